@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * libtopk: exact selection at the speed of memory.
+ *
+ *   topk_select   the k best elements of each row
+ *   topk_kth      the k-th best element of each row, and how many are better and equal
+ *   topk_where    the elements of each row that meet a predicate, in input order
+ *   topk_accumulator_*   the k best elements of a stream of chunks
+ *
+ * This is the whole core interface. CONTRACT.md states what every function promises on every
+ * backend: the total order of elements, ties, NaN, padding, limits. In short:
+ *
+ *   - Elements rank by value (or magnitude), then by lower position. Results are exact, and by
+ *     default sorted best first: the same bits on every backend, method and thread count.
+ *   - A call neither allocates memory nor synchronises nor keeps state. The caller provides the
+ *     workspace, whose size topk_workspace_size() gives; it may hold garbage on entry.
+ *   - Every function that can fail returns a topk_status; topk_last_error() adds a sentence.
+ *     Nothing in the library aborts, prints or exits. On an error nothing has been written.
+ *
+ * On the CPU backend all pointers are to host memory, `stream` must be NULL, and a call returns
+ * when its work is done. On a GPU the data pointers are to device memory, and a call returns when
+ * its work is enqueued on `stream`.
+ *
+ * Threads: a context may be used by any number of threads at once, provided that each call has a
+ * workspace and outputs of its own. All other functions are free of shared state.
+ */
+#ifndef TOPK_H
+#define TOPK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TOPK_VERSION_MAJOR 0
+#define TOPK_VERSION_MINOR 1
+#define TOPK_VERSION_PATCH 0
+#define TOPK_VERSION (TOPK_VERSION_MAJOR * 10000 + TOPK_VERSION_MINOR * 100 + TOPK_VERSION_PATCH)
+
+#if defined(__GNUC__)
+#define TOPK_API __attribute__((visibility("default")))
+#else
+#define TOPK_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Status ---------------------------------------------------------------------------------- */
+
+/* The outcome of a call. The numbers are pinned: they will not change, and new ones are appended. */
+typedef enum topk_status {
+    TOPK_OK = 0,
+    TOPK_ERROR_NULL_POINTER = 1,        /* a required pointer is NULL */
+    TOPK_ERROR_STRUCT_SIZE = 2,         /* the size field names a struct this library does not know */
+    TOPK_ERROR_UNKNOWN_ENUM = 3,        /* a field holds no value of its enumeration */
+    TOPK_ERROR_OUT_OF_RANGE = 4,        /* a count, stride, base or device is outside its range */
+    TOPK_ERROR_OVERFLOW = 5,            /* the sizes of the problem overflow the address space */
+    TOPK_ERROR_INDEX_TOO_NARROW = 6,    /* int32 indices cannot hold every position */
+    TOPK_ERROR_MISALIGNED = 7,          /* a pointer is not aligned to its element */
+    TOPK_ERROR_OVERLAP = 8,             /* an output overlaps another buffer */
+    TOPK_ERROR_WORKSPACE_TOO_SMALL = 9, /* the workspace or state is smaller than its size function says */
+    TOPK_ERROR_UNSUPPORTED = 10,        /* a combination of options that has no meaning */
+    TOPK_ERROR_UNKNOWN_METHOD = 11,     /* the backend has no method of that name */
+    TOPK_ERROR_METHOD_CANNOT = 12,      /* the forced method cannot serve this problem; the text says why */
+    TOPK_ERROR_BACKEND_UNAVAILABLE = 13, /* no such backend in this build or on this machine */
+    TOPK_ERROR_OUT_OF_MEMORY = 14,      /* topk_context_create() could not allocate */
+    TOPK_ERROR_BAD_STATE = 15,          /* an accumulator that was not initialised, or for another problem */
+    TOPK_ERROR_DEVICE = 16              /* the device reported an error; the text gives it */
+} topk_status;
+
+/* The name of a status, e.g. "TOPK_ERROR_OVERLAP"; "unknown status" for other numbers. Static. */
+TOPK_API const char *topk_status_string(topk_status status);
+
+/* One sentence on the calling thread's most recent failure: which argument, which value, which
+ * limit. "" when nothing has failed yet on this thread. Valid until the thread's next failure. */
+TOPK_API const char *topk_last_error(void);
+
+/* TOPK_VERSION of the library that is loaded, which may be newer than the header. */
+TOPK_API int topk_version(void);
+
+/* ---- Types and options ----------------------------------------------------------------------- */
+
+/* Element types. Floats are IEEE 754; F8 are the OCP formats; bytes are in the machine's order. */
+typedef enum topk_type {
+    TOPK_TYPE_UNDEFINED = 0,
+    TOPK_F16 = 1,     /* binary16 */
+    TOPK_BF16 = 2,    /* bfloat16: the upper half of a binary32 */
+    TOPK_F32 = 3,     /* binary32 */
+    TOPK_F64 = 4,     /* binary64 */
+    TOPK_F8_E4M3 = 5, /* OCP e4m3fn: no infinities, one NaN of each sign, largest 448 */
+    TOPK_F8_E5M2 = 6, /* OCP e5m2: infinities and NaN as IEEE */
+    TOPK_I8 = 7,
+    TOPK_I16 = 8,
+    TOPK_I32 = 9,
+    TOPK_I64 = 10,
+    TOPK_U8 = 11,
+    TOPK_U16 = 12,
+    TOPK_U32 = 13,
+    TOPK_U64 = 14
+} topk_type;
+
+/* Bytes of one element, 0 for a value that is no type. */
+TOPK_API size_t topk_type_size(topk_type type);
+
+/* "f16", "bf16", "f32", "f64", "f8_e4m3", "f8_e5m2", "i8" ... "u64"; NULL for what is no type. */
+TOPK_API const char *topk_type_name(topk_type type);
+
+/* Width of an integer array. */
+typedef enum topk_index_type { TOPK_INDEX_I32 = 0, TOPK_INDEX_I64 = 1 } topk_index_type;
+
+typedef enum topk_direction { TOPK_LARGEST = 0, TOPK_SMALLEST = 1 } topk_direction;
+
+/* Rank elements by x, or by |x|. With magnitude the signed element is still what is returned; the
+ * minimum of a signed integer type ranks as 2^(bits-1). */
+typedef enum topk_rank { TOPK_BY_VALUE = 0, TOPK_BY_MAGNITUDE = 1 } topk_rank;
+
+/* Which of the elements equal to the k-th are taken: those at the lowest positions, or any (the
+ * choice may then differ from run to run). */
+typedef enum topk_ties { TOPK_TIES_LOWEST_INDEX = 0, TOPK_TIES_ANY = 1 } topk_ties;
+
+/* Order of the results within a row: best first with ties by lowest position, or any. */
+typedef enum topk_order { TOPK_ORDER_BEST_FIRST = 0, TOPK_ORDER_ANY = 1 } topk_order;
+
+/* Where NaN ranks, whatever its sign bit: above +infinity (as numpy and torch rank it), or behind
+ * every number in either direction. All NaN are equal to each other. Ignored for integers. */
+typedef enum topk_nan { TOPK_NAN_AS_LARGEST = 0, TOPK_NAN_LAST = 1 } topk_nan;
+
+/* How rows lie in the input. */
+typedef enum topk_shape {
+    TOPK_SHAPE_STRIDED = 0, /* row r begins at element r * row_stride; its length is lengths[r] or length_max */
+    TOPK_SHAPE_SPANS = 1,   /* row r is elements [begins[r], ends[r]) */
+    TOPK_SHAPE_CSR = 2      /* row r is elements [offsets[r], offsets[r + 1]) */
+} topk_shape;
+
+typedef enum topk_operation {
+    TOPK_OPERATION_SELECT = 1,
+    TOPK_OPERATION_KTH = 2,
+    TOPK_OPERATION_WHERE = 3
+} topk_operation;
+
+/* ---- Context --------------------------------------------------------------------------------- */
+
+typedef enum topk_backend { TOPK_BACKEND_AUTO = 0, TOPK_BACKEND_CPU = 1, TOPK_BACKEND_CUDA = 2 } topk_backend;
+
+/* TOPK_OK if a context of that backend can be created here; else the status that creating one
+ * would give, with the reason in topk_last_error(). */
+TOPK_API topk_status topk_backend_status(topk_backend backend);
+
+typedef struct topk_context_options {
+    size_t size;          /* sizeof(topk_context_options) */
+    topk_backend backend; /* AUTO: CUDA where it is available, else the CPU */
+    int device;           /* CUDA device ordinal; must be 0 on the CPU */
+    int threads;          /* CPU threads per call, 1 to 1024; 0: what OpenMP would use (OMP_NUM_THREADS) */
+} topk_context_options;
+
+#define TOPK_CONTEXT_OPTIONS_INIT \
+    { sizeof(topk_context_options), TOPK_BACKEND_AUTO, 0, 0 }
+
+/* What calls on one device share: its capabilities, the team size and the environment's overrides,
+ * all read once here. Immutable after creation. */
+typedef struct topk_context topk_context;
+
+/* Creates a context. `options` may be NULL for the defaults. On success the caller owns *context
+ * and ends it with topk_context_destroy(); on failure *context is NULL.
+ *
+ * Environment read here, and nowhere else:
+ *   TOPK_METHOD       forces a method by name, for every problem that names none itself
+ *   TOPK_CPU_DISABLE  comma-separated CPU features not to use: avx512, avx2 (avx2 implies avx512)
+ * A value that names nothing known is TOPK_ERROR_UNKNOWN_METHOD or TOPK_ERROR_UNKNOWN_ENUM.
+ *
+ * Also: NULL_POINTER, STRUCT_SIZE, UNKNOWN_ENUM, OUT_OF_RANGE, BACKEND_UNAVAILABLE, OUT_OF_MEMORY. */
+TOPK_API topk_status topk_context_create(const topk_context_options *options, topk_context **context);
+
+/* Ends a context; NULL is ignored. No call may be in progress with it. */
+TOPK_API void topk_context_destroy(topk_context *context);
+
+typedef struct topk_context_properties {
+    size_t size;          /* sizeof(topk_context_properties); set by the caller */
+    topk_backend backend; /* CPU or CUDA, never AUTO */
+    int device;
+    int threads;
+    const char *features; /* instruction sets in use, e.g. "avx512"; owned by the context */
+} topk_context_properties;
+
+#define TOPK_CONTEXT_PROPERTIES_INIT \
+    { sizeof(topk_context_properties), TOPK_BACKEND_AUTO, 0, 0, NULL }
+
+/* Fills *properties. NULL_POINTER, STRUCT_SIZE. */
+TOPK_API topk_status topk_context_query(const topk_context *context, topk_context_properties *properties);
+
+/* ---- Problem and data ------------------------------------------------------------------------ */
+
+struct topk_tuning; /* see topk_experimental.h */
+
+/* Everything about a problem but its data: options, and bounds that the host knows. Workspace
+ * size, output pitch, index width and method depend on these alone, so they stay fixed while
+ * lengths, offsets and per-row k change, e.g. in a replayed CUDA graph.
+ *
+ * Start from TOPK_PROBLEM_INIT, then set type, length_max and k_max at least. */
+typedef struct topk_problem {
+    size_t size; /* sizeof(topk_problem) */
+    topk_type type;
+    topk_index_type index_type;  /* of result indices and of topk_input.indices */
+    topk_index_type extent_type; /* of lengths, begins, ends, offsets and k in topk_input */
+    topk_direction direction;
+    topk_rank rank;
+    topk_ties ties;
+    topk_order order;
+    topk_nan nan;
+    topk_shape shape;
+    int64_t rows;         /* >= 0 */
+    int64_t length_max;   /* capacity of every row in elements, >= 0; longer rows are cut to it */
+    int64_t k_max;        /* >= 0, may exceed length_max; also the pitch of the output rows */
+    int64_t row_stride;   /* STRIDED: elements from one row's start to the next; 0: length_max.
+                             May be smaller than length_max: rows then overlap. Else 0 */
+    int64_t elements_max; /* SPANS, CSR: number of elements in values; offsets are clamped to it. Else 0 */
+    int64_t index_base;   /* >= 0, added to every position that is written (not to caller-supplied
+                             indices) */
+    size_t workspace_limit;            /* bytes that topk_workspace_size() may ask for at most; 0: no limit */
+    const char *method;                /* forces a method by name; NULL: the library chooses */
+    const struct topk_tuning *tuning;  /* NULL: the library chooses */
+} topk_problem;
+
+#define TOPK_PROBLEM_INIT                                                                             \
+    {                                                                                                 \
+        sizeof(topk_problem), TOPK_TYPE_UNDEFINED, TOPK_INDEX_I32, TOPK_INDEX_I64, TOPK_LARGEST,      \
+            TOPK_BY_VALUE, TOPK_TIES_LOWEST_INDEX, TOPK_ORDER_BEST_FIRST, TOPK_NAN_AS_LARGEST,        \
+            TOPK_SHAPE_STRIDED, 1, 0, 0, 0, 0, 0, 0, NULL, NULL                                       \
+    }
+
+/* The data of a problem. Arrays are read when the work runs and never written. Extents that make
+ * no sense are clamped, never reported: k into [0, k_max], begins, ends and offsets into
+ * [0, elements_max], lengths into [0, length_max]; a row whose end lies before its begin is empty. */
+typedef struct topk_input {
+    size_t size;         /* sizeof(topk_input) */
+    const void *values;  /* elements; may be NULL if no row can hold any */
+    const void *indices; /* NULL, or a payload for each element of values, in the same places; it is what
+                            is written as an element's index, and never compared. index_type */
+    const void *lengths; /* STRIDED: NULL (all rows are full) or rows lengths. Else NULL. extent_type */
+    const void *begins;  /* SPANS: rows first elements. Else NULL. extent_type */
+    const void *ends;    /* SPANS: rows ends (one past the last). Else NULL. extent_type */
+    const void *offsets; /* CSR: rows + 1 offsets. Else NULL. extent_type */
+    const void *k;       /* NULL (k_max for every row) or k for each row. extent_type */
+} topk_input;
+
+#define TOPK_INPUT_INIT \
+    { sizeof(topk_input), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/* A CUDA stream: a cudaStream_t is a pointer to this. NULL on the CPU. */
+struct CUstream_st;
+typedef struct CUstream_st *topk_stream;
+
+/* ---- Selection ------------------------------------------------------------------------------- */
+
+/* Writes to *bytes the workspace that `operation` on `problem` needs: a pure function of context,
+ * operation and problem. 0 is possible. The workspace may have any alignment.
+ *
+ * NULL_POINTER, STRUCT_SIZE, UNKNOWN_ENUM, OUT_OF_RANGE, OVERFLOW, INDEX_TOO_NARROW, UNSUPPORTED,
+ * UNKNOWN_METHOD, METHOD_CANNOT (also: no method fits workspace_limit). */
+TOPK_API topk_status topk_workspace_size(const topk_context *context, topk_operation operation,
+                                         const topk_problem *problem, size_t *bytes);
+
+/* The k best elements of each row.
+ *
+ * values   rows x k_max elements of problem->type, or NULL
+ * indices  rows x k_max integers of problem->index_type, or NULL: the position of each result in
+ *          its row plus index_base, or its entry of input->indices
+ *
+ * Row r fills its first min(k, length) slots with results and the rest of its k_max slots with
+ * padding: index -1, and the value that loses to all numbers (largest: -infinity, e4m3 -448,
+ * integers their minimum; smallest: the opposite). Results are copies of input elements, so signed
+ * zeros and NaN payloads survive.
+ *
+ * As topk_workspace_size(), and: MISALIGNED, OVERLAP, WORKSPACE_TOO_SMALL, DEVICE. */
+TOPK_API topk_status topk_select(topk_context *context, const topk_problem *problem, const topk_input *input,
+                                 void *values, void *indices, void *workspace, size_t workspace_bytes,
+                                 topk_stream stream);
+
+/* The k-th best element of each row, counting from 1, and its place in the ranking. Order and ties
+ * have no meaning here and are not read.
+ *
+ * kth     rows elements of problem->type, or NULL. The class is what is written: +0.0 for both
+ *         zeros, one quiet NaN for all NaN; with TOPK_BY_MAGNITUDE the magnitude (for the minimum
+ *         of a signed type, whose magnitude it cannot hold, that minimum)
+ * better  rows counts, or NULL: elements of the row that rank above the k-th key
+ * equal   rows counts, or NULL: elements of the row that tie with it, itself included
+ *
+ * k = 0 gives the padding value with better = equal = 0; k > length gives the padding value with
+ * better = length and equal = 0.
+ *
+ * Statuses as topk_select(). */
+TOPK_API topk_status topk_kth(topk_context *context, const topk_problem *problem, const topk_input *input,
+                              void *kth, int64_t *better, int64_t *equal, void *workspace,
+                              size_t workspace_bytes, topk_stream stream);
+
+/* ---- Predicates ------------------------------------------------------------------------------ */
+
+typedef enum topk_predicate_kind {
+    TOPK_PREDICATE_UNDEFINED = 0,
+    TOPK_GT = 1,        /* x >  low */
+    TOPK_GE = 2,        /* x >= low */
+    TOPK_LT = 3,        /* x <  low */
+    TOPK_LE = 4,        /* x <= low */
+    TOPK_EQ = 5,        /* x == low */
+    TOPK_NE = 6,        /* x != low, true for NaN */
+    TOPK_BETWEEN = 7,   /* low <= x and x <= high */
+    TOPK_BYTE_MASK = 8, /* mask[e] != 0, one byte for each element of values */
+    TOPK_BIT_MASK = 9   /* bit e % 8 (lowest first) of byte mask[e / 8] */
+} topk_predicate_kind;
+
+/* How a bound is written. Whatever its type, it is compared as the real number it stands for, also
+ * where the element type cannot hold it: x > 2.5 on integers, x <= 300 on u8, x == 0.1 on f32
+ * (never true). Comparisons follow IEEE 754: false with NaN on either side, but for NE. */
+typedef enum topk_bound_type { TOPK_BOUND_F64 = 0, TOPK_BOUND_I64 = 1, TOPK_BOUND_U64 = 2 } topk_bound_type;
+
+typedef struct topk_bound {
+    topk_bound_type type;
+    union {
+        double f64;
+        int64_t i64;
+        uint64_t u64;
+    } value;
+} topk_bound;
+
+typedef struct topk_predicate {
+    size_t size; /* sizeof(topk_predicate) */
+    topk_predicate_kind kind;
+    topk_bound low;           /* the bound of a comparison; the lower one of BETWEEN */
+    topk_bound high;          /* BETWEEN: the upper bound */
+    const topk_bound *bounds; /* NULL, or {low, high} to read when the work runs, in place of the fields
+                                 above; an unknown type in it is read as F64 */
+    const void *mask;         /* the masks; laid out as values, element e for element e. Else NULL */
+} topk_predicate;
+
+#define TOPK_PREDICATE_INIT                                                                           \
+    {                                                                                                 \
+        sizeof(topk_predicate), TOPK_PREDICATE_UNDEFINED, {TOPK_BOUND_F64, {0.0}}, {TOPK_BOUND_F64, {0.0}}, \
+            NULL, NULL                                                                                \
+    }
+
+/* The elements of each row that meet a predicate, in input order. The results of all rows lie one
+ * after the other, without gaps. Of the problem only the type, widths, shape and bounds are read;
+ * k_max, direction, rank, ties, order and nan have no meaning here.
+ *
+ * values    capacity elements of problem->type, or NULL
+ * indices   capacity integers of problem->index_type, or NULL: position in its row plus index_base,
+ *           or the entry of input->indices
+ * capacity  >= 0: how many results the outputs can hold. What does not fit is counted, never written
+ * offsets   rows + 1 counts, or NULL: the results of row r are [offsets[r], offsets[r + 1]); the last is
+ *           the number of all matches, and may exceed capacity
+ *
+ * input->values may be NULL with a mask when `values` is NULL.
+ * Statuses as topk_select(). */
+TOPK_API topk_status topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
+                                const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
+                                int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream);
+
+/* ---- Accumulator ----------------------------------------------------------------------------- */
+
+/* The k best elements of each of problem->rows streams that arrive in chunks. The state lives in
+ * memory of the caller; it holds no pointers. One problem serves all calls on one state:
+ *
+ *   problem->length_max   the longest chunk of a row that is pushed at once
+ *   problem->shape        must be STRIDED; row_stride is the pitch of the chunks
+ *
+ * The state is written by init, push and finish, one at a time. */
+
+/* Bytes of state. Statuses as topk_workspace_size(). */
+TOPK_API topk_status topk_accumulator_size(const topk_context *context, const topk_problem *problem, size_t *bytes);
+
+/* Begins: no elements seen. The state may hold garbage and have any alignment. */
+TOPK_API topk_status topk_accumulator_init(topk_context *context, const topk_problem *problem, void *state,
+                                           size_t state_bytes, topk_stream stream);
+
+/* Adds `length` elements (0 to length_max) to each row, or lengths[r] of them if chunk->lengths is given
+ * (clamped to `length`). `base` >= 0 is the position of the chunk's first element in its stream.
+ * Chunks may come in any order but must not overlap; either all or none carry indices. chunk->k must
+ * be NULL: k is fixed at k_max. The chunk may be reused once the call's work is done.
+ *
+ * Statuses as topk_select(), and BAD_STATE. */
+TOPK_API topk_status topk_accumulator_push(topk_context *context, const topk_problem *problem, void *state,
+                                           size_t state_bytes, const topk_input *chunk, int64_t length,
+                                           int64_t base, topk_stream stream);
+
+/* Writes the k best so far, as topk_select() on everything pushed would; more may be pushed. */
+TOPK_API topk_status topk_accumulator_peek(topk_context *context, const topk_problem *problem, void *state,
+                                           size_t state_bytes, void *values, void *indices, topk_stream stream);
+
+/* As peek, and ends the state: only init may follow. */
+TOPK_API topk_status topk_accumulator_finish(topk_context *context, const topk_problem *problem, void *state,
+                                             size_t state_bytes, void *values, void *indices, topk_stream stream);
+
+/* ---- Explanation ----------------------------------------------------------------------------- */
+
+/* Writes to `text` (at most text_bytes, always terminated unless text_bytes is 0) how the method is
+ * chosen: a line for each method with its predicted cost and workspace or the reason why it cannot
+ * serve, the chosen one marked. The text is for people and may change. *needed, unless NULL, gets the
+ * bytes of the whole text. Succeeds also when no method can serve; statuses of an invalid problem as
+ * topk_workspace_size(). */
+TOPK_API topk_status topk_explain(const topk_context *context, topk_operation operation,
+                                  const topk_problem *problem, char *text, size_t text_bytes, size_t *needed);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TOPK_H */
