@@ -358,12 +358,13 @@ TOPK_API topk_status topk_where(topk_context *context, const topk_problem *probl
 /* ---- Accumulator ----------------------------------------------------------------------------- */
 
 /* The k best elements of each of problem->rows streams that arrive in chunks. The state lives in
- * memory of the caller; it holds no pointers. One problem serves all calls on one state:
+ * memory of the caller. It holds no pointers: it can be copied to an address that is the same modulo 64. One problem serves all calls on one state:
  *
  *   problem->length_max   the longest chunk of a row that is pushed at once
  *   problem->shape        must be STRIDED; row_stride is the pitch of the chunks
  *
- * The state is written by init, push and finish, one at a time. */
+ * A push costs one selection from the chunk, and O(k_max) for each row that it changes: chunks of at
+ * least k_max elements are best. The state is written by init, push and finish, one at a time. */
 
 /* Bytes of state. Statuses as topk_workspace_size(). */
 TOPK_API topk_status topk_accumulator_size(const topk_context *context, const topk_problem *problem, size_t *bytes);

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "check/self_test.h"
+
+#include "points/suites.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All spoilt points have f32 elements and i32 indices, k below n and 3 rows. */
+static int32_t *last_index(const bench_point *point, bench_outputs *outputs) {
+    return (int32_t *)outputs->indices + (point->rows - 1) * point->k;
+}
+
+static float *last_value(const bench_point *point, bench_outputs *outputs) {
+    return (float *)outputs->values + (point->rows - 1) * point->k;
+}
+
+static void spoil_value(const bench_point *point, bench_outputs *outputs) {
+    ((uint32_t *)outputs->values)[(point->rows - 1) * point->k] ^= 1;
+}
+
+static void spoil_index(const bench_point *point, bench_outputs *outputs) {
+    last_index(point, outputs)[0] = (int32_t)point->n;
+}
+
+static void spoil_payload(const bench_point *point, bench_outputs *outputs) {
+    int32_t *index = last_index(point, outputs);
+    index[0] = (index[0] + 1) % (int32_t)point->n;
+}
+
+static void spoil_order(const bench_point *point, bench_outputs *outputs) {
+    int32_t *index = last_index(point, outputs);
+    float *value = last_value(point, outputs);
+    const int32_t first = index[0];
+    const float best = value[0];
+    index[0] = index[1];
+    value[0] = value[1];
+    index[1] = first;
+    value[1] = best;
+}
+
+static void spoil_by_repeating(const bench_point *point, bench_outputs *outputs) {
+    last_index(point, outputs)[point->k - 1] = last_index(point, outputs)[point->k - 2];
+    last_value(point, outputs)[point->k - 1] = last_value(point, outputs)[point->k - 2];
+}
+
+/* All elements are equal: any of them has the right value, but those at the front must be taken. */
+static void spoil_tie(const bench_point *point, bench_outputs *outputs) {
+    last_index(point, outputs)[point->k - 1] = (int32_t)point->n - 1;
+}
+
+static void spoil_by_leaving(const bench_point *point, bench_outputs *outputs) {
+    memset(last_index(point, outputs), 0xA5, sizeof(int32_t));
+    memset(last_value(point, outputs), 0xA5, sizeof(float));
+}
+
+static void spoil_padding(const bench_point *point, bench_outputs *outputs) {
+    last_index(point, outputs)[point->k - 1] = 0;
+}
+
+static void spoil_kth(const bench_point *point, bench_outputs *outputs) {
+    ((uint32_t *)outputs->kth)[point->rows - 1] ^= 1;
+}
+
+static void spoil_better(const bench_point *point, bench_outputs *outputs) {
+    ++outputs->better[point->rows - 1];
+}
+
+static void spoil_equal(const bench_point *point, bench_outputs *outputs) {
+    ++outputs->equal[point->rows - 1];
+}
+
+static void spoil_match(const bench_point *point, bench_outputs *outputs) {
+    (void)point;
+    ++((int32_t *)outputs->indices)[outputs->capacity - 1];
+}
+
+static void spoil_count(const bench_point *point, bench_outputs *outputs) {
+    --outputs->offsets[point->rows];
+}
+
+/* A suite option per dimension that matters here. */
+typedef struct trial {
+    const char *what, *suite, *data, *k, *order, *ties;
+    void (*spoil)(const bench_point *point, bench_outputs *outputs);
+} trial;
+
+static const trial trials[] = {
+    {"a changed value", "select", "uniform", "50", "best", "lowest", spoil_value},
+    {"an index past the end", "select", "uniform", "50", "any", "any", spoil_index},
+    {"an index of another element", "select", "uniform", "50", "any", "lowest", spoil_payload},
+    {"an index of an equal element", "select", "all-equal", "50", "best", "any", spoil_payload},
+    {"two results exchanged", "select", "uniform", "50", "best", "any", spoil_order},
+    {"two ties exchanged", "select", "all-equal", "50", "best", "lowest", spoil_order},
+    {"a result twice", "select", "uniform", "50", "any", "any", spoil_by_repeating},
+    {"a tie twice", "select", "all-equal", "50", "any", "any", spoil_by_repeating},
+    {"a tie that lies too late", "select", "all-equal", "50", "any", "lowest", spoil_tie},
+    {"a slot that was not written", "select", "uniform", "50", "any", "any", spoil_by_leaving},
+    {"an index in the padding", "select", "uniform", "1001", "best", "lowest", spoil_padding},
+    {"a changed k-th value", "kth", "uniform", "50", "best", "lowest", spoil_kth},
+    {"a changed count of better", "kth", "uniform", "50", "best", "lowest", spoil_better},
+    {"a changed count of equal", "kth", "uniform", "50", "best", "lowest", spoil_equal},
+    {"a changed match", "where", "uniform", "0", "best", "lowest", spoil_match},
+    {"a changed count of matches", "where", "uniform", "0", "best", "lowest", spoil_count},
+};
+
+/* What is to be seen of the first result of a point. */
+typedef struct verdict {
+    bool correct, timed;
+    char reason[sizeof((bench_result *)0)->reason];
+} verdict;
+
+static void note(void *state, const bench_session *session, const bench_result *result) {
+    (void)session;
+    verdict *seen = state;
+    seen->correct = result->correct;
+    seen->timed = result->times.subject_s > 0;
+    memcpy(seen->reason, result->reason, sizeof seen->reason);
+}
+
+static bool try_point(bench_session *session, const trial *each, const bench_point *point) {
+    verdict right = {false, false, ""};
+    verdict spoilt = {true, true, ""};
+    session->tamper = NULL;
+    bench_run(session, point, note, &right);
+    session->tamper = each->spoil;
+    bench_run(session, point, note, &spoilt);
+    session->tamper = NULL;
+    if (!right.correct || !right.timed) {
+        printf("FAIL  %s: the right result was rejected: %s\n", each->what, right.reason);
+        return false;
+    }
+    if (spoilt.correct || spoilt.timed) {
+        printf("FAIL  %s: not noticed\n", each->what);
+        return false;
+    }
+    printf("ok    %s: %s\n", each->what, spoilt.reason);
+    return true;
+}
+
+bool bench_self_test(bench_session *session) {
+    const char *deaf = bench_read_self_test();
+    bool ok = deaf == NULL;
+    printf("%-5s every read kernel reads every byte%s%s\n", ok ? "ok" : "FAIL", ok ? "" : ", but for ",
+           ok ? "" : deaf);
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; ++i) {
+        const char *lists[BENCH_DIMENSIONS] = {[BENCH_TYPE] = "f32",
+                                               [BENCH_DIST] = trials[i].data,
+                                               [BENCH_ROWS] = "3",
+                                               [BENCH_N] = "1000",
+                                               [BENCH_K] = trials[i].k,
+                                               [BENCH_KEEP] = "10",
+                                               [BENCH_ORDER] = trials[i].order,
+                                               [BENCH_TIES] = trials[i].ties,
+                                               [BENCH_INDEX] = "i32"};
+        bench_point *points = NULL;
+        char error[128] = "no points";
+        const int count = bench_suite_points(trials[i].suite, lists, &points, error, sizeof error);
+        if (count < 1) {
+            printf("FAIL  %s: %s\n", trials[i].what, error);
+        }
+        ok = count >= 1 && try_point(session, &trials[i], &points[0]) && ok;
+        free(points);
+    }
+    return ok;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inputs: seeded data of named distributions, the same whatever the number of threads. */
+#ifndef BENCH_DATA_H
+#define BENCH_DATA_H
+
+#include "points/point.h"
+
+typedef struct bench_distribution bench_distribution;
+
+/* NULL if there is none of that name. */
+const bench_distribution *bench_distribution_find(const char *name);
+const char *bench_distribution_name(const bench_distribution *distribution);
+
+/* The distributions one by one, NULL past the last. */
+const bench_distribution *bench_distribution_at(int i);
+const char *bench_distribution_help(const bench_distribution *distribution);
+
+/* Whether the distribution has a meaning for elements of the type. */
+bool bench_distribution_serves(const bench_distribution *distribution, topk_type type);
+
+/* An input, and further copies of it that are read in turn when the caches are to be cold. */
+typedef struct bench_data {
+    bench_point point; /* what it was made for */
+    size_t bytes;      /* of one copy */
+    size_t pitch;      /* bytes from one copy to the next */
+    int64_t copies;
+    unsigned char *base;
+} bench_data;
+
+/* Makes the input of a point, with copies until they fill cold_bytes. Data that already fits is kept.
+ * False: out of memory; *data is then empty. Begin with a zeroed struct. */
+bool bench_data_make(bench_data *data, const bench_point *point, uint64_t seed, size_t cold_bytes,
+                     int threads);
+void bench_data_free(bench_data *data);
+
+static inline const void *bench_data_copy(const bench_data *data, int64_t i) {
+    return data->base + (size_t)(i % data->copies) * data->pitch;
+}
+
+/* Memory aligned to large pages, and asking for them: what is to be measured is the memory, not the
+ * page tables. Freed with free(). NULL: out of memory. */
+void *bench_allocate(size_t bytes);
+
+#endif /* BENCH_DATA_H */

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "measure/call.h"
+
+#include "data/data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static topk_problem describe(const bench_point *point) {
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    problem.type = point->type;
+    problem.index_type = point->index_type;
+    problem.direction = point->direction;
+    problem.ties = point->ties;
+    problem.order = point->order;
+    problem.rows = point->rows;
+    problem.length_max = point->n;
+    problem.k_max = point->k;
+    problem.method = point->method[0] != '\0' ? point->method : NULL;
+    return problem;
+}
+
+topk_status bench_call_make(bench_call *call, topk_context *context, const bench_point *point, double bound,
+                            bench_outputs *outputs) {
+    const topk_predicate none = TOPK_PREDICATE_INIT;
+    *call = (bench_call){.context = context, .problem = describe(point), .predicate = none, .point = point};
+    call->outputs = outputs;
+    call->predicate.kind = TOPK_GT;
+    call->predicate.low.value.f64 = bound;
+    const topk_status status =
+        topk_workspace_size(context, point->operation, &call->problem, &call->workspace_bytes);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    call->workspace = bench_allocate(call->workspace_bytes);
+    return call->workspace != NULL ? TOPK_OK : TOPK_ERROR_OUT_OF_MEMORY;
+}
+
+void bench_call_free(bench_call *call) {
+    free(call->workspace);
+    call->workspace = NULL;
+}
+
+bool bench_call_run(void *state, const void *input) {
+    const bench_call *call = state;
+    const bench_outputs *out = call->outputs;
+    topk_input data = TOPK_INPUT_INIT;
+    data.values = input;
+    switch (call->point->operation) {
+    case TOPK_OPERATION_SELECT:
+        return topk_select(call->context, &call->problem, &data, out->values, out->indices, call->workspace,
+                           call->workspace_bytes, NULL) == TOPK_OK;
+    case TOPK_OPERATION_KTH:
+        return topk_kth(call->context, &call->problem, &data, out->kth, out->better, out->equal,
+                        call->workspace, call->workspace_bytes, NULL) == TOPK_OK;
+    default:
+        return topk_where(call->context, &call->problem, &data, &call->predicate, NULL, out->indices,
+                          out->capacity, out->offsets, call->workspace, call->workspace_bytes,
+                          NULL) == TOPK_OK;
+    }
+}

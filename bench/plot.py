@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plots of CSV files of topk-bench and rivals.py, as SVG: the time of a call and its ratio to one read,
+over the row length, k and the number of rows, wherever the results hold at least two values of these.
+
+  plot.py RESULTS.csv... --out FOLDER
+"""
+
+import argparse
+import csv
+import html
+import math
+import os
+
+AXES = {"n": "elements of a row", "k": "k", "rows": "rows"}
+MEASURES = {"call_us": "microseconds", "to_limit": "times one read"}
+# What tells one line of a plot from another; the axis itself is left out.
+SERIES = ["what", "operation", "type", "data", "rows", "n", "k", "order", "ties", "method", "threads", "cache",
+          "features"]
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 480, 70, 330, 40, 50
+COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#7b4b94", "#e377c2", "#8c564b", "#555555"]
+
+
+def read_results(paths):
+    results = []
+    for path in paths:
+        with open(path, newline="") as file:
+            results += [line for line in csv.DictReader(file) if line["check"] == "ok"]
+    return results
+
+
+def gather(results, axis, measure):
+    """{series: {x: y}} of the series that have at least two points."""
+    series = {}
+    for line in results:
+        # The number of matches follows from n, so that it tells no line of where from another.
+        where = line["operation"] == "where"
+        if not line[measure] or (where and axis == "k"):
+            continue
+        key = tuple(line["keep_percent"] + " %" if name == "k" and where else line[name]
+                    for name in SERIES if name != axis)
+        if float(line[axis]) > 0:
+            series.setdefault(key, {})[float(line[axis])] = float(line[measure])
+    return {key: points for key, points in series.items() if len(points) > 1}
+
+
+def labels(names, keys):
+    """For each key the parts in which the keys differ, but for what follows from the first part."""
+    def tells(i):
+        return i == 0 or len({(key[0], key[i]) for key in keys}) > len({key[0] for key in keys})
+    told = [i for i in range(len(names)) if tells(i)]
+
+    def part(name, value):
+        return f"{name} {value}" if value.isdigit() else value
+    return [" ".join(part(names[i], key[i]) for i in told) for key in keys]
+
+
+class Scale:
+    """A logarithmic axis from the values' decade to the next, on a span of pixels."""
+
+    def __init__(self, values, begin, end):
+        self.low = math.floor(math.log10(min(values)))
+        self.high = max(math.ceil(math.log10(max(values))), self.low + 1)
+        self.begin, self.end = begin, end
+
+    def __call__(self, value):
+        return self.begin + (math.log10(value) - self.low) / (self.high - self.low) * (self.end - self.begin)
+
+    def ticks(self):
+        return [10.0**exponent for exponent in range(self.low, self.high + 1)]
+
+
+def text(x, y, words, anchor="start"):
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html.escape(words)}</text>'
+
+
+def draw(series, axis, measure):
+    names = labels([name for name in SERIES if name != axis], list(series))
+    points = [point for line in series.values() for point in line.items()]
+    x_of = Scale([x for x, _ in points], LEFT, WIDTH - RIGHT)
+    y_of = Scale([y for _, y in points], HEIGHT - BOTTOM, TOP)
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" '
+             'font-size="12"><rect width="100%" height="100%" fill="white"/>']
+    for x in x_of.ticks():
+        parts.append(f'<path d="M{x_of(x):.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="#ddd"/>')
+        parts.append(text(x_of(x), HEIGHT - BOTTOM + 16, f"{x:g}", "middle"))
+    for y in y_of.ticks():
+        parts.append(f'<path d="M{LEFT} {y_of(y):.1f}H{WIDTH - RIGHT}" stroke="#ddd"/>')
+        parts.append(text(LEFT - 6, y_of(y) + 4, f"{y:g}", "end"))
+    parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, AXES[axis], "middle"))
+    parts.append(text(LEFT, TOP - 14, MEASURES[measure]))
+    for i, (label, line) in enumerate(zip(names, series.values())):
+        colour = COLOURS[i % len(COLOURS)]
+        dashes = ("", "6 3", "2 3", "8 3 2 3")[i // len(COLOURS) % 4]
+        path = "L".join(f"{x_of(x):.1f} {y_of(y):.1f}" for x, y in sorted(line.items()))
+        parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes}"/>')
+        parts.append(f'<path d="M{WIDTH - RIGHT + 12} {TOP + 15 * i}h22" stroke="{colour}" stroke-width="2" '
+                     f'stroke-dasharray="{dashes}"/>')
+        parts.append(text(WIDTH - RIGHT + 40, TOP + 15 * i + 4, label))
+    return "\n".join(parts + ["</svg>\n"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="+", help="CSV files")
+    parser.add_argument("--out", default=".", help="folder of the plots")
+    options = parser.parse_args()
+    results = read_results(options.results)
+    os.makedirs(options.out, exist_ok=True)
+    for axis in AXES:
+        for measure in MEASURES:
+            series = gather(results, axis, measure)
+            if series:
+                path = os.path.join(options.out, f"{measure.replace('_us', '')}-over-{axis}.svg")
+                with open(path, "w") as file:
+                    file.write(draw(series, axis, measure))
+                print(path)
+
+
+if __name__ == "__main__":
+    main()

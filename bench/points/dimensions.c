@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "points/dimensions.h"
+
+#include "data/data.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool parse_digits(const char **text, int64_t *number) {
+    if (**text < '0' || **text > '9') {
+        return false;
+    }
+    char *end;
+    errno = 0;
+    *number = strtoll(*text, &end, 10);
+    *text = end;
+    return errno == 0;
+}
+
+/* NUMBER or BASE^EXPONENT. */
+static bool parse_power(const char **text, int64_t *count) {
+    int64_t base;
+    if (!parse_digits(text, &base)) {
+        return false;
+    }
+    *count = base;
+    if (**text == '^') {
+        ++*text;
+        int64_t exponent;
+        if (!parse_digits(text, &exponent) || exponent > 62) {
+            return false;
+        }
+        *count = 1;
+        for (int64_t i = 0; i < exponent; ++i) {
+            if (__builtin_mul_overflow(*count, base, count)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* A power as above, or n, or n/POWER. */
+static bool parse_count(const char *text, int64_t n, int64_t *count) {
+    if (*text == 'n') {
+        ++text;
+        *count = n;
+        if (*text == '/') {
+            ++text;
+            int64_t divisor;
+            if (!parse_power(&text, &divisor) || divisor == 0) {
+                return false;
+            }
+            *count = n / divisor;
+        }
+    } else if (!parse_power(&text, count)) {
+        return false;
+    }
+    return *text == '\0';
+}
+
+static bool set_type(bench_point *point, const char *text) {
+    for (int type = TOPK_F16; type <= TOPK_U64; ++type) {
+        if (strcmp(topk_type_name((topk_type)type), text) == 0) {
+            point->type = (topk_type)type;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool set_k(bench_point *point, const char *text) {
+    int64_t k;
+    if (!parse_count(text, point->n, &k)) {
+        return false;
+    }
+    point->k = point->operation == TOPK_OPERATION_WHERE ? 0 : k;
+    return true;
+}
+
+static bool set_keep(bench_point *point, const char *text) {
+    int64_t percent;
+    if (!parse_digits(&text, &percent) || *text != '\0' || percent > 100) {
+        return false;
+    }
+    point->keep_percent = point->operation == TOPK_OPERATION_WHERE ? (int)percent : 0;
+    return true;
+}
+
+static bool set_method(bench_point *point, const char *text) {
+    if (strlen(text) >= sizeof point->method) {
+        return false;
+    }
+    strcpy(point->method, strcmp(text, "auto") == 0 ? "" : text);
+    return true;
+}
+
+/* The place of `text` among two names, or -1. */
+static int one_of(const char *text, const char *first, const char *second) {
+    if (strcmp(text, first) == 0) {
+        return 0;
+    }
+    return strcmp(text, second) == 0 ? 1 : -1;
+}
+
+bool bench_point_set(bench_point *point, bench_dimension dimension, const char *text) {
+    int choice = 0;
+    switch (dimension) {
+    case BENCH_TYPE:
+        return set_type(point, text);
+    case BENCH_DIST:
+        point->distribution = bench_distribution_find(text);
+        return point->distribution != NULL;
+    case BENCH_ROWS:
+        return parse_count(text, 0, &point->rows);
+    case BENCH_N:
+        return parse_count(text, 0, &point->n);
+    case BENCH_K:
+        return set_k(point, text);
+    case BENCH_KEEP:
+        return set_keep(point, text);
+    case BENCH_METHOD:
+        return set_method(point, text);
+    case BENCH_DIRECTION:
+        choice = one_of(text, "largest", "smallest");
+        point->direction = choice ? TOPK_SMALLEST : TOPK_LARGEST;
+        break;
+    case BENCH_ORDER:
+        choice = one_of(text, "best", "any");
+        point->order = choice ? TOPK_ORDER_ANY : TOPK_ORDER_BEST_FIRST;
+        break;
+    case BENCH_TIES:
+        choice = one_of(text, "lowest", "any");
+        point->ties = choice ? TOPK_TIES_ANY : TOPK_TIES_LOWEST_INDEX;
+        break;
+    case BENCH_INDEX:
+        choice = one_of(text, "i32", "i64");
+        point->index_type = choice ? TOPK_INDEX_I64 : TOPK_INDEX_I32;
+        break;
+    case BENCH_DIMENSIONS:
+        return false;
+    }
+    return choice >= 0;
+}

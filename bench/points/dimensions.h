@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How the texts of a grid become fields of a point. */
+#ifndef BENCH_DIMENSIONS_H
+#define BENCH_DIMENSIONS_H
+
+#include "points/suites.h"
+
+/* Sets one field of a point from a text such as "2^26", "n/100", "f32" or "any". False if the text
+ * says nothing that the dimension knows. */
+bool bench_point_set(bench_point *point, bench_dimension dimension, const char *text);
+
+#endif /* BENCH_DIMENSIONS_H */

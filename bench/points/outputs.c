@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "points/outputs.h"
+
+#include "data/data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool bench_outputs_make(bench_outputs *outputs, const bench_point *point, int64_t matches) {
+    memset(outputs, 0, sizeof *outputs);
+    const size_t rows = (size_t)point->rows;
+    const size_t element = topk_type_size(point->type);
+    if (point->operation == TOPK_OPERATION_WHERE) {
+        outputs->capacity = matches;
+        outputs->index_bytes = (size_t)matches * bench_index_size(point);
+        outputs->indices = bench_allocate(outputs->index_bytes);
+        outputs->offsets = bench_allocate((rows + 1) * sizeof(int64_t));
+        return outputs->indices != NULL && outputs->offsets != NULL;
+    }
+    if (point->operation == TOPK_OPERATION_KTH) {
+        outputs->value_bytes = rows * element;
+        outputs->kth = bench_allocate(outputs->value_bytes);
+        outputs->better = bench_allocate(rows * sizeof(int64_t));
+        outputs->equal = bench_allocate(rows * sizeof(int64_t));
+        return outputs->kth != NULL && outputs->better != NULL && outputs->equal != NULL;
+    }
+    outputs->value_bytes = rows * (size_t)point->k * element;
+    outputs->index_bytes = rows * (size_t)point->k * bench_index_size(point);
+    outputs->values = bench_allocate(outputs->value_bytes);
+    outputs->indices = bench_allocate(outputs->index_bytes);
+    return outputs->values != NULL && outputs->indices != NULL;
+}
+
+static void poison(void *memory, size_t bytes) {
+    if (memory != NULL) {
+        memset(memory, 0xA5, bytes);
+    }
+}
+
+void bench_outputs_poison(const bench_outputs *outputs, int64_t rows) {
+    poison(outputs->values, outputs->value_bytes);
+    poison(outputs->kth, outputs->value_bytes);
+    poison(outputs->indices, outputs->index_bytes);
+    poison(outputs->better, (size_t)rows * sizeof(int64_t));
+    poison(outputs->equal, (size_t)rows * sizeof(int64_t));
+    poison(outputs->offsets, (size_t)(rows + 1) * sizeof(int64_t));
+}
+
+void bench_outputs_free(bench_outputs *outputs) {
+    free(outputs->values);
+    free(outputs->indices);
+    free(outputs->kth);
+    free(outputs->better);
+    free(outputs->equal);
+    free(outputs->offsets);
+    memset(outputs, 0, sizeof *outputs);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a call and its rivals write their results. */
+#ifndef BENCH_OUTPUTS_H
+#define BENCH_OUTPUTS_H
+
+#include "points/point.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an operation does not write, and what a rival cannot give, is NULL. */
+typedef struct bench_outputs {
+    void *values;                    /* select: rows x k elements */
+    void *indices;                   /* select: rows x k; where: capacity integers of index_type */
+    void *kth;                       /* kth: rows elements */
+    int64_t *better;                 /* kth: rows counts */
+    int64_t *equal;                  /* kth: rows counts */
+    int64_t *offsets;                /* where: rows + 1 counts */
+    int64_t capacity;                /* where: how many indices there is room for */
+    size_t value_bytes, index_bytes; /* of values or kth, and of indices */
+} bench_outputs;
+
+/* Makes room for the results of a point; `matches` counts those of where. False: out of memory. */
+bool bench_outputs_make(bench_outputs *outputs, const bench_point *point, int64_t matches);
+
+/* Overwrites all outputs, so that no result of an earlier call can pass for one of the next. */
+void bench_outputs_poison(const bench_outputs *outputs, int64_t rows);
+
+void bench_outputs_free(bench_outputs *outputs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BENCH_OUTPUTS_H */

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""libtopk beside numpy and torch: each rival's run is timed right after a run of libtopk on the same
+input, and the ratio is the median of these pairs. Every result is verified before it is timed; a wrong
+one shows no time. The CSV has the columns of topk-bench; those about reads stay empty.
+
+  rivals.py --library build/libtopk.so [SUITE]      SUITE: targets (default), select, rows, where, quick
+"""
+
+import argparse
+import csv
+import os
+import statistics
+import sys
+import time
+
+try:
+    import numpy
+except ImportError:
+    sys.exit("rivals.py: needs numpy for this Python: " + sys.executable)
+try:
+    import torch
+except ImportError:
+    torch = None
+
+import topk_ctypes
+
+COLUMNS = ("what operation type data rows n k keep_percent direction order ties index method threads cache features "
+           "reader reader_threads pairs read_us limit_us call_us host_us to_limit to_limit_q1 to_limit_q3 "
+           "to_limit_iqr to_topk workspace_bytes check").split()
+
+# (operation, rows, n, k or percent, order)
+POINTS = {
+    "select": [("select", 1, 2**26, k, order) for k in (10, 1000, 10**5, 2**26 // 100) for order in ("best", "any")],
+    "rows": [("select", 65536, 256, 32, "best"), ("select", 64, 131072, 50, "best")],
+    "where": [("where", 1, 2**26, percent, "best") for percent in (1, 10, 50, 90)],
+    "quick": [("select", 1, 5000, 10, "best"), ("select", 1, 5000, 100, "any"), ("select", 30, 256, 32, "best"),
+              ("where", 1, 5000, 10, "best")],
+}
+POINTS["targets"] = POINTS["select"] + POINTS["rows"] + POINTS["where"]
+
+# How many times faster than a rival libtopk is to be, for one row and for many.
+TARGETS = {("numpy.argpartition", False): 20, ("numpy.partition", False): 2.5, ("torch.topk", False): 3,
+           ("torch.topk", True): 5}
+
+# The teams of libtopk and torch are different ones: let the last one go to sleep before the next is timed.
+PAUSE_SECONDS = 0.02
+ROUNDS_MIN = 5
+
+
+def make_data(name, rows, n, seed):
+    generator = numpy.random.Generator(numpy.random.PCG64(seed))
+    draw = generator.random if name == "uniform" else generator.standard_normal
+    return draw((rows, n), dtype=numpy.float32)
+
+
+class Selection:
+    """A point of select: the truth, the call and its rivals. A rival is (name, threads, run, check)."""
+
+    operation = "select"
+    keep_percent = 0
+
+    def __init__(self, array, k, order):
+        self.array, self.k, self.order = array, k, order
+        n = array.shape[1]
+        self.best = -numpy.sort(-numpy.partition(array, n - k, axis=1)[:, n - k:], axis=1)
+
+    def prepare(self, library):
+        run, (values, indices), workspace = library.select(self.array, self.k, self.order)
+
+        def check():
+            return self.check_pairs(values, indices) and self.check_ties(indices)
+        return run, check, workspace
+
+    def check_values(self, values):
+        return numpy.array_equal(-numpy.sort(-values, axis=1), self.best)
+
+    def check_set(self, indices):
+        """Distinct elements of the row whose values are the best."""
+        distinct = numpy.diff(numpy.sort(indices, axis=1), axis=1).all()
+        inside = indices.min() >= 0 and indices.max() < self.array.shape[1]
+        return inside and distinct and self.check_values(numpy.take_along_axis(self.array, indices, 1))
+
+    def check_pairs(self, values, indices):
+        ordered = self.order == "any" or numpy.array_equal(values, self.best)
+        return (ordered and self.check_set(indices)
+                and numpy.array_equal(numpy.take_along_axis(self.array, indices, 1), values))
+
+    def check_ties(self, indices):
+        """Of the elements equal to the last one those at the front; and in this order, where it is promised."""
+        for row, taken, best in zip(self.array, indices, self.best):
+            candidates = numpy.flatnonzero(row >= best[-1])
+            right = candidates[numpy.argsort(-row[candidates], kind="stable")[:self.k]]
+            if self.order == "any":
+                right, taken = numpy.sort(right), numpy.sort(taken)
+            if not numpy.array_equal(right, taken):
+                return False
+        return True
+
+    def rivals(self, threads):
+        """numpy is asked for no more than it gives: the set, in any order, and by partition without
+        indices; the copy that it makes of the input is part of it."""
+        array, k, n = self.array, self.k, self.array.shape[1]
+        yield "numpy.partition", 1, lambda: numpy.partition(array, n - k, axis=1)[:, n - k:], self.check_values
+        yield "numpy.argpartition", 1, lambda: numpy.argpartition(array, n - k, axis=1)[:, n - k:], self.check_set
+        if torch is not None:
+            tensor = torch.from_numpy(array)
+            yield ("torch.topk", threads, lambda: torch.topk(tensor, k, dim=1, sorted=self.order == "best"),
+                   lambda result: self.check_pairs(result.values.numpy(), result.indices.numpy()))
+
+
+class Filter:
+    """A point of where: the elements above a bound."""
+
+    operation = "where"
+    order = "best"
+
+    def __init__(self, array, keep_percent):
+        self.array, self.keep_percent = array, keep_percent
+        self.bound = numpy.quantile(array[0, :2**20], 1 - keep_percent / 100).astype(array.dtype)
+        self.right = numpy.flatnonzero(array[0] > self.bound)
+        self.k = len(self.right)
+
+    def prepare(self, library):
+        run, (indices, offsets), workspace = library.where_greater(self.array, self.bound, self.k)
+        return run, lambda: offsets[-1] == self.k and numpy.array_equal(indices, self.right), workspace
+
+    def rivals(self, threads):
+        yield ("numpy.flatnonzero", 1, lambda: numpy.flatnonzero(self.array[0] > self.bound),
+               lambda result: numpy.array_equal(result, self.right))
+        if torch is not None:
+            row = torch.from_numpy(self.array[0])
+            yield ("torch.nonzero", threads, lambda: torch.nonzero(row > float(self.bound)),
+                   lambda result: numpy.array_equal(result.numpy()[:, 0], self.right))
+
+
+def seconds(run):
+    time.sleep(PAUSE_SECONDS)
+    begin = time.perf_counter()
+    run()
+    return time.perf_counter() - begin
+
+
+def time_pairs(ours, rival, pairs, budget_seconds):
+    """Median seconds of the rival, and median ratio to our run right before it; fewer pairs if it is slow."""
+    once = seconds(rival)
+    rounds = max(min(pairs, int(budget_seconds / once)), min(pairs, ROUNDS_MIN))
+    samples = [(seconds(ours), seconds(rival)) for _ in range(rounds)]
+    return statistics.median(b for _, b in samples), statistics.median(b / a for a, b in samples), rounds
+
+
+class Report:
+    def __init__(self, path):
+        self.file = open(path, "w", newline="") if path else None
+        self.csv = csv.DictWriter(self.file, COLUMNS) if path else None
+        self.failed = 0
+        if self.csv:
+            self.csv.writeheader()
+        print(f"{'what':20} {'op':6} {'data':8} {'rows':>6} {'n':>9} {'k':>9} {'order':5} {'th':>2} {'call':>12} "
+              f"{'pairs':>5} {'/topk':>8} {'target':>7}  check")
+
+    def add(self, line, target=None):
+        wrong = line["check"] != "ok"
+        missed = not wrong and target is not None and line["to_topk"] < target
+        self.failed += wrong or missed
+        call = "-" if wrong else f"{line['call_us'] / 1e3:.3f} ms"
+        ratio = "-" if wrong else f"{line['to_topk']:.2f}"
+        print(f"{line['what']:20} {line['operation']:6} {line['data']:8} {line['rows']:6} {line['n']:9} {line['k']:9} "
+              f"{line['order']:5} {line['threads']:2} {call:>12} {line['pairs']:>5} {ratio:>8} {target or '':>7}  "
+              f"{line['check']}{' TARGET MISSED' if missed else ''}", flush=True)
+        if self.csv:
+            rounded = {k: f"{v:.3f}" if isinstance(v, float) else v for k, v in line.items()}
+            self.csv.writerow(rounded)
+            self.file.flush()
+
+
+def times(call, ratio, pairs):
+    return {"check": "ok", "pairs": pairs, "call_us": 1e6 * call, "host_us": 1e6 * call, "to_topk": ratio}
+
+
+def run_point(library, subject, data, options, report):
+    rows, n = subject.array.shape
+    line = {"operation": subject.operation, "type": topk_ctypes.NAMES[subject.array.dtype.name], "data": data,
+            "rows": rows, "n": n, "k": subject.k, "keep_percent": subject.keep_percent, "direction": "largest",
+            "order": subject.order, "ties": "lowest", "index": "i32", "method": "auto", "cache": "warm",
+            "features": library.features, "pairs": "", "check": "FAIL"}
+    ours, check, workspace = subject.prepare(library)
+    own = {**line, "what": "topk", "threads": library.threads, "workspace_bytes": workspace}
+    ours()
+    if check():
+        call = statistics.median(seconds(ours) for _ in range(options.pairs))
+        if check():
+            own.update(times(call, 1.0, options.pairs))
+    report.add(own)
+    for name, threads, run, check_rival in subject.rivals(library.threads):
+        if own["check"] != "ok" or (options.only and name not in options.only):
+            continue
+        theirs = {**line, "what": name, "threads": threads, "ties": "any"}
+        if check_rival(run()):
+            theirs.update(times(*time_pairs(ours, run, options.pairs, options.budget)))
+        targeted = options.targets and subject.operation == "select"
+        report.add(theirs, TARGETS.get((name, rows > 1)) if targeted else None)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite", nargs="?", default="targets", choices=sorted(POINTS))
+    parser.add_argument("--library", required=True, help="path of libtopk.so")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of libtopk and of torch")
+    parser.add_argument("--data", default="uniform,normal", help="uniform, normal")
+    parser.add_argument("--pairs", type=int, default=21)
+    parser.add_argument("--budget", type=float, default=15, help="seconds that a slow rival gets for each point")
+    parser.add_argument("--only", type=lambda text: text.split(","), help="names of rivals to run")
+    parser.add_argument("--targets", action="store_true", help="fail where libtopk is not as much faster as it is to be")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--csv", help="write the results to this file too")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_arguments()
+    library = topk_ctypes.Library(options.library, options.threads)
+    print(f"{options.threads} threads, {library.features}, numpy {numpy.__version__}, "
+          f"torch {torch.__version__ if torch else 'not installed: its rows are missing'}")
+    if torch is not None:
+        torch.set_num_threads(options.threads)
+    report = Report(options.csv)
+    made = None
+    for data in options.data.split(","):
+        for operation, rows, n, count, order in POINTS[options.suite]:
+            if made != (data, rows, n):
+                array = make_data(data, rows, n, options.seed)
+                made = (data, rows, n)
+            subject = Selection(array, count, order) if operation == "select" else Filter(array, count)
+            run_point(library, subject, data, options, report)
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

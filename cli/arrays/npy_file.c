@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "npy_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../base/alloc.h"
+#include "../base/fail.h"
+#include "../parse/parse.h"
+
+/* The header is always as long, so that it can be written again when the shape is known. */
+enum { HEADER_BYTES = 128, PREAMBLE_BYTES = 10 };
+
+/* Names to remove when the process ends early. */
+static char *volatile unfinished[2];
+
+void npy_file_discard_all(void) {
+    for (size_t i = 0; i < sizeof unfinished / sizeof *unfinished; i++) {
+        if (unfinished[i] != NULL)
+            unlink(unfinished[i]);
+        unfinished[i] = NULL;
+    }
+}
+
+static void remember(char *temporary) {
+    unfinished[unfinished[0] != NULL] = temporary;
+}
+
+static void forget(const char *temporary) {
+    unfinished[unfinished[0] != temporary] = NULL;
+}
+
+static _Noreturn void fail_errno(const struct npy_file *file) {
+    fail("%s: %s", file->path, strerror(errno));
+}
+
+static void write_all(struct npy_file *file, const char *bytes, size_t length, bool at_start) {
+    off_t offset = 0;
+    while (length > 0) {
+        ssize_t written = at_start ? pwrite(file->fd, bytes, length, offset) : write(file->fd, bytes, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            fail_errno(file);
+        bytes += written;
+        length -= (size_t)written;
+        offset += written;
+    }
+}
+
+static void write_header(struct npy_file *file, bool again) {
+    char header[HEADER_BYTES + 1] = "\x93NUMPY\x01";
+    header[8] = HEADER_BYTES - PREAMBLE_BYTES;
+    char shape[64];
+    if (file->rows < 0)
+        snprintf(shape, sizeof shape, "%" PRId64 ",", file->cols);
+    else
+        snprintf(shape, sizeof shape, "%" PRId64 ", %" PRId64, file->rows, file->cols);
+    char dictionary[HEADER_BYTES - PREAMBLE_BYTES];
+    snprintf(dictionary, sizeof dictionary, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
+             type_npy_descr(file->type), shape);
+    snprintf(header + PREAMBLE_BYTES, sizeof header - PREAMBLE_BYTES, "%-*s\n",
+             HEADER_BYTES - PREAMBLE_BYTES - 1, dictionary);
+    write_all(file, header, HEADER_BYTES, again);
+}
+
+/* Creates a file beside the target, with the rights that the target has or would get. */
+static void create_temporary(struct npy_file *file, const struct stat *old) {
+    static const char suffix[] = ".XXXXXX";
+    file->temporary = allocate(strlen(file->target) + sizeof suffix, 1);
+    strcpy(stpcpy(file->temporary, file->target), suffix);
+    file->fd = mkostemp(file->temporary, O_CLOEXEC);
+    if (file->fd < 0)
+        fail_errno(file);
+    remember(file->temporary);
+    mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(file->fd, old != NULL ? old->st_mode & 07777 : 0666 & ~mask) != 0)
+        fail_errno(file);
+}
+
+void npy_file_create(struct npy_file *file, const char *path, topk_type type, int64_t rows, int64_t cols) {
+    *file = (struct npy_file){.path = path, .type = type, .rows = rows, .cols = cols};
+    if (path == NULL)
+        return;
+    struct stat old;
+    bool exists = stat(path, &old) == 0;
+    if (!exists && errno != ENOENT)
+        fail_errno(file);
+    if (exists && S_ISDIR(old.st_mode))
+        fail("%s: %s", path, strerror(EISDIR));
+    if (exists && !S_ISREG(old.st_mode)) {
+        file->fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (file->fd < 0)
+            fail_errno(file);
+    } else {
+        char *resolved = exists ? realpath(path, NULL) : NULL;
+        if (exists && resolved == NULL)
+            fail_errno(file);
+        const char *target = exists ? resolved : path;
+        file->target = allocate(strlen(target) + 1, 1);
+        strcpy(file->target, target);
+        free(resolved);
+        create_temporary(file, exists ? &old : NULL);
+    }
+    write_header(file, false);
+}
+
+void npy_file_append(struct npy_file *file, const void *elements, int64_t count) {
+    if (file->path != NULL)
+        write_all(file, elements, (size_t)count * topk_type_size(file->type), false);
+}
+
+void npy_file_reshape(struct npy_file *file, int64_t rows, int64_t cols) {
+    file->rows = rows;
+    file->cols = cols;
+    if (file->path != NULL)
+        write_header(file, true);
+}
+
+void npy_file_finish(struct npy_file *file) {
+    if (file->path != NULL && close(file->fd) != 0)
+        fail_errno(file);
+}
+
+void npy_file_publish(struct npy_file *file) {
+    if (file->temporary != NULL) {
+        if (rename(file->temporary, file->target) != 0)
+            fail_errno(file);
+        forget(file->temporary);
+    }
+    release(file->temporary);
+    release(file->target);
+}

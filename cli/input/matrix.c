@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE
+#include "matrix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../base/fail.h"
+
+static _Noreturn void fail_errno(const char *name) {
+    fail("%s: %s", name, strerror(errno));
+}
+
+static void map_file(struct matrix *matrix, const char *path) {
+    bool standard_input = strcmp(path, "-") == 0;
+    matrix->name = standard_input ? "standard input" : path;
+    int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0)
+        fail_errno(matrix->name);
+    if (S_ISDIR(status.st_mode))
+        fail("%s: %s", matrix->name, strerror(EISDIR));
+    if (!S_ISREG(status.st_mode))
+        fail("%s: binary input must be a regular file; only text can be streamed", matrix->name);
+    matrix->size = (uint64_t)status.st_size;
+    matrix->file = NULL;
+    if (matrix->size > 0) {
+        void *map = mmap(NULL, matrix->size, PROT_READ, MAP_SHARED, fd, 0);
+        if (map == MAP_FAILED)
+            fail_errno(matrix->name);
+        madvise(map, matrix->size, MADV_SEQUENTIAL);
+        matrix->file = map;
+    }
+    if (!standard_input)
+        close(fd);
+}
+
+void matrix_open(struct matrix *matrix, const struct options *options) {
+    map_file(matrix, options->path);
+    struct parse_error error;
+    bool parsed;
+    matrix->has_dimensions = false;
+    switch (options->format) {
+    case FORMAT_NPY:
+        parsed = npy_parse(matrix->file, matrix->size, options->dtype, &matrix->layout, &error);
+        break;
+    case FORMAT_RAW:
+        parsed = raw_parse(matrix->size, options->dtype, options->cols, &matrix->layout, &error);
+        break;
+    default:
+        matrix->has_dimensions = true;
+        parsed = vecs_parse(matrix->file, matrix->size,
+                            options->format == FORMAT_FVECS   ? TOPK_F32
+                            : options->format == FORMAT_IVECS ? TOPK_I32
+                                                              : TOPK_U8,
+                            &matrix->layout, &error);
+        break;
+    }
+    if (!parsed)
+        fail("%s: byte %" PRIu64 ": %s", matrix->name, error.at, error.reason);
+}
+
+void matrix_close(struct matrix *matrix) {
+    if (matrix->file != NULL)
+        munmap((void *)(uintptr_t)matrix->file, matrix->size);
+}

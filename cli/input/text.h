@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Text, from a file or a pipe, in chunks of whole lines. */
+#ifndef TOPK_CLI_TEXT_H
+#define TOPK_CLI_TEXT_H
+
+#include "../options/options.h"
+#include "../parse/parse.h"
+
+struct text {
+    const char *name; /* for messages */
+    int fd;
+    bool at_end; /* nothing more can be read */
+    struct line_format format;
+    uint64_t size;  /* of the file; 0: not known */
+    uint64_t bytes; /* read so far */
+
+    char *buffer;    /* [begin, filled) is not parsed yet */
+    size_t capacity; /* of the buffer, less one byte for a last newline */
+    size_t begin;
+    size_t filled;
+
+    /* The current chunk: `count` lines, of which the first is line `base` of the input, from 0. Line i is
+     * lines[starts[i]] to lines[starts[i + 1]], its end included. Valid until the next chunk. */
+    const char *lines;
+    int64_t base;
+    int64_t count;
+    int64_t count_max;
+    union number *values;
+    uint32_t *starts;
+};
+
+/* Opens the input. A chunk has at least `lines_wanted` lines if the input has, and if they are short. */
+void text_open(struct text *text, const struct options *options, int64_t lines_wanted);
+
+/* No more lines than this can follow: a line has a digit and an end. */
+int64_t text_lines_most(const struct text *text);
+
+/* Reads the next chunk; false at the end. Ends the tool at a bad line, naming it. */
+bool text_next(struct text *text);
+
+void text_close(struct text *text);
+
+#endif /* TOPK_CLI_TEXT_H */

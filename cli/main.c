@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * topk: the k best elements, the k-th element and the elements that meet a predicate, from the command
+ * line. */
+#include <argp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arrays/npy_file.h"
+#include "base/fail.h"
+#include "options/options.h"
+#include "run/run.h"
+
+struct command {
+    const char *name; /* with the tool's, as its messages show it */
+    const struct argp *argp;
+    void (*run)(const struct options *options);
+};
+
+static const struct command commands[] = {
+    {"topk select", &select_argp, run_select},    {"topk kth", &kth_argp, run_kth},
+    {"topk where", &where_argp, run_where},       {"topk info", &info_argp, run_info},
+    {"topk explain", &explain_argp, run_explain},
+};
+
+static void run_command(int argc, char **argv) {
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        const struct command *command = &commands[i];
+        if (strcmp(argv[0], command->name + strlen("topk ")) != 0)
+            continue;
+        char name[16];
+        argv[0] = strcpy(name, command->name);
+        struct options options;
+        options_parse(command->argp, argc, argv, &options);
+        command->run(&options);
+        return;
+    }
+    fail_usage("'%s' is no command; there are select, kth, where, info and explain", argv[0]);
+}
+
+static error_t parse_main(int key, char *argument, struct argp_state *state) {
+    (void)argument;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        run_command(state->argc - state->next + 1, state->argv + state->next - 1);
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        fail_usage("a command is needed: select, kth, where, info or explain");
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp main_argp = {
+    .parser = parse_main,
+    .args_doc = "COMMAND [ARGUMENT...]",
+    .doc = "Exact selection from files and streams.\v"
+           "Commands:\n"
+           "  select INPUT -k K          the K best elements, best first\n"
+           "  kth INPUT -k K             the K-th best element, and how many are better and equal\n"
+           "  where INPUT --gt X         the elements that meet a predicate\n"
+           "  info                       version, backends and CPU features\n"
+           "  explain INPUT -k K         how the method is chosen\n"
+           "\n"
+           "INPUT is an .npy, .fvecs, .ivecs, .bvecs, raw or text file, or - for text on standard input. "
+           "`topk COMMAND --help' lists the options of a command.",
+};
+
+static void print_version(FILE *stream, struct argp_state *state) {
+    (void)state;
+    int version = topk_version();
+    fprintf(stream, "topk %d.%d.%d\n", version / 10000, version / 100 % 100, version % 100);
+}
+
+/* Leaves no unfinished file behind, and ends as the signal would have ended the tool. */
+static void on_end(int signal_number) {
+    npy_file_discard_all();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+/* A page of the input's mapping could not be read. */
+static void on_bus_error(int signal_number) {
+    static const char message[] = "topk: the input file has shrunk, or cannot be read\n";
+    (void)signal_number;
+    ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+    (void)written;
+    npy_file_discard_all();
+    _exit(STATUS_FAILED);
+}
+
+int main(int argc, char **argv) {
+    /* So that a closed pipe and a full quota are errors of write(). */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGHUP, on_end);
+    signal(SIGINT, on_end);
+    signal(SIGTERM, on_end);
+    signal(SIGBUS, on_bus_error);
+    atexit(npy_file_discard_all);
+    argp_program_version_hook = print_version;
+    argp_err_exit_status = STATUS_USAGE;
+    if (argp_parse(&main_argp, argc, argv, ARGP_IN_ORDER, NULL, NULL) != 0)
+        fail("out of memory while reading the command line");
+    return EXIT_SUCCESS;
+}

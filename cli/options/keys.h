@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the option tables and their parsers share. */
+#ifndef TOPK_CLI_KEYS_H
+#define TOPK_CLI_KEYS_H
+
+#include <argp.h>
+
+#include "options.h"
+
+/* Keys of options that have no letter. */
+enum key {
+    KEY_FORMAT = 0x100,
+    KEY_DTYPE,
+    KEY_COLS,
+    KEY_FIELD,
+    KEY_DELIMITER,
+    KEY_SMALLEST,
+    KEY_MAGNITUDE,
+    KEY_NAN,
+    KEY_TIES,
+    KEY_UNSORTED,
+    KEY_VALUES,
+    KEY_INDICES,
+    KEY_JSON,
+    KEY_METHOD,
+    KEY_DEVICE,
+    KEY_THREADS,
+    KEY_QUIET,
+    KEY_PIECE_BYTES,
+    KEY_PREDICATE, /* plus a topk_predicate_kind */
+};
+
+/* The input of a subcommand's parser. */
+struct command_line {
+    const struct argp *argp;
+    struct options *options;
+};
+
+/* Names of enum input_format, in its order. */
+extern const char *const format_words[];
+
+/* Parser of every option table; its input is a struct options. */
+error_t parse_option(int key, char *argument, struct argp_state *state);
+
+/* Parser of a subcommand, whose children are option tables; its input is a struct command_line. */
+error_t parse_command(int key, char *argument, struct argp_state *state);
+
+#endif /* TOPK_CLI_KEYS_H */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "options.h"
+
+#include <argp.h>
+#include <string.h>
+
+#include "../base/fail.h"
+#include "keys.h"
+
+error_t parse_command(int key, char *argument, struct argp_state *state) {
+    const struct command_line *line = state->input;
+    struct options *options = line->options;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        for (int i = 0; line->argp->children[i].argp != NULL; i++)
+            state->child_inputs[i] = options;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (line->argp->args_doc == NULL)
+            fail_usage("info takes no argument, not '%s'", argument);
+        if (options->path != NULL)
+            fail_usage("one INPUT is enough: '%s' and '%s' were given", options->path, argument);
+        options->path = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static enum input_format detect_format(const struct options *options) {
+    const char *dot = strrchr(options->path, '.');
+    for (int format = FORMAT_NPY; dot != NULL && format <= FORMAT_RAW; format++)
+        if (strcmp(dot + 1, format_words[format]) == 0)
+            return (enum input_format)format;
+    if (dot != NULL && strcmp(dot, ".bin") == 0)
+        return FORMAT_RAW;
+    return options->cols > 0 ? FORMAT_RAW : FORMAT_TEXT;
+}
+
+static void check_input(const struct options *options) {
+    enum input_format format = options->format;
+    bool text = format == FORMAT_TEXT;
+    if (!text && (options->field > 0 || options->delimiter >= 0))
+        fail_usage("--field and --delimiter are for text, and '%s' is %s", options->path,
+                   format_words[format]);
+    if (options->cols > 0 && format != FORMAT_RAW)
+        fail_usage("--cols is for raw files, and '%s' is %s", options->path, format_words[format]);
+    if (format == FORMAT_RAW && options->dtype == TOPK_TYPE_UNDEFINED)
+        fail_usage("raw file '%s' needs --dtype", options->path);
+    if (text && options->dtype != TOPK_TYPE_UNDEFINED && options->dtype != TOPK_F64 &&
+        options->dtype != TOPK_I64 && options->dtype != TOPK_U64)
+        fail_usage("text holds float64, int64 or uint64, not %s; binary files need --format raw",
+                   topk_type_name(options->dtype));
+    if (format >= FORMAT_FVECS && format <= FORMAT_BVECS && options->dtype != TOPK_TYPE_UNDEFINED)
+        fail_usage("--dtype has no meaning for %s", format_words[format]);
+}
+
+void options_parse(const struct argp *argp, int argc, char **argv, struct options *options) {
+    *options = (struct options){
+        .delimiter = -1,
+        .k = -1,
+        .problem = TOPK_PROBLEM_INIT,
+        .predicate = TOPK_PREDICATE_INIT,
+        .context = TOPK_CONTEXT_OPTIONS_INIT,
+        .piece_bytes = (int64_t)256 << 20,
+    };
+    struct command_line line = {argp, options};
+    if (argp_parse(argp, argc, argv, 0, NULL, &line) != 0)
+        fail("out of memory while reading the command line");
+    if (argp == &info_argp)
+        return;
+    if (options->path == NULL)
+        fail_usage("%s needs an INPUT: a file, or - for standard input", argv[0]);
+    if (argp == &where_argp ? options->predicate.kind == TOPK_PREDICATE_UNDEFINED : options->k < 0)
+        fail_usage("%s needs %s", argv[0], argp == &where_argp ? "a predicate, e.g. --gt 0" : "-k K");
+    if (options->json && (options->values_path != NULL || options->indices_path != NULL))
+        fail_usage("--json prints, and --values and --indices write arrays instead: choose");
+    if (options->format == FORMAT_AUTO)
+        options->format = detect_format(options);
+    check_input(options);
+}

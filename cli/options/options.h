@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the command line says. */
+#ifndef TOPK_CLI_OPTIONS_H
+#define TOPK_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "topk.h"
+
+enum input_format {
+    FORMAT_AUTO,
+    FORMAT_TEXT,
+    FORMAT_NPY,
+    FORMAT_FVECS,
+    FORMAT_IVECS,
+    FORMAT_BVECS,
+    FORMAT_RAW,
+};
+
+struct options {
+    /* The input. */
+    const char *path;         /* "-": standard input */
+    enum input_format format; /* never AUTO once parsed */
+    topk_type dtype;          /* UNDEFINED: not given */
+    int64_t cols;             /* 0: not given */
+    int64_t field;            /* 0: not given */
+    int delimiter;            /* -1: not given */
+
+    /* The question. */
+    int64_t k;            /* -1: not given */
+    topk_problem problem; /* ranking options and method alone */
+    topk_predicate predicate;
+
+    /* The run. */
+    topk_context_options context;
+    bool quiet;
+    int64_t piece_bytes; /* of input, and of results, that one call handles at most */
+
+    /* The answer. */
+    bool json;
+    const char *values_path;  /* NULL: not given */
+    const char *indices_path; /* NULL: not given */
+};
+
+struct argp;
+
+/* Parses a subcommand's command line. Ends the tool on --help and on a command line that makes no sense. */
+void options_parse(const struct argp *argp, int argc, char **argv, struct options *options);
+
+extern const struct argp select_argp;
+extern const struct argp kth_argp;
+extern const struct argp where_argp;
+extern const struct argp info_argp;
+extern const struct argp explain_argp;
+
+#endif /* TOPK_CLI_OPTIONS_H */

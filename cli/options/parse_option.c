@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <argp.h>
+#include <string.h>
+
+#include "../base/fail.h"
+#include "../parse/parse.h"
+#include "keys.h"
+
+/* The place of `word` in a list that ends in NULL. */
+static int parse_word(const char *option, const char *word, const char *const *words) {
+    for (int i = 0; words[i] != NULL; i++)
+        if (strcmp(word, words[i]) == 0)
+            return i;
+    char list[128] = "";
+    for (int i = 0; words[i] != NULL; i++) {
+        strncat(list, i > 0 ? ", " : "", sizeof list - strlen(list) - 1);
+        strncat(list, words[i], sizeof list - strlen(list) - 1);
+    }
+    fail_usage("%s: '%s' is none of %s", option, word, list);
+}
+
+static int64_t parse_integer(const char *option, const char *text, int64_t least, int64_t most) {
+    int64_t value;
+    if (integer_parse(text, least, most, &value))
+        return value;
+    if (most == INT64_MAX)
+        fail_usage("%s: '%s' is no integer from %lld up", option, text, (long long)least);
+    fail_usage("%s: '%s' is no integer from %lld to %lld", option, text, (long long)least, (long long)most);
+}
+
+static topk_bound parse_bound(const char *text) {
+    topk_bound bound;
+    enum number_status status = bound_parse(text, &bound);
+    if (status == NUMBER_SYNTAX)
+        fail_usage("bound '%s' is not a number", text);
+    if (status != NUMBER_OK)
+        fail_usage("bound '%s' cannot be held exactly by int64, uint64 or float64", text);
+    return bound;
+}
+
+static void parse_predicate(struct argp_state *state, topk_predicate *predicate, topk_predicate_kind kind,
+                            const char *text) {
+    if (predicate->kind != TOPK_PREDICATE_UNDEFINED)
+        fail_usage("where takes one predicate, not two");
+    predicate->kind = kind;
+    predicate->low = parse_bound(text);
+    if (kind != TOPK_BETWEEN)
+        return;
+    if (state->next >= state->argc)
+        fail_usage("--between takes two bounds");
+    predicate->high = parse_bound(state->argv[state->next++]);
+}
+
+static int parse_delimiter(const char *text) {
+    if (strcmp(text, "\\t") == 0)
+        return '\t';
+    if (text[0] == '\0' || text[1] != '\0' || text[0] == '\n' || text[0] == '\r')
+        fail_usage("--delimiter: '%s' is not a single character of a line", text);
+    return (unsigned char)text[0];
+}
+
+static topk_type parse_dtype(const char *name) {
+    topk_type type = type_parse(name);
+    if (type == TOPK_TYPE_UNDEFINED)
+        fail_usage("--dtype: '%s' is no type; there are float16, bfloat16, float32, float64, float8_e4m3, "
+                   "float8_e5m2, int8, int16, int32, int64, uint8, uint16, uint32, uint64",
+                   name);
+    return type;
+}
+
+const char *const format_words[] = {"auto", "text", "npy", "fvecs", "ivecs", "bvecs", "raw", NULL};
+
+error_t parse_option(int key, char *argument, struct argp_state *state) {
+    static const char *const nan_words[] = {"largest", "last", NULL};
+    static const char *const ties_words[] = {"lowest", "any", NULL};
+    static const char *const device_words[] = {"auto", "cpu", "cuda", NULL};
+    struct options *options = state->input;
+    if (key > KEY_PREDICATE && key <= KEY_PREDICATE + TOPK_BETWEEN) {
+        parse_predicate(state, &options->predicate, (topk_predicate_kind)(key - KEY_PREDICATE), argument);
+        return 0;
+    }
+    switch (key) {
+    case KEY_FORMAT:
+        options->format = (enum input_format)parse_word("--format", argument, format_words);
+        break;
+    case KEY_DTYPE:
+        options->dtype = parse_dtype(argument);
+        break;
+    case KEY_COLS:
+        options->cols = parse_integer("--cols", argument, 1, INT64_MAX);
+        break;
+    case KEY_FIELD:
+        options->field = parse_integer("--field", argument, 1, INT64_MAX);
+        break;
+    case KEY_DELIMITER:
+        options->delimiter = parse_delimiter(argument);
+        break;
+    case 'k':
+        options->k = parse_integer("-k", argument, 0, INT64_MAX);
+        break;
+    case KEY_SMALLEST:
+        options->problem.direction = TOPK_SMALLEST;
+        break;
+    case KEY_MAGNITUDE:
+        options->problem.rank = TOPK_BY_MAGNITUDE;
+        break;
+    case KEY_NAN:
+        options->problem.nan = (topk_nan)parse_word("--nan", argument, nan_words);
+        break;
+    case KEY_TIES:
+        options->problem.ties = (topk_ties)parse_word("--ties", argument, ties_words);
+        break;
+    case KEY_UNSORTED:
+        options->problem.order = TOPK_ORDER_ANY;
+        break;
+    case KEY_METHOD:
+        options->problem.method = argument;
+        break;
+    case KEY_DEVICE:
+        options->context.backend = (topk_backend)parse_word("--device", argument, device_words);
+        break;
+    case KEY_THREADS:
+        options->context.threads = (int)parse_integer("--threads", argument, 1, 1024);
+        break;
+    case KEY_QUIET:
+        options->quiet = true;
+        break;
+    case KEY_PIECE_BYTES:
+        options->piece_bytes = parse_integer("--piece-bytes", argument, 1, INT64_MAX);
+        break;
+    case KEY_VALUES:
+        options->values_path = argument;
+        break;
+    case KEY_INDICES:
+        options->indices_path = argument;
+        break;
+    case KEY_JSON:
+        options->json = true;
+        break;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <argp.h>
+
+#include "keys.h"
+
+static const struct argp_option input_options[] = {
+    {NULL, 0, NULL, 0, "Input:", 1},
+    {"format", KEY_FORMAT, "NAME", 0, "npy, fvecs, ivecs, bvecs, raw or text, whatever the file's name", 0},
+    {"dtype", KEY_DTYPE, "TYPE", 0, "Element type: float16, bfloat16, float32, ..., int8 to uint64", 0},
+    {"cols", KEY_COLS, "N", 0, "Raw files: elements of a row", 0},
+    {"field", KEY_FIELD, "N", 0, "Text: the number is field N of its line, counting from 1", 0},
+    {"delimiter", KEY_DELIMITER, "C", 0, "Text: fields are separated by the character C, not by blanks", 0},
+    {0},
+};
+
+static const struct argp_option k_options[] = {
+    {NULL, 0, NULL, 0, "Ranking:", 2},
+    {NULL, 'k', "K", 0, "How many, or which place", 0},
+    {"smallest", KEY_SMALLEST, NULL, 0, "The smallest are best, not the largest", 0},
+    {"magnitude", KEY_MAGNITUDE, NULL, 0, "Rank by absolute value", 0},
+    {"nan", KEY_NAN, "largest|last", 0, "NaN ranks above infinity (the default) or behind every number", 0},
+    {0},
+};
+
+static const struct argp_option order_options[] = {
+    {"ties", KEY_TIES, "lowest|any", 0,
+     "Which of the elements equal to the K-th are taken: first ones, or any", 2},
+    {"unsorted", KEY_UNSORTED, NULL, 0, "Results may come in any order", 2},
+    {0},
+};
+
+static const struct argp_option predicate_options[] = {
+    {NULL, 0, NULL, 0, "Predicate, exactly one:", 2},
+    {"gt", KEY_PREDICATE + TOPK_GT, "X", 0, "Elements above X", 0},
+    {"ge", KEY_PREDICATE + TOPK_GE, "X", 0, "Elements not below X", 0},
+    {"lt", KEY_PREDICATE + TOPK_LT, "X", 0, "Elements below X", 0},
+    {"le", KEY_PREDICATE + TOPK_LE, "X", 0, "Elements not above X", 0},
+    {"eq", KEY_PREDICATE + TOPK_EQ, "X", 0, "Elements equal to X", 0},
+    {"ne", KEY_PREDICATE + TOPK_NE, "X", 0, "Elements other than X, NaN among them", 0},
+    {"between", KEY_PREDICATE + TOPK_BETWEEN, "LO HI", 0, "Elements from LO to HI, both included", 0},
+    {0},
+};
+
+static const struct argp_option run_options[] = {
+    {NULL, 0, NULL, 0, "Execution:", 3},
+    {"device", KEY_DEVICE, "auto|cpu|cuda", 0, "Where to compute", 0},
+    {"threads", KEY_THREADS, "N", 0, "CPU threads, 1 to 1024", 0},
+    {0},
+};
+
+static const struct argp_option method_options[] = {
+    {"method", KEY_METHOD, "NAME", 0, "Force a method; `topk explain' lists them", 3},
+    {"quiet", KEY_QUIET, NULL, 0, "No progress bar", 3},
+    {"piece-bytes", KEY_PIECE_BYTES, "N", OPTION_HIDDEN, NULL, 3},
+    {0},
+};
+
+static const struct argp_option array_options[] = {
+    {NULL, 0, NULL, 0, "Output:", 4},
+    {"values", KEY_VALUES, "FILE.npy", 0, "Write the values as an array, and print nothing", 0},
+    {"indices", KEY_INDICES, "FILE.npy", 0, "Write the indices as an array, and print nothing", 0},
+    {0},
+};
+
+static const struct argp_option json_options[] = {
+    {"json", KEY_JSON, NULL, 0, "Print a JSON document", 4},
+    {0},
+};
+
+static const struct argp input_argp = {.options = input_options, .parser = parse_option};
+static const struct argp k_argp = {.options = k_options, .parser = parse_option};
+static const struct argp order_argp = {.options = order_options, .parser = parse_option};
+static const struct argp predicate_argp = {.options = predicate_options, .parser = parse_option};
+static const struct argp run_argp = {.options = run_options, .parser = parse_option};
+static const struct argp method_argp = {.options = method_options, .parser = parse_option};
+static const struct argp array_argp = {.options = array_options, .parser = parse_option};
+static const struct argp json_argp = {.options = json_options, .parser = parse_option};
+
+static const struct argp_child select_children[] = {
+    {&input_argp, 0, NULL, 0},  {&k_argp, 0, NULL, 0},     {&order_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
+    {&method_argp, 0, NULL, 0}, {&array_argp, 0, NULL, 0}, {&json_argp, 0, NULL, 0},  {0},
+};
+static const struct argp_child kth_children[] = {
+    {&input_argp, 0, NULL, 0},  {&k_argp, 0, NULL, 0},    {&run_argp, 0, NULL, 0},
+    {&method_argp, 0, NULL, 0}, {&json_argp, 0, NULL, 0}, {0},
+};
+static const struct argp_child where_children[] = {
+    {&input_argp, 0, NULL, 0},
+    {&predicate_argp, 0, NULL, 0},
+    {&run_argp, 0, NULL, 0},
+    {&method_argp, 0, NULL, 0},
+    {&array_argp, 0, NULL, 0},
+    {&json_argp, 0, NULL, 0},
+    {0},
+};
+static const struct argp_child info_children[] = {{&run_argp, 0, NULL, 0}, {0}};
+static const struct argp_child explain_children[] = {
+    {&input_argp, 0, NULL, 0}, {&k_argp, 0, NULL, 0},      {&order_argp, 0, NULL, 0},
+    {&run_argp, 0, NULL, 0},   {&method_argp, 0, NULL, 0}, {0},
+};
+
+const struct argp select_argp = {
+    .parser = parse_command,
+    .args_doc = "INPUT -k K",
+    .doc =
+        "Print the K best elements of INPUT, best first: index and value of a vector, row, index and value "
+        "of each row of a matrix, or whole lines with --field.",
+    .children = select_children,
+};
+const struct argp kth_argp = {
+    .parser = parse_command,
+    .args_doc = "INPUT -k K",
+    .doc =
+        "Print the K-th best element of INPUT (of each row of a matrix, after the row), how many are better, "
+        "and how many are equal, itself included.",
+    .children = kth_children,
+};
+const struct argp where_argp = {
+    .parser = parse_command,
+    .args_doc = "INPUT",
+    .doc = "Print the elements of INPUT that meet a predicate, in input order.",
+    .children = where_children,
+};
+const struct argp info_argp = {
+    .parser = parse_command,
+    .doc = "Print the version, the backends and what they use of this machine.",
+    .children = info_children,
+};
+const struct argp explain_argp = {
+    .parser = parse_command,
+    .args_doc = "INPUT -k K",
+    .doc = "Print how the method for `topk select INPUT -k K' is chosen.",
+    .children = explain_children,
+};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report.h"
+
+#include <string.h>
+
+#include "element.h"
+#include "output.h"
+
+static void print_value(const struct report *report, const void *value) {
+    struct element_text text;
+    element_format(report->type, value, &text);
+    bool quoted = report->json && !element_is_finite(report->type, value);
+    output_bytes("\"", quoted);
+    output_bytes(text.text, text.length);
+    output_bytes("\"", quoted);
+}
+
+static void print_member(const char *name, int64_t value) {
+    output_string(name);
+    output_integer(value);
+}
+
+/* Begins a result: the row of a matrix, and all that JSON wants before it. */
+static void begin_result(struct report *report, int64_t row) {
+    if (report->json)
+        output_string(report->any ? ",\n{" : "\n{");
+    report->any = true;
+    if (!report->matrix)
+        return;
+    output_string(report->json ? "\"row\": " : "");
+    output_integer(row);
+    output_string(report->json ? ", " : "\t");
+}
+
+void report_begin(struct report *report, const struct options *options, const char *command, topk_type type,
+                  bool matrix) {
+    *report = (struct report){
+        .json = options->json,
+        .matrix = matrix,
+        .whole_lines = options->field > 0 || options->delimiter >= 0,
+        .type = type,
+    };
+    if (!report->json)
+        return;
+    output_string("{\"command\": \"");
+    output_string(command);
+    output_string("\", \"input\": ");
+    output_json_string(options->path, strlen(options->path));
+    output_string(", \"type\": \"");
+    output_string(topk_type_name(type));
+    output_string("\", ");
+    if (options->k >= 0) {
+        print_member("\"k\": ", options->k);
+        output_string(", ");
+    }
+    output_string("\"results\": [");
+}
+
+void report_element(struct report *report, int64_t row, int64_t index, const void *value) {
+    begin_result(report, row);
+    output_string(report->json ? "\"index\": " : "");
+    output_integer(index);
+    output_string(report->json ? ", \"value\": " : "\t");
+    print_value(report, value);
+    output_string(report->json ? "}" : "\n");
+}
+
+void report_line(struct report *report, int64_t index, const void *value, const char *line, size_t length) {
+    if (!report->whole_lines) {
+        size_t skip = 0;
+        while (skip < length && memchr(" \t\v\f", line[skip], 4) != NULL)
+            skip++;
+        while (length > skip && memchr(" \t\v\f", line[length - 1], 4) != NULL)
+            length--;
+        line += skip;
+        length -= skip;
+    }
+    begin_result(report, 0);
+    if (report->json) {
+        print_member("\"index\": ", index);
+        output_string(", \"value\": ");
+        print_value(report, value);
+        output_string(", \"text\": ");
+        output_json_string(line, length);
+        output_string("}");
+        return;
+    }
+    if (!report->whole_lines) {
+        output_integer(index);
+        output_string("\t");
+    }
+    output_bytes(line, length);
+    output_string("\n");
+}
+
+void report_kth(struct report *report, int64_t row, const void *value, int64_t better, int64_t equal) {
+    begin_result(report, row);
+    output_string(report->json ? "\"value\": " : "");
+    print_value(report, value);
+    print_member(report->json ? ", \"better\": " : "\t", better);
+    print_member(report->json ? ", \"equal\": " : "\t", equal);
+    output_string(report->json ? "}" : "\n");
+}
+
+void report_end(struct report *report, int64_t rows, int64_t length) {
+    if (report->json) {
+        output_string("\n], ");
+        if (report->matrix) {
+            print_member("\"rows\": ", rows);
+            output_string(", ");
+        }
+        print_member("\"length\": ", length);
+        output_string("}\n");
+    }
+    output_flush();
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Results on standard output: tab-separated lines, or one JSON document
+ *
+ *   {"command": C, "input": PATH, "type": T, "k": K, "results": [R, ...], "length": N}
+ *
+ * with "k" for select and kth alone, and "rows" before "length" for a matrix. A result R is
+ * {"row": r, "index": i, "value": v, "text": t}, with "row" for a matrix and "text" for text input alone;
+ * kth has "better" and "equal" in place of "index" and "text". Values that are not finite are strings. */
+#ifndef TOPK_CLI_REPORT_H
+#define TOPK_CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../options/options.h"
+
+struct report {
+    bool json;
+    bool matrix;
+    bool whole_lines; /* text input with fields: its lines are printed without their index */
+    bool any;         /* a result has been printed */
+    topk_type type;
+};
+
+void report_begin(struct report *report, const struct options *options, const char *command, topk_type type,
+                  bool matrix);
+
+/* An element; the row is ignored for a vector. */
+void report_element(struct report *report, int64_t row, int64_t index, const void *value);
+
+/* A line of text input, without its end, that holds an element. */
+void report_line(struct report *report, int64_t index, const void *value, const char *line, size_t length);
+
+void report_kth(struct report *report, int64_t row, const void *value, int64_t better, int64_t equal);
+
+/* Ends the document, and writes out what is buffered. */
+void report_end(struct report *report, int64_t rows, int64_t length);
+
+#endif /* TOPK_CLI_REPORT_H */

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parse.h"
+
+/* No more digits than this decide how a decimal rounds to a double: the longest exact midpoint of two
+ * doubles has 767. Of all that follow only matters whether they are zero. */
+enum { DIGITS_MAX = 768 };
+
+/* Beyond this a decimal exponent is as good as infinite, with or without DIGITS_MAX digits. */
+enum { EXPONENT_MAX = 5000 };
+
+struct decimal {
+    bool negative;
+    bool integer;     /* neither point nor exponent */
+    int64_t exponent; /* the value is digits * 10^exponent */
+    size_t count;     /* of digits, without leading zeros */
+    char digits[DIGITS_MAX + 1];
+};
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static void add_digit(struct decimal *decimal, char digit, bool fraction) {
+    if (decimal->count == 0 && digit == '0') {
+        decimal->exponent -= fraction;
+    } else if (decimal->count < DIGITS_MAX) {
+        decimal->digits[decimal->count++] = digit;
+        decimal->exponent -= fraction;
+    } else {
+        if (digit != '0')
+            decimal->digits[DIGITS_MAX] = '1';
+        decimal->exponent += !fraction;
+    }
+}
+
+/* Adds an exponent to *exponent. Sums stop growing far above what LINE_BYTES_MAX digits can offset. */
+static const char *scan_exponent(const char *text, const char *end, int64_t *exponent) {
+    bool negative = text < end && *text == '-';
+    if (text < end && (*text == '-' || *text == '+'))
+        text++;
+    if (text == end || !is_digit(*text))
+        return NULL;
+    int64_t sum = 0;
+    for (; text < end && is_digit(*text); text++)
+        if (sum < (int64_t)EXPONENT_MAX << 32)
+            sum = sum * 10 + (*text - '0');
+    *exponent += negative ? -sum : sum;
+    return text;
+}
+
+static bool scan_decimal(const char *text, const char *end, struct decimal *decimal) {
+    decimal->integer = true;
+    decimal->exponent = 0;
+    decimal->count = 0;
+    decimal->digits[DIGITS_MAX] = '0';
+    bool any = false;
+    bool fraction = false;
+    for (; text < end; text++) {
+        if (is_digit(*text)) {
+            add_digit(decimal, *text, fraction);
+            any = true;
+        } else if (*text == '.' && !fraction) {
+            fraction = true;
+            decimal->integer = false;
+        } else {
+            break;
+        }
+    }
+    if (any && text < end && (*text == 'e' || *text == 'E')) {
+        decimal->integer = false;
+        text = scan_exponent(text + 1, end, &decimal->exponent);
+    }
+    return any && text == end;
+}
+
+/* Writes the decimal as digits and exponent alone, which strtod reads alike in every locale. */
+static double decimal_to_double(const struct decimal *decimal) {
+    char text[DIGITS_MAX + 1 + sizeof "e-5000"];
+    size_t count = decimal->count;
+    int64_t exponent = decimal->exponent;
+    memcpy(text, decimal->digits, count);
+    if (count == DIGITS_MAX) {
+        text[count++] = decimal->digits[DIGITS_MAX];
+        exponent--;
+    }
+    if (exponent > EXPONENT_MAX)
+        exponent = EXPONENT_MAX;
+    if (exponent < -EXPONENT_MAX)
+        exponent = -EXPONENT_MAX;
+    snprintf(text + count, sizeof text - count, "e%d", (int)exponent);
+    int saved = errno;
+    double value = strtod(text, NULL);
+    errno = saved;
+    return value;
+}
+
+/* Whether an integer without fraction equals the double that it was rounded to. */
+static bool is_exact(const struct decimal *decimal, double value) {
+    char exact[DBL_MAX_10_EXP + 3];
+    int length = snprintf(exact, sizeof exact, "%.0f", value);
+    if (decimal->count == 0)
+        return true;
+    return decimal->count == (size_t)length && memcmp(exact, decimal->digits, decimal->count) == 0;
+}
+
+static bool is_word(const char *text, const char *end, const char *word) {
+    for (; text < end && *word != '\0'; text++, word++)
+        if ((*text | 0x20) != *word)
+            return false;
+    return text == end && *word == '\0';
+}
+
+static enum number_status parse_f64(bool negative, const char *text, const char *end, double *value) {
+    double sign = negative ? -1.0 : 1.0;
+    if (is_word(text, end, "inf") || is_word(text, end, "infinity")) {
+        *value = sign * (double)INFINITY;
+        return NUMBER_OK;
+    }
+    if (is_word(text, end, "nan")) {
+        *value = copysign((double)NAN, sign);
+        return NUMBER_OK;
+    }
+    struct decimal decimal;
+    if (!scan_decimal(text, end, &decimal))
+        return NUMBER_SYNTAX;
+    double magnitude = decimal.count == 0 ? 0.0 : decimal_to_double(&decimal);
+    if (isinf(magnitude))
+        return NUMBER_RANGE;
+    if (decimal.integer && !is_exact(&decimal, magnitude))
+        return NUMBER_INEXACT;
+    *value = sign * magnitude;
+    return NUMBER_OK;
+}
+
+static enum number_status parse_magnitude(const char *text, const char *end, uint64_t *magnitude) {
+    if (text == end)
+        return NUMBER_SYNTAX;
+    uint64_t sum = 0;
+    bool overflow = false;
+    for (; text < end; text++) {
+        if (!is_digit(*text))
+            return NUMBER_SYNTAX;
+        overflow |= __builtin_mul_overflow(sum, 10u, &sum);
+        overflow |= __builtin_add_overflow(sum, (uint64_t)(*text - '0'), &sum);
+    }
+    *magnitude = sum;
+    return overflow ? NUMBER_RANGE : NUMBER_OK;
+}
+
+enum number_status number_parse(topk_type type, const char *text, size_t length, union number *value) {
+    const char *end = text + length;
+    bool negative = length > 0 && *text == '-';
+    if (length > 0 && (*text == '-' || *text == '+'))
+        text++;
+    if (type == TOPK_F64)
+        return parse_f64(negative, text, end, &value->f64);
+    uint64_t magnitude;
+    enum number_status status = parse_magnitude(text, end, &magnitude);
+    if (status != NUMBER_OK)
+        return status;
+    uint64_t most = type == TOPK_I64 ? (uint64_t)INT64_MAX + negative : negative ? 0 : UINT64_MAX;
+    if (magnitude > most)
+        return NUMBER_RANGE;
+    value->u64 = negative ? 0 - magnitude : magnitude;
+    return NUMBER_OK;
+}
+
+/* ---- The fast case --------------------------------------------------------------------------- */
+
+/* Sets *value to digits * 10^exponent, correctly rounded, if one operation on exact operands gives it. */
+static bool scale(uint64_t digits, int exponent, double *value) {
+#if LDBL_MANT_DIG == 64
+    /* Any 64-bit integer and powers up to 10^27 = 2^27 * 5^27 are exact here. The quotient or product is
+     * rounded twice, to 64 and then to 53 bits; this differs from rounding once only when the first
+     * result ends in the midpoint of two doubles. */
+    static const long double powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
+                                         1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
+                                         1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+    if (exponent < -27 || exponent > 27)
+        return false;
+    long double scaled = digits;
+    scaled = exponent < 0 ? scaled / powers[-exponent] : scaled * powers[exponent];
+    uint64_t mantissa;
+    memcpy(&mantissa, &scaled, sizeof mantissa);
+    *value = (double)scaled;
+    return (mantissa & 0x7ff) != 0x400;
+#else
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (digits > (uint64_t)1 << 53 || exponent < -22 || exponent > 22)
+        return false;
+    *value = exponent < 0 ? (double)digits / powers[-exponent] : (double)digits * powers[exponent];
+    return true;
+#endif
+}
+
+/* Adds the digits at `text` to *sum, which may wrap, and returns their end. */
+static inline const char *sum_digits(const char *text, uint64_t *sum) {
+    unsigned digit;
+    while ((digit = (unsigned char)*text - (unsigned)'0') <= 9) {
+        *sum = *sum * 10 + digit;
+        text++;
+    }
+    return text;
+}
+
+static const char *short_exponent(const char *text, int *exponent) {
+    bool negative = *text == '-';
+    text += *text == '-' || *text == '+';
+    uint64_t sum = 0;
+    const char *end = sum_digits(text, &sum);
+    if (end == text || end - text > 3)
+        return NULL;
+    *exponent += negative ? -(int)sum : (int)sum;
+    return end;
+}
+
+const char *number_parse_short(topk_type type, const char *text, union number *value) {
+    enum { EXACT_DIGITS = 18 }; /* cannot overflow int64 */
+    bool negative = *text == '-';
+    text += *text == '-' || *text == '+';
+    uint64_t digits = 0;
+    const char *end = sum_digits(text, &digits);
+    ptrdiff_t count = end - text;
+    if (type != TOPK_F64) {
+        if (count == 0 || count > EXACT_DIGITS || (negative && type == TOPK_U64))
+            return NULL;
+        value->u64 = negative ? 0 - digits : digits;
+        return end;
+    }
+    int exponent = 0;
+    if (*end == '.') {
+        const char *fraction = end + 1;
+        end = sum_digits(fraction, &digits);
+        count += end - fraction;
+        if (count > EXACT_DIGITS)
+            return NULL;
+        exponent = (int)(fraction - end);
+    } else if (digits > (uint64_t)1 << 53) {
+        return NULL;
+    }
+    if (count == 0 || count > EXACT_DIGITS)
+        return NULL;
+    if ((*end == 'e' || *end == 'E') && (end = short_exponent(end + 1, &exponent)) == NULL)
+        return NULL;
+    if (exponent == 0)
+        value->f64 = (double)digits;
+    else if (!scale(digits, exponent, &value->f64))
+        return NULL;
+    if (negative)
+        value->f64 = -value->f64;
+    return end;
+}
+
+/* ---- Numbers on the command line ------------------------------------------------------------- */
+
+enum number_status bound_parse(const char *text, topk_bound *bound) {
+    size_t length = strlen(text);
+    union number number;
+    if (number_parse(TOPK_I64, text, length, &number) == NUMBER_OK) {
+        bound->type = TOPK_BOUND_I64;
+        bound->value.i64 = number.i64;
+        return NUMBER_OK;
+    }
+    if (number_parse(TOPK_U64, text, length, &number) == NUMBER_OK) {
+        bound->type = TOPK_BOUND_U64;
+        bound->value.u64 = number.u64;
+        return NUMBER_OK;
+    }
+    enum number_status status = number_parse(TOPK_F64, text, length, &number);
+    if (status == NUMBER_OK) {
+        bound->type = TOPK_BOUND_F64;
+        bound->value.f64 = number.f64;
+    }
+    return status;
+}
+
+bool integer_parse(const char *text, int64_t least, int64_t most, int64_t *value) {
+    union number number;
+    if (number_parse(TOPK_I64, text, strlen(text), &number) != NUMBER_OK)
+        return false;
+    *value = number.i64;
+    return number.i64 >= least && number.i64 <= most;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tool's parsers: pure functions over memory. They allocate nothing, read no environment and no
+ * locale, and never exit, so that fuzzers can call them as they are. */
+#ifndef TOPK_CLI_PARSE_H
+#define TOPK_CLI_PARSE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "topk.h"
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+enum number_status {
+    NUMBER_OK,
+    NUMBER_SYNTAX,  /* not a number of the wanted kind */
+    NUMBER_RANGE,   /* beyond the largest or below the smallest of the type */
+    NUMBER_INEXACT, /* an integer that float64 cannot hold */
+};
+
+/* An element of text: which member counts is said by a topk_type of F64, I64 or U64. */
+union number {
+    double f64;
+    int64_t i64;
+    uint64_t u64;
+};
+
+/* Parses text[0, length) as a whole. F64: a decimal with optional sign, point and exponent, or inf,
+ * infinity, nan in any case; correctly rounded to nearest, but an integer (neither point nor
+ * exponent) must be exact. I64, U64: a decimal integer with optional sign. */
+enum number_status number_parse(topk_type type, const char *text, size_t length, union number *value);
+
+/* The fast case: parses the short number that begins at `text`, and returns its end, or NULL when
+ * number_parse() has to decide. Text must hold a byte that belongs to no number at its end, e.g. a
+ * newline. */
+const char *number_parse_short(topk_type type, const char *text, union number *value);
+
+/* A bound of a comparison: integers are taken exactly, decimals rounded to float64. */
+enum number_status bound_parse(const char *text, topk_bound *bound);
+
+/* A decimal integer from `least` to `most`, and nothing else in the string. */
+bool integer_parse(const char *text, int64_t least, int64_t most, int64_t *value);
+
+/* ---- Element types --------------------------------------------------------------------------- */
+
+/* The type named by --dtype ("float32", "f32", "bfloat16", ...), or UNDEFINED. */
+topk_type type_parse(const char *name);
+
+/* The type's descr in an .npy header. Types that numpy lacks are void bytes, as ml_dtypes writes them. */
+const char *type_npy_descr(topk_type type);
+
+/* ---- Lines of text --------------------------------------------------------------------------- */
+
+enum { LINE_BYTES_MAX = 1 << 20 };
+
+/* How a line holds its number. */
+struct line_format {
+    topk_type type; /* F64, I64 or U64 */
+    int64_t field;  /* from 1; 0: the line holds the number and nothing else but blanks */
+    int delimiter;  /* the byte between fields; -1: runs of blanks, as awk has it */
+};
+
+/* Why a line was refused. The token is where the number should have been. */
+struct line_error {
+    enum { LINE_OK, LINE_BLANK, LINE_TOO_LONG, LINE_NO_FIELD, LINE_EXTRA_FIELDS, LINE_NUMBER } kind;
+    enum number_status number; /* of LINE_NUMBER */
+    const char *token;
+    size_t token_length;
+};
+
+/* Parses whole lines: text[0, length) ends in a newline. values[i] becomes the number of line i, which
+ * begins at text[starts[i]]; starts gets one entry more, the end of the last line. Parses at most
+ * `capacity` lines (starts has room for one more) and returns their number, which is smaller than what
+ * the text holds also at the first bad line: *error then tells. */
+size_t lines_parse(const struct line_format *format, const char *text, uint32_t length, union number *values,
+                   uint32_t *starts, size_t capacity, struct line_error *error);
+
+/* The length of a line without its end, LF or CR LF. `length` includes that end. */
+size_t line_text_length(const char *line, size_t length);
+
+/* ---- Files of arrays ------------------------------------------------------------------------- */
+
+struct parse_error {
+    uint64_t at;      /* byte of the file */
+    char reason[160]; /* one sentence without a full stop */
+};
+
+/* Where the elements of a file are. A vector has one row. */
+struct layout {
+    topk_type type;
+    bool matrix;
+    int64_t rows;
+    int64_t cols;
+    int64_t stride; /* elements from one row's start to the next */
+    uint64_t begin; /* byte of the first element */
+};
+
+/* An .npy file of `size` bytes. With an `override` other than UNDEFINED, the header must name that type,
+ * or unsigned or void elements of its size. */
+bool npy_parse(const void *file, uint64_t size, topk_type override, struct layout *layout,
+               struct parse_error *error);
+
+/* .fvecs, .ivecs or .bvecs by `type`: F32, I32 or U8. Reads only the first vector's dimension. */
+bool vecs_parse(const void *file, uint64_t size, topk_type type, struct layout *layout,
+                struct parse_error *error);
+
+/* Whether rows [first, first + count) of such a file all have the layout's dimension. */
+bool vecs_check(const void *file, const struct layout *layout, int64_t first, int64_t count,
+                struct parse_error *error);
+
+/* Elements without any header; cols = 0: a vector. */
+bool raw_parse(uint64_t size, topk_type type, int64_t cols, struct layout *layout, struct parse_error *error);
+
+/* Sets *error and returns false, for a parser to return. */
+__attribute__((format(printf, 3, 4))) bool parse_fail(struct parse_error *error, uint64_t at,
+                                                      const char *format, ...);
+
+#endif /* TOPK_CLI_PARSE_H */

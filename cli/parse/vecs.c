@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Files without a global header: vectors that each bring their int32 dimension, and bare elements. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "parse.h"
+
+static int32_t read_dimension(const void *file, uint64_t at) {
+    int32_t dimension;
+    memcpy(&dimension, (const char *)file + at, sizeof dimension);
+    return dimension;
+}
+
+bool vecs_parse(const void *file, uint64_t size, topk_type type, struct layout *layout,
+                struct parse_error *error) {
+    uint64_t element = topk_type_size(type);
+    int32_t dimension = 1;
+    if (size > 0 && size < sizeof dimension)
+        return parse_fail(error, 0, "the file ends within the first dimension");
+    if (size > 0)
+        dimension = read_dimension(file, 0);
+    if (dimension <= 0)
+        return parse_fail(error, 0, "dimension %" PRId32 " is not positive", dimension);
+    uint64_t bytes = sizeof dimension + (uint64_t)dimension * element;
+    if (size % bytes != 0)
+        return parse_fail(error, size - size % bytes,
+                          "the file ends within a vector: its size is no multiple of %" PRIu64 " bytes",
+                          bytes);
+    *layout = (struct layout){type,
+                              true,
+                              (int64_t)(size / bytes),
+                              dimension,
+                              (int64_t)(bytes / element),
+                              size > 0 ? sizeof dimension : 0};
+    return true;
+}
+
+bool vecs_check(const void *file, const struct layout *layout, int64_t first, int64_t count,
+                struct parse_error *error) {
+    uint64_t bytes = (uint64_t)layout->stride * topk_type_size(layout->type);
+    for (int64_t row = first; row < first + count; row++) {
+        uint64_t at = (uint64_t)row * bytes;
+        int32_t dimension = read_dimension(file, at);
+        if (dimension != layout->cols)
+            return parse_fail(error, at, "vector %" PRId64 " has dimension %" PRId32 ", others have %" PRId64,
+                              row, dimension, layout->cols);
+    }
+    return true;
+}
+
+bool raw_parse(uint64_t size, topk_type type, int64_t cols, struct layout *layout,
+               struct parse_error *error) {
+    uint64_t element = topk_type_size(type);
+    uint64_t row;
+    if (__builtin_mul_overflow((uint64_t)(cols > 0 ? cols : 1), element, &row))
+        return parse_fail(error, 0, "a row of %" PRId64 " elements overflows", cols);
+    if (size % row != 0)
+        return parse_fail(error, size - size % row,
+                          "the file's size is no multiple of %" PRIu64 " bytes, one %s", row,
+                          cols > 0 ? "row" : "element");
+    *layout = (struct layout){type, cols > 0, 1, (int64_t)(size / element), 0, 0};
+    if (cols > 0) {
+        layout->rows = (int64_t)(size / row);
+        layout->cols = cols;
+    }
+    layout->stride = layout->cols;
+    return true;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "../arrays/arrays.h"
+#include "../base/alloc.h"
+#include "../engine/session.h"
+#include "../input/matrix.h"
+#include "../output/progress.h"
+#include "../output/report.h"
+#include "run.h"
+
+/* Room for the results of a piece, and where they go. */
+struct results {
+    int64_t k;      /* slots of a row */
+    int64_t filled; /* slots that hold results and not padding */
+    void *values;   /* NULL when only indices are wanted */
+    int64_t *indices;
+    struct arrays arrays;
+    struct report report;
+};
+
+static void results_begin(struct results *results, const struct options *options,
+                          const struct layout *layout) {
+    arrays_begin(&results->arrays, options, layout->type, layout->matrix ? layout->rows : -1, options->k);
+    results->filled = options->k < layout->cols ? options->k : layout->cols;
+    results->k = results->arrays.wanted ? options->k : results->filled;
+    if (!results->arrays.wanted)
+        report_begin(&results->report, options, "select", layout->type, layout->matrix);
+}
+
+static void results_allocate(struct results *results, const struct options *options,
+                             const struct layout *layout, int64_t rows) {
+    bool indices_only = options->indices_path != NULL && options->values_path == NULL;
+    bool values_only = options->values_path != NULL && options->indices_path == NULL;
+    uint64_t row_bytes;
+    if (__builtin_mul_overflow((uint64_t)results->k, topk_type_size(layout->type), &row_bytes))
+        row_bytes = UINT64_MAX; /* which allocate() refuses */
+    results->values = indices_only ? NULL : allocate((uint64_t)rows, row_bytes);
+    if (__builtin_mul_overflow((uint64_t)results->k, sizeof *results->indices, &row_bytes))
+        row_bytes = UINT64_MAX;
+    results->indices = values_only ? NULL : allocate((uint64_t)rows, row_bytes);
+}
+
+/* Passes on the results of rows [row, row + rows). */
+static void results_emit(struct results *results, int64_t row, int64_t rows) {
+    if (results->arrays.wanted) {
+        npy_file_append(&results->arrays.values, results->values, rows * results->k);
+        npy_file_append(&results->arrays.indices, results->indices, rows * results->k);
+        return;
+    }
+    size_t element = topk_type_size(results->report.type);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t slot = r * results->k; slot < r * results->k + results->filled; slot++)
+            report_element(&results->report, row + r, results->indices[slot],
+                           (const char *)results->values + (size_t)slot * element);
+}
+
+static void results_end(struct results *results, const struct layout *layout) {
+    if (results->arrays.wanted)
+        arrays_end(&results->arrays);
+    else
+        report_end(&results->report, layout->rows, layout->cols);
+    release(results->values);
+    release(results->indices);
+}
+
+/* Rows whose results fit into the bytes of a piece. */
+static int64_t rows_per_piece(const struct options *options, const struct layout *layout, int64_t k) {
+    int64_t slot = (int64_t)(topk_type_size(layout->type) + sizeof(int64_t));
+    int64_t slots = options->piece_bytes / slot;
+    return k > 0 ? slots / k : INT64_MAX;
+}
+
+static void select_pieces(struct session *session, const struct options *options, const struct matrix *matrix,
+                          struct results *results) {
+    const struct layout *layout = &matrix->layout;
+    struct pieces pieces;
+    pieces_begin(&pieces, matrix, options->piece_bytes / (int64_t)topk_type_size(layout->type),
+                 rows_per_piece(options, layout, results->k));
+    results_allocate(results, options, layout, pieces.rows_max);
+    bool parts = pieces.length_max < layout->cols;
+    topk_problem problem =
+        session_problem(options, layout->type, pieces.rows_max, pieces.length_max, results->k);
+    struct stream stream;
+    if (parts)
+        stream_begin(&stream, session, &problem);
+    problem.row_stride = layout->stride;
+
+    struct progress progress;
+    progress_begin(&progress, options->quiet, matrix->size);
+    for (struct piece piece; pieces_next(&pieces, &piece); progress_update(&progress, pieces_done(&pieces))) {
+        problem.rows = piece.rows;
+        if (!parts) {
+            session_select(session, &problem, piece.values, results->values, results->indices);
+            results_emit(results, piece.row, piece.rows);
+            continue;
+        }
+        stream_push(&stream, piece.values, piece.length, piece.begin);
+        if (piece.begin + piece.length == layout->cols) {
+            stream_peek(&stream, results->values, results->indices);
+            results_emit(results, piece.row, 1);
+            stream_reset(&stream);
+        }
+    }
+    progress_end(&progress);
+    if (parts)
+        stream_end(&stream);
+    pieces_end(&pieces);
+}
+
+void run_select(const struct options *options) {
+    if (options->format == FORMAT_TEXT) {
+        run_select_text(options);
+        return;
+    }
+    struct matrix matrix;
+    struct session session;
+    struct results results;
+    matrix_open(&matrix, options);
+    session_begin(&session, options);
+    results_begin(&results, options, &matrix.layout);
+    select_pieces(&session, options, &matrix, &results);
+    results_end(&results, &matrix.layout);
+    session_end(&session);
+    matrix_close(&matrix);
+}

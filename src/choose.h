@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which method serves a problem. Deciding is all that happens here. */
+#ifndef TOPK_SRC_CHOOSE_H
+#define TOPK_SRC_CHOOSE_H
+
+#include "context.h"
+
+/* A row of the cost table, filled for one problem. */
+struct candidate {
+    const struct method *method;
+    char refusal[200]; /* why it cannot serve; "" if it can */
+    double cost_us;
+    size_t workspace_bytes;
+    bool within_bound; /* the bound of CONTRACT.md 7.2 */
+};
+
+struct choice {
+    struct candidate candidates[METHODS_MAX];
+    size_t count;
+    const struct method *forced;     /* by the problem or the environment, or NULL */
+    const struct candidate *chosen;  /* NULL: no method can serve */
+};
+
+/* The method of that name, or NULL. */
+const struct method *topk_find_method(const struct backend *backend, const char *name);
+
+/* Fills the table and chooses. Fails only for an unknown method name; that nothing can serve is
+ * told by chosen == NULL. */
+topk_status topk_choose(const topk_context *context, const struct plan *plan, struct choice *choice);
+
+/* The failure to report for a choice without a chosen method. */
+topk_status topk_refuse(const struct choice *choice, const struct plan *plan);
+
+/* Validates the problem and chooses: *chosen is the method's row of the table. */
+topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,
+                         struct plan *plan, struct candidate *chosen);
+
+#endif

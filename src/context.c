@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "context.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "choose.h"
+#include "cpu/backend.h"
+#include "status.h"
+
+enum { THREADS_MAX = 1024 };
+
+int topk_context_threads(const topk_context *context) {
+    return context->threads > 1 && getpid() != context->creator ? 1 : context->threads;
+}
+
+topk_status topk_backend_status(topk_backend backend) {
+    switch (backend) {
+    case TOPK_BACKEND_AUTO:
+    case TOPK_BACKEND_CPU:
+        return TOPK_OK;
+    case TOPK_BACKEND_CUDA:
+        return topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE, "this version of libtopk has no CUDA backend");
+    }
+    return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "backend is %d, must be 0 to 2", (int)backend);
+}
+
+static topk_status read_environment(topk_context *context) {
+    const char *name = getenv("TOPK_METHOD");
+    if (name != NULL && *name != '\0') {
+        context->forced = topk_find_method(context->backend, name);
+        if (context->forced == NULL) {
+            return topk_fail(TOPK_ERROR_UNKNOWN_METHOD, "TOPK_METHOD: the %s backend has no method '%s'",
+                             context->backend->name, name);
+        }
+    }
+    return TOPK_OK;
+}
+
+static topk_status fill_context(const topk_context_options *options, topk_context *context) {
+    topk_status status = topk_backend_status(options->backend);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    if (options->threads < 0 || options->threads > THREADS_MAX) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->threads is %d, must be 0 to %d", options->threads,
+                         THREADS_MAX);
+    }
+    if (options->device != 0) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, the CPU is device 0", options->device);
+    }
+    context->kind = TOPK_BACKEND_CPU;
+    context->backend = &topk_cpu_backend;
+    context->device = 0;
+    context->creator = getpid();
+    context->threads = options->threads != 0 ? options->threads : topk_cpu_default_threads(THREADS_MAX);
+    status = topk_cpu_probe(context);
+    return status != TOPK_OK ? status : read_environment(context);
+}
+
+topk_status topk_context_create(const topk_context_options *options, topk_context **context) {
+    topk_context_options known = TOPK_CONTEXT_OPTIONS_INIT;
+    topk_status status;
+    if (context == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
+    }
+    *context = NULL;
+    if (options != NULL && (status = topk_copy_struct(options, sizeof known, &known, "options")) != TOPK_OK) {
+        return status;
+    }
+    topk_context *created = calloc(1, sizeof *created);
+    if (created == NULL) {
+        return topk_fail(TOPK_ERROR_OUT_OF_MEMORY, "cannot allocate a context of %zu bytes", sizeof *created);
+    }
+    status = fill_context(&known, created);
+    if (status != TOPK_OK) {
+        free(created);
+        return status;
+    }
+    *context = created;
+    return TOPK_OK;
+}
+
+void topk_context_destroy(topk_context *context) {
+    free(context);
+}
+
+topk_status topk_context_query(const topk_context *context, topk_context_properties *properties) {
+    topk_context_properties known = TOPK_CONTEXT_PROPERTIES_INIT;
+    if (context == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
+    }
+    const topk_status status = topk_copy_struct(properties, sizeof known, &known, "properties");
+    if (status != TOPK_OK) {
+        return status;
+    }
+    properties->backend = context->kind;
+    properties->device = context->device;
+    properties->threads = context->threads;
+    properties->features = context->features;
+    return TOPK_OK;
+}

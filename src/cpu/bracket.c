@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The method for long rows: which rows the whole team shares and which a thread takes alone, and the
+ * workspace for both. bracket_row.c does one row. */
+#include "bracket.h"
+
+#include <stdatomic.h>
+
+#include "bracket_row.h"
+#include "short_row.h"
+#include "team.h"
+
+/* Rows of at least `shared_length` elements are done one after the other, each by the team; shorter
+ * ones by one thread each, side by side. The pool is left out where it would exceed the bound. */
+struct setup {
+    int64_t shared_length;
+    int members; /* threads that take rows alone; 0: no row can be that short */
+    bool pooled;
+    size_t member_bytes, team_bytes;
+};
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t alone_cap(const struct plan *plan, const struct setup *setup) {
+    return smaller(plan->problem.length_max, setup->shared_length - 1);
+}
+
+static void measure(const topk_context *context, const struct plan *plan, struct setup *setup) {
+    struct arena arena = arena_over(NULL);
+    (void)topk_scratch_take(&arena, plan, 1, alone_cap(plan, setup), setup->pooled);
+    setup->member_bytes = setup->members > 0 ? arena.used : 0;
+    arena = arena_over(NULL);
+    if (plan->problem.length_max >= setup->shared_length) {
+        (void)topk_scratch_take(&arena, plan, context->threads, plan->problem.length_max, setup->pooled);
+    }
+    setup->team_bytes = arena.used;
+}
+
+static size_t total_bytes(const struct setup *setup) {
+    struct arena arena = arena_over(NULL);
+    (void)arena_take(&arena, (size_t)setup->members, setup->member_bytes);
+    (void)arena_take(&arena, 1, setup->team_bytes);
+    return arena_bytes(&arena);
+}
+
+/* One thread shares nothing: all rows are its own. A strided batch has no short rows if it has no
+ * lengths, but that is known only at run time. */
+static struct setup set_up(const topk_context *context, const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const size_t limit = p->workspace_limit != 0 && p->workspace_limit < plan_workspace_bound(plan)
+                             ? p->workspace_limit
+                             : plan_workspace_bound(plan);
+    struct setup setup = {.pooled = true};
+    setup.shared_length = context->threads == 1             ? INT64_MAX
+                          : p->rows >= 2 * context->threads ? SPLIT_ROW_MIN
+                                                            : TEAM_ROW_MIN;
+    setup.members = (int)smaller(p->rows, context->threads);
+    measure(context, plan, &setup);
+    if (total_bytes(&setup) > limit) {
+        setup.pooled = false;
+        measure(context, plan, &setup);
+    }
+    return setup;
+}
+
+struct job {
+    const struct call *call;
+    const struct kernels *kernels;
+    const struct setup *setup;
+    void *members_workspace;
+    _Atomic int64_t next_row;
+};
+
+static void run_row(const struct job *job, int64_t row, struct row_extent extent, const struct scratch *scratch) {
+    if (extent.length <= SHORT_ROW_MAX) {
+        topk_short_row_run(job->call, job->kernels, row, extent, &scratch->short_row);
+    } else {
+        topk_bracket_row(job->call, job->kernels, row, extent, scratch);
+    }
+}
+
+static void run_alone(void *argument, int part, int parts) {
+    struct job *job = argument;
+    const struct plan *plan = job->call->plan;
+    struct arena arena = arena_part(job->members_workspace, (size_t)part, job->setup->member_bytes);
+    const struct scratch scratch = topk_scratch_take(&arena, plan, 1, alone_cap(plan, job->setup), job->setup->pooled);
+    (void)parts;
+    for (;;) {
+        const int64_t row = atomic_fetch_add_explicit(&job->next_row, 1, memory_order_relaxed);
+        if (row >= plan->problem.rows) {
+            return;
+        }
+        const struct row_extent extent = plan_row(plan, &job->call->input, row);
+        if (extent.length < job->setup->shared_length) {
+            run_row(job, row, extent, &scratch);
+        }
+    }
+}
+
+static void run_shared(const struct job *job, struct arena *arena, int threads) {
+    const struct plan *plan = job->call->plan;
+    struct scratch scratch =
+        topk_scratch_take(arena, plan, job->call->context->threads, plan->problem.length_max, job->setup->pooled);
+    scratch.threads = threads;
+    for (int64_t row = 0; row < plan->problem.rows; row++) {
+        const struct row_extent extent = plan_row(plan, &job->call->input, row);
+        if (extent.length >= job->setup->shared_length) {
+            run_row(job, row, extent, &scratch);
+        }
+    }
+}
+
+const char *topk_bracket_refuse(const topk_context *context, const struct plan *plan) {
+    (void)context;
+    const int64_t k = smaller(plan->problem.k_max, plan->problem.length_max);
+    return k >= UINT32_MAX - POOL_SLACK - plan->problem.length_max / POOL_SHARE
+               ? "its slots cannot number so many candidates"
+               : NULL;
+}
+
+double topk_bracket_cost_us(const topk_context *context, const struct plan *plan) {
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    return 20.0 + (0.5 * (double)plan->problem.rows + bytes / 2e4) / context->threads;
+}
+
+size_t topk_bracket_workspace_bytes(const topk_context *context, const struct plan *plan) {
+    const struct setup setup = set_up(context, plan);
+    return total_bytes(&setup);
+}
+
+topk_status topk_bracket_run(const struct call *call) {
+    const struct plan *plan = call->plan;
+    const struct setup setup = set_up(call->context, plan);
+    const int available = topk_context_threads(call->context);
+    struct arena arena = arena_over(call->workspace);
+    struct job job = {.call = call, .kernels = topk_kernels_for(call->context, plan->element_bits), .setup = &setup};
+    job.members_workspace = arena_take(&arena, (size_t)setup.members, setup.member_bytes);
+    if (plan->problem.length_max >= setup.shared_length) {
+        struct arena team = arena_part(arena_take(&arena, 1, setup.team_bytes), 0, setup.team_bytes);
+        run_shared(&job, &team, available);
+    }
+    const bool worthwhile = plan->input_elements >= TEAM_ELEMENTS_MIN;
+    topk_team_run(!worthwhile ? 1 : available < setup.members ? available : setup.members, run_alone, &job);
+    return TOPK_OK;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One row by bracketing the k-th key (after Floyd and Rivest, Expected time bounds for selection,
+ * 1975): see docs/methods/bracket.md.
+ *
+ * A hashed sample gives a lower threshold that nearly always has a few more than k elements above it.
+ * One pass over the row moves the elements above it to the pool, and counts those equal to it tile by
+ * tile. The counts then prove one of
+ *   held      at least k above: the k-th key is among the candidates
+ *   plateau   fewer than k above, but k above or equal: the threshold is the k-th key
+ *   miss      fewer than k above or equal: try a lower threshold
+ *   overflow  more above than the pool holds: try a higher one
+ * and after ATTEMPTS the k-th key is found by counting passes over the row, which nothing defeats. */
+#include "bracket_row.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+#include "../reached.h"
+#include "counting.h"
+#include "team.h"
+#include "winners.h"
+
+enum { ATTEMPTS = 2 };
+
+enum outcome { HELD, PLATEAU, MISS, OVERFLOWED };
+
+/* ---- Sampling ---- */
+
+struct sampling {
+    const struct bracket *b;
+    size_t samples;
+    uint64_t seed;
+};
+
+/* A well-mixed 64-bit hash (the finaliser of SplitMix64, Steele et al. 2014). */
+static uint64_t mix(uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* One element from each of `samples` equal stretches of the row, at a hashed place in it. */
+static void sample_share(void *argument, int part, int parts) {
+    const struct sampling *s = argument;
+    const struct bracket *b = s->b;
+    const size_t bytes = b->kernels->bits / 8, stretch = b->n / s->samples;
+    const size_t first = share(s->samples, part, parts), end = share(s->samples, part + 1, parts);
+    char *samples = b->scratch->samples;
+    for (size_t i = first; i < end; i++) {
+        const size_t within = (size_t)(((mix(i + s->seed) >> 32) * (stretch & UINT32_MAX)) >> 32);
+        memcpy(samples + i * bytes, (const char *)b->elements + (i * stretch + within) * bytes, bytes);
+    }
+    b->kernels->encode(samples + first * bytes, end - first, b->map,
+                       (char *)b->scratch->sample_keys + first * bytes);
+}
+
+/* How many samples: enough that those for a small k cost about as much as the candidates which they
+ * let through (both grow as the root of n), and that four standard deviations of the k-th's rank stay
+ * within the pool's share of spare places. */
+static size_t sample_count(size_t n, size_t k) {
+    const double p = (double)k / (double)n, spread = 4.0 * POOL_SHARE;
+    const double for_cost = sqrt((double)n), for_spread = 1.4 * spread * spread * p * (1 - p);
+    const double most = (double)(n / 4 < SAMPLES_MAX ? n / 4 : SAMPLES_MAX);
+    double count = for_cost > for_spread ? for_cost : for_spread;
+    count = count < SAMPLES_MIN ? SAMPLES_MIN : count;
+    return (size_t)(count < most ? count : most);
+}
+
+/* A key that about k elements of the row, and `margins` safety margins more, are above or equal to. */
+static uint64_t lower_threshold(const struct bracket *b, unsigned attempt, double margins, double *expected) {
+    const size_t samples = sample_count(b->n, b->k), padded = words_of(samples) * WORD;
+    const size_t bytes = b->kernels->bits / 8;
+    struct sampling sampling = {b, samples, mix((uint64_t)attempt + 1)};
+    topk_team_run(samples >= TEAM_ELEMENTS_MIN / 8 ? b->scratch->threads : 1, sample_share, &sampling);
+    char *keys = b->scratch->sample_keys;
+    memset(keys + samples * bytes, 0, (padded - samples) * bytes);
+    const double rank = (double)b->k * (double)samples / (double)b->n;
+    const double margin = margins * (4.0 * sqrt(rank * (1.0 - (double)b->k / (double)b->n)) + 3.0);
+    const double wanted = rank + margin + 1.0;
+    const size_t at = wanted < (double)samples ? (size_t)wanted : samples;
+    *expected = (double)at / (double)samples * (double)b->n;
+    return b->kernels->bisect(keys, samples, at > 0 ? at : 1, true).key;
+}
+
+/* ---- The pass over the row ---- */
+
+struct pass {
+    const struct bracket *b;
+    uint64_t threshold;
+    struct threshold_arcs arcs;
+    size_t tile_elements, tiles;
+    _Atomic size_t next_tile, above, equal;
+    _Atomic bool overflowed;
+};
+
+/* Moves a tile's candidates to their places in the pool. */
+static void move_tile(const struct pass *pass, size_t begin, const uint64_t *mask, size_t words, size_t at,
+                      size_t count) {
+    const struct bracket *b = pass->b;
+    const struct scratch *s = b->scratch;
+    const size_t bytes = b->kernels->bits / 8;
+    (void)b->kernels->take((const char *)b->elements + begin * bytes, mask, words,
+                           (char *)s->pool_values + at * bytes, count);
+    if (s->pool_positions == NULL) {
+        return;
+    }
+    if (s->position_bytes == 4) {
+        (void)b->kernels->positions32(mask, words, (uint32_t)begin, (uint32_t *)s->pool_positions + at, count);
+    } else {
+        (void)b->kernels->positions64(mask, words, begin, (uint64_t *)s->pool_positions + at, count);
+    }
+}
+
+static void pass_part(void *argument, int part, int parts) {
+    struct pass *pass = argument;
+    const struct bracket *b = pass->b;
+    const struct scratch *s = b->scratch;
+    const size_t bytes = b->kernels->bits / 8;
+    uint64_t *mask = scratch_mask(s, part, 0);
+    size_t equal = 0;
+    (void)parts;
+    while (!atomic_load_explicit(&pass->overflowed, memory_order_relaxed)) {
+        const size_t tile = atomic_fetch_add_explicit(&pass->next_tile, 1, memory_order_relaxed);
+        if (tile >= pass->tiles) {
+            break;
+        }
+        const size_t begin = tile * pass->tile_elements, rest = b->n - begin;
+        const size_t count = rest < pass->tile_elements ? rest : pass->tile_elements;
+        const struct split_counts counts = b->kernels->split((const char *)b->elements + begin * bytes, count, b->placing,
+                                                             &pass->arcs, mask, NULL);
+        const size_t at = atomic_fetch_add_explicit(&pass->above, counts.above, memory_order_relaxed);
+        if (counts.above > s->capacity - (at < s->capacity ? at : s->capacity)) {
+            atomic_store_explicit(&pass->overflowed, true, memory_order_relaxed);
+            break;
+        }
+        if (counts.above > 0) {
+            move_tile(pass, begin, mask, words_of(count), at, counts.above);
+        }
+        s->tiles[tile] = (struct tile){at, (uint32_t)counts.above, (uint32_t)counts.equal};
+        equal += counts.equal;
+    }
+    atomic_fetch_add_explicit(&pass->equal, equal, memory_order_relaxed);
+}
+
+/* The larger a tile, the fewer the pieces that the pool falls into; but it must stay in cache while
+ * its candidates are moved, unless they are few. */
+static size_t tile_size(size_t n, double expected) {
+    size_t elements = TILE;
+    while (elements < TILE_MAX && (double)elements * expected < (double)TILE_CANDIDATES * (double)n) {
+        elements *= 2;
+    }
+    return elements;
+}
+
+static enum outcome run_pass(struct pass *pass, uint64_t threshold, double expected) {
+    const struct bracket *b = pass->b;
+    pass->threshold = threshold;
+    pass->arcs = topk_threshold_arcs(b->order, threshold);
+    pass->tile_elements = tile_size(b->n, expected);
+    pass->tiles = (b->n + pass->tile_elements - 1) / pass->tile_elements;
+    topk_team_run(b->scratch->threads, pass_part, pass);
+    if (pass->overflowed) {
+        TOPK_REACHED(REACHED_BRACKET_OVERFLOW);
+        return OVERFLOWED;
+    }
+    if (pass->above >= b->k) {
+        TOPK_REACHED(REACHED_BRACKET_HELD);
+        return HELD;
+    }
+    if (pass->above + pass->equal >= b->k) {
+        TOPK_REACHED(REACHED_BRACKET_PLATEAU);
+        return PLATEAU;
+    }
+    TOPK_REACHED(REACHED_BRACKET_MISS);
+    return MISS;
+}
+
+/* ---- Putting it together ---- */
+
+static struct counting counting_of(const struct bracket *b, const void *elements, size_t n) {
+    const struct scratch *s = b->scratch;
+    return (struct counting){b->kernels, b->map, elements, n, s->threads, s->sample_keys, s->bins};
+}
+
+/* Number of elements that equal a key: as many as are not above it, less those below. */
+static size_t count_equal(const struct bracket *b, const void *elements, size_t n, uint64_t key) {
+    const struct threshold_arcs arcs = topk_threshold_arcs(b->order, key);
+    const size_t bytes = b->kernels->bits / 8;
+    size_t equal = 0;
+    for (size_t begin = 0; begin < n; begin += TILE) {
+        const size_t count = n - begin < TILE ? n - begin : TILE;
+        equal += b->kernels
+                     ->split((const char *)elements + begin * bytes, count, b->placing, &arcs, scratch_mask(b->scratch, 0, 0),
+                             NULL)
+                     .equal;
+    }
+    return equal;
+}
+
+/* The k-th is among `candidates` elements: the row itself, or the pool. */
+static void finish_kth(const struct bracket *b, const void *elements, size_t candidates) {
+    const struct counting counting = counting_of(b, elements, candidates);
+    const struct threshold t = topk_counting_kth(&counting, b->k, true);
+    topk_write_kth(b->call, b->row, t.key, (int64_t)t.above, (int64_t)count_equal(b, elements, candidates, t.key));
+}
+
+static void finish_pooled(const struct bracket *b, const struct pass *pass, enum outcome outcome) {
+    const struct scratch *s = b->scratch;
+    const struct source source = pool_source(s);
+    const struct threshold plateau = {pass->threshold, pass->above};
+    if (b->call->plan->operation == TOPK_OPERATION_KTH) {
+        if (outcome == PLATEAU) {
+            topk_write_kth(b->call, b->row, plateau.key, (int64_t)plateau.above, (int64_t)pass->equal);
+        } else {
+            finish_kth(b, s->pool_values, pass->above);
+        }
+        return;
+    }
+    if (outcome == PLATEAU) {
+        topk_winners_from_plateau(b, pass->tiles, pass->tile_elements, plateau);
+    } else {
+        const struct counting counting = counting_of(b, s->pool_values, pass->above);
+        topk_winners_from_pool(b, pass->tiles, pass->above, topk_counting_kth(&counting, b->k, false).key);
+    }
+    topk_winners_write(b, &source);
+}
+
+static void finish_counted(const struct bracket *b) {
+    const struct counting counting = counting_of(b, b->elements, b->n);
+    const struct source source = row_source(b);
+    if (b->call->plan->operation == TOPK_OPERATION_KTH) {
+        finish_kth(b, b->elements, b->n);
+        return;
+    }
+    if (b->k == b->n) {
+        TOPK_REACHED(REACHED_WHOLE_ROW);
+    }
+    topk_winners_from_row(b, b->k == b->n ? 0 : topk_counting_kth(&counting, b->k, false).key);
+    topk_winners_write(b, &source);
+}
+
+/* True if the row is done. */
+static bool run_pooled(const struct bracket *b) {
+    double margins = 1.0;
+    for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+        struct pass pass = {.b = b};
+        double expected;
+        const uint64_t threshold = lower_threshold(b, attempt, margins, &expected);
+        const enum outcome outcome = run_pass(&pass, threshold, expected);
+        if (outcome == HELD || outcome == PLATEAU) {
+            finish_pooled(b, &pass, outcome);
+            return true;
+        }
+        margins = outcome == MISS ? 4.0 : 0.25;
+    }
+    TOPK_REACHED(REACHED_BRACKET_FALLBACK);
+    return false;
+}
+
+void topk_bracket_row(const struct call *call, const struct kernels *kernels, int64_t row, struct row_extent extent,
+                 const struct scratch *scratch) {
+    const struct plan *plan = call->plan;
+    const int64_t wanted = plan_row_k(plan, &call->input, row);
+    const bool kth = plan->operation == TOPK_OPERATION_KTH;
+    const size_t n = (size_t)extent.length, k = (size_t)(wanted < extent.length ? wanted : extent.length);
+    const void *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
+    if (kth && (wanted == 0 || wanted > extent.length)) {
+        topk_write_kth_padding(call, row, wanted, extent.length);
+        return;
+    }
+    if (k > 0) {
+        const struct bracket b = {call, kernels, scratch, &plan->order, &plan->map, &plan->placing,
+                                  elements, n, k, row, extent.begin};
+        const bool pooled = scratch->tiles != NULL && k < n;
+        if (scratch->tiles == NULL) {
+            TOPK_REACHED(REACHED_NO_POOL);
+        }
+        if (!pooled || !run_pooled(&b)) {
+            finish_counted(&b);
+        }
+    }
+    if (!kth) {
+        topk_write_padding(call, row, k);
+    }
+}

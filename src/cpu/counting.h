@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The k-th key of an array, exactly, by counting alone: no array of candidates, whatever the data. */
+#ifndef TOPK_SRC_CPU_COUNTING_H
+#define TOPK_SRC_CPU_COUNTING_H
+
+#include "kernels.h"
+
+struct counting {
+    const struct kernels *kernels;
+    const struct key_map *map;
+    const void *elements;
+    size_t n;
+    int threads;
+    void *keys;     /* room for BISECT_MAX keys, in whole words */
+    uint64_t *bins; /* HISTOGRAM_BINS for each thread */
+};
+
+/* The k-th largest key (1 <= k <= n) and how many keys are larger; without `exact`, any threshold of
+ * the k best will do. */
+struct threshold topk_counting_kth(const struct counting *counting, size_t k, bool exact);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The inner loops of the CPU backend, one set for each key width and instruction set.
+ *
+ * kernels.c is compiled once for each; everything else in this folder is compiled once and works
+ * on whole tiles through these pointers. Elements are `bits` wide; keys have the width of elements.
+ * A mask holds bit i % 64 of word i / 64 for element i; bits beyond n are clear. */
+#ifndef TOPK_SRC_CPU_KERNELS_H
+#define TOPK_SRC_CPU_KERNELS_H
+
+#include <stddef.h>
+
+#include "../keys.h"
+#include "../predicate.h"
+#include "sizes.h"
+
+struct split_counts {
+    size_t above, equal;
+};
+
+/* What separates the k best of some keys from the others: all keys above `threshold`, of which there
+ * are `above` <= k, and the first k - above of those equal to it. */
+struct threshold {
+    uint64_t key;
+    size_t above;
+};
+
+/* Where a short row is worked on, all in whole words. */
+struct short_row {
+    void *keys;               /* of the row */
+    uint64_t *above, *equal;  /* masks of the row */
+    void *sort_keys[2];       /* of the k winners */
+    uint32_t *slots[2];
+};
+
+struct kernels {
+    const char *name;
+    unsigned bits;
+
+    /* keys[i] = key of element i. */
+    void (*encode)(const void *elements, size_t n, const struct key_map *map, void *keys);
+
+    /* Masks of the elements above and equal to a threshold; `equal` may be NULL. Counts both. */
+    struct split_counts (*split)(const void *elements, size_t n, const struct placing *placing,
+                                 const struct threshold_arcs *threshold, uint64_t *above, uint64_t *equal);
+
+    /* Mask of the elements whose places match; returns their number. */
+    size_t (*match)(const void *elements, size_t n, const struct placing *placing, const struct match *match,
+                    uint64_t *mask);
+
+    /* Smallest and largest key of n >= 1 elements. */
+    void (*extremes)(const void *elements, size_t n, const struct key_map *map, uint64_t *least, uint64_t *greatest);
+
+    /* bins[(key - low) >> shift] += 1 for every element with low <= key <= high. */
+    void (*histogram)(const void *elements, size_t n, const struct key_map *map, uint64_t low, uint64_t high,
+                      unsigned shift, uint64_t *bins);
+
+    /* Threshold of the k best (1 <= k <= n) of n keys, by bisection; `keys` is padded with zeros to
+     * whole words. With `exact` the threshold is the k-th key itself. */
+    struct threshold (*bisect)(const void *keys, size_t n, size_t k, bool exact);
+
+    /* Copies the elements of a mask of `words` words to out, which has room for `room` of them (at
+     * least as many as there are). Returns their number. */
+    size_t (*take)(const void *elements, const uint64_t *mask, size_t words, void *out, size_t room);
+
+    /* base + i for every bit i of a mask. */
+    size_t (*positions32)(const uint64_t *mask, size_t words, uint32_t base, uint32_t *out, size_t room);
+    size_t (*positions64)(const uint64_t *mask, size_t words, uint64_t base, uint64_t *out, size_t room);
+
+    /* Sorts n <= RANK_SORT_MAX (key, slot) pairs, best first and stable; `keys` has room for, and is
+     * padded to, a whole word. */
+    void (*rank_sort)(void *keys, const uint32_t *slots, size_t n, uint32_t *sorted_slots);
+
+    /* One pass of a stable radix sort that puts larger digits first: counts of the digit at `shift`,
+     * and the move to the places that `offsets` gives and advances. */
+    void (*count_digit)(const void *keys, size_t n, unsigned shift, size_t *counts);
+    void (*move_digit)(const void *keys, const uint32_t *slots, size_t n, unsigned shift, size_t *offsets,
+                       void *keys_out, uint32_t *slots_out);
+
+    /* The k best (1 <= k <= n <= SHORT_ROW_MAX) of a row; their positions end up in the array returned, one
+     * of row->slots, best first if `sorted`. */
+    const uint32_t *(*select_short)(const void *elements, size_t n, size_t k, const struct key_map *map, bool sorted,
+                                    const struct short_row *row);
+};
+
+enum kernel_variant { KERNELS_SCALAR, KERNELS_AVX2, KERNELS_AVX512, KERNEL_VARIANTS };
+
+/* The set for an element width, from those the context chose at its creation. */
+const struct kernels *topk_kernels_for(const topk_context *context, unsigned bits);
+
+/* Unsigned integers are their own places. */
+static const struct placing topk_unsigned_placing = {UINT64_MAX, 0, 0};
+
+static inline size_t words_of(size_t n) {
+    return n / WORD + (n % WORD != 0);
+}
+
+/* Clears all but the first `keep` bits of a mask. */
+static inline void mask_keep_first(uint64_t *mask, size_t words, size_t keep) {
+    for (size_t w = 0; w < words; w++) {
+        const size_t count = (size_t)__builtin_popcountll(mask[w]);
+        if (count <= keep) {
+            keep -= count;
+            continue;
+        }
+        uint64_t rest = mask[w];
+        for (; keep > 0; keep--) {
+            rest &= rest - 1;
+        }
+        mask[w] ^= rest;
+    }
+}
+
+#endif

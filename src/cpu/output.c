@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output.h"
+
+static void store_element(void *elements, int64_t at, size_t element_bytes, uint64_t bits) {
+    switch (element_bytes) {
+    case 1:
+        ((uint8_t *)elements)[at] = (uint8_t)bits;
+        break;
+    case 2:
+        ((uint16_t *)elements)[at] = (uint16_t)bits;
+        break;
+    case 4:
+        ((uint32_t *)elements)[at] = (uint32_t)bits;
+        break;
+    default:
+        ((uint64_t *)elements)[at] = bits;
+    }
+}
+
+static void store_index(void *indices, int64_t at, size_t index_bytes, int64_t index) {
+    if (index_bytes == 4) {
+        ((int32_t *)indices)[at] = (int32_t)index;
+    } else {
+        ((int64_t *)indices)[at] = index;
+    }
+}
+
+void topk_gather_elements(const void *elements, size_t element_bytes, const uint32_t *slots, size_t count, void *out) {
+    switch (element_bytes) {
+    case 1:
+        for (size_t i = 0; i < count; i++) {
+            ((uint8_t *)out)[i] = ((const uint8_t *)elements)[slots[i]];
+        }
+        break;
+    case 2:
+        for (size_t i = 0; i < count; i++) {
+            ((uint16_t *)out)[i] = ((const uint16_t *)elements)[slots[i]];
+        }
+        break;
+    case 4:
+        for (size_t i = 0; i < count; i++) {
+            ((uint32_t *)out)[i] = ((const uint32_t *)elements)[slots[i]];
+        }
+        break;
+    default:
+        for (size_t i = 0; i < count; i++) {
+            ((uint64_t *)out)[i] = ((const uint64_t *)elements)[slots[i]];
+        }
+    }
+}
+
+static int64_t slot_position(const struct source *source, uint32_t slot) {
+    return source->position_bytes == 0   ? (int64_t)slot
+           : source->position_bytes == 4 ? (int64_t)((const uint32_t *)source->positions)[slot]
+                                         : ((const int64_t *)source->positions)[slot];
+}
+
+void topk_write_slots(const struct call *call, int64_t at, const struct source *source, int64_t row_begin,
+                 const uint32_t *slots, size_t count) {
+    const struct plan *plan = call->plan;
+    const int64_t base = plan->problem.index_base;
+    const size_t index_bytes = plan->index_bytes;
+    if (call->values != NULL) {
+        char *out = (char *)call->values + (size_t)at * plan->element_bytes;
+        topk_gather_elements(source->values, plan->element_bytes, slots, count, out);
+    }
+    if (call->indices == NULL) {
+        return;
+    }
+    char *indices = (char *)call->indices + (size_t)at * index_bytes;
+    if (call->input.indices != NULL) {
+        const char *payload = (const char *)call->input.indices + (size_t)row_begin * index_bytes;
+        for (size_t i = 0; i < count; i++) {
+            const size_t position = (size_t)slot_position(source, slots[i]);
+            memcpy(indices + i * index_bytes, payload + position * index_bytes, index_bytes);
+        }
+    } else if (index_bytes == 4 && source->position_bytes == 0) {
+        for (size_t i = 0; i < count; i++) {
+            ((int32_t *)(void *)indices)[i] = (int32_t)(slots[i] + (uint32_t)base);
+        }
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            store_index(indices, (int64_t)i, index_bytes, slot_position(source, slots[i]) + base);
+        }
+    }
+}
+
+void topk_write_result(const struct call *call, int64_t at, int64_t row_begin, int64_t position) {
+    const struct plan *plan = call->plan;
+    const int64_t element = row_begin + position;
+    if (call->values != NULL) {
+        store_element(call->values, at, plan->element_bytes,
+                      read_element(call->input.values, element, plan->element_bytes));
+    }
+    if (call->indices != NULL) {
+        const int64_t index = call->input.indices == NULL
+                                  ? position + plan->problem.index_base
+                                  : read_extent(call->input.indices, element, plan->problem.index_type);
+        store_index(call->indices, at, plan->index_bytes, index);
+    }
+}
+
+void topk_write_padding(const struct call *call, int64_t row, size_t filled) {
+    const struct plan *plan = call->plan;
+    const int64_t pitch = plan->problem.k_max;
+    for (int64_t at = row * pitch + (int64_t)filled; at < (row + 1) * pitch; at++) {
+        if (call->values != NULL) {
+            store_element(call->values, at, plan->element_bytes, plan->padding);
+        }
+        if (call->indices != NULL) {
+            store_index(call->indices, at, plan->index_bytes, -1);
+        }
+    }
+}
+
+static void store_kth(const struct call *call, int64_t row, uint64_t bits, int64_t better, int64_t equal) {
+    if (call->values != NULL) {
+        store_element(call->values, row, call->plan->element_bytes, bits);
+    }
+    if (call->better != NULL) {
+        call->better[row] = better;
+    }
+    if (call->equal != NULL) {
+        call->equal[row] = equal;
+    }
+}
+
+void topk_write_kth(const struct call *call, int64_t row, uint64_t key, int64_t better, int64_t equal) {
+    store_kth(call, row, topk_key_decode(&call->plan->order, key), better, equal);
+}
+
+void topk_write_kth_padding(const struct call *call, int64_t row, int64_t k, int64_t length) {
+    store_kth(call, row, call->plan->padding, k == 0 ? 0 : length, 0);
+}

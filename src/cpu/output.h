@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Writing results, padding and k-th elements, for every type and index width. */
+#ifndef TOPK_SRC_CPU_OUTPUT_H
+#define TOPK_SRC_CPU_OUTPUT_H
+
+#include <string.h>
+
+#include "../context.h"
+#include "../workspace.h"
+
+/* Bits of element `at` of an array of elements that are 1, 2, 4 or 8 bytes wide. */
+static inline uint64_t read_element(const void *elements, int64_t at, size_t element_bytes) {
+    switch (element_bytes) {
+    case 1:
+        return ((const uint8_t *)elements)[at];
+    case 2:
+        return ((const uint16_t *)elements)[at];
+    case 4:
+        return ((const uint32_t *)elements)[at];
+    default:
+        return ((const uint64_t *)elements)[at];
+    }
+}
+
+/* Where the elements of a row, or the candidates taken from it, are found by slot. */
+struct source {
+    const void *values;    /* element of each slot */
+    const void *positions; /* position in the row of each slot */
+    size_t position_bytes; /* 4 or 8; 0: a slot is its position, `positions` is not read */
+};
+
+/* out[i] = elements[slots[i]]. */
+void topk_gather_elements(const void *elements, size_t element_bytes, const uint32_t *slots, size_t count, void *out);
+
+/* Writes the results slots[0 .. count) to places at, at + 1, ... of the output. `row_begin` is the
+ * row's first element in the input. */
+void topk_write_slots(const struct call *call, int64_t at, const struct source *source, int64_t row_begin,
+                 const uint32_t *slots, size_t count);
+
+/* Writes one result. */
+void topk_write_result(const struct call *call, int64_t at, int64_t row_begin, int64_t position);
+
+/* Fills the slots of a row from `filled` to k_max. */
+void topk_write_padding(const struct call *call, int64_t row, size_t filled);
+
+/* Results of topk_kth for a row that has a k-th element, and for one that has not. */
+void topk_write_kth(const struct call *call, int64_t row, uint64_t key, int64_t better, int64_t equal);
+void topk_write_kth_padding(const struct call *call, int64_t row, int64_t k, int64_t length);
+
+#endif

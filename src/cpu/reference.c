@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The reference method: serves every problem of select and kth with little memory and no tricks.
+ *
+ * A heap of the k best, worst on top, over (key, position); the elements of a row pass by in
+ * position order, so that an element which only ties with the worst never enters. The heap is then
+ * sorted in place. O(n log k) time, 16 bytes for each of the k. */
+#include "reference.h"
+
+#include "output.h"
+#include "team.h"
+
+struct entry {
+    uint64_t key;
+    int64_t position;
+};
+
+/* a ranks behind b. */
+static bool worse(const struct entry *a, const struct entry *b) {
+    return a->key != b->key ? a->key < b->key : a->position > b->position;
+}
+
+/* Restores the heap below `at`, where an entry may be better than its children. */
+static void sift_down(struct entry *heap, size_t count, size_t at) {
+    const struct entry moving = heap[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && worse(&heap[child + 1], &heap[child])) {
+            child++;
+        }
+        if (!worse(&heap[child], &moving)) {
+            break;
+        }
+        heap[at] = heap[child];
+    }
+    heap[at] = moving;
+}
+
+static void make_heap(struct entry *heap, size_t count) {
+    for (size_t at = count / 2; at-- > 0;) {
+        sift_down(heap, count, at);
+    }
+}
+
+/* Best first: the worst of what is left goes last. */
+static void sort_heap(struct entry *heap, size_t count) {
+    while (count > 1) {
+        const struct entry worst = heap[0];
+        heap[0] = heap[--count];
+        heap[count] = worst;
+        sift_down(heap, count, 0);
+    }
+}
+
+/* The k best of a row (k <= length), as a heap. */
+static void gather(const struct plan *plan, const void *values, struct row_extent row, size_t k, struct entry *heap) {
+    for (int64_t i = 0; i < row.length; i++) {
+        const uint64_t bits = read_element(values, row.begin + i, plan->element_bytes);
+        const struct entry entry = {topk_key_encode(bits, plan->element_bits, &plan->map), i};
+        if ((size_t)i < k) {
+            heap[i] = entry;
+            if ((size_t)i + 1 == k) {
+                make_heap(heap, k);
+            }
+        } else if (worse(&heap[0], &entry)) {
+            heap[0] = entry;
+            sift_down(heap, k, 0);
+        }
+    }
+}
+
+static void select_row(const struct call *call, int64_t row, struct entry *heap) {
+    const struct plan *plan = call->plan;
+    const struct row_extent extent = plan_row(plan, &call->input, row);
+    const int64_t wanted = plan_row_k(plan, &call->input, row);
+    const size_t k = (size_t)(wanted < extent.length ? wanted : extent.length);
+    if (k > 0) {
+        gather(plan, call->input.values, extent, k, heap);
+        sort_heap(heap, k);
+    }
+    for (size_t i = 0; i < k; i++) {
+        topk_write_result(call, row * plan->problem.k_max + (int64_t)i, extent.begin, heap[i].position);
+    }
+    topk_write_padding(call, row, k);
+}
+
+/* Two passes: the k-th key from a heap, then the places around it. */
+static void kth_row(const struct call *call, int64_t row, struct entry *heap) {
+    const struct plan *plan = call->plan;
+    const struct row_extent extent = plan_row(plan, &call->input, row);
+    const int64_t k = plan_row_k(plan, &call->input, row);
+    int64_t better = 0, equal = 0;
+    if (k == 0 || k > extent.length) {
+        topk_write_kth_padding(call, row, k, extent.length);
+        return;
+    }
+    gather(plan, call->input.values, extent, (size_t)k, heap);
+    for (int64_t i = 0; i < extent.length; i++) {
+        const uint64_t bits = read_element(call->input.values, extent.begin + i, plan->element_bytes);
+        const uint64_t key = topk_key_encode(bits, plan->element_bits, &plan->map);
+        better += key > heap[0].key;
+        equal += key == heap[0].key;
+    }
+    topk_write_kth(call, row, heap[0].key, better, equal);
+}
+
+struct layout {
+    struct entry *heaps; /* threads x k_max */
+};
+
+/* Rows of k results for each thread that can have a row of its own. */
+static int teams(const topk_context *context, const struct plan *plan) {
+    return plan->problem.rows < context->threads ? (int)plan->problem.rows : context->threads;
+}
+
+static struct layout lay_out(const topk_context *context, const struct plan *plan, struct arena *arena) {
+    const int64_t k =
+        plan->problem.k_max < plan->problem.length_max ? plan->problem.k_max : plan->problem.length_max;
+    const size_t threads = (size_t)teams(context, plan);
+    struct layout layout;
+    size_t entries;
+    if (__builtin_mul_overflow((size_t)k, threads, &entries)) {
+        entries = SIZE_MAX;
+    }
+    layout.heaps = arena_take(arena, entries, sizeof *layout.heaps);
+    return layout;
+}
+
+struct job {
+    const struct call *call;
+    struct layout layout;
+    size_t heap_entries;
+};
+
+static void run_share(void *argument, int part, int parts) {
+    const struct job *job = argument;
+    const struct call *call = job->call;
+    struct entry *heap = job->heap_entries == 0 ? NULL : job->layout.heaps + (size_t)part * job->heap_entries;
+    const size_t rows = (size_t)call->plan->problem.rows;
+    for (size_t row = share(rows, part, parts); row < share(rows, part + 1, parts); row++) {
+        if (call->plan->operation == TOPK_OPERATION_KTH) {
+            kth_row(call, (int64_t)row, heap);
+        } else {
+            select_row(call, (int64_t)row, heap);
+        }
+    }
+}
+
+const char *topk_reference_refuse(const topk_context *context, const struct plan *plan) {
+    (void)context, (void)plan;
+    return NULL;
+}
+
+double topk_reference_cost_us(const topk_context *context, const struct plan *plan) {
+    return 1.0 + 0.004 * (double)plan->input_elements / teams(context, plan);
+}
+
+size_t topk_reference_workspace_bytes(const topk_context *context, const struct plan *plan) {
+    struct arena arena = arena_over(NULL);
+    (void)lay_out(context, plan, &arena);
+    return arena_bytes(&arena);
+}
+
+topk_status topk_reference_run(const struct call *call) {
+    struct arena arena = arena_over(call->workspace);
+    const topk_problem *p = &call->plan->problem;
+    struct job job = {call, lay_out(call->context, call->plan, &arena), 0};
+    job.heap_entries = (size_t)(p->k_max < p->length_max ? p->k_max : p->length_max);
+    const int available = topk_context_threads(call->context), useful = teams(call->context, call->plan);
+    topk_team_run(available < useful ? available : useful, run_share, &job);
+    return TOPK_OK;
+}

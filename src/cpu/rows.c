@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The method for many short rows: each row is turned into keys in the L1 cache, a bisection finds the
+ * threshold, and the winners are moved together and sorted there. Rows are dealt to the threads
+ * in batches. */
+#include "rows.h"
+
+#include <stdatomic.h>
+
+#include "short_row.h"
+#include "team.h"
+
+/* Elements that a thread takes on at once. */
+enum { BATCH_ELEMENTS = 1 << 16 };
+
+static int teams(const topk_context *context, const struct plan *plan) {
+    return plan->problem.rows < context->threads ? (int)plan->problem.rows : context->threads;
+}
+
+static size_t part_bytes(const struct plan *plan) {
+    struct arena arena = arena_over(NULL);
+    (void)topk_short_row_take(&arena, plan, plan->problem.length_max);
+    return arena.used;
+}
+
+struct job {
+    const struct call *call;
+    const struct kernels *kernels;
+    void *workspace;
+    size_t part_bytes;
+    int64_t batch;
+    _Atomic int64_t next_row;
+};
+
+static void run_part(void *argument, int part, int parts) {
+    struct job *job = argument;
+    const struct plan *plan = job->call->plan;
+    struct arena arena = arena_part(job->workspace, (size_t)part, job->part_bytes);
+    const struct short_row buffers = topk_short_row_take(&arena, plan, plan->problem.length_max);
+    const int64_t rows = plan->problem.rows;
+    (void)parts;
+    for (;;) {
+        const int64_t first = atomic_fetch_add_explicit(&job->next_row, job->batch, memory_order_relaxed);
+        if (first >= rows) {
+            return;
+        }
+        const int64_t end = rows - first < job->batch ? rows : first + job->batch;
+        for (int64_t row = first; row < end; row++) {
+            topk_short_row_run(job->call, job->kernels, row, plan_row(plan, &job->call->input, row), &buffers);
+        }
+    }
+}
+
+const char *topk_rows_refuse(const topk_context *context, const struct plan *plan) {
+    (void)context;
+    return plan->problem.length_max > SHORT_ROW_MAX ? "rows are longer than its buffers in cache" : NULL;
+}
+
+double topk_rows_cost_us(const topk_context *context, const struct plan *plan) {
+    return 1.0 + (0.2 * (double)plan->problem.rows + 0.001 * (double)plan->input_elements) / teams(context, plan);
+}
+
+size_t topk_rows_workspace_bytes(const topk_context *context, const struct plan *plan) {
+    struct arena arena = arena_over(NULL);
+    (void)arena_take(&arena, (size_t)teams(context, plan), part_bytes(plan));
+    return arena_bytes(&arena);
+}
+
+topk_status topk_rows_run(const struct call *call) {
+    const struct plan *plan = call->plan;
+    const int64_t length = plan->problem.length_max > 0 ? plan->problem.length_max : 1;
+    struct job job = {.call = call,
+                      .kernels = topk_kernels_for(call->context, plan->element_bits),
+                      .workspace = arena_over(call->workspace).base,
+                      .part_bytes = part_bytes(plan),
+                      .batch = BATCH_ELEMENTS / length};
+    const int available = topk_context_threads(call->context), useful = teams(call->context, plan);
+    const bool worthwhile = plan->input_elements >= TEAM_ELEMENTS_MIN;
+    topk_team_run(!worthwhile ? 1 : available < useful ? available : useful, run_part, &job);
+    return TOPK_OK;
+}

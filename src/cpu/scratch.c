@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scratch.h"
+
+#include "short_row.h"
+
+static size_t pool_capacity(size_t n, size_t k, bool pooled, bool wide) {
+    if (pooled) {
+        const size_t wanted = k + n / POOL_SHARE + POOL_SLACK;
+        return wanted < n ? wanted : n;
+    }
+    return wide ? k : 0;
+}
+
+struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, int threads, int64_t length_cap,
+                            bool pooled) {
+    const topk_problem *p = &plan->problem;
+    const size_t n = (size_t)length_cap, members = (size_t)threads, bytes = plan->element_bytes;
+    const size_t k = (size_t)(p->k_max < length_cap ? p->k_max : length_cap);
+    const size_t cached = (size_t)(SAMPLES_MAX > BISECT_MAX ? SAMPLES_MAX : BISECT_MAX);
+    const size_t cached_keys = words_of(cached < n ? cached : n) * WORD;
+    const bool selects = plan->operation == TOPK_OPERATION_SELECT;
+    const bool sorts = selects && p->order == TOPK_ORDER_BEST_FIRST;
+    const bool wide = length_cap > WIDE_ROW;
+    struct scratch s = {.threads = threads, .length_cap = length_cap, .position_bytes = wide ? 8 : 4};
+    s.capacity = pool_capacity(n, k, pooled, wide && selects);
+    const size_t pool = words_of(s.capacity) * WORD;
+    s.pool_values = arena_take(arena, pool, bytes);
+    s.pool_positions = arena_take(arena, selects ? pool : 0, s.position_bytes);
+    s.tiles = arena_take(arena, pooled ? n / TILE + 1 : 0, sizeof *s.tiles);
+    s.masks = arena_take(arena, members, 2 * (TILE_MAX / WORD) * sizeof *s.masks);
+    s.totals = arena_take(arena, members, sizeof *s.totals);
+    s.samples = arena_take(arena, cached_keys, bytes);
+    s.sample_keys = arena_take(arena, cached_keys, bytes);
+    s.bins = arena_take(arena, members, HISTOGRAM_BINS * sizeof *s.bins);
+    s.digit_counts = arena_take(arena, sorts ? members : 0, RADIX_BINS * sizeof *s.digit_counts);
+    for (int i = 0; i < 2; i++) {
+        s.slots[i] = arena_take(arena, selects && (sorts || i == 0) ? words_of(k) * WORD : 0, sizeof *s.slots[i]);
+        s.sort_keys[i] = arena_take(arena, sorts ? words_of(k) * WORD : 0, bytes);
+    }
+    s.short_row = topk_short_row_take(arena, plan, length_cap < SHORT_ROW_MAX ? length_cap : SHORT_ROW_MAX);
+    return s;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where the bracket method works on one row: one layout, for measuring and for use. */
+#ifndef TOPK_SRC_CPU_SCRATCH_H
+#define TOPK_SRC_CPU_SCRATCH_H
+
+#include "kernels.h"
+#include "output.h"
+
+/* One tile of a row: which entries of the pool came from it, and how many of its elements equal the
+ * lower threshold. */
+struct tile {
+    uint64_t begin;
+    uint32_t above;
+    uint32_t equal;
+};
+
+struct scratch {
+    int threads; /* that share the row */
+    int64_t length_cap;
+    /* Candidates of the row: `capacity` elements and their positions, in whole words. Entries of one tile
+     * lie together in position order; tiles lie in the order in which they were finished. */
+    size_t capacity;
+    void *pool_values;
+    void *pool_positions;
+    size_t position_bytes; /* 4, or 8 in wide rows */
+    struct tile *tiles;
+    uint64_t *masks;             /* two for a tile, for each thread */
+    struct split_counts *totals; /* one for each thread */
+    void *samples;               /* elements; also room for the keys of counting_kth */
+    void *sample_keys;
+    uint64_t *bins; /* HISTOGRAM_BINS for each thread */
+    /* The winners, as slots of the pool or of the row, and what sorts them. */
+    uint32_t *slots[2];
+    void *sort_keys[2];
+    size_t *digit_counts; /* RADIX_BINS for each thread */
+    struct short_row short_row;
+};
+
+/* Takes the buffers for rows of up to length_cap elements, shared by `threads`. Without `pooled` there
+ * is no pool but for the positions of wide rows, and rows are counted instead. */
+struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, int threads, int64_t length_cap,
+                            bool pooled);
+
+static inline uint64_t *scratch_mask(const struct scratch *scratch, int part, int which) {
+    return scratch->masks + ((size_t)part * 2 + (size_t)which) * (TILE_MAX / WORD);
+}
+
+#endif

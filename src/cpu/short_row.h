@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One short row from start to finish, for the methods that meet such rows. */
+#ifndef TOPK_SRC_CPU_SHORT_ROW_H
+#define TOPK_SRC_CPU_SHORT_ROW_H
+
+#include "kernels.h"
+#include "output.h"
+
+/* Takes the buffers for rows of up to length_max <= SHORT_ROW_MAX elements. */
+struct short_row topk_short_row_take(struct arena *arena, const struct plan *plan, int64_t length_max);
+
+/* select or kth on a row of at most the length that `buffers` were taken for. */
+void topk_short_row_run(const struct call *call, const struct kernels *kernels, int64_t row, struct row_extent extent,
+                   const struct short_row *buffers);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Internal sizes of the CPU backend. TOPK_SHRINK makes them tiny, so that tests reach every
+ * boundary and every way out of a full buffer with small inputs. */
+#ifndef TOPK_SRC_CPU_SIZES_H
+#define TOPK_SRC_CPU_SIZES_H
+
+enum {
+    /* Elements are masked in words of 64; all tiles are multiples of it. */
+    WORD = 64,
+    /* How far ahead of its use a row is fetched. */
+    PREFETCH_BYTES = 8192,
+    /* Longest sort by counting comparisons: one word. */
+    RANK_SORT_MAX = WORD,
+    /* Bins of one counting pass over keys. */
+    HISTOGRAM_BINS = 2048,
+    RADIX_BINS = 256,
+#ifdef TOPK_SHRINK
+    SHORT_ROW_MAX = 128,
+    TILE = 128,
+    TILE_MAX = 256,
+    TILE_CANDIDATES = 4,
+    SAMPLES_MIN = 8,
+    SAMPLES_MAX = 32,
+    POOL_SLACK = 16,
+    POOL_SHARE = 64,
+    BISECT_MAX = 64,
+    TEAM_ELEMENTS_MIN = 256,
+    TEAM_ROW_MIN = 512,
+    SPLIT_ROW_MIN = 1024,
+    STAGE = 128,
+#else
+    /* Rows up to this length are selected from keys in the L1 cache. */
+    SHORT_ROW_MAX = 4096,
+    /* Elements whose masks are made before any is moved: 16 Ki f32 fill the L1 cache and a share of
+     * L2. Where few candidates are expected a tile grows, up to TILE_MAX, until it holds
+     * TILE_CANDIDATES of them. */
+    TILE = 1 << 14,
+    TILE_MAX = 1 << 18,
+    TILE_CANDIDATES = 128,
+    SAMPLES_MIN = 256,
+    SAMPLES_MAX = 1 << 15,
+    /* Places in the pool beyond k: one for POOL_SHARE elements, and POOL_SLACK. */
+    POOL_SLACK = 1 << 15,
+    POOL_SHARE = 64,
+    /* Bisection finds the k-th of up to this many keys in cache faster than counting passes. */
+    BISECT_MAX = 1 << 15,
+    /* Work for less than this many elements is not worth a second thread. */
+    TEAM_ELEMENTS_MIN = 1 << 15,
+    /* A row of at least this length is shared by the team if there are fewer rows than threads;
+     * a row of at least SPLIT_ROW_MIN always is. */
+    TEAM_ROW_MIN = 1 << 16,
+    SPLIT_ROW_MIN = 1 << 20,
+    /* Results that topk_where gathers before it streams them past the cache. */
+    STAGE = 1 << 11,
+#endif
+};
+
+/* Rows longer than this have positions of 8 bytes. */
+#ifdef TOPK_SHRINK
+#define WIDE_ROW 5000
+#else
+#define WIDE_ROW ((int64_t)1 << 32)
+#endif
+
+#endif

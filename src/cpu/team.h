@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A team of threads for the length of one function. OpenMP appears in team.c alone. */
+#ifndef TOPK_SRC_CPU_TEAM_H
+#define TOPK_SRC_CPU_TEAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One part of a job: `part` of `parts`, from 0. */
+typedef void (*team_function)(void *job, int part, int parts);
+
+/* Runs function(job, p, parts) once for every p < parts, each on one of up to `parts` threads, and
+ * returns when all are done. Parts may run one after the other, in ascending order, where OpenMP gives
+ * fewer threads; a part must not wait for a later one. One part starts no team. */
+void topk_team_run(int parts, team_function function, void *job);
+
+/* Part p's share of n things: [share(n, p, parts), share(n, p + 1, parts)). */
+static inline size_t share(size_t n, int part, int parts) {
+    const size_t p = (size_t)part, m = (size_t)parts;
+    return n / m * p + n % m * p / m;
+}
+
+#endif

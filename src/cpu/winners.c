@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The winners lie in pieces: the entries of one tile in the pool, or the tiles of the row. Each part
+ * of the team takes a run of pieces, counts first, and then writes behind the parts before it. */
+#include "winners.h"
+
+#include "sort.h"
+#include "team.h"
+
+struct collect {
+    const struct bracket *b;
+    const void *elements;
+    const struct tile *tiles; /* NULL: pieces are the tiles of `elements` */
+    size_t pieces;
+    struct threshold_arcs threshold;
+    bool to_pool; /* move elements and positions to the pool, of which slots are then the first k */
+};
+
+struct piece {
+    size_t begin, count;
+};
+
+static struct piece piece_at(const struct collect *c, size_t i) {
+    if (c->tiles != NULL) {
+        return (struct piece){c->tiles[i].begin, c->tiles[i].above};
+    }
+    const size_t begin = i * TILE, rest = c->b->n - begin;
+    return (struct piece){begin, rest < TILE ? rest : TILE};
+}
+
+static struct split_counts split_piece(const struct collect *c, struct piece piece, uint64_t *above, uint64_t *equal) {
+    const char *elements = (const char *)c->elements + piece.begin * (c->b->kernels->bits / 8);
+    return c->b->kernels->split(elements, piece.count, c->b->placing, &c->threshold, above, equal);
+}
+
+static void count_share(void *argument, int part, int parts) {
+    const struct collect *c = argument;
+    const struct scratch *s = c->b->scratch;
+    struct split_counts total = {0, 0};
+    for (size_t i = share(c->pieces, part, parts); i < share(c->pieces, part + 1, parts); i++) {
+        const struct split_counts counts = split_piece(c, piece_at(c, i), scratch_mask(s, part, 0), NULL);
+        total.above += counts.above;
+        total.equal += counts.equal;
+    }
+    s->totals[part] = total;
+}
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* Moves one piece's winners, given as a mask, to slots (and the pool) from `at` on. */
+static void move_piece(const struct collect *c, struct piece piece, const uint64_t *mask, size_t at, size_t room) {
+    const struct scratch *s = c->b->scratch;
+    const struct kernels *kernels = c->b->kernels;
+    const size_t words = words_of(piece.count), bytes = kernels->bits / 8;
+    if (!c->to_pool) {
+        (void)kernels->positions32(mask, words, (uint32_t)piece.begin, s->slots[0] + at, room);
+        return;
+    }
+    const char *elements = (const char *)c->elements + piece.begin * bytes;
+    const size_t count = kernels->take(elements, mask, words, (char *)s->pool_values + at * bytes, room);
+    (void)kernels->positions64(mask, words, piece.begin, (uint64_t *)s->pool_positions + at, room);
+    for (size_t i = 0; i < count; i++) {
+        s->slots[0][at + i] = (uint32_t)(at + i);
+    }
+}
+
+static void collect_share(void *argument, int part, int parts) {
+    const struct collect *c = argument;
+    const struct scratch *s = c->b->scratch;
+    uint64_t *above = scratch_mask(s, part, 0), *equal = scratch_mask(s, part, 1);
+    size_t at = 0, ties = c->b->k;
+    for (int any = 0; any < parts; any++) {
+        ties -= s->totals[any].above;
+    }
+    for (int before = 0; before < part; before++) {
+        const size_t taken = smaller(s->totals[before].equal, ties);
+        at += s->totals[before].above + taken;
+        ties -= taken;
+    }
+    size_t room = s->totals[part].above + smaller(s->totals[part].equal, ties);
+    for (size_t i = share(c->pieces, part, parts); i < share(c->pieces, part + 1, parts) && room > 0; i++) {
+        const struct piece piece = piece_at(c, i);
+        const struct split_counts counts = split_piece(c, piece, above, ties > 0 ? equal : NULL);
+        const size_t taken = smaller(counts.equal, ties);
+        if (taken > 0) {
+            mask_keep_first(equal, words_of(piece.count), taken);
+            for (size_t w = 0; w < words_of(piece.count); w++) {
+                above[w] |= equal[w];
+            }
+        }
+        if (counts.above + taken > 0) {
+            move_piece(c, piece, above, at, room);
+        }
+        at += counts.above + taken;
+        room -= counts.above + taken;
+        ties -= taken;
+    }
+}
+
+static void collect(struct collect *c, size_t elements) {
+    const int parts = elements >= TEAM_ELEMENTS_MIN ? c->b->scratch->threads : 1;
+    topk_team_run(parts, count_share, c);
+    topk_team_run(parts, collect_share, c);
+}
+
+void topk_winners_from_pool(const struct bracket *b, size_t tiles, size_t candidates, uint64_t threshold) {
+    struct collect c = {b, b->scratch->pool_values, b->scratch->tiles, tiles, topk_threshold_arcs(b->order, threshold), false};
+    collect(&c, candidates);
+}
+
+void topk_winners_from_row(const struct bracket *b, uint64_t threshold) {
+    struct collect c = {b, b->elements, NULL, (b->n + TILE - 1) / TILE,
+                        topk_threshold_arcs(b->order, threshold), b->scratch->position_bytes == 8};
+    collect(&c, b->n);
+}
+
+/* Elements on a plateau: the tiles' numbers of equal elements say where the first ones lie. */
+struct plateau {
+    const struct bracket *b;
+    size_t tiles, tile_elements, above;
+    struct threshold_arcs threshold;
+};
+
+static void plateau_share(void *argument, int part, int parts) {
+    const struct plateau *p = argument;
+    const struct bracket *b = p->b;
+    const struct scratch *s = b->scratch;
+    const size_t bytes = b->kernels->bits / 8;
+    uint64_t *above = scratch_mask(s, part, 0), *equal = scratch_mask(s, part, 1);
+    size_t at = p->above;
+    for (size_t i = 0; i < p->tiles && at < b->k; at += s->tiles[i].equal, i++) {
+        const size_t begin = i * p->tile_elements, count = smaller(p->tile_elements, b->n - begin);
+        const size_t taken = smaller(s->tiles[i].equal, b->k - at), words = words_of(count);
+        if (taken == 0 || i % (size_t)parts != (size_t)part) {
+            continue;
+        }
+        const char *elements = (const char *)b->elements + begin * bytes;
+        (void)b->kernels->split(elements, count, b->placing, &p->threshold, above, equal);
+        mask_keep_first(equal, words, taken);
+        (void)b->kernels->take(elements, equal, words, (char *)s->pool_values + at * bytes, taken);
+        if (s->position_bytes == 4) {
+            (void)b->kernels->positions32(equal, words, (uint32_t)begin, (uint32_t *)s->pool_positions + at, taken);
+        } else {
+            (void)b->kernels->positions64(equal, words, begin, (uint64_t *)s->pool_positions + at, taken);
+        }
+        for (size_t j = at; j < at + taken; j++) {
+            s->slots[0][j] = (uint32_t)j;
+        }
+    }
+}
+
+void topk_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements, struct threshold t) {
+    struct plateau plateau = {b, tiles, tile_elements, t.above, topk_threshold_arcs(b->order, t.key)};
+    struct bracket all = *b;
+    all.k = t.above; /* everything in the pool wins */
+    topk_winners_from_pool(&all, tiles, t.above, t.key);
+    topk_team_run(b->k - t.above >= TEAM_ELEMENTS_MIN ? b->scratch->threads : 1, plateau_share, &plateau);
+}
+
+/* ---- Sorting and writing ---- */
+
+struct write {
+    const struct bracket *b;
+    const struct source *source;
+    const uint32_t *slots;
+};
+
+static void key_share(void *argument, int part, int parts) {
+    const struct write *w = argument;
+    const struct scratch *s = w->b->scratch;
+    const size_t bytes = w->b->kernels->bits / 8;
+    const size_t begin = share(w->b->k, part, parts), count = share(w->b->k, part + 1, parts) - begin;
+    char *elements = (char *)s->sort_keys[1] + begin * bytes;
+    topk_gather_elements(w->source->values, bytes, w->slots + begin, count, elements);
+    w->b->kernels->encode(elements, count, w->b->map, (char *)s->sort_keys[0] + begin * bytes);
+}
+
+static void write_share(void *argument, int part, int parts) {
+    const struct write *w = argument;
+    const struct bracket *b = w->b;
+    const size_t begin = share(b->k, part, parts), count = share(b->k, part + 1, parts) - begin;
+    topk_write_slots(b->call, b->row * b->call->plan->problem.k_max + (int64_t)begin, w->source, b->begin,
+                w->slots + begin, count);
+}
+
+void topk_winners_write(const struct bracket *b, const struct source *source) {
+    const struct scratch *s = b->scratch;
+    const int parts = b->k >= TEAM_ELEMENTS_MIN ? s->threads : 1;
+    struct write w = {b, source, s->slots[0]};
+    if (b->call->plan->problem.order == TOPK_ORDER_BEST_FIRST) {
+        struct sorter sorter = {b->kernels, {s->sort_keys[0], s->sort_keys[1]}, {s->slots[0], s->slots[1]},
+                                s->digit_counts, b->k, s->threads};
+        topk_team_run(parts, key_share, &w);
+        w.slots = topk_sort_pairs(&sorter);
+    }
+    topk_team_run(parts, write_share, &w);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The total order of CONTRACT.md section 1, as unsigned keys.
+ *
+ * The key of an element is an unsigned integer of the element's width; of two elements the better one
+ * has the larger key, and elements that tie have the same key. A key_map holds the masks that turn
+ * the bits of any type, under any direction, rank and NaN policy, into keys, so that code is
+ * instantiated for the four widths and not for types. All fields are used at the element's width.
+ *
+ *   u    = bits & keep                             magnitude of floats: drop the sign
+ *   key  = (u ^ flip_negative) + add_negative      if the top bit of u is set
+ *          u ^ flip_positive                       otherwise
+ *   key  = zero_key                                if (u & magnitude) == 0: both zeros
+ *   key  = nan_key                                 if (u & magnitude) > largest_number
+ *
+ * Floats ascend when a set sign bit flips all bits and a clear one flips the sign; the opposite
+ * direction complements every key. Key 0 and the all-ones key belong to NaN patterns of floats
+ * in either direction, so a NaN can be given either of them without meeting a number. |x| of a negative
+ * integer is ~x + 1, whose complement is x - 1. Integers have magnitude = all ones, so that only 0
+ * itself counts as zero and nothing counts as NaN. */
+#ifndef TOPK_SRC_KEYS_H
+#define TOPK_SRC_KEYS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "topk.h"
+
+struct key_map {
+    uint64_t keep;
+    uint64_t flip_negative;
+    uint64_t add_negative;
+    uint64_t flip_positive;
+    uint64_t magnitude;
+    uint64_t zero_key;
+    uint64_t largest_number;
+    uint64_t nan_key;
+};
+
+/* What the order needs to know of a type. */
+struct type_traits {
+    unsigned bits;
+    bool is_float;
+    bool is_signed;
+    unsigned mantissa_bits; /* stored bits of the fraction; floats */
+    uint64_t infinity;    /* bits of the largest number: +infinity, or e4m3's 448 */
+    uint64_t quiet_nan;   /* bits of the NaN that topk_kth writes */
+};
+
+struct type_traits topk_type_traits(topk_type type);
+
+/* Keys compare two elements; to compare a long row with one threshold there is a shorter way. The
+ * place of an element is
+ *
+ *   ((bits & keep) ^ (flip if the top bit is set)) + (add if the top bit is set)
+ *
+ * which puts the elements of a type on a circle of 2^bits places, in order, with both zeros side by
+ * side and the two runs of NaN patterns joined. Any class of equal elements, and all elements up to a
+ * class in the ranking, whatever the direction, rank and NaN policy, then lie in one arc. */
+struct placing {
+    uint64_t keep, flip, add;
+};
+
+/* The places begin, begin + 1, ... begin + span, on the circle. */
+struct arc {
+    uint64_t begin, span;
+};
+
+/* What a threshold key means for places: the arc of its class, and the arc of all elements that are not
+ * above it. A key that stands for no element counts as the next lower that does, or else the lowest. */
+struct threshold_arcs {
+    struct arc equal, not_above;
+};
+
+/* An order of elements: type, direction, rank and NaN policy. */
+struct order {
+    topk_type type;
+    topk_direction direction;
+    topk_rank rank;
+    topk_nan nan;
+};
+
+struct key_map topk_key_map(const struct order *order);
+
+struct placing topk_placing(const struct order *order);
+
+struct threshold_arcs topk_threshold_arcs(const struct order *order, uint64_t key);
+
+/* Bits of the element that stands for a key's class, as topk_kth writes it. */
+uint64_t topk_key_decode(const struct order *order, uint64_t key);
+
+/* Bits of the padding value. */
+uint64_t topk_padding_bits(topk_type type, topk_direction direction);
+
+static inline uint64_t topk_ones(unsigned bits) {
+    return UINT64_MAX >> (64 - bits);
+}
+
+/* The key of one element, for code that is not instantiated by width. */
+static inline uint64_t topk_key_encode(uint64_t element, unsigned bits, const struct key_map *map) {
+    const uint64_t u = element & map->keep;
+    const uint64_t size = u & map->magnitude;
+    if (size == 0) {
+        return map->zero_key;
+    }
+    if (size > map->largest_number) {
+        return map->nan_key;
+    }
+    if (u >> (bits - 1)) {
+        return ((u ^ map->flip_negative) + map->add_negative) & topk_ones(bits);
+    }
+    return u ^ map->flip_positive;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a backend is: an ordered table of methods, the reference last. */
+#ifndef TOPK_SRC_METHOD_H
+#define TOPK_SRC_METHOD_H
+
+#include "predicate.h"
+#include "problem.h"
+
+/* One call, validated: everything that a method needs to run. */
+struct call {
+    const topk_context *context;
+    const struct plan *plan;
+    topk_input input;
+    void *workspace;
+    topk_stream stream;
+    void *values;  /* select, where: results; kth: the k-th elements */
+    void *indices; /* select, where */
+    int64_t *better, *equal;             /* kth */
+    const struct topk_predicate *predicate; /* where */
+    int64_t capacity;                    /* where */
+    int64_t *offsets;                    /* where */
+};
+
+/* A method serves an operation on a problem with a workspace that depends on the plan alone.
+ * `refuse` returns why the method cannot serve, or NULL; it need not check operation and tuning,
+ * which the table states. */
+struct method {
+    const char *name;
+    unsigned operations; /* set of OPERATION_BIT */
+    unsigned tuning;     /* set of 1 << enum tuning_field: fields that the method has */
+    const char *(*refuse)(const topk_context *context, const struct plan *plan);
+    double (*cost_us)(const topk_context *context, const struct plan *plan);
+    size_t (*workspace_bytes)(const topk_context *context, const struct plan *plan);
+    topk_status (*run)(const struct call *call);
+};
+
+#define OPERATION_BIT(operation) (1u << (operation))
+
+struct backend {
+    const char *name;
+    const struct method *methods;
+    size_t method_count;
+};
+
+enum { METHODS_MAX = 16 };
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "problem.h"
+
+#include <string.h>
+
+#include "status.h"
+
+topk_status topk_copy_struct(const void *caller, size_t known_bytes, void *copy, const char *name) {
+    size_t size;
+    if (caller == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "%s is NULL", name);
+    }
+    memcpy(&size, caller, sizeof size);
+    if (size < known_bytes || size > 4096) {
+        return topk_fail(TOPK_ERROR_STRUCT_SIZE, "%s has size %zu, this library knows %zu", name, size, known_bytes);
+    }
+    for (size_t i = known_bytes; i < size; i++) {
+        if (((const unsigned char *)caller)[i] != 0) {
+            return topk_fail(TOPK_ERROR_STRUCT_SIZE, "%s sets a field at byte %zu that this library does not know",
+                             name, i);
+        }
+    }
+    memcpy(copy, caller, known_bytes);
+    return TOPK_OK;
+}
+
+size_t topk_checked_bytes(int64_t count, size_t element_bytes, bool *overflow) {
+    int64_t bytes;
+    if (__builtin_mul_overflow(count, (int64_t)element_bytes, &bytes)) {
+        *overflow = true;
+        return 0;
+    }
+    return (size_t)bytes;
+}
+
+struct enum_field {
+    const char *name;
+    unsigned value;
+    unsigned first, last;
+};
+
+static topk_status check_enums(const topk_problem *p) {
+    const struct enum_field fields[] = {
+        {"type", (unsigned)p->type, TOPK_F16, TOPK_U64},
+        {"index_type", (unsigned)p->index_type, TOPK_INDEX_I32, TOPK_INDEX_I64},
+        {"extent_type", (unsigned)p->extent_type, TOPK_INDEX_I32, TOPK_INDEX_I64},
+        {"direction", (unsigned)p->direction, TOPK_LARGEST, TOPK_SMALLEST},
+        {"rank", (unsigned)p->rank, TOPK_BY_VALUE, TOPK_BY_MAGNITUDE},
+        {"ties", (unsigned)p->ties, TOPK_TIES_LOWEST_INDEX, TOPK_TIES_ANY},
+        {"order", (unsigned)p->order, TOPK_ORDER_BEST_FIRST, TOPK_ORDER_ANY},
+        {"nan", (unsigned)p->nan, TOPK_NAN_AS_LARGEST, TOPK_NAN_LAST},
+        {"shape", (unsigned)p->shape, TOPK_SHAPE_STRIDED, TOPK_SHAPE_CSR},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        if (fields[i].value < fields[i].first || fields[i].value > fields[i].last) {
+            return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "problem->%s is %d, must be %u to %u", fields[i].name,
+                             (int)fields[i].value, fields[i].first, fields[i].last);
+        }
+    }
+    return TOPK_OK;
+}
+
+static topk_status check_ranges(const topk_problem *p) {
+    const struct {
+        const char *name;
+        int64_t value;
+    } counts[] = {
+        {"rows", p->rows},
+        {"length_max", p->length_max},
+        {"k_max", p->k_max},
+        {"row_stride", p->row_stride},
+        {"elements_max", p->elements_max},
+        {"index_base", p->index_base},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        if (counts[i].value < 0) {
+            return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "problem->%s is %lld, must not be negative", counts[i].name,
+                             (long long)counts[i].value);
+        }
+    }
+    if (p->shape == TOPK_SHAPE_STRIDED && p->elements_max != 0) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->elements_max belongs to spans and CSR, not strided rows");
+    }
+    if (p->shape != TOPK_SHAPE_STRIDED && p->row_stride != 0) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->row_stride belongs to strided rows, not spans or CSR");
+    }
+    return TOPK_OK;
+}
+
+/* Positions and sizes, none of which may overflow. */
+static topk_status derive_sizes(struct plan *plan) {
+    topk_problem *p = &plan->problem;
+    int64_t last_position, elements = p->elements_max, outputs;
+    bool overflow = false;
+    if (__builtin_add_overflow(p->length_max, p->index_base, &last_position)) {
+        return topk_fail(TOPK_ERROR_OVERFLOW, "problem->length_max plus index_base overflows 64 bits");
+    }
+    if (p->index_type == TOPK_INDEX_I32 && last_position > INT32_MAX) {
+        return topk_fail(TOPK_ERROR_INDEX_TOO_NARROW,
+                         "length_max %lld plus base %lld exceeds 2^31 - 1: use TOPK_INDEX_I64",
+                         (long long)p->length_max, (long long)p->index_base);
+    }
+    if (p->shape == TOPK_SHAPE_STRIDED) {
+        p->row_stride = p->row_stride == 0 ? p->length_max : p->row_stride;
+        elements = 0;
+        if (p->rows > 0 && p->length_max > 0) {
+            overflow |= __builtin_mul_overflow(p->rows - 1, p->row_stride, &elements) ||
+                        __builtin_add_overflow(elements, p->length_max, &elements);
+        }
+    }
+    overflow |= __builtin_mul_overflow(p->rows, p->k_max, &outputs);
+    (void)topk_checked_bytes(elements, 8, &overflow);
+    (void)topk_checked_bytes(outputs, 8, &overflow);
+    (void)topk_checked_bytes(p->rows, 16, &overflow);
+    if (overflow) {
+        return topk_fail(TOPK_ERROR_OVERFLOW,
+                         "the buffers of %lld rows of %lld elements, stride %lld and k_max %lld exceed 2^63 bytes",
+                         (long long)p->rows, (long long)p->length_max, (long long)p->row_stride,
+                         (long long)p->k_max);
+    }
+    plan->input_elements = (size_t)elements;
+    plan->output_elements = (size_t)outputs;
+    return TOPK_OK;
+}
+
+topk_status topk_plan_make(topk_operation operation, const topk_problem *problem, struct plan *plan) {
+    const topk_tuning undefined = TOPK_TUNING_INIT;
+    topk_problem *p = &plan->problem;
+    topk_status status = topk_copy_struct(problem, sizeof *problem, p, "problem");
+    if (status != TOPK_OK || (status = check_enums(p)) != TOPK_OK || (status = check_ranges(p)) != TOPK_OK) {
+        return status;
+    }
+    if ((unsigned)operation < TOPK_OPERATION_SELECT || (unsigned)operation > TOPK_OPERATION_WHERE) {
+        return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "operation is %d, must be %d to %d", (int)operation,
+                         TOPK_OPERATION_SELECT, TOPK_OPERATION_WHERE);
+    }
+    plan->operation = operation;
+    if (operation == TOPK_OPERATION_WHERE) {
+        p->k_max = 0; /* the ranking has no meaning here, and must not enter sizes or choices */
+        p->direction = TOPK_LARGEST;
+        p->rank = TOPK_BY_VALUE;
+        p->nan = TOPK_NAN_LAST;
+    }
+    plan->element_bytes = topk_type_size(p->type);
+    plan->element_bits = (unsigned)plan->element_bytes * 8;
+    plan->index_bytes = p->index_type == TOPK_INDEX_I32 ? 4 : 8;
+    plan->extent_bytes = p->extent_type == TOPK_INDEX_I32 ? 4 : 8;
+    plan->order = (struct order){p->type, p->direction, p->rank, p->nan};
+    plan->map = topk_key_map(&plan->order);
+    plan->placing = topk_placing(&plan->order);
+    plan->padding = topk_padding_bits(p->type, p->direction);
+    plan->tuning = undefined;
+    if (p->tuning != NULL && (status = topk_copy_struct(p->tuning, sizeof plan->tuning, &plan->tuning, "problem->tuning")) != TOPK_OK) {
+        return status;
+    }
+    return derive_sizes(plan);
+}
+
+static topk_status check_buffer(const struct buffer *b) {
+    if (b->bytes == 0) {
+        return TOPK_OK;
+    }
+    if (b->data == NULL) {
+        return b->required ? topk_fail(TOPK_ERROR_NULL_POINTER, "%s is NULL", b->name) : TOPK_OK;
+    }
+    if ((uintptr_t)b->data % b->alignment != 0) {
+        return topk_fail(TOPK_ERROR_MISALIGNED, "%s is not aligned to its %zu-byte elements", b->name, b->alignment);
+    }
+    if (b->bytes > UINTPTR_MAX - (uintptr_t)b->data) {
+        return topk_fail(TOPK_ERROR_OVERFLOW, "%s reaches beyond the address space", b->name);
+    }
+    return TOPK_OK;
+}
+
+static bool overlap(const struct buffer *a, const struct buffer *b) {
+    const uintptr_t a_begin = (uintptr_t)a->data, b_begin = (uintptr_t)b->data;
+    return a->data != NULL && b->data != NULL && a->bytes > 0 && b->bytes > 0 && a_begin < b_begin + b->bytes &&
+           b_begin < a_begin + a->bytes;
+}
+
+topk_status topk_check_buffers(const struct buffer *buffers, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const topk_status status = check_buffer(&buffers[i]);
+        if (status != TOPK_OK) {
+            return status;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count; j++) {
+            if ((buffers[i].output || buffers[j].output) && overlap(&buffers[i], &buffers[j])) {
+                return topk_fail(TOPK_ERROR_OVERLAP, "%s overlaps %s", buffers[i].name, buffers[j].name);
+            }
+        }
+    }
+    return TOPK_OK;
+}
+
+/* An array that this shape has no use for must be NULL. */
+static topk_status check_shape_arrays(const topk_problem *p, const topk_input *input) {
+    const struct {
+        const char *name;
+        const void *array;
+        topk_shape shape;
+    } arrays[] = {
+        {"lengths", input->lengths, TOPK_SHAPE_STRIDED},
+        {"begins", input->begins, TOPK_SHAPE_SPANS},
+        {"ends", input->ends, TOPK_SHAPE_SPANS},
+        {"offsets", input->offsets, TOPK_SHAPE_CSR},
+    };
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        if (arrays[i].array != NULL && arrays[i].shape != p->shape) {
+            return topk_fail(TOPK_ERROR_UNSUPPORTED, "input->%s does not go with shape %d", arrays[i].name,
+                             (int)p->shape);
+        }
+    }
+    return TOPK_OK;
+}
+
+topk_status topk_check_input(const struct plan *plan, const topk_input *caller, bool values_required, topk_input *input,
+                        struct buffer *buffers) {
+    const topk_problem *p = &plan->problem;
+    const size_t extent = plan->extent_bytes, rows = (size_t)p->rows;
+    const bool spans = p->shape == TOPK_SHAPE_SPANS, csr = p->shape == TOPK_SHAPE_CSR;
+    topk_status status = topk_copy_struct(caller, sizeof *input, input, "input");
+    if (status != TOPK_OK || (status = check_shape_arrays(p, input)) != TOPK_OK) {
+        return status;
+    }
+    const struct buffer list[INPUT_BUFFERS] = {
+        {"input->values", input->values, plan->input_elements * plan->element_bytes, plan->element_bytes,
+         values_required, false},
+        {"input->indices", input->indices, plan->input_elements * plan->index_bytes, plan->index_bytes, false, false},
+        {"input->lengths", input->lengths, rows * extent, extent, false, false},
+        {"input->begins", input->begins, rows * extent, extent, spans, false},
+        {"input->ends", input->ends, rows * extent, extent, spans, false},
+        {"input->offsets", input->offsets, csr ? (rows + 1) * extent : 0, extent, csr && rows > 0, false},
+        {"input->k", input->k, rows * extent, extent, false, false},
+    };
+    memcpy(buffers, list, sizeof list);
+    return TOPK_OK;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A problem after validation: what the caller asked for, with everything derived from it once. */
+#ifndef TOPK_SRC_PROBLEM_H
+#define TOPK_SRC_PROBLEM_H
+
+#include <stddef.h>
+
+#include "keys.h"
+#include "topk.h"
+#include "topk_experimental.h"
+
+struct plan {
+    topk_problem problem;   /* a copy; row_stride is resolved, method and tuning are still the caller's */
+    topk_operation operation;
+    struct topk_tuning tuning; /* a copy, all undefined if the caller gave none */
+    struct order order;
+    struct key_map map;
+    struct placing placing;
+    unsigned element_bits;
+    size_t element_bytes;
+    size_t index_bytes;
+    size_t extent_bytes;
+    size_t input_elements;  /* elements that rows can reach in values */
+    size_t output_elements; /* rows x k_max */
+    uint64_t padding;       /* bits of the padding value */
+};
+
+/* One row of the input at run time. */
+struct row_extent {
+    int64_t begin;  /* first element in values */
+    int64_t length; /* elements, 0 to length_max */
+};
+
+/* Validates `problem` for `operation` and fills *plan. */
+topk_status topk_plan_make(topk_operation operation, const topk_problem *problem, struct plan *plan);
+
+/* A buffer of a call, for validation. */
+struct buffer {
+    const char *name;
+    const void *data;
+    size_t bytes;
+    size_t alignment;
+    bool required; /* if it has any bytes */
+    bool output;
+};
+
+/* NULL, misaligned and overlapping buffers. */
+topk_status topk_check_buffers(const struct buffer *buffers, size_t count);
+
+/* Adds the buffers of *input to `buffers` (room for INPUT_BUFFERS) and checks that the arrays fit the shape.
+ * *input is replaced by a full copy of the caller's struct. */
+enum { INPUT_BUFFERS = 7 };
+topk_status topk_check_input(const struct plan *plan, const topk_input *caller, bool values_required, topk_input *input,
+                        struct buffer *buffers);
+
+/* A struct that begins with its size: known bytes at least, and zeros beyond what is known. The
+ * known part is copied to `copy`. */
+topk_status topk_copy_struct(const void *caller, size_t known_bytes, void *copy, const char *name);
+
+/* Bytes of count elements; *overflow is set, and never cleared, if they exceed 2^63 - 1. */
+size_t topk_checked_bytes(int64_t count, size_t element_bytes, bool *overflow);
+
+/* The workspace that a method may ask for while another can serve (CONTRACT.md 7.2). */
+static inline size_t plan_workspace_bound(const struct plan *plan) {
+    return plan->input_elements * plan->element_bytes / 8 + 24 * plan->output_elements + (32u << 20);
+}
+
+/* ---- Extents at run time (CONTRACT.md 3.4) ---- */
+
+static inline int64_t read_extent(const void *array, int64_t at, topk_index_type type) {
+    return type == TOPK_INDEX_I32 ? ((const int32_t *)array)[at] : ((const int64_t *)array)[at];
+}
+
+static inline int64_t clamp_extent(int64_t value, int64_t limit) {
+    return value < 0 ? 0 : value > limit ? limit : value;
+}
+
+static inline struct row_extent plan_row(const struct plan *plan, const topk_input *input, int64_t row) {
+    const topk_problem *p = &plan->problem;
+    struct row_extent extent;
+    int64_t end;
+    if (p->shape == TOPK_SHAPE_STRIDED) {
+        extent.begin = row * p->row_stride;
+        extent.length = input->lengths == NULL
+                            ? p->length_max
+                            : clamp_extent(read_extent(input->lengths, row, p->extent_type), p->length_max);
+        return extent;
+    }
+    if (p->shape == TOPK_SHAPE_SPANS) {
+        extent.begin = read_extent(input->begins, row, p->extent_type);
+        end = read_extent(input->ends, row, p->extent_type);
+    } else {
+        extent.begin = read_extent(input->offsets, row, p->extent_type);
+        end = read_extent(input->offsets, row + 1, p->extent_type);
+    }
+    extent.begin = clamp_extent(extent.begin, p->elements_max);
+    extent.length = clamp_extent(clamp_extent(end, p->elements_max) - extent.begin, p->length_max);
+    return extent;
+}
+
+static inline int64_t plan_row_k(const struct plan *plan, const topk_input *input, int64_t row) {
+    const topk_problem *p = &plan->problem;
+    return input->k == NULL ? p->k_max : clamp_extent(read_extent(input->k, row, p->extent_type), p->k_max);
+}
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The statuses of the accumulator: what it refuses, and what it leaves untouched when it does. */
+#include <stdlib.h>
+
+#include "fixture.h"
+
+static fixture f;
+static topk_context *context;
+
+typedef struct push_arguments {
+    int64_t length, base;
+} push_arguments;
+
+static push_arguments push;
+static size_t state_bytes;
+
+static topk_status call_init(fixture *x) {
+    return topk_accumulator_init(x->context, &x->problem, x->workspace, x->workspace_bytes, x->stream);
+}
+
+static topk_status call_push(fixture *x) {
+    return topk_accumulator_push(x->context, &x->problem, x->workspace, x->workspace_bytes, &x->input,
+                                 push.length, push.base, x->stream);
+}
+
+static topk_status call_peek(fixture *x) {
+    return topk_accumulator_peek(x->context, &x->problem, x->workspace, x->workspace_bytes, x->out_values,
+                                 x->out_indices, x->stream);
+}
+
+static topk_status call_finish(fixture *x) {
+    return topk_accumulator_finish(x->context, &x->problem, x->workspace, x->workspace_bytes, x->out_values,
+                                   x->out_indices, x->stream);
+}
+
+/* A state, initialised, with the exact number of bytes. */
+static void begin(void) {
+    fixture_init(&f, context);
+    CHECK_STATUS(TOPK_OK, topk_accumulator_size(context, &f.problem, &state_bytes));
+    CHECK(state_bytes <= WORKSPACE_BYTES);
+    f.workspace_bytes = state_bytes;
+    push = (push_arguments){LENGTH, 0};
+    EXPECT(&f, call_init, TOPK_OK);
+}
+
+#define EXPECT_EACH(wanted) expect_each(wanted, __FILE__, __LINE__)
+
+static void expect_each(topk_status wanted, const char *file, int line) {
+    expect_at(&f, call_push, wanted, "push", file, line);
+    expect_at(&f, call_peek, wanted, "peek", file, line);
+    expect_at(&f, call_finish, wanted, "finish", file, line);
+}
+
+static void check_states(void) {
+    begin();
+    memset(f.memory, 0xee, state_bytes);
+    EXPECT_EACH(TOPK_ERROR_BAD_STATE);
+    memset(f.memory, 0, state_bytes);
+    EXPECT_EACH(TOPK_ERROR_BAD_STATE);
+    EXPECT(&f, call_init, TOPK_OK);
+    EXPECT(&f, call_push, TOPK_OK);
+    EXPECT(&f, call_peek, TOPK_OK);
+    EXPECT(&f, call_finish, TOPK_OK);
+    EXPECT_EACH(TOPK_ERROR_BAD_STATE);
+    EXPECT(&f, call_init, TOPK_OK);
+    EXPECT(&f, call_finish, TOPK_OK);
+}
+
+/* What a state was begun for. */
+static void check_other_problem(void) {
+    for (int change = 0; change < 7; change++) {
+        begin();
+        switch (change) {
+        case 0:
+            f.problem.type = TOPK_I32;
+            break;
+        case 1:
+            f.problem.k_max--;
+            break;
+        case 2:
+            f.problem.rows--;
+            break;
+        case 3:
+            f.problem.direction = TOPK_SMALLEST;
+            break;
+        case 4:
+            f.problem.rank = TOPK_BY_MAGNITUDE;
+            break;
+        case 5:
+            f.problem.nan = TOPK_NAN_LAST;
+            break;
+        default:
+            f.problem.length_max--;
+            push.length = 1;
+        }
+        EXPECT_EACH(TOPK_ERROR_BAD_STATE);
+    }
+}
+
+static void check_pointers(void) {
+    begin();
+    f.context = NULL;
+    EXPECT(&f, call_init, TOPK_ERROR_NULL_POINTER);
+    EXPECT_EACH(TOPK_ERROR_NULL_POINTER);
+    begin();
+    f.workspace = NULL;
+    EXPECT(&f, call_init, TOPK_ERROR_NULL_POINTER);
+    EXPECT_EACH(TOPK_ERROR_NULL_POINTER);
+    begin();
+    f.input.values = NULL;
+    EXPECT(&f, call_push, TOPK_ERROR_NULL_POINTER);
+    begin();
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER,
+                 topk_accumulator_push(context, &f.problem, f.memory, state_bytes, NULL, 1, 0, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_accumulator_init(context, NULL, f.memory, state_bytes, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER,
+                 topk_accumulator_peek(context, NULL, f.memory, state_bytes, f.results, f.indices, NULL));
+    f.out_values = f.out_indices = NULL;
+    EXPECT(&f, call_peek, TOPK_OK);
+    f.input.values = NULL;
+    push.length = 0;
+    EXPECT(&f, call_push, TOPK_OK);
+}
+
+static void check_short_state(void) {
+    begin();
+    f.workspace_bytes--;
+    EXPECT(&f, call_init, TOPK_ERROR_WORKSPACE_TOO_SMALL);
+    EXPECT_EACH(TOPK_ERROR_WORKSPACE_TOO_SMALL);
+}
+
+static void check_push_arguments(void) {
+    begin();
+    push.length = -1;
+    EXPECT(&f, call_push, TOPK_ERROR_OUT_OF_RANGE);
+    push.length = LENGTH + 1;
+    EXPECT(&f, call_push, TOPK_ERROR_OUT_OF_RANGE);
+    push = (push_arguments){LENGTH, -1};
+    EXPECT(&f, call_push, TOPK_ERROR_OUT_OF_RANGE);
+    push.base = INT32_MAX - LENGTH;
+    EXPECT(&f, call_push, TOPK_OK);
+    push.base++;
+    EXPECT(&f, call_push, TOPK_ERROR_INDEX_TOO_NARROW);
+    begin();
+    f.input.k = f.k;
+    EXPECT(&f, call_push, TOPK_ERROR_UNSUPPORTED);
+    begin();
+    f.input.offsets = f.extents;
+    EXPECT(&f, call_push, TOPK_ERROR_UNSUPPORTED);
+}
+
+static void check_large_bases(void) {
+    fixture_init(&f, context);
+    f.problem.index_type = TOPK_INDEX_I64;
+    CHECK_STATUS(TOPK_OK, topk_accumulator_size(context, &f.problem, &state_bytes));
+    EXPECT(&f, call_init, TOPK_OK);
+    push = (push_arguments){LENGTH, INT64_MAX - LENGTH + 1};
+    EXPECT(&f, call_push, TOPK_ERROR_OVERFLOW);
+    push.base--;
+    EXPECT(&f, call_push, TOPK_OK);
+}
+
+/* Either all chunks carry indices or none. */
+static void check_payload_mix(void) {
+    for (int first = 0; first < 2; first++) {
+        begin();
+        f.input.indices = first == 0 ? NULL : f.payload;
+        EXPECT(&f, call_push, TOPK_OK);
+        push.base = LENGTH;
+        f.input.indices = first == 0 ? f.payload : NULL;
+        EXPECT(&f, call_push, TOPK_ERROR_BAD_STATE);
+    }
+}
+
+static void check_buffers(void) {
+    begin();
+    f.input.values = (const char *)f.values + 2;
+    f.problem.rows = ROWS;
+    EXPECT(&f, call_push, TOPK_ERROR_MISALIGNED);
+    begin();
+    f.out_values = (char *)f.results + 1;
+    EXPECT(&f, call_peek, TOPK_ERROR_MISALIGNED);
+    EXPECT(&f, call_finish, TOPK_ERROR_MISALIGNED);
+    begin();
+    f.out_indices = f.results;
+    EXPECT(&f, call_peek, TOPK_ERROR_OVERLAP);
+    begin();
+    f.out_values = f.memory;
+    EXPECT(&f, call_peek, TOPK_ERROR_OVERLAP);
+    EXPECT(&f, call_finish, TOPK_ERROR_OVERLAP);
+    begin();
+    f.input.values = f.memory;
+    EXPECT(&f, call_push, TOPK_ERROR_OVERLAP);
+    begin();
+    f.stream = (topk_stream)(void *)&f;
+    EXPECT(&f, call_init, TOPK_ERROR_UNSUPPORTED);
+    EXPECT_EACH(TOPK_ERROR_UNSUPPORTED);
+}
+
+/* The state may lie anywhere, and move: it holds no pointers. */
+static void check_moved_state(void) {
+    begin();
+    f.workspace = f.memory + 1;
+    EXPECT(&f, call_init, TOPK_OK);
+    EXPECT(&f, call_push, TOPK_OK);
+    memmove(f.memory + 1002, f.memory + 1, state_bytes);
+    memset(f.memory, 0xaa, 1000);
+    f.workspace = f.memory + 1002;
+    EXPECT(&f, call_finish, TOPK_OK);
+    CHECK(f.results[0] == 100);
+}
+
+int main(void) {
+    context = create_cpu_context(1);
+    check_states();
+    check_other_problem();
+    check_pointers();
+    check_short_state();
+    check_push_arguments();
+    check_large_bases();
+    check_payload_mix();
+    check_buffers();
+    check_moved_state();
+    topk_context_destroy(context);
+    return check_report();
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Buffers that are missing, misaligned, too small, or in each other's way. */
+#include <stddef.h>
+
+#include "fixture.h"
+
+static fixture f;
+static topk_context *context;
+
+static void reset(void) {
+    fixture_init(&f, context);
+}
+
+static void use_spans(void) {
+    reset();
+    f.problem.shape = TOPK_SHAPE_SPANS;
+    f.problem.elements_max = ELEMENTS;
+    f.input.begins = f.extents;
+    f.input.ends = f.ends;
+}
+
+static void use_csr(void) {
+    reset();
+    f.problem.shape = TOPK_SHAPE_CSR;
+    f.problem.elements_max = ELEMENTS;
+    f.input.offsets = f.extents;
+}
+
+static void check_null(void) {
+    reset();
+    EXPECT_ALL(&f, TOPK_OK);
+    f.input.values = NULL;
+    EXPECT_ALL(&f, TOPK_ERROR_NULL_POINTER);
+    use_spans();
+    EXPECT_ALL(&f, TOPK_OK);
+    f.input.begins = NULL;
+    EXPECT_ALL(&f, TOPK_ERROR_NULL_POINTER);
+    use_spans();
+    f.input.ends = NULL;
+    EXPECT_ALL(&f, TOPK_ERROR_NULL_POINTER);
+    use_csr();
+    EXPECT_ALL(&f, TOPK_OK);
+    f.input.offsets = NULL;
+    EXPECT_ALL(&f, TOPK_ERROR_NULL_POINTER);
+    reset();
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_select(context, &f.problem, NULL, f.results, f.indices,
+                                                      f.memory, sizeof f.memory, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_where(context, &f.problem, &f.input, NULL, f.results,
+                                                     f.indices, 1, NULL, f.memory, sizeof f.memory, NULL));
+}
+
+static void check_null_outputs(void) {
+    reset();
+    f.out_values = f.out_indices = NULL;
+    f.out_counts = f.out_equal = NULL;
+    EXPECT_ALL(&f, TOPK_OK);
+}
+
+/* A buffer that holds nothing may be NULL. */
+static void check_null_when_empty(void) {
+    reset();
+    f.input.values = NULL;
+    f.problem.length_max = 0;
+    EXPECT_ALL(&f, TOPK_OK);
+    reset();
+    f.input.values = NULL;
+    f.problem.rows = 0;
+    EXPECT_ALL(&f, TOPK_OK);
+    use_spans();
+    f.problem.elements_max = 0;
+    f.input.values = NULL;
+    EXPECT_ALL(&f, TOPK_OK);
+    use_spans();
+    f.problem.rows = 0;
+    f.input.begins = f.input.ends = NULL;
+    EXPECT_ALL(&f, TOPK_OK);
+}
+
+/* k_max = 0 or rows = 0 writes nothing. */
+static void check_empty_writes_nothing(void) {
+    static float untouched[ELEMENTS];
+    for (int i = 0; i < 2; i++) {
+        reset();
+        f.problem.rows = i == 0 ? 0 : ROWS;
+        f.problem.k_max = i == 0 ? K : 0;
+        EXPECT(&f, call_select, TOPK_OK);
+        CHECK(memcmp(f.results, untouched, sizeof f.results) == 0);
+        CHECK(memcmp(f.indices, untouched, sizeof f.indices) == 0);
+    }
+}
+
+static void check_arrays_of_other_shapes(void) {
+    const void **const arrays[] = {&f.input.lengths, &f.input.begins, &f.input.ends, &f.input.offsets};
+    for (int a = 1; a < 4; a++) {
+        reset();
+        *arrays[a] = f.extents;
+        EXPECT_ALL(&f, TOPK_ERROR_UNSUPPORTED);
+    }
+    for (int a = 0; a < 4; a++) {
+        if (a == 0 || a == 3) {
+            use_spans();
+            *arrays[a] = f.extents;
+            EXPECT_ALL(&f, TOPK_ERROR_UNSUPPORTED);
+        }
+        if (a < 3) {
+            use_csr();
+            *arrays[a] = f.extents;
+            EXPECT_ALL(&f, TOPK_ERROR_UNSUPPORTED);
+        }
+    }
+}
+
+static void check_predicates(void) {
+    const topk_bound bounds[2] = {{TOPK_BOUND_F64, {1.0}}, {TOPK_BOUND_F64, {2.0}}};
+    const int unknown[] = {-1, 0, 10};
+    for (int i = 0; i < 3; i++) {
+        reset();
+        f.predicate.kind = (topk_predicate_kind)unknown[i];
+        EXPECT(&f, call_where, TOPK_ERROR_UNKNOWN_ENUM);
+    }
+    reset();
+    f.predicate.low.type = (topk_bound_type)3;
+    EXPECT(&f, call_where, TOPK_ERROR_UNKNOWN_ENUM);
+    reset();
+    f.predicate.kind = TOPK_BETWEEN;
+    f.predicate.high.type = (topk_bound_type)-1;
+    EXPECT(&f, call_where, TOPK_ERROR_UNKNOWN_ENUM);
+    for (int kind = TOPK_BYTE_MASK; kind <= TOPK_BIT_MASK; kind++) {
+        reset();
+        f.predicate.kind = (topk_predicate_kind)kind;
+        EXPECT(&f, call_where, TOPK_ERROR_NULL_POINTER);
+        f.predicate.mask = f.mask;
+        EXPECT(&f, call_where, TOPK_OK);
+        f.predicate.bounds = bounds;
+        EXPECT(&f, call_where, TOPK_ERROR_UNSUPPORTED);
+    }
+    reset();
+    f.predicate.mask = f.mask;
+    EXPECT(&f, call_where, TOPK_ERROR_UNSUPPORTED);
+    reset();
+    f.capacity = -1;
+    EXPECT(&f, call_where, TOPK_ERROR_OUT_OF_RANGE);
+    f.capacity = INT64_MAX;
+    EXPECT(&f, call_where, TOPK_ERROR_OVERFLOW);
+}
+
+/* Each pointer in turn, off by one byte. */
+static void check_misaligned(void) {
+    const void **const inputs[] = {&f.input.values, &f.input.indices, &f.input.lengths, &f.input.k};
+    reset();
+    const void *const arrays[] = {f.values, f.payload, f.ends, f.k};
+    for (int a = 0; a < 4; a++) {
+        reset();
+        *inputs[a] = (const char *)arrays[a] + 1;
+        f.problem.rows--; /* so that the shifted buffer stays inside its array */
+        EXPECT_ALL(&f, TOPK_ERROR_MISALIGNED);
+    }
+    reset();
+    f.out_values = (char *)f.results + 2;
+    EXPECT_ALL(&f, TOPK_ERROR_MISALIGNED);
+    reset();
+    f.out_indices = (char *)f.indices + 2;
+    EXPECT(&f, call_select, TOPK_ERROR_MISALIGNED);
+    EXPECT(&f, call_where, TOPK_ERROR_MISALIGNED);
+    reset();
+    f.out_counts = (int64_t *)((char *)f.counts + 4);
+    EXPECT(&f, call_kth, TOPK_ERROR_MISALIGNED);
+    EXPECT(&f, call_where, TOPK_ERROR_MISALIGNED);
+    reset();
+    f.out_equal = (int64_t *)((char *)f.equal + 4);
+    EXPECT(&f, call_kth, TOPK_ERROR_MISALIGNED);
+    reset();
+    f.workspace = f.memory + 1; /* has no alignment */
+    f.workspace_bytes--;
+    EXPECT_ALL(&f, TOPK_OK);
+}
+
+/* A workspace big enough that the forced method needs some. */
+static size_t needed_bytes(topk_operation operation) {
+    size_t bytes = 0;
+    CHECK_STATUS(TOPK_OK, topk_workspace_size(context, operation, &f.problem, &bytes));
+    CHECK(bytes <= WORKSPACE_BYTES);
+    return bytes;
+}
+
+static void check_workspace(void) {
+    topk_status (*const calls[])(fixture *) = {call_select, call_kth, call_where};
+    static const char *const methods[] = {"reference", "bracket", "rows", "compact"};
+    bool tried = false;
+    for (int i = 0; i < 12; i++) {
+        topk_operation operation = (topk_operation)(i / 4 + 1);
+        size_t bytes;
+        reset();
+        f.problem.method = methods[i % 4];
+        if (topk_workspace_size(context, operation, &f.problem, &bytes) != TOPK_OK) {
+            continue;
+        }
+        f.workspace_bytes = needed_bytes(operation);
+        EXPECT(&f, calls[i / 4], TOPK_OK);
+        if (f.workspace_bytes > 0) {
+            tried = true;
+            f.workspace_bytes--;
+            EXPECT(&f, calls[i / 4], TOPK_ERROR_WORKSPACE_TOO_SMALL);
+            f.workspace_bytes++;
+            f.workspace = NULL;
+            EXPECT(&f, calls[i / 4], TOPK_ERROR_NULL_POINTER);
+        }
+    }
+    CHECK(tried);
+}
+
+/* Puts two buffers of a call onto the same memory, at the first byte and at the last of the other. */
+static void check_pair(topk_status (*call)(fixture *), void **output, const void *other, size_t other_bytes) {
+    void *target = (void *)(uintptr_t)other;
+    size_t last = (other_bytes - 1) / 8 * 8;
+    static char saved_pointers[offsetof(fixture, values)];
+    memcpy(saved_pointers, &f, sizeof saved_pointers);
+    *output = target;
+    EXPECT(&f, call, TOPK_ERROR_OVERLAP);
+    *output = (char *)target + last;
+    EXPECT(&f, call, TOPK_ERROR_OVERLAP);
+    memcpy(&f, saved_pointers, sizeof saved_pointers);
+}
+
+static void use_everything(void) {
+    reset();
+    f.input.indices = f.payload;
+    f.input.lengths = f.ends;
+    f.input.k = f.k;
+    f.predicate.kind = TOPK_BYTE_MASK;
+    f.predicate.mask = f.mask;
+}
+
+static void check_overlaps(void) {
+    struct {
+        const void **pointer;
+        size_t bytes;
+    } inputs[] = {{&f.input.values, sizeof f.values},
+                  {&f.input.indices, sizeof f.payload},
+                  {&f.input.lengths, sizeof f.ends},
+                  {&f.input.k, sizeof f.k},
+                  {&f.predicate.mask, sizeof f.mask}};
+    for (int i = 0; i < 5; i++) {
+        use_everything();
+        if (i < 4) {
+            check_pair(call_select, &f.out_values, *inputs[i].pointer, inputs[i].bytes);
+            check_pair(call_select, &f.out_indices, *inputs[i].pointer, inputs[i].bytes);
+            check_pair(call_kth, &f.out_values, *inputs[i].pointer, inputs[i].bytes);
+            check_pair(call_kth, (void **)&f.out_counts, *inputs[i].pointer, inputs[i].bytes);
+            check_pair(call_kth, (void **)&f.out_equal, *inputs[i].pointer, inputs[i].bytes);
+        }
+        check_pair(call_where, &f.out_values, *inputs[i].pointer, inputs[i].bytes);
+        check_pair(call_where, &f.out_indices, *inputs[i].pointer, inputs[i].bytes);
+        check_pair(call_where, (void **)&f.out_counts, *inputs[i].pointer, inputs[i].bytes);
+    }
+}
+
+static void check_output_overlaps(void) {
+    use_everything();
+    size_t result_bytes = ROWS * K * sizeof(float);
+    check_pair(call_select, &f.out_indices, f.out_values, result_bytes);
+    check_pair(call_kth, (void **)&f.out_counts, f.out_values, ROWS * sizeof(float));
+    check_pair(call_kth, (void **)&f.out_equal, f.out_counts, ROWS * sizeof(int64_t));
+    check_pair(call_where, &f.out_indices, f.out_values, sizeof f.results);
+    check_pair(call_where, (void **)&f.out_counts, f.out_indices, sizeof f.indices);
+}
+
+static void check_workspace_overlaps(void) {
+    topk_status (*const calls[])(fixture *) = {call_select, call_kth, call_where};
+    for (int operation = 0; operation < 3; operation++) {
+        use_everything();
+        f.problem.method = operation == 2 ? "compact" : "bracket";
+        f.workspace_bytes = needed_bytes((topk_operation)(operation + 1));
+        if (f.workspace_bytes >= 8) {
+            f.workspace = f.values; /* an input */
+            EXPECT(&f, calls[operation], TOPK_ERROR_OVERLAP);
+            f.workspace = f.results; /* an output */
+            EXPECT(&f, calls[operation], TOPK_ERROR_OVERLAP);
+        }
+    }
+}
+
+/* Touching is not overlapping: outputs may lie right behind an input. */
+static void check_neighbours(void) {
+    static _Alignas(64) float both[ELEMENTS + ROWS * K];
+    reset();
+    memcpy(both, f.values, sizeof f.values);
+    f.input.values = both;
+    f.out_values = both + ELEMENTS;
+    EXPECT(&f, call_select, TOPK_OK);
+}
+
+static void check_stream(void) {
+    reset();
+    f.stream = (topk_stream)(void *)&f;
+    EXPECT_ALL(&f, TOPK_ERROR_UNSUPPORTED);
+}
+
+int main(void) {
+    context = create_cpu_context(1);
+    check_null();
+    check_null_outputs();
+    check_null_when_empty();
+    check_empty_writes_nothing();
+    check_arrays_of_other_shapes();
+    check_predicates();
+    check_misaligned();
+    check_workspace();
+    check_overlaps();
+    check_output_overlaps();
+    check_workspace_overlaps();
+    check_neighbours();
+    check_stream();
+    topk_context_destroy(context);
+    return check_report();
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One small valid call of each operation. Tests change one thing and look at the status; on an error
+ * not one byte of the fixture may have changed. */
+#ifndef TESTS_FIXTURE_H
+#define TESTS_FIXTURE_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "check.h"
+
+enum { ROWS = 3, LENGTH = 40, K = 5, ELEMENTS = ROWS * LENGTH, WORKSPACE_BYTES = 1 << 20 };
+
+typedef struct fixture {
+    topk_context *context;
+    topk_problem problem;
+    topk_input input;
+    topk_predicate predicate;
+    /* Arguments of the calls; they point into the arrays below. */
+    void *out_values, *out_indices, *workspace;
+    int64_t *out_counts, *out_equal;
+    int64_t capacity;
+    size_t workspace_bytes;
+    topk_stream stream;
+    _Alignas(64) float values[ELEMENTS];
+    _Alignas(64) int32_t payload[ELEMENTS];
+    _Alignas(64) int64_t extents[ROWS + 1], ends[ROWS], k[ROWS];
+    _Alignas(64) unsigned char mask[ELEMENTS];
+    _Alignas(64) float results[ELEMENTS];
+    _Alignas(64) int32_t indices[ELEMENTS];
+    _Alignas(64) int64_t counts[ROWS + 1], equal[ROWS];
+    _Alignas(64) unsigned char memory[WORKSPACE_BYTES];
+} fixture;
+
+static inline topk_context *create_cpu_context(int threads) {
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    topk_context *context = NULL;
+    options.backend = TOPK_BACKEND_CPU;
+    options.threads = threads;
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
+    return context;
+}
+
+/* Strided rows of f32 with int32 indices. */
+static inline void fixture_init(fixture *f, topk_context *context) {
+    memset(f, 0, sizeof *f);
+    f->context = context;
+    f->problem = (topk_problem)TOPK_PROBLEM_INIT;
+    f->problem.type = TOPK_F32;
+    f->problem.rows = ROWS;
+    f->problem.length_max = LENGTH;
+    f->problem.k_max = K;
+    f->input = (topk_input)TOPK_INPUT_INIT;
+    f->input.values = f->values;
+    f->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
+    f->predicate.kind = TOPK_GT;
+    f->out_values = f->results;
+    f->out_indices = f->indices;
+    f->out_counts = f->counts;
+    f->out_equal = f->equal;
+    f->capacity = ELEMENTS;
+    f->workspace = f->memory;
+    f->workspace_bytes = WORKSPACE_BYTES;
+    for (int e = 0; e < ELEMENTS; e++) {
+        f->values[e] = (float)((e * 37) % 101);
+        f->payload[e] = e;
+        f->mask[e] = (unsigned char)(e % 2);
+    }
+    for (int r = 0; r <= ROWS; r++) {
+        f->extents[r] = r * LENGTH;
+    }
+    for (int r = 0; r < ROWS; r++) {
+        f->ends[r] = (r + 1) * LENGTH;
+        f->k[r] = K;
+    }
+}
+
+static inline topk_status call_select(fixture *f) {
+    return topk_select(f->context, &f->problem, &f->input, f->out_values, f->out_indices, f->workspace,
+                       f->workspace_bytes, f->stream);
+}
+
+static inline topk_status call_kth(fixture *f) {
+    return topk_kth(f->context, &f->problem, &f->input, f->out_values, f->out_counts, f->out_equal,
+                    f->workspace, f->workspace_bytes, f->stream);
+}
+
+static inline topk_status call_where(fixture *f) {
+    return topk_where(f->context, &f->problem, &f->input, &f->predicate, f->out_values, f->out_indices,
+                      f->capacity, f->out_counts, f->workspace, f->workspace_bytes, f->stream);
+}
+
+static fixture fixture_before; /* too large for a stack that a sanitizer has widened */
+
+/* Runs a call and checks its status; after an error, that there is a sentence and nothing was written. */
+static inline void expect_at(fixture *f, topk_status (*call)(fixture *), topk_status wanted, const char *text,
+                             const char *file, int line) {
+    memcpy(&fixture_before, f, sizeof *f);
+    if (check_status(wanted, call(f), text, file, line) && wanted != TOPK_OK) {
+        check_that(topk_last_error()[0] != '\0', "there is a sentence", file, line);
+        check_that(memcmp(&fixture_before, f, sizeof *f) == 0, "nothing was written", file, line);
+    }
+}
+
+#define EXPECT(f, call, wanted) expect_at(f, call, wanted, #call, __FILE__, __LINE__)
+
+static inline void expect_all_at(fixture *f, topk_status wanted, const char *file, int line) {
+    expect_at(f, call_select, wanted, "select", file, line);
+    expect_at(f, call_kth, wanted, "kth", file, line);
+    expect_at(f, call_where, wanted, "where", file, line);
+}
+
+/* The same status from select, kth and where. */
+#define EXPECT_ALL(f, wanted) expect_all_at(f, wanted, __FILE__, __LINE__)
+
+#endif

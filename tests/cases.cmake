@@ -1,0 +1,50 @@
+# The shared list of cases, over both builds of the library.
+
+# What reads the internal sizes is compiled for each build of the library.
+function(topk_case_library name library)
+  add_library(${name} STATIC
+    cases/dimensions.c cases/row_sizes.c cases/covering.c cases/instance.c cases/extents.c cases/predicate.c
+    runner/run.c runner/select.c runner/kth.c runner/where.c)
+  target_include_directories(${name} PUBLIC cases runner PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PUBLIC topk_test_support ${library})
+  topk_warnings(${name})
+endfunction()
+
+function(topk_case_runner name cases)
+  add_executable(${name} runner/main.c runner/options.c runner/list.c runner/reached_paths.c)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PRIVATE ${cases})
+  topk_warnings(${name})
+endfunction()
+
+topk_case_library(topk_test_cases topk)
+topk_case_runner(test_cases topk_test_cases)
+
+topk_case_library(topk_test_cases_shrunk topk_shrunk)
+topk_case_runner(test_cases_shrunk topk_test_cases_shrunk)
+target_compile_definitions(topk_test_cases_shrunk PUBLIC TOPK_SHRINK)
+
+# One run of the list. Threads may outnumber the cores, so waiting threads must sleep.
+# ThreadSanitizer does not understand GCC's OpenMP: under it, only what runs on one thread.
+function(topk_case_test name runner disable threads)
+  if(TOPK_SANITIZE MATCHES "thread" AND threads GREATER 1)
+    return()
+  endif()
+  add_test(NAME ${name} COMMAND ${runner} --threads ${threads} ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS cases TIMEOUT 900
+    ENVIRONMENT "TOPK_CPU_DISABLE=${disable};OMP_WAIT_POLICY=passive")
+endfunction()
+
+topk_case_test(cases_avx512_1 test_cases "" 1 --seed 1)
+topk_case_test(cases_avx512_3 test_cases "" 3 --seed 2)
+topk_case_test(cases_avx2_1 test_cases avx512 1 --seed 3)
+topk_case_test(cases_avx2_2 test_cases avx512 2 --seed 4)
+topk_case_test(cases_scalar_1 test_cases avx2 1 --seed 5)
+topk_case_test(cases_scalar_5 test_cases avx2 5 --seed 6)
+topk_case_test(cases_long_rows test_cases "" 2 --seed 7 --largest 1000000 --filter size=1000000)
+topk_case_test(cases_random test_cases "" 2 --seed 8 --random 5000)
+
+topk_case_test(cases_shrunk_avx512 test_cases_shrunk "" 2 --seed 11)
+topk_case_test(cases_shrunk_avx2 test_cases_shrunk avx512 3 --seed 12)
+topk_case_test(cases_shrunk_scalar test_cases_shrunk avx2 2 --seed 13)
+topk_case_test(cases_shrunk_random test_cases_shrunk "" 2 --seed 14 --random 5000)

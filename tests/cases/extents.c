@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "build.h"
+
+static void put_extent(const instance *i, void *array, int64_t at, int64_t value) {
+    if (i->problem.extent_type == TOPK_INDEX_I32) {
+        ((int32_t *)array)[at] = value < INT32_MIN   ? INT32_MIN
+                                 : value > INT32_MAX ? INT32_MAX
+                                                     : (int32_t)value;
+    } else {
+        ((int64_t *)array)[at] = value;
+    }
+}
+
+static void *place_extents(instance *out, enum instance_buffer buffer, int64_t count) {
+    bool narrow = out->problem.extent_type == TOPK_INDEX_I32;
+    out->buffers[buffer] = instance_place(out->source, count, narrow ? sizeof(int32_t) : sizeof(int64_t));
+    return out->buffers[buffer].data;
+}
+
+static int64_t hostile_length(const instance *i, random_state *random) {
+    int64_t n = i->problem.length_max, k = i->problem.k_max;
+    int64_t choices[] = {n, 0, -7, k - 1, k, k + 1, n - 1, n + 9, n / 2, INT64_MIN, INT64_MAX};
+    return choices[random_below(random, sizeof choices / sizeof choices[0])];
+}
+
+static int64_t hostile_offset(const instance *i, random_state *random) {
+    int64_t last = i->elements;
+    int64_t choices[] = {0, -5, last, last - 1, last + 3, INT64_MIN, INT64_MAX};
+    int64_t draw = random_below(random, 2 * sizeof choices / sizeof choices[0]);
+    return draw < (int64_t)(sizeof choices / sizeof choices[0]) ? choices[draw]
+                                                                : random_below(random, last + 1);
+}
+
+static void build_lengths(instance *out, random_state *random) {
+    int64_t rows = out->problem.rows;
+    if (out->source->value[DIM_LENGTHS] == LENGTHS_FULL) {
+        return;
+    }
+    void *lengths = place_extents(out, BUFFER_EXTENTS, rows);
+    for (int64_t r = 0; r < rows; r++) {
+        put_extent(out, lengths, r,
+                   out->source->value[DIM_LENGTHS] == LENGTHS_HOSTILE
+                       ? hostile_length(out, random)
+                       : random_below(random, out->problem.length_max + 1));
+    }
+    out->input.lengths = lengths;
+}
+
+/* Ragged spans lie anywhere and overlap; hostile ones are out of range, reversed or both. */
+static void build_spans(instance *out, random_state *random) {
+    int64_t n = out->problem.length_max, rows = out->problem.rows;
+    void *begins = place_extents(out, BUFFER_EXTENTS, rows), *ends = place_extents(out, BUFFER_ENDS, rows);
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t begin = r * n, end = begin + n;
+        if (out->source->value[DIM_LENGTHS] == LENGTHS_RAGGED) {
+            begin = random_below(random, out->elements + 1);
+            end = begin + random_below(random, out->elements - begin + 1);
+        } else if (out->source->value[DIM_LENGTHS] == LENGTHS_HOSTILE) {
+            begin = hostile_offset(out, random);
+            end = hostile_offset(out, random);
+        }
+        put_extent(out, begins, r, begin);
+        put_extent(out, ends, r, end);
+    }
+    out->input.begins = begins;
+    out->input.ends = ends;
+}
+
+static void build_offsets(instance *out, random_state *random) {
+    int64_t n = out->problem.length_max, rows = out->problem.rows, offset = 0;
+    void *offsets = place_extents(out, BUFFER_EXTENTS, rows + 1);
+    for (int64_t r = 0; r <= rows; r++) {
+        bool hostile = out->source->value[DIM_LENGTHS] == LENGTHS_HOSTILE;
+        put_extent(out, offsets, r, hostile ? hostile_offset(out, random) : offset);
+        offset += out->source->value[DIM_LENGTHS] == LENGTHS_FULL ? n : random_below(random, n + 1);
+    }
+    out->input.offsets = offsets;
+}
+
+void build_extents(instance *out, random_state *random) {
+    switch (out->problem.shape) {
+    case TOPK_SHAPE_STRIDED:
+        build_lengths(out, random);
+        break;
+    case TOPK_SHAPE_SPANS:
+        build_spans(out, random);
+        break;
+    default:
+        build_offsets(out, random);
+    }
+}
+
+void build_row_k(instance *out, random_state *random) {
+    int64_t k_max = out->problem.k_max, rows = out->problem.rows;
+    int64_t choices[] = {k_max, 0, 1, -1, k_max - 1, k_max / 2, k_max + 5, INT64_MIN, INT64_MAX};
+    if (out->source->value[DIM_ROW_K] == ROW_K_NONE) {
+        return;
+    }
+    void *k = place_extents(out, BUFFER_K, rows);
+    for (int64_t r = 0; r < rows; r++) {
+        put_extent(out, k, r, choices[random_below(random, sizeof choices / sizeof choices[0])]);
+    }
+    out->input.k = k;
+}

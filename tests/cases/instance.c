@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "instance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "generators.h"
+
+/* Rows are dropped until a case has about this many elements and result slots at most. */
+enum { BUDGET = 1 << 18 };
+
+static int64_t larger(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static int64_t rows_within_budget(int64_t rows, int64_t n, int64_t k_max) {
+    int64_t most = larger(1, BUDGET / larger(1, larger(n, k_max)));
+    return rows < most ? rows : most;
+}
+
+static int64_t row_stride(int64_t shape, int64_t n, random_state *random) {
+    switch (shape) {
+    case SHAPE_GAPS:
+        return n + 1 + random_below(random, 9);
+    case SHAPE_OVERLAPPING:
+        return larger(1, n / 3);
+    default:
+        return random_below(random, 2) == 0 ? 0 : n;
+    }
+}
+
+static void build_problem(const test_case *c, instance *out, random_state *random) {
+    static const topk_shape shapes[] = {TOPK_SHAPE_STRIDED, TOPK_SHAPE_STRIDED, TOPK_SHAPE_STRIDED,
+                                        TOPK_SHAPE_SPANS, TOPK_SHAPE_CSR};
+    topk_problem *p = &out->problem;
+    int64_t n = c->value[DIM_SIZE];
+    *p = (topk_problem)TOPK_PROBLEM_INIT;
+    p->type = (topk_type)(c->value[DIM_TYPE] + 1);
+    p->index_type = (topk_index_type)c->value[DIM_INDEX];
+    p->extent_type = (topk_index_type)c->value[DIM_EXTENT];
+    p->direction = (topk_direction)c->value[DIM_DIRECTION];
+    p->rank = (topk_rank)c->value[DIM_RANK];
+    p->ties = (topk_ties)c->value[DIM_TIES];
+    p->order = (topk_order)c->value[DIM_ORDER];
+    p->nan = (topk_nan)c->value[DIM_NAN];
+    p->shape = shapes[c->value[DIM_SHAPE]];
+    p->length_max = n;
+    p->k_max = case_k(c, n);
+    p->rows = rows_within_budget(c->value[DIM_ROWS], n, p->k_max);
+    if (p->shape == TOPK_SHAPE_STRIDED) {
+        p->row_stride = row_stride(c->value[DIM_SHAPE], n, random);
+        out->elements = p->rows == 0 ? 0 : (p->rows - 1) * (p->row_stride != 0 ? p->row_stride : n) + n;
+    } else {
+        p->elements_max = out->elements = p->rows * n + random_below(random, 4);
+    }
+    if (c->value[DIM_BASE] != 0) {
+        int64_t limit = p->index_type == TOPK_INDEX_I32 ? INT32_MAX : INT64_MAX;
+        p->index_base = c->value[DIM_BASE] == 1 ? 1 : limit - n;
+    }
+}
+
+guarded instance_place(const test_case *c, int64_t count, size_t element_bytes) {
+    static const long offsets[] = {0, 1, 7};
+    size_t bytes = (size_t)count * element_bytes;
+    return c->value[DIM_PLACEMENT] == PLACEMENT_AT_END
+               ? guarded_allocate(bytes, GUARDED_AT_END)
+               : guarded_allocate(bytes, offsets[c->value[DIM_PLACEMENT]] * (long)element_bytes);
+}
+
+/* Every stretch of length_max elements is one row's worth of data. */
+static void build_values(instance *out, random_state *random) {
+    const test_case *c = out->source;
+    topk_type type = out->problem.type;
+    size_t size = oracle_type_size(type);
+    int64_t n = out->problem.length_max;
+    guarded *values = &out->buffers[BUFFER_VALUES], *indices = &out->buffers[BUFFER_INDICES];
+    *values = instance_place(c, out->elements, size);
+    for (int64_t start = 0; start < out->elements; start += larger(1, n)) {
+        int64_t count = n > 0 && n < out->elements - start ? n : out->elements - start;
+        generators[c->value[DIM_DATA]].fill(type, (char *)values->data + (size_t)start * size, count, random);
+    }
+    bool omitted = out->elements == 0 && random_below(random, 2) == 0;
+    out->input.values = omitted ? NULL : values->data;
+    if (c->value[DIM_PAYLOAD] != 0) {
+        *indices = instance_place(c, out->elements, instance_index_bytes(&out->problem));
+        for (int64_t e = 0; e < out->elements; e++) {
+            int64_t payload = instance_payload(&out->problem, e);
+            if (out->problem.index_type == TOPK_INDEX_I32) {
+                ((int32_t *)indices->data)[e] = (int32_t)payload;
+            } else {
+                ((int64_t *)indices->data)[e] = payload;
+            }
+        }
+        out->input.indices = indices->data;
+    }
+}
+
+static void build_rankings(instance *out) {
+    size_t size = oracle_type_size(out->problem.type);
+    int64_t total = 0;
+    out->rows = calloc((size_t)out->problem.rows + 1, sizeof *out->rows);
+    for (int64_t r = 0; out->rows != NULL && r < out->problem.rows; r++) {
+        out->rows[r].place = oracle_resolve_row(&out->problem, &out->input, r);
+        total += out->rows[r].place.length;
+    }
+    out->entries = malloc(((size_t)total + 1) * sizeof *out->entries);
+    if (out->rows == NULL || out->entries == NULL) {
+        abort();
+    }
+    oracle_entry *next = out->entries;
+    for (int64_t r = 0; r < out->problem.rows; r++) {
+        const oracle_row *place = &out->rows[r].place;
+        out->rows[r].ranking = next;
+        if (place->length > 0) {
+            oracle_rank(&out->problem, (const char *)out->input.values + (size_t)place->first * size,
+                        place->length, next);
+        }
+        next += place->length;
+    }
+}
+
+void instance_build(const test_case *c, instance *out) {
+    random_state random = {c->seed};
+    *out = (instance){.source = c, .input = TOPK_INPUT_INIT, .predicate = TOPK_PREDICATE_INIT};
+    build_problem(c, out, &random);
+    build_values(out, &random);
+    build_extents(out, &random);
+    build_row_k(out, &random);
+    build_predicate(out, &random);
+    for (int b = 0; b < INSTANCE_BUFFERS; b++) {
+        if (out->buffers[b].map != NULL) {
+            guarded_make_read_only(&out->buffers[b]);
+        }
+    }
+    build_rankings(out);
+}
+
+void instance_free(instance *i) {
+    for (int b = 0; b < INSTANCE_BUFFERS; b++) {
+        guarded_free(&i->buffers[b]);
+    }
+    free(i->rows);
+    free(i->entries);
+}
+
+/* Multiplication by an odd number is one to one modulo a power of two. */
+static const uint64_t payload_factor = UINT64_C(0x9e3779b97f4a7c15);
+static const uint64_t payload_offset = 12345;
+
+int64_t instance_payload(const topk_problem *problem, int64_t element) {
+    uint64_t payload = (uint64_t)element * payload_factor + payload_offset;
+    return problem->index_type == TOPK_INDEX_I32 ? (int32_t)(uint32_t)payload : (int64_t)payload;
+}
+
+static int64_t element_of_payload(const topk_problem *problem, int64_t payload) {
+    uint64_t inverse = payload_factor; /* right in 3 bits; each Newton step doubles that */
+    for (int bits = 3; bits < 64; bits *= 2) {
+        inverse *= 2 - payload_factor * inverse;
+    }
+    uint64_t element = ((uint64_t)payload - payload_offset) * inverse;
+    return problem->index_type == TOPK_INDEX_I32 ? (int64_t)(uint32_t)element : (int64_t)element;
+}
+
+int64_t instance_index(const instance *i, const instance_row *row, int64_t position) {
+    return i->input.indices != NULL ? instance_payload(&i->problem, row->place.first + position)
+                                    : i->problem.index_base + position;
+}
+
+int64_t instance_position(const instance *i, const instance_row *row, int64_t index) {
+    int64_t position = i->input.indices != NULL ? element_of_payload(&i->problem, index) - row->place.first
+                                                : index - i->problem.index_base;
+    return position >= 0 && position < row->place.length ? position : -1;
+}
+
+size_t instance_index_bytes(const topk_problem *problem) {
+    return problem->index_type == TOPK_INDEX_I32 ? sizeof(int32_t) : sizeof(int64_t);
+}
+
+int64_t instance_read_index(const topk_problem *problem, const void *indices, int64_t i) {
+    return problem->index_type == TOPK_INDEX_I32 ? ((const int32_t *)indices)[i]
+                                                 : ((const int64_t *)indices)[i];
+}
+
+bool instance_intact(const instance *i) {
+    for (int b = 0; b < INSTANCE_BUFFERS; b++) {
+        if (i->buffers[b].map != NULL && !guarded_intact(&i->buffers[b])) {
+            return false;
+        }
+    }
+    return true;
+}

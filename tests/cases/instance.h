@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A case made flesh: the problem, its inputs between guard pages and, row by row, the right answer. */
+#ifndef TESTS_INSTANCE_H
+#define TESTS_INSTANCE_H
+
+#include "dimensions.h"
+#include "guarded.h"
+#include "oracle.h"
+
+typedef struct instance_row {
+    oracle_row place;
+    oracle_entry *ranking; /* all elements of the row, best first */
+} instance_row;
+
+enum instance_buffer {
+    BUFFER_VALUES,
+    BUFFER_INDICES,
+    BUFFER_EXTENTS, /* lengths, begins or offsets */
+    BUFFER_ENDS,
+    BUFFER_K,
+    BUFFER_MASK,
+    INSTANCE_BUFFERS
+};
+
+typedef struct instance {
+    const test_case *source;
+    topk_problem problem;
+    topk_input input;
+    topk_predicate predicate;
+    topk_bound bounds[2]; /* what predicate.bounds may point to */
+    int64_t elements;     /* in input.values */
+    instance_row *rows;
+    oracle_entry *entries; /* of all rankings */
+    guarded buffers[INSTANCE_BUFFERS];
+} instance;
+
+void instance_build(const test_case *c, instance *out);
+void instance_free(instance *i);
+
+/* Whether all red zones around the inputs are as they were. (The inputs themselves are read-only.) */
+bool instance_intact(const instance *i);
+
+/* The payload of element e of input->values: no two elements of one input have the same. */
+int64_t instance_payload(const topk_problem *problem, int64_t element);
+
+/* What is written as the index of a position in a row: payload, or position plus base. */
+int64_t instance_index(const instance *i, const instance_row *row, int64_t position);
+
+/* The inverse of instance_index(), or -1 if no position of the row has that index. */
+int64_t instance_position(const instance *i, const instance_row *row, int64_t index);
+
+/* Bytes of an index, and one read from an array of them. */
+size_t instance_index_bytes(const topk_problem *problem);
+int64_t instance_read_index(const topk_problem *problem, const void *indices, int64_t i);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "build.h"
+#include "elements.h"
+
+/* The real number of a random element, in a bound's type that can hold it. */
+static topk_bound draw_bound(const instance *i, random_state *random) {
+    topk_bound bound = {TOPK_BOUND_F64, {0.0}};
+    if (i->elements == 0) {
+        return bound;
+    }
+    int64_t e = random_below(random, i->elements);
+    topk_type type = i->problem.type;
+    oracle_number x = oracle_decode(type, (const char *)i->buffers[BUFFER_VALUES].data +
+                                              (size_t)e * oracle_type_size(type));
+    if (element_is_float(type)) {
+        bound.value.f64 = x.nan             ? (double)NAN
+                          : x.sign == 0     ? 0.0
+                          : x.mantissa == 0 ? (double)INFINITY * x.sign
+                                            : x.sign * ldexp((double)x.mantissa, x.exponent - 63);
+    } else {
+        uint64_t magnitude = x.sign == 0 ? 0 : x.mantissa >> (63 - x.exponent);
+        bound.type = x.sign < 0 ? TOPK_BOUND_I64 : TOPK_BOUND_U64;
+        bound.value.u64 = x.sign < 0 ? 0 - magnitude : magnitude;
+    }
+    return bound;
+}
+
+/* One byte in `one_in` is a match; rows of all or none come up too. */
+static void build_mask(instance *out, random_state *random) {
+    bool bits = out->predicate.kind == TOPK_BIT_MASK;
+    int64_t bytes = bits ? (out->elements + 7) / 8 : out->elements;
+    int64_t one_in = 1 + random_below(random, 9);
+    out->buffers[BUFFER_MASK] = instance_place(out->source, bytes, 1);
+    unsigned char *mask = out->buffers[BUFFER_MASK].data;
+    for (int64_t b = 0; b < bytes; b++) {
+        bool some = random_below(random, one_in) == 0;
+        mask[b] = some ? (unsigned char)(bits ? random_bits(random) : 1 + random_bits(random) % 255) : 0;
+    }
+    out->predicate.mask = mask;
+}
+
+void build_predicate(instance *out, random_state *random) {
+    topk_predicate *predicate = &out->predicate;
+    predicate->kind = (topk_predicate_kind)(out->source->value[DIM_PREDICATE] + 1);
+    if (predicate->kind >= TOPK_BYTE_MASK) {
+        build_mask(out, random);
+        return;
+    }
+    out->bounds[0] = draw_bound(out, random);
+    out->bounds[1] = draw_bound(out, random);
+    if (random_below(random, 2) == 0) {
+        predicate->bounds = out->bounds;
+    } else {
+        predicate->low = out->bounds[0];
+        predicate->high = out->bounds[1];
+    }
+}

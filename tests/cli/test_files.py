@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Binary files: every format and element type, in one piece and in many, against a stable sort."""
+
+import os
+import random
+import struct
+
+import harness
+from harness import NATIVE, best, kth, npy_header, npy_raw_header, pack, text_of, unpack
+
+# One piece for all; several rows in a piece; less than a row in a piece.
+PIECES = [[], ["--piece-bytes", 700], ["--piece-bytes", 61]]
+
+
+def sample(code, count, seed):
+    """Elements of a type with ties, extremes and, for floats, infinities, NaN and both zeros."""
+    generator = random.Random(seed)
+    if code in "efd":
+        values = [generator.choice([generator.gauss(0, 50), float(generator.randrange(-9, 9)), float("inf"),
+                                    float("-inf"), float("nan"), -0.0, 0.0, 1e-7]) for _ in range(count)]
+    else:
+        bits = struct.calcsize(code) * 8
+        low, high = (0, (1 << bits) - 1) if code.isupper() else (-(1 << bits - 1), (1 << bits - 1) - 1)
+        values = [generator.choice([generator.randint(low, high), low, high, generator.randint(0, 9)])
+                  for _ in range(count)]
+    return unpack(code, pack(code, values))
+
+
+def row_lines(values, code, indices, row=None):
+    prefix = "" if row is None else "%d\t" % row
+    return "".join("%s%d\t%s\n" % (prefix, i, text_of(values[i], code)) for i in indices)
+
+
+def kth_text(value, code, magnitude):
+    """topk_kth() writes classes: magnitudes, +0, one NaN. The magnitude of a minimum is itself."""
+    if magnitude:
+        low = -(1 << struct.calcsize(code) * 8 - 1)
+        value = value if code in "bhiq" and value == low else abs(value)
+    return text_of(value + 0 if code not in "efd" else value + 0.0, code)
+
+
+class Types(harness.Case):
+    def test_vectors(self):
+        for name, descr, code in NATIVE:
+            values = sample(code, 200, 7)
+            path = self.write(name + ".npy", npy_header(descr, (200,)) + pack(code, values))
+            for piece in PIECES:
+                for options in ({}, {"smallest": True}, {"magnitude": True}, {"nan_last": True}):
+                    arguments = [part for option in options
+                                 for part in (["--nan", "last"] if option == "nan_last" else ["--" + option])]
+                    with self.subTest(type=name, piece=piece, options=options):
+                        for k in (1, 30, 200, 300):
+                            self.prints(row_lines(values, code, best(values, k, **options)), "select", path, "-k",
+                                        k, *arguments, *piece)
+                        for k in (1, 17, 60, 200):
+                            at, better, equal = kth(values, k, **options)
+                            text = kth_text(values[at], code, "magnitude" in options)
+                            self.prints("%s\t%d\t%d\n" % (text, better, equal), "kth", path, "-k", k, *arguments,
+                                        *piece)
+
+    def test_matrices(self):
+        for name, descr, code in NATIVE:
+            rows = [sample(code, 40, seed) for seed in range(9)]
+            path = self.write(name + ".npy", npy_header(descr, (9, 40)) + b"".join(pack(code, row) for row in rows))
+            for piece in PIECES:
+                with self.subTest(type=name, piece=piece):
+                    self.prints("".join(row_lines(row, code, best(row, 5), r) for r, row in enumerate(rows)),
+                                "select", path, "-k", 5, *piece)
+                    answers = [kth(row, 5) for row in rows]
+                    self.prints("".join("%d\t%s\t%d\t%d\n" % (r, kth_text(rows[r][a[0]], code, False), a[1], a[2])
+                                        for r, a in enumerate(answers)), "kth", path, "-k", 5, *piece)
+                    self.prints("".join(row_lines(row, code, [i for i in range(40) if row[i] >= 3], r)
+                                        for r, row in enumerate(rows)), "where", path, "--ge", 3, *piece)
+
+    def test_where_bounds(self):
+        comparisons = {
+            "--gt": lambda x, b: x > b, "--ge": lambda x, b: x >= b, "--lt": lambda x, b: x < b,
+            "--le": lambda x, b: x <= b, "--eq": lambda x, b: x == b, "--ne": lambda x, b: x != b}
+        for name, descr, code in NATIVE:
+            values = sample(code, 100, 3)
+            path = self.write(name + ".npy", npy_header(descr, (100,)) + pack(code, values))
+            for option, compare in comparisons.items():
+                for bound in ("3", "2.5", "-1e3", "18446744073709551615", "inf", "nan", "300"):
+                    exact = int(bound) if bound.isdigit() else float(bound)
+                    with self.subTest(type=name, option=option, bound=bound):
+                        expected = [i for i in range(100) if compare(values[i], exact)]
+                        self.prints(row_lines(values, code, expected), "where", path, option, bound)
+
+    def test_shorter_k_than_a_piece_and_longer_than_a_row(self):
+        values = sample("f", 1000, 5)
+        path = self.write("x.npy", npy_header("<f4", (1000,)) + pack("f", values))
+        for k in (1, 10, 999, 1000, 2000):
+            self.prints(row_lines(values, "f", best(values, k)), "select", path, "-k", k, "--piece-bytes", 100)
+
+
+class SmallFloats(harness.Case):
+    """bfloat16 and the 8-bit floats, all values of each, by decoders of their own."""
+
+    @staticmethod
+    def decode(bits, width, exponent_bits, infinities):
+        fraction_bits = width - 1 - exponent_bits
+        sign = -1.0 if bits >> (width - 1) else 1.0
+        exponent = bits >> fraction_bits & (1 << exponent_bits) - 1
+        fraction = bits & (1 << fraction_bits) - 1
+        top = (1 << exponent_bits) - 1
+        bias = top >> 1
+        if exponent == top and infinities:
+            return sign * (float("nan") if fraction else float("inf"))
+        if exponent == top and fraction == (1 << fraction_bits) - 1:
+            return float("nan")
+        if exponent == 0:
+            return sign * fraction * 2.0 ** (1 - bias - fraction_bits)
+        return sign * (1 + fraction / (1 << fraction_bits)) * 2.0 ** (exponent - bias)
+
+    def check(self, dtype, width, exponent_bits, infinities, descrs):
+        values = [self.decode(bits, width, exponent_bits, infinities) for bits in range(1 << width)]
+        finite = [value for value in values[:1 << width - 1] if value == value and value != float("inf")]
+        self.assertEqual(finite, sorted(finite))
+        data = b"".join(struct.pack("<H" if width == 16 else "B", bits) for bits in range(1 << width))
+        for descr in descrs:
+            path = self.write(descr[1:] + ".npy", npy_header(descr, (1 << width,)) + data)
+            result = harness.topk("select", path, "-k", 1 << width, "--dtype", dtype)
+            self.assertEqual((result.status, result.err), (0, ""))
+            lines = [line.split("\t") for line in result.out.decode().splitlines()]
+            self.assertEqual([int(line[0]) for line in lines], best(values, 1 << width))
+            self.check_texts([(line[1], values[int(line[0])]) for line in lines], finite)
+
+    def check_texts(self, printed, finite):
+        """Each text rounds to its value, and no text with fewer digits would."""
+        place = {value: i for i, value in enumerate(finite)}
+        for text, value in printed:
+            if value != value or abs(value) == float("inf"):
+                self.assertEqual(text, "nan" if value != value else "inf" if value > 0 else "-inf")
+                continue
+            value = abs(value)
+            text = text.lstrip("-")
+            self.assertTrue(self.rounds_to(float(text), value, finite, place), (text, value))
+            digits = len(text.split("e")[0].replace(".", "").strip("0"))
+            if digits > 1:
+                for shorter in self.neighbours(value, digits - 1):
+                    self.assertFalse(self.rounds_to(shorter, value, finite, place), (text, shorter, value))
+
+    @staticmethod
+    def neighbours(value, digits):
+        mantissa, exponent = ("%.*e" % (digits - 1, value)).split("e")
+        unit = 10.0 ** (1 - digits)
+        return [float("%.*fe%s" % (digits - 1, float(mantissa) + step, exponent)) for step in (-unit, 0, unit)]
+
+    @staticmethod
+    def rounds_to(x, value, finite, place):
+        i = place[value]
+        half_unit = (value - finite[i - 1]) / 2
+        below = value - half_unit if i > 0 else -1.0
+        above = (value + finite[i + 1]) / 2 if i + 1 < len(finite) else value + half_unit
+        return below < x < above or (i % 2 == 0 and x in (below, above))
+
+    def test_bfloat16(self):
+        self.check("bfloat16", 16, 8, True, ["<V2", "|V2", "<u2"])
+
+    def test_e4m3(self):
+        self.check("float8_e4m3", 8, 4, False, ["|V1", "|u1", "<V1"])
+
+    def test_e5m2(self):
+        self.check("f8_e5m2", 8, 5, True, ["|V1", "|u1"])
+
+    def test_raw(self):
+        path = self.write("x.raw", bytes([0x7e, 0x00, 0xfe, 0x80, 0x7f]))
+        self.prints("4\tnan\n0\t450\n1\t0\n3\t-0\n2\t-450\n", "select", path, "-k", 5, "--dtype", "float8_e4m3fn")
+
+    def test_arrays_keep_their_type(self):
+        for dtype, descr, size in (("bf16", "<V2", 2), ("f8_e4m3", "|V1", 1), ("f8_e5m2", "|V1", 1)):
+            path = self.write("x.bin", bytes(range(8 * size)))
+            self.prints("", "select", path, "-k", 2, "--dtype", dtype, "--values", self.path("v.npy"))
+            found, shape, data = harness.npy_read(self.read("v.npy"))
+            self.assertEqual((found, shape, len(data)), (descr, (2,), 2 * size))
+
+
+class Shortest(harness.Case):
+    """Floats print as the shortest text that reads back."""
+
+    def check(self, descr, code, values):
+        values = [value for value in unpack(code, pack(code, values)) if value == value]
+        path = self.write("x.npy", npy_header(descr, (len(values),)) + pack(code, values))
+        self.prints(row_lines(values, code, range(len(values))), "where", path, "--ge", "-inf")
+
+    def test_f16(self):
+        self.check("<f2", "e", unpack("e", struct.pack("<65536H", *range(65536))))
+
+    def test_f32_and_f64(self):
+        print("seed 11")
+        generator = random.Random(11)
+        self.check("<f4", "f", unpack("I", struct.pack("<1I", 1)) +
+                   unpack("f", struct.pack("<20000I", *(generator.getrandbits(32) for _ in range(20000)))))
+        self.check("<f4", "f", [2.0 ** e for e in range(-149, 128)] + [-(2.0 ** e) for e in range(-149, 128)])
+        self.check("<f8", "d", unpack("d", struct.pack("<20000Q", *(generator.getrandbits(64) for _ in range(20000)))))
+        self.check("<f8", "d", [2.0 ** e for e in range(-1074, 1024)])
+        self.check("<f8", "d", [10.0 ** e for e in range(-323, 309)] + [5e-324, 1.7976931348623157e308])
+        self.check("<f8", "d", [9007199254740991.0, 9007199254740994.0, 123456789012345680.0, 0.1, 1e15, 1e16, 1e-4,
+                                1e-5, 0.00012345, 123456.789])
+
+
+class NpyHeaders(harness.Case):
+    def test_versions_and_layouts(self):
+        body = pack("f", [1, 3, 2])
+        for header in [
+                npy_header("<f4", (3,)), npy_header("<f4", (3,), version=(2, 0)),
+                npy_header("<f4", (3,), version=(3, 0)), npy_header("<f4", (3,), align=16),
+                npy_raw_header("{'shape':(3,),'fortran_order':False,'descr':'<f4'}"),
+                npy_raw_header('{"descr": "<f4", "fortran_order": False, "shape": (3,)}'),
+                npy_raw_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }" + " " * 70000, (2, 0))]:
+            path = self.write("x.npy", header + body)
+            self.prints("1\t3\n2\t2\n", "select", path, "-k", 2)
+
+    def test_misaligned_elements(self):
+        values = sample("d", 300, 2)
+        header = npy_raw_header("{'descr': '<f8', 'fortran_order': False, 'shape': (3, 100), } ", align=1)
+        self.assertNotEqual(len(header) % 8, 0)
+        path = self.write("x.npy", header + pack("d", values))
+        expected = "".join(row_lines(values[r * 100:][:100], "d", best(values[r * 100:][:100], 4), r) for r in range(3))
+        for piece in ([], ["--piece-bytes", 1700], ["--piece-bytes", 100]):
+            self.prints(expected, "select", path, "-k", 4, *piece)
+
+    def test_single_bytes_have_no_order(self):
+        for descr in ("|i1", "<i1", ">i1"):
+            path = self.write("x.npy", npy_header(descr, (2,)) + b"\x05\xff")
+            self.prints("0\t5\n1\t-1\n", "select", path, "-k", 2)
+
+    def test_bytes_after_the_data_are_ignored(self):
+        path = self.write("x.npy", npy_header("<f4", (1,)) + pack("f", [1, 2]))
+        self.prints("0\t1\n", "select", path, "-k", 2)
+
+    def test_empty_arrays(self):
+        for shape in ((0,), (0, 4), (3, 0)):
+            path = self.write("x.npy", npy_header("<f4", shape))
+            self.prints("", "select", path, "-k", 2)
+            self.prints("", "where", path, "--ge", 0)
+        self.prints("0\t-inf\t0\t0\n1\t-inf\t0\t0\n2\t-inf\t0\t0\n", "kth", path, "-k", 2)
+
+    def test_override_names_the_same_type(self):
+        path = self.write("x.npy", npy_header("<f4", (2,)) + pack("f", [1, 2]))
+        self.prints("1\t2\n", "select", path, "-k", 1, "--dtype", "float32")
+
+    def test_numpy_files(self):
+        import numpy
+        generator = numpy.random.default_rng(4)
+        for array in (generator.standard_normal(50).astype("<f2"), generator.integers(-9, 9, (7, 5)),
+                      numpy.arange(6, dtype="u2").reshape(2, 3)):
+            numpy.save(self.path("x.npy"), array)
+            rows = numpy.atleast_2d(array)
+            order = numpy.argsort(-rows.astype("f8"), axis=1, kind="stable")[:, :3]
+            self.prints("", "select", self.path("x.npy"), "-k", 3, "--values", self.path("v.npy"), "--indices",
+                        self.path("i.npy"))
+            values, indices = numpy.load(self.path("v.npy")), numpy.load(self.path("i.npy"))
+            self.assertEqual(values.dtype, array.dtype)
+            self.assertEqual(values.shape, array.shape[:-1] + (3,))
+            self.assertTrue((numpy.atleast_2d(indices) == order).all())
+            self.assertTrue((numpy.atleast_2d(values) == numpy.take_along_axis(rows, order, 1)).all())
+
+
+class Vecs(harness.Case):
+    def test_every_kind(self):
+        for suffix, code, dimension in (("fvecs", "f", 33), ("ivecs", "i", 5), ("bvecs", "B", 13)):
+            rows = [sample(code, dimension, seed) for seed in range(20)]
+            data = b"".join(struct.pack("<i", dimension) + pack(code, row) for row in rows)
+            path = self.write("x." + suffix, data)
+            other = self.write("vectors", data)
+            expected = "".join(row_lines(row, code, best(row, 4), r) for r, row in enumerate(rows))
+            matches = "".join(row_lines(row, code, [i for i, x in enumerate(row) if x > 2], r)
+                              for r, row in enumerate(rows))
+            for piece in PIECES + [["--piece-bytes", 1]]:
+                self.prints(expected, "select", path, "-k", 4, *piece)
+                self.prints(matches, "where", path, "--gt", 2, *piece)
+            self.prints(expected, "select", other, "-k", 4, "--format", suffix)
+
+    def test_empty(self):
+        self.prints("", "select", self.write("x.fvecs", b""), "-k", 4)
+
+    def test_bad(self):
+        good = struct.pack("<iff", 2, 1, 2)
+        for data, expected in [
+                (b"\x02\x00", "byte 0: the file ends within the first dimension"),
+                (struct.pack("<i", 0), "byte 0: dimension 0 is not positive"),
+                (struct.pack("<i", -3), "byte 0: dimension -3 is not positive"),
+                (struct.pack("<i", 0x7fffffff) + b"1234",
+                 "byte 0: the file ends within a vector: its size is no multiple of 8589934592 bytes"),
+                (good + good[:-1], "byte 12: the file ends within a vector: its size is no multiple of 12 bytes"),
+                (good + struct.pack("<iff", 3, 1, 2), "byte 12: vector 1 has dimension 3, others have 2")]:
+            path = self.write("x.fvecs", data)
+            for piece in ([], ["--piece-bytes", 1]):
+                self.fails(path + ": " + expected, "select", path, "-k", 1, "--values", self.path("v.npy"), *piece)
+            self.assertEqual(os.listdir(self.folder), ["x.fvecs"])
+
+
+class Raw(harness.Case):
+    def test_vector_and_matrix(self):
+        data = pack("h", [5, -7, 3, 9])
+        for name in ("x.raw", "x.bin"):
+            path = self.write(name, data)
+            self.prints("3\t9\n0\t5\n", "select", path, "-k", 2, "--dtype", "int16")
+            self.prints("0\t0\t5\n1\t1\t9\n", "select", path, "-k", 1, "--dtype", "i16", "--cols", 2)
+        path = self.write("data", data)
+        self.prints("0\t0\t5\n1\t1\t9\n", "select", path, "-k", 1, "--dtype", "int16", "--cols", 2)
+        self.prints("3\t9\n", "select", path, "-k", 1, "--dtype", "int16", "--format", "raw")
+
+    def test_standard_input_that_is_a_file(self):
+        path = self.write("x", pack("h", [5, -7, 3, 9]))
+        with open(path, "rb") as file:
+            self.prints("3\t9\n", "select", "-", "-k", 1, "--dtype", "int16", "--format", "raw", stdin=file)
+
+    def test_bad(self):
+        path = self.write("x.raw", b"12345")
+        self.fails(path + ": byte 4: the file's size is no multiple of 2 bytes, one element", "select", path, "-k", 1,
+                   "--dtype", "int16")
+        self.fails(path + ": byte 0: the file's size is no multiple of 6 bytes, one row", "select", path, "-k", 1,
+                   "--dtype", "int16", "--cols", 3)
+        self.fails(path + ": byte 0: a row of 9223372036854775807 elements overflows", "select", path, "-k", 1,
+                   "--dtype", "int64", "--cols", 9223372036854775807)
+        self.fails("raw file '" + path + "' needs --dtype", "select", path, "-k", 1, status=2)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bounded memory: streams and files of any length, within what the tool promises.
+
+By default inputs that take seconds; with --full the promised sizes, 10^8 lines and 8 GiB, as sparse files."""
+
+import os
+import struct
+import subprocess
+import sys
+
+import harness
+from harness import npy_header, npy_read, unpack
+
+FULL = "--full" in sys.argv
+if FULL:
+    sys.argv.remove("--full")
+
+LINES = 10 ** 8 if FULL else 10 ** 7
+FILE_BYTES = 8 << 30 if FULL else 1 << 30
+PIECE_BYTES = [] if FULL else ["--piece-bytes", 32 << 20]
+FILE_MIB_MAX = 1024 if FULL else 160
+
+# Line i is FACTOR^(i + 1) modulo MODULUS: no two of them are equal, and awk computes them exactly.
+MODULUS, FACTOR = 2147483647, 48271
+
+
+def best_lines(k):
+    """The k largest lines, best first, block by block."""
+    import numpy
+    block = 1 << 20
+    powers = numpy.empty(block, numpy.int64)
+    x = 1
+    for i in range(block):
+        x = powers[i] = x * FACTOR % MODULUS
+    best = []
+    for begin in range(0, LINES, block):
+        values = powers[:LINES - begin]
+        largest = numpy.argsort(-values, kind="stable")[:k]
+        best = sorted(best + [(-int(values[i]), begin + int(i)) for i in largest])[:k]
+        powers = powers * pow(FACTOR, block, MODULUS) % MODULUS
+    return ["%d\t%d" % (i, -value) for value, i in best]
+
+
+def peak_mib(arguments, stdin=None):
+    """Runs the tool in a child of its own, whose children's peak is the tool's: anonymous and mapped pages."""
+    script = ("import resource, subprocess, sys; done = subprocess.run(sys.argv[1:], stdout=sys.stderr); "
+              "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, done.returncode)")
+    done = subprocess.run([sys.executable, "-c", script, harness.TOPK, *map(str, arguments)], stdin=stdin,
+                          capture_output=True, check=True)
+    peak, status = done.stdout.split()
+    return int(peak) / 1024, int(status), done.stderr.decode()
+
+
+class Streams(harness.Case):
+    def test_standard_input(self):
+        awk = ("BEGIN { x = 1; for (i = 0; i < %d; i++) { x = x * %d %% %d; print x } }" % (LINES, FACTOR, MODULUS))
+        numbers = self.path("numbers")
+        with open(numbers, "wb") as file:
+            subprocess.run(["awk", awk], stdout=file, check=True)
+        with subprocess.Popen(["cat", numbers], stdout=subprocess.PIPE) as cat:
+            peak, status, out = peak_mib(["select", "-", "-k", 100], cat.stdout)
+        print("peak of select: %.1f MiB" % peak)
+        self.assertEqual(status, 0)
+        self.assertEqual(out.splitlines(), best_lines(100))
+        self.assertLess(peak, 64)
+        for command in (["kth", "-", "-k", 100], ["where", "-", "--gt", MODULUS - 1000]):
+            with subprocess.Popen(["cat", numbers], stdout=subprocess.PIPE) as cat:
+                peak, status, out = peak_mib(command, cat.stdout)
+            print("peak of %s: %.1f MiB" % (command[0], peak))
+            self.assertEqual(status, 0)
+            self.assertLess(peak, 64)
+
+
+class Files(harness.Case):
+    """A sparse file: zeros but for a few elements, whose places are known."""
+
+    def setUp(self):
+        super().setUp()
+        self.count = FILE_BYTES // 4
+        header = npy_header("<f4", (self.count,))
+        self.file = self.write("big.npy", header)
+        self.places = [self.count * i // 1000 for i in range(1, 1000)]
+        with open(self.file, "r+b") as file:
+            file.truncate(len(header) + FILE_BYTES)
+            for place in self.places:
+                file.seek(len(header) + 4 * place)
+                file.write(struct.pack("<f", place % 1009 + 1))
+        self.values = dict((place, place % 1009 + 1) for place in self.places)
+
+    def check(self, expected, *arguments):
+        peak, status, out = peak_mib([*arguments, *PIECE_BYTES])
+        print("peak of %s: %.1f MiB" % (arguments[0], peak))
+        self.assertEqual(status, 0, out)
+        if expected is not None:
+            self.assertEqual(out, expected)
+        # The resident set holds mapped pages too, which the bound on memory does not count: this is stricter.
+        self.assertLess(peak, FILE_MIB_MAX)
+
+    def test_select(self):
+        ordered = sorted(self.places, key=lambda place: (-self.values[place], place))
+        expected = "".join("%d\t%d\n" % (place, self.values[place]) for place in ordered[:500])
+        self.check(expected, "select", self.file, "-k", 500)
+        self.check("", "select", self.file, "-k", 1000, "--indices", self.path("i.npy"))
+        zero = next(i for i in range(self.count) if i not in self.values)
+        self.assertEqual(unpack("q", npy_read(self.read("i.npy"))[2]), ordered + [zero])
+
+    def test_kth(self):
+        ordered = sorted(self.values.values(), reverse=True)
+        tenth = ordered[9]
+        self.check("%d\t%d\t%d\n" % (tenth, sum(x > tenth for x in ordered), ordered.count(tenth)),
+                   "kth", self.file, "-k", 10)
+        self.check("0\t%d\t%d\n" % (len(ordered), self.count - len(ordered)), "kth", self.file, "-k", 5000)
+
+    def test_where(self):
+        expected = "".join("%d\t%d\n" % (place, self.values[place]) for place in self.places)
+        self.check(expected, "where", self.file, "--ne", 0)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: every option, help, and what makes no sense."""
+
+import os
+import re
+
+import harness
+from harness import npy_header, pack
+
+
+class Help(harness.Case):
+    def test_help(self):
+        for arguments, words in [
+                (["--help"], ["select", "kth", "where", "info", "explain"]),
+                (["select", "--help"], ["-k", "--smallest", "--magnitude", "--unsorted", "--ties", "--nan", "--method",
+                                        "--device", "--threads", "--values", "--indices", "--json", "--dtype", "--cols",
+                                        "--field", "--delimiter", "--format", "--quiet"]),
+                (["kth", "--help"], ["-k", "--smallest", "--json"]),
+                (["where", "--help"], ["--gt", "--ge", "--lt", "--le", "--eq", "--ne", "--between", "--values"]),
+                (["info", "--help"], ["--device", "--threads"]),
+                (["explain", "--help"], ["-k", "--method"])]:
+            with self.subTest(arguments=arguments):
+                result = harness.topk(*arguments)
+                self.assertEqual((result.status, result.err), (0, ""))
+                for word in words:
+                    self.assertIn(word, result.out.decode())
+                self.assertNotIn("piece-bytes", result.out.decode())
+
+    def test_version(self):
+        for arguments in (["--version"], ["select", "--version"]):
+            result = harness.topk(*arguments)
+            self.assertEqual((result.status, result.err), (0, ""))
+            self.assertRegex(result.out.decode(), r"\Atopk [0-9]+\.[0-9]+\.[0-9]+\n\Z")
+
+    def test_manual_names_every_option(self):
+        with open(os.path.join(os.path.dirname(__file__), "../../cli/topk.1"), encoding="utf-8") as file:
+            manual = file.read().replace("\\-", "-")
+        for command in ("select", "kth", "where", "info", "explain"):
+            for option in re.findall(r"--[a-z]+", harness.topk(command, "--help").out.decode()):
+                self.assertIn(option, manual, command)
+
+
+class Usage(harness.Case):
+    def test_one_line_and_status_2(self):
+        for arguments, expected in [
+                ([], "a command is needed: select, kth, where, info or explain"),
+                (["sort"], "'sort' is no command; there are select, kth, where, info and explain"),
+                (["select"], "topk select needs an INPUT: a file, or - for standard input"),
+                (["select", "-"], "topk select needs -k K"),
+                (["kth", "-"], "topk kth needs -k K"),
+                (["explain", "-"], "topk explain needs -k K"),
+                (["where", "-"], "topk where needs a predicate, e.g. --gt 0"),
+                (["info", "x"], "info takes no argument, not 'x'"),
+                (["select", "a", "b", "-k", "1"], "one INPUT is enough: 'a' and 'b' were given"),
+                (["where", "-", "--gt", "1", "--lt", "2"], "where takes one predicate, not two"),
+                (["where", "-", "--between", "1"], "--between takes two bounds"),
+                (["where", "-", "--gt", "x"], "bound 'x' is not a number"),
+                (["where", "-", "--between", "1", "2x"], "bound '2x' is not a number"),
+                (["where", "-", "--eq", "18446744073709551617"],
+                 "bound '18446744073709551617' cannot be held exactly by int64, uint64 or float64"),
+                (["select", "-", "-k", "x"], "-k: 'x' is no integer from 0 up"),
+                (["select", "-", "-k", "-1"], "-k: '-1' is no integer from 0 up"),
+                (["select", "-", "-k", "1.5"], "-k: '1.5' is no integer from 0 up"),
+                (["select", "-", "-k", ""], "-k: '' is no integer from 0 up"),
+                (["select", "-", "-k", "9223372036854775808"], "-k: '9223372036854775808' is no integer from 0 up"),
+                (["select", "-", "-k", "1", "--threads", "0"], "--threads: '0' is no integer from 1 to 1024"),
+                (["select", "-", "-k", "1", "--threads", "1025"], "--threads: '1025' is no integer from 1 to 1024"),
+                (["select", "-", "-k", "1", "--cols", "0"], "--cols: '0' is no integer from 1 up"),
+                (["select", "-", "-k", "1", "--field", "0"], "--field: '0' is no integer from 1 up"),
+                (["select", "-", "-k", "1", "--delimiter", "ab"],
+                 "--delimiter: 'ab' is not a single character of a line"),
+                (["select", "-", "-k", "1", "--delimiter", ""], "--delimiter: '' is not a single character of a line"),
+                (["select", "-", "-k", "1", "--delimiter", "\n"],
+                 r"--delimiter: '\?' is not a single character of a line"),
+                (["select", "-", "-k", "1", "--dtype", "f8"], "--dtype: 'f8' is no type; there are .*"),
+                (["select", "-", "-k", "1", "--dtype", "float32"],
+                 "text holds float64, int64 or uint64, not f32; binary files need --format raw"),
+                (["select", "-", "-k", "1", "--nan", "first"], "--nan: 'first' is none of largest, last"),
+                (["select", "-", "-k", "1", "--ties", "all"], "--ties: 'all' is none of lowest, any"),
+                (["select", "-", "-k", "1", "--device", "gpu"], "--device: 'gpu' is none of auto, cpu, cuda"),
+                (["select", "-", "-k", "1", "--format", "csv"],
+                 "--format: 'csv' is none of auto, text, npy, fvecs, ivecs, bvecs, raw"),
+                (["select", "a.npy", "-k", "1", "--field", "1"],
+                 r"--field and --delimiter are for text, and 'a\.npy' is npy"),
+                (["select", "a.npy", "-k", "1", "--cols", "1"], r"--cols is for raw files, and 'a\.npy' is npy"),
+                (["select", "a.fvecs", "-k", "1", "--dtype", "float32"], "--dtype has no meaning for fvecs"),
+                (["select", "a.raw", "-k", "1"], r"raw file 'a\.raw' needs --dtype"),
+                (["select", "-", "-k", "1", "--json", "--values", "v.npy"],
+                 "--json prints, and --values and --indices write arrays instead: choose")]:
+            with self.subTest(arguments=arguments):
+                self.fails(expected, *arguments, status=2)
+
+    def test_unknown_options(self):
+        for arguments in (["select", "-", "--nonsense"], ["kth", "-", "-k", "1", "--ties", "any"], ["--nonsense"],
+                          ["select", "-", "-k"]):
+            result = harness.topk(*arguments)
+            self.assertEqual((result.status, result.out), (2, b""))
+            self.assertIn("topk", result.err)
+
+
+class Options(harness.Case):
+    """Options that do not change the results must not."""
+
+    def setUp(self):
+        super().setUp()
+        self.values = [3.0, 9.0, float("nan"), -11.0, 9.0, 0.5]
+        self.file = self.write("x.npy", npy_header("<f8", (6,)) + pack("d", self.values))
+
+    def test_execution(self):
+        for arguments in (["--threads", 1], ["--threads", 3], ["--device", "cpu"], ["--device", "auto"], ["--quiet"],
+                          ["--method", "reference"], ["--format", "npy"], ["--ties", "lowest"], ["--nan", "largest"]):
+            with self.subTest(arguments=arguments):
+                self.prints("2\tnan\n1\t9\n4\t9\n", "select", self.file, "-k", 3, *arguments)
+
+    def test_unsorted_and_ties(self):
+        result = self.prints(harness.topk("select", self.file, "-k", 3, "--unsorted").out, "select", self.file, "-k", 3,
+                             "--unsorted")
+        self.assertEqual(sorted(result.out.splitlines()), [b"1\t9", b"2\tnan", b"4\t9"])
+        result = harness.topk("select", self.file, "-k", 2, "--ties", "any", "--nan", "last")
+        self.assertEqual(sorted(result.out.splitlines()), [b"1\t9", b"4\t9"])
+        result = harness.topk("select", self.file, "-k", 1, "--ties", "any", "--nan", "last")
+        self.assertIn(result.out, [b"1\t9\n", b"4\t9\n"])
+
+    def test_equals_sign_and_order_of_arguments(self):
+        self.prints("3\t-11\n", "select", "--nan=last", "-k1", "--magnitude", self.file)
+        self.prints("0\t3\n3\t-11\n5\t0.5\n", "where", "--between", "-11", "3", self.file)
+        self.prints("3\t-11\n", "where", self.file, "--lt", "-1")
+
+    def test_refusals_of_the_library(self):
+        self.fails(".*", "select", self.file, "-k", 1, "--method", "nonsense")
+        self.fails(".*CUDA.*", "select", self.file, "-k", 1, "--device", "cuda")
+        self.fails(".*", "select", self.file, "-k", 1, env={"TOPK_METHOD": "nonsense"})
+        self.fails(".*", "select", self.file, "-k", 1, env={"TOPK_CPU_DISABLE": "nonsense"})
+
+
+class Information(harness.Case):
+    def test_info(self):
+        lines = harness.topk("info", "--threads", 2).out.decode().splitlines()
+        fields = dict(line.split(None, 1) for line in lines)
+        self.assertEqual(sorted(fields), ["chosen", "cpu", "cuda", "features", "threads", "version"])
+        self.assertEqual(fields["threads"], "2")
+        self.assertEqual(fields["cpu"], "available")
+        self.assertEqual("topk " + fields["version"], harness.topk("--version").out.decode().strip())
+        scalar = harness.topk("info", env={"TOPK_CPU_DISABLE": "avx512,avx2"}).out.decode()
+        self.assertRegex(scalar, r"\nfeatures  scalar\n")
+
+    def test_explain(self):
+        path = self.write("x.npy", npy_header("<f4", (2, 50)) + pack("f", range(100)))
+        out = harness.topk("explain", path, "-k", 3, "--smallest").out.decode()
+        self.assertIn("input     2 rows of 50 f32\nquestion  the 3 smallest, best first", out)
+        self.assertIn("reference", out)
+        out = harness.topk("explain", "-", "-k", 3, stdin=b"1\n2\n").out.decode()
+        self.assertIn("input     1 row of 2 f64\n", out)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is written: arrays, JSON, and what happens when it cannot be written."""
+
+import json
+import os
+import resource
+import signal
+import stat
+import subprocess
+import time
+
+import harness
+from harness import npy_header, npy_read, pack, unpack
+
+
+class Arrays(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.vector = self.write("x.npy", npy_header("<f4", (4,)) + pack("f", [1, 4, 3, 2]))
+        self.matrix = self.write("m.npy", npy_header("<i2", (2, 3)) + pack("h", [1, 4, 3, 9, 7, 8]))
+        self.v, self.i = self.path("v.npy"), self.path("i.npy")
+
+    def arrays(self, code):
+        descr, shape, data = npy_read(self.read("v.npy"))
+        index_descr, index_shape, indices = npy_read(self.read("i.npy"))
+        self.assertEqual(index_descr, "<i8")
+        return descr, shape, unpack(code, data), index_shape, unpack("q", indices)
+
+    def test_select_vector(self):
+        self.prints("", "select", self.vector, "-k", 2, "--values", self.v, "--indices", self.i)
+        self.assertEqual(self.arrays("f"), ("<f4", (2,), [4, 3], (2,), [1, 2]))
+
+    def test_padding(self):
+        for piece in ([], ["--piece-bytes", 8]):
+            self.prints("", "select", self.vector, "-k", 6, "--values", self.v, "--indices", self.i, *piece)
+            self.assertEqual(self.arrays("f"), ("<f4", (6,), [4, 3, 2, 1] + 2 * [float("-inf")], (6,),
+                                                [1, 2, 3, 0, -1, -1]))
+
+    def test_select_matrix(self):
+        for piece in ([], ["--piece-bytes", 4]):
+            self.prints("", "select", self.matrix, "-k", 2, "--smallest", "--values", self.v, "--indices", self.i, *piece)
+            self.assertEqual(self.arrays("h"), ("<i2", (2, 2), [1, 3, 7, 8], (2, 2), [0, 2, 1, 2]))
+
+    def test_one_of_them(self):
+        self.prints("", "select", self.vector, "-k", 1, "--values", self.v)
+        self.assertEqual(npy_read(self.read("v.npy"))[2], pack("f", [4]))
+        self.prints("", "select", self.vector, "-k", 1, "--indices", self.i)
+        self.assertEqual(npy_read(self.read("i.npy"))[2], pack("q", [1]))
+
+    def test_where(self):
+        for piece in ([], ["--piece-bytes", 12]):
+            self.prints("", "where", self.vector, "--ge", 3, "--values", self.v, "--indices", self.i, *piece)
+            self.assertEqual(self.arrays("f"), ("<f4", (2,), [4, 3], (2,), [1, 2]))
+            self.prints("", "where", self.matrix, "--ge", 4, "--values", self.v, "--indices", self.i, *piece)
+            self.assertEqual(self.arrays("h"), ("<i2", (4,), [4, 9, 7, 8], (4, 2), [0, 1, 1, 0, 1, 1, 1, 2]))
+
+    def test_text(self):
+        self.prints("", "select", "-", "-k", 3, "--values", self.v, "--indices", self.i, stdin=b"5\n7\n")
+        self.assertEqual(self.arrays("d"), ("<f8", (3,), [7, 5, float("-inf")], (3,), [1, 0, -1]))
+        self.prints("", "where", "-", "--gt", 5, "--dtype", "int64", "--values", self.v, "--indices", self.i,
+                    stdin=b"5\n7\n")
+        self.assertEqual(self.arrays("q"), ("<i8", (1,), [7], (1,), [1]))
+
+    def test_replaces_a_file_and_keeps_its_mode_and_link(self):
+        self.write("old.npy", b"old")
+        os.chmod(self.path("old.npy"), 0o640)
+        os.symlink("old.npy", self.path("v.npy"))
+        self.prints("", "select", self.vector, "-k", 1, "--values", self.v)
+        self.assertTrue(os.path.islink(self.v))
+        self.assertEqual(npy_read(self.read("old.npy"))[1], (1,))
+        self.assertEqual(stat.S_IMODE(os.stat(self.v).st_mode), 0o640)
+
+    def test_mode_of_a_new_file(self):
+        self.prints("", "select", self.vector, "-k", 1, "--values", self.v, preexec=lambda: os.umask(0o027))
+        self.assertEqual(stat.S_IMODE(os.stat(self.v).st_mode), 0o640)
+
+
+class Json(harness.Case):
+    def check(self, expected, *arguments, **keywords):
+        result = harness.topk(*arguments, **keywords)
+        self.assertEqual((result.status, result.err), (0, ""))
+        self.assertEqual(json.loads(result.out.decode("utf-8")), expected)
+
+    def test_vector(self):
+        path = self.write("x.npy", npy_header("<f4", (4,)) + pack("f", [1.5, float("nan"), float("-inf"), float("inf")]))
+        self.check({"command": "select", "input": path, "type": "f32", "k": 9, "length": 4, "results": [
+            {"index": 1, "value": "nan"}, {"index": 3, "value": "inf"}, {"index": 0, "value": 1.5},
+            {"index": 2, "value": "-inf"}]}, "select", path, "-k", 9, "--json")
+        self.check({"command": "kth", "input": path, "type": "f32", "k": 2, "length": 4,
+                    "results": [{"value": "inf", "better": 1, "equal": 1}]}, "kth", path, "-k", 2, "--json")
+        self.check({"command": "where", "input": path, "type": "f32", "length": 4, "results": []},
+                   "where", path, "--eq", 7, "--json")
+
+    def test_matrix(self):
+        path = self.write("m.npy", npy_header("<u8", (2, 2)) + pack("Q", [1, 2**64 - 1, 3, 0]))
+        self.check({"command": "select", "input": path, "type": "u64", "k": 1, "rows": 2, "length": 2, "results": [
+            {"row": 0, "index": 1, "value": 2**64 - 1}, {"row": 1, "index": 0, "value": 3}]},
+            "select", path, "-k", 1, "--json")
+        self.check({"command": "kth", "input": path, "type": "u64", "k": 1, "rows": 2, "length": 2, "results": [
+            {"row": 0, "value": 2**64 - 1, "better": 0, "equal": 1}, {"row": 1, "value": 3, "better": 0, "equal": 1}]},
+            "kth", path, "-k", 1, "--json")
+
+    def test_text(self):
+        lines = b'7\tquote " back \\ tab \t bell \x07 \xc3\xa9 \xff \xed\xa0\x80 \xf0\x9f\x98\x80 \xc0\x80\xe2\x82\n1\tx\n'
+        text = '7\tquote " back \\ tab \t bell \x07 \xe9 \ufffd \ufffd\ufffd\ufffd \U0001f600 \ufffd\ufffd\ufffd\ufffd'
+        self.check({"command": "select", "input": "-", "type": "f64", "k": 1, "length": 2,
+                    "results": [{"index": 0, "value": 7, "text": text}]},
+                   "select", "-", "-k", 1, "--field", 1, "--json", stdin=lines)
+        self.check({"command": "where", "input": "-", "type": "i64", "length": 2,
+                    "results": [{"index": 1, "value": 8, "text": "+8"}]},
+                   "where", "-", "--gt", 7, "--dtype", "int64", "--json", stdin=b"7\n +8 \n")
+
+
+class Failures(harness.Case):
+    def setUp(self):
+        super().setUp()
+        count = 100000
+        self.file = self.write("x.npy", npy_header("<i4", (count,)) + pack("i", list(range(count))))
+
+    def test_full_device(self):
+        with open("/dev/full", "wb") as full:
+            self.fails("standard output: No space left on device", "select", self.file, "-k", 1, stdout=full)
+            self.fails("standard output: No space left on device", "select", self.file, "-k", 90000, stdout=full)
+            self.fails("standard output: No space left on device", "info", stdout=full)
+        for command in (["select", "-k", 3], ["where", "--gt", 5]):
+            self.fails("/dev/full: No space left on device", command[0], self.file, *command[1:], "--values",
+                       "/dev/full")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+
+    def test_full_disk_leaves_no_file(self):
+        limit = 50000
+        for command in (["select", "-k", 90000], ["where", "--gt", 5]):
+            for option in ("--values", "--indices"):
+                self.fails(self.path("v.npy") + ": File too large", command[0], self.file, *command[1:], option,
+                           self.path("v.npy"), preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+                self.assertEqual(os.listdir(self.folder), ["x.npy"])
+
+    def test_old_output_survives_a_failure(self):
+        self.write("v.npy", b"precious")
+        text = self.write("bad.txt", "1\n2\nx\n")
+        self.fails(text + ":3: 'x' is not a number", "where", text, "--gt", 0, "--values", self.path("v.npy"))
+        self.assertEqual(self.read("v.npy"), b"precious")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["bad.txt", "v.npy", "x.npy"])
+
+    def test_one_of_two_outputs_fails(self):
+        self.fails("/nonexistent/i.npy: No such file or directory", "select", self.file, "-k", 1, "--values",
+                   self.path("v.npy"), "--indices", "/nonexistent/i.npy")
+        self.assertEqual(os.listdir(self.folder), ["x.npy"])
+        self.fails(self.folder + ": Is a directory", "select", self.file, "-k", 1, "--values", self.folder)
+
+    def test_closed_pipe(self):
+        reader, writer = os.pipe()
+        os.close(reader)
+        with os.fdopen(writer, "wb") as pipe:
+            self.fails("standard output: Broken pipe", "select", self.file, "-k", 90000, stdout=pipe)
+
+    def test_reader_that_stops(self):
+        script = '"$0" where "$1" --ge 0 | head -n 1; exit "${PIPESTATUS[0]}"'
+        done = subprocess.run(["bash", "-c", script, harness.TOPK, self.file], capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (1, b"0\t0\n", b"topk: standard output: Broken pipe\n"))
+
+    def test_closed_standard_output(self):
+        self.fails("standard output: Bad file descriptor", "select", self.file, "-k", 1, preexec=lambda: os.close(1))
+
+    def test_interruption_leaves_no_file(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            child = subprocess.Popen([harness.TOPK, "where", "-", "--gt", "0", "--values", self.path("v.npy")],
+                                     stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+            deadline = time.monotonic() + 30
+            while len(os.listdir(self.folder)) < 2 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            self.assertEqual(len(os.listdir(self.folder)), 2)
+            child.send_signal(number)
+            child.communicate()
+            self.assertEqual(child.returncode, -number)
+            self.assertEqual(os.listdir(self.folder), ["x.npy"])
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text: numbers, fields, lines, streaming."""
+
+import random
+
+import harness
+from harness import best, kth
+
+
+class Numbers(harness.Case):
+    def test_one_number_per_line(self):
+        self.prints("1\t30\n3\t7.50\n0\t-1\n", "select", "-", "-k", 3, stdin=b"-1\n30\n-2\n7.50\n")
+
+    def test_original_text_is_kept(self):
+        self.prints("2\t+1e3\n1\t0100.00\n", "select", "-", "-k", 2, stdin=b"5\n  0100.00 \n+1e3\n")
+
+    def test_spellings(self):
+        lines = b"inf\n-Infinity\nNaN\n.5\n5.\n+2E-1\n-0\n1e-400\nINF\n-nan\n"
+        self.prints("2\tNaN\n9\t-nan\n0\tinf\n8\tINF\n4\t5.\n3\t.5\n5\t+2E-1\n6\t-0\n7\t1e-400\n1\t-Infinity\n",
+                    "select", "-", "-k", 20, stdin=lines)
+
+    def test_nan_last(self):
+        self.prints("2\t3\n1\t2\n0\tnan\n", "select", "-", "-k", 3, "--nan", "last", stdin=b"nan\n2\n3\n")
+
+    def test_rounds_to_nearest_even(self):
+        # The first two straddle the midpoint above 1; without exact rounding both read as the third.
+        lines = b"1.00000000000000011102230246251565404\n1.000000000000000111022302462515654042363166809082031251\n1\n"
+        self.prints("1\t1.000000000000000111022302462515654042363166809082031251\n", "where", "-", "--gt", 1,
+                    stdin=lines)
+
+    def test_digits_beyond_any_buffer(self):
+        long_one = b"0." + b"0" * 2000 + b"1" * 3000 + b"e2001"
+        self.prints(b"0\t" + long_one + b"\n", "where", "-", "--between", "1.11", "1.12", stdin=long_one + b"\n2\n")
+
+    def test_missing_last_newline(self):
+        self.prints("1\t9\n", "select", "-", "-k", 1, stdin=b"8\n9")
+
+    def test_carriage_returns(self):
+        self.prints("1\t9\n0\t8\n", "select", "-", "-k", 2, stdin=b"8\r\n9\r\n")
+
+    def test_empty_input(self):
+        self.prints("", "select", "-", "-k", 3, stdin=b"")
+        self.prints("", "where", "-", "--gt", 0, stdin=b"")
+        self.prints("-inf\t0\t0\n", "kth", "-", "-k", 3, stdin=b"")
+
+    def test_zero_of_them(self):
+        self.prints("", "select", "-", "-k", 0, stdin=b"1\n2\n")
+
+    def test_int64(self):
+        lines = b"9007199254740993\n9007199254740992\n-9223372036854775808\n+9223372036854775807\n"
+        self.prints("3\t+9223372036854775807\n0\t9007199254740993\n1\t9007199254740992\n",
+                    "select", "-", "-k", 3, "--dtype", "int64", stdin=lines)
+        self.prints("2\t-9223372036854775808\n", "select", "-", "-k", 1, "--dtype", "int64", "--magnitude",
+                    stdin=lines)
+
+    def test_uint64(self):
+        self.prints("1\t18446744073709551615\n", "select", "-", "-k", 1, "--dtype", "uint64",
+                    stdin=b"18446744073709551614\n18446744073709551615\n-0\n")
+
+
+class Fields(harness.Case):
+    DU = b"120\t/var\n4096\t/usr/share/a b\n8\t/x\n4096\t/y\n"
+
+    def test_whole_lines(self):
+        self.prints("4096\t/usr/share/a b\n4096\t/y\n", "select", "-", "-k", 2, "--field", 1, stdin=self.DU)
+
+    def test_later_fields(self):
+        lines = b"a  10 x\n b\t 9 y\nc 11\n"
+        self.prints("c 11\na  10 x\n", "select", "-", "-k", 2, "--field", 2, stdin=lines)
+
+    def test_delimiter(self):
+        lines = b"a,1.5,x\n,, 2.5 \nb,-3\n"
+        self.fails(r"standard input:2: '' is not a number", "select", "-", "-k", 2, "--field", 2, "--delimiter",
+                   ",", stdin=lines)
+        self.prints(",, 2.5 \n", "where", "-", "--gt", 2, "--field", 3, "--delimiter", ",",
+                    stdin=b"a,b,1.5\n,, 2.5 \n")
+        self.prints("\t7\n", "select", "-", "-k", 1, "--field", 2, "--delimiter", "\\t", stdin=b"x\t3\n\t7\n")
+
+    def test_delimiter_alone_means_the_first_field(self):
+        self.prints("7;a\n", "select", "-", "-k", 1, "--delimiter", ";", stdin=b"3;b\n7;a\n")
+
+    def test_delimiters_that_numbers_hold(self):
+        self.prints("3-1\n", "select", "-", "-k", 1, "--delimiter", "-", stdin=b"2-9\n3-1\n")
+        self.prints("2.9\n1.8\n", "select", "-", "-k", 2, "--delimiter", ".", "--field", 1, stdin=b"1.8\n2.9\n")
+        self.prints("2e9\n", "select", "-", "-k", 1, "--delimiter", "e", "--field", 1, stdin=b"2e9\n1e99\n")
+        self.fails(r"standard input:1: '' is not a number", "select", "-", "-k", 1, "--delimiter", "\t",
+                   stdin=b"\t7\n")
+
+    def test_bytes_of_no_encoding(self):
+        lines = b"2 \xff\xfe\x00x\n1 y\n"
+        self.prints(b"2 \xff\xfe\x00x\n", "select", "-", "-k", 1, "--field", 1, stdin=lines)
+
+
+class Questions(harness.Case):
+    LINES = b"3\n-5\n4\n3\n-4\n0\n"
+
+    def test_smallest(self):
+        self.prints("1\t-5\n4\t-4\n", "select", "-", "-k", 2, "--smallest", stdin=self.LINES)
+
+    def test_magnitude(self):
+        self.prints("1\t-5\n2\t4\n4\t-4\n", "select", "-", "-k", 3, "--magnitude", stdin=self.LINES)
+
+    def test_kth(self):
+        self.prints("3\t1\t2\n", "kth", "-", "-k", 2, stdin=self.LINES)
+        self.prints("4\t1\t2\n", "kth", "-", "-k", 3, "--magnitude", stdin=self.LINES)
+        self.prints("-inf\t6\t0\n", "kth", "-", "-k", 7, stdin=self.LINES)
+        self.prints("inf\t6\t0\n", "kth", "-", "-k", 7, "--smallest", stdin=self.LINES)
+        self.prints("-inf\t0\t0\n", "kth", "-", "-k", 0, stdin=self.LINES)
+
+    def test_where(self):
+        for option, bounds, expected in [
+                ("--gt", [3], [2]), ("--ge", [3], [0, 2, 3]), ("--lt", [-4], [1]), ("--le", ["-4"], [1, 4]),
+                ("--eq", ["3.0"], [0, 3]), ("--ne", [3], [1, 2, 4, 5]), ("--between", ["-4", "0"], [4, 5])]:
+            lines = self.LINES.decode().split()
+            with self.subTest(option=option):
+                self.prints("".join("%d\t%s\n" % (i, lines[i]) for i in expected), "where", "-", option, *bounds,
+                            stdin=self.LINES)
+
+    def test_where_is_exact_on_integers(self):
+        lines = b"9007199254740992\n9007199254740993\n"
+        self.prints("1\t9007199254740993\n", "where", "-", "--dtype", "int64", "--gt", "9007199254740992",
+                    stdin=lines)
+        self.prints("1\t18446744073709551615\n", "where", "-", "--dtype", "uint64", "--ge",
+                    "18446744073709551615", stdin=b"18446744073709551614\n18446744073709551615\n")
+
+
+class Streams(harness.Case):
+    """More lines than a chunk holds, against a stable sort. Few distinct values: ties cross chunks."""
+
+    def lines(self, seed, count, distinct):
+        print("seed", seed)
+        generator = random.Random(seed)
+        values = [generator.randrange(distinct) - distinct // 2 for _ in range(count)]
+        for i in range(0, count, 1009):
+            values[i] = float(generator.choice(["nan", "inf", "-0.0", "2.5"]))
+        return values, ["%s\trow %d %s" % (value, i, "x" * generator.randrange(9)) for i, value in enumerate(values)]
+
+    def test_select(self):
+        values, lines = self.lines(1, 300000, 1 << 40)
+        data = "\n".join(lines).encode()
+        for k in (1, 100, 5000, 300001):
+            for options in ({}, {"smallest": True}, {"magnitude": True, "nan_last": True}):
+                arguments = ["--nan" if option == "nan_last" else "--" + option for option in options]
+                arguments += ["last"] * ("nan_last" in options)
+                with self.subTest(k=k, options=options):
+                    expected = "".join(lines[i] + "\n" for i in best(values, k, **options))
+                    self.prints(expected, "select", "-", "-k", k, "--field", 1, *arguments, stdin=data)
+
+    def test_kth(self):
+        values, lines = self.lines(2, 300000, 50)
+        data = "\n".join(lines).encode()
+        for k in (1, 200, 299, 4000, 150000, 299999):
+            for options in ({}, {"smallest": True}, {"magnitude": True}):
+                with self.subTest(k=k, options=options):
+                    at, better, equal = kth(values, k, **options)
+                    value = abs(values[at]) if options.get("magnitude") else values[at]
+                    text = harness.shortest(float(value) + 0.0, "d")
+                    self.prints("%s\t%d\t%d\n" % (text, better, equal), "kth", "-", "-k", k, "--field", 1,
+                                *["--" + option for option in options], stdin=data)
+
+    def test_where(self):
+        values, lines = self.lines(3, 300000, 50)
+        data = "\n".join(lines).encode()
+        expected = "".join(line + "\n" for value, line in zip(values, lines) if value >= 20)
+        self.prints(expected, "where", "-", "--ge", 20, "--field", 1, stdin=data)
+
+    def test_ascending_input_replaces_every_line_that_is_kept(self):
+        lines = ["%d" % i for i in range(400000)]
+        self.prints("".join("%d\t%d\n" % (i, i) for i in range(399999, 399989, -1)), "select", "-", "-k", 10,
+                    stdin="\n".join(lines).encode())
+
+    def test_long_lines(self):
+        lines = [b"%d %s" % (i % 7, b"y" * ((1 << 20) - 2 - i)) for i in range(12)]
+        self.prints(lines[6] + b"\n" + lines[5] + b"\n", "select", "-", "-k", 2, "--field", 1,
+                    stdin=b"\n".join(lines))
+
+
+class BadLines(harness.Case):
+    def test_places_and_reasons(self):
+        for data, arguments, expected in [
+                (b"1\nx\n", [], "2: 'x' is not a number"),
+                (b"1\n2 3\n", [], "2: line holds more than a number; choose with --field"),
+                (b"1\n\n2\n", [], "2: blank line"),
+                (b"1\n \t\r\n", [], "2: blank line"),
+                (b"\n", [], "1: blank line"),
+                (b"1 2\n3\n", ["--field", 2], "2: line has no field 2"),
+                (b"1,2\n3\n", ["--field", 2, "--delimiter", ","], "2: line has no field 2"),
+                (b"0x10\n", [], "1: '0x10' is not a number"),
+                (b"1e\n", [], "1: '1e' is not a number"),
+                (b"--1\n", [], "1: '--1' is not a number"),
+                (b".\n", [], "1: '.' is not a number"),
+                (b"infinit\n", [], "1: 'infinit' is not a number"),
+                (b"1,5\n", [], "1: '1,5' is not a number"),
+                (b"\x001\n", [], "1: '' is not a number"),
+                (b"1\x1b[2J\n", [], r"1: '1\?\[2J' is not a number"),
+                (b"1e309\n", [], "1: 1e309 is beyond float64"),
+                (b"9007199254740993\n", [],
+                 "1: integer 9007199254740993 is not exact in float64; use --dtype int64"),
+                (b"1\n-9007199254740993\n", [],
+                 "2: integer -9007199254740993 is not exact in float64; use --dtype int64"),
+                (b"18446744073709551615\n", [],
+                 "1: integer 18446744073709551615 is not exact in float64; use --dtype uint64"),
+                (b"100000000000000000001\n", [],
+                 "1: integer 100000000000000000001 is not exact in float64, and beyond --dtype int64 and uint64"),
+                (b"1.0\n", ["--dtype", "int64"], "1: '1.0' is not a decimal integer, as --dtype asks for"),
+                (b"inf\n", ["--dtype", "int64"], "1: 'inf' is not a decimal integer, as --dtype asks for"),
+                (b"9223372036854775808\n", ["--dtype", "int64"], "1: 9223372036854775808 is beyond int64"),
+                (b"-9223372036854775809\n", ["--dtype", "int64"], "1: -9223372036854775809 is beyond int64"),
+                (b"-1\n", ["--dtype", "uint64"], "1: -1 is beyond uint64"),
+                (b"18446744073709551616\n", ["--dtype", "uint64"], "1: 18446744073709551616 is beyond uint64"),
+        ]:
+            with self.subTest(data=data):
+                self.fails("standard input:" + expected, "select", "-", "-k", 1, *arguments, stdin=data)
+
+    def test_exact_large_integers_are_fine(self):
+        for text in (b"10000000000000000000000", b"9007199254740994", b"-36893488147419103232", b"1" + b"0" * 22):
+            self.prints(b"0\t" + text + b"\n", "select", "-", "-k", 1, stdin=text)
+
+    def test_the_file_is_named(self):
+        path = self.write("numbers.txt", "1\n2\nthree\n")
+        self.fails(path + ":3: 'three' is not a number", "select", path, "-k", 1)
+
+    def test_a_late_line(self):
+        self.fails("standard input:400001: 'x' is not a number", "where", "-", "--lt", 0,
+                   stdin=b"1\n" * 400000 + b"x\n")
+
+    def test_too_long(self):
+        for data in (b"1 " + b"x" * (1 << 20) + b"\n", b"1 " + b"x" * (9 << 20), b"0" * (1 << 20) + b"1"):
+            self.fails("standard input:2: line is longer than 1048576 bytes", "select", "-", "-k", 1, "--field", 1,
+                       stdin=b"5\n" + data)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Nothing is allocated inside a call (CONTRACT.md, 7.1), and a context that cannot be allocated is an
+ * error that leaks nothing. */
+#include <stdlib.h>
+
+#include "allocation.h"
+#include "check.h"
+#include "random.h"
+
+enum { LENGTH = 1 << 18, ROWS = 64, STATE_BYTES = 1 << 25 };
+
+static float values[LENGTH], results[LENGTH];
+static int32_t indices[LENGTH];
+static int64_t counts[LENGTH], equal[LENGTH];
+static unsigned char workspace[STATE_BYTES];
+
+/* One call of everything on rows of this length. */
+static void call_everything(topk_context *context, int64_t rows, int64_t k) {
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    topk_input input = TOPK_INPUT_INIT;
+    topk_predicate predicate = TOPK_PREDICATE_INIT;
+    size_t bytes = 0;
+    problem.type = TOPK_F32;
+    problem.rows = rows;
+    problem.length_max = LENGTH / rows;
+    problem.k_max = k;
+    input.values = values;
+    predicate.kind = TOPK_GT;
+    predicate.low.value.f64 = 0.5;
+    CHECK_STATUS(TOPK_OK, topk_workspace_size(context, TOPK_OPERATION_SELECT, &problem, &bytes));
+    CHECK_STATUS(TOPK_OK,
+                 topk_select(context, &problem, &input, results, indices, workspace, STATE_BYTES, NULL));
+    CHECK_STATUS(TOPK_OK,
+                 topk_kth(context, &problem, &input, results, counts, equal, workspace, STATE_BYTES, NULL));
+    CHECK_STATUS(TOPK_OK, topk_where(context, &problem, &input, &predicate, results, indices, LENGTH, counts,
+                                     workspace, STATE_BYTES, NULL));
+    CHECK_STATUS(TOPK_OK, topk_accumulator_size(context, &problem, &bytes));
+    CHECK(bytes <= STATE_BYTES);
+    CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &problem, workspace, STATE_BYTES, NULL));
+    for (int chunk = 0; chunk < 3; chunk++) {
+        CHECK_STATUS(TOPK_OK, topk_accumulator_push(context, &problem, workspace, STATE_BYTES, &input,
+                                                    problem.length_max, chunk * problem.length_max, NULL));
+    }
+    CHECK_STATUS(TOPK_OK,
+                 topk_accumulator_peek(context, &problem, workspace, STATE_BYTES, results, indices, NULL));
+    CHECK_STATUS(TOPK_OK,
+                 topk_accumulator_finish(context, &problem, workspace, STATE_BYTES, results, indices, NULL));
+    problem.rows = -1; /* and an error */
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE,
+                 topk_select(context, &problem, &input, results, indices, workspace, STATE_BYTES, NULL));
+}
+
+static topk_context *create(int threads) {
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    topk_context *context = NULL;
+    options.backend = TOPK_BACKEND_CPU;
+    options.threads = threads;
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
+    return context;
+}
+
+/* The first call may start the team; from then on the allocator is not called at all. */
+static void check_no_allocation(int threads) {
+    topk_context *context = create(threads);
+    call_everything(context, 1, 100);
+    long before = allocation_count();
+    for (int64_t rows = 1; rows <= ROWS; rows *= 4) {
+        call_everything(context, rows, 1);
+        call_everything(context, rows, 100);
+        call_everything(context, rows, LENGTH / rows / 2);
+    }
+    CHECK(allocation_count() == before);
+    topk_context_destroy(context);
+}
+
+/* Each allocation of creating a context fails in turn. */
+static void check_failing_context(void) {
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    int failed = 0;
+    options.backend = TOPK_BACKEND_CPU;
+    for (long nth = 0; nth < 100; nth++) {
+        topk_context *context = NULL;
+        long live = allocation_live();
+        allocation_fail_nth(nth);
+        topk_status status = topk_context_create(&options, &context);
+        allocation_fail_nth(-1);
+        CHECK((status == TOPK_OK) == (context != NULL));
+        if (status != TOPK_OK) {
+            failed++;
+            CHECK_STATUS(TOPK_ERROR_OUT_OF_MEMORY, status);
+            CHECK(topk_last_error()[0] != '\0');
+        }
+        topk_context_destroy(context);
+        CHECK(allocation_live() == live);
+    }
+    CHECK(failed > 0);
+}
+
+int main(void) {
+    random_state random = {1};
+    for (int i = 0; i < LENGTH; i++) {
+        values[i] = (float)random_unit(&random);
+    }
+    check_no_allocation(1);
+    check_no_allocation(2);
+    check_failing_context();
+    return check_report();
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The caller's floating-point mode changes no result, and no exception is raised (CONTRACT.md, 1.5). */
+#define _GNU_SOURCE
+#include <fenv.h>
+
+#include "check.h"
+#include "run.h"
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+enum { FLUSH_AND_ZERO = 0x8040 }; /* FTZ and DAZ of MXCSR */
+
+static void flush_denormals(bool on) {
+    _mm_setcsr(on ? _mm_getcsr() | FLUSH_AND_ZERO : _mm_getcsr() & ~(unsigned)FLUSH_AND_ZERO);
+}
+#else
+static void flush_denormals(bool on) {
+    (void)on;
+}
+#endif
+
+/* All operations on an instance in a hostile mode; between the calls there is integer code only. */
+static void run_in_mode(topk_context *context, const instance *i, bool flush, int trapped, int rounding) {
+    fenv_t ordinary;
+    fegetenv(&ordinary);
+    feclearexcept(FE_ALL_EXCEPT);
+    fesetround(rounding);
+    feenableexcept(trapped);
+    flush_denormals(flush);
+    run_result select = run_select(context, i, NULL), reference = run_select(context, i, "reference");
+    run_result kth = run_kth(context, i, NULL), where = run_where(context, i, NULL);
+    int raised = fetestexcept(FE_ALL_EXCEPT);
+    fesetenv(&ordinary);
+    bool right = CHECK(select == RUN_PASSED) & CHECK(reference == RUN_PASSED) & CHECK(kth == RUN_PASSED) &
+                 CHECK(where == RUN_PASSED) & CHECK(raised == 0);
+    if (!right) {
+        char text[CASE_TEXT_BYTES];
+        fprintf(stderr, "    in: %s, exceptions %#x\n", case_format(i->source, text), (unsigned)raised);
+    }
+}
+
+int main(void) {
+    static const char *const data[] = {"denormals", "zeros", "some-nan", "infinities", "bits", "extremes"};
+    static const char *const shapes[] = {"size=300,rows=7,k=33", "size=20000,rows=1,k=100",
+                                         "size=20000,rows=1,k=n/2", "size=70000,rows=1,k=10"};
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    topk_context *context;
+    dimensions_init(INT64_MAX);
+    options.backend = TOPK_BACKEND_CPU;
+    options.threads = 1; /* modes are per thread */
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
+    for (int c = 0; c < 6 * 6 * 4; c++) {
+        char text[CASE_TEXT_BYTES];
+        test_case source = {{0}, (uint64_t)c};
+        instance i;
+        snprintf(text, sizeof text, "data=%s,%s,predicate=%s", data[c / 24], shapes[c % 4],
+                 c % 3 == 0   ? "ge"
+                 : c % 3 == 1 ? "between"
+                              : "eq");
+        CHECK(case_parse(text, &source, NULL));
+        source.value[DIM_TYPE] = c / 4 % 6; /* the floating-point types */
+        source.value[DIM_RANK] = c / 4 % 2;
+        instance_build(&source, &i);
+        run_in_mode(context, &i, true, 0, FE_TONEAREST);
+        run_in_mode(context, &i, false, FE_ALL_EXCEPT, FE_TONEAREST);
+        run_in_mode(context, &i, true, FE_ALL_EXCEPT, FE_UPWARD);
+        instance_free(&i);
+    }
+    topk_context_destroy(context);
+    return check_report();
+}

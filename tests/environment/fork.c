@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A child process goes on using its parent's context, on one thread, also when the parent's team of
+ * threads did not survive the fork. */
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+enum { LENGTH = 1 << 20, K = 100 };
+
+static float values[LENGTH];
+
+static int select_in(topk_context *context) {
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    topk_input input = TOPK_INPUT_INIT;
+    int32_t indices[K];
+    size_t bytes;
+    int right = 1;
+    problem.type = TOPK_F32;
+    problem.length_max = LENGTH;
+    problem.k_max = K;
+    input.values = values;
+    CHECK_STATUS(TOPK_OK, topk_workspace_size(context, TOPK_OPERATION_SELECT, &problem, &bytes));
+    void *workspace = malloc(bytes + 1);
+    CHECK_STATUS(TOPK_OK, topk_select(context, &problem, &input, NULL, indices, workspace, bytes, NULL));
+    free(workspace);
+    for (int i = 0; i < K; i++) {
+        right = right && indices[i] == LENGTH - 1 - i;
+    }
+    return CHECK(right);
+}
+
+int main(void) {
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    topk_context *context;
+    int status = -1;
+    options.backend = TOPK_BACKEND_CPU;
+    options.threads = 4;
+    for (int i = 0; i < LENGTH; i++) {
+        values[i] = (float)i;
+    }
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
+    select_in(context);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60); /* a child that waits for threads that are not there would wait for ever */
+        _exit(select_in(context) ? 0 : 1);
+    }
+    CHECK(child > 0 && waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    select_in(context);
+    topk_context_destroy(context);
+    return check_report();
+}

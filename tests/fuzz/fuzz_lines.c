@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Lines of text, against a plain reading of the rules: line by line, field by field, without the fast
+ * case. The first three bytes of the input choose the format. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "parse/parse.h"
+
+struct slice {
+    const char *at;
+    size_t length;
+};
+
+static bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\v' || c == '\f';
+}
+
+static struct slice trim(struct slice slice) {
+    while (slice.length > 0 && is_blank(*slice.at))
+        slice = (struct slice){slice.at + 1, slice.length - 1};
+    while (slice.length > 0 && is_blank(slice.at[slice.length - 1]))
+        slice.length--;
+    return slice;
+}
+
+/* Takes the first field off *rest; the rest of the last one has a NULL place. */
+static struct slice take_field(struct slice *rest, int delimiter) {
+    struct slice line = delimiter < 0 ? trim(*rest) : *rest;
+    size_t end = 0;
+    while (end < line.length && (delimiter < 0 ? !is_blank(line.at[end]) : line.at[end] != (char)delimiter))
+        end++;
+    *rest = end < line.length ? (struct slice){line.at + end + 1, line.length - end - 1}
+                              : (struct slice){NULL, 0};
+    return trim((struct slice){line.at, end});
+}
+
+static int expected_kind(const struct line_format *format, struct slice line, union number *value) {
+    if (trim(line).length == 0)
+        return LINE_BLANK;
+    struct slice rest = line;
+    struct slice field = take_field(&rest, format->delimiter);
+    for (int64_t i = 1; i < format->field; i++) {
+        if (rest.at == NULL)
+            return LINE_NO_FIELD;
+        field = take_field(&rest, format->delimiter);
+    }
+    if (format->field == 0 && rest.at != NULL && trim(rest).length > 0)
+        return LINE_EXTRA_FIELDS;
+    return number_parse(format->type, field.at, field.length, value) == NUMBER_OK ? LINE_OK : LINE_NUMBER;
+}
+
+static void check(const struct line_format *format, const char *text, size_t length) {
+    enum { CAPACITY = 64 };
+    union number values[CAPACITY];
+    uint32_t starts[CAPACITY + 1];
+    struct line_error error;
+    size_t count = lines_parse(format, text, (uint32_t)length, values, starts, CAPACITY, &error);
+    const char *at = text;
+    for (size_t line = 0;; line++) {
+        demand(starts[line] == (size_t)(at - text));
+        if (line == CAPACITY || at == text + length) {
+            demand(count == line && error.kind == LINE_OK);
+            return;
+        }
+        const char *newline = memchr(at, '\n', (size_t)(text + length - at));
+        size_t line_length = (size_t)(newline - at);
+        line_length -= line_length > 0 && at[line_length - 1] == '\r';
+        union number value;
+        int kind = expected_kind(format, (struct slice){at, line_length}, &value);
+        if (kind != LINE_OK) {
+            demand(count == line && (int)error.kind == kind);
+            return;
+        }
+        demand(line < count && memcmp(&value, &values[line], sizeof value) == 0);
+        demand(line_text_length(at, (size_t)(newline + 1 - at)) == line_length);
+        at = newline + 1;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static const topk_type types[] = {TOPK_F64, TOPK_I64, TOPK_U64};
+    if (size < 4)
+        return 0;
+    struct line_format format = {.type = types[data[0] % 3], .field = data[1] % 4, .delimiter = -1};
+    if (data[2] != '\n' && data[2] != '\r' && data[2] >= '\t' && format.field > 0)
+        format.delimiter = data[2];
+    size_t length = size - 3;
+    char *text = malloc(length + 1);
+    demand(text != NULL);
+    memcpy(text, data + 3, length);
+    if (text[length - 1] != '\n')
+        text[length++] = '\n';
+    check(&format, text, length);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers, against strtod(), strtoll() and strtoull(). */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "parse/parse.h"
+
+/* What the C functions accept and the tool does not: leading space, hexadecimals, nan(...). */
+static bool is_foreign(const char *text) {
+    return text[0] == '\0' || isspace((unsigned char)text[0]) || strpbrk(text, "xX(") != NULL;
+}
+
+static bool same(double a, double b) {
+    return isnan(a) ? isnan(b) : memcmp(&a, &b, sizeof a) == 0;
+}
+
+static void check_float(const char *text, size_t length) {
+    union number value;
+    enum number_status status = number_parse(TOPK_F64, text, length, &value);
+    char *end;
+    double expected = strtod(text, &end);
+    bool accepted = end == text + length && !is_foreign(text);
+    demand((status != NUMBER_SYNTAX) == accepted);
+    bool integer = strpbrk(text, ".eEnN") == NULL; /* no letter of inf and nan either */
+    if (status == NUMBER_OK)
+        demand(same(value.f64, expected));
+    if (status == NUMBER_RANGE)
+        demand(isinf(expected));
+    if (status == NUMBER_INEXACT)
+        demand(integer && fabs(expected) >= 0x1p53);
+    union number quick;
+    const char *quick_end = number_parse_short(TOPK_F64, text, &quick);
+    if (quick_end == text + length)
+        demand(status == NUMBER_OK && same(quick.f64, value.f64));
+}
+
+static void check_integer(const char *text, size_t length) {
+    union number value;
+    char *end;
+    errno = 0;
+    long long expected = strtoll(text, &end, 10);
+    bool accepted = end == text + length && !is_foreign(text);
+    enum number_status status = number_parse(TOPK_I64, text, length, &value);
+    demand((status != NUMBER_SYNTAX) == accepted);
+    if (accepted)
+        demand((status == NUMBER_RANGE) == (errno == ERANGE));
+    if (status == NUMBER_OK)
+        demand(value.i64 == expected);
+    union number quick;
+    if (number_parse_short(TOPK_I64, text, &quick) == text + length)
+        demand(status == NUMBER_OK && quick.i64 == value.i64);
+
+    errno = 0;
+    unsigned long long positive = strtoull(text, &end, 10);
+    status = number_parse(TOPK_U64, text, length, &value);
+    demand((status != NUMBER_SYNTAX) == accepted);
+    if (status == NUMBER_OK)
+        demand(errno == 0 && value.u64 == positive);
+    if (accepted && text[0] != '-')
+        demand((status == NUMBER_RANGE) == (errno == ERANGE));
+    if (number_parse_short(TOPK_U64, text, &quick) == text + length)
+        demand(status == NUMBER_OK && quick.u64 == value.u64);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    char *text = malloc(size + 1);
+    demand(text != NULL);
+    if (size > 0)
+        memcpy(text, data, size);
+    text[size] = '\0';
+    if (strlen(text) == size) {
+        check_float(text, size);
+        check_integer(text, size);
+    }
+    free(text);
+    return 0;
+}

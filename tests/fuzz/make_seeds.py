@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the seed inputs of each fuzzer to FOLDER/NAME, and empties FOLDER/NAME.found for its finds.
+
+usage: make_seeds.py FOLDER"""
+
+import os
+import shutil
+import struct
+import sys
+
+
+def npy(text, version=1, body=b"\0" * 48):
+    length = struct.pack("<H" if version == 1 else "<I", len(text))
+    return b"\x93NUMPY" + bytes([version, 0]) + length + text.encode() + body
+
+
+HEADER = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n"
+NUMBERS = [b"0", b"-1", b"+12.5", b"1e10", b".5", b"5.", b"-0.0", b"1e-400", b"1e400", b"9007199254740993",
+           b"18446744073709551615", b"-9223372036854775808", b"123456789012345678901234567890", b"inf", b"-Infinity",
+           b"NaN", b"1.00000000000000011102230246251565404236316680908203125", b"2.2250738585072011e-308", b"x",
+           b"17976931348623157" + b"0" * 292, b"0." + b"0" * 330 + b"49406564584124654"]
+SEEDS = {
+    "npy": [npy(HEADER % ("<f4", False, "(3, 4)")), npy(HEADER % ("|u1", False, "(48,)"), 2),
+            npy(HEADER % ("<V2", False, "(24,)"), 3), npy(HEADER % (">f8", True, "()")), b"\x93NUMPY\x01\x00\xff\xff",
+            npy('{"shape": (0,), "fortran_order": False, "descr": "<i8"}')],
+    "vecs": [b"", struct.pack("<iff", 2, 1, 2) * 3, struct.pack("<iBBBB", 4, 1, 2, 3, 4) * 2, struct.pack("<i", -1),
+             struct.pack("<iff", 2, 1, 2) + struct.pack("<iff", 1, 1, 2)],
+    "number": NUMBERS,
+    "values": NUMBERS + [b"float32", b"bf16", b"float8_e4m3fn", b"1000", b"-5"],
+    "lines": [b"\0\0\0" + b"\n".join(NUMBERS[:8]), b"\0\1\0120\t/var\n4096 /usr\n", b"\1\2,a,5,b\r\n,-6\n",
+              b"\2\3 a b 7\n c  d\t8 e", b"\0\2-1-2-3\n--4\n", b"\0\0\0\n", b"\0\1e2e9\n1e99\n"],
+}
+
+for name, seeds in SEEDS.items():
+    for folder in (name, name + ".found"):
+        path = os.path.join(sys.argv[1], folder)
+        shutil.rmtree(path, ignore_errors=True)
+        os.makedirs(path)
+    for i, seed in enumerate(seeds):
+        with open(os.path.join(sys.argv[1], name, str(i)), "wb") as file:
+            file.write(seed)

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The accumulator against the oracle on everything that was pushed: random chunks in random order,
+ * with gaps between them, rows that end early, and peeks in between. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "elements.h"
+#include "generators.h"
+#include "guarded.h"
+#include "oracle.h"
+
+enum { ROWS_MAX = 4, STREAM_MAX = 6000, CHUNKS_MAX = 40, SCENARIOS = 400 };
+
+/* A piece of the streams: elements [begin, end) of each row, of which row r has lengths[r]. */
+typedef struct chunk {
+    int64_t begin, end;
+    int64_t lengths[ROWS_MAX];
+} chunk;
+
+typedef struct scenario {
+    topk_problem problem; /* row_stride is the length of a stream */
+    bool has_lengths, has_payload;
+    int64_t first_position; /* of a stream */
+    chunk chunks[CHUNKS_MAX];
+    int chunk_count;
+    guarded values, payload, state;
+} scenario;
+
+/* What a result slot holds. */
+typedef struct slot {
+    int64_t index;
+    uint64_t bits;
+} slot;
+
+static topk_context *context;
+
+static int64_t payload_of(const scenario *s, int64_t element) {
+    return s->problem.index_type == TOPK_INDEX_I32 ? (int32_t)(7 - 3 * element) : 7 - 3 * element;
+}
+
+static void draw_chunks(scenario *s, random_state *random) {
+    int64_t stream = s->problem.row_stride, length = 0;
+    s->chunk_count = 0;
+    for (int64_t at = random_below(random, 50); at < stream && s->chunk_count < CHUNKS_MAX;) {
+        chunk *c = &s->chunks[s->chunk_count++];
+        c->begin = at;
+        c->end = at + random_below(random, stream / (1 + random_below(random, 12)) + 1);
+        c->end = c->end > stream ? stream : c->end;
+        at = c->end + (random_below(random, 4) == 0 ? random_below(random, 30) : 0);
+        length = c->end - c->begin > length ? c->end - c->begin : length;
+        for (int64_t r = 0; r < s->problem.rows; r++) { /* some beyond both ends, to be clamped */
+            c->lengths[r] =
+                s->has_lengths ? random_below(random, c->end - c->begin + 20) - 10 : c->end - c->begin;
+        }
+    }
+    s->problem.length_max = length + random_below(random, 3);
+    for (int i = s->chunk_count - 1; i > 0; i--) {
+        int other = random_below(random, 2) == 0 ? i : (int)random_below(random, i + 1);
+        chunk swap = s->chunks[i];
+        s->chunks[i] = s->chunks[other];
+        s->chunks[other] = swap;
+    }
+}
+
+static void draw_problem(scenario *s, random_state *random) {
+    static const int64_t ks[] = {0, 1, 2, 7, 31, 32, 100, 1000, STREAM_MAX + 5};
+    topk_problem *p = &s->problem;
+    *p = (topk_problem)TOPK_PROBLEM_INIT;
+    p->type = (topk_type)(1 + random_below(random, 14));
+    p->index_type = (topk_index_type)random_below(random, 2);
+    p->extent_type = (topk_index_type)random_below(random, 2);
+    p->direction = (topk_direction)random_below(random, 2);
+    p->rank = (topk_rank)random_below(random, 2);
+    p->order = (topk_order)random_below(random, 2);
+    p->nan = (topk_nan)random_below(random, 2);
+    p->rows = random_below(random, ROWS_MAX + 1);
+    p->k_max = ks[random_below(random, sizeof ks / sizeof ks[0])];
+    p->row_stride = 1 + random_below(random, STREAM_MAX);
+    s->has_lengths = random_below(random, 3) == 0;
+    s->has_payload = random_below(random, 3) == 0;
+    s->first_position = random_below(random, 2) * 1000000;
+}
+
+static void scenario_build(scenario *s, random_state *random) {
+    draw_problem(s, random);
+    draw_chunks(s, random);
+    const topk_problem *p = &s->problem;
+    int64_t elements = p->rows * p->row_stride;
+    size_t size = oracle_type_size(p->type), index_bytes = p->index_type == TOPK_INDEX_I32 ? 4 : 8;
+    s->values = guarded_allocate((size_t)elements * size, GUARDED_AT_END);
+    s->payload = guarded_allocate((size_t)elements * index_bytes, GUARDED_AT_END);
+    for (int64_t r = 0; r < p->rows; r++) {
+        char *row = (char *)s->values.data + (size_t)(r * p->row_stride) * size;
+        generators[random_below(random, generator_count)].fill(p->type, row, p->row_stride, random);
+    }
+    for (int64_t e = 0; e < elements; e++) {
+        element_put_bits(p->index_type == TOPK_INDEX_I32 ? TOPK_I32 : TOPK_I64, s->payload.data, e,
+                         (uint64_t)payload_of(s, e));
+    }
+    guarded_make_read_only(&s->values);
+    guarded_make_read_only(&s->payload);
+}
+
+static void scenario_free(scenario *s) {
+    guarded_free(&s->values);
+    guarded_free(&s->payload);
+    guarded_free(&s->state);
+}
+
+static int64_t clamped_length(const chunk *c, int64_t row) {
+    int64_t length = c->end - c->begin;
+    return c->lengths[row] < 0 ? 0 : c->lengths[row] > length ? length : c->lengths[row];
+}
+
+/* The elements of a row that the first `pushed` chunks brought, by position; returns how many. */
+static int64_t collect(const scenario *s, int pushed, int64_t row, int64_t *positions) {
+    static bool present[STREAM_MAX + 1];
+    int64_t count = 0;
+    memset(present, 0, sizeof present);
+    for (int c = 0; c < pushed; c++) {
+        for (int64_t e = 0; e < clamped_length(&s->chunks[c], row); e++) {
+            present[s->chunks[c].begin + e] = true;
+        }
+    }
+    for (int64_t e = 0; e < s->problem.row_stride; e++) {
+        if (present[e]) {
+            positions[count++] = e;
+        }
+    }
+    return count;
+}
+
+/* The k_max slots that a row should hold; returns how many are results. */
+static int64_t expected_row(const scenario *s, int pushed, int64_t row, slot *slots) {
+    static int64_t positions[STREAM_MAX];
+    static uint64_t gathered[STREAM_MAX];
+    static oracle_entry ranking[STREAM_MAX];
+    const topk_problem *p = &s->problem;
+    uint64_t padding = 0;
+    int64_t count = collect(s, pushed, row, positions);
+    for (int64_t i = 0; i < count; i++) {
+        element_put_bits(p->type, gathered, i,
+                         element_get_bits(p->type, s->values.data, row * p->row_stride + positions[i]));
+    }
+    oracle_rank(p, gathered, count, ranking);
+    oracle_write_padding(p->type, p->direction, &padding);
+    for (int64_t k = 0; k < p->k_max; k++) {
+        slots[k] = (slot){-1, element_get_bits(p->type, &padding, 0)};
+        if (k < count) {
+            int64_t position = positions[ranking[k].position];
+            slots[k].bits = element_get_bits(p->type, gathered, ranking[k].position);
+            slots[k].index =
+                s->has_payload ? payload_of(s, row * p->row_stride + position) : s->first_position + position;
+        }
+    }
+    return count < p->k_max ? count : p->k_max;
+}
+
+static int by_index(const void *a, const void *b) {
+    int64_t x = ((const slot *)a)->index, y = ((const slot *)b)->index;
+    return (x > y) - (x < y);
+}
+
+static bool row_is_right(const scenario *s, int pushed, int64_t row, const void *values,
+                         const void *indices) {
+    static slot wanted[STREAM_MAX + 5], got[STREAM_MAX + 5];
+    const topk_problem *p = &s->problem;
+    int64_t results = expected_row(s, pushed, row, wanted);
+    for (int64_t k = 0; k < p->k_max; k++) {
+        int64_t at = row * p->k_max + k;
+        got[k].bits = element_get_bits(p->type, values, at);
+        got[k].index =
+            p->index_type == TOPK_INDEX_I32 ? ((const int32_t *)indices)[at] : ((const int64_t *)indices)[at];
+    }
+    if (p->order == TOPK_ORDER_ANY) {
+        qsort(wanted, (size_t)results, sizeof *wanted, by_index);
+        qsort(got, (size_t)results, sizeof *got, by_index);
+    }
+    for (int64_t k = 0; k < p->k_max; k++) {
+        if (wanted[k].index != got[k].index || wanted[k].bits != got[k].bits) {
+            fprintf(stderr,
+                    "row %" PRId64 " slot %" PRId64 ": expected %" PRId64 " %#" PRIx64 ", got %" PRId64
+                    " %#" PRIx64 "\n",
+                    row, k, wanted[k].index, wanted[k].bits, got[k].index, got[k].bits);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Peeks, or finishes after the last push, and judges the result. */
+static bool results_are_right(scenario *s, int pushed, bool finish) {
+    const topk_problem *p = &s->problem;
+    size_t slots = (size_t)(p->rows * p->k_max);
+    guarded values = guarded_allocate(slots * oracle_type_size(p->type), GUARDED_AT_END);
+    guarded indices = guarded_allocate(slots * (p->index_type == TOPK_INDEX_I32 ? 4 : 8), GUARDED_AT_END);
+    topk_status (*call)(topk_context *, const topk_problem *, void *, size_t, void *, void *, topk_stream) =
+        finish ? topk_accumulator_finish : topk_accumulator_peek;
+    bool right = CHECK_STATUS(
+        TOPK_OK, call(context, p, s->state.data, s->state.bytes, values.data, indices.data, NULL));
+    for (int64_t r = 0; right && r < p->rows; r++) {
+        right = CHECK(row_is_right(s, pushed, r, values.data, indices.data));
+    }
+    right = CHECK(guarded_intact(&values) && guarded_intact(&indices) && guarded_intact(&s->state)) && right;
+    guarded_free(&values);
+    guarded_free(&indices);
+    return right;
+}
+
+static bool push_chunk(scenario *s, const chunk *c) {
+    const topk_problem *p = &s->problem;
+    topk_input input = TOPK_INPUT_INIT;
+    int32_t narrow[ROWS_MAX];
+    for (int64_t r = 0; r < p->rows; r++) {
+        narrow[r] = (int32_t)c->lengths[r];
+    }
+    input.values = (const char *)s->values.data + (size_t)c->begin * oracle_type_size(p->type);
+    if (s->has_payload) {
+        input.indices = (const char *)s->payload.data + c->begin * (p->index_type == TOPK_INDEX_I32 ? 4 : 8);
+    }
+    if (s->has_lengths) {
+        input.lengths = p->extent_type == TOPK_INDEX_I32 ? (const void *)narrow : (const void *)c->lengths;
+    }
+    return CHECK_STATUS(TOPK_OK,
+                        topk_accumulator_push(context, p, s->state.data, s->state.bytes, &input,
+                                              c->end - c->begin, s->first_position + c->begin, NULL));
+}
+
+static bool run_scenario(scenario *s, random_state *random) {
+    size_t bytes = 0;
+    bool right = CHECK_STATUS(TOPK_OK, topk_accumulator_size(context, &s->problem, &bytes));
+    s->state = guarded_allocate(bytes, random_below(random, 2) == 0 ? GUARDED_AT_END : 1);
+    guarded_fill(&s->state, (unsigned char)random_bits(random));
+    right = right &&
+            CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &s->problem, s->state.data, bytes, NULL));
+    for (int c = 0; right && c < s->chunk_count; c++) {
+        right = push_chunk(s, &s->chunks[c]);
+        if (right && random_below(random, 4) == 0) {
+            right = results_are_right(s, c + 1, false);
+        }
+    }
+    return right && results_are_right(s, s->chunk_count, true);
+}
+
+static void run_scenarios(int threads) {
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    options.backend = TOPK_BACKEND_CPU;
+    options.threads = threads;
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
+    for (uint64_t seed = 0; seed < SCENARIOS && check_failures < 10; seed++) {
+        random_state random = {seed};
+        static scenario s;
+        s = (scenario){0};
+        scenario_build(&s, &random);
+        if (!run_scenario(&s, &random)) {
+            fprintf(stderr,
+                    "    in scenario %" PRIu64 ", %d threads: %s, rows %" PRId64 ", k %" PRId64
+                    ", %d chunks\n",
+                    seed, threads, topk_type_name(s.problem.type), s.problem.rows, s.problem.k_max,
+                    s.chunk_count);
+        }
+        scenario_free(&s);
+    }
+    topk_context_destroy(context);
+}
+
+int main(int argc, char **argv) {
+    run_scenarios(argc > 1 ? atoi(argv[1]) : 1);
+    return check_report();
+}

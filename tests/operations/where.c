@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * topk_where() with every comparison against bounds that the element type can and cannot hold. The
+ * shared list of cases takes its bounds from the data; here they come from all over the number line. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "elements.h"
+#include "run.h"
+
+static const double f64_bounds[] = {0.0,
+                                    -0.0,
+                                    0.1,
+                                    -0.1,
+                                    0.5,
+                                    1.0,
+                                    -1.0,
+                                    2.5,
+                                    -2.5,
+                                    127.5,
+                                    -128.5,
+                                    255.5,
+                                    300,
+                                    448,
+                                    449,
+                                    464,
+                                    65504,
+                                    65505,
+                                    -65520,
+                                    16777217,
+                                    4294967295.5,
+                                    2147483648.0,
+                                    -2147483649.0,
+                                    9007199254740993.0,
+                                    0x1p63,
+                                    -0x1p63,
+                                    0x1p64,
+                                    0x1.fffffffffffffp63,
+                                    3.4028234663852886e38,
+                                    3.4028234663852887e38,
+                                    1e300,
+                                    -1e300,
+                                    0x1p-9,
+                                    0x1p-10,
+                                    0x1p-24,
+                                    0x1p-25,
+                                    0x1p-133,
+                                    0x1p-149,
+                                    0x1p-150,
+                                    0x1p-1074,
+                                    (double)INFINITY,
+                                    -(double)INFINITY,
+                                    (double)NAN,
+                                    -(double)NAN};
+static const int64_t i64_bounds[] = {0,
+                                     1,
+                                     -1,
+                                     127,
+                                     128,
+                                     -128,
+                                     -129,
+                                     255,
+                                     256,
+                                     32767,
+                                     32768,
+                                     -32769,
+                                     65535,
+                                     65536,
+                                     16777217,
+                                     INT32_MAX,
+                                     INT32_MIN,
+                                     INT64_C(4294967296),
+                                     INT64_MAX,
+                                     INT64_MIN,
+                                     -16777217,
+                                     INT64_C(9007199254740993),
+                                     INT64_MAX - 1};
+static const uint64_t u64_bounds[] = {0,
+                                      1,
+                                      255,
+                                      256,
+                                      65535,
+                                      UINT32_MAX,
+                                      UINT64_C(1) << 63,
+                                      UINT64_MAX,
+                                      UINT64_MAX - 1,
+                                      (UINT64_C(1) << 63) + 1,
+                                      UINT64_C(18446744073709549568)};
+
+enum {
+    F64_BOUNDS = sizeof f64_bounds / sizeof f64_bounds[0],
+    I64_BOUNDS = sizeof i64_bounds / sizeof i64_bounds[0],
+    U64_BOUNDS = sizeof u64_bounds / sizeof u64_bounds[0],
+    BOUNDS = F64_BOUNDS + I64_BOUNDS + U64_BOUNDS
+};
+
+static topk_context *context;
+
+static topk_bound bound_at(int b) {
+    topk_bound bound = {TOPK_BOUND_F64, {0.0}};
+    if (b < F64_BOUNDS) {
+        bound.value.f64 = f64_bounds[b];
+    } else if (b < F64_BOUNDS + I64_BOUNDS) {
+        bound.type = TOPK_BOUND_I64;
+        bound.value.i64 = i64_bounds[b - F64_BOUNDS];
+    } else {
+        bound.type = TOPK_BOUND_U64;
+        bound.value.u64 = u64_bounds[b - F64_BOUNDS - I64_BOUNDS];
+    }
+    return bound;
+}
+
+static void check_where(const instance *i) {
+    if (!CHECK(run_where(context, i, NULL) == RUN_PASSED) && check_failures < CHECK_SHOWN_MAX) {
+        char text[CASE_TEXT_BYTES];
+        const topk_predicate *p = &i->predicate;
+        fprintf(stderr, "    kind %d, low type %d %.17g (%#llx), high type %d %.17g (%#llx), in: %s\n",
+                (int)p->kind, (int)p->low.type, p->low.value.f64, (unsigned long long)p->low.value.u64,
+                (int)p->high.type, p->high.value.f64, (unsigned long long)p->high.value.u64,
+                case_format(i->source, text));
+    }
+}
+
+/* All kinds with one bound, BETWEEN with another; every third time through a pointer. */
+static void check_bounds(instance *i, random_state *random) {
+    for (int b = 0; b < BOUNDS; b++) {
+        for (int kind = TOPK_GT; kind <= TOPK_BETWEEN; kind++) {
+            i->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
+            i->predicate.kind = (topk_predicate_kind)kind;
+            i->predicate.low = i->bounds[0] = bound_at(b);
+            i->predicate.high = i->bounds[1] = bound_at((int)random_below(random, BOUNDS));
+            if (random_below(random, 3) == 0) {
+                i->predicate.bounds = i->bounds;
+            }
+            check_where(i);
+        }
+    }
+}
+
+static void check_types(void) {
+    static const char *const data[] = {"bits", "extremes", "zeros", "denormals", "normal", "some-nan"};
+    random_state random = {1};
+    for (int type = 0; type < 14; type++) {
+        for (int d = 0; d < 6; d++) {
+            test_case source = {{0}, (uint64_t)(type * 6 + d)};
+            instance i;
+            char text[CASE_TEXT_BYTES];
+            snprintf(text, sizeof text, "data=%s,size=70,rows=2,shape=gaps", data[d]);
+            CHECK(case_parse(text, &source, NULL));
+            source.value[DIM_TYPE] = type;
+            instance_build(&source, &i);
+            check_bounds(&i, &random);
+            instance_free(&i);
+        }
+    }
+}
+
+/* An unknown type in a bound that is read when the work runs is taken for F64. */
+static void check_unknown_bound_type(void) {
+    test_case source = {{0}, 1};
+    instance i;
+    CHECK(case_parse("data=normal,type=f32,size=1000,rows=1", &source, NULL));
+    instance_build(&source, &i);
+    i.predicate = (topk_predicate)TOPK_PREDICATE_INIT;
+    i.predicate.kind = TOPK_BETWEEN;
+    i.bounds[0] = (topk_bound){(topk_bound_type)17, {-0.5}};
+    i.bounds[1] = (topk_bound){(topk_bound_type)-1, {0.5}};
+    i.predicate.bounds = i.bounds;
+    check_where(&i);
+    instance_free(&i);
+}
+
+/* With a mask and no values wanted, the elements are never looked at: they need not exist. */
+static void check_mask_without_values(void) {
+    for (int kind = TOPK_BYTE_MASK; kind <= TOPK_BIT_MASK; kind++) {
+        test_case source = {{0}, 3};
+        instance i;
+        CHECK(case_parse("type=f64,data=normal,size=1025,rows=7,shape=gaps,lengths=hostile,outputs=indices",
+                         &source, NULL));
+        source.value[DIM_PREDICATE] = kind - 1;
+        instance_build(&source, &i);
+        i.input.values = NULL;
+        check_where(&i);
+        instance_free(&i);
+    }
+}
+
+int main(void) {
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    dimensions_init(INT64_MAX);
+    options.backend = TOPK_BACKEND_CPU;
+    options.threads = 1;
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
+    check_types();
+    check_unknown_bound_type();
+    check_mask_without_values();
+    topk_context_destroy(context);
+    return check_report();
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "covering.h"
+#include "random.h"
+
+typedef struct visitor {
+    bool (*visit)(const test_case *c, void *context);
+    void *context;
+    test_case filter;
+    uint32_t filtered; /* a bit for each dimension */
+    long visited;
+} visitor;
+
+static bool offer(visitor *v, const test_case *c) {
+    for (int d = 0; d < DIMENSIONS; d++) {
+        if ((v->filtered >> d & 1) != 0 && v->filter.value[d] != c->value[d]) {
+            return true;
+        }
+    }
+    v->visited++;
+    return v->visit(c, v->context);
+}
+
+static covering_array cover(uint64_t seed) {
+    int counts[DIMENSIONS];
+    for (int d = 0; d < DIMENSIONS; d++) {
+        counts[d] = dimensions[d].count;
+    }
+    return covering_build(counts, DIMENSIONS, seed);
+}
+
+static void list_covering(const options *o, visitor *v) {
+    covering_array array = cover(o->seed);
+    for (int i = 0; i < array.count; i++) {
+        test_case c = case_at(array.rows[i], o->seed * 1000000 + (uint64_t)i);
+        if (!offer(v, &c)) {
+            break;
+        }
+    }
+    covering_free(&array);
+}
+
+/* The product of five dimensions; the others cycle through a covering array. */
+static void list_full(const options *o, visitor *v) {
+    static const int product[] = {DIM_TYPE, DIM_DATA, DIM_SIZE, DIM_K, DIM_DIRECTION};
+    enum { FACTORS = sizeof product / sizeof product[0] };
+    covering_array array = cover(o->seed);
+    int levels[DIMENSIONS];
+    long total = 1;
+    for (int f = 0; f < FACTORS; f++) {
+        total *= dimensions[product[f]].count;
+    }
+    for (long at = 0; at < total; at++) {
+        memcpy(levels, array.rows[at % array.count], sizeof levels);
+        long rest = at;
+        for (int f = FACTORS - 1; f >= 0; f--) {
+            levels[product[f]] = (int)(rest % dimensions[product[f]].count);
+            rest /= dimensions[product[f]].count;
+        }
+        test_case c = case_at(levels, o->seed * 1000000000 + (uint64_t)at);
+        if (!offer(v, &c)) {
+            break;
+        }
+    }
+    covering_free(&array);
+}
+
+static void list_random(const options *o, visitor *v) {
+    random_state random = {o->seed};
+    for (long i = 0; i < o->random_cases; i++) {
+        int levels[DIMENSIONS];
+        for (int d = 0; d < DIMENSIONS; d++) {
+            levels[d] = (int)random_below(&random, dimensions[d].count);
+        }
+        test_case c = case_at(levels, random_bits(&random));
+        c.value[DIM_SIZE] = random_below(&random, INT64_C(1) << random_below(&random, 11));
+        c.value[DIM_ROWS] = random_below(&random, 9);
+        if (!offer(v, &c)) {
+            break;
+        }
+    }
+}
+
+long list_cases(const options *o, bool (*visit)(const test_case *c, void *context), void *context) {
+    visitor v = {.visit = visit, .context = context};
+    if (o->filter != NULL && !case_parse(o->filter, &v.filter, &v.filtered)) {
+        return -1;
+    }
+    if (o->one_case != NULL) {
+        int levels[DIMENSIONS] = {0};
+        test_case c = case_at(levels, o->seed);
+        c.value[DIM_ROWS] = 1;
+        if (!case_parse(o->one_case, &c, NULL)) {
+            return -1;
+        }
+        offer(&v, &c);
+    } else if (o->random_cases > 0) {
+        list_random(o, &v);
+    } else if (o->full) {
+        list_full(o, &v);
+    } else {
+        list_covering(o, &v);
+    }
+    return v.visited;
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elements.h"
+#include "run.h"
+
+/* What one slot of a row holds. An output that is not wanted counts as 0 everywhere. */
+typedef struct slot {
+    int64_t index;
+    uint64_t bits;
+} slot;
+
+typedef struct row_check {
+    const instance *i;
+    const instance_row *row;
+    int64_t number;
+    int64_t results; /* slots that must hold results; the others must hold padding */
+    const slot *got;
+    slot *wanted; /* k_max of scratch */
+} row_check;
+
+static bool same(const slot *a, const slot *b) {
+    return a->index == b->index && a->bits == b->bits;
+}
+
+static run_result differs(const row_check *c, int64_t at, const slot *wanted) {
+    return run_fail("row %" PRId64 " slot %" PRId64 " of %" PRId64 " results: expected index %" PRId64
+                    " bits %#" PRIx64 ", got index %" PRId64 " bits %#" PRIx64,
+                    c->number, at, c->results, wanted->index, wanted->bits, c->got[at].index,
+                    c->got[at].bits);
+}
+
+static int by_index_then_bits(const void *a, const void *b) {
+    const slot *x = a, *y = b;
+    if (x->index != y->index) {
+        return x->index < y->index ? -1 : 1;
+    }
+    return (x->bits > y->bits) - (x->bits < y->bits);
+}
+
+static uint64_t row_bits(const row_check *c, int64_t position) {
+    return element_get_bits(c->i->problem.type, c->i->input.values, c->row->place.first + position);
+}
+
+static slot wanted_slot(const row_check *c, int64_t rank) {
+    int64_t position = c->row->ranking[rank].position;
+    slot out = {0, 0};
+    if (wants_indices(c->i)) {
+        out.index = instance_index(c->i, c->row, position);
+    }
+    if (wants_values(c->i)) {
+        out.bits = row_bits(c, position);
+    }
+    return out;
+}
+
+static run_result check_padding(const row_check *c) {
+    const topk_problem *p = &c->i->problem;
+    uint64_t bits = 0;
+    oracle_write_padding(p->type, p->direction, &bits);
+    slot padding = {wants_indices(c->i) ? -1 : 0,
+                    wants_values(c->i) ? element_get_bits(p->type, &bits, 0) : 0};
+    for (int64_t s = c->results; s < p->k_max; s++) {
+        if (!same(&c->got[s], &padding)) {
+            return differs(c, s, &padding);
+        }
+    }
+    return RUN_PASSED;
+}
+
+static run_result check_exact(const row_check *c) {
+    for (int64_t s = 0; s < c->results; s++) {
+        slot wanted = wanted_slot(c, s);
+        if (!same(&c->got[s], &wanted)) {
+            return differs(c, s, &wanted);
+        }
+    }
+    return RUN_PASSED;
+}
+
+/* The same slots in any order. */
+static run_result check_set(const row_check *c) {
+    slot *got = malloc(((size_t)c->results + 1) * sizeof *got);
+    run_result result = RUN_PASSED;
+    if (got == NULL) {
+        abort();
+    }
+    for (int64_t s = 0; s < c->results; s++) {
+        got[s] = c->got[s];
+        c->wanted[s] = wanted_slot(c, s);
+    }
+    qsort(got, (size_t)c->results, sizeof *got, by_index_then_bits);
+    qsort(c->wanted, (size_t)c->results, sizeof *c->wanted, by_index_then_bits);
+    for (int64_t s = 0; s < c->results && result == RUN_PASSED; s++) {
+        if (!same(&got[s], &c->wanted[s])) {
+            result =
+                run_fail("row %" PRId64 ": of the sorted results, number %" PRId64 " should be index %" PRId64
+                         " bits %#" PRIx64 ", is index %" PRId64 " bits %#" PRIx64,
+                         c->number, s, c->wanted[s].index, c->wanted[s].bits, got[s].index, got[s].bits);
+        }
+    }
+    free(got);
+    return result;
+}
+
+/* With ties free, the k-th's equals are interchangeable: what is taken must be distinct elements, all
+ * that are better than the k-th among them, and no worse one. */
+static run_result check_free_ties(const row_check *c, bool *taken) {
+    const topk_problem *p = &c->i->problem;
+    const oracle_number *kth = &c->row->ranking[c->results - 1].number;
+    oracle_entry previous = c->row->ranking[0];
+    int64_t better = 0;
+    memset(taken, 0, (size_t)c->row->place.length * sizeof *taken);
+    for (int64_t s = 0; s < c->results; s++) {
+        int64_t position = instance_position(c->i, c->row, c->got[s].index);
+        if (position < 0 || taken[position]) {
+            return run_fail("row %" PRId64 " slot %" PRId64 ": index %" PRId64 " %s", c->number, s,
+                            c->got[s].index, position < 0 ? "is not of this row" : "comes twice");
+        }
+        taken[position] = true;
+        if (wants_values(c->i) && c->got[s].bits != row_bits(c, position)) {
+            return run_fail("row %" PRId64 " slot %" PRId64 ": index %" PRId64 " has another value",
+                            c->number, s, c->got[s].index);
+        }
+        uint64_t bits = row_bits(c, position);
+        oracle_entry entry = {oracle_decode(p->type, &bits), position};
+        int to_kth = oracle_order(p, &entry.number, kth),
+            to_previous = oracle_order(p, &previous.number, &entry.number);
+        if (to_kth > 0) {
+            return run_fail("row %" PRId64 " slot %" PRId64 ": worse than the k-th", c->number, s);
+        }
+        better += to_kth < 0;
+        if (p->order == TOPK_ORDER_BEST_FIRST && s > 0 &&
+            (to_previous > 0 || (to_previous == 0 && previous.position > position))) {
+            return run_fail("row %" PRId64 " slot %" PRId64 ": out of order", c->number, s);
+        }
+        previous = entry;
+    }
+    oracle_kth place = oracle_kth_place(p, c->row->ranking, c->row->place.length, c->results);
+    return better == place.better
+               ? RUN_PASSED
+               : run_fail("row %" PRId64 ": %" PRId64 " of %" PRId64 " better than the k-th taken", c->number,
+                          better, place.better);
+}
+
+/* With ties free and no indices to tell elements apart, only the classes of the values are known. */
+static run_result check_classes(const row_check *c) {
+    const topk_problem *p = &c->i->problem;
+    oracle_entry *got = malloc(((size_t)c->results + 1) * sizeof *got);
+    run_result result = RUN_PASSED;
+    int64_t size = (int64_t)oracle_type_size(p->type);
+    char *values = malloc(((size_t)c->results + 1) * (size_t)size);
+    if (got == NULL || values == NULL) {
+        abort();
+    }
+    for (int64_t s = 0; s < c->results; s++) {
+        element_put_bits(p->type, values, s, c->got[s].bits);
+        got[s].number = oracle_decode(p->type, values + s * size);
+    }
+    if (p->order == TOPK_ORDER_ANY) {
+        oracle_rank(p, values, c->results, got);
+    }
+    for (int64_t s = 0; s < c->results && result == RUN_PASSED; s++) {
+        if (oracle_order(p, &got[s].number, &c->row->ranking[s].number) != 0) {
+            result = run_fail("row %" PRId64 ": the value of rank %" PRId64 " is of the wrong class",
+                              c->number, s);
+        }
+    }
+    free(values);
+    free(got);
+    return result;
+}
+
+static run_result check_results(const row_check *c) {
+    const topk_problem *p = &c->i->problem;
+    if (p->ties == TOPK_TIES_LOWEST_INDEX) {
+        return p->order == TOPK_ORDER_BEST_FIRST ? check_exact(c) : check_set(c);
+    }
+    if (c->results == 0) {
+        return RUN_PASSED;
+    }
+    if (!wants_indices(c->i)) {
+        return check_classes(c);
+    }
+    bool *taken = malloc((size_t)c->row->place.length * sizeof *taken);
+    if (taken == NULL) {
+        abort();
+    }
+    run_result result = check_free_ties(c, taken);
+    free(taken);
+    return result;
+}
+
+static run_result check_row(const instance *i, int64_t r, const guarded *values, const guarded *indices,
+                            slot *scratch) {
+    const topk_problem *p = &i->problem;
+    const oracle_row *place = &i->rows[r].place;
+    row_check c = {i,       &i->rows[r],       r, place->k < place->length ? place->k : place->length,
+                   scratch, scratch + p->k_max};
+    for (int64_t s = 0; s < p->k_max; s++) {
+        scratch[s].index = wants_indices(i) ? instance_read_index(p, indices->data, r * p->k_max + s) : 0;
+        scratch[s].bits = wants_values(i) ? run_output_bits(p->type, values, r * p->k_max + s) : 0;
+    }
+    run_result results = check_results(&c);
+    return results == RUN_PASSED ? check_padding(&c) : results;
+}
+
+run_result run_select(topk_context *context, const instance *i, const char *method) {
+    run_setup setup;
+    const topk_problem *p = &i->problem;
+    run_result result = run_prepare(context, TOPK_OPERATION_SELECT, i, method, &setup);
+    if (result != RUN_PASSED) {
+        return result;
+    }
+    guarded outputs[] = {run_output(wants_values(i), p->rows * p->k_max, oracle_type_size(p->type)),
+                         run_output(wants_indices(i), p->rows * p->k_max, instance_index_bytes(p))};
+    topk_status status = topk_select(context, &setup.problem, &i->input, outputs[0].data, outputs[1].data,
+                                     setup.workspace.data, setup.workspace.bytes, NULL);
+    slot *scratch = malloc((2 * (size_t)p->k_max + 1) * sizeof *scratch);
+    if (scratch == NULL) {
+        abort();
+    }
+    for (int64_t r = 0; r < p->rows && status == TOPK_OK && result == RUN_PASSED; r++) {
+        result = check_row(i, r, &outputs[0], &outputs[1], scratch);
+    }
+    free(scratch);
+    return run_finish(i, &setup, status, result, outputs, 2);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "guarded.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, RED_ZONE = 0xc5 };
+
+static void die(const char *what) {
+    perror(what);
+    abort();
+}
+
+guarded guarded_allocate(size_t bytes, long offset) {
+    size_t front = offset == GUARDED_AT_END ? 0 : (size_t)offset;
+    size_t inner = (bytes + front + PAGE - 1) / PAGE * PAGE;
+    guarded buffer = {NULL, bytes, NULL, inner + 2 * PAGE};
+    buffer.map = mmap(NULL, buffer.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (buffer.map == MAP_FAILED ||
+        (inner != 0 && mprotect(buffer.map + PAGE, inner, PROT_READ | PROT_WRITE) != 0)) {
+        die("guarded_allocate");
+    }
+    buffer.data = buffer.map + PAGE + (offset == GUARDED_AT_END ? inner - bytes : front);
+    memset(buffer.map + PAGE, RED_ZONE, inner);
+    return buffer;
+}
+
+void guarded_fill(guarded *buffer, unsigned char byte) {
+    memset(buffer->data, byte, buffer->bytes);
+}
+
+void guarded_make_read_only(guarded *buffer) {
+    if (buffer->map_bytes > 2 * PAGE &&
+        mprotect(buffer->map + PAGE, buffer->map_bytes - 2 * PAGE, PROT_READ) != 0) {
+        die("guarded_make_read_only");
+    }
+}
+
+static bool all_red(const unsigned char *from, const unsigned char *to) {
+    while (from < to && *from == RED_ZONE) {
+        from++;
+    }
+    return from == to;
+}
+
+bool guarded_intact(const guarded *buffer) {
+    const unsigned char *data = buffer->data;
+    return all_red(buffer->map + PAGE, data) &&
+           all_red(data + buffer->bytes, buffer->map + buffer->map_bytes - PAGE);
+}
+
+void guarded_free(guarded *buffer) {
+    if (buffer->map != NULL && munmap(buffer->map, buffer->map_bytes) != 0) {
+        die("guarded_free");
+    }
+    *buffer = (guarded){NULL, 0, NULL, 0};
+}

@@ -1,0 +1,27 @@
+# Tests of the source tree and of the built library's surface, and the properties, all in Python.
+
+find_program(TOPK_SYSTEM_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(TOPK_SYSTEM_PYTHON NAMES python3 REQUIRED)
+
+function(topk_tree_test name script)
+  add_test(NAME ${name} COMMAND ${TOPK_SYSTEM_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tree/${script} ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
+endfunction()
+
+topk_tree_test(headers headers.py ${PROJECT_SOURCE_DIR}/include)
+topk_tree_test(layering layering.py ${PROJECT_SOURCE_DIR})
+topk_tree_test(format format.py ${PROJECT_SOURCE_DIR})
+
+# A sanitizer adds symbols of its own, and its runtime would have to be loaded into Python.
+if(NOT TOPK_SANITIZE)
+  topk_tree_test(symbols symbols.py
+    $<TARGET_FILE:topk> ${PROJECT_SOURCE_DIR}/include $<TARGET_FILE:topk_shrunk>)
+
+  foreach(properties select where accumulator)
+    add_test(NAME property_${properties}
+      COMMAND ${TOPK_SYSTEM_PYTHON} -m pytest -q -p no:cacheprovider
+              ${CMAKE_CURRENT_SOURCE_DIR}/property/test_${properties}.py)
+    set_tests_properties(property_${properties} PROPERTIES LABELS property TIMEOUT 300
+      ENVIRONMENT "TOPK_LIBRARY=$<TARGET_FILE:topk>;OMP_WAIT_POLICY=passive;PYTHONDONTWRITEBYTECODE=1")
+  endforeach()
+endif()

@@ -1,0 +1,96 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Who may include what, read off the #include lines of the source tree.
+
+  1. The leaves of src/ do not know each other: cpu/, cuda/ and dist/ include the neutral middle and
+     themselves, and the middle knows of a leaf only what its backend.h declares.
+  2. cli, bench, tests, python and examples use only include/. Exceptions are listed below.
+  3. CUDA, MPI and NCCL headers and types appear only in their own leaf, and outside the library only
+     in files named *_cuda.*, *.cu or *_mpi.*.
+
+usage: layering.py SOURCE_DIR
+"""
+import pathlib
+import re
+import sys
+
+LEAVES = ("cpu", "cuda", "dist")
+USERS = ("cli", "bench", "tests", "python", "examples")
+
+# Tests that are about internals: their boundaries, and the rare paths that a run must have taken.
+INTERNAL_TESTS = {
+    ("tests/cases/row_sizes.c", "cpu/sizes.h"),
+    ("tests/runner/reached_paths.c", "reached.h"),
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+CUDA = re.compile(r"\b(cuda_runtime|cuda\.h|cuda_fp16|cooperative_groups|cub/|__global__|__device__|cuda[A-Z]\w+)")
+DISTRIBUTED = re.compile(r"\b(mpi\.h|nccl\.h|MPI_\w+|nccl[A-Z]\w+)")
+
+
+def sources(root, *folders):
+    for folder in folders:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in {".c", ".h", ".cu", ".cuh", ".cc", ".cpp", ".hpp"}:
+                yield path.relative_to(root)
+
+
+def includes(root, path):
+    return INCLUDE.findall((root / path).read_text())
+
+
+def resolves_to(root, path, name):
+    """The file under src/ that a quoted include names, or None."""
+    for base in ((root / path).parent, root / "src"):
+        target = (base / name).resolve()
+        if target.is_file() and (root / "src").resolve() in target.parents:
+            return target.relative_to(root.resolve())
+    return None
+
+
+def leaf_of(path):
+    return path.parts[1] if path.parts[1] in LEAVES else None
+
+
+def check_leaves(root):
+    for path in sources(root, "src"):
+        for _, name in includes(root, path):
+            target = resolves_to(root, path, name)
+            other = leaf_of(target) if target else None
+            if other is None or other == leaf_of(path):
+                continue
+            if leaf_of(path) is None and target.name == "backend.h":
+                continue
+            yield f"{path} includes {name}: the leaf {other} is not its business"
+
+
+def check_users(root):
+    own = {path.name for path in sources(root, "include", *USERS)}
+    for path in sources(root, *USERS):
+        for _, name in includes(root, path):
+            internal = resolves_to(root, path, name)
+            if internal and pathlib.PurePath(name).name not in own and (path.as_posix(), name) not in INTERNAL_TESTS:
+                yield f"{path} includes {internal}"
+
+
+def check_foreign_types(root):
+    for path in sources(root, "include", "src", *USERS):
+        code = COMMENT.sub("", (root / path).read_text())
+        where = path.as_posix()
+        cuda_home = where.startswith("src/cuda/") or path.suffix in {".cu", ".cuh"} or "_cuda." in path.name
+        dist_home = where.startswith("src/dist/") or path.name == "topk_dist.h" or "_mpi." in path.name
+        if CUDA.search(code) and not cuda_home:
+            yield f"{path} uses CUDA: {CUDA.search(code).group()}"
+        if DISTRIBUTED.search(code) and not dist_home:
+            yield f"{path} uses MPI or NCCL: {DISTRIBUTED.search(code).group()}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    problems = [*check_leaves(root), *check_users(root), *check_foreign_types(root)]
+    print("\n".join(problems) or "layers are kept")
+    sys.exit(bool(problems))
+
+
+main()

@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the built library defines: only names with the prefix, and no mutable globals.
+
+usage: symbols.py LIBTOPK.so HEADER_DIR ARCHIVE.a...
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+# Mutable data that may exist. Everything else that is writable would be state shared between calls.
+# The archive of the test build counts the rare paths it takes.
+ALLOWED_DATA = {"last_error", "topk_reached_counts"}
+
+# Tables of pointers that the loader makes read-only (.data.rel.ro) are no mutable data.
+MUTABLE_SECTION = re.compile(r"^(\.data|\.bss|\.tdata|\.tbss|\*COM\*)(\.(?!rel\.ro).*)?$")
+
+# What the linker and the C runtime add to every shared library.
+RUNTIME = re.compile(r"^(__\w+|completed\.\d+)$")
+
+
+def symbols(path, *options):
+    """(type letter, name) of each symbol that the file defines."""
+    lines = subprocess.run(["nm", "--defined-only", *options, path], check=True, capture_output=True,
+                           text=True).stdout.splitlines()
+    for fields in (line.split() for line in lines):
+        if len(fields) == 3:
+            yield fields[1], fields[2]
+
+
+def check_exports(library, header_directory):
+    exported = {name for _, name in symbols(library, "-D")}
+    text = "".join(path.read_text() for path in sorted(pathlib.Path(header_directory).glob("*.h")))
+    declared = set(re.findall(r"TOPK_API[^;(]*?(topk_\w+)\(", text))
+    yield from (f"{library} exports {name}, which no public header declares" for name in sorted(exported - declared))
+    yield from (f"{library} does not export {name}" for name in sorted(declared - exported))
+
+
+def check_prefix(archive):
+    for letter, name in symbols(archive, "-g"):
+        if not name.startswith("topk_"):
+            yield f"{archive} has the global symbol {name}"
+
+
+def check_data(path):
+    lines = subprocess.run(["objdump", "-t", path], check=True, capture_output=True, text=True).stdout.splitlines()
+    for match in (re.match(r"^[0-9a-f]+ (.{7}) (\S+)\t[0-9a-f]+\s+(?:\.\w+ )?(\S+)$", line) for line in lines):
+        if match is None or "d" in match[1]:  # a section's own symbol
+            continue
+        name = re.sub(r"\.\d+$", "", match[3])
+        if MUTABLE_SECTION.match(match[2]) and not RUNTIME.match(match[3]) and name not in ALLOWED_DATA:
+            yield f"{path} has the mutable global {match[3]} in {match[2]}"
+
+
+def main():
+    library, headers, *archives = sys.argv[1:]
+    problems = [*check_exports(library, headers), *check_data(library)]
+    for archive in archives:
+        problems += [*check_prefix(archive), *check_data(archive)]
+    print("\n".join(problems) or "only topk_ names, no mutable globals")
+    sys.exit(bool(problems))
+
+
+main()

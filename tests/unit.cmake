@@ -1,0 +1,37 @@
+# Tests that are plain programs over the public interface.
+
+function(topk_add_unit_test name)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "OMP_WAIT_POLICY=passive")
+endfunction()
+
+function(topk_unit_test name source)
+  add_executable(test_${name} ${source})
+  target_link_libraries(test_${name} PRIVATE topk_test_support topk)
+  topk_warnings(test_${name})
+  topk_add_unit_test(${name} test_${name})
+endfunction()
+
+topk_unit_test(oracle oracle/test_oracle.c)
+topk_unit_test(covering cases/test_covering.c)
+target_link_libraries(test_covering PRIVATE topk_test_cases)
+
+foreach(name status context problem structs buffers methods accumulator_misuse)
+  topk_unit_test(api_${name} api/${name}.c)
+endforeach()
+
+topk_unit_test(where operations/where.c)
+target_link_libraries(test_where PRIVATE topk_test_cases)
+topk_unit_test(accumulator operations/accumulator.c)
+
+if(NOT TOPK_SANITIZE MATCHES "thread") # which does not understand GCC's OpenMP
+  topk_unit_test(fork environment/fork.c)
+  topk_add_unit_test(accumulator_3_threads test_accumulator 3)
+endif()
+topk_unit_test(threads environment/threads.c)
+topk_unit_test(floating_point environment/floating_point.c)
+target_link_libraries(test_floating_point PRIVATE topk_test_cases)
+if(NOT TOPK_SANITIZE)
+  topk_unit_test(allocations environment/allocations.c)
+  target_sources(test_allocations PRIVATE support/allocation.c)
+endif()
