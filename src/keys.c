@@ -122,10 +122,14 @@ static uint64_t worst_place(const struct order *order, const struct placing *pla
 /* The next key at or below `key` that an element has; the lowest such key if there is none. */
 static uint64_t live_key(const struct order *order, uint64_t key) {
     const struct type_traits traits = topk_type_traits(order->type);
+    const uint64_t sign = 1ull << (traits.bits - 1), no_sign = sign - 1;
     if (!traits.is_float) {
-        return key;
+        /* All keys, but that magnitudes of signed integers end at 2^(bits-1). */
+        if (order->rank == TOPK_BY_VALUE || !traits.is_signed) {
+            return key;
+        }
+        return order->direction == TOPK_LARGEST ? (key < sign ? key : sign) : (key > no_sign ? key : no_sign);
     }
-    const uint64_t sign = 1ull << (traits.bits - 1);
     const struct key_map map = topk_key_map(order);
     const uint64_t plus = topk_key_encode(traits.infinity, traits.bits, &map);
     const uint64_t minus = topk_key_encode(

@@ -44,14 +44,21 @@ static guarded dirty_workspace(const test_case *c, size_t bytes) {
     return workspace;
 }
 
-/* The workspace that the problem asks for. With a limit of half of it, a method may cope or refuse. */
+/* The workspace that the problem asks for; with a limit of half of that, if the method can do with it. */
 static topk_status workspace_bytes(const topk_context *context, topk_operation operation, const test_case *c,
                                    topk_problem *problem, size_t *bytes) {
+    size_t limited;
     topk_status status = topk_workspace_size(context, operation, problem, bytes);
-    if (status == TOPK_OK && c->value[DIM_LIMIT] == LIMIT_HALF && *bytes > 1) {
-        problem->workspace_limit = *bytes / 2;
-        status = topk_workspace_size(context, operation, problem, bytes);
+    if (status != TOPK_OK || c->value[DIM_LIMIT] != LIMIT_HALF || *bytes <= 1) {
+        return status;
     }
+    problem->workspace_limit = *bytes / 2;
+    status = topk_workspace_size(context, operation, problem, &limited);
+    if (status == TOPK_ERROR_METHOD_CANNOT) {
+        problem->workspace_limit = 0;
+        return TOPK_OK;
+    }
+    *bytes = limited;
     return status;
 }
 
@@ -61,7 +68,7 @@ run_result run_prepare(topk_context *context, topk_operation operation, const in
     setup->problem = i->problem;
     setup->problem.method = method;
     topk_status status = workspace_bytes(context, operation, i->source, &setup->problem, &bytes);
-    if (status == TOPK_ERROR_METHOD_CANNOT && (method != NULL || setup->problem.workspace_limit != 0)) {
+    if (status == TOPK_ERROR_METHOD_CANNOT && method != NULL) {
         return RUN_CANNOT;
     }
     if (status != TOPK_OK) {
