@@ -7,6 +7,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_BRACKET_MISS] = "bracket miss",
     [REACHED_BRACKET_OVERFLOW] = "bracket overflow",
     [REACHED_BRACKET_FALLBACK] = "bracket fallback",
+    [REACHED_COUNTING_MISS] = "counting miss",
     [REACHED_NO_POOL] = "no pool",
     [REACHED_WHOLE_ROW] = "whole row",
     [REACHED_TEAM_SORT] = "team sort",

@@ -11,6 +11,7 @@ enum topk_reached_path {
     REACHED_BRACKET_MISS,     /* too few elements at or above the lower threshold: another attempt */
     REACHED_BRACKET_OVERFLOW, /* more candidates than the pool holds: another attempt */
     REACHED_BRACKET_FALLBACK, /* attempts used up: counting passes over the row */
+    REACHED_COUNTING_MISS,    /* the sampled range of a counting pass missed the k-th key */
     REACHED_NO_POOL,          /* the pool exceeds the workspace bound: counting passes from the start */
     REACHED_WHOLE_ROW,        /* k is at least the row's length */
     REACHED_TEAM_SORT,        /* a sort shared by several threads */

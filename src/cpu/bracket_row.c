@@ -20,7 +20,7 @@
 #include "team.h"
 #include "winners.h"
 
-enum { ATTEMPTS = 2 };
+enum { ATTEMPTS = 2, DRAWS_EACH = 16 };
 
 enum outcome { HELD, PLATEAU, MISS, OVERFLOWED };
 
@@ -32,45 +32,32 @@ struct sampling {
     uint64_t seed;
 };
 
-/* A well-mixed 64-bit hash (the finaliser of SplitMix64, Steele et al. 2014). */
-static uint64_t mix(uint64_t x) {
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-/* One element from each of `samples` equal stretches of the row, at a hashed place in it. */
 static void sample_share(void *argument, int part, int parts) {
     const struct sampling *s = argument;
     const struct bracket *b = s->b;
-    const size_t bytes = b->kernels->bits / 8, stretch = b->n / s->samples;
-    const size_t first = share(s->samples, part, parts), end = share(s->samples, part + 1, parts);
-    char *samples = b->scratch->samples;
-    for (size_t i = first; i < end; i++) {
-        const size_t within = (size_t)(((mix(i + s->seed) >> 32) * (stretch & UINT32_MAX)) >> 32);
-        memcpy(samples + i * bytes, (const char *)b->elements + (i * stretch + within) * bytes, bytes);
-    }
-    b->kernels->encode(samples + first * bytes, end - first, b->map,
-                       (char *)b->scratch->sample_keys + first * bytes);
+    const size_t runs = s->samples / SAMPLE_GROUP;
+    b->kernels->sample(b->elements, b->n / runs, share(runs, part, parts) * SAMPLE_GROUP,
+                       share(runs, part + 1, parts) * SAMPLE_GROUP, s->seed, b->map, b->scratch->sample_keys);
 }
 
-/* How many samples: enough that those for a small k cost about as much as the candidates which they
- * let through (both grow as the root of n), and that four standard deviations of the k-th's rank stay
- * within the pool's share of spare places. */
+/* How many samples, in runs of neighbours. The margin above the k-th's rank lets candidates through:
+ * about 3 n / m of them, and for larger k, whose rank in the sample varies more, 4 n sqrt(p (1 - p) / m)
+ * with p = k / n. A sample costs about as much as half a candidate; the sum of both costs is least
+ * near these two m. */
 static size_t sample_count(size_t n, size_t k) {
-    const double p = (double)k / (double)n, spread = 4.0 * POOL_SHARE;
-    const double for_cost = sqrt((double)n), for_spread = 1.4 * spread * spread * p * (1 - p);
+    const double p = (double)k / (double)n;
+    const double for_small_k = sqrt(8.0 * (double)n), for_large_k = cbrt(24.0 * p * (1 - p) * (double)n * (double)n);
     const double most = (double)(n / 4 < SAMPLES_MAX ? n / 4 : SAMPLES_MAX);
-    double count = for_cost > for_spread ? for_cost : for_spread;
+    double count = for_small_k > for_large_k ? for_small_k : for_large_k;
     count = count < SAMPLES_MIN ? SAMPLES_MIN : count;
-    return (size_t)(count < most ? count : most);
+    return (size_t)(count < most ? count : most) / SAMPLE_GROUP * SAMPLE_GROUP;
 }
 
 /* A key that about k elements of the row, and `margins` safety margins more, are above or equal to. */
 static uint64_t lower_threshold(const struct bracket *b, unsigned attempt, double margins, double *expected) {
     const size_t samples = sample_count(b->n, b->k), padded = words_of(samples) * WORD;
     const size_t bytes = b->kernels->bits / 8;
-    struct sampling sampling = {b, samples, mix((uint64_t)attempt + 1)};
+    struct sampling sampling = {b, samples, (attempt + 1) * 0x9e3779b97f4a7c15u};
     topk_team_run(samples >= TEAM_ELEMENTS_MIN / 8 ? b->scratch->threads : 1, sample_share, &sampling);
     char *keys = b->scratch->sample_keys;
     memset(keys + samples * bytes, 0, (padded - samples) * bytes);
@@ -79,7 +66,7 @@ static uint64_t lower_threshold(const struct bracket *b, unsigned attempt, doubl
     const double wanted = rank + margin + 1.0;
     const size_t at = wanted < (double)samples ? (size_t)wanted : samples;
     *expected = (double)at / (double)samples * (double)b->n;
-    return b->kernels->bisect(keys, samples, at > 0 ? at : 1, true).key;
+    return b->kernels->bisect(keys, samples, at > 0 ? at : 1, false).key;
 }
 
 /* ---- The pass over the row ---- */
@@ -89,6 +76,7 @@ struct pass {
     uint64_t threshold;
     struct threshold_arcs arcs;
     size_t tile_elements, tiles;
+    size_t draw; /* tiles that a thread takes on at once: neighbours, so that fetching ahead pays */
     _Atomic size_t next_tile, above, equal;
     _Atomic bool overflowed;
 };
@@ -99,45 +87,56 @@ static void move_tile(const struct pass *pass, size_t begin, const uint64_t *mas
     const struct bracket *b = pass->b;
     const struct scratch *s = b->scratch;
     const size_t bytes = b->kernels->bits / 8;
-    (void)b->kernels->take((const char *)b->elements + begin * bytes, mask, words,
-                           (char *)s->pool_values + at * bytes, count);
-    if (s->pool_positions == NULL) {
+    char *values = (char *)s->pool_values + at * bytes;
+    if (s->pool_positions != NULL && s->position_bytes == 4) {
+        uint32_t *positions = (uint32_t *)s->pool_positions + at;
+        (void)b->kernels->positions32(mask, words, (uint32_t)begin, positions, count);
+        topk_gather_elements(b->elements, bytes, positions, count, values);
         return;
     }
-    if (s->position_bytes == 4) {
-        (void)b->kernels->positions32(mask, words, (uint32_t)begin, (uint32_t *)s->pool_positions + at, count);
-    } else {
+    (void)b->kernels->take((const char *)b->elements + begin * bytes, mask, words, values, count);
+    if (s->pool_positions != NULL) {
         (void)b->kernels->positions64(mask, words, begin, (uint64_t *)s->pool_positions + at, count);
     }
 }
 
-static void pass_part(void *argument, int part, int parts) {
-    struct pass *pass = argument;
+/* One tile: masks, places in the pool, the move. False if the pool is full. */
+static bool run_tile(struct pass *pass, size_t tile, uint64_t *mask, size_t *equal) {
     const struct bracket *b = pass->b;
     const struct scratch *s = b->scratch;
-    const size_t bytes = b->kernels->bits / 8;
-    uint64_t *mask = scratch_mask(s, part, 0);
+    const size_t begin = tile * pass->tile_elements, rest = b->n - begin;
+    const size_t count = rest < pass->tile_elements ? rest : pass->tile_elements;
+    const char *elements = (const char *)b->elements + begin * (b->kernels->bits / 8);
+    const struct split_counts counts = b->kernels->split(elements, count, b->placing, &pass->arcs, mask, NULL);
+    const size_t at = atomic_fetch_add_explicit(&pass->above, counts.above, memory_order_relaxed);
+    if (counts.above > s->capacity - (at < s->capacity ? at : s->capacity)) {
+        return false;
+    }
+    if (counts.above > 0) {
+        move_tile(pass, begin, mask, words_of(count), at, counts.above);
+    }
+    s->tiles[tile] = (struct tile){at, (uint32_t)counts.above, (uint32_t)counts.equal};
+    *equal += counts.equal;
+    return true;
+}
+
+static void pass_part(void *argument, int part, int parts) {
+    struct pass *pass = argument;
+    uint64_t *mask = scratch_mask(pass->b->scratch, part, 0);
     size_t equal = 0;
     (void)parts;
     while (!atomic_load_explicit(&pass->overflowed, memory_order_relaxed)) {
-        const size_t tile = atomic_fetch_add_explicit(&pass->next_tile, 1, memory_order_relaxed);
-        if (tile >= pass->tiles) {
+        const size_t first = atomic_fetch_add_explicit(&pass->next_tile, pass->draw, memory_order_relaxed);
+        if (first >= pass->tiles) {
             break;
         }
-        const size_t begin = tile * pass->tile_elements, rest = b->n - begin;
-        const size_t count = rest < pass->tile_elements ? rest : pass->tile_elements;
-        const struct split_counts counts = b->kernels->split((const char *)b->elements + begin * bytes, count, b->placing,
-                                                             &pass->arcs, mask, NULL);
-        const size_t at = atomic_fetch_add_explicit(&pass->above, counts.above, memory_order_relaxed);
-        if (counts.above > s->capacity - (at < s->capacity ? at : s->capacity)) {
-            atomic_store_explicit(&pass->overflowed, true, memory_order_relaxed);
-            break;
+        const size_t end = pass->tiles - first < pass->draw ? pass->tiles : first + pass->draw;
+        for (size_t tile = first; tile < end; tile++) {
+            if (!run_tile(pass, tile, mask, &equal)) {
+                atomic_store_explicit(&pass->overflowed, true, memory_order_relaxed);
+                break;
+            }
         }
-        if (counts.above > 0) {
-            move_tile(pass, begin, mask, words_of(count), at, counts.above);
-        }
-        s->tiles[tile] = (struct tile){at, (uint32_t)counts.above, (uint32_t)counts.equal};
-        equal += counts.equal;
     }
     atomic_fetch_add_explicit(&pass->equal, equal, memory_order_relaxed);
 }
@@ -158,6 +157,8 @@ static enum outcome run_pass(struct pass *pass, uint64_t threshold, double expec
     pass->arcs = topk_threshold_arcs(b->order, threshold);
     pass->tile_elements = tile_size(b->n, expected);
     pass->tiles = (b->n + pass->tile_elements - 1) / pass->tile_elements;
+    const size_t fair = pass->tiles / ((size_t)b->scratch->threads * DRAWS_EACH);
+    pass->draw = fair > 0 ? fair : 1;
     topk_team_run(b->scratch->threads, pass_part, pass);
     if (pass->overflowed) {
         TOPK_REACHED(REACHED_BRACKET_OVERFLOW);

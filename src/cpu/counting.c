@@ -1,66 +1,92 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Small arrays are encoded once and bisected in cache. Large ones are counted: a pass over all
- * elements counts those in each of HISTOGRAM_BINS equal ranges between the smallest and the largest
- * key that the k-th can have; the range that holds it is divided by the next pass. */
+ * elements counts those in each of HISTOGRAM_BINS equal ranges between two keys; the range that holds
+ * the k-th is divided by the next pass. A sample proposes the two keys of the first pass, near
+ * which few elements lie, for what lies elsewhere is only counted; should the first pass show that the k-th
+ * is not between them, all keys take their place. */
 #include "counting.h"
 
+#include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "../reached.h"
 #include "team.h"
 
 struct pass {
     const struct counting *counting;
     uint64_t low, high;
     unsigned shift;
+    _Atomic size_t above; /* elements with keys above high */
 };
 
 static const void *element_at(const struct counting *c, size_t at) {
     return (const char *)c->elements + at * (c->kernels->bits / 8);
 }
 
-/* The first two bins of a part's own hold its extremes. */
-static void extremes_share(void *argument, int part, int parts) {
-    const struct counting *c = ((const struct pass *)argument)->counting;
-    const size_t begin = share(c->n, part, parts), end = share(c->n, part + 1, parts);
-    uint64_t *bins = c->bins + (size_t)part * HISTOGRAM_BINS;
-    c->kernels->extremes(element_at(c, begin), end - begin, c->map, &bins[0], &bins[1]);
-}
-
 static void histogram_share(void *argument, int part, int parts) {
-    const struct pass *pass = argument;
+    struct pass *pass = argument;
     const struct counting *c = pass->counting;
     const size_t begin = share(c->n, part, parts), end = share(c->n, part + 1, parts);
     uint64_t *bins = c->bins + (size_t)part * HISTOGRAM_BINS;
     memset(bins, 0, HISTOGRAM_BINS * sizeof *bins);
-    c->kernels->histogram(element_at(c, begin), end - begin, c->map, pass->low, pass->high, pass->shift, bins);
+    const size_t above = c->kernels->histogram(element_at(c, begin), end - begin, c->map, pass->low, pass->high,
+                                               pass->shift, bins);
+    atomic_fetch_add_explicit(&pass->above, above, memory_order_relaxed);
+}
+
+/* Two keys that very probably enclose the k-th: four standard deviations to either side. */
+static void propose(const struct counting *c, size_t k, struct pass *pass) {
+    const size_t samples = COUNTING_SAMPLES / SAMPLE_GROUP * SAMPLE_GROUP;
+    const double p = (double)k / (double)c->n, rank = p * (double)samples;
+    const double margin = 4.0 * sqrt(rank * (1.0 - p)) + 4.0;
+    c->kernels->sample(c->elements, c->n / (samples / SAMPLE_GROUP), 0, samples, k, c->map, c->keys);
+    if (rank > margin) {
+        pass->high = c->kernels->bisect(c->keys, samples, (size_t)(rank - margin) + 1, true).key;
+    }
+    if (rank + margin < (double)samples) {
+        pass->low = c->kernels->bisect(c->keys, samples, (size_t)(rank + margin), true).key;
+    }
+}
+
+/* The highest bin that the k-th can be in, given how many lie above all bins: *above grows by what
+ * lies in higher bins. HISTOGRAM_BINS if it is in none. */
+static size_t bin_of_kth(const struct counting *c, size_t k, size_t *above) {
+    for (size_t bin = HISTOGRAM_BINS; *above < k && bin-- > 0;) {
+        size_t in_bin = 0;
+        for (int part = 0; part < c->threads; part++) {
+            in_bin += c->bins[(size_t)part * HISTOGRAM_BINS + bin];
+        }
+        if (*above + in_bin >= k) {
+            return bin;
+        }
+        *above += in_bin;
+    }
+    return HISTOGRAM_BINS;
 }
 
 static struct threshold count_down(const struct counting *c, size_t k) {
-    struct pass pass = {.counting = c, .low = UINT64_MAX};
-    size_t above = 0;
-    topk_team_run(c->threads, extremes_share, &pass);
-    for (int part = 0; part < c->threads; part++) {
-        const uint64_t *extremes = c->bins + (size_t)part * HISTOGRAM_BINS;
-        pass.low = extremes[0] < pass.low ? extremes[0] : pass.low;
-        pass.high = extremes[1] > pass.high ? extremes[1] : pass.high;
-    }
-    while (pass.low < pass.high) {
+    const uint64_t greatest = topk_ones(c->kernels->bits);
+    struct pass pass = {.counting = c, .high = greatest};
+    size_t above, bin;
+    propose(c, k, &pass);
+    do {
         for (pass.shift = 0; (pass.high - pass.low) >> pass.shift >= HISTOGRAM_BINS; pass.shift++) {
         }
+        pass.above = 0;
         topk_team_run(c->threads, histogram_share, &pass);
-        size_t bin = HISTOGRAM_BINS, in_bin = 0;
-        do { /* down to the bin of the k-th: `above` counts all in higher bins */
-            above += in_bin;
-            bin--;
-            in_bin = 0;
-            for (int part = 0; part < c->threads; part++) {
-                in_bin += c->bins[(size_t)part * HISTOGRAM_BINS + bin];
-            }
-        } while (above + in_bin < k);
+        above = pass.above;
+        bin = bin_of_kth(c, k, &above);
+        if (bin == HISTOGRAM_BINS) {
+            TOPK_REACHED(REACHED_COUNTING_MISS);
+            pass.low = 0;
+            pass.high = greatest;
+            continue;
+        }
         pass.low += (uint64_t)bin << pass.shift;
         const uint64_t last = pass.low + ((1ull << pass.shift) - 1);
         pass.high = last < pass.low || last > pass.high ? pass.high : last;
-    }
+    } while (pass.low < pass.high);
     return (struct threshold){pass.low, above};
 }
 

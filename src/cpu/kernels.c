@@ -63,6 +63,40 @@ static inline void part_keys(const kint *elements, size_t n, const struct map *m
     memset(keys + n, 0, (WORD - n) * sizeof *keys);
 }
 
+/* A well-mixed 64-bit hash (the finaliser of SplitMix64, Steele et al. 2014). */
+static inline uint64_t mix(uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Where the run of a stretch begins. */
+static inline size_t sample_place(size_t i, size_t stretch, uint64_t seed) {
+    const uint64_t places = (stretch - SAMPLE_GROUP + 1) & UINT32_MAX;
+    return i * stretch + (size_t)((mix(i + seed) >> 32) * places >> 32);
+}
+
+/* Each run misses the cache: many are kept under way at once. */
+static void sample(const void *elements, size_t stretch, size_t begin, size_t end, uint64_t seed,
+                   const struct key_map *key_map, void *keys) {
+    const struct map map = narrow(key_map);
+    const size_t first = begin / SAMPLE_GROUP, last = end / SAMPLE_GROUP;
+    const kint *in = elements;
+    kint *out = (kint *)keys + begin;
+    for (size_t i = first; i < last && i < first + RUNS_AHEAD; i++) {
+        __builtin_prefetch(in + sample_place(i, stretch, seed));
+    }
+    for (size_t i = first; i < last; i++) {
+        if (i + RUNS_AHEAD < last) {
+            __builtin_prefetch(in + sample_place(i + RUNS_AHEAD, stretch, seed));
+        }
+        const size_t place = sample_place(i, stretch, seed);
+        for (size_t j = 0; j < SAMPLE_GROUP; j++) {
+            *out++ = key_of(in[place + j], &map);
+        }
+    }
+}
+
 static inline uint64_t low_bits(size_t n) {
     return n >= WORD ? UINT64_MAX : (1ull << n) - 1;
 }
@@ -150,32 +184,21 @@ static size_t match(const void *elements, size_t n, const struct placing *placin
     return count;
 }
 
-static void extremes(const void *elements, size_t n, const struct key_map *key_map, uint64_t *least,
-                     uint64_t *greatest) {
-    const struct map map = narrow(key_map);
-    const kint *in = elements;
-    kint low = (kint)UINT64_MAX, high = 0;
-    for (size_t i = 0; i < n; i++) {
-        const kint key = key_of(in[i], &map);
-        low = key < low ? key : low;
-        high = key > high ? key : high;
-    }
-    *least = low;
-    *greatest = high;
-}
-
-static void histogram(const void *elements, size_t n, const struct key_map *key_map, uint64_t low, uint64_t high,
-                      unsigned shift, uint64_t *bins) {
+static size_t histogram(const void *elements, size_t n, const struct key_map *key_map, uint64_t low, uint64_t high,
+                        unsigned shift, uint64_t *bins) {
     const struct map map = narrow(key_map);
     const kint *in = elements, base = (kint)low, span = (kint)(high - low);
+    size_t above = 0;
     for (size_t i = 0; i < n; i += WORD) {
         kint keys[WORD] __attribute__((aligned(64)));
         const size_t rest = n - i < WORD ? n - i : WORD;
+        fetch_ahead(in + i);
         if (rest == WORD) {
             word_keys(in + i, &map, keys);
         } else {
             part_keys(in + i, rest, &map, keys);
         }
+        above += (size_t)__builtin_popcountll(mask_above(keys, (kint)high));
         for (unsigned j = 0; j < WORD; j++) {
             keys[j] = (kint)(keys[j] - base);
         }
@@ -183,6 +206,7 @@ static void histogram(const void *elements, size_t n, const struct key_map *key_
             bins[keys[__builtin_ctzll(in_range)] >> shift]++;
         }
     }
+    return above;
 }
 
 static size_t count_above(const kint *keys, size_t words, kint threshold) {
@@ -224,11 +248,7 @@ static struct threshold bisect(const void *all, size_t n, size_t k, bool exact) 
 enum density { SPARSE, FEW_EACH, DENSE };
 enum { FEW = 4 };
 
-static enum density density_of(const uint64_t *mask, size_t words) {
-    size_t count = 0;
-    for (size_t w = 0; w < words; w++) {
-        count += (size_t)__builtin_popcountll(mask[w]);
-    }
+static enum density density_of(size_t count, size_t words) {
     return count * 8 < words ? SPARSE : count < 3 * words ? FEW_EACH : DENSE;
 }
 
@@ -238,7 +258,7 @@ static inline unsigned first_bit(uint64_t bits) {
 }
 
 static size_t take(const void *elements, const uint64_t *mask, size_t words, void *out, size_t room) {
-    const enum density density = density_of(mask, words);
+    const enum density density = density_of(room, words);
     const kint *in = elements;
     kint *to = out;
     size_t count = 0;
@@ -264,12 +284,11 @@ static size_t take(const void *elements, const uint64_t *mask, size_t words, voi
         }
         count = end;
     }
-    (void)room;
     return count;
 }
 
 static size_t positions32(const uint64_t *mask, size_t words, uint32_t base, uint32_t *out, size_t room) {
-    const enum density density = density_of(mask, words);
+    const enum density density = density_of(room, words);
     size_t count = 0;
     for (size_t w = 0; w < words; w++, base += WORD) {
         uint64_t bits = mask[w];
@@ -295,7 +314,7 @@ static size_t positions32(const uint64_t *mask, size_t words, uint32_t base, uin
 }
 
 static size_t positions64(const uint64_t *mask, size_t words, uint64_t base, uint64_t *out, size_t room) {
-    const enum density density = density_of(mask, words);
+    const enum density density = density_of(room, words);
     size_t count = 0;
     for (size_t w = 0; w < words; w++, base += WORD) {
         uint64_t bits = mask[w];
@@ -405,9 +424,9 @@ const struct kernels KERNEL_SET = {
     .name = KERNEL_NAME,
     .bits = KEY_BITS,
     .encode = encode,
+    .sample = sample,
     .split = split,
     .match = match,
-    .extremes = extremes,
     .histogram = histogram,
     .bisect = bisect,
     .take = take,

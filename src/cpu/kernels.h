@@ -39,6 +39,11 @@ struct kernels {
     /* keys[i] = key of element i. */
     void (*encode)(const void *elements, size_t n, const struct key_map *map, void *keys);
 
+    /* keys[i] = key of a hashed element of the row, for begin <= i < end, where both are multiples of
+     * SAMPLE_GROUP: one run of SAMPLE_GROUP neighbours from each stretch of `stretch` elements. */
+    void (*sample)(const void *elements, size_t stretch, size_t begin, size_t end, uint64_t seed,
+                   const struct key_map *map, void *keys);
+
     /* Masks of the elements above and equal to a threshold; `equal` may be NULL. Counts both. */
     struct split_counts (*split)(const void *elements, size_t n, const struct placing *placing,
                                  const struct threshold_arcs *threshold, uint64_t *above, uint64_t *equal);
@@ -47,19 +52,18 @@ struct kernels {
     size_t (*match)(const void *elements, size_t n, const struct placing *placing, const struct match *match,
                     uint64_t *mask);
 
-    /* Smallest and largest key of n >= 1 elements. */
-    void (*extremes)(const void *elements, size_t n, const struct key_map *map, uint64_t *least, uint64_t *greatest);
-
-    /* bins[(key - low) >> shift] += 1 for every element with low <= key <= high. */
-    void (*histogram)(const void *elements, size_t n, const struct key_map *map, uint64_t low, uint64_t high,
-                      unsigned shift, uint64_t *bins);
+    /* bins[(key - low) >> shift] += 1 for every element with low <= key <= high; returns how many
+     * have larger keys. */
+    size_t (*histogram)(const void *elements, size_t n, const struct key_map *map, uint64_t low, uint64_t high,
+                        unsigned shift, uint64_t *bins);
 
     /* Threshold of the k best (1 <= k <= n) of n keys, by bisection; `keys` is padded with zeros to
      * whole words. With `exact` the threshold is the k-th key itself. */
     struct threshold (*bisect)(const void *keys, size_t n, size_t k, bool exact);
 
-    /* Copies the elements of a mask of `words` words to out, which has room for `room` of them (at
-     * least as many as there are). Returns their number. */
+    /* Copies the elements of a mask of `words` words to out, which has room for `room` of them: at least
+     * as many as there are, and not many more, for how they are moved is chosen by it. Returns their
+     * number. */
     size_t (*take)(const void *elements, const uint64_t *mask, size_t words, void *out, size_t room);
 
     /* base + i for every bit i of a mask. */

@@ -150,7 +150,7 @@ const char *topk_reference_refuse(const topk_context *context, const struct plan
 }
 
 double topk_reference_cost_us(const topk_context *context, const struct plan *plan) {
-    return 1.0 + 0.004 * (double)plan->input_elements / teams(context, plan);
+    return 2.0 + (0.1 * (double)plan->problem.rows + 0.007 * (double)plan->input_elements) / teams(context, plan);
 }
 
 size_t topk_reference_workspace_bytes(const topk_context *context, const struct plan *plan) {

@@ -56,7 +56,7 @@ const char *topk_rows_refuse(const topk_context *context, const struct plan *pla
 }
 
 double topk_rows_cost_us(const topk_context *context, const struct plan *plan) {
-    return 1.0 + (0.2 * (double)plan->problem.rows + 0.001 * (double)plan->input_elements) / teams(context, plan);
+    return 1.0 + (0.08 * (double)plan->problem.rows + 0.0006 * (double)plan->input_elements) / teams(context, plan);
 }
 
 size_t topk_rows_workspace_bytes(const topk_context *context, const struct plan *plan) {

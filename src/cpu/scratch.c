@@ -29,7 +29,6 @@ struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, i
     s.tiles = arena_take(arena, pooled ? n / TILE + 1 : 0, sizeof *s.tiles);
     s.masks = arena_take(arena, members, 2 * (TILE_MAX / WORD) * sizeof *s.masks);
     s.totals = arena_take(arena, members, sizeof *s.totals);
-    s.samples = arena_take(arena, cached_keys, bytes);
     s.sample_keys = arena_take(arena, cached_keys, bytes);
     s.bins = arena_take(arena, members, HISTOGRAM_BINS * sizeof *s.bins);
     s.digit_counts = arena_take(arena, sorts ? members : 0, RADIX_BINS * sizeof *s.digit_counts);

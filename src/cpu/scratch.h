@@ -26,8 +26,7 @@ struct scratch {
     struct tile *tiles;
     uint64_t *masks;             /* two for a tile, for each thread */
     struct split_counts *totals; /* one for each thread */
-    void *samples;               /* elements; also room for the keys of counting_kth */
-    void *sample_keys;
+    void *sample_keys;           /* also those of counting_kth */
     uint64_t *bins; /* HISTOGRAM_BINS for each thread */
     /* The winners, as slots of the pool or of the row, and what sorts them. */
     uint32_t *slots[2];

@@ -9,6 +9,10 @@ enum {
     WORD = 64,
     /* How far ahead of its use a row is fetched. */
     PREFETCH_BYTES = 8192,
+    /* Samples are taken in runs of neighbours, which cost one cache miss together; and runs that are
+     * fetched before they are used. */
+    SAMPLE_GROUP = 4,
+    RUNS_AHEAD = 32,
     /* Longest sort by counting comparisons: one word. */
     RANK_SORT_MAX = WORD,
     /* Bins of one counting pass over keys. */
@@ -24,6 +28,7 @@ enum {
     POOL_SLACK = 16,
     POOL_SHARE = 64,
     BISECT_MAX = 64,
+    COUNTING_SAMPLES = 32,
     TEAM_ELEMENTS_MIN = 256,
     TEAM_ROW_MIN = 512,
     SPLIT_ROW_MIN = 1024,
@@ -34,8 +39,8 @@ enum {
     /* Elements whose masks are made before any is moved: 16 Ki f32 fill the L1 cache and a share of
      * L2. Where few candidates are expected a tile grows, up to TILE_MAX, until it holds
      * TILE_CANDIDATES of them. */
-    TILE = 1 << 14,
-    TILE_MAX = 1 << 18,
+    TILE = 1 << 13,
+    TILE_MAX = 1 << 17,
     TILE_CANDIDATES = 128,
     SAMPLES_MIN = 256,
     SAMPLES_MAX = 1 << 15,
@@ -44,6 +49,8 @@ enum {
     POOL_SHARE = 64,
     /* Bisection finds the k-th of up to this many keys in cache faster than counting passes. */
     BISECT_MAX = 1 << 15,
+    /* Samples that tell counting passes where to look; at most BISECT_MAX. */
+    COUNTING_SAMPLES = 1 << 12,
     /* Work for less than this many elements is not worth a second thread. */
     TEAM_ELEMENTS_MIN = 1 << 15,
     /* A row of at least this length is shared by the team if there are fewer rows than threads;

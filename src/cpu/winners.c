@@ -48,18 +48,18 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Moves one piece's winners, given as a mask, to slots (and the pool) from `at` on. */
-static void move_piece(const struct collect *c, struct piece piece, const uint64_t *mask, size_t at, size_t room) {
+/* Moves one piece's `count` winners, given as a mask, to slots (and the pool) from `at` on. */
+static void move_piece(const struct collect *c, struct piece piece, const uint64_t *mask, size_t at, size_t count) {
     const struct scratch *s = c->b->scratch;
     const struct kernels *kernels = c->b->kernels;
     const size_t words = words_of(piece.count), bytes = kernels->bits / 8;
     if (!c->to_pool) {
-        (void)kernels->positions32(mask, words, (uint32_t)piece.begin, s->slots[0] + at, room);
+        (void)kernels->positions32(mask, words, (uint32_t)piece.begin, s->slots[0] + at, count);
         return;
     }
     const char *elements = (const char *)c->elements + piece.begin * bytes;
-    const size_t count = kernels->take(elements, mask, words, (char *)s->pool_values + at * bytes, room);
-    (void)kernels->positions64(mask, words, piece.begin, (uint64_t *)s->pool_positions + at, room);
+    (void)kernels->take(elements, mask, words, (char *)s->pool_values + at * bytes, count);
+    (void)kernels->positions64(mask, words, piece.begin, (uint64_t *)s->pool_positions + at, count);
     for (size_t i = 0; i < count; i++) {
         s->slots[0][at + i] = (uint32_t)(at + i);
     }
@@ -78,8 +78,8 @@ static void collect_share(void *argument, int part, int parts) {
         at += s->totals[before].above + taken;
         ties -= taken;
     }
-    size_t room = s->totals[part].above + smaller(s->totals[part].equal, ties);
-    for (size_t i = share(c->pieces, part, parts); i < share(c->pieces, part + 1, parts) && room > 0; i++) {
+    size_t left = s->totals[part].above + smaller(s->totals[part].equal, ties);
+    for (size_t i = share(c->pieces, part, parts); i < share(c->pieces, part + 1, parts) && left > 0; i++) {
         const struct piece piece = piece_at(c, i);
         const struct split_counts counts = split_piece(c, piece, above, ties > 0 ? equal : NULL);
         const size_t taken = smaller(counts.equal, ties);
@@ -89,11 +89,12 @@ static void collect_share(void *argument, int part, int parts) {
                 above[w] |= equal[w];
             }
         }
-        if (counts.above + taken > 0) {
-            move_piece(c, piece, above, at, room);
+        const size_t winners = counts.above + taken;
+        if (winners > 0) {
+            move_piece(c, piece, above, at, winners);
         }
-        at += counts.above + taken;
-        room -= counts.above + taken;
+        at += winners;
+        left -= winners;
         ties -= taken;
     }
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Preloaded into the tool: the allocation that FAIL_AT counts to, and every later one, fails. Allocations
- * of the dynamic loader, before main, are not counted. */
+ * Preloaded into the tool: the allocation that FAIL_AT counts to, and every later one, fails. Neither
+ * counted nor failed are those of the dynamic loader before main, and those of the OpenMP runtime, which
+ * is not ours to repair: LLVM's waits for itself forever. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
@@ -18,8 +21,9 @@ __attribute__((constructor)) static void begin(void) {
         remaining = atol(text);
 }
 
-static int fails(void) {
-    if (remaining < 0)
+static int fails(const void *caller) {
+    Dl_info object;
+    if (remaining < 0 || (dladdr(caller, &object) != 0 && strstr(object.dli_fname, "omp.so") != NULL))
         return 0;
     if (remaining > 0 && --remaining > 0)
         return 0;
@@ -28,13 +32,13 @@ static int fails(void) {
 }
 
 void *malloc(size_t bytes) {
-    return fails() ? NULL : __libc_malloc(bytes);
+    return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
 }
 
 void *calloc(size_t count, size_t bytes) {
-    return fails() ? NULL : __libc_calloc(count, bytes);
+    return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, bytes);
 }
 
 void *realloc(void *memory, size_t bytes) {
-    return fails() ? NULL : __libc_realloc(memory, bytes);
+    return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, bytes);
 }

@@ -39,7 +39,7 @@ def topk(*arguments, stdin=b"", env=None, preexec=None, stdout=subprocess.PIPE):
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     keywords = {"stdin": stdin} if not isinstance(stdin, bytes) else {"input": stdin}
     done = subprocess.run([TOPK, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE,
-                          env=environment, preexec_fn=preexec, check=False, timeout=600, **keywords)
+                          env=environment, preexec_fn=preexec, check=False, timeout=60, **keywords)
     after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     return Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"), max(before, after))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that runs out: each allocation of small jobs fails in turn, alone in its run and with all after it."""
+"""Memory that runs out: each allocation of small jobs fails in turn, with all that follow it."""
 
 import os
 

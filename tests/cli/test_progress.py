@@ -3,9 +3,13 @@
 
 The tool is slowed down by not reading its output."""
 
+import array
+import fcntl
 import os
 import pty
+import select
 import subprocess
+import termios
 import time
 
 import harness
@@ -20,9 +24,13 @@ class Slow(harness.Case):
         self.command = [harness.TOPK, "where", self.file, "--gt", "0", "--piece-bytes", "100000"]
 
     def run_slowly(self, meanwhile, **keywords):
-        """Starts the command, waits until it must be stuck in a write, and then reads all it prints."""
+        """Starts the command, waits until its output is stuck in a full pipe, and then reads all it prints."""
         child = subprocess.Popen(self.command, stdout=subprocess.PIPE, **keywords)
-        time.sleep(1)
+        waiting = array.array("i", [0])
+        while waiting[0] < 65536 and child.poll() is None:
+            time.sleep(0.01)
+            fcntl.ioctl(child.stdout, termios.FIONREAD, waiting)
+        time.sleep(0.7)
         meanwhile()
         out = child.stdout.read()
         child.stdout.close()
@@ -33,14 +41,18 @@ class Slow(harness.Case):
         master, terminal = pty.openpty()
         child, out = self.run_slowly(lambda: None, stderr=terminal)
         child.wait()
-        os.close(terminal)
-        try:
-            shown = os.read(master, 1 << 20).decode()
-        except OSError:
-            shown = ""
-        os.close(master)
         self.assertEqual((child.returncode, out.count(b"\n")), (0, self.count))
-        return shown
+        return self.shown(master, terminal)
+
+    @staticmethod
+    def shown(master, terminal):
+        """All that has been written to a terminal."""
+        shown = b""
+        while select.select([master], [], [], 0.2)[0]:
+            shown += os.read(master, 1 << 16)
+        os.close(terminal)
+        os.close(master)
+        return shown.decode()
 
     def test_bar(self):
         shown = self.bar()
@@ -66,9 +78,7 @@ class Slow(harness.Case):
         out = child.stdout.read()
         child.stdout.close()
         self.assertEqual((child.wait(), out), (0, b"%d\t1234568\n" % (2 << 20)))
-        os.close(terminal)
-        self.assertRegex(os.read(master, 1 << 20).decode(), r"\A(\r[0-9]+ MiB read)+\r\x1b\[K\Z")
-        os.close(master)
+        self.assertRegex(self.shown(master, terminal), r"\A(\r[0-9]+ MiB read)+\r\x1b\[K\Z")
 
     def test_file_that_shrinks(self):
         child, _ = self.run_slowly(lambda: os.truncate(self.file, 4096), stderr=subprocess.PIPE)

@@ -62,7 +62,9 @@ static topk_context *create(int threads) {
 
 /* The first call may start the team; from then on the allocator is not called at all. */
 static void check_no_allocation(int threads) {
+    long at_first = allocation_count();
     topk_context *context = create(threads);
+    CHECK(allocation_count() > at_first); /* or the allocator is not ours */
     call_everything(context, 1, 100);
     long before = allocation_count();
     for (int64_t rows = 1; rows <= ROWS; rows *= 4) {

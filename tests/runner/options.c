@@ -92,6 +92,8 @@ options options_parse(int argc, char **argv) {
 void options_print_rerun(const options *o, const char *program, const char *case_text, const char *operation,
                          const char *method) {
     const char *disabled = getenv("TOPK_CPU_DISABLE");
-    fprintf(stderr, "  rerun: TOPK_CPU_DISABLE=%s %s --threads %d --operation %s --method %s --case %s\n",
+    fprintf(stderr,
+            "  rerun: OMP_WAIT_POLICY=passive TOPK_CPU_DISABLE=%s %s --threads %d --operation %s --method %s "
+            "--case %s\n",
             disabled != NULL ? disabled : "", program, o->threads, operation, method, case_text);
 }

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Visible to the shared libraries of the process, whose calls are meant. */
+#pragma GCC visibility push(default)
+
 /* The C library's own, under the names that it keeps for this purpose. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
@@ -20,6 +23,8 @@ void *memalign(size_t alignment, size_t bytes);
 void *aligned_alloc(size_t alignment, size_t bytes);
 int posix_memalign(void **block, size_t alignment, size_t bytes);
 void free(void *block);
+
+#pragma GCC visibility pop
 
 static atomic_long count, live, until_failure = -1;
 

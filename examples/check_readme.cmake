@@ -1,0 +1,12 @@
+# The C code in README.md is a part of select_rows.c, word for word.
+get_filename_component(root ${CMAKE_CURRENT_LIST_DIR} DIRECTORY)
+file(READ ${root}/README.md readme)
+file(READ ${root}/examples/select_rows.c example)
+string(REGEX MATCH "```c\n([^`]*)```" found "${readme}")
+if(NOT found)
+  message(FATAL_ERROR "README.md has no C example")
+endif()
+string(FIND "${example}" "${CMAKE_MATCH_1}" at)
+if(at EQUAL -1)
+  message(FATAL_ERROR "the C example of README.md is not in examples/select_rows.c")
+endif()
