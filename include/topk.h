@@ -50,22 +50,22 @@ extern "C" {
 /* The outcome of a call. The numbers are pinned: they will not change, and new ones are appended. */
 typedef enum topk_status {
     TOPK_OK = 0,
-    TOPK_ERROR_NULL_POINTER = 1,        /* a required pointer is NULL */
-    TOPK_ERROR_STRUCT_SIZE = 2,         /* the size field names a struct this library does not know */
-    TOPK_ERROR_UNKNOWN_ENUM = 3,        /* a field holds no value of its enumeration */
-    TOPK_ERROR_OUT_OF_RANGE = 4,        /* a count, stride, base or device is outside its range */
-    TOPK_ERROR_OVERFLOW = 5,            /* the sizes of the problem overflow the address space */
-    TOPK_ERROR_INDEX_TOO_NARROW = 6,    /* int32 indices cannot hold every position */
-    TOPK_ERROR_MISALIGNED = 7,          /* a pointer is not aligned to its element */
-    TOPK_ERROR_OVERLAP = 8,             /* an output overlaps another buffer */
-    TOPK_ERROR_WORKSPACE_TOO_SMALL = 9, /* the workspace or state is smaller than its size function says */
-    TOPK_ERROR_UNSUPPORTED = 10,        /* a combination of options that has no meaning */
-    TOPK_ERROR_UNKNOWN_METHOD = 11,     /* the backend has no method of that name */
-    TOPK_ERROR_METHOD_CANNOT = 12,      /* the forced method cannot serve this problem; the text says why */
+    TOPK_ERROR_NULL_POINTER = 1,         /* a required pointer is NULL */
+    TOPK_ERROR_STRUCT_SIZE = 2,          /* the size field names a struct this library does not know */
+    TOPK_ERROR_UNKNOWN_ENUM = 3,         /* a field holds no value of its enumeration */
+    TOPK_ERROR_OUT_OF_RANGE = 4,         /* a count, stride, base or device is outside its range */
+    TOPK_ERROR_OVERFLOW = 5,             /* the sizes of the problem overflow the address space */
+    TOPK_ERROR_INDEX_TOO_NARROW = 6,     /* int32 indices cannot hold every position */
+    TOPK_ERROR_MISALIGNED = 7,           /* a pointer is not aligned to its element */
+    TOPK_ERROR_OVERLAP = 8,              /* an output overlaps another buffer */
+    TOPK_ERROR_WORKSPACE_TOO_SMALL = 9,  /* the workspace or state is smaller than its size function says */
+    TOPK_ERROR_UNSUPPORTED = 10,         /* a combination of options that has no meaning */
+    TOPK_ERROR_UNKNOWN_METHOD = 11,      /* the backend has no method of that name */
+    TOPK_ERROR_METHOD_CANNOT = 12,       /* the forced method cannot serve this problem; the text says why */
     TOPK_ERROR_BACKEND_UNAVAILABLE = 13, /* no such backend in this build or on this machine */
-    TOPK_ERROR_OUT_OF_MEMORY = 14,      /* topk_context_create() could not allocate */
-    TOPK_ERROR_BAD_STATE = 15,          /* an accumulator that was not initialised, or for another problem */
-    TOPK_ERROR_DEVICE = 16              /* the device reported an error; the text gives it */
+    TOPK_ERROR_OUT_OF_MEMORY = 14,       /* topk_context_create() could not allocate */
+    TOPK_ERROR_BAD_STATE = 15,           /* an accumulator that was not initialised, or for another problem */
+    TOPK_ERROR_DEVICE = 16               /* the device reported an error; the text gives it */
 } topk_status;
 
 /* The name of a status, e.g. "TOPK_ERROR_OVERLAP"; "unknown status" for other numbers. Static. */
@@ -127,9 +127,10 @@ typedef enum topk_nan { TOPK_NAN_AS_LARGEST = 0, TOPK_NAN_LAST = 1 } topk_nan;
 
 /* How rows lie in the input. */
 typedef enum topk_shape {
-    TOPK_SHAPE_STRIDED = 0, /* row r begins at element r * row_stride; its length is lengths[r] or length_max */
-    TOPK_SHAPE_SPANS = 1,   /* row r is elements [begins[r], ends[r]) */
-    TOPK_SHAPE_CSR = 2      /* row r is elements [offsets[r], offsets[r + 1]) */
+    TOPK_SHAPE_STRIDED =
+        0,                /* row r begins at element r * row_stride; its length is lengths[r] or length_max */
+    TOPK_SHAPE_SPANS = 1, /* row r is elements [begins[r], ends[r]) */
+    TOPK_SHAPE_CSR = 2    /* row r is elements [offsets[r], offsets[r + 1]) */
 } topk_shape;
 
 typedef enum topk_operation {
@@ -153,7 +154,7 @@ typedef struct topk_context_options {
     int threads;          /* CPU threads per call, 1 to 1024; 0: what OpenMP would use (OMP_NUM_THREADS) */
 } topk_context_options;
 
-#define TOPK_CONTEXT_OPTIONS_INIT \
+#define TOPK_CONTEXT_OPTIONS_INIT                                                                            \
     { sizeof(topk_context_options), TOPK_BACKEND_AUTO, 0, 0 }
 
 /* What calls on one device share: its capabilities, the team size and the environment's overrides,
@@ -182,7 +183,7 @@ typedef struct topk_context_properties {
     const char *features; /* instruction sets in use, e.g. "avx512"; owned by the context */
 } topk_context_properties;
 
-#define TOPK_CONTEXT_PROPERTIES_INIT \
+#define TOPK_CONTEXT_PROPERTIES_INIT                                                                         \
     { sizeof(topk_context_properties), TOPK_BACKEND_AUTO, 0, 0, NULL }
 
 /* Fills *properties. NULL_POINTER, STRUCT_SIZE. */
@@ -208,24 +209,24 @@ typedef struct topk_problem {
     topk_order order;
     topk_nan nan;
     topk_shape shape;
-    int64_t rows;         /* >= 0 */
-    int64_t length_max;   /* capacity of every row in elements, >= 0; longer rows are cut to it */
-    int64_t k_max;        /* >= 0, may exceed length_max; also the pitch of the output rows */
-    int64_t row_stride;   /* STRIDED: elements from one row's start to the next; 0: length_max.
-                             May be smaller than length_max: rows then overlap. Else 0 */
-    int64_t elements_max; /* SPANS, CSR: number of elements in values; offsets are clamped to it. Else 0 */
-    int64_t index_base;   /* >= 0, added to every position that is written (not to caller-supplied
-                             indices) */
-    size_t workspace_limit;            /* bytes that topk_workspace_size() may ask for at most; 0: no limit */
-    const char *method;                /* forces a method by name; NULL: the library chooses */
-    const struct topk_tuning *tuning;  /* NULL: the library chooses */
+    int64_t rows;           /* >= 0 */
+    int64_t length_max;     /* capacity of every row in elements, >= 0; longer rows are cut to it */
+    int64_t k_max;          /* >= 0, may exceed length_max; also the pitch of the output rows */
+    int64_t row_stride;     /* STRIDED: elements from one row's start to the next; 0: length_max.
+                               May be smaller than length_max: rows then overlap. Else 0 */
+    int64_t elements_max;   /* SPANS, CSR: number of elements in values; offsets are clamped to it. Else 0 */
+    int64_t index_base;     /* >= 0, added to every position that is written (not to caller-supplied
+                               indices) */
+    size_t workspace_limit; /* bytes that topk_workspace_size() may ask for at most; 0: no limit */
+    const char *method;     /* forces a method by name; NULL: the library chooses */
+    const struct topk_tuning *tuning; /* NULL: the library chooses */
 } topk_problem;
 
-#define TOPK_PROBLEM_INIT                                                                             \
-    {                                                                                                 \
-        sizeof(topk_problem), TOPK_TYPE_UNDEFINED, TOPK_INDEX_I32, TOPK_INDEX_I64, TOPK_LARGEST,      \
-            TOPK_BY_VALUE, TOPK_TIES_LOWEST_INDEX, TOPK_ORDER_BEST_FIRST, TOPK_NAN_AS_LARGEST,        \
-            TOPK_SHAPE_STRIDED, 1, 0, 0, 0, 0, 0, 0, NULL, NULL                                       \
+#define TOPK_PROBLEM_INIT                                                                                    \
+    {                                                                                                        \
+        sizeof(topk_problem), TOPK_TYPE_UNDEFINED, TOPK_INDEX_I32, TOPK_INDEX_I64, TOPK_LARGEST,             \
+            TOPK_BY_VALUE, TOPK_TIES_LOWEST_INDEX, TOPK_ORDER_BEST_FIRST, TOPK_NAN_AS_LARGEST,               \
+            TOPK_SHAPE_STRIDED, 1, 0, 0, 0, 0, 0, 0, NULL, NULL                                              \
     }
 
 /* The data of a problem. Arrays are read when the work runs and never written. Extents that make
@@ -243,7 +244,7 @@ typedef struct topk_input {
     const void *k;       /* NULL (k_max for every row) or k for each row. extent_type */
 } topk_input;
 
-#define TOPK_INPUT_INIT \
+#define TOPK_INPUT_INIT                                                                                      \
     { sizeof(topk_input), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* A CUDA stream: a cudaStream_t is a pointer to this. NULL on the CPU. */
@@ -332,10 +333,10 @@ typedef struct topk_predicate {
     const void *mask;         /* the masks; laid out as values, element e for element e. Else NULL */
 } topk_predicate;
 
-#define TOPK_PREDICATE_INIT                                                                           \
-    {                                                                                                 \
-        sizeof(topk_predicate), TOPK_PREDICATE_UNDEFINED, {TOPK_BOUND_F64, {0.0}}, {TOPK_BOUND_F64, {0.0}}, \
-            NULL, NULL                                                                                \
+#define TOPK_PREDICATE_INIT                                                                                  \
+    {                                                                                                        \
+        sizeof(topk_predicate), TOPK_PREDICATE_UNDEFINED, {TOPK_BOUND_F64, {0.0}}, {TOPK_BOUND_F64, {0.0}},  \
+            NULL, NULL                                                                                       \
     }
 
 /* The elements of each row that meet a predicate, in input order. The results of all rows lie one
@@ -352,13 +353,15 @@ typedef struct topk_predicate {
  * input->values may be NULL with a mask when `values` is NULL.
  * Statuses as topk_select(). */
 TOPK_API topk_status topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
-                                const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
-                                int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream);
+                                const topk_predicate *predicate, void *values, void *indices,
+                                int64_t capacity, int64_t *offsets, void *workspace, size_t workspace_bytes,
+                                topk_stream stream);
 
 /* ---- Accumulator ----------------------------------------------------------------------------- */
 
 /* The k best elements of each of problem->rows streams that arrive in chunks. The state lives in
- * memory of the caller. It holds no pointers: it can be copied to an address that is the same modulo 64. One problem serves all calls on one state:
+ * memory of the caller. It holds no pointers: it can be copied to an address that is the same modulo 64. One
+ * problem serves all calls on one state:
  *
  *   problem->length_max   the longest chunk of a row that is pushed at once
  *   problem->shape        must be STRIDED; row_stride is the pitch of the chunks
@@ -367,7 +370,8 @@ TOPK_API topk_status topk_where(topk_context *context, const topk_problem *probl
  * least k_max elements are best. The state is written by init, push and finish, one at a time. */
 
 /* Bytes of state. Statuses as topk_workspace_size(). */
-TOPK_API topk_status topk_accumulator_size(const topk_context *context, const topk_problem *problem, size_t *bytes);
+TOPK_API topk_status topk_accumulator_size(const topk_context *context, const topk_problem *problem,
+                                           size_t *bytes);
 
 /* Begins: no elements seen. The state may hold garbage and have any alignment. */
 TOPK_API topk_status topk_accumulator_init(topk_context *context, const topk_problem *problem, void *state,
@@ -385,11 +389,13 @@ TOPK_API topk_status topk_accumulator_push(topk_context *context, const topk_pro
 
 /* Writes the k best so far, as topk_select() on everything pushed would; more may be pushed. */
 TOPK_API topk_status topk_accumulator_peek(topk_context *context, const topk_problem *problem, void *state,
-                                           size_t state_bytes, void *values, void *indices, topk_stream stream);
+                                           size_t state_bytes, void *values, void *indices,
+                                           topk_stream stream);
 
 /* As peek, and ends the state: only init may follow. */
 TOPK_API topk_status topk_accumulator_finish(topk_context *context, const topk_problem *problem, void *state,
-                                             size_t state_bytes, void *values, void *indices, topk_stream stream);
+                                             size_t state_bytes, void *values, void *indices,
+                                             topk_stream stream);
 
 /* ---- Explanation ----------------------------------------------------------------------------- */
 

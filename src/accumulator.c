@@ -9,7 +9,7 @@
 #include "workspace.h"
 
 struct header {
-    uint64_t magic; /* STATE_MAGIC while chunks may be pushed */
+    uint64_t magic;   /* STATE_MAGIC while chunks may be pushed */
     uint64_t problem; /* fingerprint of the problem it was initialised for */
     int32_t current;  /* which of the two lists holds the best so far */
     enum { PAYLOAD_UNKNOWN, PAYLOAD_NONE, PAYLOAD_GIVEN } payload;
@@ -28,7 +28,7 @@ struct state {
     struct header *header;
     int64_t *counts; /* of each row, the same in both lists once a push is done */
     struct lists best[2];
-    char *chunk_values;       /* results of one chunk, chunk_k places for each row */
+    char *chunk_values; /* results of one chunk, chunk_k places for each row */
     int64_t *chunk_positions;
     int64_t *lengths; /* of the chunk's rows */
     void *workspace;
@@ -36,9 +36,9 @@ struct state {
 };
 
 struct accumulator {
-    struct plan plan;         /* of the whole */
-    struct plan chunk;        /* of selecting from one chunk, whose lengths are in the state */
-    struct candidate chosen;  /* method for it */
+    struct plan plan;        /* of the whole */
+    struct plan chunk;       /* of selecting from one chunk, whose lengths are in the state */
+    struct candidate chosen; /* method for it */
 };
 
 static uint64_t hash_field(uint64_t hash, uint64_t field) {
@@ -47,9 +47,9 @@ static uint64_t hash_field(uint64_t hash, uint64_t field) {
 
 /* FNV-1a over everything that the layout of a state and the order of elements depend on. */
 static uint64_t fingerprint(const topk_problem *p) {
-    const uint64_t fields[] = {(uint64_t)p->type,   (uint64_t)p->index_type, (uint64_t)p->direction, (uint64_t)p->rank,
-                               (uint64_t)p->nan,    (uint64_t)p->rows,       (uint64_t)p->length_max, (uint64_t)p->k_max,
-                               (uint64_t)p->index_base};
+    const uint64_t fields[] = {(uint64_t)p->type,       (uint64_t)p->index_type, (uint64_t)p->direction,
+                               (uint64_t)p->rank,       (uint64_t)p->nan,        (uint64_t)p->rows,
+                               (uint64_t)p->length_max, (uint64_t)p->k_max,      (uint64_t)p->index_base};
     uint64_t hash = 0xcbf29ce484222325u;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         hash = hash_field(hash, fields[i]);
@@ -57,7 +57,8 @@ static uint64_t fingerprint(const topk_problem *p) {
     return hash;
 }
 
-static topk_status accumulator_make(const topk_context *context, const topk_problem *problem, struct accumulator *a) {
+static topk_status accumulator_make(const topk_context *context, const topk_problem *problem,
+                                    struct accumulator *a) {
     if (context == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }
@@ -101,8 +102,8 @@ static struct state lay_out(const struct accumulator *a, void *memory) {
 }
 
 /* Validates problem and state memory; *s is laid out over it. */
-static topk_status open_state(const topk_context *context, const topk_problem *problem, void *memory, size_t bytes,
-                              topk_stream stream, struct accumulator *a, struct state *s) {
+static topk_status open_state(const topk_context *context, const topk_problem *problem, void *memory,
+                              size_t bytes, topk_stream stream, struct accumulator *a, struct state *s) {
     const topk_status status = accumulator_make(context, problem, a);
     if (status != TOPK_OK) {
         return status;
@@ -115,8 +116,8 @@ static topk_status open_state(const topk_context *context, const topk_problem *p
     }
     const size_t needed = lay_out(a, NULL).bytes;
     if (bytes < needed) {
-        return topk_fail(TOPK_ERROR_WORKSPACE_TOO_SMALL, "the state has %zu bytes, this accumulator needs %zu", bytes,
-                         needed);
+        return topk_fail(TOPK_ERROR_WORKSPACE_TOO_SMALL,
+                         "the state has %zu bytes, this accumulator needs %zu", bytes, needed);
     }
     *s = lay_out(a, memory);
     return TOPK_OK;
@@ -176,9 +177,9 @@ struct merge {
     const struct plan *plan;
     const struct lists *from;
     struct lists *to;
-    const char *chunk_values;         /* of this row */
-    const int64_t *chunk_positions;   /* of this row, from 0 */
-    const char *chunk_payload;        /* of this row by position, or NULL */
+    const char *chunk_values;       /* of this row */
+    const int64_t *chunk_positions; /* of this row, from 0 */
+    const char *chunk_payload;      /* of this row by position, or NULL */
     int64_t base;
 };
 
@@ -194,7 +195,8 @@ static void put_from_chunk(const struct merge *m, size_t to, size_t from) {
     memcpy(m->to->values + to * bytes, m->chunk_values + from * bytes, bytes);
     m->to->positions[to] = m->base + m->chunk_positions[from];
     if (m->chunk_payload != NULL) {
-        memcpy(m->to->payload + to * index, m->chunk_payload + (size_t)m->chunk_positions[from] * index, index);
+        memcpy(m->to->payload + to * index, m->chunk_payload + (size_t)m->chunk_positions[from] * index,
+               index);
     }
 }
 
@@ -207,7 +209,8 @@ static int64_t merge_row(const struct merge *m, size_t first, int64_t held, int6
             const uint64_t old_key = key_at(m->plan, m->from->values, first + (size_t)i);
             const uint64_t new_key = key_at(m->plan, m->chunk_values, (size_t)j);
             const int64_t old_position = m->from->positions[first + (size_t)i];
-            chunk_first = new_key != old_key ? new_key > old_key : m->base + m->chunk_positions[j] < old_position;
+            chunk_first =
+                new_key != old_key ? new_key > old_key : m->base + m->chunk_positions[j] < old_position;
         }
         if (chunk_first) {
             put_from_chunk(m, first + (size_t)count, (size_t)j++);
@@ -230,9 +233,9 @@ static void merge_chunk(const struct accumulator *a, struct state *s, const topk
             .to = &s->best[1 - s->header->current],
             .chunk_values = s->chunk_values + chunk_first * plan->element_bytes,
             .chunk_positions = s->chunk_positions + chunk_first,
-            .chunk_payload = chunk->indices == NULL
-                                 ? NULL
-                                 : (const char *)chunk->indices + (size_t)(row * p->row_stride) * plan->index_bytes,
+            .chunk_payload = chunk->indices == NULL ? NULL
+                                                    : (const char *)chunk->indices +
+                                                          (size_t)(row * p->row_stride) * plan->index_bytes,
             .base = base,
         };
         s->counts[row] = merge_row(&m, (size_t)(row * p->k_max), s->counts[row],
@@ -246,8 +249,8 @@ static topk_status check_push(const struct accumulator *a, const struct state *s
     const topk_problem *p = &a->plan.problem;
     int64_t end;
     if (length < 0 || length > p->length_max) {
-        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "length is %lld, must be 0 to length_max = %lld", (long long)length,
-                         (long long)p->length_max);
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "length is %lld, must be 0 to length_max = %lld",
+                         (long long)length, (long long)p->length_max);
     }
     if (base < 0) {
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "base is %lld, must not be negative", (long long)base);
@@ -256,13 +259,15 @@ static topk_status check_push(const struct accumulator *a, const struct state *s
         return topk_fail(TOPK_ERROR_OVERFLOW, "base plus length overflows 64 bits");
     }
     if (p->index_type == TOPK_INDEX_I32 && end > INT32_MAX) {
-        return topk_fail(TOPK_ERROR_INDEX_TOO_NARROW, "length %lld plus base %lld exceeds 2^31 - 1: use TOPK_INDEX_I64",
-                         (long long)length, (long long)(end - length));
+        return topk_fail(TOPK_ERROR_INDEX_TOO_NARROW,
+                         "length %lld plus base %lld exceeds 2^31 - 1: use TOPK_INDEX_I64", (long long)length,
+                         (long long)(end - length));
     }
     if (chunk->k != NULL) {
         return topk_fail(TOPK_ERROR_UNSUPPORTED, "chunk->k must be NULL: k is fixed at k_max");
     }
-    if (s->header->payload != PAYLOAD_UNKNOWN && (s->header->payload == PAYLOAD_GIVEN) != (chunk->indices != NULL)) {
+    if (s->header->payload != PAYLOAD_UNKNOWN &&
+        (s->header->payload == PAYLOAD_GIVEN) != (chunk->indices != NULL)) {
         return topk_fail(TOPK_ERROR_BAD_STATE, "either all chunks carry indices or none does");
     }
     return TOPK_OK;
@@ -282,8 +287,9 @@ static void select_chunk(const topk_context *context, const struct accumulator *
                          const topk_input *chunk, int64_t length) {
     const topk_problem *p = &a->plan.problem;
     for (int64_t row = 0; row < p->rows; row++) {
-        s->lengths[row] =
-            chunk->lengths == NULL ? length : clamp_extent(read_extent(chunk->lengths, row, p->extent_type), length);
+        s->lengths[row] = chunk->lengths == NULL
+                              ? length
+                              : clamp_extent(read_extent(chunk->lengths, row, p->extent_type), length);
     }
     struct call call = {.context = context,
                         .plan = &a->chunk,
@@ -322,7 +328,8 @@ topk_status topk_accumulator_push(topk_context *context, const topk_problem *pro
 
 /* ---- Results ---- */
 
-static void write_row(const struct accumulator *a, const struct state *s, int64_t row, char *values, char *indices) {
+static void write_row(const struct accumulator *a, const struct state *s, int64_t row, char *values,
+                      char *indices) {
     const struct plan *plan = &a->plan;
     const struct lists *best = &s->best[s->header->current];
     const size_t bytes = plan->element_bytes, index = plan->index_bytes;
@@ -331,12 +338,14 @@ static void write_row(const struct accumulator *a, const struct state *s, int64_
         const size_t at = (size_t)(row * plan->problem.k_max + i);
         const bool held = i < s->counts[row];
         if (values != NULL) {
-            memcpy(values + at * bytes, held ? best->values + at * bytes : (const char *)&plan->padding, bytes);
+            memcpy(values + at * bytes, held ? best->values + at * bytes : (const char *)&plan->padding,
+                   bytes);
         }
         if (indices != NULL) {
             const int64_t position = held ? best->positions[at] + plan->problem.index_base : none;
             const bool payload = held && s->header->payload == PAYLOAD_GIVEN;
-            memcpy(indices + at * index, payload ? best->payload + at * index : (const char *)&position, index);
+            memcpy(indices + at * index, payload ? best->payload + at * index : (const char *)&position,
+                   index);
         }
     }
 }

@@ -22,16 +22,18 @@ topk_status topk_workspace_size(const topk_context *context, topk_operation oper
 static topk_status check_workspace(const struct candidate *chosen, size_t workspace_bytes) {
     return workspace_bytes >= chosen->workspace_bytes
                ? TOPK_OK
-               : topk_fail(TOPK_ERROR_WORKSPACE_TOO_SMALL, "the workspace has %zu bytes, method '%s' needs %zu",
-                           workspace_bytes, chosen->method->name, chosen->workspace_bytes);
+               : topk_fail(TOPK_ERROR_WORKSPACE_TOO_SMALL,
+                           "the workspace has %zu bytes, method '%s' needs %zu", workspace_bytes,
+                           chosen->method->name, chosen->workspace_bytes);
 }
 
 static topk_status check_stream(topk_stream stream) {
     return stream == NULL ? TOPK_OK : topk_fail(TOPK_ERROR_UNSUPPORTED, "stream must be NULL on the CPU");
 }
 
-topk_status topk_select(topk_context *context, const topk_problem *problem, const topk_input *input, void *values,
-                        void *indices, void *workspace, size_t workspace_bytes, topk_stream stream) {
+topk_status topk_select(topk_context *context, const topk_problem *problem, const topk_input *input,
+                        void *values, void *indices, void *workspace, size_t workspace_bytes,
+                        topk_stream stream) {
     struct plan plan;
     struct candidate chosen;
     struct buffer buffers[INPUT_BUFFERS + 3];
@@ -39,18 +41,22 @@ topk_status topk_select(topk_context *context, const topk_problem *problem, cons
     if (status != TOPK_OK) {
         return status;
     }
-    struct call call = {.context = context, .plan = &plan, .workspace = workspace, .stream = stream,
-                        .values = values, .indices = indices};
+    struct call call = {.context = context,
+                        .plan = &plan,
+                        .workspace = workspace,
+                        .stream = stream,
+                        .values = values,
+                        .indices = indices};
     if ((status = check_stream(stream)) != TOPK_OK ||
         (status = topk_check_input(&plan, input, true, &call.input, buffers)) != TOPK_OK ||
         (status = check_workspace(&chosen, workspace_bytes)) != TOPK_OK) {
         return status;
     }
     struct buffer *outputs = buffers + INPUT_BUFFERS;
-    outputs[0] = (struct buffer){"values", values, plan.output_elements * plan.element_bytes, plan.element_bytes,
-                                 false, true};
-    outputs[1] = (struct buffer){"indices", indices, plan.output_elements * plan.index_bytes, plan.index_bytes,
-                                 false, true};
+    outputs[0] = (struct buffer){"values",           values, plan.output_elements * plan.element_bytes,
+                                 plan.element_bytes, false,  true};
+    outputs[1] = (struct buffer){"indices",        indices, plan.output_elements * plan.index_bytes,
+                                 plan.index_bytes, false,   true};
     outputs[2] = (struct buffer){"workspace", workspace, chosen.workspace_bytes, 1, true, true};
     status = topk_check_buffers(buffers, INPUT_BUFFERS + 3);
     return status != TOPK_OK || plan.output_elements == 0 ? status : chosen.method->run(&call);
@@ -66,8 +72,13 @@ topk_status topk_kth(topk_context *context, const topk_problem *problem, const t
     if (status != TOPK_OK) {
         return status;
     }
-    struct call call = {.context = context, .plan = &plan, .workspace = workspace, .stream = stream,
-                        .values = kth, .better = better, .equal = equal};
+    struct call call = {.context = context,
+                        .plan = &plan,
+                        .workspace = workspace,
+                        .stream = stream,
+                        .values = kth,
+                        .better = better,
+                        .equal = equal};
     if ((status = check_stream(stream)) != TOPK_OK ||
         (status = topk_check_input(&plan, input, true, &call.input, buffers)) != TOPK_OK ||
         (status = check_workspace(&chosen, workspace_bytes)) != TOPK_OK) {
@@ -84,14 +95,19 @@ topk_status topk_kth(topk_context *context, const topk_problem *problem, const t
 }
 
 /* The buffers that a predicate reads. */
-static void predicate_buffers(const struct plan *plan, const topk_predicate *predicate, struct buffer *buffers) {
+static void predicate_buffers(const struct plan *plan, const topk_predicate *predicate,
+                              struct buffer *buffers) {
     const size_t elements = plan->input_elements;
     const bool byte_mask = predicate->kind == TOPK_BYTE_MASK, bit_mask = predicate->kind == TOPK_BIT_MASK;
     const size_t mask_bytes = byte_mask ? elements : bit_mask ? elements / 8 + (elements % 8 != 0) : 0;
     const size_t bounds = predicate->kind == TOPK_BETWEEN ? 2 : 1;
     buffers[0] = (struct buffer){"predicate->mask", predicate->mask, mask_bytes, 1, true, false};
-    buffers[1] = (struct buffer){"predicate->bounds", predicate->bounds, bounds * sizeof(topk_bound),
-                                 _Alignof(topk_bound), false, false};
+    buffers[1] = (struct buffer){"predicate->bounds",
+                                 predicate->bounds,
+                                 bounds * sizeof(topk_bound),
+                                 _Alignof(topk_bound),
+                                 false,
+                                 false};
 }
 
 topk_status topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
@@ -108,10 +124,17 @@ topk_status topk_where(topk_context *context, const topk_problem *problem, const
         return status;
     }
     if (capacity < 0) {
-        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "capacity is %lld, must not be negative", (long long)capacity);
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "capacity is %lld, must not be negative",
+                         (long long)capacity);
     }
-    struct call call = {.context = context, .plan = &plan, .workspace = workspace, .stream = stream,
-                        .values = values, .indices = indices, .predicate = &known, .capacity = capacity,
+    struct call call = {.context = context,
+                        .plan = &plan,
+                        .workspace = workspace,
+                        .stream = stream,
+                        .values = values,
+                        .indices = indices,
+                        .predicate = &known,
+                        .capacity = capacity,
                         .offsets = offsets};
     const bool reads_values = predicate_compares(known.kind) || values != NULL;
     if ((status = topk_check_input(&plan, input, reads_values, &call.input, buffers)) != TOPK_OK ||
@@ -120,15 +143,18 @@ topk_status topk_where(topk_context *context, const topk_problem *problem, const
     }
     struct buffer *more = buffers + INPUT_BUFFERS;
     predicate_buffers(&plan, &known, more);
-    more[2] = (struct buffer){"values", values, topk_checked_bytes(capacity, plan.element_bytes, &overflow),
-                              plan.element_bytes, false, true};
-    more[3] = (struct buffer){"indices", indices, topk_checked_bytes(capacity, plan.index_bytes, &overflow),
-                              plan.index_bytes, false, true};
-    more[4] = (struct buffer){"offsets", offsets, ((size_t)plan.problem.rows + 1) * sizeof *offsets,
-                              sizeof *offsets, false, true};
+    more[2] = (struct buffer){
+        "values",           values, topk_checked_bytes(capacity, plan.element_bytes, &overflow),
+        plan.element_bytes, false,  true};
+    more[3] =
+        (struct buffer){"indices",        indices, topk_checked_bytes(capacity, plan.index_bytes, &overflow),
+                        plan.index_bytes, false,   true};
+    more[4] = (struct buffer){"offsets",       offsets, ((size_t)plan.problem.rows + 1) * sizeof *offsets,
+                              sizeof *offsets, false,   true};
     more[5] = (struct buffer){"workspace", workspace, chosen.workspace_bytes, 1, true, true};
     if (overflow && (values != NULL || indices != NULL)) {
-        return topk_fail(TOPK_ERROR_OVERFLOW, "outputs of capacity %lld exceed 2^63 bytes", (long long)capacity);
+        return topk_fail(TOPK_ERROR_OVERFLOW, "outputs of capacity %lld exceed 2^63 bytes",
+                         (long long)capacity);
     }
     status = topk_check_buffers(buffers, INPUT_BUFFERS + 6);
     return status != TOPK_OK ? status : chosen.method->run(&call);

@@ -23,7 +23,8 @@ static void consider(const topk_context *context, const struct plan *plan, struc
     const char *why;
     candidate->refusal[0] = '\0';
     if (!(method->operations & OPERATION_BIT(plan->operation))) {
-        (void)snprintf(candidate->refusal, sizeof candidate->refusal, "does not do %s", operations[plan->operation]);
+        (void)snprintf(candidate->refusal, sizeof candidate->refusal, "does not do %s",
+                       operations[plan->operation]);
         return;
     }
     if (field != NULL) {
@@ -39,10 +40,12 @@ static void consider(const topk_context *context, const struct plan *plan, struc
     candidate->within_bound = candidate->workspace_bytes <= plan_workspace_bound(plan);
     const size_t limit = plan->problem.workspace_limit;
     if (candidate->workspace_bytes == SIZE_MAX) {
-        (void)snprintf(candidate->refusal, sizeof candidate->refusal, "its workspace exceeds the address space");
+        (void)snprintf(candidate->refusal, sizeof candidate->refusal,
+                       "its workspace exceeds the address space");
     } else if (limit != 0 && candidate->workspace_bytes > limit) {
         (void)snprintf(candidate->refusal, sizeof candidate->refusal,
-                       "needs %zu bytes of workspace, workspace_limit is %zu", candidate->workspace_bytes, limit);
+                       "needs %zu bytes of workspace, workspace_limit is %zu", candidate->workspace_bytes,
+                       limit);
     }
 }
 

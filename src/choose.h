@@ -17,8 +17,8 @@ struct candidate {
 struct choice {
     struct candidate candidates[METHODS_MAX];
     size_t count;
-    const struct method *forced;     /* by the problem or the environment, or NULL */
-    const struct candidate *chosen;  /* NULL: no method can serve */
+    const struct method *forced;    /* by the problem or the environment, or NULL */
+    const struct candidate *chosen; /* NULL: no method can serve */
 };
 
 /* The method of that name, or NULL. */

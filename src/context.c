@@ -48,7 +48,8 @@ static topk_status fill_context(const topk_context_options *options, topk_contex
                          THREADS_MAX);
     }
     if (options->device != 0) {
-        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, the CPU is device 0", options->device);
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, the CPU is device 0",
+                         options->device);
     }
     context->kind = TOPK_BACKEND_CPU;
     context->backend = &topk_cpu_backend;

@@ -27,7 +27,8 @@ static void __attribute__((format(printf, 2, 3))) append(struct text *text, cons
     text->length += (size_t)written;
 }
 
-static void append_candidate(struct text *text, const struct choice *choice, const struct candidate *candidate) {
+static void append_candidate(struct text *text, const struct choice *choice,
+                             const struct candidate *candidate) {
     append(text, "%s %-10s ", candidate == choice->chosen ? "*" : " ", candidate->method->name);
     if (candidate->refusal[0] != '\0') {
         append(text, "cannot: %s\n", candidate->refusal);

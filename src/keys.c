@@ -132,8 +132,8 @@ static uint64_t live_key(const struct order *order, uint64_t key) {
     }
     const struct key_map map = topk_key_map(order);
     const uint64_t plus = topk_key_encode(traits.infinity, traits.bits, &map);
-    const uint64_t minus = topk_key_encode(
-        order->rank == TOPK_BY_MAGNITUDE ? 0 : traits.infinity | sign, traits.bits, &map);
+    const uint64_t minus =
+        topk_key_encode(order->rank == TOPK_BY_MAGNITUDE ? 0 : traits.infinity | sign, traits.bits, &map);
     const uint64_t least = plus < minus ? plus : minus, greatest = plus < minus ? minus : plus;
     if (key < least) {
         /* Below the numbers there is NaN at key 0, or nothing. */
@@ -143,7 +143,7 @@ static uint64_t live_key(const struct order *order, uint64_t key) {
         return map.nan_key != 0 && key >= map.nan_key ? map.nan_key : greatest;
     }
     /* The one key among the numbers that nothing has is that of the zero which is not zero_key. */
-    const uint64_t other_zero = order->rank == TOPK_BY_MAGNITUDE ? map.zero_key
+    const uint64_t other_zero = order->rank == TOPK_BY_MAGNITUDE   ? map.zero_key
                                 : order->direction == TOPK_LARGEST ? map.zero_key - 1
                                                                    : map.zero_key + 1;
     if (key == other_zero && key != map.zero_key) {

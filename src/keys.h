@@ -42,8 +42,8 @@ struct type_traits {
     bool is_float;
     bool is_signed;
     unsigned mantissa_bits; /* stored bits of the fraction; floats */
-    uint64_t infinity;    /* bits of the largest number: +infinity, or e4m3's 448 */
-    uint64_t quiet_nan;   /* bits of the NaN that topk_kth writes */
+    uint64_t infinity;      /* bits of the largest number: +infinity, or e4m3's 448 */
+    uint64_t quiet_nan;     /* bits of the NaN that topk_kth writes */
 };
 
 struct type_traits topk_type_traits(topk_type type);

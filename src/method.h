@@ -13,12 +13,12 @@ struct call {
     topk_input input;
     void *workspace;
     topk_stream stream;
-    void *values;  /* select, where: results; kth: the k-th elements */
-    void *indices; /* select, where */
-    int64_t *better, *equal;             /* kth */
+    void *values;                           /* select, where: results; kth: the k-th elements */
+    void *indices;                          /* select, where */
+    int64_t *better, *equal;                /* kth */
     const struct topk_predicate *predicate; /* where */
-    int64_t capacity;                    /* where */
-    int64_t *offsets;                    /* where */
+    int64_t capacity;                       /* where */
+    int64_t *offsets;                       /* where */
 };
 
 /* A method serves an operation on a problem with a workspace that depends on the plan alone.

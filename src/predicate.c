@@ -163,8 +163,8 @@ topk_status topk_check_predicate(const topk_predicate *caller, topk_predicate *p
         return status;
     }
     if ((unsigned)predicate->kind < TOPK_GT || (unsigned)predicate->kind > TOPK_BIT_MASK) {
-        return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "predicate->kind is %d, must be %d to %d", (int)predicate->kind,
-                         TOPK_GT, TOPK_BIT_MASK);
+        return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "predicate->kind is %d, must be %d to %d",
+                         (int)predicate->kind, TOPK_GT, TOPK_BIT_MASK);
     }
     if (!predicate_compares(predicate->kind)) {
         return predicate->bounds == NULL
@@ -177,7 +177,7 @@ topk_status topk_check_predicate(const topk_predicate *caller, topk_predicate *p
     if ((unsigned)predicate->low.type > TOPK_BOUND_U64 || (unsigned)predicate->high.type > TOPK_BOUND_U64) {
         return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "a bound's type is %d, must be %d to %d",
                          (int)((unsigned)predicate->low.type > TOPK_BOUND_U64 ? predicate->low.type
-                                                                               : predicate->high.type),
+                                                                              : predicate->high.type),
                          TOPK_BOUND_F64, TOPK_BOUND_U64);
     }
     return TOPK_OK;

@@ -12,15 +12,17 @@ topk_status topk_copy_struct(const void *caller, size_t known_bytes, void *copy,
     }
     memcpy(&size, caller, sizeof size);
     if (size < known_bytes || size > 4096) {
-        return topk_fail(TOPK_ERROR_STRUCT_SIZE, "%s has size %zu, this library knows %zu", name, size, known_bytes);
+        return topk_fail(TOPK_ERROR_STRUCT_SIZE, "%s has size %zu, this library knows %zu", name, size,
+                         known_bytes);
     }
     for (size_t i = known_bytes; i < size; i++) {
         if (((const unsigned char *)caller)[i] != 0) {
-            return topk_fail(TOPK_ERROR_STRUCT_SIZE, "%s sets a field at byte %zu that this library does not know",
-                             name, i);
+            return topk_fail(TOPK_ERROR_STRUCT_SIZE,
+                             "%s sets a field at byte %zu that this library does not know", name, i);
         }
     }
     memcpy(copy, caller, known_bytes);
+    memcpy(copy, &known_bytes, sizeof known_bytes); /* the copy has no tail */
     return TOPK_OK;
 }
 
@@ -74,15 +76,17 @@ static topk_status check_ranges(const topk_problem *p) {
     };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i].value < 0) {
-            return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "problem->%s is %lld, must not be negative", counts[i].name,
-                             (long long)counts[i].value);
+            return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "problem->%s is %lld, must not be negative",
+                             counts[i].name, (long long)counts[i].value);
         }
     }
     if (p->shape == TOPK_SHAPE_STRIDED && p->elements_max != 0) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->elements_max belongs to spans and CSR, not strided rows");
+        return topk_fail(TOPK_ERROR_UNSUPPORTED,
+                         "problem->elements_max belongs to spans and CSR, not strided rows");
     }
     if (p->shape != TOPK_SHAPE_STRIDED && p->row_stride != 0) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->row_stride belongs to strided rows, not spans or CSR");
+        return topk_fail(TOPK_ERROR_UNSUPPORTED,
+                         "problem->row_stride belongs to strided rows, not spans or CSR");
     }
     return TOPK_OK;
 }
@@ -113,10 +117,10 @@ static topk_status derive_sizes(struct plan *plan) {
     (void)topk_checked_bytes(outputs, 8, &overflow);
     (void)topk_checked_bytes(p->rows, 16, &overflow);
     if (overflow) {
-        return topk_fail(TOPK_ERROR_OVERFLOW,
-                         "the buffers of %lld rows of %lld elements, stride %lld and k_max %lld exceed 2^63 bytes",
-                         (long long)p->rows, (long long)p->length_max, (long long)p->row_stride,
-                         (long long)p->k_max);
+        return topk_fail(
+            TOPK_ERROR_OVERFLOW,
+            "the buffers of %lld rows of %lld elements, stride %lld and k_max %lld exceed 2^63 bytes",
+            (long long)p->rows, (long long)p->length_max, (long long)p->row_stride, (long long)p->k_max);
     }
     plan->input_elements = (size_t)elements;
     plan->output_elements = (size_t)outputs;
@@ -150,7 +154,8 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     plan->placing = topk_placing(&plan->order);
     plan->padding = topk_padding_bits(p->type, p->direction);
     plan->tuning = undefined;
-    if (p->tuning != NULL && (status = topk_copy_struct(p->tuning, sizeof plan->tuning, &plan->tuning, "problem->tuning")) != TOPK_OK) {
+    if (p->tuning != NULL && (status = topk_copy_struct(p->tuning, sizeof plan->tuning, &plan->tuning,
+                                                        "problem->tuning")) != TOPK_OK) {
         return status;
     }
     return derive_sizes(plan);
@@ -164,7 +169,8 @@ static topk_status check_buffer(const struct buffer *b) {
         return b->required ? topk_fail(TOPK_ERROR_NULL_POINTER, "%s is NULL", b->name) : TOPK_OK;
     }
     if ((uintptr_t)b->data % b->alignment != 0) {
-        return topk_fail(TOPK_ERROR_MISALIGNED, "%s is not aligned to its %zu-byte elements", b->name, b->alignment);
+        return topk_fail(TOPK_ERROR_MISALIGNED, "%s is not aligned to its %zu-byte elements", b->name,
+                         b->alignment);
     }
     if (b->bytes > UINTPTR_MAX - (uintptr_t)b->data) {
         return topk_fail(TOPK_ERROR_OVERFLOW, "%s reaches beyond the address space", b->name);
@@ -174,8 +180,8 @@ static topk_status check_buffer(const struct buffer *b) {
 
 static bool overlap(const struct buffer *a, const struct buffer *b) {
     const uintptr_t a_begin = (uintptr_t)a->data, b_begin = (uintptr_t)b->data;
-    return a->data != NULL && b->data != NULL && a->bytes > 0 && b->bytes > 0 && a_begin < b_begin + b->bytes &&
-           b_begin < a_begin + a->bytes;
+    return a->data != NULL && b->data != NULL && a->bytes > 0 && b->bytes > 0 &&
+           a_begin < b_begin + b->bytes && b_begin < a_begin + a->bytes;
 }
 
 topk_status topk_check_buffers(const struct buffer *buffers, size_t count) {
@@ -216,8 +222,8 @@ static topk_status check_shape_arrays(const topk_problem *p, const topk_input *i
     return TOPK_OK;
 }
 
-topk_status topk_check_input(const struct plan *plan, const topk_input *caller, bool values_required, topk_input *input,
-                        struct buffer *buffers) {
+topk_status topk_check_input(const struct plan *plan, const topk_input *caller, bool values_required,
+                             topk_input *input, struct buffer *buffers) {
     const topk_problem *p = &plan->problem;
     const size_t extent = plan->extent_bytes, rows = (size_t)p->rows;
     const bool spans = p->shape == TOPK_SHAPE_SPANS, csr = p->shape == TOPK_SHAPE_CSR;
@@ -228,7 +234,8 @@ topk_status topk_check_input(const struct plan *plan, const topk_input *caller, 
     const struct buffer list[INPUT_BUFFERS] = {
         {"input->values", input->values, plan->input_elements * plan->element_bytes, plan->element_bytes,
          values_required, false},
-        {"input->indices", input->indices, plan->input_elements * plan->index_bytes, plan->index_bytes, false, false},
+        {"input->indices", input->indices, plan->input_elements * plan->index_bytes, plan->index_bytes, false,
+         false},
         {"input->lengths", input->lengths, rows * extent, extent, false, false},
         {"input->begins", input->begins, rows * extent, extent, spans, false},
         {"input->ends", input->ends, rows * extent, extent, spans, false},

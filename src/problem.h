@@ -10,7 +10,7 @@
 #include "topk_experimental.h"
 
 struct plan {
-    topk_problem problem;   /* a copy; row_stride is resolved, method and tuning are still the caller's */
+    topk_problem problem; /* a copy; row_stride is resolved, method and tuning are still the caller's */
     topk_operation operation;
     struct topk_tuning tuning; /* a copy, all undefined if the caller gave none */
     struct order order;
@@ -50,8 +50,8 @@ topk_status topk_check_buffers(const struct buffer *buffers, size_t count);
 /* Adds the buffers of *input to `buffers` (room for INPUT_BUFFERS) and checks that the arrays fit the shape.
  * *input is replaced by a full copy of the caller's struct. */
 enum { INPUT_BUFFERS = 7 };
-topk_status topk_check_input(const struct plan *plan, const topk_input *caller, bool values_required, topk_input *input,
-                        struct buffer *buffers);
+topk_status topk_check_input(const struct plan *plan, const topk_input *caller, bool values_required,
+                             topk_input *input, struct buffer *buffers);
 
 /* A struct that begins with its size: known bytes at least, and zeros beyond what is known. The
  * known part is copied to `copy`. */

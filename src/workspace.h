@@ -3,8 +3,8 @@
  *
  * A layout function takes its buffers from an arena. With a null base the arena only adds up what
  * would be taken, so that size and use of a workspace can never disagree. Every buffer starts on a
- * cache line, and one of no bytes is NULL; the caller's memory may have any alignment. Sums saturate: a layout that overflows
- * measures as SIZE_MAX. */
+ * cache line, and one of no bytes is NULL; the caller's memory may have any alignment. Sums saturate: a
+ * layout that overflows measures as SIZE_MAX. */
 #ifndef TOPK_SRC_WORKSPACE_H
 #define TOPK_SRC_WORKSPACE_H
 

@@ -72,7 +72,8 @@ struct job {
     _Atomic int64_t next_row;
 };
 
-static void run_row(const struct job *job, int64_t row, struct row_extent extent, const struct scratch *scratch) {
+static void run_row(const struct job *job, int64_t row, struct row_extent extent,
+                    const struct scratch *scratch) {
     if (extent.length <= SHORT_ROW_MAX) {
         topk_short_row_run(job->call, job->kernels, row, extent, &scratch->short_row);
     } else {
@@ -84,7 +85,8 @@ static void run_alone(void *argument, int part, int parts) {
     struct job *job = argument;
     const struct plan *plan = job->call->plan;
     struct arena arena = arena_part(job->members_workspace, (size_t)part, job->setup->member_bytes);
-    const struct scratch scratch = topk_scratch_take(&arena, plan, 1, alone_cap(plan, job->setup), job->setup->pooled);
+    const struct scratch scratch =
+        topk_scratch_take(&arena, plan, 1, alone_cap(plan, job->setup), job->setup->pooled);
     (void)parts;
     for (;;) {
         const int64_t row = atomic_fetch_add_explicit(&job->next_row, 1, memory_order_relaxed);
@@ -100,8 +102,8 @@ static void run_alone(void *argument, int part, int parts) {
 
 static void run_shared(const struct job *job, struct arena *arena, int threads) {
     const struct plan *plan = job->call->plan;
-    struct scratch scratch =
-        topk_scratch_take(arena, plan, job->call->context->threads, plan->problem.length_max, job->setup->pooled);
+    struct scratch scratch = topk_scratch_take(arena, plan, job->call->context->threads,
+                                               plan->problem.length_max, job->setup->pooled);
     scratch.threads = threads;
     for (int64_t row = 0; row < plan->problem.rows; row++) {
         const struct row_extent extent = plan_row(plan, &job->call->input, row);
@@ -134,7 +136,8 @@ topk_status topk_bracket_run(const struct call *call) {
     const struct setup setup = set_up(call->context, plan);
     const int available = topk_context_threads(call->context);
     struct arena arena = arena_over(call->workspace);
-    struct job job = {.call = call, .kernels = topk_kernels_for(call->context, plan->element_bits), .setup = &setup};
+    struct job job = {
+        .call = call, .kernels = topk_kernels_for(call->context, plan->element_bits), .setup = &setup};
     job.members_workspace = arena_take(&arena, (size_t)setup.members, setup.member_bytes);
     if (plan->problem.length_max >= setup.shared_length) {
         struct arena team = arena_part(arena_take(&arena, 1, setup.team_bytes), 0, setup.team_bytes);

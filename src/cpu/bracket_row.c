@@ -46,7 +46,8 @@ static void sample_share(void *argument, int part, int parts) {
  * near these two m. */
 static size_t sample_count(size_t n, size_t k) {
     const double p = (double)k / (double)n;
-    const double for_small_k = sqrt(8.0 * (double)n), for_large_k = cbrt(24.0 * p * (1 - p) * (double)n * (double)n);
+    const double for_small_k = sqrt(8.0 * (double)n),
+                 for_large_k = cbrt(24.0 * p * (1 - p) * (double)n * (double)n);
     const double most = (double)(n / 4 < SAMPLES_MAX ? n / 4 : SAMPLES_MAX);
     double count = for_small_k > for_large_k ? for_small_k : for_large_k;
     count = count < SAMPLES_MIN ? SAMPLES_MIN : count;
@@ -107,7 +108,8 @@ static bool run_tile(struct pass *pass, size_t tile, uint64_t *mask, size_t *equ
     const size_t begin = tile * pass->tile_elements, rest = b->n - begin;
     const size_t count = rest < pass->tile_elements ? rest : pass->tile_elements;
     const char *elements = (const char *)b->elements + begin * (b->kernels->bits / 8);
-    const struct split_counts counts = b->kernels->split(elements, count, b->placing, &pass->arcs, mask, NULL);
+    const struct split_counts counts =
+        b->kernels->split(elements, count, b->placing, &pass->arcs, mask, NULL);
     const size_t at = atomic_fetch_add_explicit(&pass->above, counts.above, memory_order_relaxed);
     if (counts.above > s->capacity - (at < s->capacity ? at : s->capacity)) {
         return false;
@@ -191,8 +193,8 @@ static size_t count_equal(const struct bracket *b, const void *elements, size_t 
     for (size_t begin = 0; begin < n; begin += TILE) {
         const size_t count = n - begin < TILE ? n - begin : TILE;
         equal += b->kernels
-                     ->split((const char *)elements + begin * bytes, count, b->placing, &arcs, scratch_mask(b->scratch, 0, 0),
-                             NULL)
+                     ->split((const char *)elements + begin * bytes, count, b->placing, &arcs,
+                             scratch_mask(b->scratch, 0, 0), NULL)
                      .equal;
     }
     return equal;
@@ -202,7 +204,8 @@ static size_t count_equal(const struct bracket *b, const void *elements, size_t 
 static void finish_kth(const struct bracket *b, const void *elements, size_t candidates) {
     const struct counting counting = counting_of(b, elements, candidates);
     const struct threshold t = topk_counting_kth(&counting, b->k, true);
-    topk_write_kth(b->call, b->row, t.key, (int64_t)t.above, (int64_t)count_equal(b, elements, candidates, t.key));
+    topk_write_kth(b->call, b->row, t.key, (int64_t)t.above,
+                   (int64_t)count_equal(b, elements, candidates, t.key));
 }
 
 static void finish_pooled(const struct bracket *b, const struct pass *pass, enum outcome outcome) {
@@ -258,8 +261,8 @@ static bool run_pooled(const struct bracket *b) {
     return false;
 }
 
-void topk_bracket_row(const struct call *call, const struct kernels *kernels, int64_t row, struct row_extent extent,
-                 const struct scratch *scratch) {
+void topk_bracket_row(const struct call *call, const struct kernels *kernels, int64_t row,
+                      struct row_extent extent, const struct scratch *scratch) {
     const struct plan *plan = call->plan;
     const int64_t wanted = plan_row_k(plan, &call->input, row);
     const bool kth = plan->operation == TOPK_OPERATION_KTH;
@@ -270,8 +273,8 @@ void topk_bracket_row(const struct call *call, const struct kernels *kernels, in
         return;
     }
     if (k > 0) {
-        const struct bracket b = {call, kernels, scratch, &plan->order, &plan->map, &plan->placing,
-                                  elements, n, k, row, extent.begin};
+        const struct bracket b = {call,     kernels, scratch, &plan->order, &plan->map,  &plan->placing,
+                                  elements, n,       k,       row,          extent.begin};
         const bool pooled = scratch->tiles != NULL && k < n;
         if (scratch->tiles == NULL) {
             TOPK_REACHED(REACHED_NO_POOL);

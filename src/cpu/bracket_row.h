@@ -5,7 +5,7 @@
 #include "scratch.h"
 
 /* select or kth on one row of more than SHORT_ROW_MAX elements, at most scratch->length_cap. */
-void topk_bracket_row(const struct call *call, const struct kernels *kernels, int64_t row, struct row_extent extent,
-                 const struct scratch *scratch);
+void topk_bracket_row(const struct call *call, const struct kernels *kernels, int64_t row,
+                      struct row_extent extent, const struct scratch *scratch);
 
 #endif

@@ -37,12 +37,12 @@ struct job {
     const struct kernels *byte_kernels, *index_kernels;
     struct placing placing;
     struct match match;
-    struct unit *units;     /* one for each thread */
-    atomic_flag drawing;    /* guards the next two */
+    struct unit *units;  /* one for each thread */
+    atomic_flag drawing; /* guards the next two */
     struct place next;
     int64_t next_number;
-    _Atomic int64_t turn;   /* the unit whose turn it is to take places */
-    int64_t results;        /* of all units before it; its owner's while it has the turn */
+    _Atomic int64_t turn; /* the unit whose turn it is to take places */
+    int64_t results;      /* of all units before it; its owner's while it has the turn */
 };
 
 /* One row's part in a unit. */
@@ -111,8 +111,8 @@ static size_t match_piece(const struct job *job, struct piece piece, uint64_t *m
         return copy_bits(predicate->mask, element, n, mask);
     }
     if (predicate->kind == TOPK_BYTE_MASK) {
-        return job->byte_kernels->match((const char *)predicate->mask + element, n, &topk_unsigned_placing, &not_zero,
-                                        mask);
+        return job->byte_kernels->match((const char *)predicate->mask + element, n, &topk_unsigned_placing,
+                                        &not_zero, mask);
     }
     const char *values = (const char *)job->call->input.values + element * job->call->plan->element_bytes;
     return job->kernels->match(values, n, &job->placing, &job->match, mask);
@@ -132,16 +132,16 @@ static void move_piece(const struct job *job, struct piece piece, uint64_t *mask
         count = (size_t)room;
     }
     if (call->values != NULL) {
-        (void)job->kernels->take((const char *)call->input.values + element * plan->element_bytes, mask, words,
-                                 (char *)call->values + (size_t)at * plan->element_bytes, count);
+        (void)job->kernels->take((const char *)call->input.values + element * plan->element_bytes, mask,
+                                 words, (char *)call->values + (size_t)at * plan->element_bytes, count);
     }
     if (call->indices == NULL) {
         return;
     }
     char *indices = (char *)call->indices + (size_t)at * plan->index_bytes;
     if (call->input.indices != NULL) {
-        (void)job->index_kernels->take((const char *)call->input.indices + element * plan->index_bytes, mask, words,
-                                       indices, count);
+        (void)job->index_kernels->take((const char *)call->input.indices + element * plan->index_bytes, mask,
+                                       words, indices, count);
     } else if (plan->index_bytes == 4) {
         const uint32_t first = (uint32_t)(piece.offset + plan->problem.index_base);
         (void)job->kernels->positions32(mask, words, first, (uint32_t *)(void *)indices, count);
@@ -153,7 +153,8 @@ static void move_piece(const struct job *job, struct piece piece, uint64_t *mask
 
 /* Waits until all units before this one have their places, and takes `count` behind them. */
 static int64_t take_places(struct job *job, const struct unit *unit, int64_t count) {
-    for (unsigned spins = 0; atomic_load_explicit(&job->turn, memory_order_acquire) != unit->number; spins++) {
+    for (unsigned spins = 0; atomic_load_explicit(&job->turn, memory_order_acquire) != unit->number;
+         spins++) {
         if (spins > 1000) {
             sched_yield(); /* the owner of the turn may not be running */
         }
@@ -234,7 +235,8 @@ topk_status topk_compact_run(const struct call *call) {
     if (predicate_compares(call->predicate->kind)) {
         job.match = topk_predicate_match(call->predicate, plan->problem.type);
     }
-    topk_team_run(plan->input_elements >= TEAM_ELEMENTS_MIN ? topk_context_threads(call->context) : 1, run_part, &job);
+    topk_team_run(plan->input_elements >= TEAM_ELEMENTS_MIN ? topk_context_threads(call->context) : 1,
+                  run_part, &job);
     if (call->offsets != NULL) {
         call->offsets[plan->problem.rows] = job.results;
     }

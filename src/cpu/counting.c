@@ -30,16 +30,16 @@ static void histogram_share(void *argument, int part, int parts) {
     const size_t begin = share(c->n, part, parts), end = share(c->n, part + 1, parts);
     uint64_t *bins = c->bins + (size_t)part * HISTOGRAM_BINS;
     memset(bins, 0, HISTOGRAM_BINS * sizeof *bins);
-    const size_t above = c->kernels->histogram(element_at(c, begin), end - begin, c->map, pass->low, pass->high,
-                                               pass->shift, bins);
+    const size_t above = c->kernels->histogram(element_at(c, begin), end - begin, c->map, pass->low,
+                                               pass->high, pass->shift, bins);
     atomic_fetch_add_explicit(&pass->above, above, memory_order_relaxed);
 }
 
-/* Two keys that very probably enclose the k-th: four standard deviations to either side. */
+/* Two keys that very probably enclose the k-th. */
 static void propose(const struct counting *c, size_t k, struct pass *pass) {
     const size_t samples = COUNTING_SAMPLES / SAMPLE_GROUP * SAMPLE_GROUP;
     const double p = (double)k / (double)c->n, rank = p * (double)samples;
-    const double margin = 4.0 * sqrt(rank * (1.0 - p)) + 4.0;
+    const double margin = COUNTING_DEVIATIONS * sqrt(rank * (1.0 - p)) + 4.0;
     c->kernels->sample(c->elements, c->n / (samples / SAMPLE_GROUP), 0, samples, k, c->map, c->keys);
     if (rank > margin) {
         pass->high = c->kernels->bisect(c->keys, samples, (size_t)(rank - margin) + 1, true).key;

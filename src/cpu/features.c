@@ -11,7 +11,8 @@
 extern const struct kernels topk_kernels_scalar_8, topk_kernels_scalar_16, topk_kernels_scalar_32,
     topk_kernels_scalar_64;
 #if defined(__x86_64__)
-extern const struct kernels topk_kernels_avx2_8, topk_kernels_avx2_16, topk_kernels_avx2_32, topk_kernels_avx2_64;
+extern const struct kernels topk_kernels_avx2_8, topk_kernels_avx2_16, topk_kernels_avx2_32,
+    topk_kernels_avx2_64;
 extern const struct kernels topk_kernels_avx512_8, topk_kernels_avx512_16, topk_kernels_avx512_32,
     topk_kernels_avx512_64;
 #endif
@@ -20,7 +21,8 @@ static const struct kernels *const kernel_sets[KERNEL_VARIANTS][4] = {
     [KERNELS_SCALAR] = {&topk_kernels_scalar_8, &topk_kernels_scalar_16, &topk_kernels_scalar_32,
                         &topk_kernels_scalar_64},
 #if defined(__x86_64__)
-    [KERNELS_AVX2] = {&topk_kernels_avx2_8, &topk_kernels_avx2_16, &topk_kernels_avx2_32, &topk_kernels_avx2_64},
+    [KERNELS_AVX2] = {&topk_kernels_avx2_8, &topk_kernels_avx2_16, &topk_kernels_avx2_32,
+                      &topk_kernels_avx2_64},
     [KERNELS_AVX512] = {&topk_kernels_avx512_8, &topk_kernels_avx512_16, &topk_kernels_avx512_32,
                         &topk_kernels_avx512_64},
 #endif

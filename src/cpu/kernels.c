@@ -29,21 +29,18 @@ struct map {
 };
 
 static inline struct map narrow(const struct key_map *map) {
-    return (struct map){(kint)map->keep,
-                        (kint)map->flip_positive,
-                        (kint)(map->flip_positive ^ map->flip_negative),
-                        (kint)map->add_negative,
-                        (kint)map->magnitude,
-                        (kint)map->zero_key,
-                        (kint)map->largest_number,
-                        (kint)map->nan_key};
+    return (struct map){
+        (kint)map->keep,           (kint)map->flip_positive, (kint)(map->flip_positive ^ map->flip_negative),
+        (kint)map->add_negative,   (kint)map->magnitude,     (kint)map->zero_key,
+        (kint)map->largest_number, (kint)map->nan_key};
 }
 
 static inline kint key_of(kint element, const struct map *map) {
     const kint u = element & map->keep;
     const kint size = u & map->magnitude;
     const kint negative = (kint)(0 - (u >> (KEY_BITS - 1)));
-    kint key = (kint)((u ^ map->flip_positive ^ (negative & map->flip_change)) + (negative & map->add_negative));
+    kint key =
+        (kint)((u ^ map->flip_positive ^ (negative & map->flip_change)) + (negative & map->add_negative));
     key = size == 0 ? map->zero_key : key;
     return size > map->largest_number ? map->nan_key : key;
 }
@@ -111,8 +108,8 @@ static void encode(const void *elements, size_t n, const struct key_map *key_map
 }
 
 /* Masks of the last, incomplete word of elements, made from a padded copy. */
-static INLINE void tail_masks(const struct arcs *arcs, const kint *in, size_t rest, bool by_magnitude, uint64_t *in_a,
-                              uint64_t *in_b) {
+static INLINE void tail_masks(const struct arcs *arcs, const kint *in, size_t rest, bool by_magnitude,
+                              uint64_t *in_a, uint64_t *in_b) {
     kint padded[WORD] = {0};
     memcpy(padded, in, rest * sizeof *in);
     arcs_masks(arcs, padded, by_magnitude, in_a, in_b);
@@ -184,8 +181,8 @@ static size_t match(const void *elements, size_t n, const struct placing *placin
     return count;
 }
 
-static size_t histogram(const void *elements, size_t n, const struct key_map *key_map, uint64_t low, uint64_t high,
-                        unsigned shift, uint64_t *bins) {
+static size_t histogram(const void *elements, size_t n, const struct key_map *key_map, uint64_t low,
+                        uint64_t high, unsigned shift, uint64_t *bins) {
     const struct map map = narrow(key_map);
     const kint *in = elements, base = (kint)low, span = (kint)(high - low);
     size_t above = 0;
@@ -202,7 +199,8 @@ static size_t histogram(const void *elements, size_t n, const struct key_map *ke
         for (unsigned j = 0; j < WORD; j++) {
             keys[j] = (kint)(keys[j] - base);
         }
-        for (uint64_t in_range = ~mask_above(keys, span) & low_bits(rest); in_range != 0; in_range &= in_range - 1) {
+        for (uint64_t in_range = ~mask_above(keys, span) & low_bits(rest); in_range != 0;
+             in_range &= in_range - 1) {
             bins[keys[__builtin_ctzll(in_range)] >> shift]++;
         }
     }
@@ -387,8 +385,8 @@ static const uint32_t *radix_sort(const struct short_row *row, size_t n) {
     return row->slots[from];
 }
 
-static const uint32_t *select_short(const void *elements, size_t n, size_t k, const struct key_map *map, bool sorted,
-                                    const struct short_row *row) {
+static const uint32_t *select_short(const void *elements, size_t n, size_t k, const struct key_map *map,
+                                    bool sorted, const struct short_row *row) {
     const size_t words = words_of(n), padded = words * WORD, room = words_of(k) * WORD;
     kint *keys = row->keys;
     encode(elements, n, map, keys);

@@ -26,9 +26,9 @@ struct threshold {
 
 /* Where a short row is worked on, all in whole words. */
 struct short_row {
-    void *keys;               /* of the row */
-    uint64_t *above, *equal;  /* masks of the row */
-    void *sort_keys[2];       /* of the k winners */
+    void *keys;              /* of the row */
+    uint64_t *above, *equal; /* masks of the row */
+    void *sort_keys[2];      /* of the k winners */
     uint32_t *slots[2];
 };
 
@@ -54,8 +54,8 @@ struct kernels {
 
     /* bins[(key - low) >> shift] += 1 for every element with low <= key <= high; returns how many
      * have larger keys. */
-    size_t (*histogram)(const void *elements, size_t n, const struct key_map *map, uint64_t low, uint64_t high,
-                        unsigned shift, uint64_t *bins);
+    size_t (*histogram)(const void *elements, size_t n, const struct key_map *map, uint64_t low,
+                        uint64_t high, unsigned shift, uint64_t *bins);
 
     /* Threshold of the k best (1 <= k <= n) of n keys, by bisection; `keys` is padded with zeros to
      * whole words. With `exact` the threshold is the k-th key itself. */
@@ -82,8 +82,8 @@ struct kernels {
 
     /* The k best (1 <= k <= n <= SHORT_ROW_MAX) of a row; their positions end up in the array returned, one
      * of row->slots, best first if `sorted`. */
-    const uint32_t *(*select_short)(const void *elements, size_t n, size_t k, const struct key_map *map, bool sorted,
-                                    const struct short_row *row);
+    const uint32_t *(*select_short)(const void *elements, size_t n, size_t k, const struct key_map *map,
+                                    bool sorted, const struct short_row *row);
 };
 
 enum kernel_variant { KERNELS_SCALAR, KERNELS_AVX2, KERNELS_AVX512, KERNEL_VARIANTS };

@@ -25,7 +25,8 @@ static void store_index(void *indices, int64_t at, size_t index_bytes, int64_t i
     }
 }
 
-void topk_gather_elements(const void *elements, size_t element_bytes, const uint32_t *slots, size_t count, void *out) {
+void topk_gather_elements(const void *elements, size_t element_bytes, const uint32_t *slots, size_t count,
+                          void *out) {
     switch (element_bytes) {
     case 1:
         for (size_t i = 0; i < count; i++) {
@@ -56,7 +57,7 @@ static int64_t slot_position(const struct source *source, uint32_t slot) {
 }
 
 void topk_write_slots(const struct call *call, int64_t at, const struct source *source, int64_t row_begin,
-                 const uint32_t *slots, size_t count) {
+                      const uint32_t *slots, size_t count) {
     const struct plan *plan = call->plan;
     const int64_t base = plan->problem.index_base;
     const size_t index_bytes = plan->index_bytes;

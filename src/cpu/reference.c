@@ -51,7 +51,8 @@ static void sort_heap(struct entry *heap, size_t count) {
 }
 
 /* The k best of a row (k <= length), as a heap. */
-static void gather(const struct plan *plan, const void *values, struct row_extent row, size_t k, struct entry *heap) {
+static void gather(const struct plan *plan, const void *values, struct row_extent row, size_t k,
+                   struct entry *heap) {
     for (int64_t i = 0; i < row.length; i++) {
         const uint64_t bits = read_element(values, row.begin + i, plan->element_bytes);
         const struct entry entry = {topk_key_encode(bits, plan->element_bits, &plan->map), i};
@@ -150,7 +151,8 @@ const char *topk_reference_refuse(const topk_context *context, const struct plan
 }
 
 double topk_reference_cost_us(const topk_context *context, const struct plan *plan) {
-    return 2.0 + (0.1 * (double)plan->problem.rows + 0.007 * (double)plan->input_elements) / teams(context, plan);
+    return 2.0 +
+           (0.1 * (double)plan->problem.rows + 0.007 * (double)plan->input_elements) / teams(context, plan);
 }
 
 size_t topk_reference_workspace_bytes(const topk_context *context, const struct plan *plan) {

@@ -45,7 +45,8 @@ static void run_part(void *argument, int part, int parts) {
         }
         const int64_t end = rows - first < job->batch ? rows : first + job->batch;
         for (int64_t row = first; row < end; row++) {
-            topk_short_row_run(job->call, job->kernels, row, plan_row(plan, &job->call->input, row), &buffers);
+            topk_short_row_run(job->call, job->kernels, row, plan_row(plan, &job->call->input, row),
+                               &buffers);
         }
     }
 }
@@ -56,7 +57,8 @@ const char *topk_rows_refuse(const topk_context *context, const struct plan *pla
 }
 
 double topk_rows_cost_us(const topk_context *context, const struct plan *plan) {
-    return 1.0 + (0.08 * (double)plan->problem.rows + 0.0006 * (double)plan->input_elements) / teams(context, plan);
+    return 1.0 +
+           (0.08 * (double)plan->problem.rows + 0.0006 * (double)plan->input_elements) / teams(context, plan);
 }
 
 size_t topk_rows_workspace_bytes(const topk_context *context, const struct plan *plan) {

@@ -27,7 +27,7 @@ struct scratch {
     uint64_t *masks;             /* two for a tile, for each thread */
     struct split_counts *totals; /* one for each thread */
     void *sample_keys;           /* also those of counting_kth */
-    uint64_t *bins; /* HISTOGRAM_BINS for each thread */
+    uint64_t *bins;              /* HISTOGRAM_BINS for each thread */
     /* The winners, as slots of the pool or of the row, and what sorts them. */
     uint32_t *slots[2];
     void *sort_keys[2];
@@ -37,8 +37,8 @@ struct scratch {
 
 /* Takes the buffers for rows of up to length_cap elements, shared by `threads`. Without `pooled` there
  * is no pool but for the positions of wide rows, and rows are counted instead. */
-struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, int threads, int64_t length_cap,
-                            bool pooled);
+struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, int threads,
+                                 int64_t length_cap, bool pooled);
 
 static inline uint64_t *scratch_mask(const struct scratch *scratch, int part, int which) {
     return scratch->masks + ((size_t)part * 2 + (size_t)which) * (TILE_MAX / WORD);

@@ -15,8 +15,8 @@ struct short_row topk_short_row_take(struct arena *arena, const struct plan *pla
     return row;
 }
 
-static void kth_short(const struct call *call, const struct kernels *kernels, int64_t row, struct row_extent extent,
-                      int64_t k, const struct short_row *buffers) {
+static void kth_short(const struct call *call, const struct kernels *kernels, int64_t row,
+                      struct row_extent extent, int64_t k, const struct short_row *buffers) {
     const struct plan *plan = call->plan;
     const char *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
     const size_t n = (size_t)extent.length, padded = words_of(n) * WORD;
@@ -24,12 +24,13 @@ static void kth_short(const struct call *call, const struct kernels *kernels, in
     memset((char *)buffers->keys + n * plan->element_bytes, 0, (padded - n) * plan->element_bytes);
     const struct threshold t = kernels->bisect(buffers->keys, n, (size_t)k, true);
     const struct threshold_arcs arcs = topk_threshold_arcs(&plan->order, t.key);
-    const struct split_counts counts = kernels->split(elements, n, &plan->placing, &arcs, buffers->above, NULL);
+    const struct split_counts counts =
+        kernels->split(elements, n, &plan->placing, &arcs, buffers->above, NULL);
     topk_write_kth(call, row, t.key, (int64_t)counts.above, (int64_t)counts.equal);
 }
 
-void topk_short_row_run(const struct call *call, const struct kernels *kernels, int64_t row, struct row_extent extent,
-                   const struct short_row *buffers) {
+void topk_short_row_run(const struct call *call, const struct kernels *kernels, int64_t row,
+                        struct row_extent extent, const struct short_row *buffers) {
     const struct plan *plan = call->plan;
     const int64_t wanted = plan_row_k(plan, &call->input, row);
     if (plan->operation == TOPK_OPERATION_KTH) {
@@ -45,7 +46,8 @@ void topk_short_row_run(const struct call *call, const struct kernels *kernels, 
         const char *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
         const struct source source = {elements, NULL, 0};
         const bool sorted = plan->problem.order == TOPK_ORDER_BEST_FIRST;
-        const uint32_t *slots = kernels->select_short(elements, (size_t)extent.length, k, &plan->map, sorted, buffers);
+        const uint32_t *slots =
+            kernels->select_short(elements, (size_t)extent.length, k, &plan->map, sorted, buffers);
         topk_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
     }
     topk_write_padding(call, row, k);

@@ -10,7 +10,7 @@
 struct short_row topk_short_row_take(struct arena *arena, const struct plan *plan, int64_t length_max);
 
 /* select or kth on a row of at most the length that `buffers` were taken for. */
-void topk_short_row_run(const struct call *call, const struct kernels *kernels, int64_t row, struct row_extent extent,
-                   const struct short_row *buffers);
+void topk_short_row_run(const struct call *call, const struct kernels *kernels, int64_t row,
+                        struct row_extent extent, const struct short_row *buffers);
 
 #endif

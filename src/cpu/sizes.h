@@ -28,11 +28,11 @@ enum {
     POOL_SLACK = 16,
     POOL_SHARE = 64,
     BISECT_MAX = 64,
-    COUNTING_SAMPLES = 32,
+    COUNTING_SAMPLES = 64,
+    COUNTING_DEVIATIONS = 0,
     TEAM_ELEMENTS_MIN = 256,
     TEAM_ROW_MIN = 512,
     SPLIT_ROW_MIN = 1024,
-    STAGE = 128,
 #else
     /* Rows up to this length are selected from keys in the L1 cache. */
     SHORT_ROW_MAX = 4096,
@@ -49,16 +49,16 @@ enum {
     POOL_SHARE = 64,
     /* Bisection finds the k-th of up to this many keys in cache faster than counting passes. */
     BISECT_MAX = 1 << 15,
-    /* Samples that tell counting passes where to look; at most BISECT_MAX. */
+    /* Samples that tell counting passes where to look, at most BISECT_MAX; and how many standard
+     * deviations around the k-th's rank among them. */
     COUNTING_SAMPLES = 1 << 12,
+    COUNTING_DEVIATIONS = 4,
     /* Work for less than this many elements is not worth a second thread. */
     TEAM_ELEMENTS_MIN = 1 << 15,
     /* A row of at least this length is shared by the team if there are fewer rows than threads;
      * a row of at least SPLIT_ROW_MIN always is. */
     TEAM_ROW_MIN = 1 << 16,
     SPLIT_ROW_MIN = 1 << 20,
-    /* Results that topk_where gathers before it streams them past the cache. */
-    STAGE = 1 << 11,
 #endif
 };
 

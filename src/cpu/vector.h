@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What kernels.c asks of an instruction set: comparing a word of keys to a bit mask, and moving
- * the elements of a mask together. Included by kernels.c alone, after KEY_BITS and kint, the integer that holds a key.
+ * the elements of a mask together. Included by kernels.c alone, after KEY_BITS and kint, the integer that
+ * holds a key.
  *
  *   mask_above(keys, t)    bit i: keys[i] > t, for 64 keys
  *   mask_equal(keys, t)    bit i: keys[i] == t
@@ -108,8 +109,8 @@ static inline struct arcs arcs_make(const struct placing *placing, const struct 
                          LOAD_SET(b->span)};
 }
 
-static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, bool by_magnitude, uint64_t *in_a,
-                              uint64_t *in_b) {
+static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, bool by_magnitude,
+                              uint64_t *in_a, uint64_t *in_b) {
     __mmask64 a_bits[WORD / LANES], b_bits[WORD / LANES];
     for (unsigned i = 0; i < WORD / LANES; i++) {
         __m512i v = _mm512_loadu_si512(elements + i * LANES);
@@ -195,7 +196,8 @@ static inline uint64_t mask_above(const kint *keys, kint threshold) {
     const __m256i t = _mm256_xor_si256(LOAD_SET(threshold), top);
     uint64_t mask = 0;
     for (unsigned i = 0; i < WORD; i += LANES) {
-        const __m256i v = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)(keys + i)), top);
+        const __m256i v =
+            _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)(keys + i)), top);
         mask |= (uint64_t)LANE_BITS(COMPARE_ABOVE(v, t)) << i;
     }
     return mask;
@@ -241,8 +243,8 @@ static inline struct arcs arcs_make(const struct placing *placing, const struct 
                          LOAD_SET(b->span - half)};
 }
 
-static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, bool by_magnitude, uint64_t *in_a,
-                              uint64_t *in_b) {
+static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, bool by_magnitude,
+                              uint64_t *in_a, uint64_t *in_b) {
     uint64_t beyond_a = 0, beyond_b = 0;
     for (unsigned i = 0; i < WORD; i += LANES) {
         __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(elements + i));
@@ -273,7 +275,8 @@ static inline size_t pack_word(const kint *elements, uint64_t mask, kint *out) {
     for (unsigned i = 0; i < WORD; i += 8) {
         const unsigned part = (unsigned)(mask >> i) & 0xff;
         const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(elements + i));
-        _mm256_storeu_si256((__m256i *)(void *)(out + count), _mm256_permutevar8x32_epi32(v, kept_lanes(part)));
+        _mm256_storeu_si256((__m256i *)(void *)(out + count),
+                            _mm256_permutevar8x32_epi32(v, kept_lanes(part)));
         count += (size_t)__builtin_popcount(part);
     }
     return count;
@@ -335,8 +338,8 @@ static inline struct arcs arcs_make(const struct placing *placing, const struct 
                          (kint)a->span,       (kint)b->begin,      (kint)b->span};
 }
 
-static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, bool by_magnitude, uint64_t *in_a,
-                              uint64_t *in_b) {
+static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, bool by_magnitude,
+                              uint64_t *in_a, uint64_t *in_b) {
     const struct arcs c = *arcs;
     unsigned char a_flags[WORD], b_flags[WORD];
     (void)by_magnitude;

@@ -27,7 +27,8 @@ static struct piece piece_at(const struct collect *c, size_t i) {
     return (struct piece){begin, rest < TILE ? rest : TILE};
 }
 
-static struct split_counts split_piece(const struct collect *c, struct piece piece, uint64_t *above, uint64_t *equal) {
+static struct split_counts split_piece(const struct collect *c, struct piece piece, uint64_t *above,
+                                       uint64_t *equal) {
     const char *elements = (const char *)c->elements + piece.begin * (c->b->kernels->bits / 8);
     return c->b->kernels->split(elements, piece.count, c->b->placing, &c->threshold, above, equal);
 }
@@ -49,7 +50,8 @@ static size_t smaller(size_t a, size_t b) {
 }
 
 /* Moves one piece's `count` winners, given as a mask, to slots (and the pool) from `at` on. */
-static void move_piece(const struct collect *c, struct piece piece, const uint64_t *mask, size_t at, size_t count) {
+static void move_piece(const struct collect *c, struct piece piece, const uint64_t *mask, size_t at,
+                       size_t count) {
     const struct scratch *s = c->b->scratch;
     const struct kernels *kernels = c->b->kernels;
     const size_t words = words_of(piece.count), bytes = kernels->bits / 8;
@@ -106,13 +108,19 @@ static void collect(struct collect *c, size_t elements) {
 }
 
 void topk_winners_from_pool(const struct bracket *b, size_t tiles, size_t candidates, uint64_t threshold) {
-    struct collect c = {b, b->scratch->pool_values, b->scratch->tiles, tiles, topk_threshold_arcs(b->order, threshold), false};
+    struct collect c = {
+        b,    b->scratch->pool_values, b->scratch->tiles, tiles, topk_threshold_arcs(b->order, threshold),
+        false};
     collect(&c, candidates);
 }
 
 void topk_winners_from_row(const struct bracket *b, uint64_t threshold) {
-    struct collect c = {b, b->elements, NULL, (b->n + TILE - 1) / TILE,
-                        topk_threshold_arcs(b->order, threshold), b->scratch->position_bytes == 8};
+    struct collect c = {b,
+                        b->elements,
+                        NULL,
+                        (b->n + TILE - 1) / TILE,
+                        topk_threshold_arcs(b->order, threshold),
+                        b->scratch->position_bytes == 8};
     collect(&c, b->n);
 }
 
@@ -141,7 +149,8 @@ static void plateau_share(void *argument, int part, int parts) {
         mask_keep_first(equal, words, taken);
         (void)b->kernels->take(elements, equal, words, (char *)s->pool_values + at * bytes, taken);
         if (s->position_bytes == 4) {
-            (void)b->kernels->positions32(equal, words, (uint32_t)begin, (uint32_t *)s->pool_positions + at, taken);
+            (void)b->kernels->positions32(equal, words, (uint32_t)begin, (uint32_t *)s->pool_positions + at,
+                                          taken);
         } else {
             (void)b->kernels->positions64(equal, words, begin, (uint64_t *)s->pool_positions + at, taken);
         }
@@ -151,7 +160,8 @@ static void plateau_share(void *argument, int part, int parts) {
     }
 }
 
-void topk_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements, struct threshold t) {
+void topk_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements,
+                               struct threshold t) {
     struct plateau plateau = {b, tiles, tile_elements, t.above, topk_threshold_arcs(b->order, t.key)};
     struct bracket all = *b;
     all.k = t.above; /* everything in the pool wins */
@@ -182,7 +192,7 @@ static void write_share(void *argument, int part, int parts) {
     const struct bracket *b = w->b;
     const size_t begin = share(b->k, part, parts), count = share(b->k, part + 1, parts) - begin;
     topk_write_slots(b->call, b->row * b->call->plan->problem.k_max + (int64_t)begin, w->source, b->begin,
-                w->slots + begin, count);
+                     w->slots + begin, count);
 }
 
 void topk_winners_write(const struct bracket *b, const struct source *source) {
@@ -190,8 +200,9 @@ void topk_winners_write(const struct bracket *b, const struct source *source) {
     const int parts = b->k >= TEAM_ELEMENTS_MIN ? s->threads : 1;
     struct write w = {b, source, s->slots[0]};
     if (b->call->plan->problem.order == TOPK_ORDER_BEST_FIRST) {
-        struct sorter sorter = {b->kernels, {s->sort_keys[0], s->sort_keys[1]}, {s->slots[0], s->slots[1]},
-                                s->digit_counts, b->k, s->threads};
+        struct sorter sorter = {
+            b->kernels, {s->sort_keys[0], s->sort_keys[1]}, {s->slots[0], s->slots[1]}, s->digit_counts, b->k,
+            s->threads};
         topk_team_run(parts, key_share, &w);
         w.slots = topk_sort_pairs(&sorter);
     }

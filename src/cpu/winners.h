@@ -26,7 +26,8 @@ void topk_winners_from_pool(const struct bracket *b, size_t tiles, size_t candid
 
 /* All t.above candidates of the pool, and the first k - t.above elements of the row that equal t.key, whose
  * numbers the tiles of `tile_elements` hold; these are added to the pool. */
-void topk_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements, struct threshold t);
+void topk_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements,
+                               struct threshold t);
 
 /* The k best of the row itself, likewise. Leaves slots of the row in scratch->slots[0]; of a wide row, whose
  * positions slots cannot hold, it moves the winners to the pool first. */
