@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "kernels.h"
+#include "kernels/kernels.h"
 #include "output.h"
 #include "team.h"
 

@@ -6,7 +6,7 @@
 
 #include "../status.h"
 #include "backend.h"
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 extern const struct kernels topk_kernels_scalar_8, topk_kernels_scalar_16, topk_kernels_scalar_32,
     topk_kernels_scalar_64;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The method table of the CPU, the reference last. */
 #include "backend.h"
-#include "bracket.h"
+#include "bracket/bracket.h"
 #include "compact.h"
 #include "reference.h"
 #include "rows.h"

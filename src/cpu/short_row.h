@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CPU_SHORT_ROW_H
 #define TOPK_SRC_CPU_SHORT_ROW_H
 
-#include "kernels.h"
+#include "kernels/kernels.h"
 #include "output.h"
 
 /* Takes the buffers for rows of up to length_max <= SHORT_ROW_MAX elements. */

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "../reached.h"
-#include "team.h"
+#include "../../reached.h"
+#include "../team.h"
 
 struct pass {
     const struct sorter *sorter;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The method for long rows: which rows the whole team shares and which a thread takes alone, and the
- * workspace for both. bracket_row.c does one row. */
+ * workspace for both. row.c does one row. */
 #include "bracket.h"
 
 #include <stdatomic.h>
 
-#include "bracket_row.h"
-#include "short_row.h"
-#include "team.h"
+#include "../short_row.h"
+#include "../team.h"
+#include "row.h"
 
 /* Rows of at least `shared_length` elements are done one after the other, each by the team; shorter
  * ones by one thread each, side by side. The pool is left out where it would exceed the bound. */

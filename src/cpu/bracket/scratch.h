@@ -3,8 +3,8 @@
 #ifndef TOPK_SRC_CPU_SCRATCH_H
 #define TOPK_SRC_CPU_SCRATCH_H
 
-#include "kernels.h"
-#include "output.h"
+#include "../kernels/kernels.h"
+#include "../output.h"
 
 /* One tile of a row: which entries of the pool came from it, and how many of its elements equal the
  * lower threshold. */

@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CPU_COUNTING_H
 #define TOPK_SRC_CPU_COUNTING_H
 
-#include "kernels.h"
+#include "../kernels/kernels.h"
 
 struct counting {
     const struct kernels *kernels;

@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CPU_SORT_H
 #define TOPK_SRC_CPU_SORT_H
 
-#include "kernels.h"
+#include "../kernels/kernels.h"
 
 /* Pairs in keys[0] and slots[0]; the others are scratch of the same size (whole words). counts has
  * RADIX_BINS places for each thread. */

@@ -10,8 +10,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "../reached.h"
-#include "team.h"
+#include "../../reached.h"
+#include "../team.h"
 
 struct pass {
     const struct counting *counting;

@@ -10,14 +10,14 @@
  *   miss      fewer than k above or equal: try a lower threshold
  *   overflow  more above than the pool holds: try a higher one
  * and after ATTEMPTS the k-th key is found by counting passes over the row, which nothing defeats. */
-#include "bracket_row.h"
+#include "row.h"
 
 #include <math.h>
 #include <stdatomic.h>
 
-#include "../reached.h"
+#include "../../reached.h"
+#include "../team.h"
 #include "counting.h"
-#include "team.h"
 #include "winners.h"
 
 enum { ATTEMPTS = 2, DRAWS_EACH = 16 };

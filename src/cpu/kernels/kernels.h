@@ -9,9 +9,9 @@
 
 #include <stddef.h>
 
-#include "../keys.h"
-#include "../predicate.h"
-#include "sizes.h"
+#include "../../keys.h"
+#include "../../predicate.h"
+#include "../sizes.h"
 
 struct split_counts {
     size_t above, equal;

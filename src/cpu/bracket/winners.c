@@ -3,8 +3,8 @@
  * of the team takes a run of pieces, counts first, and then writes behind the parts before it. */
 #include "winners.h"
 
+#include "../team.h"
 #include "sort.h"
-#include "team.h"
 
 struct collect {
     const struct bracket *b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scratch.h"
 
-#include "short_row.h"
+#include "../short_row.h"
 
 static size_t pool_capacity(size_t n, size_t k, bool pooled, bool wide) {
     if (pooled) {

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * vector.h for AVX-512 (F, BW, DQ and VL). */
+#ifndef TOPK_SRC_CPU_KERNELS_AVX512_H
+#define TOPK_SRC_CPU_KERNELS_AVX512_H
+
+#include <immintrin.h>
+
+enum { PACK_SLACK = 16 };
+
+#if KEY_BITS == 8
+#define LANES 64
+#define LOAD_SET(t) _mm512_set1_epi8((char)(t))
+#define COMPARE_ABOVE(a, b) _mm512_cmpgt_epu8_mask(a, b)
+#define COMPARE_EQUAL(a, b) _mm512_cmpeq_epu8_mask(a, b)
+#elif KEY_BITS == 16
+#define LANES 32
+#define LOAD_SET(t) _mm512_set1_epi16((short)(t))
+#define COMPARE_ABOVE(a, b) _mm512_cmpgt_epu16_mask(a, b)
+#define COMPARE_EQUAL(a, b) _mm512_cmpeq_epu16_mask(a, b)
+#elif KEY_BITS == 32
+#define LANES 16
+#define LOAD_SET(t) _mm512_set1_epi32((int)(t))
+#define COMPARE_ABOVE(a, b) _mm512_cmpgt_epu32_mask(a, b)
+#define COMPARE_EQUAL(a, b) _mm512_cmpeq_epu32_mask(a, b)
+#else
+#define LANES 8
+#define LOAD_SET(t) _mm512_set1_epi64((long long)(t))
+#define COMPARE_ABOVE(a, b) _mm512_cmpgt_epu64_mask(a, b)
+#define COMPARE_EQUAL(a, b) _mm512_cmpeq_epu64_mask(a, b)
+#endif
+
+static inline uint64_t mask_above(const kint *keys, kint threshold) {
+    const __m512i t = LOAD_SET(threshold);
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < WORD; i += LANES) {
+        mask |= (uint64_t)COMPARE_ABOVE(_mm512_loadu_si512(keys + i), t) << i;
+    }
+    return mask;
+}
+
+static inline uint64_t mask_equal(const kint *keys, kint threshold) {
+    const __m512i t = LOAD_SET(threshold);
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < WORD; i += LANES) {
+        mask |= (uint64_t)COMPARE_EQUAL(_mm512_loadu_si512(keys + i), t) << i;
+    }
+    return mask;
+}
+
+#if KEY_BITS == 8
+#define SIGNS(v) _mm512_movm_epi8(_mm512_movepi8_mask(v))
+#define ADD(a, b) _mm512_add_epi8(a, b)
+#define SUBTRACT(a, b) _mm512_sub_epi8(a, b)
+#define COMPARE_WITHIN(a, b) _mm512_cmple_epu8_mask(a, b)
+#elif KEY_BITS == 16
+#define SIGNS(v) _mm512_srai_epi16(v, 15)
+#define ADD(a, b) _mm512_add_epi16(a, b)
+#define SUBTRACT(a, b) _mm512_sub_epi16(a, b)
+#define COMPARE_WITHIN(a, b) _mm512_cmple_epu16_mask(a, b)
+#elif KEY_BITS == 32
+#define SIGNS(v) _mm512_srai_epi32(v, 31)
+#define ADD(a, b) _mm512_add_epi32(a, b)
+#define SUBTRACT(a, b) _mm512_sub_epi32(a, b)
+#define COMPARE_WITHIN(a, b) _mm512_cmple_epu32_mask(a, b)
+#else
+#define SIGNS(v) _mm512_srai_epi64(v, 63)
+#define ADD(a, b) _mm512_add_epi64(a, b)
+#define SUBTRACT(a, b) _mm512_sub_epi64(a, b)
+#define COMPARE_WITHIN(a, b) _mm512_cmple_epu64_mask(a, b)
+#endif
+
+/* The masks of a word's vectors as one, joined in mask registers. */
+static INLINE uint64_t join_masks(const __mmask64 *masks) {
+#if LANES == 64
+    return masks[0];
+#elif LANES == 32
+    return _mm512_kunpackd(masks[1], masks[0]);
+#elif LANES == 16
+    return _mm512_kunpackd(_mm512_kunpackw((__mmask32)masks[3], (__mmask32)masks[2]),
+                           _mm512_kunpackw((__mmask32)masks[1], (__mmask32)masks[0]));
+#else
+    uint64_t joined = 0;
+    for (unsigned i = 0; i < WORD / LANES; i++) {
+        joined |= (uint64_t)masks[i] << i * LANES;
+    }
+    return joined;
+#endif
+}
+
+struct arcs {
+    __m512i keep, flip, add, a_begin, a_span, b_begin, b_span;
+};
+
+static inline struct arcs arcs_make(const struct placing *placing, const struct arc *a, const struct arc *b) {
+    return (struct arcs){LOAD_SET(placing->keep), LOAD_SET(placing->flip), LOAD_SET(placing->add),
+                         LOAD_SET(a->begin),      LOAD_SET(a->span),       LOAD_SET(b->begin),
+                         LOAD_SET(b->span)};
+}
+
+static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, bool by_magnitude,
+                              uint64_t *in_a, uint64_t *in_b) {
+    __mmask64 a_bits[WORD / LANES], b_bits[WORD / LANES];
+    for (unsigned i = 0; i < WORD / LANES; i++) {
+        __m512i v = _mm512_loadu_si512(elements + i * LANES);
+        v = by_magnitude ? _mm512_and_si512(v, arcs->keep) : v;
+        const __m512i signs = SIGNS(v);
+        v = _mm512_ternarylogic_epi64(v, signs, arcs->flip, 0x78); /* v ^ (signs & flip) */
+        v = by_magnitude ? ADD(v, _mm512_and_si512(signs, arcs->add)) : v;
+        a_bits[i] = COMPARE_WITHIN(SUBTRACT(v, arcs->a_begin), arcs->a_span);
+        b_bits[i] = COMPARE_WITHIN(SUBTRACT(v, arcs->b_begin), arcs->b_span);
+    }
+    *in_a = join_masks(a_bits);
+    *in_b = join_masks(b_bits);
+}
+
+#if KEY_BITS >= 32
+#define HAVE_PACK_WORD
+static inline size_t pack_word(const kint *elements, uint64_t mask, kint *out) {
+    size_t count = 0;
+    for (unsigned i = 0; i < WORD; i += LANES) {
+        const unsigned part = (unsigned)(mask >> i) & ((1u << LANES) - 1);
+        const __m512i v = _mm512_loadu_si512(elements + i);
+#if KEY_BITS == 32
+        _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi32((__mmask16)part, v));
+#else
+        _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi64((__mmask8)part, v));
+#endif
+        count += (size_t)__builtin_popcount(part);
+    }
+    return count;
+}
+#endif
+
+#define HAVE_PACK_POSITIONS32
+static inline size_t pack_positions32(uint64_t mask, uint32_t base, uint32_t *out) {
+    const __m512i step = _mm512_set1_epi32(16);
+    __m512i v = _mm512_add_epi32(_mm512_set1_epi32((int)base),
+                                 _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
+    size_t count = 0;
+    for (unsigned i = 0; i < WORD; i += 16) {
+        const unsigned part = (unsigned)(mask >> i) & 0xffff;
+        _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi32((__mmask16)part, v));
+        count += (size_t)__builtin_popcount(part);
+        v = _mm512_add_epi32(v, step);
+    }
+    return count;
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What kernels.c asks of an instruction set: comparing a word of keys to a bit mask, and moving
+ * the elements of a mask together. Included by kernels.c alone, after KEY_BITS and kint, the integer that
+ * holds a key.
+ *
+ *   mask_above(keys, t)    bit i: keys[i] > t, for 64 keys
+ *   mask_equal(keys, t)    bit i: keys[i] == t
+ *   arcs_masks(...)        bit i: the place of element i is in an arc, for 64 elements and two arcs
+ *   pack_word(...)         the elements of one mask word, moved together; may write up to PACK_SLACK
+ *                          elements beyond the last
+ *   pack_positions32(...)  the same for base + i */
+#ifndef TOPK_SRC_CPU_KERNELS_VECTOR_H
+#define TOPK_SRC_CPU_KERNELS_VECTOR_H
+
+#define INLINE inline __attribute__((always_inline))
+
+#if defined(__AVX512BW__)
+#include "avx512.h"
+#elif defined(__AVX2__)
+#include "avx2.h"
+#else
+#include "portable.h"
+#endif
+
+#endif
