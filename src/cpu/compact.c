@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The method for topk_where: one pass over the input, results in input order.
  *
- * The rows, laid end to end, are cut into units of about TILE elements. A thread draws the next unit,
+ * The rows, laid end to end, are cut into units of about UNIT elements. A thread draws the next unit,
  * makes the masks of its elements and counts them; waits for its turn, when the units before it
  * have been counted; takes its places in the output; and moves its results there while the
  * units after it go on. After Bakunas-Milanowski et al., A fast parallel selection algorithm on GPUs:
@@ -16,7 +16,7 @@
 #include "team.h"
 
 /* Pieces of a unit at most, each the part of one row; each has masks of whole words. */
-enum { PIECES_MAX = TILE / WORD, UNIT_WORDS = PIECES_MAX + TILE / WORD };
+enum { PIECES_MAX = UNIT / WORD, UNIT_WORDS = PIECES_MAX + UNIT / WORD };
 
 /* A place in the rows laid end to end. */
 struct place {
@@ -37,6 +37,7 @@ struct job {
     const struct kernels *byte_kernels, *index_kernels;
     struct placing placing;
     struct match match;
+    int64_t unit_elements;
     struct unit *units;  /* one for each thread */
     atomic_flag drawing; /* guards the next two */
     struct place next;
@@ -67,7 +68,7 @@ static struct place place_after(const struct job *job, struct piece piece) {
 /* Draws the next unit; false if there is none. */
 static bool draw(struct job *job, struct unit *unit) {
     const int64_t rows = job->call->plan->problem.rows;
-    int64_t room = TILE;
+    int64_t room = job->unit_elements;
     while (atomic_flag_test_and_set_explicit(&job->drawing, memory_order_acquire)) {
         sched_yield();
     }
@@ -167,7 +168,7 @@ static int64_t take_places(struct job *job, const struct unit *unit, int64_t cou
 
 static void run_unit(struct job *job, struct unit *unit) {
     int64_t *offsets = job->call->offsets;
-    int64_t count = 0, room = TILE;
+    int64_t count = 0, room = job->unit_elements;
     struct place place = unit->begin;
     size_t word = 0;
     for (int i = 0; i < unit->pieces; i++) {
@@ -180,7 +181,7 @@ static void run_unit(struct job *job, struct unit *unit) {
     }
     int64_t at = take_places(job, unit, count);
     place = unit->begin;
-    room = TILE;
+    room = job->unit_elements;
     word = 0;
     for (int i = 0; i < unit->pieces; i++) {
         const struct piece piece = piece_at(job, place, room);
@@ -220,8 +221,15 @@ size_t topk_compact_workspace_bytes(const topk_context *context, const struct pl
     return arena_bytes(&arena);
 }
 
+/* A few units for each thread, within the limits. */
+static int64_t unit_elements(const struct plan *plan, int threads) {
+    const size_t fair = words_of(plan->input_elements / (4 * (size_t)threads)) * WORD;
+    return fair < UNIT_MIN ? UNIT_MIN : fair > UNIT ? UNIT : (int64_t)fair;
+}
+
 topk_status topk_compact_run(const struct call *call) {
     const struct plan *plan = call->plan;
+    const int threads = plan->input_elements >= TEAM_ELEMENTS_MIN ? topk_context_threads(call->context) : 1;
     struct arena arena = arena_over(call->workspace);
     struct job job = {
         .call = call,
@@ -230,6 +238,7 @@ topk_status topk_compact_run(const struct call *call) {
         .index_kernels = topk_kernels_for(call->context, (unsigned)plan->index_bytes * 8),
         .placing = plan->placing,
         .units = arena_take(&arena, (size_t)call->context->threads, sizeof(struct unit)),
+        .unit_elements = unit_elements(plan, threads),
         .drawing = ATOMIC_FLAG_INIT,
     };
     if (predicate_compares(call->predicate->kind)) {

@@ -23,6 +23,8 @@ enum {
     TILE = 128,
     TILE_MAX = 256,
     TILE_CANDIDATES = 4,
+    UNIT = 128,
+    UNIT_MIN = 64,
     SAMPLES_MIN = 8,
     SAMPLES_MAX = 32,
     POOL_SLACK = 16,
@@ -42,6 +44,10 @@ enum {
     TILE = 1 << 13,
     TILE_MAX = 1 << 17,
     TILE_CANDIDATES = 128,
+    /* Elements that topk_where masks before it takes places for their results: the more, the longer
+     * memory is read without a pause, but each thread should get a few units. */
+    UNIT = 1 << 17,
+    UNIT_MIN = 1 << 12,
     SAMPLES_MIN = 256,
     SAMPLES_MAX = 1 << 15,
     /* Places in the pool beyond k: one for POOL_SHARE elements, and POOL_SLACK. */

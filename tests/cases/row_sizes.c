@@ -26,6 +26,7 @@ static const int64_t boundaries[] = {2,
                                      TEAM_ELEMENTS_MIN,
                                      TEAM_ROW_MIN,
                                      SPLIT_ROW_MIN,
+                                     WIDE_ROW,
                                      HISTOGRAM_BINS};
 static const int64_t others[] = {0, 1000, 8320, 131072, 1000000};
 
