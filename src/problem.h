@@ -60,9 +60,14 @@ topk_status topk_copy_struct(const void *caller, size_t known_bytes, void *copy,
 /* Bytes of count elements; *overflow is set, and never cleared, if they exceed 2^63 - 1. */
 size_t topk_checked_bytes(int64_t count, size_t element_bytes, bool *overflow);
 
-/* The workspace that a method may ask for while another can serve (CONTRACT.md 7.2). */
+/* The workspace that a method may ask for while another can serve (CONTRACT.md 7.2); it saturates. */
 static inline size_t plan_workspace_bound(const struct plan *plan) {
-    return plan->input_elements * plan->element_bytes / 8 + 24 * plan->output_elements + (32u << 20);
+    size_t bound;
+    if (__builtin_mul_overflow(plan->output_elements, (size_t)24, &bound) ||
+        __builtin_add_overflow(bound, plan->input_elements * plan->element_bytes / 8 + (32u << 20), &bound)) {
+        return SIZE_MAX;
+    }
+    return bound;
 }
 
 /* ---- Extents at run time (CONTRACT.md 3.4) ---- */

@@ -69,24 +69,6 @@ static inline uint64_t mask_equal(const kint *keys, kint threshold) {
 #define COMPARE_WITHIN(a, b) _mm512_cmple_epu64_mask(a, b)
 #endif
 
-/* The masks of a word's vectors as one, joined in mask registers. */
-static INLINE uint64_t join_masks(const __mmask64 *masks) {
-#if LANES == 64
-    return masks[0];
-#elif LANES == 32
-    return _mm512_kunpackd(masks[1], masks[0]);
-#elif LANES == 16
-    return _mm512_kunpackd(_mm512_kunpackw((__mmask32)masks[3], (__mmask32)masks[2]),
-                           _mm512_kunpackw((__mmask32)masks[1], (__mmask32)masks[0]));
-#else
-    uint64_t joined = 0;
-    for (unsigned i = 0; i < WORD / LANES; i++) {
-        joined |= (uint64_t)masks[i] << i * LANES;
-    }
-    return joined;
-#endif
-}
-
 struct arcs {
     __m512i keep, flip, add, a_begin, a_span, b_begin, b_span;
 };
@@ -99,18 +81,18 @@ static inline struct arcs arcs_make(const struct placing *placing, const struct 
 
 static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, bool by_magnitude,
                               uint64_t *in_a, uint64_t *in_b) {
-    __mmask64 a_bits[WORD / LANES], b_bits[WORD / LANES];
-    for (unsigned i = 0; i < WORD / LANES; i++) {
-        __m512i v = _mm512_loadu_si512(elements + i * LANES);
+    uint64_t a_bits = 0, b_bits = 0;
+    for (unsigned i = 0; i < WORD; i += LANES) {
+        __m512i v = _mm512_loadu_si512(elements + i);
         v = by_magnitude ? _mm512_and_si512(v, arcs->keep) : v;
         const __m512i signs = SIGNS(v);
         v = _mm512_ternarylogic_epi64(v, signs, arcs->flip, 0x78); /* v ^ (signs & flip) */
         v = by_magnitude ? ADD(v, _mm512_and_si512(signs, arcs->add)) : v;
-        a_bits[i] = COMPARE_WITHIN(SUBTRACT(v, arcs->a_begin), arcs->a_span);
-        b_bits[i] = COMPARE_WITHIN(SUBTRACT(v, arcs->b_begin), arcs->b_span);
+        a_bits |= (uint64_t)COMPARE_WITHIN(SUBTRACT(v, arcs->a_begin), arcs->a_span) << i;
+        b_bits |= (uint64_t)COMPARE_WITHIN(SUBTRACT(v, arcs->b_begin), arcs->b_span) << i;
     }
-    *in_a = join_masks(a_bits);
-    *in_b = join_masks(b_bits);
+    *in_a = a_bits;
+    *in_b = b_bits;
 }
 
 #if KEY_BITS >= 32
