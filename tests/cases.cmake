@@ -31,7 +31,7 @@ function(topk_case_test name runner disable threads)
     return()
   endif()
   add_test(NAME ${name} COMMAND ${runner} --threads ${threads} ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS cases TIMEOUT 900
+  set_tests_properties(${name} PROPERTIES LABELS "${case_labels}" TIMEOUT 900
     ENVIRONMENT "TOPK_CPU_DISABLE=${disable};OMP_WAIT_POLICY=passive")
 endfunction()
 

@@ -2,7 +2,7 @@
 
 function(topk_add_unit_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 300 ENVIRONMENT "OMP_WAIT_POLICY=passive")
+  set_tests_properties(${name} PROPERTIES LABELS "${unit_labels}" TIMEOUT 300 ENVIRONMENT "OMP_WAIT_POLICY=passive")
 endfunction()
 
 function(topk_unit_test name source)

@@ -198,15 +198,15 @@ static void check_buffers(void) {
     EXPECT_EACH(TOPK_ERROR_UNSUPPORTED);
 }
 
-/* The state may lie anywhere, and move: it holds no pointers. */
+/* The state may lie anywhere, and move to an address that is the same modulo 64: it holds no pointers. */
 static void check_moved_state(void) {
     begin();
     f.workspace = f.memory + 1;
     EXPECT(&f, call_init, TOPK_OK);
     EXPECT(&f, call_push, TOPK_OK);
-    memmove(f.memory + 1002, f.memory + 1, state_bytes);
+    memmove(f.memory + 1 + 1024, f.memory + 1, state_bytes);
     memset(f.memory, 0xaa, 1000);
-    f.workspace = f.memory + 1002;
+    f.workspace = f.memory + 1 + 1024;
     EXPECT(&f, call_finish, TOPK_OK);
     CHECK(f.results[0] == 100);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The caller's floating-point mode changes no result, and no exception is raised (CONTRACT.md, 1.5). */
+ * The caller's floating-point mode changes no result, and no exception is raised but "inexact"
+ * (CONTRACT.md, 1.5). */
 #define _GNU_SOURCE
 #include <fenv.h>
 
@@ -20,6 +21,8 @@ static void flush_denormals(bool on) {
 }
 #endif
 
+enum { EXCEPTIONS = FE_ALL_EXCEPT & ~FE_INEXACT };
+
 /* All operations on an instance in a hostile mode; between the calls there is integer code only. */
 static void run_in_mode(topk_context *context, const instance *i, bool flush, int trapped, int rounding) {
     fenv_t ordinary;
@@ -30,7 +33,7 @@ static void run_in_mode(topk_context *context, const instance *i, bool flush, in
     flush_denormals(flush);
     run_result select = run_select(context, i, NULL), reference = run_select(context, i, "reference");
     run_result kth = run_kth(context, i, NULL), where = run_where(context, i, NULL);
-    int raised = fetestexcept(FE_ALL_EXCEPT);
+    int raised = fetestexcept(EXCEPTIONS);
     fesetenv(&ordinary);
     bool right = CHECK(select == RUN_PASSED) & CHECK(reference == RUN_PASSED) & CHECK(kth == RUN_PASSED) &
                  CHECK(where == RUN_PASSED) & CHECK(raised == 0);
@@ -63,8 +66,8 @@ int main(void) {
         source.value[DIM_RANK] = c / 4 % 2;
         instance_build(&source, &i);
         run_in_mode(context, &i, true, 0, FE_TONEAREST);
-        run_in_mode(context, &i, false, FE_ALL_EXCEPT, FE_TONEAREST);
-        run_in_mode(context, &i, true, FE_ALL_EXCEPT, FE_UPWARD);
+        run_in_mode(context, &i, false, EXCEPTIONS, FE_TONEAREST);
+        run_in_mode(context, &i, true, EXCEPTIONS, FE_UPWARD);
         instance_free(&i);
     }
     topk_context_destroy(context);
