@@ -165,7 +165,8 @@ typedef struct topk_context topk_context;
  * and ends it with topk_context_destroy(); on failure *context is NULL.
  *
  * Environment read here, and nowhere else:
- *   TOPK_METHOD       forces a method by name, for every problem that names none itself
+ *   TOPK_METHOD       forces a method by name, for every problem that names none itself and every
+ *                     operation that the method does
  *   TOPK_CPU_DISABLE  comma-separated CPU features not to use: avx512, avx2 (avx2 implies avx512)
  * A value that names nothing known is TOPK_ERROR_UNKNOWN_METHOD or TOPK_ERROR_UNKNOWN_ENUM.
  *
@@ -179,7 +180,7 @@ typedef struct topk_context_properties {
     size_t size;          /* sizeof(topk_context_properties); set by the caller */
     topk_backend backend; /* CPU or CUDA, never AUTO */
     int device;
-    int threads;
+    int threads;          /* that a call from this process may use */
     const char *features; /* instruction sets in use, e.g. "avx512"; owned by the context */
 } topk_context_properties;
 
@@ -278,7 +279,7 @@ TOPK_API topk_status topk_select(topk_context *context, const topk_problem *prob
                                  topk_stream stream);
 
 /* The k-th best element of each row, counting from 1, and its place in the ranking. Order and ties
- * have no meaning here and are not read.
+ * have no meaning here, but must be valid.
  *
  * kth     rows elements of problem->type, or NULL. The class is what is written: +0.0 for both
  *         zeros, one quiet NaN for all NaN; with TOPK_BY_MAGNITUDE the magnitude (for the minimum
@@ -341,7 +342,7 @@ typedef struct topk_predicate {
 
 /* The elements of each row that meet a predicate, in input order. The results of all rows lie one
  * after the other, without gaps. Of the problem only the type, widths, shape and bounds are read;
- * k_max, direction, rank, ties, order and nan have no meaning here.
+ * k_max, direction, rank, ties, order and nan have no meaning here, but must be valid.
  *
  * values    capacity elements of problem->type, or NULL
  * indices   capacity integers of problem->index_type, or NULL: position in its row plus index_base,

@@ -11,13 +11,12 @@
 struct header {
     uint64_t magic;   /* STATE_MAGIC while chunks may be pushed */
     uint64_t problem; /* fingerprint of the problem it was initialised for */
-    int32_t current;  /* which of the two lists holds the best so far */
     enum { PAYLOAD_UNKNOWN, PAYLOAD_NONE, PAYLOAD_GIVEN } payload;
 };
 
 #define STATE_MAGIC 0x746f706b61636375u /* "topkaccu" */
 
-/* The lists of all rows, k_max places each. */
+/* Sorted lists, k_max places each. */
 struct lists {
     char *values;
     int64_t *positions; /* in the stream, without index_base */
@@ -26,8 +25,8 @@ struct lists {
 
 struct state {
     struct header *header;
-    int64_t *counts; /* of each row, the same in both lists once a push is done */
-    struct lists best[2];
+    int64_t *counts; /* of each row */
+    struct lists best;
     char *chunk_values; /* results of one chunk, chunk_k places for each row */
     int64_t *chunk_positions;
     int64_t *lengths; /* of the chunk's rows */
@@ -88,11 +87,9 @@ static struct state lay_out(const struct accumulator *a, void *memory) {
     struct state s;
     s.header = arena_take(&arena, 1, sizeof *s.header);
     s.counts = arena_take(&arena, rows, sizeof *s.counts);
-    for (int i = 0; i < 2; i++) {
-        s.best[i].values = arena_take(&arena, places, plan->element_bytes);
-        s.best[i].positions = arena_take(&arena, places, sizeof *s.best[i].positions);
-        s.best[i].payload = arena_take(&arena, places, plan->index_bytes);
-    }
+    s.best.values = arena_take(&arena, places, plan->element_bytes);
+    s.best.positions = arena_take(&arena, places, sizeof *s.best.positions);
+    s.best.payload = arena_take(&arena, places, plan->index_bytes);
     s.chunk_values = arena_take(&arena, chunk_places, plan->element_bytes);
     s.chunk_positions = arena_take(&arena, chunk_places, sizeof *s.chunk_positions);
     s.lengths = arena_take(&arena, rows, sizeof *s.lengths);
@@ -158,7 +155,7 @@ topk_status topk_accumulator_init(topk_context *context, const topk_problem *pro
     if (status != TOPK_OK) {
         return status;
     }
-    *s.header = (struct header){STATE_MAGIC, fingerprint(&a.plan.problem), 0, PAYLOAD_UNKNOWN};
+    *s.header = (struct header){STATE_MAGIC, fingerprint(&a.plan.problem), PAYLOAD_UNKNOWN};
     if (s.counts != NULL) {
         memset(s.counts, 0, (size_t)a.plan.problem.rows * sizeof *s.counts);
     }
@@ -173,75 +170,91 @@ static uint64_t key_at(const struct plan *plan, const char *values, size_t at) {
     return topk_key_encode(bits, plan->element_bits, &plan->map);
 }
 
+/* Merging one row's results of a chunk into its list. */
 struct merge {
     const struct plan *plan;
-    const struct lists *from;
-    struct lists *to;
+    struct lists list;              /* of this row */
     const char *chunk_values;       /* of this row */
     const int64_t *chunk_positions; /* of this row, from 0 */
     const char *chunk_payload;      /* of this row by position, or NULL */
     int64_t base;
 };
 
-static void put_from_list(const struct merge *m, size_t to, size_t from) {
-    const size_t bytes = m->plan->element_bytes, index = m->plan->index_bytes;
-    memcpy(m->to->values + to * bytes, m->from->values + from * bytes, bytes);
-    memcpy(m->to->payload + to * index, m->from->payload + from * index, index);
-    m->to->positions[to] = m->from->positions[from];
+/* Result `fresh` of the chunk ranks before place `held` of the list. */
+static bool ranks_before(const struct merge *m, int64_t fresh, int64_t held) {
+    const uint64_t new_key = key_at(m->plan, m->chunk_values, (size_t)fresh);
+    const uint64_t old_key = key_at(m->plan, m->list.values, (size_t)held);
+    return new_key != old_key ? new_key > old_key
+                              : m->base + m->chunk_positions[fresh] < m->list.positions[held];
 }
 
-static void put_from_chunk(const struct merge *m, size_t to, size_t from) {
+static void move_place(const struct merge *m, size_t to, size_t from) {
     const size_t bytes = m->plan->element_bytes, index = m->plan->index_bytes;
-    memcpy(m->to->values + to * bytes, m->chunk_values + from * bytes, bytes);
-    m->to->positions[to] = m->base + m->chunk_positions[from];
+    memcpy(m->list.values + to * bytes, m->list.values + from * bytes, bytes);
+    memcpy(m->list.payload + to * index, m->list.payload + from * index, index);
+    m->list.positions[to] = m->list.positions[from];
+}
+
+static void put_result(const struct merge *m, size_t to, size_t from) {
+    const size_t bytes = m->plan->element_bytes, index = m->plan->index_bytes;
+    const size_t position = (size_t)m->chunk_positions[from];
+    memcpy(m->list.values + to * bytes, m->chunk_values + from * bytes, bytes);
+    m->list.positions[to] = m->base + m->chunk_positions[from];
     if (m->chunk_payload != NULL) {
-        memcpy(m->to->payload + to * index, m->chunk_payload + (size_t)m->chunk_positions[from] * index,
-               index);
+        memcpy(m->list.payload + to * index, m->chunk_payload + position * index, index);
     }
 }
 
-/* Merges `held` places of the list at `first` with `fresh` results of the chunk; returns how many. */
-static int64_t merge_row(const struct merge *m, size_t first, int64_t held, int64_t fresh) {
-    int64_t i = 0, j = 0, count = 0;
-    for (; count < m->plan->problem.k_max && (i < held || j < fresh); count++) {
-        bool chunk_first = i == held;
-        if (i < held && j < fresh) {
-            const uint64_t old_key = key_at(m->plan, m->from->values, first + (size_t)i);
-            const uint64_t new_key = key_at(m->plan, m->chunk_values, (size_t)j);
-            const int64_t old_position = m->from->positions[first + (size_t)i];
-            chunk_first =
-                new_key != old_key ? new_key > old_key : m->base + m->chunk_positions[j] < old_position;
-        }
-        if (chunk_first) {
-            put_from_chunk(m, first + (size_t)count, (size_t)j++);
+/* Merges `fresh` results into a list of `held`; returns its new length. What stays and what enters
+ * is found from the front, and moved from the back, so that the list is its own destination. */
+static int64_t merge_row(const struct merge *m, int64_t held, int64_t fresh) {
+    const int64_t k = m->plan->problem.k_max;
+    if (held == k && !ranks_before(m, 0, held - 1)) {
+        return held;
+    }
+    int64_t stay = 0, enter = 0;
+    while (stay + enter < k && (stay < held || enter < fresh)) {
+        if (stay == held || (enter < fresh && ranks_before(m, enter, stay))) {
+            enter++;
         } else {
-            put_from_list(m, first + (size_t)count, first + (size_t)i++);
+            stay++;
         }
     }
-    return count;
+    const int64_t length = stay + enter;
+    while (enter > 0) {
+        const size_t to = (size_t)(stay + enter - 1);
+        if (stay > 0 && ranks_before(m, enter - 1, stay - 1)) {
+            move_place(m, to, (size_t)--stay);
+        } else {
+            put_result(m, to, (size_t)--enter);
+        }
+    }
+    return length;
 }
 
-static void merge_chunk(const struct accumulator *a, struct state *s, const topk_input *chunk, int64_t base) {
+static void merge_chunk(const struct accumulator *a, const struct state *s, const topk_input *chunk,
+                        int64_t base) {
     const struct plan *plan = &a->plan;
     const topk_problem *p = &plan->problem;
     const int64_t chunk_k = a->chunk.problem.k_max;
     for (int64_t row = 0; row < p->rows; row++) {
-        const size_t chunk_first = (size_t)(row * chunk_k);
+        const size_t first = (size_t)(row * p->k_max), chunk_first = (size_t)(row * chunk_k);
+        const size_t element = (size_t)(row * p->row_stride);
+        const int64_t fresh = s->lengths[row] < chunk_k ? s->lengths[row] : chunk_k;
         const struct merge m = {
             .plan = plan,
-            .from = &s->best[s->header->current],
-            .to = &s->best[1 - s->header->current],
+            .list = {s->best.values + first * plan->element_bytes, s->best.positions + first,
+                     s->best.payload + first * plan->index_bytes},
             .chunk_values = s->chunk_values + chunk_first * plan->element_bytes,
             .chunk_positions = s->chunk_positions + chunk_first,
-            .chunk_payload = chunk->indices == NULL ? NULL
-                                                    : (const char *)chunk->indices +
-                                                          (size_t)(row * p->row_stride) * plan->index_bytes,
+            .chunk_payload =
+                chunk->indices == NULL ? NULL : (const char *)chunk->indices + element * plan->index_bytes,
             .base = base,
         };
-        s->counts[row] = merge_row(&m, (size_t)(row * p->k_max), s->counts[row],
-                                   s->lengths[row] < chunk_k ? s->lengths[row] : chunk_k);
+        if (fresh > 0) {
+            s->counts[row] = merge_row(&m, s->counts[row], fresh);
+        }
     }
-    s->header->current = 1 - s->header->current;
 }
 
 static topk_status check_push(const struct accumulator *a, const struct state *s, const topk_input *chunk,
@@ -331,7 +344,7 @@ topk_status topk_accumulator_push(topk_context *context, const topk_problem *pro
 static void write_row(const struct accumulator *a, const struct state *s, int64_t row, char *values,
                       char *indices) {
     const struct plan *plan = &a->plan;
-    const struct lists *best = &s->best[s->header->current];
+    const struct lists *best = &s->best;
     const size_t bytes = plan->element_bytes, index = plan->index_bytes;
     const int64_t none = -1;
     for (int64_t i = 0; i < plan->problem.k_max; i++) {

@@ -41,12 +41,8 @@ topk_status topk_select(topk_context *context, const topk_problem *problem, cons
     if (status != TOPK_OK) {
         return status;
     }
-    struct call call = {.context = context,
-                        .plan = &plan,
-                        .workspace = workspace,
-                        .stream = stream,
-                        .values = values,
-                        .indices = indices};
+    struct call call = {
+        .context = context, .plan = &plan, .workspace = workspace, .values = values, .indices = indices};
     if ((status = check_stream(stream)) != TOPK_OK ||
         (status = topk_check_input(&plan, input, true, &call.input, buffers)) != TOPK_OK ||
         (status = check_workspace(&chosen, workspace_bytes)) != TOPK_OK) {
@@ -75,7 +71,6 @@ topk_status topk_kth(topk_context *context, const topk_problem *problem, const t
     struct call call = {.context = context,
                         .plan = &plan,
                         .workspace = workspace,
-                        .stream = stream,
                         .values = kth,
                         .better = better,
                         .equal = equal};
@@ -130,7 +125,6 @@ topk_status topk_where(topk_context *context, const topk_problem *problem, const
     struct call call = {.context = context,
                         .plan = &plan,
                         .workspace = workspace,
-                        .stream = stream,
                         .values = values,
                         .indices = indices,
                         .predicate = &known,

@@ -16,8 +16,9 @@ const struct method *topk_find_method(const struct backend *backend, const char 
     return NULL;
 }
 
+static const char *const operations[] = {"", "select", "kth", "where"};
+
 static void consider(const topk_context *context, const struct plan *plan, struct candidate *candidate) {
-    static const char *const operations[] = {"", "select", "kth", "where"};
     const struct method *method = candidate->method;
     const char *const field = topk_tuning_field_beyond(&plan->tuning, method->tuning);
     const char *why;
@@ -80,7 +81,6 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, st
 }
 
 topk_status topk_refuse(const struct choice *choice, const struct plan *plan) {
-    static const char *const operations[] = {"", "select", "kth", "where"};
     for (size_t i = 0; i < choice->count; i++) {
         if (choice->candidates[i].method == choice->forced) {
             return topk_fail(TOPK_ERROR_METHOD_CANNOT, "method '%s' cannot serve this problem: %s",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "choose.h"
@@ -11,8 +12,11 @@
 
 enum { THREADS_MAX = 1024 };
 
+/* The process that created the first context; set once. */
+static _Atomic pid_t first_process;
+
 int topk_context_threads(const topk_context *context) {
-    return context->threads > 1 && getpid() != context->creator ? 1 : context->threads;
+    return context->threads > 1 && getpid() != atomic_load(&first_process) ? 1 : context->threads;
 }
 
 topk_status topk_backend_status(topk_backend backend) {
@@ -54,7 +58,8 @@ static topk_status fill_context(const topk_context_options *options, topk_contex
     context->kind = TOPK_BACKEND_CPU;
     context->backend = &topk_cpu_backend;
     context->device = 0;
-    context->creator = getpid();
+    pid_t none = 0;
+    (void)atomic_compare_exchange_strong(&first_process, &none, getpid());
     context->threads = options->threads != 0 ? options->threads : topk_cpu_default_threads(THREADS_MAX);
     status = topk_cpu_probe(context);
     return status != TOPK_OK ? status : read_environment(context);
@@ -98,7 +103,7 @@ topk_status topk_context_query(const topk_context *context, topk_context_propert
     }
     properties->backend = context->kind;
     properties->device = context->device;
-    properties->threads = context->threads;
+    properties->threads = topk_context_threads(context);
     properties->features = context->features;
     return TOPK_OK;
 }

@@ -2,8 +2,6 @@
 #ifndef TOPK_SRC_CONTEXT_H
 #define TOPK_SRC_CONTEXT_H
 
-#include <sys/types.h>
-
 #include "method.h"
 
 /* Immutable after creation, so that threads can share it. */
@@ -12,13 +10,18 @@ struct topk_context {
     topk_backend kind;
     int device;
     int threads;
-    pid_t creator;               /* a forked child runs on one thread */
     const struct method *forced; /* by the environment, or NULL */
     const void *kernels;         /* the backend's own: the CPU's kernel set */
     const char *features;
 };
 
-/* Threads that a call in this process may use. */
+/* Threads that can have a row of their own: none if there are no rows. */
+static inline int threads_for_rows(const topk_context *context, const struct plan *plan) {
+    return plan->problem.rows < context->threads ? (int)plan->problem.rows : context->threads;
+}
+
+/* Threads that a call in this process may use: one in a child of the process that created the first
+ * context, where OpenMP's threads are gone. */
 int topk_context_threads(const topk_context *context);
 
 #endif

@@ -155,10 +155,12 @@ static uint64_t live_key(const struct order *order, uint64_t key) {
 struct threshold_arcs topk_threshold_arcs(const struct order *order, uint64_t key) {
     const unsigned bits = topk_type_traits(order->type).bits;
     const struct placing placing = topk_placing(order);
-    const uint64_t element = topk_key_decode(order, live_key(order, key));
+    const uint64_t live = live_key(order, key);
+    const uint64_t element = topk_key_decode(order, live);
     const uint64_t ones = topk_ones(bits), worst = worst_place(order, &placing);
     const struct ends class = class_ends(order, &placing, element);
     struct threshold_arcs arcs;
+    arcs.key = live;
     arcs.equal = (struct arc){class.first, (class.last - class.first) & ones};
     if (order->direction == TOPK_LARGEST) {
         arcs.not_above = (struct arc){worst, (class.last - worst) & ones};

@@ -25,6 +25,10 @@
 
 #include "topk.h"
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "libtopk needs a little-endian machine"
+#endif
+
 struct key_map {
     uint64_t keep;
     uint64_t flip_negative;
@@ -69,6 +73,7 @@ struct arc {
  * above it. A key that stands for no element counts as the next lower that does, or else the lowest. */
 struct threshold_arcs {
     struct arc equal, not_above;
+    uint64_t key; /* of the class: the threshold, or the lower key that it counts as */
 };
 
 /* An order of elements: type, direction, rank and NaN policy. */

@@ -12,7 +12,6 @@ struct call {
     const struct plan *plan;
     topk_input input;
     void *workspace;
-    topk_stream stream;
     void *values;                           /* select, where: results; kth: the k-th elements */
     void *indices;                          /* select, where */
     int64_t *better, *equal;                /* kth */

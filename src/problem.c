@@ -104,13 +104,13 @@ static topk_status derive_sizes(struct plan *plan) {
                          "length_max %lld plus base %lld exceeds 2^31 - 1: use TOPK_INDEX_I64",
                          (long long)p->length_max, (long long)p->index_base);
     }
-    if (p->shape == TOPK_SHAPE_STRIDED) {
-        p->row_stride = p->row_stride == 0 ? p->length_max : p->row_stride;
+    if (p->rows == 0 || p->length_max == 0) {
         elements = 0;
-        if (p->rows > 0 && p->length_max > 0) {
-            overflow |= __builtin_mul_overflow(p->rows - 1, p->row_stride, &elements) ||
-                        __builtin_add_overflow(elements, p->length_max, &elements);
-        }
+        p->row_stride = 0; /* so that no place of a row overflows */
+    } else if (p->shape == TOPK_SHAPE_STRIDED) {
+        p->row_stride = p->row_stride == 0 ? p->length_max : p->row_stride;
+        overflow |= __builtin_mul_overflow(p->rows - 1, p->row_stride, &elements) ||
+                    __builtin_add_overflow(elements, p->length_max, &elements);
     }
     overflow |= __builtin_mul_overflow(p->rows, p->k_max, &outputs);
     (void)topk_checked_bytes(elements, 8, &overflow);

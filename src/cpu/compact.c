@@ -108,6 +108,9 @@ static size_t match_piece(const struct job *job, struct piece piece, uint64_t *m
     static const struct match not_zero = {{1, 254}, false};
     const topk_predicate *predicate = job->call->predicate;
     const size_t n = (size_t)piece.count, element = (size_t)piece.element;
+    if (n == 0) {
+        return 0;
+    }
     if (predicate->kind == TOPK_BIT_MASK) {
         return copy_bits(predicate->mask, element, n, mask);
     }
@@ -229,7 +232,7 @@ static int64_t unit_elements(const struct plan *plan, int threads) {
 
 topk_status topk_compact_run(const struct call *call) {
     const struct plan *plan = call->plan;
-    const int threads = plan->input_elements >= TEAM_ELEMENTS_MIN ? topk_context_threads(call->context) : 1;
+    const int threads = team_size(topk_context_threads(call->context), plan->input_elements);
     struct arena arena = arena_over(call->workspace);
     struct job job = {
         .call = call,

@@ -103,38 +103,31 @@ static void kth_row(const struct call *call, int64_t row, struct entry *heap) {
     topk_write_kth(call, row, heap[0].key, better, equal);
 }
 
-struct layout {
-    struct entry *heaps; /* threads x k_max */
-};
-
-/* Rows of k results for each thread that can have a row of its own. */
-static int teams(const topk_context *context, const struct plan *plan) {
-    return plan->problem.rows < context->threads ? (int)plan->problem.rows : context->threads;
+/* A heap holds k_max entries, or the longest row. */
+static size_t heap_entries(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    return (size_t)(p->k_max < p->length_max ? p->k_max : p->length_max);
 }
 
-static struct layout lay_out(const topk_context *context, const struct plan *plan, struct arena *arena) {
-    const int64_t k =
-        plan->problem.k_max < plan->problem.length_max ? plan->problem.k_max : plan->problem.length_max;
-    const size_t threads = (size_t)teams(context, plan);
-    struct layout layout;
+/* One heap for each thread that can have a row. */
+static struct entry *lay_out(const topk_context *context, const struct plan *plan, struct arena *arena) {
     size_t entries;
-    if (__builtin_mul_overflow((size_t)k, threads, &entries)) {
+    if (__builtin_mul_overflow(heap_entries(plan), (size_t)threads_for_rows(context, plan), &entries)) {
         entries = SIZE_MAX;
     }
-    layout.heaps = arena_take(arena, entries, sizeof *layout.heaps);
-    return layout;
+    return arena_take(arena, entries, sizeof(struct entry));
 }
 
 struct job {
     const struct call *call;
-    struct layout layout;
-    size_t heap_entries;
+    struct entry *heaps;
 };
 
 static void run_share(void *argument, int part, int parts) {
     const struct job *job = argument;
     const struct call *call = job->call;
-    struct entry *heap = job->heap_entries == 0 ? NULL : job->layout.heaps + (size_t)part * job->heap_entries;
+    const size_t entries = heap_entries(call->plan);
+    struct entry *heap = entries == 0 ? NULL : job->heaps + (size_t)part * entries;
     const size_t rows = (size_t)call->plan->problem.rows;
     for (size_t row = share(rows, part, parts); row < share(rows, part + 1, parts); row++) {
         if (call->plan->operation == TOPK_OPERATION_KTH) {
@@ -151,8 +144,9 @@ const char *topk_reference_refuse(const topk_context *context, const struct plan
 }
 
 double topk_reference_cost_us(const topk_context *context, const struct plan *plan) {
-    return 2.0 +
-           (0.1 * (double)plan->problem.rows + 0.007 * (double)plan->input_elements) / teams(context, plan);
+    const double alone = 0.1 * (double)plan->problem.rows + 0.007 * (double)plan->input_elements;
+    const int threads = threads_for_rows(context, plan);
+    return 2.0 + alone / (threads > 0 ? threads : 1);
 }
 
 size_t topk_reference_workspace_bytes(const topk_context *context, const struct plan *plan) {
@@ -163,10 +157,9 @@ size_t topk_reference_workspace_bytes(const topk_context *context, const struct 
 
 topk_status topk_reference_run(const struct call *call) {
     struct arena arena = arena_over(call->workspace);
-    const topk_problem *p = &call->plan->problem;
-    struct job job = {call, lay_out(call->context, call->plan, &arena), 0};
-    job.heap_entries = (size_t)(p->k_max < p->length_max ? p->k_max : p->length_max);
-    const int available = topk_context_threads(call->context), useful = teams(call->context, call->plan);
-    topk_team_run(available < useful ? available : useful, run_share, &job);
+    struct job job = {call, lay_out(call->context, call->plan, &arena)};
+    const int useful = team_size(topk_context_threads(call->context), call->plan->input_elements);
+    const int rows = threads_for_rows(call->context, call->plan);
+    topk_team_run(useful < rows ? useful : rows, run_share, &job);
     return TOPK_OK;
 }

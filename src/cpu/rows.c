@@ -12,10 +12,6 @@
 /* Elements that a thread takes on at once. */
 enum { BATCH_ELEMENTS = 1 << 16 };
 
-static int teams(const topk_context *context, const struct plan *plan) {
-    return plan->problem.rows < context->threads ? (int)plan->problem.rows : context->threads;
-}
-
 static size_t part_bytes(const struct plan *plan) {
     struct arena arena = arena_over(NULL);
     (void)topk_short_row_take(&arena, plan, plan->problem.length_max);
@@ -57,13 +53,13 @@ const char *topk_rows_refuse(const topk_context *context, const struct plan *pla
 }
 
 double topk_rows_cost_us(const topk_context *context, const struct plan *plan) {
-    return 1.0 +
-           (0.08 * (double)plan->problem.rows + 0.0006 * (double)plan->input_elements) / teams(context, plan);
+    const double alone = 0.08 * (double)plan->problem.rows + 0.0006 * (double)plan->input_elements;
+    return 1.0 + alone / context->threads;
 }
 
 size_t topk_rows_workspace_bytes(const topk_context *context, const struct plan *plan) {
     struct arena arena = arena_over(NULL);
-    (void)arena_take(&arena, (size_t)teams(context, plan), part_bytes(plan));
+    (void)arena_take(&arena, (size_t)threads_for_rows(context, plan), part_bytes(plan));
     return arena_bytes(&arena);
 }
 
@@ -75,8 +71,8 @@ topk_status topk_rows_run(const struct call *call) {
                       .workspace = arena_over(call->workspace).base,
                       .part_bytes = part_bytes(plan),
                       .batch = BATCH_ELEMENTS / length};
-    const int available = topk_context_threads(call->context), useful = teams(call->context, plan);
-    const bool worthwhile = plan->input_elements >= TEAM_ELEMENTS_MIN;
-    topk_team_run(!worthwhile ? 1 : available < useful ? available : useful, run_part, &job);
+    const int useful = team_size(topk_context_threads(call->context), plan->input_elements);
+    const int rows = threads_for_rows(call->context, plan);
+    topk_team_run(useful < rows ? useful : rows, run_part, &job);
     return TOPK_OK;
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sizes.h"
+
 /* One part of a job: `part` of `parts`, from 0. */
 typedef void (*team_function)(void *job, int part, int parts);
 
@@ -18,6 +20,12 @@ void topk_team_run(int parts, team_function function, void *job);
 static inline size_t share(size_t n, int part, int parts) {
     const size_t p = (size_t)part, m = (size_t)parts;
     return n / m * p + n % m * p / m;
+}
+
+/* How many of the available threads are worth starting for so many elements. */
+static inline int team_size(int available, size_t elements) {
+    const size_t worthwhile = elements / TEAM_ELEMENTS_MIN + 1;
+    return worthwhile < (size_t)available ? (int)worthwhile : available;
 }
 
 #endif

@@ -37,6 +37,7 @@ void fill_mostly_nan(topk_type type, void *values, int64_t n, random_state *rand
 void fill_all_nan(topk_type type, void *values, int64_t n, random_state *random);
 void fill_zeros(topk_type type, void *values, int64_t n, random_state *random);
 void fill_denormals(topk_type type, void *values, int64_t n, random_state *random);
+void fill_gap(topk_type type, void *values, int64_t n, random_state *random);
 void fill_extremes(topk_type type, void *values, int64_t n, random_state *random);
 
 #endif

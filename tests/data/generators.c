@@ -30,6 +30,7 @@ const generator generators[] = {
     {"all-nan", fill_all_nan},
     {"zeros", fill_zeros},
     {"denormals", fill_denormals},
+    {"gap", fill_gap},
     {"extremes", fill_extremes},
 };
 

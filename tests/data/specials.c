@@ -70,3 +70,18 @@ void fill_extremes(topk_type type, void *values, int64_t n, random_state *random
         element_put_bits(type, values, i, extremes[random_below(random, 5)]);
     }
 }
+
+/* Two classes with keys between them that no element has (NaN patterns, the other zero), in any
+ * proportion: a threshold found by bisection may be such a key. */
+void fill_gap(topk_type type, void *values, int64_t n, random_state *random) {
+    const double share = random_unit(random);
+    const int64_t pair = random_below(random, 3);
+    for (int64_t i = 0; i < n; i++) {
+        const bool first = random_unit(random) < share;
+        const uint64_t bits =
+            pair == 2 ? (first ? element_zero(type, false) : element_random_denormal(type, random))
+            : first   ? element_infinity(type, pair == 1)
+                      : element_random_nan(type, random);
+        element_put_bits(type, values, i, bits);
+    }
+}

@@ -13,7 +13,8 @@
  * ones by one thread each, side by side. The pool is left out where it would exceed the bound. */
 struct setup {
     int64_t shared_length;
-    int members; /* threads that take rows alone; 0: no row can be that short */
+    int team;    /* threads that share a row */
+    int members; /* threads that take rows alone */
     bool pooled;
     size_t member_bytes, team_bytes;
 };
@@ -26,40 +27,50 @@ static int64_t alone_cap(const struct plan *plan, const struct setup *setup) {
     return smaller(plan->problem.length_max, setup->shared_length - 1);
 }
 
-static void measure(const topk_context *context, const struct plan *plan, struct setup *setup) {
+static void measure(const struct plan *plan, struct setup *setup) {
     struct arena arena = arena_over(NULL);
     (void)topk_scratch_take(&arena, plan, 1, alone_cap(plan, setup), setup->pooled);
-    setup->member_bytes = setup->members > 0 ? arena.used : 0;
+    setup->member_bytes = arena.used;
     arena = arena_over(NULL);
     if (plan->problem.length_max >= setup->shared_length) {
-        (void)topk_scratch_take(&arena, plan, context->threads, plan->problem.length_max, setup->pooled);
+        (void)topk_scratch_take(&arena, plan, setup->team, plan->problem.length_max, setup->pooled);
     }
     setup->team_bytes = arena.used;
 }
 
+/* The team is done with the workspace before the members begin. */
 static size_t total_bytes(const struct setup *setup) {
-    struct arena arena = arena_over(NULL);
-    (void)arena_take(&arena, (size_t)setup->members, setup->member_bytes);
-    (void)arena_take(&arena, 1, setup->team_bytes);
-    return arena_bytes(&arena);
+    struct arena members = arena_over(NULL), team = arena_over(NULL);
+    (void)arena_take(&members, (size_t)setup->members, setup->member_bytes);
+    (void)arena_take(&team, 1, setup->team_bytes);
+    return arena_bytes(members.used > team.used ? &members : &team);
 }
 
-/* One thread shares nothing: all rows are its own. A strided batch has no short rows if it has no
- * lengths, but that is known only at run time. */
+/* Measures and, where that is too much, lets fewer threads take rows alone. False if one is too many. */
+static bool fits(const struct plan *plan, struct setup *setup, size_t limit) {
+    measure(plan, setup);
+    while (total_bytes(setup) > limit && setup->members > 1) {
+        setup->members /= 2;
+    }
+    return total_bytes(setup) <= limit;
+}
+
+/* One thread shares nothing: all rows are its own. A row is shared by no more threads than it has
+ * tiles. */
 static struct setup set_up(const topk_context *context, const struct plan *plan) {
     const topk_problem *p = &plan->problem;
-    const size_t limit = p->workspace_limit != 0 && p->workspace_limit < plan_workspace_bound(plan)
-                             ? p->workspace_limit
-                             : plan_workspace_bound(plan);
-    struct setup setup = {.pooled = true};
+    const size_t bound = plan_workspace_bound(plan);
+    const size_t limit = p->workspace_limit != 0 && p->workspace_limit < bound ? p->workspace_limit : bound;
+    const int members = threads_for_rows(context, plan);
+    struct setup setup = {.members = members, .pooled = true};
     setup.shared_length = context->threads == 1             ? INT64_MAX
                           : p->rows >= 2 * context->threads ? SPLIT_ROW_MIN
                                                             : TEAM_ROW_MIN;
-    setup.members = (int)smaller(p->rows, context->threads);
-    measure(context, plan, &setup);
-    if (total_bytes(&setup) > limit) {
+    setup.team = (int)smaller(context->threads, p->length_max / TILE + 1);
+    if (!fits(plan, &setup, limit)) {
         setup.pooled = false;
-        measure(context, plan, &setup);
+        setup.members = members;
+        (void)fits(plan, &setup, limit);
     }
     return setup;
 }
@@ -100,11 +111,11 @@ static void run_alone(void *argument, int part, int parts) {
     }
 }
 
-static void run_shared(const struct job *job, struct arena *arena, int threads) {
+static void run_shared(const struct job *job, struct arena *arena, int available) {
     const struct plan *plan = job->call->plan;
-    struct scratch scratch = topk_scratch_take(arena, plan, job->call->context->threads,
-                                               plan->problem.length_max, job->setup->pooled);
-    scratch.threads = threads;
+    struct scratch scratch =
+        topk_scratch_take(arena, plan, job->setup->team, plan->problem.length_max, job->setup->pooled);
+    scratch.threads = available < scratch.threads ? available : scratch.threads;
     for (int64_t row = 0; row < plan->problem.rows; row++) {
         const struct row_extent extent = plan_row(plan, &job->call->input, row);
         if (extent.length >= job->setup->shared_length) {
@@ -135,15 +146,15 @@ topk_status topk_bracket_run(const struct call *call) {
     const struct plan *plan = call->plan;
     const struct setup setup = set_up(call->context, plan);
     const int available = topk_context_threads(call->context);
-    struct arena arena = arena_over(call->workspace);
-    struct job job = {
-        .call = call, .kernels = topk_kernels_for(call->context, plan->element_bits), .setup = &setup};
-    job.members_workspace = arena_take(&arena, (size_t)setup.members, setup.member_bytes);
+    struct job job = {.call = call,
+                      .kernels = topk_kernels_for(call->context, plan->element_bits),
+                      .setup = &setup,
+                      .members_workspace = arena_over(call->workspace).base};
     if (plan->problem.length_max >= setup.shared_length) {
-        struct arena team = arena_part(arena_take(&arena, 1, setup.team_bytes), 0, setup.team_bytes);
+        struct arena team = arena_over(call->workspace);
         run_shared(&job, &team, available);
     }
-    const bool worthwhile = plan->input_elements >= TEAM_ELEMENTS_MIN;
-    topk_team_run(!worthwhile ? 1 : available < setup.members ? available : setup.members, run_alone, &job);
+    const int useful = team_size(available, plan->input_elements);
+    topk_team_run(useful < setup.members ? useful : setup.members, run_alone, &job);
     return TOPK_OK;
 }

@@ -74,8 +74,7 @@ static uint64_t lower_threshold(const struct bracket *b, unsigned attempt, doubl
 
 struct pass {
     const struct bracket *b;
-    uint64_t threshold;
-    struct threshold_arcs arcs;
+    struct threshold_arcs arcs; /* of the lower threshold */
     size_t tile_elements, tiles;
     size_t draw; /* tiles that a thread takes on at once: neighbours, so that fetching ahead pays */
     _Atomic size_t next_tile, above, equal;
@@ -155,7 +154,6 @@ static size_t tile_size(size_t n, double expected) {
 
 static enum outcome run_pass(struct pass *pass, uint64_t threshold, double expected) {
     const struct bracket *b = pass->b;
-    pass->threshold = threshold;
     pass->arcs = topk_threshold_arcs(b->order, threshold);
     pass->tile_elements = tile_size(b->n, expected);
     pass->tiles = (b->n + pass->tile_elements - 1) / pass->tile_elements;
@@ -185,7 +183,7 @@ static struct counting counting_of(const struct bracket *b, const void *elements
     return (struct counting){b->kernels, b->map, elements, n, s->threads, s->sample_keys, s->bins};
 }
 
-/* Number of elements that equal a key: as many as are not above it, less those below. */
+/* Number of elements that equal a key. */
 static size_t count_equal(const struct bracket *b, const void *elements, size_t n, uint64_t key) {
     const struct threshold_arcs arcs = topk_threshold_arcs(b->order, key);
     const size_t bytes = b->kernels->bits / 8;
@@ -211,7 +209,7 @@ static void finish_kth(const struct bracket *b, const void *elements, size_t can
 static void finish_pooled(const struct bracket *b, const struct pass *pass, enum outcome outcome) {
     const struct scratch *s = b->scratch;
     const struct source source = pool_source(s);
-    const struct threshold plateau = {pass->threshold, pass->above};
+    const struct threshold plateau = {pass->arcs.key, pass->above};
     if (b->call->plan->operation == TOPK_OPERATION_KTH) {
         if (outcome == PLATEAU) {
             topk_write_kth(b->call, b->row, plateau.key, (int64_t)plateau.above, (int64_t)pass->equal);

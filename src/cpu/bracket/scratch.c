@@ -21,7 +21,7 @@ struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, i
     const bool selects = plan->operation == TOPK_OPERATION_SELECT;
     const bool sorts = selects && p->order == TOPK_ORDER_BEST_FIRST;
     const bool wide = length_cap > WIDE_ROW;
-    struct scratch s = {.threads = threads, .length_cap = length_cap, .position_bytes = wide ? 8 : 4};
+    struct scratch s = {.threads = threads, .position_bytes = wide ? 8 : 4};
     s.capacity = pool_capacity(n, k, pooled, wide && selects);
     const size_t pool = words_of(s.capacity) * WORD;
     s.pool_values = arena_take(arena, pool, bytes);

@@ -16,7 +16,6 @@ struct tile {
 
 struct scratch {
     int threads; /* that share the row */
-    int64_t length_cap;
     /* Candidates of the row: `capacity` elements and their positions, in whole words. Entries of one tile
      * lie together in position order; tiles lie in the order in which they were finished. */
     size_t capacity;

@@ -45,10 +45,6 @@ static void count_share(void *argument, int part, int parts) {
     s->totals[part] = total;
 }
 
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 /* Moves one piece's `count` winners, given as a mask, to slots (and the pool) from `at` on. */
 static void move_piece(const struct collect *c, struct piece piece, const uint64_t *mask, size_t at,
                        size_t count) {
@@ -65,6 +61,10 @@ static void move_piece(const struct collect *c, struct piece piece, const uint64
     for (size_t i = 0; i < count; i++) {
         s->slots[0][at + i] = (uint32_t)(at + i);
     }
+}
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
 }
 
 static void collect_share(void *argument, int part, int parts) {

@@ -5,8 +5,6 @@
 
 #include <immintrin.h>
 
-enum { PACK_SLACK = 8 };
-
 #if KEY_BITS == 8
 #define LANES 32
 #define LOAD_SET(t) _mm256_set1_epi8((char)(t))

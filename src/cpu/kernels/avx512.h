@@ -5,8 +5,6 @@
 
 #include <immintrin.h>
 
-enum { PACK_SLACK = 16 };
-
 #if KEY_BITS == 8
 #define LANES 64
 #define LOAD_SET(t) _mm512_set1_epi8((char)(t))

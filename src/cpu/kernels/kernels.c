@@ -11,14 +11,15 @@
 
 #include <string.h>
 
+/* An element or a key. Callers' elements have types of their own. */
 #if KEY_BITS == 8
-typedef uint8_t kint;
+typedef uint8_t kint __attribute__((may_alias));
 #elif KEY_BITS == 16
-typedef uint16_t kint;
+typedef uint16_t kint __attribute__((may_alias));
 #elif KEY_BITS == 32
-typedef uint32_t kint;
+typedef uint32_t kint __attribute__((may_alias));
 #else
-typedef uint64_t kint;
+typedef uint64_t kint __attribute__((may_alias));
 #endif
 
 #include "vector.h"
@@ -272,7 +273,7 @@ static size_t take(const void *elements, const uint64_t *mask, size_t words, voi
             count += FEW;
         }
 #ifdef HAVE_PACK_WORD
-        if (density == DENSE && whole && count + WORD + PACK_SLACK <= room) {
+        if (density == DENSE && whole && count + WORD <= room) {
             (void)pack_word(in, bits, to + count);
             bits = 0;
         }
@@ -298,7 +299,7 @@ static size_t positions32(const uint64_t *mask, size_t words, uint32_t base, uin
             count += FEW;
         }
 #ifdef HAVE_PACK_POSITIONS32
-        if (density == DENSE && count + WORD + PACK_SLACK <= room) {
+        if (density == DENSE && count + WORD <= room) {
             (void)pack_positions32(bits, base, out + count);
             bits = 0;
         }
@@ -397,7 +398,7 @@ static const uint32_t *select_short(const void *elements, size_t n, size_t k, co
         }
     } else {
         const struct threshold t = bisect(keys, n, k, false);
-        const struct threshold_arcs arcs = {{t.key, 0}, {0, t.key}};
+        const struct threshold_arcs arcs = {{t.key, 0}, {0, t.key}, t.key};
         (void)split_as(keys, n, &topk_unsigned_placing, &arcs, false, row->above, row->equal);
         if (t.above < k) {
             mask_keep_first(row->equal, words, k - t.above);

@@ -3,8 +3,6 @@
 #ifndef TOPK_SRC_CPU_KERNELS_PORTABLE_H
 #define TOPK_SRC_CPU_KERNELS_PORTABLE_H
 
-enum { PACK_SLACK = 0 };
-
 /* 64 bytes of 0 or 1 to 64 bits: eight at a time, the product gathers the low bits of its bytes
  * in the top byte. */
 static inline uint64_t flags_to_mask(const unsigned char *flags) {
