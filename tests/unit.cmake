@@ -20,6 +20,10 @@ foreach(name status context problem structs buffers methods accumulator_misuse)
   topk_unit_test(api_${name} api/${name}.c)
 endforeach()
 
+topk_unit_test(keys internals/keys.c)
+target_sources(test_keys PRIVATE ${PROJECT_SOURCE_DIR}/src/keys.c)
+target_include_directories(test_keys PRIVATE ${PROJECT_SOURCE_DIR}/src)
+
 topk_unit_test(where operations/where.c)
 target_link_libraries(test_where PRIVATE topk_test_cases)
 topk_unit_test(accumulator operations/accumulator.c)

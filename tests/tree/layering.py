@@ -21,6 +21,7 @@ USERS = ("cli", "bench", "tests", "python", "examples")
 INTERNAL_TESTS = {
     ("tests/cases/row_sizes.c", "cpu/sizes.h"),
     ("tests/runner/reached_paths.c", "reached.h"),
+    ("tests/internals/keys.c", "keys.h"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
