@@ -241,14 +241,39 @@ static struct threshold bisect(const void *all, size_t n, size_t k, bool exact) 
     return (struct threshold){high, above_high};
 }
 
-/* How the bits of a mask are best turned into moves depends on how many there are. Where most words
- * are empty, skipping them is a branch that is predicted. Where a word has a few, FEW moves are made
- * whatever the word holds, and only a longer one branches. Where it has many, whole vectors are packed. */
-enum density { SPARSE, FEW_EACH, DENSE };
-enum { FEW = 4 };
+/* ---- Moving by masks ---- */
 
-static enum density density_of(size_t count, size_t words) {
-    return count * 8 < words ? SPARSE : count < 3 * words ? FEW_EACH : DENSE;
+/* What is moved for bit i of a mask: element i, or base + i in 32 or 64 bits. */
+enum moved { ELEMENTS, POSITIONS32, POSITIONS64 };
+
+static INLINE void move_one(enum moved moved, const void *elements, uint64_t base, size_t i, void *out,
+                            size_t at) {
+    if (moved == ELEMENTS) {
+        ((kint *)out)[at] = ((const kint *)elements)[i];
+    } else if (moved == POSITIONS32) {
+        ((uint32_t *)out)[at] = (uint32_t)(base + i);
+    } else {
+        ((uint64_t *)out)[at] = base + i;
+    }
+}
+
+/* Moves a whole word as vectors, if the instruction set can: may fill WORD places. */
+static INLINE bool move_packed(enum moved moved, const void *elements, uint64_t base, size_t i, uint64_t bits,
+                               void *out, size_t at) {
+#ifdef HAVE_PACK_WORD
+    if (moved == ELEMENTS) {
+        (void)pack_word((const kint *)elements + i, bits, (kint *)out + at);
+        return true;
+    }
+#endif
+#ifdef HAVE_PACK_POSITIONS32
+    if (moved == POSITIONS32) {
+        (void)pack_positions32(bits, (uint32_t)(base + i), (uint32_t *)out + at);
+        return true;
+    }
+#endif
+    (void)moved, (void)elements, (void)base, (void)i, (void)bits, (void)out, (void)at;
+    return false;
 }
 
 /* Of an empty word too: any place will do. */
@@ -256,81 +281,63 @@ static inline unsigned first_bit(uint64_t bits) {
     return (unsigned)__builtin_ctzll(bits | 1ull << 63);
 }
 
-static size_t take(const void *elements, const uint64_t *mask, size_t words, void *out, size_t room) {
-    const enum density density = density_of(room, words);
-    const kint *in = elements;
-    kint *to = out;
+enum { GROUP = 8, FEW = 4 };
+
+static inline bool empty_group(const uint64_t *mask) {
+    uint64_t any = 0;
+    for (unsigned i = 0; i < GROUP; i++) {
+        any |= mask[i];
+    }
+    return any == 0;
+}
+
+/* How bits are best turned into moves depends on how many there are. Where most words are empty, they
+ * are skipped in groups, which branches predict. Where a word has a few, FEW moves are made
+ * whatever the word holds, and only a fuller one branches. Where it has many, whole vectors are
+ * packed. Extra places that are written lie within `room` and are filled later. */
+static INLINE size_t move_bits(enum moved moved, const void *elements, uint64_t base, const uint64_t *mask,
+                               size_t words, void *out, size_t room) {
+    const bool sparse = room * 8 < words, dense = room >= 3 * words;
+    const size_t few = sparse || dense ? 0 : FEW;
     size_t count = 0;
-    for (size_t w = 0; w < words; w++, in += WORD) {
+    for (size_t w = 0; w < words; w++) {
+        if (sparse && w % GROUP == 0 && words - w >= GROUP && empty_group(mask + w)) {
+            w += GROUP - 1;
+            continue;
+        }
         uint64_t bits = mask[w];
-        const size_t end = count + (size_t)__builtin_popcountll(bits);
+        size_t at = count;
+        count += (size_t)__builtin_popcountll(bits);
         /* Not all of the last word's elements need exist. */
-        const bool whole = w + 1 < words;
-        if (density == FEW_EACH && whole && count + FEW <= room) {
-            for (unsigned i = 0; i < FEW; i++, bits &= bits - 1) {
-                to[count + i] = in[first_bit(bits)];
+        const bool whole = moved != ELEMENTS || w + 1 < words;
+        if (few > 0 && whole && at + few <= room) {
+            for (size_t i = 0; i < few; i++, bits &= bits - 1) {
+                move_one(moved, elements, base, w * WORD + first_bit(bits), out, at++);
             }
-            count += FEW;
+        } else if (dense && whole && at + WORD <= room &&
+                   move_packed(moved, elements, base, w * WORD, bits, out, at)) {
+            continue;
         }
-#ifdef HAVE_PACK_WORD
-        if (density == DENSE && whole && count + WORD <= room) {
-            (void)pack_word(in, bits, to + count);
-            bits = 0;
-        }
-#endif
         for (; bits != 0; bits &= bits - 1) {
-            to[count++] = in[__builtin_ctzll(bits)];
+            move_one(moved, elements, base, w * WORD + first_bit(bits), out, at++);
         }
-        count = end;
     }
     return count;
+}
+
+static size_t take(const void *elements, const uint64_t *mask, size_t words, void *out, size_t room) {
+    return move_bits(ELEMENTS, elements, 0, mask, words, out, room);
 }
 
 static size_t positions32(const uint64_t *mask, size_t words, uint32_t base, uint32_t *out, size_t room) {
-    const enum density density = density_of(room, words);
-    size_t count = 0;
-    for (size_t w = 0; w < words; w++, base += WORD) {
-        uint64_t bits = mask[w];
-        const size_t end = count + (size_t)__builtin_popcountll(bits);
-        if (density == FEW_EACH && count + FEW <= room) {
-            for (unsigned i = 0; i < FEW; i++, bits &= bits - 1) {
-                out[count + i] = base + first_bit(bits);
-            }
-            count += FEW;
-        }
-#ifdef HAVE_PACK_POSITIONS32
-        if (density == DENSE && count + WORD <= room) {
-            (void)pack_positions32(bits, base, out + count);
-            bits = 0;
-        }
-#endif
-        for (; bits != 0; bits &= bits - 1) {
-            out[count++] = base + (uint32_t)__builtin_ctzll(bits);
-        }
-        count = end;
-    }
-    return count;
+    return move_bits(POSITIONS32, NULL, base, mask, words, out, room);
 }
 
 static size_t positions64(const uint64_t *mask, size_t words, uint64_t base, uint64_t *out, size_t room) {
-    const enum density density = density_of(room, words);
-    size_t count = 0;
-    for (size_t w = 0; w < words; w++, base += WORD) {
-        uint64_t bits = mask[w];
-        const size_t end = count + (size_t)__builtin_popcountll(bits);
-        if (density == FEW_EACH && count + FEW <= room) {
-            for (unsigned i = 0; i < FEW; i++, bits &= bits - 1) {
-                out[count + i] = base + first_bit(bits);
-            }
-            count += FEW;
-        }
-        for (; bits != 0; bits &= bits - 1) {
-            out[count++] = base + (uint64_t)__builtin_ctzll(bits);
-        }
-        count = end;
-    }
-    return count;
+    return move_bits(POSITIONS64, NULL, base, mask, words, out, room);
 }
+
+/* ---- Sorting ---- */
 
 /* The place of a pair is the number of pairs before it: those with larger keys, and those with the
  * same key further left. */
