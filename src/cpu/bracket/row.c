@@ -42,11 +42,11 @@ static void sample_share(void *argument, int part, int parts) {
 
 /* How many samples, in runs of neighbours. The margin above the k-th's rank lets candidates through:
  * about 3 n / m of them, and for larger k, whose rank in the sample varies more, 4 n sqrt(p (1 - p) / m)
- * with p = k / n. A sample costs about as much as half a candidate; the sum of both costs is least
- * near these two m. */
+ * with p = k / n. A sample costs about as much as half a candidate to as much as two, in cache and
+ * out of it; the sum of both costs is least near these two m. */
 static size_t sample_count(size_t n, size_t k) {
     const double p = (double)k / (double)n;
-    const double for_small_k = sqrt(8.0 * (double)n),
+    const double for_small_k = sqrt(2.0 * (double)n),
                  for_large_k = cbrt(24.0 * p * (1 - p) * (double)n * (double)n);
     const double most = (double)(n / 4 < SAMPLES_MAX ? n / 4 : SAMPLES_MAX);
     double count = for_small_k > for_large_k ? for_small_k : for_large_k;
@@ -222,7 +222,7 @@ static void finish_pooled(const struct bracket *b, const struct pass *pass, enum
         topk_winners_from_plateau(b, pass->tiles, pass->tile_elements, plateau);
     } else {
         const struct counting counting = counting_of(b, s->pool_values, pass->above);
-        topk_winners_from_pool(b, pass->tiles, pass->above, topk_counting_kth(&counting, b->k, false).key);
+        topk_winners_from_pool(b, pass->tiles, pass->above, topk_counting_kth(&counting, b->k, false));
     }
     topk_winners_write(b, &source);
 }
@@ -234,10 +234,11 @@ static void finish_counted(const struct bracket *b) {
         finish_kth(b, b->elements, b->n);
         return;
     }
+    const struct threshold everything = {0, 0}; /* of which as many ties as there are will do */
     if (b->k == b->n) {
         TOPK_REACHED(REACHED_WHOLE_ROW);
     }
-    topk_winners_from_row(b, b->k == b->n ? 0 : topk_counting_kth(&counting, b->k, false).key);
+    topk_winners_from_row(b, b->k == b->n ? everything : topk_counting_kth(&counting, b->k, false));
     topk_winners_write(b, &source);
 }
 

@@ -101,27 +101,31 @@ static void collect_share(void *argument, int part, int parts) {
     }
 }
 
-static void collect(struct collect *c, size_t elements) {
+/* One part alone need not count: it takes what is above, and as many ties as are missing. */
+static void collect(struct collect *c, size_t elements, size_t above) {
     const int parts = elements >= TEAM_ELEMENTS_MIN ? c->b->scratch->threads : 1;
-    topk_team_run(parts, count_share, c);
+    if (parts > 1) {
+        topk_team_run(parts, count_share, c);
+    } else {
+        c->b->scratch->totals[0] = (struct split_counts){above, c->b->k - above};
+    }
     topk_team_run(parts, collect_share, c);
 }
 
-void topk_winners_from_pool(const struct bracket *b, size_t tiles, size_t candidates, uint64_t threshold) {
+void topk_winners_from_pool(const struct bracket *b, size_t tiles, size_t candidates, struct threshold t) {
     struct collect c = {
-        b,    b->scratch->pool_values, b->scratch->tiles, tiles, topk_threshold_arcs(b->order, threshold),
-        false};
-    collect(&c, candidates);
+        b, b->scratch->pool_values, b->scratch->tiles, tiles, topk_threshold_arcs(b->order, t.key), false};
+    collect(&c, candidates, t.above);
 }
 
-void topk_winners_from_row(const struct bracket *b, uint64_t threshold) {
+void topk_winners_from_row(const struct bracket *b, struct threshold t) {
     struct collect c = {b,
                         b->elements,
                         NULL,
                         (b->n + TILE - 1) / TILE,
-                        topk_threshold_arcs(b->order, threshold),
+                        topk_threshold_arcs(b->order, t.key),
                         b->scratch->position_bytes == 8};
-    collect(&c, b->n);
+    collect(&c, b->n, t.above);
 }
 
 /* Elements on a plateau: the tiles' numbers of equal elements say where the first ones lie. */
@@ -165,7 +169,7 @@ void topk_winners_from_plateau(const struct bracket *b, size_t tiles, size_t til
     struct plateau plateau = {b, tiles, tile_elements, t.above, topk_threshold_arcs(b->order, t.key)};
     struct bracket all = *b;
     all.k = t.above; /* everything in the pool wins */
-    topk_winners_from_pool(&all, tiles, t.above, t.key);
+    topk_winners_from_pool(&all, tiles, t.above, t);
     topk_team_run(b->k - t.above >= TEAM_ELEMENTS_MIN ? b->scratch->threads : 1, plateau_share, &plateau);
 }
 

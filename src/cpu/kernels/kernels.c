@@ -298,7 +298,7 @@ static inline bool empty_group(const uint64_t *mask) {
 static INLINE size_t move_bits(enum moved moved, const void *elements, uint64_t base, const uint64_t *mask,
                                size_t words, void *out, size_t room) {
     const bool sparse = room * 8 < words, dense = room >= 3 * words;
-    const size_t few = sparse || dense ? 0 : FEW;
+    const size_t few = sparse || dense ? 0 : room * 2 < words ? FEW / 2 : FEW;
     size_t count = 0;
     for (size_t w = 0; w < words; w++) {
         if (sparse && w % GROUP == 0 && words - w >= GROUP && empty_group(mask + w)) {
