@@ -292,13 +292,13 @@ static inline bool empty_group(const uint64_t *mask) {
 }
 
 /* How bits are best turned into moves depends on how many there are. Where most words are empty, they
- * are skipped in groups, which branches predict. Where a word has a few, FEW moves are made
+ * are skipped in groups, which branches predict. Where a word has a few, one or FEW moves are made
  * whatever the word holds, and only a fuller one branches. Where it has many, whole vectors are
  * packed. Extra places that are written lie within `room` and are filled later. */
 static INLINE size_t move_bits(enum moved moved, const void *elements, uint64_t base, const uint64_t *mask,
                                size_t words, void *out, size_t room) {
     const bool sparse = room * 8 < words, dense = room >= 3 * words;
-    const size_t few = sparse || dense ? 0 : room * 2 < words ? FEW / 2 : FEW;
+    const size_t few = sparse || dense ? 0 : room * 4 < words ? 1 : FEW;
     size_t count = 0;
     for (size_t w = 0; w < words; w++) {
         if (sparse && w % GROUP == 0 && words - w >= GROUP && empty_group(mask + w)) {

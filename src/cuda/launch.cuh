@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Launching kernels: the host's door to the hardware, as simt.cuh is the kernels'. */
+#ifndef TOPK_SRC_CUDA_LAUNCH_CUH
+#define TOPK_SRC_CUDA_LAUNCH_CUH
+
+#include "simt.cuh"
+
+struct CUstream_st;
+
+struct simt_launch_shape {
+    const char *name;      /* of the kernel, for reports */
+    uint32_t blocks, rows; /* the grid's two dimensions, each at least 1 */
+    uint32_t threads;      /* per block: a multiple of 32, at most 1024 */
+    uint32_t cluster;      /* blocks per cluster; 0 and 1: no clusters */
+    bool cooperative;      /* all blocks resident at once, or the launch fails */
+    uint32_t shared_bytes; /* dynamic shared memory of a block */
+    struct CUstream_st *stream;
+};
+
+#ifdef __CUDACC__
+
+/* Enqueues the kernel; returns 0 or a cudaError_t. Nothing is allocated and nothing waited for. */
+template <typename Args>
+static int simt_launch(const simt_launch_shape &shape, void (*kernel)(Args), Args args) {
+    cudaLaunchAttribute attributes[2];
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(shape.blocks, shape.rows);
+    config.blockDim = dim3(shape.threads);
+    config.dynamicSmemBytes = shape.shared_bytes;
+    config.stream = shape.stream;
+    config.attrs = attributes;
+    if (shape.cluster > 1) {
+#ifdef TOPK_PORTABLE
+        return cudaErrorNotSupported;
+#else
+        cudaLaunchAttribute &attribute = attributes[config.numAttrs++];
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim.x = shape.cluster;
+        attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+#endif
+    }
+    if (shape.cooperative) {
+        cudaLaunchAttribute &attribute = attributes[config.numAttrs++];
+        attribute.id = cudaLaunchAttributeCooperative;
+        attribute.val.cooperative = 1;
+    }
+    void *parameters[] = {&args};
+    return cudaLaunchKernelExC(&config, (const void *)kernel, parameters);
+}
+
+/* Once per kernel and device before a launch with more than 48 KiB of shared memory; 0 or a cudaError_t. */
+template <typename Args> static int simt_allow_shared(void (*kernel)(Args), uint32_t bytes) {
+    return cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                (int)bytes);
+}
+
+/* How many blocks of that shape the current device holds at once: the largest cooperative launch; 0 on an
+ * error. */
+template <typename Args>
+static uint32_t simt_resident_blocks(void (*kernel)(Args), uint32_t threads, uint32_t shared_bytes) {
+    int device = 0, sms = 0, per_sm = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, (const void *)kernel, (int)threads,
+                                                      shared_bytes) != cudaSuccess)
+        return 0;
+    return (uint32_t)(sms * per_sm);
+}
+
+#else
+#include "simt_emulated_launch.h"
+#endif
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Atomics, all relaxed and of device scope, and what gives them an order. Pointers are generic: shared and
+ * global memory alike. Atomics return the old value. Included by simt.cuh alone. */
+#ifndef TOPK_SRC_CUDA_SIMT_ATOMIC_CUH
+#define TOPK_SRC_CUDA_SIMT_ATOMIC_CUH
+
+/* CUDA's atomics take unsigned long long, which is another type than uint64_t. */
+typedef unsigned long long simt_native64;
+
+TOPK_DEVICE uint32_t simt_atomic_add(uint32_t *word, uint32_t value) {
+    return atomicAdd(word, value);
+}
+
+TOPK_DEVICE uint64_t simt_atomic_add(uint64_t *word, uint64_t value) {
+    return atomicAdd((simt_native64 *)word, (simt_native64)value);
+}
+
+TOPK_DEVICE uint32_t simt_atomic_min(uint32_t *word, uint32_t value) {
+    return atomicMin(word, value);
+}
+
+TOPK_DEVICE uint64_t simt_atomic_min(uint64_t *word, uint64_t value) {
+    return atomicMin((simt_native64 *)word, (simt_native64)value);
+}
+
+TOPK_DEVICE uint32_t simt_atomic_max(uint32_t *word, uint32_t value) {
+    return atomicMax(word, value);
+}
+
+TOPK_DEVICE uint64_t simt_atomic_max(uint64_t *word, uint64_t value) {
+    return atomicMax((simt_native64 *)word, (simt_native64)value);
+}
+
+TOPK_DEVICE uint32_t simt_atomic_or(uint32_t *word, uint32_t value) {
+    return atomicOr(word, value);
+}
+
+TOPK_DEVICE uint64_t simt_atomic_or(uint64_t *word, uint64_t value) {
+    return atomicOr((simt_native64 *)word, (simt_native64)value);
+}
+
+TOPK_DEVICE uint32_t simt_atomic_exchange(uint32_t *word, uint32_t value) {
+    return atomicExch(word, value);
+}
+
+TOPK_DEVICE uint64_t simt_atomic_exchange(uint64_t *word, uint64_t value) {
+    return atomicExch((simt_native64 *)word, (simt_native64)value);
+}
+
+TOPK_DEVICE uint32_t simt_atomic_cas(uint32_t *word, uint32_t expected, uint32_t value) {
+    return atomicCAS(word, expected, value);
+}
+
+TOPK_DEVICE uint64_t simt_atomic_cas(uint64_t *word, uint64_t expected, uint64_t value) {
+    return atomicCAS((simt_native64 *)word, (simt_native64)expected, (simt_native64)value);
+}
+
+/* Between threads of the block. */
+TOPK_DEVICE void simt_fence_block(void) {
+    __threadfence_block();
+}
+
+/* Between all threads of the device. */
+TOPK_DEVICE void simt_fence_device(void) {
+    __threadfence();
+}
+
+TOPK_DEVICE uint32_t simt_load_relaxed(const uint32_t *word) {
+    uint32_t value;
+    asm volatile("ld.relaxed.gpu.b32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+    return value;
+}
+
+TOPK_DEVICE uint64_t simt_load_relaxed(const uint64_t *word) {
+    uint64_t value;
+    asm volatile("ld.relaxed.gpu.b64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+    return value;
+}
+
+TOPK_DEVICE void simt_store_relaxed(uint32_t *word, uint32_t value) {
+    asm volatile("st.relaxed.gpu.b32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+}
+
+TOPK_DEVICE void simt_store_relaxed(uint64_t *word, uint64_t value) {
+    asm volatile("st.relaxed.gpu.b64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+}
+
+/* Of device scope. */
+TOPK_DEVICE uint32_t simt_load_acquire(const uint32_t *word) {
+    uint32_t value;
+    asm volatile("ld.acquire.gpu.b32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+    return value;
+}
+
+TOPK_DEVICE uint64_t simt_load_acquire(const uint64_t *word) {
+    uint64_t value;
+    asm volatile("ld.acquire.gpu.b64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+    return value;
+}
+
+TOPK_DEVICE void simt_store_release(uint32_t *word, uint32_t value) {
+    asm volatile("st.release.gpu.b32 [%0], %1;" ::"l"(word), "r"(value) : "memory");
+}
+
+TOPK_DEVICE void simt_store_release(uint64_t *word, uint64_t value) {
+    asm volatile("st.release.gpu.b64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+}
+
+#endif

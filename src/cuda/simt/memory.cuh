@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Loads and stores of global memory that name their width or their way through the caches. The addresses of
+ * 16-byte accesses are multiples of 16. Included by simt.cuh alone. */
+#ifndef TOPK_SRC_CUDA_SIMT_MEMORY_CUH
+#define TOPK_SRC_CUDA_SIMT_MEMORY_CUH
+
+TOPK_DEVICE simt_u32x4 simt_from_native(uint4 v) {
+    return simt_u32x4{v.x, v.y, v.z, v.w};
+}
+
+TOPK_DEVICE simt_u32x4 simt_load16(const void *address) {
+    return simt_from_native(*(const uint4 *)address);
+}
+
+/* Data that is read once and need not stay in the caches. */
+TOPK_DEVICE simt_u32x4 simt_load16_stream(const void *address) {
+    return simt_from_native(__ldcs((const uint4 *)address));
+}
+
+/* Through the read-only cache: data that nobody writes during the launch. */
+TOPK_DEVICE simt_u32x4 simt_load16_read_only(const void *address) {
+    return simt_from_native(__ldg((const uint4 *)address));
+}
+
+/* T: an integer or floating-point type of 1, 2, 4 or 8 bytes. */
+template <typename T> TOPK_DEVICE T simt_load_read_only(const T *address) {
+    return __ldg(address);
+}
+
+TOPK_DEVICE void simt_store16(void *address, simt_u32x4 value) {
+    *(uint4 *)address = make_uint4(value.x, value.y, value.z, value.w);
+}
+
+#endif

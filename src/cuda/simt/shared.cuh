@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Shared memory: arrays carved one after another from the dynamic shared memory of the launch. A layout
+ * function that carves from simt_measuring_arena() on the host says how many bytes the launch needs.
+ * Included by simt.cuh alone. */
+#ifndef TOPK_SRC_CUDA_SIMT_SHARED_CUH
+#define TOPK_SRC_CUDA_SIMT_SHARED_CUH
+
+/* T is trivially copyable. In the emulation an element is a proxy that checks: it converts to T, takes a T,
+ * and its address goes to atomics only; elements that are structs are therefore copied whole. */
+template <typename T> struct simt_shared {
+    T *data;
+
+    __device__ __forceinline__ T &operator[](uint32_t index) const {
+        return data[index];
+    }
+};
+
+struct simt_arena {
+    unsigned char *base; /* NULL while measuring */
+    uint32_t used_bytes;
+};
+
+TOPK_DEVICE simt_arena simt_shared_arena(void) {
+    extern __shared__ __align__(16) unsigned char simt_dynamic_shared[];
+    return simt_arena{simt_dynamic_shared, 0};
+}
+
+TOPK_HOST_DEVICE simt_arena simt_measuring_arena(void) {
+    return simt_arena{nullptr, 0};
+}
+
+/* Room for `count` elements, which hold nothing yet. alignof(T) is at most 16. */
+template <typename T> TOPK_HOST_DEVICE simt_shared<T> simt_carve(simt_arena &arena, uint32_t count) {
+    uint32_t start =
+        (arena.used_bytes + (uint32_t)alignof(T) - 1) / (uint32_t)alignof(T) * (uint32_t)alignof(T);
+    arena.used_bytes = start + count * (uint32_t)sizeof(T);
+    return simt_shared<T>{arena.base ? (T *)(arena.base + start) : nullptr};
+}
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Shared memory and clusters. An array knows its block and its length, and its elements are proxies, so that
+ * each access is checked: inside the array, of a block that runs, written before it is read. */
+#ifndef TOPK_TESTS_SIMT_EMULATED_SHARED_H
+#define TOPK_TESTS_SIMT_EMULATED_SHARED_H
+
+/* The address of an element, good for atomics. */
+template <typename T> struct simt_shared_pointer {
+    simt_runtime::block *home;
+    uint32_t at;
+
+    T *access(bool reads, bool writes) const {
+        simt_runtime::check_shared(home, at, sizeof(T), reads, writes);
+        return (T *)(simt_runtime::shared_base(home) + at);
+    }
+};
+
+template <typename T> struct simt_shared_element {
+    simt_shared_pointer<T> place;
+
+    operator T() const {
+        return *place.access(true, false);
+    }
+    T operator=(T value) const {
+        return *place.access(false, true) = value;
+    }
+    T operator=(const simt_shared_element &other) const {
+        return *this = (T)other;
+    }
+    T operator+=(T value) const {
+        return *this = (T)(*this + value);
+    }
+    T operator++(int) const {
+        T old = *this;
+        *this = (T)(old + 1);
+        return old;
+    }
+    simt_shared_pointer<T> operator&() const {
+        return place;
+    }
+    simt_shared_element(simt_shared_pointer<T> where) : place(where) {
+    }
+    simt_shared_element(const simt_shared_element &) = default;
+};
+
+template <typename T> struct simt_shared {
+    simt_runtime::block *home;
+    uint32_t start, count;
+
+    simt_shared_element<T> operator[](uint32_t index) const {
+        if (index >= count)
+            simt_runtime::report("shared memory out of bounds: element %u of an array of %u", index, count);
+        return simt_shared_element<T>(simt_shared_pointer<T>{home, start + index * (uint32_t)sizeof(T)});
+    }
+};
+
+struct simt_arena {
+    simt_runtime::block *home; /* NULL while measuring */
+    uint32_t used_bytes;
+};
+
+inline simt_arena simt_shared_arena() {
+    return simt_arena{simt_runtime::home(), 0};
+}
+
+inline simt_arena simt_measuring_arena() {
+    return simt_arena{nullptr, 0};
+}
+
+template <typename T> simt_shared<T> simt_carve(simt_arena &arena, uint32_t count) {
+    static_assert(alignof(T) <= 16, "the arena is aligned to 16 bytes");
+    uint32_t start =
+        (arena.used_bytes + (uint32_t)alignof(T) - 1) / (uint32_t)alignof(T) * (uint32_t)alignof(T);
+    arena.used_bytes = start + count * (uint32_t)sizeof(T);
+    if (arena.home != nullptr && arena.used_bytes > simt_runtime::shared_bytes())
+        simt_runtime::report("shared memory out of bounds: %u bytes are carved, the launch gave %u",
+                             arena.used_bytes, simt_runtime::shared_bytes());
+    return simt_shared<T>{arena.home, start, count};
+}
+
+inline uint32_t simt_cluster_rank() {
+    return simt_runtime::where().cluster_rank;
+}
+
+inline uint32_t simt_cluster_size() {
+    return simt_runtime::where().cluster_size;
+}
+
+inline void simt_cluster_sync(simt_site at = simt_here()) {
+    simt_runtime::meet_cluster(at);
+}
+
+template <typename T> simt_shared<T> simt_shared_of_rank(simt_shared<T> array, uint32_t rank) {
+    array.home = simt_runtime::block_of_rank(rank);
+    return array;
+}
+
+template <typename T> T simt_atomic_add(simt_shared_pointer<T> word, typename simt_same<T>::type value) {
+    return simt_atomic_add(word.access(true, true), value);
+}
+
+template <typename T> T simt_atomic_min(simt_shared_pointer<T> word, typename simt_same<T>::type value) {
+    return simt_atomic_min(word.access(true, true), value);
+}
+
+template <typename T> T simt_atomic_max(simt_shared_pointer<T> word, typename simt_same<T>::type value) {
+    return simt_atomic_max(word.access(true, true), value);
+}
+
+template <typename T> T simt_atomic_or(simt_shared_pointer<T> word, typename simt_same<T>::type value) {
+    return simt_atomic_or(word.access(true, true), value);
+}
+
+template <typename T> T simt_atomic_exchange(simt_shared_pointer<T> word, typename simt_same<T>::type value) {
+    return simt_atomic_exchange(word.access(true, true), value);
+}
+
+template <typename T>
+T simt_atomic_cas(simt_shared_pointer<T> word, typename simt_same<T>::type expected,
+                  typename simt_same<T>::type value) {
+    return simt_atomic_cas(word.access(true, true), expected, value);
+}
+
+#endif

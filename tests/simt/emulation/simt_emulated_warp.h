@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Warp operations: the lanes hand in a value each, meet, and compute from what all handed in. */
+#ifndef TOPK_TESTS_SIMT_EMULATED_WARP_H
+#define TOPK_TESTS_SIMT_EMULATED_WARP_H
+
+template <typename T> uint64_t simt_pack(T value) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "the hardware shuffles words of 4 and 8 bytes");
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+
+template <typename T> T simt_unpack(uint64_t bits) {
+    T value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+template <typename T>
+T simt_exchange_lanes(const char *operation, uint32_t mask, T value, uint32_t source, simt_site at) {
+    const uint64_t *values = simt_runtime::meet_warp(operation, mask, simt_pack(value), at);
+    if (source >= SIMT_WARP)
+        return value;
+    if ((mask >> source & 1) == 0)
+        simt_runtime::report("%s reads lane %u, which is not in the mask 0x%08x (%s:%u)", operation, source,
+                             mask, at.file, at.line);
+    return simt_unpack<T>(values[source]);
+}
+
+inline void simt_warp_sync(uint32_t mask, simt_site at = simt_here()) {
+    simt_runtime::meet_warp("simt_warp_sync", mask, 0, at);
+}
+
+template <typename T> T simt_shuffle(uint32_t mask, T value, uint32_t lane, simt_site at = simt_here()) {
+    return simt_exchange_lanes("simt_shuffle", mask, value, lane % SIMT_WARP, at);
+}
+
+template <typename T>
+T simt_shuffle_up(uint32_t mask, T value, uint32_t distance, simt_site at = simt_here()) {
+    return simt_exchange_lanes("simt_shuffle_up", mask, value, simt_lane() - distance, at);
+}
+
+template <typename T>
+T simt_shuffle_down(uint32_t mask, T value, uint32_t distance, simt_site at = simt_here()) {
+    return simt_exchange_lanes("simt_shuffle_down", mask, value, simt_lane() + distance, at);
+}
+
+template <typename T> T simt_shuffle_xor(uint32_t mask, T value, uint32_t lanes, simt_site at = simt_here()) {
+    return simt_exchange_lanes("simt_shuffle_xor", mask, value, simt_lane() ^ lanes, at);
+}
+
+/* The lanes of the mask that handed in `value`. */
+inline uint32_t simt_lanes_with(const char *operation, uint32_t mask, uint64_t mine, uint64_t value,
+                                simt_site at) {
+    const uint64_t *values = simt_runtime::meet_warp(operation, mask, mine, at);
+    uint32_t lanes = 0;
+    for (uint32_t lane = 0; lane < SIMT_WARP; lane++)
+        lanes |= (uint32_t)((mask >> lane & 1) != 0 && values[lane] == value) << lane;
+    return lanes;
+}
+
+inline uint32_t simt_ballot(uint32_t mask, bool predicate, simt_site at = simt_here()) {
+    return simt_lanes_with("simt_ballot", mask, predicate, 1, at);
+}
+
+inline bool simt_any(uint32_t mask, bool predicate, simt_site at = simt_here()) {
+    return simt_lanes_with("simt_any", mask, predicate, 1, at) != 0;
+}
+
+inline bool simt_all(uint32_t mask, bool predicate, simt_site at = simt_here()) {
+    return simt_lanes_with("simt_all", mask, predicate, 1, at) == mask;
+}
+
+inline uint32_t simt_match_any(uint32_t mask, uint32_t value, simt_site at = simt_here()) {
+    return simt_lanes_with("simt_match_any", mask, value, value, at);
+}
+
+inline uint32_t simt_match_any(uint32_t mask, uint64_t value, simt_site at = simt_here()) {
+    return simt_lanes_with("simt_match_any", mask, value, value, at);
+}
+
+inline uint32_t simt_reduce_add(uint32_t mask, uint32_t value, simt_site at = simt_here()) {
+    const uint64_t *values = simt_runtime::meet_warp("simt_reduce_add", mask, value, at);
+    uint32_t sum = 0;
+    for (uint32_t lane = 0; lane < SIMT_WARP; lane++)
+        sum += (mask >> lane & 1) != 0 ? (uint32_t)values[lane] : 0;
+    return sum;
+}
+
+inline uint32_t simt_reduce_min(uint32_t mask, uint32_t value, simt_site at = simt_here()) {
+    const uint64_t *values = simt_runtime::meet_warp("simt_reduce_min", mask, value, at);
+    for (uint32_t lane = 0; lane < SIMT_WARP; lane++)
+        if ((mask >> lane & 1) != 0 && values[lane] < value)
+            value = (uint32_t)values[lane];
+    return value;
+}
+
+inline uint32_t simt_reduce_max(uint32_t mask, uint32_t value, simt_site at = simt_here()) {
+    const uint64_t *values = simt_runtime::meet_warp("simt_reduce_max", mask, value, at);
+    for (uint32_t lane = 0; lane < SIMT_WARP; lane++)
+        if ((mask >> lane & 1) != 0 && values[lane] > value)
+            value = (uint32_t)values[lane];
+    return value;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Kernels within a block and a cluster, each with what it should compute in its comment. */
+#ifndef TOPK_TESTS_SIMT_SUMS_CUH
+#define TOPK_TESTS_SIMT_SUMS_CUH
+
+#include "launch.cuh"
+
+/* The sum of the values of the warp's lanes up to the caller's. */
+TOPK_DEVICE uint32_t warp_inclusive_sum(uint32_t value) {
+    for (uint32_t distance = 1; distance < SIMT_WARP; distance *= 2) {
+        uint32_t before = simt_shuffle_up(SIMT_ALL_LANES, value, distance);
+        value += simt_lane() >= distance ? before : 0;
+    }
+    return value;
+}
+
+/* The sum of the values of the block's threads before the caller. `sums` has an element per warp. */
+TOPK_DEVICE uint32_t block_exclusive_sum(uint32_t value, simt_shared<uint32_t> sums) {
+    uint32_t inclusive = warp_inclusive_sum(value);
+    if (simt_lane() == SIMT_WARP - 1)
+        sums[simt_warp()] = inclusive;
+    simt_block_sync();
+    if (simt_warp() == 0) {
+        uint32_t sum = simt_lane() < simt_warps() ? (uint32_t)sums[simt_lane()] : 0;
+        uint32_t scanned = warp_inclusive_sum(sum);
+        if (simt_lane() < simt_warps())
+            sums[simt_lane()] = scanned - sum;
+    }
+    simt_block_sync();
+    return sums[simt_warp()] + inclusive - value;
+}
+
+struct sums_args {
+    const uint32_t *in; /* one value per thread of the grid */
+    uint32_t *out;
+};
+
+/* out = exclusive prefix sums within each block. */
+TOPK_KERNEL TOPK_BOUNDS(1024, 1) void block_scan(struct sums_args args) {
+    simt_arena arena = simt_shared_arena();
+    simt_shared<uint32_t> sums = simt_carve<uint32_t>(arena, simt_warps());
+    uint32_t tile = simt_block_y() * simt_blocks() + simt_block();
+    uint32_t i = tile * simt_threads() + simt_thread();
+    args.out[i] = block_exclusive_sum(simt_load_read_only(&args.in[i]), sums);
+}
+
+/* What the warp operations say of one value per lane, 12 words for each lane. */
+TOPK_KERNEL void warp_operations(struct sums_args args) {
+    uint32_t i = simt_block() * simt_threads() + simt_thread(), lane = simt_lane();
+    uint32_t value = args.in[i], *out = args.out + i * 12;
+    out[0] = simt_reduce_add(SIMT_ALL_LANES, value);
+    out[1] = simt_reduce_min(SIMT_ALL_LANES, value);
+    out[2] = simt_reduce_max(SIMT_ALL_LANES, value);
+    out[3] = simt_ballot(SIMT_ALL_LANES, value % 2 != 0);
+    out[4] = simt_match_any(SIMT_ALL_LANES, value % 8);
+    out[5] = simt_match_any(SIMT_ALL_LANES, (uint64_t)(value % 8) << 40);
+    out[6] = simt_any(SIMT_ALL_LANES, value % 16 == 3) + 2u * simt_all(SIMT_ALL_LANES, value % 16 != 5);
+    out[7] = simt_shuffle(SIMT_ALL_LANES, value, lane * 7);
+    out[8] = simt_shuffle_down(SIMT_ALL_LANES, value, 3);
+    out[9] = (uint32_t)(simt_shuffle_xor(SIMT_ALL_LANES, (uint64_t)value << 20, 5) >> 20);
+    simt_warp_sync(SIMT_ALL_LANES);
+    uint32_t third = 0x49249249u; /* lanes 0, 3, ... 30 */
+    uint32_t mine = (third >> lane & 1) != 0 ? third : ~third;
+    if (mine == third)
+        out[10] = simt_reduce_add(mine, value);
+    else
+        out[10] = simt_reduce_max(mine, value);
+    out[11] = simt_block_count(value % 2 != 0);
+}
+
+/* out[cluster] = the sum of the cluster's values, which block 0 of the cluster gathers. */
+TOPK_KERNEL void cluster_sum(struct sums_args args) {
+    simt_arena arena = simt_shared_arena();
+    simt_shared<uint32_t> sums = simt_carve<uint32_t>(arena, 1);
+    if (simt_thread() == 0)
+        sums[0] = 0;
+    simt_block_sync();
+    uint32_t sum = simt_reduce_add(SIMT_ALL_LANES, args.in[simt_block() * simt_threads() + simt_thread()]);
+    if (simt_lane() == 0)
+        simt_atomic_add(&sums[0], sum);
+    simt_cluster_sync();
+    if (simt_cluster_rank() == 0 && simt_thread() == 0) {
+        uint32_t total = 0;
+        for (uint32_t rank = 0; rank < simt_cluster_size(); rank++)
+            total += simt_shared_of_rank(sums, rank)[0];
+        args.out[simt_block() / simt_cluster_size()] = total;
+    }
+    simt_cluster_sync(); /* no block ends before its sum is read */
+}
+
+#endif

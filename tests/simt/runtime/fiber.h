@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Fibers: each runs when the host enters it, until it leaves. */
+#ifndef TOPK_TESTS_SIMT_FIBER_H
+#define TOPK_TESTS_SIMT_FIBER_H
+
+namespace simt_runtime {
+
+/* What a fiber runs on: a stack with an inaccessible page below it, and ThreadSanitizer's state of a thread.
+ */
+struct seat {
+    char *stack;
+    void *race_state;
+};
+
+class fiber {
+  public:
+    fiber() = default;
+    fiber(const fiber &) = delete;
+
+    /* `entry` calls `finish` at its end and never returns. */
+    void start(void (*entry)(), const char *name);
+    void enter();   /* by the host, which goes on when the fiber leaves */
+    void leave();   /* by the fiber, which goes on when it is entered */
+    void finish();  /* by the fiber, for the last time */
+    void discard(); /* by the host, after that */
+
+    /* Makes the seats of discarded fibers free: who sits there next is taken to come after them. */
+    static void recycle();
+
+  private:
+    void to_host(bool last);
+
+    void *context = nullptr;
+    void *fake_stack = nullptr; /* AddressSanitizer's */
+    seat at = {};
+    void (*body)() = nullptr;
+};
+
+} // namespace simt_runtime
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barriers and warp operations.
+#include <algorithm>
+#include <cstring>
+
+#include "device.h"
+
+namespace simt_runtime {
+
+static bool same(simt_site a, simt_site b) {
+    return a.line == b.line && strcmp(a.file, b.file) == 0;
+}
+
+static std::shared_ptr<meeting> new_meeting(const char *operation, simt_site at, uint32_t mask,
+                                            size_t expected) {
+    auto made = std::make_shared<meeting>();
+    made->operation = operation;
+    made->at = at;
+    made->mask = mask;
+    made->expected = expected;
+    return made;
+}
+
+/* The running thread arrives; true for the last one, who goes on at once. */
+static bool arrive(const std::shared_ptr<meeting> &here) {
+    here->arrived.push_back(running);
+    running->waits = here;
+    release_token(here->passed);
+    if (here->arrived.size() < here->expected)
+        return false;
+    now->progress();
+    for (thread *other : here->arrived)
+        if (other != running)
+            wake(other);
+    return true;
+}
+
+/* All that a barrier needs: nobody of those expected has returned, and all come to the same place. */
+static std::shared_ptr<meeting> meet_at(std::shared_ptr<meeting> &barrier, const char *operation,
+                                        simt_site at, size_t expected, size_t ended, bool vote) {
+    if (ended > 0)
+        report("divergent %s: this thread is at %s:%u, but %zu threads have returned", operation, at.file,
+               at.line, ended);
+    if (!barrier)
+        barrier = new_meeting(operation, at, 0, expected);
+    std::shared_ptr<meeting> here = barrier;
+    if (!same(here->at, at))
+        report("divergent %s: this thread is at %s:%u, but thread %u waits at %s:%u", operation, at.file,
+               at.line, here->arrived[0]->where.thread, here->at.file, here->at.line);
+    here->votes += vote;
+    if (arrive(here))
+        barrier.reset();
+    else
+        sleep();
+    acquire_token(here->passed);
+    return here;
+}
+
+uint32_t meet_block(bool predicate, simt_site at) {
+    quiet hush;
+    yield();
+    block &home = *running->home;
+    return meet_at(home.barrier, "block barrier", at, home.threads.size(), home.ended_threads, predicate)
+        ->votes;
+}
+
+void meet_cluster(simt_site at) {
+    quiet hush;
+    yield();
+    cluster &within = *running->home->within;
+    meet_at(within.barrier, "cluster barrier", at, within.threads, within.ended_threads, false);
+}
+
+static void check_mask(const char *operation, uint32_t mask, simt_site at) {
+    uint32_t lane = running->where.thread % SIMT_WARP;
+    if ((mask >> lane & 1) == 0)
+        report("wrong warp mask: lane %u calls %s with the mask 0x%08x, which does not name it (%s:%u)", lane,
+               operation, mask, at.file, at.line);
+    for (uint32_t other = 0; other < SIMT_WARP; other++)
+        if ((mask >> other & 1) != 0 &&
+            running->home->threads[running->where.thread - lane + other]->state == state::ended)
+            report("wrong warp mask: %s with the mask 0x%08x names lane %u, which has returned (%s:%u)",
+                   operation, mask, other, at.file, at.line);
+}
+
+/* The meeting of this warp that the running thread's call belongs to, or NULL. */
+static std::shared_ptr<meeting> open_meeting(const char *operation, uint32_t mask, simt_site at) {
+    for (const std::shared_ptr<meeting> &each : running->home->warp_meetings)
+        if (each->arrived[0]->where.thread / SIMT_WARP == running->where.thread / SIMT_WARP &&
+            each->mask == mask && strcmp(each->operation, operation) == 0 && same(each->at, at))
+            return each;
+    return nullptr;
+}
+
+const uint64_t *meet_warp(const char *operation, uint32_t mask, uint64_t value, simt_site at) {
+    quiet hush;
+    yield();
+    check_mask(operation, mask, at);
+    auto &open = running->home->warp_meetings;
+    std::shared_ptr<meeting> here = open_meeting(operation, mask, at);
+    if (!here) {
+        here = new_meeting(operation, at, mask, (size_t)__builtin_popcount(mask));
+        open.push_back(here);
+    }
+    here->values[running->where.thread % SIMT_WARP] = value;
+    if (arrive(here))
+        open.erase(std::find(open.begin(), open.end(), here));
+    else
+        sleep();
+    acquire_token(here->passed);
+    return here->values; // which the thread's `waits` keeps until it waits elsewhere
+}
+
+void leave_meetings(thread *which) {
+    block &home = *which->home;
+    if (home.barrier)
+        report("divergent block barrier: this thread returns, but thread %u waits at %s:%u",
+               home.barrier->arrived[0]->where.thread, home.barrier->at.file, home.barrier->at.line);
+    if (home.within->barrier)
+        report("divergent cluster barrier: this thread returns, but others wait at %s:%u",
+               home.within->barrier->at.file, home.within->barrier->at.line);
+    uint32_t lane = which->where.thread % SIMT_WARP;
+    for (const std::shared_ptr<meeting> &each : home.warp_meetings)
+        if (each->arrived[0]->where.thread / SIMT_WARP == which->where.thread / SIMT_WARP &&
+            (each->mask >> lane & 1) != 0)
+            report("wrong warp mask: this thread returns, but %s with the mask 0x%08x names its lane (%s:%u)",
+                   each->operation, each->mask, each->at.file, each->at.line);
+}
+
+} // namespace simt_runtime

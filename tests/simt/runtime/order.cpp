@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "order.h"
+
+#include "device.h"
+
+namespace simt_runtime {
+
+static uint64_t block_number() {
+    return (uint64_t)running->where.row << 32 | running->where.block;
+}
+
+static publication publish(scope reach) {
+    publication made = {std::make_shared<token>(new_token()), block_number(), reach};
+    release_token(*made.clock);
+    return made;
+}
+
+static void acquire_found(const found &what, scope reach) {
+    for (size_t i = 0; i < what.count; i++) {
+        const publication &one = (*what.at)[i];
+        bool both_of_device = one.reach == scope::device && reach == scope::device;
+        if (one.by == block_number() || both_of_device)
+            acquire_token(*one.clock);
+    }
+}
+
+static void leave_publication(publications &at, const publication &one) {
+    for (size_t i = at.size(), looked_at = 0; i-- > 0 && looked_at < 64; looked_at++)
+        if (at[i].clock == one.clock)
+            return;
+    if (one.clock)
+        at.push_back(one);
+}
+
+static void leave_fenced(publications &at) {
+    leave_publication(at, running->order.fenced_for_block);
+    leave_publication(at, running->order.fenced_for_device);
+}
+
+static void find(const void *address) {
+    auto entry = now->order.find(address);
+    if (entry == now->order.end() || entry->second->empty())
+        return;
+    found what = {entry->second, entry->second->size()};
+    std::vector<found> &list = running->order.unacquired;
+    if (list.empty() || list.back().at != what.at)
+        list.push_back(what);
+    else
+        list.back() = what;
+}
+
+/* Notes a sight of the value; an old one is no progress, and a thread that sees nothing else spins. */
+static void look(const void *address, uint64_t value) {
+    sighting &last = running->seen[(uintptr_t)address / 4 % 64];
+    if (last.address != address || last.value != value)
+        now->progress();
+    last = {address, value};
+}
+
+void after_load(const void *address, uint64_t value) {
+    quiet hush;
+    look(address, value);
+    if (races_are_watched)
+        find(address);
+}
+
+void after_store(const void *address) {
+    quiet hush;
+    now->progress();
+    if (races_are_watched) {
+        auto list = std::make_shared<publications>();
+        leave_fenced(*list);
+        now->order[address] = list;
+    }
+}
+
+void after_read_modify_write(const void *address, uint64_t value, bool changed) {
+    quiet hush;
+    if (changed)
+        now->progress();
+    else
+        look(address, value);
+    if (races_are_watched) {
+        find(address);
+        std::shared_ptr<publications> &list = now->order[address];
+        if (!list)
+            list = std::make_shared<publications>();
+        leave_fenced(*list);
+    }
+}
+
+void fence(scope reach) {
+    quiet hush;
+    if (races_are_watched) {
+        order_of_thread &mine = running->order;
+        for (const found &what : mine.unacquired)
+            acquire_found(what, reach);
+        if (reach == scope::device) {
+            mine.unacquired.clear();
+            mine.fenced_for_device = publish(scope::device);
+        } else {
+            mine.fenced_for_block = publish(scope::block);
+        }
+    }
+}
+
+void acquire(const void *address) {
+    quiet hush;
+    if (races_are_watched) {
+        auto entry = now->order.find(address);
+        if (entry != now->order.end())
+            acquire_found(found{entry->second, entry->second->size()}, scope::device);
+    }
+}
+
+void release(const void *address) {
+    quiet hush;
+    now->progress();
+    if (races_are_watched) {
+        auto list = std::make_shared<publications>();
+        list->push_back(publish(scope::device));
+        now->order[address] = list;
+    }
+}
+
+} // namespace simt_runtime

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What fences and atomics order, for ThreadSanitizer, after the memory model of C++ with scopes: a fence
+ * makes a publication of all that happened before it; an atomic store or read-modify-write after
+ * the fence leaves that publication at its address; a fence after an atomic that found
+ * publications at its address acquires them. A fence of block scope concerns threads of the block alone. */
+#ifndef TOPK_TESTS_SIMT_ORDER_H
+#define TOPK_TESTS_SIMT_ORDER_H
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime.h"
+#include "sanitizers.h"
+
+namespace simt_runtime {
+
+struct publication {
+    std::shared_ptr<token> clock; /* NULL: none */
+    uint64_t by;                  /* the number of the publisher's block in the grid */
+    scope reach;
+};
+
+/* The publications that come with the value at an address. A store begins a new list, a read-modify-write
+ * continues it, so that a reader who found the first n may go on holding them. */
+typedef std::vector<publication> publications;
+
+struct found {
+    std::shared_ptr<const publications> at;
+    size_t count;
+};
+
+struct order_of_thread {
+    publication fenced_for_block, fenced_for_device; /* by its latest fences */
+    std::vector<found> unacquired;
+};
+
+typedef std::unordered_map<const void *, std::shared_ptr<publications>> order_of_memory;
+
+} // namespace simt_runtime
+
+#endif

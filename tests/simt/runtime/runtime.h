@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the emulated primitives ask of the runtime. The primitives are inline and compiled with the kernels,
+ * so that a sanitizer sees the memory accesses; the runtime behind this header is compiled without
+ * ThreadSanitizer, so that its own bookkeeping orders nothing. */
+#ifndef TOPK_TESTS_SIMT_RUNTIME_H
+#define TOPK_TESTS_SIMT_RUNTIME_H
+
+#include <cstddef>
+#include <cstdint>
+
+/* Where in the kernel something was called. */
+struct simt_site {
+    const char *file;
+    unsigned line;
+};
+
+/* As a default argument it names the caller. */
+constexpr simt_site simt_here(const char *file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+    return simt_site{file, line};
+}
+
+namespace simt_runtime {
+
+struct block;
+
+enum class scope { block, device };
+
+struct coordinates {
+    uint32_t thread, threads, block, blocks, row, rows, cluster_rank, cluster_size;
+};
+
+/* Of the running thread. */
+const coordinates &where();
+
+/* Ends the process with a line that names the kernel, the block and the thread, the sentence and the seed. */
+[[noreturn]] void report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A point at which another thread may run. */
+void yield();
+
+/* All threads of the block meet; the number of those whose `predicate` holds. */
+uint32_t meet_block(bool predicate, simt_site at);
+void meet_cluster(simt_site at);
+
+/* The lanes of `mask` meet in the operation of that name. Returns 32 values, of which those of the mask are
+ * set; they are the caller's until its next meeting. */
+const uint64_t *meet_warp(const char *operation, uint32_t mask, uint64_t value, simt_site at);
+
+/* Before and after each atomic access of the word at `address`. */
+void before_atomic(const void *address, size_t bytes);
+void after_load(const void *address, uint64_t value);
+void after_store(const void *address);
+void after_read_modify_write(const void *address, uint64_t value, bool changed);
+void fence(scope reach);
+void acquire(const void *address); /* makes the load just done an acquire */
+void release(const void *address); /* makes the store about to be done a release */
+
+/* The running block's shared memory. */
+block *home();
+uint32_t shared_bytes();
+unsigned char *shared_base(const block *of);
+block *block_of_rank(uint32_t rank);
+/* Bytes [at, at + bytes) of that block's shared memory are about to be accessed. */
+void check_shared(block *of, uint32_t at, uint32_t bytes, bool reads, bool writes);
+
+} // namespace simt_runtime
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the sanitizers must be told, each function empty in a build without them. SIMT_ASAN and SIMT_TSAN say
+ * which runtime is linked: this code itself is compiled without either. */
+#ifndef TOPK_TESTS_SIMT_SANITIZERS_H
+#define TOPK_TESTS_SIMT_SANITIZERS_H
+
+#include <memory>
+
+#ifdef SIMT_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef SIMT_TSAN
+#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/tsan_interface.h>
+extern "C" void AnnotateIgnoreReadsBegin(const char *file, int line);
+extern "C" void AnnotateIgnoreReadsEnd(const char *file, int line);
+extern "C" void AnnotateIgnoreWritesBegin(const char *file, int line);
+extern "C" void AnnotateIgnoreWritesEnd(const char *file, int line);
+#endif
+
+namespace simt_runtime {
+
+#ifdef SIMT_TSAN
+
+constexpr bool races_are_watched = true;
+
+/* While one lives, what the runtime allocates and frees is no access of the running fiber. */
+struct quiet {
+    quiet() {
+        AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+        AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+    }
+    ~quiet() {
+        AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+        AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+    }
+    quiet(const quiet &) = delete;
+};
+
+/* Something that threads release and acquire. Its address is its identity; freeing it forgets its clock. */
+typedef std::shared_ptr<char> token;
+
+inline token new_token() {
+    return token(new char[8], std::default_delete<char[]>());
+}
+
+inline void release_token(const token &which) {
+    __tsan_release(which.get());
+}
+
+inline void acquire_token(const token &which) {
+    __tsan_acquire(which.get());
+}
+
+#else
+
+constexpr bool races_are_watched = false;
+
+struct quiet {
+    quiet() {
+    }
+};
+
+struct token {};
+
+inline token new_token() {
+    return token();
+}
+
+inline void release_token(const token &) {
+}
+
+inline void acquire_token(const token &) {
+}
+
+#endif
+
+} // namespace simt_runtime
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Launches: which blocks are resident, and whose turn it is.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "device.h"
+
+namespace simt_runtime {
+
+/* The emulated device. */
+constexpr uint32_t sms = 4, threads_per_sm = 1024, blocks_per_sm = 16, shared_bytes_per_sm = 228 * 1024;
+constexpr uint32_t largest_shared = 227 * 1024, largest_block = 1024, largest_cluster = 8;
+
+device *now;
+thread *running;
+
+static uint64_t seed_of_next, random_state;
+
+static uint64_t random_below(uint64_t bound) {
+    random_state += 0x9e3779b97f4a7c15u; // splitmix64
+    uint64_t z = random_state;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return (z ^ z >> 31) % bound;
+}
+
+void seed(uint64_t value) {
+    seed_of_next = value;
+}
+
+static uint64_t next_seed() {
+    static const char *given = getenv("SIMT_SEED");
+    return given != nullptr ? strtoull(given, nullptr, 0) : seed_of_next++;
+}
+
+const coordinates &where() {
+    return running->where;
+}
+
+void sleep() {
+    running->state = state::waiting;
+    running->run.leave();
+}
+
+void wake(thread *which) {
+    which->state = state::ready;
+    now->ready.push_back(which);
+}
+
+void yield() {
+    running->run.leave();
+}
+
+void before_atomic(const void *address, size_t bytes) {
+    quiet hush;
+    if ((uintptr_t)address % bytes != 0)
+        report("an atomic of %zu bytes at %p, which is not a multiple of %zu", bytes, address, bytes);
+    yield();
+}
+
+/* What a fiber runs. */
+static void run_thread() {
+    thread *self = running;
+    {
+        quiet hush;
+        self->home->started = true;
+        acquire_token(now->began);
+    }
+    now->body(now->argument);
+    {
+        quiet hush;
+        leave_meetings(self);
+        release_token(now->ended);
+        self->home->ended_threads++;
+        self->home->within->ended_threads++;
+        self->state = state::ended;
+        now->progress();
+    }
+    self->run.finish();
+}
+
+static void start_block(cluster *within, uint32_t index, uint32_t row, uint32_t rank) {
+    const simt_launch_shape &shape = now->shape;
+    within->blocks.push_back(std::make_unique<block>());
+    block &made = *within->blocks.back();
+    made.within = within;
+    made.index = index;
+    made.shared.reset(new unsigned char[shape.shared_bytes]);
+    made.shared_written.resize(shape.shared_bytes);
+    for (uint32_t i = 0; i < shape.threads; i++) {
+        made.threads.push_back(std::make_unique<thread>());
+        thread &one = *made.threads.back();
+        one.home = &made;
+        one.where = {i,   shape.threads, index, shape.blocks,
+                     row, shape.rows,    rank,  std::max(shape.cluster, 1u)};
+        char name[64];
+        snprintf(name, sizeof name, "block %u, row %u, thread %u", index, row, i);
+        one.run.start(run_thread, name);
+        wake(&one);
+    }
+}
+
+static void start_cluster(uint32_t which) {
+    uint32_t size = std::max(now->shape.cluster, 1u), per_row = now->shape.blocks / size;
+    now->clusters.push_back(std::make_unique<cluster>());
+    cluster *made = now->clusters.back().get();
+    made->threads = (size_t)size * now->shape.threads;
+    for (uint32_t rank = 0; rank < size; rank++)
+        start_block(made, which % per_row * size + rank, which / per_row, rank);
+    now->progress();
+}
+
+static void end_cluster(cluster *which) {
+    for (std::unique_ptr<block> &each : which->blocks)
+        now->old_shared.push_back(std::move(each->shared));
+    auto place = std::find_if(now->clusters.begin(), now->clusters.end(),
+                              [=](const std::unique_ptr<cluster> &one) { return one.get() == which; });
+    now->clusters.erase(place);
+}
+
+/* The thread's last moment, and its cluster's if it is the last one there. The shared memory of an ended
+ * block stays as long as the cluster, so that accesses that come too late are noticed. */
+static void bury(thread *which) {
+    cluster *within = which->home->within;
+    which->run.discard();
+    which->waits.reset();
+    if (within->ended_threads == within->threads)
+        end_cluster(within);
+}
+
+/* Steps without any change after which blocks are said to spin: many turns for everyone. */
+static uint64_t patience() {
+    return 20000 + 500 * now->ready.size();
+}
+
+/* Runs the clusters in the given order, at most `resident` at a time. */
+static void run_clusters(const std::vector<uint32_t> &order, size_t resident) {
+    // How likely a thread goes on where it could be interrupted: some schedules alternate, some hardly do.
+    const uint64_t habits[] = {0, 2, 16}, stay = habits[random_below(3)];
+    thread *last = nullptr;
+    while (true) {
+        while (now->started_clusters < order.size() && now->clusters.size() < resident)
+            start_cluster(order[now->started_clusters++]);
+        if (now->clusters.empty())
+            return;
+        if (now->ready.empty() || now->idle_steps++ > patience())
+            diagnose();
+        size_t turn = random_below(now->ready.size());
+        if (last != nullptr && now->ready.back() == last && stay != 0 && random_below(stay) != 0)
+            turn = now->ready.size() - 1;
+        last = running = now->ready[turn];
+        std::swap(now->ready[turn], now->ready.back());
+        now->ready.pop_back();
+        last->run.enter();
+        running = nullptr;
+        if (last->state == state::ready)
+            now->ready.push_back(last);
+        if (last->state == state::ended) {
+            bury(last);
+            last = nullptr;
+        }
+    }
+}
+
+uint32_t resident_blocks(uint32_t threads, uint32_t shared_bytes) {
+    uint32_t by_threads = threads_per_sm / threads;
+    uint32_t by_shared = shared_bytes != 0 ? shared_bytes_per_sm / (shared_bytes + 1024) : blocks_per_sm;
+    return sms * std::min({by_threads, by_shared, blocks_per_sm});
+}
+
+static bool fits(const simt_launch_shape &shape) {
+    uint32_t cluster = std::max(shape.cluster, 1u);
+    return shape.blocks > 0 && shape.rows > 0 && shape.threads > 0 && shape.threads % SIMT_WARP == 0 &&
+           shape.threads <= largest_block && shape.shared_bytes <= largest_shared &&
+           cluster <= largest_cluster && shape.blocks % cluster == 0 &&
+           cluster <= resident_blocks(shape.threads, shape.shared_bytes);
+}
+
+int launch(const simt_launch_shape &shape, void (*body)(const void *), const void *argument) {
+    enum { INVALID_CONFIGURATION = 9, COOPERATIVE_LAUNCH_TOO_LARGE = 720 };
+    quiet hush;
+    report_sanitizers();
+    if (!fits(shape))
+        return INVALID_CONFIGURATION;
+    uint32_t cluster = std::max(shape.cluster, 1u), clusters = shape.blocks / cluster * shape.rows;
+    uint32_t capacity = resident_blocks(shape.threads, shape.shared_bytes) / cluster;
+    if (shape.cooperative && clusters > capacity)
+        return COOPERATIVE_LAUNCH_TOO_LARGE;
+
+    device running_launch = {};
+    now = &running_launch;
+    now->shape = shape;
+    now->body = body;
+    now->argument = argument;
+    now->seed = random_state = next_seed();
+    release_token(now->began);
+    std::vector<uint32_t> order(clusters);
+    for (uint32_t i = 0; i < clusters; i++) {
+        uint32_t to = (uint32_t)random_below(i + 1);
+        order[i] = order[to];
+        order[to] = i;
+    }
+    run_clusters(order, shape.cooperative ? clusters : 1 + random_below(std::min(capacity, clusters)));
+    acquire_token(now->ended);
+    fiber::recycle(); // launches come one after another
+    now = nullptr;
+    return 0;
+}
+
+} // namespace simt_runtime

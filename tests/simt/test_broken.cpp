@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels with a mistake must be caught, each run in a process of its own, with the words that name the
+// mistake; without it they must pass in silence. Some mistakes are seen by a sanitizer alone, in the build
+// with it.
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kernels/broken.cuh"
+#include "kernels/device_memory.cuh"
+
+enum watcher { RUNTIME, ADDRESS_SANITIZER, THREAD_SANITIZER };
+
+#ifdef SIMT_TSAN
+constexpr watcher sanitizer = THREAD_SANITIZER;
+#elif defined(SIMT_ASAN)
+constexpr watcher sanitizer = ADDRESS_SANITIZER;
+#else
+constexpr watcher sanitizer = RUNTIME;
+#endif
+
+enum sight { ALWAYS, BY_SCHEDULE }; /* seen under every schedule, or some */
+
+struct mistake {
+    const char *name;
+    void (*kernel)(broken_args);
+    watcher by;
+    sight seen;
+    const char *words;
+    uint32_t cluster;
+    bool mended_is_cooperative;
+};
+
+static const mistake mistakes[] = {
+    {"ticket_without_barrier", ticket_without_barrier, THREAD_SANITIZER, ALWAYS, "data race", 0, false},
+    {"ticket_without_release", ticket_without_release, THREAD_SANITIZER, ALWAYS, "data race", 0, false},
+    {"ticket_without_acquire", ticket_without_acquire, THREAD_SANITIZER, ALWAYS, "data race", 0, false},
+    {"zero_while_read", zero_while_read, THREAD_SANITIZER, ALWAYS, "data race", 0, false},
+    {"narrow_fence", narrow_fence, THREAD_SANITIZER, BY_SCHEDULE, "data race", 0, false},
+    {"write_after_fence", write_after_fence, THREAD_SANITIZER, BY_SCHEDULE, "data race", 0, false},
+    {"candidate_overflow", candidate_overflow, RUNTIME, ALWAYS, "out of bounds: element 16 of an array of 16",
+     0, false},
+    {"arena_overflow", arena_overflow, RUNTIME, ALWAYS,
+     "out of bounds: 72 bytes are carved, the launch gave 68", 0, false},
+    {"mask_without_caller", mask_without_caller, RUNTIME, ALWAYS, "wrong warp mask: lane", 0, false},
+    {"mask_of_returned_lane", mask_of_returned_lane, RUNTIME, ALWAYS, "wrong warp mask: ", 0, false},
+    {"mask_of_diverged_lane", mask_of_diverged_lane, RUNTIME, ALWAYS, "names lane", 0, false},
+    {"shuffle_from_outside", shuffle_from_outside, RUNTIME, ALWAYS, "reads lane 16, which is not in the mask",
+     0, false},
+    {"barrier_of_returned_threads", barrier_of_returned_threads, RUNTIME, ALWAYS,
+     "divergent block barrier: ", 0, false},
+    {"barrier_in_branches", barrier_in_branches, RUNTIME, ALWAYS, "divergent block barrier: ", 0, false},
+    {"barrier_against_warp", barrier_against_warp, RUNTIME, ALWAYS, "lane 5, which waits in block barrier", 0,
+     false},
+    {"spin_barrier", spin_barrier, RUNTIME, BY_SCHEDULE, "the blocks spin for ever", 0, true},
+    {"cluster_block_ended", cluster_block_ended, RUNTIME, BY_SCHEDULE, "which has ended", 2, false},
+    {"read_before_write", read_before_write, RUNTIME, ALWAYS, "read before it is written", 0, false},
+    {"global_overflow", global_overflow, ADDRESS_SANITIZER, ALWAYS, "heap-buffer-overflow", 0, false},
+    {"misaligned_load", misaligned_load, RUNTIME, ALWAYS, "not a multiple of 16", 0, false},
+};
+
+static void run(const mistake &one, bool mended, unsigned long seed) {
+    const uint32_t blocks = 4, threads = 64;
+    device_array<uint32_t> data(blocks * threads), word(1), out(blocks * threads);
+    simt_launch_shape shape = {};
+    shape.name = one.name;
+    shape.blocks = blocks;
+    shape.rows = 1;
+    shape.threads = threads;
+    shape.cluster = one.cluster;
+    shape.cooperative = mended && one.mended_is_cooperative;
+    shape.shared_bytes = (CANDIDATES + 1) * 4;
+    simt_runtime::seed(seed);
+    require_success(simt_launch(shape, one.kernel, broken_args{mended, data.data, word.data, out.data}),
+                    one.name);
+}
+
+struct outcome {
+    bool succeeded;
+    std::string said; /* on stderr */
+};
+
+/* Runs the kernel under `count` schedules in a child. */
+static outcome run_in_child(const mistake &one, bool mended, unsigned long first, unsigned long count) {
+    int ends[2];
+    require_success(pipe(ends), "pipe");
+    fflush(stdout);
+    pid_t child = fork();
+    require_success(child < 0, "fork");
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        for (unsigned long seed = first; seed < first + count; seed++)
+            run(one, mended, seed);
+        _exit(0);
+    }
+    close(ends[1]);
+    outcome result;
+    char buffer[4096];
+    for (ssize_t got; (got = read(ends[0], buffer, sizeof buffer)) > 0;)
+        result.said.append(buffer, (size_t)got);
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    result.succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return result;
+}
+
+static int failures;
+
+static void fail(const mistake &one, const char *what, const std::string &said) {
+    printf("FAIL %s: %s\n%s\n", one.name, what, said.c_str());
+    failures++;
+}
+
+static void test_broken(const mistake &one, unsigned long schedules, bool verbose) {
+    unsigned long caught = 0;
+    for (unsigned long seed = 1; seed <= schedules; seed++) {
+        outcome result = run_in_child(one, false, seed, 1);
+        std::string place = std::string("kernel ") + one.name + ", block ";
+        bool named =
+            result.said.find(one.words) != std::string::npos && result.said.find(place) != std::string::npos;
+        if (!result.succeeded && !named)
+            return fail(one, "is stopped for another reason", result.said);
+        if (result.succeeded && one.seen != BY_SCHEDULE)
+            return fail(one, "is not caught", result.said);
+        if (verbose && caught == 0)
+            printf("%s", result.said.c_str());
+        caught += !result.succeeded;
+    }
+    printf("%s: caught under %lu of %lu schedules\n", one.name, caught, schedules);
+    if (caught == 0)
+        fail(one, "is never caught", "");
+}
+
+static void test_mended(const mistake &one, unsigned long schedules) {
+    outcome result = run_in_child(one, true, 1, schedules);
+    if (!result.succeeded || !result.said.empty())
+        fail(one, "fails although mended", result.said);
+}
+
+/* test_broken [BROKEN_SCHEDULES [MENDED_SCHEDULES [NAME]]]; with a name what is said is shown. */
+int main(int count, char **words) {
+    unsigned long broken = count > 1 ? strtoul(words[1], nullptr, 0) : 8;
+    unsigned long mended = count > 2 ? strtoul(words[2], nullptr, 0) : 50;
+    for (const mistake &one : mistakes) {
+        if (count > 3 && std::string(one.name) != words[3])
+            continue;
+        if (one.by == RUNTIME || one.by == sanitizer)
+            test_broken(one, broken, count > 3);
+        test_mended(one, mended);
+    }
+    return failures != 0;
+}

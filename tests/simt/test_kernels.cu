@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Right kernels against plain loops, on the emulated device under many schedules or on a GPU:
+// test_kernels [SCHEDULES [FIRST_SEED]].
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/device_memory.cuh"
+#include "kernels/grids.cuh"
+
+typedef std::vector<uint32_t> words;
+
+static uint32_t state = 1;
+
+static words random_words(size_t count, uint32_t limit) {
+    words made(count);
+    for (uint32_t &word : made) {
+        state = state * 1664525u + 1013904223u;
+        word = (state >> 8) % limit;
+    }
+    return made;
+}
+
+static simt_launch_shape shape_of(const char *name, uint32_t blocks, uint32_t threads,
+                                  uint32_t shared_bytes) {
+    simt_launch_shape shape = {};
+    shape.name = name;
+    shape.blocks = blocks;
+    shape.rows = 1;
+    shape.threads = threads;
+    shape.shared_bytes = shared_bytes;
+    return shape;
+}
+
+static void check(const char *what, const words &got, const words &expected) {
+    for (size_t i = 0; i < expected.size(); i++)
+        if (got[i] != expected[i]) {
+            fprintf(stderr, "%s: element %zu is %u, not %u\n", what, i, got[i], expected[i]);
+            exit(1);
+        }
+}
+
+static words prefix_sums(const words &in, size_t tile) {
+    words out(in.size());
+    for (size_t i = 0; i < in.size(); i++)
+        out[i] = i % tile == 0 ? 0 : out[i - 1] + in[i - 1];
+    return out;
+}
+
+static void test_block_scan() {
+    const uint32_t blocks = 3, rows = 2, threads = 160, shared_bytes = 100 * 1024;
+    words in = random_words(rows * blocks * threads, 1000);
+    device_array<uint32_t> input(in), output(in.size());
+    require_success(simt_allow_shared(block_scan, shared_bytes), "room in shared memory");
+    simt_launch_shape shape = shape_of("block_scan", blocks, threads, shared_bytes);
+    shape.rows = rows;
+    require_success(simt_launch(shape, block_scan, sums_args{input.data, output.data}), "block_scan");
+    check("block_scan", output.read(), prefix_sums(in, threads));
+}
+
+/* What lane `lane` of the warp whose values begin at `v` should report. */
+static void expect_warp(const uint32_t *v, uint32_t lane, uint32_t *out) {
+    auto lanes_with = [&](auto holds) {
+        uint32_t mask = 0;
+        for (uint32_t i = 0; i < SIMT_WARP; i++)
+            mask |= (uint32_t)holds(v[i]) << i;
+        return mask;
+    };
+    uint32_t odd = lanes_with([](uint32_t x) { return x % 2 != 0; });
+    uint32_t equal = lanes_with([&](uint32_t x) { return x % 8 == v[lane] % 8; });
+    uint32_t thirds = 0, others = 0;
+    out[0] = 0;
+    for (uint32_t i = 0; i < SIMT_WARP; i++) {
+        out[0] += v[i];
+        thirds += i % 3 == 0 ? v[i] : 0;
+        others = i % 3 == 0 ? others : std::max(others, v[i]);
+    }
+    out[1] = *std::min_element(v, v + SIMT_WARP);
+    out[2] = *std::max_element(v, v + SIMT_WARP);
+    out[3] = odd;
+    out[4] = out[5] = equal;
+    out[6] = (lanes_with([](uint32_t x) { return x % 16 == 3; }) != 0) +
+             2u * (lanes_with([](uint32_t x) { return x % 16 == 5; }) == 0);
+    out[7] = v[lane * 7 % SIMT_WARP];
+    out[8] = lane + 3 < SIMT_WARP ? v[lane + 3] : v[lane];
+    out[9] = v[lane ^ 5];
+    out[10] = lane % 3 == 0 ? thirds : others;
+    out[11] = (uint32_t)__builtin_popcount(odd);
+}
+
+static void test_warp_operations() {
+    const uint32_t blocks = 4;
+    words in = random_words(blocks * SIMT_WARP, 40);
+    words expected(in.size() * 12);
+    for (uint32_t i = 0; i < in.size(); i++)
+        expect_warp(&in[i / SIMT_WARP * SIMT_WARP], i % SIMT_WARP, &expected[i * 12]);
+    device_array<uint32_t> input(in), output(expected.size());
+    require_success(simt_launch(shape_of("warp_operations", blocks, SIMT_WARP, 0), warp_operations,
+                                sums_args{input.data, output.data}),
+                    "warp_operations");
+    check("warp_operations", output.read(), expected);
+}
+
+static void test_cluster_sum() {
+#ifndef TOPK_PORTABLE
+    const uint32_t blocks = 8, threads = 64, cluster = 4;
+    words in = random_words(blocks * threads, 1000), expected(blocks / cluster);
+    for (size_t i = 0; i < in.size(); i++)
+        expected[i / (threads * cluster)] += in[i];
+    device_array<uint32_t> input(in), output(expected.size());
+    simt_launch_shape shape = shape_of("cluster_sum", blocks, threads, 4);
+    shape.cluster = cluster;
+    require_success(simt_launch(shape, cluster_sum, sums_args{input.data, output.data}), "cluster_sum");
+    check("cluster_sum", output.read(), expected);
+#endif
+}
+
+static void test_histogram() {
+    const uint32_t blocks = 6, threads = 64, n = 2000;
+    words in = random_words(n, 1000), expected(BINS);
+    for (uint32_t value : in)
+        expected[value % BINS]++;
+    device_array<uint32_t> input(in), partial(blocks * BINS), ticket(1), output(BINS);
+    require_success(simt_launch(shape_of("histogram", blocks, threads, (BINS + 1) * 4), histogram,
+                                histogram_args{input.data, n, partial.data, ticket.data, output.data}),
+                    "histogram");
+    check("histogram", output.read(), expected);
+    check("histogram's ticket", ticket.read(), words{0});
+}
+
+static void test_grid_rounds() {
+    const uint32_t blocks = 5, threads = 64, rounds = 3;
+    words cells(blocks * (rounds + 1)), expected(cells.size());
+    for (uint32_t i = 0, value = 1; i < cells.size(); i++) {
+        value *= i != 0 && i % blocks == 0 ? blocks : 1;
+        cells[i] = i < blocks;
+        expected[i] = value;
+    }
+    device_array<uint32_t> memory(cells), barrier(1);
+    simt_launch_shape shape = shape_of("grid_rounds", blocks, threads, 0);
+    shape.cooperative = true;
+    require_success(simt_launch(shape, grid_rounds, rounds_args{memory.data, rounds, barrier.data}),
+                    "grid_rounds");
+    check("grid_rounds", memory.read(), expected);
+}
+
+static void test_too_large_for_cooperation() {
+    const uint32_t threads = SIMT_WARP, shared_bytes = 100 * 1024;
+    require_success(simt_allow_shared(grid_rounds, shared_bytes), "room in shared memory");
+    const uint32_t resident = simt_resident_blocks(grid_rounds, threads, shared_bytes);
+    device_array<uint32_t> memory(2 * (resident + 1)), barrier(1);
+    simt_launch_shape shape = shape_of("grid_rounds", resident, threads, shared_bytes);
+    shape.cooperative = true;
+    require_success(simt_launch(shape, grid_rounds, rounds_args{memory.data, 1, barrier.data}),
+                    "all resident");
+    shape.blocks++;
+    if (simt_launch(shape, grid_rounds, rounds_args{memory.data, 1, barrier.data}) == 0)
+        require_success(-1, "a cooperative launch of too many blocks");
+}
+
+static void test_look_back() {
+    const uint32_t blocks = 15, threads = 64;
+    words in = random_words(blocks * threads, 1000);
+    device_array<uint32_t> input(in), output(in.size()), ticket(1);
+    device_array<uint64_t> tiles(blocks);
+    require_success(simt_launch(shape_of("look_back_scan", blocks, threads, (threads / SIMT_WARP + 2) * 4),
+                                look_back_scan,
+                                look_back_args{input.data, output.data, ticket.data, tiles.data}),
+                    "look_back_scan");
+    check("look_back_scan", output.read(), prefix_sums(in, in.size()));
+}
+
+static void test_pipeline() {
+    const uint32_t blocks = 12;
+    words expected(blocks);
+    for (uint32_t i = 0; i < blocks; i++)
+        expected[i] = (i + 1) * (i + 2) / 2;
+    device_array<uint32_t> cells(blocks), flags(blocks), ticket(1);
+    require_success(simt_launch(shape_of("pipeline", blocks, SIMT_WARP, 0), pipeline,
+                                pipeline_args{cells.data, flags.data, ticket.data}),
+                    "pipeline");
+    check("pipeline", cells.read(), expected);
+}
+
+int main(int count, char **words_given) {
+    unsigned long schedules = count > 1 ? strtoul(words_given[1], nullptr, 0) : 1;
+    unsigned long first = count > 2 ? strtoul(words_given[2], nullptr, 0) : 1;
+    printf("%lu schedules, seeds from %lu\n", schedules, first);
+    for (unsigned long seed = first; seed < first + schedules; seed++) {
+#ifndef __CUDACC__
+        simt_runtime::seed(seed * 1000);
+#endif
+        state = (uint32_t)seed;
+        test_block_scan();
+        test_warp_operations();
+        test_cluster_sum();
+        test_histogram();
+        test_grid_rounds();
+        test_too_large_for_cooperation();
+        test_look_back();
+        test_pipeline();
+    }
+    return 0;
+}
