@@ -2,6 +2,7 @@
  *
  * Problems that make no sense, seen through every function that takes one. */
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "fixture.h"
 
@@ -184,6 +185,30 @@ static void check_null_arguments(void) {
     EXPECT_ALL(&base, TOPK_ERROR_NULL_POINTER);
 }
 
+/* Nothing to do needs neither workspace nor values, in any shape. */
+static void check_nothing_to_do(void) {
+    static const int64_t extents[] = {0, LENGTH, LENGTH};
+    for (int i = 0; i < 6; i++) {
+        topk_problem p = valid_problem();
+        topk_input input = TOPK_INPUT_INIT;
+        size_t bytes = 1;
+        p.shape = (topk_shape)(i % 3);
+        p.row_stride = i % 3 == 0 ? INT64_C(1) << 62 : 0;
+        p.elements_max = i % 3 == 0 ? 0 : LENGTH;
+        p.rows = i < 3 ? 0 : 2;
+        p.length_max = i < 3 ? LENGTH : 0;
+        p.index_type = TOPK_INDEX_I64;
+        input.begins = p.shape == TOPK_SHAPE_SPANS ? extents : NULL;
+        input.ends = p.shape == TOPK_SHAPE_SPANS ? extents + 1 : NULL;
+        input.offsets = p.shape == TOPK_SHAPE_CSR ? extents : NULL;
+        CHECK_STATUS(TOPK_OK, topk_workspace_size(context, TOPK_OPERATION_SELECT, &p, &bytes));
+        CHECK(p.rows > 0 || bytes == 0);
+        void *workspace = malloc(bytes + 1);
+        CHECK_STATUS(TOPK_OK, topk_select(context, &p, &input, NULL, NULL, workspace, bytes, NULL));
+        free(workspace);
+    }
+}
+
 int main(void) {
     context = create_cpu_context(1);
     check_enums();
@@ -193,6 +218,7 @@ int main(void) {
     check_narrow_indices();
     check_fields_of_other_shapes();
     check_null_arguments();
+    check_nothing_to_do();
     topk_context_destroy(context);
     return check_report();
 }
