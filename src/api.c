@@ -31,21 +31,32 @@ static topk_status check_stream(topk_stream stream) {
     return stream == NULL ? TOPK_OK : topk_fail(TOPK_ERROR_UNSUPPORTED, "stream must be NULL on the CPU");
 }
 
+/* What all entry points begin with: a plan, a method, and a call whose input is copied and listed in
+ * `buffers`; outputs are still to be checked. */
+static topk_status begin(const topk_context *context, topk_operation operation, const topk_problem *problem,
+                         const topk_input *input, bool reads_values, size_t workspace_bytes,
+                         topk_stream stream, struct plan *plan, struct candidate *chosen, struct call *call,
+                         struct buffer *buffers) {
+    topk_status status = topk_prepare(context, operation, problem, plan, chosen);
+    if (status != TOPK_OK || (status = check_stream(stream)) != TOPK_OK ||
+        (status = topk_check_input(plan, input, reads_values, &call->input, buffers)) != TOPK_OK) {
+        return status;
+    }
+    call->context = context;
+    call->plan = plan;
+    return check_workspace(chosen, workspace_bytes);
+}
+
 topk_status topk_select(topk_context *context, const topk_problem *problem, const topk_input *input,
                         void *values, void *indices, void *workspace, size_t workspace_bytes,
                         topk_stream stream) {
     struct plan plan;
     struct candidate chosen;
     struct buffer buffers[INPUT_BUFFERS + 3];
-    topk_status status = topk_prepare(context, TOPK_OPERATION_SELECT, problem, &plan, &chosen);
+    struct call call = {.workspace = workspace, .values = values, .indices = indices};
+    topk_status status = begin(context, TOPK_OPERATION_SELECT, problem, input, true, workspace_bytes, stream,
+                               &plan, &chosen, &call, buffers);
     if (status != TOPK_OK) {
-        return status;
-    }
-    struct call call = {
-        .context = context, .plan = &plan, .workspace = workspace, .values = values, .indices = indices};
-    if ((status = check_stream(stream)) != TOPK_OK ||
-        (status = topk_check_input(&plan, input, true, &call.input, buffers)) != TOPK_OK ||
-        (status = check_workspace(&chosen, workspace_bytes)) != TOPK_OK) {
         return status;
     }
     struct buffer *outputs = buffers + INPUT_BUFFERS;
@@ -64,19 +75,10 @@ topk_status topk_kth(topk_context *context, const topk_problem *problem, const t
     struct plan plan;
     struct candidate chosen;
     struct buffer buffers[INPUT_BUFFERS + 4];
-    topk_status status = topk_prepare(context, TOPK_OPERATION_KTH, problem, &plan, &chosen);
+    struct call call = {.workspace = workspace, .values = kth, .better = better, .equal = equal};
+    topk_status status = begin(context, TOPK_OPERATION_KTH, problem, input, true, workspace_bytes, stream,
+                               &plan, &chosen, &call, buffers);
     if (status != TOPK_OK) {
-        return status;
-    }
-    struct call call = {.context = context,
-                        .plan = &plan,
-                        .workspace = workspace,
-                        .values = kth,
-                        .better = better,
-                        .equal = equal};
-    if ((status = check_stream(stream)) != TOPK_OK ||
-        (status = topk_check_input(&plan, input, true, &call.input, buffers)) != TOPK_OK ||
-        (status = check_workspace(&chosen, workspace_bytes)) != TOPK_OK) {
         return status;
     }
     const size_t rows = (size_t)plan.problem.rows;
@@ -113,26 +115,24 @@ topk_status topk_where(topk_context *context, const topk_problem *problem, const
     topk_predicate known;
     struct buffer buffers[INPUT_BUFFERS + 6];
     bool overflow = false;
-    topk_status status = topk_prepare(context, TOPK_OPERATION_WHERE, problem, &plan, &chosen);
-    if (status != TOPK_OK || (status = check_stream(stream)) != TOPK_OK ||
-        (status = topk_check_predicate(predicate, &known)) != TOPK_OK) {
+    topk_status status = topk_check_predicate(predicate, &known);
+    if (status != TOPK_OK) {
         return status;
     }
     if (capacity < 0) {
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "capacity is %lld, must not be negative",
                          (long long)capacity);
     }
-    struct call call = {.context = context,
-                        .plan = &plan,
-                        .workspace = workspace,
+    struct call call = {.workspace = workspace,
                         .values = values,
                         .indices = indices,
                         .predicate = &known,
                         .capacity = capacity,
                         .offsets = offsets};
     const bool reads_values = predicate_compares(known.kind) || values != NULL;
-    if ((status = topk_check_input(&plan, input, reads_values, &call.input, buffers)) != TOPK_OK ||
-        (status = check_workspace(&chosen, workspace_bytes)) != TOPK_OK) {
+    status = begin(context, TOPK_OPERATION_WHERE, problem, input, reads_values, workspace_bytes, stream,
+                   &plan, &chosen, &call, buffers);
+    if (status != TOPK_OK) {
         return status;
     }
     struct buffer *more = buffers + INPUT_BUFFERS;

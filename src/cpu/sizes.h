@@ -38,9 +38,8 @@ enum {
 #else
     /* Rows up to this length are selected from keys in the L1 cache. */
     SHORT_ROW_MAX = 4096,
-    /* Elements whose masks are made before any is moved: 16 Ki f32 fill the L1 cache and a share of
-     * L2. Where few candidates are expected a tile grows, up to TILE_MAX, until it holds
-     * TILE_CANDIDATES of them. */
+    /* Elements whose masks are made before any is moved: 8 Ki f32 stay in the first cache levels. Where few
+     * candidates are expected a tile grows, up to TILE_MAX, until it holds TILE_CANDIDATES of them. */
     TILE = 1 << 13,
     TILE_MAX = 1 << 17,
     TILE_CANDIDATES = 128,
