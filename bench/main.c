@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "check/self_test.h"
-#include "points/suites.h"
-#include "report.h"
+#include "cpu.h"
+#include "points/tuning.h"
+#ifdef BENCH_HAS_CUDA
+#include "gpu/suite.h"
+#endif
 
 #include <argp.h>
 #include <errno.h>
@@ -9,7 +11,18 @@
 #include <string.h>
 
 /* Keys of the options; those of the dimensions follow first_dimension. */
-enum { key_csv = 256, key_cold, key_rivals, key_seed, key_self_test, first_dimension };
+enum {
+    key_csv = 256,
+    key_cold,
+    key_device,
+    key_graph,
+    key_once,
+    key_rivals,
+    key_seed,
+    key_self_test,
+    key_warm,
+    first_dimension
+};
 
 static const struct argp_option options[] = {
     {"type", first_dimension + BENCH_TYPE, "LIST", 0, "f16, bf16, f32, f64, i8 to i64, u8 to u64", 1},
@@ -23,10 +36,17 @@ static const struct argp_option options[] = {
     {"ties", first_dimension + BENCH_TIES, "LIST", 0, "lowest, any", 1},
     {"index", first_dimension + BENCH_INDEX, "LIST", 0, "i32, i64", 1},
     {"method", first_dimension + BENCH_METHOD, "LIST", 0, "methods of the library, or auto", 1},
-    {"threads", 't', "N", 0, "threads of calls and reads (default: what OpenMP would use)", 2},
-    {"pairs", 'p', "N", 0, "pairs of a read and a call (default 21)", 2},
-    {"cold", key_cold, NULL, 0, "go round 256 MiB of copies of the input", 2},
-    {"rivals", key_rivals, NULL, 0, "run the C++ standard library beside it", 2},
+    {"tuning", first_dimension + BENCH_TUNING, "LIST", 0,
+     "knobs of the method, e.g. none,alpha=n/4+early-stop=0", 1},
+    {"device", key_device, "NAME", 0, "cpu (default) or cuda", 2},
+    {"threads", 't', "N", 0, "CPU: threads of calls and reads (default: what OpenMP would use)", 2},
+    {"pairs", 'p', "N", 0, "pairs of a read and a call, on a GPU runs (default 21)", 2},
+    {"runs", 'p', NULL, OPTION_ALIAS, NULL, 2},
+    {"cold", key_cold, NULL, 0, "go round 256 MiB of copies of the input (a GPU's default)", 2},
+    {"warm", key_warm, NULL, 0, "read one input again and again (the CPU's default)", 2},
+    {"graph", key_graph, NULL, 0, "CUDA: each call also captured and replayed", 2},
+    {"once", key_once, NULL, 0, "CUDA: each call once, checked but not timed", 2},
+    {"rivals", key_rivals, NULL, 0, "run the C++ standard library beside it, on a GPU CUB", 2},
     {"seed", key_seed, "N", 0, "of the data (default 1)", 2},
     {"csv", key_csv, "FILE", 0, "write the results to FILE too", 2},
     {"self-test", key_self_test, NULL, OPTION_HIDDEN, NULL, 2},
@@ -37,7 +57,8 @@ typedef struct settings {
     const char *suite;
     const char *overrides[BENCH_DIMENSIONS];
     const char *csv;
-    bool self_test;
+    bench_device device;
+    bool self_test, warm, graph, once;
     bench_session session;
 } settings;
 
@@ -73,6 +94,23 @@ static error_t parse_option(int key, char *text, struct argp_state *state) {
         return 0;
     case key_cold:
         session->cold = true;
+        arguments->warm = false;
+        return 0;
+    case key_warm:
+        session->cold = false;
+        arguments->warm = true;
+        return 0;
+    case key_device:
+        if (strcmp(text, "cpu") != 0 && strcmp(text, "cuda") != 0) {
+            argp_error(state, "the device must be cpu or cuda, not '%s'", text);
+        }
+        arguments->device = strcmp(text, "cuda") == 0 ? BENCH_CUDA : BENCH_CPU;
+        return 0;
+    case key_graph:
+        arguments->graph = true;
+        return 0;
+    case key_once:
+        arguments->once = true;
         return 0;
     case key_rivals:
         session->rivals = true;
@@ -108,6 +146,7 @@ static char *add_distributions(int key, const char *text, void *input) {
     for (int i = 0; (each = bench_distribution_at(i)) != NULL; ++i) {
         fprintf(out, "  %-15s %s\n", bench_distribution_name(each), bench_distribution_help(each));
     }
+    fprintf(out, "Knobs of --tuning:\n  %s\n", bench_tuning_names);
     fclose(out);
     return list;
 }
@@ -117,49 +156,85 @@ static const struct argp argp = {
     NULL,    add_distributions, NULL,
 };
 
-static bool open_context(bench_session *session) {
+/* What the program returns where there is no device of the kind asked for; tests are then skipped. */
+enum { exit_no_device = 77 };
+
+/* EXIT_SUCCESS, or what the program is to return. */
+static int open_context(settings *arguments) {
+    bench_session *session = &arguments->session;
     topk_context_options context_options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
-    context_options.backend = TOPK_BACKEND_CPU;
+    context_options.backend = arguments->device == BENCH_CUDA ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
     context_options.threads = session->threads;
-    if (topk_context_create(&context_options, &session->context) != TOPK_OK ||
-        topk_context_query(session->context, &properties) != TOPK_OK) {
+    topk_status status = topk_context_create(&context_options, &session->context);
+    if (status == TOPK_OK) {
+        status = topk_context_query(session->context, &properties);
+    }
+    if (status != TOPK_OK) {
         fprintf(stderr, "topk-bench: %s\n", topk_last_error());
-        return false;
+        return status == TOPK_ERROR_BACKEND_UNAVAILABLE ? exit_no_device : EXIT_FAILURE;
     }
     session->threads = properties.threads;
     session->features = properties.features;
-    return true;
+    return EXIT_SUCCESS;
 }
 
-/* Runs all points; the number of those that failed. */
-static int run_points(bench_session *session, const bench_point *points, int count, bench_report *report) {
-    int failed = 0;
-    bench_report_begin(report, session);
-    for (int i = 0; i < count; ++i) {
-        failed += !bench_run(session, &points[i], bench_report_add, report);
+/* The number of points that failed. */
+static int run_points(settings *arguments, const bench_point *points, int count, FILE *csv) {
+    bench_session *session = &arguments->session;
+    if (arguments->device == BENCH_CPU) {
+        return bench_cpu_suite(session, points, count, csv);
     }
-    fprintf(report->table, "%d points, %d wrong\n", count, failed);
+#ifdef BENCH_HAS_CUDA
+    bench_gpu_session gpu;
+    const bench_gpu_options gpu_options = {.runs = session->pairs,
+                                           .warm = arguments->warm,
+                                           .graph = arguments->graph,
+                                           .rivals = session->rivals,
+                                           .once = arguments->once,
+                                           .seed = session->seed};
+    const bool opened = bench_gpu_open(&gpu, session->context, &gpu_options);
+    const int failed = opened ? bench_gpu_suite(&gpu, points, count, csv) : count;
+    bench_gpu_close(&gpu);
     return failed;
+#else
+    return count; /* no context of this kind could be made */
+#endif
+}
+
+static bool run_self_test(settings *arguments) {
+    bench_session *session = &arguments->session;
+    if (arguments->device == BENCH_CPU) {
+        return bench_cpu_self_test(session);
+    }
+#ifdef BENCH_HAS_CUDA
+    bench_gpu_session gpu;
+    const bench_gpu_options gpu_options = {.runs = session->pairs, .seed = session->seed};
+    const bool ok = bench_gpu_open(&gpu, session->context, &gpu_options) && bench_gpu_self_test(&gpu);
+    bench_gpu_close(&gpu);
+    return ok;
+#else
+    return false;
+#endif
 }
 
 static int run_suite(settings *arguments) {
     bench_point *points = NULL;
     char error[256];
-    const int count =
-        bench_suite_points(arguments->suite, arguments->overrides, &points, error, sizeof error);
+    const int count = bench_suite_points(arguments->device, arguments->suite, arguments->overrides, &points,
+                                         error, sizeof error);
     if (count < 0) {
         fprintf(stderr, "topk-bench: %s\n", error);
         return EXIT_FAILURE;
     }
-    bench_report report = {stdout, NULL, 0};
-    if (arguments->csv != NULL && (report.csv = fopen(arguments->csv, "w")) == NULL) {
+    FILE *csv = NULL;
+    if (arguments->csv != NULL && (csv = fopen(arguments->csv, "w")) == NULL) {
         fprintf(stderr, "topk-bench: %s: %s\n", arguments->csv, strerror(errno));
         free(points);
         return EXIT_FAILURE;
     }
-    int failed = run_points(&arguments->session, points, count, &report);
-    if (report.csv != NULL && fclose(report.csv) != 0) {
+    int failed = run_points(arguments, points, count, csv);
+    if (csv != NULL && fclose(csv) != 0) {
         fprintf(stderr, "topk-bench: %s: %s\n", arguments->csv, strerror(errno));
         failed = 1;
     }
@@ -171,15 +246,19 @@ int main(int argc, char **argv) {
     settings arguments = {.session = {.pairs = 21, .seed = 1}};
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     if (arguments.suite == NULL && !arguments.self_test) {
-        fprintf(stderr,
-                "topk-bench: which suite? select, sizes, data, rows, large-k, kth, where, quick or all\n");
+        fprintf(
+            stderr,
+            "topk-bench: which suite? quick, all or one of\n"
+            "  CPU   select, sizes, data, rows, large-k, kth, where\n"
+            "  CUDA  select, sizes, data, rows, large-k, kth, peers, peers-GROUP, air-figures, air-fig6,\n"
+            "        air-fig7, air-fig9, air-fig10, air-alpha, air-table3\n");
         return EXIT_FAILURE;
     }
-    int status = EXIT_FAILURE;
-    if (open_context(&arguments.session)) {
-        status = !arguments.self_test                  ? run_suite(&arguments)
-                 : bench_self_test(&arguments.session) ? EXIT_SUCCESS
-                                                       : EXIT_FAILURE;
+    int status = open_context(&arguments);
+    if (status == EXIT_SUCCESS) {
+        status = !arguments.self_test        ? run_suite(&arguments)
+                 : run_self_test(&arguments) ? EXIT_SUCCESS
+                                             : EXIT_FAILURE;
     }
     bench_session_free(&arguments.session);
     topk_context_destroy(arguments.session.context);

@@ -4,6 +4,7 @@
 over the row length, k and the number of rows, wherever the results hold at least two values of these.
 
   plot.py RESULTS.csv... --out FOLDER
+  plot.py fig6.csv --split n,data --out FOLDER     a plot for each n and each data, not one of all lines
 """
 
 import argparse
@@ -12,11 +13,12 @@ import html
 import math
 import os
 
-AXES = {"n": "elements of a row", "k": "k", "rows": "rows"}
+AXES = {"n": "elements of a row", "k": "k", "rows": "rows", "alpha": "alpha"}
 MEASURES = {"call_us": "microseconds", "to_limit": "times one read"}
 # What tells one line of a plot from another; the axis itself is left out.
-SERIES = ["what", "operation", "type", "data", "rows", "n", "k", "order", "ties", "method", "threads", "cache",
-          "features"]
+SERIES = ["what", "operation", "type", "data", "rows", "n", "k", "order", "ties", "method", "tuning", "launch",
+          "threads", "cache", "features"]
+HIDDEN = {"alpha": {"tuning"}}  # what the axis stands for
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 480, 70, 330, 40, 50
 COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#7b4b94", "#e377c2", "#8c564b", "#555555"]
@@ -26,8 +28,16 @@ def read_results(paths):
     results = []
     for path in paths:
         with open(path, newline="") as file:
-            results += [line for line in csv.DictReader(file) if line["check"] == "ok"]
+            # Only results on a GPU have a tuning and a launch.
+            results += [{"tuning": "", "launch": "", **line} for line in csv.DictReader(file) if line["check"] == "ok"]
+    for line in results:
+        alpha = line["tuning"].removeprefix("alpha=") if line["tuning"].startswith("alpha=") else "0"
+        line["alpha"] = line["n"] if alpha == "n" else alpha if alpha.isdigit() else "0"
     return results
+
+
+def series_names(axis):
+    return [name for name in SERIES if name != axis and name not in HIDDEN.get(axis, ())]
 
 
 def gather(results, axis, measure):
@@ -39,7 +49,7 @@ def gather(results, axis, measure):
         if not line[measure] or (where and axis == "k"):
             continue
         key = tuple(line["keep_percent"] + " %" if name == "k" and where else line[name]
-                    for name in SERIES if name != axis)
+                    for name in series_names(axis))
         if float(line[axis]) > 0:
             series.setdefault(key, {})[float(line[axis])] = float(line[measure])
     return {key: points for key, points in series.items() if len(points) > 1}
@@ -76,7 +86,7 @@ def text(x, y, words, anchor="start"):
 
 
 def draw(series, axis, measure):
-    names = labels([name for name in SERIES if name != axis], list(series))
+    names = labels(series_names(axis), list(series))
     points = [point for line in series.values() for point in line.items()]
     x_of = Scale([x for x, _ in points], LEFT, WIDTH - RIGHT)
     y_of = Scale([y for _, y in points], HEIGHT - BOTTOM, TOP)
@@ -105,17 +115,28 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", help="CSV files")
     parser.add_argument("--out", default=".", help="folder of the plots")
+    parser.add_argument("--split", type=lambda text: text.split(","), default=[],
+                        help="columns; each of their values gets plots of its own")
     options = parser.parse_args()
+    unknown = set(options.split) - set(SERIES)
+    if unknown:
+        parser.error(f"no column to split by: {', '.join(sorted(unknown))}")
     results = read_results(options.results)
     os.makedirs(options.out, exist_ok=True)
     for axis in AXES:
-        for measure in MEASURES:
-            series = gather(results, axis, measure)
-            if series:
-                path = os.path.join(options.out, f"{measure.replace('_us', '')}-over-{axis}.svg")
-                with open(path, "w") as file:
-                    file.write(draw(series, axis, measure))
-                print(path)
+        parts = {}
+        for line in results:
+            key = tuple(f"{name}-{line[name]}" for name in options.split if name != axis)
+            parts.setdefault(key, []).append(line)
+        for key, lines in parts.items():
+            for measure in MEASURES:
+                series = gather(lines, axis, measure)
+                if series:
+                    name = "-".join([measure.replace("_us", ""), "over", axis, *key]).replace("/", "_")
+                    path = os.path.join(options.out, f"{name}.svg")
+                    with open(path, "w") as file:
+                        file.write(draw(series, axis, measure))
+                    print(path)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ input, and the ratio is the median of these pairs. Every result is verified befo
 one shows no time. The CSV has the columns of topk-bench; those about reads stay empty.
 
   rivals.py --library build/libtopk.so [SUITE]      SUITE: targets (default), select, rows, where, quick
+  rivals.py --library build/libtopk.so --device cuda [SUITE]      peers (default), quick; see rivals_cuda.py
 """
 
 import argparse
@@ -214,8 +215,12 @@ def run_point(library, subject, data, options, report):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suite", nargs="?", default="targets", choices=sorted(POINTS))
+    parser.add_argument("suite", nargs="?", choices=sorted([*POINTS, "peers"]))
     parser.add_argument("--library", required=True, help="path of libtopk.so")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--order", default="any", choices=["best", "any"], help="on a GPU")
+    parser.add_argument("--ties", default="any", choices=["lowest", "any"], help="on a GPU")
+    parser.add_argument("--method", help="of libtopk, on a GPU")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of libtopk and of torch")
     parser.add_argument("--data", default="uniform,normal", help="uniform, normal")
     parser.add_argument("--pairs", type=int, default=21)
@@ -226,11 +231,26 @@ def parse_arguments():
                         help="time the calls of each in a row, not in turns with a pause before each")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--csv", help="write the results to this file too")
-    return parser.parse_args()
+    options = parser.parse_args()
+    options.suite = options.suite or ("peers" if options.device == "cuda" else "targets")
+    if options.suite not in (("peers", "quick") if options.device == "cuda" else POINTS):
+        parser.error(f"no suite '{options.suite}' for {options.device}")
+    return options
+
+
+def main_cuda(options):
+    if torch is None or not torch.cuda.is_available():
+        sys.exit("rivals.py: torch for this Python sees no GPU: " + sys.executable)
+    import rivals_cuda
+    report = Report(options.csv)
+    rivals_cuda.run(topk_ctypes.Library(options.library, 0, topk_ctypes.CUDA), options, report)
+    return 1 if report.failed else 0
 
 
 def main():
     options = parse_arguments()
+    if options.device == "cuda":
+        return main_cuda(options)
     library = topk_ctypes.Library(options.library, options.threads)
     print(f"{options.threads} threads, {library.features}, numpy {numpy.__version__}, "
           f"torch {torch.__version__ if torch else 'not installed: its rows are missing'}")

@@ -10,7 +10,7 @@ F32, F64, I32, I64 = 3, 4, 9, 10
 TYPES = {"float32": F32, "float64": F64, "int32": I32, "int64": I64}
 NAMES = {"float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64"}
 SELECT, WHERE = 1, 3
-CPU = 1
+CPU, CUDA = 1, 2
 GREATER = 1
 BOUND_F64 = 0
 
@@ -56,9 +56,9 @@ def _data(array):
 
 
 class Library:
-    """libtopk with a CPU context."""
+    """libtopk with a context for the CPU, or for the first GPU."""
 
-    def __init__(self, path, threads):
+    def __init__(self, path, threads, backend=CPU):
         self.lib = ctypes.CDLL(path)
         self.lib.topk_last_error.restype = c_char_p
         pointer = c_void_p
@@ -68,12 +68,12 @@ class Library:
         self.lib.topk_where.argtypes = [pointer, POINTER(Problem), POINTER(Input), POINTER(Predicate), pointer,
                                         pointer, c_int64, pointer, pointer, c_size_t, pointer]
         self.context = c_void_p()
-        options = ContextOptions(ctypes.sizeof(ContextOptions), CPU, 0, threads)
+        options = ContextOptions(ctypes.sizeof(ContextOptions), backend, 0, threads)
         self._check(self.lib.topk_context_create(byref(options), byref(self.context)))
         properties = ContextProperties(ctypes.sizeof(ContextProperties))
         self._check(self.lib.topk_context_query(self.context, byref(properties)))
         self.threads = properties.threads
-        self.features = properties.features.decode()
+        self.features = (properties.features or b"").decode()
 
     def _check(self, status):
         if status != 0:
@@ -99,6 +99,21 @@ class Library:
         arguments = (self.context, byref(problem), byref(data), _data(values), _data(indices), _data(workspace),
                      needed, None)
         return (lambda: self._check(self.lib.topk_select(*arguments))), (values, indices), needed
+
+    def select_on_device(self, rows, n, k, order, ties, method=None):
+        """A function that selects float32 elements, given the addresses of input, values, int32 indices and
+        workspace and a stream, and the workspace bytes."""
+        problem = Problem(size=ctypes.sizeof(Problem), type=F32, extent_type=1, order=int(order == "any"),
+                          ties=int(ties == "any"), rows=rows, length_max=n, k_max=k,
+                          method=method.encode() if method else None)
+        needed = c_size_t()
+        self._check(self.lib.topk_workspace_size(self.context, SELECT, byref(problem), byref(needed)))
+
+        def call(data, values, indices, workspace, stream):
+            inputs = Input(size=ctypes.sizeof(Input), values=data)
+            self._check(self.lib.topk_select(self.context, byref(problem), byref(inputs), values, indices, workspace,
+                                             needed.value, stream))
+        return call, needed.value
 
     def where_greater(self, array, bound, capacity):
         """The same for the elements above a bound; the outputs are (indices, offsets)."""

@@ -28,17 +28,19 @@ int main(void) {
     float threshold;
     int64_t better, equal, larger = 0, same = 0;
     size_t bytes;
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_context *context;
     topk_problem problem = TOPK_PROBLEM_INIT;
     topk_input input = TOPK_INPUT_INIT;
     make_weights();
+    options.backend = TOPK_BACKEND_CPU;
     problem.type = TOPK_F32;
     problem.rank = TOPK_BY_MAGNITUDE;
     problem.length_max = WEIGHTS;
     problem.k_max = KEPT;
     input.values = weights;
 
-    if (topk_context_create(NULL, &context) != TOPK_OK ||
+    if (topk_context_create(&options, &context) != TOPK_OK ||
         topk_workspace_size(context, TOPK_OPERATION_KTH, &problem, &bytes) != TOPK_OK) {
         return fail(topk_last_error());
     }

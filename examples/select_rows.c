@@ -16,15 +16,17 @@ int main(void) {
     float values[2][3];
     int32_t indices[2][3];
     size_t bytes;
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_context *context;
     topk_input input = TOPK_INPUT_INIT;
     topk_problem problem = TOPK_PROBLEM_INIT;
+    options.backend = TOPK_BACKEND_CPU;
     problem.type = TOPK_F32;
     problem.rows = 2;
     problem.length_max = 5;
     problem.k_max = 3;
     input.values = scores;
-    if (topk_context_create(NULL, &context) != TOPK_OK ||
+    if (topk_context_create(&options, &context) != TOPK_OK ||
         topk_workspace_size(context, TOPK_OPERATION_SELECT, &problem, &bytes) != TOPK_OK) {
         return fail(); /* which prints topk_last_error() */
     }

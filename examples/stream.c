@@ -55,14 +55,16 @@ int main(void) {
     uint32_t values[K];
     int64_t indices[K];
     size_t bytes;
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_context *context;
     topk_problem problem = TOPK_PROBLEM_INIT;
+    options.backend = TOPK_BACKEND_CPU;
     problem.type = TOPK_U32;
     problem.index_type = TOPK_INDEX_I64;
     problem.length_max = CHUNK;
     problem.k_max = K;
 
-    if (topk_context_create(NULL, &context) != TOPK_OK ||
+    if (topk_context_create(&options, &context) != TOPK_OK ||
         topk_accumulator_size(context, &problem, &bytes) != TOPK_OK) {
         return fail(topk_last_error());
     }

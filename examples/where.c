@@ -40,10 +40,12 @@ int main(void) {
     int32_t positions[TOTAL];
     int64_t offsets[SENSORS + 1];
     size_t bytes;
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_context *context;
     topk_problem problem = TOPK_PROBLEM_INIT;
     topk_input input = TOPK_INPUT_INIT;
     topk_predicate predicate = TOPK_PREDICATE_INIT;
+    options.backend = TOPK_BACKEND_CPU;
     problem.type = TOPK_I16;
     problem.rows = SENSORS;
     problem.length_max = READINGS;
@@ -52,7 +54,7 @@ int main(void) {
     predicate.low.value.f64 = 18.5;
     predicate.high.value.f64 = 25.0;
 
-    if (topk_context_create(NULL, &context) != TOPK_OK ||
+    if (topk_context_create(&options, &context) != TOPK_OK ||
         topk_workspace_size(context, TOPK_OPERATION_WHERE, &problem, &bytes) != TOPK_OK) {
         return fail(topk_last_error());
     }

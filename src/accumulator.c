@@ -61,6 +61,9 @@ static topk_status accumulator_make(const topk_context *context, const topk_prob
     if (context == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }
+    if (context->kind != TOPK_BACKEND_CPU) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "this version has accumulators on the CPU only");
+    }
     const topk_status status = topk_plan_make(TOPK_OPERATION_SELECT, problem, &a->plan);
     if (status != TOPK_OK) {
         return status;
@@ -150,7 +153,7 @@ topk_status topk_accumulator_size(const topk_context *context, const topk_proble
 topk_status topk_accumulator_init(topk_context *context, const topk_problem *problem, void *state,
                                   size_t state_bytes, topk_stream stream) {
     struct accumulator a;
-    struct state s;
+    struct state s = {0};
     const topk_status status = open_state(context, problem, state, state_bytes, stream, &a, &s);
     if (status != TOPK_OK) {
         return status;
@@ -319,7 +322,7 @@ topk_status topk_accumulator_push(topk_context *context, const topk_problem *pro
                                   size_t state_bytes, const topk_input *chunk, int64_t length, int64_t base,
                                   topk_stream stream) {
     struct accumulator a;
-    struct state s;
+    struct state s = {0};
     topk_input input;
     struct buffer buffers[INPUT_BUFFERS + 1];
     topk_status status = open_state(context, problem, state, state_bytes, stream, &a, &s);
@@ -366,7 +369,7 @@ static void write_row(const struct accumulator *a, const struct state *s, int64_
 topk_status topk_accumulator_peek(topk_context *context, const topk_problem *problem, void *state,
                                   size_t state_bytes, void *values, void *indices, topk_stream stream) {
     struct accumulator a;
-    struct state s;
+    struct state s = {0};
     topk_status status = open_state(context, problem, state, state_bytes, stream, &a, &s);
     if (status != TOPK_OK || (status = check_state(&a, &s)) != TOPK_OK) {
         return status;

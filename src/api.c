@@ -27,8 +27,10 @@ static topk_status check_workspace(const struct candidate *chosen, size_t worksp
                            chosen->method->name, chosen->workspace_bytes);
 }
 
-static topk_status check_stream(topk_stream stream) {
-    return stream == NULL ? TOPK_OK : topk_fail(TOPK_ERROR_UNSUPPORTED, "stream must be NULL on the CPU");
+static topk_status check_stream(const topk_context *context, topk_stream stream) {
+    return stream == NULL || context->kind == TOPK_BACKEND_CUDA
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_UNSUPPORTED, "stream must be NULL on the CPU");
 }
 
 /* What all entry points begin with: a plan, a method, and a call whose input is copied and listed in
@@ -38,12 +40,13 @@ static topk_status begin(const topk_context *context, topk_operation operation, 
                          topk_stream stream, struct plan *plan, struct candidate *chosen, struct call *call,
                          struct buffer *buffers) {
     topk_status status = topk_prepare(context, operation, problem, plan, chosen);
-    if (status != TOPK_OK || (status = check_stream(stream)) != TOPK_OK ||
+    if (status != TOPK_OK || (status = check_stream(context, stream)) != TOPK_OK ||
         (status = topk_check_input(plan, input, reads_values, &call->input, buffers)) != TOPK_OK) {
         return status;
     }
     call->context = context;
     call->plan = plan;
+    call->stream = stream;
     return check_workspace(chosen, workspace_bytes);
 }
 

@@ -8,6 +8,7 @@
 
 #include "choose.h"
 #include "cpu/backend.h"
+#include "cuda/backend.h"
 #include "status.h"
 
 enum { THREADS_MAX = 1024 };
@@ -25,7 +26,7 @@ topk_status topk_backend_status(topk_backend backend) {
     case TOPK_BACKEND_CPU:
         return TOPK_OK;
     case TOPK_BACKEND_CUDA:
-        return topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE, "this version of libtopk has no CUDA backend");
+        return topk_cuda_status();
     }
     return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "backend is %d, must be 0 to 2", (int)backend);
 }
@@ -42,6 +43,17 @@ static topk_status read_environment(topk_context *context) {
     return TOPK_OK;
 }
 
+static topk_status probe_cpu(const topk_context_options *options, topk_context *context) {
+    if (options->device != 0) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, the CPU is device 0",
+                         options->device);
+    }
+    pid_t none = 0;
+    (void)atomic_compare_exchange_strong(&first_process, &none, getpid());
+    context->threads = options->threads != 0 ? options->threads : topk_cpu_default_threads(THREADS_MAX);
+    return topk_cpu_probe(context);
+}
+
 static topk_status fill_context(const topk_context_options *options, topk_context *context) {
     topk_status status = topk_backend_status(options->backend);
     if (status != TOPK_OK) {
@@ -51,18 +63,22 @@ static topk_status fill_context(const topk_context_options *options, topk_contex
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->threads is %d, must be 0 to %d", options->threads,
                          THREADS_MAX);
     }
-    if (options->device != 0) {
-        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, the CPU is device 0",
-                         options->device);
+    context->kind = options->backend;
+    if (options->backend == TOPK_BACKEND_AUTO) {
+        context->kind = topk_cuda_status() == TOPK_OK ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
     }
-    context->kind = TOPK_BACKEND_CPU;
-    context->backend = &topk_cpu_backend;
-    context->device = 0;
-    pid_t none = 0;
-    (void)atomic_compare_exchange_strong(&first_process, &none, getpid());
-    context->threads = options->threads != 0 ? options->threads : topk_cpu_default_threads(THREADS_MAX);
-    status = topk_cpu_probe(context);
+    const bool cpu = context->kind == TOPK_BACKEND_CPU;
+    context->backend = cpu ? &topk_cpu_backend : &topk_cuda_backend;
+    context->device = options->device;
+    status = cpu ? probe_cpu(options, context) : topk_cuda_probe(context);
     return status != TOPK_OK ? status : read_environment(context);
+}
+
+void topk_context_destroy(topk_context *context) {
+    if (context != NULL) {
+        free(context->leaf);
+        free(context);
+    }
 }
 
 topk_status topk_context_create(const topk_context_options *options, topk_context **context) {
@@ -81,15 +97,11 @@ topk_status topk_context_create(const topk_context_options *options, topk_contex
     }
     status = fill_context(&known, created);
     if (status != TOPK_OK) {
-        free(created);
+        topk_context_destroy(created);
         return status;
     }
     *context = created;
     return TOPK_OK;
-}
-
-void topk_context_destroy(topk_context *context) {
-    free(context);
 }
 
 topk_status topk_context_query(const topk_context *context, topk_context_properties *properties) {

@@ -11,7 +11,8 @@ struct topk_context {
     int device;
     int threads;
     const struct method *forced; /* by the environment, or NULL */
-    const void *kernels;         /* the backend's own: the CPU's kernel set */
+    const void *kernels;         /* the CPU's kernel set */
+    void *leaf;                  /* the CUDA backend's own, freed with the context */
     const char *features;
 };
 

@@ -18,6 +18,7 @@ struct call {
     const struct topk_predicate *predicate; /* where */
     int64_t capacity;                       /* where */
     int64_t *offsets;                       /* where */
+    topk_stream stream;                     /* NULL on the CPU */
 };
 
 /* A method serves an operation on a problem with a workspace that depends on the plan alone.

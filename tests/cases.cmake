@@ -1,8 +1,9 @@
 # The shared list of cases, over both builds of the library.
 
-# What reads the internal sizes is compiled for each build of the library.
-function(topk_case_library name library)
-  add_library(${name} STATIC
+# What reads the internal sizes is compiled for each build of the library. `backend`: cpu or cuda; `device`, where
+# its memory is: host or cuda.
+function(topk_case_library name library backend device)
+  add_library(${name} STATIC support/device_${device}.c cases/row_boundaries_${backend}.c
     cases/dimensions.c cases/row_sizes.c cases/covering.c cases/instance.c cases/extents.c cases/predicate.c
     runner/run.c runner/select.c runner/kth.c runner/where.c)
   target_include_directories(${name} PUBLIC cases runner PRIVATE ${PROJECT_SOURCE_DIR}/src)
@@ -10,18 +11,20 @@ function(topk_case_library name library)
   topk_warnings(${name})
 endfunction()
 
-function(topk_case_runner name cases)
-  add_executable(${name} runner/main.c runner/options.c runner/list.c runner/reached_paths.c)
+# `schedules`: none.c, or simt.cpp where there is an emulated GPU.
+function(topk_case_runner name cases schedules)
+  add_executable(${name} runner/main.c runner/options.c runner/list.c runner/backends.c runner/session.c
+    runner/jobs.c runner/reached_paths.c runner/schedules_${schedules})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name} PRIVATE ${cases})
   topk_warnings(${name})
 endfunction()
 
-topk_case_library(topk_test_cases topk)
-topk_case_runner(test_cases topk_test_cases)
+topk_case_library(topk_test_cases topk cpu host)
+topk_case_runner(test_cases topk_test_cases none.c)
 
-topk_case_library(topk_test_cases_shrunk topk_shrunk)
-topk_case_runner(test_cases_shrunk topk_test_cases_shrunk)
+topk_case_library(topk_test_cases_shrunk topk_shrunk cpu host)
+topk_case_runner(test_cases_shrunk topk_test_cases_shrunk none.c)
 target_compile_definitions(topk_test_cases_shrunk PUBLIC TOPK_SHRINK)
 
 # One run of the list. Threads may outnumber the cores, so waiting threads must sleep.

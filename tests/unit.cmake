@@ -16,9 +16,12 @@ topk_unit_test(oracle oracle/test_oracle.c)
 topk_unit_test(covering cases/test_covering.c)
 target_link_libraries(test_covering PRIVATE topk_test_cases)
 
-foreach(name status context problem structs buffers methods accumulator_misuse)
+foreach(name status context backends problem structs buffers methods accumulator_misuse)
   topk_unit_test(api_${name} api/${name}.c)
 endforeach()
+
+topk_add_unit_test(api_backends_no_gpu test_api_backends none)
+set_tests_properties(api_backends_no_gpu PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 
 topk_unit_test(keys internals/keys.c)
 target_sources(test_keys PRIVATE ${PROJECT_SOURCE_DIR}/src/keys.c)

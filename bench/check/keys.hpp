@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elements as unsigned keys, larger is better; and as numbers. Written from CONTRACT.md section 1. */
+ * Elements as unsigned keys, larger is better; and as numbers. Written from CONTRACT.md section 1.
+ * What is constexpr can be called by code for a GPU too. */
 #ifndef BENCH_KEYS_HPP
 #define BENCH_KEYS_HPP
 
@@ -12,12 +13,12 @@
 
 namespace bench {
 
-inline bool is_float(topk_type type) {
+constexpr bool is_float(topk_type type) {
     return type >= TOPK_F16 && type <= TOPK_F8_E5M2;
 }
 
 /* Bits of the significand that are stored. */
-inline int significand_bits(topk_type type) {
+constexpr int significand_bits(topk_type type) {
     switch (type) {
     case TOPK_F16:
         return 10;
@@ -33,18 +34,18 @@ inline int significand_bits(topk_type type) {
 }
 
 /* W is the unsigned type as wide as an element. */
-template <typename W> W sign_bit() {
+template <typename W> constexpr W sign_bit() {
     return static_cast<W>(W(1) << (8 * sizeof(W) - 1));
 }
 
 /* The bits of +infinity. */
-template <typename W> W infinity_bits(topk_type type) {
+template <typename W> constexpr W infinity_bits(topk_type type) {
     const W exponent_and_significand = static_cast<W>(~sign_bit<W>());
     return static_cast<W>(exponent_and_significand >> significand_bits(type) << significand_bits(type));
 }
 
 /* NaN ranks above infinity, as the default policy has it. */
-template <typename W> W key_of(topk_type type, topk_direction direction, W bits) {
+template <typename W> constexpr W key_of(topk_type type, topk_direction direction, W bits) {
     W key = bits;
     if (is_float(type)) {
         const W magnitude = static_cast<W>(bits & ~sign_bit<W>());
@@ -62,7 +63,7 @@ template <typename W> W key_of(topk_type type, topk_direction direction, W bits)
 }
 
 /* What fills the slots beyond the end of a row. */
-template <typename W> W padding_bits(topk_type type, topk_direction direction) {
+template <typename W> constexpr W padding_bits(topk_type type, topk_direction direction) {
     const bool largest = direction == TOPK_LARGEST;
     if (is_float(type)) {
         return static_cast<W>(infinity_bits<W>(type) | (largest ? sign_bit<W>() : W(0)));

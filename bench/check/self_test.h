@@ -1,12 +1,33 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A test of the checks: results are spoilt, one way after another, before they are checked. */
 #ifndef BENCH_SELF_TEST_H
 #define BENCH_SELF_TEST_H
 
-#include "measure/run.h"
+#include "points/outputs.h"
+#include "points/suites.h"
 
-/* Runs small points whose results are spoilt, one way after another, before they are checked. True if
- * every right result passed, every spoilt one was rejected without a time, and every read kernel reads
- * every byte. */
-bool bench_self_test(bench_session *session);
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Makes right outputs wrong; they are on the host. */
+typedef void bench_spoil(const bench_point *point, bench_outputs *outputs);
+
+/* What came of a point. */
+typedef struct bench_verdict {
+    bool correct, timed;
+    char reason[192];
+} bench_verdict;
+
+/* Runs a point, with a result that is spoilt before it is checked unless `spoil` is NULL. */
+typedef void bench_trial_run(void *state, const bench_point *point, bench_spoil *spoil, bench_verdict *seen);
+
+/* True if every right result passed, and every spoilt one was rejected without a time; tells on stdout. */
+bool bench_self_test(bench_device device, bench_trial_run *run, void *state);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* BENCH_SELF_TEST_H */

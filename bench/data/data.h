@@ -6,6 +6,10 @@
 
 #include "points/point.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct bench_distribution bench_distribution;
 
 /* NULL if there is none of that name. */
@@ -41,5 +45,9 @@ static inline const void *bench_data_copy(const bench_data *data, int64_t i) {
 /* Memory aligned to large pages, and asking for them: what is to be measured is the memory, not the
  * page tables. Freed with free(). NULL: out of memory. */
 void *bench_allocate(size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* BENCH_DATA_H */

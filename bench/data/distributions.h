@@ -6,6 +6,10 @@
 
 #include "data/data.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Elements [first, first + count) of the input, all rows one after the other. `first` is even, so that
  * a distribution may make its numbers in pairs. */
 typedef struct bench_block {
@@ -31,5 +35,9 @@ extern const int bench_distribution_count;
 
 /* Whether the block is filled by ->bits rather than by ->numbers. */
 bool bench_distribution_in_bits(const struct bench_distribution *distribution, topk_type type);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* BENCH_DISTRIBUTIONS_H */

@@ -8,6 +8,10 @@
 
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 bool bench_type_is_float(topk_type type);
 bool bench_type_is_signed(topk_type type);
 
@@ -16,5 +20,9 @@ void bench_store_numbers(topk_type type, const double *numbers, int64_t count, v
 
 /* Writes the low bits of each word. */
 void bench_store_bits(topk_type type, const uint64_t *bits, int64_t count, void *elements);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* BENCH_ELEMENTS_H */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/call.h"
 
-#include "data/data.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "points/tuning.h"
 
 static topk_problem describe(const bench_point *point) {
     topk_problem problem = TOPK_PROBLEM_INIT;
@@ -27,18 +24,10 @@ topk_status bench_call_make(bench_call *call, topk_context *context, const bench
     call->outputs = outputs;
     call->predicate.kind = TOPK_GT;
     call->predicate.low.value.f64 = bound;
-    const topk_status status =
-        topk_workspace_size(context, point->operation, &call->problem, &call->workspace_bytes);
-    if (status != TOPK_OK) {
-        return status;
+    if (point->tuning[0] != '\0' && bench_tuning_read(point->tuning, point->n, &call->tuning)) {
+        call->problem.tuning = &call->tuning;
     }
-    call->workspace = bench_allocate(call->workspace_bytes);
-    return call->workspace != NULL ? TOPK_OK : TOPK_ERROR_OUT_OF_MEMORY;
-}
-
-void bench_call_free(bench_call *call) {
-    free(call->workspace);
-    call->workspace = NULL;
+    return topk_workspace_size(context, point->operation, &call->problem, &call->workspace_bytes);
 }
 
 bool bench_call_run(void *state, const void *input) {
@@ -49,13 +38,13 @@ bool bench_call_run(void *state, const void *input) {
     switch (call->point->operation) {
     case TOPK_OPERATION_SELECT:
         return topk_select(call->context, &call->problem, &data, out->values, out->indices, call->workspace,
-                           call->workspace_bytes, NULL) == TOPK_OK;
+                           call->workspace_bytes, call->stream) == TOPK_OK;
     case TOPK_OPERATION_KTH:
         return topk_kth(call->context, &call->problem, &data, out->kth, out->better, out->equal,
-                        call->workspace, call->workspace_bytes, NULL) == TOPK_OK;
+                        call->workspace, call->workspace_bytes, call->stream) == TOPK_OK;
     default:
         return topk_where(call->context, &call->problem, &data, &call->predicate, NULL, out->indices,
                           out->capacity, out->offsets, call->workspace, call->workspace_bytes,
-                          NULL) == TOPK_OK;
+                          call->stream) == TOPK_OK;
     }
 }

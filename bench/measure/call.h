@@ -7,21 +7,24 @@
 #include "points/outputs.h"
 #include "points/point.h"
 
+#include "topk_experimental.h"
+
 typedef struct bench_call {
     topk_context *context;
     topk_problem problem;
+    topk_tuning tuning;
     topk_predicate predicate;
     const bench_point *point;
     bench_outputs *outputs;
-    void *workspace;
+    void *workspace; /* of workspace_bytes; the user's to provide */
     size_t workspace_bytes;
+    topk_stream stream; /* NULL on the CPU */
 } bench_call;
 
-/* Prepares the call: all that is not to be timed. `bound` is that of where. On a failure, and for the
- * rest of the program's run, `topk_last_error()` says why; free the call in any case. */
+/* Describes the call and asks for the size of its workspace. `bound` is that of where. The call must
+ * stay where it is. On a failure `topk_last_error()` says why. */
 topk_status bench_call_make(bench_call *call, topk_context *context, const bench_point *point, double bound,
                             bench_outputs *outputs);
-void bench_call_free(bench_call *call);
 
 /* The call itself. `state` is a bench_call. False if the library reports a failure. */
 bool bench_call_run(void *state, const void *input);

@@ -142,16 +142,16 @@ bool bench_run(bench_session *session, const bench_point *point, bench_sink *sin
         }
         const double bound = bench_oracle_bound(session->oracle);
         const topk_status status = bench_call_make(&call, session->context, point, bound, &outputs);
-        ok = status == TOPK_OK ||
-             fail(&result, status == TOPK_ERROR_OUT_OF_MEMORY ? "out of memory" : topk_last_error());
         result.workspace_bytes = call.workspace_bytes;
+        call.workspace = status == TOPK_OK ? bench_allocate(call.workspace_bytes) : NULL;
+        ok = call.workspace != NULL || fail(&result, status == TOPK_OK ? "out of memory" : topk_last_error());
     }
     if (ok) {
         ok = run_all(session, &call, &result, sink, state);
     } else {
         sink(state, session, &result);
     }
-    bench_call_free(&call);
+    free(call.workspace);
     bench_outputs_free(&outputs);
     return ok;
 }

@@ -7,6 +7,7 @@
 
 #include "baselines/baselines.h"
 #include "check/check.h"
+#include "check/self_test.h"
 #include "data/data.h"
 #include "measure/pairs.h"
 
@@ -20,7 +21,7 @@ typedef struct bench_session {
     bool rivals;
     uint64_t seed;
     /* NULL, or what spoils the outputs of the call before they are checked: a test of the checks. */
-    void (*tamper)(const bench_point *point, bench_outputs *outputs);
+    bench_spoil *tamper;
     bench_data data;
     bench_oracle *oracle;
 } bench_session;

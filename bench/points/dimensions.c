@@ -2,6 +2,7 @@
 #include "points/dimensions.h"
 
 #include "data/data.h"
+#include "points/tuning.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -42,8 +43,7 @@ static bool parse_power(const char **text, int64_t *count) {
     return true;
 }
 
-/* A power as above, or n, or n/POWER. */
-static bool parse_count(const char *text, int64_t n, int64_t *count) {
+bool bench_count_read(const char *text, int64_t n, int64_t *count) {
     if (*text == 'n') {
         ++text;
         *count = n;
@@ -73,7 +73,7 @@ static bool set_type(bench_point *point, const char *text) {
 
 static bool set_k(bench_point *point, const char *text) {
     int64_t k;
-    if (!parse_count(text, point->n, &k)) {
+    if (!bench_count_read(text, point->n, &k)) {
         return false;
     }
     point->k = point->operation == TOPK_OPERATION_WHERE ? 0 : k;
@@ -97,6 +97,16 @@ static bool set_method(bench_point *point, const char *text) {
     return true;
 }
 
+static bool set_tuning(bench_point *point, const char *text) {
+    topk_tuning tuning;
+    const bool none = strcmp(text, "none") == 0;
+    if (strlen(text) >= sizeof point->tuning || (!none && !bench_tuning_read(text, point->n, &tuning))) {
+        return false;
+    }
+    strcpy(point->tuning, none ? "" : text);
+    return true;
+}
+
 /* The place of `text` among two names, or -1. */
 static int one_of(const char *text, const char *first, const char *second) {
     if (strcmp(text, first) == 0) {
@@ -114,15 +124,17 @@ bool bench_point_set(bench_point *point, bench_dimension dimension, const char *
         point->distribution = bench_distribution_find(text);
         return point->distribution != NULL;
     case BENCH_ROWS:
-        return parse_count(text, 0, &point->rows);
+        return bench_count_read(text, 0, &point->rows);
     case BENCH_N:
-        return parse_count(text, 0, &point->n);
+        return bench_count_read(text, 0, &point->n);
     case BENCH_K:
         return set_k(point, text);
     case BENCH_KEEP:
         return set_keep(point, text);
     case BENCH_METHOD:
         return set_method(point, text);
+    case BENCH_TUNING:
+        return set_tuning(point, text);
     case BENCH_DIRECTION:
         choice = one_of(text, "largest", "smallest");
         point->direction = choice ? TOPK_SMALLEST : TOPK_LARGEST;

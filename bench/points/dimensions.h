@@ -10,4 +10,7 @@
  * says nothing that the dimension knows. */
 bool bench_point_set(bench_point *point, bench_dimension dimension, const char *text);
 
+/* Reads a count, "1000", "2^26", "n" or "n/100", where n is the length of a row. */
+bool bench_count_read(const char *text, int64_t n, int64_t *count);
+
 #endif /* BENCH_DIMENSIONS_H */

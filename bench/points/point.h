@@ -28,6 +28,7 @@ typedef struct bench_point {
     topk_ties ties;
     topk_index_type index_type;
     char method[28]; /* forced method, "" for the library's choice */
+    char tuning[36]; /* knobs of the method, see tuning.h; "" for none */
 } bench_point;
 
 /* Bytes of the input of a point, and of one of its indices. */

@@ -3,16 +3,12 @@
 
 #include "data/data.h"
 #include "points/dimensions.h"
+#include "points/grids.h"
+#include "points/peers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct grid {
-    const char *suite;
-    topk_operation operation;
-    const char *lists[BENCH_DIMENSIONS]; /* NULL: the list in `defaults` */
-} grid;
 
 static const char *const defaults[BENCH_DIMENSIONS] = {
     [BENCH_TYPE] = "f32",
@@ -26,59 +22,7 @@ static const char *const defaults[BENCH_DIMENSIONS] = {
     [BENCH_TIES] = "lowest",
     [BENCH_INDEX] = "i32",
     [BENCH_METHOD] = "auto",
-};
-
-#define EVERY_DISTRIBUTION                                                                                   \
-    "uniform,normal,normal-1e8,cd,prefix10,prefix20,cluster,narrow,zipf,softmax,quantised,relu-quantised,"   \
-    "tie-heavy,pivot-tie,all-equal"
-
-static const grid grids[] = {
-    {"select",
-     TOPK_OPERATION_SELECT,
-     {[BENCH_DIST] = "uniform,normal", [BENCH_K] = "10,1000,10^5,n/100", [BENCH_ORDER] = "best,any"}},
-    {"select",
-     TOPK_OPERATION_SELECT,
-     {[BENCH_DIST] = "all-equal,relu-quantised", [BENCH_K] = "10,1000,10^5"}},
-    {"sizes",
-     TOPK_OPERATION_SELECT,
-     {[BENCH_N] = "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26", [BENCH_K] = "32"}},
-    {"data", TOPK_OPERATION_SELECT, {[BENCH_DIST] = EVERY_DISTRIBUTION, [BENCH_N] = "2^24"}},
-    {"data", TOPK_OPERATION_SELECT, {[BENCH_TYPE] = "f16,bf16,f64,i32,u32,i64,u8", [BENCH_N] = "2^24"}},
-    {"rows", TOPK_OPERATION_SELECT, {[BENCH_ROWS] = "65536", [BENCH_N] = "256", [BENCH_K] = "32"}},
-    {"rows", TOPK_OPERATION_SELECT, {[BENCH_ROWS] = "64", [BENCH_N] = "131072", [BENCH_K] = "50,2048"}},
-    {"rows", TOPK_OPERATION_SELECT, {[BENCH_ROWS] = "10^6", [BENCH_N] = "64", [BENCH_K] = "8"}},
-    {"rows", TOPK_OPERATION_SELECT, {[BENCH_ROWS] = "1024", [BENCH_N] = "8192", [BENCH_K] = "64"}},
-    {"large-k",
-     TOPK_OPERATION_SELECT,
-     {[BENCH_N] = "2^24", [BENCH_K] = "n/16,n/4,n/2,n", [BENCH_ORDER] = "best,any"}},
-    {"kth", TOPK_OPERATION_KTH, {[BENCH_DIST] = "uniform,normal", [BENCH_K] = "1000,n/100,n/2"}},
-    {"where", TOPK_OPERATION_WHERE, {[BENCH_KEEP] = "1,10,50,90"}},
-    {"quick",
-     TOPK_OPERATION_SELECT,
-     {[BENCH_TYPE] = "f16,bf16,f32,f64,i32,u32,i64,u64,u8",
-      [BENCH_DIST] = EVERY_DISTRIBUTION,
-      [BENCH_N] = "5000",
-      [BENCH_K] = "100"}},
-    {"quick",
-     TOPK_OPERATION_SELECT,
-     {[BENCH_DIST] = "normal,tie-heavy",
-      [BENCH_N] = "1000",
-      [BENCH_ROWS] = "1,3",
-      [BENCH_K] = "0,1,n,2^10",
-      [BENCH_DIRECTION] = "largest,smallest",
-      [BENCH_ORDER] = "best,any",
-      [BENCH_TIES] = "lowest,any",
-      [BENCH_INDEX] = "i32,i64"}},
-    {"quick",
-     TOPK_OPERATION_KTH,
-     {[BENCH_DIST] = "normal,tie-heavy", [BENCH_N] = "5000", [BENCH_ROWS] = "1,3", [BENCH_K] = "1,100,n"}},
-    {"quick",
-     TOPK_OPERATION_WHERE,
-     {[BENCH_TYPE] = "f16,bf16,f32,f64,i32,u32,i64,u64,u8",
-      [BENCH_N] = "5000",
-      [BENCH_ROWS] = "1,3",
-      [BENCH_KEEP] = "0,10,90",
-      [BENCH_INDEX] = "i32,i64"}},
+    [BENCH_TUNING] = "none",
 };
 
 typedef struct point_list {
@@ -134,36 +78,81 @@ static bool expand(const char *const lists[], int dimension, const bench_point *
     return true;
 }
 
-static bool belongs(const grid *each, const char *suite) {
+/* "all" is every suite but quick; "air-figures" is all that begin with air-. */
+static bool belongs(const bench_grid *each, const char *suite) {
     if (strcmp(suite, "all") == 0) {
         return strcmp(each->suite, "quick") != 0;
+    }
+    if (strcmp(suite, "air-figures") == 0) {
+        return strncmp(each->suite, "air-", 4) == 0;
     }
     return strcmp(suite, each->suite) == 0;
 }
 
-int bench_suite_points(const char *suite, const char *const overrides[BENCH_DIMENSIONS], bench_point **points,
-                       char *error, size_t error_bytes) {
-    point_list list = {NULL, 0, 0};
-    bool known = false;
-    for (size_t g = 0; g < sizeof grids / sizeof *grids; ++g) {
-        if (!belongs(&grids[g], suite)) {
-            continue;
-        }
-        known = true;
-        const char *lists[BENCH_DIMENSIONS];
-        for (int d = 0; d < BENCH_DIMENSIONS; ++d) {
-            lists[d] = overrides[d] ? overrides[d] : grids[g].lists[d] ? grids[g].lists[d] : defaults[d];
-        }
-        bench_point point;
-        memset(&point, 0, sizeof point);
-        point.operation = grids[g].operation;
-        if (!expand(lists, 0, &point, &list, error, error_bytes)) {
-            free(list.points);
-            return -1;
+/* Appends the points of a grid, with the user's lists in the place of its own. */
+static bool add_grid(const bench_grid *grid, const char *const overrides[], point_list *list, char *error,
+                     size_t error_bytes) {
+    const char *lists[BENCH_DIMENSIONS];
+    for (int d = 0; d < BENCH_DIMENSIONS; ++d) {
+        lists[d] = overrides[d] ? overrides[d] : grid->lists[d] ? grid->lists[d] : defaults[d];
+    }
+    bench_point point;
+    memset(&point, 0, sizeof point);
+    point.operation = grid->operation;
+    return expand(lists, 0, &point, list, error, error_bytes);
+}
+
+/* The points of published measurements are what they are; only how they are solved can be chosen. */
+static bool add_peers(const char *suite, const char *const overrides[], point_list *list, char *error,
+                      size_t error_bytes) {
+    for (int d = BENCH_TYPE; d <= BENCH_DIRECTION; ++d) {
+        if (overrides[d] != NULL) {
+            snprintf(error, error_bytes, "the points of the suite '%s' are fixed", suite);
+            return false;
         }
     }
-    if (!known) {
-        snprintf(error, error_bytes, "no suite '%s'", suite);
+    const bench_peer *peer;
+    for (int i = 0; (peer = bench_peer_at(i)) != NULL; ++i) {
+        char rows[24], n[24], k[24];
+        if (suite[5] != '\0' && strcmp(suite + 6, peer->group) != 0) {
+            continue;
+        }
+        snprintf(rows, sizeof rows, "%lld", (long long)peer->rows);
+        snprintf(n, sizeof n, "%lld", (long long)peer->n);
+        snprintf(k, sizeof k, "%lld", (long long)peer->k);
+        const bench_grid grid = {suite,
+                                 TOPK_OPERATION_SELECT,
+                                 {[BENCH_DIST] = peer->data,
+                                  [BENCH_ROWS] = rows,
+                                  [BENCH_N] = n,
+                                  [BENCH_K] = k,
+                                  [BENCH_ORDER] = "any",
+                                  [BENCH_TIES] = "any"}};
+        if (!add_grid(&grid, overrides, list, error, error_bytes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int bench_suite_points(bench_device device, const char *suite, const char *const overrides[BENCH_DIMENSIONS],
+                       bench_point **points, char *error, size_t error_bytes) {
+    const bench_grid *grids = device == BENCH_CUDA ? bench_gpu_grids : bench_cpu_grids;
+    const int count = device == BENCH_CUDA ? bench_gpu_grid_count : bench_cpu_grid_count;
+    point_list list = {NULL, 0, 0};
+    bool ok = true;
+    if (device == BENCH_CUDA && strncmp(suite, "peers", 5) == 0 && (suite[5] == '\0' || suite[5] == '-')) {
+        ok = add_peers(suite, overrides, &list, error, error_bytes);
+    }
+    for (int g = 0; ok && g < count; ++g) {
+        ok = !belongs(&grids[g], suite) || add_grid(&grids[g], overrides, &list, error, error_bytes);
+    }
+    if (ok && list.count == 0) {
+        snprintf(error, error_bytes, "no suite '%s', or no points in it", suite);
+        ok = false;
+    }
+    if (!ok) {
+        free(list.points);
         return -1;
     }
     *points = list.points;

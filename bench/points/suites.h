@@ -21,15 +21,19 @@ typedef enum bench_dimension {
     BENCH_TIES,
     BENCH_INDEX,
     BENCH_METHOD,
+    BENCH_TUNING,
     BENCH_DIMENSIONS
 } bench_dimension;
+
+/* Each has suites of its own; some names are those of both. */
+typedef enum bench_device { BENCH_CPU, BENCH_CUDA } bench_device;
 
 /* The points of a suite, each once. `overrides` has a list, or NULL, for each dimension, and takes the
  * place of the suite's own. Combinations of distribution and type that make no sense are left out.
  *
  * Returns the number of points, with *points to be freed by the caller; on a text that cannot be
  * read -1, with a sentence in `error`. */
-int bench_suite_points(const char *suite, const char *const overrides[BENCH_DIMENSIONS], bench_point **points,
-                       char *error, size_t error_bytes);
+int bench_suite_points(bench_device device, const char *suite, const char *const overrides[BENCH_DIMENSIONS],
+                       bench_point **points, char *error, size_t error_bytes);
 
 #endif /* BENCH_SUITES_H */

@@ -1,22 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE
 #include "session.h"
+
+#include <stdlib.h>
 
 #include "../base/alloc.h"
 #include "../base/fail.h"
+#include "device.h"
 
 static void check(topk_status status) {
     if (status != TOPK_OK)
         fail_library();
 }
 
-void session_begin(struct session *session, const struct options *options) {
-    *session = (struct session){0};
-    check(topk_context_create(&options->context, &session->context));
+static topk_status create(struct session *session, const struct options *options, topk_backend backend) {
+    topk_context_options context = options->context;
+    context.backend = backend;
+    context.device = backend == TOPK_BACKEND_CUDA ? options->context.device : 0;
+    *session = (struct session){.host = session};
+    return topk_context_create(&context, &session->context);
+}
+
+/* Whether the context's backend has the operation at all. */
+static topk_status try_operation(const struct session *session, const struct options *options,
+                                 topk_operation operation, topk_type type) {
+    topk_problem problem = session_problem(options, type, 1, 1, 1);
+    size_t bytes;
+    return topk_workspace_size(session->context, operation, &problem, &bytes);
+}
+
+static topk_status create_cuda(struct session *session, const struct options *options,
+                               topk_operation operation, topk_type type) {
+    topk_status status = create(session, options, TOPK_BACKEND_CUDA);
+    if (status == TOPK_OK)
+        status = try_operation(session, options, operation, type);
+    if (status != TOPK_OK)
+        return status;
+    device_use(options->context.device);
+    session->staging.context = session->context;
+    session->host = allocate(1, sizeof *session->host);
+    unsetenv("TOPK_METHOD"); /* it has been read, and may be no method of the CPU */
+    check(create(session->host, options, TOPK_BACKEND_CPU));
+    return TOPK_OK;
+}
+
+void session_begin(struct session *session, const struct options *options, topk_operation operation,
+                   topk_type type) {
+    switch (options->context.backend) {
+    case TOPK_BACKEND_CUDA:
+        if (create_cuda(session, options, operation, type) != TOPK_OK)
+            fail("--device cuda: %s", topk_last_error());
+        return;
+    case TOPK_BACKEND_AUTO:
+        if (device_supported() && topk_backend_status(TOPK_BACKEND_CUDA) == TOPK_OK) {
+            if (create_cuda(session, options, operation, type) == TOPK_OK)
+                return;
+            topk_context_destroy(session->context);
+        }
+        break;
+    default:
+        break;
+    }
+    check(create(session, options, TOPK_BACKEND_CPU));
+}
+
+static bool on_device(const struct session *session) {
+    return session->host != session;
 }
 
 void session_end(struct session *session) {
+    if (on_device(session)) {
+        session_end(session->host);
+        release(session->host);
+        staging_end(&session->staging);
+    }
     topk_context_destroy(session->context);
     release(session->workspace);
+}
+
+int64_t session_piece_bytes(const struct session *session, const struct options *options, topk_type type) {
+    if (!on_device(session))
+        return options->piece_bytes;
+    uint64_t most = staging_bytes_max(type);
+    return (uint64_t)options->piece_bytes < most ? options->piece_bytes : (int64_t)most;
 }
 
 topk_problem session_problem(const struct options *options, topk_type type, int64_t rows, int64_t length,
@@ -30,12 +96,6 @@ topk_problem session_problem(const struct options *options, topk_type type, int6
     return problem;
 }
 
-static topk_input input_of(const void *elements) {
-    topk_input input = TOPK_INPUT_INIT;
-    input.values = elements;
-    return input;
-}
-
 static void reserve(struct session *session, topk_operation operation, const topk_problem *problem) {
     size_t bytes;
     check(topk_workspace_size(session->context, operation, problem, &bytes));
@@ -46,17 +106,54 @@ static void reserve(struct session *session, topk_operation operation, const top
     session->workspace_bytes = bytes;
 }
 
+static void select_on_host(struct session *session, const topk_problem *problem, const topk_input *input,
+                           void *values, int64_t *indices) {
+    reserve(session, TOPK_OPERATION_SELECT, problem);
+    check(topk_select(session->context, problem, input, values, indices, session->workspace,
+                      session->workspace_bytes, NULL));
+}
+
+/* Padding could be longer than a device's memory: it is added here, by selecting from sorted rows. */
+static void select_and_pad(struct session *session, const topk_problem *problem, const void *elements,
+                           void *values, int64_t *indices) {
+    topk_problem whole = *problem;
+    whole.k_max = problem->length_max;
+    whole.order = TOPK_ORDER_BEST_FIRST;
+    uint64_t slots = (uint64_t)whole.rows * (uint64_t)whole.k_max;
+    void *best = allocate(slots, topk_type_size(problem->type));
+    int64_t *positions = allocate(slots, sizeof *positions);
+    check(staging_select(&session->staging, &whole, elements, best, positions));
+    topk_problem padded = *problem;
+    padded.row_stride = 0;
+    padded.method = NULL;
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = best;
+    input.indices = positions;
+    select_on_host(session->host, &padded, &input, values, indices);
+    release(best);
+    release(positions);
+}
+
 void session_select(struct session *session, const topk_problem *problem, const void *elements, void *values,
                     int64_t *indices) {
-    topk_input input = input_of(elements);
-    reserve(session, TOPK_OPERATION_SELECT, problem);
-    check(topk_select(session->context, problem, &input, values, indices, session->workspace,
-                      session->workspace_bytes, NULL));
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = elements;
+    if (!on_device(session))
+        select_on_host(session, problem, &input, values, indices);
+    else if (problem->k_max > problem->length_max)
+        select_and_pad(session, problem, elements, values, indices);
+    else
+        check(staging_select(&session->staging, problem, elements, values, indices));
 }
 
 void session_kth(struct session *session, const topk_problem *problem, const void *elements, void *kth,
                  int64_t *better, int64_t *equal) {
-    topk_input input = input_of(elements);
+    if (on_device(session)) {
+        check(staging_kth(&session->staging, problem, elements, kth, better, equal));
+        return;
+    }
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = elements;
     reserve(session, TOPK_OPERATION_KTH, problem);
     check(topk_kth(session->context, problem, &input, kth, better, equal, session->workspace,
                    session->workspace_bytes, NULL));
@@ -65,35 +162,14 @@ void session_kth(struct session *session, const topk_problem *problem, const voi
 void session_where(struct session *session, const topk_problem *problem, const void *elements,
                    const topk_predicate *predicate, void *values, int64_t *indices, int64_t capacity,
                    int64_t *offsets) {
-    topk_input input = input_of(elements);
+    if (on_device(session)) {
+        check(staging_where(&session->staging, problem, elements, predicate, values, indices, capacity,
+                            offsets));
+        return;
+    }
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = elements;
     reserve(session, TOPK_OPERATION_WHERE, problem);
     check(topk_where(session->context, problem, &input, predicate, values, indices, capacity, offsets,
                      session->workspace, session->workspace_bytes, NULL));
-}
-
-void stream_begin(struct stream *stream, struct session *session, const topk_problem *problem) {
-    *stream = (struct stream){.session = session, .problem = *problem};
-    check(topk_accumulator_size(session->context, problem, &stream->state_bytes));
-    stream->state = allocate(stream->state_bytes, 1);
-    stream_reset(stream);
-}
-
-void stream_reset(struct stream *stream) {
-    check(topk_accumulator_init(stream->session->context, &stream->problem, stream->state,
-                                stream->state_bytes, NULL));
-}
-
-void stream_push(struct stream *stream, const void *elements, int64_t length, int64_t base) {
-    topk_input chunk = input_of(elements);
-    check(topk_accumulator_push(stream->session->context, &stream->problem, stream->state,
-                                stream->state_bytes, &chunk, length, base, NULL));
-}
-
-void stream_peek(struct stream *stream, void *values, int64_t *indices) {
-    check(topk_accumulator_peek(stream->session->context, &stream->problem, stream->state,
-                                stream->state_bytes, values, indices, NULL));
-}
-
-void stream_end(struct stream *stream) {
-    release(stream->state);
 }

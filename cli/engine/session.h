@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The library as the tool uses it: a context, a workspace that grows as needed, positions in int64, and
- * the end of the tool at any error. */
+ * the end of the tool at any error. All data is the host's: with a GPU, elements go there piece by piece, and
+ * the results of pieces are merged on the CPU. */
 #ifndef TOPK_CLI_SESSION_H
 #define TOPK_CLI_SESSION_H
 
 #include "../options/options.h"
+#include "staging.h"
 #include "topk.h"
 
 struct session {
     topk_context *context;
-    void *workspace;
+    struct session *host; /* a session on the CPU: this one, or a GPU session's own for what is merged */
+    void *workspace;      /* on the CPU */
     size_t workspace_bytes;
+    struct staging staging; /* on a GPU */
 };
 
-void session_begin(struct session *session, const struct options *options);
+/* On the device that the options name. If it is left to the tool: on the first GPU, if there is one whose
+ * backend has the operation (and the method, if one is forced), else on the CPU. */
+void session_begin(struct session *session, const struct options *options, topk_operation operation,
+                   topk_type type);
 void session_end(struct session *session);
+
+/* Bytes that a piece may have: what the options say, and what fits into the GPU. */
+int64_t session_piece_bytes(const struct session *session, const struct options *options, topk_type type);
 
 /* A problem of the options' ranking with the given size. */
 topk_problem session_problem(const struct options *options, topk_type type, int64_t rows, int64_t length,
@@ -30,23 +40,5 @@ void session_kth(struct session *session, const topk_problem *problem, const voi
 void session_where(struct session *session, const topk_problem *problem, const void *elements,
                    const topk_predicate *predicate, void *values, int64_t *indices, int64_t capacity,
                    int64_t *offsets);
-
-/* The k best of a row that arrives in chunks. */
-struct stream {
-    struct session *session;
-    topk_problem problem;
-    void *state;
-    size_t state_bytes;
-};
-
-/* Allocates a stream for chunks of up to problem->length_max elements, and begins it. */
-void stream_begin(struct stream *stream, struct session *session, const topk_problem *problem);
-
-/* Begins again with no elements. */
-void stream_reset(struct stream *stream);
-
-void stream_push(struct stream *stream, const void *elements, int64_t length, int64_t base);
-void stream_peek(struct stream *stream, void *values, int64_t *indices);
-void stream_end(struct stream *stream);
 
 #endif /* TOPK_CLI_SESSION_H */

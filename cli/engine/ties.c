@@ -9,7 +9,7 @@
 
 void ties_begin(struct ties *ties, struct session *session, const struct options *options, topk_type type,
                 int64_t length_max, int64_t k) {
-    *ties = (struct ties){.session = session, .rank = options->problem.rank, .k = k};
+    *ties = (struct ties){.host = session->host, .rank = options->problem.rank, .k = k};
     topk_problem problem = session_problem(options, type, 1, length_max, k);
     problem.method = NULL; /* a method of topk_kth() may be none of the accumulator's */
     stream_begin(&ties->stream, session, &problem);
@@ -40,7 +40,7 @@ static int64_t count_if(struct ties *ties, const void *elements, int64_t length,
     predicate.low = bound;
     topk_problem problem = list_problem(ties, length);
     int64_t offsets[2];
-    session_where(ties->session, &problem, elements, &predicate, NULL, NULL, 0, offsets);
+    session_where(ties->host, &problem, elements, &predicate, NULL, NULL, 0, offsets);
     return offsets[1];
 }
 
@@ -80,7 +80,7 @@ void ties_push(struct ties *ties, const void *elements, int64_t length) {
         char kth[8];
         topk_problem problem = list_problem(ties, ties->k);
         stream_peek(stream, list, NULL);
-        session_kth(ties->session, &problem, list, kth, &ties->better, NULL);
+        session_kth(ties->host, &problem, list, kth, &ties->better, NULL);
         if (!ties->known || memcmp(kth, ties->kth, element) != 0)
             ties->equal = count_equal(ties, ties->best, listed, kth);
         ties->equal += count_equal(ties, elements, length, kth);
@@ -101,7 +101,7 @@ void ties_result(struct ties *ties, void *kth, int64_t *better, int64_t *equal) 
         return;
     }
     topk_problem problem = list_problem(ties, 0);
-    session_kth(ties->session, &problem, NULL, kth, NULL, NULL);
+    session_kth(ties->host, &problem, NULL, kth, NULL, NULL);
     *better = ties->k > 0 ? ties->seen : 0;
     *equal = 0;
 }

@@ -4,10 +4,10 @@
 #ifndef TOPK_CLI_TIES_H
 #define TOPK_CLI_TIES_H
 
-#include "session.h"
+#include "stream.h"
 
 struct ties {
-    struct session *session;
+    struct session *host; /* where the list is ranked, and elements are counted */
     struct stream stream;
     topk_rank rank;
     int64_t k;

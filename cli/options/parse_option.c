@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <argp.h>
+#include <limits.h>
 #include <string.h>
 
 #include "../base/fail.h"
@@ -68,12 +69,26 @@ static topk_type parse_dtype(const char *name) {
     return type;
 }
 
+static void parse_device(const char *text, topk_context_options *context) {
+    static const char numbered[] = "cuda:";
+    int64_t ordinal = 0;
+    if (strcmp(text, "auto") == 0)
+        context->backend = TOPK_BACKEND_AUTO;
+    else if (strcmp(text, "cpu") == 0)
+        context->backend = TOPK_BACKEND_CPU;
+    else if (strcmp(text, "cuda") == 0 || (strncmp(text, numbered, sizeof numbered - 1) == 0 &&
+                                           integer_parse(text + sizeof numbered - 1, 0, INT_MAX, &ordinal)))
+        context->backend = TOPK_BACKEND_CUDA;
+    else
+        fail_usage("--device: '%s' is none of auto, cpu, cuda, cuda:N", text);
+    context->device = (int)ordinal;
+}
+
 const char *const format_words[] = {"auto", "text", "npy", "fvecs", "ivecs", "bvecs", "raw", NULL};
 
 error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char *const nan_words[] = {"largest", "last", NULL};
     static const char *const ties_words[] = {"lowest", "any", NULL};
-    static const char *const device_words[] = {"auto", "cpu", "cuda", NULL};
     struct options *options = state->input;
     if (key > KEY_PREDICATE && key <= KEY_PREDICATE + TOPK_BETWEEN) {
         parse_predicate(state, &options->predicate, (topk_predicate_kind)(key - KEY_PREDICATE), argument);
@@ -117,7 +132,7 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         options->problem.method = argument;
         break;
     case KEY_DEVICE:
-        options->context.backend = (topk_backend)parse_word("--device", argument, device_words);
+        parse_device(argument, &options->context);
         break;
     case KEY_THREADS:
         options->context.threads = (int)parse_integer("--threads", argument, 1, 1024);

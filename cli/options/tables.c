@@ -43,7 +43,7 @@ static const struct argp_option predicate_options[] = {
 
 static const struct argp_option run_options[] = {
     {NULL, 0, NULL, 0, "Execution:", 3},
-    {"device", KEY_DEVICE, "auto|cpu|cuda", 0, "Where to compute", 0},
+    {"device", KEY_DEVICE, "auto|cpu|cuda[:N]", 0, "Where to compute; N is the GPU's number", 0},
     {"threads", KEY_THREADS, "N", 0, "CPU threads, 1 to 1024", 0},
     {0},
 };

@@ -62,10 +62,13 @@ void run_explain(const struct options *options) {
         measure_text(options, &layout);
     else
         measure_matrix(options, &layout);
-    session_begin(&session, options);
+    session_begin(&session, options, TOPK_OPERATION_SELECT, layout.type);
     topk_problem problem = session_problem(options, layout.type, layout.rows, layout.cols, options->k);
     problem.row_stride = layout.stride;
     print_problem(options, &layout);
+    output_string("device    ");
+    print_chosen(&session);
+    output_string("\n");
     print_explanation(&session, &problem);
     output_flush();
     session_end(&session);

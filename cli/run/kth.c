@@ -27,8 +27,9 @@ static void kth_pieces(struct session *session, const struct options *options, c
     const struct layout *layout = &matrix->layout;
     size_t element = topk_type_size(layout->type);
     struct pieces pieces;
-    pieces_begin(&pieces, matrix, options->piece_bytes / (int64_t)element,
-                 options->piece_bytes / (int64_t)(element + 2 * sizeof(int64_t)));
+    int64_t piece_bytes = session_piece_bytes(session, options, layout->type);
+    pieces_begin(&pieces, matrix, piece_bytes / (int64_t)element,
+                 piece_bytes / (int64_t)(element + 2 * sizeof(int64_t)));
     uint64_t rows = (uint64_t)pieces.rows_max;
     struct answers answers = {allocate(rows, element), allocate(rows, sizeof(int64_t)),
                               allocate(rows, sizeof(int64_t))};
@@ -69,7 +70,7 @@ static void kth_matrix(const struct options *options) {
     struct session session;
     struct report report;
     matrix_open(&matrix, options);
-    session_begin(&session, options);
+    session_begin(&session, options, TOPK_OPERATION_KTH, matrix.layout.type);
     report_begin(&report, options, "kth", matrix.layout.type, matrix.layout.matrix);
     kth_pieces(&session, options, &matrix, &report);
     report_end(&report, matrix.layout.rows, matrix.layout.cols);
@@ -84,7 +85,7 @@ static void kth_text(const struct options *options) {
     struct report report;
     struct progress progress;
     text_open(&text, options, options->k);
-    session_begin(&session, options);
+    session_begin(&session, options, TOPK_OPERATION_KTH, text.format.type);
     int64_t most = text_lines_most(&text);
     ties_begin(&ties, &session, options, text.format.type, text.count_max,
                options->k <= most ? options->k : most + 1);

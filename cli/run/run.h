@@ -13,4 +13,9 @@ void run_where(const struct options *options);
 void run_info(const struct options *options);
 void run_explain(const struct options *options);
 
+struct session;
+
+/* Prints the device that a session works on: cpu, or cuda and its number. */
+void print_chosen(const struct session *session);
+
 #endif /* TOPK_CLI_RUN_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../arrays/arrays.h"
 #include "../base/alloc.h"
-#include "../engine/session.h"
+#include "../engine/stream.h"
 #include "../input/matrix.h"
 #include "../output/progress.h"
 #include "../output/report.h"
@@ -63,9 +63,9 @@ static void results_end(struct results *results, const struct layout *layout) {
 }
 
 /* Rows whose results fit into the bytes of a piece. */
-static int64_t rows_per_piece(const struct options *options, const struct layout *layout, int64_t k) {
+static int64_t rows_per_piece(int64_t piece_bytes, const struct layout *layout, int64_t k) {
     int64_t slot = (int64_t)(topk_type_size(layout->type) + sizeof(int64_t));
-    int64_t slots = options->piece_bytes / slot;
+    int64_t slots = piece_bytes / slot;
     return k > 0 ? slots / k : INT64_MAX;
 }
 
@@ -73,8 +73,9 @@ static void select_pieces(struct session *session, const struct options *options
                           struct results *results) {
     const struct layout *layout = &matrix->layout;
     struct pieces pieces;
-    pieces_begin(&pieces, matrix, options->piece_bytes / (int64_t)topk_type_size(layout->type),
-                 rows_per_piece(options, layout, results->k));
+    int64_t piece_bytes = session_piece_bytes(session, options, layout->type);
+    pieces_begin(&pieces, matrix, piece_bytes / (int64_t)topk_type_size(layout->type),
+                 rows_per_piece(piece_bytes, layout, results->k));
     results_allocate(results, options, layout, pieces.rows_max);
     bool parts = pieces.length_max < layout->cols;
     topk_problem problem =
@@ -115,7 +116,7 @@ void run_select(const struct options *options) {
     struct session session;
     struct results results;
     matrix_open(&matrix, options);
-    session_begin(&session, options);
+    session_begin(&session, options, TOPK_OPERATION_SELECT, matrix.layout.type);
     results_begin(&results, options, &matrix.layout);
     select_pieces(&session, options, &matrix, &results);
     results_end(&results, &matrix.layout);

@@ -2,7 +2,7 @@
 #include "../arrays/arrays.h"
 #include "../base/alloc.h"
 #include "../engine/keep.h"
-#include "../engine/session.h"
+#include "../engine/stream.h"
 #include "../input/text.h"
 #include "../output/progress.h"
 #include "../output/report.h"
@@ -74,7 +74,7 @@ void run_select_text(const struct options *options) {
     struct session session;
     struct stream stream;
     text_open(&text, options, options->k);
-    session_begin(&session, options);
+    session_begin(&session, options, TOPK_OPERATION_SELECT, text.format.type);
     bool arrays = options->values_path != NULL || options->indices_path != NULL;
     struct best best = {.k = options->k};
     if (!arrays && best.k > text_lines_most(&text)) /* only arrays have padding */

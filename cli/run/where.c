@@ -93,9 +93,9 @@ static void where_matrix(const struct options *options) {
     matrix_open(&matrix, options);
     const struct layout *layout = &matrix.layout;
     int64_t match_bytes = (int64_t)(topk_type_size(layout->type) + sizeof(int64_t));
-    pieces_begin(&pieces, &matrix, options->piece_bytes / match_bytes,
-                 options->piece_bytes / (int64_t)sizeof(int64_t));
-    session_begin(&session, options);
+    session_begin(&session, options, TOPK_OPERATION_WHERE, layout->type);
+    int64_t piece_bytes = session_piece_bytes(&session, options, layout->type);
+    pieces_begin(&pieces, &matrix, piece_bytes / match_bytes, piece_bytes / (int64_t)sizeof(int64_t));
     matches_begin(&matches, options, layout->type, layout->matrix, pieces.rows_max,
                   pieces.rows_max * pieces.length_max);
     topk_problem problem = session_problem(options, layout->type, 0, pieces.length_max, 0);
@@ -140,7 +140,7 @@ static void where_text(const struct options *options) {
     struct matches matches;
     struct progress progress;
     text_open(&text, options, 0);
-    session_begin(&session, options);
+    session_begin(&session, options, TOPK_OPERATION_WHERE, text.format.type);
     matches_begin(&matches, options, text.format.type, false, 1, text.count_max);
     progress_begin(&progress, options->quiet, text.size);
     while (text_next(&text)) {

@@ -38,8 +38,10 @@ std::vector<std::int64_t> smallest(topk_context *context, const std::vector<doub
 
 int main() {
     try {
+        topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+        options.backend = TOPK_BACKEND_CPU;
         topk_context *created;
-        check(topk_context_create(nullptr, &created));
+        check(topk_context_create(&options, &created));
         const std::unique_ptr<topk_context, void (*)(topk_context *)> context(created, topk_context_destroy);
         const auto indices = smallest(context.get(), {2.5, -1.0, 7.25, -1.0, 0.0}, 3);
         return indices == std::vector<std::int64_t>{1, 3, 4} ? 0 : 1;

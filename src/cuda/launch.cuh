@@ -15,14 +15,19 @@ struct simt_launch_shape {
     bool cooperative;      /* all blocks resident at once, or the launch fails */
     uint32_t shared_bytes; /* dynamic shared memory of a block */
     struct CUstream_st *stream;
+    bool dependent; /* may start before the launch before it in the stream has ended */
 };
+
+/* The kernel of a dependent launch calls simt_wait_predecessor before it touches memory, and must have been
+ * compiled for an architecture that knows of it: see simt_architecture. The first launch of a call into the
+ * library is not dependent, since what comes before it is not known. */
 
 #ifdef __CUDACC__
 
 /* Enqueues the kernel; returns 0 or a cudaError_t. Nothing is allocated and nothing waited for. */
 template <typename Args>
 static int simt_launch(const simt_launch_shape &shape, void (*kernel)(Args), Args args) {
-    cudaLaunchAttribute attributes[2];
+    cudaLaunchAttribute attributes[3];
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(shape.blocks, shape.rows);
     config.blockDim = dim3(shape.threads);
@@ -44,8 +49,20 @@ static int simt_launch(const simt_launch_shape &shape, void (*kernel)(Args), Arg
         attribute.id = cudaLaunchAttributeCooperative;
         attribute.val.cooperative = 1;
     }
+#ifndef TOPK_PORTABLE
+    if (shape.dependent) {
+        cudaLaunchAttribute &attribute = attributes[config.numAttrs++];
+        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute.val.programmaticStreamSerializationAllowed = 1;
+    }
+#endif
     void *parameters[] = {&args};
     return cudaLaunchKernelExC(&config, (const void *)kernel, parameters);
+}
+
+/* Enqueues the setting of each byte to `value`; 0 or a cudaError_t. */
+static inline int simt_memset_async(struct CUstream_st *stream, void *address, uint8_t value, size_t bytes) {
+    return cudaMemsetAsync(address, value, bytes, stream);
 }
 
 /* Once per kernel and device before a launch with more than 48 KiB of shared memory; 0 or a cudaError_t. */
@@ -54,17 +71,53 @@ template <typename Args> static int simt_allow_shared(void (*kernel)(Args), uint
                                 (int)bytes);
 }
 
+/* Loads the kernel on the current device, so that its first launch neither allocates nor waits, and allows it
+ * that much dynamic shared memory; 0 or a cudaError_t. */
+template <typename Args> static int simt_prepare(void (*kernel)(Args), uint32_t shared_bytes) {
+    cudaFuncAttributes attributes;
+    int error = cudaFuncGetAttributes(&attributes, (const void *)kernel);
+    if (error == 0 && shared_bytes > 48 * 1024)
+        error = simt_allow_shared(kernel, shared_bytes);
+    return error;
+}
+
+/* The architecture that the kernel was compiled for, such as 90 for sm_90; 0 on an error. The device's may be
+ * later. Below 90 the kernel knows neither clusters nor dependent launches. */
+template <typename Args> static uint32_t simt_architecture(void (*kernel)(Args)) {
+    cudaFuncAttributes attributes;
+    if (cudaFuncGetAttributes(&attributes, (const void *)kernel) != cudaSuccess)
+        return 0;
+#ifdef TOPK_PORTABLE
+    return 75;
+#else
+    return (uint32_t)attributes.ptxVersion;
+#endif
+}
+
+/* How many SMs the current device has; 0 on an error. */
+static inline uint32_t simt_multiprocessors(void) {
+    int device = 0, sms = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        return 0;
+    return (uint32_t)sms;
+}
+
+/* How many blocks of that shape an SM holds at once; 0 on an error. */
+template <typename Args>
+static uint32_t simt_max_blocks_per_sm(void (*kernel)(Args), uint32_t threads, uint32_t shared_bytes) {
+    int per_sm = 0;
+    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, (const void *)kernel, (int)threads,
+                                                      shared_bytes) != cudaSuccess)
+        return 0;
+    return (uint32_t)per_sm;
+}
+
 /* How many blocks of that shape the current device holds at once: the largest cooperative launch; 0 on an
  * error. */
 template <typename Args>
 static uint32_t simt_resident_blocks(void (*kernel)(Args), uint32_t threads, uint32_t shared_bytes) {
-    int device = 0, sms = 0, per_sm = 0;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, (const void *)kernel, (int)threads,
-                                                      shared_bytes) != cudaSuccess)
-        return 0;
-    return (uint32_t)(sms * per_sm);
+    return simt_multiprocessors() * simt_max_blocks_per_sm(kernel, threads, shared_bytes);
 }
 
 #else

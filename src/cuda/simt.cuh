@@ -5,7 +5,7 @@
  *
  *   TOPK_KERNEL void count(struct count_args args)          one struct by value; templates are allowed
  *   TOPK_KERNEL TOPK_BOUNDS(512, 2) void count(...)         at most 512 threads, at least 2 blocks per SM
- *   TOPK_DEVICE uint32_t helper(...)                        inlined into kernels
+ *   TOPK_DEVICE uint32_t helper(...)                        inlined into kernels; TOPK_MEMBER in structs
  *
  * Blocks are one-dimensional, of whole warps; grids have two dimensions, the second for rows of a batch.
  *
@@ -13,25 +13,32 @@
  *                    simt_block .. simt_blocks, simt_block_y .. simt_blocks_y        simt/thread.cuh
  *   block barrier    simt_block_sync, simt_block_count                               simt/thread.cuh
  *   warp             simt_warp_sync, simt_shuffle{,_up,_down,_xor}, simt_ballot, simt_any, simt_all,
- *                    simt_match_any, simt_reduce_{add,min,max}                       simt/warp.cuh
+ *                    simt_match_any, simt_reduce_{add,min,max} on uint32_t and uint64_t,
+ *                    simt_reduce_{or,and} on uint32_t                                 simt/warp.cuh
+ *   bits             simt_popc, simt_clz, simt_ffs on uint32_t and uint64_t          simt/bits.cuh
  *   atomics          simt_atomic_{add,min,max,or,exchange,cas} on uint32_t and uint64_t, relaxed, in
  *                    shared or global memory; simt_{load,store}_relaxed              simt/atomic.cuh
- *   order            simt_fence_{block,device}, simt_load_acquire, simt_store_release simt/atomic.cuh
+ *   order            simt_fence_{block,device}, simt_load_acquire, simt_store_release,
+ *                    simt_atomic_ticket                                              simt/atomic.cuh
  *   global memory    simt_load16{,_stream,_read_only}, simt_load_read_only, simt_store16 simt/memory.cuh
  *   shared memory    simt_arena, simt_carve, simt_shared<T>                          simt/shared.cuh
  *   clusters         simt_cluster_{rank,size,sync}, simt_shared_of_rank              simt/cluster.cuh
  *   grid barrier     simt_grid_sync, in cooperative launches                         simt/grid.cuh
+ *   launches         simt_wait_predecessor, simt_allow_successor                     simt/dependent.cuh
  *
  * The rules of order that both implementations keep: barriers and warp operations order all accesses of
  * those who meet; an atomic orders nothing by itself, only together with a fence before it (it then
  * publishes what the fence follows, but not itself) or after it (it then sees what was published). Hence a
  * word that blocks share through atomics is also read and reset by atomics, or simt_{load,store}_relaxed, as
- * long as the launch runs. What a launch writes is never read through the read-only cache in the same launch.
+ * long as the launch runs. What a launch writes is never read through the read-only cache in the same launch,
+ * nor, if it is dependent, what launches wrote that it overlaps or waits for.
  *
- * TOPK_PORTABLE compiles the path of sm_75 for every architecture: no clusters, no redux. */
+ * TOPK_PORTABLE compiles the path of sm_75 for every architecture: no clusters, no dependent launches, no
+ * redux. */
 #ifndef TOPK_SRC_CUDA_SIMT_CUH
 #define TOPK_SRC_CUDA_SIMT_CUH
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { SIMT_WARP = 32 };
@@ -47,17 +54,21 @@ struct alignas(16) simt_u32x4 {
 #define TOPK_KERNEL __global__
 #define TOPK_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define TOPK_DEVICE static __device__ __forceinline__
+#define TOPK_MEMBER __device__ __forceinline__
 #define TOPK_HOST_DEVICE static __host__ __device__ __forceinline__
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(TOPK_PORTABLE)
 #define SIMT_HAS_CLUSTERS 1
+#define SIMT_HAS_DEPENDENT_LAUNCHES 1
 #endif
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && !defined(TOPK_PORTABLE)
 #define SIMT_HAS_REDUX 1
 #endif
 
 #include "simt/atomic.cuh"
+#include "simt/bits.cuh"
 #include "simt/cluster.cuh"
+#include "simt/dependent.cuh"
 #include "simt/memory.cuh"
 #include "simt/shared.cuh"
 #include "simt/thread.cuh"

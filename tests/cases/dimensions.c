@@ -68,12 +68,12 @@ dimension_levels dimensions[DIMENSIONS] = {
     [DIM_CAPACITY] = NAMED("capacity", capacity_names),
 };
 
-void dimensions_init(int64_t largest) {
+void dimensions_init(int64_t smallest, int64_t largest) {
     dimensions[DIM_DATA].count = generator_count;
     for (int i = 0; i < generator_count && i < MOST_GENERATORS; i++) {
         data_names[i] = generators[i].name;
     }
-    dimensions[DIM_SIZE].count = sizes_up_to(largest, &dimensions[DIM_SIZE].numbers);
+    dimensions[DIM_SIZE].count = sizes_between(smallest, largest, &dimensions[DIM_SIZE].numbers);
 }
 
 test_case case_at(const int levels[DIMENSIONS], uint64_t seed) {

@@ -56,8 +56,8 @@ typedef struct dimension_levels {
 /* Each dimension's table; valid after dimensions_init(). */
 extern dimension_levels dimensions[DIMENSIONS];
 
-/* Sizes above `largest` are left out of the table. */
-void dimensions_init(int64_t largest);
+/* Sizes outside of [smallest, largest] are left out of the table. */
+void dimensions_init(int64_t smallest, int64_t largest);
 
 typedef struct test_case {
     int64_t value[DIMENSIONS]; /* the level's number, or its index where levels have names */

@@ -7,15 +7,20 @@
 #include "build.h"
 #include "generators.h"
 
-/* Rows are dropped until a case has about this many elements and result slots at most. */
-enum { BUDGET = 1 << 18 };
+static int64_t budget = 1 << 18;
+
+enum { ROW_COST = 16 }; /* in elements: what a row costs, however short it is */
+
+void instance_set_budget(int64_t elements) {
+    budget = elements;
+}
 
 static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
 static int64_t rows_within_budget(int64_t rows, int64_t n, int64_t k_max) {
-    int64_t most = larger(1, BUDGET / larger(1, larger(n, k_max)));
+    int64_t most = larger(1, budget / larger(ROW_COST, larger(n, k_max)));
     return rows < most ? rows : most;
 }
 
@@ -120,6 +125,20 @@ static void build_rankings(instance *out) {
     }
 }
 
+static void place(instance *out) {
+    for (int b = 0; b < INSTANCE_BUFFERS; b++) {
+        guarded *buffer = &out->buffers[b];
+        if (buffer->map != NULL) {
+            guarded_make_read_only(buffer);
+            guarded_hide_slack(buffer, true);
+            out->placed[b] = device_input(buffer->data, buffer->bytes);
+        }
+    }
+    if (out->predicate.bounds != NULL) {
+        out->placed[PLACED_BOUNDS] = device_input(out->bounds, sizeof out->bounds);
+    }
+}
+
 void instance_build(const test_case *c, instance *out) {
     random_state random = {c->seed};
     *out = (instance){.source = c, .input = TOPK_INPUT_INIT, .predicate = TOPK_PREDICATE_INIT};
@@ -128,15 +147,14 @@ void instance_build(const test_case *c, instance *out) {
     build_extents(out, &random);
     build_row_k(out, &random);
     build_predicate(out, &random);
-    for (int b = 0; b < INSTANCE_BUFFERS; b++) {
-        if (out->buffers[b].map != NULL) {
-            guarded_make_read_only(&out->buffers[b]);
-        }
-    }
+    place(out);
     build_rankings(out);
 }
 
 void instance_free(instance *i) {
+    for (int b = 0; b < PLACED_BUFFERS; b++) {
+        device_free(&i->placed[b]);
+    }
     for (int b = 0; b < INSTANCE_BUFFERS; b++) {
         guarded_free(&i->buffers[b]);
     }
@@ -182,9 +200,41 @@ int64_t instance_read_index(const topk_problem *problem, const void *indices, in
                                                  : ((const int64_t *)indices)[i];
 }
 
+static const void *on_device(const instance *i, const void *pointer) {
+    for (int b = 0; pointer != NULL && b < INSTANCE_BUFFERS; b++) {
+        if (pointer == i->buffers[b].data) {
+            return i->placed[b].data;
+        }
+    }
+    return pointer;
+}
+
+topk_input instance_input(const instance *i) {
+    topk_input input = i->input;
+    input.values = on_device(i, input.values);
+    input.indices = on_device(i, input.indices);
+    input.lengths = on_device(i, input.lengths);
+    input.begins = on_device(i, input.begins);
+    input.ends = on_device(i, input.ends);
+    input.offsets = on_device(i, input.offsets);
+    input.k = on_device(i, input.k);
+    return input;
+}
+
+topk_predicate instance_predicate(const instance *i) {
+    topk_predicate predicate = i->predicate;
+    predicate.mask = on_device(i, predicate.mask);
+    if (predicate.bounds == i->bounds && i->placed[PLACED_BOUNDS].data != NULL) {
+        predicate.bounds = i->placed[PLACED_BOUNDS].data;
+    }
+    return predicate;
+}
+
 bool instance_intact(const instance *i) {
     for (int b = 0; b < INSTANCE_BUFFERS; b++) {
-        if (i->buffers[b].map != NULL && !guarded_intact(&i->buffers[b])) {
+        const guarded *buffer = &i->buffers[b];
+        if (buffer->map != NULL && !(guarded_intact(buffer) && device_intact(&i->placed[b]) &&
+                                     device_unchanged(&i->placed[b], buffer->data))) {
             return false;
         }
     }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A case made flesh: the problem, its inputs between guard pages and, row by row, the right answer. */
+ * A case made flesh: the problem, its inputs between guard pages and on the device, and, row by row, the
+ * right answer. */
 #ifndef TESTS_INSTANCE_H
 #define TESTS_INSTANCE_H
 
+#include "device.h"
 #include "dimensions.h"
 #include "guarded.h"
 #include "oracle.h"
@@ -20,25 +22,36 @@ enum instance_buffer {
     BUFFER_ENDS,
     BUFFER_K,
     BUFFER_MASK,
-    INSTANCE_BUFFERS
+    INSTANCE_BUFFERS,
+    PLACED_BOUNDS = INSTANCE_BUFFERS,
+    PLACED_BUFFERS
 };
 
 typedef struct instance {
     const test_case *source;
     topk_problem problem;
-    topk_input input;
+    topk_input input; /* for the oracle */
     topk_predicate predicate;
     topk_bound bounds[2]; /* what predicate.bounds may point to */
     int64_t elements;     /* in input.values */
     instance_row *rows;
     oracle_entry *entries; /* of all rankings */
     guarded buffers[INSTANCE_BUFFERS];
+    device_buffer placed[PLACED_BUFFERS]; /* buffers and bounds, for the library */
 } instance;
 
+/* Rows are dropped until a case has about this many elements and result slots at most; 2^18 unless set. */
+void instance_set_budget(int64_t elements);
+
+/* The instance must stay where it is. */
 void instance_build(const test_case *c, instance *out);
 void instance_free(instance *i);
 
-/* Whether all red zones around the inputs are as they were. (The inputs themselves are read-only.) */
+/* `input` and `predicate` for the library: pointers to the instance's own buffers lead to the device. */
+topk_input instance_input(const instance *i);
+topk_predicate instance_predicate(const instance *i);
+
+/* After device_fetch(): whether all inputs and the red zones around them are as they were. */
 bool instance_intact(const instance *i);
 
 /* The payload of element e of input->values: no two elements of one input have the same. */

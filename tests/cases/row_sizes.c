@@ -3,37 +3,14 @@
 
 #include <stdlib.h>
 
-#include "cpu/sizes.h" /* of the library under test: its internal boundaries */
-
-/* Each is tried with both of its neighbours. */
-static const int64_t boundaries[] = {2,
-                                     32,
-                                     64,
-                                     128,
-                                     256,
-                                     1024,
-                                     4096,
-                                     16384,
-                                     65536,
-                                     WORD,
-                                     TILE,
-                                     TILE_MAX,
-                                     SAMPLES_MIN,
-                                     SAMPLES_MAX,
-                                     SHORT_ROW_MAX,
-                                     BISECT_MAX,
-                                     POOL_SLACK,
-                                     TEAM_ELEMENTS_MIN,
-                                     TEAM_ROW_MIN,
-                                     SPLIT_ROW_MIN,
-                                     WIDE_ROW,
-                                     HISTOGRAM_BINS};
+/* Each is tried with both of its neighbours, as are the boundaries of the backend. */
+static const int64_t boundaries[] = {2, 32, 64, 128, 256, 1024, 4096, 16384, 65536};
 static const int64_t others[] = {0, 1000, 8320, 131072, 1000000};
 
 enum {
     BOUNDARIES = sizeof boundaries / sizeof boundaries[0],
     OTHERS = sizeof others / sizeof others[0],
-    MOST_SIZES = 3 * BOUNDARIES + OTHERS
+    MOST_SIZES = 3 * (BOUNDARIES + ROW_BOUNDARIES_MOST) + OTHERS
 };
 
 static int by_value(const void *a, const void *b) {
@@ -41,20 +18,28 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-int sizes_up_to(int64_t largest, const int64_t **sizes) {
+static int put_around(int64_t *table, int64_t boundary) {
+    for (int neighbour = 0; neighbour < 3; neighbour++) {
+        table[neighbour] = boundary - 1 + neighbour;
+    }
+    return 3;
+}
+
+int sizes_between(int64_t smallest, int64_t largest, const int64_t **sizes) {
     static int64_t table[MOST_SIZES];
     int count = 0, kept = 0;
     for (int i = 0; i < BOUNDARIES; i++) {
-        for (int64_t size = boundaries[i] - 1; size <= boundaries[i] + 1; size++) {
-            table[count++] = size;
-        }
+        count += put_around(table + count, boundaries[i]);
+    }
+    for (int i = 0; i < row_boundary_count; i++) {
+        count += put_around(table + count, row_boundaries[i]);
     }
     for (int i = 0; i < OTHERS; i++) {
         table[count++] = others[i];
     }
     qsort(table, (size_t)count, sizeof table[0], by_value);
     for (int i = 0; i < count; i++) {
-        if (table[i] <= largest && (kept == 0 || table[kept - 1] != table[i])) {
+        if (table[i] >= smallest && table[i] <= largest && (kept == 0 || table[kept - 1] != table[i])) {
             table[kept++] = table[i];
         }
     }

@@ -16,7 +16,7 @@ static int meets(const covering_array *array, int d, int a, int e, int b) {
 
 int main(void) {
     int counts[DIMENSIONS];
-    dimensions_init(131072);
+    dimensions_init(0, 131072);
     for (int d = 0; d < DIMENSIONS; d++) {
         counts[d] = dimensions[d].count;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Preloaded into the tool: the allocation that FAIL_AT counts to, and every later one, fails. Neither
- * counted nor failed are those of the dynamic loader before main, and those of the OpenMP runtime, which
- * is not ours to repair: LLVM's waits for itself forever. */
+ * counted nor failed are those before main, which are the loader's and the runtimes', and those of the OpenMP
+ * runtime, which is not ours to repair: LLVM's waits for itself forever. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,10 +15,27 @@ extern void *__libc_realloc(void *memory, size_t bytes);
 
 static long remaining = -1; /* -1: not counting */
 
-__attribute__((constructor)) static void begin(void) {
+typedef int main_function(int argc, char **argv, char **environment);
+typedef int start_function(main_function *main, int argc, char **argv, void (*init)(void), void (*end)(void),
+                           void (*loader_end)(void), void *stack_end);
+
+static main_function *real_main;
+
+static int counting_main(int argc, char **argv, char **environment) {
     const char *text = getenv("FAIL_AT");
     if (text != NULL)
         remaining = atol(text);
+    return real_main(argc, argv, environment);
+}
+
+start_function __libc_start_main;
+
+int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void), void (*end)(void),
+                      void (*loader_end)(void), void *stack_end) {
+    start_function *real;
+    *(void **)&real = dlsym(RTLD_NEXT, "__libc_start_main");
+    real_main = main;
+    return real(counting_main, argc, argv, init, end, loader_end, stack_end);
 }
 
 static int fails(const void *caller) {

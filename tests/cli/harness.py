@@ -31,11 +31,12 @@ class Result:
 
 
 def topk(*arguments, stdin=b"", env=None, preexec=None, stdout=subprocess.PIPE):
-    """Runs the tool to its end."""
+    """Runs the tool to its end, without a GPU unless the environment asks for it: None removes a variable."""
     environment = dict(os.environ)
     for name in ("TOPK_METHOD", "TOPK_CPU_DISABLE"):
         environment.pop(name, None)
-    environment.update(env or {})
+    environment.update({"CUDA_VISIBLE_DEVICES": "", **(env or {})})
+    environment = {name: value for name, value in environment.items() if value is not None}
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     keywords = {"stdin": stdin} if not isinstance(stdin, bytes) else {"input": stdin}
     done = subprocess.run([TOPK, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE,

@@ -13,6 +13,7 @@ LIMIT = 500
 class Sweep(harness.Case):
     def sweep(self, *arguments, stdin=b""):
         """Fails allocation 1, 2, ... until the job no longer gets so far."""
+        arguments += ("--threads", 1, "--device", "cpu")
         good = harness.topk(*arguments, stdin=stdin)
         self.assertEqual((good.status, good.err), (0, ""))
         written = {name: self.read(name) for name in os.listdir(self.folder)}
@@ -36,18 +37,18 @@ class Sweep(harness.Case):
 
     def test_text(self):
         text = b"".join(b"%d\n" % (i * 7919 % 1000) for i in range(1000))
-        self.sweep("select", "-", "-k", 5, "--threads", 1, stdin=text)
-        self.sweep("kth", "-", "-k", 5, "--threads", 1, stdin=text)
-        self.sweep("where", "-", "--gt", 990, "--threads", 1, stdin=text)
-        self.sweep("explain", "-", "-k", 5, "--threads", 1, stdin=text)
+        self.sweep("select", "-", "-k", 5, stdin=text)
+        self.sweep("kth", "-", "-k", 5, stdin=text)
+        self.sweep("where", "-", "--gt", 990, stdin=text)
+        self.sweep("explain", "-", "-k", 5, stdin=text)
 
     def test_files(self):
         path = self.write("x.npy", npy_header("<f4", (10, 30)) + pack("f", [i * 7919 % 300 for i in range(300)]))
         for piece in ([], ["--piece-bytes", 100]):
-            self.sweep("select", path, "-k", 5, "--threads", 1, *piece)
-            self.sweep("kth", path, "-k", 5, "--threads", 1, *piece)
-            self.sweep("where", path, "--gt", 290, "--threads", 1, *piece)
-        self.sweep("select", path, "-k", 5, "--threads", 1, "--values", self.path("out.npy"), "--indices",
+            self.sweep("select", path, "-k", 5, *piece)
+            self.sweep("kth", path, "-k", 5, *piece)
+            self.sweep("where", path, "--gt", 290, *piece)
+        self.sweep("select", path, "-k", 5, "--values", self.path("out.npy"), "--indices",
                    self.path("out2.npy"))
 
     def test_requests_beyond_all_memory(self):

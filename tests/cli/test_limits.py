@@ -45,8 +45,8 @@ def peak_mib(arguments, stdin=None):
     """Runs the tool in a child of its own, whose children's peak is the tool's: anonymous and mapped pages."""
     script = ("import resource, subprocess, sys; done = subprocess.run(sys.argv[1:], stdout=sys.stderr); "
               "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, done.returncode)")
-    done = subprocess.run([sys.executable, "-c", script, harness.TOPK, *map(str, arguments)], stdin=stdin,
-                          capture_output=True, check=True)
+    done = subprocess.run([sys.executable, "-c", script, harness.TOPK, *map(str, arguments), "--device", "cpu"],
+                          stdin=stdin, capture_output=True, check=True)
     peak, status = done.stdout.split()
     return int(peak) / 1024, int(status), done.stderr.decode()
 

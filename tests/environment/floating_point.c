@@ -31,8 +31,9 @@ static void run_in_mode(topk_context *context, const instance *i, bool flush, in
     fesetround(rounding);
     feenableexcept(trapped);
     flush_denormals(flush);
-    run_result select = run_select(context, i, NULL), reference = run_select(context, i, "reference");
-    run_result kth = run_kth(context, i, NULL), where = run_where(context, i, NULL);
+    run_result select = run_alone(context, &run_select, i, NULL),
+               reference = run_alone(context, &run_select, i, "reference");
+    run_result kth = run_alone(context, &run_kth, i, NULL), where = run_alone(context, &run_where, i, NULL);
     int raised = fetestexcept(EXCEPTIONS);
     fesetenv(&ordinary);
     bool right = CHECK(select == RUN_PASSED) & CHECK(reference == RUN_PASSED) & CHECK(kth == RUN_PASSED) &
@@ -49,7 +50,7 @@ int main(void) {
                                          "size=20000,rows=1,k=n/2", "size=70000,rows=1,k=10"};
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_context *context;
-    dimensions_init(INT64_MAX);
+    dimensions_init(0, INT64_MAX);
     options.backend = TOPK_BACKEND_CPU;
     options.threads = 1; /* modes are per thread */
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));

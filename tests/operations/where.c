@@ -112,7 +112,7 @@ static topk_bound bound_at(int b) {
 }
 
 static void check_where(const instance *i) {
-    if (!CHECK(run_where(context, i, NULL) == RUN_PASSED) && check_failures < CHECK_SHOWN_MAX) {
+    if (!CHECK(run_alone(context, &run_where, i, NULL) == RUN_PASSED) && check_failures < CHECK_SHOWN_MAX) {
         char text[CASE_TEXT_BYTES];
         const topk_predicate *p = &i->predicate;
         fprintf(stderr, "    kind %d, low type %d %.17g (%#llx), high type %d %.17g (%#llx), in: %s\n",
@@ -188,7 +188,7 @@ static void check_mask_without_values(void) {
 
 int main(void) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
-    dimensions_init(INT64_MAX);
+    dimensions_init(0, INT64_MAX);
     options.backend = TOPK_BACKEND_CPU;
     options.threads = 1;
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));

@@ -35,7 +35,7 @@ pkg_config)
     "$consumer/consumer"
     ;;
 add_subdirectory)
-    configure_and_run -DTOPK_SOURCE="$source"
+    configure_and_run -DTOPK_SOURCE="$source" -DTOPK_CUDA=OFF
     test ! -e "$consumer/topk/topk" # only the library is built unless asked for
     ;;
 *)

@@ -28,16 +28,16 @@ static oracle_kth wanted_place(const instance *i, const instance_row *row) {
     return oracle_kth_place(&i->problem, row->ranking, row->place.length, row->place.k);
 }
 
-static run_result check_row(const instance *i, int64_t r, const guarded outputs[3]) {
+static run_result check_row(const instance *i, int64_t r, const device_buffer outputs[RUN_OUTPUTS]) {
     const instance_row *row = &i->rows[r];
     oracle_kth place = wanted_place(i, row);
-    if (outputs[0].map != NULL && run_output_bits(i->problem.type, &outputs[0], r) != wanted_class(i, row)) {
+    if (outputs[0].data != NULL && run_output_bits(i->problem.type, &outputs[0], r) != wanted_class(i, row)) {
         return run_fail("row %" PRId64 " k %" PRId64 ": expected class %#" PRIx64 ", got %#" PRIx64, r,
                         row->place.k, wanted_class(i, row), run_output_bits(i->problem.type, &outputs[0], r));
     }
     for (int o = 1; o <= 2; o++) {
         int64_t wanted = o == 1 ? place.better : place.equal;
-        int64_t got = outputs[o].map != NULL ? ((const int64_t *)outputs[o].data)[r] : wanted;
+        int64_t got = outputs[o].data != NULL ? ((const int64_t *)outputs[o].seen)[r] : wanted;
         if (got != wanted) {
             return run_fail("row %" PRId64 " k %" PRId64 ": expected %s %" PRId64 ", got %" PRId64, r,
                             row->place.k, o == 1 ? "better" : "equal", wanted, got);
@@ -46,20 +46,28 @@ static run_result check_row(const instance *i, int64_t r, const guarded outputs[
     return RUN_PASSED;
 }
 
-run_result run_kth(topk_context *context, const instance *i, const char *method) {
-    run_setup setup;
-    const topk_problem *p = &i->problem;
-    run_result result = run_prepare(context, TOPK_OPERATION_KTH, i, method, &setup);
-    if (result != RUN_PASSED) {
-        return result;
-    }
-    guarded outputs[] = {run_output(wants_values(i), p->rows, oracle_type_size(p->type)),
-                         run_output(wants_indices(i), p->rows, sizeof(int64_t)),
-                         run_output(true, p->rows, sizeof(int64_t))};
-    topk_status status = topk_kth(context, &setup.problem, &i->input, outputs[0].data, outputs[1].data,
-                                  outputs[2].data, setup.workspace.data, setup.workspace.bytes, NULL);
-    for (int64_t r = 0; r < p->rows && status == TOPK_OK && result == RUN_PASSED; r++) {
-        result = check_row(i, r, outputs);
-    }
-    return run_finish(i, &setup, status, result, outputs, 3);
+static void place(run *r) {
+    const instance *i = r->instance;
+    r->outputs[0] = run_output(wants_values(i), i->problem.rows, oracle_type_size(i->problem.type));
+    r->outputs[1] = run_output(wants_indices(i), i->problem.rows, sizeof(int64_t));
+    r->outputs[2] = run_output(true, i->problem.rows, sizeof(int64_t));
 }
+
+static topk_status call(topk_context *context, run *r, const topk_input *input) {
+    return topk_kth(context, &r->problem, input, r->outputs[0].data, r->outputs[1].data, r->outputs[2].data,
+                    r->workspace.data, r->workspace.bytes, device_stream());
+}
+
+static run_result judge(const run *r) {
+    run_result result = RUN_PASSED;
+    for (int64_t row = 0; row < r->problem.rows && result == RUN_PASSED; row++) {
+        result = check_row(r->instance, row, r->outputs);
+    }
+    return result;
+}
+
+static void end(run *r) {
+    (void)r;
+}
+
+const run_operation run_kth = {"kth", TOPK_OPERATION_KTH, place, call, judge, end};

@@ -8,11 +8,12 @@
 #include "random.h"
 
 typedef struct visitor {
-    bool (*visit)(const test_case *c, void *context);
+    const options *options;
+    bool (*visit)(const test_case *c, long number, void *context);
     void *context;
     test_case filter;
     uint32_t filtered; /* a bit for each dimension */
-    long visited;
+    long number;       /* of the next case */
 } visitor;
 
 static bool offer(visitor *v, const test_case *c) {
@@ -21,8 +22,12 @@ static bool offer(visitor *v, const test_case *c) {
             return true;
         }
     }
-    v->visited++;
-    return v->visit(c, v->context);
+    const long number = v->number++;
+    const bool taken = v->options->jobs == 0 || number % v->options->jobs == v->options->job;
+    if (number >= v->options->cases_max) {
+        return false;
+    }
+    return !taken || number < v->options->first || v->visit(c, number, v->context);
 }
 
 static covering_array cover(uint64_t seed) {
@@ -85,17 +90,18 @@ static void list_random(const options *o, visitor *v) {
     }
 }
 
-long list_cases(const options *o, bool (*visit)(const test_case *c, void *context), void *context) {
-    visitor v = {.visit = visit, .context = context};
+bool list_cases(const options *o, bool (*visit)(const test_case *c, long number, void *context),
+                void *context) {
+    visitor v = {.options = o, .visit = visit, .context = context};
     if (o->filter != NULL && !case_parse(o->filter, &v.filter, &v.filtered)) {
-        return -1;
+        return false;
     }
     if (o->one_case != NULL) {
         int levels[DIMENSIONS] = {0};
         test_case c = case_at(levels, o->seed);
         c.value[DIM_ROWS] = 1;
         if (!case_parse(o->one_case, &c, NULL)) {
-            return -1;
+            return false;
         }
         offer(&v, &c);
     } else if (o->random_cases > 0) {
@@ -105,5 +111,5 @@ long list_cases(const options *o, bool (*visit)(const test_case *c, void *contex
     } else {
         list_covering(o, &v);
     }
-    return v.visited;
+    return v.number > 0;
 }

@@ -6,8 +6,9 @@
 
 #include "options.h"
 
-/* Calls visit() for each case, until it returns false. Returns how many were visited, or -1 if the options
- * name no case. */
-long list_cases(const options *o, bool (*visit)(const test_case *c, void *context), void *context);
+/* Calls visit() for each case with its number in the list, until it returns false. False if the options name
+ * no case. */
+bool list_cases(const options *o, bool (*visit)(const test_case *c, long number, void *context),
+                void *context);
 
 #endif

@@ -3,8 +3,14 @@
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "schedules.h"
+
+enum { ELEMENTS_DEFAULT = 1 << 18 };
 
 static const char usage[] =
     "usage: %s [OPTION]...\n"
@@ -13,12 +19,20 @@ static const char usage[] =
     "  --random N         N small random cases instead\n"
     "  --case TEXT        this case alone, e.g. type=f32,data=uniform,size=100,k=10\n"
     "  --filter TEXT      only cases with these levels, e.g. type=f32,shape=csr\n"
+    "  --backend NAME     cpu (the default) or cuda\n"
     "  --operation NAME   only select, kth or where\n"
     "  --method NAME      only this method; \"default\" is the library's choice\n"
-    "  --threads N        threads of the context (1)\n"
+    "  --threads N        threads of a CPU context (1)\n"
+    "  --graphs           capture each call in a CUDA graph and launch that\n"
+    "  --schedules N      run each call under N schedules of the emulated GPU (1)\n"
+    "  --schedule SEED    of the first of them (depends on the case)\n"
+    "  --smallest N       leave out rows shorter than N (0)\n"
     "  --largest N        leave out rows longer than N (131072)\n"
+    "  --cases N          only the first N of them, which cover the most pairs\n"
+    "  --elements N       drop rows from cases with more elements or results than this (262144)\n"
     "  --seed N           of the covering array, of random cases and of the data (1)\n"
     "  --failures N       stop after N failures (10)\n"
+    "  --jobs N           N processes share the cases; a crash costs one case (0: this process)\n"
     "TOPK_CPU_DISABLE chooses the variant of the code, as in topk_context_create().\n";
 
 static _Noreturn void leave(const char *program, int status) {
@@ -36,64 +50,111 @@ static long long number(const char *program, const char *text) {
     return value;
 }
 
+static void take(options *o, int letter, const char *value) {
+    switch (letter) {
+    case 'F':
+        o->full = true;
+        break;
+    case 'g':
+        o->graphs = true;
+        break;
+    case 'c':
+        o->one_case = value;
+        break;
+    case 'f':
+        o->filter = value;
+        break;
+    case 'b':
+        o->backend = value;
+        break;
+    case 'o':
+        o->operation = value;
+        break;
+    case 'm':
+        o->method = value;
+        break;
+    case 'r':
+        o->random_cases = (long)number(o->program, value);
+        break;
+    case 't':
+        o->threads = (int)number(o->program, value);
+        break;
+    case 'n':
+        o->schedules = (long)number(o->program, value);
+        break;
+    case 'i':
+        o->schedule = (uint64_t)number(o->program, value);
+        break;
+    case 'w':
+        o->smallest = number(o->program, value);
+        break;
+    case 'l':
+        o->largest = number(o->program, value);
+        break;
+    case 'a':
+        o->cases_max = (long)number(o->program, value);
+        break;
+    case 'e':
+        o->elements = number(o->program, value);
+        break;
+    case 's':
+        o->seed = (uint64_t)number(o->program, value);
+        break;
+    case 'x':
+        o->failures_max = (long)number(o->program, value);
+        break;
+    case 'j':
+        o->jobs = (long)number(o->program, value);
+        break;
+    default:
+        leave(o->program, letter == 'h' ? 0 : 2);
+    }
+}
+
 options options_parse(int argc, char **argv) {
-    static const struct option known[] = {{"full", no_argument, NULL, 'F'},
-                                          {"random", required_argument, NULL, 'r'},
-                                          {"case", required_argument, NULL, 'c'},
-                                          {"filter", required_argument, NULL, 'f'},
-                                          {"operation", required_argument, NULL, 'o'},
-                                          {"method", required_argument, NULL, 'm'},
-                                          {"threads", required_argument, NULL, 't'},
-                                          {"largest", required_argument, NULL, 'l'},
-                                          {"seed", required_argument, NULL, 's'},
-                                          {"failures", required_argument, NULL, 'x'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    options o = {.seed = 1, .largest = 131072, .threads = 1, .failures_max = 10};
+    static const struct option known[] = {
+        {"full", no_argument, NULL, 'F'},           {"random", required_argument, NULL, 'r'},
+        {"case", required_argument, NULL, 'c'},     {"filter", required_argument, NULL, 'f'},
+        {"backend", required_argument, NULL, 'b'},  {"operation", required_argument, NULL, 'o'},
+        {"method", required_argument, NULL, 'm'},   {"threads", required_argument, NULL, 't'},
+        {"graphs", no_argument, NULL, 'g'},         {"schedules", required_argument, NULL, 'n'},
+        {"schedule", required_argument, NULL, 'i'}, {"smallest", required_argument, NULL, 'w'},
+        {"largest", required_argument, NULL, 'l'},  {"seed", required_argument, NULL, 's'},
+        {"failures", required_argument, NULL, 'x'}, {"cases", required_argument, NULL, 'a'},
+        {"elements", required_argument, NULL, 'e'}, {"jobs", required_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+    options o = {.program = argv[0],
+                 .seed = 1,
+                 .largest = 131072,
+                 .cases_max = LONG_MAX,
+                 .elements = ELEMENTS_DEFAULT,
+                 .backend = "cpu",
+                 .threads = 1,
+                 .schedules = 1,
+                 .failures_max = 10};
     for (int letter; (letter = getopt_long(argc, argv, "", known, NULL)) != -1;) {
-        switch (letter) {
-        case 'F':
-            o.full = true;
-            break;
-        case 'r':
-            o.random_cases = (long)number(argv[0], optarg);
-            break;
-        case 'c':
-            o.one_case = optarg;
-            break;
-        case 'f':
-            o.filter = optarg;
-            break;
-        case 'o':
-            o.operation = optarg;
-            break;
-        case 'm':
-            o.method = optarg;
-            break;
-        case 't':
-            o.threads = (int)number(argv[0], optarg);
-            break;
-        case 'l':
-            o.largest = number(argv[0], optarg);
-            break;
-        case 's':
-            o.seed = (uint64_t)number(argv[0], optarg);
-            break;
-        case 'x':
-            o.failures_max = (long)number(argv[0], optarg);
-            break;
-        default:
-            leave(argv[0], letter == 'h' ? 0 : 2);
-        }
+        take(&o, letter, optarg);
     }
     return o;
 }
 
-void options_print_rerun(const options *o, const char *program, const char *case_text, const char *operation,
-                         const char *method) {
+const char *options_rerun(const options *o, const test_case *c, const char *operation, const char *method,
+                          uint64_t schedule, char text[RERUN_BYTES]) {
+    char case_text[CASE_TEXT_BYTES], more[128], elements[64] = "";
     const char *disabled = getenv("TOPK_CPU_DISABLE");
-    fprintf(stderr,
-            "  rerun: OMP_WAIT_POLICY=passive TOPK_CPU_DISABLE=%s %s --threads %d --operation %s --method %s "
-            "--case %s\n",
-            disabled != NULL ? disabled : "", program, o->threads, operation, method, case_text);
+    if (strcmp(o->backend, "cpu") == 0) {
+        snprintf(more, sizeof more, "--threads %d", o->threads);
+    } else if (schedules_exist()) {
+        snprintf(more, sizeof more, "--backend %s --schedule %" PRIu64, o->backend, schedule);
+    } else {
+        snprintf(more, sizeof more, "--backend %s%s", o->backend, o->graphs ? " --graphs" : "");
+    }
+    if (o->elements != ELEMENTS_DEFAULT) {
+        snprintf(elements, sizeof elements, " --elements %" PRId64, o->elements);
+    }
+    snprintf(text, RERUN_BYTES, "%s%s %s %s%s --operation %s --method %s --case %s",
+             strcmp(o->backend, "cpu") == 0 ? "OMP_WAIT_POLICY=passive TOPK_CPU_DISABLE=" : "",
+             strcmp(o->backend, "cpu") == 0 && disabled != NULL ? disabled : "", o->program, more, elements,
+             operation, method, case_format(c, case_text));
+    return text;
 }

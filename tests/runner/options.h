@@ -5,8 +5,11 @@
 #include "dimensions.h"
 
 typedef struct options {
+    const char *program;
     uint64_t seed;
-    int64_t largest; /* row length that the list of sizes goes up to */
+    int64_t smallest, largest; /* row lengths in the list of sizes */
+    int64_t elements;          /* rows are dropped from cases with more of them */
+    const char *backend;       /* by name */
     int threads;
     bool full;            /* the product of type, data, size and k, not the covering array */
     long random_cases;    /* > 0: this many small random cases instead */
@@ -14,14 +17,23 @@ typedef struct options {
     const char *filter;   /* NULL, or levels that cases must have */
     const char *method;   /* NULL: all */
     const char *operation;
+    long cases_max;
+    bool graphs;       /* calls are captured and launched as graphs */
+    long schedules;    /* of the emulated GPU, for each call */
+    uint64_t schedule; /* 0, or the seed of the first */
     long failures_max;
+    long jobs;       /* 0: this process runs the cases; else that many children do */
+    long job, first; /* of a child: it takes the cases of these that come at `job` modulo `jobs`, from number
+                        `first` on */
 } options;
 
 /* Exits after a message if the command line makes no sense. */
 options options_parse(int argc, char **argv);
 
-/* The command that reruns a case alone. */
-void options_print_rerun(const options *o, const char *program, const char *case_text, const char *operation,
-                         const char *method);
+enum { RERUN_BYTES = 2 * CASE_TEXT_BYTES };
+
+/* The command that reruns a call alone; `schedule` is its seed. */
+const char *options_rerun(const options *o, const test_case *c, const char *operation, const char *method,
+                          uint64_t schedule, char text[RERUN_BYTES]);
 
 #endif

@@ -1,9 +1,14 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How often the library's rare paths were taken; nothing with a library that does not count them. */
 #ifndef TESTS_REACHED_PATHS_H
 #define TESTS_REACHED_PATHS_H
 
-/* Prints how often the library's rare paths were taken and returns how many never were: 0 with a
- * library that does not count them. */
-long reached_paths_missing(void);
+/* Adds this process's counts. */
+void reached_paths_read(unsigned long *counts, int most);
+
+/* Prints the counts of one backend's paths and returns how many were never taken. The names of those of a
+ * backend other than the CPU begin with its name and a colon. */
+long reached_paths_missing(const unsigned long *counts, const char *backend);
 
 #endif

@@ -3,12 +3,14 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "elements.h"
-#include "random.h"
 
-enum { POISON = 0xdd };
+static bool in_graphs;
+
+void run_in_graphs(void) {
+    in_graphs = true;
+}
 
 run_result run_fail(const char *format, ...) {
     va_list arguments;
@@ -28,20 +30,11 @@ bool wants_indices(const instance *i) {
     return i->source->value[DIM_OUTPUTS] == OUTPUTS_BOTH || i->source->value[DIM_OUTPUTS] == OUTPUTS_INDICES;
 }
 
-static guarded dirty_workspace(const test_case *c, size_t bytes) {
+static device_buffer dirty_workspace(const test_case *c, size_t bytes) {
     static const long offsets[] = {0, 1, 3, GUARDED_AT_END};
-    static const unsigned char contents[] = {0x00, 0xff, 0xa5};
-    int64_t level = c->value[DIM_WORKSPACE];
-    guarded workspace = guarded_allocate(bytes, offsets[level]);
-    if (level < 3) {
-        guarded_fill(&workspace, contents[level]);
-        return workspace;
-    }
-    random_state random = {c->seed};
-    for (size_t b = 0; b < bytes; b++) {
-        ((unsigned char *)workspace.data)[b] = (unsigned char)random_bits(&random);
-    }
-    return workspace;
+    static const int contents[] = {0x00, 0xff, 0xa5, DEVICE_GARBAGE};
+    const int64_t level = c->value[DIM_WORKSPACE];
+    return device_workspace(bytes, offsets[level], contents[level], c->seed);
 }
 
 /* The workspace that the problem asks for; with a limit of half of that, if the method can do with it. */
@@ -62,56 +55,90 @@ static topk_status workspace_bytes(const topk_context *context, topk_operation o
     return status;
 }
 
-run_result run_prepare(topk_context *context, topk_operation operation, const instance *i, const char *method,
-                       run_setup *setup) {
+device_buffer run_output(bool wanted, int64_t count, size_t element_bytes) {
+    return wanted ? device_output((size_t)count * element_bytes, RUN_POISON) : (device_buffer){.data = NULL};
+}
+
+uint64_t run_output_bits(topk_type type, const device_buffer *output, int64_t i) {
+    return element_get_bits(type, output->seen, i);
+}
+
+static void release(run *r) {
+    device_free(&r->workspace);
+    for (int o = 0; o < RUN_OUTPUTS; o++) {
+        device_free(&r->outputs[o]);
+    }
+    r->operation->end(r);
+}
+
+/* The call itself, by way of a graph if so asked. */
+static run_result start(topk_context *context, run *r) {
+    const topk_input input = instance_input(r->instance);
+    device_send();
+    if (in_graphs && !device_capture_begin()) {
+        return run_fail("%s", device_error());
+    }
+    r->status = r->operation->call(context, r, &input);
+    return in_graphs && !device_capture_launch() ? run_fail("%s", device_error()) : RUN_PASSED;
+}
+
+run_result run_begin(topk_context *context, const run_operation *operation, const instance *i,
+                     const run_method *method, run *r) {
     size_t bytes = 0;
-    setup->problem = i->problem;
-    setup->problem.method = method;
-    topk_status status = workspace_bytes(context, operation, i->source, &setup->problem, &bytes);
-    if (status == TOPK_ERROR_METHOD_CANNOT && method != NULL) {
+    *r = (run){.operation = operation, .instance = i, .problem = i->problem};
+    r->problem.method = method->name;
+    if (method->tune != NULL) {
+        r->tuning = (topk_tuning)TOPK_TUNING_INIT;
+        method->tune(&r->tuning);
+        r->problem.tuning = &r->tuning;
+    }
+    topk_status status = workspace_bytes(context, operation->operation, i->source, &r->problem, &bytes);
+    if (status == TOPK_ERROR_METHOD_CANNOT && method->name != NULL) {
         return RUN_CANNOT;
     }
     if (status != TOPK_OK) {
         return run_fail("topk_workspace_size: %s: %s", topk_status_string(status), topk_last_error());
     }
-    if (setup->problem.workspace_limit != 0 && bytes > setup->problem.workspace_limit) {
-        return run_fail("workspace of %zu bytes exceeds the limit of %zu", bytes,
-                        setup->problem.workspace_limit);
+    if (r->problem.workspace_limit != 0 && bytes > r->problem.workspace_limit) {
+        return run_fail("workspace of %zu bytes exceeds the limit of %zu", bytes, r->problem.workspace_limit);
     }
-    setup->workspace = dirty_workspace(i->source, bytes);
-    return RUN_PASSED;
+    r->workspace = dirty_workspace(i->source, bytes);
+    operation->place(r);
+    const run_result started = start(context, r);
+    if (started == RUN_PASSED && r->status == TOPK_OK) {
+        return RUN_PASSED;
+    }
+    if (r->status != TOPK_OK) {
+        (void)run_fail("%s: %s", topk_status_string(r->status), topk_last_error());
+    }
+    release(r);
+    return RUN_FAILED;
 }
 
-guarded run_output(bool wanted, int64_t count, size_t element_bytes) {
-    guarded output = {NULL, 0, NULL, 0};
-    if (wanted) {
-        output = guarded_allocate((size_t)count * element_bytes, GUARDED_AT_END);
-        guarded_fill(&output, POISON);
+run_result run_end(run *r) {
+    run_result judged = r->operation->judge(r);
+    if (!device_intact(&r->workspace)) {
+        judged = run_fail("wrote outside of the %zu bytes of workspace", r->workspace.bytes);
     }
-    return output;
-}
-
-uint64_t run_output_bits(topk_type type, const guarded *output, int64_t i) {
-    return element_get_bits(type, output->data, i);
-}
-
-run_result run_finish(const instance *i, run_setup *setup, topk_status status, run_result judged,
-                      guarded *outputs, int output_count) {
-    if (status != TOPK_OK) {
-        judged = run_fail("%s: %s", topk_status_string(status), topk_last_error());
+    if (!instance_intact(r->instance)) {
+        judged = run_fail("wrote to or next to an input");
     }
-    if (!guarded_intact(&setup->workspace)) {
-        judged = run_fail("wrote outside of the %zu bytes of workspace", setup->workspace.bytes);
-    }
-    if (!instance_intact(i)) {
-        judged = run_fail("wrote next to an input");
-    }
-    guarded_free(&setup->workspace);
-    for (int o = 0; o < output_count; o++) {
-        if (outputs[o].map != NULL && !guarded_intact(&outputs[o])) {
+    for (int o = 0; o < RUN_OUTPUTS; o++) {
+        if (!device_intact(&r->outputs[o])) {
             judged = run_fail("wrote outside of output %d", o);
         }
-        guarded_free(&outputs[o]);
     }
+    release(r);
     return judged;
+}
+
+run_result run_alone(topk_context *context, const run_operation *operation, const instance *i,
+                     const char *method) {
+    run r;
+    const run_method untuned = {"", method, NULL};
+    const run_result begun = run_begin(context, operation, i, &untuned, &r);
+    if (begun != RUN_PASSED) {
+        return begun;
+    }
+    return device_fetch() ? run_end(&r) : run_fail("%s", device_error());
 }

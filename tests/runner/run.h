@@ -1,39 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Running one operation of one case with one method, and judging what it wrote. */
+ * Running one operation of one case with one method, and judging what it wrote. A call is begun, and ended
+ * when the device has been fetched; several may be begun before one is ended. */
 #ifndef TESTS_RUN_H
 #define TESTS_RUN_H
 
 #include "instance.h"
+#include "topk_experimental.h"
 
 typedef enum run_result { RUN_PASSED, RUN_CANNOT, RUN_FAILED } run_result;
 
-/* Each checks status, outputs and red zones, and explains a failure on stderr. `method` may be NULL.
- * RUN_CANNOT: the method refuses the problem, which is no failure. */
-run_result run_select(topk_context *context, const instance *i, const char *method);
-run_result run_kth(topk_context *context, const instance *i, const char *method);
-run_result run_where(topk_context *context, const instance *i, const char *method);
+enum { RUN_OUTPUTS = 3 };
 
-/* ---- What the three share ---- */
+typedef struct run_operation run_operation;
+struct matches;
 
-/* The problem with the method forced, and a workspace of garbage as the case wants it. */
-typedef struct run_setup {
-    topk_problem problem;
-    guarded workspace;
-} run_setup;
+/* A call that was begun. */
+typedef struct run {
+    const run_operation *operation;
+    const instance *instance;
+    topk_problem problem; /* with the method forced */
+    topk_tuning tuning;
+    device_buffer workspace, outputs[RUN_OUTPUTS];
+    struct matches *matches; /* where: the right answer */
+    int64_t capacity;        /* where */
+    topk_status status;
+} run;
 
-run_result run_prepare(topk_context *context, topk_operation operation, const instance *i, const char *method,
-                       run_setup *setup);
+struct run_operation {
+    const char *name;
+    topk_operation operation;
+    void (*place)(run *r); /* the outputs */
+    topk_status (*call)(topk_context *context, run *r, const topk_input *input);
+    run_result (*judge)(const run *r); /* what the outputs hold */
+    void (*end)(run *r);
+};
 
-/* An output of `count` elements, poisoned; as NULL when not wanted. */
-guarded run_output(bool wanted, int64_t count, size_t element_bytes);
+extern const run_operation run_select, run_kth, run_where;
 
-/* Ends a run: checks the status and all red zones, and frees workspace and outputs. */
-run_result run_finish(const instance *i, run_setup *setup, topk_status status, run_result judged,
-                      guarded *outputs, int output_count);
+/* A method, perhaps tuned to go other ways than it would by itself. */
+typedef struct run_method {
+    const char *label;
+    const char *name; /* NULL: what the library chooses */
+    void (*tune)(topk_tuning *tuning);
+} run_method;
 
-/* Whether element i of an output holds these bits; both are printed by show_bits() for a diff. */
-uint64_t run_output_bits(topk_type type, const guarded *output, int64_t i);
+/* RUN_PASSED: so far; run_end() must follow. RUN_CANNOT: the method refuses the problem, which is no failure.
+ */
+run_result run_begin(topk_context *context, const run_operation *operation, const instance *i,
+                     const run_method *method, run *r);
+
+/* Checks status, outputs and red zones, explains a failure on stderr, and frees what the run had. */
+run_result run_end(run *r);
+
+/* Both, with the device's round trip between them. `method` may be NULL. */
+run_result run_alone(topk_context *context, const run_operation *operation, const instance *i,
+                     const char *method);
+
+/* From now on each call is captured in a graph, which is then launched. */
+void run_in_graphs(void);
+
+/* ---- What the operations share ---- */
+
+/* An output of `count` elements, poisoned; none when not wanted. */
+device_buffer run_output(bool wanted, int64_t count, size_t element_bytes);
+enum { RUN_POISON = 0xdd };
+
+/* The bits of element i of an output. */
+uint64_t run_output_bits(topk_type type, const device_buffer *output, int64_t i);
 
 bool wants_values(const instance *i);
 bool wants_indices(const instance *i);

@@ -193,38 +193,47 @@ static run_result check_results(const row_check *c) {
     return result;
 }
 
-static run_result check_row(const instance *i, int64_t r, const guarded *values, const guarded *indices,
-                            slot *scratch) {
+static run_result check_row(const instance *i, int64_t r, const device_buffer *values,
+                            const device_buffer *indices, slot *scratch) {
     const topk_problem *p = &i->problem;
     const oracle_row *place = &i->rows[r].place;
     row_check c = {i,       &i->rows[r],       r, place->k < place->length ? place->k : place->length,
                    scratch, scratch + p->k_max};
     for (int64_t s = 0; s < p->k_max; s++) {
-        scratch[s].index = wants_indices(i) ? instance_read_index(p, indices->data, r * p->k_max + s) : 0;
+        scratch[s].index = wants_indices(i) ? instance_read_index(p, indices->seen, r * p->k_max + s) : 0;
         scratch[s].bits = wants_values(i) ? run_output_bits(p->type, values, r * p->k_max + s) : 0;
     }
     run_result results = check_results(&c);
     return results == RUN_PASSED ? check_padding(&c) : results;
 }
 
-run_result run_select(topk_context *context, const instance *i, const char *method) {
-    run_setup setup;
-    const topk_problem *p = &i->problem;
-    run_result result = run_prepare(context, TOPK_OPERATION_SELECT, i, method, &setup);
-    if (result != RUN_PASSED) {
-        return result;
-    }
-    guarded outputs[] = {run_output(wants_values(i), p->rows * p->k_max, oracle_type_size(p->type)),
-                         run_output(wants_indices(i), p->rows * p->k_max, instance_index_bytes(p))};
-    topk_status status = topk_select(context, &setup.problem, &i->input, outputs[0].data, outputs[1].data,
-                                     setup.workspace.data, setup.workspace.bytes, NULL);
-    slot *scratch = malloc((2 * (size_t)p->k_max + 1) * sizeof *scratch);
+static void place(run *r) {
+    const topk_problem *p = &r->problem;
+    const int64_t slots = p->rows * p->k_max;
+    r->outputs[0] = run_output(wants_values(r->instance), slots, oracle_type_size(p->type));
+    r->outputs[1] = run_output(wants_indices(r->instance), slots, instance_index_bytes(p));
+}
+
+static topk_status call(topk_context *context, run *r, const topk_input *input) {
+    return topk_select(context, &r->problem, input, r->outputs[0].data, r->outputs[1].data, r->workspace.data,
+                       r->workspace.bytes, device_stream());
+}
+
+static run_result judge(const run *r) {
+    slot *scratch = malloc((2 * (size_t)r->problem.k_max + 1) * sizeof *scratch);
+    run_result result = RUN_PASSED;
     if (scratch == NULL) {
         abort();
     }
-    for (int64_t r = 0; r < p->rows && status == TOPK_OK && result == RUN_PASSED; r++) {
-        result = check_row(i, r, &outputs[0], &outputs[1], scratch);
+    for (int64_t row = 0; row < r->problem.rows && result == RUN_PASSED; row++) {
+        result = check_row(r->instance, row, &r->outputs[0], &r->outputs[1], scratch);
     }
     free(scratch);
-    return run_finish(i, &setup, status, result, outputs, 2);
+    return result;
 }
+
+static void end(run *r) {
+    (void)r;
+}
+
+const run_operation run_select = {"select", TOPK_OPERATION_SELECT, place, call, judge, end};

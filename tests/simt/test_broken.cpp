@@ -21,42 +21,58 @@ constexpr watcher sanitizer = RUNTIME;
 
 enum sight { ALWAYS, BY_SCHEDULE }; /* seen under every schedule, or some */
 
+enum launched {
+    ORDINARY,
+    CLUSTERS_OF_2,
+    MENDED_BY_COOPERATION,
+    DEPENDENT, /* after `predecessor` */
+    IMPATIENT, /* with turns of at most 200 ms */
+};
+
 struct mistake {
     const char *name;
     void (*kernel)(broken_args);
     watcher by;
     sight seen;
     const char *words;
-    uint32_t cluster;
-    bool mended_is_cooperative;
+    launched as;
 };
 
 static const mistake mistakes[] = {
-    {"ticket_without_barrier", ticket_without_barrier, THREAD_SANITIZER, ALWAYS, "data race", 0, false},
-    {"ticket_without_release", ticket_without_release, THREAD_SANITIZER, ALWAYS, "data race", 0, false},
-    {"ticket_without_acquire", ticket_without_acquire, THREAD_SANITIZER, ALWAYS, "data race", 0, false},
-    {"zero_while_read", zero_while_read, THREAD_SANITIZER, ALWAYS, "data race", 0, false},
-    {"narrow_fence", narrow_fence, THREAD_SANITIZER, BY_SCHEDULE, "data race", 0, false},
-    {"write_after_fence", write_after_fence, THREAD_SANITIZER, BY_SCHEDULE, "data race", 0, false},
+    {"ticket_without_barrier", ticket_without_barrier, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY},
+    {"ticket_without_release", ticket_without_release, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY},
+    {"ticket_without_acquire", ticket_without_acquire, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY},
+    {"zero_while_read", zero_while_read, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY},
+    {"narrow_fence", narrow_fence, THREAD_SANITIZER, BY_SCHEDULE, "data race", ORDINARY},
+    {"write_after_fence", write_after_fence, THREAD_SANITIZER, BY_SCHEDULE, "data race", ORDINARY},
     {"candidate_overflow", candidate_overflow, RUNTIME, ALWAYS, "out of bounds: element 16 of an array of 16",
-     0, false},
+     ORDINARY},
     {"arena_overflow", arena_overflow, RUNTIME, ALWAYS,
-     "out of bounds: 72 bytes are carved, the launch gave 68", 0, false},
-    {"mask_without_caller", mask_without_caller, RUNTIME, ALWAYS, "wrong warp mask: lane", 0, false},
-    {"mask_of_returned_lane", mask_of_returned_lane, RUNTIME, ALWAYS, "wrong warp mask: ", 0, false},
-    {"mask_of_diverged_lane", mask_of_diverged_lane, RUNTIME, ALWAYS, "names lane", 0, false},
+     "out of bounds: 72 bytes are carved, the launch gave 68", ORDINARY},
+    {"mask_without_caller", mask_without_caller, RUNTIME, ALWAYS, "wrong warp mask: lane", ORDINARY},
+    {"mask_of_returned_lane", mask_of_returned_lane, RUNTIME, ALWAYS, "wrong warp mask: ", ORDINARY},
+    {"mask_of_diverged_lane", mask_of_diverged_lane, RUNTIME, ALWAYS, "names lane", ORDINARY},
     {"shuffle_from_outside", shuffle_from_outside, RUNTIME, ALWAYS, "reads lane 16, which is not in the mask",
-     0, false},
+     ORDINARY},
     {"barrier_of_returned_threads", barrier_of_returned_threads, RUNTIME, ALWAYS,
-     "divergent block barrier: ", 0, false},
-    {"barrier_in_branches", barrier_in_branches, RUNTIME, ALWAYS, "divergent block barrier: ", 0, false},
-    {"barrier_against_warp", barrier_against_warp, RUNTIME, ALWAYS, "lane 5, which waits in block barrier", 0,
-     false},
-    {"spin_barrier", spin_barrier, RUNTIME, BY_SCHEDULE, "the blocks spin for ever", 0, true},
-    {"cluster_block_ended", cluster_block_ended, RUNTIME, BY_SCHEDULE, "which has ended", 2, false},
-    {"read_before_write", read_before_write, RUNTIME, ALWAYS, "read before it is written", 0, false},
-    {"global_overflow", global_overflow, ADDRESS_SANITIZER, ALWAYS, "heap-buffer-overflow", 0, false},
-    {"misaligned_load", misaligned_load, RUNTIME, ALWAYS, "not a multiple of 16", 0, false},
+     "divergent block barrier: ", ORDINARY},
+    {"barrier_in_branches", barrier_in_branches, RUNTIME, ALWAYS, "divergent block barrier: ", ORDINARY},
+    {"barrier_against_warp", barrier_against_warp, RUNTIME, ALWAYS, "lane 5, which waits in block barrier",
+     ORDINARY},
+    {"spin_barrier", spin_barrier, RUNTIME, BY_SCHEDULE, "the blocks spin for ever", MENDED_BY_COOPERATION},
+    {"cluster_block_ended", cluster_block_ended, RUNTIME, BY_SCHEDULE, "which has ended", CLUSTERS_OF_2},
+    {"read_before_write", read_before_write, RUNTIME, ALWAYS, "read before it is written", ORDINARY},
+    {"atomic_before_wait", atomic_before_wait, RUNTIME, ALWAYS, "before simt_wait_predecessor", DEPENDENT},
+    {"read_before_wait", read_before_wait, THREAD_SANITIZER, ALWAYS, "data race", DEPENDENT},
+    {"return_without_wait", return_without_wait, RUNTIME, ALWAYS, "returns without simt_wait_predecessor",
+     DEPENDENT},
+    {"read_only_after_write", read_only_after_write, THREAD_SANITIZER, ALWAYS, "read-only cache", ORDINARY},
+    {"write_after_read_only", write_after_read_only, THREAD_SANITIZER, ALWAYS, "read-only cache", ORDINARY},
+    {"read_only_of_predecessor", read_only_of_predecessor, THREAD_SANITIZER, ALWAYS, "read-only cache",
+     DEPENDENT},
+    {"poll_by_plain_loads", poll_by_plain_loads, RUNTIME, ALWAYS, "without letting others run", IMPATIENT},
+    {"global_overflow", global_overflow, ADDRESS_SANITIZER, ALWAYS, "heap-buffer-overflow", ORDINARY},
+    {"misaligned_load", misaligned_load, RUNTIME, ALWAYS, "not a multiple of 16", ORDINARY},
 };
 
 static void run(const mistake &one, bool mended, unsigned long seed) {
@@ -67,12 +83,17 @@ static void run(const mistake &one, bool mended, unsigned long seed) {
     shape.blocks = blocks;
     shape.rows = 1;
     shape.threads = threads;
-    shape.cluster = one.cluster;
-    shape.cooperative = mended && one.mended_is_cooperative;
+    shape.cluster = one.as == CLUSTERS_OF_2 ? 2 : 0;
+    shape.cooperative = mended && one.as == MENDED_BY_COOPERATION;
     shape.shared_bytes = (CANDIDATES + 1) * 4;
+    broken_args args = {mended, data.data, word.data, out.data};
     simt_runtime::seed(seed);
-    require_success(simt_launch(shape, one.kernel, broken_args{mended, data.data, word.data, out.data}),
-                    one.name);
+    if (one.as == IMPATIENT)
+        simt_runtime::longest_turn(200);
+    if (one.as == DEPENDENT)
+        require_success(simt_launch(shape, predecessor, args), "predecessor");
+    shape.dependent = one.as == DEPENDENT;
+    require_success(simt_launch(shape, one.kernel, args), one.name);
 }
 
 struct outcome {

@@ -58,6 +58,42 @@ static void test_block_scan() {
     check("block_scan", output.read(), prefix_sums(in, threads));
 }
 
+static uint32_t expect_bits(uint64_t word, uint32_t width) {
+    uint32_t bits = 0, lowest = 0, highest = 0;
+    for (uint32_t i = 0; i < width; i++)
+        if ((word >> i & 1) != 0) {
+            bits++;
+            lowest = lowest != 0 ? lowest : i + 1;
+            highest = i + 1;
+        }
+    return bits + 100 * (width - highest) + 10000 * lowest;
+}
+
+static void expect_wide(const uint32_t *v, uint32_t lane, uint32_t *out) {
+    uint64_t sums[2] = {}, least[2] = {UINT64_MAX, UINT64_MAX}, greatest[2] = {};
+    uint32_t any = 0, all[2] = {UINT32_MAX, UINT32_MAX};
+    for (uint32_t i = 0; i < SIMT_WARP; i++) {
+        bool mine = (i % 3 == 0) == (lane % 3 == 0);
+        for (int which = mine ? 0 : 1; which < 2; which++) {
+            sums[which] += wide_of(v[i]);
+            least[which] = std::min(least[which], wide_of(v[i]));
+            greatest[which] = std::max(greatest[which], wide_of(v[i]));
+            all[which] &= v[i];
+        }
+        any |= mine ? v[i] : 0;
+    }
+    out[0] = (uint32_t)(sums[0] >> 32) ^ (uint32_t)sums[0];
+    out[1] = (uint32_t)(sums[1] >> 32) ^ (uint32_t)sums[1];
+    out[2] = (uint32_t)least[1];
+    out[3] = (uint32_t)greatest[1];
+    out[4] = (uint32_t)least[0];
+    out[5] = (uint32_t)greatest[0];
+    out[6] = any;
+    out[7] = (all[0] | 64) + (all[1] | 128) + 256;
+    out[8] = expect_bits(v[lane], 32);
+    out[9] = expect_bits((uint64_t)v[lane] << 30, 64);
+}
+
 /* What lane `lane` of the warp whose values begin at `v` should report. */
 static void expect_warp(const uint32_t *v, uint32_t lane, uint32_t *out) {
     auto lanes_with = [&](auto holds) {
@@ -86,14 +122,15 @@ static void expect_warp(const uint32_t *v, uint32_t lane, uint32_t *out) {
     out[9] = v[lane ^ 5];
     out[10] = lane % 3 == 0 ? thirds : others;
     out[11] = (uint32_t)__builtin_popcount(odd);
+    expect_wide(v, lane, out + 12);
 }
 
 static void test_warp_operations() {
     const uint32_t blocks = 4;
     words in = random_words(blocks * SIMT_WARP, 40);
-    words expected(in.size() * 12);
+    words expected(in.size() * WARP_WORDS);
     for (uint32_t i = 0; i < in.size(); i++)
-        expect_warp(&in[i / SIMT_WARP * SIMT_WARP], i % SIMT_WARP, &expected[i * 12]);
+        expect_warp(&in[i / SIMT_WARP * SIMT_WARP], i % SIMT_WARP, &expected[i * WARP_WORDS]);
     device_array<uint32_t> input(in), output(expected.size());
     require_success(simt_launch(shape_of("warp_operations", blocks, SIMT_WARP, 0), warp_operations,
                                 sums_args{input.data, output.data}),
@@ -182,6 +219,26 @@ static void test_pipeline() {
     check("pipeline", cells.read(), expected);
 }
 
+static void test_dependent_launches() {
+    const uint32_t blocks = 20, threads = 64, links = 7;
+    words in = random_words(blocks * threads, 1000), expected(in.size());
+    for (size_t i = 0; i < in.size(); i++) {
+        size_t from = links % 2 != 0 ? (blocks - 1 - i / threads) * threads + i % threads : i;
+        expected[i] = in[from] + links;
+    }
+    device_array<uint32_t> input(in), odd(in.size()), even(in.size());
+    require_success(simt_prepare(relay, 4), "relay prepared");
+    simt_launch_shape shape = shape_of("relay", blocks, threads, 4);
+    const uint32_t *from = input.data;
+    for (uint32_t i = 0; i < links; i++) {
+        uint32_t *to = i % 2 == 0 ? even.data : odd.data;
+        require_success(simt_launch(shape, relay, relay_args{from, to}), "relay");
+        from = to;
+        shape.dependent = simt_architecture(relay) >= 90;
+    }
+    check("relay", even.read(), expected);
+}
+
 int main(int count, char **words_given) {
     unsigned long schedules = count > 1 ? strtoul(words_given[1], nullptr, 0) : 1;
     unsigned long first = count > 2 ? strtoul(words_given[2], nullptr, 0) : 1;
@@ -199,6 +256,7 @@ int main(int count, char **words_given) {
         test_too_large_for_cooperation();
         test_look_back();
         test_pipeline();
+        test_dependent_launches();
     }
     return 0;
 }

@@ -19,8 +19,12 @@ USERS = ("cli", "bench", "tests", "python", "examples")
 
 # Tests that are about internals: their boundaries, and the rare paths that a run must have taken.
 INTERNAL_TESTS = {
-    ("tests/cases/row_sizes.c", "cpu/sizes.h"),
+    ("tests/cases/row_boundaries_cpu.c", "cpu/sizes.h"),
+    ("tests/cases/row_boundaries_cuda.c", "cuda/air/sizes.h"),
+    ("tests/cases/row_boundaries_cuda.c", "cuda/sort/sizes.h"),
     ("tests/runner/reached_paths.c", "reached.h"),
+    ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/device.h"),
+    ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/launch.cuh"),
     ("tests/internals/keys.c", "keys.h"),
 }
 

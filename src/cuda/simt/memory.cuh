@@ -17,7 +17,9 @@ TOPK_DEVICE simt_u32x4 simt_load16_stream(const void *address) {
     return simt_from_native(__ldcs((const uint4 *)address));
 }
 
-/* Through the read-only cache: data that nobody writes during the launch. */
+/* Through the read-only cache: data that nobody writes during the launch. In a dependent launch, neither what
+ * the launches before it wrote, back to the last that was not dependent: such loads need not heed the wait.
+ */
 TOPK_DEVICE simt_u32x4 simt_load16_read_only(const void *address) {
     return simt_from_native(__ldg((const uint4 *)address));
 }

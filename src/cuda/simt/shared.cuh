@@ -34,7 +34,12 @@ template <typename T> TOPK_HOST_DEVICE simt_shared<T> simt_carve(simt_arena &are
     uint32_t start =
         (arena.used_bytes + (uint32_t)alignof(T) - 1) / (uint32_t)alignof(T) * (uint32_t)alignof(T);
     arena.used_bytes = start + count * (uint32_t)sizeof(T);
+#ifdef __CUDA_ARCH__
+    return simt_shared<T>{
+        (T *)(arena.base + start)}; /* without a test, which would hide that this is shared memory */
+#else
     return simt_shared<T>{arena.base ? (T *)(arena.base + start) : nullptr};
+#endif
 }
 
 #endif

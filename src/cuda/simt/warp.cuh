@@ -47,6 +47,7 @@ TOPK_DEVICE uint32_t simt_match_any(uint32_t mask, uint64_t value) {
     return __match_any_sync(mask, (unsigned long long)value);
 }
 
+/* Reductions of 32-bit words, and below of 64-bit ones: each lane of the mask gets the result. */
 #ifdef SIMT_HAS_REDUX
 
 TOPK_DEVICE uint32_t simt_reduce_add(uint32_t mask, uint32_t value) {
@@ -61,26 +62,80 @@ TOPK_DEVICE uint32_t simt_reduce_max(uint32_t mask, uint32_t value) {
     return __reduce_max_sync(mask, value);
 }
 
+TOPK_DEVICE uint32_t simt_reduce_or(uint32_t mask, uint32_t value) {
+    return __reduce_or_sync(mask, value);
+}
+
+TOPK_DEVICE uint32_t simt_reduce_and(uint32_t mask, uint32_t value) {
+    return __reduce_and_sync(mask, value);
+}
+
 #else
 
-/* Lane after lane, since a butterfly needs all 32. */
+/* A butterfly of all lanes, or lane after lane. */
+template <typename Combine>
+TOPK_DEVICE uint32_t simt_combine_lanes(uint32_t mask, uint32_t value, Combine combine) {
+    if (mask == SIMT_ALL_LANES) {
+        for (int lanes = SIMT_WARP / 2; lanes != 0; lanes /= 2)
+            value = combine(value, __shfl_xor_sync(mask, value, lanes));
+        return value;
+    }
+    uint32_t result = __shfl_sync(mask, value, __ffs((int)mask) - 1);
+    for (uint32_t left = mask & (mask - 1); left != 0; left &= left - 1)
+        result = combine(result, __shfl_sync(mask, value, __ffs((int)left) - 1));
+    return result;
+}
+
 TOPK_DEVICE uint32_t simt_reduce_add(uint32_t mask, uint32_t value) {
-    uint32_t sum = 0;
-    for (uint32_t left = mask; left != 0; left &= left - 1)
-        sum += __shfl_sync(mask, value, __ffs((int)left) - 1);
-    return sum;
+    return simt_combine_lanes(mask, value, [](uint32_t a, uint32_t b) { return a + b; });
 }
 
 TOPK_DEVICE uint32_t simt_reduce_min(uint32_t mask, uint32_t value) {
-    uint32_t least = value;
-    for (uint32_t left = mask; left != 0; left &= left - 1)
-        least = min(least, __shfl_sync(mask, value, __ffs((int)left) - 1));
-    return least;
+    return simt_combine_lanes(mask, value, [](uint32_t a, uint32_t b) { return min(a, b); });
 }
 
 TOPK_DEVICE uint32_t simt_reduce_max(uint32_t mask, uint32_t value) {
-    return ~simt_reduce_min(mask, ~value);
+    return simt_combine_lanes(mask, value, [](uint32_t a, uint32_t b) { return max(a, b); });
+}
+
+TOPK_DEVICE uint32_t simt_reduce_or(uint32_t mask, uint32_t value) {
+    return simt_combine_lanes(mask, value, [](uint32_t a, uint32_t b) { return a | b; });
+}
+
+TOPK_DEVICE uint32_t simt_reduce_and(uint32_t mask, uint32_t value) {
+    return simt_combine_lanes(mask, value, [](uint32_t a, uint32_t b) { return a & b; });
 }
 
 #endif
+
+/* uint64_t where T has 8 bytes; elsewhere the functions below do not exist, so that smaller integers are
+ * reduced as uint32_t. */
+template <size_t bytes> struct simt_wide {};
+template <> struct simt_wide<8> { typedef uint64_t type; };
+
+/* In parts whose sums over 32 lanes fit into 32 bits. */
+template <typename T>
+TOPK_DEVICE typename simt_wide<sizeof(T)>::type simt_reduce_add(uint32_t mask, T value) {
+    const uint32_t bits = 27, part = (1u << bits) - 1;
+    uint64_t word = (uint64_t)value;
+    uint64_t low = simt_reduce_add(mask, (uint32_t)word & part);
+    uint64_t middle = simt_reduce_add(mask, (uint32_t)(word >> bits) & part);
+    uint64_t high = simt_reduce_add(mask, (uint32_t)(word >> 2 * bits));
+    return low + (middle << bits) + (high << 2 * bits);
+}
+
+/* The least upper half, then the least lower half of those lanes that have it. */
+template <typename T>
+TOPK_DEVICE typename simt_wide<sizeof(T)>::type simt_reduce_min(uint32_t mask, T value) {
+    uint32_t mine = (uint32_t)((uint64_t)value >> 32);
+    uint32_t high = simt_reduce_min(mask, mine);
+    uint32_t low = simt_reduce_min(mask, mine == high ? (uint32_t)value : UINT32_MAX);
+    return (uint64_t)high << 32 | low;
+}
+
+template <typename T>
+TOPK_DEVICE typename simt_wide<sizeof(T)>::type simt_reduce_max(uint32_t mask, T value) {
+    return ~simt_reduce_min(mask, ~(uint64_t)value);
+}
+
 #endif

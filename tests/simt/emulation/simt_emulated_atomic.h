@@ -50,6 +50,13 @@ inline void simt_fence_device() {
     simt_runtime::fence(simt_runtime::scope::device);
 }
 
+inline uint32_t simt_atomic_ticket(uint32_t *word) {
+    simt_fence_device();
+    uint32_t old = simt_atomic_add(word, 1u);
+    simt_fence_device();
+    return old;
+}
+
 template <typename T> T simt_load_relaxed(const T *word) {
     simt_runtime::before_atomic(word, sizeof *word);
     T value = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -75,33 +82,34 @@ template <typename T> void simt_store_release(T *word, typename simt_same<T>::ty
     simt_runtime::release(word);
 }
 
-inline void simt_check_aligned(const void *address, size_t bytes) {
-    if ((uintptr_t)address % bytes != 0)
-        simt_runtime::report("an access of %zu bytes at %p, which is not a multiple of %zu", bytes, address,
-                             bytes);
+inline simt_u32x4 simt_load_words(const void *address) {
+    const uint32_t *words = (const uint32_t *)address;
+    return simt_u32x4{words[0], words[1], words[2], words[3]};
 }
 
 inline simt_u32x4 simt_load16(const void *address) {
-    simt_check_aligned(address, sizeof(simt_u32x4));
-    const uint32_t *words = (const uint32_t *)address;
-    return simt_u32x4{words[0], words[1], words[2], words[3]};
+    simt_runtime::before_access(address, sizeof(simt_u32x4));
+    return simt_load_words(address);
 }
 
 inline simt_u32x4 simt_load16_stream(const void *address) {
     return simt_load16(address);
 }
 
-inline simt_u32x4 simt_load16_read_only(const void *address) {
-    return simt_load16(address);
+inline simt_u32x4 simt_load16_read_only(const void *address, simt_site at = simt_here()) {
+    simt_runtime::before_access(address, sizeof(simt_u32x4));
+    simt_runtime::read_through_cache(address, sizeof(simt_u32x4), at);
+    return simt_load_words(address);
 }
 
-template <typename T> T simt_load_read_only(const T *address) {
-    simt_check_aligned(address, sizeof *address);
+template <typename T> T simt_load_read_only(const T *address, simt_site at = simt_here()) {
+    simt_runtime::before_access(address, sizeof *address);
+    simt_runtime::read_through_cache(address, sizeof *address, at);
     return *address;
 }
 
 inline void simt_store16(void *address, simt_u32x4 value) {
-    simt_check_aligned(address, sizeof value);
+    simt_runtime::before_access(address, sizeof value);
     uint32_t *words = (uint32_t *)address;
     words[0] = value.x;
     words[1] = value.y;

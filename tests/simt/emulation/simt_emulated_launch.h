@@ -8,11 +8,19 @@ namespace simt_runtime {
 /* Seeds the schedules of the launches that follow; without a call, and in each report, SIMT_SEED. */
 void seed(uint64_t value);
 
-/* Runs `thread` in every thread of every block; 0, or an error if the device does not hold what must be
- * resident. */
-int launch(const simt_launch_shape &shape, void (*thread)(const void *), const void *argument);
+/* Runs `thread` in every thread of every block, each with its copy of the argument, which is aligned to 16
+ * bytes at most; 0, or an error if the device does not hold what must be resident. */
+int launch(const simt_launch_shape &shape, void (*thread)(const void *), const void *argument,
+           size_t argument_bytes);
 
-uint32_t resident_blocks(uint32_t threads, uint32_t shared_bytes);
+/* How long a thread may run without letting others run, of CPU time: 10 s without a call. */
+void longest_turn(uint32_t milliseconds);
+
+/* The host enqueued something else than a launch. */
+void after_other_work();
+
+uint32_t multiprocessors();
+uint32_t blocks_per_multiprocessor(uint32_t threads, uint32_t shared_bytes);
 
 } // namespace simt_runtime
 
@@ -28,17 +36,41 @@ template <typename Args> struct simt_call {
 
 /* Returns when the kernel has ended. */
 template <typename Args> int simt_launch(const simt_launch_shape &shape, void (*kernel)(Args), Args args) {
+    static_assert(std::is_trivially_copyable<Args>::value && alignof(Args) <= 16, "arguments are copied");
     simt_call<Args> call = {kernel, args};
-    return simt_runtime::launch(shape, simt_call<Args>::run, &call);
+    return simt_runtime::launch(shape, simt_call<Args>::run, &call, sizeof call);
+}
+
+inline int simt_memset_async(struct CUstream_st *, void *address, uint8_t value, size_t bytes) {
+    std::memset(address, value, bytes);
+    simt_runtime::after_other_work();
+    return 0;
 }
 
 template <typename Args> int simt_allow_shared(void (*)(Args), uint32_t) {
     return 0;
 }
 
+template <typename Args> int simt_prepare(void (*)(Args), uint32_t) {
+    return 0;
+}
+
+template <typename Args> uint32_t simt_architecture(void (*)(Args)) {
+    return 90;
+}
+
+inline uint32_t simt_multiprocessors() {
+    return simt_runtime::multiprocessors();
+}
+
 template <typename Args>
-uint32_t simt_resident_blocks(void (*)(Args), uint32_t threads, uint32_t shared_bytes) {
-    return simt_runtime::resident_blocks(threads, shared_bytes);
+uint32_t simt_max_blocks_per_sm(void (*)(Args), uint32_t threads, uint32_t shared_bytes) {
+    return simt_runtime::blocks_per_multiprocessor(threads, shared_bytes);
+}
+
+template <typename Args>
+uint32_t simt_resident_blocks(void (*kernel)(Args), uint32_t threads, uint32_t shared_bytes) {
+    return simt_multiprocessors() * simt_max_blocks_per_sm(kernel, threads, shared_bytes);
 }
 
 #endif

@@ -79,28 +79,50 @@ inline uint32_t simt_match_any(uint32_t mask, uint64_t value, simt_site at = sim
     return simt_lanes_with("simt_match_any", mask, value, value, at);
 }
 
-inline uint32_t simt_reduce_add(uint32_t mask, uint32_t value, simt_site at = simt_here()) {
-    const uint64_t *values = simt_runtime::meet_warp("simt_reduce_add", mask, value, at);
-    uint32_t sum = 0;
+/* What `combine` makes of the values of the mask's lanes. */
+template <typename T, typename Combine>
+T simt_combine_lanes(const char *operation, uint32_t mask, T value, simt_site at, Combine combine) {
+    const uint64_t *values = simt_runtime::meet_warp(operation, mask, simt_pack(value), at);
     for (uint32_t lane = 0; lane < SIMT_WARP; lane++)
-        sum += (mask >> lane & 1) != 0 ? (uint32_t)values[lane] : 0;
-    return sum;
-}
-
-inline uint32_t simt_reduce_min(uint32_t mask, uint32_t value, simt_site at = simt_here()) {
-    const uint64_t *values = simt_runtime::meet_warp("simt_reduce_min", mask, value, at);
-    for (uint32_t lane = 0; lane < SIMT_WARP; lane++)
-        if ((mask >> lane & 1) != 0 && values[lane] < value)
-            value = (uint32_t)values[lane];
+        if ((mask >> lane & 1) != 0 && lane != simt_lane())
+            value = combine(value, simt_unpack<T>(values[lane]));
     return value;
 }
 
-inline uint32_t simt_reduce_max(uint32_t mask, uint32_t value, simt_site at = simt_here()) {
-    const uint64_t *values = simt_runtime::meet_warp("simt_reduce_max", mask, value, at);
-    for (uint32_t lane = 0; lane < SIMT_WARP; lane++)
-        if ((mask >> lane & 1) != 0 && values[lane] > value)
-            value = (uint32_t)values[lane];
-    return value;
+/* The type in which T is reduced. */
+template <typename T> struct simt_reduced {
+    static_assert(std::is_integral<T>::value, "reductions are of integers");
+    typedef typename std::conditional<sizeof(T) == 8, uint64_t, uint32_t>::type type;
+};
+
+template <typename T>
+typename simt_reduced<T>::type simt_reduce_add(uint32_t mask, T value, simt_site at = simt_here()) {
+    typedef typename simt_reduced<T>::type word;
+    return simt_combine_lanes("simt_reduce_add", mask, (word)value, at, [](word a, word b) { return a + b; });
+}
+
+template <typename T>
+typename simt_reduced<T>::type simt_reduce_min(uint32_t mask, T value, simt_site at = simt_here()) {
+    typedef typename simt_reduced<T>::type word;
+    return simt_combine_lanes("simt_reduce_min", mask, (word)value, at,
+                              [](word a, word b) { return b < a ? b : a; });
+}
+
+template <typename T>
+typename simt_reduced<T>::type simt_reduce_max(uint32_t mask, T value, simt_site at = simt_here()) {
+    typedef typename simt_reduced<T>::type word;
+    return simt_combine_lanes("simt_reduce_max", mask, (word)value, at,
+                              [](word a, word b) { return b > a ? b : a; });
+}
+
+inline uint32_t simt_reduce_or(uint32_t mask, uint32_t value, simt_site at = simt_here()) {
+    return simt_combine_lanes("simt_reduce_or", mask, value, at,
+                              [](uint32_t a, uint32_t b) { return a | b; });
+}
+
+inline uint32_t simt_reduce_and(uint32_t mask, uint32_t value, simt_site at = simt_here()) {
+    return simt_combine_lanes("simt_reduce_and", mask, value, at,
+                              [](uint32_t a, uint32_t b) { return a & b; });
 }
 
 #endif

@@ -5,12 +5,14 @@
 #define TOPK_TESTS_SIMT_EMULATION_H
 
 #include <cstring>
+#include <type_traits>
 
 #include "runtime.h"
 
 #define TOPK_KERNEL static
 #define TOPK_BOUNDS(threads, blocks)
 #define TOPK_DEVICE static inline
+#define TOPK_MEMBER inline
 #define TOPK_HOST_DEVICE static inline
 
 inline uint32_t simt_thread() {
@@ -57,7 +59,16 @@ inline uint32_t simt_block_count(bool predicate, simt_site at = simt_here()) {
     return simt_runtime::meet_block(predicate, at);
 }
 
+inline void simt_wait_predecessor() {
+    simt_runtime::wait_predecessor();
+}
+
+inline void simt_allow_successor() {
+    simt_runtime::yield();
+}
+
 #include "simt_emulated_atomic.h"
+#include "simt_emulated_bits.h"
 #include "simt_emulated_shared.h"
 #include "simt_emulated_warp.h"
 

@@ -207,6 +207,77 @@ TOPK_KERNEL void read_before_write(struct broken_args args) {
     simt_atomic_add(&count[0], 1);
 }
 
+/* The launch before a dependent one. */
+TOPK_KERNEL void predecessor(struct broken_args args) {
+    simt_allow_successor();
+    args.data[grid_thread()] = 1;
+}
+
+TOPK_KERNEL void atomic_before_wait(struct broken_args args) {
+    if (args.mended)
+        simt_wait_predecessor();
+    simt_atomic_add(args.word, 1);
+    simt_wait_predecessor();
+}
+
+/* Plain accesses are seen as races with what came before. */
+TOPK_KERNEL void read_before_wait(struct broken_args args) {
+    if (args.mended)
+        simt_wait_predecessor();
+    uint32_t value = args.data[grid_thread()];
+    simt_wait_predecessor();
+    args.out[grid_thread()] = value;
+}
+
+/* The launch after this one would not wait for the one before it. */
+TOPK_KERNEL void return_without_wait(struct broken_args args) {
+    if (!args.mended && simt_block() == 3)
+        return;
+    simt_wait_predecessor();
+}
+
+/* The other thread of a pair in the block. */
+TOPK_DEVICE uint32_t grid_partner(void) {
+    return grid_thread() ^ 1;
+}
+
+/* The cache may hold what was there before the write, whatever comes between. */
+TOPK_KERNEL void read_only_after_write(struct broken_args args) {
+    args.data[grid_thread()] = 1;
+    simt_block_sync();
+    const uint32_t *from = args.data + grid_partner();
+    args.out[grid_thread()] = args.mended ? *from : simt_load_read_only(from);
+}
+
+TOPK_KERNEL void write_after_read_only(struct broken_args args) {
+    const uint32_t *from = args.data + grid_thread() / 4 * 4;
+    args.out[grid_thread()] = args.mended ? simt_load16(from).w : simt_load16_read_only(from).w;
+    simt_block_sync();
+    args.data[grid_partner()] = 1;
+}
+
+TOPK_KERNEL void read_only_of_predecessor(struct broken_args args) {
+    simt_wait_predecessor();
+    const uint32_t *from = args.data + grid_partner();
+    args.out[grid_thread()] = args.mended ? *from : simt_load_read_only(from);
+}
+
+/* A warp that polls by plain loads keeps the one that it waits for from running. */
+TOPK_KERNEL void poll_by_plain_loads(struct broken_args args) {
+    if (simt_lane() != 0 || simt_block() != 0)
+        return;
+    uint32_t *ask = args.word, *answer = args.data;
+    if (simt_warp() == 1) {
+        while (simt_atomic_cas(ask, 1, 2) != 1)
+            ;
+        simt_store_relaxed(answer, 1);
+        return;
+    }
+    simt_store_relaxed(ask, 1);
+    while ((args.mended ? simt_load_relaxed(answer) : *(volatile uint32_t *)answer) == 0)
+        ;
+}
+
 TOPK_KERNEL void global_overflow(struct broken_args args) {
     args.out[grid_thread() + !args.mended] = 1;
 }

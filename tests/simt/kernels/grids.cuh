@@ -149,4 +149,25 @@ TOPK_KERNEL void pipeline(struct pipeline_args args) {
     simt_store_release(&args.flags[turn], 1);
 }
 
+struct relay_args {
+    const uint32_t *in; /* one value per thread of the grid */
+    uint32_t *out;
+};
+
+/* out = in of the block's mirror image, plus 1: a link of a chain of dependent launches. */
+TOPK_KERNEL void relay(struct relay_args args) {
+    simt_arena arena = simt_shared_arena();
+    simt_shared<uint32_t> ready = simt_carve<uint32_t>(arena, 1);
+    if (simt_thread() == 0)
+        ready[0] = 0;
+    simt_block_sync();
+    if (simt_lane() == 0)
+        simt_atomic_add(&ready[0], 1);
+    simt_block_sync();
+    simt_wait_predecessor();
+    simt_allow_successor();
+    uint32_t from = (simt_blocks() - 1 - simt_block()) * simt_threads() + simt_thread();
+    args.out[simt_block() * simt_threads() + simt_thread()] = args.in[from] + (ready[0] == simt_warps());
+}
+
 #endif

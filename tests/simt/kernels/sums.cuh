@@ -44,10 +44,36 @@ TOPK_KERNEL TOPK_BOUNDS(1024, 1) void block_scan(struct sums_args args) {
     args.out[i] = block_exclusive_sum(simt_load_read_only(&args.in[i]), sums);
 }
 
-/* What the warp operations say of one value per lane, 12 words for each lane. */
+/* A wide word for a value below 40: the upper halves are few, the lower ones differ. */
+TOPK_HOST_DEVICE uint64_t wide_of(uint32_t value) {
+    return (uint64_t)(0xfffffff0u + value % 4) << 32 | value * 0x9e3779b9u;
+}
+
+/* What the reductions and counts of 64-bit words say, made of the value so that both halves and their carries
+ * count. */
+TOPK_DEVICE void wide_operations(uint32_t value, uint32_t mask, uint32_t *out) {
+    uint64_t wide = wide_of(value);
+    uint64_t sum = simt_reduce_add(mask, wide), all = simt_reduce_add(SIMT_ALL_LANES, wide);
+    out[0] = (uint32_t)(sum >> 32) ^ (uint32_t)sum;
+    out[1] = (uint32_t)(all >> 32) ^ (uint32_t)all;
+    out[2] = (uint32_t)simt_reduce_min(SIMT_ALL_LANES, wide);
+    out[3] = (uint32_t)simt_reduce_max(SIMT_ALL_LANES, wide);
+    out[4] = (uint32_t)simt_reduce_min(mask, wide);
+    out[5] = (uint32_t)simt_reduce_max(mask, wide);
+    out[6] = simt_reduce_or(mask, value);
+    out[7] = simt_reduce_and(mask, value | 64) + simt_reduce_and(SIMT_ALL_LANES, value | 128) +
+             simt_reduce_or(SIMT_ALL_LANES, 256);
+    out[8] = simt_popc(value) + 100 * simt_clz(value) + 10000 * simt_ffs(value);
+    uint64_t shifted = (uint64_t)value << 30;
+    out[9] = simt_popc(shifted) + 100 * simt_clz(shifted) + 10000 * simt_ffs(shifted);
+}
+
+enum { WARP_WORDS = 22 };
+
+/* What the warp operations say of one value per lane, WARP_WORDS words for each lane. */
 TOPK_KERNEL void warp_operations(struct sums_args args) {
     uint32_t i = simt_block() * simt_threads() + simt_thread(), lane = simt_lane();
-    uint32_t value = args.in[i], *out = args.out + i * 12;
+    uint32_t value = args.in[i], *out = args.out + i * WARP_WORDS;
     out[0] = simt_reduce_add(SIMT_ALL_LANES, value);
     out[1] = simt_reduce_min(SIMT_ALL_LANES, value);
     out[2] = simt_reduce_max(SIMT_ALL_LANES, value);
@@ -66,6 +92,7 @@ TOPK_KERNEL void warp_operations(struct sums_args args) {
     else
         out[10] = simt_reduce_max(mine, value);
     out[11] = simt_block_count(value % 2 != 0);
+    wide_operations(value, mine, out + 12);
 }
 
 /* out[cluster] = the sum of the cluster's values, which block 0 of the cluster gathers. */

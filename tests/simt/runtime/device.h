@@ -40,8 +40,10 @@ struct thread {
     block *home;
     simt_runtime::state state = state::ready;
     std::shared_ptr<meeting> waits; /* while waiting; after it, what it took from there */
+    bool may_touch;                 /* global memory: from the start, or after waiting for the predecessor */
     fiber run;
     order_of_thread order;
+    simt_site reads_cache_at = {}; /* while it reads through the read-only cache */
     sighting seen[64] = {};
 };
 
@@ -72,6 +74,7 @@ struct device {
     simt_launch_shape shape;
     void (*body)(const void *);
     const void *argument;
+    size_t argument_bytes;
     uint64_t seed;
     std::vector<std::unique_ptr<cluster>> clusters; /* the resident ones */
     size_t started_clusters = 0;
@@ -79,6 +82,7 @@ struct device {
     std::vector<std::unique_ptr<unsigned char[]>> old_shared;
     std::vector<thread *> ready;
     uint64_t idle_steps = 0; /* since something last changed */
+    uint64_t turns = 0;
     order_of_memory order;
     token began = new_token(), ended = new_token();
 
@@ -94,11 +98,18 @@ extern thread *running; /* NULL while the host runs */
 void sleep();
 void wake(thread *which);
 
+/* Whether the address is in the shared memory of the running cluster. */
+bool is_shared(const void *address);
+
 /* Called by a thread that ends, before it does. */
 void leave_meetings(thread *which);
 
 /* Makes sanitizers say in which thread of which kernel they stop the process. */
 void report_sanitizers();
+
+/* While it is on duty a thread that runs for too long is reported. */
+void begin_watch();
+void end_watch();
 
 /* Finds out why nothing goes on, and reports it. */
 [[noreturn]] void diagnose();

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include <boost/context/detail/fcontext.hpp>
@@ -20,8 +21,18 @@ constexpr size_t step_bytes = guard_bytes + stack_bytes;
 
 /* Seats are kept from launch to launch: under ThreadSanitizer a new one costs 0.4 ms. One that is kept costs
  * 0.7 MB there, and all its operations take longer the more there are; it knows 8128 threads at most. */
-constexpr size_t most_left = 1000;
+constexpr size_t most_kept = races_are_watched ? 1000 : 8000;
 static std::vector<seat> free_seats, left_seats;
+
+/* Of the launch that runs. Its threads sit down where another has left only if so many have: ThreadSanitizer
+ * takes the two for one thread, between whose accesses there is no race. */
+static seat left_seat() {
+    static size_t turn;
+    std::swap(left_seats[turn++ % left_seats.size()], left_seats.back());
+    seat found = left_seats.back();
+    left_seats.pop_back();
+    return found;
+}
 
 static seat new_seat() {
     void *memory =
@@ -65,11 +76,13 @@ static void arrive_from_host(context::transfer_t from, void *fake_stack) {
 }
 
 void fiber::start(void (*entry)(), const char *name) {
-    if (free_seats.empty()) {
-        at = new_seat();
-    } else {
+    if (!free_seats.empty()) {
         at = free_seats.back();
         free_seats.pop_back();
+    } else if (left_seats.size() > (races_are_watched ? most_kept / 2 : 0)) {
+        at = left_seat();
+    } else {
+        at = new_seat();
     }
 #ifdef SIMT_TSAN
     __tsan_set_fiber_name(at.race_state, name);
@@ -120,15 +133,14 @@ void fiber::finish() {
 }
 
 void fiber::discard() {
-    if (left_seats.size() < most_left)
-        left_seats.push_back(at);
-    else
-        destroy(at);
+    left_seats.push_back(at);
 }
 
 void fiber::recycle() {
     free_seats.insert(free_seats.end(), left_seats.begin(), left_seats.end());
     left_seats.clear();
+    for (; free_seats.size() > most_kept; free_seats.pop_back())
+        destroy(free_seats.back());
 }
 
 } // namespace simt_runtime

@@ -18,6 +18,7 @@ static std::shared_ptr<meeting> new_meeting(const char *operation, simt_site at,
     made->at = at;
     made->mask = mask;
     made->expected = expected;
+    made->arrived.reserve(expected);
     return made;
 }
 

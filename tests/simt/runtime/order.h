@@ -37,6 +37,12 @@ struct order_of_thread {
 
 typedef std::unordered_map<const void *, std::shared_ptr<publications>> order_of_memory;
 
+/* The read-only cache reads for all threads of a launch, when it likes: under ThreadSanitizer as a thread
+ * that knows what the host did before the launch, and nothing of the launch. The first of a chain of
+ * dependent launches stands for them all. */
+void open_read_only_cache(bool in_chain);
+void close_read_only_cache();
+
 } // namespace simt_runtime
 
 #endif

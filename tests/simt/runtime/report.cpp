@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is said about a kernel that is wrong, and finding out why one does not end.
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "device.h"
@@ -23,7 +26,8 @@ static void print_seed() {
     print_place(whose);
     vfprintf(stderr, format, values);
     print_seed();
-    _exit(reported);
+    syscall(SYS_exit_group, reported); // not _exit, at which ThreadSanitizer has more to say
+    __builtin_unreachable();
 }
 
 void report(const char *format, ...) {
@@ -92,6 +96,54 @@ void diagnose() {
     __builtin_unreachable();
 }
 
+constexpr uint32_t tick_ms = 50;
+static uint32_t longest_turn_ms = 10000;
+
+void longest_turn(uint32_t milliseconds) {
+    longest_turn_ms = milliseconds;
+}
+
+/* On the stack of the thread that runs. */
+static void tick(int) {
+    static uint64_t turn;
+    static uint32_t ticks;
+    if (now == nullptr || running == nullptr || now->turns != turn) {
+        turn = now != nullptr ? now->turns : 0;
+        ticks = 0;
+    } else if (++ticks > longest_turn_ms / tick_ms) {
+        report_of(running,
+                  "runs for more than %u ms without letting others run: it polls memory by plain loads, or "
+                  "loops for ever",
+                  longest_turn_ms);
+    }
+}
+
+/* Sanitizers put off the signals that they know of until a library function is called, and one that polls
+ * calls none; hence the inner name of sigaction. */
+extern "C" int __sigaction(int number, const struct sigaction *action, struct sigaction *before);
+
+static void set_timer(uint32_t milliseconds) {
+    struct itimerval interval = {};
+    interval.it_interval.tv_usec = interval.it_value.tv_usec = (suseconds_t)milliseconds * 1000;
+    setitimer(ITIMER_PROF, &interval, nullptr); // which counts CPU time, whatever else the machine does
+}
+
+void begin_watch() {
+    static bool installed;
+    if (!installed) {
+        struct sigaction action = {};
+        action.sa_handler = tick;
+        action.sa_flags = SA_RESTART;
+        __sigaction(SIGPROF, &action, nullptr);
+        installed = true;
+    }
+    set_timer(tick_ms);
+}
+
+void end_watch() {
+    set_timer(0);
+}
+
 #if defined(SIMT_ASAN) || defined(SIMT_TSAN)
 
 /* A sanitizer's report does not know of kernels. */
@@ -100,6 +152,9 @@ static void say_where() {
         return;
     print_place(running);
     fprintf(stderr, "stopped by the sanitizer");
+    if (running->reads_cache_at.file != nullptr)
+        fprintf(stderr, " in a load through the read-only cache (%s:%u)", running->reads_cache_at.file,
+                running->reads_cache_at.line);
     print_seed();
 }
 

@@ -38,6 +38,13 @@ const coordinates &where();
 /* A point at which another thread may run. */
 void yield();
 
+/* The running thread may touch global memory from now on, if its launch is dependent. */
+void wait_predecessor();
+/* An access of that many bytes of global memory. */
+void before_access(const void *address, size_t bytes);
+/* The load about to be done goes through the read-only cache. */
+void read_through_cache(const void *address, size_t bytes, simt_site at);
+
 /* All threads of the block meet; the number of those whose `predicate` holds. */
 uint32_t meet_block(bool predicate, simt_site at);
 void meet_cluster(simt_site at);

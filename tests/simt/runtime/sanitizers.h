@@ -12,6 +12,9 @@
 #ifdef SIMT_TSAN
 #include <sanitizer/common_interface_defs.h>
 #include <sanitizer/tsan_interface.h>
+extern "C" void __tsan_func_entry(void *caller);
+extern "C" void __tsan_func_exit();
+extern "C" void __tsan_read_range(void *address, unsigned long bytes);
 extern "C" void AnnotateIgnoreReadsBegin(const char *file, int line);
 extern "C" void AnnotateIgnoreReadsEnd(const char *file, int line);
 extern "C" void AnnotateIgnoreWritesBegin(const char *file, int line);

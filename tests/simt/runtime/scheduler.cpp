@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include <alloca.h>
 
 #include "device.h"
 
@@ -11,6 +15,9 @@ namespace simt_runtime {
 /* The emulated device. */
 constexpr uint32_t sms = 4, threads_per_sm = 1024, blocks_per_sm = 16, shared_bytes_per_sm = 228 * 1024;
 constexpr uint32_t largest_shared = 227 * 1024, largest_block = 1024, largest_cluster = 8;
+
+/* More threads take ThreadSanitizer very long: at a time, and where not all must be resident. */
+constexpr uint32_t most_watched = races_are_watched ? 512 : UINT32_MAX;
 
 device *now;
 thread *running;
@@ -52,24 +59,44 @@ void yield() {
     running->run.leave();
 }
 
+void wait_predecessor() {
+    quiet hush;
+    yield();
+    if (!running->may_touch)
+        acquire_token(now->began);
+    running->may_touch = true;
+}
+
+void before_access(const void *address, size_t bytes) {
+    if ((uintptr_t)address % bytes != 0)
+        report("an access of %zu bytes at %p, which is not a multiple of %zu", bytes, address, bytes);
+    if (!running->may_touch && !is_shared(address))
+        report("global memory is accessed in a dependent launch before simt_wait_predecessor");
+}
+
 void before_atomic(const void *address, size_t bytes) {
     quiet hush;
-    if ((uintptr_t)address % bytes != 0)
-        report("an atomic of %zu bytes at %p, which is not a multiple of %zu", bytes, address, bytes);
+    before_access(address, bytes);
     yield();
 }
 
-/* What a fiber runs. */
+/* What a fiber runs. Before a thread of a dependent launch has waited, nothing orders it after what the host
+ * and earlier launches did, so that plain accesses that come too early are races. */
 static void run_thread() {
     thread *self = running;
+    void *argument = alloca(now->argument_bytes);
     {
         quiet hush;
         self->home->started = true;
-        acquire_token(now->began);
+        if (self->may_touch)
+            acquire_token(now->began);
+        memcpy(argument, now->argument, now->argument_bytes);
     }
-    now->body(now->argument);
+    now->body(argument);
     {
         quiet hush;
+        if (!self->may_touch)
+            report("a thread of a dependent launch returns without simt_wait_predecessor");
         leave_meetings(self);
         release_token(now->ended);
         self->home->ended_threads++;
@@ -92,10 +119,12 @@ static void start_block(cluster *within, uint32_t index, uint32_t row, uint32_t 
         made.threads.push_back(std::make_unique<thread>());
         thread &one = *made.threads.back();
         one.home = &made;
+        one.may_touch = !shape.dependent;
         one.where = {i,   shape.threads, index, shape.blocks,
                      row, shape.rows,    rank,  std::max(shape.cluster, 1u)};
-        char name[64];
-        snprintf(name, sizeof name, "block %u, row %u, thread %u", index, row, i);
+        char name[64] = "";
+        if (races_are_watched)
+            snprintf(name, sizeof name, "block %u, row %u, thread %u", index, row, i);
         one.run.start(run_thread, name);
         wake(&one);
     }
@@ -152,6 +181,7 @@ static void run_clusters(const std::vector<uint32_t> &order, size_t resident) {
         last = running = now->ready[turn];
         std::swap(now->ready[turn], now->ready.back());
         now->ready.pop_back();
+        now->turns++;
         last->run.enter();
         running = nullptr;
         if (last->state == state::ready)
@@ -163,46 +193,70 @@ static void run_clusters(const std::vector<uint32_t> &order, size_t resident) {
     }
 }
 
-uint32_t resident_blocks(uint32_t threads, uint32_t shared_bytes) {
+uint32_t multiprocessors() {
+    return sms;
+}
+
+uint32_t blocks_per_multiprocessor(uint32_t threads, uint32_t shared_bytes) {
     uint32_t by_threads = threads_per_sm / threads;
     uint32_t by_shared = shared_bytes != 0 ? shared_bytes_per_sm / (shared_bytes + 1024) : blocks_per_sm;
-    return sms * std::min({by_threads, by_shared, blocks_per_sm});
+    return std::min({by_threads, by_shared, blocks_per_sm});
+}
+
+static uint32_t resident_blocks(const simt_launch_shape &shape) {
+    return sms * blocks_per_multiprocessor(shape.threads, shape.shared_bytes);
 }
 
 static bool fits(const simt_launch_shape &shape) {
     uint32_t cluster = std::max(shape.cluster, 1u);
     return shape.blocks > 0 && shape.rows > 0 && shape.threads > 0 && shape.threads % SIMT_WARP == 0 &&
            shape.threads <= largest_block && shape.shared_bytes <= largest_shared &&
-           cluster <= largest_cluster && shape.blocks % cluster == 0 &&
-           cluster <= resident_blocks(shape.threads, shape.shared_bytes);
+           cluster <= largest_cluster && shape.blocks % cluster == 0 && cluster <= resident_blocks(shape);
 }
 
-int launch(const simt_launch_shape &shape, void (*body)(const void *), const void *argument) {
+/* What was enqueued last is a launch. */
+static bool launched_before;
+
+void after_other_work() {
+    launched_before = false;
+}
+
+int launch(const simt_launch_shape &shape, void (*body)(const void *), const void *argument,
+           size_t argument_bytes) {
+    static std::mutex one_at_a_time;
+    std::lock_guard<std::mutex> lock(one_at_a_time);
     enum { INVALID_CONFIGURATION = 9, COOPERATIVE_LAUNCH_TOO_LARGE = 720 };
     quiet hush;
     report_sanitizers();
     if (!fits(shape))
         return INVALID_CONFIGURATION;
     uint32_t cluster = std::max(shape.cluster, 1u), clusters = shape.blocks / cluster * shape.rows;
-    uint32_t capacity = resident_blocks(shape.threads, shape.shared_bytes) / cluster;
+    uint32_t capacity = resident_blocks(shape) / cluster;
     if (shape.cooperative && clusters > capacity)
         return COOPERATIVE_LAUNCH_TOO_LARGE;
+    uint32_t most_resident = std::max(1u, std::min(capacity, most_watched / (cluster * shape.threads)));
 
     device running_launch = {};
     now = &running_launch;
     now->shape = shape;
     now->body = body;
     now->argument = argument;
+    now->argument_bytes = argument_bytes;
     now->seed = random_state = next_seed();
     release_token(now->began);
+    open_read_only_cache(shape.dependent && launched_before);
+    begin_watch();
     std::vector<uint32_t> order(clusters);
     for (uint32_t i = 0; i < clusters; i++) {
         uint32_t to = (uint32_t)random_below(i + 1);
         order[i] = order[to];
         order[to] = i;
     }
-    run_clusters(order, shape.cooperative ? clusters : 1 + random_below(std::min(capacity, clusters)));
+    run_clusters(order, shape.cooperative ? clusters : 1 + random_below(std::min(most_resident, clusters)));
+    end_watch();
+    close_read_only_cache();
     acquire_token(now->ended);
+    launched_before = true;
     fiber::recycle(); // launches come one after another
     now = nullptr;
     return 0;

@@ -23,6 +23,15 @@ block *block_of_rank(uint32_t rank) {
     return within.blocks[rank].get();
 }
 
+bool is_shared(const void *address) {
+    for (const std::unique_ptr<block> &each : running->home->within->blocks) {
+        const unsigned char *base = each->shared.get();
+        if (address >= base && address < base + now->shape.shared_bytes)
+            return true;
+    }
+    return false;
+}
+
 void check_shared(block *of, uint32_t at, uint32_t bytes, bool reads, bool writes) {
     if (of->ended())
         report("the shared memory of block %u, which has ended", of->index);

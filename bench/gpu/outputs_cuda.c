@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/outputs_cuda.h"
+
+#include <string.h>
+
+bool bench_gpu_outputs_make(bench_gpu_outputs *outputs, const bench_point *point, int64_t pitch) {
+    const size_t rows = (size_t)point->rows;
+    const size_t element = topk_type_size(point->type);
+    bench_outputs *view = &outputs->view;
+    memset(view, 0, sizeof *view);
+    outputs->pitch = pitch;
+    if (point->operation == TOPK_OPERATION_KTH) {
+        view->value_bytes = rows * element;
+        const bool ok = bench_buffer_make(&outputs->values, view->value_bytes) &&
+                        bench_buffer_make(&outputs->better, rows * sizeof(int64_t)) &&
+                        bench_buffer_make(&outputs->equal, rows * sizeof(int64_t));
+        view->kth = outputs->values.data;
+        view->better = outputs->better.data;
+        view->equal = outputs->equal.data;
+        return ok;
+    }
+    view->value_bytes = rows * (size_t)pitch * element;
+    view->index_bytes = rows * (size_t)pitch * bench_index_size(point);
+    const bool ok = bench_buffer_make(&outputs->values, view->value_bytes) &&
+                    bench_buffer_make(&outputs->indices, view->index_bytes);
+    view->values = outputs->values.data;
+    view->indices = outputs->indices.data;
+    return ok;
+}
+
+void bench_gpu_outputs_free(bench_gpu_outputs *outputs) {
+    bench_buffer_free(&outputs->values);
+    bench_buffer_free(&outputs->indices);
+    bench_buffer_free(&outputs->better);
+    bench_buffer_free(&outputs->equal);
+    memset(outputs, 0, sizeof *outputs);
+}
+
+bool bench_gpu_outputs_poison(const bench_gpu_outputs *outputs, cudaStream_t stream) {
+    return bench_buffer_poison(&outputs->values, stream) && bench_buffer_poison(&outputs->indices, stream) &&
+           bench_buffer_poison(&outputs->better, stream) && bench_buffer_poison(&outputs->equal, stream);
+}
+
+bool bench_gpu_outputs_intact(const bench_gpu_outputs *outputs, cudaStream_t stream) {
+    return bench_buffer_intact(&outputs->values, stream) && bench_buffer_intact(&outputs->indices, stream) &&
+           bench_buffer_intact(&outputs->better, stream) && bench_buffer_intact(&outputs->equal, stream);
+}
+
+static bool copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
+    return from == NULL || to == NULL || bytes == 0 ||
+           bench_device_ok(cudaMemcpy(to, from, bytes, kind), "outputs");
+}
+
+/* All outputs from one side to the other. */
+static bool copy_all(const bench_outputs *to, const bench_outputs *from, size_t rows,
+                     enum cudaMemcpyKind kind) {
+    return copy(to->values, from->values, from->value_bytes, kind) &&
+           copy(to->indices, from->indices, from->index_bytes, kind) &&
+           copy(to->kth, from->kth, from->value_bytes, kind) &&
+           copy(to->better, from->better, rows * sizeof(int64_t), kind) &&
+           copy(to->equal, from->equal, rows * sizeof(int64_t), kind);
+}
+
+bool bench_gpu_outputs_tamper(const bench_gpu_outputs *outputs, const bench_point *point,
+                              void (*tamper)(const bench_point *point, bench_outputs *outputs),
+                              cudaStream_t stream) {
+    bench_outputs mirror;
+    const size_t rows = (size_t)point->rows;
+    bool ok = bench_outputs_make(&mirror, point, 0) &&
+              bench_device_ok(cudaStreamSynchronize(stream), "outputs") &&
+              copy_all(&mirror, &outputs->view, rows, cudaMemcpyDeviceToHost);
+    if (ok) {
+        tamper(point, &mirror);
+        ok = copy_all(&outputs->view, &mirror, rows, cudaMemcpyHostToDevice) &&
+             bench_device_ok(cudaDeviceSynchronize(), "outputs");
+    }
+    bench_outputs_free(&mirror);
+    return ok;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/graph_cuda.h"
+#include "gpu/rivals_cuda.h"
+#include "gpu/session_cuda.h"
+#include "measure/call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { cold_bytes = 1 << 28, runs_least = 11, warm_up_runs = 2 };
+
+/* What one series of timed runs may take, unless runs_least take longer. */
+static const double budget_us = 1e6;
+
+static bool fail(bench_gpu_result *result, bench_gpu_outcome outcome, const char *why) {
+    result->outcome = outcome;
+    snprintf(result->reason, sizeof result->reason, "%s", why);
+    return false;
+}
+
+/* For a failure that either the device or the library can explain. */
+static bool fail_somewhere(bench_gpu_result *result) {
+    const char *device = bench_device_error();
+    return fail(result, BENCH_GPU_WRONG, device[0] != '\0' ? device : topk_last_error());
+}
+
+static bool measure_read(bench_gpu_session *session) {
+    struct bench_gpu_state *state = session->state;
+    const double limit_us = bench_gpu_read_limit_us(session->device, state->data.bytes);
+    /* A clock that is still rising gets a second chance. */
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        if (!bench_gpu_read_measure(&state->timer, &state->data, session->options.runs, &state->read)) {
+            return false;
+        }
+        state->read_slow = limit_us > 0 && state->read.us.median > limit_us;
+        if (!state->read_slow) {
+            break;
+        }
+    }
+    return true;
+}
+
+/* A check of nothing, for the checksum of the input. */
+static bool take_checksum(struct bench_gpu_state *state, const bench_point *point, uint64_t *checksum,
+                          char *reason, size_t reason_bytes) {
+    bench_point nothing = *point;
+    const bench_gpu_outputs none = {0};
+    nothing.operation = TOPK_OPERATION_SELECT;
+    nothing.k = 0;
+    return bench_gpu_check(&state->checker, &nothing, state->data.buffer.data, &none, state->timer.stream,
+                           checksum, reason, reason_bytes);
+}
+
+/* Data, what is to be known of it, and room for the results. */
+static bool prepare(bench_gpu_session *session, const bench_point *point, bench_gpu_result *result) {
+    struct bench_gpu_state *state = session->state;
+    const bool cold = !session->options.warm && !session->options.once;
+    bool made;
+    if (!bench_gpu_data_make(&state->data, point, session->options.seed, cold ? cold_bytes : 0,
+                             state->timer.stream, &made)) {
+        const char *why = bench_device_error();
+        return why[0] != '\0' ? fail(result, BENCH_GPU_WRONG, why)
+                              : fail(result, BENCH_GPU_SKIPPED, "the input does not fit");
+    }
+    if (made && !take_checksum(state, point, &state->checksum, result->reason, sizeof result->reason)) {
+        bench_gpu_data_free(&state->data);
+        result->outcome = BENCH_GPU_WRONG;
+        return false;
+    }
+    if (made && !session->options.once && !measure_read(session)) {
+        bench_gpu_data_free(&state->data);
+        return fail_somewhere(result);
+    }
+    if (!bench_gpu_outputs_make(&state->outputs, point, point->k)) {
+        return fail(result, BENCH_GPU_SKIPPED, "the outputs do not fit");
+    }
+    return true;
+}
+
+/* Whether the outputs are right and nothing else was written. */
+static bool check(const bench_gpu_session *session, const bench_gpu_outputs *outputs,
+                  bench_gpu_result *result) {
+    struct bench_gpu_state *state = session->state;
+    uint64_t checksum;
+    if (!bench_gpu_check(&state->checker, result->point, state->data.buffer.data, outputs,
+                         state->timer.stream, &checksum, result->reason, sizeof result->reason)) {
+        result->outcome = BENCH_GPU_WRONG;
+        return false;
+    }
+    if (checksum != state->checksum || !bench_buffer_intact(&state->data.buffer, state->timer.stream)) {
+        bench_gpu_data_free(&state->data); /* so that the next point does not suffer for it */
+        return fail(result, BENCH_GPU_WRONG, "the input was changed");
+    }
+    return true;
+}
+
+/* Times what has been found right. */
+static bool time_work(const bench_gpu_session *session, bench_work work, bench_gpu_result *result) {
+    struct bench_gpu_state *state = session->state;
+    bench_timer *timer = &state->timer;
+    if (!bench_timer_runs(timer, work, &state->turns, warm_up_runs, &result->call_us)) {
+        return false;
+    }
+    const double affordable = budget_us / result->call_us.q1;
+    result->runs = affordable < session->options.runs ? (int)affordable : session->options.runs;
+    result->runs = result->runs < runs_least ? runs_least : result->runs;
+    if (!session->options.warm && state->flush.bytes > 0 &&
+        !bench_buffer_poison(&state->flush, timer->stream)) {
+        return false;
+    }
+    return bench_timer_runs(timer, work, &state->turns, result->runs, &result->call_us) &&
+           bench_timer_host(timer, work, &state->turns, runs_least, &result->host_us);
+}
+
+/* Runs the work once and checks its results; if they are right, times it, and looks at the last ones too. */
+static void check_and_time(const bench_gpu_session *session, bench_work work,
+                           const bench_gpu_outputs *outputs, bench_gpu_result *result) {
+    struct bench_gpu_state *state = session->state;
+    const cudaStream_t stream = state->timer.stream;
+    bench_spoil *spoil = session->spoil;
+    if (!bench_gpu_outputs_poison(outputs, stream) || !work.enqueue(work.state, 0) ||
+        !bench_device_ok(cudaStreamSynchronize(stream), "the call") ||
+        (spoil != NULL && !bench_gpu_outputs_tamper(outputs, result->point, spoil, stream))) {
+        fail_somewhere(result);
+        return;
+    }
+    if (!check(session, outputs, result) || session->options.once) {
+        return;
+    }
+    result->reader = state->read.name;
+    result->read_us = state->read.us.median;
+    result->invalid = state->read_slow;
+    if (!bench_gpu_outputs_poison(outputs, stream) || !time_work(session, work, result)) {
+        fail_somewhere(result);
+        return;
+    }
+    (void)check(session, outputs, result);
+}
+
+/* The call of the library, as work. */
+typedef struct library_work {
+    bench_call call;
+    const bench_gpu_data *data;
+} library_work;
+
+static bool enqueue_call(void *state, int64_t turn) {
+    library_work *self = state;
+    return bench_call_run(&self->call, bench_gpu_data_copy(self->data, turn));
+}
+
+/* Whether the library takes the problem, and the device holds its workspace. */
+static bool describe_call(bench_gpu_session *session, library_work *self, bench_gpu_result *result) {
+    struct bench_gpu_state *state = session->state;
+    self->data = &state->data;
+    const topk_status status =
+        bench_call_make(&self->call, session->context, result->point, 0, &state->outputs.view);
+    self->call.stream = state->timer.stream;
+    result->workspace_bytes = self->call.workspace_bytes;
+    if (status != TOPK_OK) {
+        const bool cannot = status == TOPK_ERROR_METHOD_CANNOT || status == TOPK_ERROR_UNSUPPORTED;
+        return fail(result, cannot ? BENCH_GPU_REFUSED : BENCH_GPU_WRONG, topk_last_error());
+    }
+    if (!bench_buffer_make(&state->workspace, self->call.workspace_bytes)) {
+        return fail(result, BENCH_GPU_SKIPPED, "the workspace does not fit");
+    }
+    self->call.workspace = state->workspace.data;
+    /* It may hold garbage, so that is what it gets. */
+    return bench_buffer_poison(&state->workspace, state->timer.stream) || fail_somewhere(result);
+}
+
+/* Captured for as many copies as there are runs, so that none of them is read twice. */
+static void run_graphs(bench_gpu_session *session, library_work *self, bench_gpu_result *result) {
+    struct bench_gpu_state *state = session->state;
+    const int runs = session->options.runs < runs_least ? runs_least : session->options.runs;
+    bench_graphs graphs = {0};
+    result->launch = "graph";
+    if (!session->options.warm && !bench_buffer_make(&state->flush, cold_bytes)) {
+        fail(result, BENCH_GPU_SKIPPED, "out of memory");
+    } else if (!bench_graphs_make(&graphs, (bench_work){enqueue_call, self}, &state->data,
+                                  runs + warm_up_runs, state->timer.stream)) {
+        fail_somewhere(result);
+    } else {
+        state->turns.next = 0;
+        check_and_time(session, (bench_work){bench_graphs_enqueue, &graphs}, &state->outputs, result);
+    }
+    bench_graphs_free(&graphs);
+    bench_buffer_free(&state->flush);
+}
+
+static void run_rival(bench_gpu_session *session, int i, const bench_gpu_result *own,
+                      bench_gpu_result *result) {
+    struct bench_gpu_state *state = session->state;
+    bench_gpu_rival rival;
+    result->name = bench_gpu_rival_name(i);
+    if (!bench_gpu_rival_make(&rival, i, result->point, &state->data, state->timer.stream)) {
+        const char *why = bench_device_error();
+        fail(result, why[0] != '\0' ? BENCH_GPU_WRONG : BENCH_GPU_SKIPPED,
+             why[0] != '\0' ? why : "does not fit");
+    } else {
+        result->workspace_bytes = rival.scratch.bytes;
+        check_and_time(session, (bench_work){bench_gpu_rival_enqueue, &rival}, &rival.outputs, result);
+        result->to_topk =
+            own->call_us.median > 0 ? result->call_us.median / own->call_us.median : result->to_topk;
+    }
+    bench_gpu_rival_free(&rival);
+}
+
+static void hand_over(bench_gpu_session *session, bench_gpu_result *result, bench_gpu_sink *sink,
+                      void *state) {
+    if (result->outcome != BENCH_GPU_RIGHT) {
+        const bench_quartiles none = {0, 0, 0};
+        result->call_us = none;
+        result->host_us = 0;
+        session->lost = cudaDeviceSynchronize() != cudaSuccess;
+    }
+    sink(state, session, result);
+}
+
+void bench_gpu_run(bench_gpu_session *session, const bench_point *point, bench_gpu_sink *sink, void *state) {
+    const bench_gpu_options *options = &session->options;
+    const bench_gpu_result blank = {
+        .point = point, .name = "topk", .launch = "eager", .reader = "", .to_topk = 1};
+    bench_gpu_result own = blank;
+    library_work self;
+    if (prepare(session, point, &own) && describe_call(session, &self, &own)) {
+        check_and_time(session, (bench_work){enqueue_call, &self}, &session->state->outputs, &own);
+        if (own.outcome == BENCH_GPU_RIGHT &&
+            !bench_buffer_intact(&session->state->workspace, session->state->timer.stream)) {
+            fail(&own, BENCH_GPU_WRONG, "written beside the workspace");
+        }
+    }
+    hand_over(session, &own, sink, state);
+    if (own.outcome == BENCH_GPU_RIGHT && options->graph && !session->lost) {
+        bench_gpu_result replayed = blank;
+        replayed.workspace_bytes = own.workspace_bytes;
+        run_graphs(session, &self, &replayed);
+        hand_over(session, &replayed, sink, state);
+    }
+    for (int i = 0; options->rivals && !session->lost && session->state->data.copies > 0 &&
+                    own.outcome != BENCH_GPU_WRONG && bench_gpu_rival_name(i) != NULL;
+         ++i) {
+        if (bench_gpu_rival_can(i, point)) {
+            bench_gpu_result other = blank;
+            run_rival(session, i, &own, &other);
+            hand_over(session, &other, sink, state);
+        }
+    }
+}

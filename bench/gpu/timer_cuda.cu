@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/timer_cuda.h"
+
+#include "gpu/device_cuda.h"
+#include "gpu/launch_cuda.cuh"
+#include "measure/clock.h"
+
+namespace {
+
+/* A call that enqueues so much that the queue runs full, or that waits for the device, would wait for
+ * ever for the gate to open. */
+constexpr unsigned long long patience_ns = 2000000000ULL;
+constexpr int runs_max = 1024;
+
+__global__ void wait_for_gate(volatile unsigned *gate, unsigned ticket, unsigned long long patience) {
+    const unsigned long long begin = bench_nanoseconds();
+    /* Tickets only grow; the difference stays small when they wrap. */
+    while (static_cast<int>(gate[0] - ticket) < 0) {
+        if (bench_nanoseconds() - begin > patience) {
+            gate[1] = 1;
+            return;
+        }
+    }
+}
+
+__global__ void do_nothing(int) {
+}
+
+bool enqueue_nothing(void *state, std::int64_t) {
+    const bench_timer *timer = static_cast<const bench_timer *>(state);
+    return bench_launch(do_nothing, 1, 32, timer->stream, 0);
+}
+
+bool close_gate(bench_timer *timer) {
+    timer->gate[1] = 0;
+    ++timer->ticket;
+    return bench_launch(wait_for_gate, 1, 1, timer->stream,
+                        static_cast<volatile unsigned *>(timer->gate_device), timer->ticket, patience_ns);
+}
+
+void open_gate(bench_timer *timer) {
+    timer->gate[0] = timer->ticket;
+}
+
+/* Once the gate is closed it must be opened, whatever happens in between. */
+bool time_one(bench_timer *timer, bench_work work, std::int64_t turn, double *microseconds) {
+    if (!close_gate(timer)) {
+        return false;
+    }
+    bool ok = bench_device_ok(cudaEventRecord(timer->begin, timer->stream), "timing") &&
+              work.enqueue(work.state, turn) &&
+              bench_device_ok(cudaEventRecord(timer->end, timer->stream), "timing");
+    open_gate(timer);
+    ok = bench_device_ok(cudaStreamSynchronize(timer->stream), "a timed run") && ok;
+    if (ok && timer->gate[1] != 0) {
+        return bench_device_ok(cudaErrorTimeout, "the call waits for the device");
+    }
+    float milliseconds = 0;
+    ok = ok && bench_device_ok(cudaEventElapsedTime(&milliseconds, timer->begin, timer->end), "timing");
+    *microseconds = 1e3 * static_cast<double>(milliseconds);
+    return ok;
+}
+
+} // namespace
+
+bool bench_timer_make(bench_timer *timer) {
+    void *gate = nullptr;
+    void *gate_device = nullptr;
+    bool ok = bench_device_ok(cudaStreamCreateWithFlags(&timer->stream, cudaStreamNonBlocking), "a stream") &&
+              bench_device_ok(cudaEventCreate(&timer->begin), "an event") &&
+              bench_device_ok(cudaEventCreate(&timer->end), "an event") &&
+              bench_device_ok(cudaHostAlloc(&gate, 2 * sizeof(unsigned), cudaHostAllocMapped), "the gate") &&
+              bench_device_ok(cudaHostGetDevicePointer(&gate_device, gate, 0), "the gate");
+    timer->gate = static_cast<unsigned *>(gate);
+    timer->gate_device = static_cast<unsigned *>(gate_device);
+    timer->ticket = 0;
+    if (!ok) {
+        return false;
+    }
+    /* The first ticket finds the gate open, so that its kernel is loaded without anyone waiting. */
+    timer->gate[0] = 1;
+    timer->gate[1] = 0;
+    return close_gate(timer) && bench_device_ok(cudaStreamSynchronize(timer->stream), "the gate");
+}
+
+void bench_timer_free(bench_timer *timer) {
+    if (timer->stream != nullptr) {
+        (void)cudaStreamDestroy(timer->stream);
+    }
+    if (timer->begin != nullptr) {
+        (void)cudaEventDestroy(timer->begin);
+    }
+    if (timer->end != nullptr) {
+        (void)cudaEventDestroy(timer->end);
+    }
+    (void)cudaFreeHost(const_cast<unsigned *>(timer->gate));
+    *timer = {};
+}
+
+bool bench_timer_warm(bench_timer *timer, bench_work work, bench_turns *turns) {
+    const bool ok = work.enqueue(work.state, turns->next++);
+    return bench_device_ok(cudaStreamSynchronize(timer->stream), "a run") && ok;
+}
+
+bool bench_timer_runs(bench_timer *timer, bench_work work, bench_turns *turns, int runs,
+                      bench_quartiles *microseconds) {
+    double samples[runs_max];
+    runs = runs < 1 ? 1 : runs > runs_max ? runs_max : runs;
+    for (int i = 0; i < runs; ++i) {
+        if (!time_one(timer, work, turns->next++, &samples[i])) {
+            return false;
+        }
+    }
+    *microseconds = bench_quartiles_of(samples, runs);
+    return true;
+}
+
+bool bench_timer_host(bench_timer *timer, bench_work work, bench_turns *turns, int runs,
+                      double *microseconds) {
+    double samples[runs_max];
+    runs = runs < 1 ? 1 : runs > runs_max ? runs_max : runs;
+    for (int i = 0; i < runs; ++i) {
+        const double begin = bench_seconds();
+        const bool ok = work.enqueue(work.state, turns->next++);
+        samples[i] = 1e6 * (bench_seconds() - begin);
+        if (!bench_device_ok(cudaStreamSynchronize(timer->stream), "a run") || !ok) {
+            return false;
+        }
+    }
+    *microseconds = bench_quartiles_of(samples, runs).median;
+    return true;
+}
+
+bench_work bench_timer_nothing(bench_timer *timer) {
+    return {enqueue_nothing, timer};
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls whose data is the host's and whose work is a device's: the elements go there, the results come
+ * back. Device memory is kept from call to call, and grows as needed. */
+#ifndef TOPK_CLI_STAGING_H
+#define TOPK_CLI_STAGING_H
+
+#include <stdint.h>
+
+#include "topk.h"
+
+struct device_buffer {
+    void *memory;
+    uint64_t bytes;
+};
+
+struct staging {
+    topk_context *context; /* a device's */
+    struct device_buffer elements;
+    struct device_buffer values;  /* results */
+    struct device_buffer indices; /* results */
+    struct device_buffer counts;  /* results: better and equal, or offsets */
+    struct device_buffer workspace;
+};
+
+/* As the functions of the library, but that `elements` and results lie on the host. */
+topk_status staging_select(struct staging *staging, const topk_problem *problem, const void *elements,
+                           void *values, int64_t *indices);
+
+topk_status staging_kth(struct staging *staging, const topk_problem *problem, const void *elements, void *kth,
+                        int64_t *better, int64_t *equal);
+
+topk_status staging_where(struct staging *staging, const topk_problem *problem, const void *elements,
+                          const topk_predicate *predicate, void *values, int64_t *indices, int64_t capacity,
+                          int64_t *offsets);
+
+/* Bytes of elements that a call may have for everything it takes to fit into the device. */
+uint64_t staging_bytes_max(topk_type type);
+
+/* Releases the memory, not the context. */
+void staging_end(struct staging *staging);
+
+#endif /* TOPK_CLI_STAGING_H */

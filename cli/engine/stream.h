@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The k best of a row that arrives in chunks. */
+#ifndef TOPK_CLI_STREAM_H
+#define TOPK_CLI_STREAM_H
+
+#include "session.h"
+
+struct stream {
+    struct session *session;
+    topk_problem problem; /* of the accumulator, which is on the host */
+    void *state;
+    size_t state_bytes;
+
+    /* With a GPU the accumulator gets the best of each chunk, with their positions as payload. */
+    topk_problem chunk;
+    void *values;
+    int64_t *indices;
+};
+
+/* Allocates a stream for chunks of up to problem->length_max elements, and begins it. */
+void stream_begin(struct stream *stream, struct session *session, const topk_problem *problem);
+
+/* Begins again with no elements. */
+void stream_reset(struct stream *stream);
+
+/* Adds the elements from position `base` on; chunks come in order. */
+void stream_push(struct stream *stream, const void *elements, int64_t length, int64_t base);
+
+void stream_peek(struct stream *stream, void *values, int64_t *indices);
+void stream_end(struct stream *stream);
+
+#endif /* TOPK_CLI_STREAM_H */

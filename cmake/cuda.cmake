@@ -1,0 +1,27 @@
+# The CUDA backend: TOPK_HAS_CUDA is ON where it is built. TOPK_CUDA is AUTO (where nvcc is found), ON or OFF.
+set(TOPK_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO, ON or OFF")
+set(TOPK_CUDA_ARCHITECTURES "" CACHE STRING
+    "GPU architectures to compile for, e.g. 80;90; empty: all from 75 on, and PTX for what comes after")
+
+set(TOPK_HAS_CUDA OFF)
+find_program(TOPK_NVCC nvcc PATHS /usr/local/cuda/bin)
+if(TOPK_CUDA STREQUAL ON OR (TOPK_CUDA STREQUAL AUTO AND TOPK_NVCC AND NOT TOPK_SANITIZE))
+  if(NOT TOPK_NVCC)
+    message(FATAL_ERROR "TOPK_CUDA is ON, but nvcc was not found")
+  endif()
+  set(CMAKE_CUDA_COMPILER ${TOPK_NVCC})
+  # Machine code for each architecture of note, and PTX of the newest for what comes after it.
+  set(CMAKE_CUDA_ARCHITECTURES ${TOPK_CUDA_ARCHITECTURES})
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90 100-real 120)
+  endif()
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 17)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+  set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+  find_package(CUDAToolkit REQUIRED)
+  set(TOPK_HAS_CUDA ON)
+else()
+  message(STATUS "No CUDA backend in this build")
+endif()

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a call of air launches, and over which workspace. */
+#include "air.h"
+
+#include "../leaf.h"
+#include "../sort/sort.h"
+#include "kernels.h"
+
+/* How a problem is served; follows from the plan and the device alone. */
+struct strategy {
+    enum air_output output;
+    bool one_block;       /* for each row */
+    bool can_go_in_order; /* the last filter may need state words of tiles */
+    uint32_t digit_bits;
+    uint32_t passes;
+    uint32_t first_blocks, blocks; /* for each row in the first pass and after, unless it has one block */
+    int64_t capacity;
+    int64_t pitch;
+    int64_t tiles;
+    uint32_t block_entries;
+    int64_t row_room; /* candidates that one block has room for */
+    bool wide, two_words;
+};
+
+static const struct air_kernels *kernels_of(const struct plan *plan) {
+    switch (plan->element_bytes) {
+    case 1:
+        return &topk_air_kernels_8;
+    case 2:
+        return &topk_air_kernels_16;
+    case 4:
+        return &topk_air_kernels_32;
+    default:
+        return &topk_air_kernels_64;
+    }
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* Elements of a tile of the body: 16-byte groups, as tiles.cuh has them. */
+static int64_t tile_elements(const struct plan *plan) {
+    return AIR_THREADS * (plan->element_bytes == 1 ? 2 : 4) * (16 / (int64_t)plan->element_bytes);
+}
+
+static enum air_output output_of(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const bool sorted = p->order == TOPK_ORDER_BEST_FIRST;
+    if (plan->operation == TOPK_OPERATION_KTH) {
+        return AIR_KTH;
+    }
+    if (!sorted && p->ties == TOPK_TIES_ANY) {
+        return AIR_DIRECT;
+    }
+    return p->k_max <= AIR_SORT_MAX ? AIR_SORTED : sorted ? AIR_IN_ORDER : AIR_DIRECT;
+}
+
+/* Candidates that are buffered at most, for each row. */
+static int64_t capacity_of(const struct plan *plan) {
+    const int64_t n = plan->problem.length_max, alpha = plan->tuning.alpha;
+    if (plan->tuning.adaptive_buffering == 0) {
+        return n;
+    }
+    if (alpha == TOPK_TUNING_UNDEFINED) {
+        return n / AIR_ALPHA > AIR_FINISH_CANDIDATES ? n / AIR_ALPHA : AIR_FINISH_CANDIDATES;
+    }
+    return alpha >= n ? 0 : n / alpha;
+}
+
+/* A power of two. */
+static uint32_t entries_of(int64_t count) {
+    uint32_t entries = 64;
+    while (entries < count) {
+        entries *= 2;
+    }
+    return entries;
+}
+
+/* Enough for the loads of a tile, and for sorting. */
+static uint32_t row_threads(const struct plan *plan) {
+    const int64_t loads = plan->problem.length_max * (int64_t)plan->element_bytes / 64;
+    const int64_t entries = least(plan->problem.k_max, plan->problem.length_max) + AIR_TIES_KEPT;
+    uint32_t threads = AIR_ROW_THREADS_MIN;
+    while (threads < AIR_ROW_THREADS_MAX && (threads < loads || 8 * threads < entries)) {
+        threads = (uint32_t)least(2 * threads, AIR_ROW_THREADS_MAX);
+    }
+    return threads;
+}
+
+static int64_t row_room(const topk_context *context, const struct plan *plan, const struct strategy *s) {
+    const struct air_args args = {.block_entries = s->block_entries, .two_words = s->two_words};
+    return kernels_of(plan)->row_room(&args, (uint32_t)device_of(context)->shared_bytes_max);
+}
+
+/* Blocks for each row of a kernel of which so many blocks are resident on a multiprocessor. */
+static uint32_t blocks_of(const topk_context *context, const struct plan *plan, int64_t tiles,
+                          int64_t per_sm) {
+    const int64_t rows = plan->problem.rows;
+    const int64_t blocks = rows > 0 ? device_of(context)->sms * per_sm / rows : 1;
+    return (uint32_t)(blocks < 1 ? 1 : least(blocks, tiles));
+}
+
+static struct strategy strategy_of(const topk_context *context, const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    struct strategy s = {
+        .output = output_of(plan),
+    };
+    const bool tuned = plan->tuning.alpha != TOPK_TUNING_UNDEFINED ||
+                       plan->tuning.adaptive_buffering != TOPK_TUNING_UNDEFINED;
+    const int64_t tile = tile_elements(plan);
+    const int64_t tiles = p->length_max / tile + 1;
+    s.digit_bits =
+        plan->tuning.digit_bits != TOPK_TUNING_UNDEFINED ? (uint32_t)plan->tuning.digit_bits : AIR_DIGIT_BITS;
+    s.passes = (plan->element_bits + s.digit_bits - 1) / s.digit_bits;
+    s.wide = p->length_max > INT64_C(1) << 32;
+    s.two_words = plan->element_bytes == 8 || p->length_max > INT64_C(1) << 31;
+    s.block_entries = s.output == AIR_SORTED ? entries_of(p->k_max + AIR_TIES_KEPT) : 0;
+    s.row_room = row_room(context, plan, &s);
+    const bool many = p->rows >= device_of(context)->sms * AIR_ROWS_PER_16_SMS / 16;
+    s.one_block = !tuned && p->length_max <= (many ? AIR_LONG_ROW_MAX : AIR_ROW_MAX) && s.row_room >= 0;
+    if (s.one_block) {
+        return s;
+    }
+    s.first_blocks = blocks_of(context, plan, tiles, AIR_FIRST_BLOCKS_PER_SM);
+    s.blocks = blocks_of(context, plan, tiles, AIR_BLOCKS_PER_SM);
+    s.can_go_in_order =
+        s.output == AIR_IN_ORDER || (s.output != AIR_KTH && p->ties == TOPK_TIES_LOWEST_INDEX);
+    s.capacity = s.output == AIR_IN_ORDER ? 0 : capacity_of(plan);
+    s.pitch = s.output == AIR_SORTED ? p->k_max + AIR_TIES_KEPT : 0;
+    s.tiles = s.can_go_in_order ? tiles + 2 : 0;
+    return s;
+}
+
+struct layout {
+    struct air_args args;
+    void *zeroed; /* what must be zero before the first launch */
+    size_t zeroed_bytes;
+    struct found found;
+    size_t bytes;
+};
+
+/* A product that says "too many" instead of overflowing. */
+static size_t times(size_t a, size_t b) {
+    size_t product;
+    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+static struct layout lay_out(const struct plan *plan, const struct strategy *s, void *workspace) {
+    struct arena arena = arena_over(workspace);
+    const size_t rows = (size_t)plan->problem.rows;
+    const size_t candidates = times(rows, (size_t)s->capacity), entries = times(rows, (size_t)s->pitch);
+    struct layout l = {.bytes = 0};
+    if (!s->one_block) {
+        const size_t before = arena.used;
+        l.args.states = arena_take(&arena, rows, sizeof *l.args.states);
+        l.args.histograms = arena_take(&arena, rows << s->digit_bits, sizeof *l.args.histograms);
+        l.args.tile_words = arena_take(&arena, times(rows, 2 * (size_t)s->tiles), sizeof *l.args.tile_words);
+        l.zeroed = l.args.states;
+        l.zeroed_bytes = arena.used - before;
+        l.args.candidates = arena_take(&arena, candidates, plan->element_bytes);
+        l.args.positions = arena_take(&arena, candidates, s->wide ? 8 : 4);
+        l.args.entries = arena_take(&arena, entries, sizeof *l.args.entries);
+        if (s->two_words) {
+            l.args.entries_low = arena_take(&arena, entries, sizeof *l.args.entries_low);
+        }
+    }
+    if (s->output == AIR_IN_ORDER) {
+        l.found = topk_sort_found_take(&arena, plan);
+        l.args.found_elements = l.found.elements;
+        l.args.found_positions = l.found.positions;
+    }
+    l.bytes = arena_bytes(&arena);
+    return l;
+}
+
+const char *topk_air_refuse(const topk_context *context, const struct plan *plan) {
+    const struct topk_tuning *t = &plan->tuning;
+    (void)context;
+    if (t->digit_bits != TOPK_TUNING_UNDEFINED && (t->digit_bits < 1 || t->digit_bits > AIR_DIGIT_BITS_MAX)) {
+        return "digit_bits is out of its range";
+    }
+    if (t->alpha != TOPK_TUNING_UNDEFINED && t->alpha < 4) {
+        return "alpha is below 4";
+    }
+    if (t->adaptive_buffering != TOPK_TUNING_UNDEFINED && t->adaptive_buffering != 0 &&
+        t->adaptive_buffering != 1) {
+        return "adaptive_buffering is neither 0 nor 1";
+    }
+    if (t->early_stop != TOPK_TUNING_UNDEFINED && t->early_stop != 0 && t->early_stop != 1) {
+        return "early_stop is neither 0 nor 1";
+    }
+    return NULL;
+}
+
+double topk_air_cost_us(const topk_context *context, const struct plan *plan) {
+    const struct strategy s = strategy_of(context, plan);
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    const double read_us = bytes / 4.6e6;
+    return s.one_block ? 8 + 2 * read_us : 5.0 * (s.passes + 1) + 2.5 * read_us;
+}
+
+size_t topk_air_workspace_bytes(const topk_context *context, const struct plan *plan) {
+    const struct strategy s = strategy_of(context, plan);
+    return lay_out(plan, &s, NULL).bytes;
+}
+
+static void fill_args(const struct call *call, const struct strategy *s, struct air_args *args) {
+    const struct plan *plan = call->plan;
+    args->rows = row_args_of(call);
+    args->decode = decode_args_of(&plan->order);
+    args->better = call->better;
+    args->equal = call->equal;
+    args->output = s->output;
+    args->ties_free = plan->problem.ties == TOPK_TIES_ANY;
+    args->stop_early = s->output != AIR_KTH && plan->tuning.early_stop != 0;
+    args->wide = s->wide;
+    args->two_words = s->two_words;
+    args->digit_bits = s->digit_bits;
+    args->capacity = s->capacity;
+    args->pitch = s->pitch;
+    args->tiles = s->tiles;
+    args->block_entries = s->block_entries;
+    args->block_candidates = s->wide ? 0 : AIR_FINISH_CANDIDATES;
+}
+
+static uint32_t grid_side(int64_t count, int64_t limit) {
+    return (uint32_t)least(count, limit);
+}
+
+static int launch_row(const struct call *call, const struct strategy *s, struct air_args *args) {
+    const struct plan *plan = call->plan;
+    const struct air_grid grid = {.blocks = grid_side(plan->problem.rows, INT32_MAX),
+                                  .rows = 1,
+                                  .threads = row_threads(plan),
+                                  .stream = call->stream};
+    args->block_candidates =
+        (uint32_t)least(least(plan->problem.length_max, AIR_ROW_CANDIDATES), s->row_room);
+    return kernels_of(plan)->row(&grid, args);
+}
+
+/* Ranks the results with the whole device, or sorts each row's in one block. */
+static int launch_sort(const struct call *call, const struct air_grid *passes, const struct air_args *args) {
+    const struct plan *plan = call->plan;
+    const int64_t rows = plan->problem.rows, k = plan->problem.k_max;
+    struct air_grid grid = *passes;
+    if (rows <= (int64_t)AIR_RANK_ROWS * AIR_SORT_MAX * AIR_SORT_MAX / ((k + 1) * (k + 1))) {
+        const int64_t warps = AIR_RANK_THREADS / 32;
+        grid.threads = AIR_RANK_THREADS;
+        grid.blocks = (uint32_t)(k / (2 * warps) + 1);
+        return kernels_of(plan)->rank(&grid, args);
+    }
+    grid.blocks = grid_side(rows, INT32_MAX);
+    grid.rows = 1;
+    grid.threads = AIR_SORT_THREADS;
+    return kernels_of(plan)->sort(&grid, args);
+}
+
+static int launch_passes(const struct call *call, const struct strategy *s, struct air_args *args) {
+    const struct plan *plan = call->plan;
+    const struct air_kernels *kernels = kernels_of(plan);
+    struct air_grid grid = {.blocks = s->blocks,
+                            .rows = grid_side(plan->problem.rows, 65535),
+                            .threads = AIR_THREADS,
+                            .stream = call->stream};
+    uint32_t undecided = plan->element_bits;
+    int error = 0;
+    for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
+        args->this_digit = undecided < s->digit_bits ? undecided : s->digit_bits;
+        args->shift = undecided -= args->this_digit;
+        grid.blocks = pass == 0 ? s->first_blocks : s->blocks;
+        error = pass == 0 ? kernels->first(&grid, args) : kernels->next(&grid, args);
+        grid.dependent = device_of(call->context)->dependent_launch;
+    }
+    if (error == 0 && s->output != AIR_KTH) {
+        error = kernels->last(&grid, args);
+    }
+    if (error == 0 && s->output == AIR_SORTED) {
+        error = launch_sort(call, &grid, args);
+    }
+    return error;
+}
+
+static int enqueue(const struct call *call) {
+    const struct strategy s = strategy_of(call->context, call->plan);
+    struct layout l = lay_out(call->plan, &s, call->workspace);
+    int error;
+    fill_args(call, &s, &l.args);
+    if (s.one_block) {
+        error = launch_row(call, &s, &l.args);
+    } else {
+        error = topk_device_zero(call->stream, l.zeroed, l.zeroed_bytes);
+        error = error != 0 ? error : launch_passes(call, &s, &l.args);
+    }
+    return error != 0 || s.output != AIR_IN_ORDER ? error : topk_sort_found(call, &l.found);
+}
+
+topk_status topk_air_run(const struct call *call) {
+    return topk_cuda_run(call, enqueue);
+}
+
+int topk_air_prepare(const struct device_info *device) {
+    const struct air_kernels *const widths[] = {&topk_air_kernels_8, &topk_air_kernels_16,
+                                                &topk_air_kernels_32, &topk_air_kernels_64};
+    int error = 0;
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0] && error == 0; i++) {
+        error = widths[i]->prepare((uint32_t)device->shared_bytes_max);
+    }
+    return error;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Histograms of a digit, and the digit of the k-th key. */
+#ifndef TOPK_SRC_CUDA_AIR_DIGIT_CUH
+#define TOPK_SRC_CUDA_AIR_DIGIT_CUH
+
+#include "../tiles.cuh"
+#include "kernels.h"
+
+/* The range of codes (codes.h) that the k-th element's lies in, in registers. */
+template <typename Element> struct key_range {
+    key_word_t<Element> low, span; /* low to low + span */
+
+    TOPK_MEMBER bool holds(key_word_t<Element> code) const {
+        return code - low <= span;
+    }
+    TOPK_MEMBER bool below(key_word_t<Element> code) const {
+        return code > low + span;
+    }
+};
+
+template <typename Element> TOPK_DEVICE key_range<Element> range_of(uint64_t low, uint64_t high) {
+    typedef key_word_t<Element> word;
+    return key_range<Element>{(word)low, (word)(high - low)};
+}
+
+TOPK_DEVICE uint64_t all_codes(uint32_t width) {
+    return ~(uint64_t)0 >> (64 - width);
+}
+
+/* A digit of codes. */
+struct digit {
+    uint32_t shift, mask;
+};
+
+TOPK_DEVICE struct digit digit_of(const struct air_args &a) {
+    return digit{a.shift, (1u << a.this_digit) - 1};
+}
+
+TOPK_DEVICE void clear_bins(simt_shared<uint32_t> bins, uint32_t count) {
+    for (uint32_t bin = simt_thread(); bin < count; bin += simt_threads())
+        bins[bin] = 0;
+}
+
+template <typename Element>
+TOPK_DEVICE void count_digit(key_word_t<Element> code, struct digit digit, simt_shared<uint32_t> bins) {
+    simt_atomic_add(&bins[(uint32_t)(code >> digit.shift) & digit.mask], 1u);
+}
+
+/* Counts the digits of those elements of a tile whose codes are in the range; all are if ALL. */
+template <typename Element, bool ALL, typename Tile>
+TOPK_DEVICE void count_tile(const Tile &tile, const struct code_map &map, key_range<Element> range,
+                            struct digit digit, simt_shared<uint32_t> bins) {
+#pragma unroll
+    for (uint32_t g = 0; g < Tile::GROUPS; g++) {
+        if (!tile.valid(g))
+            continue;
+#pragma unroll
+        for (uint32_t e = 0; e < Tile::PER; e++) {
+            key_word_t<Element> code = code_of<Element>(tile.bits(g, e), map);
+            if (ALL || range.holds(code))
+                count_digit<Element>(code, digit, bins);
+        }
+    }
+}
+
+/* Counts this block's part of a row. */
+template <typename Element, bool ALL>
+TOPK_DEVICE void count_row(const Element *values, int64_t length, uint32_t block, uint32_t blocks,
+                           const struct code_map &map, key_range<Element> range, struct digit digit,
+                           simt_shared<uint32_t> bins) {
+    struct row_parts parts = parts_of(values, length);
+    int64_t tiles = tiles_of<Element>(parts);
+    for (int64_t tile = block; tile < tiles; tile += blocks)
+        count_tile<Element, ALL>(load_body(values, parts, tile), map, range, digit, bins);
+    if (block == 0 && parts.head + parts.tail > 0) {
+        count_tile<Element, ALL>(load_head(values, parts), map, range, digit, bins);
+        count_tile<Element, ALL>(load_tail(values, parts), map, range, digit, bins);
+    }
+}
+
+/* What is found in a histogram: the digit of the best elements that together are `need` or more. */
+struct found_digit {
+    uint32_t digit;
+    uint32_t more;   /* 1: the digit after it is of the same class */
+    uint64_t better; /* elements with better digits */
+    uint64_t equal;  /* elements with this digit, or these */
+};
+
+/* The bin of the lesser of the two codes of zero, if this digit tells them apart; else a number that no bin
+ * has. */
+TOPK_DEVICE uint32_t bin_of_zeros(const struct code_map &map, uint64_t low, struct digit digit) {
+    bool here = digit.shift == 0 && map.zeros >= low && map.zeros - low < digit.mask;
+    return here ? (uint32_t)(map.zeros - low) : 1u << 31;
+}
+
+/* Finds it and calls then.found() in one thread. `bins` has count(bin). PER: bins of a thread, at least. All
+ * threads; the histogram holds at least need > 0. As block_scan(). */
+template <uint32_t PER, typename Bins, typename Then>
+TOPK_DEVICE void find_digit(const Bins &bins, uint32_t count, uint32_t zeros, uint64_t need,
+                            simt_shared<uint64_t> scratch, const Then &then) {
+    uint64_t counts[PER], sum = 0, total;
+    uint32_t best = count - 1 - simt_thread() * PER; /* the thread's; wraps where it has none */
+#pragma unroll
+    for (uint32_t i = 0; i < PER; i++) {
+        counts[i] = best - i < count ? bins.count(best - i) : 0;
+        sum += counts[i];
+    }
+    uint64_t better = block_scan(scratch, sum, &total);
+    if (better >= need || better + sum < need)
+        return;
+    uint32_t bin = best;
+    uint64_t equal = counts[0];
+#pragma unroll
+    for (uint32_t i = 1; i < PER; i++) {
+        if (better + equal < need) {
+            better += equal;
+            equal = counts[i];
+            bin = best - i;
+        }
+    }
+    if (bin == zeros)
+        then.found(found_digit{bin, 1, better - bins.count(bin + 1), equal + bins.count(bin + 1)});
+    else if (bin == zeros + 1)
+        then.found(found_digit{zeros, 1, better, equal + bins.count(zeros)});
+    else
+        then.found(found_digit{bin, 0, better, equal});
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of AIR Top-K (Zhang et al., SC 2023) for elements of KEY_BITS bits. docs/methods/air.md tells
+ * the whole.
+ *
+ * A launch handles one digit of all rows: it narrows the range that the k-th element's code lies in. The last
+ * block to finish with a row finds the digit, so that the host need not know. */
+#include "../launch.cuh"
+#include "../lookback.cuh"
+#include "row.cuh"
+
+#if KEY_BITS == 8
+typedef uint8_t element_t;
+#define KERNELS topk_air_kernels_8
+#elif KEY_BITS == 16
+typedef uint16_t element_t;
+#define KERNELS topk_air_kernels_16
+#elif KEY_BITS == 32
+typedef uint32_t element_t;
+#define KERNELS topk_air_kernels_32
+#else
+typedef uint64_t element_t;
+#define KERNELS topk_air_kernels_64
+#endif
+
+/* Whether entries have two words in any case. */
+static const bool ALWAYS_TWO = KEY_BITS == 64;
+
+static uint32_t pass_shared_bytes(uint32_t candidates) {
+    simt_arena arena = simt_measuring_arena();
+    (void)carve_block<element_t>(arena, AIR_THREADS / SIMT_WARP, candidates);
+    return arena.used_bytes;
+}
+
+static uint32_t entry_bytes(const struct air_args *args) {
+    simt_arena arena = simt_measuring_arena();
+    if (args->two_words)
+        (void)carve_entries<true>(arena, args->block_entries);
+    else
+        (void)carve_entries<false>(arena, args->block_entries);
+    return arena.used_bytes;
+}
+
+static uint32_t row_shared_bytes(const struct air_args *args, uint32_t candidates) {
+    simt_arena arena = simt_measuring_arena();
+    (void)carve_block<element_t>(arena, 0, candidates);
+    if (args->two_words)
+        (void)carve_entries<true>(arena, args->block_entries);
+    else
+        (void)carve_entries<false>(arena, args->block_entries);
+    return arena.used_bytes;
+}
+
+static int64_t row_room(const struct air_args *args, uint32_t shared_bytes_max) {
+    const int64_t left = (int64_t)shared_bytes_max - row_shared_bytes(args, 0) - 16; /* alignment */
+    const int64_t each = sizeof(key_word_t<element_t>) + sizeof(uint32_t);
+    return left < 0 ? -1 : left / each;
+}
+
+template <typename Kernel>
+static int launch(const char *name, const struct air_grid *grid, const struct air_args *args,
+                  uint32_t shared_bytes, Kernel kernel) {
+    struct simt_launch_shape shape = {};
+    shape.name = name;
+    shape.blocks = grid->blocks;
+    shape.rows = grid->rows;
+    shape.threads = grid->threads;
+    shape.shared_bytes = shared_bytes;
+    shape.dependent = grid->dependent;
+    shape.stream = grid->stream;
+    return simt_launch(shape, kernel, *args);
+}
+
+static int launch_first(const struct air_grid *grid, const struct air_args *args) {
+    return launch("air_first", grid, args, pass_shared_bytes(0), air_first<element_t>);
+}
+
+static int launch_next(const struct air_grid *grid, const struct air_args *args) {
+    return launch("air_next", grid, args, pass_shared_bytes(args->block_candidates), air_next<element_t>);
+}
+
+static int launch_last(const struct air_grid *grid, const struct air_args *args) {
+    return launch("air_last", grid, args, pass_shared_bytes(0), air_last<element_t>);
+}
+
+/* Kernels whose entries have one word or two. */
+#define BY_ENTRY(kernel) (args->two_words ? kernel<element_t, true> : kernel<element_t, ALWAYS_TWO>)
+
+static int launch_sort(const struct air_grid *grid, const struct air_args *args) {
+    return launch("air_sort", grid, args, entry_bytes(args), BY_ENTRY(air_sort));
+}
+
+static int launch_rank(const struct air_grid *grid, const struct air_args *args) {
+    return launch("air_rank", grid, args, entry_bytes(args), BY_ENTRY(air_rank));
+}
+
+/* A row for one block is shorter than 2^31: its entries have two words with keys of 64 bits alone. */
+static int launch_row(const struct air_grid *grid, const struct air_args *args) {
+    const uint32_t bytes = row_shared_bytes(args, args->block_candidates);
+    return launch("air_row", grid, args, bytes, air_row<element_t, ALWAYS_TWO>);
+}
+
+template <typename Kernel> static int prepare_two(Kernel one_word, Kernel two_words, uint32_t bytes) {
+    const int error = one_word != two_words ? simt_prepare(one_word, bytes) : 0;
+    return error != 0 ? error : simt_prepare(two_words, bytes);
+}
+
+static int prepare(uint32_t shared_bytes_max) {
+    int error = simt_prepare(air_first<element_t>, pass_shared_bytes(0));
+    error = error != 0 ? error : simt_prepare(air_next<element_t>, pass_shared_bytes(AIR_FINISH_CANDIDATES));
+    error = error != 0 ? error : simt_prepare(air_last<element_t>, pass_shared_bytes(0));
+    error = error != 0 ? error : simt_prepare(air_row<element_t, ALWAYS_TWO>, shared_bytes_max);
+    error =
+        error != 0 ? error : prepare_two(air_sort<element_t, ALWAYS_TWO>, air_sort<element_t, true>, 1 << 16);
+    return error != 0 ? error
+                      : prepare_two(air_rank<element_t, ALWAYS_TWO>, air_rank<element_t, true>, 1 << 16);
+}
+
+extern "C" const struct air_kernels KERNELS = {prepare,     launch_first, launch_next, launch_last,
+                                               launch_sort, launch_rank,  launch_row,  row_room};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the kernels of air are given, and who launches them. */
+#ifndef TOPK_SRC_CUDA_AIR_KERNELS_H
+#define TOPK_SRC_CUDA_AIR_KERNELS_H
+
+#include "../codes.h"
+#include "../rows.h"
+#include "sizes.h"
+
+/* How far a row is. */
+enum air_phase {
+    AIR_OPEN,    /* digits are missing */
+    AIR_DECIDED, /* all digits are known, or need not be; the last filter is missing */
+    AIR_DONE     /* its results are written */
+};
+
+/* What is known of a row between launches. All zero before the first. The k-th code lies in [low, high]: the
+ * elements above are results, those below are not, those in between are the candidates, of which the best
+ * `need` are results. */
+struct air_state {
+    uint64_t low, high;
+    uint64_t need;
+    uint64_t candidates;
+    uint64_t phase;
+    uint64_t left;     /* 1: the candidates of some pass are in the buffer, and all above them are written */
+    uint64_t buffered; /* candidates in the buffer; atomic */
+    uint64_t winners;  /* results written that are above the candidates; atomic */
+    uint64_t ties;     /* candidates written by the last filter; atomic */
+    uint64_t next;     /* tile of the last filter, when it goes in order; atomic */
+    uint64_t finished; /* 1: the last filter has all it needs; atomic */
+    uint32_t retired;  /* blocks that are done with the row in this launch; atomic */
+    uint32_t unused;
+};
+
+/* Where results go. */
+enum air_output {
+    AIR_DIRECT,   /* to the outputs, in any order */
+    AIR_SORTED,   /* to the outputs, sorted by one block: at most AIR_SORT_MAX */
+    AIR_IN_ORDER, /* in the order of positions to `found`, for a sort of the whole device */
+    AIR_KTH       /* the k-th class alone */
+};
+
+struct air_args {
+    struct row_args rows;
+    struct decode_args decode;
+    int64_t *better, *equal; /* kth */
+    enum air_output output;
+    bool ties_free;
+    bool stop_early;
+    bool wide;      /* positions have 64 bits */
+    bool two_words; /* entries have: entries.cuh */
+    uint32_t digit_bits;
+    uint32_t shift;           /* of this pass's digit */
+    uint32_t this_digit;      /* bits of this pass's digit */
+    struct air_state *states; /* of each row */
+    uint64_t *histograms;     /* rows x 2^digit_bits */
+    /* Candidates, `capacity` for each row. */
+    int64_t capacity;
+    void *candidates; /* the elements' bits */
+    void *positions;
+    /* SORTED: entries of results, `pitch` for each row; see entries.cuh. IN_ORDER: k_max for each row. */
+    int64_t pitch;
+    uint64_t *entries, *entries_low;
+    void *found_elements, *found_positions;
+    /* State words of the tiles of the last filter, two for each, `tiles` for each row. */
+    int64_t tiles;
+    uint64_t *tile_words;
+    /* Candidates that one block keeps in shared memory, and entries that it sorts there. */
+    uint32_t block_candidates, block_entries;
+};
+
+struct air_grid {
+    uint32_t blocks, rows, threads;
+    bool dependent;
+    topk_stream stream;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The kernels of one element width. Launches return 0 or a cudaError_t. */
+struct air_kernels {
+    int (*prepare)(uint32_t shared_bytes_max);
+    /* The first pass and the following ones, and the last filter. */
+    int (*first)(const struct air_grid *grid, const struct air_args *args);
+    int (*next)(const struct air_grid *grid, const struct air_args *args);
+    int (*last)(const struct air_grid *grid, const struct air_args *args);
+    /* The sort of what was found: one block for a row, or several. */
+    int (*sort)(const struct air_grid *grid, const struct air_args *args);
+    int (*rank)(const struct air_grid *grid, const struct air_args *args);
+    /* Everything, one block for a row. */
+    int (*row)(const struct air_grid *grid, const struct air_args *args);
+    /* The candidates that this kernel has room for in shared memory; negative if the rest does not fit. */
+    int64_t (*row_room)(const struct air_args *args, uint32_t shared_bytes_max);
+};
+
+extern const struct air_kernels topk_air_kernels_8, topk_air_kernels_16, topk_air_kernels_32,
+    topk_air_kernels_64;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The passes: the first sees every element, the following ones filter by the digits known so far.
+ *
+ * Results are not written while the input has to be read again. Once so few candidates remain that they fit
+ * their buffer, one more pass over the input writes what is above them and buffers them; from then on the
+ * buffer takes the input's place. If the candidates even fit one block, the last block of that pass does the
+ * rest (resident.cuh), and the launches after it find nothing to do. */
+#ifndef TOPK_SRC_CUDA_AIR_PASS_CUH
+#define TOPK_SRC_CUDA_AIR_PASS_CUH
+
+#include "resident.cuh"
+
+/* A row's state as the launch finds it. Counters that the launch may change are not among it: `buffered` is
+ * read once the buffer is full. */
+TOPK_DEVICE struct air_state read_state(const struct air_state *from) {
+    struct air_state state = {};
+    state.low = from->low;
+    state.high = from->high;
+    state.need = from->need;
+    state.candidates = from->candidates;
+    state.phase = from->phase;
+    state.left = from->left;
+    if (state.left != 0)
+        state.buffered = from->buffered;
+    return state;
+}
+
+struct global_bins {
+    const uint64_t *bins;
+
+    TOPK_MEMBER uint64_t count(uint32_t bin) const {
+        return bins[bin];
+    }
+};
+
+/* What the last block does once it knows the digit. */
+template <typename Element> struct narrow_row {
+    const struct air_args &a;
+    int64_t row;
+    bool leaves; /* this pass has filled the candidate buffer */
+
+    TOPK_MEMBER void found(struct found_digit f) const {
+        struct air_state *state = &a.states[row];
+        uint64_t low = state->low + ((uint64_t)f.digit << a.shift);
+        uint64_t need = state->need - f.better;
+        state->low = low;
+        state->high = low + (((uint64_t)(1 + f.more) << a.shift) - 1);
+        state->need = need;
+        state->candidates = f.equal;
+        if (leaves)
+            state->left = 1;
+        if (a.shift == 0 || (a.stop_early && need == f.equal))
+            state->phase = AIR_DECIDED;
+        if (a.output == AIR_KTH && a.shift == 0) {
+            struct row r = row_at(a.rows, row);
+            write_kth<Element>(a, row, low, r.k - (int64_t)need, (int64_t)f.equal);
+        }
+    }
+};
+
+/* Adds the block's histogram to the row's, and leaves its own clear; the last block finds the digit and
+ * leaves the row's clear, too. */
+template <typename Element>
+TOPK_DEVICE void retire(const struct air_args &a, int64_t row, bool leaves, const block_shared<Element> &s) {
+    uint32_t count = 1u << a.this_digit;
+    uint64_t *bins = a.histograms + (row << a.digit_bits);
+    simt_block_sync();
+    for (uint32_t bin = simt_thread(); bin < count; bin += simt_threads()) {
+        uint32_t here = s.bins[bin];
+        if (here != 0) {
+            simt_atomic_add(&bins[bin], (uint64_t)here);
+            s.bins[bin] = 0;
+        }
+    }
+    struct air_state *state = &a.states[row];
+    if (!last_of_blocks(&state->retired, s.flag))
+        return;
+    uint32_t zeros = bin_of_zeros(a.rows.map, state->low, digit_of(a));
+    find_digit<AIR_BINS_MAX / AIR_THREADS>(global_bins{bins}, count, zeros, state->need, s.sums,
+                                           narrow_row<Element>{a, row, leaves});
+    simt_block_sync();
+    for (uint32_t bin = simt_thread(); bin < count; bin += simt_threads())
+        bins[bin] = 0;
+    if (simt_thread() == 0)
+        simt_store_relaxed(&state->retired, 0u);
+}
+
+/* ---- The first pass ---- */
+
+/* Every row begins with all of its elements as candidates. */
+template <typename Element>
+TOPK_DEVICE struct air_state begin_row(const struct air_args &a, int64_t row, const struct row &r) {
+    struct air_state state = {};
+    bool beyond = a.output == AIR_KTH && r.wanted > r.length; /* the k-th is padding */
+    state.high = all_codes(8 * sizeof(Element));
+    state.need = (uint64_t)r.k;
+    state.candidates = (uint64_t)r.length;
+    state.phase = r.k == 0 || beyond ? AIR_DONE : a.stop_early && r.k == r.length ? AIR_DECIDED : AIR_OPEN;
+    if (simt_block() == 0 && simt_thread() == 0) {
+        struct air_state *to = &a.states[row];
+        to->low = state.low;
+        to->high = state.high;
+        to->need = state.need;
+        to->candidates = state.candidates;
+        to->phase = state.phase;
+        if (a.output == AIR_KTH && state.phase == AIR_DONE)
+            write_kth_padding<Element>(a, row, r);
+    }
+    return state;
+}
+
+template <typename Element>
+TOPK_DEVICE void first_pass(const struct air_args &a, int64_t row, const block_shared<Element> &s) {
+    struct row r = row_at(a.rows, row);
+    if (begin_row<Element>(a, row, r).phase != AIR_OPEN)
+        return;
+    simt_block_sync(); /* the bins are clear */
+    count_row<Element, true>(row_values<Element>(a.rows, r), r.length, simt_block(), simt_blocks(),
+                             a.rows.map, range_of<Element>(0, all_codes(8 * sizeof(Element))), digit_of(a),
+                             s.bins);
+    retire(a, row, false, s);
+}
+
+template <typename Element>
+TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_FIRST_BLOCKS_PER_SM) void air_first(struct air_args a) {
+    simt_arena arena = simt_shared_arena();
+    block_shared<Element> s = carve_block<Element>(arena, AIR_THREADS / SIMT_WARP, 0);
+    clear_bins(s.bins, 1u << a.this_digit);
+    simt_wait_predecessor();
+    simt_allow_successor();
+    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        first_pass<Element>(a, row, s);
+        simt_block_sync();
+    }
+}
+
+/* ---- The following passes ---- */
+
+/* Candidates on their way to the buffer, whose next digit is counted if `counts`. */
+template <typename Element> struct buffer_sink {
+    const struct air_args &a;
+    int64_t row;
+    bool counts;
+    simt_shared<uint32_t> bins;
+
+    TOPK_MEMBER uint64_t take(uint32_t count) const {
+        return take_places(&a.states[row].buffered, count);
+    }
+    TOPK_MEMBER void put(uint64_t place, key_word_t<Element> bits, int64_t position) const {
+        int64_t at = row * a.capacity + (int64_t)place;
+        ((Element *)a.candidates)[at] = (Element)bits;
+        if (a.wide)
+            ((uint64_t *)a.positions)[at] = (uint64_t)position;
+        else
+            ((uint32_t *)a.positions)[at] = (uint32_t)position;
+        if (counts)
+            count_digit<Element>(code_of<Element>(bits, a.rows.map), digit_of(a), bins);
+    }
+    TOPK_MEMBER bool full(void) const {
+        return false;
+    }
+    template <typename Winners> TOPK_MEMBER bool complete(const Winners &) {
+        return false;
+    }
+};
+
+/* Writes the row's winners, buffers its candidates and, if `counts`, counts their next digit. */
+template <typename Element>
+TOPK_DEVICE void leave_input(const struct air_args &a, int64_t row, const struct row &r,
+                             const struct air_state &state, bool counts, const block_shared<Element> &s) {
+    hit_queues<Element, result_sink<Element, uint64_t *>, buffer_sink<Element>> queues = {
+        {result_sink<Element, uint64_t *>{a, row, r, &a.states[row].winners, 0, (uint64_t)r.k - state.need,
+                                          false, 0},
+         buffer_sink<Element>{a, row, counts, s.bins}},
+        {s.winner_queue, 0},
+        {s.candidate_queue, 0}};
+    filter_row(row_values<Element>(a.rows, r), r.length, simt_block(), simt_blocks(), a.rows.map,
+               range_of<Element>(state.low, state.high), queues);
+}
+
+/* Counts the next digit of the candidates in the buffer. */
+template <typename Element>
+TOPK_DEVICE void count_buffer(const struct air_args &a, int64_t row, int64_t count, key_range<Element> range,
+                              const block_shared<Element> &s) {
+    int64_t tiles = buffer_tiles<Element>(count);
+    for (int64_t tile = simt_block(); tile < tiles; tile += simt_blocks())
+        count_tile<Element, false>(load_buffer<Element>(a, row, tile, count, false), a.rows.map, range,
+                                   digit_of(a), s.bins);
+}
+
+/* The candidates fit one block: the last block to have written them does the rest. */
+template <typename Element>
+TOPK_DEVICE void leave_and_finish(const struct air_args &a, int64_t row, const struct row &r,
+                                  const struct air_state &state, const block_shared<Element> &s) {
+    leave_input(a, row, r, state, false, s);
+    if (last_of_blocks(&a.states[row].retired, s.flag)) {
+        finish_row(a, row, r, state, s);
+        simt_block_sync();
+        clear_bins(s.bins, 1u << a.digit_bits);
+    }
+}
+
+template <typename Element>
+TOPK_DEVICE void next_pass(const struct air_args &a, int64_t row, const block_shared<Element> &s) {
+    struct air_state state = read_state(&a.states[row]);
+    if (state.phase != AIR_OPEN)
+        return;
+    struct row r = row_at(a.rows, row);
+    bool leaves = state.left == 0 && state.candidates <= (uint64_t)a.capacity && a.output != AIR_IN_ORDER;
+    if (leaves && state.candidates <= a.block_candidates) {
+        leave_and_finish(a, row, r, state, s);
+        return;
+    }
+    simt_block_sync(); /* the bins are clear */
+    if (state.left != 0)
+        count_buffer(a, row, (int64_t)state.buffered, range_of<Element>(state.low, state.high), s);
+    else if (leaves)
+        leave_input(a, row, r, state, true, s);
+    else
+        count_row<Element, false>(row_values<Element>(a.rows, r), r.length, simt_block(), simt_blocks(),
+                                  a.rows.map, range_of<Element>(state.low, state.high), digit_of(a), s.bins);
+    retire(a, row, leaves, s);
+}
+
+template <typename Element>
+TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_next(struct air_args a) {
+    simt_arena arena = simt_shared_arena();
+    block_shared<Element> s = carve_block<Element>(arena, AIR_THREADS / SIMT_WARP, a.block_candidates);
+    clear_bins(s.bins, 1u << a.this_digit);
+    simt_wait_predecessor();
+    simt_allow_successor();
+    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        next_pass<Element>(a, row, s);
+        simt_block_sync();
+    }
+}
+
+#endif

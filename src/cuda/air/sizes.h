@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Internal sizes of air. TOPK_SHRINK makes them tiny, so that tests reach every boundary with small inputs
+ * and few emulated threads. */
+#ifndef TOPK_SRC_CUDA_AIR_SIZES_H
+#define TOPK_SRC_CUDA_AIR_SIZES_H
+
+enum {
+#ifdef TOPK_SHRINK
+    AIR_DIGIT_BITS = 4,
+    AIR_DIGIT_BITS_MAX = 6,
+    AIR_THREADS = 64,
+    AIR_BLOCKS_PER_SM = 1,
+    AIR_FIRST_BLOCKS_PER_SM = 1,
+    AIR_ROW_THREADS_MIN = 64,
+    AIR_ROW_THREADS_MAX = 64,
+    AIR_ROW_CANDIDATES = 48,
+    AIR_FINISH_CANDIDATES = 24,
+    AIR_SORT_THREADS = 64,
+    AIR_RANK_THREADS = 64,
+    AIR_RANK_ROWS = 2,
+    AIR_SORT_MAX = 64,
+    AIR_TIES_KEPT = 16,
+    AIR_ROW_MAX = 1000,
+    AIR_LONG_ROW_MAX = 2000,
+    AIR_ROWS_PER_16_SMS = 12,
+    AIR_ALPHA = 8,
+#else
+    /* Of a digit, if tuning does not say otherwise, and the most that the histogram in shared memory has
+     * bins for. */
+    AIR_DIGIT_BITS = 11,
+    AIR_DIGIT_BITS_MAX = 11,
+    /* Of the kernels that share a row among blocks. */
+    AIR_THREADS = 512,
+    AIR_BLOCKS_PER_SM = 2,
+    AIR_FIRST_BLOCKS_PER_SM = 3,
+    /* Of the kernel that gives a row to one block, the candidates that it keeps in shared memory at
+     * most, and those of a shared row that its last block may finish alone. */
+    AIR_ROW_THREADS_MIN = 128,
+    AIR_ROW_THREADS_MAX = 512,
+    AIR_ROW_CANDIDATES = 1 << 16,
+    AIR_FINISH_CANDIDATES = 2048,
+    /* Results that one block sorts; and how many elements equal to the k-th, of which the first are to be
+     * taken, it sorts besides. */
+    AIR_SORT_MAX = 2048,
+    AIR_TIES_KEPT = 1024,
+    /* Of the kernel that sorts a row's results in one block. */
+    AIR_SORT_THREADS = 1024,
+    /* Of the kernel that shares the sort of a row's results among blocks; it is used for rows of few results
+     * and for few rows: rows x k^2 is at most this times AIR_SORT_MAX^2. */
+    AIR_RANK_THREADS = 256,
+    AIR_RANK_ROWS = 8,
+    /* Rows up to the first length are given to one block each; up to the second, if there are enough of them
+     * to keep so many of 16 multiprocessors busy. */
+    AIR_ROW_MAX = 1 << 15,
+    AIR_LONG_ROW_MAX = 1 << 20,
+    AIR_ROWS_PER_16_SMS = 11,
+    /* Candidates are buffered when fewer than n / alpha remain. */
+    AIR_ALPHA = 128,
+#endif
+    AIR_BINS_MAX = 1 << AIR_DIGIT_BITS_MAX,
+};
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Contexts of the CUDA backend, and its method table. */
+#include "backend.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../status.h"
+#include "../tuning.h"
+#include "air/air.h"
+#include "leaf.h"
+#include "sort/sort.h"
+
+enum {
+    SELECTS = OPERATION_BIT(TOPK_OPERATION_SELECT) | OPERATION_BIT(TOPK_OPERATION_KTH),
+    AIR_TUNING =
+        1 << TUNING_DIGIT_BITS | 1 << TUNING_ALPHA | 1 << TUNING_ADAPTIVE_BUFFERING | 1 << TUNING_EARLY_STOP,
+};
+
+static const struct method methods[] = {
+    {"air", SELECTS, AIR_TUNING, topk_air_refuse, topk_air_cost_us, topk_air_workspace_bytes, topk_air_run},
+    {"sort", SELECTS, 0, topk_sort_refuse, topk_sort_cost_us, topk_sort_workspace_bytes, topk_sort_run},
+};
+
+const struct backend topk_cuda_backend = {"cuda", methods, sizeof methods / sizeof methods[0]};
+
+static topk_status unavailable(const char *what, int error) {
+    return topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE, "%s: %s", what, topk_device_error(error));
+}
+
+/* The oldest device that the kernels are compiled for. */
+enum { MAJOR_MIN = 7, MINOR_MIN = 5 };
+
+topk_status topk_cuda_status(void) {
+    int count = 0;
+    const int error = topk_device_count(&count);
+    if (error != 0) {
+        return unavailable("no CUDA device", error);
+    }
+    return count > 0 ? TOPK_OK : topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE, "no CUDA device");
+}
+
+/* With the context's device current. */
+static topk_status probe(topk_context *context, struct cuda_leaf *leaf) {
+    struct device_info *device = &leaf->device;
+    int error = topk_device_query(context->device, device);
+    if (error != 0) {
+        return unavailable("the CUDA device does not answer", error);
+    }
+    if (device->major * 10 + device->minor < MAJOR_MIN * 10 + MINOR_MIN) {
+        return topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE, "%s has compute capability %d.%d, %d.%d is needed",
+                         device->name, device->major, device->minor, MAJOR_MIN, MINOR_MIN);
+    }
+    if ((error = topk_air_prepare(device)) != 0 || (error = topk_sort_prepare()) != 0) {
+        return unavailable("the kernels of this build cannot be loaded", error);
+    }
+    (void)snprintf(leaf->features, sizeof leaf->features, "%s, sm_%d%d, %d SMs", device->name, device->major,
+                   device->minor, device->sms);
+    context->features = leaf->features;
+    return TOPK_OK;
+}
+
+topk_status topk_cuda_probe(topk_context *context) {
+    int count = 0, previous = 0;
+    topk_status status = topk_cuda_status();
+    if (status != TOPK_OK) {
+        return status;
+    }
+    if (topk_device_count(&count) != 0 || context->device < 0 || context->device >= count) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, there are %d CUDA devices",
+                         context->device, count);
+    }
+    struct cuda_leaf *leaf = calloc(1, sizeof *leaf);
+    if (leaf == NULL) {
+        return topk_fail(TOPK_ERROR_OUT_OF_MEMORY, "cannot allocate %zu bytes", sizeof *leaf);
+    }
+    context->leaf = leaf;
+    const int error = topk_device_enter(context->device, &previous);
+    if (error != 0) {
+        return unavailable("the CUDA device does not answer", error);
+    }
+    status = probe(context, leaf);
+    (void)topk_device_leave(context->device, previous);
+    return status;
+}
+
+topk_status topk_cuda_run(const struct call *call, int (*enqueue)(const struct call *call)) {
+    const int ordinal = call->context->device;
+    int previous = ordinal;
+    int error = topk_device_enter(ordinal, &previous);
+    if (error == 0) {
+        error = enqueue(call);
+        const int left = topk_device_leave(ordinal, previous);
+        error = error != 0 ? error : left;
+    }
+    return error == 0 ? TOPK_OK
+                      : topk_fail(TOPK_ERROR_DEVICE, "CUDA error %d: %s", error, topk_device_error(error));
+}

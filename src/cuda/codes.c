@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "codes.h"
+
+/* The code of a place, before it is cut. */
+static uint64_t code_of_place(const struct code_map *map, uint64_t ones, uint64_t place) {
+    return ((place ^ map->always) + map->turn) & ones;
+}
+
+struct code_map topk_code_map(const struct order *order) {
+    const struct type_traits traits = topk_type_traits(order->type);
+    const struct placing placing = topk_placing(order);
+    const uint64_t ones = topk_ones(traits.bits);
+    const bool largest = order->direction == TOPK_LARGEST;
+    /* Everything up to some class, in places: the worst element is at one of the ends. */
+    const struct arc up_to = topk_threshold_arcs(order, ones).not_above;
+    const uint64_t worst = largest ? up_to.begin : up_to.begin + up_to.span;
+    struct code_map map = {.keep = placing.keep,
+                           .always = largest ? 0 : ones,
+                           .negative = placing.flip,
+                           .turn = (largest ? 0 - worst : worst + 1) & ones,
+                           .add = (largest ? placing.add : 0 - placing.add) & ones,
+                           .lowest = 0,
+                           .highest = ones,
+                           .zeros = ones};
+    if (!traits.is_float) {
+        return map;
+    }
+    const uint64_t nan_key = topk_key_map(order).nan_key;
+    const struct arc nan = topk_threshold_arcs(order, nan_key).equal;
+    const uint64_t one_end = code_of_place(&map, ones, nan.begin);
+    const uint64_t other_end = code_of_place(&map, ones, nan.begin + nan.span);
+    if (nan_key == 0) {
+        map.lowest = one_end > other_end ? one_end : other_end;
+    } else {
+        map.highest = one_end < other_end ? one_end : other_end;
+    }
+    if (order->rank == TOPK_BY_VALUE) {
+        const uint64_t plus = code_of_place(&map, ones, 0), minus = code_of_place(&map, ones, ones);
+        map.zeros = plus < minus ? plus : minus;
+    }
+    return map;
+}
+
+struct decode_args decode_args_of(const struct order *order) {
+    const struct type_traits traits = topk_type_traits(order->type);
+    struct decode_args d = {.map = topk_code_map(order),
+                            .sign = 1ull << (traits.bits - 1),
+                            .quiet_nan = traits.quiet_nan,
+                            .has_nan = traits.is_float};
+    d.unflip = order->rank == TOPK_BY_VALUE ? d.map.negative : 0;
+    d.has_zeros = d.map.zeros != topk_ones(traits.bits);
+    d.nan_key = topk_key_map(order).nan_key == 0 ? d.map.lowest : d.map.highest;
+    return d;
+}

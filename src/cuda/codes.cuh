@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Codes and keys, on the device. Element is the unsigned integer of an element's width. */
+#ifndef TOPK_SRC_CUDA_CODES_CUH
+#define TOPK_SRC_CUDA_CODES_CUH
+
+#include "codes.h"
+#include "simt.cuh"
+
+/* Codes are computed in registers, which have 32 bits at least. */
+template <typename Element> struct key_word { typedef uint32_t type; };
+template <> struct key_word<uint64_t> { typedef uint64_t type; };
+template <typename Element> using key_word_t = typename key_word<Element>::type;
+
+/* The code of an element: codes.h. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> code_of(key_word_t<Element> bits, const struct code_map &map) {
+    typedef key_word_t<Element> word;
+    const uint32_t width = 8 * sizeof(Element);
+    word negative = (word)0 - (bits >> (width - 1)); /* all ones or none */
+    word flip = (negative & (word)map.negative) ^ (word)map.always;
+    word code = ((bits & (word)map.keep) ^ flip) + (word)map.turn + (negative & (word)map.add);
+    if (sizeof(Element) < sizeof(word))
+        code &= (word)(Element) ~(Element)0;
+    code = code > (word)map.lowest ? code : (word)map.lowest;
+    return code < (word)map.highest ? code : (word)map.highest;
+}
+
+/* The key of a code: as the code, but the same for both zeros. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> key_of_code(key_word_t<Element> code, const struct code_map &map) {
+    return code | (key_word_t<Element>)(code == (key_word_t<Element>)map.zeros);
+}
+
+/* The key of an element: greater for the better one, and the same for elements that tie. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> key_of(key_word_t<Element> bits, const struct code_map &map) {
+    return key_of_code<Element>(code_of<Element>(bits, map), map);
+}
+
+/* The bits that topk_kth writes for the class of a code or key. */
+TOPK_DEVICE uint64_t decode_key(const struct decode_args &d, uint64_t key) {
+    if (d.has_nan && key == d.nan_key)
+        return d.quiet_nan;
+    if (d.has_zeros && (key == d.map.zeros || key == d.map.zeros + 1))
+        return 0;
+    uint64_t place = ((key - d.map.turn) ^ d.map.always) & (d.sign | (d.sign - 1));
+    return place ^ (place & d.sign ? d.unflip : 0);
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The order of elements on the device. keys.h puts an element's place on a circle with a flip and an
+ * addition; turned so that the circle begins at the worst element and ascends to the best, places are codes:
+ *
+ *   code = ((bits & keep) ^ always ^ (negative if the top bit is set)) + turn (+ add if the top bit is set)
+ *
+ * cut to [lowest, highest], so that all NaN, which lie at one end, share a code. The better element has the
+ * greater code, and elements that tie share one, but for the zeros of floats: their codes are `zeros` and
+ * zeros + 1, of which the first is even, so that they differ in the last bit alone. That takes about half the
+ * instructions of a key. Where it matters a code is made a key by setting that bit. */
+#ifndef TOPK_SRC_CUDA_CODES_H
+#define TOPK_SRC_CUDA_CODES_H
+
+#include "../keys.h"
+
+struct code_map {
+    uint64_t keep, always, negative, turn, add;
+    uint64_t lowest, highest;
+    uint64_t zeros; /* the even code of a pair of zeros; all ones where there is no pair */
+};
+
+/* The bits that topk_kth writes for a key: the inverse, with NaN and zero as their classes. */
+struct decode_args {
+    struct code_map map;
+    uint64_t sign;
+    uint64_t unflip;  /* undoes the flip of negative elements */
+    uint64_t nan_key; /* meaningful if has_nan */
+    uint64_t quiet_nan;
+    bool has_nan, has_zeros;
+};
+
+#ifndef __cplusplus
+struct code_map topk_code_map(const struct order *order);
+
+struct decode_args decode_args_of(const struct order *order);
+#endif
+#endif

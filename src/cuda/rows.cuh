@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rows and results, on the device. Element is the unsigned integer of an element's width. */
+#ifndef TOPK_SRC_CUDA_ROWS_CUH
+#define TOPK_SRC_CUDA_ROWS_CUH
+
+#include "codes.cuh"
+#include "rows.h"
+
+struct row {
+    int64_t begin;  /* first element in values */
+    int64_t length; /* elements, 0 to length_max */
+    int64_t k;      /* results: min(k, length) */
+    int64_t wanted; /* k as asked for, 0 to k_max */
+};
+
+TOPK_DEVICE int64_t read_extent(const void *array, int64_t at, bool wide) {
+    return wide ? ((const int64_t *)array)[at] : (int64_t)((const int32_t *)array)[at];
+}
+
+TOPK_DEVICE int64_t clamp_extent(int64_t value, int64_t limit) {
+    return value < 0 ? 0 : value > limit ? limit : value;
+}
+
+/* CONTRACT.md 3.4: clamped, never reported. */
+TOPK_DEVICE struct row row_at(const struct row_args &a, int64_t row) {
+    struct row r;
+    if (a.shape == TOPK_SHAPE_STRIDED) {
+        r.begin = row * a.row_stride;
+        r.length = a.lengths == nullptr
+                       ? a.length_max
+                       : clamp_extent(read_extent(a.lengths, row, a.wide_extents), a.length_max);
+    } else {
+        bool spans = a.shape == TOPK_SHAPE_SPANS;
+        int64_t begin =
+            spans ? read_extent(a.begins, row, a.wide_extents) : read_extent(a.offsets, row, a.wide_extents);
+        int64_t end = spans ? read_extent(a.ends, row, a.wide_extents)
+                            : read_extent(a.offsets, row + 1, a.wide_extents);
+        r.begin = clamp_extent(begin, a.elements_max);
+        r.length = clamp_extent(clamp_extent(end, a.elements_max) - r.begin, a.length_max);
+    }
+    r.wanted = a.k == nullptr ? a.k_max : clamp_extent(read_extent(a.k, row, a.wide_extents), a.k_max);
+    r.k = r.wanted < r.length ? r.wanted : r.length;
+    return r;
+}
+
+template <typename Element>
+TOPK_DEVICE const Element *row_values(const struct row_args &a, const struct row &r) {
+    return (const Element *)a.values + r.begin;
+}
+
+/* Result `slot` of a row: an element's bits and its position in the row. */
+template <typename Element>
+TOPK_DEVICE void write_result(const struct row_args &a, int64_t row, const struct row &r, int64_t slot,
+                              Element bits, int64_t position) {
+    int64_t at = row * a.k_max + slot;
+    if (a.out_values != nullptr)
+        ((Element *)a.out_values)[at] = bits;
+    if (a.out_indices == nullptr)
+        return;
+    if (a.wide_indices)
+        ((int64_t *)a.out_indices)[at] =
+            a.payload != nullptr ? ((const int64_t *)a.payload)[r.begin + position] : position + a.index_base;
+    else
+        ((int32_t *)a.out_indices)[at] = a.payload != nullptr
+                                             ? ((const int32_t *)a.payload)[r.begin + position]
+                                             : (int32_t)(position + a.index_base);
+}
+
+template <typename Element>
+TOPK_DEVICE void write_padding(const struct row_args &a, int64_t row, int64_t slot) {
+    int64_t at = row * a.k_max + slot;
+    if (a.out_values != nullptr)
+        ((Element *)a.out_values)[at] = (Element)a.padding;
+    if (a.out_indices != nullptr && a.wide_indices)
+        ((int64_t *)a.out_indices)[at] = -1;
+    if (a.out_indices != nullptr && !a.wide_indices)
+        ((int32_t *)a.out_indices)[at] = -1;
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A problem's rows as kernels see them: what struct plan and topk_input say, in one struct that is passed by
+ * value. */
+#ifndef TOPK_SRC_CUDA_ROWS_H
+#define TOPK_SRC_CUDA_ROWS_H
+
+#include "codes.h"
+
+struct row_args {
+    const void *values;
+    const void *payload; /* topk_input.indices, or NULL */
+    const void *lengths, *begins, *ends, *offsets, *k;
+    int64_t rows, length_max, k_max, row_stride, elements_max, index_base;
+    struct code_map map;
+    uint64_t padding;
+    topk_shape shape;
+    bool wide_extents;              /* int64 */
+    bool wide_indices;              /* int64, of payload and out_indices */
+    void *out_values, *out_indices; /* rows x k_max, or NULL */
+};
+
+#ifndef __cplusplus
+#include "../method.h"
+
+static inline struct row_args row_args_of(const struct call *call) {
+    const topk_problem *p = &call->plan->problem;
+    const topk_input *input = &call->input;
+    return (struct row_args){.values = input->values,
+                             .payload = input->indices,
+                             .lengths = input->lengths,
+                             .begins = input->begins,
+                             .ends = input->ends,
+                             .offsets = input->offsets,
+                             .k = input->k,
+                             .rows = p->rows,
+                             .length_max = p->length_max,
+                             .k_max = p->k_max,
+                             .row_stride = p->row_stride,
+                             .elements_max = p->elements_max,
+                             .index_base = p->index_base,
+                             .map = topk_code_map(&call->plan->order),
+                             .padding = call->plan->padding,
+                             .shape = p->shape,
+                             .wide_extents = p->extent_type == TOPK_INDEX_I64,
+                             .wide_indices = p->index_type == TOPK_INDEX_I64,
+                             .out_values = call->values,
+                             .out_indices = call->indices};
+}
+#endif
+#endif

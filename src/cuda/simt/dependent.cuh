@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Launches that overlap the end of the launch before them. Where the hardware does not know them they start
+ * when it has ended, and both functions do nothing. Included by simt.cuh alone. */
+#ifndef TOPK_SRC_CUDA_SIMT_DEPENDENT_CUH
+#define TOPK_SRC_CUDA_SIMT_DEPENDENT_CUH
+
+#ifdef SIMT_HAS_DEPENDENT_LAUNCHES
+
+/* Returns when all launches before this one have ended and what they wrote can be read. In the kernel of a
+ * dependent launch each thread of each block calls it, before it touches global memory, and in any case: the
+ * launch after this one takes the end of this one for the end of all. Elsewhere it does nothing. */
+TOPK_DEVICE void simt_wait_predecessor(void) {
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+}
+
+/* The launch after this one may start, if it is dependent, once all blocks have called this or ended. It
+ * takes room on the SMs from then on, but sees nothing of this launch before its end. */
+TOPK_DEVICE void simt_allow_successor(void) {
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+#else
+
+TOPK_DEVICE void simt_wait_predecessor(void) {
+}
+
+TOPK_DEVICE void simt_allow_successor(void) {
+}
+
+#endif
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How often each digit occurs in rows of many tiles: all digits of all passes in one read. */
+#ifndef TOPK_SRC_CUDA_SORT_COUNT_CUH
+#define TOPK_SRC_CUDA_SORT_COUNT_CUH
+
+#include "digits.cuh"
+
+template <typename Element> struct pass_sizes {
+    static const uint32_t ITEMS = sizeof(Element) == 8 ? SORT_ITEMS_64 : SORT_ITEMS;
+    static const uint32_t TILE = SORT_THREADS * ITEMS;
+    static const uint32_t PASSES = 8 * sizeof(Element) / SORT_DIGIT_BITS;
+    /* Of the counters in shared memory: neighbouring lanes count in different ones, as neighbours in a row
+     * often have the same digit. */
+    static const uint32_t COPIES = SORT_COUNT_WORDS / (PASSES * SORT_BINS);
+};
+
+template <typename Element> TOPK_HOST_DEVICE simt_shared<uint32_t> carve_count(simt_arena &arena) {
+    typedef pass_sizes<Element> sizes;
+    return simt_carve<uint32_t>(arena, sizes::PASSES * SORT_BINS * sizes::COPIES);
+}
+
+template <typename Element>
+TOPK_DEVICE void count_digits(const struct sort_args &a, simt_shared<uint32_t> counters,
+                              key_word_t<Element> bits) {
+    typedef pass_sizes<Element> sizes;
+    const uint32_t copy = simt_lane() % sizes::COPIES;
+    key_word_t<Element> complement = ~key_of<Element>(bits, a.rows.map);
+#pragma unroll
+    for (uint32_t pass = 0; pass < sizes::PASSES; pass++) {
+        uint32_t digit = (uint32_t)(complement >> pass * SORT_DIGIT_BITS) & (SORT_BINS - 1);
+        simt_atomic_add(&counters[(pass * SORT_BINS + digit) * sizes::COPIES + copy], 1u);
+    }
+}
+
+/* This block's share of a list. A counter overflows beyond 2^32 elements for a block, which no device has the
+ * memory for. */
+template <typename Element>
+TOPK_DEVICE void count_share(const struct sort_args &a, simt_shared<uint32_t> counters,
+                             const struct sort_list<Element> &l) {
+    const uint32_t ITEMS = pass_sizes<Element>::ITEMS;
+    const int64_t step = (int64_t)simt_blocks() * pass_sizes<Element>::TILE;
+    for (int64_t first = (int64_t)simt_block() * pass_sizes<Element>::TILE; first < l.count; first += step) {
+        Element bits[ITEMS];
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++) {
+            int64_t at = first + i * SORT_THREADS + simt_thread();
+            bits[i] = at < l.count ? l.element(at) : (Element)0;
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++)
+            if (first + i * SORT_THREADS + simt_thread() < l.count)
+                count_digits<Element>(a, counters, bits[i]);
+    }
+}
+
+template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_count(struct sort_args a) {
+    typedef pass_sizes<Element> sizes;
+    const uint32_t bins = sizes::PASSES * SORT_BINS;
+    simt_arena arena = simt_shared_arena();
+    simt_shared<uint32_t> counters = carve_count<Element>(arena);
+    simt_wait_predecessor();
+    simt_allow_successor();
+    for (int64_t in_group = simt_block_y(); in_group < a.group_rows; in_group += simt_blocks_y()) {
+        for (uint32_t i = simt_thread(); i < bins * sizes::COPIES; i += SORT_THREADS)
+            counters[i] = 0;
+        simt_block_sync();
+        count_share(a, counters, list_of<Element>(a, in_group, row_at(a.rows, a.first_row + in_group)));
+        simt_block_sync();
+        for (uint32_t bin = simt_thread(); bin < bins; bin += SORT_THREADS) {
+            uint64_t sum = 0;
+            for (uint32_t copy = 0; copy < sizes::COPIES; copy++)
+                sum += (uint32_t)counters[bin * sizes::COPIES + (copy + simt_lane()) % sizes::COPIES];
+            if (sum != 0)
+                simt_atomic_add(&a.counts[in_group * bins + bin], sum);
+        }
+        simt_block_sync();
+    }
+}
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Lists, the digits of their elements, and the rank of each element of a tile by its digit.
+ *
+ * Elements are in the order of warp, item and lane, so that loads are coalesced: item i of a thread is
+ * element (warp * ITEMS + i) * 32 + lane of the tile. */
+#ifndef TOPK_SRC_CUDA_SORT_DIGITS_CUH
+#define TOPK_SRC_CUDA_SORT_DIGITS_CUH
+
+#include "../block.cuh"
+#include "../rows.cuh"
+#include "kernels.h"
+
+/* Sorts ascend, and the best come first: what is sorted is the complement of the key. */
+template <typename Element>
+TOPK_DEVICE uint32_t digit_of(const struct sort_args &a, key_word_t<Element> bits, uint32_t pass) {
+    return (uint32_t)(~key_of<Element>(bits, a.rows.map) >> pass * SORT_DIGIT_BITS) & (SORT_BINS - 1);
+}
+
+/* The list of one row that is sorted. Read by plain loads: launches that depend on one another write and read
+ * the same lists, which the read-only cache must not see. */
+template <typename Element> struct sort_list {
+    const Element *elements;
+    const void *positions;
+    int64_t count;
+    bool wide;
+
+    TOPK_MEMBER Element element(int64_t at) const {
+        return elements[at];
+    }
+    TOPK_MEMBER uint64_t position(int64_t at) const {
+        if (positions == nullptr)
+            return (uint64_t)at;
+        return wide ? ((const uint64_t *)positions)[at] : ((const uint32_t *)positions)[at];
+    }
+};
+
+/* Row `in_group` of the group, which is r. */
+template <typename Element>
+TOPK_DEVICE struct sort_list<Element> list_of(const struct sort_args &a, int64_t in_group,
+                                              const struct row &r) {
+    int64_t start = in_group * a.from.pitch;
+    struct sort_list<Element> l = {
+        row_values<Element>(a.rows, r), nullptr, a.is_found ? r.k : r.length, a.wide
+    };
+    if (a.from.elements != nullptr)
+        l.elements = (const Element *)a.from.elements + start;
+    if (a.from.positions != nullptr)
+        l.positions = (const char *)a.from.positions + start * (a.wide ? 8 : 4);
+    return l;
+}
+
+/* ---- Ranks ---- */
+
+/* What ranking needs of shared memory. */
+struct digit_shared {
+    simt_shared<uint32_t>
+        counters; /* SORT_BINS for each warp: of its items so far; then, of the warps before it */
+    simt_shared<uint32_t> offsets; /* SORT_BINS + 1: elements of the tile with a lower digit */
+    simt_shared<uint32_t> scratch; /* one for each warp */
+};
+
+/* Without the counters, which may share their place with something else. */
+TOPK_HOST_DEVICE struct digit_shared carve_digits(simt_arena &arena) {
+    struct digit_shared s = {};
+    s.offsets = simt_carve<uint32_t>(arena, SORT_BINS + 1);
+    s.scratch = simt_carve<uint32_t>(arena, SIMT_WARP);
+    return s;
+}
+
+/* Elements of the tile that belong to this warp, if the tile has `count`. */
+template <uint32_t ITEMS> TOPK_DEVICE uint32_t count_of_warp(uint32_t count) {
+    uint32_t first = simt_warp() * SIMT_WARP * ITEMS;
+    uint32_t left = count > first ? count - first : 0;
+    return left < SIMT_WARP * ITEMS ? left : SIMT_WARP * ITEMS;
+}
+
+/* Of the lanes in `among`, those with the same digit. All lanes. One ballot for each bit is faster than
+ * simt_match_any, whose time grows with the number of different values. */
+TOPK_DEVICE uint32_t same_digit(uint32_t among, uint32_t digit) {
+    uint32_t same = among;
+#pragma unroll
+    for (uint32_t bit = 0; bit < SORT_DIGIT_BITS; bit++) {
+        bool set = (digit >> bit & 1) != 0;
+        uint32_t with = simt_ballot(SIMT_ALL_LANES, set);
+        same &= set ? with : ~with;
+    }
+    return same;
+}
+
+/* places[i], the digit of item i, becomes digit + SORT_BINS x how many elements of the warp before it have
+ * that digit. The warp has `count` elements. All threads; no barrier. */
+template <uint32_t ITEMS>
+TOPK_DEVICE void rank_in_warp(simt_shared<uint32_t> counters, uint32_t count, uint32_t (&places)[ITEMS]) {
+    const uint32_t first = simt_warp() * SORT_BINS, lane = simt_lane(), lower = (1u << lane) - 1;
+    for (uint32_t digit = lane; digit < SORT_BINS; digit += SIMT_WARP)
+        counters[first + digit] = 0;
+    simt_warp_sync(SIMT_ALL_LANES);
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        if (i * SIMT_WARP < count) {
+            uint32_t left = count - i * SIMT_WARP;
+            uint32_t same = same_digit(left < SIMT_WARP ? (1u << left) - 1 : SIMT_ALL_LANES, places[i]);
+            uint32_t before = counters[first + places[i]];
+            uint32_t nearer = simt_popc(same & lower);
+            simt_warp_sync(SIMT_ALL_LANES);
+            if (lane < left && nearer == 0)
+                counters[first + places[i]] = before + simt_popc(same);
+            simt_warp_sync(SIMT_ALL_LANES);
+            places[i] += (before + nearer) * SORT_BINS;
+        }
+    }
+}
+
+/* Turns the counts of warps into sums over the warps before, and over lower digits. All threads; begins and
+ * ends with a barrier. */
+TOPK_DEVICE void scan_digits(const struct digit_shared &s) {
+    uint32_t lower = 0;
+    simt_block_sync();
+    for (uint32_t first = 0; first < SORT_BINS; first += simt_threads()) {
+        uint32_t digit = first + simt_thread(), sum = 0, total;
+        for (uint32_t warp = 0; warp < simt_warps() && digit < SORT_BINS; warp++) {
+            uint32_t count = s.counters[warp * SORT_BINS + digit];
+            s.counters[warp * SORT_BINS + digit] = sum;
+            sum += count;
+        }
+        uint32_t before = block_scan(s.scratch, sum, &total);
+        if (digit < SORT_BINS)
+            s.offsets[digit] = lower + before;
+        lower += total;
+        simt_block_sync();
+    }
+    if (simt_thread() == 0)
+        s.offsets[SORT_BINS] = lower;
+    simt_block_sync();
+}
+
+/* Ranks a tile of `count` elements: places[i], the digit of item i, becomes its place in the sorted tile. All
+ * threads; afterwards the counters may be overwritten. */
+template <uint32_t ITEMS>
+TOPK_DEVICE void rank_tile(const struct digit_shared &s, uint32_t count, uint32_t (&places)[ITEMS]) {
+    const uint32_t mine = count_of_warp<ITEMS>(count);
+    rank_in_warp(s.counters, mine, places);
+    scan_digits(s);
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        if (i * SIMT_WARP + simt_lane() < mine) {
+            uint32_t digit = places[i] % SORT_BINS;
+            places[i] =
+                places[i] / SORT_BINS + s.offsets[digit] + s.counters[simt_warp() * SORT_BINS + digit];
+        }
+    }
+    simt_block_sync();
+}
+
+#endif

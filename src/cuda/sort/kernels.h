@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the kernels of sort are given, and who launches them. */
+#ifndef TOPK_SRC_CUDA_SORT_KERNELS_H
+#define TOPK_SRC_CUDA_SORT_KERNELS_H
+
+#include "../rows.h"
+#include "sizes.h"
+
+/* A list of elements for each row of a group; row i of the group begins at i * pitch. Positions have 4 bytes,
+ * or 8 if they are wide. */
+struct sort_lists {
+    void *elements;  /* NULL: the rows of the problem themselves; as a destination, the outputs */
+    void *positions; /* NULL: an element's place in its list is its position; as a destination, not wanted */
+    int64_t pitch;
+};
+
+struct sort_args {
+    struct row_args rows;
+    struct decode_args decode;
+    void *kth; /* the outputs of kth */
+    int64_t *better, *equal;
+    bool is_kth;
+    bool is_found; /* the lists hold min(k, length) elements of each row, not all of it */
+    bool wide;     /* positions have 64 bits */
+    int64_t first_row, group_rows;
+    struct sort_lists from, to;
+    uint32_t pass;         /* the digit, from the lowest on */
+    int64_t tiles;         /* of each row */
+    uint64_t *counts;      /* how often each digit occurs: group_rows x passes x SORT_BINS */
+    uint64_t *ticket;      /* of this pass's tiles; zero before */
+    uint64_t *states;      /* look-back of this pass: group_rows x tiles x SORT_BINS, zero before */
+    uint64_t *next_states; /* that of the next pass, to be zeroed by this one; NULL after the last */
+};
+
+struct sort_grid {
+    uint32_t blocks, rows, threads;
+    bool dependent; /* on the launch before, which is one of these */
+    topk_stream stream;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The kernels of one element width. */
+struct sort_kernels {
+    int (*prepare)(void);
+    /* Everything, one block for a row. */
+    int (*row)(const struct sort_grid *grid, const struct sort_args *args);
+    /* Counts all digits; one pass of the sort; the k-th of sorted rows. */
+    int (*count)(const struct sort_grid *grid, const struct sort_args *args);
+    int (*pass)(const struct sort_grid *grid, const struct sort_args *args);
+    int (*kth)(const struct sort_grid *grid, const struct sort_args *args);
+};
+
+extern const struct sort_kernels topk_sort_kernels_8, topk_sort_kernels_16, topk_sort_kernels_32,
+    topk_sort_kernels_64;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a call of sort launches, and over which workspace. */
+#include "sort.h"
+
+#include "../leaf.h"
+#include "kernels.h"
+
+/* How lists are sorted: whole rows, or what was found of each. Follows from the plan and the device alone. */
+struct strategy {
+    bool is_found;
+    bool is_kth;
+    bool wide;
+    bool one_block; /* for each row */
+    int64_t length; /* of the longest list */
+    uint32_t passes;
+    int64_t tiles;      /* of each row */
+    int64_t group_rows; /* sorted together */
+};
+
+/* Between passes elements go back and forth. Of what is sorted once and for all there is no second buffer,
+ * and the second buffer of found elements is where they were found. */
+struct buffers {
+    struct sort_lists lists[2];
+    uint64_t *states[2];
+    uint64_t *counts, *tickets;
+    void *zeroed; /* counts, tickets and states[0]: zero before the first launch of a group */
+    size_t zeroed_bytes;
+};
+
+static const struct sort_kernels *kernels_of(const struct plan *plan) {
+    switch (plan->element_bytes) {
+    case 1:
+        return &topk_sort_kernels_8;
+    case 2:
+        return &topk_sort_kernels_16;
+    case 4:
+        return &topk_sort_kernels_32;
+    default:
+        return &topk_sort_kernels_64;
+    }
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t greatest(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static int64_t divide_up(int64_t a, int64_t b) {
+    return a / b + (a % b != 0);
+}
+
+static int64_t row_max(const struct plan *plan) {
+    return (plan->element_bytes == 8 ? SORT_ROW_THREADS_64 : SORT_ROW_THREADS) * SORT_ROW_ITEMS;
+}
+
+static int64_t tile_elements(const struct plan *plan) {
+    return SORT_THREADS * (plan->element_bytes == 8 ? SORT_ITEMS_64 : SORT_ITEMS);
+}
+
+static struct strategy strategy_of(const struct plan *plan, bool is_found) {
+    const topk_problem *p = &plan->problem;
+    struct strategy s = {.is_found = is_found,
+                         .is_kth = plan->operation == TOPK_OPERATION_KTH,
+                         .wide = p->length_max > (is_found ? INT64_C(1) << 32 : SORT_WIDE_ROW),
+                         .length = is_found ? least(p->k_max, p->length_max) : p->length_max,
+                         .passes = plan->element_bits / SORT_DIGIT_BITS};
+    s.one_block = s.length <= row_max(plan);
+    if (!s.one_block) {
+        s.tiles = divide_up(s.length, tile_elements(plan));
+        s.group_rows = least(greatest(SORT_GROUP_ELEMENTS / s.length, 1), p->rows);
+    }
+    return s;
+}
+
+/* ---- Workspace ---- */
+
+/* Whether some pass writes buffer `which`: pass p writes buffer p % 2, but that of select's last pass are the
+ * outputs. */
+static bool is_used(const struct strategy *s, uint32_t which) {
+    return which < s->passes - (s->is_kth ? 0 : 1);
+}
+
+static struct sort_lists take_lists(struct arena *arena, const struct plan *plan, const struct strategy *s) {
+    const size_t elements = (size_t)(s->group_rows * s->length);
+    struct sort_lists lists = {.elements = arena_take(arena, elements, plan->element_bytes),
+                               .pitch = s->length};
+    if (!s->is_kth) {
+        lists.positions = arena_take(arena, elements, s->wide ? 8 : 4);
+    }
+    return lists;
+}
+
+static struct buffers take_buffers(struct arena *arena, const struct plan *plan, const struct strategy *s) {
+    struct buffers b = {.zeroed = NULL};
+    if (s->one_block) {
+        return b;
+    }
+    const size_t rows = (size_t)s->group_rows, states = rows * (size_t)s->tiles * SORT_BINS;
+    const size_t before = arena->used;
+    b.zeroed = b.counts = arena_take(arena, rows * s->passes * SORT_BINS, sizeof *b.counts);
+    b.tickets = arena_take(arena, s->passes, sizeof *b.tickets);
+    b.states[0] = arena_take(arena, states, sizeof *b.states[0]);
+    b.zeroed_bytes = arena->used - before;
+    if (s->passes > 1) {
+        b.states[1] = arena_take(arena, states, sizeof *b.states[1]);
+    }
+    if (is_used(s, 0)) {
+        b.lists[0] = take_lists(arena, plan, s);
+    }
+    if (is_used(s, 1) && !s->is_found) {
+        b.lists[1] = take_lists(arena, plan, s);
+    }
+    return b;
+}
+
+size_t topk_sort_workspace_bytes(const topk_context *context, const struct plan *plan) {
+    const struct strategy s = strategy_of(plan, false);
+    struct arena arena = arena_over(NULL);
+    (void)context;
+    (void)take_buffers(&arena, plan, &s);
+    return arena_bytes(&arena);
+}
+
+struct found topk_sort_found_take(struct arena *arena, const struct plan *plan) {
+    const struct strategy s = strategy_of(plan, true);
+    struct arena scratch = arena_over(NULL);
+    (void)take_buffers(&scratch, plan, &s);
+    return (struct found){.elements = arena_take(arena, plan->output_elements, plan->element_bytes),
+                          .positions = arena_take(arena, plan->output_elements, s.wide ? 8 : 4),
+                          .scratch = arena_take(arena, scratch.used, 1)};
+}
+
+/* ---- Launches ---- */
+
+/* From row `row` on. */
+static struct sort_lists lists_from(const struct sort_lists *lists, int64_t row, const struct plan *plan,
+                                    bool wide) {
+    const size_t at = (size_t)(row * lists->pitch);
+    struct sort_lists moved = *lists;
+    if (lists->elements != NULL) {
+        moved.elements = (char *)lists->elements + at * plan->element_bytes;
+    }
+    if (lists->positions != NULL) {
+        moved.positions = (char *)lists->positions + at * (wide ? 8 : 4);
+    }
+    return moved;
+}
+
+static struct sort_args args_of(const struct call *call, const struct strategy *s) {
+    return (struct sort_args){.rows = row_args_of(call),
+                              .decode = decode_args_of(&call->plan->order),
+                              .kth = call->values,
+                              .better = call->better,
+                              .equal = call->equal,
+                              .is_kth = s->is_kth,
+                              .is_found = s->is_found,
+                              .wide = s->wide,
+                              .tiles = s->tiles};
+}
+
+/* `source` as in struct sort_args. */
+static int sort_rows(const struct call *call, const struct strategy *s, const struct sort_lists *source) {
+    const struct plan *plan = call->plan;
+    const int64_t rows = plan->problem.rows, threads_needed = divide_up(s->length, SORT_ROW_ITEMS);
+    const int64_t threads = greatest(divide_up(threads_needed, 32) * 32, 32);
+    const int64_t resident = device_of(call->context)->sms * greatest(SORT_ROW_THREADS_PER_SM / threads, 1);
+    struct sort_grid grid = {.blocks = (uint32_t)least(rows, resident),
+                             .rows = 1,
+                             .threads = (uint32_t)threads,
+                             .stream = call->stream};
+    struct sort_args args = args_of(call, s);
+    args.group_rows = rows;
+    args.from = *source;
+    return kernels_of(plan)->row(&grid, &args);
+}
+
+/* Sorts rows [args->first_row, args->first_row + args->group_rows), whose lists are args->from. */
+static int sort_group(const struct call *call, const struct strategy *s, const struct buffers *b,
+                      struct sort_args *args) {
+    const struct sort_kernels *kernels = kernels_of(call->plan);
+    const int64_t resident = (int64_t)device_of(call->context)->sms * SORT_BLOCKS_PER_SM;
+    const int64_t rows_at_once = least(args->group_rows, least(resident, 65535));
+    const struct sort_grid counting = {.blocks =
+                                           (uint32_t)least(s->tiles, greatest(resident / rows_at_once, 1)),
+                                       .rows = (uint32_t)rows_at_once,
+                                       .threads = SORT_THREADS,
+                                       .stream = call->stream};
+    const bool dependent = device_of(call->context)->dependent_launch;
+    const struct sort_grid moving = {.blocks = (uint32_t)least(args->group_rows * s->tiles, resident),
+                                     .rows = 1,
+                                     .threads = SORT_THREADS,
+                                     .dependent = dependent,
+                                     .stream = call->stream};
+    args->counts = b->counts;
+    int error = topk_device_zero(call->stream, b->zeroed, b->zeroed_bytes);
+    error = error != 0 ? error : kernels->count(&counting, args);
+    for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
+        args->pass = pass;
+        args->ticket = b->tickets + pass;
+        args->states = b->states[pass % 2];
+        args->next_states = pass + 1 < s->passes ? b->states[1 - pass % 2] : NULL;
+        args->to = pass + 1 < s->passes || s->is_kth ? b->lists[pass % 2] : (struct sort_lists){.pitch = 0};
+        error = kernels->pass(&moving, args);
+        args->from = args->to;
+    }
+    if (error == 0 && s->is_kth) {
+        const struct sort_grid one_each = {.blocks =
+                                               (uint32_t)least(divide_up(args->group_rows, 32), resident),
+                                           .rows = 1,
+                                           .threads = 32,
+                                           .dependent = dependent,
+                                           .stream = call->stream};
+        error = kernels->kth(&one_each, args);
+    }
+    return error;
+}
+
+static int sort_lists(const struct call *call, const struct strategy *s, struct arena *scratch,
+                      const struct sort_lists *source) {
+    const struct plan *plan = call->plan;
+    if (plan->problem.rows == 0 || (!s->is_kth && plan->problem.k_max == 0)) {
+        return 0;
+    }
+    if (s->one_block) {
+        return sort_rows(call, s, source);
+    }
+    struct buffers b = take_buffers(scratch, plan, s);
+    int error = 0;
+    for (int64_t row = 0; row < plan->problem.rows && error == 0; row += s->group_rows) {
+        struct sort_args args = args_of(call, s);
+        args.first_row = row;
+        args.group_rows = least(s->group_rows, plan->problem.rows - row);
+        args.from = lists_from(source, row, plan, s->wide);
+        if (s->is_found) {
+            b.lists[1] = args.from;
+        }
+        error = sort_group(call, s, &b, &args);
+    }
+    return error;
+}
+
+static int enqueue(const struct call *call) {
+    const struct strategy s = strategy_of(call->plan, false);
+    const struct sort_lists rows = {.elements = NULL};
+    struct arena arena = arena_over(call->workspace);
+    return sort_lists(call, &s, &arena, &rows);
+}
+
+topk_status topk_sort_run(const struct call *call) {
+    return topk_cuda_run(call, enqueue);
+}
+
+int topk_sort_found(const struct call *call, const struct found *found) {
+    const struct strategy s = strategy_of(call->plan, true);
+    const struct sort_lists lists = {found->elements, found->positions, call->plan->problem.k_max};
+    struct arena scratch = arena_over(found->scratch);
+    return sort_lists(call, &s, &scratch, &lists);
+}
+
+int topk_sort_prepare(void) {
+    const struct sort_kernels *const widths[] = {&topk_sort_kernels_8, &topk_sort_kernels_16,
+                                                 &topk_sort_kernels_32, &topk_sort_kernels_64};
+    int error = 0;
+    for (size_t i = 0; i < sizeof widths / sizeof widths[0] && error == 0; i++) {
+        error = widths[i]->prepare();
+    }
+    return error;
+}
+
+/* ---- Choice ---- */
+
+const char *topk_sort_refuse(const topk_context *context, const struct plan *plan) {
+    (void)context;
+    (void)plan;
+    return NULL;
+}
+
+/* Bytes that a device moves in a microsecond, and what a launch takes. */
+static const double BYTES_PER_US = 4e6, LAUNCH_US = 3;
+
+double topk_sort_cost_us(const topk_context *context, const struct plan *plan) {
+    const struct strategy s = strategy_of(plan, false);
+    const double rows = (double)plan->problem.rows, elements = rows * (double)s.length;
+    const double entry = (double)plan->element_bytes + (s.is_kth ? 0 : s.wide ? 8 : 4);
+    (void)context;
+    if (s.one_block || rows == 0) {
+        return LAUNCH_US + elements * (double)(plan->element_bytes * (1 + s.passes)) / BYTES_PER_US;
+    }
+    const double groups = rows / (double)s.group_rows, launches = s.passes + 2 + s.is_kth;
+    return groups * launches * LAUNCH_US +
+           elements * ((double)plan->element_bytes + 2 * s.passes * entry) / BYTES_PER_US;
+}

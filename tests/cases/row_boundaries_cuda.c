@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/air/sizes.h"
+#include "cuda/sort/sizes.h"
+#include "row_sizes.h"
+
+const int64_t row_boundaries[] = {AIR_THREADS,
+                                  AIR_ROW_CANDIDATES,
+                                  AIR_FINISH_CANDIDATES,
+                                  AIR_SORT_MAX,
+                                  AIR_TIES_KEPT,
+                                  AIR_ROW_MAX,
+                                  SORT_THREADS *SORT_ITEMS,
+                                  SORT_THREADS *SORT_ITEMS_64,
+                                  SORT_ROW_THREADS *SORT_ROW_ITEMS,
+                                  SORT_ROW_THREADS_64 *SORT_ROW_ITEMS,
+                                  SORT_GROUP_ELEMENTS,
+                                  SORT_WIDE_ROW};
+const int row_boundary_count = sizeof row_boundaries / sizeof row_boundaries[0];

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tool on the emulated GPU of tests/simt, whose memory is the host's: the library's CUDA backend at work
+ * behind the tool, on any machine. Linked in place of engine/device_*.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "engine/device.h"
+
+bool device_supported(void) {
+    return true;
+}
+
+int device_count(void) {
+    return 1;
+}
+
+void device_describe(int ordinal, struct device_text *text) {
+    snprintf(text->text, sizeof text->text, "emulated device %d", ordinal);
+}
+
+void device_use(int ordinal) {
+    (void)ordinal;
+}
+
+uint64_t device_free_bytes(void) {
+    return UINT64_C(1) << 33;
+}
+
+void *device_allocate(uint64_t bytes) {
+    return allocate(bytes, 1);
+}
+
+void device_release(void *memory) {
+    release(memory);
+}
+
+void device_upload(void *device, const void *host, uint64_t bytes) {
+    memcpy(device, host, bytes);
+}
+
+void device_download(void *host, const void *device, uint64_t bytes) {
+    memcpy(host, device, bytes);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tool with a GPU that there is not: memory that can be touched only by calls on that device, and a
+ * context of the CPU behind it. Linked in place of engine/device_*.c, with the library's functions wrapped
+ * (--wrap), it shows on any machine that elements and results go where they must.
+ *
+ *   FAKE_DEVICE_BYTES   memory of the device; 0: there is no device
+ *   FAKE_DEVICE_WHERE   the device has topk_where() */
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/fail.h"
+#include "engine/device.h"
+#include "topk.h"
+
+topk_status __real_topk_backend_status(topk_backend backend);
+topk_status __real_topk_context_create(const topk_context_options *options, topk_context **context);
+topk_status __real_topk_context_query(const topk_context *context, topk_context_properties *properties);
+topk_status __real_topk_workspace_size(const topk_context *context, topk_operation operation,
+                                       const topk_problem *problem, size_t *bytes);
+topk_status __real_topk_select(topk_context *context, const topk_problem *problem, const topk_input *input,
+                               void *values, void *indices, void *workspace, size_t workspace_bytes,
+                               topk_stream stream);
+topk_status __real_topk_kth(topk_context *context, const topk_problem *problem, const topk_input *input,
+                            void *kth, int64_t *better, int64_t *equal, void *workspace,
+                            size_t workspace_bytes, topk_stream stream);
+topk_status __real_topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
+                              const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
+                              int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream);
+
+topk_status __wrap_topk_backend_status(topk_backend backend);
+topk_status __wrap_topk_context_create(const topk_context_options *options, topk_context **context);
+topk_status __wrap_topk_context_query(const topk_context *context, topk_context_properties *properties);
+topk_status __wrap_topk_workspace_size(const topk_context *context, topk_operation operation,
+                                       const topk_problem *problem, size_t *bytes);
+topk_status __wrap_topk_select(topk_context *context, const topk_problem *problem, const topk_input *input,
+                               void *values, void *indices, void *workspace, size_t workspace_bytes,
+                               topk_stream stream);
+topk_status __wrap_topk_kth(topk_context *context, const topk_problem *problem, const topk_input *input,
+                            void *kth, int64_t *better, int64_t *equal, void *workspace,
+                            size_t workspace_bytes, topk_stream stream);
+topk_status __wrap_topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
+                              const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
+                              int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream);
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+enum { ALLOCATIONS_MAX = 16 };
+
+static struct allocation {
+    char *memory;
+    uint64_t bytes;
+} allocations[ALLOCATIONS_MAX];
+
+static uint64_t device_bytes(void) {
+    const char *text = getenv("FAKE_DEVICE_BYTES");
+    return text != NULL ? strtoull(text, NULL, 10) : UINT64_C(1) << 33;
+}
+
+/* Lets the memory be touched, or forbids it. */
+static void protect(int protection) {
+    for (int i = 0; i < ALLOCATIONS_MAX; i++)
+        if (allocations[i].memory != NULL)
+            mprotect(allocations[i].memory, allocations[i].bytes, protection);
+}
+
+static void require_device(const void *memory, const char *what) {
+    for (int i = 0; memory != NULL && i < ALLOCATIONS_MAX; i++) {
+        const char *begin = allocations[i].memory;
+        if (begin != NULL && (const char *)memory >= begin &&
+            (const char *)memory < begin + allocations[i].bytes)
+            return;
+    }
+    if (memory != NULL)
+        fail("fake device: %s are not in its memory", what);
+}
+
+bool device_supported(void) {
+    return true;
+}
+
+int device_count(void) {
+    return device_bytes() > 0;
+}
+
+void device_describe(int ordinal, struct device_text *text) {
+    snprintf(text->text, sizeof text->text, "fake device %d", ordinal);
+}
+
+void device_use(int ordinal) {
+    (void)ordinal;
+}
+
+uint64_t device_free_bytes(void) {
+    uint64_t used = 0;
+    for (int i = 0; i < ALLOCATIONS_MAX; i++)
+        used += allocations[i].bytes;
+    return device_bytes() - used;
+}
+
+void *device_allocate(uint64_t bytes) {
+    bytes = bytes > 0 ? bytes : 1;
+    if (bytes > device_free_bytes())
+        fail("fake device: cannot allocate %llu bytes", (unsigned long long)bytes);
+    int i = 0;
+    while (allocations[i].memory != NULL)
+        i++;
+    void *memory = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        fail("fake device: cannot map memory");
+    allocations[i] = (struct allocation){memory, bytes};
+    return memory;
+}
+
+void device_release(void *memory) {
+    for (int i = 0; memory != NULL && i < ALLOCATIONS_MAX; i++)
+        if (allocations[i].memory == memory) {
+            munmap(memory, allocations[i].bytes);
+            allocations[i] = (struct allocation){0};
+        }
+}
+
+void device_upload(void *device, const void *host, uint64_t bytes) {
+    require_device(device, "elements");
+    protect(PROT_READ | PROT_WRITE);
+    memcpy(device, host, bytes);
+    protect(PROT_NONE);
+}
+
+void device_download(void *host, const void *device, uint64_t bytes) {
+    require_device(device, "results");
+    protect(PROT_READ);
+    memcpy(host, device, bytes);
+    protect(PROT_NONE);
+}
+
+/* ---- The library ----------------------------------------------------------------------------- */
+
+static topk_context *fake; /* the device's context */
+
+topk_status __wrap_topk_backend_status(topk_backend backend) {
+    bool there = backend == TOPK_BACKEND_CUDA && device_bytes() > 0;
+    return there ? TOPK_OK : __real_topk_backend_status(backend);
+}
+
+topk_status __wrap_topk_context_create(const topk_context_options *options, topk_context **context) {
+    if (options->backend != TOPK_BACKEND_CUDA || device_bytes() == 0)
+        return __real_topk_context_create(options, context);
+    topk_context_options real = *options; /* which refuses devices other than 0 */
+    real.backend = TOPK_BACKEND_CPU;
+    topk_status status = __real_topk_context_create(&real, context);
+    fake = *context;
+    return status;
+}
+
+topk_status __wrap_topk_context_query(const topk_context *context, topk_context_properties *properties) {
+    topk_status status = __real_topk_context_query(context, properties);
+    if (context == fake)
+        properties->backend = TOPK_BACKEND_CUDA;
+    return status;
+}
+
+topk_status __wrap_topk_workspace_size(const topk_context *context, topk_operation operation,
+                                       const topk_problem *problem, size_t *bytes) {
+    if (context == fake && operation == TOPK_OPERATION_WHERE && getenv("FAKE_DEVICE_WHERE") == NULL)
+        problem = NULL; /* an error, for want of a better one */
+    return __real_topk_workspace_size(context, operation, problem, bytes);
+}
+
+/* Begins a call, on whichever context. */
+static void begin(const topk_context *context, const topk_input *input, const void *values,
+                  const void *indices, const void *workspace) {
+    if (context != fake)
+        return;
+    require_device(input->values, "elements");
+    require_device(values, "values");
+    require_device(indices, "indices or counts");
+    require_device(workspace, "bytes of the workspace");
+    protect(PROT_READ | PROT_WRITE);
+}
+
+topk_status __wrap_topk_select(topk_context *context, const topk_problem *problem, const topk_input *input,
+                               void *values, void *indices, void *workspace, size_t workspace_bytes,
+                               topk_stream stream) {
+    begin(context, input, values, indices, workspace);
+    topk_status status =
+        __real_topk_select(context, problem, input, values, indices, workspace, workspace_bytes, stream);
+    protect(PROT_NONE);
+    return status;
+}
+
+topk_status __wrap_topk_kth(topk_context *context, const topk_problem *problem, const topk_input *input,
+                            void *kth, int64_t *better, int64_t *equal, void *workspace,
+                            size_t workspace_bytes, topk_stream stream) {
+    begin(context, input, kth, better, workspace);
+    topk_status status =
+        __real_topk_kth(context, problem, input, kth, better, equal, workspace, workspace_bytes, stream);
+    protect(PROT_NONE);
+    return status;
+}
+
+topk_status __wrap_topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
+                              const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
+                              int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream) {
+    begin(context, input, values, offsets, workspace);
+    topk_status status = __real_topk_where(context, problem, input, predicate, values, indices, capacity,
+                                           offsets, workspace, workspace_bytes, stream);
+    protect(PROT_NONE);
+    return status;
+}

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A GPU's answers are the CPU's, bit for bit, over many inputs, options and sizes of pieces."""
+
+import os
+import random
+import sys
+
+import harness
+from harness import NATIVE, npy_header
+
+SEED = 20240717
+JOBS = int(os.environ.get("JOBS", "40"))
+DEVICE = {"CUDA_VISIBLE_DEVICES": os.environ.get("CUDA_VISIBLE_DEVICES")}  # as it is outside the tests
+
+
+def elements(rng, code, size, count):
+    """Bytes of elements: any bits, or a few values only, so that many are equal."""
+    if rng.random() < 0.5:
+        return rng.randbytes(size * count)
+    few = [rng.randbytes(size) for _ in range(rng.randint(1, 5))] + [bytes(size)]
+    return b"".join(rng.choice(few) for _ in range(count))
+
+
+class SameBits(harness.Case):
+    def both(self, *arguments, env=None, **keywords):
+        """The tool's answers on the CPU and on the GPU, with the arrays that they leave."""
+        answers = []
+        for device in ("cpu", "cuda"):
+            result = harness.topk(*arguments, "--device", device, env=env or DEVICE, **keywords)
+            self.assertEqual((result.status, result.err), (0, ""), (device, arguments))
+            arrays = [self.read(argument[len(self.folder) + 1:]) for argument in arguments
+                      if isinstance(argument, str) and argument.startswith(self.path("out"))]
+            answers.append((result.out, arrays))
+        self.assertEqual(answers[0], answers[1], arguments)
+
+    def options(self, rng):
+        options = []
+        for option in (["--smallest"], ["--magnitude"], ["--nan", "last"]):
+            if rng.random() < 0.4:
+                options += option
+        if rng.random() < 0.6:
+            options += ["--piece-bytes", rng.choice([1, 8, 50, 333, 1000, 8192, 100000])]
+        return options
+
+    def k_of(self, rng, cols):
+        return rng.choice([0, 1, 2, cols // 2, max(cols - 1, 0), cols, cols + 1, cols + 40, rng.randint(0, cols + 5)])
+
+    def matrix(self, rng):
+        """A file, what names its type, and the length of its rows."""
+        _, descr, code = rng.choice(NATIVE)
+        size = int(descr[2:])
+        rows, cols = rng.choice([(1, 1), (1, 700), (1, 20000), (3, 50), (40, 33), (200, 4), (2, 3000), (5, 0), (0, 4)])
+        data = elements(rng, code, size, rows * cols)
+        if rng.random() < 0.25:
+            header = harness.npy_header(descr, (rows, cols), align=1)  # elements lie where its length puts them
+            return self.write("x.npy", header + data), cols
+        shape = (cols,) if rows == 1 else (rows, cols)
+        return self.write("x.npy", npy_header(descr, shape) + data), cols
+
+    def test_select(self):
+        rng = random.Random(SEED)
+        for _ in range(JOBS):
+            path, cols = self.matrix(rng)
+            outputs = rng.choice([[], ["--json"], ["--values", self.path("out1")], ["--indices", self.path("out2")],
+                                  ["--values", self.path("out1"), "--indices", self.path("out2")]])
+            self.both("select", path, "-k", self.k_of(rng, cols), *self.options(rng), *outputs)
+
+    def test_kth(self):
+        rng = random.Random(SEED + 1)
+        for _ in range(JOBS):
+            path, cols = self.matrix(rng)
+            self.both("kth", path, "-k", self.k_of(rng, cols), *self.options(rng))
+
+    def test_text(self):
+        rng = random.Random(SEED + 2)
+        for _ in range(max(JOBS // 10, 1)):
+            count = rng.choice([1, 5, 1000])
+            lines = "".join("%s\n" % rng.choice([rng.randint(-9, 9), rng.random(), "nan", "-inf"]) for _ in range(count))
+            for command in ("select", "kth"):
+                self.both(command, "-", "-k", self.k_of(rng, count), stdin=lines.encode())
+
+    def test_many_lines(self):
+        if JOBS < 40:
+            self.skipTest("more than one chunk of lines is much for an emulated GPU")
+        lines = b"".join(b"%d\n" % (i * 48271 % 65537) for i in range(300000))
+        self.both("select", "-", "-k", 1000, stdin=lines)
+        self.both("kth", "-", "-k", 1000, stdin=lines)
+
+    def test_fvecs(self):
+        rng = random.Random(SEED + 3)
+        dimension = (7).to_bytes(4, "little")
+        path = self.write("x.fvecs", b"".join(dimension + rng.randbytes(28) for _ in range(100)))
+        for k in (1, 3, 7, 9):
+            for pieces in ([], ["--piece-bytes", 300], ["--piece-bytes", 12]):
+                self.both("select", path, "-k", k, *pieces)
+                self.both("kth", path, "-k", k, *pieces)
+
+    def test_eight_bits(self):
+        rng = random.Random(SEED + 4)
+        for dtype in ("float8_e4m3", "float8_e5m2", "bfloat16"):
+            path = self.write("x.raw", rng.randbytes(6000))
+            for pieces in ([], ["--piece-bytes", 500]):
+                self.both("select", path, "--dtype", dtype, "-k", 700, "--values", self.path("out1"), *pieces)
+                self.both("kth", path, "--dtype", dtype, "-k", 700, *pieces)
+
+    def test_pieces_fit(self):
+        rng = random.Random(SEED + 6)
+        path = self.write("x.npy", npy_header("|u1", (200000,)) + rng.randbytes(200000))
+        env = {**DEVICE, "FAKE_DEVICE_BYTES": str(44 << 20)}  # a real device has enough
+        for k in (10, 50000, 200000, 200001):
+            self.both("select", path, "-k", k, "--values", self.path("out1"), "--indices", self.path("out2"), env=env)
+            self.both("kth", path, "-k", k, env=env)
+
+    def test_where_if_served(self):
+        rng = random.Random(SEED + 5)
+        path = self.write("x.npy", npy_header("<f4", (30, 40)) + rng.randbytes(4800))
+        env = {**DEVICE, "FAKE_DEVICE_WHERE": "1"}
+        if harness.topk("where", path, "--gt", 0, "--device", "cuda", env=env).status != 0:
+            self.skipTest("the device has no topk_where()")
+        for pieces in ([], ["--piece-bytes", 500]):
+            for bound in ("--gt", "--ne"):
+                self.both("where", path, bound, 0, *pieces, env=env)
+
+    def test_auto(self):
+        """The device where it serves, the CPU where it does not."""
+        path = self.write("x.npy", npy_header("<f4", (3,)) + harness.pack("f", [1, 3, 2]))
+        self.assertIn(b"\nchosen    cuda:0\n", harness.topk("info", env=DEVICE).out)
+        self.assertIn(b"\ndevice    cuda:0\n", harness.topk("explain", path, "-k", 1, env=DEVICE).out)
+        self.prints("1\t3\n", "select", path, "-k", 1, env=DEVICE)
+        self.prints("1\t3\n", "where", path, "--gt", 2, env=DEVICE)
+        self.assertIn(b"\nchosen    cpu\n", harness.topk("info", "--device", "cpu", env=DEVICE).out)
+        self.fails(".*", "select", path, "-k", 1, "--device", "cuda:99", env=DEVICE)
+
+
+if harness.topk("info", "--device", "cuda", env=DEVICE).status != 0:
+    print("skipped: no GPU that the tool can use")
+    sys.exit(77)
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the CUDA backend refuses, and that it writes nothing then: on a GPU, where buffers are the device's,
+ * and on the emulated one. Validation itself is shared with the CPU, whose tests go through it case by case.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "device.h"
+#include "expected.h"
+
+enum { ROWS = 3, LENGTH = 5000, K = 20, FILL = 0xdd };
+
+static topk_context *context;
+static float values[ROWS * LENGTH];
+
+/* The arguments of a select and of a kth. */
+typedef struct arguments {
+    topk_problem problem;
+    topk_input input;
+    void *values, *indices, *kth;
+    int64_t *better, *equal;
+    char *workspace;
+    size_t workspace_bytes[3]; /* by operation */
+    device_buffer buffers[7];
+} arguments;
+
+static topk_context *create(void) {
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    topk_context *created = NULL;
+    options.backend = TOPK_BACKEND_CUDA;
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &created));
+    return created;
+}
+
+static size_t workspace_for(topk_operation operation, const topk_problem *problem) {
+    size_t bytes = 0;
+    CHECK_STATUS(TOPK_OK, topk_workspace_size(context, operation, problem, &bytes));
+    return bytes;
+}
+
+/* A valid call, all of whose outputs are poisoned. */
+static arguments begin(const char *method) {
+    arguments a = {.problem = TOPK_PROBLEM_INIT, .input = TOPK_INPUT_INIT};
+    a.problem.type = TOPK_F32;
+    a.problem.rows = ROWS;
+    a.problem.length_max = LENGTH;
+    a.problem.k_max = K;
+    a.problem.method = method;
+    size_t bytes = 0;
+    for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_KTH; operation++) {
+        a.workspace_bytes[operation] = workspace_for((topk_operation)operation, &a.problem);
+        bytes = bytes > a.workspace_bytes[operation] ? bytes : a.workspace_bytes[operation];
+    }
+    const size_t sizes[] = {ROWS * K * sizeof(float), ROWS * K * sizeof(int32_t), ROWS * sizeof(float),
+                            ROWS * sizeof(int64_t),   ROWS * sizeof(int64_t),     bytes + 64};
+    a.buffers[0] = device_input(values, sizeof values);
+    for (int b = 1; b < 7; b++) {
+        a.buffers[b] = device_output(sizes[b - 1], FILL);
+    }
+    a.input.values = a.buffers[0].data;
+    a.values = a.buffers[1].data;
+    a.indices = a.buffers[2].data;
+    a.kth = a.buffers[3].data;
+    a.better = a.buffers[4].data;
+    a.equal = a.buffers[5].data;
+    a.workspace = a.buffers[6].data;
+    device_send();
+    return a;
+}
+
+static void end(arguments *a) {
+    for (int b = 0; b < 7; b++) {
+        device_free(&a->buffers[b]);
+    }
+    device_reset();
+}
+
+static topk_status call_select(const arguments *a) {
+    return topk_select(context, &a->problem, &a->input, a->values, a->indices, a->workspace,
+                       a->workspace_bytes[TOPK_OPERATION_SELECT], device_stream());
+}
+
+static topk_status call_kth(const arguments *a) {
+    return topk_kth(context, &a->problem, &a->input, a->kth, a->better, a->equal, a->workspace,
+                    a->workspace_bytes[TOPK_OPERATION_KTH], device_stream());
+}
+
+static bool untouched(const arguments *a) {
+    bool same = device_fetch();
+    for (int b = 1; b < 7; b++) {
+        for (size_t byte = 0; byte < a->buffers[b].bytes; byte++) {
+            same = same && ((const unsigned char *)a->buffers[b].seen)[byte] == FILL;
+        }
+    }
+    return same;
+}
+
+#define REFUSED(a, status, call) refused(a, status, call, __LINE__)
+
+/* Ends the arguments. */
+static void refused(arguments *a, topk_status status, topk_status (*call)(const arguments *), int line) {
+    check_status(status, call(a), "call", __FILE__, line);
+    check_that(topk_last_error()[0] != '\0', "there is a sentence", __FILE__, line);
+    check_that(untouched(a), "nothing was written", __FILE__, line);
+    end(a);
+}
+
+static void check_right(const char *method) {
+    static float wanted[ROWS * K], wanted_kth[ROWS];
+    static int32_t wanted_indices[ROWS * K];
+    static int64_t wanted_better[ROWS], wanted_equal[ROWS];
+    arguments a = begin(method);
+    topk_input input = a.input;
+    input.values = values;
+    expected_select(&a.problem, &input, wanted, wanted_indices);
+    expected_kth(&a.problem, &input, wanted_kth, wanted_better, wanted_equal);
+    CHECK_STATUS(TOPK_OK, call_select(&a));
+    CHECK_STATUS(TOPK_OK, call_kth(&a));
+    CHECK(device_fetch());
+    CHECK(memcmp(a.buffers[1].seen, wanted, sizeof wanted) == 0);
+    CHECK(memcmp(a.buffers[2].seen, wanted_indices, sizeof wanted_indices) == 0);
+    CHECK(memcmp(a.buffers[3].seen, wanted_kth, sizeof wanted_kth) == 0);
+    CHECK(memcmp(a.buffers[4].seen, wanted_better, sizeof wanted_better) == 0);
+    CHECK(memcmp(a.buffers[5].seen, wanted_equal, sizeof wanted_equal) == 0);
+    end(&a);
+}
+
+static void check_workspaces(const char *method) {
+    for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_KTH; operation++) {
+        topk_status (*call)(const arguments *) = operation == TOPK_OPERATION_SELECT ? call_select : call_kth;
+        arguments a = begin(method);
+        if (a.workspace_bytes[operation] == 0) {
+            end(&a);
+            continue;
+        }
+        a.workspace_bytes[operation]--;
+        REFUSED(&a, TOPK_ERROR_WORKSPACE_TOO_SMALL, call);
+        a = begin(method);
+        a.workspace = NULL;
+        REFUSED(&a, TOPK_ERROR_NULL_POINTER, call);
+        a = begin(method);
+        a.workspace = (char *)a.values + 4;
+        if (operation == TOPK_OPERATION_SELECT) {
+            REFUSED(&a, TOPK_ERROR_OVERLAP, call);
+        } else {
+            end(&a);
+        }
+        a = begin(method);
+        a.workspace = (char *)(uintptr_t)a.input.values;
+        REFUSED(&a, TOPK_ERROR_OVERLAP, call);
+    }
+}
+
+static void check_pointers(void) {
+    arguments a = begin(NULL);
+    a.input.values = NULL;
+    REFUSED(&a, TOPK_ERROR_NULL_POINTER, call_select);
+    a = begin(NULL);
+    a.input.values = (const char *)a.input.values + 1;
+    REFUSED(&a, TOPK_ERROR_MISALIGNED, call_select);
+    a = begin(NULL);
+    a.values = (char *)a.values + 2;
+    REFUSED(&a, TOPK_ERROR_MISALIGNED, call_select);
+    a = begin(NULL);
+    a.better = (int64_t *)((char *)a.better + 4);
+    REFUSED(&a, TOPK_ERROR_MISALIGNED, call_kth);
+    a = begin(NULL);
+    a.indices = a.values;
+    REFUSED(&a, TOPK_ERROR_OVERLAP, call_select);
+    a = begin(NULL);
+    a.values = (void *)(uintptr_t)a.input.values;
+    REFUSED(&a, TOPK_ERROR_OVERLAP, call_select);
+}
+
+static void check_problems(void) {
+    arguments a = begin(NULL);
+    a.problem.index_base = INT32_MAX - LENGTH + 1;
+    REFUSED(&a, TOPK_ERROR_INDEX_TOO_NARROW, call_select);
+    a = begin(NULL);
+    a.problem.length_max = -1;
+    REFUSED(&a, TOPK_ERROR_OUT_OF_RANGE, call_kth);
+    a = begin(NULL);
+    a.problem.method = "nonesuch";
+    REFUSED(&a, TOPK_ERROR_UNKNOWN_METHOD, call_select);
+    CHECK(strstr(topk_last_error(), "cuda") != NULL);
+    a = begin(NULL);
+    a.problem.workspace_limit = 1;
+    a.problem.method = "sort";
+    REFUSED(&a, TOPK_ERROR_METHOD_CANNOT, call_select);
+    a = begin(NULL);
+    a.problem.method = "bracket"; /* of the CPU */
+    REFUSED(&a, TOPK_ERROR_UNKNOWN_METHOD, call_select);
+}
+
+/* The chosen method's line begins with a star. */
+static bool explains(const topk_context *of, const char *method, const char *line) {
+    static char text[4096];
+    topk_problem p = TOPK_PROBLEM_INIT;
+    size_t needed = 0;
+    p.type = TOPK_F32;
+    p.length_max = 1 << 20;
+    p.k_max = 100;
+    p.method = method;
+    CHECK_STATUS(TOPK_OK, topk_explain(of, TOPK_OPERATION_SELECT, &p, text, sizeof text, &needed));
+    CHECK(needed == strlen(text) + 1);
+    return strstr(text, line) != NULL;
+}
+
+static void check_explanations(void) {
+    topk_context *forced;
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    options.backend = TOPK_BACKEND_CUDA;
+    CHECK(explains(context, NULL, "* "));
+    CHECK(explains(context, NULL, "air") && explains(context, NULL, "sort"));
+    CHECK(explains(context, "air", "* air"));
+    CHECK(explains(context, "sort", "* sort"));
+    setenv("TOPK_METHOD", "sort", 1);
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &forced));
+    CHECK(explains(forced, NULL, "* sort"));
+    CHECK(explains(forced, "air", "* air")); /* the problem's own choice goes first */
+    topk_context_destroy(forced);
+    setenv("TOPK_METHOD", "air", 1);
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &forced));
+    CHECK(explains(forced, NULL, "* air"));
+    topk_context_destroy(forced);
+    setenv("TOPK_METHOD", "bracket", 1);
+    CHECK_STATUS(TOPK_ERROR_UNKNOWN_METHOD, topk_context_create(&options, &forced));
+    CHECK(forced == NULL);
+    unsetenv("TOPK_METHOD");
+}
+
+static void check_options(void) {
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
+    topk_context *other;
+    const int bad[] = {-1, 1000, INT32_MAX, INT32_MIN};
+    options.backend = TOPK_BACKEND_CUDA;
+    for (int i = 0; i < 4; i++) {
+        options.device = bad[i];
+        CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_context_create(&options, &other));
+        CHECK(other == NULL && strstr(topk_last_error(), "device") != NULL);
+    }
+    options.device = 0;
+    options.threads = -1;
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_context_create(&options, &other));
+    options = (topk_context_options)TOPK_CONTEXT_OPTIONS_INIT; /* AUTO */
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &other));
+    CHECK_STATUS(TOPK_OK, topk_context_query(other, &properties));
+    CHECK(properties.backend == TOPK_BACKEND_CUDA && properties.device == 0);
+    CHECK(properties.features != NULL && properties.features[0] != '\0');
+    topk_context_destroy(other);
+}
+
+/* Nothing to do: nothing is written, and no kernel need run. */
+static void check_nothing_to_do(void) {
+    for (int i = 0; i < 3; i++) {
+        arguments a = begin(NULL);
+        if (i == 0) {
+            a.problem.rows = 0;
+        } else if (i == 1) {
+            a.problem.k_max = 0;
+        } else {
+            a.values = a.indices = NULL;
+            a.problem.rows = 0;
+            a.input.values = NULL;
+        }
+        CHECK_STATUS(TOPK_OK, call_select(&a));
+        for (int b = 1; b < 6; b++) {
+            bool same = device_fetch();
+            for (size_t byte = 0; byte < a.buffers[b].bytes; byte++) {
+                same = same && ((const unsigned char *)a.buffers[b].seen)[byte] == FILL;
+            }
+            CHECK(same);
+        }
+        end(&a);
+    }
+}
+
+/* Rows without elements are all padding, and need no values. */
+static void check_no_elements(const char *method) {
+    float wanted[ROWS * K];
+    int32_t wanted_indices[ROWS * K];
+    arguments a = begin(method);
+    a.problem.length_max = 0;
+    a.input.values = NULL;
+    expected_select(&a.problem, &a.input, wanted, wanted_indices);
+    CHECK(workspace_for(TOPK_OPERATION_SELECT, &a.problem) <= a.workspace_bytes[TOPK_OPERATION_SELECT]);
+    CHECK_STATUS(TOPK_OK, call_select(&a));
+    CHECK(device_fetch());
+    CHECK(memcmp(a.buffers[1].seen, wanted, sizeof wanted) == 0);
+    CHECK(memcmp(a.buffers[2].seen, wanted_indices, sizeof wanted_indices) == 0);
+    end(&a);
+}
+
+/* On the null stream, too. */
+static void check_null_stream(void) {
+    arguments a = begin(NULL);
+    CHECK(device_fetch()); /* what was sent went by another stream */
+    CHECK_STATUS(TOPK_OK, topk_select(context, &a.problem, &a.input, a.values, a.indices, a.workspace,
+                                      a.workspace_bytes[TOPK_OPERATION_SELECT], NULL));
+    end(&a);
+}
+
+int main(void) {
+    static const char *const methods[] = {NULL, "air", "sort"};
+    unsetenv("TOPK_METHOD");
+    device_open();
+    context = create();
+    for (int e = 0; e < ROWS * LENGTH; e++) {
+        values[e] = (float)((e * 37) % 1009);
+    }
+    for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
+        check_right(methods[m]);
+        check_workspaces(methods[m]);
+        check_no_elements(methods[m]);
+    }
+    check_pointers();
+    check_problems();
+    check_explanations();
+    check_options();
+    check_nothing_to_do();
+    check_null_stream();
+    topk_context_destroy(context);
+    device_close();
+    return check_report();
+}

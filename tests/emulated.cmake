@@ -1,0 +1,38 @@
+# The CUDA backend over the emulated GPU: the shared list of cases and the tests that need no CUDA runtime.
+if(NOT TARGET topk_emulated_plain)
+  return()
+endif()
+
+foreach(build plain asan tsan)
+  set(library topk_emulated_${build})
+  set(cases topk_test_cases_emulated_${build})
+  topk_case_library(${cases} ${library} cuda host)
+  target_compile_definitions(${cases} PUBLIC TOPK_SHRINK)
+  topk_case_runner(test_cases_emulated_${build} ${cases} simt.cpp)
+
+  add_executable(test_cuda_statuses_${build} cuda/statuses.c cuda/expected.c support/device_host.c)
+  target_link_libraries(test_cuda_statuses_${build} PRIVATE topk_test_support ${library})
+  topk_warnings(test_cuda_statuses_${build})
+endforeach()
+
+function(topk_emulated_test name)
+  add_test(NAME simt.${name} COMMAND ${ARGN})
+  set_tests_properties(simt.${name} PROPERTIES LABELS simt TIMEOUT 900)
+endfunction()
+
+# What a case costs grows with its threads, of which each row has at least a block. Two jobs each: one that dies of
+# a report is replaced, so that one mistake does not hide others.
+function(topk_emulated_cases name build)
+  topk_emulated_test(cases_${name} test_cases_emulated_${build} --backend cuda --jobs 2 ${ARGN})
+  set_tests_properties(simt.cases_${name} PROPERTIES PROCESSORS 2)
+endfunction()
+
+topk_emulated_cases(plain plain --seed 21 --largest 1500 --elements 2000)
+topk_emulated_cases(schedules plain --seed 22 --smallest 500 --largest 4100 --elements 4200 --cases 100 --schedules 8)
+topk_emulated_cases(random plain --seed 23 --random 300 --elements 1200 --schedules 2)
+topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 150)
+topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)
+topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
+foreach(build plain asan tsan)
+  topk_emulated_test(statuses_${build} test_cuda_statuses_${build})
+endforeach()

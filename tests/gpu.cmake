@@ -1,0 +1,53 @@
+# The CUDA backend on a GPU. All of it compiles without one, and is skipped there.
+if(NOT TOPK_HAS_CUDA OR TOPK_SANITIZE)
+  return()
+endif()
+function(topk_gpu_test name)
+  add_test(NAME gpu.${name} COMMAND ${ARGN})
+  set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+endfunction()
+
+# The shared list of cases.
+topk_case_library(topk_test_cases_cuda topk cuda cuda)
+target_link_libraries(topk_test_cases_cuda PUBLIC CUDA::cudart_static)
+topk_case_runner(test_cases_cuda topk_test_cases_cuda none.c)
+topk_gpu_test(cases test_cases_cuda --backend cuda --jobs 4 --seed 31)
+topk_gpu_test(cases_graphs test_cases_cuda --backend cuda --jobs 4 --seed 32 --graphs --largest 40000)
+topk_gpu_test(cases_long_rows test_cases_cuda --backend cuda --jobs 4 --seed 33 --largest 1000000 --filter size=1000000)
+topk_gpu_test(cases_random test_cases_cuda --backend cuda --jobs 4 --seed 34 --random 20000)
+
+# Streams, graphs, devices.
+add_library(topk_test_cuda STATIC cuda/trial_cuda.c cuda/spin_cuda.c cuda/spin.cu cuda/expected.c
+  support/device_cuda.c)
+target_include_directories(topk_test_cuda PUBLIC cuda)
+target_link_libraries(topk_test_cuda PUBLIC topk_test_support topk CUDA::cudart_static)
+topk_warnings(topk_test_cuda)
+
+function(topk_cuda_program name source)
+  add_executable(test_cuda_${name} ${source})
+  target_link_libraries(test_cuda_${name} PRIVATE topk_test_cuda)
+  topk_warnings(test_cuda_${name})
+endfunction()
+
+topk_cuda_program(statuses cuda/statuses.c)
+topk_gpu_test(statuses test_cuda_statuses)
+foreach(name concurrency devices)
+  topk_cuda_program(${name} cuda/${name}_cuda.c)
+  topk_gpu_test(${name} test_cuda_${name})
+endforeach()
+# Each process has one first call: of a kind of problem that is its argument.
+foreach(name graphs asynchrony)
+  topk_cuda_program(${name} cuda/${name}_cuda.c)
+  foreach(first 0 1 6 7)
+    topk_gpu_test(${name}_${first} test_cuda_${name} ${first})
+  endforeach()
+endforeach()
+
+# What kernels are made of, on both paths: that of this GPU, and that of the oldest.
+foreach(path hopper portable)
+  set(program simt_kernels_${path}_cuda)
+  add_executable(${program} simt/test_kernels.cu)
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/src/cuda)
+  target_compile_definitions(${program} PRIVATE $<$<STREQUAL:${path},portable>:TOPK_PORTABLE>)
+  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/simt)
+endforeach()
