@@ -51,6 +51,9 @@ static void consider(const topk_context *context, const struct plan *plan, struc
 }
 
 static bool better(const struct candidate *a, const struct candidate *b) {
+    if (!a->within_bound && !b->within_bound) {
+        return a->workspace_bytes < b->workspace_bytes;
+    }
     return a->within_bound != b->within_bound ? a->within_bound : a->cost_us < b->cost_us;
 }
 

@@ -43,7 +43,16 @@ static topk_status read_environment(topk_context *context) {
     return TOPK_OK;
 }
 
-static topk_status probe_cpu(const topk_context_options *options, topk_context *context) {
+static topk_status open_cuda(topk_context *context) {
+    context->kind = TOPK_BACKEND_CUDA;
+    context->backend = &topk_cuda_backend;
+    context->threads = 1;
+    return topk_cuda_probe(context);
+}
+
+static topk_status open_cpu(const topk_context_options *options, topk_context *context) {
+    context->kind = TOPK_BACKEND_CPU;
+    context->backend = &topk_cpu_backend;
     if (options->device != 0) {
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, the CPU is device 0",
                          options->device);
@@ -63,20 +72,22 @@ static topk_status fill_context(const topk_context_options *options, topk_contex
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->threads is %d, must be 0 to %d", options->threads,
                          THREADS_MAX);
     }
-    context->kind = options->backend;
-    if (options->backend == TOPK_BACKEND_AUTO) {
-        context->kind = topk_cuda_status() == TOPK_OK ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
-    }
-    const bool cpu = context->kind == TOPK_BACKEND_CPU;
-    context->backend = cpu ? &topk_cpu_backend : &topk_cuda_backend;
     context->device = options->device;
-    status = cpu ? probe_cpu(options, context) : topk_cuda_probe(context);
+    if (options->backend != TOPK_BACKEND_CPU) {
+        status = open_cuda(context);
+    }
+    if (options->backend == TOPK_BACKEND_CPU ||
+        (options->backend == TOPK_BACKEND_AUTO && status == TOPK_ERROR_BACKEND_UNAVAILABLE)) {
+        status = open_cpu(options, context);
+    }
     return status != TOPK_OK ? status : read_environment(context);
 }
 
 void topk_context_destroy(topk_context *context) {
     if (context != NULL) {
-        free(context->leaf);
+        if (context->leaf != NULL) {
+            topk_cuda_close(context);
+        }
         free(context);
     }
 }

@@ -12,7 +12,7 @@ struct topk_context {
     int threads;
     const struct method *forced; /* by the environment, or NULL */
     const void *kernels;         /* the CPU's kernel set */
-    void *leaf;                  /* the CUDA backend's own, freed with the context */
+    void *leaf;                  /* the CUDA backend's own, or NULL */
     const char *features;
 };
 

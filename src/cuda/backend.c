@@ -8,6 +8,7 @@
 #include "../status.h"
 #include "../tuning.h"
 #include "air/air.h"
+#include "compact/compact.h"
 #include "leaf.h"
 #include "sort/sort.h"
 
@@ -19,6 +20,8 @@ enum {
 
 static const struct method methods[] = {
     {"air", SELECTS, AIR_TUNING, topk_air_refuse, topk_air_cost_us, topk_air_workspace_bytes, topk_air_run},
+    {"compact", OPERATION_BIT(TOPK_OPERATION_WHERE), 0, topk_cuda_compact_refuse, topk_cuda_compact_cost_us,
+     topk_cuda_compact_workspace_bytes, topk_cuda_compact_run},
     {"sort", SELECTS, 0, topk_sort_refuse, topk_sort_cost_us, topk_sort_workspace_bytes, topk_sort_run},
 };
 
@@ -31,13 +34,26 @@ static topk_status unavailable(const char *what, int error) {
 /* The oldest device that the kernels are compiled for. */
 enum { MAJOR_MIN = 7, MINOR_MIN = 5 };
 
+static topk_status check_capability(int ordinal) {
+    int major = 0, minor = 0;
+    const int error = topk_device_capability(ordinal, &major, &minor);
+    if (error != 0) {
+        return unavailable("the CUDA device does not answer", error);
+    }
+    return major * 10 + minor >= MAJOR_MIN * 10 + MINOR_MIN
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE,
+                           "CUDA device %d has compute capability %d.%d, %d.%d is needed", ordinal, major,
+                           minor, MAJOR_MIN, MINOR_MIN);
+}
+
 topk_status topk_cuda_status(void) {
     int count = 0;
     const int error = topk_device_count(&count);
     if (error != 0) {
         return unavailable("no CUDA device", error);
     }
-    return count > 0 ? TOPK_OK : topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE, "no CUDA device");
+    return count > 0 ? check_capability(0) : topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE, "no CUDA device");
 }
 
 /* With the context's device current. */
@@ -47,11 +63,9 @@ static topk_status probe(topk_context *context, struct cuda_leaf *leaf) {
     if (error != 0) {
         return unavailable("the CUDA device does not answer", error);
     }
-    if (device->major * 10 + device->minor < MAJOR_MIN * 10 + MINOR_MIN) {
-        return topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE, "%s has compute capability %d.%d, %d.%d is needed",
-                         device->name, device->major, device->minor, MAJOR_MIN, MINOR_MIN);
-    }
-    if ((error = topk_air_prepare(device)) != 0 || (error = topk_sort_prepare()) != 0) {
+    device->dependent_launch = topk_device_knows_dependent_launches();
+    if ((error = topk_air_prepare(device)) != 0 || (error = topk_sort_prepare()) != 0 ||
+        (error = topk_cuda_compact_prepare()) != 0) {
         return unavailable("the kernels of this build cannot be loaded", error);
     }
     (void)snprintf(leaf->features, sizeof leaf->features, "%s, sm_%d%d, %d SMs", device->name, device->major,
@@ -61,36 +75,45 @@ static topk_status probe(topk_context *context, struct cuda_leaf *leaf) {
 }
 
 topk_status topk_cuda_probe(topk_context *context) {
-    int count = 0, previous = 0;
-    topk_status status = topk_cuda_status();
-    if (status != TOPK_OK) {
-        return status;
+    int count = 0;
+    int error = topk_device_count(&count);
+    topk_status status;
+    if (error != 0 || count == 0) {
+        return topk_cuda_status();
     }
-    if (topk_device_count(&count) != 0 || context->device < 0 || context->device >= count) {
+    if (context->device < 0 || context->device >= count) {
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, there are %d CUDA devices",
                          context->device, count);
+    }
+    if ((status = check_capability(context->device)) != TOPK_OK) {
+        return status;
     }
     struct cuda_leaf *leaf = calloc(1, sizeof *leaf);
     if (leaf == NULL) {
         return topk_fail(TOPK_ERROR_OUT_OF_MEMORY, "cannot allocate %zu bytes", sizeof *leaf);
     }
     context->leaf = leaf;
-    const int error = topk_device_enter(context->device, &previous);
-    if (error != 0) {
+    if ((error = topk_device_open(context->device, &leaf->handle)) != 0 ||
+        (error = topk_device_enter(&leaf->handle)) != 0) {
         return unavailable("the CUDA device does not answer", error);
     }
     status = probe(context, leaf);
-    (void)topk_device_leave(context->device, previous);
+    (void)topk_device_leave(&leaf->handle);
     return status;
 }
 
+void topk_cuda_close(topk_context *context) {
+    struct cuda_leaf *leaf = context->leaf;
+    topk_device_close(&leaf->handle);
+    free(leaf);
+}
+
 topk_status topk_cuda_run(const struct call *call, int (*enqueue)(const struct call *call)) {
-    const int ordinal = call->context->device;
-    int previous = ordinal;
-    int error = topk_device_enter(ordinal, &previous);
+    const struct device_handle *handle = &((const struct cuda_leaf *)call->context->leaf)->handle;
+    int error = topk_device_enter(handle);
     if (error == 0) {
         error = enqueue(call);
-        const int left = topk_device_leave(ordinal, previous);
+        const int left = topk_device_leave(handle);
         error = error != 0 ? error : left;
     }
     return error == 0 ? TOPK_OK

@@ -1,12 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device.h"
 
+#include <cuda.h>
 #include <stdio.h>
+
+#include "launch.cuh"
+
+/* Compiled as all kernels are: tells for which architecture. */
+static TOPK_KERNEL void topk_compiled_for(int) {
+}
 
 int topk_device_count(int *count) {
     const cudaError_t error = cudaGetDeviceCount(count);
-    (void)cudaGetLastError(); /* what went wrong is returned, and not left for the caller's next check */
+    if (error != cudaSuccess) {
+        (void)cudaGetLastError(); /* it is returned, and not left for the caller's next check */
+    }
     return error;
+}
+
+int topk_device_capability(int ordinal, int *major, int *minor) {
+    const cudaError_t error = cudaDeviceGetAttribute(major, cudaDevAttrComputeCapabilityMajor, ordinal);
+    return error != cudaSuccess ? error
+                                : cudaDeviceGetAttribute(minor, cudaDevAttrComputeCapabilityMinor, ordinal);
 }
 
 int topk_device_query(int ordinal, struct device_info *info) {
@@ -21,24 +36,50 @@ int topk_device_query(int ordinal, struct device_info *info) {
     info->minor = properties.minor;
     info->sms = properties.multiProcessorCount;
     info->shared_bytes_max = (int)properties.sharedMemPerBlockOptin;
-#ifdef TOPK_PORTABLE
-    info->dependent_launch = false;
-#else
-    info->dependent_launch = properties.major >= 9;
-#endif
     return 0;
 }
 
-int topk_device_enter(int ordinal, int *previous) {
-    cudaError_t error = cudaGetDevice(previous);
-    if (error == cudaSuccess && *previous != ordinal) {
-        error = cudaSetDevice(ordinal);
-    }
-    return error;
+bool topk_device_knows_dependent_launches(void) {
+    return simt_architecture(topk_compiled_for) >= 90;
 }
 
-int topk_device_leave(int ordinal, int previous) {
-    return previous == ordinal ? cudaSuccess : cudaSetDevice(previous);
+/* The driver's functions are looked up, so that the library loads where there is no driver. */
+static cudaError_t find_driver(const char *name, void **function) {
+    cudaDriverEntryPointQueryResult found;
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion(name, function, 12000, cudaEnableDefault, &found);
+    return error != cudaSuccess                   ? error
+           : found == cudaDriverEntryPointSuccess ? cudaSuccess
+                                                  : cudaErrorSymbolNotFound;
+}
+
+/* Results of the driver have the numbers of the runtime's errors. */
+int topk_device_open(int ordinal, struct device_handle *handle) {
+    void *retain = NULL;
+    cudaError_t error = find_driver("cuDevicePrimaryCtxRetain", &retain);
+    error = error != cudaSuccess ? error : find_driver("cuDevicePrimaryCtxRelease", &handle->release);
+    error = error != cudaSuccess ? error : find_driver("cuCtxPushCurrent", &handle->push);
+    error = error != cudaSuccess ? error : find_driver("cuCtxPopCurrent", &handle->pop);
+    handle->ordinal = ordinal;
+    if (error != cudaSuccess) {
+        return (int)error;
+    }
+    return (int)((CUresult(*)(CUcontext *, CUdevice))retain)((CUcontext *)&handle->primary, ordinal);
+}
+
+void topk_device_close(struct device_handle *handle) {
+    if (handle->primary != NULL) {
+        (void)((CUresult(*)(CUdevice))handle->release)(handle->ordinal);
+    }
+}
+
+int topk_device_enter(const struct device_handle *handle) {
+    return ((CUresult(*)(CUcontext))handle->push)((CUcontext)handle->primary);
+}
+
+int topk_device_leave(const struct device_handle *handle) {
+    CUcontext popped;
+    return ((CUresult(*)(CUcontext *))handle->pop)(&popped);
 }
 
 int topk_device_zero(topk_stream stream, void *address, size_t bytes) {

@@ -23,11 +23,25 @@ struct device_info {
 };
 
 int topk_device_count(int *count);
+int topk_device_capability(int ordinal, int *major, int *minor);
 int topk_device_query(int ordinal, struct device_info *info);
 
-/* Makes `ordinal` the calling thread's device; *previous is what topk_device_leave() goes back to. */
-int topk_device_enter(int ordinal, int *previous);
-int topk_device_leave(int ordinal, int previous);
+/* Of the current device, and of the kernels compiled for it. */
+bool topk_device_knows_dependent_launches(void);
+
+/* A device that is held open: its primary context, and the driver's functions for it. */
+struct device_handle {
+    int ordinal;
+    void *primary;
+    void *push, *pop, *release;
+};
+
+int topk_device_open(int ordinal, struct device_handle *handle);
+void topk_device_close(struct device_handle *handle);
+
+/* Makes it the calling thread's device, and goes back to what was current before, whatever that was. */
+int topk_device_enter(const struct device_handle *handle);
+int topk_device_leave(const struct device_handle *handle);
 
 /* Enqueues zeroing: a memset node when the stream is captured. */
 int topk_device_zero(topk_stream stream, void *address, size_t bytes);

@@ -9,6 +9,7 @@
 /* context->leaf */
 struct cuda_leaf {
     struct device_info device;
+    struct device_handle handle;
     char features[320];
 };
 

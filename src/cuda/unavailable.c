@@ -13,3 +13,7 @@ topk_status topk_cuda_probe(topk_context *context) {
     (void)context;
     return topk_cuda_status();
 }
+
+void topk_cuda_close(topk_context *context) {
+    (void)context; /* it never has a leaf */
+}

@@ -188,6 +188,7 @@ static void check_problems(void) {
     CHECK(strstr(topk_last_error(), "cuda") != NULL);
     a = begin(NULL);
     a.problem.workspace_limit = 1;
+    a.problem.length_max = 1 << 20; /* more than one block sorts */
     a.problem.method = "sort";
     REFUSED(&a, TOPK_ERROR_METHOD_CANNOT, call_select);
     a = begin(NULL);

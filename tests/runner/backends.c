@@ -35,8 +35,9 @@ static const backend backends[] = {
       {"air-shared", "air", share_rows},
       {"air-buffered", "air", always_buffer},
       {"air-unbuffered", "air", never_buffer},
-      {"sort", "sort", NULL}},
-     {&run_select, &run_kth}},
+      {"sort", "sort", NULL},
+      {"compact", "compact", NULL}},
+     {&run_select, &run_kth, &run_where}},
 };
 
 const backend *backend_named(const char *name) {

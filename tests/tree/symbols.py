@@ -20,7 +20,7 @@ MUTABLE_SECTION = re.compile(r"^(\.data|\.bss|\.tdata|\.tbss|\*COM\*)(\.(?!rel\.
 RUNTIME = re.compile(r"^(__\w+|completed\.\d+|DW\.ref\.\w+)$")
 
 # What nvcc and the CUDA runtime, which is linked in, keep for launching kernels.
-TOOLKIT = re.compile(r"^(libcudart_static_\w+|_ZG?V?ZL\d+__device_stub__\w+|_ZL\d+__cudaFatCubinHandle)$")
+TOOLKIT = re.compile(r"^(libcudart_static_\w+|_ZG?V?ZL?\d+__device_stub__\w+|_ZL\d+__cudaFatCubinHandle)$")
 
 
 def symbols(path, *options):

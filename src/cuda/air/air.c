@@ -63,7 +63,10 @@ static int64_t capacity_of(const struct plan *plan) {
         return n;
     }
     if (alpha == TOPK_TUNING_UNDEFINED) {
-        return n / AIR_ALPHA > AIR_FINISH_CANDIDATES ? n / AIR_ALPHA : AIR_FINISH_CANDIDATES;
+        /* Ragged rows cannot all be long. */
+        const int64_t rows = plan->problem.rows > 0 ? plan->problem.rows : 1;
+        const int64_t share = least(n, (int64_t)plan->input_elements / rows) / AIR_ALPHA;
+        return share > AIR_FINISH_CANDIDATES ? share : AIR_FINISH_CANDIDATES;
     }
     return alpha >= n ? 0 : n / alpha;
 }
@@ -77,12 +80,13 @@ static uint32_t entries_of(int64_t count) {
     return entries;
 }
 
-/* Enough for the loads of a tile, and for sorting. */
+/* Enough for the loads of a tile, for sorting, and for much padding. */
 static uint32_t row_threads(const struct plan *plan) {
     const int64_t loads = plan->problem.length_max * (int64_t)plan->element_bytes / 64;
     const int64_t entries = least(plan->problem.k_max, plan->problem.length_max) + AIR_TIES_KEPT;
     uint32_t threads = AIR_ROW_THREADS_MIN;
-    while (threads < AIR_ROW_THREADS_MAX && (threads < loads || 8 * threads < entries)) {
+    const int64_t padding = plan->problem.k_max / 1024;
+    while (threads < AIR_ROW_THREADS_MAX && (threads < loads || 8 * threads < entries || threads < padding)) {
         threads = (uint32_t)least(2 * threads, AIR_ROW_THREADS_MAX);
     }
     return threads;
@@ -93,15 +97,18 @@ static int64_t row_room(const topk_context *context, const struct plan *plan, co
     return kernels_of(plan)->row_room(&args, (uint32_t)device_of(context)->shared_bytes_max);
 }
 
-/* Blocks for each row of a kernel of which so many blocks are resident on a multiprocessor. */
+/* Blocks for each row of a kernel of which so many blocks are resident on a multiprocessor; and so many that
+ * none can count 2^32 elements. */
 static uint32_t blocks_of(const topk_context *context, const struct plan *plan, int64_t tiles,
                           int64_t per_sm) {
     const int64_t rows = plan->problem.rows;
     const int64_t blocks = rows > 0 ? device_of(context)->sms * per_sm / rows : 1;
-    return (uint32_t)(blocks < 1 ? 1 : least(blocks, tiles));
+    const int64_t enough = plan->problem.length_max / (INT64_C(1) << 31) + 1;
+    return (uint32_t)(blocks < enough ? enough : least(blocks, tiles));
 }
 
-static struct strategy strategy_of(const topk_context *context, const struct plan *plan) {
+/* One block for each row also where that is slow, if `sparing`: it takes no workspace. */
+static struct strategy strategy_with(const topk_context *context, const struct plan *plan, bool sparing) {
     const topk_problem *p = &plan->problem;
     struct strategy s = {
         .output = output_of(plan),
@@ -118,8 +125,12 @@ static struct strategy strategy_of(const topk_context *context, const struct pla
     s.block_entries = s.output == AIR_SORTED ? entries_of(p->k_max + AIR_TIES_KEPT) : 0;
     s.row_room = row_room(context, plan, &s);
     const bool many = p->rows >= device_of(context)->sms * AIR_ROWS_PER_16_SMS / 16;
-    s.one_block = !tuned && p->length_max <= (many ? AIR_LONG_ROW_MAX : AIR_ROW_MAX) && s.row_room >= 0;
+    const int64_t longest = sparing ? INT32_MAX : many ? AIR_LONG_ROW_MAX : AIR_ROW_MAX;
+    s.one_block = !tuned && p->length_max <= longest && s.row_room >= 0;
     if (s.one_block) {
+        if (plan->tuning.digit_bits == TOPK_TUNING_UNDEFINED && p->length_max <= AIR_SHORT_ROW_MAX) {
+            s.digit_bits = AIR_SHORT_DIGIT_BITS;
+        }
         return s;
     }
     s.first_blocks = blocks_of(context, plan, tiles, AIR_FIRST_BLOCKS_PER_SM);
@@ -154,7 +165,8 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
     if (!s->one_block) {
         const size_t before = arena.used;
         l.args.states = arena_take(&arena, rows, sizeof *l.args.states);
-        l.args.histograms = arena_take(&arena, rows << s->digit_bits, sizeof *l.args.histograms);
+        l.args.histograms =
+            arena_take(&arena, times(rows, (size_t)1 << s->digit_bits), sizeof *l.args.histograms);
         l.args.tile_words = arena_take(&arena, times(rows, 2 * (size_t)s->tiles), sizeof *l.args.tile_words);
         l.zeroed = l.args.states;
         l.zeroed_bytes = arena.used - before;
@@ -172,6 +184,12 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
     }
     l.bytes = arena_bytes(&arena);
     return l;
+}
+
+static struct strategy strategy_of(const topk_context *context, const struct plan *plan) {
+    const struct strategy s = strategy_with(context, plan, false);
+    return lay_out(plan, &s, NULL).bytes <= plan_workspace_bound(plan) ? s
+                                                                       : strategy_with(context, plan, true);
 }
 
 const char *topk_air_refuse(const topk_context *context, const struct plan *plan) {
@@ -193,11 +211,22 @@ const char *topk_air_refuse(const topk_context *context, const struct plan *plan
     return NULL;
 }
 
+/* Fitted on an H200 (driver 580, 2026-11-20): what a pass takes besides reading; a wave of blocks that have a
+ * row each; how often the input is read; and bytes for each microsecond. */
+static const double pass_us = 5, wave_us = 8, reads = 2.5, bytes_per_us = 4.6e6;
+
 double topk_air_cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(context, plan);
-    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
-    const double read_us = bytes / 4.6e6;
-    return s.one_block ? 8 + 2 * read_us : 5.0 * (s.passes + 1) + 2.5 * read_us;
+    const double read_us = (double)plan->input_elements * (double)plan->element_bytes / bytes_per_us;
+    const double blocks = (double)device_of(context)->sms * AIR_ROW_THREADS_MAX / row_threads(plan);
+    double cost =
+        s.one_block ? wave_us * (1 + (double)plan->problem.rows / blocks) : pass_us * (s.passes + 1);
+    if (s.output == AIR_IN_ORDER) { /* then all that was found is sorted, byte by byte */
+        cost +=
+            (double)plan->element_bytes *
+            (pass_us + 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4) / bytes_per_us);
+    }
+    return cost + reads * read_us;
 }
 
 size_t topk_air_workspace_bytes(const topk_context *context, const struct plan *plan) {
@@ -221,7 +250,7 @@ static void fill_args(const struct call *call, const struct strategy *s, struct 
     args->pitch = s->pitch;
     args->tiles = s->tiles;
     args->block_entries = s->block_entries;
-    args->block_candidates = s->wide ? 0 : AIR_FINISH_CANDIDATES;
+    args->block_candidates = s->wide ? 0 : finish_candidates((uint32_t)plan->element_bytes);
 }
 
 static uint32_t grid_side(int64_t count, int64_t limit) {

@@ -63,15 +63,21 @@ TOPK_DEVICE void count_tile(const Tile &tile, const struct code_map &map, key_ra
     }
 }
 
-/* Counts this block's part of a row. */
-template <typename Element, bool ALL>
+/* Counts this block's part of a row. AHEAD: a tile is loaded while the one before it is counted, which takes
+ * registers and helps where a multiprocessor has few warps. */
+template <typename Element, bool ALL, bool AHEAD>
 TOPK_DEVICE void count_row(const Element *values, int64_t length, uint32_t block, uint32_t blocks,
                            const struct code_map &map, key_range<Element> range, struct digit digit,
                            simt_shared<uint32_t> bins) {
     struct row_parts parts = parts_of(values, length);
     int64_t tiles = tiles_of<Element>(parts);
-    for (int64_t tile = block; tile < tiles; tile += blocks)
-        count_tile<Element, ALL>(load_body(values, parts, tile), map, range, digit, bins);
+    body_tile<Element> loaded = load_body(values, parts, AHEAD ? block : tiles);
+    for (int64_t tile = block; tile < tiles; tile += blocks) {
+        body_tile<Element> now = AHEAD ? loaded : load_body(values, parts, tile);
+        if (AHEAD)
+            loaded = load_body(values, parts, tile + blocks);
+        count_tile<Element, ALL>(now, map, range, digit, bins);
+    }
     if (block == 0 && parts.head + parts.tail > 0) {
         count_tile<Element, ALL>(load_head(values, parts), map, range, digit, bins);
         count_tile<Element, ALL>(load_tail(values, parts), map, range, digit, bins);

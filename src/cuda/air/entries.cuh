@@ -92,8 +92,8 @@ template <bool TWO> TOPK_DEVICE uint32_t rank_in_warp(struct entry e) {
 enum { ENTRIES_PER_THREAD = 8 };
 
 template <bool TWO> TOPK_DEVICE void sort_entries(const entry_list<TWO> &list, uint32_t count) {
-    struct entry held[ENTRIES_PER_THREAD];
-    uint32_t to[ENTRIES_PER_THREAD];
+    struct entry held[ENTRIES_PER_THREAD] = {};
+    uint32_t to[ENTRIES_PER_THREAD] = {};
     for (uint32_t run = 1; run < count; run = run == 1 ? (uint32_t)SIMT_WARP : 2 * run) {
 #pragma unroll
         for (uint32_t j = 0; j < ENTRIES_PER_THREAD; j++) {

@@ -228,8 +228,8 @@ TOPK_DEVICE bool has_all(hit_queues<Element, Winners, Candidates> &queues) {
     return has_all(queues.sinks);
 }
 
-/* Filters this block's part of a row. Out: hit_sinks or hit_queues. */
-template <typename Element, typename Out>
+/* Filters this block's part of a row. Out: hit_sinks or hit_queues. AHEAD: as in count_row(). */
+template <typename Element, bool AHEAD, typename Out>
 TOPK_DEVICE void filter_row(const Element *values, int64_t length, uint32_t block, uint32_t blocks,
                             const struct code_map &map, key_range<Element> range, Out &out) {
     struct row_parts parts = parts_of(values, length);
@@ -238,8 +238,13 @@ TOPK_DEVICE void filter_row(const Element *values, int64_t length, uint32_t bloc
         filter_tile<Element>(load_head(values, parts), map, range, out);
         filter_tile<Element>(load_tail(values, parts), map, range, out);
     }
-    for (int64_t tile = block; tile < tiles && !has_all(out); tile += blocks)
-        filter_tile<Element>(load_body(values, parts, tile), map, range, out);
+    body_tile<Element> loaded = load_body(values, parts, AHEAD ? block : tiles);
+    for (int64_t tile = block; tile < tiles && !has_all(out); tile += blocks) {
+        body_tile<Element> now = AHEAD ? loaded : load_body(values, parts, tile);
+        if (AHEAD)
+            loaded = load_body(values, parts, tile + blocks);
+        filter_tile<Element>(now, map, range, out);
+    }
     drain(out);
 }
 

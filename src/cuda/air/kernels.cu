@@ -31,12 +31,21 @@ static uint32_t pass_shared_bytes(uint32_t candidates) {
     return arena.used_bytes;
 }
 
-static uint32_t entry_bytes(const struct air_args *args) {
+static uint32_t rank_shared_bytes(const struct air_args *args) {
     simt_arena arena = simt_measuring_arena();
     if (args->two_words)
         (void)carve_entries<true>(arena, args->block_entries);
     else
         (void)carve_entries<false>(arena, args->block_entries);
+    return arena.used_bytes;
+}
+
+static uint32_t sort_shared_bytes(const struct air_args *args) {
+    simt_arena arena = simt_measuring_arena();
+    if (args->two_words)
+        (void)carve_sort<true>(arena, args->block_entries);
+    else
+        (void)carve_sort<false>(arena, args->block_entries);
     return arena.used_bytes;
 }
 
@@ -47,6 +56,7 @@ static uint32_t row_shared_bytes(const struct air_args *args, uint32_t candidate
         (void)carve_entries<true>(arena, args->block_entries);
     else
         (void)carve_entries<false>(arena, args->block_entries);
+    (void)carve_buckets(arena);
     return arena.used_bytes;
 }
 
@@ -86,11 +96,11 @@ static int launch_last(const struct air_grid *grid, const struct air_args *args)
 #define BY_ENTRY(kernel) (args->two_words ? kernel<element_t, true> : kernel<element_t, ALWAYS_TWO>)
 
 static int launch_sort(const struct air_grid *grid, const struct air_args *args) {
-    return launch("air_sort", grid, args, entry_bytes(args), BY_ENTRY(air_sort));
+    return launch("air_sort", grid, args, sort_shared_bytes(args), BY_ENTRY(air_sort));
 }
 
 static int launch_rank(const struct air_grid *grid, const struct air_args *args) {
-    return launch("air_rank", grid, args, entry_bytes(args), BY_ENTRY(air_rank));
+    return launch("air_rank", grid, args, rank_shared_bytes(args), BY_ENTRY(air_rank));
 }
 
 /* A row for one block is shorter than 2^31: its entries have two words with keys of 64 bits alone. */
@@ -106,7 +116,9 @@ template <typename Kernel> static int prepare_two(Kernel one_word, Kernel two_wo
 
 static int prepare(uint32_t shared_bytes_max) {
     int error = simt_prepare(air_first<element_t>, pass_shared_bytes(0));
-    error = error != 0 ? error : simt_prepare(air_next<element_t>, pass_shared_bytes(AIR_FINISH_CANDIDATES));
+    error = error != 0
+                ? error
+                : simt_prepare(air_next<element_t>, pass_shared_bytes(finish_candidates(sizeof(element_t))));
     error = error != 0 ? error : simt_prepare(air_last<element_t>, pass_shared_bytes(0));
     error = error != 0 ? error : simt_prepare(air_row<element_t, ALWAYS_TWO>, shared_bytes_max);
     error =

@@ -69,6 +69,12 @@ struct air_args {
     uint32_t block_candidates, block_entries;
 };
 
+/* Candidates of a shared row that its last block has room for. */
+static inline uint32_t finish_candidates(uint32_t element_bytes) {
+    const uint32_t room = AIR_FINISH_BYTES / ((element_bytes == 8 ? 8 : 4) + 4);
+    return room < (uint32_t)AIR_FINISH_CANDIDATES ? room : (uint32_t)AIR_FINISH_CANDIDATES;
+}
+
 struct air_grid {
     uint32_t blocks, rows, threads;
     bool dependent;

@@ -5,30 +5,8 @@
 #ifndef TOPK_SRC_CUDA_AIR_LAST_CUH
 #define TOPK_SRC_CUDA_AIR_LAST_CUH
 
+#include "buckets.cuh"
 #include "pass.cuh"
-
-template <typename Element>
-TOPK_DEVICE void last_in_any_order(const struct air_args &a, int64_t row, const struct row &r,
-                                   const struct air_state &state, const struct last_plan &plan,
-                                   const block_shared<Element> &s) {
-    typedef result_sink<Element, uint64_t *> sink;
-    key_range<Element> range = range_of<Element>(state.low, state.high);
-    struct air_state *counters = &a.states[row];
-    hit_queues<Element, sink, sink> queues = {
-        {sink{a, row, r, &counters->winners, 0, plan.winners, false, 0},
-         sink{a, row, r, &counters->ties, plan.winners, plan.kept, false, 0}},
-        {s.winner_queue, 0},
-        {s.candidate_queue, 0}};
-    if (state.left == 0) {
-        filter_row(row_values<Element>(a.rows, r), r.length, simt_block(), simt_blocks(), a.rows.map, range,
-                   queues);
-        return;
-    }
-    int64_t count = (int64_t)state.buffered, tiles = buffer_tiles<Element>(count);
-    for (int64_t tile = simt_block(); tile < tiles; tile += simt_blocks())
-        filter_tile<Element>(load_buffer<Element>(a, row, tile, count, true), a.rows.map, range, queues);
-    drain(queues);
-}
 
 /* ---- In the order of positions ---- */
 
@@ -111,7 +89,7 @@ TOPK_DEVICE void last_of_row(const struct air_args &a, int64_t row, const block_
         if (plan.in_order)
             last_in_order<Element>(a, row, r, state, s);
         else
-            last_in_any_order<Element>(a, row, r, state, plan, s);
+            last_in_any_order(a, row, r, state, plan, s);
     }
     if (a.output != AIR_DIRECT)
         return;
@@ -128,60 +106,123 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_last(struct air
     simt_wait_predecessor();
     simt_allow_successor();
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        last_of_row<Element>(a, row, s);
+        last_of_row(a, row, s);
         simt_block_sync();
     }
 }
 
 /* ---- Sorting the results of a row ---- */
 
-/* Result `slot` of a row from its entry. */
-template <typename Element, bool TWO>
-TOPK_DEVICE void write_entry(const struct air_args &a, int64_t row, const struct row &r, int64_t slot,
-                             struct entry e) {
-    int64_t position = entry_position(TWO, e);
-    write_result<Element>(a.rows, row, r, slot, row_values<Element>(a.rows, r)[position], position);
-}
+/* Loads that one thread has in flight. */
+enum { SORT_BATCH = 8, RESULT_BATCH = 4 };
 
 /* Writes sorted entries and padding as a row's results. */
 template <typename Element, bool TWO>
 TOPK_DEVICE void write_entries(const struct air_args &a, int64_t row, const struct row &r,
                                const entry_list<TWO> &list) {
-    for (int64_t slot = simt_thread(); slot < a.rows.k_max; slot += simt_threads()) {
-        if (slot < r.k)
-            write_entry<Element, TWO>(a, row, r, slot, list.get((uint32_t)slot));
-        else
-            write_padding<Element>(a.rows, row, slot);
+    const Element *values = row_values<Element>(a.rows, r);
+    const uint32_t all = (uint32_t)a.rows.k_max, count = (uint32_t)r.k;
+    for (uint32_t first = simt_thread(); first < all; first += RESULT_BATCH * simt_threads()) {
+        Element elements[RESULT_BATCH] = {};
+#pragma unroll
+        for (uint32_t j = 0; j < RESULT_BATCH; j++) {
+            uint32_t slot = first + j * simt_threads();
+            if (slot < count)
+                elements[j] = values[entry_position(TWO, list.get(slot))];
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < RESULT_BATCH; j++) {
+            uint32_t slot = first + j * simt_threads();
+            if (slot < count)
+                write_result<Element>(a.rows, row, r, slot, elements[j], entry_position(TWO, list.get(slot)));
+            else if (slot < all)
+                write_padding<Element>(a.rows, row, slot);
+        }
     }
 }
 
-/* Loads a row's entries; returns how many there are. */
+template <bool TWO>
+TOPK_DEVICE void load_range(const struct air_args &a, int64_t row, uint32_t begin, uint32_t end,
+                            const entry_list<TWO> &list) {
+    for (uint32_t first = begin + simt_thread(); first < end; first += SORT_BATCH * simt_threads()) {
+        struct entry loaded[SORT_BATCH] = {};
+#pragma unroll
+        for (uint32_t j = 0; j < SORT_BATCH; j++) {
+            uint32_t i = first + j * simt_threads();
+            if (i < end)
+                loaded[j] = entry{a.entries[row * a.pitch + i], TWO ? a.entries_low[row * a.pitch + i] : 0};
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < SORT_BATCH; j++)
+            if (first + j * simt_threads() < end)
+                list.put(first + j * simt_threads(), loaded[j]);
+    }
+}
+
+/* Loads a row's entries; returns how many there are: r.k, or some more that tie. */
 template <bool TWO>
 TOPK_DEVICE uint32_t load_entries(const struct air_args &a, int64_t row, const struct row &r,
                                   const entry_list<TWO> &list) {
-    const struct air_state *state = &a.states[row];
-    struct last_plan plan = plan_last(a, state->need, state->candidates, r);
-    uint32_t count = r.k == 0 ? 0 : (uint32_t)(plan.in_order ? (uint64_t)r.k : plan.winners + plan.kept);
-#pragma unroll 8
-    for (uint32_t i = simt_thread(); i < count; i += simt_threads())
-        list.put(i, entry{a.entries[row * a.pitch + i], TWO ? a.entries_low[row * a.pitch + i] : 0});
+    const uint64_t need = a.states[row].need, candidates = a.states[row].candidates;
+    load_range(a, row, 0, (uint32_t)r.k, list);
+    struct last_plan plan = plan_last(a, need, candidates, r);
+    if (r.k == 0 || plan.in_order)
+        return (uint32_t)r.k;
+    uint32_t count = (uint32_t)(plan.winners + plan.kept);
+    load_range(a, row, (uint32_t)r.k, count, list);
     return count;
+}
+
+/* Shared memory of air_sort. Entries of two words leave no room for buckets on every GPU. */
+template <bool TWO> struct sort_shared {
+    entry_list<TWO> list;
+    struct bucket_shared buckets;
+};
+
+template <bool TWO> TOPK_HOST_DEVICE struct sort_shared<TWO> carve_sort(simt_arena &arena, uint32_t entries) {
+    struct sort_shared<TWO> s = {};
+    s.list = carve_entries<TWO>(arena, entries);
+    if (!TWO) {
+        s.buckets = carve_buckets(arena);
+        s.buckets.words = simt_carve<uint32_t>(arena, AIR_BINS_MAX);
+    }
+    return s;
 }
 
 template <typename Element, bool TWO>
 TOPK_KERNEL TOPK_BOUNDS(AIR_SORT_THREADS, 1) void air_sort(struct air_args a) {
     simt_arena arena = simt_shared_arena();
-    entry_list<TWO> list = carve_entries<TWO>(arena, a.block_entries);
+    struct sort_shared<TWO> s = carve_sort<TWO>(arena, a.block_entries);
     simt_wait_predecessor();
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
         struct row r = row_at(a.rows, row);
-        uint32_t count = load_entries(a, row, r, list), size = sorted_size(count);
-        fill_up(list, count, size);
+        uint32_t count = load_entries(a, row, r, s.list);
         simt_block_sync();
-        sort_entries(list, size);
-        write_entries<Element>(a, row, r, list);
+        if (TWO)
+            sort_by_merging(s.list, count);
+        else
+            sort_row(s.list, s.buckets, count, r.length);
+        write_entries<Element>(a, row, r, s.list);
         simt_block_sync();
     }
+}
+
+/* Entries that a warp ranks together. */
+enum { RANKED = 2 };
+
+/* How many entries are before each of these, in 16 bits for each. All lanes. */
+template <bool TWO>
+TOPK_DEVICE uint32_t rank_entries(const entry_list<TWO> &list, uint32_t count,
+                                  const struct entry (&ranked)[RANKED]) {
+    static_assert(RANKED == 2 && AIR_SORT_MAX + AIR_TIES_KEPT < 1 << 16, "both ranks fit one word");
+    uint32_t before = 0;
+#pragma unroll 4
+    for (uint32_t i = simt_lane(); i < count; i += SIMT_WARP) {
+        struct entry other = list.get(i);
+        before += is_before(other, ranked[0]) ? 1u : 0;
+        before += is_before(other, ranked[1]) ? 1u << 16 : 0;
+    }
+    return simt_reduce_add(SIMT_ALL_LANES, before);
 }
 
 /* For few rows: several blocks share the entries of one. An entry's slot is how many are before it, which a
@@ -195,14 +236,16 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_RANK_THREADS, 1) void air_rank(struct air_args a) {
         struct row r = row_at(a.rows, row);
         uint32_t count = load_entries(a, row, r, list), warps = simt_blocks() * simt_warps();
         simt_block_sync();
-        for (uint32_t i = simt_block() * simt_warps() + simt_warp(); i < count; i += warps) {
-            struct entry e = list.get(i);
-            uint32_t before = 0;
-            for (uint32_t other = simt_lane(); other < count; other += SIMT_WARP)
-                before += is_before(list.get(other), e);
-            before = simt_reduce_add(SIMT_ALL_LANES, before);
-            if (simt_lane() == 0 && before < r.k)
-                write_entry<Element, TWO>(a, row, r, before, e);
+        for (uint32_t i = RANKED * (simt_block() * simt_warps() + simt_warp()); i < count;
+             i += RANKED * warps) {
+            const struct entry ranked[RANKED] = {list.get(i), list.get(i + 1 < count ? i + 1 : i)};
+            uint32_t mine = simt_lane() % RANKED,
+                     before = rank_entries(list, count, ranked) >> mine * 16 & 0xffff;
+            if (simt_lane() < RANKED && i + mine < count && before < r.k) {
+                int64_t position = entry_position(TWO, mine == 0 ? ranked[0] : ranked[1]);
+                write_result<Element>(a.rows, row, r, before, row_values<Element>(a.rows, r)[position],
+                                      position);
+            }
         }
         int64_t step = (int64_t)simt_blocks() * simt_threads();
         for (int64_t slot = r.k + (int64_t)simt_block() * simt_threads() + simt_thread(); slot < a.rows.k_max;

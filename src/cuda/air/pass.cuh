@@ -87,6 +87,13 @@ TOPK_DEVICE void retire(const struct air_args &a, int64_t row, bool leaves, cons
 
 /* ---- The first pass ---- */
 
+/* A multiprocessor of sm_75 has 1024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+static const int FIRST_BLOCKS = 2;
+#else
+static const int FIRST_BLOCKS = AIR_FIRST_BLOCKS_PER_SM;
+#endif
+
 /* Every row begins with all of its elements as candidates. */
 template <typename Element>
 TOPK_DEVICE struct air_state begin_row(const struct air_args &a, int64_t row, const struct row &r) {
@@ -115,14 +122,14 @@ TOPK_DEVICE void first_pass(const struct air_args &a, int64_t row, const block_s
     if (begin_row<Element>(a, row, r).phase != AIR_OPEN)
         return;
     simt_block_sync(); /* the bins are clear */
-    count_row<Element, true>(row_values<Element>(a.rows, r), r.length, simt_block(), simt_blocks(),
-                             a.rows.map, range_of<Element>(0, all_codes(8 * sizeof(Element))), digit_of(a),
-                             s.bins);
+    count_row<Element, true, false>(row_values<Element>(a.rows, r), r.length, simt_block(), simt_blocks(),
+                                    a.rows.map, range_of<Element>(0, all_codes(8 * sizeof(Element))),
+                                    digit_of(a), s.bins);
     retire(a, row, false, s);
 }
 
 template <typename Element>
-TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_FIRST_BLOCKS_PER_SM) void air_first(struct air_args a) {
+TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, FIRST_BLOCKS) void air_first(struct air_args a) {
     simt_arena arena = simt_shared_arena();
     block_shared<Element> s = carve_block<Element>(arena, AIR_THREADS / SIMT_WARP, 0);
     clear_bins(s.bins, 1u << a.this_digit);
@@ -164,18 +171,25 @@ template <typename Element> struct buffer_sink {
     }
 };
 
+/* Filters this block's part of a row. */
+template <typename Element, typename Winners, typename Candidates>
+TOPK_DEVICE void filter_input(const struct air_args &a, const struct row &r, key_range<Element> range,
+                              const block_shared<Element> &s, const Winners &winners,
+                              const Candidates &candidates) {
+    hit_queues<Element, Winners, Candidates> queues = {
+        {winners, candidates}, {s.winner_queue, 0}, {s.candidate_queue, 0}};
+    filter_row<Element, false>(row_values<Element>(a.rows, r), r.length, simt_block(), simt_blocks(),
+                               a.rows.map, range, queues);
+}
+
 /* Writes the row's winners, buffers its candidates and, if `counts`, counts their next digit. */
 template <typename Element>
 TOPK_DEVICE void leave_input(const struct air_args &a, int64_t row, const struct row &r,
                              const struct air_state &state, bool counts, const block_shared<Element> &s) {
-    hit_queues<Element, result_sink<Element, uint64_t *>, buffer_sink<Element>> queues = {
-        {result_sink<Element, uint64_t *>{a, row, r, &a.states[row].winners, 0, (uint64_t)r.k - state.need,
-                                          false, 0},
-         buffer_sink<Element>{a, row, counts, s.bins}},
-        {s.winner_queue, 0},
-        {s.candidate_queue, 0}};
-    filter_row(row_values<Element>(a.rows, r), r.length, simt_block(), simt_blocks(), a.rows.map,
-               range_of<Element>(state.low, state.high), queues);
+    const uint64_t winners = (uint64_t)r.k - state.need;
+    filter_input(a, r, range_of<Element>(state.low, state.high), s,
+                 result_sink<Element, uint64_t *>{a, row, r, &a.states[row].winners, 0, winners, false, 0},
+                 buffer_sink<Element>{a, row, counts, s.bins});
 }
 
 /* Counts the next digit of the candidates in the buffer. */
@@ -200,12 +214,52 @@ TOPK_DEVICE void leave_and_finish(const struct air_args &a, int64_t row, const s
     }
 }
 
+/* Writes the results of a row whose digits are all known. */
+template <typename Element>
+TOPK_DEVICE void last_in_any_order(const struct air_args &a, int64_t row, const struct row &r,
+                                   const struct air_state &state, const struct last_plan &plan,
+                                   const block_shared<Element> &s) {
+    typedef result_sink<Element, uint64_t *> sink;
+    key_range<Element> range = range_of<Element>(state.low, state.high);
+    struct air_state *counters = &a.states[row];
+    sink winners = {a, row, r, &counters->winners, 0, plan.winners, false, 0};
+    sink ties = {a, row, r, &counters->ties, plan.winners, plan.kept, false, 0};
+    if (state.left == 0) {
+        filter_input(a, r, range, s, winners, ties);
+        return;
+    }
+    hit_queues<Element, sink, sink> queues = {{winners, ties}, {s.winner_queue, 0}, {s.candidate_queue, 0}};
+    int64_t count = (int64_t)state.buffered, tiles = buffer_tiles<Element>(count);
+    for (int64_t tile = simt_block(); tile < tiles; tile += simt_blocks())
+        filter_tile<Element>(load_buffer<Element>(a, row, tile, count, true), a.rows.map, range, queues);
+    drain(queues);
+}
+
+/* The row was decided by the launch before: it is written now. What goes in the order of positions is left to
+ * the last filter. */
+template <typename Element>
+TOPK_DEVICE void settle(const struct air_args &a, int64_t row, const struct row &r,
+                        const struct air_state &state, const block_shared<Element> &s) {
+    struct last_plan plan = plan_last(a, state.need, state.candidates, r);
+    if (plan.in_order || a.output == AIR_KTH)
+        return;
+    last_in_any_order(a, row, r, state, plan, s);
+    if (last_of_blocks(&a.states[row].retired, s.flag) && simt_thread() == 0) {
+        a.states[row].phase = AIR_DONE;
+        simt_store_relaxed(&a.states[row].retired, 0u);
+    }
+}
+
 template <typename Element>
 TOPK_DEVICE void next_pass(const struct air_args &a, int64_t row, const block_shared<Element> &s) {
     struct air_state state = read_state(&a.states[row]);
-    if (state.phase != AIR_OPEN)
+    if (state.phase == AIR_DONE)
         return;
     struct row r = row_at(a.rows, row);
+    if (state.phase == AIR_DECIDED) {
+        settle(a, row, r, state, s);
+        return;
+    }
     bool leaves = state.left == 0 && state.candidates <= (uint64_t)a.capacity && a.output != AIR_IN_ORDER;
     if (leaves && state.candidates <= a.block_candidates) {
         leave_and_finish(a, row, r, state, s);
@@ -217,8 +271,9 @@ TOPK_DEVICE void next_pass(const struct air_args &a, int64_t row, const block_sh
     else if (leaves)
         leave_input(a, row, r, state, true, s);
     else
-        count_row<Element, false>(row_values<Element>(a.rows, r), r.length, simt_block(), simt_blocks(),
-                                  a.rows.map, range_of<Element>(state.low, state.high), digit_of(a), s.bins);
+        count_row<Element, false, false>(row_values<Element>(a.rows, r), r.length, simt_block(),
+                                         simt_blocks(), a.rows.map, range_of<Element>(state.low, state.high),
+                                         digit_of(a), s.bins);
     retire(a, row, leaves, s);
 }
 
@@ -230,7 +285,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_next(struct air
     simt_wait_predecessor();
     simt_allow_successor();
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        next_pass<Element>(a, row, s);
+        next_pass(a, row, s);
         simt_block_sync();
     }
 }

@@ -126,13 +126,17 @@ struct tell_found {
     }
 };
 
-/* Narrows the range by the digit that was counted. PER: bins of a thread. All threads. */
+/* Narrows the range by the digit that was counted. PER: bins of a thread at most. All threads. */
 template <uint32_t PER, typename Element>
 TOPK_DEVICE void narrow(const struct code_map &map, struct digit digit, const block_shared<Element> &s,
                         struct progress *at) {
     simt_block_sync();
-    find_digit<PER>(shared_bins{s.bins}, digit.mask + 1, bin_of_zeros(map, at->low, digit), at->need, s.sums,
-                    tell_found{s.told, at->low, at->need, digit.shift});
+    uint32_t count = digit.mask + 1, zeros = bin_of_zeros(map, at->low, digit);
+    struct tell_found tell = {s.told, at->low, at->need, digit.shift};
+    if (count <= 2 * simt_threads())
+        find_digit<2>(shared_bins{s.bins}, count, zeros, at->need, s.sums, tell);
+    else
+        find_digit<PER>(shared_bins{s.bins}, count, zeros, at->need, s.sums, tell);
     simt_block_sync();
     at->low = s.told[0];
     at->high = s.told[1];

@@ -92,8 +92,8 @@ TOPK_DEVICE void leave_row(const struct air_args &a, int64_t row, const struct r
     } else {
         hit_sinks<row_sink<Element, TWO>, resident_sink<Element>> sinks = {
             winner_sink(a, s, entries, row, r, (uint64_t)r.k - at->need), resident_sink<Element>{s}};
-        filter_row(row_values<Element>(a.rows, r), r.length, 0, 1, a.rows.map,
-                   range_of<Element>(at->low, at->high), sinks);
+        filter_row<Element, true>(row_values<Element>(a.rows, r), r.length, 0, 1, a.rows.map,
+                                  range_of<Element>(at->low, at->high), sinks);
     }
     at->left = true;
     at->resident = (uint32_t)at->candidates;
@@ -118,11 +118,11 @@ TOPK_DEVICE struct progress row_passes(const struct air_args &a, int64_t row, co
         clear_bins(s.bins, digit.mask + 1);
         simt_block_sync();
         if (at.candidates == (uint64_t)r.length)
-            count_row<Element, true>(row_values<Element>(a.rows, r), r.length, 0, 1, a.rows.map,
-                                     range_of<Element>(at.low, at.high), digit, s.bins);
+            count_row<Element, true, true>(row_values<Element>(a.rows, r), r.length, 0, 1, a.rows.map,
+                                           range_of<Element>(at.low, at.high), digit, s.bins);
         else
-            count_row<Element, false>(row_values<Element>(a.rows, r), r.length, 0, 1, a.rows.map,
-                                      range_of<Element>(at.low, at.high), digit, s.bins);
+            count_row<Element, false, true>(row_values<Element>(a.rows, r), r.length, 0, 1, a.rows.map,
+                                            range_of<Element>(at.low, at.high), digit, s.bins);
         narrow<ROW_BINS>(a.rows.map, digit, s, &at);
     }
     return at;
@@ -178,14 +178,15 @@ TOPK_DEVICE uint32_t row_last(const struct air_args &a, int64_t row, const struc
     if (at.left)
         filter_resident(a, s, at, sinks);
     else
-        filter_row(row_values<Element>(a.rows, r), r.length, 0, 1, a.rows.map,
-                   range_of<Element>(at.low, at.high), sinks);
+        filter_row<Element, true>(row_values<Element>(a.rows, r), r.length, 0, 1, a.rows.map,
+                                  range_of<Element>(at.low, at.high), sinks);
     return (uint32_t)(plan.winners + plan.kept);
 }
 
 template <typename Element, bool TWO>
 TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, const struct row &r,
-                            const block_shared<Element> &s, const entry_list<TWO> &entries) {
+                            const block_shared<Element> &s, const entry_list<TWO> &entries,
+                            const struct bucket_shared &buckets) {
     uint32_t count = 0;
     if (r.k > 0) {
         struct progress at = row_passes(a, row, r, s, entries);
@@ -197,10 +198,8 @@ TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, const struct 
         count = row_last(a, row, r, s, entries, at);
     }
     if (a.output == AIR_SORTED) {
-        uint32_t size = sorted_size(count);
-        fill_up(entries, count, size);
         simt_block_sync();
-        sort_entries(entries, size);
+        sort_row(entries, buckets, count, r.length);
         write_entries<Element>(a, row, r, entries);
     }
     if (a.output == AIR_DIRECT)
@@ -213,6 +212,8 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_ROW_THREADS_MAX, 1) void air_row(struct air_args a) 
     simt_arena arena = simt_shared_arena();
     block_shared<Element> s = carve_block<Element>(arena, 0, a.block_candidates);
     entry_list<TWO> entries = carve_entries<TWO>(arena, a.block_entries);
+    struct bucket_shared buckets = carve_buckets(arena);
+    buckets.words = s.bins;
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
         struct row r = row_at(a.rows, row);
         if (simt_thread() < 3)
@@ -222,7 +223,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_ROW_THREADS_MAX, 1) void air_row(struct air_args a) 
             if (simt_thread() == 0)
                 write_kth_padding<Element>(a, row, r);
         } else {
-            select_row(a, row, r, s, entries);
+            select_row(a, row, r, s, entries, buckets);
         }
         simt_block_sync();
     }

@@ -14,12 +14,17 @@ enum {
     AIR_ROW_THREADS_MIN = 64,
     AIR_ROW_THREADS_MAX = 64,
     AIR_ROW_CANDIDATES = 48,
+    AIR_FINISH_BYTES = 24 * 8,
     AIR_FINISH_CANDIDATES = 24,
     AIR_SORT_THREADS = 64,
     AIR_RANK_THREADS = 64,
     AIR_RANK_ROWS = 2,
     AIR_SORT_MAX = 64,
     AIR_TIES_KEPT = 16,
+    AIR_MERGE_MAX = 8,
+    AIR_BUCKET_MAX = 4,
+    AIR_SHORT_ROW_MAX = 100,
+    AIR_SHORT_DIGIT_BITS = 3,
     AIR_ROW_MAX = 1000,
     AIR_LONG_ROW_MAX = 2000,
     AIR_ROWS_PER_16_SMS = 12,
@@ -38,17 +43,25 @@ enum {
     AIR_ROW_THREADS_MIN = 128,
     AIR_ROW_THREADS_MAX = 512,
     AIR_ROW_CANDIDATES = 1 << 16,
+    AIR_FINISH_BYTES = 16 << 10,
     AIR_FINISH_CANDIDATES = 2048,
     /* Results that one block sorts; and how many elements equal to the k-th, of which the first are to be
      * taken, it sorts besides. */
     AIR_SORT_MAX = 2048,
     AIR_TIES_KEPT = 1024,
+    /* That block sorts up to the first number of entries by merging; more of them in buckets, unless one gets
+     * more than the second. */
+    AIR_MERGE_MAX = 64,
+    AIR_BUCKET_MAX = 64,
     /* Of the kernel that sorts a row's results in one block. */
-    AIR_SORT_THREADS = 1024,
+    AIR_SORT_THREADS = 512,
     /* Of the kernel that shares the sort of a row's results among blocks; it is used for rows of few results
      * and for few rows: rows x k^2 is at most this times AIR_SORT_MAX^2. */
     AIR_RANK_THREADS = 256,
     AIR_RANK_ROWS = 8,
+    /* Rows up to this length have digits of fewer bits: their histograms would be emptier than that. */
+    AIR_SHORT_ROW_MAX = 4096,
+    AIR_SHORT_DIGIT_BITS = 8,
     /* Rows up to the first length are given to one block each; up to the second, if there are enough of them
      * to keep so many of 16 multiprocessors busy. */
     AIR_ROW_MAX = 1 << 15,

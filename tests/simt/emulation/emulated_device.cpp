@@ -21,16 +21,32 @@ int topk_device_query(int ordinal, struct device_info *info) {
     info->minor = 0;
     info->sms = 4;
     info->shared_bytes_max = 227 << 10;
-    info->dependent_launch = true;
     return 0;
 }
 
-int topk_device_enter(int ordinal, int *previous) {
-    *previous = 0;
+bool topk_device_knows_dependent_launches(void) {
+    return true;
+}
+
+int topk_device_capability(int ordinal, int *major, int *minor) {
+    *major = 9;
+    *minor = 0;
     return ordinal == 0 ? 0 : INVALID_DEVICE;
 }
 
-int topk_device_leave(int, int) {
+int topk_device_open(int ordinal, struct device_handle *handle) {
+    handle->ordinal = ordinal;
+    return ordinal == 0 ? 0 : INVALID_DEVICE;
+}
+
+void topk_device_close(struct device_handle *) {
+}
+
+int topk_device_enter(const struct device_handle *) {
+    return 0;
+}
+
+int topk_device_leave(const struct device_handle *) {
     return 0;
 }
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the kernels of compact are given, and who launches them. */
+#ifndef TOPK_SRC_CUDA_COMPACT_KERNELS_H
+#define TOPK_SRC_CUDA_COMPACT_KERNELS_H
+
+#include "../rows.h"
+#include "sizes.h"
+
+/* struct match of src/predicate.h. */
+struct compact_match {
+    uint64_t begin, span;
+    bool complement;
+};
+
+/* A comparison whose bounds are read by the device. */
+struct compact_bounds {
+    const topk_bound *bounds; /* {low, high} on the device, or NULL: compact_args.match is known */
+    topk_predicate_kind kind;
+    struct type_traits traits;
+};
+
+/* The rows, laid end to end, are one sequence; `total` and `starts` count in it. */
+struct compact_args {
+    struct row_args rows; /* k is NULL */
+    const void *source;   /* what is compared: the values, or a mask that is laid out as they are */
+    uint64_t flip;        /* of the placing: keys.h */
+    struct compact_match match;
+    struct compact_bounds bounds;
+    struct compact_match *found_match; /* what compact_prepare makes of the bounds */
+    bool dense;      /* rows lie in memory without gaps, all of length_max: there are no starts */
+    int64_t total;   /* elements, if dense */
+    int64_t *starts; /* rows + 1, by compact_prepare */
+    uint32_t value_bytes;
+    int64_t capacity;
+    int64_t *offsets;    /* or NULL */
+    uint64_t *tickets;   /* of compact_prepare and compact_pass; zero before, like all words below */
+    uint64_t *row_words; /* look-back over the lengths of rows */
+    uint64_t *words;     /* look-back over units of tiles */
+    int64_t word_count;
+};
+
+struct compact_grid {
+    uint32_t blocks;
+    bool dependent; /* on compact_prepare */
+    topk_stream stream;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The kernels for sources of one width. */
+struct compact_kernels {
+    int (*prepare)(void);
+    int64_t step; /* elements from one tile to the next */
+    int (*pass)(const struct compact_grid *grid, const struct compact_args *args);
+};
+
+extern const struct compact_kernels topk_compact_kernels_8, topk_compact_kernels_16, topk_compact_kernels_32,
+    topk_compact_kernels_64, topk_compact_kernels_bits;
+
+/* Finds the starts of rows unless they are dense, and what meets the bounds if they are the device's. */
+int topk_compact_launch_prepare(const struct compact_grid *grid, const struct compact_args *args);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Internal sizes of compact. TOPK_SHRINK makes them tiny, so that tests reach every boundary with small
+ * inputs and few emulated threads. */
+#ifndef TOPK_SRC_CUDA_COMPACT_SIZES_H
+#define TOPK_SRC_CUDA_COMPACT_SIZES_H
+
+enum {
+#ifdef TOPK_SHRINK
+    COMPACT_THREADS = 64,
+    COMPACT_GROUPS = 2,
+    COMPACT_GROUPS_8 = 1,
+    COMPACT_BITS = 8,
+    COMPACT_BLOCKS_PER_SM = 1,
+    COMPACT_ROWS = 2,
+    COMPACT_LINE_BYTES = 32,
+#else
+    COMPACT_THREADS = 512,
+    /* 16-byte groups of a tile for each thread; those of 8-bit elements, whose hits fill 32 bits with two. */
+    COMPACT_GROUPS = 4,
+    COMPACT_GROUPS_8 = 2,
+    /* Elements of a tile for each thread, of a bit mask. */
+    COMPACT_BITS = 32,
+    COMPACT_BLOCKS_PER_SM = 2,
+    /* Rows for each thread where the starts of rows are found. */
+    COMPACT_ROWS = 4,
+    /* Where a tile begins or ends inside of a row is a multiple of this, in memory. */
+    COMPACT_LINE_BYTES = 128,
+#endif
+    /* Elements that are fetched before they are compared, where a tile has several rows. */
+    COMPACT_BATCH = 4,
+};
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Tiles: where they begin and end, and which rows they touch.
+ *
+ * Tile t is about elements [t * STEP, (t + 1) * STEP) of the rows laid end to end. A boundary inside of a row
+ * is moved to the left, to where a line of memory begins, but not out of the row: so that tiles are read by
+ * aligned loads. Both tiles at a boundary move it alike. A tile has TILE places, a line more than STEP. */
+#ifndef TOPK_SRC_CUDA_COMPACT_TILE_CUH
+#define TOPK_SRC_CUDA_COMPACT_TILE_CUH
+
+#include "../block.cuh"
+#include "../rows.cuh"
+#include "kernels.h"
+
+/* A source of bits, in place of an element's unsigned integer. */
+struct mask_bits {};
+
+/* Of a tile each thread has GROUPS groups of PER elements; they are in the order of warp, group, lane and
+ * element. */
+template <typename Source> struct compact_shape {
+    static const uint32_t PER = 16 / sizeof(Source),
+                          GROUPS = sizeof(Source) == 1 ? COMPACT_GROUPS_8 : COMPACT_GROUPS,
+                          LINE = COMPACT_LINE_BYTES / sizeof(Source), ITEMS = PER * GROUPS,
+                          TILE = COMPACT_THREADS * ITEMS, STEP = TILE - LINE;
+};
+
+template <> struct compact_shape<mask_bits> {
+    static const uint32_t PER = COMPACT_BITS, GROUPS = 1, LINE = 1, ITEMS = PER,
+                          TILE = COMPACT_THREADS * ITEMS, STEP = TILE;
+};
+
+static_assert(COMPACT_THREADS * COMPACT_BITS <= 1 << 16, "places have 16 bits");
+
+/* How many elements the row begins behind a line. */
+template <typename Source>
+TOPK_DEVICE uint32_t behind_line(const struct compact_args &a, int64_t begin, Source *) {
+    return (uint32_t)((uintptr_t)((const Source *)a.source + begin) % COMPACT_LINE_BYTES / sizeof(Source));
+}
+
+TOPK_DEVICE uint32_t behind_line(const struct compact_args &, int64_t, mask_bits *) {
+    return 0;
+}
+
+/* Where a boundary at this position of a row comes to lie. */
+template <typename Source>
+TOPK_DEVICE int64_t move_boundary(const struct compact_args &a, int64_t begin, int64_t position) {
+    const uint32_t line = compact_shape<Source>::LINE, behind = behind_line(a, begin, (Source *)nullptr);
+    int64_t moved = (int64_t)((uint64_t)(position + behind) / line * line) - behind;
+    return moved > 0 ? moved : 0;
+}
+
+/* ---- Rows ---- */
+
+/* How many of the `count` starts are below `value`. All lanes of a warp, which probe 32 places at a time. */
+TOPK_DEVICE int64_t starts_below(const int64_t *starts, int64_t count, int64_t value) {
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t part = (int64_t)(((uint64_t)(high - low) + SIMT_WARP - 1) / SIMT_WARP);
+        int64_t probe = low + (simt_lane() + 1) * part - 1;
+        bool below = probe < high && starts[probe] < value;
+        uint32_t parts = simt_popc(simt_ballot(SIMT_ALL_LANES, below));
+        int64_t end = low + (parts + 1) * part - 1;
+        low += parts * part;
+        high = end < high ? end : high;
+        low = low < high ? low : high;
+    }
+    return low;
+}
+
+/* A row on the way through a tile. */
+struct row_cursor {
+    int64_t row, start, end; /* where the row begins and ends in the sequence of all */
+    int64_t begin;           /* its first element in memory */
+
+    /* To the row of element `at` of the sequence, which is this row or one behind it, up to `last`. */
+    TOPK_MEMBER void move_to(const struct compact_args &a, int64_t at, int64_t last) {
+        if (at < end)
+            return;
+        int64_t high = last;
+        for (int64_t step = 1; row < high; step *= 2) {
+            int64_t probe = high - row > step ? row + step : high;
+            if (a.starts[probe] > at) {
+                high = probe - 1;
+                break;
+            }
+            row = probe;
+        }
+        while (row < high) {
+            int64_t middle = high - (high - row) / 2;
+            if (a.starts[middle] <= at)
+                row = middle;
+            else
+                high = middle - 1;
+        }
+        start = a.starts[row];
+        end = a.starts[row + 1];
+        begin = row_at(a.rows, row).begin;
+    }
+};
+
+/* ---- Tiles ---- */
+
+/* Numbers of elements and rows in the sequence of all rows. */
+struct compact_tile {
+    int64_t begin, end;
+    int64_t origin;          /* the element of place 0: where `begin` lies, or the line's start before it */
+    struct row_cursor first; /* row of the first element; all elements are its if is_single */
+    int64_t last_row;        /* of the last element, or behind it */
+    int64_t row_begin, row_end; /* rows that start here: their offsets are this tile's to write */
+    bool is_single;
+};
+
+/* Where rows are dense they count as one. */
+template <typename Source>
+TOPK_DEVICE struct compact_tile dense_tile(const struct compact_args &a, int64_t from, int64_t to) {
+    const int64_t length = a.rows.length_max;
+    struct compact_tile t;
+    t.begin = move_boundary<Source>(a, 0, from);
+    t.end = to == a.total ? to : move_boundary<Source>(a, 0, to);
+    t.first = row_cursor{0, 0, INT64_MAX, 0};
+    t.last_row = 0;
+    t.is_single = true;
+    t.origin = t.begin - (t.begin == 0 ? behind_line(a, 0, (Source *)nullptr) : 0);
+    if (a.rows.rows == 1) { /* without divisions */
+        t.row_begin = from == 0 ? 0 : 1;
+        t.row_end = to == a.total ? 2 : 1;
+    } else {
+        t.row_begin = (from + length - 1) / length;
+        t.row_end = to == a.total ? a.rows.rows + 1 : (to + length - 1) / length;
+    }
+    return t;
+}
+
+/* The tile about elements [from, to). All threads; begins after a barrier. `found` has 4 places. */
+template <typename Source>
+TOPK_DEVICE struct compact_tile ragged_tile(const struct compact_args &a, simt_shared<uint64_t> found,
+                                            int64_t from, int64_t to, int64_t total) {
+    const int64_t rows = a.rows.rows;
+    struct compact_tile t;
+    for (uint32_t i = simt_warp(); i < 4; i += simt_warps()) {
+        int64_t below = starts_below(a.starts, rows + 1, (i < 2 ? from : to) + i % 2);
+        if (simt_lane() == 0)
+            found[i] = (uint64_t)below;
+    }
+    simt_block_sync();
+    int64_t row = (int64_t)(uint64_t)found[1] - 1, last = (int64_t)(uint64_t)found[3] - 1;
+    row = row < rows ? row : rows - 1; /* if no row has any elements */
+    last = last < rows ? last : rows - 1;
+    int64_t start = a.starts[row], begin = row_at(a.rows, row).begin;
+    t.first = row_cursor{row, start, a.starts[row + 1], begin};
+    t.last_row = last;
+    t.is_single = to <= t.first.end;
+    t.begin = start + move_boundary<Source>(a, begin, from - start);
+    t.end = to;
+    if (to < total)
+        t.end = a.starts[last] + move_boundary<Source>(a, row_at(a.rows, last).begin, to - a.starts[last]);
+    t.origin = t.begin;
+    if (t.is_single && t.begin == start)
+        t.origin -= behind_line(a, begin, (Source *)nullptr);
+    t.row_begin = (int64_t)(uint64_t)found[0];
+    t.row_end = to == total ? rows + 1 : (int64_t)(uint64_t)found[2];
+    return t;
+}
+
+#endif
