@@ -30,6 +30,8 @@ endfunction()
 topk_emulated_cases(plain plain --seed 21 --largest 1500 --elements 2000)
 topk_emulated_cases(schedules plain --seed 22 --smallest 500 --largest 4100 --elements 4200 --cases 100 --schedules 8)
 topk_emulated_cases(random plain --seed 23 --random 300 --elements 1200 --schedules 2)
+topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1500 --elements 10000
+  --filter shape=dense,lengths=full)
 topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 150)
 topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)

@@ -44,6 +44,11 @@ bool can_rows(const bench_point *point) {
     return can_any(point) && point->rows > 1;
 }
 
+/* Beyond these it sorts segments by their size first, and waits for the device to say how many there are. */
+bool can_some_rows(const bench_point *point) {
+    return can_rows(point) && point->rows < 500;
+}
+
 /* This one counts all elements in an int. */
 bool can_few_rows(const bench_point *point) {
     return can_rows(point) && point->rows <= INT32_MAX / point->n;
@@ -108,7 +113,7 @@ cudaError_t run_topk(const bench_gpu_rival *rival, const float *input, void *scr
 
 const bench_gpu_rival_kind kinds[] = {
     {"cub::DeviceRadixSort", can_row, true, run_radix_sort},
-    {"cub::DeviceSegmentedSort", can_rows, true, run_segmented_sort},
+    {"cub::DeviceSegmentedSort", can_some_rows, true, run_segmented_sort},
     {"cub::DeviceSegmentedRadixSort", can_few_rows, true, run_segmented_radix_sort},
 #ifdef BENCH_HAS_DEVICE_TOPK
     {"cub::DeviceTopK", can_topk, false, run_topk},

@@ -213,7 +213,7 @@ const char *topk_air_refuse(const topk_context *context, const struct plan *plan
 
 /* Fitted on an H200 (driver 580, 2026-11-20): what a pass takes besides reading; a wave of blocks that have a
  * row each; how often the input is read; and bytes for each microsecond. */
-static const double pass_us = 5, wave_us = 8, reads = 2.5, bytes_per_us = 4.6e6;
+static const double pass_us = 5, wave_us = 6, reads = 2.5, bytes_per_us = 4.6e6;
 
 double topk_air_cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(context, plan);

@@ -12,7 +12,8 @@ enum {
     COMPACT_BITS = 8,
     COMPACT_BLOCKS_PER_SM = 1,
     COMPACT_ROWS = 2,
-    COMPACT_LINE_BYTES = 32,
+    /* Half a tile of 8-bit elements: rows start between a boundary and where it is moved to. */
+    COMPACT_LINE_BYTES = 512,
 #else
     COMPACT_THREADS = 512,
     /* 16-byte groups of a tile for each thread; those of 8-bit elements, whose hits fill 32 bits with two. */

@@ -21,6 +21,7 @@ template <typename Source> struct compact_shape {
                           GROUPS = sizeof(Source) == 1 ? COMPACT_GROUPS_8 : COMPACT_GROUPS,
                           LINE = COMPACT_LINE_BYTES / sizeof(Source), ITEMS = PER * GROUPS,
                           TILE = COMPACT_THREADS * ITEMS, STEP = TILE - LINE;
+    static_assert(LINE <= STEP, "each tile has a boundary of its own");
 };
 
 template <> struct compact_shape<mask_bits> {
@@ -109,7 +110,7 @@ struct compact_tile {
     bool is_single;
 };
 
-/* Where rows are dense they count as one. */
+/* Where rows are dense they count as one: a boundary may move to before where a row starts. */
 template <typename Source>
 TOPK_DEVICE struct compact_tile dense_tile(const struct compact_args &a, int64_t from, int64_t to) {
     const int64_t length = a.rows.length_max;
@@ -120,12 +121,12 @@ TOPK_DEVICE struct compact_tile dense_tile(const struct compact_args &a, int64_t
     t.last_row = 0;
     t.is_single = true;
     t.origin = t.begin - (t.begin == 0 ? behind_line(a, 0, (Source *)nullptr) : 0);
-    if (a.rows.rows == 1) { /* without divisions */
+    if (a.rows.rows == 1) { /* divisions of 64 bits take long */
         t.row_begin = from == 0 ? 0 : 1;
         t.row_end = to == a.total ? 2 : 1;
     } else {
-        t.row_begin = (from + length - 1) / length;
-        t.row_end = to == a.total ? a.rows.rows + 1 : (to + length - 1) / length;
+        t.row_begin = (t.begin + length - 1) / length;
+        t.row_end = to == a.total ? a.rows.rows + 1 : (t.end + length - 1) / length;
     }
     return t;
 }

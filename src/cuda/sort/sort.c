@@ -278,8 +278,9 @@ const char *topk_sort_refuse(const topk_context *context, const struct plan *pla
     return NULL;
 }
 
-/* Bytes that a device moves in a microsecond, and what a launch takes. */
-static const double BYTES_PER_US = 4e6, LAUNCH_US = 3;
+/* Fitted on an H200 (driver 580, 2026-11-20): bytes that passes move in a microsecond, and what a pass takes
+ * besides; elements that blocks of one row each rank in a microsecond, and what their launch takes. */
+static const double BYTES_PER_US = 4e6, PASS_US = 13, RANKED_PER_US = 110e3, LAUNCH_US = 3;
 
 double topk_sort_cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(plan, false);
@@ -287,9 +288,9 @@ double topk_sort_cost_us(const topk_context *context, const struct plan *plan) {
     const double entry = (double)plan->element_bytes + (s.is_kth ? 0 : s.wide ? 8 : 4);
     (void)context;
     if (s.one_block || rows == 0) {
-        return LAUNCH_US + elements * (double)(plan->element_bytes * (1 + s.passes)) / BYTES_PER_US;
+        return LAUNCH_US + elements * (double)s.passes / RANKED_PER_US;
     }
     const double groups = rows / (double)s.group_rows, launches = s.passes + 2 + s.is_kth;
-    return groups * launches * LAUNCH_US +
+    return groups * launches * PASS_US +
            elements * ((double)plan->element_bytes + 2 * s.passes * entry) / BYTES_PER_US;
 }
