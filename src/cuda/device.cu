@@ -83,7 +83,7 @@ int topk_device_leave(const struct device_handle *handle) {
 }
 
 int topk_device_zero(topk_stream stream, void *address, size_t bytes) {
-    return bytes == 0 ? cudaSuccess : cudaMemsetAsync(address, 0, bytes, stream);
+    return bytes == 0 ? cudaSuccess : simt_memset_async(stream, address, 0, bytes);
 }
 
 const char *topk_device_error(int error) {
