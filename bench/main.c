@@ -31,6 +31,9 @@ static const struct argp_option options[] = {
     {"n", first_dimension + BENCH_N, "LIST", 0, "elements of a row", 1},
     {"k", first_dimension + BENCH_K, "LIST", 0, "e.g. 10, 10^5, n/100, n", 1},
     {"keep", first_dimension + BENCH_KEEP, "LIST", 0, "where: percent of the elements that match", 1},
+    {"predicate", first_dimension + BENCH_PREDICATE, "LIST", 0, "CUDA, where: greater, byte-mask, bit-mask",
+     1},
+    {"outputs", first_dimension + BENCH_OUTPUTS, "LIST", 0, "CUDA, where: indices, values, both, count", 1},
     {"direction", first_dimension + BENCH_DIRECTION, "LIST", 0, "largest, smallest", 1},
     {"order", first_dimension + BENCH_ORDER, "LIST", 0, "best, any", 1},
     {"ties", first_dimension + BENCH_TIES, "LIST", 0, "lowest, any", 1},
@@ -251,7 +254,8 @@ int main(int argc, char **argv) {
             "topk-bench: which suite? quick, all or one of\n"
             "  CPU   select, sizes, data, rows, large-k, kth, where\n"
             "  CUDA  select, sizes, data, rows, large-k, kth, peers, peers-GROUP, air-figures, air-fig6,\n"
-            "        air-fig7, air-fig9, air-fig10, air-alpha, air-table3\n");
+            "        air-fig7, air-fig9, air-fig10, air-alpha, air-table3, where, where-figures,\n"
+            "        where-share, where-n, where-types, where-outputs, where-phases\n");
         return EXIT_FAILURE;
     }
     int status = open_context(&arguments);

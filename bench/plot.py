@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of CSV files of topk-bench and rivals.py, as SVG: the time of a call and its ratio to one read,
-over the row length, k and the number of rows, wherever the results hold at least two values of these.
+"""Plots of CSV files of topk-bench and rivals.py, as SVG: the time of a call and its ratio to the limit, which for
+select is one read, over the row length, k, the number of rows and the share that is kept, wherever the results hold at least two values of these.
 
   plot.py RESULTS.csv... --out FOLDER
   plot.py fig6.csv --split n,data --out FOLDER     a plot for each n and each data, not one of all lines
@@ -13,12 +13,12 @@ import html
 import math
 import os
 
-AXES = {"n": "elements of a row", "k": "k", "rows": "rows", "alpha": "alpha"}
-MEASURES = {"call_us": "microseconds", "to_limit": "times one read"}
+AXES = {"n": "elements of a row", "k": "k", "rows": "rows", "alpha": "alpha", "keep_percent": "percent kept"}
+MEASURES = {"call_us": "microseconds", "to_limit": "times the limit"}
 # What tells one line of a plot from another; the axis itself is left out.
-SERIES = ["what", "operation", "type", "data", "rows", "n", "k", "order", "ties", "method", "tuning", "launch",
-          "threads", "cache", "features"]
-HIDDEN = {"alpha": {"tuning"}}  # what the axis stands for
+SERIES = ["what", "operation", "type", "data", "rows", "n", "k", "order", "ties", "index", "method", "tuning",
+          "launch", "predicate", "outputs", "threads", "cache", "features"]
+HIDDEN = {"alpha": {"tuning"}, "keep_percent": {"k"}}  # what the axis stands for
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 480, 70, 330, 40, 50
 COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#7b4b94", "#e377c2", "#8c564b", "#555555"]
@@ -26,10 +26,10 @@ COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#7b4b94", "#e377c2", "#8
 
 def read_results(paths):
     results = []
+    of_gpus = dict.fromkeys(("tuning", "launch", "predicate", "outputs"), "")  # only results on a GPU have these
     for path in paths:
         with open(path, newline="") as file:
-            # Only results on a GPU have a tuning and a launch.
-            results += [{"tuning": "", "launch": "", **line} for line in csv.DictReader(file) if line["check"] == "ok"]
+            results += [{**of_gpus, **line} for line in csv.DictReader(file) if line["check"] == "ok"]
     for line in results:
         alpha = line["tuning"].removeprefix("alpha=") if line["tuning"].startswith("alpha=") else "0"
         line["alpha"] = line["n"] if alpha == "n" else alpha if alpha.isdigit() else "0"

@@ -5,7 +5,7 @@ input, and the ratio is the median of these pairs. Every result is verified befo
 one shows no time. The CSV has the columns of topk-bench; those about reads stay empty.
 
   rivals.py --library build/libtopk.so [SUITE]      SUITE: targets (default), select, rows, where, quick
-  rivals.py --library build/libtopk.so --device cuda [SUITE]      peers (default), quick; see rivals_cuda.py
+  rivals.py --library build/libtopk.so --device cuda [SUITE]      peers (default), where, quick; see rivals_cuda.py
 """
 
 import argparse
@@ -233,7 +233,7 @@ def parse_arguments():
     parser.add_argument("--csv", help="write the results to this file too")
     options = parser.parse_args()
     options.suite = options.suite or ("peers" if options.device == "cuda" else "targets")
-    if options.suite not in (("peers", "quick") if options.device == "cuda" else POINTS):
+    if options.suite not in (("peers", "where", "quick") if options.device == "cuda" else POINTS):
         parser.error(f"no suite '{options.suite}' for {options.device}")
     return options
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libtopk beside torch.topk on a GPU; rivals.py --device cuda runs it. Device time is taken between events
+"""libtopk beside torch.topk and torch.nonzero on a GPU; rivals.py --device cuda runs it. Device time is taken between events
 behind a kernel that sleeps, so that the time the host takes to launch does not count; runs go round copies of
-the input that fill 256 MiB. Every result is verified against torch.sort before it is timed."""
+the input that fill 256 MiB. torch.nonzero waits for the device to say how many matches there are, so that it is timed
+on an idle stream. Every result is verified before it is timed: against torch.sort, and match by match."""
 
 import csv
 import os
@@ -24,7 +25,15 @@ def peer_points():
         return [(int(line["rows"]), int(line["n"]), int(line["k"]), line["data"]) for line in csv.DictReader(file)]
 
 
-SUITES = {"quick": lambda: QUICK, "peers": peer_points}
+def where_points():
+    """(n, percent kept) of the points that were measured, and of a short row."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers_where_h200.csv")
+    with open(path, newline="") as file:
+        measured = [(int(line["n"]), int(line["keep_percent"])) for line in csv.DictReader(file)]
+    return [(2**20, percent) for percent in (1, 10, 50, 90)] + measured
+
+
+SUITES = {"quick": lambda: QUICK, "peers": peer_points, "where": where_points}
 
 
 def make_data(name, rows, n, seed):
@@ -51,12 +60,14 @@ def is_right(data, values, indices, best, order):
     return distinct and ordered and same and torch.equal(data.gather(1, indices), values)
 
 
-def device_us(run, copies, runs):
-    """Median device microseconds; each run reads the next copy."""
+def device_us(run, copies, runs, waits):
+    """Median device microseconds; each run reads the next copy. What waits for the device finds an idle stream, and
+    what the host does meanwhile counts."""
     begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
     samples = []
     for i in range(runs + 2):
-        torch.cuda._sleep(SLEEP_CYCLES)
+        if not waits:
+            torch.cuda._sleep(SLEEP_CYCLES)
         begin.record()
         run(copies[i % len(copies)])
         end.record()
@@ -76,9 +87,52 @@ def host_us(run, copies, runs):
     return statistics.median(samples)
 
 
-def timed(run, copies, runs):
-    call, host = device_us(run, copies, runs), host_us(run, copies, runs)
+def timed(run, copies, runs, waits=False):
+    call, host = device_us(run, copies, runs, waits), host_us(run, copies, runs)
     return {"check": "ok", "pairs": runs, "call_us": call, "host_us": host}
+
+
+def run_where(library, point, options, report):
+    """float32 uniform in (0, 1], int32 indices of the elements above a bound; torch gives int64."""
+    n, percent = point
+    runs = max(options.pairs, RUNS_MIN)
+    data = make_data("uniform", 1, n, options.seed)[0]
+    copies = [data] + [data.clone() for _ in range(COLD_BYTES // (4 * n))]
+    bound = float(torch.kthvalue(data, n - n * percent // 100).values)
+    right = torch.arange(n, dtype=torch.int32, device="cuda")[data > bound]
+    matches = right.numel()
+    line = {"operation": "where", "type": "f32", "data": "uniform", "rows": 1, "n": n, "k": matches,
+            "keep_percent": percent, "direction": "largest", "order": "best", "ties": "lowest", "index": "i32",
+            "method": options.method or "auto", "threads": 0, "cache": "cold",
+            "features": torch.cuda.get_device_name(), "pairs": "", "check": "FAIL"}
+
+    indices = torch.full((matches,), -7, dtype=torch.int32, device="cuda")
+    offsets = torch.full((2,), -7, dtype=torch.int64, device="cuda")
+    call, needed = library.where_on_device(n, bound, matches, options.method)
+    workspace = torch.empty(max(needed, 1), dtype=torch.uint8, device="cuda")
+    stream = torch.cuda.current_stream().cuda_stream
+
+    def ours(copy):
+        call(copy.data_ptr(), indices.data_ptr(), offsets.data_ptr(), workspace.data_ptr(), stream)
+
+    def is_found():
+        return offsets.tolist() == [0, matches] and torch.equal(indices, right)
+    own = {**line, "what": "topk", "workspace_bytes": needed}
+    ours(data)
+    if is_found():
+        own.update(timed(ours, copies, runs), to_topk=1.0)
+        if not is_found():
+            own = {**line, "what": "topk", "workspace_bytes": needed}
+    report.add(own)
+
+    def theirs(copy):
+        return torch.nonzero(copy > bound)
+    rival = {**line, "what": "torch.nonzero", "index": "i64", "method": ""}
+    if own["check"] == "ok":
+        if torch.equal(theirs(data)[:, 0], right.long()):
+            rival.update(timed(theirs, copies, runs, waits=True))
+            rival["to_topk"] = rival["call_us"] / own["call_us"]
+        report.add(rival)
 
 
 def run_point(library, point, options, report):
@@ -122,5 +176,8 @@ def run_point(library, point, options, report):
 def run(library, options, report):
     print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, CUDA {torch.version.cuda}")
     for point in SUITES[options.suite]():
-        run_point(library, point, options, report)
+        if options.suite == "where":
+            run_where(library, point, options, report)
+        else:
+            run_point(library, point, options, report)
         torch.cuda.empty_cache()

@@ -115,6 +115,22 @@ class Library:
                                              needed.value, stream))
         return call, needed.value
 
+    def where_on_device(self, n, bound, capacity, method):
+        """call(data, indices, offsets, workspace, stream) of device addresses: the elements of a float32 row above a
+        bound; and the workspace bytes."""
+        problem = Problem(size=ctypes.sizeof(Problem), type=F32, extent_type=1, rows=1, length_max=n,
+                          method=method.encode() if method else None)
+        needed = c_size_t()
+        self._check(self.lib.topk_workspace_size(self.context, WHERE, byref(problem), byref(needed)))
+        predicate = Predicate(size=ctypes.sizeof(Predicate), kind=GREATER,
+                              low=Bound(BOUND_F64, BoundValue(f64=float(bound))))
+
+        def call(data, indices, offsets, workspace, stream):
+            inputs = Input(size=ctypes.sizeof(Input), values=data)
+            self._check(self.lib.topk_where(self.context, byref(problem), byref(inputs), byref(predicate), None, indices,
+                                            capacity, offsets, workspace, needed.value, stream))
+        return call, needed.value
+
     def where_greater(self, array, bound, capacity):
         """The same for the elements above a bound; the outputs are (indices, offsets)."""
         problem = self._problem(array, 0, "best")

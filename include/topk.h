@@ -5,6 +5,8 @@
  *   topk_select   the k best elements of each row
  *   topk_kth      the k-th best element of each row, and how many are better and equal
  *   topk_where    the elements of each row that meet a predicate, in input order
+ *   topk_select_where    the k best of those elements
+ *   topk_count, topk_mask    how many they are in each row, and which, as a bit mask
  *   topk_accumulator_*   the k best elements of a stream of chunks
  *
  * This is the whole core interface. CONTRACT.md states what every function promises on every
@@ -59,7 +61,7 @@ typedef enum topk_status {
     TOPK_ERROR_MISALIGNED = 7,           /* a pointer is not aligned to its element */
     TOPK_ERROR_OVERLAP = 8,              /* an output overlaps another buffer */
     TOPK_ERROR_WORKSPACE_TOO_SMALL = 9,  /* the workspace or state is smaller than its size function says */
-    TOPK_ERROR_UNSUPPORTED = 10,         /* a combination of options that has no meaning */
+    TOPK_ERROR_UNSUPPORTED = 10,         /* options that do not go together; an operation the backend lacks */
     TOPK_ERROR_UNKNOWN_METHOD = 11,      /* the backend has no method of that name */
     TOPK_ERROR_METHOD_CANNOT = 12,       /* the forced method cannot serve this problem; the text says why */
     TOPK_ERROR_BACKEND_UNAVAILABLE = 13, /* no such backend in this build or on this machine */
@@ -136,7 +138,10 @@ typedef enum topk_shape {
 typedef enum topk_operation {
     TOPK_OPERATION_SELECT = 1,
     TOPK_OPERATION_KTH = 2,
-    TOPK_OPERATION_WHERE = 3
+    TOPK_OPERATION_WHERE = 3,
+    TOPK_OPERATION_SELECT_WHERE = 4,
+    TOPK_OPERATION_COUNT = 5,
+    TOPK_OPERATION_MASK = 6
 } topk_operation;
 
 /* ---- Context --------------------------------------------------------------------------------- */
@@ -357,6 +362,41 @@ TOPK_API topk_status topk_where(topk_context *context, const topk_problem *probl
                                 const topk_predicate *predicate, void *values, void *indices,
                                 int64_t capacity, int64_t *offsets, void *workspace, size_t workspace_bytes,
                                 topk_stream stream);
+
+/* The k best elements among those of each row that meet a predicate: topk_select() as if the row had
+ * only these, but positions are those in the whole row. A row with fewer than k of them ends in
+ * padding. All parameters and options of the problem mean what they mean to topk_select(), and the
+ * predicate what it means to topk_where(). input->values is read with every predicate.
+ *
+ * Statuses as topk_select(). */
+TOPK_API topk_status topk_select_where(topk_context *context, const topk_problem *problem,
+                                       const topk_input *input, const topk_predicate *predicate, void *values,
+                                       void *indices, void *workspace, size_t workspace_bytes,
+                                       topk_stream stream);
+
+/* How many elements of each row meet a predicate. Of the problem the same is read as by topk_where().
+ *
+ * counts  rows counts, one for each row
+ *
+ * input->values may be NULL with a mask; input->indices and input->k have no meaning here, but must be
+ * valid. Statuses as topk_select(). */
+TOPK_API topk_status topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
+                                const topk_predicate *predicate, int64_t *counts, void *workspace,
+                                size_t workspace_bytes, topk_stream stream);
+
+/* Which elements meet a predicate, as a bit mask that TOPK_BIT_MASK can read. Of the problem the same is
+ * read as by topk_where().
+ *
+ * mask  (elements + 7) / 8 bytes. Bit e % 8 (lowest first) of byte mask[e / 8] is 1 if element e of
+ *       values lies in a row and meets the predicate, else 0; the bits behind the last element are 0.
+ *       `elements` is what the problem's bounds let rows reach: for strided rows
+ *       (rows - 1) * row_stride + length_max, else elements_max; 0 if rows or length_max is 0
+ *
+ * An element that several rows share has one bit. The inputs are those of topk_count(), and so are the
+ * statuses. */
+TOPK_API topk_status topk_mask(topk_context *context, const topk_problem *problem, const topk_input *input,
+                               const topk_predicate *predicate, void *mask, void *workspace,
+                               size_t workspace_bytes, topk_stream stream);
 
 /* ---- Accumulator ----------------------------------------------------------------------------- */
 

@@ -38,6 +38,8 @@ typedef struct topk_tuning {
     topk_queue queue;       /* kind of queue */
     double epsilon;         /* rtopk: relative precision of the threshold; approximate. < 0: undefined */
     int max_iterations;     /* rtopk: search steps at most; approximate */
+    int fused_filter;       /* 1: the last block of the last digit's pass filters the rest by itself */
+    int one_pass;           /* compact: 1: one pass; 0: three phases, as published (rows without gaps) */
 } topk_tuning;
 
 #define TOPK_TUNING_INIT                                                                                     \
@@ -45,7 +47,7 @@ typedef struct topk_tuning {
         sizeof(topk_tuning), TOPK_TUNING_UNDEFINED, TOPK_TUNING_UNDEFINED, TOPK_TUNING_UNDEFINED,            \
             TOPK_TUNING_UNDEFINED, TOPK_TUNING_UNDEFINED, TOPK_TUNING_UNDEFINED, TOPK_TUNING_UNDEFINED,      \
             TOPK_TUNING_UNDEFINED, TOPK_TUNING_UNDEFINED, TOPK_TUNING_UNDEFINED, TOPK_TUNING_UNDEFINED,      \
-            TOPK_QUEUE_UNDEFINED, -1.0, TOPK_TUNING_UNDEFINED                                                \
+            TOPK_QUEUE_UNDEFINED, -1.0, TOPK_TUNING_UNDEFINED, TOPK_TUNING_UNDEFINED, TOPK_TUNING_UNDEFINED  \
     }
 
 #endif /* TOPK_EXPERIMENTAL_H */

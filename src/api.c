@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Entry points: validate, choose, run. */
-#include <string.h>
-
 #include "choose.h"
 #include "status.h"
 
@@ -19,6 +17,18 @@ topk_status topk_workspace_size(const topk_context *context, topk_operation oper
     return status;
 }
 
+enum { BUFFERS_MAX = INPUT_BUFFERS + 6 };
+
+/* A call on its way: `call` is filled, and its buffers are listed, step by step. */
+struct entry {
+    struct plan plan;
+    struct candidate chosen;
+    topk_predicate predicate;
+    struct call call;
+    struct buffer buffers[BUFFERS_MAX];
+    size_t buffer_count;
+};
+
 static topk_status check_workspace(const struct candidate *chosen, size_t workspace_bytes) {
     return workspace_bytes >= chosen->workspace_bytes
                ? TOPK_OK
@@ -33,92 +43,116 @@ static topk_status check_stream(const topk_context *context, topk_stream stream)
                : topk_fail(TOPK_ERROR_UNSUPPORTED, "stream must be NULL on the CPU");
 }
 
-/* What all entry points begin with: a plan, a method, and a call whose input is copied and listed in
- * `buffers`; outputs are still to be checked. */
-static topk_status begin(const topk_context *context, topk_operation operation, const topk_problem *problem,
-                         const topk_input *input, bool reads_values, size_t workspace_bytes,
-                         topk_stream stream, struct plan *plan, struct candidate *chosen, struct call *call,
-                         struct buffer *buffers) {
-    topk_status status = topk_prepare(context, operation, problem, plan, chosen);
+/* What all entry points begin with: a plan, a method, and a call whose inputs are copied and listed. */
+static topk_status begin(struct entry *entry, topk_context *context, topk_operation operation,
+                         const topk_problem *problem, const topk_input *input, bool reads_values,
+                         size_t workspace_bytes, topk_stream stream) {
+    struct plan *plan = &entry->plan;
+    topk_status status = topk_prepare(context, operation, problem, plan, &entry->chosen);
     if (status != TOPK_OK || (status = check_stream(context, stream)) != TOPK_OK ||
-        (status = topk_check_input(plan, input, reads_values, &call->input, buffers)) != TOPK_OK) {
+        (status = topk_check_input(plan, input, reads_values, &entry->call.input, entry->buffers)) !=
+            TOPK_OK) {
         return status;
     }
-    call->context = context;
-    call->plan = plan;
-    call->stream = stream;
-    return check_workspace(chosen, workspace_bytes);
+    entry->buffer_count = INPUT_BUFFERS;
+    entry->call.context = context;
+    entry->call.plan = plan;
+    entry->call.stream = stream;
+    return check_workspace(&entry->chosen, workspace_bytes);
+}
+
+/* Copies the predicate; before begin(), which may have to know of it. */
+static topk_status begin_predicate(struct entry *entry, const topk_predicate *predicate) {
+    entry->call.predicate = &entry->predicate;
+    return topk_check_predicate(predicate, &entry->predicate);
+}
+
+static void list_buffer(struct entry *entry, struct buffer buffer) {
+    entry->buffers[entry->buffer_count++] = buffer;
+}
+
+static void list_output(struct entry *entry, const char *name, const void *data, size_t count,
+                        size_t element_bytes) {
+    list_buffer(entry, (struct buffer){name, data, count * element_bytes, element_bytes, false, true});
+}
+
+/* The buffers that a predicate reads. */
+static void list_predicate(struct entry *entry) {
+    const topk_predicate *predicate = &entry->predicate;
+    const size_t elements = entry->plan.input_elements;
+    const size_t mask_bytes = predicate->kind == TOPK_BYTE_MASK  ? elements
+                              : predicate->kind == TOPK_BIT_MASK ? bit_mask_bytes(elements)
+                                                                 : 0;
+    const size_t bounds = predicate->kind == TOPK_BETWEEN ? 2 : 1;
+    list_buffer(entry, (struct buffer){"predicate->mask", predicate->mask, mask_bytes, 1, true, false});
+    list_buffer(entry, (struct buffer){"predicate->bounds", predicate->bounds, bounds * sizeof(topk_bound),
+                                       _Alignof(topk_bound), false, false});
+}
+
+/* What all entry points end with: the workspace joins the buffers, which are checked; then the method
+ * runs, if there is anything to do. */
+static topk_status finish(struct entry *entry, void *workspace, bool anything) {
+    entry->call.workspace = workspace;
+    list_buffer(entry, (struct buffer){"workspace", workspace, entry->chosen.workspace_bytes, 1, true, true});
+    const topk_status status = topk_check_buffers(entry->buffers, entry->buffer_count);
+    return status != TOPK_OK || !anything ? status : entry->chosen.method->run(&entry->call);
+}
+
+/* The end of topk_select() and topk_select_where(). */
+static topk_status finish_select(struct entry *entry, void *values, void *indices, void *workspace) {
+    const struct plan *plan = &entry->plan;
+    entry->call.values = values;
+    entry->call.indices = indices;
+    list_output(entry, "values", values, plan->output_elements, plan->element_bytes);
+    list_output(entry, "indices", indices, plan->output_elements, plan->index_bytes);
+    return finish(entry, workspace, plan->output_elements > 0);
 }
 
 topk_status topk_select(topk_context *context, const topk_problem *problem, const topk_input *input,
                         void *values, void *indices, void *workspace, size_t workspace_bytes,
                         topk_stream stream) {
-    struct plan plan;
-    struct candidate chosen;
-    struct buffer buffers[INPUT_BUFFERS + 3];
-    struct call call = {.workspace = workspace, .values = values, .indices = indices};
-    topk_status status = begin(context, TOPK_OPERATION_SELECT, problem, input, true, workspace_bytes, stream,
-                               &plan, &chosen, &call, buffers);
-    if (status != TOPK_OK) {
-        return status;
-    }
-    struct buffer *outputs = buffers + INPUT_BUFFERS;
-    outputs[0] = (struct buffer){"values",           values, plan.output_elements * plan.element_bytes,
-                                 plan.element_bytes, false,  true};
-    outputs[1] = (struct buffer){"indices",        indices, plan.output_elements * plan.index_bytes,
-                                 plan.index_bytes, false,   true};
-    outputs[2] = (struct buffer){"workspace", workspace, chosen.workspace_bytes, 1, true, true};
-    status = topk_check_buffers(buffers, INPUT_BUFFERS + 3);
-    return status != TOPK_OK || plan.output_elements == 0 ? status : chosen.method->run(&call);
+    struct entry entry = {.buffer_count = 0};
+    const topk_status status =
+        begin(&entry, context, TOPK_OPERATION_SELECT, problem, input, true, workspace_bytes, stream);
+    return status != TOPK_OK ? status : finish_select(&entry, values, indices, workspace);
 }
 
 topk_status topk_kth(topk_context *context, const topk_problem *problem, const topk_input *input, void *kth,
                      int64_t *better, int64_t *equal, void *workspace, size_t workspace_bytes,
                      topk_stream stream) {
-    struct plan plan;
-    struct candidate chosen;
-    struct buffer buffers[INPUT_BUFFERS + 4];
-    struct call call = {.workspace = workspace, .values = kth, .better = better, .equal = equal};
-    topk_status status = begin(context, TOPK_OPERATION_KTH, problem, input, true, workspace_bytes, stream,
-                               &plan, &chosen, &call, buffers);
+    struct entry entry = {.call = {.values = kth, .better = better, .equal = equal}};
+    const topk_status status =
+        begin(&entry, context, TOPK_OPERATION_KTH, problem, input, true, workspace_bytes, stream);
     if (status != TOPK_OK) {
         return status;
     }
-    const size_t rows = (size_t)plan.problem.rows;
-    struct buffer *outputs = buffers + INPUT_BUFFERS;
-    outputs[0] = (struct buffer){"kth", kth, rows * plan.element_bytes, plan.element_bytes, false, true};
-    outputs[1] = (struct buffer){"better", better, rows * sizeof *better, sizeof *better, false, true};
-    outputs[2] = (struct buffer){"equal", equal, rows * sizeof *equal, sizeof *equal, false, true};
-    outputs[3] = (struct buffer){"workspace", workspace, chosen.workspace_bytes, 1, true, true};
-    status = topk_check_buffers(buffers, INPUT_BUFFERS + 4);
-    return status != TOPK_OK || rows == 0 ? status : chosen.method->run(&call);
+    const size_t rows = (size_t)entry.plan.problem.rows;
+    list_output(&entry, "kth", kth, rows, entry.plan.element_bytes);
+    list_output(&entry, "better", better, rows, sizeof *better);
+    list_output(&entry, "equal", equal, rows, sizeof *equal);
+    return finish(&entry, workspace, rows > 0);
 }
 
-/* The buffers that a predicate reads. */
-static void predicate_buffers(const struct plan *plan, const topk_predicate *predicate,
-                              struct buffer *buffers) {
-    const size_t elements = plan->input_elements;
-    const bool byte_mask = predicate->kind == TOPK_BYTE_MASK, bit_mask = predicate->kind == TOPK_BIT_MASK;
-    const size_t mask_bytes = byte_mask ? elements : bit_mask ? elements / 8 + (elements % 8 != 0) : 0;
-    const size_t bounds = predicate->kind == TOPK_BETWEEN ? 2 : 1;
-    buffers[0] = (struct buffer){"predicate->mask", predicate->mask, mask_bytes, 1, true, false};
-    buffers[1] = (struct buffer){"predicate->bounds",
-                                 predicate->bounds,
-                                 bounds * sizeof(topk_bound),
-                                 _Alignof(topk_bound),
-                                 false,
-                                 false};
+topk_status topk_select_where(topk_context *context, const topk_problem *problem, const topk_input *input,
+                              const topk_predicate *predicate, void *values, void *indices, void *workspace,
+                              size_t workspace_bytes, topk_stream stream) {
+    struct entry entry = {.buffer_count = 0};
+    topk_status status = begin_predicate(&entry, predicate);
+    if (status != TOPK_OK || (status = begin(&entry, context, TOPK_OPERATION_SELECT_WHERE, problem, input,
+                                             true, workspace_bytes, stream)) != TOPK_OK) {
+        return status;
+    }
+    list_predicate(&entry);
+    return finish_select(&entry, values, indices, workspace);
 }
 
 topk_status topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
                        const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
                        int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream) {
-    struct plan plan;
-    struct candidate chosen;
-    topk_predicate known;
-    struct buffer buffers[INPUT_BUFFERS + 6];
+    struct entry entry = {
+        .call = {.values = values, .indices = indices, .capacity = capacity, .offsets = offsets}};
     bool overflow = false;
-    topk_status status = topk_check_predicate(predicate, &known);
+    topk_status status = begin_predicate(&entry, predicate);
     if (status != TOPK_OK) {
         return status;
     }
@@ -126,33 +160,65 @@ topk_status topk_where(topk_context *context, const topk_problem *problem, const
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "capacity is %lld, must not be negative",
                          (long long)capacity);
     }
-    struct call call = {.workspace = workspace,
-                        .values = values,
-                        .indices = indices,
-                        .predicate = &known,
-                        .capacity = capacity,
-                        .offsets = offsets};
-    const bool reads_values = predicate_compares(known.kind) || values != NULL;
-    status = begin(context, TOPK_OPERATION_WHERE, problem, input, reads_values, workspace_bytes, stream,
-                   &plan, &chosen, &call, buffers);
+    const bool reads_values = predicate_compares(entry.predicate.kind) || values != NULL;
+    status =
+        begin(&entry, context, TOPK_OPERATION_WHERE, problem, input, reads_values, workspace_bytes, stream);
     if (status != TOPK_OK) {
         return status;
     }
-    struct buffer *more = buffers + INPUT_BUFFERS;
-    predicate_buffers(&plan, &known, more);
-    more[2] = (struct buffer){
-        "values",           values, topk_checked_bytes(capacity, plan.element_bytes, &overflow),
-        plan.element_bytes, false,  true};
-    more[3] =
-        (struct buffer){"indices",        indices, topk_checked_bytes(capacity, plan.index_bytes, &overflow),
-                        plan.index_bytes, false,   true};
-    more[4] = (struct buffer){"offsets",       offsets, ((size_t)plan.problem.rows + 1) * sizeof *offsets,
-                              sizeof *offsets, false,   true};
-    more[5] = (struct buffer){"workspace", workspace, chosen.workspace_bytes, 1, true, true};
+    (void)topk_checked_bytes(capacity, 8, &overflow);
     if (overflow && (values != NULL || indices != NULL)) {
         return topk_fail(TOPK_ERROR_OVERFLOW, "outputs of capacity %lld exceed 2^63 bytes",
                          (long long)capacity);
     }
-    status = topk_check_buffers(buffers, INPUT_BUFFERS + 6);
-    return status != TOPK_OK ? status : chosen.method->run(&call);
+    list_predicate(&entry);
+    list_output(&entry, "values", values, (size_t)capacity, entry.plan.element_bytes);
+    list_output(&entry, "indices", indices, (size_t)capacity, entry.plan.index_bytes);
+    list_output(&entry, "offsets", offsets, (size_t)entry.plan.problem.rows + 1, sizeof *offsets);
+    return finish(&entry, workspace, true);
+}
+
+/* topk_count() and topk_mask() up to their one output, which they must be given. */
+static topk_status begin_reading(struct entry *entry, topk_context *context, topk_operation operation,
+                                 const topk_problem *problem, const topk_input *input,
+                                 const topk_predicate *predicate, size_t workspace_bytes,
+                                 topk_stream stream) {
+    topk_status status = begin_predicate(entry, predicate);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    status = begin(entry, context, operation, problem, input, predicate_compares(entry->predicate.kind),
+                   workspace_bytes, stream);
+    if (status == TOPK_OK) {
+        list_predicate(entry);
+    }
+    return status;
+}
+
+topk_status topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
+                       const topk_predicate *predicate, int64_t *counts, void *workspace,
+                       size_t workspace_bytes, topk_stream stream) {
+    struct entry entry = {.call = {.counts = counts}};
+    const topk_status status = begin_reading(&entry, context, TOPK_OPERATION_COUNT, problem, input, predicate,
+                                             workspace_bytes, stream);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    const size_t rows = (size_t)entry.plan.problem.rows;
+    list_buffer(&entry, (struct buffer){"counts", counts, rows * sizeof *counts, sizeof *counts, true, true});
+    return finish(&entry, workspace, rows > 0);
+}
+
+topk_status topk_mask(topk_context *context, const topk_problem *problem, const topk_input *input,
+                      const topk_predicate *predicate, void *mask, void *workspace, size_t workspace_bytes,
+                      topk_stream stream) {
+    struct entry entry = {.call = {.mask = mask}};
+    const topk_status status = begin_reading(&entry, context, TOPK_OPERATION_MASK, problem, input, predicate,
+                                             workspace_bytes, stream);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    const size_t bytes = bit_mask_bytes(entry.plan.input_elements);
+    list_buffer(&entry, (struct buffer){"mask", mask, bytes, 1, true, true});
+    return finish(&entry, workspace, bytes > 0);
 }

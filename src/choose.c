@@ -16,7 +16,11 @@ const struct method *topk_find_method(const struct backend *backend, const char 
     return NULL;
 }
 
-static const char *const operations[] = {"", "select", "kth", "where"};
+static const char *const operations[] = {
+    [TOPK_OPERATION_SELECT] = "select", [TOPK_OPERATION_KTH] = "kth",
+    [TOPK_OPERATION_WHERE] = "where",   [TOPK_OPERATION_SELECT_WHERE] = "select_where",
+    [TOPK_OPERATION_COUNT] = "count",   [TOPK_OPERATION_MASK] = "mask",
+};
 
 static void consider(const topk_context *context, const struct plan *plan, struct candidate *candidate) {
     const struct method *method = candidate->method;
@@ -83,7 +87,7 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, st
     return TOPK_OK;
 }
 
-topk_status topk_refuse(const struct choice *choice, const struct plan *plan) {
+topk_status topk_refuse(const topk_context *context, const struct choice *choice, const struct plan *plan) {
     for (size_t i = 0; i < choice->count; i++) {
         if (choice->candidates[i].method == choice->forced) {
             return topk_fail(TOPK_ERROR_METHOD_CANNOT, "method '%s' cannot serve this problem: %s",
@@ -96,9 +100,12 @@ topk_status topk_refuse(const struct choice *choice, const struct plan *plan) {
             last = &choice->candidates[i];
         }
     }
+    if (last == NULL) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "the %s backend has no method that does %s",
+                         context->backend->name, operations[plan->operation]);
+    }
     return topk_fail(TOPK_ERROR_METHOD_CANNOT, "no method can serve this %s; the last tried, '%s': %s",
-                     operations[plan->operation], last ? last->method->name : "none",
-                     last ? last->refusal : "the backend has none");
+                     operations[plan->operation], last->method->name, last->refusal);
 }
 
 topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,
@@ -113,7 +120,7 @@ topk_status topk_prepare(const topk_context *context, topk_operation operation, 
         return status;
     }
     if (choice.chosen == NULL) {
-        return topk_refuse(&choice, plan);
+        return topk_refuse(context, &choice, plan);
     }
     *chosen = *choice.chosen;
     return TOPK_OK;

@@ -29,7 +29,7 @@ const struct method *topk_find_method(const struct backend *backend, const char 
 topk_status topk_choose(const topk_context *context, const struct plan *plan, struct choice *choice);
 
 /* The failure to report for a choice without a chosen method. */
-topk_status topk_refuse(const struct choice *choice, const struct plan *plan);
+topk_status topk_refuse(const topk_context *context, const struct choice *choice, const struct plan *plan);
 
 /* Validates the problem and chooses: *chosen is the method's row of the table. */
 topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,

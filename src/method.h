@@ -12,12 +12,14 @@ struct call {
     const struct plan *plan;
     topk_input input;
     void *workspace;
-    void *values;                           /* select, where: results; kth: the k-th elements */
-    void *indices;                          /* select, where */
+    void *values;                           /* select, select_where, where: results; kth: the k-th elements */
+    void *indices;                          /* select, select_where, where */
     int64_t *better, *equal;                /* kth */
-    const struct topk_predicate *predicate; /* where */
+    const struct topk_predicate *predicate; /* all but select and kth; else NULL */
     int64_t capacity;                       /* where */
     int64_t *offsets;                       /* where */
+    int64_t *counts;                        /* count */
+    unsigned char *mask;                    /* mask */
     topk_stream stream;                     /* NULL on the CPU */
 };
 

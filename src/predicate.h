@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Predicates of topk_where, reduced to arcs of places. */
+ * Predicates, reduced to arcs of places. */
 #ifndef TOPK_SRC_PREDICATE_H
 #define TOPK_SRC_PREDICATE_H
+
+#include <stddef.h>
 
 #include "keys.h"
 #include "topk.h"
@@ -23,8 +25,22 @@ static inline bool predicate_compares(topk_predicate_kind kind) {
     return kind >= TOPK_GT && kind <= TOPK_BETWEEN;
 }
 
+/* Bytes of a mask with a bit for each element. */
+static inline size_t bit_mask_bytes(size_t elements) {
+    return elements / 8 + (elements % 8 != 0);
+}
+
 /* What meets a comparison: reads predicate->bounds if it is given. */
 struct match topk_predicate_match(const topk_predicate *predicate, topk_type type);
+
+/* Whether one element, given by its bits, matches. */
+static inline bool topk_place_matches(uint64_t element, unsigned bits, const struct placing *placing,
+                                      const struct match *match) {
+    const uint64_t u = element & placing->keep, negative = u >> (bits - 1) ? UINT64_MAX : 0;
+    const uint64_t place = (u ^ (negative & placing->flip)) + (negative & placing->add);
+    const bool within = ((place - match->arc.begin) & topk_ones(bits)) <= match->arc.span;
+    return within != match->complement;
+}
 
 /* Validates the caller's predicate and copies it. */
 topk_status topk_check_predicate(const topk_predicate *caller, topk_predicate *predicate);

@@ -134,12 +134,12 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     if (status != TOPK_OK || (status = check_enums(p)) != TOPK_OK || (status = check_ranges(p)) != TOPK_OK) {
         return status;
     }
-    if ((unsigned)operation < TOPK_OPERATION_SELECT || (unsigned)operation > TOPK_OPERATION_WHERE) {
+    if ((unsigned)operation < TOPK_OPERATION_SELECT || (unsigned)operation > TOPK_OPERATION_MASK) {
         return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "operation is %d, must be %d to %d", (int)operation,
-                         TOPK_OPERATION_SELECT, TOPK_OPERATION_WHERE);
+                         TOPK_OPERATION_SELECT, TOPK_OPERATION_MASK);
     }
     plan->operation = operation;
-    if (operation == TOPK_OPERATION_WHERE) {
+    if (!operation_ranks(operation)) {
         p->k_max = 0; /* the ranking has no meaning here, and must not enter sizes or choices */
         p->direction = TOPK_LARGEST;
         p->rank = TOPK_BY_VALUE;

@@ -21,7 +21,7 @@ struct plan {
     size_t index_bytes;
     size_t extent_bytes;
     size_t input_elements;  /* elements that rows can reach in values */
-    size_t output_elements; /* rows x k_max */
+    size_t output_elements; /* rows x k_max; 0 where nothing ranks */
     uint64_t padding;       /* bits of the padding value */
 };
 
@@ -30,6 +30,16 @@ struct row_extent {
     int64_t begin;  /* first element in values */
     int64_t length; /* elements, 0 to length_max */
 };
+
+/* Operations in which elements rank, and those that write the k best. */
+static inline bool operation_ranks(topk_operation operation) {
+    return operation == TOPK_OPERATION_SELECT || operation == TOPK_OPERATION_KTH ||
+           operation == TOPK_OPERATION_SELECT_WHERE;
+}
+
+static inline bool operation_selects(topk_operation operation) {
+    return operation == TOPK_OPERATION_SELECT || operation == TOPK_OPERATION_SELECT_WHERE;
+}
 
 /* Validates `problem` for `operation` and fills *plan. */
 topk_status topk_plan_make(topk_operation operation, const topk_problem *problem, struct plan *plan);

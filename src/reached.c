@@ -11,6 +11,8 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_NO_POOL] = "no pool",
     [REACHED_WHOLE_ROW] = "whole row",
     [REACHED_TEAM_SORT] = "team sort",
+    [REACHED_FEW_MATCHES] = "few matches",
+    [REACHED_COUNTING_MATCHES] = "counting matches",
 };
 unsigned long topk_reached_counts[REACHED_PATHS];
 const int topk_reached_total = REACHED_PATHS;

@@ -15,6 +15,8 @@ enum topk_reached_path {
     REACHED_NO_POOL,          /* the pool exceeds the workspace bound: counting passes from the start */
     REACHED_WHOLE_ROW,        /* k is at least the row's length */
     REACHED_TEAM_SORT,        /* a sort shared by several threads */
+    REACHED_FEW_MATCHES,      /* fewer than k elements of a row match */
+    REACHED_COUNTING_MATCHES, /* counting passes over the matches of a row */
     REACHED_PATHS
 };
 

@@ -25,6 +25,8 @@ const char *topk_tuning_field_beyond(const struct topk_tuning *tuning, unsigned 
         [TUNING_QUEUE] = {"queue", tuning->queue != TOPK_QUEUE_UNDEFINED},
         [TUNING_EPSILON] = {"epsilon", !(tuning->epsilon < 0)},
         [TUNING_MAX_ITERATIONS] = {"max_iterations", tuning->max_iterations != TOPK_TUNING_UNDEFINED},
+        [TUNING_FUSED_FILTER] = {"fused_filter", tuning->fused_filter != TOPK_TUNING_UNDEFINED},
+        [TUNING_ONE_PASS] = {"one_pass", tuning->one_pass != TOPK_TUNING_UNDEFINED},
     };
     for (unsigned field = 0; field < TUNING_FIELDS; field++) {
         if (fields[field].defined && !(known & 1u << field)) {

@@ -13,6 +13,10 @@ foreach(build plain asan tsan)
   add_executable(test_cuda_statuses_${build} cuda/statuses.c cuda/expected.c support/device_host.c)
   target_link_libraries(test_cuda_statuses_${build} PRIVATE topk_test_support ${library})
   topk_warnings(test_cuda_statuses_${build})
+
+  add_executable(test_loose_lengths_${build} operations/loose_lengths.c)
+  target_link_libraries(test_loose_lengths_${build} PRIVATE topk_test_support ${library})
+  topk_warnings(test_loose_lengths_${build})
 endforeach()
 
 function(topk_emulated_test name)
@@ -32,9 +36,12 @@ topk_emulated_cases(schedules plain --seed 22 --smallest 500 --largest 4100 --el
 topk_emulated_cases(random plain --seed 23 --random 300 --elements 1200 --schedules 2)
 topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1500 --elements 10000
   --filter shape=dense,lengths=full)
+topk_emulated_cases(select_where plain --seed 31 --operation select_where --smallest 500 --largest 4100
+  --elements 10000 --filter lengths=full)
 topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 150)
 topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
 foreach(build plain asan tsan)
   topk_emulated_test(statuses_${build} test_cuda_statuses_${build})
+  topk_emulated_test(loose_lengths_${build} test_loose_lengths_${build} cuda)
 endforeach()

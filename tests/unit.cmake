@@ -27,9 +27,10 @@ topk_unit_test(keys internals/keys.c)
 target_sources(test_keys PRIVATE ${PROJECT_SOURCE_DIR}/src/keys.c)
 target_include_directories(test_keys PRIVATE ${PROJECT_SOURCE_DIR}/src)
 
-topk_unit_test(where operations/where.c)
-target_link_libraries(test_where PRIVATE topk_test_cases)
+topk_unit_test(predicates operations/predicates.c)
+target_link_libraries(test_predicates PRIVATE topk_test_cases)
 topk_unit_test(accumulator operations/accumulator.c)
+topk_unit_test(loose_lengths operations/loose_lengths.c)
 
 if(NOT TOPK_SANITIZE MATCHES "thread") # which does not understand GCC's OpenMP
   topk_unit_test(fork environment/fork.c)

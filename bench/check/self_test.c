@@ -76,6 +76,38 @@ static void spoil_match(const bench_point *point, bench_outputs *outputs) {
     ++((int32_t *)outputs->indices)[outputs->capacity - 1];
 }
 
+static void spoil_match_order(const bench_point *point, bench_outputs *outputs) {
+    (void)point;
+    int32_t *index = outputs->indices;
+    const int32_t first = index[0];
+    index[0] = index[1];
+    index[1] = first;
+}
+
+static void spoil_by_repeating_match(const bench_point *point, bench_outputs *outputs) {
+    (void)point;
+    ((int32_t *)outputs->indices)[1] = ((int32_t *)outputs->indices)[0];
+}
+
+/* The first match is left out, and all others move up. */
+static void spoil_by_missing_match(const bench_point *point, bench_outputs *outputs) {
+    int32_t *index = outputs->indices;
+    memmove(index, index + 1, (size_t)(outputs->capacity - 1) * sizeof *index);
+    for (int64_t r = 1; r <= point->rows; ++r) {
+        --outputs->offsets[r];
+    }
+}
+
+static void spoil_by_leaving_match(const bench_point *point, bench_outputs *outputs) {
+    (void)point;
+    memset((int32_t *)outputs->indices + outputs->capacity - 1, 0xA5, sizeof(int32_t));
+}
+
+static void spoil_offset(const bench_point *point, bench_outputs *outputs) {
+    (void)point;
+    ++outputs->offsets[1];
+}
+
 static void spoil_count(const bench_point *point, bench_outputs *outputs) {
     --outputs->offsets[point->rows];
 }
@@ -102,6 +134,11 @@ static const trial trials[] = {
     {"a changed count of better", "kth", "uniform", "50", "best", "lowest", spoil_better},
     {"a changed count of equal", "kth", "uniform", "50", "best", "lowest", spoil_equal},
     {"a changed match", "where", "uniform", "0", "best", "lowest", spoil_match},
+    {"two matches exchanged", "where", "uniform", "0", "best", "lowest", spoil_match_order},
+    {"a match twice", "where", "uniform", "0", "best", "lowest", spoil_by_repeating_match},
+    {"a match that is missing", "where", "uniform", "0", "best", "lowest", spoil_by_missing_match},
+    {"a match that was not written", "where", "uniform", "0", "best", "lowest", spoil_by_leaving_match},
+    {"a changed offset", "where", "uniform", "0", "best", "lowest", spoil_offset},
     {"a changed count of matches", "where", "uniform", "0", "best", "lowest", spoil_count},
 };
 
@@ -125,9 +162,6 @@ static bool try_point(const trial *each, const bench_point *point, bench_trial_r
 bool bench_self_test(bench_device device, bench_trial_run *run, void *state) {
     bool ok = true;
     for (size_t i = 0; i < sizeof trials / sizeof *trials; ++i) {
-        if (device == BENCH_CUDA && strcmp(trials[i].suite, "where") == 0) {
-            continue;
-        }
         const char *lists[BENCH_DIMENSIONS] = {[BENCH_TYPE] = "f32",
                                                [BENCH_DIST] = trials[i].data,
                                                [BENCH_ROWS] = "3",

@@ -114,6 +114,13 @@ static void fill_all_equal(const bench_block *block, double *numbers) {
     }
 }
 
+/* Neighbours that match, or do not, together. */
+static void fill_runs(const bench_block *block, double *numbers) {
+    for (int64_t i = 0; i < block->count; ++i) {
+        numbers[i] = bench_unit(bench_random(~block->seed, (block->first + i) / BENCH_RUN));
+    }
+}
+
 static void fill_random_bits(const bench_block *block, uint64_t *bits) {
     for (int64_t i = 0; i < block->count; ++i) {
         bits[i] = bench_random(block->seed, block->first + i);
@@ -177,6 +184,7 @@ const struct bench_distribution bench_distributions[] = {
     {"tie-heavy", "16 values", fill_tie_heavy, 16, 8, NULL, 0, 0},
     {"pivot-tie", "k/2 winners, then a plateau of half the elements", fill_pivot_tie, 100, 8, NULL, 0, 0},
     {"all-equal", "one value", fill_all_equal, 1, 8, NULL, 0, 0},
+    {"runs", "runs of 4096 equal elements, uniform in (0, 1]", fill_runs, 0, 0, NULL, 0, 0},
 };
 const int bench_distribution_count = (int)(sizeof bench_distributions / sizeof *bench_distributions);
 

@@ -19,6 +19,9 @@ typedef struct bench_block {
     int64_t count;
 } bench_block;
 
+/* Elements of a run in the distribution of that name. */
+enum { BENCH_RUN = 4096 };
+
 struct bench_distribution {
     const char *name;
     const char *help;

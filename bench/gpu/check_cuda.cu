@@ -343,6 +343,9 @@ bool prepare(bench_gpu_checker *checker, const bench_point *point, cudaStream_t 
 bool bench_gpu_check(bench_gpu_checker *checker, const bench_point *point, const void *input,
                      const bench_gpu_outputs *outputs, cudaStream_t stream, std::uint64_t *checksum,
                      char *reason, std::size_t reason_bytes) {
+    if (point->operation == TOPK_OPERATION_WHERE) {
+        return bench_gpu_check_where(checker, point, input, outputs, stream, checksum, reason, reason_bytes);
+    }
     verdict found = {0, 0};
     *checksum = 0;
     const bool ok = prepare(checker, point, stream) && check_width(checker, point, input, outputs, stream) &&
@@ -370,5 +373,6 @@ bool bench_gpu_check(bench_gpu_checker *checker, const bench_point *point, const
 void bench_gpu_checker_free(bench_gpu_checker *checker) {
     bench_buffer_free(&checker->rows);
     bench_buffer_free(&checker->seen);
+    bench_buffer_free(&checker->places);
     bench_buffer_free(&checker->verdict);
 }

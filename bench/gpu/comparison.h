@@ -6,6 +6,7 @@
 
 #include "gpu/gpu.h"
 #include "points/peers.h"
+#include "points/where_peers.h"
 
 #include <stdio.h>
 
@@ -13,10 +14,12 @@
 typedef struct bench_comparison_group {
     char method[28];
     const char *group;
+    const char *peer; /* what a ratio is about, besides the best of all */
+    double tolerance; /* what it may be */
     int points, invalid;
-    int air_points, air_within; /* compared with AIR Top-K; no slower than the tolerance allows */
-    double air_log;             /* sum of the logarithms of the ratios */
-    int best_within;            /* at least as fast as the fastest of all */
+    int peer_points, peer_within; /* compared with that peer; no slower than the tolerance allows */
+    double peer_log;              /* sum of the logarithms of the ratios */
+    int best_within;              /* at least as fast as the fastest of all */
     double best_log;
 } bench_comparison_group;
 
@@ -25,17 +28,22 @@ typedef struct bench_comparison {
     int count;
 } bench_comparison;
 
-/* Ratios of one result. */
+/* Ratios of one result. The peer is, for select, AIR Top-K; for where, the fastest that decides for itself
+ * which elements match. The fastest of all for where is given that decision. */
 typedef struct bench_ratios {
-    const bench_peer *peer;
-    double to_air; /* 0: AIR Top-K was not measured here */
+    const char *group; /* NULL: there is nothing to compare */
+    const char *peer;
+    double to_peer; /* 0: the peer was not measured here */
+    double tolerance;
+    const char *best;
     double to_best;
 } bench_ratios;
 
-/* A peer's ratios to an eager call of the library; the peer is NULL where there is nothing to compare. */
+/* The ratios of an eager call of the library. */
 bench_ratios bench_ratios_of(const bench_gpu_result *result);
 
-/* Whether the result is no more than a tenth slower than AIR Top-K was. */
+/* Whether the result is within the tolerance: for select no more than a tenth slower than the peer was, for
+ * where no slower. */
 bool bench_ratios_pass(const bench_ratios *ratios);
 
 void bench_comparison_add(bench_comparison *comparison, const bench_gpu_result *result);

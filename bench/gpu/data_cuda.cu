@@ -24,6 +24,7 @@ enum kind {
     kind_tie_heavy,
     kind_pivot_tie,
     kind_all_equal,
+    kind_runs,
     kind_random_bits,
     kind_prefix10,
     kind_prefix20,
@@ -49,6 +50,7 @@ const struct {
     {"tie-heavy", kind_tie_heavy, kind_tie_heavy},
     {"pivot-tie", kind_pivot_tie, kind_pivot_tie},
     {"all-equal", kind_all_equal, kind_all_equal},
+    {"runs", kind_runs, kind_runs},
 };
 
 /* All that an element follows from, besides its position. */
@@ -111,6 +113,8 @@ struct recipe {
             return static_cast<double>(bench_random(seed, i) >> 60) / 16.0;
         case kind_pivot_tie:
             return pivot_tie(i);
+        case kind_runs:
+            return other_unit(i / BENCH_RUN);
         default:
             return 1.0;
         }
@@ -194,8 +198,25 @@ bool fill_all(const recipe &how, void *elements, std::int64_t count, cudaStream_
     }
 }
 
+/* Whether the data of two points is the same. Only one distribution looks at k. */
+bool same_input(const bench_point *a, const bench_point *b) {
+    return a->type == b->type && a->distribution == b->distribution && a->rows == b->rows && a->n == b->n &&
+           (a->k == b->k || std::strcmp(a->distribution->name, "pivot-tie") != 0);
+}
+
+} // namespace
+
+bool bench_gpu_data_room(bench_gpu_data *data, const bench_point *point, std::size_t bytes,
+                         std::size_t cold_bytes) {
+    data->point = *point;
+    data->bytes = bytes;
+    data->pitch = (bytes / 256 + 1) * 256;
+    data->copies = static_cast<std::int64_t>(cold_bytes / data->pitch) + 1;
+    return bench_buffer_make(&data->buffer, static_cast<std::size_t>(data->copies) * data->pitch);
+}
+
 /* From one copy to all, doubling what there is. */
-bool copy_all(const bench_gpu_data *data, cudaStream_t stream) {
+bool bench_gpu_data_copies(const bench_gpu_data *data, cudaStream_t stream) {
     unsigned char *base = static_cast<unsigned char *>(data->buffer.data);
     const std::size_t all = static_cast<std::size_t>(data->copies) * data->pitch;
     for (std::size_t done = data->pitch; done < all; done *= 2) {
@@ -205,16 +226,8 @@ bool copy_all(const bench_gpu_data *data, cudaStream_t stream) {
             return false;
         }
     }
-    return true;
+    return bench_device_ok(cudaStreamSynchronize(stream), "copies of the input");
 }
-
-/* Whether the data of two points is the same. Only one distribution looks at k. */
-bool same_input(const bench_point *a, const bench_point *b) {
-    return a->type == b->type && a->distribution == b->distribution && a->rows == b->rows && a->n == b->n &&
-           (a->k == b->k || std::strcmp(a->distribution->name, "pivot-tie") != 0);
-}
-
-} // namespace
 
 bool bench_gpu_data_make(bench_gpu_data *data, const bench_point *point, std::uint64_t seed,
                          std::size_t cold_bytes, cudaStream_t stream, bool *made) {
@@ -223,14 +236,10 @@ bool bench_gpu_data_make(bench_gpu_data *data, const bench_point *point, std::ui
         return true;
     }
     recipe how;
-    data->point = *point;
-    data->bytes = bench_point_bytes(point);
-    data->pitch = (data->bytes / 256 + 1) * 256;
-    data->copies = static_cast<std::int64_t>(cold_bytes / data->pitch) + 1;
-    const bool ok =
-        bench_buffer_make(&data->buffer, static_cast<std::size_t>(data->copies) * data->pitch) &&
-        recipe_of(point, seed, &how) && fill_all(how, data->buffer.data, point->rows * point->n, stream) &&
-        copy_all(data, stream) && bench_device_ok(cudaStreamSynchronize(stream), "making the input");
+    const bool ok = bench_gpu_data_room(data, point, bench_point_bytes(point), cold_bytes) &&
+                    recipe_of(point, seed, &how) &&
+                    fill_all(how, data->buffer.data, point->rows * point->n, stream) &&
+                    bench_gpu_data_copies(data, stream);
     if (!ok) {
         bench_gpu_data_free(data);
     }

@@ -26,6 +26,11 @@ typedef struct bench_gpu_data {
  * then *made is false. False: out of memory or a device error. */
 bool bench_gpu_data_make(bench_gpu_data *data, const bench_point *point, uint64_t seed, size_t cold_bytes,
                          cudaStream_t stream, bool *made);
+/* The two steps around making it: room for so many bytes and their copies, and the copies of what has been
+ * put there. Waits for the stream. False: as above. */
+bool bench_gpu_data_room(bench_gpu_data *data, const bench_point *point, size_t bytes, size_t cold_bytes);
+bool bench_gpu_data_copies(const bench_gpu_data *data, cudaStream_t stream);
+
 void bench_gpu_data_free(bench_gpu_data *data);
 
 static inline const void *bench_gpu_data_copy(const bench_gpu_data *data, int64_t turn) {

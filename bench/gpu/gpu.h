@@ -50,8 +50,10 @@ typedef struct bench_gpu_result {
     bench_gpu_outcome outcome;
     char reason[192]; /* why not */
     bool invalid;     /* one read takes longer than it should on this GPU: VOID */
+    int64_t k;        /* where: the number of matches */
     const char *reader;
     double read_us;
+    double limit_us; /* where: one read, and the results written as fast as a copy; else one read */
     bench_quartiles call_us;
     double host_us; /* that the call holds its thread */
     int runs;

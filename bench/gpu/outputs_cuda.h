@@ -15,10 +15,14 @@ extern "C" {
 typedef struct bench_gpu_outputs {
     bench_outputs view; /* as bench_outputs_make() makes it, but all of it on the device */
     int64_t pitch;      /* select: slots from one row of results to the next; k, but for some rivals */
-    bench_buffer values, indices, better, equal;
+    bench_buffer values, indices, better, equal, offsets;
+    /* where, of some rivals: */
+    bool any_order;            /* the results are promised in no order */
+    bool count_alone;          /* of the offsets only the last is given */
+    const int64_t *host_count; /* NULL, or where on the host it is given */
 } bench_gpu_outputs;
 
-/* Makes room for the results of select or kth. False: out of memory or a device error. */
+/* Makes room for the results; of where there are `pitch` matches. False: out of memory or a device error. */
 bool bench_gpu_outputs_make(bench_gpu_outputs *outputs, const bench_point *point, int64_t pitch);
 void bench_gpu_outputs_free(bench_gpu_outputs *outputs);
 

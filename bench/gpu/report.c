@@ -2,11 +2,16 @@
 #include "gpu/report.h"
 
 #include "data/data.h"
+#include "points/dimensions.h"
 
 static const char *const outcome_names[] = {"ok", "FAIL", "refused", "skipped"};
 
+static bool is_where(const bench_point *point) {
+    return point->operation == TOPK_OPERATION_WHERE;
+}
+
 static const char *operation_name(const bench_point *point) {
-    return point->operation == TOPK_OPERATION_KTH ? "kth" : "select";
+    return point->operation == TOPK_OPERATION_KTH ? "kth" : is_where(point) ? "where" : "select";
 }
 
 static const char *or_else(const char *text, const char *other) {
@@ -24,13 +29,16 @@ static const char *verdict_of(const bench_gpu_result *result) {
 /* The columns that say which point this is. */
 static void write_point(FILE *csv, const bench_gpu_session *session, const bench_gpu_result *result) {
     const bench_point *point = result->point;
-    fprintf(csv, "%s,%s,%s,%s,%lld,%lld,%lld,0,", result->name, operation_name(point),
+    fprintf(csv, "%s,%s,%s,%s,%lld,%lld,%lld,%d,", result->name, operation_name(point),
             topk_type_name(point->type), bench_distribution_name(point->distribution), (long long)point->rows,
-            (long long)point->n, (long long)point->k);
-    fprintf(csv, "%s,%s,%s,%s,%s,%s,%s,,%s,%s", point->direction == TOPK_SMALLEST ? "smallest" : "largest",
+            (long long)point->n, (long long)result->k, point->keep_percent);
+    fprintf(csv, "%s,%s,%s,%s,%s,%s,%s,%s,%s,,%s,%s",
+            point->direction == TOPK_SMALLEST ? "smallest" : "largest",
             point->order == TOPK_ORDER_ANY ? "any" : "best", point->ties == TOPK_TIES_ANY ? "any" : "lowest",
             point->index_type == TOPK_INDEX_I64 ? "i64" : "i32", or_else(point->method, "auto"),
-            or_else(point->tuning, "none"), result->launch, session->options.warm ? "warm" : "cold",
+            or_else(point->tuning, "none"), result->launch,
+            is_where(point) ? bench_predicate_names[point->predicate] : "",
+            is_where(point) ? bench_wanted_names[point->wanted] : "", session->options.warm ? "warm" : "cold",
             session->device);
 }
 
@@ -42,14 +50,15 @@ static void write_csv(FILE *csv, const bench_gpu_session *session, const bench_g
         return;
     }
     const bench_quartiles *call = &result->call_us;
-    const double read_us = result->read_us;
+    const bench_point *point = result->point;
+    const double read_us = result->read_us, limit_us = result->limit_us;
     const bench_ratios ratios = bench_ratios_of(result);
     fprintf(csv, ",\"%s\",,%d,%.3f,%.3f,%.3f,%.3f,%.4f,%.4f,%.4f,%.4f,%.3f,%zu,%s,%.3f,%.4f,", result->reader,
-            result->runs, read_us, read_us, call->median, result->host_us, call->median / read_us,
-            call->q1 / read_us, call->q3 / read_us, (call->q3 - call->q1) / read_us, result->to_topk,
+            result->runs, read_us, limit_us, call->median, result->host_us, call->median / limit_us,
+            call->q1 / limit_us, call->q3 / limit_us, (call->q3 - call->q1) / limit_us, result->to_topk,
             result->workspace_bytes, verdict_of(result), session->empty_us, session->copy_rate / 1e12);
-    if (ratios.to_air > 0) {
-        fprintf(csv, "%.4f", ratios.to_air);
+    if (ratios.to_peer > 0 && !is_where(point)) {
+        fprintf(csv, "%.4f", ratios.to_peer);
     }
     fputc(',', csv);
     if (ratios.to_best > 0) {
@@ -61,20 +70,34 @@ static void write_csv(FILE *csv, const bench_gpu_session *session, const bench_g
 static void write_header(FILE *table) {
     fprintf(
         table,
-        "%-14s %-6s %-4s %-14s %8s %10s %10s %-5s %-4s %-8s %-12s %-5s %10s %10s %7s %15s %8s %8s %11s  %s\n",
-        "what", "op", "type", "data", "rows", "n", "k", "order", "ties", "method", "tuning", "launch",
-        "read us", "call us", "/read", "quartiles", "host us", "/topk", "workspace", "check");
+        "%-14s %-6s %-4s %-14s %8s %10s %10s %-10s %-8s %-12s %-5s %10s %10s %7s %7s %15s %8s %8s %11s  %s\n",
+        "what", "op", "type", "data", "rows", "n", "k", "order ties", "method", "tuning", "launch", "read us",
+        "call us", "/read", "/limit", "quartiles", "host us", "/topk", "workspace", "check");
+}
+
+/* Order and ties of select and kth, what where reads and writes. */
+static const char *write_asked(const bench_point *point, char text[24]) {
+    static const char *const read[] = {"", "byte ", "bit "};
+    static const char *const written[] = {"index", "value", "both", "count"};
+    if (is_where(point)) {
+        const bool wide = point->index_type == TOPK_INDEX_I64 && bench_wants_indices(point);
+        snprintf(text, 24, "%s%s%s", read[point->predicate], written[point->wanted], wide ? " i64" : "");
+    } else {
+        snprintf(text, 24, "%-5s %-4s", point->order == TOPK_ORDER_ANY ? "any" : "best",
+                 point->ties == TOPK_TIES_ANY ? "any" : "low");
+    }
+    return text;
 }
 
 static void write_line(FILE *table, const bench_gpu_result *result) {
     const bench_point *point = result->point;
-    fprintf(table, "%-14s %-6s %-4s %-14s %8lld %10lld %10lld %-5s %-4s %-8s %-12s %-5s  ", result->name,
+    char asked[24];
+    fprintf(table, "%-14s %-6s %-4s %-14s %8lld %10lld %10lld %-10s %-8s %-12s %-5s  ", result->name,
             operation_name(point), topk_type_name(point->type), bench_distribution_name(point->distribution),
-            (long long)point->rows, (long long)point->n, (long long)point->k,
-            point->order == TOPK_ORDER_ANY ? "any" : "best", point->ties == TOPK_TIES_ANY ? "any" : "low",
+            (long long)point->rows, (long long)point->n, (long long)result->k, write_asked(point, asked),
             or_else(point->method, "auto"), or_else(point->tuning, "none"), result->launch);
     if (!is_timed(result)) {
-        fprintf(table, "%10s %10s %7s %15s %8s %8s %11zu  %s%s%s\n", "-", "-", "-", "-", "-", "-",
+        fprintf(table, "%10s %10s %7s %7s %15s %8s %8s %11zu  %s%s%s\n", "-", "-", "-", "-", "-", "-", "-",
                 result->workspace_bytes, verdict_of(result), result->reason[0] != '\0' ? ": " : "",
                 result->reason);
         return;
@@ -82,16 +105,17 @@ static void write_line(FILE *table, const bench_gpu_result *result) {
     const bench_quartiles *call = &result->call_us;
     const bench_ratios ratios = bench_ratios_of(result);
     char quartiles[40];
-    snprintf(quartiles, sizeof quartiles, "%.3f-%.3f", call->q1 / result->read_us,
-             call->q3 / result->read_us);
-    fprintf(table, "%10.2f %10.2f %7.3f %15s %8.2f %8.2f %11zu  %s", result->read_us, call->median,
-            call->median / result->read_us, quartiles, result->host_us, result->to_topk,
-            result->workspace_bytes, verdict_of(result));
-    if (ratios.to_air > 0) {
-        fprintf(table, ", %.2f of AIR%s", ratios.to_air, bench_ratios_pass(&ratios) ? "" : " TOO SLOW");
+    snprintf(quartiles, sizeof quartiles, "%.3f-%.3f", call->q1 / result->limit_us,
+             call->q3 / result->limit_us);
+    fprintf(table, "%10.2f %10.2f %7.3f %7.3f %15s %8.2f %8.2f %11zu  %s", result->read_us, call->median,
+            call->median / result->read_us, call->median / result->limit_us, quartiles, result->host_us,
+            result->to_topk, result->workspace_bytes, verdict_of(result));
+    if (ratios.to_peer > 0) {
+        fprintf(table, ", %.2f of %s%s", ratios.to_peer, ratios.peer,
+                bench_ratios_pass(&ratios) ? "" : " TOO SLOW");
     }
     if (ratios.to_best > 0) {
-        fprintf(table, ", %.2f of %s", ratios.to_best, ratios.peer->best);
+        fprintf(table, ", %.2f of %s", ratios.to_best, ratios.best);
     }
     fputc('\n', table);
 }
@@ -109,10 +133,10 @@ void bench_gpu_report_begin(bench_gpu_report *report, const bench_gpu_session *s
     if (report->csv != NULL) {
         fputs(
             "what,operation,type,data,rows,n,k,keep_percent,direction,order,ties,index,method,tuning,launch,"
-            "threads,cache,features,reader,reader_threads,pairs,read_us,limit_us,call_us,host_us,to_limit,"
-            "to_limit_q1,to_limit_q3,to_limit_iqr,to_topk,workspace_bytes,check,empty_us,copy_tb_per_s,to_"
-            "air,"
-            "to_best\n",
+            "predicate,outputs,threads,cache,features,reader,reader_threads,pairs,read_us,limit_us,call_us,"
+            "host_us,to_limit,"
+            "to_limit_q1,to_limit_q3,to_limit_iqr,to_topk,workspace_bytes,check,empty_us,copy_tb_per_s,"
+            "to_air,to_best\n",
             report->csv);
     }
 }

@@ -1,81 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/graph_cuda.h"
+#include "gpu/prepare_cuda.h"
 #include "gpu/rivals_cuda.h"
-#include "gpu/session_cuda.h"
 #include "measure/call.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum { cold_bytes = 1 << 28, runs_least = 11, warm_up_runs = 2 };
+enum { runs_least = 11, warm_up_runs = 2 };
 
 /* What one series of timed runs may take, unless runs_least take longer. */
 static const double budget_us = 1e6;
-
-static bool fail(bench_gpu_result *result, bench_gpu_outcome outcome, const char *why) {
-    result->outcome = outcome;
-    snprintf(result->reason, sizeof result->reason, "%s", why);
-    return false;
-}
-
-/* For a failure that either the device or the library can explain. */
-static bool fail_somewhere(bench_gpu_result *result) {
-    const char *device = bench_device_error();
-    return fail(result, BENCH_GPU_WRONG, device[0] != '\0' ? device : topk_last_error());
-}
-
-static bool measure_read(bench_gpu_session *session) {
-    struct bench_gpu_state *state = session->state;
-    const double limit_us = bench_gpu_read_limit_us(session->device, state->data.bytes);
-    /* A clock that is still rising gets a second chance. */
-    for (int attempt = 0; attempt < 2; ++attempt) {
-        if (!bench_gpu_read_measure(&state->timer, &state->data, session->options.runs, &state->read)) {
-            return false;
-        }
-        state->read_slow = limit_us > 0 && state->read.us.median > limit_us;
-        if (!state->read_slow) {
-            break;
-        }
-    }
-    return true;
-}
-
-/* A check of nothing, for the checksum of the input. */
-static bool take_checksum(struct bench_gpu_state *state, const bench_point *point, uint64_t *checksum,
-                          char *reason, size_t reason_bytes) {
-    bench_point nothing = *point;
-    const bench_gpu_outputs none = {0};
-    nothing.operation = TOPK_OPERATION_SELECT;
-    nothing.k = 0;
-    return bench_gpu_check(&state->checker, &nothing, state->data.buffer.data, &none, state->timer.stream,
-                           checksum, reason, reason_bytes);
-}
-
-/* Data, what is to be known of it, and room for the results. */
-static bool prepare(bench_gpu_session *session, const bench_point *point, bench_gpu_result *result) {
-    struct bench_gpu_state *state = session->state;
-    const bool cold = !session->options.warm && !session->options.once;
-    bool made;
-    if (!bench_gpu_data_make(&state->data, point, session->options.seed, cold ? cold_bytes : 0,
-                             state->timer.stream, &made)) {
-        const char *why = bench_device_error();
-        return why[0] != '\0' ? fail(result, BENCH_GPU_WRONG, why)
-                              : fail(result, BENCH_GPU_SKIPPED, "the input does not fit");
-    }
-    if (made && !take_checksum(state, point, &state->checksum, result->reason, sizeof result->reason)) {
-        bench_gpu_data_free(&state->data);
-        result->outcome = BENCH_GPU_WRONG;
-        return false;
-    }
-    if (made && !session->options.once && !measure_read(session)) {
-        bench_gpu_data_free(&state->data);
-        return fail_somewhere(result);
-    }
-    if (!bench_gpu_outputs_make(&state->outputs, point, point->k)) {
-        return fail(result, BENCH_GPU_SKIPPED, "the outputs do not fit");
-    }
-    return true;
-}
 
 /* Whether the outputs are right and nothing else was written. */
 static bool check(const bench_gpu_session *session, const bench_gpu_outputs *outputs,
@@ -87,11 +21,22 @@ static bool check(const bench_gpu_session *session, const bench_gpu_outputs *out
         result->outcome = BENCH_GPU_WRONG;
         return false;
     }
-    if (checksum != state->checksum || !bench_buffer_intact(&state->data.buffer, state->timer.stream)) {
+    if (checksum != state->checksum || !bench_buffer_intact(&state->data.buffer, state->timer.stream) ||
+        !bench_buffer_intact(&state->mask.buffer, state->timer.stream)) {
         bench_gpu_data_free(&state->data); /* so that the next point does not suffer for it */
-        return fail(result, BENCH_GPU_WRONG, "the input was changed");
+        return bench_gpu_fail(result, BENCH_GPU_WRONG, "the input was changed");
     }
     return true;
+}
+
+/* One read; where pays for what it writes as well, at the rate of a copy. */
+static double limit_of(const bench_gpu_session *session, const bench_gpu_outputs *outputs,
+                       const bench_gpu_result *result) {
+    if (result->point->operation != TOPK_OPERATION_WHERE || session->copy_rate <= 0) {
+        return result->read_us;
+    }
+    const double written = (double)(outputs->view.value_bytes + outputs->view.index_bytes);
+    return result->read_us + 1e6 * written / session->copy_rate;
 }
 
 /* Times what has been found right. */
@@ -121,7 +66,7 @@ static void check_and_time(const bench_gpu_session *session, bench_work work,
     if (!bench_gpu_outputs_poison(outputs, stream) || !work.enqueue(work.state, 0) ||
         !bench_device_ok(cudaStreamSynchronize(stream), "the call") ||
         (spoil != NULL && !bench_gpu_outputs_tamper(outputs, result->point, spoil, stream))) {
-        fail_somewhere(result);
+        bench_gpu_fail_somewhere(result);
         return;
     }
     if (!check(session, outputs, result) || session->options.once) {
@@ -129,9 +74,10 @@ static void check_and_time(const bench_gpu_session *session, bench_work work,
     }
     result->reader = state->read.name;
     result->read_us = state->read.us.median;
+    result->limit_us = limit_of(session, outputs, result);
     result->invalid = state->read_slow;
     if (!bench_gpu_outputs_poison(outputs, stream) || !time_work(session, work, result)) {
-        fail_somewhere(result);
+        bench_gpu_fail_somewhere(result);
         return;
     }
     (void)check(session, outputs, result);
@@ -140,32 +86,44 @@ static void check_and_time(const bench_gpu_session *session, bench_work work,
 /* The call of the library, as work. */
 typedef struct library_work {
     bench_call call;
-    const bench_gpu_data *data;
+    const bench_gpu_data *subject;
+    bool masked; /* the subject is not the input, but the mask of where */
 } library_work;
 
 static bool enqueue_call(void *state, int64_t turn) {
     library_work *self = state;
-    return bench_call_run(&self->call, bench_gpu_data_copy(self->data, turn));
+    const void *subject = bench_gpu_data_copy(self->subject, turn);
+    self->call.predicate.mask = self->masked ? subject : NULL;
+    return bench_call_run(&self->call, self->masked ? NULL : subject);
+}
+
+/* The predicate of where, with a bound of the elements' own type. */
+static void describe_predicate(library_work *self, const bench_point *point, const bench_gpu_truth *truth) {
+    static const topk_predicate_kind kinds[] = {TOPK_GT, TOPK_BYTE_MASK, TOPK_BIT_MASK};
+    self->call.predicate.kind = kinds[point->predicate];
+    self->call.predicate.low = truth->bound;
 }
 
 /* Whether the library takes the problem, and the device holds its workspace. */
 static bool describe_call(bench_gpu_session *session, library_work *self, bench_gpu_result *result) {
     struct bench_gpu_state *state = session->state;
-    self->data = &state->data;
+    self->subject = state->subject;
+    self->masked = state->checker.mask != NULL;
     const topk_status status =
         bench_call_make(&self->call, session->context, result->point, 0, &state->outputs.view);
     self->call.stream = state->timer.stream;
+    describe_predicate(self, result->point, &state->checker.truth);
     result->workspace_bytes = self->call.workspace_bytes;
     if (status != TOPK_OK) {
         const bool cannot = status == TOPK_ERROR_METHOD_CANNOT || status == TOPK_ERROR_UNSUPPORTED;
-        return fail(result, cannot ? BENCH_GPU_REFUSED : BENCH_GPU_WRONG, topk_last_error());
+        return bench_gpu_fail(result, cannot ? BENCH_GPU_REFUSED : BENCH_GPU_WRONG, topk_last_error());
     }
     if (!bench_buffer_make(&state->workspace, self->call.workspace_bytes)) {
-        return fail(result, BENCH_GPU_SKIPPED, "the workspace does not fit");
+        return bench_gpu_fail(result, BENCH_GPU_SKIPPED, "the workspace does not fit");
     }
     self->call.workspace = state->workspace.data;
     /* It may hold garbage, so that is what it gets. */
-    return bench_buffer_poison(&state->workspace, state->timer.stream) || fail_somewhere(result);
+    return bench_buffer_poison(&state->workspace, state->timer.stream) || bench_gpu_fail_somewhere(result);
 }
 
 /* Captured for as many copies as there are runs, so that none of them is read twice. */
@@ -174,11 +132,11 @@ static void run_graphs(bench_gpu_session *session, library_work *self, bench_gpu
     const int runs = session->options.runs < runs_least ? runs_least : session->options.runs;
     bench_graphs graphs = {0};
     result->launch = "graph";
-    if (!session->options.warm && !bench_buffer_make(&state->flush, cold_bytes)) {
-        fail(result, BENCH_GPU_SKIPPED, "out of memory");
-    } else if (!bench_graphs_make(&graphs, (bench_work){enqueue_call, self}, &state->data,
+    if (!session->options.warm && !bench_buffer_make(&state->flush, bench_gpu_cold_bytes(session))) {
+        bench_gpu_fail(result, BENCH_GPU_SKIPPED, "out of memory");
+    } else if (!bench_graphs_make(&graphs, (bench_work){enqueue_call, self}, self->subject,
                                   runs + warm_up_runs, state->timer.stream)) {
-        fail_somewhere(result);
+        bench_gpu_fail_somewhere(result);
     } else {
         state->turns.next = 0;
         check_and_time(session, (bench_work){bench_graphs_enqueue, &graphs}, &state->outputs, result);
@@ -192,13 +150,14 @@ static void run_rival(bench_gpu_session *session, int i, const bench_gpu_result 
     struct bench_gpu_state *state = session->state;
     bench_gpu_rival rival;
     result->name = bench_gpu_rival_name(i);
-    if (!bench_gpu_rival_make(&rival, i, result->point, &state->data, state->timer.stream)) {
-        const char *why = bench_device_error();
-        fail(result, why[0] != '\0' ? BENCH_GPU_WRONG : BENCH_GPU_SKIPPED,
-             why[0] != '\0' ? why : "does not fit");
+    if (!bench_gpu_rival_make(&rival, i, result->point, &state->data, &state->checker.truth,
+                              bench_gpu_cold_bytes(session), state->timer.stream)) {
+        bench_gpu_fail_to_make(result, "does not fit");
     } else {
         result->workspace_bytes = rival.scratch.bytes;
+        state->timer.ungated = bench_gpu_rival_waits(&rival);
         check_and_time(session, (bench_work){bench_gpu_rival_enqueue, &rival}, &rival.outputs, result);
+        state->timer.ungated = false;
         result->to_topk =
             own->call_us.median > 0 ? result->call_us.median / own->call_us.median : result->to_topk;
     }
@@ -219,20 +178,21 @@ static void hand_over(bench_gpu_session *session, bench_gpu_result *result, benc
 void bench_gpu_run(bench_gpu_session *session, const bench_point *point, bench_gpu_sink *sink, void *state) {
     const bench_gpu_options *options = &session->options;
     const bench_gpu_result blank = {
-        .point = point, .name = "topk", .launch = "eager", .reader = "", .to_topk = 1};
+        .point = point, .name = "topk", .launch = "eager", .k = point->k, .reader = "", .to_topk = 1};
     bench_gpu_result own = blank;
     library_work self;
-    if (prepare(session, point, &own) && describe_call(session, &self, &own)) {
+    if (bench_gpu_prepare(session, point, &own) && describe_call(session, &self, &own)) {
         check_and_time(session, (bench_work){enqueue_call, &self}, &session->state->outputs, &own);
         if (own.outcome == BENCH_GPU_RIGHT &&
             !bench_buffer_intact(&session->state->workspace, session->state->timer.stream)) {
-            fail(&own, BENCH_GPU_WRONG, "written beside the workspace");
+            bench_gpu_fail(&own, BENCH_GPU_WRONG, "written beside the workspace");
         }
     }
     hand_over(session, &own, sink, state);
     if (own.outcome == BENCH_GPU_RIGHT && options->graph && !session->lost) {
         bench_gpu_result replayed = blank;
         replayed.workspace_bytes = own.workspace_bytes;
+        replayed.k = own.k;
         run_graphs(session, &self, &replayed);
         hand_over(session, &replayed, sink, state);
     }
@@ -241,6 +201,7 @@ void bench_gpu_run(bench_gpu_session *session, const bench_point *point, bench_g
          ++i) {
         if (bench_gpu_rival_can(i, point)) {
             bench_gpu_result other = blank;
+            other.k = own.k;
             run_rival(session, i, &own, &other);
             hand_over(session, &other, sink, state);
         }

@@ -58,6 +58,8 @@ void bench_gpu_close(bench_gpu_session *session) {
         return;
     }
     bench_gpu_data_free(&state->data);
+    bench_gpu_data_free(&state->mask);
+    bench_buffer_free(&state->scratch);
     bench_gpu_outputs_free(&state->outputs);
     bench_buffer_free(&state->workspace);
     bench_buffer_free(&state->flush);

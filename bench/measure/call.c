@@ -43,7 +43,7 @@ bool bench_call_run(void *state, const void *input) {
         return topk_kth(call->context, &call->problem, &data, out->kth, out->better, out->equal,
                         call->workspace, call->workspace_bytes, call->stream) == TOPK_OK;
     default:
-        return topk_where(call->context, &call->problem, &data, &call->predicate, NULL, out->indices,
+        return topk_where(call->context, &call->problem, &data, &call->predicate, out->values, out->indices,
                           out->capacity, out->offsets, call->workspace, call->workspace_bytes,
                           call->stream) == TOPK_OK;
     }

@@ -89,6 +89,32 @@ static bool set_keep(bench_point *point, const char *text) {
     return true;
 }
 
+/* The place of `text` among `count` names, or -1. */
+static int among(const char *text, const char *const *names, int count) {
+    int i = 0;
+    while (i < count && strcmp(text, names[i]) != 0) {
+        ++i;
+    }
+    return i < count ? i : -1;
+}
+
+const char *const bench_predicate_names[] = {"greater", "byte-mask", "bit-mask"};
+const char *const bench_wanted_names[] = {"indices", "values", "both", "count"};
+
+static bool set_predicate(bench_point *point, const char *text) {
+    const int choice = among(text, bench_predicate_names, BENCH_BIT_MASK + 1);
+    const bool where = point->operation == TOPK_OPERATION_WHERE;
+    point->predicate = where && choice >= 0 ? (bench_predicate)choice : BENCH_GREATER;
+    return choice >= 0;
+}
+
+static bool set_wanted(bench_point *point, const char *text) {
+    const int choice = among(text, bench_wanted_names, BENCH_COUNT + 1);
+    const bool where = point->operation == TOPK_OPERATION_WHERE;
+    point->wanted = where && choice >= 0 ? (bench_wanted)choice : BENCH_INDICES;
+    return choice >= 0;
+}
+
 static bool set_method(bench_point *point, const char *text) {
     if (strlen(text) >= sizeof point->method) {
         return false;
@@ -107,12 +133,9 @@ static bool set_tuning(bench_point *point, const char *text) {
     return true;
 }
 
-/* The place of `text` among two names, or -1. */
 static int one_of(const char *text, const char *first, const char *second) {
-    if (strcmp(text, first) == 0) {
-        return 0;
-    }
-    return strcmp(text, second) == 0 ? 1 : -1;
+    const char *const names[] = {first, second};
+    return among(text, names, 2);
 }
 
 bool bench_point_set(bench_point *point, bench_dimension dimension, const char *text) {
@@ -131,6 +154,10 @@ bool bench_point_set(bench_point *point, bench_dimension dimension, const char *
         return set_k(point, text);
     case BENCH_KEEP:
         return set_keep(point, text);
+    case BENCH_PREDICATE:
+        return set_predicate(point, text);
+    case BENCH_OUTPUTS:
+        return set_wanted(point, text);
     case BENCH_METHOD:
         return set_method(point, text);
     case BENCH_TUNING:

@@ -13,4 +13,8 @@ bool bench_point_set(bench_point *point, bench_dimension dimension, const char *
 /* Reads a count, "1000", "2^26", "n" or "n/100", where n is the length of a row. */
 bool bench_count_read(const char *text, int64_t n, int64_t *count);
 
+/* The texts of the two, by their numbers. */
+extern const char *const bench_predicate_names[];
+extern const char *const bench_wanted_names[];
+
 #endif /* BENCH_DIMENSIONS_H */

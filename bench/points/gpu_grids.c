@@ -8,6 +8,7 @@
 
 #define N_FROM_15 "2^15,2^16,2^17,2^18,2^19,2^20,2^21,2^22,2^23,2^24,2^25,2^26,2^27,2^28"
 #define N_FROM_11 "2^11,2^12,2^13,2^14," N_FROM_15
+#define N_FROM_10_TO_30 "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28,2^30"
 #define K_TO_15 "2^3,2^4,2^5,2^6,2^7,2^8,2^9,2^10,2^11,2^12,2^13,2^14,2^15"
 
 const bench_grid bench_gpu_grids[] = {
@@ -60,12 +61,12 @@ const bench_grid bench_gpu_grids[] = {
      TOPK_OPERATION_SELECT,
      {AIR_OPTIONS, [BENCH_DIST] = AIR_DATA, [BENCH_ROWS] = "100", [BENCH_N] = N_FROM_15,
       [BENCH_K] = "32768"}},
-    /* Adaptive buffering, against data whose first bits are equal. */
+    /* Adaptive buffering and the fused last filter, against data whose first bits are equal. */
     {"air-fig9",
      TOPK_OPERATION_SELECT,
      {AIR_OPTIONS, [BENCH_DIST] = "prefix10,prefix20,uniform,normal",
       [BENCH_N] = "2^20,2^22,2^24,2^26,2^28,2^30", [BENCH_K] = "2048",
-      [BENCH_TUNING] = "adaptive=1,adaptive=0"}},
+      [BENCH_TUNING] = "adaptive=1,adaptive=0,adaptive=1+fused=1,adaptive=0+fused=1"}},
     /* When candidates are buffered: below n / alpha. */
     {"air-alpha",
      TOPK_OPERATION_SELECT,
@@ -80,6 +81,48 @@ const bench_grid bench_gpu_grids[] = {
     {"air-table3",
      TOPK_OPERATION_SELECT,
      {AIR_OPTIONS, [BENCH_DIST] = AIR_DATA, [BENCH_N] = "2^30", [BENCH_K] = "2048"}},
+
+    /* The points at which published implementations were measured, and a short row. */
+    {"where", TOPK_OPERATION_WHERE, {[BENCH_N] = "2^20,2^26,2^28", [BENCH_KEEP] = "1,10,50,90"}},
+    /* Time over the share that is kept, where matches lie anywhere and where they lie together. */
+    {"where-share",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_DIST] = "uniform,runs", [BENCH_KEEP] = "0,1,5,10,25,50,75,90,99,100"}},
+    {"where-n", TOPK_OPERATION_WHERE, {[BENCH_N] = N_FROM_10_TO_30, [BENCH_KEEP] = "10,50"}},
+    /* One pass against the paper's three phases, over the share that is kept and over n, as in its figures.
+     */
+    {"where-phases",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_KEEP] = "1,10,25,50,75,90,99",
+      [BENCH_METHOD] = "compact",
+      [BENCH_TUNING] = "one-pass=1,one-pass=0"}},
+    {"where-phases",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_N] = "2^20,2^22,2^24,2^28",
+      [BENCH_KEEP] = "50",
+      [BENCH_METHOD] = "compact",
+      [BENCH_TUNING] = "one-pass=1,one-pass=0"}},
+    /* 256 MiB of each type. */
+    {"where-types",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_TYPE] = "i8,u8", [BENCH_N] = "2^28", [BENCH_KEEP] = "10,50"}},
+    {"where-types",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_TYPE] = "f16,bf16,i16,u16", [BENCH_N] = "2^27", [BENCH_KEEP] = "10,50"}},
+    {"where-types",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_TYPE] = "f32,i32,u32", [BENCH_N] = "2^26", [BENCH_KEEP] = "10,50"}},
+    {"where-types",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_TYPE] = "f64,i64,u64", [BENCH_N] = "2^25", [BENCH_KEEP] = "10,50"}},
+    /* What is written, and what says which elements match. */
+    {"where-outputs",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_KEEP] = "10,50", [BENCH_OUTPUTS] = "indices,values,both,count"}},
+    {"where-outputs", TOPK_OPERATION_WHERE, {[BENCH_KEEP] = "10,50", [BENCH_INDEX] = "i64"}},
+    {"where-outputs",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_KEEP] = "10,50", [BENCH_PREDICATE] = "byte-mask,bit-mask", [BENCH_OUTPUTS] = "indices,count"}},
 
     {"quick",
      TOPK_OPERATION_SELECT,
@@ -112,5 +155,23 @@ const bench_grid bench_gpu_grids[] = {
     {"quick",
      TOPK_OPERATION_SELECT,
      {[BENCH_DIST] = "normal", [BENCH_ROWS] = "65536", [BENCH_N] = "256", [BENCH_K] = "8"}},
+    {"quick",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_TYPE] = EVERY_TYPE, [BENCH_N] = "5000", [BENCH_ROWS] = "1,3", [BENCH_KEEP] = "0,10,100"}},
+    {"quick",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_DIST] = "uniform,tie-heavy,runs",
+      [BENCH_N] = "100003",
+      [BENCH_KEEP] = "50",
+      [BENCH_OUTPUTS] = "indices,values,both,count",
+      [BENCH_INDEX] = "i32,i64"}},
+    {"quick",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_N] = "100003",
+      [BENCH_ROWS] = "1,3",
+      [BENCH_KEEP] = "25",
+      [BENCH_PREDICATE] = "byte-mask,bit-mask",
+      [BENCH_OUTPUTS] = "indices,count"}},
+    {"quick", TOPK_OPERATION_WHERE, {[BENCH_N] = "1,2^25", [BENCH_KEEP] = "10,90"}},
 };
 const int bench_gpu_grid_count = (int)(sizeof bench_gpu_grids / sizeof *bench_gpu_grids);

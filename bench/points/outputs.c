@@ -11,11 +11,15 @@ bool bench_outputs_make(bench_outputs *outputs, const bench_point *point, int64_
     const size_t rows = (size_t)point->rows;
     const size_t element = topk_type_size(point->type);
     if (point->operation == TOPK_OPERATION_WHERE) {
-        outputs->capacity = matches;
-        outputs->index_bytes = (size_t)matches * bench_index_size(point);
-        outputs->indices = bench_allocate(outputs->index_bytes);
+        const bool indices = bench_wants_indices(point), values = bench_wants_values(point);
+        outputs->capacity = indices || values ? matches : 0;
+        outputs->index_bytes = indices ? (size_t)matches * bench_index_size(point) : 0;
+        outputs->value_bytes = values ? (size_t)matches * element : 0;
+        outputs->indices = indices ? bench_allocate(outputs->index_bytes) : NULL;
+        outputs->values = values ? bench_allocate(outputs->value_bytes) : NULL;
         outputs->offsets = bench_allocate((rows + 1) * sizeof(int64_t));
-        return outputs->indices != NULL && outputs->offsets != NULL;
+        return (!indices || outputs->indices != NULL) && (!values || outputs->values != NULL) &&
+               outputs->offsets != NULL;
     }
     if (point->operation == TOPK_OPERATION_KTH) {
         outputs->value_bytes = rows * element;

@@ -17,6 +17,8 @@ static const char *const defaults[BENCH_DIMENSIONS] = {
     [BENCH_N] = "2^26",
     [BENCH_K] = "1000",
     [BENCH_KEEP] = "10",
+    [BENCH_PREDICATE] = "greater",
+    [BENCH_OUTPUTS] = "indices",
     [BENCH_DIRECTION] = "largest",
     [BENCH_ORDER] = "best",
     [BENCH_TIES] = "lowest",
@@ -49,12 +51,18 @@ static bool append(point_list *list, const bench_point *point) {
     return true;
 }
 
+/* With a mask there are no values to be written: the benchmark gives the call none. */
+static bool makes_sense(const bench_point *point) {
+    return bench_distribution_serves(point->distribution, point->type) &&
+           (point->predicate == BENCH_GREATER || !bench_wants_values(point));
+}
+
 /* Appends all completions of a point whose dimensions below `dimension` are set. On failure `error`
  * says why. */
 static bool expand(const char *const lists[], int dimension, const bench_point *begun, point_list *list,
                    char *error, size_t error_bytes) {
     if (dimension == BENCH_DIMENSIONS) {
-        if (bench_distribution_serves(begun->distribution, begun->type) && !append(list, begun)) {
+        if (makes_sense(begun) && !append(list, begun)) {
             snprintf(error, error_bytes, "out of memory");
             return false;
         }
@@ -78,13 +86,16 @@ static bool expand(const char *const lists[], int dimension, const bench_point *
     return true;
 }
 
-/* "all" is every suite but quick; "air-figures" is all that begin with air-. */
+/* "all" is every suite but quick; "air-figures" is all that begin with air-, "where-figures" with where-. */
 static bool belongs(const bench_grid *each, const char *suite) {
     if (strcmp(suite, "all") == 0) {
         return strcmp(each->suite, "quick") != 0;
     }
     if (strcmp(suite, "air-figures") == 0) {
         return strncmp(each->suite, "air-", 4) == 0;
+    }
+    if (strcmp(suite, "where-figures") == 0) {
+        return strncmp(each->suite, "where-", 6) == 0;
     }
     return strcmp(suite, each->suite) == 0;
 }
@@ -141,6 +152,10 @@ int bench_suite_points(bench_device device, const char *suite, const char *const
     const int count = device == BENCH_CUDA ? bench_gpu_grid_count : bench_cpu_grid_count;
     point_list list = {NULL, 0, 0};
     bool ok = true;
+    if (device == BENCH_CPU && (overrides[BENCH_PREDICATE] != NULL || overrides[BENCH_OUTPUTS] != NULL)) {
+        snprintf(error, error_bytes, "the CPU's benchmark has neither --predicate nor --outputs");
+        return -1;
+    }
     if (device == BENCH_CUDA && strncmp(suite, "peers", 5) == 0 && (suite[5] == '\0' || suite[5] == '-')) {
         ok = add_peers(suite, overrides, &list, error, error_bytes);
     }

@@ -16,6 +16,8 @@ typedef enum bench_dimension {
     BENCH_N,
     BENCH_K,
     BENCH_KEEP,
+    BENCH_PREDICATE,
+    BENCH_OUTPUTS,
     BENCH_DIRECTION,
     BENCH_ORDER,
     BENCH_TIES,

@@ -9,7 +9,7 @@
 
 const char bench_tuning_names[] =
     "digit-bits, alpha, adaptive, early-stop, scaling, write-buffer, rescheduling, "
-    "padding, beta, subrange, filter, queue";
+    "padding, beta, subrange, filter, fused, one-pass, queue";
 
 /* The knob of that name, or NULL; alpha and the queue are of other types. */
 static int *knob_of(topk_tuning *tuning, const char *name) {
@@ -27,6 +27,8 @@ static int *knob_of(topk_tuning *tuning, const char *name) {
         {"beta", &tuning->beta},
         {"subrange", &tuning->subrange_exponent},
         {"filter", &tuning->delegate_filter},
+        {"fused", &tuning->fused_filter},
+        {"one-pass", &tuning->one_pass},
     };
     for (size_t i = 0; i < sizeof knobs / sizeof *knobs; ++i) {
         if (strcmp(knobs[i].name, name) == 0) {

@@ -107,43 +107,60 @@ static void reserve(struct session *session, topk_operation operation, const top
 }
 
 static void select_on_host(struct session *session, const topk_problem *problem, const topk_input *input,
-                           void *values, int64_t *indices) {
-    reserve(session, TOPK_OPERATION_SELECT, problem);
-    check(topk_select(session->context, problem, input, values, indices, session->workspace,
-                      session->workspace_bytes, NULL));
+                           const topk_predicate *predicate, void *values, int64_t *indices) {
+    if (predicate == NULL) {
+        reserve(session, TOPK_OPERATION_SELECT, problem);
+        check(topk_select(session->context, problem, input, values, indices, session->workspace,
+                          session->workspace_bytes, NULL));
+    } else {
+        reserve(session, TOPK_OPERATION_SELECT_WHERE, problem);
+        check(topk_select_where(session->context, problem, input, predicate, values, indices,
+                                session->workspace, session->workspace_bytes, NULL));
+    }
 }
 
 /* Padding could be longer than a device's memory: it is added here, by selecting from sorted rows. */
 static void select_and_pad(struct session *session, const topk_problem *problem, const void *elements,
-                           void *values, int64_t *indices) {
+                           const topk_predicate *predicate, void *values, int64_t *indices) {
     topk_problem whole = *problem;
     whole.k_max = problem->length_max;
     whole.order = TOPK_ORDER_BEST_FIRST;
     uint64_t slots = (uint64_t)whole.rows * (uint64_t)whole.k_max;
     void *best = allocate(slots, topk_type_size(problem->type));
     int64_t *positions = allocate(slots, sizeof *positions);
-    check(staging_select(&session->staging, &whole, elements, best, positions));
+    int64_t *lengths = allocate((uint64_t)whole.rows, sizeof *lengths);
+    check(staging_select(&session->staging, &whole, elements, predicate, best, positions));
+    for (int64_t r = 0; r < whole.rows; r++)
+        lengths[r] = results_found(positions + r * whole.k_max, whole.k_max);
     topk_problem padded = *problem;
     padded.row_stride = 0;
     padded.method = NULL;
     topk_input input = TOPK_INPUT_INIT;
     input.values = best;
     input.indices = positions;
-    select_on_host(session->host, &padded, &input, values, indices);
+    input.lengths = lengths;
+    select_on_host(session->host, &padded, &input, NULL, values, indices);
     release(best);
     release(positions);
+    release(lengths);
 }
 
-void session_select(struct session *session, const topk_problem *problem, const void *elements, void *values,
-                    int64_t *indices) {
+int64_t results_found(const int64_t *indices, int64_t slots) {
+    while (slots > 0 && indices[slots - 1] < 0)
+        slots--;
+    return slots;
+}
+
+void session_select(struct session *session, const topk_problem *problem, const void *elements,
+                    const topk_predicate *predicate, void *values, int64_t *indices) {
     topk_input input = TOPK_INPUT_INIT;
     input.values = elements;
     if (!on_device(session))
-        select_on_host(session, problem, &input, values, indices);
+        select_on_host(session, problem, &input, predicate, values, indices);
     else if (problem->k_max > problem->length_max)
-        select_and_pad(session, problem, elements, values, indices);
+        select_and_pad(session, problem, elements, predicate, values, indices);
     else
-        check(staging_select(&session->staging, problem, elements, values, indices));
+        check(staging_select(&session->staging, problem, elements, predicate, values, indices));
 }
 
 void session_kth(struct session *session, const topk_problem *problem, const void *elements, void *kth,
@@ -172,4 +189,17 @@ void session_where(struct session *session, const topk_problem *problem, const v
     reserve(session, TOPK_OPERATION_WHERE, problem);
     check(topk_where(session->context, problem, &input, predicate, values, indices, capacity, offsets,
                      session->workspace, session->workspace_bytes, NULL));
+}
+
+void session_count(struct session *session, const topk_problem *problem, const void *elements,
+                   const topk_predicate *predicate, int64_t *counts) {
+    if (on_device(session)) {
+        check(staging_count(&session->staging, problem, elements, predicate, counts));
+        return;
+    }
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = elements;
+    reserve(session, TOPK_OPERATION_COUNT, problem);
+    check(topk_count(session->context, problem, &input, predicate, counts, session->workspace,
+                     session->workspace_bytes, NULL));
 }

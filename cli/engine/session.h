@@ -31,8 +31,12 @@ int64_t session_piece_bytes(const struct session *session, const struct options 
 topk_problem session_problem(const struct options *options, topk_type type, int64_t rows, int64_t length,
                              int64_t k);
 
-void session_select(struct session *session, const topk_problem *problem, const void *elements, void *values,
-                    int64_t *indices);
+/* From all elements, or from those that meet the predicate, unless it is NULL. */
+void session_select(struct session *session, const topk_problem *problem, const void *elements,
+                    const topk_predicate *predicate, void *values, int64_t *indices);
+
+/* How many of a row's slots hold results: padding, whose index is -1, comes behind them. */
+int64_t results_found(const int64_t *indices, int64_t slots);
 
 void session_kth(struct session *session, const topk_problem *problem, const void *elements, void *kth,
                  int64_t *better, int64_t *equal);
@@ -40,5 +44,8 @@ void session_kth(struct session *session, const topk_problem *problem, const voi
 void session_where(struct session *session, const topk_problem *problem, const void *elements,
                    const topk_predicate *predicate, void *values, int64_t *indices, int64_t capacity,
                    int64_t *offsets);
+
+void session_count(struct session *session, const topk_problem *problem, const void *elements,
+                   const topk_predicate *predicate, int64_t *counts);
 
 #endif /* TOPK_CLI_SESSION_H */

@@ -46,18 +46,24 @@ static void download_wanted(void *wanted, const void *memory, uint64_t bytes) {
 }
 
 topk_status staging_select(struct staging *staging, const topk_problem *problem, const void *elements,
-                           void *values, int64_t *indices) {
+                           const topk_predicate *predicate, void *values, int64_t *indices) {
     uint64_t slots = (uint64_t)problem->rows * (uint64_t)problem->k_max;
     uint64_t value_bytes = slots * topk_type_size(problem->type);
     uint64_t index_bytes = slots * sizeof *indices;
-    topk_status status = reserve_workspace(staging, TOPK_OPERATION_SELECT, problem);
+    topk_status status = reserve_workspace(
+        staging, predicate == NULL ? TOPK_OPERATION_SELECT : TOPK_OPERATION_SELECT_WHERE, problem);
     if (status != TOPK_OK)
         return status;
     topk_input input = upload(staging, problem, elements);
     void *device_values = reserve_wanted(&staging->values, values, value_bytes);
     void *device_indices = reserve_wanted(&staging->indices, indices, index_bytes);
-    status = topk_select(staging->context, problem, &input, device_values, device_indices,
-                         staging->workspace.memory, staging->workspace.bytes, NULL);
+    void *workspace = staging->workspace.memory;
+    size_t workspace_bytes = staging->workspace.bytes;
+    status = predicate == NULL
+                 ? topk_select(staging->context, problem, &input, device_values, device_indices, workspace,
+                               workspace_bytes, NULL)
+                 : topk_select_where(staging->context, problem, &input, predicate, device_values,
+                                     device_indices, workspace, workspace_bytes, NULL);
     if (status != TOPK_OK)
         return status;
     download_wanted(values, device_values, value_bytes);
@@ -106,6 +112,21 @@ topk_status staging_where(struct staging *staging, const topk_problem *problem, 
     download_wanted(values, device_values, count * element);
     download_wanted(indices, device_indices, count * sizeof *indices);
     return TOPK_OK;
+}
+
+topk_status staging_count(struct staging *staging, const topk_problem *problem, const void *elements,
+                          const topk_predicate *predicate, int64_t *counts) {
+    uint64_t bytes = (uint64_t)problem->rows * sizeof *counts;
+    topk_status status = reserve_workspace(staging, TOPK_OPERATION_COUNT, problem);
+    if (status != TOPK_OK)
+        return status;
+    topk_input input = upload(staging, problem, elements);
+    int64_t *device_counts = reserve(&staging->counts, bytes);
+    status = topk_count(staging->context, problem, &input, predicate, device_counts,
+                        staging->workspace.memory, staging->workspace.bytes, NULL);
+    if (status == TOPK_OK)
+        device_download(counts, device_counts, bytes);
+    return status;
 }
 
 /* An element takes its own bytes, those of a result, and the most that CONTRACT.md, 7.2, grants the

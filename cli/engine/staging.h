@@ -19,13 +19,14 @@ struct staging {
     struct device_buffer elements;
     struct device_buffer values;  /* results */
     struct device_buffer indices; /* results */
-    struct device_buffer counts;  /* results: better and equal, or offsets */
+    struct device_buffer counts;  /* results: better and equal, offsets, or counts */
     struct device_buffer workspace;
 };
 
-/* As the functions of the library, but that `elements` and results lie on the host. */
+/* As the functions of the library, but that `elements` and results lie on the host. staging_select() is
+ * topk_select_where() if there is a predicate. */
 topk_status staging_select(struct staging *staging, const topk_problem *problem, const void *elements,
-                           void *values, int64_t *indices);
+                           const topk_predicate *predicate, void *values, int64_t *indices);
 
 topk_status staging_kth(struct staging *staging, const topk_problem *problem, const void *elements, void *kth,
                         int64_t *better, int64_t *equal);
@@ -33,6 +34,9 @@ topk_status staging_kth(struct staging *staging, const topk_problem *problem, co
 topk_status staging_where(struct staging *staging, const topk_problem *problem, const void *elements,
                           const topk_predicate *predicate, void *values, int64_t *indices, int64_t capacity,
                           int64_t *offsets);
+
+topk_status staging_count(struct staging *staging, const topk_problem *problem, const void *elements,
+                          const topk_predicate *predicate, int64_t *counts);
 
 /* Bytes of elements that a call may have for everything it takes to fit into the device. */
 uint64_t staging_bytes_max(topk_type type);

@@ -14,7 +14,7 @@ static int64_t least(int64_t a, int64_t b) {
 }
 
 static bool merges(const struct stream *stream) {
-    return stream->session->host != stream->session;
+    return stream->session->host != stream->session || stream->predicate != NULL;
 }
 
 /* The best of a chunk come best first and equal ones in their order, so that the accumulator, which counts
@@ -29,8 +29,9 @@ static void begin_merging(struct stream *stream) {
     stream->indices = allocate((uint64_t)stream->problem.length_max, sizeof *stream->indices);
 }
 
-void stream_begin(struct stream *stream, struct session *session, const topk_problem *problem) {
-    *stream = (struct stream){.session = session, .problem = *problem};
+void stream_begin(struct stream *stream, struct session *session, const topk_problem *problem,
+                  const topk_predicate *predicate) {
+    *stream = (struct stream){.session = session, .problem = *problem, .predicate = predicate};
     if (merges(stream))
         begin_merging(stream);
     check(topk_accumulator_size(session->host->context, &stream->problem, &stream->state_bytes));
@@ -51,10 +52,11 @@ void stream_push(struct stream *stream, const void *elements, int64_t length, in
         problem.length_max = length;
         problem.k_max = least(problem.k_max, length);
         problem.index_base = base;
-        session_select(stream->session, &problem, elements, stream->values, stream->indices);
+        session_select(stream->session, &problem, elements, stream->predicate, stream->values,
+                       stream->indices);
         chunk.values = stream->values;
         chunk.indices = stream->indices;
-        length = problem.k_max;
+        length = results_found(stream->indices, problem.k_max);
     }
     check(topk_accumulator_push(stream->session->host->context, &stream->problem, stream->state,
                                 stream->state_bytes, &chunk, length, base, NULL));

@@ -12,14 +12,18 @@ struct stream {
     void *state;
     size_t state_bytes;
 
-    /* With a GPU the accumulator gets the best of each chunk, with their positions as payload. */
+    /* With a GPU or a predicate the accumulator gets the best of each chunk, with their positions as payload.
+     */
+    const topk_predicate *predicate;
     topk_problem chunk;
     void *values;
     int64_t *indices;
 };
 
-/* Allocates a stream for chunks of up to problem->length_max elements, and begins it. */
-void stream_begin(struct stream *stream, struct session *session, const topk_problem *problem);
+/* Allocates a stream for chunks of up to problem->length_max elements, and begins it. With a predicate, which
+ * must outlive the stream, only elements that meet it count; else it is NULL. */
+void stream_begin(struct stream *stream, struct session *session, const topk_problem *problem,
+                  const topk_predicate *predicate);
 
 /* Begins again with no elements. */
 void stream_reset(struct stream *stream);

@@ -12,7 +12,7 @@ void ties_begin(struct ties *ties, struct session *session, const struct options
     *ties = (struct ties){.host = session->host, .rank = options->problem.rank, .k = k};
     topk_problem problem = session_problem(options, type, 1, length_max, k);
     problem.method = NULL; /* a method of topk_kth() may be none of the accumulator's */
-    stream_begin(&ties->stream, session, &problem);
+    stream_begin(&ties->stream, session, &problem, NULL);
     ties->best = allocate((uint64_t)k, topk_type_size(type));
 }
 

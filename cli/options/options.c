@@ -55,6 +55,14 @@ static void check_input(const struct options *options) {
         fail_usage("--dtype has no meaning for %s", format_words[format]);
 }
 
+const topk_predicate *options_predicate(const struct options *options) {
+    return options->predicate.kind != TOPK_PREDICATE_UNDEFINED ? &options->predicate : NULL;
+}
+
+topk_operation options_selection(const struct options *options) {
+    return options_predicate(options) != NULL ? TOPK_OPERATION_SELECT_WHERE : TOPK_OPERATION_SELECT;
+}
+
 void options_parse(const struct argp *argp, int argc, char **argv, struct options *options) {
     *options = (struct options){
         .delimiter = -1,
@@ -71,8 +79,9 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
         return;
     if (options->path == NULL)
         fail_usage("%s needs an INPUT: a file, or - for standard input", argv[0]);
-    if (argp == &where_argp ? options->predicate.kind == TOPK_PREDICATE_UNDEFINED : options->k < 0)
-        fail_usage("%s needs %s", argv[0], argp == &where_argp ? "a predicate, e.g. --gt 0" : "-k K");
+    bool filters = argp == &where_argp || argp == &count_argp;
+    if (filters ? options_predicate(options) == NULL : options->k < 0)
+        fail_usage("%s needs %s", argv[0], filters ? "a predicate, e.g. --gt 0" : "-k K");
     if (options->json && (options->values_path != NULL || options->indices_path != NULL))
         fail_usage("--json prints, and --values and --indices write arrays instead: choose");
     if (options->format == FORMAT_AUTO)

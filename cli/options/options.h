@@ -29,9 +29,9 @@ struct options {
     int delimiter;            /* -1: not given */
 
     /* The question. */
-    int64_t k;            /* -1: not given */
-    topk_problem problem; /* ranking options and method alone */
-    topk_predicate predicate;
+    int64_t k;                /* -1: not given */
+    topk_problem problem;     /* ranking options and method alone */
+    topk_predicate predicate; /* UNDEFINED: not given */
 
     /* The run. */
     topk_context_options context;
@@ -49,9 +49,16 @@ struct argp;
 /* Parses a subcommand's command line. Ends the tool on --help and on a command line that makes no sense. */
 void options_parse(const struct argp *argp, int argc, char **argv, struct options *options);
 
+/* The predicate, or NULL if none is given. */
+const topk_predicate *options_predicate(const struct options *options);
+
+/* What `topk select` asks of the library. */
+topk_operation options_selection(const struct options *options);
+
 extern const struct argp select_argp;
 extern const struct argp kth_argp;
 extern const struct argp where_argp;
+extern const struct argp count_argp;
 extern const struct argp info_argp;
 extern const struct argp explain_argp;
 

@@ -42,7 +42,7 @@ static topk_bound parse_bound(const char *text) {
 static void parse_predicate(struct argp_state *state, topk_predicate *predicate, topk_predicate_kind kind,
                             const char *text) {
     if (predicate->kind != TOPK_PREDICATE_UNDEFINED)
-        fail_usage("where takes one predicate, not two");
+        fail_usage("one predicate is enough");
     predicate->kind = kind;
     predicate->low = parse_bound(text);
     if (kind != TOPK_BETWEEN)

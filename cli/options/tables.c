@@ -30,7 +30,7 @@ static const struct argp_option order_options[] = {
 };
 
 static const struct argp_option predicate_options[] = {
-    {NULL, 0, NULL, 0, "Predicate, exactly one:", 2},
+    {NULL, 0, NULL, 0, "Predicate, one:", 2},
     {"gt", KEY_PREDICATE + TOPK_GT, "X", 0, "Elements above X", 0},
     {"ge", KEY_PREDICATE + TOPK_GE, "X", 0, "Elements not below X", 0},
     {"lt", KEY_PREDICATE + TOPK_LT, "X", 0, "Elements below X", 0},
@@ -77,8 +77,9 @@ static const struct argp array_argp = {.options = array_options, .parser = parse
 static const struct argp json_argp = {.options = json_options, .parser = parse_option};
 
 static const struct argp_child select_children[] = {
-    {&input_argp, 0, NULL, 0},  {&k_argp, 0, NULL, 0},     {&order_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
-    {&method_argp, 0, NULL, 0}, {&array_argp, 0, NULL, 0}, {&json_argp, 0, NULL, 0},  {0},
+    {&input_argp, 0, NULL, 0},     {&k_argp, 0, NULL, 0},    {&order_argp, 0, NULL, 0},
+    {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},  {&method_argp, 0, NULL, 0},
+    {&array_argp, 0, NULL, 0},     {&json_argp, 0, NULL, 0}, {0},
 };
 static const struct argp_child kth_children[] = {
     {&input_argp, 0, NULL, 0},  {&k_argp, 0, NULL, 0},    {&run_argp, 0, NULL, 0},
@@ -93,10 +94,19 @@ static const struct argp_child where_children[] = {
     {&json_argp, 0, NULL, 0},
     {0},
 };
+static const struct argp_child count_children[] = {
+    {&input_argp, 0, NULL, 0},  {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
+    {&method_argp, 0, NULL, 0}, {&json_argp, 0, NULL, 0},      {0},
+};
 static const struct argp_child info_children[] = {{&run_argp, 0, NULL, 0}, {0}};
 static const struct argp_child explain_children[] = {
-    {&input_argp, 0, NULL, 0}, {&k_argp, 0, NULL, 0},      {&order_argp, 0, NULL, 0},
-    {&run_argp, 0, NULL, 0},   {&method_argp, 0, NULL, 0}, {0},
+    {&input_argp, 0, NULL, 0},
+    {&k_argp, 0, NULL, 0},
+    {&order_argp, 0, NULL, 0},
+    {&predicate_argp, 0, NULL, 0},
+    {&run_argp, 0, NULL, 0},
+    {&method_argp, 0, NULL, 0},
+    {0},
 };
 
 const struct argp select_argp = {
@@ -104,7 +114,8 @@ const struct argp select_argp = {
     .args_doc = "INPUT -k K",
     .doc =
         "Print the K best elements of INPUT, best first: index and value of a vector, row, index and value "
-        "of each row of a matrix, or whole lines with --field.",
+        "of each row of a matrix, or whole lines with --field. With a predicate, of the elements that meet "
+        "it.",
     .children = select_children,
 };
 const struct argp kth_argp = {
@@ -120,6 +131,12 @@ const struct argp where_argp = {
     .args_doc = "INPUT",
     .doc = "Print the elements of INPUT that meet a predicate, in input order.",
     .children = where_children,
+};
+const struct argp count_argp = {
+    .parser = parse_command,
+    .args_doc = "INPUT",
+    .doc = "Print how many elements of INPUT (of each row of a matrix, after the row) meet a predicate.",
+    .children = count_children,
 };
 const struct argp info_argp = {
     .parser = parse_command,

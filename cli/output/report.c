@@ -102,6 +102,12 @@ void report_kth(struct report *report, int64_t row, const void *value, int64_t b
     output_string(report->json ? "}" : "\n");
 }
 
+void report_count(struct report *report, int64_t row, int64_t count) {
+    begin_result(report, row);
+    print_member(report->json ? "\"count\": " : "", count);
+    output_string(report->json ? "}" : "\n");
+}
+
 void report_end(struct report *report, int64_t rows, int64_t length) {
     if (report->json) {
         output_string("\n], ");

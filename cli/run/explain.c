@@ -41,15 +41,17 @@ static void print_problem(const struct options *options, const struct layout *la
     output_string(problem->rank == TOPK_BY_MAGNITUDE ? " by magnitude" : "");
     output_string(problem->order == TOPK_ORDER_ANY ? ", in any order" : ", best first");
     output_string(problem->ties == TOPK_TIES_ANY ? ", any of equal ones" : ", first of equal ones");
-    output_string(problem->nan == TOPK_NAN_LAST ? ", NaN last\n" : ", NaN as largest\n");
+    output_string(problem->nan == TOPK_NAN_LAST ? ", NaN last" : ", NaN as largest");
+    output_string(options_predicate(options) != NULL ? ", of what meets the predicate\n" : "\n");
 }
 
-static void print_explanation(const struct session *session, const topk_problem *problem) {
+static void print_explanation(const struct session *session, topk_operation operation,
+                              const topk_problem *problem) {
     size_t needed;
-    if (topk_explain(session->context, TOPK_OPERATION_SELECT, problem, NULL, 0, &needed) != TOPK_OK)
+    if (topk_explain(session->context, operation, problem, NULL, 0, &needed) != TOPK_OK)
         fail_library();
     char *text = allocate(needed, 1);
-    if (topk_explain(session->context, TOPK_OPERATION_SELECT, problem, text, needed, NULL) != TOPK_OK)
+    if (topk_explain(session->context, operation, problem, text, needed, NULL) != TOPK_OK)
         fail_library();
     output_bytes(text, strlen(text));
     release(text);
@@ -62,14 +64,14 @@ void run_explain(const struct options *options) {
         measure_text(options, &layout);
     else
         measure_matrix(options, &layout);
-    session_begin(&session, options, TOPK_OPERATION_SELECT, layout.type);
+    session_begin(&session, options, options_selection(options), layout.type);
     topk_problem problem = session_problem(options, layout.type, layout.rows, layout.cols, options->k);
     problem.row_stride = layout.stride;
     print_problem(options, &layout);
     output_string("device    ");
     print_chosen(&session);
     output_string("\n");
-    print_explanation(&session, &problem);
+    print_explanation(&session, options_selection(options), &problem);
     output_flush();
     session_end(&session);
 }

@@ -10,7 +10,7 @@
 /* Room for the results of a piece, and where they go. */
 struct results {
     int64_t k;      /* slots of a row */
-    int64_t filled; /* slots that hold results and not padding */
+    int64_t filled; /* slots that hold results and not padding, unless a predicate leaves less */
     void *values;   /* NULL when only indices are wanted */
     int64_t *indices;
     struct arrays arrays;
@@ -47,10 +47,13 @@ static void results_emit(struct results *results, int64_t row, int64_t rows) {
         return;
     }
     size_t element = topk_type_size(results->report.type);
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t slot = r * results->k; slot < r * results->k + results->filled; slot++)
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t first = r * results->k;
+        int64_t found = results_found(results->indices + first, results->filled);
+        for (int64_t slot = first; slot < first + found; slot++)
             report_element(&results->report, row + r, results->indices[slot],
                            (const char *)results->values + (size_t)slot * element);
+    }
 }
 
 static void results_end(struct results *results, const struct layout *layout) {
@@ -82,7 +85,7 @@ static void select_pieces(struct session *session, const struct options *options
         session_problem(options, layout->type, pieces.rows_max, pieces.length_max, results->k);
     struct stream stream;
     if (parts)
-        stream_begin(&stream, session, &problem);
+        stream_begin(&stream, session, &problem, options_predicate(options));
     problem.row_stride = layout->stride;
 
     struct progress progress;
@@ -90,7 +93,8 @@ static void select_pieces(struct session *session, const struct options *options
     for (struct piece piece; pieces_next(&pieces, &piece); progress_update(&progress, pieces_done(&pieces))) {
         problem.rows = piece.rows;
         if (!parts) {
-            session_select(session, &problem, piece.values, results->values, results->indices);
+            session_select(session, &problem, piece.values, options_predicate(options), results->values,
+                           results->indices);
             results_emit(results, piece.row, piece.rows);
             continue;
         }
@@ -116,7 +120,7 @@ void run_select(const struct options *options) {
     struct session session;
     struct results results;
     matrix_open(&matrix, options);
-    session_begin(&session, options, TOPK_OPERATION_SELECT, matrix.layout.type);
+    session_begin(&session, options, options_selection(options), matrix.layout.type);
     results_begin(&results, options, &matrix.layout);
     select_pieces(&session, options, &matrix, &results);
     results_end(&results, &matrix.layout);

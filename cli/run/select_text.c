@@ -8,7 +8,8 @@
 #include "../output/report.h"
 #include "run.h"
 
-/* Results so far: of k slots the first ones, as many as there were lines. */
+/* Results so far: of k slots the first ones, as many as there were lines, or lines that meet the predicate.
+ */
 struct best {
     int64_t k;
     int64_t seen;
@@ -17,7 +18,7 @@ struct best {
 };
 
 static int64_t filled(const struct best *best) {
-    return best->seen < best->k ? best->seen : best->k;
+    return results_found(best->indices, best->seen < best->k ? best->seen : best->k);
 }
 
 /* Reads all lines; `keep` is NULL when their text is not wanted. */
@@ -74,13 +75,13 @@ void run_select_text(const struct options *options) {
     struct session session;
     struct stream stream;
     text_open(&text, options, options->k);
-    session_begin(&session, options, TOPK_OPERATION_SELECT, text.format.type);
+    session_begin(&session, options, options_selection(options), text.format.type);
     bool arrays = options->values_path != NULL || options->indices_path != NULL;
     struct best best = {.k = options->k};
     if (!arrays && best.k > text_lines_most(&text)) /* only arrays have padding */
         best.k = text_lines_most(&text);
     topk_problem problem = session_problem(options, text.format.type, 1, text.count_max, best.k);
-    stream_begin(&stream, &session, &problem);
+    stream_begin(&stream, &session, &problem, options_predicate(options));
     best.values = allocate((uint64_t)best.k, sizeof *best.values);
     best.indices = allocate((uint64_t)best.k, sizeof *best.indices);
     if (arrays)

@@ -1,22 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output.h"
 
-static void store_element(void *elements, int64_t at, size_t element_bytes, uint64_t bits) {
-    switch (element_bytes) {
-    case 1:
-        ((uint8_t *)elements)[at] = (uint8_t)bits;
-        break;
-    case 2:
-        ((uint16_t *)elements)[at] = (uint16_t)bits;
-        break;
-    case 4:
-        ((uint32_t *)elements)[at] = (uint32_t)bits;
-        break;
-    default:
-        ((uint64_t *)elements)[at] = bits;
-    }
-}
-
 static void store_index(void *indices, int64_t at, size_t index_bytes, int64_t index) {
     if (index_bytes == 4) {
         ((int32_t *)indices)[at] = (int32_t)index;

@@ -22,6 +22,22 @@ static inline uint64_t read_element(const void *elements, int64_t at, size_t ele
     }
 }
 
+static inline void store_element(void *elements, int64_t at, size_t element_bytes, uint64_t bits) {
+    switch (element_bytes) {
+    case 1:
+        ((uint8_t *)elements)[at] = (uint8_t)bits;
+        break;
+    case 2:
+        ((uint16_t *)elements)[at] = (uint16_t)bits;
+        break;
+    case 4:
+        ((uint32_t *)elements)[at] = (uint32_t)bits;
+        break;
+    default:
+        ((uint64_t *)elements)[at] = bits;
+    }
+}
+
 /* Where the elements of a row, or the candidates taken from it, are found by slot. */
 struct source {
     const void *values;    /* element of each slot */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The reference method: serves every problem of select and kth with little memory and no tricks.
+ * The reference method: serves every problem of select, kth and select_where with little memory and
+ * no tricks.
  *
  * A heap of the k best, worst on top, over (key, position); the elements of a row pass by in
  * position order, so that an element which only ties with the worst never enters. The heap is then
  * sorted in place. O(n log k) time, 16 bytes for each of the k. */
 #include "reference.h"
 
+#include "filter.h"
 #include "output.h"
 #include "team.h"
 
@@ -50,15 +52,20 @@ static void sort_heap(struct entry *heap, size_t count) {
     }
 }
 
-/* The k best of a row (k <= length), as a heap. */
-static void gather(const struct plan *plan, const void *values, struct row_extent row, size_t k,
-                   struct entry *heap) {
-    for (int64_t i = 0; i < row.length; i++) {
-        const uint64_t bits = read_element(values, row.begin + i, plan->element_bytes);
+/* The k best of a row, or of its elements that match, as a heap. Returns how many there are: k, or all. */
+static size_t gather(const struct call *call, struct row_extent row, size_t k, const struct filter *filter,
+                     struct entry *heap) {
+    const struct plan *plan = call->plan;
+    size_t count = 0;
+    for (int64_t i = 0; i < row.length && k > 0; i++) {
+        if (filter != NULL && !topk_filter_matches(filter, (size_t)(row.begin + i))) {
+            continue;
+        }
+        const uint64_t bits = read_element(call->input.values, row.begin + i, plan->element_bytes);
         const struct entry entry = {topk_key_encode(bits, plan->element_bits, &plan->map), i};
-        if ((size_t)i < k) {
-            heap[i] = entry;
-            if ((size_t)i + 1 == k) {
+        if (count < k) {
+            heap[count++] = entry;
+            if (count == k) {
                 make_heap(heap, k);
             }
         } else if (worse(&heap[0], &entry)) {
@@ -66,17 +73,20 @@ static void gather(const struct plan *plan, const void *values, struct row_exten
             sift_down(heap, k, 0);
         }
     }
+    if (count < k) {
+        make_heap(heap, count);
+    }
+    return count;
 }
 
-static void select_row(const struct call *call, int64_t row, struct entry *heap) {
+static void select_row(const struct call *call, int64_t row, const struct filter *filter,
+                       struct entry *heap) {
     const struct plan *plan = call->plan;
     const struct row_extent extent = plan_row(plan, &call->input, row);
     const int64_t wanted = plan_row_k(plan, &call->input, row);
-    const size_t k = (size_t)(wanted < extent.length ? wanted : extent.length);
-    if (k > 0) {
-        gather(plan, call->input.values, extent, k, heap);
-        sort_heap(heap, k);
-    }
+    const size_t most = (size_t)(wanted < extent.length ? wanted : extent.length);
+    const size_t k = gather(call, extent, most, filter, heap);
+    sort_heap(heap, k);
     for (size_t i = 0; i < k; i++) {
         topk_write_result(call, row * plan->problem.k_max + (int64_t)i, extent.begin, heap[i].position);
     }
@@ -93,7 +103,7 @@ static void kth_row(const struct call *call, int64_t row, struct entry *heap) {
         topk_write_kth_padding(call, row, k, extent.length);
         return;
     }
-    gather(plan, call->input.values, extent, (size_t)k, heap);
+    (void)gather(call, extent, (size_t)k, NULL, heap);
     for (int64_t i = 0; i < extent.length; i++) {
         const uint64_t bits = read_element(call->input.values, extent.begin + i, plan->element_bytes);
         const uint64_t key = topk_key_encode(bits, plan->element_bits, &plan->map);
@@ -120,6 +130,7 @@ static struct entry *lay_out(const topk_context *context, const struct plan *pla
 
 struct job {
     const struct call *call;
+    const struct filter *filter; /* NULL: of select and kth */
     struct entry *heaps;
 };
 
@@ -133,7 +144,7 @@ static void run_share(void *argument, int part, int parts) {
         if (call->plan->operation == TOPK_OPERATION_KTH) {
             kth_row(call, (int64_t)row, heap);
         } else {
-            select_row(call, (int64_t)row, heap);
+            select_row(call, (int64_t)row, job->filter, heap);
         }
     }
 }
@@ -157,7 +168,8 @@ size_t topk_reference_workspace_bytes(const topk_context *context, const struct 
 
 topk_status topk_reference_run(const struct call *call) {
     struct arena arena = arena_over(call->workspace);
-    struct job job = {call, lay_out(call->context, call->plan, &arena)};
+    struct filter filter;
+    struct job job = {call, topk_filter_if_any(call, &filter), lay_out(call->context, call->plan, &arena)};
     const int useful = team_size(topk_context_threads(call->context), call->plan->input_elements);
     const int rows = threads_for_rows(call->context, call->plan);
     topk_team_run(useful < rows ? useful : rows, run_share, &job);

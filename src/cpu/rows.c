@@ -21,6 +21,7 @@ static size_t part_bytes(const struct plan *plan) {
 struct job {
     const struct call *call;
     const struct kernels *kernels;
+    const struct filter *filter; /* of select_where, or NULL */
     void *workspace;
     size_t part_bytes;
     int64_t batch;
@@ -41,8 +42,8 @@ static void run_part(void *argument, int part, int parts) {
         }
         const int64_t end = rows - first < job->batch ? rows : first + job->batch;
         for (int64_t row = first; row < end; row++) {
-            topk_short_row_run(job->call, job->kernels, row, plan_row(plan, &job->call->input, row),
-                               &buffers);
+            topk_short_row_run(job->call, job->kernels, job->filter, row,
+                               plan_row(plan, &job->call->input, row), &buffers);
         }
     }
 }
@@ -66,8 +67,10 @@ size_t topk_rows_workspace_bytes(const topk_context *context, const struct plan 
 topk_status topk_rows_run(const struct call *call) {
     const struct plan *plan = call->plan;
     const int64_t length = plan->problem.length_max > 0 ? plan->problem.length_max : 1;
+    struct filter filter;
     struct job job = {.call = call,
                       .kernels = topk_kernels_for(call->context, plan->element_bits),
+                      .filter = topk_filter_if_any(call, &filter),
                       .workspace = arena_over(call->workspace).base,
                       .part_bytes = part_bytes(plan),
                       .batch = BATCH_ELEMENTS / length};

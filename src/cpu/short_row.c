@@ -4,7 +4,10 @@
 struct short_row topk_short_row_take(struct arena *arena, const struct plan *plan, int64_t length_max) {
     const int64_t k_max = plan->problem.k_max < length_max ? plan->problem.k_max : length_max;
     const size_t words = words_of((size_t)length_max), sorted = words_of((size_t)k_max) * WORD;
+    const size_t matches = plan->operation == TOPK_OPERATION_SELECT_WHERE ? words * WORD : 0;
     struct short_row row;
+    row.matches = arena_take(arena, matches, plan->element_bytes);
+    row.positions = arena_take(arena, matches, sizeof *row.positions);
     row.keys = arena_take(arena, words * WORD, plan->element_bytes);
     row.above = arena_take(arena, words, sizeof *row.above);
     row.equal = arena_take(arena, words, sizeof *row.equal);
@@ -29,8 +32,22 @@ static void kth_short(const struct call *call, const struct kernels *kernels, in
     topk_write_kth(call, row, t.key, (int64_t)counts.above, (int64_t)counts.equal);
 }
 
-void topk_short_row_run(const struct call *call, const struct kernels *kernels, int64_t row,
-                        struct row_extent extent, const struct short_row *buffers) {
+/* Moves the matches of a row together, with their positions, unless they are the whole row; returns their
+ * number. */
+static size_t gather_matches(const struct kernels *kernels, const struct filter *filter, const char *elements,
+                             struct row_extent extent, const struct short_row *buffers) {
+    const size_t n = (size_t)extent.length, words = words_of(n);
+    uint64_t *mask = buffers->above; /* which is not in use yet */
+    const size_t count = topk_filter_mask(filter, (size_t)extent.begin, n, mask);
+    if (count < n) {
+        (void)kernels->take(elements, mask, words, buffers->matches, count);
+        (void)kernels->positions32(mask, words, 0, buffers->positions, count);
+    }
+    return count;
+}
+
+void topk_short_row_run(const struct call *call, const struct kernels *kernels, const struct filter *filter,
+                        int64_t row, struct row_extent extent, const struct short_row *buffers) {
     const struct plan *plan = call->plan;
     const int64_t wanted = plan_row_k(plan, &call->input, row);
     if (plan->operation == TOPK_OPERATION_KTH) {
@@ -41,14 +58,22 @@ void topk_short_row_run(const struct call *call, const struct kernels *kernels, 
         }
         return;
     }
-    const size_t k = (size_t)(wanted < extent.length ? wanted : extent.length);
-    if (k > 0) {
+    size_t n = (size_t)extent.length, k = 0;
+    if (wanted > 0 && n > 0) {
         const char *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
-        const struct source source = {elements, NULL, 0};
+        struct source source = {elements, NULL, 0};
         const bool sorted = plan->problem.order == TOPK_ORDER_BEST_FIRST;
-        const uint32_t *slots =
-            kernels->select_short(elements, (size_t)extent.length, k, &plan->map, sorted, buffers);
-        topk_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
+        if (filter != NULL) {
+            n = gather_matches(kernels, filter, elements, extent, buffers);
+        }
+        if (n < (size_t)extent.length) {
+            source = (struct source){buffers->matches, buffers->positions, sizeof *buffers->positions};
+        }
+        k = (size_t)wanted < n ? (size_t)wanted : n;
+        if (k > 0) {
+            const uint32_t *slots = kernels->select_short(source.values, n, k, &plan->map, sorted, buffers);
+            topk_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
+        }
     }
     topk_write_padding(call, row, k);
 }

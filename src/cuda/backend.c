@@ -14,13 +14,17 @@
 
 enum {
     SELECTS = OPERATION_BIT(TOPK_OPERATION_SELECT) | OPERATION_BIT(TOPK_OPERATION_KTH),
-    AIR_TUNING =
-        1 << TUNING_DIGIT_BITS | 1 << TUNING_ALPHA | 1 << TUNING_ADAPTIVE_BUFFERING | 1 << TUNING_EARLY_STOP,
+    AIR_TUNING = 1 << TUNING_DIGIT_BITS | 1 << TUNING_ALPHA | 1 << TUNING_ADAPTIVE_BUFFERING |
+                 1 << TUNING_EARLY_STOP | 1 << TUNING_FUSED_FILTER,
 };
 
 static const struct method methods[] = {
-    {"air", SELECTS, AIR_TUNING, topk_air_refuse, topk_air_cost_us, topk_air_workspace_bytes, topk_air_run},
-    {"compact", OPERATION_BIT(TOPK_OPERATION_WHERE), 0, topk_cuda_compact_refuse, topk_cuda_compact_cost_us,
+    {"air", SELECTS | OPERATION_BIT(TOPK_OPERATION_SELECT_WHERE), AIR_TUNING, topk_air_refuse,
+     topk_air_cost_us, topk_air_workspace_bytes, topk_air_run},
+    {"compact",
+     OPERATION_BIT(TOPK_OPERATION_WHERE) | OPERATION_BIT(TOPK_OPERATION_COUNT) |
+         OPERATION_BIT(TOPK_OPERATION_MASK),
+     1 << TUNING_ONE_PASS, topk_cuda_compact_refuse, topk_cuda_compact_cost_us,
      topk_cuda_compact_workspace_bytes, topk_cuda_compact_run},
     {"sort", SELECTS, 0, topk_sort_refuse, topk_sort_cost_us, topk_sort_workspace_bytes, topk_sort_run},
 };
@@ -65,7 +69,7 @@ static topk_status probe(topk_context *context, struct cuda_leaf *leaf) {
     }
     device->dependent_launch = topk_device_knows_dependent_launches();
     if ((error = topk_air_prepare(device)) != 0 || (error = topk_sort_prepare()) != 0 ||
-        (error = topk_cuda_compact_prepare()) != 0) {
+        (error = topk_cuda_compact_prepare(device)) != 0) {
         return unavailable("the kernels of this build cannot be loaded", error);
     }
     (void)snprintf(leaf->features, sizeof leaf->features, "%s, sm_%d%d, %d SMs", device->name, device->major,

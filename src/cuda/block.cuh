@@ -14,6 +14,20 @@ template <typename T> TOPK_DEVICE T warp_scan(T value) {
     return value;
 }
 
+TOPK_DEVICE uint32_t warp_scan(uint32_t value) {
+    for (uint32_t distance = 1; distance < SIMT_WARP; distance *= 2)
+        value = simt_add_lane_before(value, distance);
+    return value;
+}
+
+/* The sum of what the warps before this one have put in their places, of which there are `warps`; *total is
+ * that of all. All lanes. */
+TOPK_DEVICE uint32_t sum_of_warps(simt_shared<uint32_t> scratch, uint32_t warps, uint32_t *total) {
+    uint32_t of_lane = simt_lane() < warps ? (uint32_t)scratch[simt_lane()] : 0;
+    *total = simt_reduce_add(SIMT_ALL_LANES, of_lane);
+    return simt_reduce_add(SIMT_ALL_LANES, simt_lane() < simt_warp() ? of_lane : 0);
+}
+
 /* The sum of `value` over the warps before this one, where each lane of a warp passes the same; *total is
  * that of all. All threads; `scratch` has a place for each warp. One barrier: before scratch is written again
  * there must be another one. */
@@ -25,6 +39,13 @@ template <typename T> TOPK_DEVICE T scan_of_warps(simt_shared<T> scratch, T valu
     *total = simt_shuffle(SIMT_ALL_LANES, sums, SIMT_WARP - 1);
     T before = simt_shuffle(SIMT_ALL_LANES, sums, simt_warp() + SIMT_WARP - 1);
     return simt_warp() == 0 ? (T)0 : before;
+}
+
+TOPK_DEVICE uint32_t scan_of_warps(simt_shared<uint32_t> scratch, uint32_t value, uint32_t *total) {
+    if (simt_lane() == 0)
+        scratch[simt_warp()] = value;
+    simt_block_sync();
+    return sum_of_warps(scratch, simt_warps(), total);
 }
 
 /* The sum of `value` over the threads before this one; otherwise as scan_of_warps(). */

@@ -46,6 +46,9 @@ int topk_device_leave(const struct device_handle *handle);
 /* Enqueues zeroing: a memset node when the stream is captured. */
 int topk_device_zero(topk_stream stream, void *address, size_t bytes);
 
+/* Enqueues a copy from one place of the device's memory to another. */
+int topk_device_copy(topk_stream stream, void *to, const void *from, size_t bytes);
+
 const char *topk_device_error(int error);
 
 #ifdef __cplusplus

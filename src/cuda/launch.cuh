@@ -65,6 +65,11 @@ static inline int simt_memset_async(struct CUstream_st *stream, void *address, u
     return cudaMemsetAsync(address, value, bytes, stream);
 }
 
+/* Enqueues a copy from one place of the device's memory to another; 0 or a cudaError_t. */
+static inline int simt_copy_async(struct CUstream_st *stream, void *to, const void *from, size_t bytes) {
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+}
+
 /* Once per kernel and device before a launch with more than 48 KiB of shared memory; 0 or a cudaError_t. */
 template <typename Args> static int simt_allow_shared(void (*kernel)(Args), uint32_t bytes) {
     return cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -6,7 +6,7 @@
  * which:
  *
  *   0             nothing yet
- *   TILE_SUM      the tile's own sum, below 2^62
+ *   TILE_SUM      the tile's own sum
  *   TILE_PREFIX   the sum of all tiles up to and with it
  *
  * The bits travel with the sum in one word, so that no fence is needed. A tile waits for those before it
@@ -15,10 +15,95 @@
 #ifndef TOPK_SRC_CUDA_LOOKBACK_CUH
 #define TOPK_SRC_CUDA_LOOKBACK_CUH
 
+#include "lookback.h"
 #include "simt.cuh"
 
 static const uint64_t TILE_SUM = (uint64_t)1 << 62, TILE_PREFIX = (uint64_t)2 << 62,
                       TILE_VALUE = TILE_SUM - 1;
+
+/* ---- One sum, by one warp ----
+ *
+ * All blocks of the device are at work on a tile each, so that the nearest prefix lies as many tiles back.
+ * To get there at once, the tiles are in groups of 32, and these have words of their own: the sum of their
+ * tiles, below 2^57, with how many of them have added theirs, and the prefix, by the last tile. */
+
+/* In the upper bits of a group's sum. */
+static const uint32_t GROUP_COUNT_SHIFT = 57;
+static const uint64_t GROUP_VALUE = ((uint64_t)1 << GROUP_COUNT_SHIFT) - 1;
+
+/* All zero before the launch. */
+struct sum_words {
+    uint64_t *tiles, *group_sums, *group_prefixes;
+};
+
+/* `words` has look_back_words(tiles) words. */
+TOPK_DEVICE struct sum_words sum_words_of(uint64_t *words, int64_t tiles) {
+    const int64_t groups = tiles / LOOK_BACK_GROUP + 1;
+    return sum_words{words, words + tiles, words + tiles + groups};
+}
+
+/* Publishes the sum of a tile. One thread. */
+TOPK_DEVICE void publish_sum(const struct sum_words &words, int64_t tile, uint64_t sum) {
+    simt_store_relaxed(&words.tiles[tile], TILE_SUM | sum);
+    simt_atomic_add(&words.group_sums[tile / LOOK_BACK_GROUP], (uint64_t)1 << GROUP_COUNT_SHIFT | sum);
+}
+
+/* What a lane has seen: of a tile of the same group; and of a group, the nearest one first. */
+struct seen_words {
+    uint64_t tile, group_sum, group_prefix;
+};
+
+/* The words of 32 groups before group `end`. */
+TOPK_DEVICE void look_at_groups(const struct sum_words &words, int64_t end, struct seen_words *seen) {
+    int64_t group = end - 1 - (int64_t)simt_lane();
+    seen->group_sum = group < 0 ? 0 : simt_load_relaxed(&words.group_sums[group]);
+    seen->group_prefix = group < 0 ? TILE_PREFIX : simt_load_relaxed(&words.group_prefixes[group]);
+}
+
+TOPK_DEVICE uint64_t look_at_tile(const struct sum_words &words, int64_t tile) {
+    int64_t at = tile / LOOK_BACK_GROUP * LOOK_BACK_GROUP + simt_lane();
+    return at < tile ? simt_load_relaxed(&words.tiles[at]) : TILE_SUM;
+}
+
+/* The words that look_back() will most likely want, asked for ahead. All lanes. */
+TOPK_DEVICE struct seen_words look_ahead(const struct sum_words &words, int64_t tile) {
+    struct seen_words seen;
+    seen.tile = look_at_tile(words, tile);
+    look_at_groups(words, tile / LOOK_BACK_GROUP, &seen);
+    return seen;
+}
+
+/* The sum of all tiles before `tile`, whose own sum has been published. All lanes, with the same
+ * arguments but for `seen`. */
+TOPK_DEVICE uint64_t look_back(const struct sum_words &words, int64_t tile, uint64_t sum,
+                               struct seen_words seen) {
+    while (simt_any(SIMT_ALL_LANES, seen.tile == 0))
+        seen.tile = look_at_tile(words, tile);
+    uint64_t before = seen.tile & TILE_VALUE; /* this lane's share */
+    bool found = false;
+    for (int64_t end = tile / LOOK_BACK_GROUP; !found;) {
+        uint32_t prefixes = simt_ballot(SIMT_ALL_LANES, seen.group_prefix != 0),
+                 nearer = (prefixes & (0 - prefixes)) - 1;
+        bool full = seen.group_sum >> GROUP_COUNT_SHIFT == LOOK_BACK_GROUP;
+        if ((simt_ballot(SIMT_ALL_LANES, full) & nearer) == nearer) {
+            uint32_t mine = 1u << simt_lane();
+            if ((nearer & mine) != 0)
+                before += seen.group_sum & GROUP_VALUE;
+            else if (mine == nearer + 1)
+                before += seen.group_prefix & TILE_VALUE;
+            found = prefixes != 0;
+            end -= SIMT_WARP;
+        }
+        if (!found)
+            look_at_groups(words, end, &seen);
+    }
+    before = simt_reduce_add(SIMT_ALL_LANES, before);
+    if (simt_lane() == 0 && tile % LOOK_BACK_GROUP == LOOK_BACK_GROUP - 1)
+        simt_store_relaxed(&words.group_prefixes[tile / LOOK_BACK_GROUP], TILE_PREFIX | (before + sum));
+    return before;
+}
+
+/* ---- Many sums at once, one for each thread ---- */
 
 /* The word of a tile, waited for. */
 TOPK_DEVICE uint64_t await_tile(const uint64_t *word) {
@@ -29,34 +114,7 @@ TOPK_DEVICE uint64_t await_tile(const uint64_t *word) {
     return seen;
 }
 
-/* ---- One sum, by one warp ---- */
-
-/* Publishes the tile's sum and returns that of all tiles before it. All lanes, with the same arguments. Reads
- * 32 tiles at a time. */
-TOPK_DEVICE uint64_t look_back(uint64_t *words, int64_t tile, uint64_t sum) {
-    if (simt_lane() == 0)
-        simt_store_relaxed(&words[tile], (tile == 0 ? TILE_PREFIX : TILE_SUM) | sum);
-    uint64_t before = 0;
-    bool found = tile == 0;
-    for (int64_t end = tile; !found; end -= SIMT_WARP) {
-        int64_t at = end - 1 - (int64_t)simt_lane();
-        uint64_t seen = at < 0 ? TILE_PREFIX : await_tile(&words[at]);
-        uint32_t prefixes = simt_ballot(SIMT_ALL_LANES, seen >= TILE_PREFIX);
-        uint32_t nearer = (1u << simt_lane()) - 1;
-        uint64_t part = (prefixes & nearer) == 0 ? seen & TILE_VALUE : 0;
-        for (uint32_t lanes = SIMT_WARP / 2; lanes > 0; lanes /= 2)
-            part += simt_shuffle_xor(SIMT_ALL_LANES, part, lanes);
-        before += part;
-        found = prefixes != 0;
-    }
-    if (simt_lane() == 0 && tile != 0)
-        simt_store_relaxed(&words[tile], TILE_PREFIX | (before + sum));
-    return before;
-}
-
-/* ---- Many sums at once, one for each thread ---- */
-
-/* Words of one sum lie `stride` apart. Publishes the tile's own sum; what is added to that of tile 0 comes
+/* Publishes the sum of a tile. Words of one sum lie `stride` apart. What is added to the sum of tile 0 comes
  * before all. */
 TOPK_DEVICE void publish_tile(uint64_t *words, int64_t stride, int64_t tile, uint64_t sum) {
     simt_store_relaxed(&words[tile * stride], (tile == 0 ? TILE_PREFIX : TILE_SUM) | sum);

@@ -48,12 +48,26 @@ static void check_null(void) {
                                                       f.memory, sizeof f.memory, NULL));
     CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_where(context, &f.problem, &f.input, NULL, f.results,
                                                      f.indices, 1, NULL, f.memory, sizeof f.memory, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_select_where(context, &f.problem, &f.input, NULL, f.results,
+                                                            f.indices, f.memory, sizeof f.memory, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER,
+                 topk_count(context, &f.problem, &f.input, NULL, f.counts, f.memory, sizeof f.memory, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER,
+                 topk_mask(context, &f.problem, &f.input, NULL, f.bits, f.memory, sizeof f.memory, NULL));
 }
 
+/* Of several outputs any may be left out; a single one may not. */
 static void check_null_outputs(void) {
     reset();
-    f.out_values = f.out_indices = NULL;
+    f.out_values = f.out_indices = f.out_mask = NULL;
     f.out_counts = f.out_equal = NULL;
+    EXPECT(&f, call_select, TOPK_OK);
+    EXPECT(&f, call_kth, TOPK_OK);
+    EXPECT(&f, call_where, TOPK_OK);
+    EXPECT(&f, call_select_where, TOPK_OK);
+    EXPECT(&f, call_count, TOPK_ERROR_NULL_POINTER);
+    EXPECT(&f, call_mask, TOPK_ERROR_NULL_POINTER);
+    f.problem.rows = 0;
     EXPECT_ALL(&f, TOPK_OK);
 }
 
@@ -80,13 +94,33 @@ static void check_null_when_empty(void) {
 /* k_max = 0 or rows = 0 writes nothing. */
 static void check_empty_writes_nothing(void) {
     static float untouched[ELEMENTS];
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
         reset();
-        f.problem.rows = i == 0 ? 0 : ROWS;
-        f.problem.k_max = i == 0 ? K : 0;
-        EXPECT(&f, call_select, TOPK_OK);
+        f.problem.rows = i % 2 == 0 ? 0 : ROWS;
+        f.problem.k_max = i % 2 == 0 ? K : 0;
+        EXPECT(&f, i < 2 ? call_select : call_select_where, TOPK_OK);
         CHECK(memcmp(f.results, untouched, sizeof f.results) == 0);
         CHECK(memcmp(f.indices, untouched, sizeof f.indices) == 0);
+    }
+}
+
+/* Empty rows have no matches, and a count says so. Without elements there is no mask to write. */
+static void check_empty_rows(void) {
+    for (int i = 0; i < 2; i++) {
+        reset();
+        f.problem.length_max = i == 0 ? 0 : LENGTH;
+        memset(f.counts, 0x55, sizeof f.counts);
+        memset(f.bits, 0x55, sizeof f.bits);
+        memset(f.ends, 0, sizeof f.ends);
+        f.input.lengths = f.ends;
+        EXPECT(&f, call_count, TOPK_OK);
+        EXPECT(&f, call_mask, TOPK_OK);
+        for (int r = 0; r < ROWS; r++) {
+            CHECK(f.counts[r] == 0);
+        }
+        for (int b = 0; b < ELEMENTS / 8; b++) {
+            CHECK(f.bits[b] == (i == 0 ? 0x55 : 0));
+        }
     }
 }
 
@@ -117,32 +151,50 @@ static void check_predicates(void) {
     for (int i = 0; i < 3; i++) {
         reset();
         f.predicate.kind = (topk_predicate_kind)unknown[i];
-        EXPECT(&f, call_where, TOPK_ERROR_UNKNOWN_ENUM);
+        EXPECT_PREDICATE(&f, TOPK_ERROR_UNKNOWN_ENUM);
     }
     reset();
     f.predicate.low.type = (topk_bound_type)3;
-    EXPECT(&f, call_where, TOPK_ERROR_UNKNOWN_ENUM);
+    EXPECT_PREDICATE(&f, TOPK_ERROR_UNKNOWN_ENUM);
     reset();
     f.predicate.kind = TOPK_BETWEEN;
     f.predicate.high.type = (topk_bound_type)-1;
-    EXPECT(&f, call_where, TOPK_ERROR_UNKNOWN_ENUM);
+    EXPECT_PREDICATE(&f, TOPK_ERROR_UNKNOWN_ENUM);
     for (int kind = TOPK_BYTE_MASK; kind <= TOPK_BIT_MASK; kind++) {
         reset();
         f.predicate.kind = (topk_predicate_kind)kind;
-        EXPECT(&f, call_where, TOPK_ERROR_NULL_POINTER);
+        EXPECT_PREDICATE(&f, TOPK_ERROR_NULL_POINTER);
         f.predicate.mask = f.mask;
-        EXPECT(&f, call_where, TOPK_OK);
+        EXPECT_PREDICATE(&f, TOPK_OK);
         f.predicate.bounds = bounds;
-        EXPECT(&f, call_where, TOPK_ERROR_UNSUPPORTED);
+        EXPECT_PREDICATE(&f, TOPK_ERROR_UNSUPPORTED);
     }
     reset();
     f.predicate.mask = f.mask;
-    EXPECT(&f, call_where, TOPK_ERROR_UNSUPPORTED);
+    EXPECT_PREDICATE(&f, TOPK_ERROR_UNSUPPORTED);
+    reset();
+    f.predicate.bounds = (const topk_bound *)((const char *)bounds + 4);
+    EXPECT_PREDICATE(&f, TOPK_ERROR_MISALIGNED);
     reset();
     f.capacity = -1;
     EXPECT(&f, call_where, TOPK_ERROR_OUT_OF_RANGE);
     f.capacity = INT64_MAX;
     EXPECT(&f, call_where, TOPK_ERROR_OVERFLOW);
+}
+
+/* With a mask elements are read only where they rank or are copied. */
+static void check_mask_without_values(void) {
+    reset();
+    f.predicate.kind = TOPK_BIT_MASK;
+    f.predicate.mask = f.mask;
+    f.input.values = NULL;
+    EXPECT(&f, call_where, TOPK_ERROR_NULL_POINTER);
+    EXPECT(&f, call_select_where, TOPK_ERROR_NULL_POINTER);
+    EXPECT(&f, call_count, TOPK_OK);
+    EXPECT(&f, call_mask, TOPK_OK);
+    f.out_values = NULL;
+    EXPECT(&f, call_where, TOPK_OK);
+    EXPECT(&f, call_select_where, TOPK_ERROR_NULL_POINTER);
 }
 
 /* Each pointer in turn, off by one byte. */
@@ -158,15 +210,24 @@ static void check_misaligned(void) {
     }
     reset();
     f.out_values = (char *)f.results + 2;
-    EXPECT_ALL(&f, TOPK_ERROR_MISALIGNED);
+    EXPECT(&f, call_select, TOPK_ERROR_MISALIGNED);
+    EXPECT(&f, call_kth, TOPK_ERROR_MISALIGNED);
+    EXPECT(&f, call_where, TOPK_ERROR_MISALIGNED);
+    EXPECT(&f, call_select_where, TOPK_ERROR_MISALIGNED);
     reset();
     f.out_indices = (char *)f.indices + 2;
     EXPECT(&f, call_select, TOPK_ERROR_MISALIGNED);
     EXPECT(&f, call_where, TOPK_ERROR_MISALIGNED);
+    EXPECT(&f, call_select_where, TOPK_ERROR_MISALIGNED);
     reset();
     f.out_counts = (int64_t *)((char *)f.counts + 4);
     EXPECT(&f, call_kth, TOPK_ERROR_MISALIGNED);
     EXPECT(&f, call_where, TOPK_ERROR_MISALIGNED);
+    EXPECT(&f, call_count, TOPK_ERROR_MISALIGNED);
+    reset();
+    f.problem.rows--;
+    f.out_mask = f.bits + 1; /* has no alignment */
+    EXPECT(&f, call_mask, TOPK_OK);
     reset();
     f.out_equal = (int64_t *)((char *)f.equal + 4);
     EXPECT(&f, call_kth, TOPK_ERROR_MISALIGNED);
@@ -185,10 +246,9 @@ static size_t needed_bytes(topk_operation operation) {
 }
 
 static void check_workspace(void) {
-    topk_status (*const calls[])(fixture *) = {call_select, call_kth, call_where};
     static const char *const methods[] = {"reference", "bracket", "rows", "compact"};
     bool tried = false;
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 4 * OPERATIONS; i++) {
         topk_operation operation = (topk_operation)(i / 4 + 1);
         size_t bytes;
         reset();
@@ -197,14 +257,14 @@ static void check_workspace(void) {
             continue;
         }
         f.workspace_bytes = needed_bytes(operation);
-        EXPECT(&f, calls[i / 4], TOPK_OK);
+        EXPECT(&f, fixture_calls[i / 4], TOPK_OK);
         if (f.workspace_bytes > 0) {
             tried = true;
             f.workspace_bytes--;
-            EXPECT(&f, calls[i / 4], TOPK_ERROR_WORKSPACE_TOO_SMALL);
+            EXPECT(&f, fixture_calls[i / 4], TOPK_ERROR_WORKSPACE_TOO_SMALL);
             f.workspace_bytes++;
             f.workspace = NULL;
-            EXPECT(&f, calls[i / 4], TOPK_ERROR_NULL_POINTER);
+            EXPECT(&f, fixture_calls[i / 4], TOPK_ERROR_NULL_POINTER);
         }
     }
     CHECK(tried);
@@ -253,6 +313,10 @@ static void check_overlaps(void) {
         check_pair(call_where, &f.out_values, *inputs[i].pointer, inputs[i].bytes);
         check_pair(call_where, &f.out_indices, *inputs[i].pointer, inputs[i].bytes);
         check_pair(call_where, (void **)&f.out_counts, *inputs[i].pointer, inputs[i].bytes);
+        check_pair(call_select_where, &f.out_values, *inputs[i].pointer, inputs[i].bytes);
+        check_pair(call_select_where, &f.out_indices, *inputs[i].pointer, inputs[i].bytes);
+        check_pair(call_count, (void **)&f.out_counts, *inputs[i].pointer, inputs[i].bytes);
+        check_pair(call_mask, &f.out_mask, *inputs[i].pointer, inputs[i].bytes);
     }
 }
 
@@ -262,21 +326,25 @@ static void check_output_overlaps(void) {
     check_pair(call_select, &f.out_indices, f.out_values, result_bytes);
     check_pair(call_kth, (void **)&f.out_counts, f.out_values, ROWS * sizeof(float));
     check_pair(call_kth, (void **)&f.out_equal, f.out_counts, ROWS * sizeof(int64_t));
+    check_pair(call_select_where, &f.out_indices, f.out_values, result_bytes);
     check_pair(call_where, &f.out_indices, f.out_values, sizeof f.results);
     check_pair(call_where, (void **)&f.out_counts, f.out_indices, sizeof f.indices);
 }
 
 static void check_workspace_overlaps(void) {
-    topk_status (*const calls[])(fixture *) = {call_select, call_kth, call_where};
-    for (int operation = 0; operation < 3; operation++) {
+    static const char *const methods[OPERATIONS] = {"bracket",   "bracket", "compact",
+                                                    "reference", "compact", "compact"};
+    for (int operation = 0; operation < OPERATIONS; operation++) {
         use_everything();
-        f.problem.method = operation == 2 ? "compact" : "bracket";
+        f.problem.method = methods[operation];
         f.workspace_bytes = needed_bytes((topk_operation)(operation + 1));
         if (f.workspace_bytes >= 8) {
             f.workspace = f.values; /* an input */
-            EXPECT(&f, calls[operation], TOPK_ERROR_OVERLAP);
-            f.workspace = f.results; /* an output */
-            EXPECT(&f, calls[operation], TOPK_ERROR_OVERLAP);
+            EXPECT(&f, fixture_calls[operation], TOPK_ERROR_OVERLAP);
+            f.workspace = operation == TOPK_OPERATION_COUNT - 1  ? (void *)f.counts /* an output */
+                          : operation == TOPK_OPERATION_MASK - 1 ? (void *)f.bits
+                                                                 : (void *)f.results;
+            EXPECT(&f, fixture_calls[operation], TOPK_ERROR_OVERLAP);
         }
     }
 }
@@ -304,7 +372,9 @@ int main(void) {
     check_null_when_empty();
     check_empty_writes_nothing();
     check_arrays_of_other_shapes();
+    check_empty_rows();
     check_predicates();
+    check_mask_without_values();
     check_misaligned();
     check_workspace();
     check_overlaps();

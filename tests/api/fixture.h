@@ -18,7 +18,7 @@ typedef struct fixture {
     topk_input input;
     topk_predicate predicate;
     /* Arguments of the calls; they point into the arrays below. */
-    void *out_values, *out_indices, *workspace;
+    void *out_values, *out_indices, *out_mask, *workspace;
     int64_t *out_counts, *out_equal;
     int64_t capacity;
     size_t workspace_bytes;
@@ -30,6 +30,7 @@ typedef struct fixture {
     _Alignas(64) float results[ELEMENTS];
     _Alignas(64) int32_t indices[ELEMENTS];
     _Alignas(64) int64_t counts[ROWS + 1], equal[ROWS];
+    _Alignas(64) unsigned char bits[ELEMENTS / 8];
     _Alignas(64) unsigned char memory[WORKSPACE_BYTES];
 } fixture;
 
@@ -59,6 +60,7 @@ static inline void fixture_init(fixture *f, topk_context *context) {
     f->out_indices = f->indices;
     f->out_counts = f->counts;
     f->out_equal = f->equal;
+    f->out_mask = f->bits;
     f->capacity = ELEMENTS;
     f->workspace = f->memory;
     f->workspace_bytes = WORKSPACE_BYTES;
@@ -91,6 +93,29 @@ static inline topk_status call_where(fixture *f) {
                       f->capacity, f->out_counts, f->workspace, f->workspace_bytes, f->stream);
 }
 
+static inline topk_status call_select_where(fixture *f) {
+    return topk_select_where(f->context, &f->problem, &f->input, &f->predicate, f->out_values, f->out_indices,
+                             f->workspace, f->workspace_bytes, f->stream);
+}
+
+static inline topk_status call_count(fixture *f) {
+    return topk_count(f->context, &f->problem, &f->input, &f->predicate, f->out_counts, f->workspace,
+                      f->workspace_bytes, f->stream);
+}
+
+static inline topk_status call_mask(fixture *f) {
+    return topk_mask(f->context, &f->problem, &f->input, &f->predicate, f->out_mask, f->workspace,
+                     f->workspace_bytes, f->stream);
+}
+
+/* The operations, from TOPK_OPERATION_SELECT = 1 on; and those that take a predicate. */
+enum { OPERATIONS = TOPK_OPERATION_MASK };
+static topk_status (*const fixture_calls[OPERATIONS])(fixture *) = {call_select,       call_kth,   call_where,
+                                                                    call_select_where, call_count, call_mask};
+static const char *const fixture_call_names[OPERATIONS] = {"select",       "kth",   "where",
+                                                           "select_where", "count", "mask"};
+enum { FIRST_PREDICATE = TOPK_OPERATION_WHERE - 1 };
+
 static fixture fixture_before; /* too large for a stack that a sanitizer has widened */
 
 /* Runs a call and checks its status; after an error, that there is a sentence and nothing was written. */
@@ -106,12 +131,19 @@ static inline void expect_at(fixture *f, topk_status (*call)(fixture *), topk_st
 #define EXPECT(f, call, wanted) expect_at(f, call, wanted, #call, __FILE__, __LINE__)
 
 static inline void expect_all_at(fixture *f, topk_status wanted, const char *file, int line) {
-    expect_at(f, call_select, wanted, "select", file, line);
-    expect_at(f, call_kth, wanted, "kth", file, line);
-    expect_at(f, call_where, wanted, "where", file, line);
+    for (int i = 0; i < OPERATIONS; i++) {
+        expect_at(f, fixture_calls[i], wanted, fixture_call_names[i], file, line);
+    }
 }
 
-/* The same status from select, kth and where. */
+static inline void expect_predicate_at(fixture *f, topk_status wanted, const char *file, int line) {
+    for (int i = FIRST_PREDICATE; i < OPERATIONS; i++) {
+        expect_at(f, fixture_calls[i], wanted, fixture_call_names[i], file, line);
+    }
+}
+
+/* The same status from all operations, and from all that take a predicate. */
 #define EXPECT_ALL(f, wanted) expect_all_at(f, wanted, __FILE__, __LINE__)
+#define EXPECT_PREDICATE(f, wanted) expect_predicate_at(f, wanted, __FILE__, __LINE__)
 
 #endif

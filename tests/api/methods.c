@@ -31,11 +31,17 @@ static void check_method_that_cannot(void) {
     CHECK(strstr(topk_last_error(), "compact") != NULL);
     EXPECT(&f, call_kth, TOPK_ERROR_METHOD_CANNOT);
     EXPECT(&f, call_where, TOPK_OK);
+    EXPECT(&f, call_select_where, TOPK_ERROR_METHOD_CANNOT);
+    EXPECT(&f, call_count, TOPK_OK);
+    EXPECT(&f, call_mask, TOPK_OK);
     f.problem.method = "bracket";
     EXPECT(&f, call_where, TOPK_ERROR_METHOD_CANNOT);
+    EXPECT(&f, call_count, TOPK_ERROR_METHOD_CANNOT);
+    EXPECT(&f, call_mask, TOPK_ERROR_METHOD_CANNOT);
     f.problem.method = "reference";
     EXPECT(&f, call_select, TOPK_OK);
     EXPECT(&f, call_kth, TOPK_OK);
+    EXPECT(&f, call_select_where, TOPK_OK);
 }
 
 /* The limit is inclusive. Below it a method must do with less, or cannot serve. */
@@ -74,8 +80,14 @@ static void check_workspace_bound(void) {
         size_t bound = input / 8 + 24 * (size_t)(p.rows * p.k_max) + (32u << 20);
         CHECK_STATUS(TOPK_OK, size_of(TOPK_OPERATION_SELECT, &p, &bytes));
         CHECK(bytes <= bound);
-        CHECK_STATUS(TOPK_OK, size_of(TOPK_OPERATION_WHERE, &p, &bytes));
-        CHECK(bytes <= input / 8 + (32u << 20));
+        CHECK_STATUS(TOPK_OK, size_of(TOPK_OPERATION_SELECT_WHERE, &p, &bytes));
+        CHECK(bytes <= bound);
+        for (int operation = TOPK_OPERATION_WHERE; operation <= TOPK_OPERATION_MASK; operation++) {
+            if (operation != TOPK_OPERATION_SELECT_WHERE) {
+                CHECK_STATUS(TOPK_OK, size_of((topk_operation)operation, &p, &bytes));
+                CHECK(bytes <= input / 8 + (32u << 20));
+            }
+        }
     }
 }
 
@@ -93,8 +105,8 @@ static void check_size_is_pure(void) {
 
 /* No CPU method has these fields: forced or not, they are refused, and the sentence names one. */
 static void check_tuning(void) {
-    topk_tuning tunings[14];
-    for (int i = 0; i < 14; i++) {
+    topk_tuning tunings[15];
+    for (int i = 0; i < 15; i++) {
         tunings[i] = (topk_tuning)TOPK_TUNING_INIT;
     }
     tunings[0].digit_bits = 11;
@@ -111,7 +123,8 @@ static void check_tuning(void) {
     tunings[11].queue = TOPK_QUEUE_SHARED;
     tunings[12].epsilon = 0.0;
     tunings[13].max_iterations = 4;
-    for (int i = 0; i < 14; i++) {
+    tunings[14].fused_filter = 1;
+    for (int i = 0; i < 15; i++) {
         fixture_init(&f, context);
         f.problem.tuning = &tunings[i];
         EXPECT_ALL(&f, TOPK_ERROR_METHOD_CANNOT);

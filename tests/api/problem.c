@@ -38,7 +38,7 @@ static void refused(const topk_problem *p, topk_status status, int line) {
     fixture_init(&base, context);
     base.problem = *p;
     expect_all_at(&base, status, __FILE__, line);
-    for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_WHERE; operation++) {
+    for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_MASK; operation++) {
         check_status(status, size_of(p, (topk_operation)operation), "workspace_size", __FILE__, line);
     }
     check_status(status, accumulator_size_of(p), "accumulator_size", __FILE__, line);
@@ -75,8 +75,8 @@ static void check_enums(void) {
 
 static void check_operations(void) {
     topk_problem p = valid_problem();
-    for (int operation = -1; operation <= 5; operation++) {
-        bool known = operation >= TOPK_OPERATION_SELECT && operation <= TOPK_OPERATION_WHERE;
+    for (int operation = -1; operation <= TOPK_OPERATION_MASK + 2; operation++) {
+        bool known = operation >= TOPK_OPERATION_SELECT && operation <= TOPK_OPERATION_MASK;
         topk_status wanted = known ? TOPK_OK : TOPK_ERROR_UNKNOWN_ENUM;
         CHECK_STATUS(wanted, size_of(&p, (topk_operation)operation));
         CHECK_STATUS(wanted, topk_explain(context, (topk_operation)operation, &p, NULL, 0, NULL));

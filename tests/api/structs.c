@@ -76,6 +76,20 @@ static topk_status where_with_predicate(void *copy) {
                       f.workspace, f.workspace_bytes, NULL);
 }
 
+static topk_status select_where_with_predicate(void *copy) {
+    return topk_select_where(context, &f.problem, &f.input, copy, f.out_values, f.out_indices, f.workspace,
+                             f.workspace_bytes, NULL);
+}
+
+static topk_status count_with_predicate(void *copy) {
+    return topk_count(context, &f.problem, &f.input, copy, f.out_counts, f.workspace, f.workspace_bytes,
+                      NULL);
+}
+
+static topk_status mask_with_predicate(void *copy) {
+    return topk_mask(context, &f.problem, &f.input, copy, f.out_mask, f.workspace, f.workspace_bytes, NULL);
+}
+
 static topk_status push_with_input(void *copy) {
     topk_status status = topk_accumulator_init(context, &f.problem, f.memory, sizeof f.memory, NULL);
     return status != TOPK_OK
@@ -109,6 +123,9 @@ int main(void) {
     check_sizes(&f.input, sizeof f.input, kth_with_input);
     check_sizes(&f.input, sizeof f.input, push_with_input);
     check_sizes(&f.predicate, sizeof f.predicate, where_with_predicate);
+    check_sizes(&f.predicate, sizeof f.predicate, select_where_with_predicate);
+    check_sizes(&f.predicate, sizeof f.predicate, count_with_predicate);
+    check_sizes(&f.predicate, sizeof f.predicate, mask_with_predicate);
     check_sizes(&options, sizeof options, create_with_options);
     check_sizes(&properties, sizeof properties, query_with_properties);
     topk_context_destroy(context);

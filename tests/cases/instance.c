@@ -109,7 +109,8 @@ static void build_rankings(instance *out) {
         out->rows[r].place = oracle_resolve_row(&out->problem, &out->input, r);
         total += out->rows[r].place.length;
     }
-    out->entries = malloc(((size_t)total + 1) * sizeof *out->entries);
+    out->entry_count = total;
+    out->entries = malloc((2 * (size_t)total + 1) * sizeof *out->entries);
     if (out->rows == NULL || out->entries == NULL) {
         abort();
     }
@@ -123,6 +124,28 @@ static void build_rankings(instance *out) {
         }
         next += place->length;
     }
+}
+
+void instance_match(instance *i) {
+    oracle_entry *next = i->entries + i->entry_count;
+    for (int64_t e = 0; e < i->elements; e++) {
+        i->matches[e] = oracle_matches(i->problem.type, &i->input, &i->predicate, e);
+    }
+    for (int64_t r = 0; r < i->problem.rows; r++) {
+        instance_row *row = &i->rows[r];
+        row->matching = next;
+        row->matches =
+            oracle_keep(row->ranking, row->place.length, i->matches + row->place.first, row->matching);
+        next += row->matches;
+    }
+}
+
+static void build_matches(instance *out) {
+    out->matches = malloc((size_t)out->elements + 1);
+    if (out->matches == NULL) {
+        abort();
+    }
+    instance_match(out);
 }
 
 static void place(instance *out) {
@@ -149,6 +172,7 @@ void instance_build(const test_case *c, instance *out) {
     build_predicate(out, &random);
     place(out);
     build_rankings(out);
+    build_matches(out);
 }
 
 void instance_free(instance *i) {
@@ -160,6 +184,7 @@ void instance_free(instance *i) {
     }
     free(i->rows);
     free(i->entries);
+    free(i->matches);
 }
 
 /* Multiplication by an odd number is one to one modulo a power of two. */

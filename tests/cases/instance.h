@@ -12,7 +12,9 @@
 
 typedef struct instance_row {
     oracle_row place;
-    oracle_entry *ranking; /* all elements of the row, best first */
+    oracle_entry *ranking;  /* all elements of the row, best first */
+    oracle_entry *matching; /* those that meet the predicate, likewise */
+    int64_t matches;        /* how many */
 } instance_row;
 
 enum instance_buffer {
@@ -34,8 +36,10 @@ typedef struct instance {
     topk_predicate predicate;
     topk_bound bounds[2]; /* what predicate.bounds may point to */
     int64_t elements;     /* in input.values */
+    bool *matches;        /* for each element of input.values: whether it meets the predicate */
     instance_row *rows;
-    oracle_entry *entries; /* of all rankings */
+    oracle_entry *entries; /* of all rankings, and behind them of those that match */
+    int64_t entry_count;   /* of all rankings */
     guarded buffers[INSTANCE_BUFFERS];
     device_buffer placed[PLACED_BUFFERS]; /* buffers and bounds, for the library */
 } instance;
@@ -46,6 +50,9 @@ void instance_set_budget(int64_t elements);
 /* The instance must stay where it is. */
 void instance_build(const test_case *c, instance *out);
 void instance_free(instance *i);
+
+/* Finds anew what meets the predicate, which has been changed. */
+void instance_match(instance *i);
 
 /* `input` and `predicate` for the library: pointers to the instance's own buffers lead to the device. */
 topk_input instance_input(const instance *i);

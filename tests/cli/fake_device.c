@@ -30,6 +30,13 @@ topk_status __real_topk_kth(topk_context *context, const topk_problem *problem, 
 topk_status __real_topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
                               const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
                               int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream);
+topk_status __real_topk_select_where(topk_context *context, const topk_problem *problem,
+                                     const topk_input *input, const topk_predicate *predicate, void *values,
+                                     void *indices, void *workspace, size_t workspace_bytes,
+                                     topk_stream stream);
+topk_status __real_topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
+                              const topk_predicate *predicate, int64_t *counts, void *workspace,
+                              size_t workspace_bytes, topk_stream stream);
 
 topk_status __wrap_topk_backend_status(topk_backend backend);
 topk_status __wrap_topk_context_create(const topk_context_options *options, topk_context **context);
@@ -45,6 +52,13 @@ topk_status __wrap_topk_kth(topk_context *context, const topk_problem *problem, 
 topk_status __wrap_topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
                               const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
                               int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream);
+topk_status __wrap_topk_select_where(topk_context *context, const topk_problem *problem,
+                                     const topk_input *input, const topk_predicate *predicate, void *values,
+                                     void *indices, void *workspace, size_t workspace_bytes,
+                                     topk_stream stream);
+topk_status __wrap_topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
+                              const topk_predicate *predicate, int64_t *counts, void *workspace,
+                              size_t workspace_bytes, topk_stream stream);
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -208,6 +222,27 @@ topk_status __wrap_topk_where(topk_context *context, const topk_problem *problem
     begin(context, input, values, offsets, workspace);
     topk_status status = __real_topk_where(context, problem, input, predicate, values, indices, capacity,
                                            offsets, workspace, workspace_bytes, stream);
+    protect(PROT_NONE);
+    return status;
+}
+
+topk_status __wrap_topk_select_where(topk_context *context, const topk_problem *problem,
+                                     const topk_input *input, const topk_predicate *predicate, void *values,
+                                     void *indices, void *workspace, size_t workspace_bytes,
+                                     topk_stream stream) {
+    begin(context, input, values, indices, workspace);
+    topk_status status = __real_topk_select_where(context, problem, input, predicate, values, indices,
+                                                  workspace, workspace_bytes, stream);
+    protect(PROT_NONE);
+    return status;
+}
+
+topk_status __wrap_topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
+                              const topk_predicate *predicate, int64_t *counts, void *workspace,
+                              size_t workspace_bytes, topk_stream stream) {
+    begin(context, input, NULL, counts, workspace);
+    topk_status status =
+        __real_topk_count(context, problem, input, predicate, counts, workspace, workspace_bytes, stream);
     protect(PROT_NONE);
     return status;
 }

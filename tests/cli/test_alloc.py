@@ -40,6 +40,8 @@ class Sweep(harness.Case):
         self.sweep("select", "-", "-k", 5, stdin=text)
         self.sweep("kth", "-", "-k", 5, stdin=text)
         self.sweep("where", "-", "--gt", 990, stdin=text)
+        self.sweep("select", "-", "-k", 3, "--lt", 990, stdin=text)
+        self.sweep("count", "-", "--gt", 990, stdin=text)
         self.sweep("explain", "-", "-k", 5, stdin=text)
 
     def test_files(self):
@@ -48,6 +50,8 @@ class Sweep(harness.Case):
             self.sweep("select", path, "-k", 5, *piece)
             self.sweep("kth", path, "-k", 5, *piece)
             self.sweep("where", path, "--gt", 290, *piece)
+            self.sweep("select", path, "-k", 3, "--lt", 290, *piece)
+            self.sweep("count", path, "--gt", 290, *piece)
         self.sweep("select", path, "-k", 5, "--values", self.path("out.npy"), "--indices",
                    self.path("out2.npy"))
 

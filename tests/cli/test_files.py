@@ -71,6 +71,10 @@ class Types(harness.Case):
                                         for r, a in enumerate(answers)), "kth", path, "-k", 5, *piece)
                     self.prints("".join(row_lines(row, code, [i for i in range(40) if row[i] >= 3], r)
                                         for r, row in enumerate(rows)), "where", path, "--ge", 3, *piece)
+                    self.prints("".join(row_lines(row, code, [i for i in best(row, 40) if row[i] < 3][:5], r)
+                                        for r, row in enumerate(rows)), "select", path, "-k", 5, "--lt", 3, *piece)
+                    self.prints("".join("%d\t%d\n" % (r, sum(x >= 3 for x in row)) for r, row in enumerate(rows)),
+                                "count", path, "--ge", 3, *piece)
 
     def test_where_bounds(self):
         comparisons = {

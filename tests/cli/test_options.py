@@ -35,7 +35,7 @@ class Help(harness.Case):
     def test_manual_names_every_option(self):
         with open(os.path.join(os.path.dirname(__file__), "../../cli/topk.1"), encoding="utf-8") as file:
             manual = file.read().replace("\\-", "-")
-        for command in ("select", "kth", "where", "info", "explain"):
+        for command in ("select", "kth", "where", "count", "info", "explain"):
             for option in re.findall(r"--[a-z]+", harness.topk(command, "--help").out.decode()):
                 self.assertIn(option, manual, command)
 
@@ -43,16 +43,19 @@ class Help(harness.Case):
 class Usage(harness.Case):
     def test_one_line_and_status_2(self):
         for arguments, expected in [
-                ([], "a command is needed: select, kth, where, info or explain"),
-                (["sort"], "'sort' is no command; there are select, kth, where, info and explain"),
+                ([], "a command is needed: select, kth, where, count, info or explain"),
+                (["sort"], "'sort' is no command; there are select, kth, where, count, info and explain"),
                 (["select"], "topk select needs an INPUT: a file, or - for standard input"),
                 (["select", "-"], "topk select needs -k K"),
                 (["kth", "-"], "topk kth needs -k K"),
                 (["explain", "-"], "topk explain needs -k K"),
                 (["where", "-"], "topk where needs a predicate, e.g. --gt 0"),
+                (["count", "-"], "topk count needs a predicate, e.g. --gt 0"),
+                (["select", "-", "--gt", "1"], "topk select needs -k K"),
+                (["select", "-", "-k", "1", "--gt", "1", "--lt", "2"], "one predicate is enough"),
                 (["info", "x"], "info takes no argument, not 'x'"),
                 (["select", "a", "b", "-k", "1"], "one INPUT is enough: 'a' and 'b' were given"),
-                (["where", "-", "--gt", "1", "--lt", "2"], "where takes one predicate, not two"),
+                (["where", "-", "--gt", "1", "--lt", "2"], "one predicate is enough"),
                 (["where", "-", "--between", "1"], "--between takes two bounds"),
                 (["where", "-", "--gt", "x"], "bound 'x' is not a number"),
                 (["where", "-", "--between", "1", "2x"], "bound '2x' is not a number"),

@@ -41,6 +41,12 @@ class Arrays(harness.Case):
             self.prints("", "select", self.matrix, "-k", 2, "--smallest", "--values", self.v, "--indices", self.i, *piece)
             self.assertEqual(self.arrays("h"), ("<i2", (2, 2), [1, 3, 7, 8], (2, 2), [0, 2, 1, 2]))
 
+    def test_select_with_a_predicate(self):
+        low = -2**15
+        for piece in ([], ["--piece-bytes", 4]):
+            self.prints("", "select", self.matrix, "-k", 3, "--lt", 8, "--values", self.v, "--indices", self.i, *piece)
+            self.assertEqual(self.arrays("h"), ("<i2", (2, 3), [4, 3, 1, 7, low, low], (2, 3), [1, 2, 0, 1, -1, -1]))
+
     def test_one_of_them(self):
         self.prints("", "select", self.vector, "-k", 1, "--values", self.v)
         self.assertEqual(npy_read(self.read("v.npy"))[2], pack("f", [4]))
@@ -90,6 +96,10 @@ class Json(harness.Case):
                     "results": [{"value": "inf", "better": 1, "equal": 1}]}, "kth", path, "-k", 2, "--json")
         self.check({"command": "where", "input": path, "type": "f32", "length": 4, "results": []},
                    "where", path, "--eq", 7, "--json")
+        self.check({"command": "count", "input": path, "type": "f32", "length": 4, "results": [{"count": 2}]},
+                   "count", path, "--lt", 2, "--json")
+        self.check({"command": "select", "input": path, "type": "f32", "k": 9, "length": 4, "results": [
+            {"index": 0, "value": 1.5}, {"index": 2, "value": "-inf"}]}, "select", path, "-k", 9, "--lt", 2, "--json")
 
     def test_matrix(self):
         path = self.write("m.npy", npy_header("<u8", (2, 2)) + pack("Q", [1, 2**64 - 1, 3, 0]))
@@ -99,6 +109,8 @@ class Json(harness.Case):
         self.check({"command": "kth", "input": path, "type": "u64", "k": 1, "rows": 2, "length": 2, "results": [
             {"row": 0, "value": 2**64 - 1, "better": 0, "equal": 1}, {"row": 1, "value": 3, "better": 0, "equal": 1}]},
             "kth", path, "-k", 1, "--json")
+        self.check({"command": "count", "input": path, "type": "u64", "rows": 2, "length": 2, "results": [
+            {"row": 0, "count": 1}, {"row": 1, "count": 0}]}, "count", path, "--gt", 3, "--json")
 
     def test_text(self):
         lines = b'7\tquote " back \\ tab \t bell \x07 \xc3\xa9 \xff \xed\xa0\x80 \xf0\x9f\x98\x80 \xc0\x80\xe2\x82\n1\tx\n'

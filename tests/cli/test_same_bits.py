@@ -121,6 +121,20 @@ class SameBits(harness.Case):
             for bound in ("--gt", "--ne"):
                 self.both("where", path, bound, 0, *pieces, env=env)
 
+    def test_predicates_if_served(self):
+        rng = random.Random(SEED + 7)
+        path = self.write("x.npy", npy_header("<f4", (30, 40)) + rng.randbytes(4800))
+        if harness.topk("count", path, "--gt", 0, "--device", "cuda", env=DEVICE).status != 0 or \
+                harness.topk("select", path, "-k", 1, "--gt", 0, "--device", "cuda", env=DEVICE).status != 0:
+            self.skipTest("the device has no topk_count() or topk_select_where()")
+        for pieces in ([], ["--piece-bytes", 500], ["--piece-bytes", 50]):
+            for bound in ("--gt", "--ne"):
+                self.both("count", path, bound, 0, *pieces)
+                for k in (1, 10, 40, 50):
+                    self.both("select", path, "-k", k, bound, 0, "--nan", "last", *pieces)
+                    self.both("select", path, "-k", k, bound, 0, *pieces, "--values", self.path("out1"),
+                              "--indices", self.path("out2"))
+
     def test_auto(self):
         """The device where it serves, the CPU where it does not."""
         path = self.write("x.npy", npy_header("<f4", (3,)) + harness.pack("f", [1, 3, 2]))
@@ -128,6 +142,8 @@ class SameBits(harness.Case):
         self.assertIn(b"\ndevice    cuda:0\n", harness.topk("explain", path, "-k", 1, env=DEVICE).out)
         self.prints("1\t3\n", "select", path, "-k", 1, env=DEVICE)
         self.prints("1\t3\n", "where", path, "--gt", 2, env=DEVICE)
+        self.prints("2\t2\n", "select", path, "-k", 1, "--lt", 3, env=DEVICE)
+        self.prints("2\n", "count", path, "--lt", 3, env=DEVICE)
         self.assertIn(b"\nchosen    cpu\n", harness.topk("info", "--device", "cpu", env=DEVICE).out)
         self.fails(".*", "select", path, "-k", 1, "--device", "cuda:99", env=DEVICE)
 

@@ -116,6 +116,19 @@ class Questions(harness.Case):
                 self.prints("".join("%d\t%s\n" % (i, lines[i]) for i in expected), "where", "-", option, *bounds,
                             stdin=self.LINES)
 
+    def test_select_with_a_predicate(self):
+        self.prints("2\t4\n0\t3\n", "select", "-", "-k", 2, "--gt", 0, stdin=self.LINES)
+        self.prints("0\t3\n3\t3\n", "select", "-", "-k", 2, "--lt", 4, stdin=self.LINES)
+        self.prints("1\t-5\n4\t-4\n", "select", "-", "-k", 9, "--lt", 0, "--magnitude", stdin=self.LINES)
+        self.prints("", "select", "-", "-k", 9, "--gt", 4, stdin=self.LINES)
+        self.prints("1\tnan\n0\t1\n", "select", "-", "-k", 9, "--ne", 2, stdin=b"1\nnan\n2\n")
+        self.prints("0\t1\n1\tnan\n", "select", "-", "-k", 9, "--ne", 2, "--nan", "last", stdin=b"1\nnan\n2\n")
+
+    def test_count(self):
+        for option, bounds, expected in [("--gt", [3], 1), ("--between", ["-4", "3"], 4), ("--ne", [3], 4), ("--eq", [7], 0)]:
+            self.prints("%d\n" % expected, "count", "-", option, *bounds, stdin=self.LINES)
+        self.prints("0\n", "count", "-", "--gt", 0, stdin=b"")
+
     def test_where_is_exact_on_integers(self):
         lines = b"9007199254740992\n9007199254740993\n"
         self.prints("1\t9007199254740993\n", "where", "-", "--dtype", "int64", "--gt", "9007199254740992",
@@ -163,6 +176,16 @@ class Streams(harness.Case):
         data = "\n".join(lines).encode()
         expected = "".join(line + "\n" for value, line in zip(values, lines) if value >= 20)
         self.prints(expected, "where", "-", "--ge", 20, "--field", 1, stdin=data)
+
+    def test_select_with_a_predicate(self):
+        values, lines = self.lines(4, 300000, 1 << 40)
+        data = "\n".join(lines).encode()
+        for limit in (0, -(1 << 38)):
+            rest = [i for i in best(values, len(values)) if values[i] < limit]
+            for k in (1, 100, 5000):
+                expected = "".join(lines[i] + "\n" for i in rest[:k])
+                self.prints(expected, "select", "-", "-k", k, "--lt", limit, "--field", 1, stdin=data)
+            self.prints("%d\n" % len(rest), "count", "-", "--lt", limit, "--field", 1, stdin=data)
 
     def test_ascending_input_replaces_every_line_that_is_kept(self):
         lines = ["%d" % i for i in range(400000)]

@@ -10,6 +10,7 @@
 #include "check.h"
 #include "device.h"
 #include "expected.h"
+#include "topk_experimental.h"
 
 enum { ROWS = 3, LENGTH = 5000, K = 20, FILL = 0xdd };
 
@@ -196,6 +197,26 @@ static void check_problems(void) {
     REFUSED(&a, TOPK_ERROR_UNKNOWN_METHOD, call_select);
 }
 
+/* Values that air does not have; sort has no tuning at all. */
+static void check_tuning(void) {
+    enum { TUNINGS = 5 };
+    topk_tuning tunings[TUNINGS];
+    for (int i = 0; i < TUNINGS; i++) {
+        tunings[i] = (topk_tuning)TOPK_TUNING_INIT;
+    }
+    tunings[0].digit_bits = 12;
+    tunings[1].alpha = 3;
+    tunings[2].adaptive_buffering = 2;
+    tunings[3].early_stop = 2;
+    tunings[4].fused_filter = 2;
+    for (int i = 0; i < 2 * TUNINGS; i++) {
+        arguments a = begin(NULL);
+        a.problem.method = i < TUNINGS ? "air" : NULL;
+        a.problem.tuning = &tunings[i % TUNINGS];
+        REFUSED(&a, TOPK_ERROR_METHOD_CANNOT, call_select);
+    }
+}
+
 /* The chosen method's line begins with a star. */
 static bool explains(const topk_context *of, const char *method, const char *line) {
     static char text[4096];
@@ -320,6 +341,7 @@ int main(void) {
     }
     check_pointers();
     check_problems();
+    check_tuning();
     check_explanations();
     check_options();
     check_nothing_to_do();

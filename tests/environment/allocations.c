@@ -35,6 +35,12 @@ static void call_everything(topk_context *context, int64_t rows, int64_t k) {
                  topk_kth(context, &problem, &input, results, counts, equal, workspace, STATE_BYTES, NULL));
     CHECK_STATUS(TOPK_OK, topk_where(context, &problem, &input, &predicate, results, indices, LENGTH, counts,
                                      workspace, STATE_BYTES, NULL));
+    CHECK_STATUS(TOPK_OK, topk_select_where(context, &problem, &input, &predicate, results, indices,
+                                            workspace, STATE_BYTES, NULL));
+    CHECK_STATUS(TOPK_OK,
+                 topk_count(context, &problem, &input, &predicate, counts, workspace, STATE_BYTES, NULL));
+    CHECK_STATUS(TOPK_OK,
+                 topk_mask(context, &problem, &input, &predicate, results, workspace, STATE_BYTES, NULL));
     CHECK_STATUS(TOPK_OK, topk_accumulator_size(context, &problem, &bytes));
     CHECK(bytes <= STATE_BYTES);
     CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &problem, workspace, STATE_BYTES, NULL));

@@ -56,13 +56,16 @@ static int64_t count_matches(void) {
     topk_input input = TOPK_INPUT_INIT;
     topk_predicate predicate = TOPK_PREDICATE_INIT;
     scratch s = workspace_for(TOPK_OPERATION_WHERE, &problem);
-    int64_t offsets[2] = {-1, -1};
+    scratch s_count = workspace_for(TOPK_OPERATION_COUNT, &problem);
+    int64_t offsets[2] = {-1, -1}, count = -1;
     input.values = values;
     predicate.kind = TOPK_LT;
     predicate.low.value.f64 = 0.25;
     (void)topk_where(context, &problem, &input, &predicate, NULL, NULL, 0, offsets, s.memory, s.bytes, NULL);
+    (void)topk_count(context, &problem, &input, &predicate, &count, s_count.memory, s_count.bytes, NULL);
     free(s.memory);
-    return offsets[1];
+    free(s_count.memory);
+    return offsets[1] == count ? count : -1;
 }
 
 static int accumulate_once(int32_t *indices) {

@@ -96,6 +96,16 @@ oracle_kth oracle_kth_place(const topk_problem *problem, const oracle_entry *ran
     return place;
 }
 
+int64_t oracle_keep(const oracle_entry *ranking, int64_t length, const bool *matches, oracle_entry *kept) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < length; i++) {
+        if (matches[ranking[i].position]) {
+            kept[count++] = ranking[i];
+        }
+    }
+    return count;
+}
+
 bool oracle_matches(topk_type type, const topk_input *input, const topk_predicate *predicate,
                     int64_t element) {
     if (predicate->kind == TOPK_BYTE_MASK) {

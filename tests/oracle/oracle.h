@@ -40,4 +40,8 @@ oracle_kth oracle_kth_place(const topk_problem *problem, const oracle_entry *ran
 bool oracle_matches(topk_type type, const topk_input *input, const topk_predicate *predicate,
                     int64_t element);
 
+/* Copies the entries of a ranking whose elements match, in their order, and returns how many. `matches`
+ * says for each element of the row, from its first, whether it does. */
+int64_t oracle_keep(const oracle_entry *ranking, int64_t length, const bool *matches, oracle_entry *kept);
+
 #endif

@@ -110,6 +110,15 @@ static void check_integer_magnitudes(void) {
     CHECK(place.better == 1 && place.equal == 2);
 }
 
+static void check_keep(void) {
+    const oracle_entry ranking[] = {{.position = 2}, {.position = 0}, {.position = 3}, {.position = 1}};
+    const bool matches[] = {true, false, false, true};
+    oracle_entry kept[4];
+    CHECK(oracle_keep(ranking, 4, matches, kept) == 2);
+    CHECK(kept[0].position == 0 && kept[1].position == 3);
+    CHECK(oracle_keep(ranking, 0, matches, kept) == 0);
+}
+
 static void check_class(topk_type type, topk_rank rank, uint64_t bits, uint64_t wanted) {
     uint64_t got = 0;
     oracle_write_class(type, rank, &bits, &got);
@@ -139,5 +148,6 @@ int main(void) {
     check_rankings();
     check_integer_magnitudes();
     check_classes();
+    check_keep();
     return check_report();
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# consume.sh install|find_package|pkg_config|add_subdirectory SOURCE BUILD WORK
+# consume.sh install|find_package|pkg_config|add_subdirectory|device SOURCE BUILD WORK
 set -eu
 way=$1 source=$2 build=$3 work=$4
 prefix=$work/prefix
@@ -37,6 +37,14 @@ pkg_config)
 add_subdirectory)
     configure_and_run -DTOPK_SOURCE="$source" -DTOPK_CUDA=OFF
     test ! -e "$consumer/topk/topk" # only the library is built unless asked for
+    ;;
+device)
+    "$CMAKE" -S "$source/tests/packaging/device" -B "$consumer" -DCMAKE_PREFIX_PATH="$prefix" \
+        -DCOLUMNS="$source/examples/columns_cuda.cu"
+    "$CMAKE" --build "$consumer" --parallel 2
+    if readelf -d "$consumer/device" | grep 'NEEDED.*topk'; then # the header is all that it takes
+        exit 1
+    fi
     ;;
 *)
     echo "consume.sh: no way '$way'" >&2

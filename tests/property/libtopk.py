@@ -13,7 +13,8 @@ _library = ctypes.CDLL(os.environ["TOPK_LIBRARY"])
 TYPES = {"float16": 1, "float32": 3, "float64": 4, "int8": 7, "int16": 8, "int32": 9, "int64": 10, "uint8": 11,
          "uint16": 12, "uint32": 13, "uint64": 14}
 KINDS = {"gt": 1, "ge": 2, "lt": 3, "le": 4, "eq": 5, "ne": 6, "between": 7}
-SELECT, KTH, WHERE = 1, 2, 3
+SELECT, KTH, WHERE, SELECT_WHERE, COUNT, MASK = range(1, 7)
+BIT_MASK = 9
 
 
 class Problem(ctypes.Structure):
@@ -125,11 +126,25 @@ def _bound(number):
     return bound
 
 
+def comparison(kind, low, high=0):
+    """A predicate by bounds."""
+    return Predicate(size=ctypes.sizeof(Predicate), kind=KINDS[kind], low=_bound(low), high=_bound(high))
+
+
+def masked(bits):
+    """A predicate by a bit mask, which must outlive it."""
+    return Predicate(size=ctypes.sizeof(Predicate), kind=BIT_MASK, mask=_pointer(bits))
+
+
 def where(values, kind, low, high=0):
+    """(values, indices, offsets) of the elements of each row that meet a comparison."""
+    return where_met(values, comparison(kind, low, high))
+
+
+def where_met(values, predicate):
     """(values, indices, offsets) of the elements of each row that meet the predicate."""
     values = np.ascontiguousarray(values)
     problem, data = _problem(values, 0), _input(values)
-    predicate = Predicate(size=ctypes.sizeof(Predicate), kind=KINDS[kind], low=_bound(low), high=_bound(high))
     out = np.empty(values.size, values.dtype), np.empty(values.size, np.int64)
     offsets = np.empty(values.shape[0] + 1, np.int64)
     workspace = _workspace(WHERE, problem)
@@ -137,6 +152,37 @@ def where(values, kind, low, high=0):
           _pointer(out[0]), _pointer(out[1]), ctypes.c_int64(values.size), _pointer(offsets), _pointer(workspace),
           ctypes.c_size_t(workspace.size), None)
     return out[0][:offsets[-1]], out[1][:offsets[-1]], offsets
+
+
+def select_where(values, k, predicate, **options):
+    """As select(), from the elements that meet the predicate."""
+    values = np.ascontiguousarray(values)
+    problem, data = _problem(values, k, **options), _input(values)
+    out = np.empty((values.shape[0], k), values.dtype), np.empty((values.shape[0], k), np.int64)
+    workspace = _workspace(SELECT_WHERE, problem)
+    _call(_library.topk_select_where, _context, ctypes.byref(problem), ctypes.byref(data), ctypes.byref(predicate),
+          _pointer(out[0]), _pointer(out[1]), _pointer(workspace), ctypes.c_size_t(workspace.size), None)
+    return out
+
+
+def _read(operation, function, values, predicate, out):
+    problem, data = _problem(values, 0), _input(values)
+    workspace = _workspace(operation, problem)
+    _call(function, _context, ctypes.byref(problem), ctypes.byref(data), ctypes.byref(predicate), _pointer(out),
+          _pointer(workspace), ctypes.c_size_t(workspace.size), None)
+    return out
+
+
+def count(values, predicate):
+    """How many elements of each row meet the predicate."""
+    values = np.ascontiguousarray(values)
+    return _read(COUNT, _library.topk_count, values, predicate, np.empty(values.shape[0], np.int64))
+
+
+def mask(values, predicate):
+    """The bit mask of all elements that meet the predicate."""
+    values = np.ascontiguousarray(values)
+    return _read(MASK, _library.topk_mask, values, predicate, np.empty((values.size + 7) // 8, np.uint8))
 
 
 def accumulate(values, k, cuts, order, **options):

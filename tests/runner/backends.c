@@ -19,6 +19,16 @@ static void never_buffer(topk_tuning *tuning) {
     tuning->digit_bits = 3;
 }
 
+static void in_phases(topk_tuning *tuning) {
+    tuning->one_pass = 0;
+}
+
+static void fuse_filter(topk_tuning *tuning) {
+    tuning->fused_filter = 1;
+    tuning->alpha = 4;
+    tuning->digit_bits = 3;
+}
+
 static const backend backends[] = {
     {"cpu",
      TOPK_BACKEND_CPU,
@@ -27,7 +37,7 @@ static const backend backends[] = {
       {"rows", "rows", NULL},
       {"compact", "compact", NULL},
       {"reference", "reference", NULL}},
-     {&run_select, &run_kth, &run_where}},
+     {&run_select, &run_kth, &run_where, &run_select_where, &run_count, &run_mask}},
     {"cuda",
      TOPK_BACKEND_CUDA,
      {{"default", NULL, NULL},
@@ -35,9 +45,11 @@ static const backend backends[] = {
       {"air-shared", "air", share_rows},
       {"air-buffered", "air", always_buffer},
       {"air-unbuffered", "air", never_buffer},
+      {"air-fused", "air", fuse_filter},
       {"sort", "sort", NULL},
-      {"compact", "compact", NULL}},
-     {&run_select, &run_kth, &run_where}},
+      {"compact", "compact", NULL},
+      {"compact-phases", "compact", in_phases}},
+     {&run_select, &run_kth, &run_where, &run_select_where, &run_count, &run_mask}},
 };
 
 const backend *backend_named(const char *name) {

@@ -6,7 +6,7 @@
 
 #include "run.h"
 
-enum { METHODS_MOST = 15, OPERATIONS_MOST = 3 };
+enum { METHODS_MOST = 15, OPERATIONS_MOST = 6 };
 
 typedef struct backend {
     const char *name;

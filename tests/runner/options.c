@@ -20,7 +20,7 @@ static const char usage[] =
     "  --case TEXT        this case alone, e.g. type=f32,data=uniform,size=100,k=10\n"
     "  --filter TEXT      only cases with these levels, e.g. type=f32,shape=csr\n"
     "  --backend NAME     cpu (the default) or cuda\n"
-    "  --operation NAME   only select, kth or where\n"
+    "  --operation NAME   only select, kth, where, select_where, count or mask\n"
     "  --method NAME      only this method; \"default\" is the library's choice\n"
     "  --threads N        threads of a CPU context (1)\n"
     "  --graphs           capture each call in a CUDA graph and launch that\n"

@@ -36,7 +36,7 @@ struct run_operation {
     void (*end)(run *r);
 };
 
-extern const run_operation run_select, run_kth, run_where;
+extern const run_operation run_select, run_kth, run_where, run_select_where, run_count, run_mask;
 
 /* A method, perhaps tuned to go other ways than it would by itself. */
 typedef struct run_method {

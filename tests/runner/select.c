@@ -15,6 +15,8 @@ typedef struct slot {
 typedef struct row_check {
     const instance *i;
     const instance_row *row;
+    const oracle_entry *ranking; /* of what may be selected */
+    int64_t ranked;
     int64_t number;
     int64_t results; /* slots that must hold results; the others must hold padding */
     const slot *got;
@@ -45,7 +47,7 @@ static uint64_t row_bits(const row_check *c, int64_t position) {
 }
 
 static slot wanted_slot(const row_check *c, int64_t rank) {
-    int64_t position = c->row->ranking[rank].position;
+    int64_t position = c->ranking[rank].position;
     slot out = {0, 0};
     if (wants_indices(c->i)) {
         out.index = instance_index(c->i, c->row, position);
@@ -109,15 +111,19 @@ static run_result check_set(const row_check *c) {
  * that are better than the k-th among them, and no worse one. */
 static run_result check_free_ties(const row_check *c, bool *taken) {
     const topk_problem *p = &c->i->problem;
-    const oracle_number *kth = &c->row->ranking[c->results - 1].number;
-    oracle_entry previous = c->row->ranking[0];
+    const oracle_number *kth = &c->ranking[c->results - 1].number;
+    oracle_entry previous = c->ranking[0];
     int64_t better = 0;
-    memset(taken, 0, (size_t)c->row->place.length * sizeof *taken);
+    memset(taken, true, (size_t)c->row->place.length * sizeof *taken); /* what may not be selected, too */
+    for (int64_t s = 0; s < c->ranked; s++) {
+        taken[c->ranking[s].position] = false;
+    }
     for (int64_t s = 0; s < c->results; s++) {
         int64_t position = instance_position(c->i, c->row, c->got[s].index);
         if (position < 0 || taken[position]) {
             return run_fail("row %" PRId64 " slot %" PRId64 ": index %" PRId64 " %s", c->number, s,
-                            c->got[s].index, position < 0 ? "is not of this row" : "comes twice");
+                            c->got[s].index,
+                            position < 0 ? "is not of this row" : "comes twice, or may not come");
         }
         taken[position] = true;
         if (wants_values(c->i) && c->got[s].bits != row_bits(c, position)) {
@@ -138,7 +144,7 @@ static run_result check_free_ties(const row_check *c, bool *taken) {
         }
         previous = entry;
     }
-    oracle_kth place = oracle_kth_place(p, c->row->ranking, c->row->place.length, c->results);
+    oracle_kth place = oracle_kth_place(p, c->ranking, c->ranked, c->results);
     return better == place.better
                ? RUN_PASSED
                : run_fail("row %" PRId64 ": %" PRId64 " of %" PRId64 " better than the k-th taken", c->number,
@@ -163,7 +169,7 @@ static run_result check_classes(const row_check *c) {
         oracle_rank(p, values, c->results, got);
     }
     for (int64_t s = 0; s < c->results && result == RUN_PASSED; s++) {
-        if (oracle_order(p, &got[s].number, &c->row->ranking[s].number) != 0) {
+        if (oracle_order(p, &got[s].number, &c->ranking[s].number) != 0) {
             result = run_fail("row %" PRId64 ": the value of rank %" PRId64 " is of the wrong class",
                               c->number, s);
         }
@@ -193,12 +199,14 @@ static run_result check_results(const row_check *c) {
     return result;
 }
 
-static run_result check_row(const instance *i, int64_t r, const device_buffer *values,
+static run_result check_row(const instance *i, int64_t r, bool filtered, const device_buffer *values,
                             const device_buffer *indices, slot *scratch) {
     const topk_problem *p = &i->problem;
-    const oracle_row *place = &i->rows[r].place;
-    row_check c = {i,       &i->rows[r],       r, place->k < place->length ? place->k : place->length,
-                   scratch, scratch + p->k_max};
+    const instance_row *row = &i->rows[r];
+    row_check c = {.i = i, .row = row, .number = r, .got = scratch, .wanted = scratch + p->k_max};
+    c.ranking = filtered ? row->matching : row->ranking;
+    c.ranked = filtered ? row->matches : row->place.length;
+    c.results = row->place.k < c.ranked ? row->place.k : c.ranked;
     for (int64_t s = 0; s < p->k_max; s++) {
         scratch[s].index = wants_indices(i) ? instance_read_index(p, indices->seen, r * p->k_max + s) : 0;
         scratch[s].bits = wants_values(i) ? run_output_bits(p->type, values, r * p->k_max + s) : 0;
@@ -214,19 +222,26 @@ static void place(run *r) {
     r->outputs[1] = run_output(wants_indices(r->instance), slots, instance_index_bytes(p));
 }
 
-static topk_status call(topk_context *context, run *r, const topk_input *input) {
+static topk_status call_select(topk_context *context, run *r, const topk_input *input) {
     return topk_select(context, &r->problem, input, r->outputs[0].data, r->outputs[1].data, r->workspace.data,
                        r->workspace.bytes, device_stream());
 }
 
+static topk_status call_select_where(topk_context *context, run *r, const topk_input *input) {
+    const topk_predicate predicate = instance_predicate(r->instance);
+    return topk_select_where(context, &r->problem, input, &predicate, r->outputs[0].data, r->outputs[1].data,
+                             r->workspace.data, r->workspace.bytes, device_stream());
+}
+
 static run_result judge(const run *r) {
+    const bool filtered = r->operation->operation == TOPK_OPERATION_SELECT_WHERE;
     slot *scratch = malloc((2 * (size_t)r->problem.k_max + 1) * sizeof *scratch);
     run_result result = RUN_PASSED;
     if (scratch == NULL) {
         abort();
     }
     for (int64_t row = 0; row < r->problem.rows && result == RUN_PASSED; row++) {
-        result = check_row(r->instance, row, &r->outputs[0], &r->outputs[1], scratch);
+        result = check_row(r->instance, row, filtered, &r->outputs[0], &r->outputs[1], scratch);
     }
     free(scratch);
     return result;
@@ -236,4 +251,6 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_select = {"select", TOPK_OPERATION_SELECT, place, call, judge, end};
+const run_operation run_select = {"select", TOPK_OPERATION_SELECT, place, call_select, judge, end};
+const run_operation run_select_where = {
+    "select_where", TOPK_OPERATION_SELECT_WHERE, place, call_select_where, judge, end};

@@ -149,6 +149,32 @@ static topk_context *create_context(const options *o, const backend *b) {
     return context;
 }
 
+static bool is_listed(const backend *b, topk_operation operation) {
+    for (int i = 0; b->operations[i] != NULL; i++) {
+        if (b->operations[i]->operation == operation) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What the list of cases leaves out must be what the backend cannot do. */
+static void check_operations(session *s) {
+    for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_MASK; operation++) {
+        topk_problem problem = TOPK_PROBLEM_INIT;
+        size_t bytes;
+        problem.type = TOPK_F32;
+        problem.length_max = problem.k_max = 1;
+        const topk_status status =
+            topk_workspace_size(s->context, (topk_operation)operation, &problem, &bytes);
+        if (!is_listed(s->backend, (topk_operation)operation) && status != TOPK_ERROR_UNSUPPORTED) {
+            fprintf(stderr, "FAILED: operation %d is served (%s), but not tested\n", operation,
+                    topk_status_string(status));
+            s->tally->failures++;
+        }
+    }
+}
+
 bool session_run(const options *o, const backend *b, tally *t) {
     session *s = calloc(1, sizeof *s);
     if (s == NULL) {
@@ -159,6 +185,7 @@ bool session_run(const options *o, const backend *b, tally *t) {
     if (o->graphs) {
         run_in_graphs();
     }
+    check_operations(s);
     bool some = list_cases(o, run_case, s);
     end_cases(s);
     reached_paths_read(t->reached, REACHED_MOST);

@@ -6,7 +6,7 @@
      themselves, and the middle knows of a leaf only what its backend.h declares.
   2. cli, bench, tests, python and examples use only include/. Exceptions are listed below.
   3. CUDA, MPI and NCCL headers and types appear only in their own leaf, and outside the library only
-     in files named *_cuda.*, *.cu or *_mpi.*.
+     in files named *_cuda.*, *.cu, *.cuh or *_mpi.*.
 
 usage: layering.py SOURCE_DIR
 """
@@ -23,6 +23,8 @@ INTERNAL_TESTS = {
     ("tests/cases/row_boundaries_cuda.c", "cuda/air/sizes.h"),
     ("tests/cases/row_boundaries_cuda.c", "cuda/sort/sizes.h"),
     ("tests/runner/reached_paths.c", "reached.h"),
+    ("tests/support/team_pthread.c", "cpu/backend.h"),
+    ("tests/support/team_pthread.c", "cpu/team.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/device.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/launch.cuh"),
     ("tests/internals/keys.c", "keys.h"),

@@ -78,6 +78,7 @@ static struct setup set_up(const topk_context *context, const struct plan *plan)
 struct job {
     const struct call *call;
     const struct kernels *kernels;
+    const struct filter *filter; /* of select_where, or NULL */
     const struct setup *setup;
     void *members_workspace;
     _Atomic int64_t next_row;
@@ -86,9 +87,9 @@ struct job {
 static void run_row(const struct job *job, int64_t row, struct row_extent extent,
                     const struct scratch *scratch) {
     if (extent.length <= SHORT_ROW_MAX) {
-        topk_short_row_run(job->call, job->kernels, row, extent, &scratch->short_row);
+        topk_short_row_run(job->call, job->kernels, job->filter, row, extent, &scratch->short_row);
     } else {
-        topk_bracket_row(job->call, job->kernels, row, extent, scratch);
+        topk_bracket_row(job->call, job->kernels, job->filter, row, extent, scratch);
     }
 }
 
@@ -146,8 +147,10 @@ topk_status topk_bracket_run(const struct call *call) {
     const struct plan *plan = call->plan;
     const struct setup setup = set_up(call->context, plan);
     const int available = topk_context_threads(call->context);
+    struct filter filter;
     struct job job = {.call = call,
                       .kernels = topk_kernels_for(call->context, plan->element_bits),
+                      .filter = topk_filter_if_any(call, &filter),
                       .setup = &setup,
                       .members_workspace = arena_over(call->workspace).base};
     if (plan->problem.length_max >= setup.shared_length) {

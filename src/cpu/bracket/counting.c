@@ -24,14 +24,35 @@ static const void *element_at(const struct counting *c, size_t at) {
     return (const char *)c->elements + at * (c->kernels->bits / 8);
 }
 
+static size_t histogram(const struct pass *pass, size_t begin, size_t n, const uint64_t *only,
+                        uint64_t *bins) {
+    const struct counting *c = pass->counting;
+    return c->kernels->histogram(element_at(c, begin), n, only, c->map, pass->low, pass->high, pass->shift,
+                                 bins);
+}
+
+/* The same over the matches alone, tile by tile. */
+static size_t histogram_matches(const struct pass *pass, int part, size_t begin, size_t end, uint64_t *bins) {
+    const struct counting *c = pass->counting;
+    uint64_t *mask = c->masks + (size_t)part * (TILE / WORD);
+    size_t above = 0;
+    for (; begin < end; begin += TILE) {
+        const size_t n = end - begin < TILE ? end - begin : TILE;
+        if (topk_filter_mask(c->filter, c->first + begin, n, mask) > 0) {
+            above += histogram(pass, begin, n, mask, bins);
+        }
+    }
+    return above;
+}
+
 static void histogram_share(void *argument, int part, int parts) {
     struct pass *pass = argument;
     const struct counting *c = pass->counting;
     const size_t begin = share(c->n, part, parts), end = share(c->n, part + 1, parts);
     uint64_t *bins = c->bins + (size_t)part * HISTOGRAM_BINS;
     memset(bins, 0, HISTOGRAM_BINS * sizeof *bins);
-    const size_t above = c->kernels->histogram(element_at(c, begin), end - begin, c->map, pass->low,
-                                               pass->high, pass->shift, bins);
+    const size_t above = c->filter != NULL ? histogram_matches(pass, part, begin, end, bins)
+                                           : histogram(pass, begin, end - begin, NULL, bins);
     atomic_fetch_add_explicit(&pass->above, above, memory_order_relaxed);
 }
 
@@ -69,7 +90,11 @@ static struct threshold count_down(const struct counting *c, size_t k) {
     const uint64_t greatest = topk_ones(c->kernels->bits);
     struct pass pass = {.counting = c, .high = greatest};
     size_t above, bin;
-    propose(c, k, &pass);
+    if (c->filter == NULL) {
+        propose(c, k, &pass);
+    } else {
+        TOPK_REACHED(REACHED_COUNTING_MATCHES);
+    }
     do {
         for (pass.shift = 0; (pass.high - pass.low) >> pass.shift >= HISTOGRAM_BINS; pass.shift++) {
         }
@@ -92,7 +117,7 @@ static struct threshold count_down(const struct counting *c, size_t k) {
 
 struct threshold topk_counting_kth(const struct counting *c, size_t k, bool exact) {
     const size_t bytes = c->kernels->bits / 8, padded = words_of(c->n) * WORD;
-    if (c->n > BISECT_MAX) {
+    if (c->n > BISECT_MAX || c->filter != NULL) {
         return count_down(c, k);
     }
     c->kernels->encode(c->elements, c->n, c->map, c->keys);

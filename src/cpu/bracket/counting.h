@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CPU_COUNTING_H
 #define TOPK_SRC_CPU_COUNTING_H
 
-#include "../kernels/kernels.h"
+#include "../filter.h"
 
 struct counting {
     const struct kernels *kernels;
@@ -13,6 +13,11 @@ struct counting {
     int threads;
     void *keys;     /* room for BISECT_MAX keys, in whole words */
     uint64_t *bins; /* HISTOGRAM_BINS for each thread */
+    /* Counts the matches alone, of which there are k or more: the filter, what its first element is called,
+     * and TILE / WORD words for each thread. Else NULL. */
+    const struct filter *filter;
+    size_t first;
+    uint64_t *masks;
 };
 
 /* The k-th largest key (1 <= k <= n) and how many keys are larger; without `exact`, any threshold of

@@ -18,6 +18,7 @@
 #include "../../reached.h"
 #include "../team.h"
 #include "counting.h"
+#include "split.h"
 #include "winners.h"
 
 enum { ATTEMPTS = 2, DRAWS_EACH = 16 };
@@ -35,9 +36,14 @@ struct sampling {
 static void sample_share(void *argument, int part, int parts) {
     const struct sampling *s = argument;
     const struct bracket *b = s->b;
-    const size_t runs = s->samples / SAMPLE_GROUP;
-    b->kernels->sample(b->elements, b->n / runs, share(runs, part, parts) * SAMPLE_GROUP,
-                       share(runs, part + 1, parts) * SAMPLE_GROUP, s->seed, b->map, b->scratch->sample_keys);
+    const size_t runs = s->samples / SAMPLE_GROUP, stretch = b->n / runs;
+    const size_t begin = share(runs, part, parts) * SAMPLE_GROUP;
+    const size_t end = share(runs, part + 1, parts) * SAMPLE_GROUP;
+    if (b->filter != NULL) {
+        topk_sample_matches(b, stretch, begin, end, s->seed);
+    } else {
+        b->kernels->sample(b->elements, stretch, begin, end, s->seed, b->map, b->scratch->sample_keys);
+    }
 }
 
 /* How many samples, in runs of neighbours. The margin above the k-th's rank lets candidates through:
@@ -101,14 +107,13 @@ static void move_tile(const struct pass *pass, size_t begin, const uint64_t *mas
 }
 
 /* One tile: masks, places in the pool, the move. False if the pool is full. */
-static bool run_tile(struct pass *pass, size_t tile, uint64_t *mask, size_t *equal) {
+static bool run_tile(struct pass *pass, int part, size_t tile, size_t *equal) {
     const struct bracket *b = pass->b;
     const struct scratch *s = b->scratch;
     const size_t begin = tile * pass->tile_elements, rest = b->n - begin;
     const size_t count = rest < pass->tile_elements ? rest : pass->tile_elements;
-    const char *elements = (const char *)b->elements + begin * (b->kernels->bits / 8);
-    const struct split_counts counts =
-        b->kernels->split(elements, count, b->placing, &pass->arcs, mask, NULL);
+    uint64_t *mask = scratch_mask(s, part, 0);
+    const struct split_counts counts = topk_split_row(b, part, begin, count, &pass->arcs, mask, NULL);
     const size_t at = atomic_fetch_add_explicit(&pass->above, counts.above, memory_order_relaxed);
     if (counts.above > s->capacity - (at < s->capacity ? at : s->capacity)) {
         return false;
@@ -123,7 +128,6 @@ static bool run_tile(struct pass *pass, size_t tile, uint64_t *mask, size_t *equ
 
 static void pass_part(void *argument, int part, int parts) {
     struct pass *pass = argument;
-    uint64_t *mask = scratch_mask(pass->b->scratch, part, 0);
     size_t equal = 0;
     (void)parts;
     while (!atomic_load_explicit(&pass->overflowed, memory_order_relaxed)) {
@@ -133,7 +137,7 @@ static void pass_part(void *argument, int part, int parts) {
         }
         const size_t end = pass->tiles - first < pass->draw ? pass->tiles : first + pass->draw;
         for (size_t tile = first; tile < end; tile++) {
-            if (!run_tile(pass, tile, mask, &equal)) {
+            if (!run_tile(pass, part, tile, &equal)) {
                 atomic_store_explicit(&pass->overflowed, true, memory_order_relaxed);
                 break;
             }
@@ -152,8 +156,18 @@ static size_t tile_size(size_t n, double expected) {
     return elements;
 }
 
-static enum outcome run_pass(struct pass *pass, uint64_t threshold, double expected) {
-    const struct bracket *b = pass->b;
+/* Counts the matches, if that has not been done, and lowers k to them. */
+static void count_eligible(struct bracket *b) {
+    if (b->eligible == UNCOUNTED) {
+        b->eligible = topk_count_matches(b);
+    }
+    if (b->eligible < b->k) {
+        TOPK_REACHED(REACHED_FEW_MATCHES);
+        b->k = b->eligible;
+    }
+}
+
+static enum outcome run_pass(struct pass *pass, struct bracket *b, uint64_t threshold, double expected) {
     pass->arcs = topk_threshold_arcs(b->order, threshold);
     pass->tile_elements = tile_size(b->n, expected);
     pass->tiles = (b->n + pass->tile_elements - 1) / pass->tile_elements;
@@ -163,6 +177,9 @@ static enum outcome run_pass(struct pass *pass, uint64_t threshold, double expec
     if (pass->overflowed) {
         TOPK_REACHED(REACHED_BRACKET_OVERFLOW);
         return OVERFLOWED;
+    }
+    if (pass->above + pass->equal < b->k) {
+        count_eligible(b);
     }
     if (pass->above >= b->k) {
         TOPK_REACHED(REACHED_BRACKET_HELD);
@@ -180,7 +197,13 @@ static enum outcome run_pass(struct pass *pass, uint64_t threshold, double expec
 
 static struct counting counting_of(const struct bracket *b, const void *elements, size_t n) {
     const struct scratch *s = b->scratch;
-    return (struct counting){b->kernels, b->map, elements, n, s->threads, s->sample_keys, s->bins};
+    return (struct counting){.kernels = b->kernels,
+                             .map = b->map,
+                             .elements = elements,
+                             .n = n,
+                             .threads = s->threads,
+                             .keys = s->sample_keys,
+                             .bins = s->bins};
 }
 
 /* Number of elements that equal a key. */
@@ -209,6 +232,9 @@ static void finish_kth(const struct bracket *b, const void *elements, size_t can
 static void finish_pooled(const struct bracket *b, const struct pass *pass, enum outcome outcome) {
     const struct scratch *s = b->scratch;
     const struct source source = pool_source(s);
+    if (b->k == 0) {
+        return;
+    }
     const struct threshold plateau = {pass->arcs.key, pass->above};
     if (b->call->plan->operation == TOPK_OPERATION_KTH) {
         if (outcome == PLATEAU) {
@@ -227,29 +253,36 @@ static void finish_pooled(const struct bracket *b, const struct pass *pass, enum
     topk_winners_write(b, &source);
 }
 
-static void finish_counted(const struct bracket *b) {
-    const struct counting counting = counting_of(b, b->elements, b->n);
+static void finish_counted(struct bracket *b) {
+    struct counting counting = counting_of(b, b->elements, b->n);
+    counting.filter = b->filter;
+    counting.first = (size_t)b->begin;
+    counting.masks = b->scratch->matches;
     const struct source source = row_source(b);
     if (b->call->plan->operation == TOPK_OPERATION_KTH) {
         finish_kth(b, b->elements, b->n);
         return;
     }
     const struct threshold everything = {0, 0}; /* of which as many ties as there are will do */
-    if (b->k == b->n) {
+    count_eligible(b);
+    if (b->k == 0) {
+        return;
+    }
+    if (b->k == b->eligible) {
         TOPK_REACHED(REACHED_WHOLE_ROW);
     }
-    topk_winners_from_row(b, b->k == b->n ? everything : topk_counting_kth(&counting, b->k, false));
+    topk_winners_from_row(b, b->k == b->eligible ? everything : topk_counting_kth(&counting, b->k, false));
     topk_winners_write(b, &source);
 }
 
 /* True if the row is done. */
-static bool run_pooled(const struct bracket *b) {
+static bool run_pooled(struct bracket *b) {
     double margins = 1.0;
     for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
         struct pass pass = {.b = b};
         double expected;
         const uint64_t threshold = lower_threshold(b, attempt, margins, &expected);
-        const enum outcome outcome = run_pass(&pass, threshold, expected);
+        const enum outcome outcome = run_pass(&pass, b, threshold, expected);
         if (outcome == HELD || outcome == PLATEAU) {
             finish_pooled(b, &pass, outcome);
             return true;
@@ -260,20 +293,32 @@ static bool run_pooled(const struct bracket *b) {
     return false;
 }
 
-void topk_bracket_row(const struct call *call, const struct kernels *kernels, int64_t row,
-                      struct row_extent extent, const struct scratch *scratch) {
+void topk_bracket_row(const struct call *call, const struct kernels *kernels, const struct filter *filter,
+                      int64_t row, struct row_extent extent, const struct scratch *scratch) {
     const struct plan *plan = call->plan;
     const int64_t wanted = plan_row_k(plan, &call->input, row);
     const bool kth = plan->operation == TOPK_OPERATION_KTH;
-    const size_t n = (size_t)extent.length, k = (size_t)(wanted < extent.length ? wanted : extent.length);
+    const size_t n = (size_t)extent.length;
+    size_t k = (size_t)(wanted < extent.length ? wanted : extent.length);
     const void *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
     if (kth && (wanted == 0 || wanted > extent.length)) {
         topk_write_kth_padding(call, row, wanted, extent.length);
         return;
     }
     if (k > 0) {
-        const struct bracket b = {call,     kernels, scratch, &plan->order, &plan->map,  &plan->placing,
-                                  elements, n,       k,       row,          extent.begin};
+        struct bracket b = {.call = call,
+                            .kernels = kernels,
+                            .filter = filter,
+                            .scratch = scratch,
+                            .order = &plan->order,
+                            .map = &plan->map,
+                            .placing = &plan->placing,
+                            .elements = elements,
+                            .n = n,
+                            .k = k,
+                            .eligible = filter != NULL ? UNCOUNTED : n,
+                            .row = row,
+                            .begin = extent.begin};
         const bool pooled = scratch->tiles != NULL && k < n;
         if (scratch->tiles == NULL) {
             TOPK_REACHED(REACHED_NO_POOL);
@@ -281,6 +326,7 @@ void topk_bracket_row(const struct call *call, const struct kernels *kernels, in
         if (!pooled || !run_pooled(&b)) {
             finish_counted(&b);
         }
+        k = b.k;
     }
     if (!kth) {
         topk_write_padding(call, row, k);

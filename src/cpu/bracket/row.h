@@ -2,10 +2,12 @@
 #ifndef TOPK_SRC_CPU_BRACKET_ROW_H
 #define TOPK_SRC_CPU_BRACKET_ROW_H
 
+#include "../filter.h"
 #include "scratch.h"
 
-/* select or kth on one row of more than SHORT_ROW_MAX elements, at most scratch->length_cap. */
-void topk_bracket_row(const struct call *call, const struct kernels *kernels, int64_t row,
-                      struct row_extent extent, const struct scratch *scratch);
+/* select, kth or select_where on one row of more than SHORT_ROW_MAX elements, at most scratch->length_cap.
+ * `filter` is that of select_where. */
+void topk_bracket_row(const struct call *call, const struct kernels *kernels, const struct filter *filter,
+                      int64_t row, struct row_extent extent, const struct scratch *scratch);
 
 #endif

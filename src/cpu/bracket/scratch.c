@@ -18,7 +18,7 @@ struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, i
     const size_t k = (size_t)(p->k_max < length_cap ? p->k_max : length_cap);
     const size_t cached = (size_t)(SAMPLES_MAX > BISECT_MAX ? SAMPLES_MAX : BISECT_MAX);
     const size_t cached_keys = words_of(cached < n ? cached : n) * WORD;
-    const bool selects = plan->operation == TOPK_OPERATION_SELECT;
+    const bool selects = operation_selects(plan->operation);
     const bool sorts = selects && p->order == TOPK_ORDER_BEST_FIRST;
     const bool wide = length_cap > WIDE_ROW;
     struct scratch s = {.threads = threads, .position_bytes = wide ? 8 : 4};
@@ -28,6 +28,8 @@ struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, i
     s.pool_positions = arena_take(arena, selects ? pool : 0, s.position_bytes);
     s.tiles = arena_take(arena, pooled ? n / TILE + 1 : 0, sizeof *s.tiles);
     s.masks = arena_take(arena, members, 2 * (TILE_MAX / WORD) * sizeof *s.masks);
+    s.matches = arena_take(arena, plan->operation == TOPK_OPERATION_SELECT_WHERE ? members : 0,
+                           (TILE / WORD) * sizeof *s.matches);
     s.totals = arena_take(arena, members, sizeof *s.totals);
     s.sample_keys = arena_take(arena, cached_keys, bytes);
     s.bins = arena_take(arena, members, HISTOGRAM_BINS * sizeof *s.bins);

@@ -24,6 +24,7 @@ struct scratch {
     size_t position_bytes; /* 4, or 8 in wide rows */
     struct tile *tiles;
     uint64_t *masks;             /* two for a tile, for each thread */
+    uint64_t *matches;           /* one for TILE elements, for each thread, of select_where */
     struct split_counts *totals; /* one for each thread */
     void *sample_keys;           /* also those of counting_kth */
     uint64_t *bins;              /* HISTOGRAM_BINS for each thread */
@@ -41,6 +42,10 @@ struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, i
 
 static inline uint64_t *scratch_mask(const struct scratch *scratch, int part, int which) {
     return scratch->masks + ((size_t)part * 2 + (size_t)which) * (TILE_MAX / WORD);
+}
+
+static inline uint64_t *scratch_matches(const struct scratch *scratch, int part) {
+    return scratch->matches + (size_t)part * (TILE / WORD);
 }
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "../team.h"
 #include "sort.h"
+#include "split.h"
 
 struct collect {
     const struct bracket *b;
@@ -27,8 +28,11 @@ static struct piece piece_at(const struct collect *c, size_t i) {
     return (struct piece){begin, rest < TILE ? rest : TILE};
 }
 
-static struct split_counts split_piece(const struct collect *c, struct piece piece, uint64_t *above,
+static struct split_counts split_piece(const struct collect *c, int part, struct piece piece, uint64_t *above,
                                        uint64_t *equal) {
+    if (c->tiles == NULL) {
+        return topk_split_row(c->b, part, piece.begin, piece.count, &c->threshold, above, equal);
+    }
     const char *elements = (const char *)c->elements + piece.begin * (c->b->kernels->bits / 8);
     return c->b->kernels->split(elements, piece.count, c->b->placing, &c->threshold, above, equal);
 }
@@ -38,7 +42,8 @@ static void count_share(void *argument, int part, int parts) {
     const struct scratch *s = c->b->scratch;
     struct split_counts total = {0, 0};
     for (size_t i = share(c->pieces, part, parts); i < share(c->pieces, part + 1, parts); i++) {
-        const struct split_counts counts = split_piece(c, piece_at(c, i), scratch_mask(s, part, 0), NULL);
+        const struct split_counts counts =
+            split_piece(c, part, piece_at(c, i), scratch_mask(s, part, 0), NULL);
         total.above += counts.above;
         total.equal += counts.equal;
     }
@@ -83,7 +88,7 @@ static void collect_share(void *argument, int part, int parts) {
     size_t left = s->totals[part].above + smaller(s->totals[part].equal, ties);
     for (size_t i = share(c->pieces, part, parts); i < share(c->pieces, part + 1, parts) && left > 0; i++) {
         const struct piece piece = piece_at(c, i);
-        const struct split_counts counts = split_piece(c, piece, above, ties > 0 ? equal : NULL);
+        const struct split_counts counts = split_piece(c, part, piece, above, ties > 0 ? equal : NULL);
         const size_t taken = smaller(counts.equal, ties);
         if (taken > 0) {
             mask_keep_first(equal, words_of(piece.count), taken);
@@ -149,7 +154,7 @@ static void plateau_share(void *argument, int part, int parts) {
             continue;
         }
         const char *elements = (const char *)b->elements + begin * bytes;
-        (void)b->kernels->split(elements, count, b->placing, &p->threshold, above, equal);
+        (void)topk_split_row(b, part, begin, count, &p->threshold, above, equal);
         mask_keep_first(equal, words, taken);
         (void)b->kernels->take(elements, equal, words, (char *)s->pool_values + at * bytes, taken);
         if (s->position_bytes == 4) {

@@ -3,18 +3,23 @@
 #ifndef TOPK_SRC_CPU_WINNERS_H
 #define TOPK_SRC_CPU_WINNERS_H
 
+#include "../filter.h"
 #include "scratch.h"
+
+#define UNCOUNTED SIZE_MAX
 
 /* A row under way. */
 struct bracket {
     const struct call *call;
     const struct kernels *kernels;
+    const struct filter *filter; /* of select_where, or NULL */
     const struct scratch *scratch;
     const struct order *order;
     const struct key_map *map;
     const struct placing *placing;
     const void *elements; /* of the row */
-    size_t n, k;          /* 1 <= k <= n */
+    size_t n, k;          /* k <= n */
+    size_t eligible; /* how many elements may be selected: n; with a filter UNCOUNTED until k has to fit */
     int64_t row;
     int64_t begin; /* of the row, in values */
 };

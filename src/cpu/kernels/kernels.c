@@ -61,19 +61,6 @@ static inline void part_keys(const kint *elements, size_t n, const struct map *m
     memset(keys + n, 0, (WORD - n) * sizeof *keys);
 }
 
-/* A well-mixed 64-bit hash (the finaliser of SplitMix64, Steele et al. 2014). */
-static inline uint64_t mix(uint64_t x) {
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
-/* Where the run of a stretch begins. */
-static inline size_t sample_place(size_t i, size_t stretch, uint64_t seed) {
-    const uint64_t places = (stretch - SAMPLE_GROUP + 1) & UINT32_MAX;
-    return i * stretch + (size_t)((mix(i + seed) >> 32) * places >> 32);
-}
-
 /* Each run misses the cache: many are kept under way at once. */
 static void sample(const void *elements, size_t stretch, size_t begin, size_t end, uint64_t seed,
                    const struct key_map *key_map, void *keys) {
@@ -182,26 +169,34 @@ static size_t match(const void *elements, size_t n, const struct placing *placin
     return count;
 }
 
-static size_t histogram(const void *elements, size_t n, const struct key_map *key_map, uint64_t low,
-                        uint64_t high, unsigned shift, uint64_t *bins) {
+static size_t count(const uint64_t *mask, size_t words) {
+    size_t bits = 0;
+    for (size_t w = 0; w < words; w++) {
+        bits += (size_t)__builtin_popcountll(mask[w]);
+    }
+    return bits;
+}
+
+static size_t histogram(const void *elements, size_t n, const uint64_t *only, const struct key_map *key_map,
+                        uint64_t low, uint64_t high, unsigned shift, uint64_t *bins) {
     const struct map map = narrow(key_map);
     const kint *in = elements, base = (kint)low, span = (kint)(high - low);
     size_t above = 0;
     for (size_t i = 0; i < n; i += WORD) {
         kint keys[WORD] __attribute__((aligned(64)));
         const size_t rest = n - i < WORD ? n - i : WORD;
+        const uint64_t taken = only != NULL ? only[i / WORD] : low_bits(rest);
         fetch_ahead(in + i);
         if (rest == WORD) {
             word_keys(in + i, &map, keys);
         } else {
             part_keys(in + i, rest, &map, keys);
         }
-        above += (size_t)__builtin_popcountll(mask_above(keys, (kint)high));
+        above += (size_t)__builtin_popcountll(mask_above(keys, (kint)high) & taken);
         for (unsigned j = 0; j < WORD; j++) {
             keys[j] = (kint)(keys[j] - base);
         }
-        for (uint64_t in_range = ~mask_above(keys, span) & low_bits(rest); in_range != 0;
-             in_range &= in_range - 1) {
+        for (uint64_t in_range = ~mask_above(keys, span) & taken; in_range != 0; in_range &= in_range - 1) {
             bins[keys[__builtin_ctzll(in_range)] >> shift]++;
         }
     }
@@ -433,6 +428,7 @@ const struct kernels KERNEL_SET = {
     .sample = sample,
     .split = split,
     .match = match,
+    .count = count,
     .histogram = histogram,
     .bisect = bisect,
     .take = take,

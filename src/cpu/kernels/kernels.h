@@ -26,6 +26,8 @@ struct threshold {
 
 /* Where a short row is worked on, all in whole words. */
 struct short_row {
+    void *matches;           /* of the row: what meets the predicate, if there is one */
+    uint32_t *positions;     /* of the matches */
     void *keys;              /* of the row */
     uint64_t *above, *equal; /* masks of the row */
     void *sort_keys[2];      /* of the k winners */
@@ -52,10 +54,13 @@ struct kernels {
     size_t (*match)(const void *elements, size_t n, const struct placing *placing, const struct match *match,
                     uint64_t *mask);
 
+    /* How many bits of a mask are set. */
+    size_t (*count)(const uint64_t *mask, size_t words);
+
     /* bins[(key - low) >> shift] += 1 for every element with low <= key <= high; returns how many
-     * have larger keys. */
-    size_t (*histogram)(const void *elements, size_t n, const struct key_map *map, uint64_t low,
-                        uint64_t high, unsigned shift, uint64_t *bins);
+     * have larger keys. Of all elements, or of those in the mask `only`. */
+    size_t (*histogram)(const void *elements, size_t n, const uint64_t *only, const struct key_map *map,
+                        uint64_t low, uint64_t high, unsigned shift, uint64_t *bins);
 
     /* Threshold of the k best (1 <= k <= n) of n keys, by bisection; `keys` is padded with zeros to
      * whole words. With `exact` the threshold is the k-th key itself. */
@@ -96,6 +101,19 @@ static const struct placing topk_unsigned_placing = {UINT64_MAX, 0, 0};
 
 static inline size_t words_of(size_t n) {
     return n / WORD + (n % WORD != 0);
+}
+
+/* A well-mixed 64-bit hash (the finaliser of SplitMix64, Steele et al. 2014). */
+static inline uint64_t hash_mix(uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Where the run of samples in stretch i begins. */
+static inline size_t sample_place(size_t i, size_t stretch, uint64_t seed) {
+    const uint64_t places = (stretch - SAMPLE_GROUP + 1) & UINT32_MAX;
+    return i * stretch + (size_t)((hash_mix(i + seed) >> 32) * places >> 32);
 }
 
 /* Clears all but the first `keep` bits of a mask. */

@@ -3,6 +3,7 @@
 #include "air.h"
 
 #include "../leaf.h"
+#include "../lookback.h"
 #include "../sort/sort.h"
 #include "kernels.h"
 
@@ -33,6 +34,11 @@ static const struct air_kernels *kernels_of(const struct plan *plan) {
     default:
         return &topk_air_kernels_64;
     }
+}
+
+/* Whether elements have to meet a predicate. */
+static bool filters(const struct plan *plan) {
+    return plan->operation == TOPK_OPERATION_SELECT_WHERE;
 }
 
 static int64_t least(int64_t a, int64_t b) {
@@ -133,7 +139,8 @@ static struct strategy strategy_with(const topk_context *context, const struct p
         }
         return s;
     }
-    s.first_blocks = blocks_of(context, plan, tiles, AIR_FIRST_BLOCKS_PER_SM);
+    s.first_blocks =
+        blocks_of(context, plan, tiles, filters(plan) ? AIR_BLOCKS_PER_SM : AIR_FIRST_BLOCKS_PER_SM);
     s.blocks = blocks_of(context, plan, tiles, AIR_BLOCKS_PER_SM);
     s.can_go_in_order =
         s.output == AIR_IN_ORDER || (s.output != AIR_KTH && p->ties == TOPK_TIES_LOWEST_INDEX);
@@ -167,7 +174,9 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
         l.args.states = arena_take(&arena, rows, sizeof *l.args.states);
         l.args.histograms =
             arena_take(&arena, times(rows, (size_t)1 << s->digit_bits), sizeof *l.args.histograms);
-        l.args.tile_words = arena_take(&arena, times(rows, 2 * (size_t)s->tiles), sizeof *l.args.tile_words);
+        l.args.tile_words =
+            arena_take(&arena, times(rows, 2 * (size_t)look_back_words(s->tiles)), sizeof *l.args.tile_words);
+        l.args.matches = filters(plan) ? arena_take(&arena, rows, sizeof *l.args.matches) : NULL;
         l.zeroed = l.args.states;
         l.zeroed_bytes = arena.used - before;
         l.args.candidates = arena_take(&arena, candidates, plan->element_bytes);
@@ -178,9 +187,16 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
         }
     }
     if (s->output == AIR_IN_ORDER) {
+        if (filters(plan) && s->one_block) {
+            l.args.matches = arena_take(&arena, rows, sizeof *l.args.matches);
+        }
         l.found = topk_sort_found_take(&arena, plan);
+        l.found.counts = l.args.matches;
         l.args.found_elements = l.found.elements;
         l.args.found_positions = l.found.positions;
+    }
+    if (filters(plan)) {
+        l.args.found_match = arena_take(&arena, 1, sizeof *l.args.found_match);
     }
     l.bytes = arena_bytes(&arena);
     return l;
@@ -208,6 +224,9 @@ const char *topk_air_refuse(const topk_context *context, const struct plan *plan
     if (t->early_stop != TOPK_TUNING_UNDEFINED && t->early_stop != 0 && t->early_stop != 1) {
         return "early_stop is neither 0 nor 1";
     }
+    if (t->fused_filter != TOPK_TUNING_UNDEFINED && t->fused_filter != 0 && t->fused_filter != 1) {
+        return "fused_filter is neither 0 nor 1";
+    }
     return NULL;
 }
 
@@ -234,9 +253,32 @@ size_t topk_air_workspace_bytes(const topk_context *context, const struct plan *
     return lay_out(plan, &s, NULL).bytes;
 }
 
+static struct air_filter filter_of(const struct call *call) {
+    const topk_predicate *predicate = call->predicate;
+    const topk_type type = call->plan->problem.type;
+    struct air_filter filter = {.is_given = true};
+    if (!predicate_compares(predicate->kind)) {
+        filter.mask = predicate->mask;
+        filter.bits = predicate->kind == TOPK_BIT_MASK;
+        return filter;
+    }
+    const struct order order = predicate_order(type);
+    filter.flip = topk_placing(&order).flip;
+    if (predicate->bounds != NULL) {
+        filter.bounds = (struct compact_bounds){predicate->bounds, predicate->kind, topk_type_traits(type)};
+    } else {
+        const struct match match = topk_predicate_match(predicate, type);
+        filter.match = (struct compact_match){match.arc.begin, match.arc.span, match.complement};
+    }
+    return filter;
+}
+
 static void fill_args(const struct call *call, const struct strategy *s, struct air_args *args) {
     const struct plan *plan = call->plan;
     args->rows = row_args_of(call);
+    if (filters(plan)) {
+        args->filter = filter_of(call);
+    }
     args->decode = decode_args_of(&plan->order);
     args->better = call->better;
     args->equal = call->equal;
@@ -249,6 +291,7 @@ static void fill_args(const struct call *call, const struct strategy *s, struct 
     args->capacity = s->capacity;
     args->pitch = s->pitch;
     args->tiles = s->tiles;
+    args->sum_words = look_back_words(s->tiles);
     args->block_entries = s->block_entries;
     args->block_candidates = s->wide ? 0 : finish_candidates((uint32_t)plan->element_bytes);
 }
@@ -293,15 +336,19 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
                             .threads = AIR_THREADS,
                             .stream = call->stream};
     uint32_t undecided = plan->element_bits;
+    const bool fuses = s->passes > 1 && plan->tuning.fused_filter == 1 && !filters(plan);
+    /* Nothing waits for the last filter where the last pass settles all rows, whatever they hold. */
+    const bool is_settled = fuses && args->ties_free && s->output != AIR_IN_ORDER;
     int error = 0;
     for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
+        args->fuses = fuses && pass + 1 == s->passes;
         args->this_digit = undecided < s->digit_bits ? undecided : s->digit_bits;
         args->shift = undecided -= args->this_digit;
         grid.blocks = pass == 0 ? s->first_blocks : s->blocks;
         error = pass == 0 ? kernels->first(&grid, args) : kernels->next(&grid, args);
         grid.dependent = device_of(call->context)->dependent_launch;
     }
-    if (error == 0 && s->output != AIR_KTH) {
+    if (error == 0 && s->output != AIR_KTH && !is_settled) {
         error = kernels->last(&grid, args);
     }
     if (error == 0 && s->output == AIR_SORTED) {
@@ -313,11 +360,15 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
 static int enqueue(const struct call *call) {
     const struct strategy s = strategy_of(call->context, call->plan);
     struct layout l = lay_out(call->plan, &s, call->workspace);
-    int error;
+    int error = 0;
     fill_args(call, &s, &l.args);
-    if (s.one_block) {
+    if (l.args.filter.bounds.bounds != NULL) {
+        const struct air_grid one = {.blocks = 1, .rows = 1, .threads = 32, .stream = call->stream};
+        error = topk_air_launch_bounds(&one, &l.args);
+    }
+    if (error == 0 && s.one_block) {
         error = launch_row(call, &s, &l.args);
-    } else {
+    } else if (error == 0) {
         error = topk_device_zero(call->stream, l.zeroed, l.zeroed_bytes);
         error = error != 0 ? error : launch_passes(call, &s, &l.args);
     }
@@ -331,7 +382,7 @@ topk_status topk_air_run(const struct call *call) {
 int topk_air_prepare(const struct device_info *device) {
     const struct air_kernels *const widths[] = {&topk_air_kernels_8, &topk_air_kernels_16,
                                                 &topk_air_kernels_32, &topk_air_kernels_64};
-    int error = 0;
+    int error = topk_air_prepare_bounds();
     for (size_t i = 0; i < sizeof widths / sizeof widths[0] && error == 0; i++) {
         error = widths[i]->prepare((uint32_t)device->shared_bytes_max);
     }

@@ -3,8 +3,7 @@
 #ifndef TOPK_SRC_CUDA_AIR_DIGIT_CUH
 #define TOPK_SRC_CUDA_AIR_DIGIT_CUH
 
-#include "../tiles.cuh"
-#include "kernels.h"
+#include "source.cuh"
 
 /* The range of codes (codes.h) that the k-th element's lies in, in registers. */
 template <typename Element> struct key_range {
@@ -41,46 +40,56 @@ TOPK_DEVICE void clear_bins(simt_shared<uint32_t> bins, uint32_t count) {
         bins[bin] = 0;
 }
 
-template <typename Element>
-TOPK_DEVICE void count_digit(key_word_t<Element> code, struct digit digit, simt_shared<uint32_t> bins) {
-    simt_atomic_add(&bins[(uint32_t)(code >> digit.shift) & digit.mask], 1u);
+template <typename Element> TOPK_DEVICE uint32_t bin_of(key_word_t<Element> code, struct digit digit) {
+    return (uint32_t)(code >> digit.shift) & digit.mask;
 }
 
-/* Counts the digits of those elements of a tile whose codes are in the range; all are if ALL. */
+template <typename Element>
+TOPK_DEVICE void count_digit(key_word_t<Element> code, struct digit digit, simt_shared<uint32_t> bins) {
+    simt_atomic_add(&bins[bin_of<Element>(code, digit)], 1u);
+}
+
+/* Where elements that are not met are counted, which saves a branch for each. Nobody reads it. */
+static const uint32_t OTHER_BIN = AIR_BINS_MAX;
+
+/* Counts the digits of those elements of a tile that are met and have codes in the range; all have if ALL. */
 template <typename Element, bool ALL, typename Tile>
-TOPK_DEVICE void count_tile(const Tile &tile, const struct code_map &map, key_range<Element> range,
+TOPK_DEVICE void count_tile(const Tile &of_any_kind, const struct code_map &map, key_range<Element> range,
                             struct digit digit, simt_shared<uint32_t> bins) {
+    by_kind(of_any_kind, [&](const auto &tile) {
 #pragma unroll
-    for (uint32_t g = 0; g < Tile::GROUPS; g++) {
-        if (!tile.valid(g))
-            continue;
+        for (uint32_t g = 0; g < Tile::GROUPS; g++) {
+            if (!tile.valid(g))
+                continue;
 #pragma unroll
-        for (uint32_t e = 0; e < Tile::PER; e++) {
-            key_word_t<Element> code = code_of<Element>(tile.bits(g, e), map);
-            if (ALL || range.holds(code))
-                count_digit<Element>(code, digit, bins);
+            for (uint32_t e = 0; e < Tile::PER; e++) {
+                key_word_t<Element> code = code_of<Element>(tile.bits(g, e), map);
+                if (ALL && !all_met(tile))
+                    simt_atomic_add(&bins[is_met(tile, g, e) ? bin_of<Element>(code, digit) : OTHER_BIN], 1u);
+                else if ((ALL || range.holds(code)) && is_met(tile, g, e))
+                    count_digit<Element>(code, digit, bins);
+            }
         }
-    }
+    });
 }
 
 /* Counts this block's part of a row. AHEAD: a tile is loaded while the one before it is counted, which takes
  * registers and helps where a multiprocessor has few warps. */
-template <typename Element, bool ALL, bool AHEAD>
-TOPK_DEVICE void count_row(const Element *values, int64_t length, uint32_t block, uint32_t blocks,
-                           const struct code_map &map, key_range<Element> range, struct digit digit,
-                           simt_shared<uint32_t> bins) {
-    struct row_parts parts = parts_of(values, length);
+template <typename Element, bool ALL, bool AHEAD, typename Source>
+TOPK_DEVICE void count_row(const Source &source, uint32_t block, uint32_t blocks, const struct code_map &map,
+                           key_range<Element> range, struct digit digit, simt_shared<uint32_t> bins) {
+    struct row_parts parts = parts_of(source.values(), source.r.length);
     int64_t tiles = tiles_of<Element>(parts);
-    body_tile<Element> loaded = load_body(values, parts, AHEAD ? block : tiles);
+    typename Source::fetched_tile fetched = source.fetch(parts, AHEAD ? block : tiles);
     for (int64_t tile = block; tile < tiles; tile += blocks) {
-        body_tile<Element> now = AHEAD ? loaded : load_body(values, parts, tile);
+        typename Source::fetched_tile now = AHEAD ? fetched : source.fetch(parts, tile);
         if (AHEAD)
-            loaded = load_body(values, parts, tile + blocks);
-        count_tile<Element, ALL>(now, map, range, digit, bins);
+            fetched = source.fetch(parts, tile + blocks);
+        count_tile<Element, ALL>(source.judge(now), map, range, digit, bins);
     }
     if (block == 0 && parts.head + parts.tail > 0) {
-        count_tile<Element, ALL>(load_head(values, parts), map, range, digit, bins);
-        count_tile<Element, ALL>(load_tail(values, parts), map, range, digit, bins);
+        count_tile<Element, ALL>(source.head(parts), map, range, digit, bins);
+        count_tile<Element, ALL>(source.tail(parts), map, range, digit, bins);
     }
 }
 
@@ -90,6 +99,7 @@ struct found_digit {
     uint32_t more;   /* 1: the digit after it is of the same class */
     uint64_t better; /* elements with better digits */
     uint64_t equal;  /* elements with this digit, or these */
+    uint64_t need;   /* as asked for, or as many as there are */
 };
 
 /* The bin of the lesser of the two codes of zero, if this digit tells them apart; else a number that no bin
@@ -99,11 +109,12 @@ TOPK_DEVICE uint32_t bin_of_zeros(const struct code_map &map, uint64_t low, stru
     return here ? (uint32_t)(map.zeros - low) : 1u << 31;
 }
 
-/* Finds it and calls then.found() in one thread. `bins` has count(bin). PER: bins of a thread, at least. All
- * threads; the histogram holds at least need > 0. As block_scan(). */
-template <uint32_t PER, typename Bins, typename Then>
-TOPK_DEVICE void find_digit(const Bins &bins, uint32_t count, uint32_t zeros, uint64_t need,
-                            simt_shared<uint64_t> scratch, const Then &then) {
+/* Finds it and calls then.found() in one thread; returns how much the histogram holds. `bins` has count(bin).
+ * PER: bins of a thread, at least. LIMIT: if there is less than `need`, that is enough, and if there is
+ * nothing, nothing is found; otherwise there is at least need > 0. All threads; as block_scan(). */
+template <uint32_t PER, bool LIMIT, typename Bins, typename Then>
+TOPK_DEVICE uint64_t find_digit(const Bins &bins, uint32_t count, uint32_t zeros, uint64_t need,
+                                simt_shared<uint64_t> scratch, const Then &then) {
     uint64_t counts[PER], sum = 0, total;
     uint32_t best = count - 1 - simt_thread() * PER; /* the thread's; wraps where it has none */
 #pragma unroll
@@ -112,8 +123,10 @@ TOPK_DEVICE void find_digit(const Bins &bins, uint32_t count, uint32_t zeros, ui
         sum += counts[i];
     }
     uint64_t better = block_scan(scratch, sum, &total);
+    if (LIMIT && need > total)
+        need = total;
     if (better >= need || better + sum < need)
-        return;
+        return total;
     uint32_t bin = best;
     uint64_t equal = counts[0];
 #pragma unroll
@@ -125,11 +138,12 @@ TOPK_DEVICE void find_digit(const Bins &bins, uint32_t count, uint32_t zeros, ui
         }
     }
     if (bin == zeros)
-        then.found(found_digit{bin, 1, better - bins.count(bin + 1), equal + bins.count(bin + 1)});
+        then.found(found_digit{bin, 1, better - bins.count(bin + 1), equal + bins.count(bin + 1), need});
     else if (bin == zeros + 1)
-        then.found(found_digit{zeros, 1, better, equal + bins.count(zeros)});
+        then.found(found_digit{zeros, 1, better, equal + bins.count(zeros), need});
     else
-        then.found(found_digit{bin, 0, better, equal});
+        then.found(found_digit{bin, 0, better, equal, need});
+    return total;
 }
 
 #endif

@@ -92,7 +92,7 @@ template <typename Winners, typename Candidates> struct hit_sinks {
     Candidates candidates;
 };
 
-/* The elements of a tile at or above `low`, as bits group * PER + element. */
+/* The elements of a tile that count and are at or above `low`, as bits group * PER + element. */
 template <typename Element, typename Tile>
 TOPK_DEVICE uint32_t find_hits(const Tile &tile, const struct code_map &map, key_word_t<Element> low) {
     static_assert(Tile::GROUPS * Tile::PER <= 32, "a bit for each element of a thread");
@@ -102,7 +102,9 @@ TOPK_DEVICE uint32_t find_hits(const Tile &tile, const struct code_map &map, key
         uint32_t here = 0;
 #pragma unroll
         for (uint32_t e = 0; e < Tile::PER; e++)
-            here |= code_of<Element>(tile.bits(g, e), map) >= low ? 1u << (g * Tile::PER + e) : 0;
+            here |= code_of<Element>(tile.bits(g, e), map) >= low && is_met(tile, g, e)
+                        ? 1u << (g * Tile::PER + e)
+                        : 0;
         hits |= tile.valid(g) ? here : 0;
     }
     return hits;
@@ -173,18 +175,22 @@ template <typename Element, typename Winners, typename Candidates> struct hit_qu
     hit_queue<Element> winners, candidates;
 };
 
-/* Groups of a tile in which any lane of the warp has an element at or above `low`: one bit each. */
+/* Groups of a tile in which any lane of the warp has an element that counts and is at or above `low`: one bit
+ * each. */
 template <typename Element, typename Tile>
-TOPK_DEVICE uint32_t groups_with_hits(const Tile &tile, const struct code_map &map, key_word_t<Element> low) {
+TOPK_DEVICE uint32_t groups_with_hits(const Tile &of_any_kind, const struct code_map &map,
+                                      key_word_t<Element> low) {
     uint32_t groups = 0;
+    by_kind(of_any_kind, [&](const auto &tile) {
 #pragma unroll
-    for (uint32_t g = 0; g < Tile::GROUPS; g++) {
-        bool hit = false;
+        for (uint32_t g = 0; g < Tile::GROUPS; g++) {
+            bool hit = false;
 #pragma unroll
-        for (uint32_t e = 0; e < Tile::PER; e++)
-            hit |= code_of<Element>(tile.bits(g, e), map) >= low;
-        groups |= hit && tile.valid(g) ? 1u << g : 0;
-    }
+            for (uint32_t e = 0; e < Tile::PER; e++)
+                hit |= code_of<Element>(tile.bits(g, e), map) >= low && is_met(tile, g, e);
+            groups |= hit && tile.valid(g) ? 1u << g : 0;
+        }
+    });
     return simt_reduce_or(SIMT_ALL_LANES, groups);
 }
 
@@ -202,11 +208,10 @@ TOPK_DEVICE void filter_tile(const Tile &tile, const struct code_map &map, key_r
         for (uint32_t e = 0; e < Tile::PER; e++) {
             key_word_t<Element> bits = tile.bits(g, e), code = code_of<Element>(bits, map);
             int64_t position = tile.position(g, e);
-            push_hits(queues.winners, tile.valid(g) && range.below(code), bits, position,
-                      queues.sinks.winners);
-            push_hits(queues.candidates,
-                      tile.valid(g) && range.holds(code) && !queues.sinks.candidates.full(), bits, position,
-                      queues.sinks.candidates);
+            bool exists = tile.valid(g) && is_met(tile, g, e);
+            push_hits(queues.winners, exists && range.below(code), bits, position, queues.sinks.winners);
+            push_hits(queues.candidates, exists && range.holds(code) && !queues.sinks.candidates.full(), bits,
+                      position, queues.sinks.candidates);
         }
     }
 }
@@ -229,21 +234,21 @@ TOPK_DEVICE bool has_all(hit_queues<Element, Winners, Candidates> &queues) {
 }
 
 /* Filters this block's part of a row. Out: hit_sinks or hit_queues. AHEAD: as in count_row(). */
-template <typename Element, bool AHEAD, typename Out>
-TOPK_DEVICE void filter_row(const Element *values, int64_t length, uint32_t block, uint32_t blocks,
-                            const struct code_map &map, key_range<Element> range, Out &out) {
-    struct row_parts parts = parts_of(values, length);
+template <typename Element, bool AHEAD, typename Source, typename Out>
+TOPK_DEVICE void filter_row(const Source &source, uint32_t block, uint32_t blocks, const struct code_map &map,
+                            key_range<Element> range, Out &out) {
+    struct row_parts parts = parts_of(source.values(), source.r.length);
     int64_t tiles = tiles_of<Element>(parts);
     if (block == 0 && parts.head + parts.tail > 0) {
-        filter_tile<Element>(load_head(values, parts), map, range, out);
-        filter_tile<Element>(load_tail(values, parts), map, range, out);
+        filter_tile<Element>(source.head(parts), map, range, out);
+        filter_tile<Element>(source.tail(parts), map, range, out);
     }
-    body_tile<Element> loaded = load_body(values, parts, AHEAD ? block : tiles);
+    typename Source::fetched_tile fetched = source.fetch(parts, AHEAD ? block : tiles);
     for (int64_t tile = block; tile < tiles && !has_all(out); tile += blocks) {
-        body_tile<Element> now = AHEAD ? loaded : load_body(values, parts, tile);
+        typename Source::fetched_tile now = AHEAD ? fetched : source.fetch(parts, tile);
         if (AHEAD)
-            loaded = load_body(values, parts, tile + blocks);
-        filter_tile<Element>(now, map, range, out);
+            fetched = source.fetch(parts, tile + blocks);
+        filter_tile<Element>(source.judge(now), map, range, out);
     }
     drain(out);
 }
@@ -263,7 +268,8 @@ TOPK_DEVICE uint32_t count_hits(const Tile &tile, const struct code_map &map, ke
 #pragma unroll
         for (uint32_t e = 0; e < Tile::PER; e++) {
             key_word_t<Element> code = code_of<Element>(tile.bits(g, e), map);
-            counts[g] += hit_counts(range.below(code), range.holds(code));
+            bool met = is_met(tile, g, e);
+            counts[g] += hit_counts(met && range.below(code), met && range.holds(code));
         }
         any |= counts[g];
     }
@@ -297,7 +303,8 @@ TOPK_DEVICE void put_in_order(const Tile &tile, const struct code_map &map, key_
             continue;
         for (uint32_t e = 0; e < Tile::PER; e++) {
             key_word_t<Element> bits = tile.bits(g, e), code = code_of<Element>(bits, map);
-            bool wins = range.below(code), ties_it = range.holds(code);
+            bool met = is_met(tile, g, e);
+            bool wins = met && range.below(code), ties_it = met && range.holds(code);
             if (wins || (ties_it && places.takes(ties)))
                 sink.put(places.winner(winners, ties), bits, tile.position(g, e));
             winners += wins;

@@ -81,15 +81,21 @@ static int launch(const char *name, const struct air_grid *grid, const struct ai
 }
 
 static int launch_first(const struct air_grid *grid, const struct air_args *args) {
-    return launch("air_first", grid, args, pass_shared_bytes(0), air_first<element_t>);
+    return launch("air_first", grid, args, pass_shared_bytes(0),
+                  args->filter.is_given ? air_first<element_t, true> : air_first<element_t, false>);
 }
 
 static int launch_next(const struct air_grid *grid, const struct air_args *args) {
-    return launch("air_next", grid, args, pass_shared_bytes(args->block_candidates), air_next<element_t>);
+    const uint32_t bytes = pass_shared_bytes(args->block_candidates);
+    if (args->filter.is_given)
+        return launch("air_next", grid, args, bytes, air_next<element_t, true, false>);
+    return launch("air_next", grid, args, bytes,
+                  args->fuses ? air_next<element_t, false, true> : air_next<element_t, false, false>);
 }
 
 static int launch_last(const struct air_grid *grid, const struct air_args *args) {
-    return launch("air_last", grid, args, pass_shared_bytes(0), air_last<element_t>);
+    return launch("air_last", grid, args, pass_shared_bytes(0),
+                  args->filter.is_given ? air_last<element_t, true> : air_last<element_t, false>);
 }
 
 /* Kernels whose entries have one word or two. */
@@ -106,21 +112,28 @@ static int launch_rank(const struct air_grid *grid, const struct air_args *args)
 /* A row for one block is shorter than 2^31: its entries have two words with keys of 64 bits alone. */
 static int launch_row(const struct air_grid *grid, const struct air_args *args) {
     const uint32_t bytes = row_shared_bytes(args, args->block_candidates);
-    return launch("air_row", grid, args, bytes, air_row<element_t, ALWAYS_TWO>);
+    return launch("air_row", grid, args, bytes,
+                  args->filter.is_given ? air_row<element_t, true, ALWAYS_TWO>
+                                        : air_row<element_t, false, ALWAYS_TWO>);
 }
 
-template <typename Kernel> static int prepare_two(Kernel one_word, Kernel two_words, uint32_t bytes) {
-    const int error = one_word != two_words ? simt_prepare(one_word, bytes) : 0;
-    return error != 0 ? error : simt_prepare(two_words, bytes);
+template <typename Kernel> static int prepare_two(Kernel one, Kernel other, uint32_t bytes) {
+    const int error = one != other ? simt_prepare(one, bytes) : 0;
+    return error != 0 ? error : simt_prepare(other, bytes);
+}
+
+template <bool WHERE> static int prepare_passes(uint32_t shared_bytes_max) {
+    const uint32_t bytes = pass_shared_bytes(finish_candidates(sizeof(element_t)));
+    int error = prepare_two(air_first<element_t, WHERE>, air_last<element_t, WHERE>, pass_shared_bytes(0));
+    error = error != 0
+                ? error
+                : prepare_two(air_next<element_t, WHERE, false>, air_next<element_t, WHERE, !WHERE>, bytes);
+    return error != 0 ? error : simt_prepare(air_row<element_t, WHERE, ALWAYS_TWO>, shared_bytes_max);
 }
 
 static int prepare(uint32_t shared_bytes_max) {
-    int error = simt_prepare(air_first<element_t>, pass_shared_bytes(0));
-    error = error != 0
-                ? error
-                : simt_prepare(air_next<element_t>, pass_shared_bytes(finish_candidates(sizeof(element_t))));
-    error = error != 0 ? error : simt_prepare(air_last<element_t>, pass_shared_bytes(0));
-    error = error != 0 ? error : simt_prepare(air_row<element_t, ALWAYS_TWO>, shared_bytes_max);
+    int error = prepare_passes<false>(shared_bytes_max);
+    error = error != 0 ? error : prepare_passes<true>(shared_bytes_max);
     error =
         error != 0 ? error : prepare_two(air_sort<element_t, ALWAYS_TWO>, air_sort<element_t, true>, 1 << 16);
     return error != 0 ? error
@@ -129,3 +142,22 @@ static int prepare(uint32_t shared_bytes_max) {
 
 extern "C" const struct air_kernels KERNELS = {prepare,     launch_first, launch_next, launch_last,
                                                launch_sort, launch_rank,  launch_row,  row_room};
+
+#if KEY_BITS == 8
+#include "../compact/bounds.cuh"
+
+/* Once for all widths. */
+TOPK_KERNEL TOPK_BOUNDS(SIMT_WARP, 1) void air_bounds(struct air_args a) {
+    simt_wait_predecessor();
+    if (simt_block() == 0 && simt_thread() == 0)
+        *a.found_match = match_of_bounds(a.filter.bounds);
+}
+
+int topk_air_launch_bounds(const struct air_grid *grid, const struct air_args *args) {
+    return launch("air_bounds", grid, args, 0, air_bounds);
+}
+
+int topk_air_prepare_bounds(void) {
+    return simt_prepare(air_bounds, 0);
+}
+#endif

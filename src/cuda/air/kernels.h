@@ -4,6 +4,7 @@
 #define TOPK_SRC_CUDA_AIR_KERNELS_H
 
 #include "../codes.h"
+#include "../compact/kernels.h"
 #include "../rows.h"
 #include "sizes.h"
 
@@ -40,8 +41,21 @@ enum air_output {
     AIR_KTH       /* the k-th class alone */
 };
 
+/* The predicate that elements have to meet. */
+struct air_filter {
+    bool is_given;
+    bool bits;                  /* the mask has bits, not bytes */
+    const void *mask;           /* NULL: elements are compared */
+    uint64_t flip;              /* of the places that are compared: keys.h */
+    struct compact_match match; /* unless the device reads the bounds */
+    struct compact_bounds bounds;
+};
+
 struct air_args {
     struct row_args rows;
+    struct air_filter filter;
+    struct compact_match *found_match; /* what the device makes of the bounds */
+    int64_t *matches; /* with a filter, of each row: elements that meet it; unless no launch asks for that */
     struct decode_args decode;
     int64_t *better, *equal; /* kth */
     enum air_output output;
@@ -52,6 +66,7 @@ struct air_args {
     uint32_t digit_bits;
     uint32_t shift;           /* of this pass's digit */
     uint32_t this_digit;      /* bits of this pass's digit */
+    bool fuses;               /* the last block of this pass settles the row: tuning, fused_filter */
     struct air_state *states; /* of each row */
     uint64_t *histograms;     /* rows x 2^digit_bits */
     /* Candidates, `capacity` for each row. */
@@ -62,8 +77,8 @@ struct air_args {
     int64_t pitch;
     uint64_t *entries, *entries_low;
     void *found_elements, *found_positions;
-    /* State words of the tiles of the last filter, two for each, `tiles` for each row. */
-    int64_t tiles;
+    /* Look-back of the last filter over `tiles` tiles of each row: two sums of `sum_words` words each. */
+    int64_t tiles, sum_words;
     uint64_t *tile_words;
     /* Candidates that one block keeps in shared memory, and entries that it sorts there. */
     uint32_t block_candidates, block_entries;
@@ -84,6 +99,10 @@ struct air_grid {
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Finds *args->found_match. */
+int topk_air_launch_bounds(const struct air_grid *grid, const struct air_args *args);
+int topk_air_prepare_bounds(void);
 
 /* The kernels of one element width. Launches return 0 or a cudaError_t. */
 struct air_kernels {

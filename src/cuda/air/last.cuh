@@ -26,12 +26,18 @@ TOPK_DEVICE void ordered_tile(const Tile &tile, int64_t at, uint64_t winners, ui
                               const block_shared<Element> &s) {
     const struct air_args &a = sink.a;
     uint32_t counts[Tile::GROUPS];
-    uint64_t *words = a.tile_words + 2 * sink.row * a.tiles;
+    uint64_t *words = a.tile_words + 2 * sink.row * a.sum_words;
+    const struct sum_words winner_sums = sum_words_of(words, a.tiles),
+                           tie_sums = sum_words_of(words + a.sum_words, a.tiles);
     uint32_t any = count_hits<Element>(tile, a.rows.map, range, counts);
     uint32_t total = rank_hits(s.counts, counts);
     if (simt_warp() == 0) {
-        uint64_t before = look_back(words, at, low_hits(total));
-        uint64_t ties = look_back(words + a.tiles, at, high_hits(total));
+        if (simt_lane() == 0) {
+            publish_sum(winner_sums, at, low_hits(total));
+            publish_sum(tie_sums, at, high_hits(total));
+        }
+        uint64_t before = look_back(winner_sums, at, low_hits(total), look_ahead(winner_sums, at));
+        uint64_t ties = look_back(tie_sums, at, high_hits(total), look_ahead(tie_sums, at));
         if (simt_lane() == 0) {
             s.bases[0] = before;
             s.bases[1] = ties;
@@ -58,55 +64,55 @@ TOPK_DEVICE int64_t take_tile(struct air_state *state, const block_shared<Elemen
     return tile;
 }
 
-template <typename Element>
+template <typename Element, typename Source>
 TOPK_DEVICE void last_in_order(const struct air_args &a, int64_t row, const struct row &r,
-                               const struct air_state &state, const block_shared<Element> &s) {
+                               const Source &source, const struct air_state &state,
+                               const block_shared<Element> &s) {
     key_range<Element> range = range_of<Element>(state.low, state.high);
     slot_sink<Element> sink = {a, row, r};
     uint64_t winners = (uint64_t)r.k - state.need;
-    const Element *values = row_values<Element>(a.rows, r);
-    struct row_parts parts = parts_of(values, r.length);
+    struct row_parts parts = parts_of(source.values(), source.r.length);
     int64_t tiles = tiles_of<Element>(parts);
     while (true) {
         int64_t at = take_tile(&a.states[row], s); /* the head is tile 0, the tail the last one */
         if (at < 0 || at > tiles + 1)
             return;
         if (at == 0)
-            ordered_tile<Element>(load_head(values, parts), at, winners, state.need, range, sink, s);
+            ordered_tile<Element>(source.head(parts), at, winners, state.need, range, sink, s);
         else if (at <= tiles)
-            ordered_tile<Element>(load_body(values, parts, at - 1), at, winners, state.need, range, sink, s);
+            ordered_tile<Element>(source.judge(source.fetch(parts, at - 1)), at, winners, state.need, range,
+                                  sink, s);
         else
-            ordered_tile<Element>(load_tail(values, parts), at, winners, state.need, range, sink, s);
+            ordered_tile<Element>(source.tail(parts), at, winners, state.need, range, sink, s);
     }
 }
 
-template <typename Element>
-TOPK_DEVICE void last_of_row(const struct air_args &a, int64_t row, const block_shared<Element> &s) {
-    struct row r = row_at(a.rows, row);
+template <typename Element, bool WHERE>
+TOPK_DEVICE void last_of_row(const struct air_args &a, int64_t row,
+                             const element_filter<Element, WHERE> &filter, const block_shared<Element> &s) {
+    struct row r = counted_row<WHERE>(a, row);
     struct air_state state = read_state(&a.states[row]);
     if (state.phase != AIR_DONE) {
+        const row_source<Element, WHERE> source = source_of(a, r, filter);
         struct last_plan plan = plan_last(a, state.need, state.candidates, r);
         if (plan.in_order)
-            last_in_order<Element>(a, row, r, state, s);
+            last_in_order(a, row, r, source, state, s);
         else
-            last_in_any_order(a, row, r, state, plan, s);
+            last_in_any_order(a, row, r, source, all_blocks(), state, plan, s);
     }
-    if (a.output != AIR_DIRECT)
-        return;
-    int64_t step = (int64_t)simt_blocks() * simt_threads();
-    for (int64_t slot = r.k + (int64_t)simt_block() * simt_threads() + simt_thread(); slot < a.rows.k_max;
-         slot += step)
-        write_padding<Element>(a.rows, row, slot);
+    if (a.output == AIR_DIRECT)
+        pad_row<Element>(a, row, r);
 }
 
-template <typename Element>
+template <typename Element, bool WHERE>
 TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_last(struct air_args a) {
     simt_arena arena = simt_shared_arena();
     block_shared<Element> s = carve_block<Element>(arena, AIR_THREADS / SIMT_WARP, 0);
     simt_wait_predecessor();
     simt_allow_successor();
+    const element_filter<Element, WHERE> filter = element_filter<Element, WHERE>::of(a);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        last_of_row(a, row, s);
+        last_of_row(a, row, filter, s);
         simt_block_sync();
     }
 }
@@ -195,7 +201,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_SORT_THREADS, 1) void air_sort(struct air_args a) {
     struct sort_shared<TWO> s = carve_sort<TWO>(arena, a.block_entries);
     simt_wait_predecessor();
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
-        struct row r = row_at(a.rows, row);
+        struct row r = counted_row(a, row);
         uint32_t count = load_entries(a, row, r, s.list);
         simt_block_sync();
         if (TWO)
@@ -233,7 +239,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_RANK_THREADS, 1) void air_rank(struct air_args a) {
     entry_list<TWO> list = carve_entries<TWO>(arena, a.block_entries);
     simt_wait_predecessor();
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        struct row r = row_at(a.rows, row);
+        struct row r = counted_row(a, row);
         uint32_t count = load_entries(a, row, r, list), warps = simt_blocks() * simt_warps();
         simt_block_sync();
         for (uint32_t i = RANKED * (simt_block() * simt_warps() + simt_warp()); i < count;
@@ -247,10 +253,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_RANK_THREADS, 1) void air_rank(struct air_args a) {
                                       position);
             }
         }
-        int64_t step = (int64_t)simt_blocks() * simt_threads();
-        for (int64_t slot = r.k + (int64_t)simt_block() * simt_threads() + simt_thread(); slot < a.rows.k_max;
-             slot += step)
-            write_padding<Element>(a.rows, row, slot);
+        pad_row<Element>(a, row, r);
         simt_block_sync();
     }
 }

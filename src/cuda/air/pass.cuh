@@ -42,7 +42,7 @@ template <typename Element> struct narrow_row {
     TOPK_MEMBER void found(struct found_digit f) const {
         struct air_state *state = &a.states[row];
         uint64_t low = state->low + ((uint64_t)f.digit << a.shift);
-        uint64_t need = state->need - f.better;
+        uint64_t need = f.need - f.better;
         state->low = low;
         state->high = low + (((uint64_t)(1 + f.more) << a.shift) - 1);
         state->need = need;
@@ -59,9 +59,10 @@ template <typename Element> struct narrow_row {
 };
 
 /* Adds the block's histogram to the row's, and leaves its own clear; the last block finds the digit and
- * leaves the row's clear, too. */
-template <typename Element>
-TOPK_DEVICE void retire(const struct air_args &a, int64_t row, bool leaves, const block_shared<Element> &s) {
+ * leaves the row's clear, too. Returns whether this is that block. WHERE: after the first pass of a row of
+ * which not all elements count. */
+template <bool WHERE, typename Element>
+TOPK_DEVICE bool retire(const struct air_args &a, int64_t row, bool leaves, const block_shared<Element> &s) {
     uint32_t count = 1u << a.this_digit;
     uint64_t *bins = a.histograms + (row << a.digit_bits);
     simt_block_sync();
@@ -74,15 +75,21 @@ TOPK_DEVICE void retire(const struct air_args &a, int64_t row, bool leaves, cons
     }
     struct air_state *state = &a.states[row];
     if (!last_of_blocks(&state->retired, s.flag))
-        return;
+        return false;
     uint32_t zeros = bin_of_zeros(a.rows.map, state->low, digit_of(a));
-    find_digit<AIR_BINS_MAX / AIR_THREADS>(global_bins{bins}, count, zeros, state->need, s.sums,
-                                           narrow_row<Element>{a, row, leaves});
+    uint64_t total = find_digit<AIR_BINS_MAX / AIR_THREADS, WHERE>(
+        global_bins{bins}, count, zeros, state->need, s.sums, narrow_row<Element>{a, row, leaves});
+    if (WHERE && simt_thread() == 0) {
+        a.matches[row] = (int64_t)total;
+        if (total == 0)
+            state->phase = AIR_DONE;
+    }
     simt_block_sync();
     for (uint32_t bin = simt_thread(); bin < count; bin += simt_threads())
         bins[bin] = 0;
     if (simt_thread() == 0)
         simt_store_relaxed(&state->retired, 0u);
+    return true;
 }
 
 /* ---- The first pass ---- */
@@ -94,15 +101,16 @@ static const int FIRST_BLOCKS = 2;
 static const int FIRST_BLOCKS = AIR_FIRST_BLOCKS_PER_SM;
 #endif
 
-/* Every row begins with all of its elements as candidates. */
-template <typename Element>
+/* Every row begins with all of its elements as candidates. WHERE: even if not all count. */
+template <typename Element, bool WHERE>
 TOPK_DEVICE struct air_state begin_row(const struct air_args &a, int64_t row, const struct row &r) {
     struct air_state state = {};
     bool beyond = a.output == AIR_KTH && r.wanted > r.length; /* the k-th is padding */
     state.high = all_codes(8 * sizeof(Element));
     state.need = (uint64_t)r.k;
     state.candidates = (uint64_t)r.length;
-    state.phase = r.k == 0 || beyond ? AIR_DONE : a.stop_early && r.k == r.length ? AIR_DECIDED : AIR_OPEN;
+    bool all = !WHERE && a.stop_early && r.k == r.length;
+    state.phase = r.k == 0 || beyond ? AIR_DONE : all ? AIR_DECIDED : AIR_OPEN;
     if (simt_block() == 0 && simt_thread() == 0) {
         struct air_state *to = &a.states[row];
         to->low = state.low;
@@ -116,27 +124,35 @@ TOPK_DEVICE struct air_state begin_row(const struct air_args &a, int64_t row, co
     return state;
 }
 
-template <typename Element>
-TOPK_DEVICE void first_pass(const struct air_args &a, int64_t row, const block_shared<Element> &s) {
+template <typename Element, bool WHERE>
+TOPK_DEVICE void first_pass(const struct air_args &a, int64_t row,
+                            const element_filter<Element, WHERE> &filter, const block_shared<Element> &s) {
     struct row r = row_at(a.rows, row);
-    if (begin_row<Element>(a, row, r).phase != AIR_OPEN)
+    if (filter.none)
+        r.k = 0;
+    if (begin_row<Element, WHERE>(a, row, r).phase != AIR_OPEN)
         return;
     simt_block_sync(); /* the bins are clear */
-    count_row<Element, true, false>(row_values<Element>(a.rows, r), r.length, simt_block(), simt_blocks(),
-                                    a.rows.map, range_of<Element>(0, all_codes(8 * sizeof(Element))),
-                                    digit_of(a), s.bins);
-    retire(a, row, false, s);
+    count_row<Element, true, false>(source_of(a, r, filter), simt_block(), simt_blocks(), a.rows.map,
+                                    range_of<Element>(0, all_codes(8 * sizeof(Element))), digit_of(a),
+                                    s.bins);
+    (void)retire<WHERE>(a, row, false, s);
 }
 
-template <typename Element>
-TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, FIRST_BLOCKS) void air_first(struct air_args a) {
+/* WHERE, here and below: elements that do not meet the call's predicate do not count. */
+template <typename Element, bool WHERE>
+TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS,
+                        WHERE ? AIR_BLOCKS_PER_SM : FIRST_BLOCKS) void air_first(struct air_args a) {
     simt_arena arena = simt_shared_arena();
     block_shared<Element> s = carve_block<Element>(arena, AIR_THREADS / SIMT_WARP, 0);
     clear_bins(s.bins, 1u << a.this_digit);
+    if (WHERE && simt_thread() == 0)
+        s.bins[OTHER_BIN] = 0;
     simt_wait_predecessor();
     simt_allow_successor();
+    const element_filter<Element, WHERE> filter = element_filter<Element, WHERE>::of(a);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        first_pass<Element>(a, row, s);
+        first_pass(a, row, filter, s);
         simt_block_sync();
     }
 }
@@ -171,23 +187,31 @@ template <typename Element> struct buffer_sink {
     }
 };
 
+/* The blocks that share a row, and which of them this is. */
+struct crew {
+    uint32_t block, blocks;
+};
+
+TOPK_DEVICE struct crew all_blocks(void) {
+    return crew{simt_block(), simt_blocks()};
+}
+
 /* Filters this block's part of a row. */
-template <typename Element, typename Winners, typename Candidates>
-TOPK_DEVICE void filter_input(const struct air_args &a, const struct row &r, key_range<Element> range,
-                              const block_shared<Element> &s, const Winners &winners,
-                              const Candidates &candidates) {
+template <typename Element, typename Source, typename Winners, typename Candidates>
+TOPK_DEVICE void filter_input(const struct air_args &a, const Source &source, struct crew crew,
+                              key_range<Element> range, const block_shared<Element> &s,
+                              const Winners &winners, const Candidates &candidates) {
     hit_queues<Element, Winners, Candidates> queues = {
         {winners, candidates}, {s.winner_queue, 0}, {s.candidate_queue, 0}};
-    filter_row<Element, false>(row_values<Element>(a.rows, r), r.length, simt_block(), simt_blocks(),
-                               a.rows.map, range, queues);
+    filter_row<Element, false>(source, crew.block, crew.blocks, a.rows.map, range, queues);
 }
 
 /* Writes the row's winners, buffers its candidates and, if `counts`, counts their next digit. */
-template <typename Element>
-TOPK_DEVICE void leave_input(const struct air_args &a, int64_t row, const struct row &r,
+template <typename Element, typename Source>
+TOPK_DEVICE void leave_input(const struct air_args &a, int64_t row, const struct row &r, const Source &source,
                              const struct air_state &state, bool counts, const block_shared<Element> &s) {
     const uint64_t winners = (uint64_t)r.k - state.need;
-    filter_input(a, r, range_of<Element>(state.low, state.high), s,
+    filter_input(a, source, all_blocks(), range_of<Element>(state.low, state.high), s,
                  result_sink<Element, uint64_t *>{a, row, r, &a.states[row].winners, 0, winners, false, 0},
                  buffer_sink<Element>{a, row, counts, s.bins});
 }
@@ -203,10 +227,11 @@ TOPK_DEVICE void count_buffer(const struct air_args &a, int64_t row, int64_t cou
 }
 
 /* The candidates fit one block: the last block to have written them does the rest. */
-template <typename Element>
+template <typename Element, typename Source>
 TOPK_DEVICE void leave_and_finish(const struct air_args &a, int64_t row, const struct row &r,
-                                  const struct air_state &state, const block_shared<Element> &s) {
-    leave_input(a, row, r, state, false, s);
+                                  const Source &source, const struct air_state &state,
+                                  const block_shared<Element> &s) {
+    leave_input(a, row, r, source, state, false, s);
     if (last_of_blocks(&a.states[row].retired, s.flag)) {
         finish_row(a, row, r, state, s);
         simt_block_sync();
@@ -215,77 +240,111 @@ TOPK_DEVICE void leave_and_finish(const struct air_args &a, int64_t row, const s
 }
 
 /* Writes the results of a row whose digits are all known. */
-template <typename Element>
+template <typename Element, typename Source>
 TOPK_DEVICE void last_in_any_order(const struct air_args &a, int64_t row, const struct row &r,
-                                   const struct air_state &state, const struct last_plan &plan,
-                                   const block_shared<Element> &s) {
+                                   const Source &source, struct crew crew, const struct air_state &state,
+                                   const struct last_plan &plan, const block_shared<Element> &s) {
     typedef result_sink<Element, uint64_t *> sink;
     key_range<Element> range = range_of<Element>(state.low, state.high);
     struct air_state *counters = &a.states[row];
     sink winners = {a, row, r, &counters->winners, 0, plan.winners, false, 0};
     sink ties = {a, row, r, &counters->ties, plan.winners, plan.kept, false, 0};
     if (state.left == 0) {
-        filter_input(a, r, range, s, winners, ties);
+        filter_input(a, source, crew, range, s, winners, ties);
         return;
     }
     hit_queues<Element, sink, sink> queues = {{winners, ties}, {s.winner_queue, 0}, {s.candidate_queue, 0}};
     int64_t count = (int64_t)state.buffered, tiles = buffer_tiles<Element>(count);
-    for (int64_t tile = simt_block(); tile < tiles; tile += simt_blocks())
+    for (int64_t tile = crew.block; tile < tiles; tile += crew.blocks)
         filter_tile<Element>(load_buffer<Element>(a, row, tile, count, true), a.rows.map, range, queues);
     drain(queues);
 }
 
-/* The row was decided by the launch before: it is written now. What goes in the order of positions is left to
- * the last filter. */
-template <typename Element>
-TOPK_DEVICE void settle(const struct air_args &a, int64_t row, const struct row &r,
-                        const struct air_state &state, const block_shared<Element> &s) {
+/* The row's digits are known: it is written now. What goes in the order of positions is left to the last
+ * filter. */
+template <typename Element, typename Source>
+TOPK_DEVICE void settle(const struct air_args &a, int64_t row, const struct row &r, const Source &source,
+                        struct crew crew, const struct air_state &state, const block_shared<Element> &s) {
     struct last_plan plan = plan_last(a, state.need, state.candidates, r);
     if (plan.in_order || a.output == AIR_KTH)
         return;
-    last_in_any_order(a, row, r, state, plan, s);
-    if (last_of_blocks(&a.states[row].retired, s.flag) && simt_thread() == 0) {
+    last_in_any_order(a, row, r, source, crew, state, plan, s);
+    bool alone = crew.blocks < simt_blocks(); /* then the blocks have retired */
+    if ((alone || last_of_blocks(&a.states[row].retired, s.flag)) && simt_thread() == 0) {
         a.states[row].phase = AIR_DONE;
         simt_store_relaxed(&a.states[row].retired, 0u);
     }
 }
 
-template <typename Element>
-TOPK_DEVICE void next_pass(const struct air_args &a, int64_t row, const block_shared<Element> &s) {
+/* The state that the last block of a pass has left; `before` is what the pass found. */
+TOPK_DEVICE struct air_state state_left(const struct air_state *from, const struct air_state &before,
+                                        bool leaves) {
+    struct air_state state = before;
+    state.low = from->low;
+    state.high = from->high;
+    state.need = from->need;
+    state.candidates = from->candidates;
+    state.phase = from->phase;
+    if (leaves) {
+        state.left = 1;
+        state.buffered = before.candidates;
+    }
+    return state;
+}
+
+/* FUSED: the last block to finish with a row whose digits are then known settles it by itself. */
+template <bool FUSED, typename Element, bool WHERE>
+TOPK_DEVICE void next_pass(const struct air_args &a, int64_t row,
+                           const element_filter<Element, WHERE> &filter, const block_shared<Element> &s) {
     struct air_state state = read_state(&a.states[row]);
     if (state.phase == AIR_DONE)
         return;
-    struct row r = row_at(a.rows, row);
+    struct row r = counted_row<WHERE>(a, row);
+    const row_source<Element, WHERE> source = source_of(a, r, filter);
     if (state.phase == AIR_DECIDED) {
-        settle(a, row, r, state, s);
+        settle(a, row, r, source, all_blocks(), state, s);
         return;
     }
     bool leaves = state.left == 0 && state.candidates <= (uint64_t)a.capacity && a.output != AIR_IN_ORDER;
     if (leaves && state.candidates <= a.block_candidates) {
-        leave_and_finish(a, row, r, state, s);
+        leave_and_finish(a, row, r, source, state, s);
         return;
     }
     simt_block_sync(); /* the bins are clear */
     if (state.left != 0)
         count_buffer(a, row, (int64_t)state.buffered, range_of<Element>(state.low, state.high), s);
     else if (leaves)
-        leave_input(a, row, r, state, true, s);
+        leave_input(a, row, r, source, state, true, s);
     else
-        count_row<Element, false, false>(row_values<Element>(a.rows, r), r.length, simt_block(),
-                                         simt_blocks(), a.rows.map, range_of<Element>(state.low, state.high),
-                                         digit_of(a), s.bins);
-    retire(a, row, leaves, s);
+        count_row<Element, false, false>(source, simt_block(), simt_blocks(), a.rows.map,
+                                         range_of<Element>(state.low, state.high), digit_of(a), s.bins);
+    bool last = retire<false>(a, row, leaves, s);
+    if (FUSED && last)
+        settle(a, row, r, source, crew{0, 1}, state_left(&a.states[row], state, leaves), s);
 }
 
+/* The slots behind a row's results, shared among blocks. */
 template <typename Element>
+TOPK_DEVICE void pad_row(const struct air_args &a, int64_t row, const struct row &r) {
+    int64_t step = (int64_t)simt_blocks() * simt_threads();
+    for (int64_t slot = r.k + (int64_t)simt_block() * simt_threads() + simt_thread(); slot < a.rows.k_max;
+         slot += step)
+        write_padding<Element>(a.rows, row, slot);
+}
+
+/* FUSED: for the last digit, if there may be no last filter after it; not with WHERE. */
+template <typename Element, bool WHERE, bool FUSED>
 TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_next(struct air_args a) {
     simt_arena arena = simt_shared_arena();
     block_shared<Element> s = carve_block<Element>(arena, AIR_THREADS / SIMT_WARP, a.block_candidates);
     clear_bins(s.bins, 1u << a.this_digit);
     simt_wait_predecessor();
     simt_allow_successor();
+    const element_filter<Element, WHERE> filter = element_filter<Element, WHERE>::of(a);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        next_pass(a, row, s);
+        next_pass<FUSED>(a, row, filter, s);
+        if (FUSED && a.output == AIR_DIRECT)
+            pad_row<Element>(a, row, row_at(a.rows, row));
         simt_block_sync();
     }
 }

@@ -32,7 +32,7 @@ TOPK_HOST_DEVICE block_shared<Element> carve_block(simt_arena &arena, uint32_t q
     s.positions = simt_carve<uint32_t>(arena, candidates);
     s.counts = simt_carve<uint32_t>(arena, SIMT_WARP);
     s.flag = simt_carve<uint32_t>(arena, 1);
-    s.bins = simt_carve<uint32_t>(arena, AIR_BINS_MAX);
+    s.bins = simt_carve<uint32_t>(arena, AIR_BINS_MAX + 1); /* and OTHER_BIN */
     return s;
 }
 
@@ -115,33 +115,38 @@ struct shared_bins {
 /* What one thread finds for all: told[0 .. 3] are low, high, need and candidates. */
 struct tell_found {
     simt_shared<uint64_t> told;
-    uint64_t low, need;
+    uint64_t low;
     uint32_t shift;
 
     TOPK_MEMBER void found(struct found_digit f) const {
         told[0] = low + ((uint64_t)f.digit << shift);
         told[1] = low + ((uint64_t)(f.digit + 1 + f.more) << shift) - 1;
-        told[2] = need - f.better;
+        told[2] = f.need - f.better;
         told[3] = f.equal;
     }
 };
 
-/* Narrows the range by the digit that was counted. PER: bins of a thread at most. All threads. */
-template <uint32_t PER, typename Element>
-TOPK_DEVICE void narrow(const struct code_map &map, struct digit digit, const block_shared<Element> &s,
-                        struct progress *at) {
+/* Narrows the range by the digit that was counted; returns how many elements were. PER: bins of a thread at
+ * most. LIMIT: as in find_digit(); if nothing was counted nothing is changed. All threads. */
+template <uint32_t PER, bool LIMIT, typename Element>
+TOPK_DEVICE uint64_t narrow(const struct code_map &map, struct digit digit, const block_shared<Element> &s,
+                            struct progress *at) {
     simt_block_sync();
     uint32_t count = digit.mask + 1, zeros = bin_of_zeros(map, at->low, digit);
-    struct tell_found tell = {s.told, at->low, at->need, digit.shift};
+    struct tell_found tell = {s.told, at->low, digit.shift};
+    uint64_t total;
     if (count <= 2 * simt_threads())
-        find_digit<2>(shared_bins{s.bins}, count, zeros, at->need, s.sums, tell);
+        total = find_digit<2, LIMIT>(shared_bins{s.bins}, count, zeros, at->need, s.sums, tell);
     else
-        find_digit<PER>(shared_bins{s.bins}, count, zeros, at->need, s.sums, tell);
+        total = find_digit<PER, LIMIT>(shared_bins{s.bins}, count, zeros, at->need, s.sums, tell);
     simt_block_sync();
+    if (LIMIT && total == 0)
+        return 0;
     at->low = s.told[0];
     at->high = s.told[1];
     at->need = s.told[2];
     at->candidates = s.told[3];
+    return total;
 }
 
 /* One more digit of candidates that are resident. */
@@ -154,7 +159,7 @@ TOPK_DEVICE void resident_pass(const struct air_args &a, struct digit digit, con
     simt_block_sync();
     for (uint32_t first = 0; first < at->resident; first += simt_threads() * shared_tile<Element>::GROUPS)
         count_tile<Element, false>(load_shared(s, first, at->resident), a.rows.map, range, digit, s.bins);
-    narrow<PER>(a.rows.map, digit, s, at);
+    (void)narrow<PER, false>(a.rows.map, digit, s, at);
 }
 
 /* The digits below the lowest `undecided` bits, unless they are not needed. */

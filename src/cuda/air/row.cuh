@@ -83,47 +83,72 @@ TOPK_DEVICE void load_row(const struct air_args &a, const struct row &r, const b
 }
 
 /* Brings the candidates into shared memory and writes what is above them. */
-template <typename Element, bool TWO>
-TOPK_DEVICE void leave_row(const struct air_args &a, int64_t row, const struct row &r,
+template <typename Element, bool TWO, typename Source>
+TOPK_DEVICE void leave_row(const struct air_args &a, int64_t row, const struct row &r, const Source &source,
                            const block_shared<Element> &s, const entry_list<TWO> &entries,
                            struct progress *at) {
-    if (at->candidates == (uint64_t)r.length) {
+    if (!Source::FILTERS && at->candidates == (uint64_t)r.length) {
         load_row(a, r, s);
     } else {
         hit_sinks<row_sink<Element, TWO>, resident_sink<Element>> sinks = {
             winner_sink(a, s, entries, row, r, (uint64_t)r.k - at->need), resident_sink<Element>{s}};
-        filter_row<Element, true>(row_values<Element>(a.rows, r), r.length, 0, 1, a.rows.map,
-                                  range_of<Element>(at->low, at->high), sinks);
+        filter_row<Element, true>(source, 0, 1, a.rows.map, range_of<Element>(at->low, at->high), sinks);
     }
     at->left = true;
     at->resident = (uint32_t)at->candidates;
+    if (Source::FILTERS) {
+        simt_block_sync();
+        at->resident = (uint32_t)(uint64_t)s.counters[1];
+    }
 }
 
-/* Narrows the row down, digit by digit. */
-template <typename Element, bool TWO>
-TOPK_DEVICE struct progress row_passes(const struct air_args &a, int64_t row, const struct row &r,
-                                       const block_shared<Element> &s, const entry_list<TWO> &entries) {
+/* Counts a digit of what is in range, in the input, and narrows the row by it; returns how many there are. */
+template <typename Element, typename Source>
+TOPK_DEVICE uint64_t count_and_narrow(const struct air_args &a, const struct row &r, const Source &source,
+                                      struct digit digit, const block_shared<Element> &s,
+                                      struct progress *at) {
+    key_range<Element> range = range_of<Element>(at->low, at->high);
+    simt_block_sync();
+    clear_bins(s.bins, digit.mask + 1);
+    if (Source::FILTERS && simt_thread() == 0)
+        s.bins[OTHER_BIN] = 0;
+    simt_block_sync();
+    if (at->candidates == (uint64_t)r.length)
+        count_row<Element, true, true>(source, 0, 1, a.rows.map, range, digit, s.bins);
+    else
+        count_row<Element, false, true>(source, 0, 1, a.rows.map, range, digit, s.bins);
+    return narrow<ROW_BINS, Source::FILTERS>(a.rows.map, digit, s, at);
+}
+
+/* Narrows the row down, digit by digit. Where not all elements count, the first pass tells how many do; until
+ * then all are candidates. */
+template <typename Element, bool TWO, typename Source>
+TOPK_DEVICE struct progress row_passes(const struct air_args &a, int64_t row, struct row *r,
+                                       const Source &source, const block_shared<Element> &s,
+                                       const entry_list<TWO> &entries) {
     uint32_t undecided = 8 * sizeof(Element);
-    struct progress at = {0, all_codes(undecided), (uint64_t)r.k, (uint64_t)r.length, false, 0};
-    while (undecided > 0 && !(a.stop_early && at.need == at.candidates)) {
+    struct progress at = {0, all_codes(undecided), (uint64_t)r->k, (uint64_t)r->length, false, 0};
+    bool counted = !Source::FILTERS;
+    while (undecided > 0 && !(counted && a.stop_early && at.need == at.candidates)) {
         if (at.candidates <= a.block_candidates && a.output != AIR_IN_ORDER) {
-            leave_row(a, row, r, s, entries, &at);
-            resident_passes<ROW_BINS>(a, undecided, s, &at);
+            leave_row(a, row, *r, source, s, entries, &at);
+            if (!counted) {
+                at.candidates = at.resident;
+                at.need = at.need < at.candidates ? at.need : at.candidates;
+                r->k = (int64_t)at.need;
+            }
+            if (!Source::FILTERS || r->k > 0)
+                resident_passes<ROW_BINS>(a, undecided, s, &at);
             break;
         }
         uint32_t bits = undecided < a.digit_bits ? undecided : a.digit_bits;
         undecided -= bits;
-        struct digit digit = {undecided, (1u << bits) - 1};
-        simt_block_sync();
-        clear_bins(s.bins, digit.mask + 1);
-        simt_block_sync();
-        if (at.candidates == (uint64_t)r.length)
-            count_row<Element, true, true>(row_values<Element>(a.rows, r), r.length, 0, 1, a.rows.map,
-                                           range_of<Element>(at.low, at.high), digit, s.bins);
-        else
-            count_row<Element, false, true>(row_values<Element>(a.rows, r), r.length, 0, 1, a.rows.map,
-                                            range_of<Element>(at.low, at.high), digit, s.bins);
-        narrow<ROW_BINS>(a.rows.map, digit, s, &at);
+        uint64_t count = count_and_narrow(a, *r, source, digit{undecided, (1u << bits) - 1}, s, &at);
+        if (!counted)
+            r->k = r->k < (int64_t)count ? r->k : (int64_t)count;
+        if (!counted && count == 0)
+            break;
+        counted = true;
     }
     return at;
 }
@@ -144,32 +169,31 @@ TOPK_DEVICE void ordered_tile_of_row(const Tile &tile, key_range<Element> range,
     places->ties += high_hits(total);
 }
 
-template <typename Element, bool TWO>
-TOPK_DEVICE void row_in_order(const struct air_args &a, const struct row &r, const struct progress &at,
+template <typename Element, bool TWO, typename Source>
+TOPK_DEVICE void row_in_order(const struct row &r, const Source &source, const struct progress &at,
                               const row_sink<Element, TWO> &sink) {
     key_range<Element> range = range_of<Element>(at.low, at.high);
     struct ordered_places places = {0, 0, at.need};
     const uint64_t winners = (uint64_t)r.k - at.need;
-    const Element *values = row_values<Element>(a.rows, r);
-    struct row_parts parts = parts_of(values, r.length);
+    struct row_parts parts = parts_of(source.values(), source.r.length);
     int64_t tiles = tiles_of<Element>(parts);
-    ordered_tile_of_row(load_head(values, parts), range, &places, sink);
+    ordered_tile_of_row(source.head(parts), range, &places, sink);
     for (int64_t tile = 0; tile < tiles && (places.winners < winners || places.ties < at.need); tile++)
-        ordered_tile_of_row(load_body(values, parts, tile), range, &places, sink);
-    ordered_tile_of_row(load_tail(values, parts), range, &places, sink);
+        ordered_tile_of_row(source.judge(source.fetch(parts, tile)), range, &places, sink);
+    ordered_tile_of_row(source.tail(parts), range, &places, sink);
 }
 
 /* ---- The row ---- */
 
 /* Writes the results; returns how many entries there are to be sorted. */
-template <typename Element, bool TWO>
+template <typename Element, bool TWO, typename Source>
 TOPK_DEVICE uint32_t row_last(const struct air_args &a, int64_t row, const struct row &r,
-                              const block_shared<Element> &s, const entry_list<TWO> &entries,
-                              const struct progress &at) {
+                              const Source &source, const block_shared<Element> &s,
+                              const entry_list<TWO> &entries, const struct progress &at) {
     struct last_plan plan = plan_last(a, at.need, at.candidates, r);
     simt_block_sync();
     if (plan.in_order) {
-        row_in_order(a, r, at, winner_sink(a, s, entries, row, r, (uint64_t)r.k));
+        row_in_order(r, source, at, winner_sink(a, s, entries, row, r, (uint64_t)r.k));
         return (uint32_t)r.k;
     }
     typedef row_sink<Element, TWO> sink;
@@ -178,25 +202,28 @@ TOPK_DEVICE uint32_t row_last(const struct air_args &a, int64_t row, const struc
     if (at.left)
         filter_resident(a, s, at, sinks);
     else
-        filter_row<Element, true>(row_values<Element>(a.rows, r), r.length, 0, 1, a.rows.map,
-                                  range_of<Element>(at.low, at.high), sinks);
+        filter_row<Element, true>(source, 0, 1, a.rows.map, range_of<Element>(at.low, at.high), sinks);
     return (uint32_t)(plan.winners + plan.kept);
 }
 
-template <typename Element, bool TWO>
-TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, const struct row &r,
-                            const block_shared<Element> &s, const entry_list<TWO> &entries,
-                            const struct bucket_shared &buckets) {
+template <typename Element, bool WHERE, bool TWO>
+TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, struct row r,
+                            const element_filter<Element, WHERE> &filter, const block_shared<Element> &s,
+                            const entry_list<TWO> &entries, const struct bucket_shared &buckets) {
     uint32_t count = 0;
     if (r.k > 0) {
-        struct progress at = row_passes(a, row, r, s, entries);
+        const row_source<Element, WHERE> source = source_of(a, r, filter);
+        struct progress at = row_passes(a, row, &r, source, s, entries);
         if (a.output == AIR_KTH) {
             if (simt_thread() == 0)
                 write_kth<Element>(a, row, at.low, r.k - (int64_t)at.need, (int64_t)at.candidates);
             return;
         }
-        count = row_last(a, row, r, s, entries, at);
+        if (!WHERE || r.k > 0)
+            count = row_last(a, row, r, source, s, entries, at);
     }
+    if (WHERE && a.matches != nullptr && simt_thread() == 0)
+        a.matches[row] = r.k;
     if (a.output == AIR_SORTED) {
         simt_block_sync();
         sort_row(entries, buckets, count, r.length);
@@ -207,15 +234,18 @@ TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, const struct 
             write_padding<Element>(a.rows, row, slot);
 }
 
-template <typename Element, bool TWO>
+template <typename Element, bool WHERE, bool TWO>
 TOPK_KERNEL TOPK_BOUNDS(AIR_ROW_THREADS_MAX, 1) void air_row(struct air_args a) {
     simt_arena arena = simt_shared_arena();
     block_shared<Element> s = carve_block<Element>(arena, 0, a.block_candidates);
     entry_list<TWO> entries = carve_entries<TWO>(arena, a.block_entries);
     struct bucket_shared buckets = carve_buckets(arena);
     buckets.words = s.bins;
+    const element_filter<Element, WHERE> filter = element_filter<Element, WHERE>::of(a);
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
         struct row r = row_at(a.rows, row);
+        if (filter.none)
+            r.k = 0;
         if (simt_thread() < 3)
             s.counters[simt_thread()] = 0;
         simt_block_sync();
@@ -223,7 +253,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_ROW_THREADS_MAX, 1) void air_row(struct air_args a) 
             if (simt_thread() == 0)
                 write_kth_padding<Element>(a, row, r);
         } else {
-            select_row(a, row, r, s, entries, buckets);
+            select_row(a, row, r, filter, s, entries, buckets);
         }
         simt_block_sync();
     }

@@ -4,14 +4,21 @@
 
 #include "../../workspace.h"
 #include "../leaf.h"
+#include "../lookback.h"
 #include "kernels.h"
 
-/* All of it but the last two is zero before the first launch. */
+enum { CHUNK = 1024, CHUNKS_OF_TILE = COMPACT_CHUNK_THREADS * COMPACT_CHUNKS };
+
 struct buffers {
-    uint64_t *tickets, *row_words, *words;
-    size_t word_count, zeroed_bytes;
+    uint64_t *tickets, *row_words, *words; /* zero before the first launch */
+    size_t zeroed_bytes;
+    int64_t word_count;
     struct compact_match *match;
     int64_t *starts;
+    int64_t *offsets;       /* count */
+    uint32_t *masks;        /* mask, and three phases */
+    uint32_t *chunk_counts; /* three phases */
+    uint64_t *chunk_starts; /* three phases */
 };
 
 static const struct compact_kernels *kernels_of_width(size_t bytes) {
@@ -58,15 +65,42 @@ static int64_t elements_of(const struct plan *plan) {
                : least(elements, (int64_t)plan->input_elements);
 }
 
+/* Tiles of rows whose starts are found together: rows + 1 starts. */
+static int64_t row_tiles(const struct plan *plan) {
+    return plan->problem.rows / (COMPACT_CHUNK_THREADS * COMPACT_ROWS) + 1;
+}
+
+static bool has_phases(const struct plan *plan) {
+    return plan->operation == TOPK_OPERATION_WHERE && plan->tuning.one_pass == 0;
+}
+
+/* Whatever the predicate, and whether or not the rows turn out to be dense. */
 static struct buffers take_buffers(struct arena *arena, const struct plan *plan) {
-    const size_t rows = (size_t)plan->problem.rows, before = arena->used;
-    struct buffers b = {.word_count = (size_t)(elements_of(plan) / step_of(plan)) + 1};
+    const size_t rows = (size_t)plan->problem.rows;
+    const bool masks = plan->operation == TOPK_OPERATION_MASK;
+    struct buffers b = {.match = arena_take(arena, 1, sizeof *b.match)};
+    const size_t before = arena->used;
+    const int64_t chunks = elements_of(plan) / CHUNK + 1;
+    b.word_count = masks ? 0 : elements_of(plan) / step_of(plan) + 3; /* dense rows begin within a line */
+    if (has_phases(plan) && b.word_count < chunks / CHUNKS_OF_TILE + 1) {
+        b.word_count = chunks / CHUNKS_OF_TILE + 1;
+    }
     b.tickets = arena_take(arena, 2, sizeof *b.tickets);
-    b.row_words = arena_take(arena, rows / (COMPACT_THREADS * COMPACT_ROWS) + 1, sizeof *b.row_words);
-    b.words = arena_take(arena, b.word_count, sizeof *b.words);
+    b.row_words = arena_take(arena, (size_t)look_back_words(row_tiles(plan)), sizeof *b.row_words);
+    b.words = arena_take(arena, (size_t)look_back_words(b.word_count), sizeof *b.words);
     b.zeroed_bytes = arena->used - before;
-    b.match = arena_take(arena, 1, sizeof *b.match);
     b.starts = arena_take(arena, rows + 1, sizeof *b.starts);
+    if (masks) {
+        b.masks = arena_take(arena, plan->input_elements / 32 + 1, sizeof *b.masks);
+    }
+    if (plan->operation == TOPK_OPERATION_COUNT) {
+        b.offsets = arena_take(arena, rows + 1, sizeof *b.offsets);
+    }
+    if (has_phases(plan)) {
+        b.masks = arena_take(arena, (size_t)chunks, CHUNK / 8);
+        b.chunk_counts = arena_take(arena, (size_t)chunks, sizeof *b.chunk_counts);
+        b.chunk_starts = arena_take(arena, (size_t)chunks + 1, sizeof *b.chunk_starts);
+    }
     return b;
 }
 
@@ -85,6 +119,21 @@ static bool is_dense(const struct call *call) {
            (p->rows == 1 || p->row_stride == p->length_max);
 }
 
+/* An arc of elements of one sign is an arc, too, where negative elements are not turned round: that spares
+ * the kernels some work. */
+static void spare_turning(struct compact_args *args, unsigned bits) {
+    struct compact_match *match = &args->match;
+    const uint64_t half = UINT64_C(1) << (bits - 1), begin = match->begin,
+                   end = (begin + match->span) & topk_ones(bits);
+    if (args->flip == 0 || begin > end || (begin < half && end >= half)) {
+        return;
+    }
+    if (begin >= half) {
+        match->begin = end ^ args->flip;
+    }
+    args->flip = 0;
+}
+
 static void put_predicate(const struct call *call, struct compact_args *args) {
     const topk_predicate *predicate = call->predicate;
     const topk_type type = call->plan->problem.type;
@@ -101,69 +150,154 @@ static void put_predicate(const struct call *call, struct compact_args *args) {
     } else {
         const struct match match = topk_predicate_match(predicate, type);
         args->match = (struct compact_match){match.arc.begin, match.arc.span, match.complement};
+        spare_turning(args, call->plan->element_bits);
     }
 }
 
-static struct compact_args args_of(const struct call *call) {
+static struct compact_args args_of(const struct call *call, const struct buffers *b) {
     const topk_problem *p = &call->plan->problem;
-    struct arena arena = arena_over(call->workspace);
-    const struct buffers b = take_buffers(&arena, call->plan);
     struct compact_args args = {.rows = row_args_of(call),
-                                .found_match = b.match,
+                                .found_match = b->match,
                                 .dense = is_dense(call),
-                                .starts = b.starts,
+                                .starts = b->starts,
                                 .value_bytes = (uint32_t)call->plan->element_bytes,
                                 .capacity = call->capacity,
-                                .offsets = call->offsets,
-                                .tickets = b.tickets,
-                                .row_words = b.row_words,
-                                .words = b.words,
-                                .word_count = (int64_t)b.word_count};
+                                .offsets = call->counts != NULL ? b->offsets : call->offsets,
+                                .tickets = b->tickets,
+                                .row_words = b->row_words,
+                                .words = b->words,
+                                .word_count = b->word_count,
+                                .masks = b->masks,
+                                .chunk_counts = b->chunk_counts,
+                                .chunk_starts = b->chunk_starts,
+                                .counts = call->counts};
     args.rows.k = NULL;
     args.total = args.dense ? p->rows * p->length_max : 0;
     put_predicate(call, &args);
     return args;
 }
 
+/* Launches of a call, one after the other, until one fails. */
+struct launches {
+    const struct call *call;
+    const struct compact_args *args;
+    bool dependent; /* the next launch may be: the one before it is ours */
+    int error;
+};
+
+typedef int (*launcher)(const struct compact_grid *grid, const struct compact_args *args);
+
+/* `tiles` pieces of work for one block each, of which `per_sm` are resident on a multiprocessor. */
+static void launch(struct launches *l, launcher kernel, int64_t tiles, int64_t per_sm) {
+    const struct device_info *device = device_of(l->call->context);
+    const struct compact_grid grid = {.blocks = (uint32_t)least(tiles, device->sms * per_sm),
+                                      .dependent = l->dependent && device->dependent_launch,
+                                      .stream = l->call->stream};
+    l->error = l->error != 0 ? l->error : kernel(&grid, l->args);
+    l->dependent = true;
+}
+
+static void zero(struct launches *l, void *address, size_t bytes) {
+    l->error = l->error != 0 ? l->error : topk_device_zero(l->call->stream, address, bytes);
+}
+
+/* What the pass needs to know. */
+static void launch_prepare(struct launches *l, bool starts) {
+    if (starts || l->args->bounds.bounds != NULL) {
+        launch(l, topk_compact_launch_prepare, starts ? row_tiles(l->call->plan) : 1,
+               COMPACT_CHUNK_BLOCKS_PER_SM);
+    }
+}
+
+static void launch_mask(struct launches *l) {
+    const int64_t chunks = elements_of(l->call->plan) / CHUNK + 1;
+    launch_prepare(l, !l->args->dense);
+    launch(l, kernels_of(l->call)->mask, chunks / (COMPACT_CHUNK_THREADS / 32) + 1,
+           COMPACT_CHUNK_BLOCKS_PER_SM);
+}
+
+/* As published. */
+static void launch_phases(struct launches *l) {
+    const int64_t chunks = l->args->total / CHUNK + 1;
+    launch_mask(l);
+    launch(l, topk_compact_launch_scan, chunks / CHUNKS_OF_TILE + 1, COMPACT_CHUNK_BLOCKS_PER_SM);
+    launch(l, topk_compact_launch_scatter, chunks / (COMPACT_CHUNK_THREADS / 32) + 1,
+           COMPACT_CHUNK_BLOCKS_PER_SM);
+}
+
+/* Whole words go to where they belong, if it is aligned for them, and no word is cut off or of several rows;
+ * else they are copied there. */
+static int enqueue_mask(struct launches *l, struct compact_args *args, const struct buffers *b) {
+    const struct call *call = l->call;
+    const size_t elements = call->plan->input_elements, bytes = bit_mask_bytes(elements);
+    const bool direct = args->dense && elements % 32 == 0 && (uintptr_t)call->mask % sizeof *args->masks == 0;
+    if (direct) {
+        args->masks = (uint32_t *)(void *)call->mask;
+    } else {
+        zero(l, args->masks, (elements / 32 + 1) * sizeof *args->masks);
+    }
+    if (elements_of(call->plan) != 0) {
+        if (!args->dense) {
+            zero(l, b->tickets, b->zeroed_bytes);
+        }
+        launch_mask(l);
+    }
+    return l->error != 0 || direct ? l->error
+                                   : topk_device_copy(call->stream, call->mask, args->masks, bytes);
+}
+
+/* No row has any elements. */
+static int enqueue_zeros(struct launches *l) {
+    const struct call *call = l->call;
+    const size_t rows = (size_t)call->plan->problem.rows;
+    if (call->counts != NULL) {
+        zero(l, call->counts, rows * sizeof *call->counts);
+    } else if (call->offsets != NULL) {
+        zero(l, call->offsets, (rows + 1) * sizeof *call->offsets);
+    }
+    return l->error;
+}
+
 static int enqueue(const struct call *call) {
     const struct plan *plan = call->plan;
-    const int64_t rows = plan->problem.rows;
-    if (elements_of(plan) == 0) {
-        return call->offsets == NULL ? 0
-                                     : topk_device_zero(call->stream, call->offsets,
-                                                        ((size_t)rows + 1) * sizeof *call->offsets);
-    }
     struct arena arena = arena_over(call->workspace);
     const struct buffers b = take_buffers(&arena, plan);
-    const struct compact_args args = args_of(call);
-    const int64_t resident = (int64_t)device_of(call->context)->sms * COMPACT_BLOCKS_PER_SM;
-    const bool prepares = !args.dense || args.bounds.bounds != NULL;
-    int error = topk_device_zero(call->stream, b.tickets, b.zeroed_bytes);
-    if (error == 0 && prepares) {
-        const int64_t tiles = args.dense ? 1 : rows / (COMPACT_THREADS * COMPACT_ROWS) + 1;
-        const struct compact_grid grid = {.blocks = (uint32_t)least(tiles, resident), .stream = call->stream};
-        error = topk_compact_launch_prepare(&grid, &args);
+    struct compact_args args = args_of(call, &b);
+    struct launches l = {.call = call, .args = &args};
+    if (plan->operation == TOPK_OPERATION_MASK) {
+        return enqueue_mask(&l, &args, &b);
     }
-    if (error == 0) {
-        const struct compact_grid grid = {.blocks = (uint32_t)least(args.word_count, resident),
-                                          .dependent = prepares && device_of(call->context)->dependent_launch,
-                                          .stream = call->stream};
-        error = kernels_of(call)->pass(&grid, &args);
+    if (elements_of(plan) == 0) {
+        return enqueue_zeros(&l);
     }
-    return error;
+    zero(&l, b.tickets, b.zeroed_bytes);
+    if (has_phases(plan) && args.dense) {
+        launch_phases(&l);
+        return l.error;
+    }
+    args.dense = args.dense && kernels_of(call)->dense_shared_bytes() <=
+                                   (uint32_t)device_of(call->context)->shared_bytes_max;
+    launch_prepare(&l, !args.dense);
+    launch(&l, kernels_of(call)->pass, b.word_count,
+           args.dense ? COMPACT_BLOCKS_PER_SM : COMPACT_RAGGED_BLOCKS_PER_SM);
+    if (plan->operation == TOPK_OPERATION_COUNT) {
+        launch(&l, topk_compact_launch_count, plan->problem.rows / COMPACT_CHUNK_THREADS + 1,
+               COMPACT_CHUNK_BLOCKS_PER_SM);
+    }
+    return l.error;
 }
 
 topk_status topk_cuda_compact_run(const struct call *call) {
     return topk_cuda_run(call, enqueue);
 }
 
-int topk_cuda_compact_prepare(void) {
+int topk_cuda_compact_prepare(const struct device_info *device) {
     const struct compact_kernels *const all[] = {&topk_compact_kernels_8, &topk_compact_kernels_16,
                                                  &topk_compact_kernels_32, &topk_compact_kernels_64,
                                                  &topk_compact_kernels_bits};
     int error = 0;
     for (size_t i = 0; i < sizeof all / sizeof all[0] && error == 0; i++) {
-        error = all[i]->prepare();
+        error = all[i]->prepare((uint32_t)device->shared_bytes_max);
     }
     return error;
 }
@@ -171,9 +305,14 @@ int topk_cuda_compact_prepare(void) {
 /* ---- Choice ---- */
 
 const char *topk_cuda_compact_refuse(const topk_context *context, const struct plan *plan) {
+    const int one_pass = plan->tuning.one_pass;
     (void)context;
-    (void)plan;
-    return NULL;
+    if (one_pass != TOPK_TUNING_UNDEFINED && one_pass != 0 && one_pass != 1) {
+        return "one_pass is neither 0 nor 1";
+    }
+    return one_pass == TOPK_TUNING_UNDEFINED || plan->operation == TOPK_OPERATION_WHERE
+               ? NULL
+               : "one_pass is for where alone";
 }
 
 /* Bytes that a device moves in a microsecond, and what a launch takes. */

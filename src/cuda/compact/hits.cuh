@@ -5,11 +5,6 @@
 
 #include "tile.cuh"
 
-/* The lowest `count` of 32 bits. */
-TOPK_DEVICE uint32_t low_bits(uint32_t count) {
-    return count >= 32 ? 0xffffffffu : (1u << count) - 1;
-}
-
 /* The elements of a tile that lie in [from, to), by their places. */
 struct place_range {
     uint32_t from, to;
@@ -25,78 +20,115 @@ TOPK_DEVICE struct place_range range_of_tile(const struct compact_tile &t) {
     return place_range{(uint32_t)(t.begin - t.origin), (uint32_t)(t.end - t.origin)};
 }
 
+/* What a thread loads of a tile in one row. */
+template <typename Source> struct compact_raw { simt_u32x4 groups[compact_shape<Source>::GROUPS]; };
+template <> struct compact_raw<mask_bits> { uint32_t bits; };
+
 /* ---- Elements that are compared ---- */
 
+/* An element is compared as the upper bits of a word of at least 32: what is below them makes no difference.
+ */
 template <typename Source> struct compact_source {
     typedef key_word_t<Source> word;
     typedef compact_shape<Source> shape;
+    static const uint32_t BELOW = 8 * (sizeof(word) - sizeof(Source));
     const Source *elements;
     word flip, begin, span;
     bool complement;
 
-    TOPK_MEMBER bool in_arc(word bits) const {
-        word negative = (word)0 - (bits >> (8 * sizeof(Source) - 1));
-        word turned = (bits ^ (negative & flip)) - begin;
-        if (sizeof(Source) < sizeof(word))
-            turned &= (word)(Source) ~(Source)0;
-        return turned <= span;
+    template <bool FLIPS> TOPK_MEMBER bool in_arc(word upper) const {
+        word negative = FLIPS ? (word)0 - (upper >> (8 * sizeof(word) - 1)) : 0;
+        return (word)((upper ^ (negative & flip)) - begin) <= span;
     }
     TOPK_MEMBER word fetch(int64_t element) const {
-        return simt_load_read_only(elements + element);
+        return (word)simt_load_read_only(elements + element) << BELOW;
     }
     TOPK_MEMBER bool hit(word fetched, int64_t) const {
-        return in_arc(fetched) != complement;
+        return in_arc<true>(fetched) != complement;
+    }
+    TOPK_MEMBER static word element_of(const simt_u32x4 &group, uint32_t j) {
+        const uint32_t byte = j * (uint32_t)sizeof(Source);
+        uint32_t low = byte / 4 == 0 ? group.x : byte / 4 == 1 ? group.y : byte / 4 == 2 ? group.z : group.w;
+        if (sizeof(Source) == 8)
+            return (word)(byte == 0 ? group.x | (uint64_t)group.y << 32 : group.z | (uint64_t)group.w << 32);
+        return (word)(low << (32 - 8 * (byte % 4 + (uint32_t)sizeof(Source))));
     }
 
-    /* Bits of a full group. */
-    TOPK_MEMBER uint32_t hits_of_group(const simt_u32x4 &raw) const {
-        uint32_t hits = 0;
+    /* Those elements of a group that are inside; zeros for the others. */
+    TOPK_MEMBER simt_u32x4 load_some(const Source *from, uint32_t inside) const {
+        const uint32_t of_word = sizeof(Source) < 4 ? 4 / sizeof(Source) : 1;
+        uint32_t words[4] = {};
 #pragma unroll
-        for (uint32_t j = 0; j < shape::PER; j++) {
-            const uint32_t byte = j * (uint32_t)sizeof(Source);
-            uint32_t low = byte / 4 == 0 ? raw.x : byte / 4 == 1 ? raw.y : byte / 4 == 2 ? raw.z : raw.w;
-            word bits = (word)(Source)(low >> byte % 4 * 8);
-            if (sizeof(Source) == 8)
-                bits = (word)(byte == 0 ? raw.x | (uint64_t)raw.y << 32 : raw.z | (uint64_t)raw.w << 32);
-            hits |= (uint32_t)in_arc(bits) << j;
-        }
-        return hits;
+        for (uint32_t j = 0; j < shape::PER; j++)
+            if ((inside >> j & 1) != 0) {
+                uint64_t bits = (uint64_t)simt_load_read_only(from + j);
+                words[j * sizeof(Source) / 4] |= (uint32_t)bits << j % of_word * 8 * sizeof(Source);
+                if (sizeof(Source) == 8)
+                    words[j * 2 + 1] = (uint32_t)(bits >> 32);
+            }
+        return simt_u32x4{words[0], words[1], words[2], words[3]};
     }
 
-    /* Of a tile in one row: bit PER * g + j is for element j of the thread's group g. */
-    TOPK_MEMBER uint32_t hits_of_single(const struct compact_tile &t, uint32_t place) const {
-        const struct place_range range = range_of_tile(t);
+    /* Of a tile in one row. */
+    TOPK_MEMBER compact_raw<Source> load(const struct compact_tile &t) const {
+        const uint32_t place = place_of_thread<Source>(), step = SIMT_WARP * shape::PER;
         const Source *from = elements + (t.first.begin + (t.origin - t.first.start) + place);
-        simt_u32x4 raw[shape::GROUPS];
+        compact_raw<Source> raw;
+        const struct place_range range = range_of_tile(t);
+#pragma unroll
+        for (uint32_t g = 0; g < shape::GROUPS; g++) {
+            uint32_t inside = range.mask(place + g * step, shape::PER);
+            raw.groups[g] = inside == low_bits(shape::PER) ? simt_load16_read_only(from + g * step)
+                                                           : load_some(from + g * step, inside);
+        }
+        return raw;
+    }
+
+    /* Of a tile of dense rows that has an element at each place. */
+    TOPK_MEMBER compact_raw<Source> load_full(const struct compact_args &a, uint32_t tile) const {
+        const uint32_t place = place_of_thread<Source>(), step = SIMT_WARP * shape::PER;
+        const Source *from = elements - behind_line(a, 0, (Source *)nullptr) + place;
+        compact_raw<Source> raw;
+#pragma unroll
+        for (uint32_t g = 0; g < shape::GROUPS; g++)
+            raw.groups[g] = simt_load16_read_only(from + (int64_t)tile * shape::DENSE_TILE + g * step);
+        return raw;
+    }
+
+    /* A bit for each element that was loaded, or whose place was: PER * g + j for element j of group g. */
+    TOPK_MEMBER uint32_t hits(const compact_raw<Source> &raw) const {
+        uint32_t hits = flip == 0 ? hits_of<false>(raw) : hits_of<true>(raw);
+        return complement ? ~hits & low_bits(shape::ITEMS) : hits;
+    }
+    template <bool FLIPS> TOPK_MEMBER uint32_t hits_of(const compact_raw<Source> &raw) const {
         uint32_t hits = 0;
 #pragma unroll
-        for (uint32_t g = 0; g < shape::GROUPS; g++) {
-            const uint32_t ahead = g * SIMT_WARP * shape::PER;
-            bool full = range.mask(place + ahead, shape::PER) == low_bits(shape::PER);
-            raw[g] = full ? simt_load16_read_only(from + ahead) : simt_u32x4{0, 0, 0, 0};
-        }
-#pragma unroll
-        for (uint32_t g = 0; g < shape::GROUPS; g++) {
-            const uint32_t ahead = g * SIMT_WARP * shape::PER;
-            uint32_t inside = range.mask(place + ahead, shape::PER), found = 0;
-            if (inside == low_bits(shape::PER))
-                found = hits_of_group(raw[g]);
-            else
-                for (uint32_t left = inside; left != 0; left &= left - 1)
-                    found |= (uint32_t)in_arc(simt_load_read_only(from + ahead + simt_ffs(left) - 1))
-                             << (simt_ffs(left) - 1);
-            hits |= ((complement ? ~found : found) & inside) << g * shape::PER;
-        }
+        for (uint32_t i = 0; i < shape::ITEMS; i++)
+            hits |= (uint32_t)in_arc<FLIPS>(element_of(raw.groups[i / shape::PER], i % shape::PER)) << i;
         return hits;
+    }
+
+    /* The bits of elements that are in the tile. */
+    TOPK_MEMBER uint32_t inside(const struct compact_tile &t) const {
+        const uint32_t place = place_of_thread<Source>(), step = SIMT_WARP * shape::PER;
+        const struct place_range range = range_of_tile(t);
+        uint32_t bits = 0;
+#pragma unroll
+        for (uint32_t g = 0; g < shape::GROUPS; g++)
+            bits |= range.mask(place + g * step, shape::PER) << g * shape::PER;
+        return bits;
     }
 };
 
 template <typename Source>
 TOPK_DEVICE compact_source<Source> source_of(const struct compact_args &a, Source *) {
-    typedef key_word_t<Source> word;
+    typedef compact_source<Source> source;
+    typedef typename source::word word;
     const struct compact_match match = a.bounds.bounds != nullptr ? *a.found_match : a.match;
-    return compact_source<Source>{(const Source *)a.source, (word)a.flip, (word)match.begin, (word)match.span,
-                                  match.complement};
+    const word below = ((word)1 << source::BELOW) - 1;
+    return source{(const Source *)a.source, (word)((word)a.flip << source::BELOW),
+                  (word)((word)match.begin << source::BELOW),
+                  (word)((word)match.span << source::BELOW | below), match.complement};
 }
 
 /* ---- A mask of bits ---- */
@@ -112,16 +144,28 @@ template <> struct compact_source<mask_bits> {
     TOPK_MEMBER bool hit(uint32_t fetched, int64_t element) const {
         return (fetched >> (uint32_t)(element % 8) & 1) != 0;
     }
-    TOPK_MEMBER uint32_t hits_of_single(const struct compact_tile &t, uint32_t place) const {
-        uint32_t inside = range_of_tile(t).mask(place, shape::PER);
+    TOPK_MEMBER compact_raw<mask_bits> load(const struct compact_tile &t) const {
+        const uint32_t place = place_of_thread<mask_bits>(),
+                       inside = range_of_tile(t).mask(place, shape::PER);
         if (inside == 0)
-            return 0;
+            return compact_raw<mask_bits>{0};
         int64_t element = t.first.begin + (t.origin - t.first.start) + place;
         uint32_t shift = (uint32_t)(element % 8), count = simt_popc(inside); /* the lowest ones */
+        if (count == 32 && (uintptr_t)(bytes + element / 8) % 4 == 0 && shift == 0)
+            return compact_raw<mask_bits>{simt_load_read_only((const uint32_t *)(bytes + element / 8))};
         uint64_t bits = 0;
         for (uint32_t i = 0; i < (shift + count + 7) / 8; i++)
             bits |= (uint64_t)simt_load_read_only(bytes + element / 8 + i) << 8 * i;
-        return (uint32_t)(bits >> shift) & inside;
+        return compact_raw<mask_bits>{(uint32_t)(bits >> shift) & inside};
+    }
+    TOPK_MEMBER compact_raw<mask_bits> load_full(const struct compact_args &a, uint32_t tile) const {
+        return load(dense_tile<mask_bits>(a, tile));
+    }
+    TOPK_MEMBER uint32_t hits(const compact_raw<mask_bits> &raw) const {
+        return raw.bits;
+    }
+    TOPK_MEMBER uint32_t inside(const struct compact_tile &) const {
+        return 0xffffffffu; /* what is outside has not been loaded */
     }
 };
 

@@ -4,7 +4,9 @@
 #include "kernels.h"
 
 #include "../launch.cuh"
-#include "pass.cuh"
+#include "dense.cuh"
+#include "mask.cuh"
+#include "ragged.cuh"
 
 #if KEY_BITS == 8
 typedef uint8_t source_t;
@@ -20,19 +22,25 @@ typedef uint64_t source_t;
 #define KERNELS topk_compact_kernels_64
 #endif
 
-template <typename Source> static uint32_t pass_shared_bytes(void) {
+template <typename Source> static uint32_t dense_shared_bytes(void) {
     simt_arena arena = simt_measuring_arena();
-    (void)carve_pass<Source>(arena);
+    (void)carve_tiles<dense_tiles<Source>>(arena);
     return arena.used_bytes;
 }
 
-static struct simt_launch_shape shape_of(const char *name, const struct compact_grid *grid,
+template <typename Source> static uint32_t ragged_shared_bytes(void) {
+    simt_arena arena = simt_measuring_arena();
+    (void)carve_ragged<Source>(arena);
+    return arena.used_bytes;
+}
+
+static struct simt_launch_shape shape_of(const char *name, const struct compact_grid *grid, uint32_t threads,
                                          uint32_t shared_bytes) {
     struct simt_launch_shape shape = {};
     shape.name = name;
     shape.blocks = grid->blocks;
     shape.rows = 1;
-    shape.threads = COMPACT_THREADS;
+    shape.threads = threads;
     shape.shared_bytes = shared_bytes;
     shape.dependent = grid->dependent;
     shape.stream = grid->stream;
@@ -41,18 +49,38 @@ static struct simt_launch_shape shape_of(const char *name, const struct compact_
 
 template <typename Source>
 static int launch_pass(const struct compact_grid *grid, const struct compact_args *args) {
-    return simt_launch(shape_of("compact_pass", grid, pass_shared_bytes<Source>()), compact_pass<Source>,
-                       *args);
+    return args->dense
+               ? simt_launch(shape_of("compact_dense", grid, COMPACT_THREADS, dense_shared_bytes<Source>()),
+                             compact_dense<Source>, *args)
+               : simt_launch(
+                     shape_of("compact_ragged", grid, COMPACT_RAGGED_THREADS, ragged_shared_bytes<Source>()),
+                     compact_ragged<Source>, *args);
 }
 
-static int prepare(void) {
-    return simt_prepare(compact_pass<source_t>, pass_shared_bytes<source_t>());
+template <typename Source> static constexpr int64_t step_of(void) {
+    typedef compact_shape<Source> shape;
+    return shape::STEP < shape::DENSE_TILE ? shape::STEP : shape::DENSE_TILE;
 }
 
-extern "C" const struct compact_kernels KERNELS = {prepare, compact_shape<source_t>::STEP,
-                                                   launch_pass<source_t>};
+template <typename Source>
+static int launch_mask(const struct compact_grid *grid, const struct compact_args *args) {
+    return simt_launch(shape_of("compact_mask", grid, COMPACT_CHUNK_THREADS, 0), compact_mask<Source>, *args);
+}
+
+/* Where a block has too little shared memory for it, dense rows are not served as such. */
+template <typename Source> static int prepare_passes(uint32_t shared_bytes_max) {
+    int error = simt_prepare(compact_ragged<Source>, ragged_shared_bytes<Source>());
+    if (error == 0 && dense_shared_bytes<Source>() <= shared_bytes_max)
+        error = simt_prepare(compact_dense<Source>, dense_shared_bytes<Source>());
+    return error != 0 ? error : simt_prepare(compact_mask<Source>, 0);
+}
+
+extern "C" const struct compact_kernels KERNELS = {prepare_passes<source_t>, step_of<source_t>(),
+                                                   dense_shared_bytes<source_t>, launch_pass<source_t>,
+                                                   launch_mask<source_t>};
 
 #if KEY_BITS == 8
+#include "phases.cuh"
 #include "prepare.cuh"
 
 static uint32_t prepare_shared_bytes(void) {
@@ -61,15 +89,39 @@ static uint32_t prepare_shared_bytes(void) {
     return arena.used_bytes;
 }
 
-static int prepare_more(void) {
-    int error = simt_prepare(compact_pass<mask_bits>, pass_shared_bytes<mask_bits>());
-    return error != 0 ? error : simt_prepare(compact_prepare, prepare_shared_bytes());
+static uint32_t scan_shared_bytes(void) {
+    simt_arena arena = simt_measuring_arena();
+    (void)carve_scan(arena);
+    return arena.used_bytes;
+}
+
+static int prepare_more(uint32_t shared_bytes_max) {
+    int error = prepare_passes<mask_bits>(shared_bytes_max);
+    error = error != 0 ? error : simt_prepare(compact_prepare, prepare_shared_bytes());
+    error = error != 0 ? error : simt_prepare(compact_scan, scan_shared_bytes());
+    error = error != 0 ? error : simt_prepare(compact_scatter, 0);
+    return error != 0 ? error : simt_prepare(compact_count, 0);
 }
 
 extern "C" const struct compact_kernels topk_compact_kernels_bits = {
-    prepare_more, compact_shape<mask_bits>::STEP, launch_pass<mask_bits>};
+    prepare_more, step_of<mask_bits>(), dense_shared_bytes<mask_bits>, launch_pass<mask_bits>,
+    launch_mask<mask_bits>};
 
 int topk_compact_launch_prepare(const struct compact_grid *grid, const struct compact_args *args) {
-    return simt_launch(shape_of("compact_prepare", grid, prepare_shared_bytes()), compact_prepare, *args);
+    return simt_launch(shape_of("compact_prepare", grid, COMPACT_CHUNK_THREADS, prepare_shared_bytes()),
+                       compact_prepare, *args);
+}
+
+int topk_compact_launch_scan(const struct compact_grid *grid, const struct compact_args *args) {
+    return simt_launch(shape_of("compact_scan", grid, COMPACT_CHUNK_THREADS, scan_shared_bytes()),
+                       compact_scan, *args);
+}
+
+int topk_compact_launch_scatter(const struct compact_grid *grid, const struct compact_args *args) {
+    return simt_launch(shape_of("compact_scatter", grid, COMPACT_CHUNK_THREADS, 0), compact_scatter, *args);
+}
+
+int topk_compact_launch_count(const struct compact_grid *grid, const struct compact_args *args) {
+    return simt_launch(shape_of("compact_count", grid, COMPACT_CHUNK_THREADS, 0), compact_count, *args);
 }
 #endif

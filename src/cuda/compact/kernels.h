@@ -29,19 +29,23 @@ struct compact_args {
     struct compact_match *found_match; /* what compact_prepare makes of the bounds */
     bool dense;      /* rows lie in memory without gaps, all of length_max: there are no starts */
     int64_t total;   /* elements, if dense */
-    int64_t *starts; /* rows + 1, by compact_prepare */
+    int64_t *starts; /* rows + 1, by compact_prepare; NULL: not wanted */
     uint32_t value_bytes;
     int64_t capacity;
     int64_t *offsets;    /* or NULL */
     uint64_t *tickets;   /* of compact_prepare and compact_pass; zero before, like all words below */
     uint64_t *row_words; /* look-back over the lengths of rows */
-    uint64_t *words;     /* look-back over units of tiles */
+    uint64_t *words;     /* look-back over units of tiles, or over tiles of chunks */
     int64_t word_count;
+    uint32_t *masks;        /* of topk_mask, or of three phases */
+    uint32_t *chunk_counts; /* three phases: hits of each chunk, */
+    uint64_t *chunk_starts; /* and hits before it */
+    int64_t *counts;        /* of compact_count: of each row */
 };
 
 struct compact_grid {
     uint32_t blocks;
-    bool dependent; /* on compact_prepare */
+    bool dependent; /* on the launch before */
     topk_stream stream;
 };
 
@@ -51,9 +55,11 @@ extern "C" {
 
 /* The kernels for sources of one width. */
 struct compact_kernels {
-    int (*prepare)(void);
-    int64_t step; /* elements from one tile to the next */
+    int (*prepare)(uint32_t shared_bytes_max);
+    int64_t step;                         /* elements from one tile to the next, at least */
+    uint32_t (*dense_shared_bytes)(void); /* that a block needs where rows are dense */
     int (*pass)(const struct compact_grid *grid, const struct compact_args *args);
+    int (*mask)(const struct compact_grid *grid, const struct compact_args *args);
 };
 
 extern const struct compact_kernels topk_compact_kernels_8, topk_compact_kernels_16, topk_compact_kernels_32,
@@ -61,6 +67,11 @@ extern const struct compact_kernels topk_compact_kernels_8, topk_compact_kernels
 
 /* Finds the starts of rows unless they are dense, and what meets the bounds if they are the device's. */
 int topk_compact_launch_prepare(const struct compact_grid *grid, const struct compact_args *args);
+
+/* Sums up the counts of chunks; writes the results of masks; turns offsets into counts. */
+int topk_compact_launch_scan(const struct compact_grid *grid, const struct compact_args *args);
+int topk_compact_launch_scatter(const struct compact_grid *grid, const struct compact_args *args);
+int topk_compact_launch_count(const struct compact_grid *grid, const struct compact_args *args);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include "../lookback.cuh"
 #include "../rows.cuh"
 #include "bounds.cuh"
+#include "tile.cuh"
 
 struct prepare_shared {
     simt_shared<uint64_t> scratch; /* one for each warp */
@@ -21,9 +22,10 @@ TOPK_HOST_DEVICE struct prepare_shared carve_prepare(simt_arena &arena) {
 }
 
 /* The starts of one tile of rows. All threads. */
-TOPK_DEVICE void find_starts(const struct compact_args &a, const struct prepare_shared &s, int64_t tile) {
+TOPK_DEVICE void find_starts(const struct compact_args &a, const struct prepare_shared &s, int64_t tile,
+                             int64_t tiles) {
     const int64_t rows = a.rows.rows;
-    const int64_t first = (tile * COMPACT_THREADS + simt_thread()) * COMPACT_ROWS;
+    const int64_t first = (tile * COMPACT_CHUNK_THREADS + simt_thread()) * COMPACT_ROWS;
     uint64_t lengths[COMPACT_ROWS], sum = 0, total;
 #pragma unroll
     for (uint32_t i = 0; i < COMPACT_ROWS; i++) {
@@ -32,7 +34,10 @@ TOPK_DEVICE void find_starts(const struct compact_args &a, const struct prepare_
     }
     uint64_t before = block_scan(s.scratch, sum, &total);
     if (simt_warp() == 0) {
-        uint64_t of_tiles = look_back(a.row_words, tile, total);
+        const struct sum_words words = sum_words_of(a.row_words, tiles);
+        if (simt_lane() == 0)
+            publish_sum(words, tile, total);
+        uint64_t of_tiles = look_back(words, tile, total, look_ahead(words, tile));
         if (simt_lane() == 0)
             s.words[1] = of_tiles;
     }
@@ -46,15 +51,17 @@ TOPK_DEVICE void find_starts(const struct compact_args &a, const struct prepare_
     }
 }
 
-TOPK_KERNEL TOPK_BOUNDS(COMPACT_THREADS, 2) void compact_prepare(struct compact_args a) {
+TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_prepare(struct compact_args a) {
     simt_arena arena = simt_shared_arena();
     struct prepare_shared s = carve_prepare(arena);
     simt_wait_predecessor();
     simt_allow_successor();
     if (a.bounds.bounds != nullptr && simt_block() == 0 && simt_thread() == 0)
         *a.found_match = match_of_bounds(a.bounds);
-    const int64_t of_tile = COMPACT_THREADS * COMPACT_ROWS;
-    const int64_t tiles = a.dense ? 0 : a.rows.rows / of_tile + 1; /* rows + 1 starts */
+    if (a.dense || a.starts == nullptr)
+        return;
+    const int64_t of_tile = COMPACT_CHUNK_THREADS * COMPACT_ROWS;
+    const int64_t tiles = a.rows.rows / of_tile + 1; /* rows + 1 starts */
     while (true) {
         if (simt_thread() == 0)
             s.words[0] = simt_atomic_add(&a.tickets[0], (uint64_t)1);
@@ -62,7 +69,7 @@ TOPK_KERNEL TOPK_BOUNDS(COMPACT_THREADS, 2) void compact_prepare(struct compact_
         int64_t tile = (int64_t)(uint64_t)s.words[0];
         if (tile >= tiles)
             return;
-        find_starts(a, s, tile);
+        find_starts(a, s, tile, tiles);
         simt_block_sync();
     }
 }

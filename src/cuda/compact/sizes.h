@@ -7,28 +7,45 @@
 enum {
 #ifdef TOPK_SHRINK
     COMPACT_THREADS = 64,
+    COMPACT_RAGGED_THREADS = 64,
     COMPACT_GROUPS = 2,
     COMPACT_GROUPS_8 = 1,
     COMPACT_BITS = 8,
     COMPACT_BLOCKS_PER_SM = 1,
+    COMPACT_RAGGED_BLOCKS_PER_SM = 1,
     COMPACT_ROWS = 2,
+    COMPACT_CHUNK_THREADS = 64,
+    COMPACT_CHUNKS = 2,
     /* Half a tile of 8-bit elements: rows start between a boundary and where it is moved to. */
     COMPACT_LINE_BYTES = 512,
 #else
-    COMPACT_THREADS = 512,
+    /* Where rows are dense, and where not. */
+    COMPACT_THREADS = 1024,
+    COMPACT_RAGGED_THREADS = 512,
     /* 16-byte groups of a tile for each thread; those of 8-bit elements, whose hits fill 32 bits with two. */
     COMPACT_GROUPS = 4,
     COMPACT_GROUPS_8 = 2,
     /* Elements of a tile for each thread, of a bit mask. */
     COMPACT_BITS = 32,
-    COMPACT_BLOCKS_PER_SM = 2,
+    COMPACT_BLOCKS_PER_SM = 1,
+    COMPACT_RAGGED_BLOCKS_PER_SM = 2,
     /* Rows for each thread where the starts of rows are found. */
     COMPACT_ROWS = 4,
+    /* Of the kernels of three phases, and their chunks for each thread where they are summed up. */
+    COMPACT_CHUNK_THREADS = 512,
+    COMPACT_CHUNKS = 4,
     /* Where a tile begins or ends inside of a row is a multiple of this, in memory. */
     COMPACT_LINE_BYTES = 128,
 #endif
     /* Elements that are fetched before they are compared, where a tile has several rows. */
     COMPACT_BATCH = 4,
+    /* Elements of a chunk that a thread has in flight. */
+    COMPACT_BALLOTS = 8,
+    COMPACT_CHUNK_BLOCKS_PER_SM = 3,
+    /* So few hits of a chunk are written by the lanes that have them. */
+    COMPACT_FEW = 160,
+    /* The threads of a block that read dense rows; the last warp looks back for them. */
+    COMPACT_WORKERS = COMPACT_THREADS - 32,
 };
 
 #endif

@@ -7,29 +7,45 @@
 #ifndef TOPK_SRC_CUDA_COMPACT_TILE_CUH
 #define TOPK_SRC_CUDA_COMPACT_TILE_CUH
 
-#include "../block.cuh"
+#include "../ordered.cuh"
 #include "../rows.cuh"
 #include "kernels.h"
+
+/* Of the kernels that go by chunks, or by rows. A multiprocessor of sm_75 has 1024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+static const int CHUNK_BLOCKS = 2;
+#else
+static const int CHUNK_BLOCKS = COMPACT_CHUNK_BLOCKS_PER_SM;
+#endif
 
 /* A source of bits, in place of an element's unsigned integer. */
 struct mask_bits {};
 
-/* Of a tile each thread has GROUPS groups of PER elements; they are in the order of warp, group, lane and
+/* Of a tile each thread reads GROUPS groups of PER elements; they are in the order of warp, group, lane and
  * element. */
 template <typename Source> struct compact_shape {
     static const uint32_t PER = 16 / sizeof(Source),
                           GROUPS = sizeof(Source) == 1 ? COMPACT_GROUPS_8 : COMPACT_GROUPS,
                           LINE = COMPACT_LINE_BYTES / sizeof(Source), ITEMS = PER * GROUPS,
-                          TILE = COMPACT_THREADS * ITEMS, STEP = TILE - LINE;
+                          TILE = COMPACT_RAGGED_THREADS * ITEMS, STEP = TILE - LINE,
+                          DENSE_TILE = COMPACT_WORKERS * ITEMS;
     static_assert(LINE <= STEP, "each tile has a boundary of its own");
+    static_assert(LINE <= DENSE_TILE, "compact.c counts on it");
 };
 
 template <> struct compact_shape<mask_bits> {
     static const uint32_t PER = COMPACT_BITS, GROUPS = 1, LINE = 1, ITEMS = PER,
-                          TILE = COMPACT_THREADS * ITEMS, STEP = TILE;
+                          TILE = COMPACT_RAGGED_THREADS * ITEMS, STEP = TILE,
+                          DENSE_TILE = COMPACT_WORKERS * ITEMS;
 };
 
-static_assert(COMPACT_THREADS * COMPACT_BITS <= 1 << 16, "places have 16 bits");
+static_assert(COMPACT_RAGGED_THREADS * COMPACT_BITS <= 1 << 16, "places have 16 bits");
+
+/* The place of the first element that the thread reads; group g lies g * SIMT_WARP * PER behind it. */
+template <typename Source> TOPK_DEVICE uint32_t place_of_thread(void) {
+    typedef compact_shape<Source> shape;
+    return simt_warp() * SIMT_WARP * shape::ITEMS + simt_lane() * shape::PER;
+}
 
 /* How many elements the row begins behind a line. */
 template <typename Source>
@@ -110,23 +126,24 @@ struct compact_tile {
     bool is_single;
 };
 
-/* Where rows are dense they count as one: a boundary may move to before where a row starts. */
+/* Where rows are dense they count as one, and tiles begin where DENSE_TILE elements of memory do, counted
+ * from the line that has the first element. */
 template <typename Source>
-TOPK_DEVICE struct compact_tile dense_tile(const struct compact_args &a, int64_t from, int64_t to) {
-    const int64_t length = a.rows.length_max;
+TOPK_DEVICE struct compact_tile dense_tile(const struct compact_args &a, int64_t tile) {
+    const int64_t length = a.rows.length_max, size = compact_shape<Source>::DENSE_TILE;
     struct compact_tile t;
-    t.begin = move_boundary<Source>(a, 0, from);
-    t.end = to == a.total ? to : move_boundary<Source>(a, 0, to);
+    t.origin = tile * size - (int64_t)behind_line(a, 0, (Source *)nullptr);
+    t.begin = t.origin > 0 ? t.origin : 0;
+    t.end = a.total - t.origin < size ? a.total : t.origin + size;
     t.first = row_cursor{0, 0, INT64_MAX, 0};
     t.last_row = 0;
     t.is_single = true;
-    t.origin = t.begin - (t.begin == 0 ? behind_line(a, 0, (Source *)nullptr) : 0);
     if (a.rows.rows == 1) { /* divisions of 64 bits take long */
-        t.row_begin = from == 0 ? 0 : 1;
-        t.row_end = to == a.total ? 2 : 1;
+        t.row_begin = tile == 0 ? 0 : 1;
+        t.row_end = t.end == a.total ? 2 : 1;
     } else {
         t.row_begin = (t.begin + length - 1) / length;
-        t.row_end = to == a.total ? a.rows.rows + 1 : (t.end + length - 1) / length;
+        t.row_end = t.end == a.total ? a.rows.rows + 1 : (t.end + length - 1) / length;
     }
     return t;
 }

@@ -15,6 +15,32 @@ template <typename T> struct simt_shared {
     }
 };
 
+/* `count` elements of an array from `first` on. */
+template <typename T>
+TOPK_DEVICE simt_shared<T> simt_shared_part(simt_shared<T> array, uint32_t first, uint32_t) {
+    return simt_shared<T>{array.data + first};
+}
+
+/* Where the next of some 16-bit words goes, which are written one after another from array[index] on. */
+struct simt_appender {
+    uint32_t address;
+
+    /* If `wanted` is not 0; without a branch. */
+    __device__ __forceinline__ void append_if(uint32_t wanted, uint16_t word) {
+        asm volatile("{ .reg .pred wanted;\n"
+                     "setp.ne.u32 wanted, %2, 0;\n"
+                     "@wanted st.shared.u16 [%0], %1;\n"
+                     "@wanted add.u32 %0, %0, 2; }"
+                     : "+r"(address)
+                     : "h"(word), "r"(wanted)
+                     : "memory");
+    }
+};
+
+TOPK_DEVICE simt_appender simt_append_at(simt_shared<uint16_t> array, uint32_t index) {
+    return simt_appender{(uint32_t)__cvta_generic_to_shared(array.data + index)};
+}
+
 struct simt_arena {
     unsigned char *base; /* NULL while measuring */
     uint32_t used_bytes;

@@ -18,6 +18,18 @@ template <typename T> TOPK_DEVICE T simt_shuffle_up(uint32_t mask, T value, uint
     return __shfl_up_sync(mask, value, distance);
 }
 
+/* `value`, and that of the lane `distance` before the caller's added to it, if there is one. All lanes. */
+TOPK_DEVICE uint32_t simt_add_lane_before(uint32_t value, uint32_t distance) {
+    uint32_t sum;
+    asm volatile("{ .reg .pred there; .reg .u32 other;\n"
+                 "shfl.sync.up.b32 other|there, %1, %2, 0, 0xffffffff;\n"
+                 "mov.u32 %0, %1;\n"
+                 "@there add.u32 %0, %1, other; }"
+                 : "=&r"(sum)
+                 : "r"(value), "r"(distance));
+    return sum;
+}
+
 template <typename T> TOPK_DEVICE T simt_shuffle_down(uint32_t mask, T value, uint32_t distance) {
     return __shfl_down_sync(mask, value, distance);
 }

@@ -10,6 +10,14 @@
 #include "../rows.cuh"
 #include "kernels.h"
 
+/* A row and how many of its elements are asked for. */
+TOPK_DEVICE struct row row_of(const struct sort_args &a, int64_t row) {
+    struct row r = row_at(a.rows, row);
+    if (a.found_counts != nullptr)
+        r.k = r.k < a.found_counts[row] ? r.k : a.found_counts[row];
+    return r;
+}
+
 /* Sorts ascend, and the best come first: what is sorted is the complement of the key. */
 template <typename Element>
 TOPK_DEVICE uint32_t digit_of(const struct sort_args &a, key_word_t<Element> bits, uint32_t pass) {

@@ -20,8 +20,9 @@ struct sort_args {
     void *kth; /* the outputs of kth */
     int64_t *better, *equal;
     bool is_kth;
-    bool is_found; /* the lists hold min(k, length) elements of each row, not all of it */
-    bool wide;     /* positions have 64 bits */
+    bool is_found;               /* the lists hold min(k, length) elements of each row, not all of it */
+    const int64_t *found_counts; /* if not NULL: but no more than these */
+    bool wide;                   /* positions have 64 bits */
     int64_t first_row, group_rows;
     struct sort_lists from, to;
     uint32_t pass;         /* the digit, from the lowest on */

@@ -55,7 +55,7 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 1) void sort_k
     simt_wait_predecessor();
     for (int64_t in_group = (int64_t)simt_block() * simt_threads() + simt_thread(); in_group < a.group_rows;
          in_group += (int64_t)simt_blocks() * simt_threads()) {
-        struct row r = row_at(a.rows, a.first_row + in_group);
+        struct row r = row_of(a, a.first_row + in_group);
         struct sort_list<Element> l = list_of<Element>(a, in_group, r);
         write_kth_class<Element>(a, a.first_row + in_group, r, sorted_keys<Element>{l, a.rows.map});
     }

@@ -74,7 +74,7 @@ template <typename Element> TOPK_DEVICE struct sort_tile take_tile(const struct 
     t.in_group = ticket / a.tiles;
     t.number = ticket % a.tiles;
     t.row = a.first_row + t.in_group;
-    t.r = row_at(a.rows, t.row);
+    t.r = row_of(a, t.row);
     t.first = t.number * TILE;
     int64_t left = (a.is_found ? t.r.k : t.r.length) - t.first;
     t.count = left < TILE ? (uint32_t)(left > 0 ? left : 0) : TILE;

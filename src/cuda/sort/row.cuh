@@ -76,7 +76,7 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_ROW_THREADS, 1) void so
     simt_wait_predecessor();
     simt_allow_successor();
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
-        struct row r = row_at(a.rows, row);
+        struct row r = row_of(a, row);
         struct sort_list<Element> l = list_of<Element>(a, row, r);
         for (uint32_t pass = 0; pass < 8 * sizeof(Element) / SORT_DIGIT_BITS; pass++)
             row_pass(a, s, l, pass);

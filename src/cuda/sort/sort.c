@@ -149,7 +149,8 @@ static struct sort_lists lists_from(const struct sort_lists *lists, int64_t row,
     return moved;
 }
 
-static struct sort_args args_of(const struct call *call, const struct strategy *s) {
+/* `counts` as in struct found. */
+static struct sort_args args_of(const struct call *call, const struct strategy *s, const int64_t *counts) {
     return (struct sort_args){.rows = row_args_of(call),
                               .decode = decode_args_of(&call->plan->order),
                               .kth = call->values,
@@ -157,12 +158,14 @@ static struct sort_args args_of(const struct call *call, const struct strategy *
                               .equal = call->equal,
                               .is_kth = s->is_kth,
                               .is_found = s->is_found,
+                              .found_counts = counts,
                               .wide = s->wide,
                               .tiles = s->tiles};
 }
 
 /* `source` as in struct sort_args. */
-static int sort_rows(const struct call *call, const struct strategy *s, const struct sort_lists *source) {
+static int sort_rows(const struct call *call, const struct strategy *s, const struct sort_lists *source,
+                     const int64_t *counts) {
     const struct plan *plan = call->plan;
     const int64_t rows = plan->problem.rows, threads_needed = divide_up(s->length, SORT_ROW_ITEMS);
     const int64_t threads = greatest(divide_up(threads_needed, 32) * 32, 32);
@@ -171,7 +174,7 @@ static int sort_rows(const struct call *call, const struct strategy *s, const st
                              .rows = 1,
                              .threads = (uint32_t)threads,
                              .stream = call->stream};
-    struct sort_args args = args_of(call, s);
+    struct sort_args args = args_of(call, s, counts);
     args.group_rows = rows;
     args.from = *source;
     return kernels_of(plan)->row(&grid, &args);
@@ -219,18 +222,18 @@ static int sort_group(const struct call *call, const struct strategy *s, const s
 }
 
 static int sort_lists(const struct call *call, const struct strategy *s, struct arena *scratch,
-                      const struct sort_lists *source) {
+                      const struct sort_lists *source, const int64_t *counts) {
     const struct plan *plan = call->plan;
     if (plan->problem.rows == 0 || (!s->is_kth && plan->problem.k_max == 0)) {
         return 0;
     }
     if (s->one_block) {
-        return sort_rows(call, s, source);
+        return sort_rows(call, s, source, counts);
     }
     struct buffers b = take_buffers(scratch, plan, s);
     int error = 0;
     for (int64_t row = 0; row < plan->problem.rows && error == 0; row += s->group_rows) {
-        struct sort_args args = args_of(call, s);
+        struct sort_args args = args_of(call, s, counts);
         args.first_row = row;
         args.group_rows = least(s->group_rows, plan->problem.rows - row);
         args.from = lists_from(source, row, plan, s->wide);
@@ -246,7 +249,7 @@ static int enqueue(const struct call *call) {
     const struct strategy s = strategy_of(call->plan, false);
     const struct sort_lists rows = {.elements = NULL};
     struct arena arena = arena_over(call->workspace);
-    return sort_lists(call, &s, &arena, &rows);
+    return sort_lists(call, &s, &arena, &rows, NULL);
 }
 
 topk_status topk_sort_run(const struct call *call) {
@@ -257,7 +260,7 @@ int topk_sort_found(const struct call *call, const struct found *found) {
     const struct strategy s = strategy_of(call->plan, true);
     const struct sort_lists lists = {found->elements, found->positions, call->plan->problem.k_max};
     struct arena scratch = arena_over(found->scratch);
-    return sort_lists(call, &s, &scratch, &lists);
+    return sort_lists(call, &s, &scratch, &lists, found->counts);
 }
 
 int topk_sort_prepare(void) {

@@ -15,11 +15,13 @@ topk_status topk_sort_run(const struct call *call);
 /* Loads the kernels on the current device; 0 or a cudaError_t. */
 int topk_sort_prepare(void);
 
-/* What a method has found: of each row, min(k, length) elements in the order of their positions. */
+/* What a method has found: of each row, min(k, length) elements, but no more than counts[row], in the order
+ * of their positions. */
 struct found {
-    void *elements;  /* rows x k_max, the elements' bits */
-    void *positions; /* rows x k_max, uint32_t if length_max <= 2^32, else uint64_t */
-    void *scratch;   /* of the sort */
+    void *elements;        /* rows x k_max, the elements' bits */
+    void *positions;       /* rows x k_max, uint32_t if length_max <= 2^32, else uint64_t */
+    const int64_t *counts; /* on the device; NULL: there is no such limit */
+    void *scratch;         /* of the sort */
 };
 
 /* Takes the buffers from the arena. */

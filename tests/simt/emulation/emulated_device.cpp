@@ -54,6 +54,10 @@ int topk_device_zero(topk_stream stream, void *address, size_t bytes) {
     return bytes == 0 ? 0 : simt_memset_async(stream, address, 0, bytes);
 }
 
+int topk_device_copy(topk_stream stream, void *to, const void *from, size_t bytes) {
+    return bytes == 0 ? 0 : simt_copy_async(stream, to, from, bytes);
+}
+
 const char *topk_device_error(int) {
     return "the emulated GPU refused";
 }

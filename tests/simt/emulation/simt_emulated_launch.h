@@ -47,6 +47,12 @@ inline int simt_memset_async(struct CUstream_st *, void *address, uint8_t value,
     return 0;
 }
 
+inline int simt_copy_async(struct CUstream_st *, void *to, const void *from, size_t bytes) {
+    std::memcpy(to, from, bytes);
+    simt_runtime::after_other_work();
+    return 0;
+}
+
 template <typename Args> int simt_allow_shared(void (*)(Args), uint32_t) {
     return 0;
 }

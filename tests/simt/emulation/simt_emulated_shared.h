@@ -54,6 +54,27 @@ template <typename T> struct simt_shared {
     }
 };
 
+template <typename T> simt_shared<T> simt_shared_part(simt_shared<T> array, uint32_t first, uint32_t count) {
+    if (first > array.count || count > array.count - first)
+        simt_runtime::report("shared memory out of bounds: %u elements from %u of an array of %u", count,
+                             first, array.count);
+    return simt_shared<T>{array.home, array.start + first * (uint32_t)sizeof(T), count};
+}
+
+struct simt_appender {
+    simt_shared<uint16_t> array;
+    uint32_t index;
+
+    void append_if(uint32_t wanted, uint16_t word) {
+        if (wanted != 0)
+            array[index++] = word;
+    }
+};
+
+inline simt_appender simt_append_at(simt_shared<uint16_t> array, uint32_t index) {
+    return simt_appender{array, index};
+}
+
 struct simt_arena {
     simt_runtime::block *home; /* NULL while measuring */
     uint32_t used_bytes;

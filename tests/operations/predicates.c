@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * topk_where() with every comparison against bounds that the element type can and cannot hold. The
- * shared list of cases takes its bounds from the data; here they come from all over the number line. */
+ * Predicates with every comparison against bounds that the element type can and cannot hold, in every
+ * operation that takes one. The shared list of cases takes its bounds from the data; here they come from all
+ * over the number line. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -111,15 +112,25 @@ static topk_bound bound_at(int b) {
     return bound;
 }
 
-static void check_where(const instance *i) {
-    if (!CHECK(run_alone(context, &run_where, i, NULL) == RUN_PASSED) && check_failures < CHECK_SHOWN_MAX) {
+static void check_operation(const instance *i, const run_operation *operation, const char *method) {
+    if (!CHECK(run_alone(context, operation, i, method) == RUN_PASSED) && check_failures < CHECK_SHOWN_MAX) {
         char text[CASE_TEXT_BYTES];
         const topk_predicate *p = &i->predicate;
-        fprintf(stderr, "    kind %d, low type %d %.17g (%#llx), high type %d %.17g (%#llx), in: %s\n",
-                (int)p->kind, (int)p->low.type, p->low.value.f64, (unsigned long long)p->low.value.u64,
-                (int)p->high.type, p->high.value.f64, (unsigned long long)p->high.value.u64,
-                case_format(i->source, text));
+        fprintf(stderr, "    %s: kind %d, low type %d %.17g (%#llx), high type %d %.17g (%#llx), in: %s\n",
+                operation->name, (int)p->kind, (int)p->low.type, p->low.value.f64,
+                (unsigned long long)p->low.value.u64, (int)p->high.type, p->high.value.f64,
+                (unsigned long long)p->high.value.u64, case_format(i->source, text));
     }
+}
+
+/* After a change of the predicate: topk_where(), and one of the others. */
+static void check_two(instance *i, random_state *random) {
+    static const run_operation *const others[] = {&run_count, &run_mask, &run_select_where,
+                                                  &run_select_where};
+    const int64_t other = random_below(random, 4);
+    instance_match(i);
+    check_operation(i, &run_where, NULL);
+    check_operation(i, others[other], other == 3 ? "reference" : NULL);
 }
 
 /* All kinds with one bound, BETWEEN with another; every third time through a pointer. */
@@ -133,7 +144,7 @@ static void check_bounds(instance *i, random_state *random) {
             if (random_below(random, 3) == 0) {
                 i->predicate.bounds = i->bounds;
             }
-            check_where(i);
+            check_two(i, random);
         }
     }
 }
@@ -167,7 +178,12 @@ static void check_unknown_bound_type(void) {
     i.bounds[0] = (topk_bound){(topk_bound_type)17, {-0.5}};
     i.bounds[1] = (topk_bound){(topk_bound_type)-1, {0.5}};
     i.predicate.bounds = i.bounds;
-    check_where(&i);
+    instance_match(&i);
+    check_operation(&i, &run_where, NULL);
+    check_operation(&i, &run_count, NULL);
+    check_operation(&i, &run_mask, NULL);
+    check_operation(&i, &run_select_where, NULL);
+    check_operation(&i, &run_select_where, "reference");
     instance_free(&i);
 }
 
@@ -181,7 +197,9 @@ static void check_mask_without_values(void) {
         source.value[DIM_PREDICATE] = kind - 1;
         instance_build(&source, &i);
         i.input.values = NULL;
-        check_where(&i);
+        check_operation(&i, &run_where, NULL);
+        check_operation(&i, &run_count, NULL);
+        check_operation(&i, &run_mask, NULL);
         instance_free(&i);
     }
 }

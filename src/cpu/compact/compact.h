@@ -2,7 +2,7 @@
 #ifndef TOPK_SRC_CPU_COMPACT_H
 #define TOPK_SRC_CPU_COMPACT_H
 
-#include "../method.h"
+#include "../../method.h"
 
 const char *topk_compact_refuse(const topk_context *context, const struct plan *plan);
 double topk_compact_cost_us(const topk_context *context, const struct plan *plan);

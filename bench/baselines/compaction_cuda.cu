@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "baselines/compaction_cuda.h"
+
+#include <cstdint>
+
+namespace {
+
+constexpr unsigned whole_warp = 0xffffffffu;
+constexpr int threads = 128; /* what the paper found best */
+
+/* One element for each thread. The counter is the lower half of the 64-bit count; the upper one stays 0. */
+struct task {
+    const float *input;
+    std::int64_t n;
+    float bound;
+    std::int32_t *indices;
+    unsigned *counter;
+    unsigned limit; /* of an increment; see below */
+
+    __device__ std::int64_t position() const {
+        return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    }
+    __device__ bool match(std::int64_t i) const {
+        return i < n && input[i] > bound;
+    }
+    __device__ void put(unsigned place, std::int64_t i) const {
+        indices[place] = static_cast<std::int32_t>(i);
+    }
+};
+
+/* Adds 1. Additions are what the compiler aggregates over a warp by itself, and so are increments with a
+ * limit that it knows to be out of reach. */
+__device__ unsigned next_of(unsigned *counter, unsigned limit) {
+    return atomicInc(counter, limit);
+}
+
+__global__ void by_counter(task t) {
+    const std::int64_t i = t.position();
+    if (t.match(i)) {
+        t.put(next_of(t.counter, t.limit), i);
+    }
+}
+
+__global__ void by_blocks(task t) {
+    __shared__ unsigned of_block, first;
+    if (threadIdx.x == 0) {
+        of_block = 0;
+    }
+    __syncthreads();
+    const std::int64_t i = t.position();
+    const bool match = t.match(i);
+    const unsigned place = match ? next_of(&of_block, t.limit) : 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        first = atomicAdd(t.counter, of_block);
+    }
+    __syncthreads();
+    if (match) {
+        t.put(first + place, i);
+    }
+}
+
+__global__ void by_warps(task t) {
+    const unsigned lane = threadIdx.x % 32;
+    const std::int64_t i = t.position();
+    const bool match = t.match(i);
+    const unsigned matches = __ballot_sync(whole_warp, match);
+    if (matches == 0) {
+        return; /* the whole warp */
+    }
+    const int leader = __ffs(static_cast<int>(matches)) - 1;
+    unsigned first = 0;
+    if (static_cast<int>(lane) == leader) {
+        first = atomicAdd(t.counter, static_cast<unsigned>(__popc(matches)));
+    }
+    first = __shfl_sync(whole_warp, first, leader);
+    if (match) {
+        t.put(first + static_cast<unsigned>(__popc(matches & ((1u << lane) - 1))), i);
+    }
+}
+
+cudaError_t run(void (*kernel)(task), const bench_compaction *call) {
+    const cudaError_t status = cudaMemsetAsync(call->count, 0, sizeof *call->count, call->stream);
+    if (status != cudaSuccess) {
+        return status;
+    }
+    const task t = {
+        call->input, call->n, call->bound, call->indices, reinterpret_cast<unsigned *>(call->count),
+        0xffffffffu};
+    const unsigned blocks = static_cast<unsigned>((call->n + threads - 1) / threads);
+    kernel<<<blocks, threads, 0, call->stream>>>(t);
+    return cudaGetLastError();
+}
+
+} // namespace
+
+cudaError_t bench_compact_by_counter(const bench_compaction *call) {
+    return run(by_counter, call);
+}
+
+cudaError_t bench_compact_by_blocks(const bench_compaction *call) {
+    return run(by_blocks, call);
+}
+
+cudaError_t bench_compact_by_warps(const bench_compaction *call) {
+    return run(by_warps, call);
+}

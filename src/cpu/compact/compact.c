@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The method for what a predicate alone decides: where, count and mask, each in one pass over the
+ * input. */
+#include "compact.h"
+
+#include "../../context.h"
+#include "../../workspace.h"
+#include "../team.h"
+#include "job.h"
+
+const char *topk_compact_refuse(const topk_context *context, const struct plan *plan) {
+    (void)context, (void)plan;
+    return NULL;
+}
+
+double topk_compact_cost_us(const topk_context *context, const struct plan *plan) {
+    return 5.0 + (double)plan->input_elements * (double)plan->element_bytes / 2e4 / context->threads;
+}
+
+static struct unit_masks *lay_out(const topk_context *context, struct arena *arena) {
+    return arena_take(arena, (size_t)context->threads, sizeof(struct unit_masks));
+}
+
+size_t topk_compact_workspace_bytes(const topk_context *context, const struct plan *plan) {
+    struct arena arena = arena_over(NULL);
+    (void)plan;
+    (void)lay_out(context, &arena);
+    return arena_bytes(&arena);
+}
+
+/* Whether rows follow each other so closely that no element lies outside of them. */
+static bool rows_cover_input(const struct call *call) {
+    const topk_problem *p = &call->plan->problem;
+    return p->shape == TOPK_SHAPE_STRIDED && call->input.lengths == NULL && p->row_stride <= p->length_max;
+}
+
+topk_status topk_compact_run(const struct call *call) {
+    const struct plan *plan = call->plan;
+    const topk_operation operation = plan->operation;
+    const int available = topk_context_threads(call->context);
+    const int threads = plan->input_elements >= TEAM_ELEMENTS_MIN ? available : 1;
+    const bool joined = operation == TOPK_OPERATION_MASK && rows_cover_input(call);
+    struct arena arena = arena_over(call->workspace);
+    struct job job = {
+        .call = call,
+        .filter = topk_filter_of(call),
+        .units = topk_units_of(call, team_size(available, plan->input_elements), joined),
+        .masks = lay_out(call->context, &arena),
+        .threads = threads,
+    };
+    if (operation == TOPK_OPERATION_WHERE) {
+        topk_compact_where(&job);
+    } else if (operation == TOPK_OPERATION_COUNT) {
+        topk_compact_count(&job);
+    } else {
+        topk_compact_mask(&job);
+    }
+    return TOPK_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * topk_count: the masks of a unit are counted and forgotten. */
+#include <string.h>
+
+#include "../team.h"
+#include "job.h"
+
+/* A row that lies in one unit is counted at once; the units that share a row add up. */
+static void run_unit(const struct job *job, const struct unit *unit, uint64_t *mask) {
+    struct walk walk = walk_begin(&job->units, unit);
+    for (int i = 0; i < unit->pieces; i++) {
+        const struct piece piece = topk_walk_next(&job->units, &walk);
+        const int64_t count =
+            (int64_t)topk_filter_mask(&job->filter, piece.element, (size_t)piece.count, mask);
+        int64_t *total = &job->call->counts[piece.row];
+        if (piece.offset == 0 && piece.last) {
+            *total = count;
+        } else {
+            (void)__atomic_fetch_add(total, count, __ATOMIC_RELAXED);
+        }
+    }
+}
+
+static void run_part(void *argument, int part, int parts) {
+    struct job *job = argument;
+    struct unit unit;
+    (void)parts;
+    while (topk_units_draw(&job->units, &unit)) {
+        run_unit(job, &unit, job->masks[part].mask);
+    }
+}
+
+void topk_compact_count(struct job *job) {
+    memset(job->call->counts, 0, (size_t)job->call->plan->problem.rows * sizeof *job->call->counts);
+    topk_team_run(job->threads, run_part, job);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "units.h"
+
+#include <sched.h>
+
+struct units topk_units_of(const struct call *call, int threads, bool joined) {
+    const struct plan *plan = call->plan;
+    const size_t fair = words_of(plan->input_elements / (4 * (size_t)threads)) * WORD;
+    return (struct units){.call = call,
+                          .joined = joined,
+                          .rows = joined ? 1 : plan->problem.rows,
+                          .unit_elements = fair < UNIT_MIN ? UNIT_MIN
+                                           : fair > UNIT   ? UNIT
+                                                           : (int64_t)fair,
+                          .drawing = ATOMIC_FLAG_INIT};
+}
+
+struct piece topk_walk_next(const struct units *units, struct walk *walk) {
+    const struct call *call = units->call;
+    const struct plan *plan = call->plan;
+    const struct place place = walk->place;
+    const struct row_extent extent = units->joined ? (struct row_extent){0, (int64_t)plan->input_elements}
+                                                   : plan_row(plan, &call->input, place.row);
+    const int64_t rest = extent.length - place.offset;
+    const int64_t count = rest < walk->room ? rest : walk->room;
+    const bool last = count == rest;
+    walk->room -= count;
+    walk->place = last ? (struct place){place.row + 1, 0} : (struct place){place.row, place.offset + count};
+    return (struct piece){place.row, place.offset, count, (size_t)(extent.begin + place.offset), last};
+}
+
+bool topk_units_draw(struct units *units, struct unit *unit) {
+    while (atomic_flag_test_and_set_explicit(&units->drawing, memory_order_acquire)) {
+        sched_yield();
+    }
+    struct walk walk = {units->next, units->unit_elements};
+    unit->begin = units->next;
+    unit->number = units->next_number;
+    for (unit->pieces = 0; walk.place.row < units->rows && unit->pieces < PIECES_MAX && walk.room > 0;
+         unit->pieces++) {
+        (void)topk_walk_next(units, &walk);
+    }
+    units->next = walk.place;
+    units->next_number += unit->pieces > 0;
+    atomic_flag_clear_explicit(&units->drawing, memory_order_release);
+    return unit->pieces > 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The rows of a call, laid end to end and cut into units of elements, which threads draw one by one. */
+#ifndef TOPK_SRC_CPU_UNITS_H
+#define TOPK_SRC_CPU_UNITS_H
+
+#include <stdatomic.h>
+
+#include "../../method.h"
+#include "../kernels/kernels.h"
+
+/* Pieces of a unit at most, each the part of one row; each has masks of whole words. */
+enum { PIECES_MAX = UNIT / WORD, UNIT_WORDS = PIECES_MAX + UNIT / WORD };
+
+/* A place in the rows laid end to end. */
+struct place {
+    int64_t row, offset;
+};
+
+struct units {
+    const struct call *call;
+    bool joined; /* the rows are taken for a single one: all elements of the input */
+    int64_t rows;
+    int64_t unit_elements;
+    atomic_flag drawing; /* guards the next two */
+    struct place next;
+    int64_t next_number;
+};
+
+struct unit {
+    struct place begin;
+    int64_t number; /* of the unit, from 0 */
+    int pieces;
+};
+
+/* One row's part in a unit. */
+struct piece {
+    int64_t row, offset, count;
+    size_t element; /* its first, in values */
+    bool last;      /* of its row */
+};
+
+/* A way along the pieces of a unit. */
+struct walk {
+    struct place place;
+    int64_t room; /* elements up to the end of the unit */
+};
+
+/* Units of a size that gives each of the threads a few. */
+struct units topk_units_of(const struct call *call, int threads, bool joined);
+
+/* Draws the next unit; false if there is none. */
+bool topk_units_draw(struct units *units, struct unit *unit);
+
+static inline struct walk walk_begin(const struct units *units, const struct unit *unit) {
+    return (struct walk){unit->begin, units->unit_elements};
+}
+
+struct piece topk_walk_next(const struct units *units, struct walk *walk);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * topk_where in one pass over the input, results in input order.
+ *
+ * A thread draws the next unit, makes the masks of its elements and counts them; waits for its turn, when
+ * the units before it have been counted; takes its places in the output; and moves its results there
+ * while the units after it go on. After Bakunas-Milanowski et al., A fast parallel selection algorithm
+ * on GPUs: masks first, places from a scan of counts, then the move; here the scan is the chain of turns. */
+#include <sched.h>
+#include <stdatomic.h>
+
+#include "../output.h"
+#include "../team.h"
+#include "job.h"
+
+struct where {
+    struct job *job;
+    const struct kernels *kernels, *index_kernels;
+    _Atomic int64_t turn; /* the unit whose turn it is to take places */
+    int64_t results;      /* of all units before it; its owner's while it has the turn */
+};
+
+/* Writes the results of one piece, of which the first is number `at`. */
+static void move_piece(const struct where *where, struct piece piece, uint64_t *mask, size_t count,
+                       int64_t at) {
+    const struct call *call = where->job->call;
+    const struct plan *plan = call->plan;
+    const size_t words = words_of((size_t)piece.count);
+    const int64_t room = call->capacity - at;
+    if (room <= 0) {
+        return;
+    }
+    if ((int64_t)count > room) {
+        mask_keep_first(mask, words, (size_t)room);
+        count = (size_t)room;
+    }
+    if (call->values != NULL) {
+        (void)where->kernels->take((const char *)call->input.values + piece.element * plan->element_bytes,
+                                   mask, words, (char *)call->values + (size_t)at * plan->element_bytes,
+                                   count);
+    }
+    if (call->indices == NULL) {
+        return;
+    }
+    char *indices = (char *)call->indices + (size_t)at * plan->index_bytes;
+    if (call->input.indices != NULL) {
+        (void)where->index_kernels->take((const char *)call->input.indices +
+                                             piece.element * plan->index_bytes,
+                                         mask, words, indices, count);
+    } else if (plan->index_bytes == 4) {
+        const uint32_t first = (uint32_t)(piece.offset + plan->problem.index_base);
+        (void)where->kernels->positions32(mask, words, first, (uint32_t *)(void *)indices, count);
+    } else {
+        const uint64_t first = (uint64_t)(piece.offset + plan->problem.index_base);
+        (void)where->kernels->positions64(mask, words, first, (uint64_t *)(void *)indices, count);
+    }
+}
+
+/* Waits until all units before this one have their places, and takes `count` behind them. */
+static int64_t take_places(struct where *where, const struct unit *unit, int64_t count) {
+    for (unsigned spins = 0; atomic_load_explicit(&where->turn, memory_order_acquire) != unit->number;
+         spins++) {
+        if (spins > 1000) {
+            sched_yield(); /* the owner of the turn may not be running */
+        }
+    }
+    const int64_t at = where->results;
+    where->results += count;
+    atomic_store_explicit(&where->turn, unit->number + 1, memory_order_release);
+    return at;
+}
+
+static void run_unit(struct where *where, const struct unit *unit, struct unit_masks *masks) {
+    const struct job *job = where->job;
+    int64_t *offsets = job->call->offsets;
+    int64_t count = 0;
+    struct walk walk = walk_begin(&job->units, unit);
+    uint64_t *mask = masks->mask;
+    for (int i = 0; i < unit->pieces; i++) {
+        const struct piece piece = topk_walk_next(&job->units, &walk);
+        masks->counts[i] = (uint32_t)topk_filter_mask(&job->filter, piece.element, (size_t)piece.count, mask);
+        count += masks->counts[i];
+        mask += words_of((size_t)piece.count);
+    }
+    int64_t at = take_places(where, unit, count);
+    walk = walk_begin(&job->units, unit);
+    mask = masks->mask;
+    for (int i = 0; i < unit->pieces; i++) {
+        const struct piece piece = topk_walk_next(&job->units, &walk);
+        if (offsets != NULL && piece.offset == 0) {
+            offsets[piece.row] = at;
+        }
+        move_piece(where, piece, mask, masks->counts[i], at);
+        at += masks->counts[i];
+        mask += words_of((size_t)piece.count);
+    }
+}
+
+static void run_part(void *argument, int part, int parts) {
+    struct where *where = argument;
+    struct unit unit;
+    (void)parts;
+    while (topk_units_draw(&where->job->units, &unit)) {
+        run_unit(where, &unit, &where->job->masks[part]);
+    }
+}
+
+void topk_compact_where(struct job *job) {
+    const struct call *call = job->call;
+    const struct plan *plan = call->plan;
+    struct where where = {.job = job,
+                          .kernels = topk_kernels_for(call->context, plan->element_bits),
+                          .index_kernels = topk_kernels_for(call->context, (unsigned)plan->index_bytes * 8)};
+    topk_team_run(job->threads, run_part, &where);
+    if (call->offsets != NULL) {
+        call->offsets[plan->problem.rows] = where.results;
+    }
+}

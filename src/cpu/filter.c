@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "filter.h"
+
+#include "output.h"
+
+struct filter topk_filter_of(const struct call *call) {
+    static const struct match not_zero = {{1, 254}, false};
+    const topk_predicate *predicate = call->predicate;
+    const struct plan *plan = call->plan;
+    const struct order order = predicate_order(plan->problem.type);
+    if (predicate->kind == TOPK_BIT_MASK) {
+        return (struct filter){
+            .masked = true, .bits = predicate->mask, .kernels = topk_kernels_for(call->context, 8)};
+    }
+    if (predicate->kind == TOPK_BYTE_MASK) {
+        return (struct filter){.masked = true,
+                               .compared = predicate->mask,
+                               .compared_bytes = 1,
+                               .kernels = topk_kernels_for(call->context, 8),
+                               .placing = topk_unsigned_placing,
+                               .match = not_zero};
+    }
+    return (struct filter){.compared = call->input.values,
+                           .compared_bytes = plan->element_bytes,
+                           .kernels = topk_kernels_for(call->context, plan->element_bits),
+                           .placing = topk_placing(&order),
+                           .match = topk_predicate_match(predicate, plan->problem.type)};
+}
+
+/* Bits [first, first + n) of a bit mask, as a mask of words. Reads no byte without one of them. */
+static void copy_bits(const unsigned char *bits, size_t first, size_t n, uint64_t *mask) {
+    for (size_t w = 0; w < words_of(n); w++) {
+        const size_t begin = first + w * WORD, rest = n - w * WORD, wanted = rest < WORD ? rest : WORD;
+        const size_t shift = begin % 8, bytes = (shift + wanted + 7) / 8;
+        const unsigned char *from = bits + begin / 8;
+        uint64_t word = 0;
+        if (bytes >= sizeof word) {
+            memcpy(&word, from, sizeof word);
+        } else {
+            memcpy(&word, from, bytes);
+        }
+        word >>= shift;
+        if (bytes > sizeof word) {
+            word |= (uint64_t)from[sizeof word] << (WORD - shift);
+        }
+        mask[w] = word & UINT64_MAX >> (WORD - wanted);
+    }
+}
+
+size_t topk_filter_mask(const struct filter *filter, size_t first, size_t n, uint64_t *mask) {
+    if (n == 0) {
+        return 0;
+    }
+    if (filter->bits != NULL) {
+        copy_bits(filter->bits, first, n, mask);
+        return filter->kernels->count(mask, words_of(n));
+    }
+    return filter->kernels->match(filter->compared + first * filter->compared_bytes, n, &filter->placing,
+                                  &filter->match, mask);
+}
+
+bool topk_filter_matches(const struct filter *filter, size_t element) {
+    if (filter->bits != NULL) {
+        return filter->bits[element / 8] >> element % 8 & 1;
+    }
+    const uint64_t bits = read_element(filter->compared, (int64_t)element, filter->compared_bytes);
+    return topk_place_matches(bits, (unsigned)filter->compared_bytes * 8, &filter->placing, &filter->match);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Phases 2 and 3 of the published method (Bakunas-Milanowski, Rego, Sang and Yu): the counts of chunks, which
+ * phase 1 made with the bits (mask.cuh), are summed up; then each bit finds its place by popc and shuffles.
+ */
+#ifndef TOPK_SRC_CUDA_COMPACT_PHASES_CUH
+#define TOPK_SRC_CUDA_COMPACT_PHASES_CUH
+
+#include "../lookback.cuh"
+#include "mask.cuh"
+#include "results.cuh"
+
+/* ---- Phase 2 ---- */
+
+struct scan_shared {
+    simt_shared<uint32_t> scratch; /* one for each warp */
+    simt_shared<uint64_t> words;   /* the tile, and what is before it */
+};
+
+TOPK_HOST_DEVICE struct scan_shared carve_scan(simt_arena &arena) {
+    struct scan_shared s = {};
+    s.scratch = simt_carve<uint32_t>(arena, SIMT_WARP);
+    s.words = simt_carve<uint64_t>(arena, 2);
+    return s;
+}
+
+/* The sums of the chunks before each of one tile, and behind the last chunk the sum of all. All threads. */
+TOPK_DEVICE void scan_chunks(const struct compact_args &a, const struct scan_shared &s, int64_t tile,
+                             int64_t chunks) {
+    const int64_t first = (tile * COMPACT_CHUNK_THREADS + simt_thread()) * COMPACT_CHUNKS;
+    const struct sum_words words = sum_words_of(a.words, a.word_count);
+    uint32_t counts[COMPACT_CHUNKS], sum = 0, total;
+#pragma unroll
+    for (uint32_t i = 0; i < COMPACT_CHUNKS; i++) {
+        counts[i] = first + i < chunks ? a.chunk_counts[first + i] : 0;
+        sum += counts[i];
+    }
+    uint32_t in_tile = block_scan(s.scratch, sum, &total);
+    if (simt_warp() == 0) {
+        if (simt_lane() == 0)
+            publish_sum(words, tile, total);
+        uint64_t of_tiles = look_back(words, tile, total, look_ahead(words, tile));
+        if (simt_lane() == 0)
+            s.words[1] = of_tiles;
+    }
+    simt_block_sync();
+    uint64_t before = s.words[1] + in_tile;
+#pragma unroll
+    for (uint32_t i = 0; i < COMPACT_CHUNKS; i++) {
+        if (first + i <= chunks)
+            a.chunk_starts[first + i] = before;
+        before += counts[i];
+    }
+}
+
+TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_scan(struct compact_args a) {
+    simt_arena arena = simt_shared_arena();
+    struct scan_shared s = carve_scan(arena);
+    simt_wait_predecessor();
+    simt_allow_successor();
+    const int64_t chunks = (a.total - 1) / CHUNK + 1,
+                  tiles = chunks / (COMPACT_CHUNK_THREADS * COMPACT_CHUNKS) + 1;
+    while (true) {
+        if (simt_thread() == 0)
+            s.words[0] = simt_atomic_add(&a.tickets[1], (uint64_t)1);
+        simt_block_sync();
+        int64_t tile = (int64_t)(uint64_t)s.words[0];
+        if (tile >= tiles)
+            return;
+        scan_chunks(a, s, tile, chunks);
+        simt_block_sync();
+    }
+}
+
+/* ---- Phase 3 ---- */
+
+TOPK_DEVICE void write_element(const struct compact_args &a, int64_t to, int64_t element) {
+    if (to >= a.capacity)
+        return;
+    if (a.rows.out_values != nullptr)
+        copy_value(a, to, element);
+    if (a.rows.out_indices != nullptr)
+        write_index(a, to, element, a.rows.rows == 1 ? element : element % a.rows.length_max);
+}
+
+/* Results of a chunk, behind `base` others. All lanes; lane i has word i, and how many hits of the chunk come
+ * before it. Where there are few, each lane writes its own; else word after word is written by all lanes. */
+TOPK_DEVICE void write_chunk(const struct compact_args &a, int64_t chunk, uint32_t bits, int64_t base,
+                             uint32_t before, uint32_t count) {
+    const uint32_t lower = (1u << simt_lane()) - 1;
+    const int64_t first = chunk * CHUNK;
+    const bool plain = wants_positions(a.rows) && a.rows.rows == 1 && base + CHUNK <= a.capacity;
+    int32_t *to = (int32_t *)a.rows.out_indices + base;
+    const int32_t origin = plain ? (int32_t)(first + a.rows.index_base) : 0;
+    if (count <= COMPACT_FEW && plain) {
+        for (uint32_t left = bits; left != 0; left &= left - 1)
+            to[before++] = origin + (int32_t)(32 * simt_lane() + simt_ffs(left) - 1);
+        return;
+    }
+    for (uint32_t i = 0; i < 32; i++) {
+        uint32_t word = simt_shuffle(SIMT_ALL_LANES, bits, i);
+        uint32_t rank = simt_shuffle(SIMT_ALL_LANES, before, i) + simt_popc(word & lower),
+                 place = i * SIMT_WARP + simt_lane();
+        if ((word >> simt_lane() & 1) == 0)
+            continue;
+        if (plain)
+            to[rank] = origin + (int32_t)place;
+        else
+            write_element(a, base + rank, first + place);
+    }
+}
+
+/* The offsets of rows that start in a chunk; the last chunk's, too, of those at its end. All lanes. */
+TOPK_DEVICE void write_chunk_offsets(const struct compact_args &a, int64_t chunk, uint32_t bits, int64_t base,
+                                     uint32_t before) {
+    const int64_t length = a.rows.length_max, begin = chunk * CHUNK;
+    const bool last = a.total - begin <= CHUNK;
+    const int64_t row_end = last ? a.rows.rows + 1 : (begin + CHUNK + length - 1) / length;
+    for (int64_t first = (begin + length - 1) / length; first < row_end; first += SIMT_WARP) {
+        int64_t row = first + simt_lane();
+        uint32_t place = row < row_end ? (uint32_t)(row * length - begin) : 0;
+        uint32_t word = simt_shuffle(SIMT_ALL_LANES, bits, place / 32);
+        uint32_t rank = simt_shuffle(SIMT_ALL_LANES, before, place / 32);
+        if (row < row_end && row * length < a.total)
+            a.offsets[row] = base + rank + simt_popc(word & low_bits(place % 32));
+    }
+    if (last && simt_lane() == 0)
+        a.offsets[a.rows.rows] = (int64_t)a.chunk_starts[chunk + 1];
+}
+
+TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_scatter(struct compact_args a) {
+    simt_wait_predecessor();
+    const int64_t chunks = (a.total - 1) / CHUNK + 1, warps = (int64_t)simt_blocks() * simt_warps();
+    const bool writes = a.rows.out_values != nullptr || a.rows.out_indices != nullptr;
+    for (int64_t chunk = (int64_t)simt_block() * simt_warps() + simt_warp(); chunk < chunks; chunk += warps) {
+        bool inside = chunk * CHUNK + 32 * simt_lane() < a.total;
+        uint32_t bits = inside ? a.masks[chunk * SIMT_WARP + simt_lane()] : 0, count = simt_popc(bits);
+        int64_t base = (int64_t)a.chunk_starts[chunk];
+        uint32_t inclusive = warp_scan(count), before = inclusive - count;
+        if (writes)
+            write_chunk(a, chunk, bits, base, before, simt_shuffle(SIMT_ALL_LANES, inclusive, SIMT_WARP - 1));
+        if (a.offsets != nullptr)
+            write_chunk_offsets(a, chunk, bits, base, before);
+    }
+}
+
+/* ---- Counts of rows ---- */
+
+/* counts[r] = offsets[r + 1] - offsets[r]. */
+TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_count(struct compact_args a) {
+    simt_wait_predecessor();
+    const int64_t threads = (int64_t)simt_blocks() * simt_threads();
+    for (int64_t row = (int64_t)simt_block() * simt_threads() + simt_thread(); row < a.rows.rows;
+         row += threads)
+        a.counts[row] = a.offsets[row + 1] - a.offsets[row];
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The room that look-back needs (lookback.cuh). */
+#ifndef TOPK_SRC_CUDA_LOOKBACK_H
+#define TOPK_SRC_CUDA_LOOKBACK_H
+
+#include <stdint.h>
+
+/* Tiles of a group: one for each lane of a warp. */
+enum { LOOK_BACK_GROUP = 32 };
+
+/* Words for one sum over so many tiles. All zero before the launch. */
+static inline int64_t look_back_words(int64_t tiles) {
+    return tiles + 2 * (tiles / LOOK_BACK_GROUP + 1);
+}
+
+#endif
