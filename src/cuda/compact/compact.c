@@ -7,7 +7,7 @@
 #include "../lookback.h"
 #include "kernels.h"
 
-enum { CHUNK = 1024, CHUNKS_OF_TILE = COMPACT_CHUNK_THREADS * COMPACT_CHUNKS };
+enum { CHUNK = 1024 };
 
 struct buffers {
     uint64_t *tickets, *row_words, *words; /* zero before the first launch */
@@ -67,7 +67,7 @@ static int64_t elements_of(const struct plan *plan) {
 
 /* Tiles of rows whose starts are found together: rows + 1 starts. */
 static int64_t row_tiles(const struct plan *plan) {
-    return plan->problem.rows / (COMPACT_CHUNK_THREADS * COMPACT_ROWS) + 1;
+    return plan->problem.rows / COMPACT_SCANNED + 1;
 }
 
 static bool has_phases(const struct plan *plan) {
@@ -82,8 +82,8 @@ static struct buffers take_buffers(struct arena *arena, const struct plan *plan)
     const size_t before = arena->used;
     const int64_t chunks = elements_of(plan) / CHUNK + 1;
     b.word_count = masks ? 0 : elements_of(plan) / step_of(plan) + 3; /* dense rows begin within a line */
-    if (has_phases(plan) && b.word_count < chunks / CHUNKS_OF_TILE + 1) {
-        b.word_count = chunks / CHUNKS_OF_TILE + 1;
+    if (has_phases(plan) && b.word_count < chunks / COMPACT_SCANNED + 1) {
+        b.word_count = chunks / COMPACT_SCANNED + 1;
     }
     b.tickets = arena_take(arena, 2, sizeof *b.tickets);
     b.row_words = arena_take(arena, (size_t)look_back_words(row_tiles(plan)), sizeof *b.row_words);
@@ -220,7 +220,7 @@ static void launch_mask(struct launches *l) {
 static void launch_phases(struct launches *l) {
     const int64_t chunks = l->args->total / CHUNK + 1;
     launch_mask(l);
-    launch(l, topk_compact_launch_scan, chunks / CHUNKS_OF_TILE + 1, COMPACT_CHUNK_BLOCKS_PER_SM);
+    launch(l, topk_compact_launch_scan, chunks / COMPACT_SCANNED + 1, COMPACT_CHUNK_BLOCKS_PER_SM);
     launch(l, topk_compact_launch_scatter, chunks / (COMPACT_CHUNK_THREADS / 32) + 1,
            COMPACT_CHUNK_BLOCKS_PER_SM);
 }

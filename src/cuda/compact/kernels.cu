@@ -83,12 +83,6 @@ extern "C" const struct compact_kernels KERNELS = {prepare_passes<source_t>, ste
 #include "phases.cuh"
 #include "prepare.cuh"
 
-static uint32_t prepare_shared_bytes(void) {
-    simt_arena arena = simt_measuring_arena();
-    (void)carve_prepare(arena);
-    return arena.used_bytes;
-}
-
 static uint32_t scan_shared_bytes(void) {
     simt_arena arena = simt_measuring_arena();
     (void)carve_scan(arena);
@@ -97,7 +91,7 @@ static uint32_t scan_shared_bytes(void) {
 
 static int prepare_more(uint32_t shared_bytes_max) {
     int error = prepare_passes<mask_bits>(shared_bytes_max);
-    error = error != 0 ? error : simt_prepare(compact_prepare, prepare_shared_bytes());
+    error = error != 0 ? error : simt_prepare(compact_prepare, scan_shared_bytes());
     error = error != 0 ? error : simt_prepare(compact_scan, scan_shared_bytes());
     error = error != 0 ? error : simt_prepare(compact_scatter, 0);
     return error != 0 ? error : simt_prepare(compact_count, 0);
@@ -108,7 +102,7 @@ extern "C" const struct compact_kernels topk_compact_kernels_bits = {
     launch_mask<mask_bits>};
 
 int topk_compact_launch_prepare(const struct compact_grid *grid, const struct compact_args *args) {
-    return simt_launch(shape_of("compact_prepare", grid, COMPACT_CHUNK_THREADS, prepare_shared_bytes()),
+    return simt_launch(shape_of("compact_prepare", grid, COMPACT_CHUNK_THREADS, scan_shared_bytes()),
                        compact_prepare, *args);
 }
 

@@ -5,70 +5,30 @@
 #ifndef TOPK_SRC_CUDA_COMPACT_PHASES_CUH
 #define TOPK_SRC_CUDA_COMPACT_PHASES_CUH
 
-#include "../lookback.cuh"
 #include "mask.cuh"
 #include "results.cuh"
+#include "scan.cuh"
 
 /* ---- Phase 2 ---- */
 
-struct scan_shared {
-    simt_shared<uint32_t> scratch; /* one for each warp */
-    simt_shared<uint64_t> words;   /* the tile, and what is before it */
+/* The counts of chunks, which become what comes before each. */
+struct chunk_counts {
+    const struct compact_args &a;
+
+    TOPK_MEMBER uint64_t of(int64_t chunk) const {
+        return a.chunk_counts[chunk];
+    }
+    TOPK_MEMBER void put(int64_t chunk, uint64_t before) const {
+        a.chunk_starts[chunk] = before;
+    }
 };
-
-TOPK_HOST_DEVICE struct scan_shared carve_scan(simt_arena &arena) {
-    struct scan_shared s = {};
-    s.scratch = simt_carve<uint32_t>(arena, SIMT_WARP);
-    s.words = simt_carve<uint64_t>(arena, 2);
-    return s;
-}
-
-/* The sums of the chunks before each of one tile, and behind the last chunk the sum of all. All threads. */
-TOPK_DEVICE void scan_chunks(const struct compact_args &a, const struct scan_shared &s, int64_t tile,
-                             int64_t chunks) {
-    const int64_t first = (tile * COMPACT_CHUNK_THREADS + simt_thread()) * COMPACT_CHUNKS;
-    const struct sum_words words = sum_words_of(a.words, a.word_count);
-    uint32_t counts[COMPACT_CHUNKS], sum = 0, total;
-#pragma unroll
-    for (uint32_t i = 0; i < COMPACT_CHUNKS; i++) {
-        counts[i] = first + i < chunks ? a.chunk_counts[first + i] : 0;
-        sum += counts[i];
-    }
-    uint32_t in_tile = block_scan(s.scratch, sum, &total);
-    if (simt_warp() == 0) {
-        if (simt_lane() == 0)
-            publish_sum(words, tile, total);
-        uint64_t of_tiles = look_back(words, tile, total, look_ahead(words, tile));
-        if (simt_lane() == 0)
-            s.words[1] = of_tiles;
-    }
-    simt_block_sync();
-    uint64_t before = s.words[1] + in_tile;
-#pragma unroll
-    for (uint32_t i = 0; i < COMPACT_CHUNKS; i++) {
-        if (first + i <= chunks)
-            a.chunk_starts[first + i] = before;
-        before += counts[i];
-    }
-}
 
 TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_scan(struct compact_args a) {
     simt_arena arena = simt_shared_arena();
     struct scan_shared s = carve_scan(arena);
     simt_wait_predecessor();
     simt_allow_successor();
-    const int64_t chunks = (a.total - 1) / CHUNK + 1,
-                  tiles = chunks / (COMPACT_CHUNK_THREADS * COMPACT_CHUNKS) + 1;
-    while (true) {
-        if (simt_thread() == 0)
-            s.words[0] = simt_atomic_add(&a.tickets[1], (uint64_t)1);
-        simt_block_sync();
-        int64_t tile = (int64_t)(uint64_t)s.words[0];
-        if (tile >= tiles)
-            return;
-        scan_chunks(a, s, tile, chunks);
-        simt_block_sync();
-    }
+    scan_numbers(chunk_counts{a}, (a.total - 1) / CHUNK + 1, &a.tickets[1], a.words, a.word_count, s);
 }
 
 /* ---- Phase 3 ---- */

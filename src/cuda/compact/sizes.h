@@ -13,9 +13,8 @@ enum {
     COMPACT_BITS = 8,
     COMPACT_BLOCKS_PER_SM = 1,
     COMPACT_RAGGED_BLOCKS_PER_SM = 1,
-    COMPACT_ROWS = 2,
     COMPACT_CHUNK_THREADS = 64,
-    COMPACT_CHUNKS = 2,
+    COMPACT_SCANNED_EACH = 2,
     /* Half a tile of 8-bit elements: rows start between a boundary and where it is moved to. */
     COMPACT_LINE_BYTES = 512,
 #else
@@ -29,11 +28,9 @@ enum {
     COMPACT_BITS = 32,
     COMPACT_BLOCKS_PER_SM = 1,
     COMPACT_RAGGED_BLOCKS_PER_SM = 2,
-    /* Rows for each thread where the starts of rows are found. */
-    COMPACT_ROWS = 4,
-    /* Of the kernels of three phases, and their chunks for each thread where they are summed up. */
+    /* Of the kernels that go by chunks of elements or by rows; how many of these a thread sums up. */
     COMPACT_CHUNK_THREADS = 512,
-    COMPACT_CHUNKS = 4,
+    COMPACT_SCANNED_EACH = 4,
     /* Where a tile begins or ends inside of a row is a multiple of this, in memory. */
     COMPACT_LINE_BYTES = 128,
 #endif
@@ -44,6 +41,7 @@ enum {
     COMPACT_CHUNK_BLOCKS_PER_SM = 3,
     /* So few hits of a chunk are written by the lanes that have them. */
     COMPACT_FEW = 160,
+    COMPACT_SCANNED = COMPACT_CHUNK_THREADS * COMPACT_SCANNED_EACH,
     /* The threads of a block that read dense rows; the last warp looks back for them. */
     COMPACT_WORKERS = COMPACT_THREADS - 32,
 };
