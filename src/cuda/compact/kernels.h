@@ -29,11 +29,11 @@ struct compact_args {
     struct compact_match *found_match; /* what compact_prepare makes of the bounds */
     bool dense;      /* rows lie in memory without gaps, all of length_max: there are no starts */
     int64_t total;   /* elements, if dense */
-    int64_t *starts; /* rows + 1, by compact_prepare; NULL: not wanted */
+    int64_t *starts; /* rows + 1, by compact_prepare */
     uint32_t value_bytes;
     int64_t capacity;
     int64_t *offsets;    /* or NULL */
-    uint64_t *tickets;   /* of compact_prepare and compact_pass; zero before, like all words below */
+    uint64_t *tickets;   /* of compact_prepare and of the pass; zero before, like all words below */
     uint64_t *row_words; /* look-back over the lengths of rows */
     uint64_t *words;     /* look-back over units of tiles, or over tiles of chunks */
     int64_t word_count;

@@ -26,7 +26,7 @@ TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_prepar
     simt_allow_successor();
     if (a.bounds.bounds != nullptr && simt_block() == 0 && simt_thread() == 0)
         *a.found_match = match_of_bounds(a.bounds);
-    if (!a.dense && a.starts != nullptr)
+    if (!a.dense)
         scan_numbers(row_lengths{a}, a.rows.rows, &a.tickets[0], a.row_words,
                      a.rows.rows / COMPACT_SCANNED + 1, s);
 }

@@ -68,7 +68,22 @@ TOPK_DEVICE void wide_operations(uint32_t value, uint32_t mask, uint32_t *out) {
     out[9] = simt_popc(shifted) + 100 * simt_clz(shifted) + 10000 * simt_ffs(shifted);
 }
 
-enum { WARP_WORDS = 22 };
+enum { WARP_WORDS = 24 };
+
+/* A lane appends its number, if its value is odd, and then its number and 100. Returns what the neighbour's
+ * first word is, and 1000 times its last. */
+TOPK_DEVICE uint32_t append_words(uint32_t value) {
+    const uint32_t lane = simt_lane(), neighbour = lane ^ 1;
+    simt_arena arena = simt_shared_arena();
+    simt_shared<uint16_t> all = simt_carve<uint16_t>(arena, 1 + 2 * SIMT_WARP),
+                          words = simt_shared_part(all, 1, 2 * SIMT_WARP);
+    simt_appender list = simt_append_at(words, 2 * lane);
+    list.append_if(value & 1, (uint16_t)lane);
+    list.append_if(1, (uint16_t)(lane + 100));
+    simt_warp_sync(SIMT_ALL_LANES);
+    uint32_t odd = simt_shuffle(SIMT_ALL_LANES, value, neighbour) & 1;
+    return words[2 * neighbour] + 1000u * words[2 * neighbour + odd];
+}
 
 /* What the warp operations say of one value per lane, WARP_WORDS words for each lane. */
 TOPK_KERNEL void warp_operations(struct sums_args args) {
@@ -93,6 +108,8 @@ TOPK_KERNEL void warp_operations(struct sums_args args) {
         out[10] = simt_reduce_max(mine, value);
     out[11] = simt_block_count(value % 2 != 0);
     wide_operations(value, mine, out + 12);
+    out[22] = simt_add_lane_before(value, 4);
+    out[23] = append_words(value);
 }
 
 /* out[cluster] = the sum of the cluster's values, which block 0 of the cluster gathers. */
