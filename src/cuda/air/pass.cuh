@@ -269,8 +269,12 @@ TOPK_DEVICE void settle(const struct air_args &a, int64_t row, const struct row 
     if (plan.in_order || a.output == AIR_KTH)
         return;
     last_in_any_order(a, row, r, source, crew, state, plan, s);
-    bool alone = crew.blocks < simt_blocks(); /* then the blocks have retired */
-    if ((alone || last_of_blocks(&a.states[row].retired, s.flag)) && simt_thread() == 0) {
+    bool last = crew.blocks < simt_blocks(); /* alone: then the blocks have retired */
+    if (last)
+        simt_block_sync(); /* all threads have read the phase */
+    else
+        last = last_of_blocks(&a.states[row].retired, s.flag);
+    if (last && simt_thread() == 0) {
         a.states[row].phase = AIR_DONE;
         simt_store_relaxed(&a.states[row].retired, 0u);
     }
