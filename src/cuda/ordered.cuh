@@ -48,12 +48,13 @@ template <uint32_t ITEMS>
 TOPK_DEVICE void list_hits(simt_shared<uint16_t> places, const struct ranked_bits &r, uint32_t at,
                            bool many) {
     const uint32_t place = simt_thread() * ITEMS;
-    if (simt_all(SIMT_ALL_LANES,
-                 r.bits == low_bits(ITEMS))) { /* side by side, so that no bank is asked twice */
+    if (simt_all(SIMT_ALL_LANES, r.bits == low_bits(ITEMS))) {
         const uint32_t of_warp = simt_warp() * SIMT_WARP * ITEMS;
 #pragma unroll
-        for (uint32_t i = simt_lane(); i < ITEMS * SIMT_WARP; i += SIMT_WARP)
-            places[at + i] = (uint16_t)(of_warp + i);
+        for (uint32_t i = 0; i < ITEMS; i++) { /* side by side, so that no bank is asked twice */
+            uint32_t at_lane = i * SIMT_WARP + simt_lane();
+            places[at + at_lane] = (uint16_t)(of_warp + at_lane);
+        }
         return;
     }
     at += r.before;
