@@ -7,8 +7,6 @@
 #include "../lookback.h"
 #include "kernels.h"
 
-enum { CHUNK = 1024 };
-
 struct buffers {
     uint64_t *tickets, *row_words, *words; /* zero before the first launch */
     size_t zeroed_bytes;
@@ -80,7 +78,7 @@ static struct buffers take_buffers(struct arena *arena, const struct plan *plan)
     const bool masks = plan->operation == TOPK_OPERATION_MASK;
     struct buffers b = {.match = arena_take(arena, 1, sizeof *b.match)};
     const size_t before = arena->used;
-    const int64_t chunks = elements_of(plan) / CHUNK + 1;
+    const int64_t chunks = elements_of(plan) / COMPACT_CHUNK + 1;
     b.word_count = masks ? 0 : elements_of(plan) / step_of(plan) + 3; /* dense rows begin within a line */
     if (has_phases(plan) && b.word_count < chunks / COMPACT_SCANNED + 1) {
         b.word_count = chunks / COMPACT_SCANNED + 1;
@@ -97,7 +95,7 @@ static struct buffers take_buffers(struct arena *arena, const struct plan *plan)
         b.offsets = arena_take(arena, rows + 1, sizeof *b.offsets);
     }
     if (has_phases(plan)) {
-        b.masks = arena_take(arena, (size_t)chunks, CHUNK / 8);
+        b.masks = arena_take(arena, (size_t)chunks, COMPACT_CHUNK / 8);
         b.chunk_counts = arena_take(arena, (size_t)chunks, sizeof *b.chunk_counts);
         b.chunk_starts = arena_take(arena, (size_t)chunks + 1, sizeof *b.chunk_starts);
     }
@@ -210,7 +208,7 @@ static void launch_prepare(struct launches *l, bool starts) {
 }
 
 static void launch_mask(struct launches *l) {
-    const int64_t chunks = elements_of(l->call->plan) / CHUNK + 1;
+    const int64_t chunks = elements_of(l->call->plan) / COMPACT_CHUNK + 1;
     launch_prepare(l, !l->args->dense);
     launch(l, kernels_of(l->call)->mask, chunks / (COMPACT_CHUNK_THREADS / 32) + 1,
            COMPACT_CHUNK_BLOCKS_PER_SM);
@@ -218,7 +216,7 @@ static void launch_mask(struct launches *l) {
 
 /* As published. */
 static void launch_phases(struct launches *l) {
-    const int64_t chunks = l->args->total / CHUNK + 1;
+    const int64_t chunks = l->args->total / COMPACT_CHUNK + 1;
     launch_mask(l);
     launch(l, topk_compact_launch_scan, chunks / COMPACT_SCANNED + 1, COMPACT_CHUNK_BLOCKS_PER_SM);
     launch(l, topk_compact_launch_scatter, chunks / (COMPACT_CHUNK_THREADS / 32) + 1,

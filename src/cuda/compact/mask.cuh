@@ -9,8 +9,6 @@
 
 #include "hits.cuh"
 
-static const int64_t CHUNK = SIMT_WARP * 32;
-
 /* Elements [begin, end) of memory. */
 struct element_span {
     int64_t begin, end;
@@ -49,9 +47,10 @@ template <typename Source>
 TOPK_DEVICE uint32_t ballot_span(const compact_source<Source> &source, const struct element_span &span,
                                  int64_t first) {
     const int64_t left = span.end - first;
-    return first >= span.begin && left >= CHUNK
+    return first >= span.begin && left >= COMPACT_CHUNK
                ? ballot_words<true>(source, span, first, 32)
-               : ballot_words<false>(source, span, first, left < CHUNK ? (uint32_t)(left + 31) / 32 : 32);
+               : ballot_words<false>(source, span, first,
+                                     left < COMPACT_CHUNK ? (uint32_t)(left + 31) / 32 : 32);
 }
 
 /* Writes a span's part of a word, if it has any. */
@@ -66,10 +65,10 @@ TOPK_DEVICE void add_word(const struct compact_args &a, const struct element_spa
 template <typename Source>
 TOPK_DEVICE void mask_dense(const struct compact_args &a, const compact_source<Source> &source) {
     const struct element_span span = {0, a.total};
-    const int64_t chunks = (a.total - 1) / CHUNK + 1, warps = (int64_t)simt_blocks() * simt_warps();
+    const int64_t chunks = (a.total - 1) / COMPACT_CHUNK + 1, warps = (int64_t)simt_blocks() * simt_warps();
     for (int64_t chunk = (int64_t)simt_block() * simt_warps() + simt_warp(); chunk < chunks; chunk += warps) {
-        uint32_t bits = ballot_span(source, span, chunk * CHUNK);
-        if (chunk * CHUNK + 32 * simt_lane() < a.total)
+        uint32_t bits = ballot_span(source, span, chunk * COMPACT_CHUNK);
+        if (chunk * COMPACT_CHUNK + 32 * simt_lane() < a.total)
             a.masks[chunk * SIMT_WARP + simt_lane()] = bits;
         if (a.chunk_counts != nullptr) {
             uint32_t count = simt_reduce_add(SIMT_ALL_LANES, simt_popc(bits));
@@ -89,7 +88,7 @@ TOPK_DEVICE void mask_part(const struct compact_args &a, const compact_source<So
         cursor.move_to(a, at, rows - 1);
         const int64_t end = cursor.end < to ? cursor.end : to, element = cursor.begin + (at - cursor.start);
         const struct element_span span = {element, element + (end - at)};
-        for (int64_t first = element / 32 * 32; first < span.end; first += CHUNK)
+        for (int64_t first = element / 32 * 32; first < span.end; first += COMPACT_CHUNK)
             add_word(a, span, first / 32 + simt_lane(), ballot_span(source, span, first));
         at = end;
     }
@@ -98,10 +97,10 @@ TOPK_DEVICE void mask_part(const struct compact_args &a, const compact_source<So
 template <typename Source>
 TOPK_DEVICE void mask_ragged(const struct compact_args &a, const compact_source<Source> &source) {
     const int64_t total = a.starts[a.rows.rows], warps = (int64_t)simt_blocks() * simt_warps();
-    for (int64_t chunk = (int64_t)simt_block() * simt_warps() + simt_warp(); chunk * CHUNK < total;
+    for (int64_t chunk = (int64_t)simt_block() * simt_warps() + simt_warp(); chunk * COMPACT_CHUNK < total;
          chunk += warps) {
-        int64_t from = chunk * CHUNK;
-        mask_part(a, source, from, total - from < CHUNK ? total : from + CHUNK);
+        int64_t from = chunk * COMPACT_CHUNK;
+        mask_part(a, source, from, total - from < COMPACT_CHUNK ? total : from + COMPACT_CHUNK);
     }
 }
 

@@ -28,7 +28,7 @@ TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_scan(s
     struct scan_shared s = carve_scan(arena);
     simt_wait_predecessor();
     simt_allow_successor();
-    scan_numbers(chunk_counts{a}, (a.total - 1) / CHUNK + 1, &a.tickets[1], a.words, a.word_count, s);
+    scan_numbers(chunk_counts{a}, (a.total - 1) / COMPACT_CHUNK + 1, &a.tickets[1], a.words, a.word_count, s);
 }
 
 /* ---- Phase 3 ---- */
@@ -47,8 +47,8 @@ TOPK_DEVICE void write_element(const struct compact_args &a, int64_t to, int64_t
 TOPK_DEVICE void write_chunk(const struct compact_args &a, int64_t chunk, uint32_t bits, int64_t base,
                              uint32_t before, uint32_t count) {
     const uint32_t lower = (1u << simt_lane()) - 1;
-    const int64_t first = chunk * CHUNK;
-    const bool plain = wants_positions(a.rows) && a.rows.rows == 1 && base + CHUNK <= a.capacity;
+    const int64_t first = chunk * COMPACT_CHUNK;
+    const bool plain = wants_positions(a.rows) && a.rows.rows == 1 && base + COMPACT_CHUNK <= a.capacity;
     int32_t *to = (int32_t *)a.rows.out_indices + base;
     const int32_t origin = plain ? (int32_t)(first + a.rows.index_base) : 0;
     if (count <= COMPACT_FEW && plain) {
@@ -72,9 +72,9 @@ TOPK_DEVICE void write_chunk(const struct compact_args &a, int64_t chunk, uint32
 /* The offsets of rows that start in a chunk; the last chunk's, too, of those at its end. All lanes. */
 TOPK_DEVICE void write_chunk_offsets(const struct compact_args &a, int64_t chunk, uint32_t bits, int64_t base,
                                      uint32_t before) {
-    const int64_t length = a.rows.length_max, begin = chunk * CHUNK;
-    const bool last = a.total - begin <= CHUNK;
-    const int64_t row_end = last ? a.rows.rows + 1 : (begin + CHUNK + length - 1) / length;
+    const int64_t length = a.rows.length_max, begin = chunk * COMPACT_CHUNK;
+    const bool last = a.total - begin <= COMPACT_CHUNK;
+    const int64_t row_end = last ? a.rows.rows + 1 : (begin + COMPACT_CHUNK + length - 1) / length;
     for (int64_t first = (begin + length - 1) / length; first < row_end; first += SIMT_WARP) {
         int64_t row = first + simt_lane();
         uint32_t place = row < row_end ? (uint32_t)(row * length - begin) : 0;
@@ -89,10 +89,10 @@ TOPK_DEVICE void write_chunk_offsets(const struct compact_args &a, int64_t chunk
 
 TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_scatter(struct compact_args a) {
     simt_wait_predecessor();
-    const int64_t chunks = (a.total - 1) / CHUNK + 1, warps = (int64_t)simt_blocks() * simt_warps();
+    const int64_t chunks = (a.total - 1) / COMPACT_CHUNK + 1, warps = (int64_t)simt_blocks() * simt_warps();
     const bool writes = a.rows.out_values != nullptr || a.rows.out_indices != nullptr;
     for (int64_t chunk = (int64_t)simt_block() * simt_warps() + simt_warp(); chunk < chunks; chunk += warps) {
-        bool inside = chunk * CHUNK + 32 * simt_lane() < a.total;
+        bool inside = chunk * COMPACT_CHUNK + 32 * simt_lane() < a.total;
         uint32_t bits = inside ? a.masks[chunk * SIMT_WARP + simt_lane()] : 0, count = simt_popc(bits);
         int64_t base = (int64_t)a.chunk_starts[chunk];
         uint32_t inclusive = warp_scan(count), before = inclusive - count;

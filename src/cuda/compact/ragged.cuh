@@ -21,7 +21,7 @@ template <typename Source> TOPK_HOST_DEVICE struct ragged_shared carve_ragged(si
     return s;
 }
 
-/* list_bits() for the bits of hits_of_several(). All lanes. */
+/* list_hits() for the bits of hits_of_several(). All lanes. */
 template <typename Source>
 TOPK_DEVICE void list_several(simt_shared<uint16_t> places, uint32_t hits, uint32_t before) {
     const uint32_t ITEMS = compact_shape<Source>::ITEMS, lower = (1u << simt_lane()) - 1;

@@ -36,7 +36,8 @@ enum {
 #endif
     /* Elements that are fetched before they are compared, where a tile has several rows. */
     COMPACT_BATCH = 4,
-    /* Elements of a chunk that a thread has in flight. */
+    /* Elements of a chunk, a word of bits for each lane of a warp; and those that a thread has in flight. */
+    COMPACT_CHUNK = 32 * 32,
     COMPACT_BALLOTS = 8,
     COMPACT_CHUNK_BLOCKS_PER_SM = 3,
     /* So few hits of a chunk are written by the lanes that have them. */
