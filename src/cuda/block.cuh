@@ -20,6 +20,13 @@ TOPK_DEVICE uint32_t warp_scan(uint32_t value) {
     return value;
 }
 
+/* The sum of the lanes before this one; *total is that of all. All lanes. */
+TOPK_DEVICE uint32_t sum_of_lanes(uint32_t value, uint32_t *total) {
+    uint32_t inclusive = warp_scan(value);
+    *total = simt_shuffle(SIMT_ALL_LANES, inclusive, SIMT_WARP - 1);
+    return inclusive - value;
+}
+
 /* The sum of what the warps before this one have put in their places, of which there are `warps`; *total is
  * that of all. All lanes. */
 TOPK_DEVICE uint32_t sum_of_warps(simt_shared<uint32_t> scratch, uint32_t warps, uint32_t *total) {

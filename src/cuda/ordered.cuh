@@ -34,9 +34,7 @@ struct ranked_bits {
 
 /* *count is the number of the warp's hits. All lanes. */
 TOPK_DEVICE struct ranked_bits rank_in_warp(uint32_t bits, uint32_t *count) {
-    uint32_t inclusive = warp_scan(simt_popc(bits));
-    *count = simt_shuffle(SIMT_ALL_LANES, inclusive, SIMT_WARP - 1);
-    return ranked_bits{bits, inclusive - simt_popc(bits)};
+    return ranked_bits{bits, sum_of_lanes(simt_popc(bits), count)};
 }
 
 /* A tile has many hits if more than one of this many elements is one. */

@@ -69,16 +69,21 @@ TOPK_DEVICE struct dense_tiles<Source> dense_tiles_of(const struct compact_args 
                                !one_row || indices || a.rows.out_values != nullptr};
 }
 
+template <typename Source> TOPK_HOST_DEVICE struct tile_shared carve_dense(simt_arena &arena) {
+    return carve_tiles<dense_tiles<Source>, compact_shape<Source>::AT_ONCE>(arena);
+}
+
 template <typename Source>
 TOPK_KERNEL TOPK_BOUNDS(COMPACT_THREADS, COMPACT_BLOCKS_PER_SM) void compact_dense(struct compact_args a) {
-    const int64_t size = compact_shape<Source>::DENSE_TILE, behind = behind_line(a, 0, (Source *)nullptr);
+    typedef compact_shape<Source> shape;
+    const int64_t size = shape::DENSE_TILE, behind = behind_line(a, 0, (Source *)nullptr);
+    const uint32_t tiles = (uint32_t)((a.total + behind - 1) / size + 1);
     simt_arena arena = simt_shared_arena();
-    struct tile_shared s = carve_tiles<dense_tiles<Source>>(arena);
+    struct tile_shared s = carve_dense<Source>(arena);
     simt_wait_predecessor();
-    run_tiles(dense_tiles_of<Source>(a),
-              tile_sequence{&a.tickets[1], sum_words_of(a.words, a.word_count),
-                            (uint32_t)((a.total + behind - 1) / size + 1)},
-              s);
+    run_tiles<dense_tiles<Source>, shape::AT_ONCE>(
+        dense_tiles_of<Source>(a), tile_sequence{&a.tickets[1], sum_words_of(a.words, a.word_count), tiles},
+        s);
 }
 
 #endif

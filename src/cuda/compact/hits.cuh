@@ -26,6 +26,32 @@ template <> struct compact_raw<mask_bits> { uint32_t bits; };
 
 /* ---- Elements that are compared ---- */
 
+/* Four bytes at once. */
+static const uint32_t TOP_BITS = 0x80808080u;
+
+TOPK_DEVICE uint32_t four_times(uint32_t byte) {
+    return byte * 0x01010101u;
+}
+
+/* All bits of those bytes whose top bit is set. */
+TOPK_DEVICE uint32_t negative_bytes(uint32_t bytes) {
+    uint32_t ones = (bytes & TOP_BITS) >> 7;
+    return (ones << 8) - ones;
+}
+
+/* The top bit of each byte says whether byte - begin is at most span, modulo 256. The low seven bits are
+ * subtracted where a bit set above them keeps the next byte from being borrowed from. */
+TOPK_DEVICE uint32_t bytes_in_arc(uint32_t bytes, uint32_t begin, uint32_t span) {
+    uint32_t turned = ((bytes | TOP_BITS) - (begin & ~TOP_BITS)) ^ ((bytes ^ ~begin) & TOP_BITS);
+    uint32_t low_at_most = (span | TOP_BITS) - (turned & ~TOP_BITS);
+    return (span & ~turned) | ((span | ~turned) & low_at_most);
+}
+
+/* The top bits of eight bytes side by side, those of `low` first. */
+TOPK_DEVICE uint32_t gather_tops(uint32_t low, uint32_t high) {
+    return ((low >> 7 & 0x01010101u) | (high >> 3 & 0x10101010u)) * 0x01020408u >> 24;
+}
+
 /* An element is compared as the upper bits of a word of at least 32: what is below them makes no difference.
  */
 template <typename Source> struct compact_source {
@@ -101,10 +127,29 @@ template <typename Source> struct compact_source {
         return complement ? ~hits & low_bits(shape::ITEMS) : hits;
     }
     template <bool FLIPS> TOPK_MEMBER uint32_t hits_of(const compact_raw<Source> &raw) const {
+        if (sizeof(Source) == 1)
+            return hits_of_bytes<FLIPS>(raw);
         uint32_t hits = 0;
 #pragma unroll
         for (uint32_t i = 0; i < shape::ITEMS; i++)
             hits |= (uint32_t)in_arc<FLIPS>(element_of(raw.groups[i / shape::PER], i % shape::PER)) << i;
+        return hits;
+    }
+
+    template <bool FLIPS> TOPK_MEMBER uint32_t bytes_met(uint32_t bytes) const {
+        if (FLIPS)
+            bytes ^= negative_bytes(bytes) & four_times((uint32_t)flip >> 24);
+        return bytes_in_arc(bytes, four_times((uint32_t)begin >> 24), four_times((uint32_t)span >> 24));
+    }
+    template <bool FLIPS> TOPK_MEMBER uint32_t hits_of_bytes(const compact_raw<Source> &raw) const {
+        uint32_t hits = 0;
+#pragma unroll
+        for (uint32_t g = 0; g < shape::GROUPS; g++) {
+            const simt_u32x4 &group = raw.groups[g];
+            uint32_t low = gather_tops(bytes_met<FLIPS>(group.x), bytes_met<FLIPS>(group.y)),
+                     high = gather_tops(bytes_met<FLIPS>(group.z), bytes_met<FLIPS>(group.w));
+            hits |= (low | high << 8) << g * shape::PER;
+        }
         return hits;
     }
 

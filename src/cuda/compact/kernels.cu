@@ -24,7 +24,7 @@ typedef uint64_t source_t;
 
 template <typename Source> static uint32_t dense_shared_bytes(void) {
     simt_arena arena = simt_measuring_arena();
-    (void)carve_tiles<dense_tiles<Source>>(arena);
+    (void)carve_dense<Source>(arena);
     return arena.used_bytes;
 }
 
@@ -64,7 +64,10 @@ template <typename Source> static constexpr int64_t step_of(void) {
 
 template <typename Source>
 static int launch_mask(const struct compact_grid *grid, const struct compact_args *args) {
-    return simt_launch(shape_of("compact_mask", grid, COMPACT_CHUNK_THREADS, 0), compact_mask<Source>, *args);
+    return args->dense ? simt_launch(shape_of("compact_mask", grid, COMPACT_CHUNK_THREADS, 0),
+                                     compact_mask<Source>, *args)
+                       : simt_launch(shape_of("compact_mask_ragged", grid, COMPACT_CHUNK_THREADS, 0),
+                                     compact_mask_ragged<Source>, *args);
 }
 
 /* Where a block has too little shared memory for it, dense rows are not served as such. */
@@ -72,7 +75,8 @@ template <typename Source> static int prepare_passes(uint32_t shared_bytes_max) 
     int error = simt_prepare(compact_ragged<Source>, ragged_shared_bytes<Source>());
     if (error == 0 && dense_shared_bytes<Source>() <= shared_bytes_max)
         error = simt_prepare(compact_dense<Source>, dense_shared_bytes<Source>());
-    return error != 0 ? error : simt_prepare(compact_mask<Source>, 0);
+    error = error != 0 ? error : simt_prepare(compact_mask<Source>, 0);
+    return error != 0 ? error : simt_prepare(compact_mask_ragged<Source>, 0);
 }
 
 extern "C" const struct compact_kernels KERNELS = {prepare_passes<source_t>, step_of<source_t>(),

@@ -104,15 +104,19 @@ TOPK_DEVICE void mask_ragged(const struct compact_args &a, const compact_source<
     }
 }
 
+/* For rows without gaps, and for others. */
 template <typename Source>
 TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_mask(struct compact_args a) {
     simt_wait_predecessor();
     simt_allow_successor();
-    const compact_source<Source> source = source_of(a, (Source *)nullptr);
-    if (a.dense)
-        mask_dense(a, source);
-    else
-        mask_ragged(a, source);
+    mask_dense(a, source_of(a, (Source *)nullptr));
+}
+
+template <typename Source>
+TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, 2) void compact_mask_ragged(struct compact_args a) {
+    simt_wait_predecessor();
+    simt_allow_successor();
+    mask_ragged(a, source_of(a, (Source *)nullptr));
 }
 
 #endif

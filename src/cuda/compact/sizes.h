@@ -34,6 +34,8 @@ enum {
     /* Where a tile begins or ends inside of a row is a multiple of this, in memory. */
     COMPACT_LINE_BYTES = 128,
 #endif
+    /* Tiles that dense rows are read by at once, where elements are of 8 bits or of one: such tiles are small. */
+    COMPACT_TILES_8 = 2,
     /* Elements that are fetched before they are compared, where a tile has several rows. */
     COMPACT_BATCH = 4,
     /* Elements of a chunk, a word of bits for each lane of a warp; and those that a thread has in flight. */

@@ -28,7 +28,8 @@ template <typename Source> struct compact_shape {
                           GROUPS = sizeof(Source) == 1 ? COMPACT_GROUPS_8 : COMPACT_GROUPS,
                           LINE = COMPACT_LINE_BYTES / sizeof(Source), ITEMS = PER * GROUPS,
                           TILE = COMPACT_RAGGED_THREADS * ITEMS, STEP = TILE - LINE,
-                          DENSE_TILE = COMPACT_WORKERS * ITEMS;
+                          DENSE_TILE = COMPACT_WORKERS * ITEMS,
+                          AT_ONCE = sizeof(Source) == 1 ? COMPACT_TILES_8 : 1;
     static_assert(LINE <= STEP, "each tile has a boundary of its own");
     static_assert(LINE <= DENSE_TILE, "compact.c counts on it");
 };
@@ -36,7 +37,7 @@ template <typename Source> struct compact_shape {
 template <> struct compact_shape<mask_bits> {
     static const uint32_t PER = COMPACT_BITS, GROUPS = 1, LINE = 1, ITEMS = PER,
                           TILE = COMPACT_RAGGED_THREADS * ITEMS, STEP = TILE,
-                          DENSE_TILE = COMPACT_WORKERS * ITEMS;
+                          DENSE_TILE = COMPACT_WORKERS * ITEMS, AT_ONCE = COMPACT_TILES_8;
 };
 
 static_assert(COMPACT_RAGGED_THREADS * COMPACT_BITS <= 1 << 16, "places have 16 bits");
