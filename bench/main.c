@@ -30,8 +30,8 @@ static const struct argp_option options[] = {
     {"rows", first_dimension + BENCH_ROWS, "LIST", 0, "rows, e.g. 65536 or 2^16", 1},
     {"n", first_dimension + BENCH_N, "LIST", 0, "elements of a row", 1},
     {"k", first_dimension + BENCH_K, "LIST", 0, "e.g. 10, 10^5, n/100, n", 1},
-    {"keep", first_dimension + BENCH_KEEP, "LIST", 0, "where: percent of the elements that match", 1},
-    {"predicate", first_dimension + BENCH_PREDICATE, "LIST", 0, "CUDA, where: greater, byte-mask, bit-mask",
+    {"keep", first_dimension + BENCH_KEEP, "LIST", 0, "predicates: percent of the elements that match", 1},
+    {"predicate", first_dimension + BENCH_PREDICATE, "LIST", 0, "CUDA: greater, at-most, byte-mask, bit-mask",
      1},
     {"outputs", first_dimension + BENCH_OUTPUTS, "LIST", 0, "CUDA, where: indices, values, both, count", 1},
     {"direction", first_dimension + BENCH_DIRECTION, "LIST", 0, "largest, smallest", 1},
@@ -255,7 +255,8 @@ int main(int argc, char **argv) {
             "  CPU   select, sizes, data, rows, large-k, kth, where\n"
             "  CUDA  select, sizes, data, rows, large-k, kth, peers, peers-GROUP, air-figures, air-fig6,\n"
             "        air-fig7, air-fig9, air-fig10, air-alpha, air-table3, where, where-figures,\n"
-            "        where-share, where-n, where-types, where-outputs, where-phases\n");
+            "        where-share, where-n, where-types, where-outputs, where-phases, filtered, count,\n"
+            "        mask\n");
         return EXIT_FAILURE;
     }
     int status = open_context(&arguments);

@@ -16,9 +16,10 @@ import os
 AXES = {"n": "elements of a row", "k": "k", "rows": "rows", "alpha": "alpha", "keep_percent": "percent kept"}
 MEASURES = {"call_us": "microseconds", "to_limit": "times the limit"}
 # What tells one line of a plot from another; the axis itself is left out.
-SERIES = ["what", "operation", "type", "data", "rows", "n", "k", "order", "ties", "index", "method", "tuning",
-          "launch", "predicate", "outputs", "threads", "cache", "features"]
-HIDDEN = {"alpha": {"tuning"}, "keep_percent": {"k"}}  # what the axis stands for
+SERIES = ["what", "operation", "type", "data", "rows", "n", "k", "keep_percent", "order", "ties", "index", "method",
+          "tuning", "launch", "predicate", "outputs", "threads", "cache", "features"]
+HIDDEN = {"alpha": {"tuning"}}  # what the axis stands for
+COUNTING = {"where", "count", "mask"}  # their k is the number of matches, which follows from n and the share
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 480, 70, 330, 40, 50
 COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#7b4b94", "#e377c2", "#8c564b", "#555555"]
@@ -44,12 +45,10 @@ def gather(results, axis, measure):
     """{series: {x: y}} of the series that have at least two points."""
     series = {}
     for line in results:
-        # The number of matches follows from n, so that it tells no line of where from another.
-        where = line["operation"] == "where"
-        if not line[measure] or (where and axis == "k"):
+        counting = line["operation"] in COUNTING
+        if not line[measure] or (counting and axis == "k"):
             continue
-        key = tuple(line["keep_percent"] + " %" if name == "k" and where else line[name]
-                    for name in series_names(axis))
+        key = tuple("" if name == "k" and counting else line[name] for name in series_names(axis))
         if float(line[axis]) > 0:
             series.setdefault(key, {})[float(line[axis])] = float(line[measure])
     return {key: points for key, points in series.items() if len(points) > 1}
@@ -62,8 +61,10 @@ def labels(names, keys):
     told = [i for i in range(len(names)) if tells(i)]
 
     def part(name, value):
+        if name == "keep_percent":
+            return f"{value} %" if value != "0" else ""
         return f"{name} {value}" if value.isdigit() else value
-    return [" ".join(part(names[i], key[i]) for i in told) for key in keys]
+    return [" ".join(filter(None, (part(names[i], key[i]) for i in told))) for key in keys]
 
 
 class Scale:

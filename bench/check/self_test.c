@@ -112,6 +112,21 @@ static void spoil_count(const bench_point *point, bench_outputs *outputs) {
     --outputs->offsets[point->rows];
 }
 
+static void spoil_row_count(const bench_point *point, bench_outputs *outputs) {
+    ++outputs->counts[point->rows - 1];
+}
+
+static void spoil_row_counts(const bench_point *point, bench_outputs *outputs) {
+    (void)point;
+    ++outputs->counts[0];
+    --outputs->counts[1];
+}
+
+static void spoil_bit(const bench_point *point, bench_outputs *outputs) {
+    (void)point;
+    outputs->mask[outputs->value_bytes - 1] ^= 0x80;
+}
+
 /* A suite option per dimension that matters here. */
 typedef struct trial {
     const char *what, *suite, *data, *k, *order, *ties;
@@ -142,6 +157,16 @@ static const trial trials[] = {
     {"a changed count of matches", "where", "uniform", "0", "best", "lowest", spoil_count},
 };
 
+/* Of suites that only a GPU has, by a byte mask. */
+static const trial gpu_trials[] = {
+    {"a changed value of a match", "filtered", "uniform", "50", "any", "any", spoil_value},
+    {"an equal element that is no match", "filtered", "all-equal", "50", "best", "lowest", spoil_payload},
+    {"more results than matches", "filtered", "uniform", "500", "best", "lowest", spoil_padding},
+    {"a changed count of a row", "count", "uniform", "0", "best", "lowest", spoil_row_count},
+    {"a match counted for another row", "count", "uniform", "0", "best", "lowest", spoil_row_counts},
+    {"a changed bit", "mask", "uniform", "0", "best", "lowest", spoil_bit},
+};
+
 static bool try_point(const trial *each, const bench_point *point, bench_trial_run *run, void *state) {
     bench_verdict right = {false, false, ""};
     bench_verdict spoilt = {true, true, ""};
@@ -159,28 +184,36 @@ static bool try_point(const trial *each, const bench_point *point, bench_trial_r
     return true;
 }
 
-bool bench_self_test(bench_device device, bench_trial_run *run, void *state) {
+static bool try_all(const trial *list, size_t count, bench_device device, bench_trial_run *run, void *state) {
     bool ok = true;
-    for (size_t i = 0; i < sizeof trials / sizeof *trials; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         const char *lists[BENCH_DIMENSIONS] = {[BENCH_TYPE] = "f32",
-                                               [BENCH_DIST] = trials[i].data,
+                                               [BENCH_DIST] = list[i].data,
                                                [BENCH_ROWS] = "3",
                                                [BENCH_N] = "1000",
-                                               [BENCH_K] = trials[i].k,
+                                               [BENCH_K] = list[i].k,
                                                [BENCH_KEEP] = "10",
-                                               [BENCH_ORDER] = trials[i].order,
-                                               [BENCH_TIES] = trials[i].ties,
+                                               [BENCH_PREDICATE] = list == gpu_trials ? "byte-mask" : NULL,
+                                               [BENCH_ORDER] = list[i].order,
+                                               [BENCH_TIES] = list[i].ties,
                                                [BENCH_INDEX] = "i32"};
         bench_point *points = NULL;
         char error[128] = "no points";
-        const int count = bench_suite_points(device, trials[i].suite, lists, &points, error, sizeof error);
-        if (count < 1) {
-            printf("FAIL  %s: %s\n", trials[i].what, error);
+        const int found = bench_suite_points(device, list[i].suite, lists, &points, error, sizeof error);
+        if (found < 1) {
+            printf("FAIL  %s: %s\n", list[i].what, error);
         }
-        ok = count >= 1 && try_point(&trials[i], &points[0], run, state) && ok;
-        if (count >= 1) {
+        ok = found >= 1 && try_point(&list[i], &points[0], run, state) && ok;
+        if (found >= 1) {
             free(points);
         }
     }
     return ok;
+}
+
+bool bench_self_test(bench_device device, bench_trial_run *run, void *state) {
+    const bool ok = try_all(trials, sizeof trials / sizeof *trials, device, run, state);
+    return device == BENCH_CPU
+               ? ok
+               : try_all(gpu_trials, sizeof gpu_trials / sizeof *gpu_trials, device, run, state) && ok;
 }

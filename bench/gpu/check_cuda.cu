@@ -4,6 +4,7 @@
 #include "check/keys.hpp"
 #include "data/random.h"
 #include "gpu/launch_cuda.cuh"
+#include "gpu/match_cuda.cuh"
 
 #include <cstdio>
 
@@ -13,10 +14,12 @@ using counter = unsigned long long; /* what atomics are for */
 
 /* What is wrong, the worst last: of several findings the first row's is told. */
 enum finding {
+    finding_mask,
     finding_padding_index,
     finding_padding_value,
     finding_index,
     finding_value,
+    finding_no_match,
     finding_twice,
     finding_order,
     finding_not_best,
@@ -28,10 +31,12 @@ enum finding {
     findings
 };
 const char *const sentences[] = {
+    "the mask was changed",
     "index of padding",
     "value of padding",
     "index outside the row",
     "value is not that of the index",
+    "an element that does not match",
     "an element twice",
     "order",
     "an element that is not among the best",
@@ -50,6 +55,7 @@ struct row_counts {
     counter taken_better, taken_equal; /* results above the threshold and with it */
     counter better, equal;             /* elements of the row likewise */
     counter equal_to_last;             /* those of the equal at positions below `last` */
+    counter matches;                   /* elements that take part: all, where there is no predicate */
 };
 
 /* What the host gets. */
@@ -70,12 +76,21 @@ template <typename W> struct subject {
     const void *indices;
     bool wide_indices;
     const std::int64_t *better, *equal; /* kth */
+    bool filtered;                      /* only elements that match take part */
+    bench_match match;
+    const unsigned char *mask; /* null: none */
+    bool mask_in_bits;
     row_counts *counts;
     unsigned *seen; /* a bit for each element of the input */
     verdict *result;
 
-    __device__ std::int64_t taken() const {
-        return k < n ? k : n;
+    /* Results of a row; the matches must have been counted. */
+    __device__ std::int64_t taken(std::int64_t r) const {
+        const std::int64_t matches = static_cast<std::int64_t>(counts[r].matches);
+        return k < matches ? k : matches;
+    }
+    __device__ bool takes_part(W bits, std::int64_t e) const {
+        return !filtered || match(bits, e);
     }
     __device__ counter key(W bits) const {
         return bench::key_of<W>(type, direction, bits);
@@ -97,9 +112,32 @@ template <typename W> struct clear_rows {
     subject<W> s;
 
     __device__ void operator()(std::int64_t r) const {
-        s.counts[r] = {~counter(0), 0, 0, 0, 0, 0, 0};
+        s.counts[r] = {~counter(0), 0, 0, 0, 0, 0, 0, s.filtered ? 0 : static_cast<counter>(s.n)};
         if (s.better != nullptr) {
             s.counts[r].threshold = s.key(s.values[r]);
+        }
+    }
+};
+
+/* The matches of each row, and whether the mask is what was made of them. A worker takes every `workers`-th
+ * element of one row. */
+template <typename W> struct count_matches {
+    subject<W> s;
+    std::int64_t workers;
+
+    __device__ void operator()(std::int64_t worker) const {
+        const std::int64_t r = worker / workers;
+        counter matches = 0;
+        for (std::int64_t i = worker % workers; i < s.n; i += workers) {
+            const std::int64_t e = r * s.n + i;
+            const bool match = s.match(s.input[e], e);
+            matches += match;
+            if (s.mask != nullptr && bench_masked(s.mask, s.mask_in_bits, e) != match) {
+                s.find(r, finding_mask);
+            }
+        }
+        if (matches != 0) {
+            atomicAdd(&s.counts[r].matches, matches);
         }
     }
 };
@@ -131,7 +169,7 @@ template <typename W> struct look_at_slot {
 
     __device__ void operator()(std::int64_t slot) const {
         const std::int64_t r = slot / s.k, j = slot % s.k;
-        if (j >= s.taken()) {
+        if (j >= s.taken(r)) {
             padding(r, j);
             return;
         }
@@ -144,6 +182,9 @@ template <typename W> struct look_at_slot {
         const W bits = s.input[at];
         if (s.values[r * s.pitch + j] != bits) {
             s.find(r, finding_value);
+        }
+        if (!s.takes_part(bits, at)) {
+            s.find(r, finding_no_match);
         }
         const unsigned bit = 1u << (at % 32);
         if (atomicOr(&s.seen[at / 32], bit) & bit) {
@@ -160,7 +201,7 @@ template <typename W> struct look_at_slot {
     }
 };
 
-/* The results again, now that their threshold is known. A worker takes every `workers`-th of one row. */
+/* The results again, now that their threshold is known; shared out in the same way. */
 template <typename W> struct count_results {
     subject<W> s;
     std::int64_t workers;
@@ -168,8 +209,9 @@ template <typename W> struct count_results {
     __device__ void operator()(std::int64_t worker) const {
         const std::int64_t r = worker / workers;
         row_counts *counts = &s.counts[r];
+        const std::int64_t taken = s.taken(r);
         counter better = 0, equal = 0, last = 0;
-        for (std::int64_t j = worker % workers; j < s.taken(); j += workers) {
+        for (std::int64_t j = worker % workers; j < taken; j += workers) {
             const std::int64_t i = s.index(r, j);
             if (!s.inside(i)) {
                 continue; /* found already */
@@ -191,7 +233,7 @@ template <typename W> struct count_results {
     }
 };
 
-/* All elements, shared out in the same way. */
+/* All elements that take part, and a checksum of all; likewise. */
 template <typename W> struct count_elements {
     subject<W> s;
     std::int64_t workers;
@@ -202,12 +244,16 @@ template <typename W> struct count_elements {
         const counter threshold = counts->threshold, last = counts->last;
         counter better = 0, equal = 0, equal_to_last = 0, checksum = 0;
         for (std::int64_t i = worker % workers; i < s.n; i += workers) {
-            const W bits = s.input[r * s.n + i];
+            const std::int64_t e = r * s.n + i;
+            const W bits = s.input[e];
+            checksum += bench_random(bits, e);
+            if (!s.takes_part(bits, e)) {
+                continue;
+            }
             const counter key = s.key(bits);
             better += key > threshold;
             equal += key == threshold;
             equal_to_last += key == threshold && static_cast<counter>(i) < last;
-            checksum += bench_random(bits, r * s.n + i);
         }
         if (better != 0) {
             atomicAdd(&counts->better, better);
@@ -227,7 +273,7 @@ template <typename W> struct judge_select {
 
     __device__ void operator()(std::int64_t r) const {
         const row_counts row = s.counts[r];
-        const counter taken = static_cast<counter>(s.taken());
+        const counter taken = static_cast<counter>(s.taken(r));
         if (taken == 0) {
             return;
         }
@@ -278,6 +324,7 @@ template <typename W> bool run_passes(const subject<W> &s, bool select, cudaStre
     const std::int64_t of_row = s.rows > 0 ? workers_of(s.rows, s.n) : 1;
     const std::int64_t of_results = slots > 0 ? workers_of(s.rows, s.k) : 0;
     return bench_for_each(s.rows, clear_rows<W>{s}, stream) &&
+           (!s.filtered || bench_for_each(s.rows * of_row, count_matches<W>{s, of_row}, stream)) &&
            bench_for_each(slots, look_at_slot<W>{s}, stream) &&
            bench_for_each(s.rows * of_results, count_results<W>{s, of_results}, stream) &&
            bench_for_each(s.rows * of_row, count_elements<W>{s, of_row}, stream) &&
@@ -288,7 +335,7 @@ template <typename W> bool run_passes(const subject<W> &s, bool select, cudaStre
 template <typename W>
 bool check(const bench_gpu_checker *checker, const bench_point *point, const void *input,
            const bench_gpu_outputs *outputs, cudaStream_t stream) {
-    const bool select = point->operation == TOPK_OPERATION_SELECT;
+    const bool select = point->operation != TOPK_OPERATION_KTH;
     const bench_outputs &view = outputs->view;
     subject<W> s = {};
     s.type = point->type;
@@ -305,6 +352,10 @@ bool check(const bench_gpu_checker *checker, const bench_point *point, const voi
     s.wide_indices = point->index_type == TOPK_INDEX_I64;
     s.better = view.better;
     s.equal = view.equal;
+    s.filtered = bench_has_predicate(point);
+    s.match = bench_match_of(point->type, &checker->truth);
+    s.mask = static_cast<const unsigned char *>(checker->mask);
+    s.mask_in_bits = point->predicate == BENCH_BIT_MASK;
     s.counts = static_cast<row_counts *>(checker->rows.data);
     s.seen = static_cast<unsigned *>(checker->seen.data);
     s.result = static_cast<verdict *>(checker->verdict.data);
@@ -343,7 +394,7 @@ bool prepare(bench_gpu_checker *checker, const bench_point *point, cudaStream_t 
 bool bench_gpu_check(bench_gpu_checker *checker, const bench_point *point, const void *input,
                      const bench_gpu_outputs *outputs, cudaStream_t stream, std::uint64_t *checksum,
                      char *reason, std::size_t reason_bytes) {
-    if (point->operation == TOPK_OPERATION_WHERE) {
+    if (!bench_has_k(point)) {
         return bench_gpu_check_where(checker, point, input, outputs, stream, checksum, reason, reason_bytes);
     }
     verdict found = {0, 0};

@@ -17,13 +17,22 @@ using counter = unsigned long long; /* what atomics are for */
 constexpr std::int64_t chunk = 4096;
 constexpr unsigned whole_warp = 0xffffffffu;
 
-enum finding { finding_index, finding_value, finding_outside, finding_no_match, finding_twice, findings };
+enum finding {
+    finding_index,
+    finding_value,
+    finding_outside,
+    finding_no_match,
+    finding_twice,
+    finding_bit,
+    findings
+};
 const char *const sentences[] = {
     "not the index of this match",
     "not the value of this match",
     "index outside the row",
     "an element that does not match",
     "an element twice",
+    "not the bit of this element",
 };
 static_assert(sizeof sentences / sizeof *sentences == findings, "a sentence for each finding");
 
@@ -47,16 +56,14 @@ template <typename W> struct subject {
     const std::int64_t *offsets; /* null: not all are given */
     std::int64_t *places;        /* of the first match of each chunk; before that, how many a chunk has */
     const unsigned char *mask;   /* null: none */
-    bool bits;                   /* of the mask, or bytes */
+    bool mask_in_bits;           /* or in bytes */
+    const unsigned char *bits;   /* null: no bit mask was asked for */
     unsigned *seen;              /* a bit for each element of the input */
     verdict *result;
 
     __device__ std::int64_t index(std::int64_t slot) const {
         return wide_indices ? static_cast<const std::int64_t *>(indices)[slot]
                             : static_cast<const std::int32_t *>(indices)[slot];
-    }
-    __device__ bool masked(std::int64_t e) const {
-        return bits ? (mask[e / 8] >> (e % 8) & 1) != 0 : mask[e] != 0;
     }
     __device__ void find(std::int64_t place, finding what) const {
         atomicMin(&result->first, static_cast<counter>(place) * findings + what);
@@ -74,7 +81,8 @@ __device__ inline std::int64_t chunk_stride() {
     return static_cast<std::int64_t>(gridDim.x) * blockDim.x / 32;
 }
 
-/* The matches of each chunk; a checksum of the elements; and whether the mask is what was made of them. */
+/* The matches of each chunk; a checksum of the elements; whether the mask is what was made of them, and what
+ * was written if that is one. */
 template <typename W> __global__ void count_chunks(subject<W> s, std::int64_t chunks) {
     const int lane = static_cast<int>(threadIdx.x % 32);
     counter checksum = 0;
@@ -84,11 +92,15 @@ template <typename W> __global__ void count_chunks(subject<W> s, std::int64_t ch
             bool match = false;
             if (e < s.elements) {
                 const W bits = s.input[e];
-                match = s.match(bits);
+                match = s.match(bits, e);
                 checksum += bench_random(bits, e);
-                if (s.mask != nullptr && s.masked(e) != match) {
+                if (s.mask != nullptr && bench_masked(s.mask, s.mask_in_bits, e) != match) {
                     s.result->mask_differs = 1;
                 }
+            }
+            /* Up to the end of the last byte. */
+            if (s.bits != nullptr && e < (s.elements + 7) / 8 * 8 && bench_masked(s.bits, true, e) != match) {
+                s.find(e, finding_bit);
             }
             count += __popc(__ballot_sync(whole_warp, match));
         }
@@ -107,7 +119,7 @@ template <typename W> __global__ void check_chunks(subject<W> s, std::int64_t ch
         for (std::int64_t e = c * chunk + lane; e - lane < (c + 1) * chunk; e += 32) {
             const bool inside = e < s.elements;
             const W bits = inside ? s.input[e] : W(0);
-            const bool match = inside && s.match(bits);
+            const bool match = inside && s.match(bits, e);
             const unsigned matches = __ballot_sync(whole_warp, match);
             const std::int64_t mine = place + __popc(matches & ((1u << lane) - 1));
             const std::int64_t row = s.rows == 1 || !inside ? 0 : e / s.n;
@@ -138,7 +150,7 @@ template <typename W> struct check_any_order {
             s.find(place, finding_outside);
             return;
         }
-        if (!s.match(s.input[i])) {
+        if (!s.match(s.input[i], i)) {
             s.find(place, finding_no_match);
         }
         const unsigned bit = 1u << (i % 32);
@@ -164,10 +176,12 @@ bool copy_back(void *to, const void *from, std::size_t bytes, cudaStream_t strea
            bench_device_ok(cudaStreamSynchronize(stream), "checking");
 }
 
-/* From the counts of the chunks to the places where they begin; *matches gets the sum. */
+/* From the counts of chunks or rows to the places where they begin; *matches gets the sum. Wrong counts may
+ * wrap. */
 bool sum_up(std::int64_t *places, std::int64_t chunks, std::int64_t *matches, cudaStream_t stream) try {
-    std::vector<std::int64_t> host(static_cast<std::size_t>(chunks));
+    std::vector<counter> host(static_cast<std::size_t>(chunks));
     const std::size_t bytes = host.size() * sizeof host[0];
+    counter sum = 0;
     *matches = 0;
     if (chunks == 0) {
         return true;
@@ -175,11 +189,12 @@ bool sum_up(std::int64_t *places, std::int64_t chunks, std::int64_t *matches, cu
     if (!copy_back(host.data(), places, bytes, stream)) {
         return false;
     }
-    for (std::int64_t &each : host) {
-        const std::int64_t count = each;
-        each = *matches;
-        *matches += count;
+    for (counter &each : host) {
+        const counter count = each;
+        each = sum;
+        sum += count;
     }
+    *matches = static_cast<std::int64_t>(sum);
     return bench_device_ok(cudaMemcpyAsync(places, host.data(), bytes, cudaMemcpyHostToDevice, stream),
                            "checking") &&
            bench_device_ok(cudaStreamSynchronize(stream), "checking");
@@ -208,6 +223,11 @@ template <typename W> bool run_passes(subject<W> &s, const bench_gpu_outputs *ou
     return bench_launch(check_chunks<W>, blocks, threads, stream, s, chunks);
 }
 
+/* count: where the matches of each row begin, by what was counted. */
+std::int64_t *starts_of(const bench_gpu_checker *checker) {
+    return static_cast<std::int64_t *>(checker->rows.data);
+}
+
 template <typename W>
 bool check(const bench_gpu_checker *checker, const bench_point *point, const void *input,
            const bench_gpu_outputs *outputs, cudaStream_t stream, std::int64_t *matches) {
@@ -222,10 +242,13 @@ bool check(const bench_gpu_checker *checker, const bench_point *point, const voi
     s.values = static_cast<const W *>(view.values);
     s.indices = view.indices;
     s.wide_indices = point->index_type == TOPK_INDEX_I64;
-    s.offsets = outputs->count_alone ? nullptr : view.offsets;
+    s.offsets = point->operation == TOPK_OPERATION_COUNT ? starts_of(checker)
+                : outputs->count_alone                   ? nullptr
+                                                         : view.offsets;
     s.places = static_cast<std::int64_t *>(checker->places.data);
     s.mask = static_cast<const unsigned char *>(checker->mask);
-    s.bits = point->predicate == BENCH_BIT_MASK;
+    s.mask_in_bits = point->predicate == BENCH_BIT_MASK;
+    s.bits = view.mask;
     s.seen = static_cast<unsigned *>(checker->seen.data);
     s.result = static_cast<verdict *>(checker->verdict.data);
     const bool ok = run_passes(s, outputs, stream);
@@ -254,7 +277,8 @@ bool prepare(bench_gpu_checker *checker, const bench_point *point, const bench_g
         (elements + static_cast<std::size_t>(chunk) - 1) / static_cast<std::size_t>(chunk);
     const std::size_t seen_bytes = outputs->any_order ? (elements / 32 + 1) * sizeof(unsigned) : 0;
     const verdict blank = {~counter(0), ~counter(0), 0, 0};
-    return bench_buffer_make(&checker->places, chunks * sizeof(std::int64_t)) &&
+    return bench_buffer_make(&checker->rows, static_cast<std::size_t>(point->rows) * sizeof(std::int64_t)) &&
+           bench_buffer_make(&checker->places, chunks * sizeof(std::int64_t)) &&
            bench_buffer_make(&checker->seen, seen_bytes) &&
            bench_buffer_make(&checker->verdict, sizeof blank) &&
            (seen_bytes == 0 ||
@@ -264,9 +288,21 @@ bool prepare(bench_gpu_checker *checker, const bench_point *point, const bench_g
                "checking");
 }
 
-/* The number of all matches, as the outputs tell it. */
-bool read_count(const bench_point *point, const bench_gpu_outputs *outputs, std::int64_t *count,
-                cudaStream_t stream) {
+/* The number of all matches, as the outputs tell it; counts of rows become the places where they begin. */
+bool read_count(const bench_gpu_checker *checker, const bench_point *point, const bench_gpu_outputs *outputs,
+                std::int64_t *count, cudaStream_t stream) {
+    if (point->operation == TOPK_OPERATION_COUNT) {
+        std::int64_t *starts = starts_of(checker);
+        return bench_device_ok(cudaMemcpyAsync(starts, outputs->view.counts,
+                                               static_cast<std::size_t>(point->rows) * sizeof *starts,
+                                               cudaMemcpyDeviceToDevice, stream),
+                               "checking") &&
+               sum_up(starts, point->rows, count, stream);
+    }
+    if (point->operation == TOPK_OPERATION_MASK) {
+        *count = checker->truth.matches; /* not among the outputs */
+        return true;
+    }
     if (outputs->host_count != nullptr) {
         *count = *outputs->host_count;
         return true;
@@ -287,8 +323,8 @@ bool bench_gpu_check_where(bench_gpu_checker *checker, const bench_point *point,
     verdict found = {};
     std::int64_t matches = 0, count = 0;
     const bool ok = prepare(checker, point, outputs, stream) &&
+                    read_count(checker, point, outputs, &count, stream) &&
                     check_width(checker, point, input, outputs, stream, &matches) &&
-                    read_count(point, outputs, &count, stream) &&
                     copy_back(&found, checker->verdict.data, sizeof found, stream);
     *checksum = found.checksum;
     if (!ok) {
@@ -304,7 +340,7 @@ bool bench_gpu_check_where(bench_gpu_checker *checker, const bench_point *point,
         return false;
     }
     if (found.offset != ~counter(0)) {
-        std::snprintf(reason, reason_bytes, "row %llu: offset", found.offset);
+        std::snprintf(reason, reason_bytes, "row %llu: offset, or a count before it", found.offset);
         return false;
     }
     if (found.first != ~counter(0)) {

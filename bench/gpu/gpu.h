@@ -50,14 +50,16 @@ typedef struct bench_gpu_result {
     bench_gpu_outcome outcome;
     char reason[192]; /* why not */
     bool invalid;     /* one read takes longer than it should on this GPU: VOID */
-    int64_t k;        /* where: the number of matches */
+    int64_t k;        /* of a point that has none: the number of matches */
     const char *reader;
     double read_us;
-    double limit_us; /* where: one read, and the results written as fast as a copy; else one read */
+    double limit_us; /* one read; select_where: and that of the mask; where, mask: and what they write */
     bench_quartiles call_us;
     double host_us; /* that the call holds its thread */
     int runs;
-    double to_topk; /* rivals: median over the library's; else 1 */
+    double to_topk;           /* rivals: median over the library's; else 1 */
+    double plain_us, mask_us; /* select_where: the median of select on the same data, launched likewise; and
+                                 the bytes of the mask at the rate of the read. 0: none */
     size_t workspace_bytes;
 } bench_gpu_result;
 

@@ -1,24 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether an element is above the bound of a point of where, told from its number; shares nothing with the
- * library. */
+ * Whether an element matches, told from its number or its place; shares nothing with the library. */
 #ifndef BENCH_MATCH_CUDA_CUH
 #define BENCH_MATCH_CUDA_CUH
 
+#include "data/random.h"
 #include "gpu/truth_cuda.h"
 
 #include <cstdint>
 #include <cuda_fp16.h>
 #include <limits>
 
+/* What a mask says of element e. */
+__device__ inline bool bench_masked(const unsigned char *mask, bool in_bits, std::int64_t e) {
+    return in_bits ? (mask[e / 8] >> (e % 8) & 1) != 0 : mask[e] != 0;
+}
+
 struct bench_match {
+    bench_gpu_rule rule;
+    std::uint64_t keep_percent; /* by place */
     topk_type type;
     bool all; /* the bound is -infinity, and there is no NaN in the data */
     double number;
     std::int64_t integer;
     std::uint64_t natural;
 
-    template <typename W> __device__ bool operator()(W bits) const {
+    /* Of the element that lies at e, counted through all rows. */
+    template <typename W> __device__ bool operator()(W bits, std::int64_t e) const {
+        constexpr std::uint64_t seed = 0x706C616365; /* that no data has */
+        return rule == BENCH_BY_PLACE ? bench_random(seed, e) % 100 < keep_percent
+                                      : above(bits) == (rule == BENCH_ABOVE_BOUND);
+    }
+
+  private:
+    template <typename W> __device__ bool above(W bits) const {
         if (all) {
             return true;
         }
@@ -36,8 +51,6 @@ struct bench_match {
             return is_signed() ? signed_number(bits) > integer : static_cast<std::uint64_t>(bits) > natural;
         }
     }
-
-  private:
     __device__ bool is_signed() const {
         return type >= TOPK_I8 && type <= TOPK_I64;
     }
@@ -48,7 +61,7 @@ struct bench_match {
 };
 
 inline bench_match bench_match_of(topk_type type, const bench_gpu_truth *truth) {
-    bench_match match = {type, false, 0, 0, 0};
+    bench_match match = {truth->rule, static_cast<std::uint64_t>(truth->keep_percent), type, false, 0, 0, 0};
     switch (truth->bound.type) {
     case TOPK_BOUND_I64:
         match.integer = truth->bound.value.i64;

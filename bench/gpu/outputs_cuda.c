@@ -30,6 +30,17 @@ bool bench_gpu_outputs_make(bench_gpu_outputs *outputs, const bench_point *point
     if (point->operation == TOPK_OPERATION_WHERE) {
         return make_where(outputs, point, pitch);
     }
+    if (point->operation == TOPK_OPERATION_COUNT) {
+        const bool ok = bench_buffer_make(&outputs->offsets, rows * sizeof(int64_t));
+        view->counts = outputs->offsets.data;
+        return ok;
+    }
+    if (point->operation == TOPK_OPERATION_MASK) {
+        view->value_bytes = bench_mask_bytes(point);
+        const bool ok = bench_buffer_make(&outputs->values, view->value_bytes);
+        view->mask = outputs->values.data;
+        return ok;
+    }
     if (point->operation == TOPK_OPERATION_KTH) {
         view->value_bytes = rows * element;
         const bool ok = bench_buffer_make(&outputs->values, view->value_bytes) &&
@@ -81,6 +92,8 @@ static bool copy_all(const bench_outputs *to, const bench_outputs *from, size_t 
     return copy(to->values, from->values, from->value_bytes, kind) &&
            copy(to->indices, from->indices, from->index_bytes, kind) &&
            copy(to->kth, from->kth, from->value_bytes, kind) &&
+           copy(to->mask, from->mask, from->value_bytes, kind) &&
+           copy(to->counts, from->counts, rows * sizeof(int64_t), kind) &&
            copy(to->better, from->better, rows * sizeof(int64_t), kind) &&
            copy(to->equal, from->equal, rows * sizeof(int64_t), kind) &&
            copy(to->offsets, from->offsets, (rows + 1) * sizeof(int64_t), kind);

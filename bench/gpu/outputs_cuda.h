@@ -15,7 +15,7 @@ extern "C" {
 typedef struct bench_gpu_outputs {
     bench_outputs view; /* as bench_outputs_make() makes it, but all of it on the device */
     int64_t pitch;      /* select: slots from one row of results to the next; k, but for some rivals */
-    bench_buffer values, indices, better, equal, offsets;
+    bench_buffer values, indices, better, equal, offsets; /* kth and mask lie in values, counts in offsets */
     /* where, of some rivals: */
     bool any_order;            /* the results are promised in no order */
     bool count_alone;          /* of the offsets only the last is given */

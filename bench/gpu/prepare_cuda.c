@@ -51,8 +51,9 @@ static bool take_checksum(struct bench_gpu_state *state, const bench_point *poin
                            checksum, reason, reason_bytes);
 }
 
-/* where: the bound, and a mask if the point has one. */
-static bool prepare_where(bench_gpu_session *session, const bench_point *point, bench_gpu_result *result) {
+/* The truth about the matches, and a mask if the point has one. */
+static bool prepare_predicate(bench_gpu_session *session, const bench_point *point,
+                              bench_gpu_result *result) {
     struct bench_gpu_state *state = session->state;
     bench_gpu_checker *checker = &state->checker;
     const cudaStream_t stream = state->timer.stream;
@@ -60,8 +61,8 @@ static bool prepare_where(bench_gpu_session *session, const bench_point *point, 
     if (!bench_gpu_truth_find(&checker->truth, point, input, &state->scratch, stream)) {
         return bench_gpu_fail_to_make(result, "out of memory");
     }
-    result->k = checker->truth.matches;
-    if (point->predicate == BENCH_GREATER) {
+    result->k = bench_has_k(point) ? point->k : checker->truth.matches;
+    if (!bench_has_mask(point)) {
         return true;
     }
     if (!bench_gpu_mask_make(&state->mask, point, point->predicate, input, &checker->truth,
@@ -72,12 +73,13 @@ static bool prepare_where(bench_gpu_session *session, const bench_point *point, 
     return true;
 }
 
-/* Times one read of what the calls will read, unless that is known. */
-static bool prepare_read(bench_gpu_session *session, bench_gpu_result *result) {
+/* Times one read of what the calls will read, unless that is known: of the input, or of a mask that is read
+ * in its place. */
+static bool prepare_read(bench_gpu_session *session, const bench_point *point, bench_gpu_result *result) {
     struct bench_gpu_state *state = session->state;
-    const bool masked = state->checker.mask != NULL;
-    const bench_gpu_data *subject = masked ? &state->mask : &state->data;
-    if (state->subject == subject && !masked) {
+    const bool mask_alone = state->checker.mask != NULL && !bench_has_k(point);
+    const bench_gpu_data *subject = mask_alone ? &state->mask : &state->data;
+    if (state->subject == subject && !mask_alone) {
         return true;
     }
     state->subject = subject;
@@ -91,7 +93,6 @@ static bool prepare_read(bench_gpu_session *session, bench_gpu_result *result) {
 
 bool bench_gpu_prepare(bench_gpu_session *session, const bench_point *point, bench_gpu_result *result) {
     struct bench_gpu_state *state = session->state;
-    const bool where = point->operation == TOPK_OPERATION_WHERE;
     bool made;
     state->checker.mask = NULL;
     bench_gpu_data_free(&state->mask);
@@ -105,10 +106,11 @@ bool bench_gpu_prepare(bench_gpu_session *session, const bench_point *point, ben
         result->outcome = BENCH_GPU_WRONG;
         return false;
     }
-    if ((where && !prepare_where(session, point, result)) || !prepare_read(session, result)) {
+    if ((bench_has_predicate(point) && !prepare_predicate(session, point, result)) ||
+        !prepare_read(session, point, result)) {
         return false;
     }
-    if (!bench_gpu_outputs_make(&state->outputs, point, where ? result->k : point->k)) {
+    if (!bench_gpu_outputs_make(&state->outputs, point, result->k)) {
         return bench_gpu_fail(result, BENCH_GPU_SKIPPED, "the outputs do not fit");
     }
     return true;

@@ -10,7 +10,7 @@
 /* Bytes that cold runs go round: 256 MiB; 0 if they are to be warm. */
 size_t bench_gpu_cold_bytes(const bench_gpu_session *session);
 
-/* False: the result says why not. result->k gets the number of matches of where. */
+/* False: the result says why not. result->k gets the number of matches, unless the point has a k. */
 bool bench_gpu_prepare(bench_gpu_session *session, const bench_point *point, bench_gpu_result *result);
 
 /* All return false. */

@@ -6,12 +6,21 @@
 
 static const char *const outcome_names[] = {"ok", "FAIL", "refused", "skipped"};
 
+/* A selection among the elements that match is to take no more than so many times the one from all, and the
+ * mask. */
+static const double plain_tolerance = 1.15;
+
 static bool is_where(const bench_point *point) {
     return point->operation == TOPK_OPERATION_WHERE;
 }
 
 static const char *operation_name(const bench_point *point) {
-    return point->operation == TOPK_OPERATION_KTH ? "kth" : is_where(point) ? "where" : "select";
+    static const char *const names[] = {
+        [TOPK_OPERATION_SELECT] = "select", [TOPK_OPERATION_KTH] = "kth",
+        [TOPK_OPERATION_WHERE] = "where",   [TOPK_OPERATION_SELECT_WHERE] = "select_where",
+        [TOPK_OPERATION_COUNT] = "count",   [TOPK_OPERATION_MASK] = "mask",
+    };
+    return names[point->operation];
 }
 
 static const char *or_else(const char *text, const char *other) {
@@ -37,7 +46,7 @@ static void write_point(FILE *csv, const bench_gpu_session *session, const bench
             point->order == TOPK_ORDER_ANY ? "any" : "best", point->ties == TOPK_TIES_ANY ? "any" : "lowest",
             point->index_type == TOPK_INDEX_I64 ? "i64" : "i32", or_else(point->method, "auto"),
             or_else(point->tuning, "none"), result->launch,
-            is_where(point) ? bench_predicate_names[point->predicate] : "",
+            bench_has_predicate(point) ? bench_predicate_names[point->predicate] : "",
             is_where(point) ? bench_wanted_names[point->wanted] : "", session->options.warm ? "warm" : "cold",
             session->device);
 }
@@ -45,54 +54,65 @@ static void write_point(FILE *csv, const bench_gpu_session *session, const bench
 static void write_csv(FILE *csv, const bench_gpu_session *session, const bench_gpu_result *result) {
     write_point(csv, session, result);
     if (!is_timed(result)) {
-        fprintf(csv, ",,,,,,,,,,,,,%zu,%s,%.3f,%.4f,,\n", result->workspace_bytes, verdict_of(result),
+        fprintf(csv, ",,,,,,,,,,,,,%zu,%s,%.3f,%.4f,,,,\n", result->workspace_bytes, verdict_of(result),
                 session->empty_us, session->copy_rate / 1e12);
         return;
     }
     const bench_quartiles *call = &result->call_us;
-    const bench_point *point = result->point;
     const double read_us = result->read_us, limit_us = result->limit_us;
     const bench_ratios ratios = bench_ratios_of(result);
     fprintf(csv, ",\"%s\",,%d,%.3f,%.3f,%.3f,%.3f,%.4f,%.4f,%.4f,%.4f,%.3f,%zu,%s,%.3f,%.4f,", result->reader,
             result->runs, read_us, limit_us, call->median, result->host_us, call->median / limit_us,
             call->q1 / limit_us, call->q3 / limit_us, (call->q3 - call->q1) / limit_us, result->to_topk,
             result->workspace_bytes, verdict_of(result), session->empty_us, session->copy_rate / 1e12);
-    if (ratios.to_peer > 0 && !is_where(point)) {
+    if (ratios.to_peer > 0 && !is_where(result->point)) {
         fprintf(csv, "%.4f", ratios.to_peer);
     }
     fputc(',', csv);
     if (ratios.to_best > 0) {
         fprintf(csv, "%.4f", ratios.to_best);
     }
+    fputc(',', csv);
+    if (result->plain_us > 0) {
+        fprintf(csv, "%.3f,%.3f", result->plain_us, result->mask_us);
+    } else {
+        fputc(',', csv);
+    }
     fputc('\n', csv);
 }
 
 static void write_header(FILE *table) {
-    fprintf(
-        table,
-        "%-14s %-6s %-4s %-14s %8s %10s %10s %-10s %-8s %-12s %-5s %10s %10s %7s %7s %15s %8s %8s %11s  %s\n",
-        "what", "op", "type", "data", "rows", "n", "k", "order ties", "method", "tuning", "launch", "read us",
-        "call us", "/read", "/limit", "quartiles", "host us", "/topk", "workspace", "check");
+    fprintf(table,
+            "%-14s %-12s %-4s %-14s %8s %10s %10s %-16s %-8s %-12s %-5s %10s %10s %7s %7s %15s %8s %8s %11s  "
+            "%s\n",
+            "what", "op", "type", "data", "rows", "n", "k", "asked", "method", "tuning", "launch", "read us",
+            "call us", "/read", "/limit", "quartiles", "host us", "/topk", "workspace", "check");
 }
 
-/* Order and ties of select and kth, what where reads and writes. */
-static const char *write_asked(const bench_point *point, char text[24]) {
-    static const char *const read[] = {"", "byte ", "bit "};
+/* The predicate, and the share that it keeps where k does not tell; order and ties; what where writes. */
+static const char *write_asked(const bench_point *point, char text[32]) {
+    static const char *const read[] = {">", "<=", "byte", "bit"};
     static const char *const written[] = {"index", "value", "both", "count"};
+    const char *order = point->order == TOPK_ORDER_ANY ? "any" : "best";
+    const char *ties = point->ties == TOPK_TIES_ANY ? "any" : "low";
+    const char *predicate = read[point->predicate];
     if (is_where(point)) {
         const bool wide = point->index_type == TOPK_INDEX_I64 && bench_wants_indices(point);
-        snprintf(text, 24, "%s%s%s", read[point->predicate], written[point->wanted], wide ? " i64" : "");
+        snprintf(text, 32, "%s %s%s", predicate, written[point->wanted], wide ? " i64" : "");
+    } else if (!bench_has_k(point)) {
+        snprintf(text, 32, "%s", predicate);
+    } else if (bench_has_predicate(point)) {
+        snprintf(text, 32, "%s %d%% %s %s", predicate, point->keep_percent, order, ties);
     } else {
-        snprintf(text, 24, "%-5s %-4s", point->order == TOPK_ORDER_ANY ? "any" : "best",
-                 point->ties == TOPK_TIES_ANY ? "any" : "low");
+        snprintf(text, 32, "%-5s %-4s", order, ties);
     }
     return text;
 }
 
 static void write_line(FILE *table, const bench_gpu_result *result) {
     const bench_point *point = result->point;
-    char asked[24];
-    fprintf(table, "%-14s %-6s %-4s %-14s %8lld %10lld %10lld %-10s %-8s %-12s %-5s  ", result->name,
+    char asked[32];
+    fprintf(table, "%-14s %-12s %-4s %-14s %8lld %10lld %10lld %-16s %-8s %-12s %-5s  ", result->name,
             operation_name(point), topk_type_name(point->type), bench_distribution_name(point->distribution),
             (long long)point->rows, (long long)point->n, (long long)result->k, write_asked(point, asked),
             or_else(point->method, "auto"), or_else(point->tuning, "none"), result->launch);
@@ -117,6 +137,11 @@ static void write_line(FILE *table, const bench_gpu_result *result) {
     if (ratios.to_best > 0) {
         fprintf(table, ", %.2f of %s", ratios.to_best, ratios.best);
     }
+    if (result->plain_us > 0) {
+        const double ratio = call->median / (plain_tolerance * result->plain_us + result->mask_us);
+        fprintf(table, ", %.3f of %.2f select%s%s", ratio, plain_tolerance,
+                result->mask_us > 0 ? " + mask" : "", ratio > 1 ? " TOO SLOW" : "");
+    }
     fputc('\n', table);
 }
 
@@ -136,7 +161,7 @@ void bench_gpu_report_begin(bench_gpu_report *report, const bench_gpu_session *s
             "predicate,outputs,threads,cache,features,reader,reader_threads,pairs,read_us,limit_us,call_us,"
             "host_us,to_limit,"
             "to_limit_q1,to_limit_q3,to_limit_iqr,to_topk,workspace_bytes,check,empty_us,copy_tb_per_s,"
-            "to_air,to_best\n",
+            "to_air,to_best,plain_us,mask_us\n",
             report->csv);
     }
 }

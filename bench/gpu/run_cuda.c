@@ -29,11 +29,17 @@ static bool check(const bench_gpu_session *session, const bench_gpu_outputs *out
     return true;
 }
 
-/* One read; where pays for what it writes as well, at the rate of a copy. */
+/* What a mask that is read beside the input takes, at the rate of the one read. */
+static double mask_us_of(const struct bench_gpu_state *state, const bench_point *point) {
+    const bool beside = bench_has_k(point) && state->checker.mask != NULL && state->data.bytes > 0;
+    return beside ? state->read.us.median * (double)state->mask.bytes / (double)state->data.bytes : 0;
+}
+
+/* All that is read; operations without a k pay for what they write as well, at the rate of a copy. */
 static double limit_of(const bench_gpu_session *session, const bench_gpu_outputs *outputs,
                        const bench_gpu_result *result) {
-    if (result->point->operation != TOPK_OPERATION_WHERE || session->copy_rate <= 0) {
-        return result->read_us;
+    if (bench_has_k(result->point) || session->copy_rate <= 0) {
+        return result->read_us + result->mask_us;
     }
     const double written = (double)(outputs->view.value_bytes + outputs->view.index_bytes);
     return result->read_us + 1e6 * written / session->copy_rate;
@@ -74,6 +80,7 @@ static void check_and_time(const bench_gpu_session *session, bench_work work,
     }
     result->reader = state->read.name;
     result->read_us = state->read.us.median;
+    result->mask_us = mask_us_of(state, result->point);
     result->limit_us = limit_of(session, outputs, result);
     result->invalid = state->read_slow;
     if (!bench_gpu_outputs_poison(outputs, stream) || !time_work(session, work, result)) {
@@ -86,20 +93,18 @@ static void check_and_time(const bench_gpu_session *session, bench_work work,
 /* The call of the library, as work. */
 typedef struct library_work {
     bench_call call;
-    const bench_gpu_data *subject;
-    bool masked; /* the subject is not the input, but the mask of where */
+    const bench_gpu_data *input, *mask; /* NULL: not read */
 } library_work;
 
 static bool enqueue_call(void *state, int64_t turn) {
     library_work *self = state;
-    const void *subject = bench_gpu_data_copy(self->subject, turn);
-    self->call.predicate.mask = self->masked ? subject : NULL;
-    return bench_call_run(&self->call, self->masked ? NULL : subject);
+    self->call.predicate.mask = self->mask != NULL ? bench_gpu_data_copy(self->mask, turn) : NULL;
+    return bench_call_run(&self->call, self->input != NULL ? bench_gpu_data_copy(self->input, turn) : NULL);
 }
 
-/* The predicate of where, with a bound of the elements' own type. */
+/* The predicate of a point, with a bound of the elements' own type. */
 static void describe_predicate(library_work *self, const bench_point *point, const bench_gpu_truth *truth) {
-    static const topk_predicate_kind kinds[] = {TOPK_GT, TOPK_BYTE_MASK, TOPK_BIT_MASK};
+    static const topk_predicate_kind kinds[] = {TOPK_GT, TOPK_LE, TOPK_BYTE_MASK, TOPK_BIT_MASK};
     self->call.predicate.kind = kinds[point->predicate];
     self->call.predicate.low = truth->bound;
 }
@@ -107,8 +112,8 @@ static void describe_predicate(library_work *self, const bench_point *point, con
 /* Whether the library takes the problem, and the device holds its workspace. */
 static bool describe_call(bench_gpu_session *session, library_work *self, bench_gpu_result *result) {
     struct bench_gpu_state *state = session->state;
-    self->subject = state->subject;
-    self->masked = state->checker.mask != NULL;
+    self->mask = state->checker.mask != NULL ? &state->mask : NULL;
+    self->input = self->mask == NULL || bench_has_k(result->point) ? &state->data : NULL;
     const topk_status status =
         bench_call_make(&self->call, session->context, result->point, 0, &state->outputs.view);
     self->call.stream = state->timer.stream;
@@ -131,10 +136,9 @@ static void run_graphs(bench_gpu_session *session, library_work *self, bench_gpu
     struct bench_gpu_state *state = session->state;
     const int runs = session->options.runs < runs_least ? runs_least : session->options.runs;
     bench_graphs graphs = {0};
-    result->launch = "graph";
     if (!session->options.warm && !bench_buffer_make(&state->flush, bench_gpu_cold_bytes(session))) {
         bench_gpu_fail(result, BENCH_GPU_SKIPPED, "out of memory");
-    } else if (!bench_graphs_make(&graphs, (bench_work){enqueue_call, self}, self->subject,
+    } else if (!bench_graphs_make(&graphs, (bench_work){enqueue_call, self}, state->subject,
                                   runs + warm_up_runs, state->timer.stream)) {
         bench_gpu_fail_somewhere(result);
     } else {
@@ -175,32 +179,65 @@ static void hand_over(bench_gpu_session *session, bench_gpu_result *result, benc
     sink(state, session, result);
 }
 
-void bench_gpu_run(bench_gpu_session *session, const bench_point *point, bench_gpu_sink *sink, void *state) {
-    const bench_gpu_options *options = &session->options;
-    const bench_gpu_result blank = {
-        .point = point, .name = "topk", .launch = "eager", .k = point->k, .reader = "", .to_topk = 1};
-    bench_gpu_result own = blank;
+static bench_gpu_result blank_of(const bench_point *point, const char *launch) {
+    return (bench_gpu_result){
+        .point = point, .name = "topk", .launch = launch, .k = point->k, .reader = "", .to_topk = 1};
+}
+
+/* What the library gives for a point: a call, and its replay if that is asked for. */
+typedef struct library_results {
+    bench_gpu_result eager, graph;
+} library_results;
+
+/* Runs the library alone. `plain` are the results of select on the same data, or zero. */
+static library_results run_library(bench_gpu_session *session, const bench_point *point,
+                                   const library_results *plain, bench_gpu_sink *sink, void *state) {
+    library_results own = {blank_of(point, "eager"), blank_of(point, "graph")};
+    own.eager.plain_us = plain->eager.call_us.median;
+    own.graph.plain_us = plain->graph.call_us.median;
     library_work self;
-    if (bench_gpu_prepare(session, point, &own) && describe_call(session, &self, &own)) {
-        check_and_time(session, (bench_work){enqueue_call, &self}, &session->state->outputs, &own);
-        if (own.outcome == BENCH_GPU_RIGHT &&
+    if (bench_gpu_prepare(session, point, &own.eager) && describe_call(session, &self, &own.eager)) {
+        check_and_time(session, (bench_work){enqueue_call, &self}, &session->state->outputs, &own.eager);
+        if (own.eager.outcome == BENCH_GPU_RIGHT &&
             !bench_buffer_intact(&session->state->workspace, session->state->timer.stream)) {
-            bench_gpu_fail(&own, BENCH_GPU_WRONG, "written beside the workspace");
+            bench_gpu_fail(&own.eager, BENCH_GPU_WRONG, "written beside the workspace");
         }
     }
-    hand_over(session, &own, sink, state);
-    if (own.outcome == BENCH_GPU_RIGHT && options->graph && !session->lost) {
-        bench_gpu_result replayed = blank;
-        replayed.workspace_bytes = own.workspace_bytes;
-        replayed.k = own.k;
-        run_graphs(session, &self, &replayed);
-        hand_over(session, &replayed, sink, state);
+    hand_over(session, &own.eager, sink, state);
+    if (own.eager.outcome == BENCH_GPU_RIGHT && session->options.graph && !session->lost) {
+        own.graph.workspace_bytes = own.eager.workspace_bytes;
+        own.graph.k = own.eager.k;
+        run_graphs(session, &self, &own.graph);
+        hand_over(session, &own.graph, sink, state);
     }
+    return own;
+}
+
+/* The same selection from all elements. */
+static bench_point without_predicate(const bench_point *point) {
+    bench_point plain = *point;
+    plain.operation = TOPK_OPERATION_SELECT;
+    plain.keep_percent = 0;
+    plain.predicate = BENCH_GREATER;
+    return plain;
+}
+
+void bench_gpu_run(bench_gpu_session *session, const bench_point *point, bench_gpu_sink *sink, void *state) {
+    const bench_gpu_options *options = &session->options;
+    const bench_point plain_point = without_predicate(point);
+    library_results plain = {0};
+    if (point->operation == TOPK_OPERATION_SELECT_WHERE) {
+        plain = run_library(session, &plain_point, &plain, sink, state);
+        if (session->lost) {
+            return;
+        }
+    }
+    const bench_gpu_result own = run_library(session, point, &plain, sink, state).eager;
     for (int i = 0; options->rivals && !session->lost && session->state->data.copies > 0 &&
                     own.outcome != BENCH_GPU_WRONG && bench_gpu_rival_name(i) != NULL;
          ++i) {
         if (bench_gpu_rival_can(i, point)) {
-            bench_gpu_result other = blank;
+            bench_gpu_result other = blank_of(point, "eager");
             other.k = own.k;
             run_rival(session, i, &own, &other);
             hand_over(session, &other, sink, state);

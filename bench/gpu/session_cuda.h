@@ -14,8 +14,10 @@ struct bench_gpu_state {
     bench_turns turns;
     bench_gpu_data data;
     uint64_t checksum;             /* of the data */
-    bench_gpu_data mask;           /* where, with a mask: made of the data, and read in its place */
-    const bench_gpu_data *subject; /* what calls read, and `read` is about; NULL: not known yet */
+    bench_gpu_data mask;           /* of a point with a mask: select_where reads it beside the data, others in
+                                      their place */
+    const bench_gpu_data *subject; /* the data or the mask: what calls read and `read` is about; NULL: not
+                                      known yet */
     bench_buffer scratch;          /* of what is found out about the data */
     bench_gpu_read read;
     bool read_slow; /* slower than it should be: results are void */

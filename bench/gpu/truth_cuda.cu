@@ -21,7 +21,7 @@ template <typename W, typename Test> struct count_passing {
     __device__ void operator()(std::int64_t worker) const {
         counter passing = 0;
         for (std::int64_t i = worker; i < count; i += workers) {
-            passing += test(elements[i]);
+            passing += test(elements[i], i);
         }
         if (passing != 0) {
             atomicAdd(total, passing);
@@ -33,7 +33,7 @@ template <typename W> struct above_key {
     topk_type type;
     W key;
 
-    __device__ bool operator()(W bits) const {
+    __device__ bool operator()(W bits, std::int64_t) const {
         return bench::key_of<W>(type, TOPK_LARGEST, bits) > key;
     }
 };
@@ -103,18 +103,29 @@ template <typename W> topk_bound bound_of(topk_type type, W bits) {
     return bound;
 }
 
+bench_gpu_rule rule_of(const bench_point *point) {
+    const bool by_place = point->operation == TOPK_OPERATION_SELECT_WHERE && bench_has_mask(point);
+    return by_place                            ? BENCH_BY_PLACE
+           : point->predicate == BENCH_AT_MOST ? BENCH_UP_TO_BOUND
+                                               : BENCH_ABOVE_BOUND;
+}
+
 template <typename W>
 bool find(bench_gpu_truth *truth, const bench_point *point, const void *input, bench_buffer *scratch,
           cudaStream_t stream) {
     const counting<W> counts = {static_cast<const W *>(input), point->rows * point->n,
                                 static_cast<counter *>(scratch->data), stream};
+    truth->rule = rule_of(point);
     truth->bound = {};
-    if (point->keep_percent >= 100) {
+    truth->keep_percent = point->keep_percent;
+    const int percent_above =
+        truth->rule == BENCH_UP_TO_BOUND ? 100 - point->keep_percent : point->keep_percent;
+    if (truth->rule == BENCH_BY_PLACE || percent_above >= 100) {
         truth->bound.value.f64 = -std::numeric_limits<double>::infinity();
     } else {
         W key = 0;
         const std::int64_t wanted =
-            counts.count / 100 * point->keep_percent + counts.count % 100 * point->keep_percent / 100;
+            counts.count / 100 * percent_above + counts.count % 100 * percent_above / 100;
         if (!find_key(counts, point->type, wanted, &key)) {
             return false;
         }
@@ -135,7 +146,7 @@ template <typename W> struct make_mask {
         unsigned byte = 0;
         for (int bit = 0; bit < elements_each; ++bit) {
             const std::int64_t i = at * elements_each + bit;
-            byte |= i < count && match(elements[i]) ? 1u << bit : 0;
+            byte |= i < count && match(elements[i], i) ? 1u << bit : 0;
         }
         mask[at] = static_cast<unsigned char>(byte);
     }

@@ -42,6 +42,16 @@ bool bench_call_run(void *state, const void *input) {
     case TOPK_OPERATION_KTH:
         return topk_kth(call->context, &call->problem, &data, out->kth, out->better, out->equal,
                         call->workspace, call->workspace_bytes, call->stream) == TOPK_OK;
+    case TOPK_OPERATION_SELECT_WHERE:
+        return topk_select_where(call->context, &call->problem, &data, &call->predicate, out->values,
+                                 out->indices, call->workspace, call->workspace_bytes,
+                                 call->stream) == TOPK_OK;
+    case TOPK_OPERATION_COUNT:
+        return topk_count(call->context, &call->problem, &data, &call->predicate, out->counts,
+                          call->workspace, call->workspace_bytes, call->stream) == TOPK_OK;
+    case TOPK_OPERATION_MASK:
+        return topk_mask(call->context, &call->problem, &data, &call->predicate, out->mask, call->workspace,
+                         call->workspace_bytes, call->stream) == TOPK_OK;
     default:
         return topk_where(call->context, &call->problem, &data, &call->predicate, out->values, out->indices,
                           out->capacity, out->offsets, call->workspace, call->workspace_bytes,

@@ -76,7 +76,7 @@ static bool set_k(bench_point *point, const char *text) {
     if (!bench_count_read(text, point->n, &k)) {
         return false;
     }
-    point->k = point->operation == TOPK_OPERATION_WHERE ? 0 : k;
+    point->k = bench_has_k(point) ? k : 0;
     return true;
 }
 
@@ -85,7 +85,7 @@ static bool set_keep(bench_point *point, const char *text) {
     if (!parse_digits(&text, &percent) || *text != '\0' || percent > 100) {
         return false;
     }
-    point->keep_percent = point->operation == TOPK_OPERATION_WHERE ? (int)percent : 0;
+    point->keep_percent = bench_has_predicate(point) ? (int)percent : 0;
     return true;
 }
 
@@ -98,13 +98,13 @@ static int among(const char *text, const char *const *names, int count) {
     return i < count ? i : -1;
 }
 
-const char *const bench_predicate_names[] = {"greater", "byte-mask", "bit-mask"};
+const char *const bench_predicate_names[] = {"greater", "at-most", "byte-mask", "bit-mask"};
 const char *const bench_wanted_names[] = {"indices", "values", "both", "count"};
 
 static bool set_predicate(bench_point *point, const char *text) {
     const int choice = among(text, bench_predicate_names, BENCH_BIT_MASK + 1);
-    const bool where = point->operation == TOPK_OPERATION_WHERE;
-    point->predicate = where && choice >= 0 ? (bench_predicate)choice : BENCH_GREATER;
+    const bool has = bench_has_predicate(point);
+    point->predicate = has && choice >= 0 ? (bench_predicate)choice : BENCH_GREATER;
     return choice >= 0;
 }
 

@@ -124,6 +124,18 @@ const bench_grid bench_gpu_grids[] = {
      TOPK_OPERATION_WHERE,
      {[BENCH_KEEP] = "10,50", [BENCH_PREDICATE] = "byte-mask,bit-mask", [BENCH_OUTPUTS] = "indices,count"}},
 
+    /* The k best of the elements that match, beside those of all. At most a bound, because the best of the
+     * elements above one are the best of all. */
+    {"filtered",
+     TOPK_OPERATION_SELECT_WHERE,
+     {AIR_OPTIONS, [BENCH_N] = "2^20,2^23,2^26,2^28", [BENCH_K] = "100,2048",
+      [BENCH_PREDICATE] = "at-most,byte-mask,bit-mask"}},
+    /* How many elements match, and which, by type and by mask. */
+    {"count", TOPK_OPERATION_COUNT, {[BENCH_TYPE] = "u8,f16,f32,f64", [BENCH_N] = "2^20,2^26,2^28"}},
+    {"count", TOPK_OPERATION_COUNT, {[BENCH_N] = "2^20,2^26,2^28", [BENCH_PREDICATE] = "byte-mask,bit-mask"}},
+    {"mask", TOPK_OPERATION_MASK, {[BENCH_TYPE] = "u8,f16,f32,f64", [BENCH_N] = "2^20,2^26,2^28"}},
+    {"mask", TOPK_OPERATION_MASK, {[BENCH_N] = "2^20,2^26,2^28", [BENCH_PREDICATE] = "byte-mask"}},
+
     {"quick",
      TOPK_OPERATION_SELECT,
      {[BENCH_TYPE] = EVERY_TYPE,
@@ -173,5 +185,24 @@ const bench_grid bench_gpu_grids[] = {
       [BENCH_PREDICATE] = "byte-mask,bit-mask",
       [BENCH_OUTPUTS] = "indices,count"}},
     {"quick", TOPK_OPERATION_WHERE, {[BENCH_N] = "1,2^25", [BENCH_KEEP] = "10,90"}},
+    {"quick",
+     TOPK_OPERATION_SELECT_WHERE,
+     {[BENCH_TYPE] = EVERY_TYPE,
+      [BENCH_ROWS] = "3",
+      [BENCH_N] = "5000",
+      [BENCH_K] = "100",
+      [BENCH_PREDICATE] = "at-most,bit-mask"}},
+    {"quick",
+     TOPK_OPERATION_SELECT_WHERE,
+     {AIR_OPTIONS, [BENCH_N] = "100003", [BENCH_KEEP] = "0,50",
+      [BENCH_PREDICATE] = "greater,at-most,byte-mask,bit-mask"}},
+    {"quick", TOPK_OPERATION_COUNT, {[BENCH_TYPE] = EVERY_TYPE, [BENCH_ROWS] = "3", [BENCH_N] = "5000"}},
+    {"quick",
+     TOPK_OPERATION_COUNT,
+     {[BENCH_ROWS] = "1,3", [BENCH_N] = "100003", [BENCH_PREDICATE] = "at-most,byte-mask,bit-mask"}},
+    {"quick", TOPK_OPERATION_MASK, {[BENCH_TYPE] = EVERY_TYPE, [BENCH_ROWS] = "3", [BENCH_N] = "5001"}},
+    {"quick",
+     TOPK_OPERATION_MASK,
+     {[BENCH_ROWS] = "1,3", [BENCH_N] = "100003", [BENCH_PREDICATE] = "at-most,byte-mask,bit-mask"}},
 };
 const int bench_gpu_grid_count = (int)(sizeof bench_gpu_grids / sizeof *bench_gpu_grids);

@@ -21,6 +21,15 @@ bool bench_outputs_make(bench_outputs *outputs, const bench_point *point, int64_
         return (!indices || outputs->indices != NULL) && (!values || outputs->values != NULL) &&
                outputs->offsets != NULL;
     }
+    if (point->operation == TOPK_OPERATION_COUNT) {
+        outputs->counts = bench_allocate(rows * sizeof(int64_t));
+        return outputs->counts != NULL;
+    }
+    if (point->operation == TOPK_OPERATION_MASK) {
+        outputs->value_bytes = bench_mask_bytes(point);
+        outputs->mask = bench_allocate(outputs->value_bytes);
+        return outputs->mask != NULL;
+    }
     if (point->operation == TOPK_OPERATION_KTH) {
         outputs->value_bytes = rows * element;
         outputs->kth = bench_allocate(outputs->value_bytes);
@@ -44,10 +53,12 @@ static void poison(void *memory, size_t bytes) {
 void bench_outputs_poison(const bench_outputs *outputs, int64_t rows) {
     poison(outputs->values, outputs->value_bytes);
     poison(outputs->kth, outputs->value_bytes);
+    poison(outputs->mask, outputs->value_bytes);
     poison(outputs->indices, outputs->index_bytes);
     poison(outputs->better, (size_t)rows * sizeof(int64_t));
     poison(outputs->equal, (size_t)rows * sizeof(int64_t));
     poison(outputs->offsets, (size_t)(rows + 1) * sizeof(int64_t));
+    poison(outputs->counts, (size_t)rows * sizeof(int64_t));
 }
 
 void bench_outputs_free(bench_outputs *outputs) {
@@ -57,5 +68,7 @@ void bench_outputs_free(bench_outputs *outputs) {
     free(outputs->better);
     free(outputs->equal);
     free(outputs->offsets);
+    free(outputs->counts);
+    free(outputs->mask);
     memset(outputs, 0, sizeof *outputs);
 }

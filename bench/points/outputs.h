@@ -12,14 +12,16 @@ extern "C" {
 
 /* What an operation does not write, and what a rival cannot give, is NULL. */
 typedef struct bench_outputs {
-    void *values;                    /* select: rows x k elements; where: capacity elements */
-    void *indices;                   /* select: rows x k; where: capacity integers of index_type */
+    void *values;                    /* select, select_where: rows x k elements; where: capacity elements */
+    void *indices;                   /* as many integers of index_type */
     void *kth;                       /* kth: rows elements */
     int64_t *better;                 /* kth: rows counts */
     int64_t *equal;                  /* kth: rows counts */
     int64_t *offsets;                /* where: rows + 1 counts */
+    int64_t *counts;                 /* count: rows counts */
+    unsigned char *mask;             /* mask: a bit for each element */
     int64_t capacity;                /* where: how many results there is room for */
-    size_t value_bytes, index_bytes; /* of values or kth, and of indices */
+    size_t value_bytes, index_bytes; /* of values, kth or mask, and of indices */
 } bench_outputs;
 
 /* Makes room for the results of a point; `matches` counts those of where. False: out of memory. */

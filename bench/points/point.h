@@ -14,8 +14,13 @@ extern "C" {
 
 struct bench_distribution; /* data/data.h */
 
-/* What decides which elements of where match. A mask says for each element whether it is above the bound. */
-typedef enum bench_predicate { BENCH_GREATER, BENCH_BYTE_MASK, BENCH_BIT_MASK } bench_predicate;
+/* What decides which elements match: a comparison with a bound, or a mask, which tells it of each element. */
+typedef enum bench_predicate {
+    BENCH_GREATER,
+    BENCH_AT_MOST,
+    BENCH_BYTE_MASK,
+    BENCH_BIT_MASK
+} bench_predicate;
 
 /* What where is to write of the elements that match. */
 typedef enum bench_wanted { BENCH_INDICES, BENCH_VALUES, BENCH_PAIRS, BENCH_COUNT } bench_wanted;
@@ -27,10 +32,10 @@ typedef struct bench_point {
     const struct bench_distribution *distribution;
     int64_t rows;
     int64_t n;                 /* elements of each row */
-    int64_t k;                 /* select, kth; 0 for where */
-    int keep_percent;          /* where: share of the elements that meets the predicate; else 0 */
-    bench_predicate predicate; /* where; else 0, as is the next */
-    bench_wanted wanted;
+    int64_t k;                 /* of operations that have it; else 0 */
+    int keep_percent;          /* share of the elements that meets the predicate; 0 if there is none */
+    bench_predicate predicate; /* likewise */
+    bench_wanted wanted;       /* where; else 0 */
     topk_direction direction;
     topk_order order;
     topk_ties ties;
@@ -45,6 +50,23 @@ static inline size_t bench_point_bytes(const bench_point *point) {
 }
 static inline size_t bench_index_size(const bench_point *point) {
     return point->index_type == TOPK_INDEX_I64 ? sizeof(int64_t) : sizeof(int32_t);
+}
+
+/* What the operation of a point has: select, kth and select_where a k, all but the first two a predicate. */
+static inline bool bench_has_k(const bench_point *point) {
+    return point->operation == TOPK_OPERATION_SELECT || point->operation == TOPK_OPERATION_KTH ||
+           point->operation == TOPK_OPERATION_SELECT_WHERE;
+}
+static inline bool bench_has_predicate(const bench_point *point) {
+    return point->operation != TOPK_OPERATION_SELECT && point->operation != TOPK_OPERATION_KTH;
+}
+static inline bool bench_has_mask(const bench_point *point) {
+    return point->predicate == BENCH_BYTE_MASK || point->predicate == BENCH_BIT_MASK;
+}
+
+/* Bytes of the bit mask that mask writes. */
+static inline size_t bench_mask_bytes(const bench_point *point) {
+    return ((size_t)(point->rows * point->n) + 7) / 8;
 }
 
 /* Which outputs of where a point asks for. */

@@ -54,7 +54,7 @@ static bool append(point_list *list, const bench_point *point) {
 /* With a mask there are no values to be written: the benchmark gives the call none. */
 static bool makes_sense(const bench_point *point) {
     return bench_distribution_serves(point->distribution, point->type) &&
-           (point->predicate == BENCH_GREATER || !bench_wants_values(point));
+           !(bench_has_mask(point) && bench_wants_values(point));
 }
 
 /* Appends all completions of a point whose dimensions below `dimension` are set. On failure `error`
