@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * topk: the k best elements, the k-th element and the elements that meet a predicate, or how many they are,
- * from the command line. */
+ * topk: the k best elements, the k-th element and the elements that meet a predicate, how many they are, or a
+ * mask of them, from the command line. */
 #include <argp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,9 +21,10 @@ struct command {
 };
 
 static const struct command commands[] = {
-    {"topk select", &select_argp, run_select}, {"topk kth", &kth_argp, run_kth},
-    {"topk where", &where_argp, run_where},    {"topk count", &count_argp, run_count},
-    {"topk info", &info_argp, run_info},       {"topk explain", &explain_argp, run_explain},
+    {"topk select", &select_argp, run_select},    {"topk kth", &kth_argp, run_kth},
+    {"topk where", &where_argp, run_where},       {"topk count", &count_argp, run_count},
+    {"topk mask", &mask_argp, run_mask},          {"topk info", &info_argp, run_info},
+    {"topk explain", &explain_argp, run_explain},
 };
 
 static void run_command(int argc, char **argv) {
@@ -38,7 +39,7 @@ static void run_command(int argc, char **argv) {
         command->run(&options);
         return;
     }
-    fail_usage("'%s' is no command; there are select, kth, where, count, info and explain", argv[0]);
+    fail_usage("'%s' is no command; there are select, kth, where, count, mask, info and explain", argv[0]);
 }
 
 static error_t parse_main(int key, char *argument, struct argp_state *state) {
@@ -49,7 +50,7 @@ static error_t parse_main(int key, char *argument, struct argp_state *state) {
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        fail_usage("a command is needed: select, kth, where, count, info or explain");
+        fail_usage("a command is needed: select, kth, where, count, mask, info or explain");
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -64,6 +65,7 @@ static const struct argp main_argp = {
            "  kth INPUT -k K             the K-th best element, and how many are better and equal\n"
            "  where INPUT --gt X         the elements that meet a predicate\n"
            "  count INPUT --gt X         how many they are\n"
+           "  mask INPUT --gt X          which they are, a bit for each element\n"
            "  info                       version, backends and CPU features\n"
            "  explain INPUT -k K         how the method is chosen\n"
            "\n"

@@ -5,7 +5,7 @@
 function(topk_case_library name library backend device)
   add_library(${name} STATIC support/device_${device}.c cases/row_boundaries_${backend}.c
     cases/dimensions.c cases/row_sizes.c cases/covering.c cases/instance.c cases/extents.c cases/predicate.c
-    runner/run.c runner/select.c runner/kth.c runner/where.c runner/count.c runner/mask.c)
+    runner/backends.c runner/run.c runner/select.c runner/kth.c runner/where.c runner/count.c runner/mask.c)
   target_include_directories(${name} PUBLIC cases runner PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name} PUBLIC topk_test_support ${library})
   topk_warnings(${name})
@@ -13,8 +13,8 @@ endfunction()
 
 # `schedules`: none.c, or simt.cpp where there is an emulated GPU.
 function(topk_case_runner name cases schedules)
-  add_executable(${name} runner/main.c runner/options.c runner/list.c runner/backends.c runner/session.c
-    runner/jobs.c runner/reached_paths.c runner/schedules_${schedules})
+  add_executable(${name} runner/main.c runner/options.c runner/list.c runner/session.c runner/jobs.c
+    runner/reached_paths.c runner/schedules_${schedules})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name} PRIVATE ${cases})
   topk_warnings(${name})

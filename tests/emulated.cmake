@@ -14,6 +14,10 @@ foreach(build plain asan tsan)
   target_link_libraries(test_cuda_statuses_${build} PRIVATE topk_test_support ${library})
   topk_warnings(test_cuda_statuses_${build})
 
+  add_executable(test_predicates_${build} operations/predicates.c)
+  target_link_libraries(test_predicates_${build} PRIVATE ${cases})
+  topk_warnings(test_predicates_${build})
+
   add_executable(test_loose_lengths_${build} operations/loose_lengths.c)
   target_link_libraries(test_loose_lengths_${build} PRIVATE topk_test_support ${library})
   topk_warnings(test_loose_lengths_${build})
@@ -41,7 +45,11 @@ topk_emulated_cases(select_where plain --seed 31 --operation select_where --smal
 topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 150)
 topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
+set(predicates_plain 5) # one in so many
+set(predicates_asan 30)
+set(predicates_tsan 200)
 foreach(build plain asan tsan)
+  topk_emulated_test(predicates_${build} test_predicates_${build} cuda ${predicates_${build}})
   topk_emulated_test(statuses_${build} test_cuda_statuses_${build})
   topk_emulated_test(loose_lengths_${build} test_loose_lengths_${build} cuda)
 endforeach()

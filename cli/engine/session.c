@@ -203,3 +203,16 @@ void session_count(struct session *session, const topk_problem *problem, const v
     check(topk_count(session->context, problem, &input, predicate, counts, session->workspace,
                      session->workspace_bytes, NULL));
 }
+
+void session_mask(struct session *session, const topk_problem *problem, const void *elements,
+                  const topk_predicate *predicate, unsigned char *mask) {
+    if (on_device(session)) {
+        check(staging_mask(&session->staging, problem, elements, predicate, mask));
+        return;
+    }
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = elements;
+    reserve(session, TOPK_OPERATION_MASK, problem);
+    check(topk_mask(session->context, problem, &input, predicate, mask, session->workspace,
+                    session->workspace_bytes, NULL));
+}

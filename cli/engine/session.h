@@ -48,4 +48,7 @@ void session_where(struct session *session, const topk_problem *problem, const v
 void session_count(struct session *session, const topk_problem *problem, const void *elements,
                    const topk_predicate *predicate, int64_t *counts);
 
+void session_mask(struct session *session, const topk_problem *problem, const void *elements,
+                  const topk_predicate *predicate, unsigned char *mask);
+
 #endif /* TOPK_CLI_SESSION_H */

@@ -12,14 +12,19 @@ static void *reserve(struct device_buffer *buffer, uint64_t bytes) {
     return buffer->memory;
 }
 
-/* A problem's elements, from the first row's first to the last row's last. */
+/* Elements from the first row's first to the last row's last. */
+static uint64_t span(const topk_problem *problem) {
+    if (problem->rows == 0 || problem->length_max == 0)
+        return 0;
+    uint64_t stride = (uint64_t)(problem->row_stride > 0 ? problem->row_stride : problem->length_max);
+    return (uint64_t)(problem->rows - 1) * stride + (uint64_t)problem->length_max;
+}
+
 static topk_input upload(struct staging *staging, const topk_problem *problem, const void *elements) {
     topk_input input = TOPK_INPUT_INIT;
-    if (problem->rows == 0 || problem->length_max == 0)
+    uint64_t bytes = span(problem) * topk_type_size(problem->type);
+    if (bytes == 0)
         return input;
-    uint64_t stride = (uint64_t)(problem->row_stride > 0 ? problem->row_stride : problem->length_max);
-    uint64_t bytes = ((uint64_t)(problem->rows - 1) * stride + (uint64_t)problem->length_max) *
-                     topk_type_size(problem->type);
     void *memory = reserve(&staging->elements, bytes);
     device_upload(memory, elements, bytes);
     input.values = memory;
@@ -126,6 +131,21 @@ topk_status staging_count(struct staging *staging, const topk_problem *problem, 
                         staging->workspace.memory, staging->workspace.bytes, NULL);
     if (status == TOPK_OK)
         device_download(counts, device_counts, bytes);
+    return status;
+}
+
+topk_status staging_mask(struct staging *staging, const topk_problem *problem, const void *elements,
+                         const topk_predicate *predicate, unsigned char *mask) {
+    uint64_t bytes = (span(problem) + 7) / 8;
+    topk_status status = reserve_workspace(staging, TOPK_OPERATION_MASK, problem);
+    if (status != TOPK_OK)
+        return status;
+    topk_input input = upload(staging, problem, elements);
+    void *device_mask = reserve(&staging->counts, bytes);
+    status = topk_mask(staging->context, problem, &input, predicate, device_mask, staging->workspace.memory,
+                       staging->workspace.bytes, NULL);
+    if (status == TOPK_OK)
+        device_download(mask, device_mask, bytes);
     return status;
 }
 

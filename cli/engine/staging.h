@@ -19,7 +19,7 @@ struct staging {
     struct device_buffer elements;
     struct device_buffer values;  /* results */
     struct device_buffer indices; /* results */
-    struct device_buffer counts;  /* results: better and equal, offsets, or counts */
+    struct device_buffer counts;  /* results: better and equal, offsets, counts, or a mask */
     struct device_buffer workspace;
 };
 
@@ -37,6 +37,9 @@ topk_status staging_where(struct staging *staging, const topk_problem *problem, 
 
 topk_status staging_count(struct staging *staging, const topk_problem *problem, const void *elements,
                           const topk_predicate *predicate, int64_t *counts);
+
+topk_status staging_mask(struct staging *staging, const topk_problem *problem, const void *elements,
+                         const topk_predicate *predicate, unsigned char *mask);
 
 /* Bytes of elements that a call may have for everything it takes to fit into the device. */
 uint64_t staging_bytes_max(topk_type type);

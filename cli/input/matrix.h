@@ -41,6 +41,9 @@ struct pieces {
 /* A piece holds at most `elements_max` elements in at most `rows_max` rows, but at least one of each. */
 void pieces_begin(struct pieces *pieces, const struct matrix *matrix, int64_t elements_max, int64_t rows_max);
 
+/* Elements from the first to the last of the largest piece. */
+int64_t pieces_span(const struct pieces *pieces);
+
 /* The next piece; false at the end. Ends the tool when a row's dimension is wrong. */
 bool pieces_next(struct pieces *pieces, struct piece *piece);
 

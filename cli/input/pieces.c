@@ -35,8 +35,13 @@ void pieces_begin(struct pieces *pieces, const struct matrix *matrix, int64_t el
         rows_max = least(rows_max, elements_max / layout->cols);
     pieces->rows_max = least(layout->rows, rows_max > 0 ? rows_max : 1);
     size_t element = topk_type_size(layout->type);
-    if (layout->begin % element != 0 && pieces->rows_max > 0)
-        pieces->copy = allocate(span(layout, pieces->rows_max, pieces->length_max), element);
+    if (layout->begin % element != 0)
+        pieces->copy = allocate((uint64_t)pieces_span(pieces), element);
+}
+
+int64_t pieces_span(const struct pieces *pieces) {
+    const struct layout *layout = &pieces->matrix->layout;
+    return pieces->rows_max > 0 ? (int64_t)span(layout, pieces->rows_max, pieces->length_max) : 0;
 }
 
 /* Gives back the pages of earlier pieces, so that no more than a few pieces are resident. */

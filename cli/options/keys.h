@@ -22,6 +22,7 @@ enum key {
     KEY_UNSORTED,
     KEY_VALUES,
     KEY_INDICES,
+    KEY_BITS,
     KEY_JSON,
     KEY_METHOD,
     KEY_DEVICE,

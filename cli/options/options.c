@@ -79,11 +79,12 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
         return;
     if (options->path == NULL)
         fail_usage("%s needs an INPUT: a file, or - for standard input", argv[0]);
-    bool filters = argp == &where_argp || argp == &count_argp;
+    bool filters = argp == &where_argp || argp == &count_argp || argp == &mask_argp;
     if (filters ? options_predicate(options) == NULL : options->k < 0)
         fail_usage("%s needs %s", argv[0], filters ? "a predicate, e.g. --gt 0" : "-k K");
-    if (options->json && (options->values_path != NULL || options->indices_path != NULL))
-        fail_usage("--json prints, and --values and --indices write arrays instead: choose");
+    bool arrays = options->values_path != NULL || options->indices_path != NULL || options->bits_path != NULL;
+    if (options->json && arrays)
+        fail_usage("--json prints, and --values, --indices and --bits write arrays instead: choose");
     if (options->format == FORMAT_AUTO)
         options->format = detect_format(options);
     check_input(options);

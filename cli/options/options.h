@@ -42,6 +42,7 @@ struct options {
     bool json;
     const char *values_path;  /* NULL: not given */
     const char *indices_path; /* NULL: not given */
+    const char *bits_path;    /* NULL: not given */
 };
 
 struct argp;
@@ -59,6 +60,7 @@ extern const struct argp select_argp;
 extern const struct argp kth_argp;
 extern const struct argp where_argp;
 extern const struct argp count_argp;
+extern const struct argp mask_argp;
 extern const struct argp info_argp;
 extern const struct argp explain_argp;
 

@@ -149,6 +149,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
     case KEY_INDICES:
         options->indices_path = argument;
         break;
+    case KEY_BITS:
+        options->bits_path = argument;
+        break;
     case KEY_JSON:
         options->json = true;
         break;

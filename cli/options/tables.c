@@ -62,6 +62,12 @@ static const struct argp_option array_options[] = {
     {0},
 };
 
+static const struct argp_option bits_options[] = {
+    {NULL, 0, NULL, 0, "Output:", 4},
+    {"bits", KEY_BITS, "FILE.npy", 0, "Write the mask as an array, 8 elements a byte, and print nothing", 0},
+    {0},
+};
+
 static const struct argp_option json_options[] = {
     {"json", KEY_JSON, NULL, 0, "Print a JSON document", 4},
     {0},
@@ -74,6 +80,7 @@ static const struct argp predicate_argp = {.options = predicate_options, .parser
 static const struct argp run_argp = {.options = run_options, .parser = parse_option};
 static const struct argp method_argp = {.options = method_options, .parser = parse_option};
 static const struct argp array_argp = {.options = array_options, .parser = parse_option};
+static const struct argp bits_argp = {.options = bits_options, .parser = parse_option};
 static const struct argp json_argp = {.options = json_options, .parser = parse_option};
 
 static const struct argp_child select_children[] = {
@@ -97,6 +104,15 @@ static const struct argp_child where_children[] = {
 static const struct argp_child count_children[] = {
     {&input_argp, 0, NULL, 0},  {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
     {&method_argp, 0, NULL, 0}, {&json_argp, 0, NULL, 0},      {0},
+};
+static const struct argp_child mask_children[] = {
+    {&input_argp, 0, NULL, 0},
+    {&predicate_argp, 0, NULL, 0},
+    {&run_argp, 0, NULL, 0},
+    {&method_argp, 0, NULL, 0},
+    {&bits_argp, 0, NULL, 0},
+    {&json_argp, 0, NULL, 0},
+    {0},
 };
 static const struct argp_child info_children[] = {{&run_argp, 0, NULL, 0}, {0}};
 static const struct argp_child explain_children[] = {
@@ -137,6 +153,12 @@ const struct argp count_argp = {
     .args_doc = "INPUT",
     .doc = "Print how many elements of INPUT (of each row of a matrix, after the row) meet a predicate.",
     .children = count_children,
+};
+const struct argp mask_argp = {
+    .parser = parse_command,
+    .args_doc = "INPUT",
+    .doc = "Print for each element of INPUT (of a matrix, after its row) 1 if it meets a predicate, else 0.",
+    .children = mask_children,
 };
 const struct argp info_argp = {
     .parser = parse_command,

@@ -102,9 +102,14 @@ void report_kth(struct report *report, int64_t row, const void *value, int64_t b
     output_string(report->json ? "}" : "\n");
 }
 
-void report_count(struct report *report, int64_t row, int64_t count) {
+void report_integer(struct report *report, int64_t row, const char *name, int64_t integer) {
     begin_result(report, row);
-    print_member(report->json ? "\"count\": " : "", count);
+    if (report->json) {
+        output_string("\"");
+        output_string(name);
+        output_string("\": ");
+    }
+    output_integer(integer);
     output_string(report->json ? "}" : "\n");
 }
 

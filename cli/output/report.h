@@ -6,8 +6,8 @@
  *
  * with "k" for select and kth alone, and "rows" before "length" for a matrix. A result R is
  * {"row": r, "index": i, "value": v, "text": t}, with "row" for a matrix and "text" for text input alone;
- * kth has "better" and "equal" in place of "index" and "text", count has "count" alone. Values that are not
- * finite are strings. */
+ * kth has "better" and "equal" in place of "index" and "text"; count has "count", and mask "match", alone.
+ * Values that are not finite are strings. */
 #ifndef TOPK_CLI_REPORT_H
 #define TOPK_CLI_REPORT_H
 
@@ -36,7 +36,8 @@ void report_line(struct report *report, int64_t index, const void *value, const 
 
 void report_kth(struct report *report, int64_t row, const void *value, int64_t better, int64_t equal);
 
-void report_count(struct report *report, int64_t row, int64_t count);
+/* A result that is one integer, by its name in JSON. */
+void report_integer(struct report *report, int64_t row, const char *name, int64_t integer);
 
 /* Ends the document, and writes out what is buffered. */
 void report_end(struct report *report, int64_t rows, int64_t length);

@@ -30,7 +30,7 @@ static void count_pieces(struct session *session, const struct options *options,
         if (piece.begin + piece.length < layout->cols)
             continue;
         for (int64_t r = 0; r < piece.rows; r++)
-            report_count(report, piece.row + r, counts[r]);
+            report_integer(report, piece.row + r, "count", counts[r]);
         before = 0;
     }
     progress_end(&progress);
@@ -71,7 +71,7 @@ static void count_text(const struct options *options) {
     }
     progress_end(&progress);
     report_begin(&report, options, "count", text.format.type, false);
-    report_count(&report, 0, total);
+    report_integer(&report, 0, "count", total);
     report_end(&report, 1, lines);
     session_end(&session);
     text_close(&text);

@@ -11,6 +11,7 @@ void run_select_text(const struct options *options);
 void run_kth(const struct options *options);
 void run_where(const struct options *options);
 void run_count(const struct options *options);
+void run_mask(const struct options *options);
 void run_info(const struct options *options);
 void run_explain(const struct options *options);
 

@@ -111,7 +111,8 @@ static void build_rankings(instance *out) {
     }
     out->entry_count = total;
     out->entries = malloc((2 * (size_t)total + 1) * sizeof *out->entries);
-    if (out->rows == NULL || out->entries == NULL) {
+    out->matches = malloc((size_t)out->elements + 1);
+    if (out->rows == NULL || out->entries == NULL || out->matches == NULL) {
         abort();
     }
     oracle_entry *next = out->entries;
@@ -126,7 +127,7 @@ static void build_rankings(instance *out) {
     }
 }
 
-void instance_match(instance *i) {
+static void find_matches(instance *i) {
     oracle_entry *next = i->entries + i->entry_count;
     for (int64_t e = 0; e < i->elements; e++) {
         i->matches[e] = oracle_matches(i->problem.type, &i->input, &i->predicate, e);
@@ -140,26 +141,30 @@ void instance_match(instance *i) {
     }
 }
 
-static void build_matches(instance *out) {
-    out->matches = malloc((size_t)out->elements + 1);
-    if (out->matches == NULL) {
-        abort();
-    }
-    instance_match(out);
-}
-
-static void place(instance *out) {
+static void protect(instance *out) {
     for (int b = 0; b < INSTANCE_BUFFERS; b++) {
-        guarded *buffer = &out->buffers[b];
-        if (buffer->map != NULL) {
-            guarded_make_read_only(buffer);
-            guarded_hide_slack(buffer, true);
-            out->placed[b] = device_input(buffer->data, buffer->bytes);
+        if (out->buffers[b].map != NULL) {
+            guarded_make_read_only(&out->buffers[b]);
+            guarded_hide_slack(&out->buffers[b], true);
         }
     }
-    if (out->predicate.bounds != NULL) {
-        out->placed[PLACED_BOUNDS] = device_input(out->bounds, sizeof out->bounds);
+}
+
+static void place(instance *i) {
+    for (int b = 0; b < INSTANCE_BUFFERS; b++) {
+        const guarded *buffer = &i->buffers[b];
+        if (buffer->map != NULL) {
+            i->placed[b] = device_input(buffer->data, buffer->bytes);
+        }
     }
+    if (i->predicate.bounds != NULL) {
+        i->placed[PLACED_BOUNDS] = device_input(i->bounds, sizeof i->bounds);
+    }
+}
+
+void instance_match(instance *i) {
+    find_matches(i);
+    place(i);
 }
 
 void instance_build(const test_case *c, instance *out) {
@@ -170,9 +175,9 @@ void instance_build(const test_case *c, instance *out) {
     build_extents(out, &random);
     build_row_k(out, &random);
     build_predicate(out, &random);
-    place(out);
+    protect(out);
     build_rankings(out);
-    build_matches(out);
+    instance_match(out);
 }
 
 void instance_free(instance *i) {

@@ -51,7 +51,8 @@ void instance_set_budget(int64_t elements);
 void instance_build(const test_case *c, instance *out);
 void instance_free(instance *i);
 
-/* Finds anew what meets the predicate, which has been changed. */
+/* After the predicate was changed and the device reset: finds anew what meets it, and places all inputs on
+ * the device again. */
 void instance_match(instance *i);
 
 /* `input` and `predicate` for the library: pointers to the instance's own buffers lead to the device. */

@@ -37,6 +37,9 @@ topk_status __real_topk_select_where(topk_context *context, const topk_problem *
 topk_status __real_topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
                               const topk_predicate *predicate, int64_t *counts, void *workspace,
                               size_t workspace_bytes, topk_stream stream);
+topk_status __real_topk_mask(topk_context *context, const topk_problem *problem, const topk_input *input,
+                             const topk_predicate *predicate, void *mask, void *workspace,
+                             size_t workspace_bytes, topk_stream stream);
 
 topk_status __wrap_topk_backend_status(topk_backend backend);
 topk_status __wrap_topk_context_create(const topk_context_options *options, topk_context **context);
@@ -59,6 +62,9 @@ topk_status __wrap_topk_select_where(topk_context *context, const topk_problem *
 topk_status __wrap_topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
                               const topk_predicate *predicate, int64_t *counts, void *workspace,
                               size_t workspace_bytes, topk_stream stream);
+topk_status __wrap_topk_mask(topk_context *context, const topk_problem *problem, const topk_input *input,
+                             const topk_predicate *predicate, void *mask, void *workspace,
+                             size_t workspace_bytes, topk_stream stream);
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -191,7 +197,7 @@ static void begin(const topk_context *context, const topk_input *input, const vo
         return;
     require_device(input->values, "elements");
     require_device(values, "values");
-    require_device(indices, "indices or counts");
+    require_device(indices, "indices, counts or a mask");
     require_device(workspace, "bytes of the workspace");
     protect(PROT_READ | PROT_WRITE);
 }
@@ -243,6 +249,16 @@ topk_status __wrap_topk_count(topk_context *context, const topk_problem *problem
     begin(context, input, NULL, counts, workspace);
     topk_status status =
         __real_topk_count(context, problem, input, predicate, counts, workspace, workspace_bytes, stream);
+    protect(PROT_NONE);
+    return status;
+}
+
+topk_status __wrap_topk_mask(topk_context *context, const topk_problem *problem, const topk_input *input,
+                             const topk_predicate *predicate, void *mask, void *workspace,
+                             size_t workspace_bytes, topk_stream stream) {
+    begin(context, input, NULL, mask, workspace);
+    topk_status status =
+        __real_topk_mask(context, problem, input, predicate, mask, workspace, workspace_bytes, stream);
     protect(PROT_NONE);
     return status;
 }

@@ -75,6 +75,11 @@ def unpack(code, data):
     return list(struct.unpack("<%d%s" % (len(data) // struct.calcsize(code), code), data))
 
 
+def packed(flags):
+    """A bit mask: that of element i is bit i % 8, lowest first, of byte i / 8."""
+    return bytes(sum(flag << i for i, flag in enumerate(flags[at:at + 8])) for at in range(0, len(flags), 8))
+
+
 def rank_key(value, smallest=False, magnitude=False, nan_last=False):
     """Sorts best first; equal elements compare equal."""
     if value != value:

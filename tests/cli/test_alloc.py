@@ -43,6 +43,7 @@ class Sweep(harness.Case):
         self.sweep("select", "-", "-k", 3, "--lt", 990, stdin=text)
         self.sweep("count", "-", "--gt", 990, stdin=text)
         self.sweep("explain", "-", "-k", 5, stdin=text)
+        self.sweep("mask", "-", "--gt", 990, "--bits", self.path("out.npy"), stdin=text)
 
     def test_files(self):
         path = self.write("x.npy", npy_header("<f4", (10, 30)) + pack("f", [i * 7919 % 300 for i in range(300)]))
@@ -52,6 +53,7 @@ class Sweep(harness.Case):
             self.sweep("where", path, "--gt", 290, *piece)
             self.sweep("select", path, "-k", 3, "--lt", 290, *piece)
             self.sweep("count", path, "--gt", 290, *piece)
+            self.sweep("mask", path, "--gt", 290, *piece)
         self.sweep("select", path, "-k", 5, "--values", self.path("out.npy"), "--indices",
                    self.path("out2.npy"))
 

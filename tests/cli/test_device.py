@@ -13,7 +13,8 @@ class NoDevice(harness.Case):
     def test_cuda_says_why_not(self):
         for device in ("cuda", "cuda:0", "cuda:7"):
             for arguments in (["select", self.file, "-k", 1], ["kth", self.file, "-k", 1],
-                              ["where", self.file, "--gt", 1], ["explain", self.file, "-k", 1], ["info"]):
+                              ["where", self.file, "--gt", 1], ["mask", self.file, "--gt", 1],
+                              ["explain", self.file, "-k", 1], ["info"]):
                 with self.subTest(device=device, command=arguments[0]):
                     self.fails("--device cuda: .*CUDA.*", *arguments, "--device", device)
             self.fails("--device cuda: .*CUDA.*", "select", "-", "-k", 1, "--device", device, stdin=b"1\n2\n")
@@ -29,6 +30,7 @@ class NoDevice(harness.Case):
             self.prints("1\t4\n", "select", self.file, "-k", 1, *device)
             self.prints("4\t0\t1\n", "kth", self.file, "-k", 1, *device)
             self.prints("1\t4\n", "where", self.file, "--gt", 3, *device)
+            self.prints("0\n1\n0\n0\n", "mask", self.file, "--gt", 3, *device)
             self.assertIn(b"\ndevice    cpu\n", harness.topk("explain", self.file, "-k", 1, *device).out)
             self.assertIn(b"\nchosen    cpu\n", harness.topk("info", *device).out)
 

@@ -6,7 +6,7 @@ import random
 import struct
 
 import harness
-from harness import NATIVE, best, kth, npy_header, npy_raw_header, pack, text_of, unpack
+from harness import NATIVE, best, kth, npy_header, npy_raw_header, npy_read, pack, packed, text_of, unpack
 
 # One piece for all; several rows in a piece; less than a row in a piece.
 PIECES = [[], ["--piece-bytes", 700], ["--piece-bytes", 61]]
@@ -75,6 +75,8 @@ class Types(harness.Case):
                                         for r, row in enumerate(rows)), "select", path, "-k", 5, "--lt", 3, *piece)
                     self.prints("".join("%d\t%d\n" % (r, sum(x >= 3 for x in row)) for r, row in enumerate(rows)),
                                 "count", path, "--ge", 3, *piece)
+                    self.prints("".join("%d\t%d\n" % (r, x >= 3) for r, row in enumerate(rows) for x in row),
+                                "mask", path, "--ge", 3, *piece)
 
     def test_where_bounds(self):
         comparisons = {
@@ -238,6 +240,7 @@ class NpyHeaders(harness.Case):
             path = self.write("x.npy", npy_header("<f4", shape))
             self.prints("", "select", path, "-k", 2)
             self.prints("", "where", path, "--ge", 0)
+            self.prints("", "mask", path, "--ge", 0)
         self.prints("0\t-inf\t0\t0\n1\t-inf\t0\t0\n2\t-inf\t0\t0\n", "kth", path, "-k", 2)
 
     def test_override_names_the_same_type(self):
@@ -274,6 +277,9 @@ class Vecs(harness.Case):
             for piece in PIECES + [["--piece-bytes", 1]]:
                 self.prints(expected, "select", path, "-k", 4, *piece)
                 self.prints(matches, "where", path, "--gt", 2, *piece)
+                self.prints("", "mask", path, "--gt", 2, "--bits", self.path("b.npy"), *piece)
+                bits = packed([x > 2 for row in rows for x in row])
+                self.assertEqual(npy_read(self.read("b.npy")), ("|u1", (len(bits),), bits))
             self.prints(expected, "select", other, "-k", 4, "--format", suffix)
 
     def test_empty(self):

@@ -115,6 +115,13 @@ class Files(harness.Case):
         expected = "".join("%d\t%d\n" % (place, self.values[place]) for place in self.places)
         self.check(expected, "where", self.file, "--ne", 0)
 
+    def test_mask(self):
+        self.check("", "mask", self.file, "--ne", 0, "--bits", self.path("b.npy"))
+        _, shape, bits = npy_read(self.read("b.npy"))
+        self.assertEqual(shape, (self.count // 8,))
+        self.assertEqual([8 * i + bit for i, byte in enumerate(bits) if byte for bit in range(8) if byte >> bit & 1],
+                         self.places)
+
 
 if __name__ == "__main__":
     harness.main()

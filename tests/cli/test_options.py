@@ -11,12 +11,13 @@ from harness import npy_header, pack
 class Help(harness.Case):
     def test_help(self):
         for arguments, words in [
-                (["--help"], ["select", "kth", "where", "info", "explain"]),
+                (["--help"], ["select", "kth", "where", "count", "mask", "info", "explain"]),
                 (["select", "--help"], ["-k", "--smallest", "--magnitude", "--unsorted", "--ties", "--nan", "--method",
                                         "--device", "--threads", "--values", "--indices", "--json", "--dtype", "--cols",
                                         "--field", "--delimiter", "--format", "--quiet"]),
                 (["kth", "--help"], ["-k", "--smallest", "--json"]),
                 (["where", "--help"], ["--gt", "--ge", "--lt", "--le", "--eq", "--ne", "--between", "--values"]),
+                (["mask", "--help"], ["--gt", "--between", "--device", "--bits", "--json"]),
                 (["info", "--help"], ["--device", "--threads"]),
                 (["explain", "--help"], ["-k", "--method"])]:
             with self.subTest(arguments=arguments):
@@ -35,7 +36,7 @@ class Help(harness.Case):
     def test_manual_names_every_option(self):
         with open(os.path.join(os.path.dirname(__file__), "../../cli/topk.1"), encoding="utf-8") as file:
             manual = file.read().replace("\\-", "-")
-        for command in ("select", "kth", "where", "count", "info", "explain"):
+        for command in ("select", "kth", "where", "count", "mask", "info", "explain"):
             for option in re.findall(r"--[a-z]+", harness.topk(command, "--help").out.decode()):
                 self.assertIn(option, manual, command)
 
@@ -43,14 +44,15 @@ class Help(harness.Case):
 class Usage(harness.Case):
     def test_one_line_and_status_2(self):
         for arguments, expected in [
-                ([], "a command is needed: select, kth, where, count, info or explain"),
-                (["sort"], "'sort' is no command; there are select, kth, where, count, info and explain"),
+                ([], "a command is needed: select, kth, where, count, mask, info or explain"),
+                (["sort"], "'sort' is no command; there are select, kth, where, count, mask, info and explain"),
                 (["select"], "topk select needs an INPUT: a file, or - for standard input"),
                 (["select", "-"], "topk select needs -k K"),
                 (["kth", "-"], "topk kth needs -k K"),
                 (["explain", "-"], "topk explain needs -k K"),
                 (["where", "-"], "topk where needs a predicate, e.g. --gt 0"),
                 (["count", "-"], "topk count needs a predicate, e.g. --gt 0"),
+                (["mask", "-"], "topk mask needs a predicate, e.g. --gt 0"),
                 (["select", "-", "--gt", "1"], "topk select needs -k K"),
                 (["select", "-", "-k", "1", "--gt", "1", "--lt", "2"], "one predicate is enough"),
                 (["info", "x"], "info takes no argument, not 'x'"),
@@ -89,12 +91,16 @@ class Usage(harness.Case):
                 (["select", "a.fvecs", "-k", "1", "--dtype", "float32"], "--dtype has no meaning for fvecs"),
                 (["select", "a.raw", "-k", "1"], r"raw file 'a\.raw' needs --dtype"),
                 (["select", "-", "-k", "1", "--json", "--values", "v.npy"],
-                 "--json prints, and --values and --indices write arrays instead: choose")]:
+                 "--json prints, and --values, --indices and --bits write arrays instead: choose"),
+                (["mask", "-", "--gt", "1", "--json", "--bits", "b.npy"],
+                 "--json prints, and --values, --indices and --bits write arrays instead: choose")]:
             with self.subTest(arguments=arguments):
                 self.fails(expected, *arguments, status=2)
 
     def test_unknown_options(self):
         for arguments in (["select", "-", "--nonsense"], ["kth", "-", "-k", "1", "--ties", "any"], ["--nonsense"],
+                          ["where", "-", "--gt", "1", "--bits", "b.npy"],
+                          ["mask", "-", "--gt", "1", "--values", "v.npy"],
                           ["select", "-", "-k"]):
             result = harness.topk(*arguments)
             self.assertEqual((result.status, result.out), (2, b""))

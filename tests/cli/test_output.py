@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import harness
-from harness import npy_header, npy_read, pack, unpack
+from harness import npy_header, npy_read, pack, packed, unpack
 
 
 class Arrays(harness.Case):
@@ -67,6 +67,23 @@ class Arrays(harness.Case):
                     stdin=b"5\n7\n")
         self.assertEqual(self.arrays("q"), ("<i8", (1,), [7], (1,), [1]))
 
+    def test_mask(self):
+        for count in (0, 1, 8, 1000, 8 * 4096 - 1, 8 * 4096, 100001):
+            values = [i * 7919 % 1000 for i in range(count)]
+            expected = packed([value > 600 for value in values])
+            path = self.write("y.npy", npy_header("<i4", (count,)) + pack("i", values))
+            for piece in ([], ["--piece-bytes", 4 * 1003], ["--piece-bytes", 4 * 1000]):
+                self.prints("", "mask", path, "--gt", 600, "--bits", self.path("b.npy"), *piece)
+                self.assertEqual(npy_read(self.read("b.npy")), ("|u1", (len(expected),), expected))
+            self.prints("", "mask", "-", "--gt", 600, "--bits", self.path("b.npy"),
+                        stdin=b"".join(b"%d\n" % value for value in values))
+            self.assertEqual(npy_read(self.read("b.npy")), ("|u1", (len(expected),), expected))
+
+    def test_mask_of_a_matrix(self):
+        for piece in ([], ["--piece-bytes", 4], ["--piece-bytes", 6]):
+            self.prints("", "mask", self.matrix, "--ge", 4, "--bits", self.path("b.npy"), *piece)
+            self.assertEqual(npy_read(self.read("b.npy")), ("|u1", (1,), packed([0, 1, 0, 1, 1, 1])))
+
     def test_replaces_a_file_and_keeps_its_mode_and_link(self):
         self.write("old.npy", b"old")
         os.chmod(self.path("old.npy"), 0o640)
@@ -98,6 +115,8 @@ class Json(harness.Case):
                    "where", path, "--eq", 7, "--json")
         self.check({"command": "count", "input": path, "type": "f32", "length": 4, "results": [{"count": 2}]},
                    "count", path, "--lt", 2, "--json")
+        self.check({"command": "mask", "input": path, "type": "f32", "length": 4, "results": [
+            {"match": 1}, {"match": 0}, {"match": 1}, {"match": 0}]}, "mask", path, "--lt", 2, "--json")
         self.check({"command": "select", "input": path, "type": "f32", "k": 9, "length": 4, "results": [
             {"index": 0, "value": 1.5}, {"index": 2, "value": "-inf"}]}, "select", path, "-k", 9, "--lt", 2, "--json")
 
@@ -111,6 +130,9 @@ class Json(harness.Case):
             "kth", path, "-k", 1, "--json")
         self.check({"command": "count", "input": path, "type": "u64", "rows": 2, "length": 2, "results": [
             {"row": 0, "count": 1}, {"row": 1, "count": 0}]}, "count", path, "--gt", 3, "--json")
+        self.check({"command": "mask", "input": path, "type": "u64", "rows": 2, "length": 2, "results": [
+            {"row": 0, "match": 0}, {"row": 0, "match": 1}, {"row": 1, "match": 0}, {"row": 1, "match": 0}]},
+            "mask", path, "--gt", 3, "--json")
 
     def test_text(self):
         lines = b'7\tquote " back \\ tab \t bell \x07 \xc3\xa9 \xff \xed\xa0\x80 \xf0\x9f\x98\x80 \xc0\x80\xe2\x82\n1\tx\n'
@@ -134,18 +156,19 @@ class Failures(harness.Case):
             self.fails("standard output: No space left on device", "select", self.file, "-k", 1, stdout=full)
             self.fails("standard output: No space left on device", "select", self.file, "-k", 90000, stdout=full)
             self.fails("standard output: No space left on device", "info", stdout=full)
-        for command in (["select", "-k", 3], ["where", "--gt", 5]):
-            self.fails("/dev/full: No space left on device", command[0], self.file, *command[1:], "--values",
-                       "/dev/full")
+        for command in (["select", "-k", 3, "--values"], ["where", "--gt", 5, "--values"],
+                        ["mask", "--gt", 5, "--bits"]):
+            self.fails("/dev/full: No space left on device", command[0], self.file, *command[1:], "/dev/full")
         self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
 
     def test_full_disk_leaves_no_file(self):
-        limit = 50000
-        for command in (["select", "-k", 90000], ["where", "--gt", 5]):
-            for option in ("--values", "--indices"):
-                self.fails(self.path("v.npy") + ": File too large", command[0], self.file, *command[1:], option,
-                           self.path("v.npy"), preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
-                self.assertEqual(os.listdir(self.folder), ["x.npy"])
+        limit = 10000
+        for command in (["select", "-k", 90000, "--values"], ["select", "-k", 90000, "--indices"],
+                        ["where", "--gt", 5, "--values"], ["where", "--gt", 5, "--indices"],
+                        ["mask", "--gt", 5, "--bits"]):
+            self.fails(self.path("v.npy") + ": File too large", command[0], self.file, *command[1:],
+                       self.path("v.npy"), preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            self.assertEqual(os.listdir(self.folder), ["x.npy"])
 
     def test_old_output_survives_a_failure(self):
         self.write("v.npy", b"precious")

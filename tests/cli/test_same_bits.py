@@ -94,6 +94,8 @@ class SameBits(harness.Case):
             for pieces in ([], ["--piece-bytes", 300], ["--piece-bytes", 12]):
                 self.both("select", path, "-k", k, *pieces)
                 self.both("kth", path, "-k", k, *pieces)
+        for pieces in ([], ["--piece-bytes", 300], ["--piece-bytes", 12]):
+            self.both("mask", path, "--gt", 0, *pieces)
 
     def test_eight_bits(self):
         rng = random.Random(SEED + 4)
@@ -124,12 +126,14 @@ class SameBits(harness.Case):
     def test_predicates_if_served(self):
         rng = random.Random(SEED + 7)
         path = self.write("x.npy", npy_header("<f4", (30, 40)) + rng.randbytes(4800))
-        if harness.topk("count", path, "--gt", 0, "--device", "cuda", env=DEVICE).status != 0 or \
-                harness.topk("select", path, "-k", 1, "--gt", 0, "--device", "cuda", env=DEVICE).status != 0:
-            self.skipTest("the device has no topk_count() or topk_select_where()")
+        for command in (["count", path], ["mask", path], ["select", path, "-k", 1]):
+            if harness.topk(*command, "--gt", 0, "--device", "cuda", env=DEVICE).status != 0:
+                self.skipTest("the device has no topk_count(), topk_mask() or topk_select_where()")
         for pieces in ([], ["--piece-bytes", 500], ["--piece-bytes", 50]):
             for bound in ("--gt", "--ne"):
                 self.both("count", path, bound, 0, *pieces)
+                self.both("mask", path, bound, 0, *pieces)
+                self.both("mask", path, bound, 0, *pieces, "--bits", self.path("out1"))
                 for k in (1, 10, 40, 50):
                     self.both("select", path, "-k", k, bound, 0, "--nan", "last", *pieces)
                     self.both("select", path, "-k", k, bound, 0, *pieces, "--values", self.path("out1"),
@@ -144,6 +148,7 @@ class SameBits(harness.Case):
         self.prints("1\t3\n", "where", path, "--gt", 2, env=DEVICE)
         self.prints("2\t2\n", "select", path, "-k", 1, "--lt", 3, env=DEVICE)
         self.prints("2\n", "count", path, "--lt", 3, env=DEVICE)
+        self.prints("1\n0\n1\n", "mask", path, "--lt", 3, env=DEVICE)
         self.assertIn(b"\nchosen    cpu\n", harness.topk("info", "--device", "cpu", env=DEVICE).out)
         self.fails(".*", "select", path, "-k", 1, "--device", "cuda:99", env=DEVICE)
 

@@ -129,6 +129,12 @@ class Questions(harness.Case):
             self.prints("%d\n" % expected, "count", "-", option, *bounds, stdin=self.LINES)
         self.prints("0\n", "count", "-", "--gt", 0, stdin=b"")
 
+    def test_mask(self):
+        for option, bounds, expected in [("--gt", [3], "001000"), ("--between", ["-4", "3"], "100111"),
+                                         ("--ne", [3], "011011")]:
+            self.prints("".join(bit + "\n" for bit in expected), "mask", "-", option, *bounds, stdin=self.LINES)
+        self.prints("", "mask", "-", "--gt", 0, stdin=b"")
+
     def test_where_is_exact_on_integers(self):
         lines = b"9007199254740992\n9007199254740993\n"
         self.prints("1\t9007199254740993\n", "where", "-", "--dtype", "int64", "--gt", "9007199254740992",

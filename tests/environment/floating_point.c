@@ -26,6 +26,7 @@ enum { EXCEPTIONS = FE_ALL_EXCEPT & ~FE_INEXACT };
 static const run_operation *const operations[] = {&run_select,       &run_kth,   &run_where,
                                                   &run_select_where, &run_count, &run_mask};
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
+static const run_method by_choice = {"default", NULL, NULL}, by_reference = {"reference", "reference", NULL};
 
 /* All operations on an instance in a hostile mode; between the calls there is integer code only. */
 static void run_in_mode(topk_context *context, const instance *i, bool flush, int trapped, int rounding) {
@@ -35,9 +36,9 @@ static void run_in_mode(topk_context *context, const instance *i, bool flush, in
     fesetround(rounding);
     feenableexcept(trapped);
     flush_denormals(flush);
-    run_result results[OPERATIONS], reference = run_alone(context, &run_select, i, "reference");
+    run_result results[OPERATIONS], reference = run_alone(context, &run_select, i, &by_reference);
     for (int o = 0; o < OPERATIONS; o++) {
-        results[o] = run_alone(context, operations[o], i, NULL);
+        results[o] = run_alone(context, operations[o], i, &by_choice);
     }
     int raised = fetestexcept(EXCEPTIONS);
     fesetenv(&ordinary);

@@ -2,13 +2,14 @@
  *
  * Predicates with every comparison against bounds that the element type can and cannot hold, in every
  * operation that takes one. The shared list of cases takes its bounds from the data; here they come from all
- * over the number line. */
+ * over the number line. The arguments are the backend, cpu (the default) or cuda, and N: of the predicates
+ * one in N is tried, all by default. */
 #include <math.h>
 #include <stdlib.h>
 
+#include "backends.h"
 #include "check.h"
-#include "elements.h"
-#include "run.h"
+#include "random.h"
 
 static const double f64_bounds[] = {0.0,
                                     -0.0,
@@ -96,7 +97,13 @@ enum {
     BOUNDS = F64_BOUNDS + I64_BOUNDS + U64_BOUNDS
 };
 
+/* The last one has to look at the elements even with a mask. */
+static const run_operation *const operations[] = {&run_where, &run_count, &run_mask, &run_select_where};
+enum { OPERATIONS = sizeof operations / sizeof operations[0] };
+
+static const backend *tested;
 static topk_context *context;
+static int64_t one_in = 1;
 
 static topk_bound bound_at(int b) {
     topk_bound bound = {TOPK_BOUND_F64, {0.0}};
@@ -112,31 +119,67 @@ static topk_bound bound_at(int b) {
     return bound;
 }
 
-static void check_operation(const instance *i, const run_operation *operation, const char *method) {
-    if (!CHECK(run_alone(context, operation, i, method) == RUN_PASSED) && check_failures < CHECK_SHOWN_MAX) {
+/* False if the method cannot serve. */
+static bool check_method(const instance *i, const run_operation *operation, const run_method *method) {
+    const run_result result = run_alone(context, operation, i, method);
+    if (result == RUN_CANNOT) {
+        return false;
+    }
+    if (!CHECK(result == RUN_PASSED) && check_failures < CHECK_SHOWN_MAX) {
         char text[CASE_TEXT_BYTES];
         const topk_predicate *p = &i->predicate;
-        fprintf(stderr, "    %s: kind %d, low type %d %.17g (%#llx), high type %d %.17g (%#llx), in: %s\n",
-                operation->name, (int)p->kind, (int)p->low.type, p->low.value.f64,
+        fprintf(stderr,
+                "    %s by %s: kind %d, low type %d %.17g (%#llx), high type %d %.17g (%#llx), in: %s\n",
+                operation->name, method->label, (int)p->kind, (int)p->low.type, p->low.value.f64,
                 (unsigned long long)p->low.value.u64, (int)p->high.type, p->high.value.f64,
                 (unsigned long long)p->high.value.u64, case_format(i->source, text));
     }
+    return true;
 }
 
-/* After a change of the predicate: topk_where(), and one of the others. */
-static void check_two(instance *i, random_state *random) {
-    static const run_operation *const others[] = {&run_count, &run_mask, &run_select_where,
-                                                  &run_select_where};
-    const int64_t other = random_below(random, 4);
+/* The first `count` operations, by all methods. */
+static void check_all(const instance *i, int count) {
+    for (int o = 0; o < count; o++) {
+        for (const run_method *method = tested->methods; method->label != NULL; method++) {
+            (void)check_method(i, operations[o], method);
+        }
+    }
+}
+
+/* By a method that serves, as the library's own choice always does. */
+static void check_some_method(const instance *i, const run_operation *operation, random_state *random) {
+    int count = 0;
+    while (tested->methods[count].label != NULL) {
+        count++;
+    }
+    while (!check_method(i, operation, &tested->methods[random_below(random, count)])) {
+    }
+}
+
+/* With another predicate in the place of the last one. */
+static void change_predicate(instance *i) {
+    device_reset();
     instance_match(i);
-    check_operation(i, &run_where, NULL);
-    check_operation(i, others[other], other == 3 ? "reference" : NULL);
+}
+
+static void end_instance(instance *i) {
+    instance_free(i);
+    device_reset();
+}
+
+/* topk_where(), and one of the others. */
+static void check_two(const instance *i, random_state *random) {
+    check_some_method(i, operations[0], random);
+    check_some_method(i, operations[1 + random_below(random, OPERATIONS - 1)], random);
 }
 
 /* All kinds with one bound, BETWEEN with another; every third time through a pointer. */
 static void check_bounds(instance *i, random_state *random) {
     for (int b = 0; b < BOUNDS; b++) {
         for (int kind = TOPK_GT; kind <= TOPK_BETWEEN; kind++) {
+            if (random_below(random, one_in) != 0) {
+                continue;
+            }
             i->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
             i->predicate.kind = (topk_predicate_kind)kind;
             i->predicate.low = i->bounds[0] = bound_at(b);
@@ -144,6 +187,7 @@ static void check_bounds(instance *i, random_state *random) {
             if (random_below(random, 3) == 0) {
                 i->predicate.bounds = i->bounds;
             }
+            change_predicate(i);
             check_two(i, random);
         }
     }
@@ -162,7 +206,7 @@ static void check_types(void) {
             source.value[DIM_TYPE] = type;
             instance_build(&source, &i);
             check_bounds(&i, &random);
-            instance_free(&i);
+            end_instance(&i);
         }
     }
 }
@@ -178,13 +222,9 @@ static void check_unknown_bound_type(void) {
     i.bounds[0] = (topk_bound){(topk_bound_type)17, {-0.5}};
     i.bounds[1] = (topk_bound){(topk_bound_type)-1, {0.5}};
     i.predicate.bounds = i.bounds;
-    instance_match(&i);
-    check_operation(&i, &run_where, NULL);
-    check_operation(&i, &run_count, NULL);
-    check_operation(&i, &run_mask, NULL);
-    check_operation(&i, &run_select_where, NULL);
-    check_operation(&i, &run_select_where, "reference");
-    instance_free(&i);
+    change_predicate(&i);
+    check_all(&i, OPERATIONS);
+    end_instance(&i);
 }
 
 /* With a mask and no values wanted, the elements are never looked at: they need not exist. */
@@ -197,22 +237,27 @@ static void check_mask_without_values(void) {
         source.value[DIM_PREDICATE] = kind - 1;
         instance_build(&source, &i);
         i.input.values = NULL;
-        check_operation(&i, &run_where, NULL);
-        check_operation(&i, &run_count, NULL);
-        check_operation(&i, &run_mask, NULL);
-        instance_free(&i);
+        check_all(&i, OPERATIONS - 1);
+        end_instance(&i);
     }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    tested = backend_named(argc > 1 ? argv[1] : "cpu");
+    one_in = argc > 2 ? atoi(argv[2]) : 1;
+    if (!CHECK(tested != NULL && one_in > 0)) {
+        return check_report();
+    }
     dimensions_init(0, INT64_MAX);
-    options.backend = TOPK_BACKEND_CPU;
+    device_open();
+    options.backend = tested->kind;
     options.threads = 1;
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
     check_types();
     check_unknown_bound_type();
     check_mask_without_values();
     topk_context_destroy(context);
+    device_close();
     return check_report();
 }

@@ -133,10 +133,9 @@ run_result run_end(run *r) {
 }
 
 run_result run_alone(topk_context *context, const run_operation *operation, const instance *i,
-                     const char *method) {
+                     const run_method *method) {
     run r;
-    const run_method untuned = {"", method, NULL};
-    const run_result begun = run_begin(context, operation, i, &untuned, &r);
+    const run_result begun = run_begin(context, operation, i, method, &r);
     if (begun != RUN_PASSED) {
         return begun;
     }

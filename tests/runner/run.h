@@ -53,9 +53,9 @@ run_result run_begin(topk_context *context, const run_operation *operation, cons
 /* Checks status, outputs and red zones, explains a failure on stderr, and frees what the run had. */
 run_result run_end(run *r);
 
-/* Both, with the device's round trip between them. `method` may be NULL. */
+/* Both, with the device's round trip between them. */
 run_result run_alone(topk_context *context, const run_operation *operation, const instance *i,
-                     const char *method);
+                     const run_method *method);
 
 /* From now on each call is captured in a graph, which is then launched. */
 void run_in_graphs(void);
