@@ -22,8 +22,10 @@ static void __attribute__((format(printf, 2, 3))) append(struct text *text, cons
         return;
     }
     const size_t step = (size_t)written < text->room ? (size_t)written : text->room > 0 ? text->room - 1 : 0;
-    text->at += text->room > 0 ? step : 0;
-    text->room -= step;
+    if (step > 0) { /* at may be NULL */
+        text->at += step;
+        text->room -= step;
+    }
     text->length += (size_t)written;
 }
 
