@@ -59,60 +59,111 @@ template <typename Element, bool WHERE> struct row_source {
 
 /* ---- Elements that meet a predicate ---- */
 
-/* Bits 0 to 3 for the bytes of a word that are not 0. */
+/* The bytes of a word that are not 0: bits 7, 15, 23 and 31. */
 TOPK_DEVICE uint32_t bytes_set(uint32_t word) {
-    uint32_t tops = (word | ((word & 0x7f7f7f7fu) + 0x7f7f7f7fu)) & 0x80808080u;
-    return (tops >> 7) * 0x01020408u >> 24;
+    return (word | ((word & 0x7f7f7f7fu) + 0x7f7f7f7fu)) & 0x80808080u;
 }
 
-/* What a mask says of a group of PER elements: their bytes, or in the first word their bits. */
-template <uint32_t PER> struct mask_group {
-    static const uint32_t WORDS = (PER + 3) / 4;
-    uint32_t words[WORDS];
+/* Bits 0 to 7 for the bytes of two words that are not 0. */
+TOPK_DEVICE uint32_t bits_of_bytes(uint32_t low, uint32_t high) {
+    return (bytes_set(low) >> 7 | bytes_set(high) >> 3) * 0x01020408u >> 24;
+}
 
-    TOPK_MEMBER void load_bytes(const uint8_t *from) {
-        if ((uintptr_t)from % PER != 0)
-            load_single_bytes(from);
-        else if (PER == 16)
-            put(simt_load16_read_only(from));
-        else if (PER == 8)
-            put(simt_load_read_only((const uint64_t *)from));
-        else if (PER == 4)
-            words[0] = simt_load_read_only((const uint32_t *)from);
-        else
-            words[0] = simt_load_read_only((const uint16_t *)from);
+/* 1 to 31 bits to the left, around. */
+TOPK_DEVICE uint32_t turn_left(uint32_t word, uint32_t bits) {
+    return word << bits | word >> (32 - bits);
+}
+
+/* What a lane loads of a mask for a tile of the body. Of bytes: those of its own elements. Of bits: as many,
+ * but contiguous ones. GROUPS lanes side by side have those of their groups 0, those of their groups 1 and so
+ * on; they trade them later. */
+template <typename Element> struct mask_part {
+    static const uint32_t PER = tile_shape<Element>::PER, GROUPS = tile_shape<Element>::GROUPS;
+    static const uint32_t WORDS = (PER + 3) / 4; /* of the bytes of a group */
+    static const uint32_t BITS = GROUPS * PER;
+    uint32_t words[GROUPS * WORDS];
+
+    /* Of the first `count` groups, from that of the lane's first element on. */
+    TOPK_MEMBER void load_bytes(const uint8_t *from, uint32_t count) {
+        if ((uintptr_t)from % PER == 0) {
+#pragma unroll
+            for (uint32_t g = 0; g < GROUPS; g++)
+                if (g < count)
+                    load_group(from + g * SIMT_WARP * PER, words + g * WORDS);
+        } else {
+#pragma unroll
+            for (uint32_t g = 0; g < GROUPS; g++)
+                if (g < count)
+                    load_single_bytes(from + g * SIMT_WARP * PER, words + g * WORDS);
+        }
     }
-    TOPK_MEMBER void load_single_bytes(const uint8_t *from) {
+    TOPK_MEMBER void load_group(const uint8_t *from, uint32_t *to) const {
+        if (PER == 16) {
+            simt_u32x4 loaded = simt_load16_read_only(from);
+            to[0] = loaded.x;
+            to[1 % WORDS] = loaded.y;
+            to[2 % WORDS] = loaded.z;
+            to[3 % WORDS] = loaded.w;
+        } else if (PER == 8) {
+            uint64_t loaded = simt_load_read_only((const uint64_t *)from);
+            to[0] = (uint32_t)loaded;
+            to[1 % WORDS] = (uint32_t)(loaded >> 32);
+        } else if (PER == 4) {
+            to[0] = simt_load_read_only((const uint32_t *)from);
+        } else {
+            to[0] = simt_load_read_only((const uint16_t *)from);
+        }
+    }
+    TOPK_MEMBER void load_single_bytes(const uint8_t *from, uint32_t *to) const {
 #pragma unroll
         for (uint32_t i = 0; i < PER; i++)
-            words[i / 4] |= (uint32_t)simt_load_read_only(from + i) << i % 4 * 8;
+            to[i / 4] |= (uint32_t)simt_load_read_only(from + i) << i % 4 * 8;
     }
-    TOPK_MEMBER void put(simt_u32x4 loaded) {
-        words[0] = loaded.x;
-        words[1 % WORDS] = loaded.y;
-        words[2 % WORDS] = loaded.z;
-        words[3 % WORDS] = loaded.w;
-    }
-    TOPK_MEMBER void put(uint64_t loaded) {
-        words[0] = (uint32_t)loaded;
-        words[1 % WORDS] = (uint32_t)(loaded >> 32);
-    }
-    /* Only bytes that have one of these bits. */
-    TOPK_MEMBER void load_bits(const uint8_t *mask, int64_t element) {
-        const uint8_t *from = mask + (uint64_t)element / 8;
-        uint32_t shift = (uint32_t)element % 8, bits = simt_load_read_only(from);
-        if (shift + PER > 8)
-            bits |= (uint32_t)simt_load_read_only(from + 1) << 8;
-        if (shift + PER > 16)
-            bits |= (uint32_t)simt_load_read_only(from + 2) << 16;
-        words[0] = bits >> shift & ((1u << PER) - 1);
-    }
-    TOPK_MEMBER uint32_t bits_of_bytes(void) const {
-        uint32_t bits = 0;
+    /* From the first of the lane's bits on, those of `count` groups, of which none need exist: all in one
+     * word, or the bytes that have one of them in a word each. */
+    TOPK_MEMBER void load_bits(const uint8_t *mask, int64_t first, int32_t count) {
+        static_assert(BITS / 8 < GROUPS * WORDS, "the bits may begin in the middle of a byte");
+        const uint8_t *from = mask + (uint64_t)first / 8;
+        if (count >= (int32_t)GROUPS && ((uint32_t)(uintptr_t)mask * 8 + (uint32_t)first) % BITS == 0) {
+            words[0] = BITS == 32   ? simt_load_read_only((const uint32_t *)from)
+                       : BITS == 16 ? simt_load_read_only((const uint16_t *)from)
+                                    : simt_load_read_only(from);
+        } else if (count > 0) {
+            uint32_t end = (uint32_t)first % 8 + (count < (int32_t)GROUPS ? PER * (uint32_t)count : BITS);
 #pragma unroll
-        for (uint32_t i = 0; i < WORDS; i++)
-            bits |= bytes_set(words[i]) << 4 * i;
-        return bits;
+            for (uint32_t i = 0; i <= BITS / 8; i++)
+                if (end > 8 * i)
+                    words[i] = simt_load_read_only(from + i);
+        }
+    }
+    /* Bit group * PER + element, of the lane's own elements. */
+    TOPK_MEMBER uint32_t met_by_bytes(void) const {
+        uint32_t met = 0;
+        if (PER == 2)
+            return bits_of_bytes(words[0] | words[1] << 16, words[2 % GROUPS] | words[3 % GROUPS] << 16);
+#pragma unroll
+        for (uint32_t i = 0; i < GROUPS * WORDS; i += 2)
+            met |= bits_of_bytes(words[i], words[i + 1]) << 4 * i;
+        return met;
+    }
+    /* The same: GROUPS lanes have a square of as many groups' bits each, which is transposed. `first` as
+     * above; `count`: of the lane's own groups. All lanes. */
+    TOPK_MEMBER uint32_t met_by_bits(int64_t first, uint32_t count) const {
+        const uint32_t shift = (uint32_t)first % 8;
+        uint32_t met = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < 4 && i <= BITS / 8; i++)
+            met |= words[i] << 8 * i;
+        met = BITS < 32 ? met >> shift : (uint32_t)(((uint64_t)words[BITS / 8] << 32 | met) >> shift);
+#pragma unroll
+        for (uint32_t lanes = 1; lanes < GROUPS; lanes *= 2) {
+            const uint32_t width = lanes * PER, low = 0xffffffffu / ((1u << width) + 1);
+            bool upper = (simt_lane() & lanes) != 0;
+            uint32_t kept = upper ? ~low : low;
+            uint32_t other = simt_shuffle_xor(SIMT_ALL_LANES, met, lanes);
+            met = (met & kept) | (turn_left(other, upper ? 32 - width : width) & ~kept);
+        }
+        return BITS < 32 || count < GROUPS ? met & ((1u << count * PER) - 1) : met;
     }
 };
 
@@ -162,8 +213,14 @@ template <typename Element, typename Tile> struct compared_tile : Tile {
     element_filter<Element, true> filter;
 };
 
-/* A tile with what a mask says of it. */
-template <typename Tile> struct masked_tile : Tile { uint32_t met; /* bit group * PER + element */ };
+/* A tile with what a mask says of it. Groups of which nothing counts are left out. */
+template <typename Tile> struct masked_tile : Tile {
+    uint32_t met; /* bit group * PER + element; 0 where there is no element */
+
+    TOPK_MEMBER bool valid(uint32_t group) const {
+        return (met >> group * Tile::PER & ((1u << Tile::PER) - 1)) != 0;
+    }
+};
 
 /* Either. */
 template <typename Element, typename Tile> struct judged_tile : Tile {
@@ -206,7 +263,7 @@ TOPK_DEVICE void by_kind(const judged_tile<Element, Tile> &tile, const Work &wor
 /* A tile of the body on its way, and what a mask says of it. */
 template <typename Element> struct fetched_with_mask {
     body_tile<Element> tile;
-    mask_group<body_tile<Element>::PER> groups[body_tile<Element>::GROUPS];
+    mask_part<Element> mask;
 };
 
 template <typename Element> struct row_source<Element, true> {
@@ -225,25 +282,28 @@ template <typename Element> struct row_source<Element, true> {
         t.tile = load_body(values(), parts, tile);
         if (filter.mask == nullptr)
             return t;
-#pragma unroll
-        for (uint32_t g = 0; g < GROUPS; g++) {
-            int64_t at = r.begin + t.tile.position(g, 0);
-            if (!t.tile.valid(g))
-                continue;
-            if (filter.bits)
-                t.groups[g].load_bits(filter.mask, at);
-            else
-                t.groups[g].load_bytes(filter.mask + at);
+        if (!filter.bits) {
+            t.mask.load_bytes(filter.mask + (r.begin + t.tile.position0), t.tile.count);
+            return t;
         }
+        const uint32_t of_warp = SIMT_WARP * GROUPS;
+        int64_t left = parts.groups - (tile * simt_warps() + simt_warp()) * of_warp;
+        int32_t here = left >= of_warp ? (int32_t)of_warp : left > 0 ? (int32_t)left : 0;
+        t.mask.load_bits(filter.mask, first_bit(t), here - (int32_t)(simt_lane() + groups_ahead()));
         return t;
     }
+    /* Of the groups of a warp, the lane's bits begin with so many behind the first of its own. */
+    TOPK_MEMBER static uint32_t groups_ahead(void) {
+        return simt_lane() % GROUPS * (SIMT_WARP - 1);
+    }
+    TOPK_MEMBER int64_t first_bit(const fetched_tile &t) const {
+        return r.begin + t.tile.position0 + groups_ahead() * PER;
+    }
+    /* All lanes. */
     TOPK_MEMBER judged_tile<Element, body_tile<Element>> judge(const fetched_tile &t) const {
         uint32_t met = 0;
-        if (filter.mask != nullptr) {
-#pragma unroll
-            for (uint32_t g = 0; g < GROUPS; g++)
-                met |= (filter.bits ? t.groups[g].words[0] : t.groups[g].bits_of_bytes()) << g * PER;
-        }
+        if (filter.mask != nullptr)
+            met = filter.bits ? t.mask.met_by_bits(first_bit(t), t.tile.count) : t.mask.met_by_bytes();
         return judged_tile<Element, body_tile<Element>>{t.tile, filter, met};
     }
     /* Few elements: what a mask says of them is fetched here. */
