@@ -63,8 +63,12 @@ TOPK_DEVICE void list_hits(simt_shared<uint16_t> places, const struct ranked_bit
             list.append_if(r.bits & 1u << i, (uint16_t)(place + i));
         return;
     }
-    for (uint32_t left = r.bits; left != 0; left &= left - 1)
-        places[at++] = (uint16_t)(place + simt_ffs(left) - 1);
+    simt_appender list = simt_append_at(places, at + simt_popc(r.bits)); /* the last one first */
+    for (uint32_t left = r.bits; left != 0;) {
+        uint32_t highest = 31 - simt_clz(left);
+        list.prepend((uint16_t)(place + highest));
+        left ^= 1u << highest;
+    }
 }
 
 /* ---- From places to results ---- */
@@ -88,6 +92,7 @@ TOPK_DEVICE void write_results(T *to, uint32_t count, const Of &of) {
             to[j * THREADS] = batch[j];
         i += BATCH * THREADS;
     }
+#pragma unroll 1
     for (; i < count; i += THREADS, to += THREADS)
         *to = of(i);
 }

@@ -124,7 +124,8 @@ static void expect_warp(const uint32_t *v, uint32_t lane, uint32_t *out) {
     out[11] = (uint32_t)__builtin_popcount(odd);
     expect_wide(v, lane, out + 12);
     out[22] = v[lane] + (lane >= 4 ? v[lane - 4] : 0);
-    out[23] = (v[lane ^ 1] % 2 != 0 ? lane ^ 1 : (lane ^ 1) + 100) + 1000 * ((lane ^ 1) + 100);
+    out[23] = (v[lane ^ 1] % 2 != 0 ? lane ^ 1 : (lane ^ 1) + 100) + 1000 * ((lane ^ 1) + 100) +
+              1000000 * ((lane ^ 1) + 200);
 }
 
 static void test_warp_operations() {
@@ -134,7 +135,7 @@ static void test_warp_operations() {
     for (uint32_t i = 0; i < in.size(); i++)
         expect_warp(&in[i / SIMT_WARP * SIMT_WARP], i % SIMT_WARP, &expected[i * WARP_WORDS]);
     device_array<uint32_t> input(in), output(expected.size());
-    require_success(simt_launch(shape_of("warp_operations", blocks, SIMT_WARP, 130), warp_operations,
+    require_success(simt_launch(shape_of("warp_operations", blocks, SIMT_WARP, 194), warp_operations,
                                 sums_args{input.data, output.data}),
                     "warp_operations");
     check("warp_operations", output.read(), expected);

@@ -277,7 +277,7 @@ static int enqueue(const struct call *call) {
                                    (uint32_t)device_of(call->context)->shared_bytes_max;
     launch_prepare(&l, !args.dense);
     launch(&l, kernels_of(call)->pass, b.word_count,
-           args.dense ? COMPACT_BLOCKS_PER_SM : COMPACT_RAGGED_BLOCKS_PER_SM);
+           args.dense ? kernels_of(call)->dense_blocks_per_sm : COMPACT_RAGGED_BLOCKS_PER_SM);
     if (plan->operation == TOPK_OPERATION_COUNT) {
         launch(&l, topk_compact_launch_count, plan->problem.rows / COMPACT_CHUNK_THREADS + 1,
                COMPACT_CHUNK_BLOCKS_PER_SM);

@@ -11,11 +11,12 @@
 template <typename Source> struct dense_tiles {
     typedef compact_shape<Source> shape;
     typedef compact_raw<Source> raw;
-    static const uint32_t THREADS = COMPACT_THREADS, ITEMS = shape::ITEMS;
+    static const uint32_t THREADS = shape::THREADS, ITEMS = shape::ITEMS;
     const struct compact_args &a;
     compact_source<Source> source;
     uint32_t first_full, end_full; /* full tiles have an element at each place */
     bool plain;                    /* one row, of which positions of 32 bits are wanted, and nothing else */
+    int32_t first_index;           /* of place 0 of tile 0, if plain */
     bool wanted;                   /* places are: for results, or to tell rows apart */
 
     TOPK_MEMBER bool lists(void) const {
@@ -34,25 +35,24 @@ template <typename Source> struct dense_tiles {
         return gather_bits<shape::PER, shape::GROUPS>(bits);
     }
     TOPK_MEMBER void write(uint32_t tile, simt_shared<uint16_t> places, uint64_t base, uint32_t count) const {
-        if (a.rows.rows > 1)
-            write_tile<COMPACT_WORKERS>(a, places, dense_tile<Source>(a, tile), base, count);
-        else
-            write_row(tile, places, base, count);
-    }
-    TOPK_MEMBER void write_row(uint32_t tile, simt_shared<uint16_t> places, uint64_t base,
-                               uint32_t count) const {
-        const int64_t origin = (int64_t)tile * shape::DENSE_TILE - behind_line(a, 0, (Source *)nullptr);
-        const uint32_t fitting = fitting_hits(a, base, count);
         if (plain)
-            write_positions<COMPACT_WORKERS>((int32_t *)a.rows.out_indices + base, places,
-                                             (int32_t)(origin + a.rows.index_base), fitting);
+            write_positions<shape::WORKERS>((int32_t *)a.rows.out_indices + base, places,
+                                            (int32_t)(tile * shape::DENSE_TILE) + first_index,
+                                            fitting_hits(a, base, count));
+        else if (a.rows.rows > 1)
+            write_tile<shape::WORKERS>(a, places, dense_tile<Source>(a, tile), base, count);
         else if (wanted)
-            write_hits<COMPACT_WORKERS>(a, places, dense_tile<Source>(a, tile), base, fitting);
-        if (a.offsets == nullptr || simt_thread() != 0)
-            return;
+            write_hits<shape::WORKERS>(a, places, dense_tile<Source>(a, tile), base,
+                                       fitting_hits(a, base, count));
+        if (simt_thread() == 0 && a.offsets != nullptr && a.rows.rows == 1)
+            write_ends(tile, base, count);
+    }
+    /* The offsets of the only row. */
+    TOPK_MEMBER void write_ends(uint32_t tile, uint64_t base, uint32_t count) const {
+        const int64_t end = ((int64_t)tile + 1) * shape::DENSE_TILE - behind_line(a, 0, (Source *)nullptr);
         if (tile == 0)
             a.offsets[0] = 0;
-        if (a.total - origin <= (int64_t)shape::DENSE_TILE)
+        if (end >= a.total)
             a.offsets[1] = (int64_t)(base + count);
     }
 };
@@ -66,24 +66,20 @@ TOPK_DEVICE struct dense_tiles<Source> dense_tiles_of(const struct compact_args 
                                behind > 0,
                                (uint32_t)((a.total + behind) / size),
                                one_row &&indices &&wants_positions(a.rows),
+                               (int32_t)(a.rows.index_base - behind),
                                !one_row || indices || a.rows.out_values != nullptr};
 }
 
-template <typename Source> TOPK_HOST_DEVICE struct tile_shared carve_dense(simt_arena &arena) {
-    return carve_tiles<dense_tiles<Source>, compact_shape<Source>::AT_ONCE>(arena);
-}
-
 template <typename Source>
-TOPK_KERNEL TOPK_BOUNDS(COMPACT_THREADS, COMPACT_BLOCKS_PER_SM) void compact_dense(struct compact_args a) {
-    typedef compact_shape<Source> shape;
-    const int64_t size = shape::DENSE_TILE, behind = behind_line(a, 0, (Source *)nullptr);
+TOPK_KERNEL TOPK_BOUNDS(compact_shape<Source>::THREADS,
+                        compact_shape<Source>::BLOCKS_PER_SM) void compact_dense(struct compact_args a) {
+    const int64_t size = compact_shape<Source>::DENSE_TILE, behind = behind_line(a, 0, (Source *)nullptr);
     const uint32_t tiles = (uint32_t)((a.total + behind - 1) / size + 1);
     simt_arena arena = simt_shared_arena();
-    struct tile_shared s = carve_dense<Source>(arena);
+    struct tile_shared s = carve_tiles<dense_tiles<Source>>(arena);
     simt_wait_predecessor();
-    run_tiles<dense_tiles<Source>, shape::AT_ONCE>(
-        dense_tiles_of<Source>(a), tile_sequence{&a.tickets[1], sum_words_of(a.words, a.word_count), tiles},
-        s);
+    run_tiles(dense_tiles_of<Source>(a),
+              tile_sequence{&a.tickets[1], sum_words_of(a.words, a.word_count), tiles}, s);
 }
 
 #endif

@@ -24,7 +24,7 @@ typedef uint64_t source_t;
 
 template <typename Source> static uint32_t dense_shared_bytes(void) {
     simt_arena arena = simt_measuring_arena();
-    (void)carve_dense<Source>(arena);
+    (void)carve_tiles<dense_tiles<Source>>(arena);
     return arena.used_bytes;
 }
 
@@ -49,12 +49,12 @@ static struct simt_launch_shape shape_of(const char *name, const struct compact_
 
 template <typename Source>
 static int launch_pass(const struct compact_grid *grid, const struct compact_args *args) {
-    return args->dense
-               ? simt_launch(shape_of("compact_dense", grid, COMPACT_THREADS, dense_shared_bytes<Source>()),
-                             compact_dense<Source>, *args)
-               : simt_launch(
-                     shape_of("compact_ragged", grid, COMPACT_RAGGED_THREADS, ragged_shared_bytes<Source>()),
-                     compact_ragged<Source>, *args);
+    return args->dense ? simt_launch(shape_of("compact_dense", grid, compact_shape<Source>::THREADS,
+                                              dense_shared_bytes<Source>()),
+                                     compact_dense<Source>, *args)
+                       : simt_launch(shape_of("compact_ragged", grid, COMPACT_RAGGED_THREADS,
+                                              ragged_shared_bytes<Source>()),
+                                     compact_ragged<Source>, *args);
 }
 
 template <typename Source> static constexpr int64_t step_of(void) {
@@ -79,9 +79,10 @@ template <typename Source> static int prepare_passes(uint32_t shared_bytes_max) 
     return error != 0 ? error : simt_prepare(compact_mask_ragged<Source>, 0);
 }
 
-extern "C" const struct compact_kernels KERNELS = {prepare_passes<source_t>, step_of<source_t>(),
-                                                   dense_shared_bytes<source_t>, launch_pass<source_t>,
-                                                   launch_mask<source_t>};
+extern "C" const struct compact_kernels KERNELS = {
+    prepare_passes<source_t>,     step_of<source_t>(),
+    dense_shared_bytes<source_t>, compact_shape<source_t>::BLOCKS_PER_SM,
+    launch_pass<source_t>,        launch_mask<source_t>};
 
 #if KEY_BITS == 8
 #include "phases.cuh"
@@ -101,9 +102,12 @@ static int prepare_more(uint32_t shared_bytes_max) {
     return error != 0 ? error : simt_prepare(compact_count, 0);
 }
 
-extern "C" const struct compact_kernels topk_compact_kernels_bits = {
-    prepare_more, step_of<mask_bits>(), dense_shared_bytes<mask_bits>, launch_pass<mask_bits>,
-    launch_mask<mask_bits>};
+extern "C" const struct compact_kernels topk_compact_kernels_bits = {prepare_more,
+                                                                     step_of<mask_bits>(),
+                                                                     dense_shared_bytes<mask_bits>,
+                                                                     compact_shape<mask_bits>::BLOCKS_PER_SM,
+                                                                     launch_pass<mask_bits>,
+                                                                     launch_mask<mask_bits>};
 
 int topk_compact_launch_prepare(const struct compact_grid *grid, const struct compact_args *args) {
     return simt_launch(shape_of("compact_prepare", grid, COMPACT_CHUNK_THREADS, scan_shared_bytes()),

@@ -57,7 +57,8 @@ extern "C" {
 struct compact_kernels {
     int (*prepare)(uint32_t shared_bytes_max);
     int64_t step;                         /* elements from one tile to the next, at least */
-    uint32_t (*dense_shared_bytes)(void); /* that a block needs where rows are dense */
+    uint32_t (*dense_shared_bytes)(void); /* that a block needs where rows are dense, */
+    uint32_t dense_blocks_per_sm;         /* and how many blocks a multiprocessor then has */
     int (*pass)(const struct compact_grid *grid, const struct compact_args *args);
     int (*mask)(const struct compact_grid *grid, const struct compact_args *args);
 };

@@ -145,8 +145,9 @@ TOPK_DEVICE void write_offsets(const struct compact_args &a, simt_shared<uint16_
 
 /* How many of a tile's hits the outputs have room for. */
 TOPK_DEVICE uint32_t fitting_hits(const struct compact_args &a, uint64_t base, uint32_t count) {
-    uint64_t room = base < (uint64_t)a.capacity ? (uint64_t)a.capacity - base : 0;
-    return room < count ? (uint32_t)room : count;
+    if (base + count <= (uint64_t)a.capacity)
+        return count;
+    return base < (uint64_t)a.capacity ? (uint32_t)((uint64_t)a.capacity - base) : 0;
 }
 
 /* What the tile, before which there are `base` results, has to write. */

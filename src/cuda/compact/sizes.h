@@ -7,19 +7,22 @@
 enum {
 #ifdef TOPK_SHRINK
     COMPACT_THREADS = 96,
+    COMPACT_THREADS_8 = 96,
     COMPACT_RAGGED_THREADS = 64,
     COMPACT_GROUPS = 2,
     COMPACT_GROUPS_8 = 1,
     COMPACT_BITS = 8,
     COMPACT_BLOCKS_PER_SM = 1,
+    COMPACT_BLOCKS_PER_SM_8 = 1,
     COMPACT_RAGGED_BLOCKS_PER_SM = 1,
     COMPACT_CHUNK_THREADS = 64,
     COMPACT_SCANNED_EACH = 2,
     /* Half a tile of 8-bit elements: rows start between a boundary and where it is moved to. */
     COMPACT_LINE_BYTES = 512,
 #else
-    /* Where rows are dense, and where not. */
+    /* Where rows are dense, for wider elements and for those of 8 bits or of one; and where not. */
     COMPACT_THREADS = 1024,
+    COMPACT_THREADS_8 = 512,
     COMPACT_RAGGED_THREADS = 512,
     /* 16-byte groups of a tile for each thread; those of 8-bit elements, whose hits fill 32 bits with two. */
     COMPACT_GROUPS = 4,
@@ -27,6 +30,7 @@ enum {
     /* Elements of a tile for each thread, of a bit mask. */
     COMPACT_BITS = 32,
     COMPACT_BLOCKS_PER_SM = 1,
+    COMPACT_BLOCKS_PER_SM_8 = 2,
     COMPACT_RAGGED_BLOCKS_PER_SM = 2,
     /* Of the kernels that go by chunks of elements or by rows; how many of these a thread sums up. */
     COMPACT_CHUNK_THREADS = 512,
@@ -34,8 +38,6 @@ enum {
     /* Where a tile begins or ends inside of a row is a multiple of this, in memory. */
     COMPACT_LINE_BYTES = 128,
 #endif
-    /* Tiles that dense rows are read by at once, where elements are of 8 bits or of one: such tiles are small. */
-    COMPACT_TILES_8 = 2,
     /* Elements that are fetched before they are compared, where a tile has several rows. */
     COMPACT_BATCH = 4,
     /* Elements of a chunk, a word of bits for each lane of a warp; and those that a thread has in flight. */
@@ -45,8 +47,6 @@ enum {
     /* So few hits of a chunk are written by the lanes that have them. */
     COMPACT_FEW = 160,
     COMPACT_SCANNED = COMPACT_CHUNK_THREADS * COMPACT_SCANNED_EACH,
-    /* The threads of a block that read dense rows; the last warp looks back for them. */
-    COMPACT_WORKERS = COMPACT_THREADS - 32,
 };
 
 #endif

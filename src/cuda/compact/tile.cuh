@@ -21,23 +21,28 @@ static const int CHUNK_BLOCKS = COMPACT_CHUNK_BLOCKS_PER_SM;
 /* A source of bits, in place of an element's unsigned integer. */
 struct mask_bits {};
 
+/* How dense rows are read: by the workers of a block, for whom its last warp looks back. */
+template <bool SMALL> struct dense_shape {
+    static const uint32_t THREADS = SMALL ? COMPACT_THREADS_8 : COMPACT_THREADS,
+                          WORKERS = THREADS - SIMT_WARP,
+                          BLOCKS_PER_SM = SMALL ? COMPACT_BLOCKS_PER_SM_8 : COMPACT_BLOCKS_PER_SM;
+};
+
 /* Of a tile each thread reads GROUPS groups of PER elements; they are in the order of warp, group, lane and
  * element. */
-template <typename Source> struct compact_shape {
+template <typename Source> struct compact_shape : dense_shape<sizeof(Source) == 1> {
     static const uint32_t PER = 16 / sizeof(Source),
                           GROUPS = sizeof(Source) == 1 ? COMPACT_GROUPS_8 : COMPACT_GROUPS,
                           LINE = COMPACT_LINE_BYTES / sizeof(Source), ITEMS = PER * GROUPS,
                           TILE = COMPACT_RAGGED_THREADS * ITEMS, STEP = TILE - LINE,
-                          DENSE_TILE = COMPACT_WORKERS * ITEMS,
-                          AT_ONCE = sizeof(Source) == 1 ? COMPACT_TILES_8 : 1;
+                          DENSE_TILE = dense_shape<sizeof(Source) == 1>::WORKERS * ITEMS;
     static_assert(LINE <= STEP, "each tile has a boundary of its own");
     static_assert(LINE <= DENSE_TILE, "compact.c counts on it");
 };
 
-template <> struct compact_shape<mask_bits> {
+template <> struct compact_shape<mask_bits> : dense_shape<true> {
     static const uint32_t PER = COMPACT_BITS, GROUPS = 1, LINE = 1, ITEMS = PER,
-                          TILE = COMPACT_RAGGED_THREADS * ITEMS, STEP = TILE,
-                          DENSE_TILE = COMPACT_WORKERS * ITEMS, AT_ONCE = COMPACT_TILES_8;
+                          TILE = COMPACT_RAGGED_THREADS * ITEMS, STEP = TILE, DENSE_TILE = WORKERS * ITEMS;
 };
 
 static_assert(COMPACT_RAGGED_THREADS * COMPACT_BITS <= 1 << 16, "places have 16 bits");

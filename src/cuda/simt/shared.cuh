@@ -21,7 +21,8 @@ TOPK_DEVICE simt_shared<T> simt_shared_part(simt_shared<T> array, uint32_t first
     return simt_shared<T>{array.data + first};
 }
 
-/* Where the next of some 16-bit words goes, which are written one after another from array[index] on. */
+/* Where the next of some 16-bit words goes, which are written one after another from array[index] on, or
+ * the other way, from array[index - 1]. */
 struct simt_appender {
     uint32_t address;
 
@@ -33,6 +34,13 @@ struct simt_appender {
                      "@wanted add.u32 %0, %0, 2; }"
                      : "+r"(address)
                      : "h"(word), "r"(wanted)
+                     : "memory");
+    }
+    __device__ __forceinline__ void prepend(uint16_t word) {
+        asm volatile("st.shared.u16 [%0 + -2], %1;\n"
+                     "add.u32 %0, %0, -2;"
+                     : "+r"(address)
+                     : "h"(word)
                      : "memory");
     }
 };

@@ -69,6 +69,9 @@ struct simt_appender {
         if (wanted != 0)
             array[index++] = word;
     }
+    void prepend(uint16_t word) {
+        array[--index] = word;
+    }
 };
 
 inline simt_appender simt_append_at(simt_shared<uint16_t> array, uint32_t index) {

@@ -70,19 +70,22 @@ TOPK_DEVICE void wide_operations(uint32_t value, uint32_t mask, uint32_t *out) {
 
 enum { WARP_WORDS = 24 };
 
-/* A lane appends its number, if its value is odd, and then its number and 100. Returns what the neighbour's
- * first word is, and 1000 times its last. */
+/* A lane appends its number, if its value is odd, and then its number and 100; and in front of them, from the
+ * back, its number and 200. Returns what the neighbour's first word is, 1000 times its last, and 10^6 times
+ * what is in front. */
 TOPK_DEVICE uint32_t append_words(uint32_t value) {
     const uint32_t lane = simt_lane(), neighbour = lane ^ 1;
     simt_arena arena = simt_shared_arena();
-    simt_shared<uint16_t> all = simt_carve<uint16_t>(arena, 1 + 2 * SIMT_WARP),
-                          words = simt_shared_part(all, 1, 2 * SIMT_WARP);
-    simt_appender list = simt_append_at(words, 2 * lane);
+    simt_shared<uint16_t> all = simt_carve<uint16_t>(arena, 1 + 3 * SIMT_WARP),
+                          words = simt_shared_part(all, 1, 3 * SIMT_WARP);
+    simt_appender list = simt_append_at(words, 3 * lane + 1), front = list;
+    front.prepend((uint16_t)(lane + 200));
     list.append_if(value & 1, (uint16_t)lane);
     list.append_if(1, (uint16_t)(lane + 100));
     simt_warp_sync(SIMT_ALL_LANES);
     uint32_t odd = simt_shuffle(SIMT_ALL_LANES, value, neighbour) & 1;
-    return words[2 * neighbour] + 1000u * words[2 * neighbour + odd];
+    return words[3 * neighbour + 1] + 1000u * words[3 * neighbour + 1 + odd] +
+           1000000u * words[3 * neighbour];
 }
 
 /* What the warp operations say of one value per lane, WARP_WORDS words for each lane. */
