@@ -45,7 +45,7 @@ topk_emulated_cases(select_where plain --seed 31 --operation select_where --smal
 topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 150)
 topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
-set(predicates_plain 5) # one in so many
+set(predicates_plain 15) # one in so many
 set(predicates_asan 30)
 set(predicates_tsan 200)
 foreach(build plain asan tsan)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is to be seen of the first result of a point. */
+/* What is to be seen of the last result of a point. */
 static void note(void *state, const bench_gpu_session *session, const bench_gpu_result *result) {
     (void)session;
     bench_verdict *seen = state;

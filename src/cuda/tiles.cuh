@@ -68,14 +68,25 @@ template <typename Element> struct body_tile {
     }
 };
 
+/* The first group of a tile that is the warp's, and how many it has of a row. */
+template <typename Element> TOPK_DEVICE int64_t first_group(int64_t tile) {
+    return (tile * simt_warps() + simt_warp()) * (SIMT_WARP * tile_shape<Element>::GROUPS);
+}
+
+template <typename Element>
+TOPK_DEVICE uint32_t groups_of_warp(const struct row_parts &parts, int64_t first) {
+    const uint32_t most = SIMT_WARP * tile_shape<Element>::GROUPS;
+    const int64_t left = parts.groups - first;
+    return left >= most ? most : left > 0 ? (uint32_t)left : 0;
+}
+
 /* Loads tile `tile` of the body of the row at `values`. */
 template <typename Element>
 TOPK_DEVICE body_tile<Element> load_body(const Element *values, const struct row_parts &parts, int64_t tile) {
     typedef tile_shape<Element> shape;
-    const uint32_t of_warp = SIMT_WARP * shape::GROUPS;
     body_tile<Element> t;
-    int64_t group0 = (tile * simt_warps() + simt_warp()) * of_warp, left = parts.groups - group0;
-    uint32_t here = left >= of_warp ? of_warp : left > 0 ? (uint32_t)left : 0;
+    const int64_t group0 = first_group<Element>(tile);
+    const uint32_t here = groups_of_warp<Element>(parts, group0);
     const Element *from = values + parts.head + (group0 + simt_lane()) * shape::PER;
     t.position0 = parts.head + (group0 + simt_lane()) * shape::PER;
     t.count = (here + SIMT_WARP - 1 - simt_lane()) / SIMT_WARP;
@@ -145,9 +156,9 @@ TOPK_DEVICE uint32_t rank_hits(simt_shared<uint32_t> scratch, uint32_t (&counts)
     uint32_t of_warp = 0, total;
 #pragma unroll
     for (uint32_t g = 0; g < GROUPS; g++) {
-        uint32_t inclusive = warp_scan(counts[g]);
-        counts[g] = of_warp + inclusive - counts[g];
-        of_warp += simt_shuffle(SIMT_ALL_LANES, inclusive, SIMT_WARP - 1);
+        uint32_t of_group;
+        counts[g] = of_warp + sum_of_lanes(counts[g], &of_group);
+        of_warp += of_group;
     }
     uint32_t before = scan_of_warps(scratch, of_warp, &total);
 #pragma unroll

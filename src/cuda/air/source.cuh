@@ -286,10 +286,8 @@ template <typename Element> struct row_source<Element, true> {
             t.mask.load_bytes(filter.mask + (r.begin + t.tile.position0), t.tile.count);
             return t;
         }
-        const uint32_t of_warp = SIMT_WARP * GROUPS;
-        int64_t left = parts.groups - (tile * simt_warps() + simt_warp()) * of_warp;
-        int32_t here = left >= of_warp ? (int32_t)of_warp : left > 0 ? (int32_t)left : 0;
-        t.mask.load_bits(filter.mask, first_bit(t), here - (int32_t)(simt_lane() + groups_ahead()));
+        const uint32_t here = groups_of_warp<Element>(parts, first_group<Element>(tile));
+        t.mask.load_bits(filter.mask, first_bit(t), (int32_t)here - (int32_t)(simt_lane() + groups_ahead()));
         return t;
     }
     /* Of the groups of a warp, the lane's bits begin with so many behind the first of its own. */

@@ -211,7 +211,7 @@ static void launch_mask(struct launches *l) {
     const int64_t chunks = elements_of(l->call->plan) / COMPACT_CHUNK + 1;
     launch_prepare(l, !l->args->dense);
     launch(l, kernels_of(l->call)->mask, chunks / (COMPACT_CHUNK_THREADS / 32) + 1,
-           COMPACT_CHUNK_BLOCKS_PER_SM);
+           l->args->dense ? COMPACT_CHUNK_BLOCKS_PER_SM : COMPACT_RAGGED_BLOCKS_PER_SM);
 }
 
 /* As published. */

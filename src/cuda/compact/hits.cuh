@@ -53,7 +53,7 @@ TOPK_DEVICE uint32_t gather_tops(uint32_t low, uint32_t high) {
 }
 
 /* An element is compared as the upper bits of a word of at least 32: what is below them makes no difference.
- */
+ * Four bytes of a tile in one row are compared at once. */
 template <typename Source> struct compact_source {
     typedef key_word_t<Source> word;
     typedef compact_shape<Source> shape;

@@ -113,7 +113,8 @@ TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_mask(s
 }
 
 template <typename Source>
-TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, 2) void compact_mask_ragged(struct compact_args a) {
+TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS,
+                        COMPACT_RAGGED_BLOCKS_PER_SM) void compact_mask_ragged(struct compact_args a) {
     simt_wait_predecessor();
     simt_allow_successor();
     mask_ragged(a, source_of(a, (Source *)nullptr));
