@@ -139,11 +139,13 @@ template <typename Element> struct mask_part {
     /* Bit group * PER + element, of the lane's own elements. */
     TOPK_MEMBER uint32_t met_by_bytes(void) const {
         uint32_t met = 0;
-        if (PER == 2)
-            return bits_of_bytes(words[0] | words[1] << 16, words[2 % GROUPS] | words[3 % GROUPS] << 16);
+        if (PER == 2) {
+            met = bits_of_bytes(words[0] | words[1] << 16, words[2 % GROUPS] | words[3 % GROUPS] << 16);
+        } else {
 #pragma unroll
-        for (uint32_t i = 0; i < GROUPS * WORDS; i += 2)
-            met |= bits_of_bytes(words[i], words[i + 1]) << 4 * i;
+            for (uint32_t i = 0; i < GROUPS * WORDS; i += 2)
+                met |= bits_of_bytes(words[i], words[i + 1]) << 4 * i;
+        }
         return met;
     }
     /* The same: GROUPS lanes have a square of as many groups' bits each, which is transposed. `first` as

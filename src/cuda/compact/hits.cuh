@@ -127,15 +127,16 @@ template <typename Source> struct compact_source {
         return complement ? ~hits & low_bits(shape::ITEMS) : hits;
     }
     template <bool FLIPS> TOPK_MEMBER uint32_t hits_of(const compact_raw<Source> &raw) const {
-        if (sizeof(Source) == 1)
-            return hits_of_bytes<FLIPS>(raw);
         uint32_t hits = 0;
+        if (sizeof(Source) == 1) {
+            hits = hits_of_bytes<FLIPS>(raw);
+        } else {
 #pragma unroll
-        for (uint32_t i = 0; i < shape::ITEMS; i++)
-            hits |= (uint32_t)in_arc<FLIPS>(element_of(raw.groups[i / shape::PER], i % shape::PER)) << i;
+            for (uint32_t i = 0; i < shape::ITEMS; i++)
+                hits |= (uint32_t)in_arc<FLIPS>(element_of(raw.groups[i / shape::PER], i % shape::PER)) << i;
+        }
         return hits;
     }
-
     template <bool FLIPS> TOPK_MEMBER uint32_t bytes_met(uint32_t bytes) const {
         if (FLIPS)
             bytes ^= negative_bytes(bytes) & four_times((uint32_t)flip >> 24);
