@@ -53,6 +53,7 @@ TOPK_DEVICE struct last_plan plan_last(const struct air_args &a, uint64_t need, 
 /* Results that are written by places, in any order. Of more than `limit` candidates only the first to come
  * are taken; once the places are gone, the warp need not look for more. */
 template <typename Element, typename Counter> struct result_sink {
+    static const bool HAS_LIMIT = true;
     const struct air_args &a;
     int64_t row;
     struct row r;
@@ -60,7 +61,6 @@ template <typename Element, typename Counter> struct result_sink {
     uint64_t first;  /* slot of place 0 */
     uint64_t limit;  /* places that there are */
     bool is_full;
-    uint32_t asked;
 
     TOPK_MEMBER uint64_t take(uint32_t count) {
         uint64_t place = take_places(counter, count);
@@ -74,9 +74,10 @@ template <typename Element, typename Counter> struct result_sink {
     TOPK_MEMBER bool full(void) const {
         return is_full;
     }
-    /* Whether this sink and that of the winners have all they need; asked from time to time. */
+    /* Whether all warps together have found enough, for this sink and for `winners`. */
     template <typename Winners> TOPK_MEMBER bool complete(const Winners &winners) {
-        return is_full && asked++ % 8 == 0 && winners.has_all();
+        is_full = has_all();
+        return is_full && winners.has_all();
     }
     TOPK_MEMBER bool has_all(void) const {
         uint64_t taken = simt_lane() == 0 ? simt_load_relaxed(counter) : 0;
@@ -173,6 +174,7 @@ template <typename Winners, typename Candidates> TOPK_DEVICE void drain(hit_sink
 template <typename Element, typename Winners, typename Candidates> struct hit_queues {
     hit_sinks<Winners, Candidates> sinks;
     hit_queue<Element> winners, candidates;
+    uint32_t tiles; /* that the warp has filtered; counted if Candidates::HAS_LIMIT */
 };
 
 /* Groups of a tile in which any lane of the warp has an element that counts and is at or above `low`: one bit
@@ -228,9 +230,18 @@ TOPK_DEVICE bool has_all(hit_sinks<Winners, Candidates> &sinks) {
     return sinks.candidates.complete(sinks.winners);
 }
 
+/* The counters do not know of hits in queues. So a warp empties its queues before it asks: after 1, 2, 4 and
+ * 8 tiles, then after every 8. */
 template <typename Element, typename Winners, typename Candidates>
 TOPK_DEVICE bool has_all(hit_queues<Element, Winners, Candidates> &queues) {
-    return has_all(queues.sinks);
+    if constexpr (Candidates::HAS_LIMIT) {
+        uint32_t tiles = queues.tiles++;
+        if (tiles > 0 && (tiles % 8 == 0 || (tiles & (tiles - 1)) == 0)) {
+            drain(queues);
+            return has_all(queues.sinks);
+        }
+    }
+    return false;
 }
 
 /* Filters this block's part of a row. Out: hit_sinks or hit_queues. AHEAD: as in count_row(). */

@@ -161,6 +161,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS,
 
 /* Candidates on their way to the buffer, whose next digit is counted if `counts`. */
 template <typename Element> struct buffer_sink {
+    static const bool HAS_LIMIT = false;
     const struct air_args &a;
     int64_t row;
     bool counts;
@@ -182,9 +183,6 @@ template <typename Element> struct buffer_sink {
     TOPK_MEMBER bool full(void) const {
         return false;
     }
-    template <typename Winners> TOPK_MEMBER bool complete(const Winners &) {
-        return false;
-    }
 };
 
 /* The blocks that share a row, and which of them this is. */
@@ -202,7 +200,7 @@ TOPK_DEVICE void filter_input(const struct air_args &a, const Source &source, st
                               key_range<Element> range, const block_shared<Element> &s,
                               const Winners &winners, const Candidates &candidates) {
     hit_queues<Element, Winners, Candidates> queues = {
-        {winners, candidates}, {s.winner_queue, 0}, {s.candidate_queue, 0}};
+        {winners, candidates}, {s.winner_queue, 0}, {s.candidate_queue, 0}, 0};
     filter_row<Element, false>(source, crew.block, crew.blocks, a.rows.map, range, queues);
 }
 
@@ -212,7 +210,7 @@ TOPK_DEVICE void leave_input(const struct air_args &a, int64_t row, const struct
                              const struct air_state &state, bool counts, const block_shared<Element> &s) {
     const uint64_t winners = (uint64_t)r.k - state.need;
     filter_input(a, source, all_blocks(), range_of<Element>(state.low, state.high), s,
-                 result_sink<Element, uint64_t *>{a, row, r, &a.states[row].winners, 0, winners, false, 0},
+                 result_sink<Element, uint64_t *>{a, row, r, &a.states[row].winners, 0, winners, false},
                  buffer_sink<Element>{a, row, counts, s.bins});
 }
 
@@ -247,13 +245,14 @@ TOPK_DEVICE void last_in_any_order(const struct air_args &a, int64_t row, const 
     typedef result_sink<Element, uint64_t *> sink;
     key_range<Element> range = range_of<Element>(state.low, state.high);
     struct air_state *counters = &a.states[row];
-    sink winners = {a, row, r, &counters->winners, 0, plan.winners, false, 0};
-    sink ties = {a, row, r, &counters->ties, plan.winners, plan.kept, false, 0};
+    sink winners = {a, row, r, &counters->winners, 0, plan.winners, false};
+    sink ties = {a, row, r, &counters->ties, plan.winners, plan.kept, false};
     if (state.left == 0) {
         filter_input(a, source, crew, range, s, winners, ties);
         return;
     }
-    hit_queues<Element, sink, sink> queues = {{winners, ties}, {s.winner_queue, 0}, {s.candidate_queue, 0}};
+    hit_queues<Element, sink, sink> queues = {
+        {winners, ties}, {s.winner_queue, 0}, {s.candidate_queue, 0}, 0};
     int64_t count = (int64_t)state.buffered, tiles = buffer_tiles<Element>(count);
     for (int64_t tile = crew.block; tile < tiles; tile += crew.blocks)
         filter_tile<Element>(load_buffer<Element>(a, row, tile, count, true), a.rows.map, range, queues);
