@@ -24,7 +24,8 @@
  * its work is enqueued on `stream`.
  *
  * Threads: a context may be used by any number of threads at once, provided that each call has a
- * workspace and outputs of its own. All other functions are free of shared state.
+ * workspace and outputs of its own. All other functions are free of shared state. On the CPU a call from
+ * inside an OpenMP parallel region runs on the calling thread alone.
  */
 #ifndef TOPK_H
 #define TOPK_H

@@ -42,4 +42,8 @@ target_link_libraries(test_floating_point PRIVATE topk_test_cases)
 if(NOT TOPK_SANITIZE)
   topk_unit_test(allocations environment/allocations.c)
   target_sources(test_allocations PRIVATE support/allocation.c)
+  find_package(OpenMP QUIET COMPONENTS C) # for a parallel region of its own
+  if(OpenMP_C_FOUND)
+    target_link_libraries(test_allocations PRIVATE OpenMP::OpenMP_C)
+  endif()
 endif()

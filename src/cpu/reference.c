@@ -172,6 +172,6 @@ topk_status topk_reference_run(const struct call *call) {
     struct job job = {call, topk_filter_if_any(call, &filter), lay_out(call->context, call->plan, &arena)};
     const int useful = team_size(topk_context_threads(call->context), call->plan->input_elements);
     const int rows = threads_for_rows(call->context, call->plan);
-    topk_team_run(useful < rows ? useful : rows, run_share, &job);
+    topk_team_run(call->context, useful < rows ? useful : rows, run_share, &job);
     return TOPK_OK;
 }

@@ -76,6 +76,6 @@ topk_status topk_rows_run(const struct call *call) {
                       .batch = BATCH_ELEMENTS / length};
     const int useful = team_size(topk_context_threads(call->context), plan->input_elements);
     const int rows = threads_for_rows(call->context, plan);
-    topk_team_run(useful < rows ? useful : rows, run_part, &job);
+    topk_team_run(call->context, useful < rows ? useful : rows, run_part, &job);
     return TOPK_OK;
 }

@@ -3,18 +3,19 @@
 #ifndef TOPK_SRC_CPU_TEAM_H
 #define TOPK_SRC_CPU_TEAM_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "../context.h"
 #include "sizes.h"
 
 /* One part of a job: `part` of `parts`, from 0. */
 typedef void (*team_function)(void *job, int part, int parts);
 
-/* Runs function(job, p, parts) once for every p < parts, each on one of up to `parts` threads, and
- * returns when all are done. Parts may run one after the other, in ascending order, where OpenMP gives
- * fewer threads; a part must not wait for a later one. One part starts no team. */
-void topk_team_run(int parts, team_function function, void *job);
+/* Runs function(job, p, parts) once for every p < parts, each on one of the context's threads, and
+ * returns when all are done. Parts may run one after the other, in ascending order, where there are
+ * fewer threads; a part must not wait for a later one. One part starts no team.
+ *
+ * A team has all of the context's threads, however few the parts: OpenMP allocates where a team has another
+ * size than the one before it. */
+void topk_team_run(const topk_context *context, int parts, team_function function, void *job);
 
 /* Part p's share of n things: [share(n, p, parts), share(n, p + 1, parts)). */
 static inline size_t share(size_t n, int part, int parts) {

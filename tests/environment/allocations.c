@@ -15,15 +15,15 @@ static int32_t indices[LENGTH];
 static int64_t counts[LENGTH], equal[LENGTH];
 static unsigned char workspace[STATE_BYTES];
 
-/* One call of everything on rows of this length. */
-static void call_everything(topk_context *context, int64_t rows, int64_t k) {
+/* One call of everything on so many rows of this length. */
+static void call_everything(topk_context *context, int64_t rows, int64_t length, int64_t k) {
     topk_problem problem = TOPK_PROBLEM_INIT;
     topk_input input = TOPK_INPUT_INIT;
     topk_predicate predicate = TOPK_PREDICATE_INIT;
     size_t bytes = 0;
     problem.type = TOPK_F32;
     problem.rows = rows;
-    problem.length_max = LENGTH / rows;
+    problem.length_max = length;
     problem.k_max = k;
     input.values = values;
     predicate.kind = TOPK_GT;
@@ -66,20 +66,47 @@ static topk_context *create(int threads) {
     return context;
 }
 
-/* The first call may start the team; from then on the allocator is not called at all. */
+/* The first call may start the team; from then on the allocator is not called at all, however many of the
+ * team's threads a problem is worth. */
 static void check_no_allocation(int threads) {
     long at_first = allocation_count();
     topk_context *context = create(threads);
     CHECK(allocation_count() > at_first); /* or the allocator is not ours */
-    call_everything(context, 1, 100);
+    call_everything(context, 1, LENGTH, 100);
     long before = allocation_count();
     for (int64_t rows = 1; rows <= ROWS; rows *= 4) {
-        call_everything(context, rows, 1);
-        call_everything(context, rows, 100);
-        call_everything(context, rows, LENGTH / rows / 2);
+        call_everything(context, rows, LENGTH / rows, 1);
+        call_everything(context, rows, LENGTH / rows, 100);
+        call_everything(context, rows, LENGTH / rows, LENGTH / rows / 2);
     }
     CHECK(allocation_count() == before);
+    for (int turn = 0; turn < 3; turn++) {
+        call_everything(context, 1000, 256, 10);
+        call_everything(context, 300, 256, 10);
+        call_everything(context, 100, 256, 10);
+        CHECK(allocation_count() == before);
+    }
     topk_context_destroy(context);
+}
+
+/* Nor in calls from a parallel region of the caller's own, which run on one thread. */
+static void check_in_parallel_region(void) {
+#ifdef _OPENMP
+    topk_context *context = create(3);
+#pragma omp parallel num_threads(2)
+    {
+        long before;
+#pragma omp barrier
+#pragma omp critical
+        {
+            before = allocation_count();
+            call_everything(context, 1, LENGTH, 100);
+            call_everything(context, ROWS, LENGTH / ROWS, 10);
+            CHECK(allocation_count() == before);
+        }
+    }
+    topk_context_destroy(context);
+#endif
 }
 
 /* Each allocation of creating a context fails in turn. */
@@ -112,6 +139,8 @@ int main(void) {
     }
     check_no_allocation(1);
     check_no_allocation(2);
+    check_no_allocation(8);
+    check_in_parallel_region();
     check_failing_context();
     return check_report();
 }

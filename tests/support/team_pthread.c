@@ -21,7 +21,8 @@ static void *run_member(void *argument) {
     return NULL;
 }
 
-void topk_team_run(int parts, team_function function, void *job) {
+void topk_team_run(const topk_context *context, int parts, team_function function, void *job) {
+    (void)context;
     member *members = calloc((size_t)parts + 1, sizeof *members);
     if (members == NULL) {
         abort();

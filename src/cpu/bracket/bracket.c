@@ -158,6 +158,6 @@ topk_status topk_bracket_run(const struct call *call) {
         run_shared(&job, &team, available);
     }
     const int useful = team_size(available, plan->input_elements);
-    topk_team_run(useful < setup.members ? useful : setup.members, run_alone, &job);
+    topk_team_run(call->context, useful < setup.members ? useful : setup.members, run_alone, &job);
     return TOPK_OK;
 }

@@ -99,7 +99,7 @@ static struct threshold count_down(const struct counting *c, size_t k) {
         for (pass.shift = 0; (pass.high - pass.low) >> pass.shift >= HISTOGRAM_BINS; pass.shift++) {
         }
         pass.above = 0;
-        topk_team_run(c->threads, histogram_share, &pass);
+        topk_team_run(c->context, c->threads, histogram_share, &pass);
         above = pass.above;
         bin = bin_of_kth(c, k, &above);
         if (bin == HISTOGRAM_BINS) {

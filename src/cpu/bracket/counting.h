@@ -6,6 +6,7 @@
 #include "../filter.h"
 
 struct counting {
+    const topk_context *context;
     const struct kernels *kernels;
     const struct key_map *map;
     const void *elements;

@@ -65,7 +65,8 @@ static uint64_t lower_threshold(const struct bracket *b, unsigned attempt, doubl
     const size_t samples = sample_count(b->n, b->k), padded = words_of(samples) * WORD;
     const size_t bytes = b->kernels->bits / 8;
     struct sampling sampling = {b, samples, (attempt + 1) * 0x9e3779b97f4a7c15u};
-    topk_team_run(samples >= TEAM_ELEMENTS_MIN / 8 ? b->scratch->threads : 1, sample_share, &sampling);
+    topk_team_run(b->call->context, samples >= TEAM_ELEMENTS_MIN / 8 ? b->scratch->threads : 1, sample_share,
+                  &sampling);
     char *keys = b->scratch->sample_keys;
     memset(keys + samples * bytes, 0, (padded - samples) * bytes);
     const double rank = (double)b->k * (double)samples / (double)b->n;
@@ -173,7 +174,7 @@ static enum outcome run_pass(struct pass *pass, struct bracket *b, uint64_t thre
     pass->tiles = (b->n + pass->tile_elements - 1) / pass->tile_elements;
     const size_t fair = pass->tiles / ((size_t)b->scratch->threads * DRAWS_EACH);
     pass->draw = fair > 0 ? fair : 1;
-    topk_team_run(b->scratch->threads, pass_part, pass);
+    topk_team_run(b->call->context, b->scratch->threads, pass_part, pass);
     if (pass->overflowed) {
         TOPK_REACHED(REACHED_BRACKET_OVERFLOW);
         return OVERFLOWED;
@@ -197,7 +198,8 @@ static enum outcome run_pass(struct pass *pass, struct bracket *b, uint64_t thre
 
 static struct counting counting_of(const struct bracket *b, const void *elements, size_t n) {
     const struct scratch *s = b->scratch;
-    return (struct counting){.kernels = b->kernels,
+    return (struct counting){.context = b->call->context,
+                             .kernels = b->kernels,
                              .map = b->map,
                              .elements = elements,
                              .n = n,

@@ -62,9 +62,9 @@ const uint32_t *topk_sort_pairs(struct sorter *sorter) {
         TOPK_REACHED(REACHED_TEAM_SORT);
     }
     for (; pass.shift < sorter->kernels->bits; pass.shift += 8) {
-        topk_team_run(parts, count_share, &pass);
+        topk_team_run(sorter->context, parts, count_share, &pass);
         if (counts_to_places(&pass)) {
-            topk_team_run(parts, move_share, &pass);
+            topk_team_run(sorter->context, parts, move_share, &pass);
             pass.from = 1 - pass.from;
         }
     }

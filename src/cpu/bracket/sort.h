@@ -8,6 +8,7 @@
 /* Pairs in keys[0] and slots[0]; the others are scratch of the same size (whole words). counts has
  * RADIX_BINS places for each thread. */
 struct sorter {
+    const topk_context *context;
     const struct kernels *kernels;
     void *keys[2];
     uint32_t *slots[2];

@@ -93,7 +93,7 @@ static void count_share(void *argument, int part, int parts) {
 
 size_t topk_count_matches(const struct bracket *b) {
     struct counting_matches c = {.b = b};
-    topk_team_run(b->scratch->threads, count_share, &c);
+    topk_team_run(b->call->context, b->scratch->threads, count_share, &c);
     return c.matches;
 }
 

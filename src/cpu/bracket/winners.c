@@ -110,11 +110,11 @@ static void collect_share(void *argument, int part, int parts) {
 static void collect(struct collect *c, size_t elements, size_t above) {
     const int parts = elements >= TEAM_ELEMENTS_MIN ? c->b->scratch->threads : 1;
     if (parts > 1) {
-        topk_team_run(parts, count_share, c);
+        topk_team_run(c->b->call->context, parts, count_share, c);
     } else {
         c->b->scratch->totals[0] = (struct split_counts){above, c->b->k - above};
     }
-    topk_team_run(parts, collect_share, c);
+    topk_team_run(c->b->call->context, parts, collect_share, c);
 }
 
 void topk_winners_from_pool(const struct bracket *b, size_t tiles, size_t candidates, struct threshold t) {
@@ -175,7 +175,8 @@ void topk_winners_from_plateau(const struct bracket *b, size_t tiles, size_t til
     struct bracket all = *b;
     all.k = t.above; /* everything in the pool wins */
     topk_winners_from_pool(&all, tiles, t.above, t);
-    topk_team_run(b->k - t.above >= TEAM_ELEMENTS_MIN ? b->scratch->threads : 1, plateau_share, &plateau);
+    topk_team_run(b->call->context, b->k - t.above >= TEAM_ELEMENTS_MIN ? b->scratch->threads : 1,
+                  plateau_share, &plateau);
 }
 
 /* ---- Sorting and writing ---- */
@@ -209,11 +210,15 @@ void topk_winners_write(const struct bracket *b, const struct source *source) {
     const int parts = b->k >= TEAM_ELEMENTS_MIN ? s->threads : 1;
     struct write w = {b, source, s->slots[0]};
     if (b->call->plan->problem.order == TOPK_ORDER_BEST_FIRST) {
-        struct sorter sorter = {
-            b->kernels, {s->sort_keys[0], s->sort_keys[1]}, {s->slots[0], s->slots[1]}, s->digit_counts, b->k,
-            s->threads};
-        topk_team_run(parts, key_share, &w);
+        struct sorter sorter = {b->call->context,
+                                b->kernels,
+                                {s->sort_keys[0], s->sort_keys[1]},
+                                {s->slots[0], s->slots[1]},
+                                s->digit_counts,
+                                b->k,
+                                s->threads};
+        topk_team_run(b->call->context, parts, key_share, &w);
         w.slots = topk_sort_pairs(&sorter);
     }
-    topk_team_run(parts, write_share, &w);
+    topk_team_run(b->call->context, parts, write_share, &w);
 }

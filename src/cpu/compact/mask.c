@@ -73,7 +73,7 @@ void topk_compact_mask(struct job *job) {
     if (job->units.joined) { /* only the last byte may be joined with what is there */
         job->call->mask[bit_mask_bytes(job->call->plan->input_elements) - 1] = 0;
     } else {
-        topk_team_run(job->threads, clear_share, job);
+        topk_team_run(job->call->context, job->threads, clear_share, job);
     }
-    topk_team_run(job->threads, run_part, job);
+    topk_team_run(job->call->context, job->threads, run_part, job);
 }

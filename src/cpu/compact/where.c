@@ -110,7 +110,7 @@ void topk_compact_where(struct job *job) {
     struct where where = {.job = job,
                           .kernels = topk_kernels_for(call->context, plan->element_bits),
                           .index_kernels = topk_kernels_for(call->context, (unsigned)plan->index_bytes * 8)};
-    topk_team_run(job->threads, run_part, &where);
+    topk_team_run(job->call->context, job->threads, run_part, &where);
     if (call->offsets != NULL) {
         call->offsets[plan->problem.rows] = where.results;
     }
