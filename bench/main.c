@@ -25,7 +25,8 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"type", first_dimension + BENCH_TYPE, "LIST", 0, "f16, bf16, f32, f64, i8 to i64, u8 to u64", 1},
+    {"type", first_dimension + BENCH_TYPE, "LIST", 0,
+     "f8_e4m3, f8_e5m2, f16, bf16, f32, f64, i8 to i64, u8 to u64", 1},
     {"dist", first_dimension + BENCH_DIST, "LIST", 0, "distributions of the data, see below", 1},
     {"rows", first_dimension + BENCH_ROWS, "LIST", 0, "rows, e.g. 65536 or 2^16", 1},
     {"n", first_dimension + BENCH_N, "LIST", 0, "elements of a row", 1},
@@ -41,6 +42,8 @@ static const struct argp_option options[] = {
     {"method", first_dimension + BENCH_METHOD, "LIST", 0, "methods of the library, or auto", 1},
     {"tuning", first_dimension + BENCH_TUNING, "LIST", 0,
      "knobs of the method, e.g. none,alpha=n/4+early-stop=0", 1},
+    {"block", first_dimension + BENCH_BLOCK, "LIST", 0,
+     "CUDA: threads of a block of the baselines, 32 to 1024", 1},
     {"device", key_device, "NAME", 0, "cpu (default) or cuda", 2},
     {"threads", 't', "N", 0, "CPU: threads of calls and reads (default: what OpenMP would use)", 2},
     {"pairs", 'p', "N", 0, "pairs of a read and a call, on a GPU runs (default 21)", 2},
@@ -254,9 +257,9 @@ int main(int argc, char **argv) {
             "topk-bench: which suite? quick, all or one of\n"
             "  CPU   select, sizes, data, rows, large-k, kth, where\n"
             "  CUDA  select, sizes, data, rows, large-k, kth, peers, peers-GROUP, air-figures, air-fig6,\n"
-            "        air-fig7, air-fig9, air-fig10, air-alpha, air-table3, where, where-figures,\n"
-            "        where-share, where-n, where-types, where-outputs, where-phases, filtered, count,\n"
-            "        mask\n");
+            "        air-fig7, air-fig8, air-fig9, air-fig10, air-alpha, air-table3, where, where-figures,\n"
+            "        where-share, where-n, where-types, where-outputs, where-phases, where-block, filtered,\n"
+            "        count, mask\n");
         return EXIT_FAILURE;
     }
     int status = open_context(&arguments);

@@ -6,7 +6,6 @@
 namespace {
 
 constexpr unsigned whole_warp = 0xffffffffu;
-constexpr int threads = 128; /* what the paper found best */
 
 /* One element for each thread. The counter is the lower half of the 64-bit count; the upper one stays 0. */
 struct task {
@@ -87,8 +86,8 @@ cudaError_t run(void (*kernel)(task), const bench_compaction *call) {
     const task t = {
         call->input, call->n, call->bound, call->indices, reinterpret_cast<unsigned *>(call->count),
         0xffffffffu};
-    const unsigned blocks = static_cast<unsigned>((call->n + threads - 1) / threads);
-    kernel<<<blocks, threads, 0, call->stream>>>(t);
+    const unsigned blocks = static_cast<unsigned>((call->n + call->threads - 1) / call->threads);
+    kernel<<<blocks, static_cast<unsigned>(call->threads), 0, call->stream>>>(t);
     return cudaGetLastError();
 }
 

@@ -16,6 +16,7 @@ typedef struct bench_compaction {
     int32_t *indices;
     int64_t *count; /* of the matches, on the device */
     void *scratch;  /* aligned to 256 bytes; may hold garbage */
+    int threads;    /* of a block; a multiple of 32, at most 1024 */
     cudaStream_t stream;
 } bench_compaction;
 
@@ -33,7 +34,13 @@ cudaError_t bench_compact_by_warps(const bench_compaction *task);
  * of all counters; then each match counts those before it in its ballot. No shuffles; in input order. */
 cudaError_t bench_compact_by_ranks(const bench_compaction *task);
 
-/* Bytes of scratch of the last; the others need none. */
+/* The one of that paper, in its three phases: the bits and the number of matches of each 1024 elements, by
+ * ballots of one warp; a scan of these numbers; then each match finds its place by popc and shuffles. In
+ * input order. */
+cudaError_t bench_compact_by_phases(const bench_compaction *task);
+
+/* Bytes of scratch of the last two; the others need none. */
 cudaError_t bench_compact_by_ranks_scratch(int64_t n, size_t *bytes);
+cudaError_t bench_compact_by_phases_scratch(int64_t n, size_t *bytes);
 
 #endif /* BENCH_COMPACTION_CUDA_H */

@@ -8,7 +8,6 @@
 namespace {
 
 constexpr unsigned whole_warp = 0xffffffffu;
-constexpr int threads = 128;       /* what the paper found best */
 constexpr std::int64_t group = 32; /* elements that one ballot is about */
 
 /* Each warp has 32 groups: 32 elements for each thread. Ballots and counters are written and read by
@@ -106,6 +105,7 @@ cudaError_t bench_compact_by_ranks(const bench_compaction *call) {
     t.counters = reinterpret_cast<unsigned *>(scratch + parts.ballots_bytes);
     /* A warp for each 32 of the groups and the sum behind them. */
     const std::int64_t lanes = (t.groups + 1 + 31) / 32 * 32;
+    const unsigned threads = static_cast<unsigned>(call->threads);
     const unsigned blocks = static_cast<unsigned>((lanes + threads - 1) / threads);
     count_groups<<<blocks, threads, 0, call->stream>>>(t);
     status = cudaGetLastError();

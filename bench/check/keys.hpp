@@ -28,6 +28,10 @@ constexpr int significand_bits(topk_type type) {
         return 23;
     case TOPK_F64:
         return 52;
+    case TOPK_F8_E4M3:
+        return 3;
+    case TOPK_F8_E5M2:
+        return 2;
     default:
         return 0;
     }
@@ -38,9 +42,12 @@ template <typename W> constexpr W sign_bit() {
     return static_cast<W>(W(1) << (8 * sizeof(W) - 1));
 }
 
-/* The bits of +infinity. */
+/* The bits of +infinity, or of the largest number of a type that has none. */
 template <typename W> constexpr W infinity_bits(topk_type type) {
     const W exponent_and_significand = static_cast<W>(~sign_bit<W>());
+    if (type == TOPK_F8_E4M3) {
+        return static_cast<W>(exponent_and_significand - 1);
+    }
     return static_cast<W>(exponent_and_significand >> significand_bits(type) << significand_bits(type));
 }
 

@@ -34,9 +34,6 @@ const char *bench_distribution_help(const bench_distribution *distribution) {
 
 bool bench_distribution_serves(const bench_distribution *distribution, topk_type type) {
     const int bits = 8 * (int)topk_type_size(type);
-    if (type == TOPK_F8_E4M3 || type == TOPK_F8_E5M2) {
-        return false;
-    }
     if (bench_distribution_in_bits(distribution, type)) {
         return bits >= distribution->bits_least && bits <= distribution->bits_most;
     }

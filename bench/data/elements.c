@@ -5,23 +5,22 @@
 #include <string.h>
 
 bool bench_type_is_float(topk_type type) {
-    return type == TOPK_F16 || type == TOPK_BF16 || type == TOPK_F32 || type == TOPK_F64;
+    return type >= TOPK_F16 && type <= TOPK_F8_E5M2;
 }
 
 bool bench_type_is_signed(topk_type type) {
     return type >= TOPK_I8 && type <= TOPK_I64;
 }
 
-static uint16_t to_f16(double number) {
-    const double magnitude = fmin(fabs(number), 65504.0);
-    const uint16_t sign = signbit(number) ? 0x8000 : 0;
-    if (magnitude < 0x1p-14) {
-        return (uint16_t)(sign | (uint16_t)nearbyint(magnitude * 0x1p24));
-    }
-    const int exponent = ilogb(magnitude);
-    /* The significand is in [1024, 2048]; 2048 carries into the exponent, as it should. */
-    const uint16_t significand = (uint16_t)nearbyint(ldexp(magnitude, 10 - exponent));
-    return (uint16_t)(sign | (uint16_t)(((exponent + 14) << 10) + significand));
+static uint64_t to_small_float(topk_type type, double number) {
+    const bench_small_float f = bench_small_float_of(type);
+    const double magnitude = fmin(fabs(number), f.largest);
+    const bool normal = magnitude >= ldexp(1.0, f.least_exponent);
+    const int exponent = normal ? ilogb(magnitude) : f.least_exponent;
+    /* A normal number's has its leading bit, which adds 1 to the exponent; rounding up may carry into it. */
+    const uint64_t significand = (uint64_t)nearbyint(ldexp(magnitude, f.fraction_bits - exponent));
+    const uint64_t sign = signbit(number) ? UINT64_C(1) << (8 * topk_type_size(type) - 1) : 0;
+    return sign | (((uint64_t)(exponent - f.least_exponent) << f.fraction_bits) + significand);
 }
 
 static uint16_t to_bf16(double number) {
@@ -53,9 +52,9 @@ void bench_store_numbers(topk_type type, const double *numbers, int64_t count, v
             memcpy(out, &numbers[i], sizeof numbers[i]);
             continue;
         }
-        *bits = type == TOPK_F16    ? to_f16(numbers[i])
-                : type == TOPK_BF16 ? to_bf16(numbers[i])
-                                    : (uint64_t)to_integer(type, numbers[i]);
+        *bits = type == TOPK_BF16           ? to_bf16(numbers[i])
+                : bench_type_is_float(type) ? to_small_float(type, numbers[i])
+                                            : (uint64_t)to_integer(type, numbers[i]);
         bench_store_bits(type, bits, 1, out);
     }
 }

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <limits>
 
 /* What a mask says of element e. */
@@ -45,11 +46,20 @@ struct bench_match {
             return static_cast<double>(__uint_as_float(static_cast<unsigned>(bits) << 16)) > number;
         case TOPK_F32:
             return static_cast<double>(__uint_as_float(static_cast<unsigned>(bits))) > number;
+        case TOPK_F8_E4M3:
+            return small_number(bits, __NV_E4M3) > number;
+        case TOPK_F8_E5M2:
+            return small_number(bits, __NV_E5M2) > number;
         case TOPK_F64:
             return __longlong_as_double(static_cast<long long>(bits)) > number;
         default:
             return is_signed() ? signed_number(bits) > integer : static_cast<std::uint64_t>(bits) > natural;
         }
+    }
+    template <typename W>
+    __device__ static double small_number(W bits, __nv_fp8_interpretation_t interpretation) {
+        return static_cast<double>(__half2float(
+            __half(__nv_cvt_fp8_to_halfraw(static_cast<__nv_fp8_storage_t>(bits), interpretation))));
     }
     __device__ bool is_signed() const {
         return type >= TOPK_I8 && type <= TOPK_I64;

@@ -4,21 +4,21 @@
 #ifndef BENCH_NUMBER_CUDA_CUH
 #define BENCH_NUMBER_CUDA_CUH
 
-#include "topk.h"
+#include "data/elements.h"
 
 #include <cstdint>
 #include <cstring>
 
-__device__ inline std::uint64_t bench_f16_of_number(double number) {
-    const double magnitude = fmin(fabs(number), 65504.0);
-    const std::uint64_t sign = number < 0 ? 0x8000 : 0;
-    if (magnitude < 6.103515625e-05) {
-        return sign | static_cast<std::uint64_t>(rint(magnitude * 16777216.0));
-    }
-    const int exponent = ilogb(magnitude);
-    /* The significand is in [1024, 2048]; 2048 carries into the exponent, as it should. */
-    const std::uint64_t significand = static_cast<std::uint64_t>(rint(ldexp(magnitude, 10 - exponent)));
-    return sign | ((static_cast<std::uint64_t>(exponent + 14) << 10) + significand);
+__device__ inline std::uint64_t bench_small_float_of_number(topk_type type, int width, double number) {
+    const bench_small_float f = bench_small_float_of(type);
+    const double magnitude = fmin(fabs(number), f.largest);
+    const bool normal = magnitude >= ldexp(1.0, f.least_exponent);
+    const int exponent = normal ? ilogb(magnitude) : f.least_exponent;
+    const std::uint64_t significand =
+        static_cast<std::uint64_t>(rint(ldexp(magnitude, f.fraction_bits - exponent)));
+    const std::uint64_t sign = number < 0 ? std::uint64_t(1) << (width - 1) : 0;
+    return sign |
+           ((static_cast<std::uint64_t>(exponent - f.least_exponent) << f.fraction_bits) + significand);
 }
 
 /* The element, in the low `width` bits; integers are cut to their range. */
@@ -30,7 +30,9 @@ __device__ inline std::uint64_t bench_bits_of_number(topk_type type, int width, 
     memcpy(&wide, &number, sizeof wide);
     switch (type) {
     case TOPK_F16:
-        return bench_f16_of_number(number);
+    case TOPK_F8_E4M3:
+    case TOPK_F8_E5M2:
+        return bench_small_float_of_number(type, width, number);
     case TOPK_BF16:
         return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
     case TOPK_F32:

@@ -4,6 +4,8 @@
 #include "data/data.h"
 #include "points/dimensions.h"
 
+#include <string.h>
+
 static const char *const outcome_names[] = {"ok", "FAIL", "refused", "skipped"};
 
 /* A selection among the elements that match is to take no more than so many times the one from all, and the
@@ -21,6 +23,11 @@ static const char *operation_name(const bench_point *point) {
         [TOPK_OPERATION_COUNT] = "count",   [TOPK_OPERATION_MASK] = "mask",
     };
     return names[point->operation];
+}
+
+/* Its line depends on the threads of a block. */
+static bool is_baseline(const bench_gpu_result *result) {
+    return strncmp(result->name, "baseline-", strlen("baseline-")) == 0;
 }
 
 static const char *or_else(const char *text, const char *other) {
@@ -41,14 +48,16 @@ static void write_point(FILE *csv, const bench_gpu_session *session, const bench
     fprintf(csv, "%s,%s,%s,%s,%lld,%lld,%lld,%d,", result->name, operation_name(point),
             topk_type_name(point->type), bench_distribution_name(point->distribution), (long long)point->rows,
             (long long)point->n, (long long)result->k, point->keep_percent);
-    fprintf(csv, "%s,%s,%s,%s,%s,%s,%s,%s,%s,,%s,%s",
-            point->direction == TOPK_SMALLEST ? "smallest" : "largest",
+    fprintf(csv, "%s,%s,%s,%s,%s,%s,%s,%s,%s,", point->direction == TOPK_SMALLEST ? "smallest" : "largest",
             point->order == TOPK_ORDER_ANY ? "any" : "best", point->ties == TOPK_TIES_ANY ? "any" : "lowest",
             point->index_type == TOPK_INDEX_I64 ? "i64" : "i32", or_else(point->method, "auto"),
             or_else(point->tuning, "none"), result->launch,
             bench_has_predicate(point) ? bench_predicate_names[point->predicate] : "",
-            is_where(point) ? bench_wanted_names[point->wanted] : "", session->options.warm ? "warm" : "cold",
-            session->device);
+            is_where(point) ? bench_wanted_names[point->wanted] : "");
+    if (is_baseline(result)) {
+        fprintf(csv, "%d", point->block);
+    }
+    fprintf(csv, ",%s,%s", session->options.warm ? "warm" : "cold", session->device);
 }
 
 static void write_csv(FILE *csv, const bench_gpu_session *session, const bench_gpu_result *result) {

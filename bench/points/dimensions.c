@@ -133,6 +133,15 @@ static bool set_tuning(bench_point *point, const char *text) {
     return true;
 }
 
+static bool set_block(bench_point *point, const char *text) {
+    int64_t threads;
+    if (!parse_digits(&text, &threads) || *text != '\0' || threads < 32 || threads > 1024 || threads % 32) {
+        return false;
+    }
+    point->block = (int)threads;
+    return true;
+}
+
 static int one_of(const char *text, const char *first, const char *second) {
     const char *const names[] = {first, second};
     return among(text, names, 2);
@@ -162,6 +171,8 @@ bool bench_point_set(bench_point *point, bench_dimension dimension, const char *
         return set_method(point, text);
     case BENCH_TUNING:
         return set_tuning(point, text);
+    case BENCH_BLOCK:
+        return set_block(point, text);
     case BENCH_DIRECTION:
         choice = one_of(text, "largest", "smallest");
         point->direction = choice ? TOPK_SMALLEST : TOPK_LARGEST;

@@ -4,7 +4,7 @@
 /* The data of the figures of the AIR paper: uniform in (0, 1], normal, and its adversary. */
 #define AIR_DATA "uniform,normal,prefix20"
 #define AIR_OPTIONS [BENCH_ORDER] = "any", [BENCH_TIES] = "any", [BENCH_METHOD] = "air"
-#define EVERY_TYPE "f16,bf16,f32,f64,i8,i16,i32,i64,u8,u16,u32,u64"
+#define EVERY_TYPE "f8_e4m3,f8_e5m2,f16,bf16,f32,f64,i8,i16,i32,i64,u8,u16,u32,u64"
 
 #define N_FROM_15 "2^15,2^16,2^17,2^18,2^19,2^20,2^21,2^22,2^23,2^24,2^25,2^26,2^27,2^28"
 #define N_FROM_11 "2^11,2^12,2^13,2^14," N_FROM_15
@@ -76,6 +76,8 @@ const bench_grid bench_gpu_grids[] = {
      TOPK_OPERATION_SELECT,
      {AIR_OPTIONS, [BENCH_DIST] = AIR_DATA, [BENCH_ROWS] = "100", [BENCH_N] = N_FROM_15,
       [BENCH_K] = "32768"}},
+    /* What the host and the device do when, by timeline/timeline.py. */
+    {"air-fig8", TOPK_OPERATION_SELECT, {AIR_OPTIONS, [BENCH_N] = "2^23", [BENCH_K] = "2048"}},
     /* Adaptive buffering and the fused last filter, against data whose first bits are equal. */
     {"air-fig9",
      TOPK_OPERATION_SELECT,
@@ -113,10 +115,14 @@ const bench_grid bench_gpu_grids[] = {
       [BENCH_TUNING] = "one-pass=1,one-pass=0"}},
     {"where-phases",
      TOPK_OPERATION_WHERE,
-     {[BENCH_N] = "2^20,2^22,2^24,2^28",
+     {[BENCH_N] = "2^16,2^18,2^20,2^22,2^24,2^28",
       [BENCH_KEEP] = "50",
       [BENCH_METHOD] = "compact",
       [BENCH_TUNING] = "one-pass=1,one-pass=0"}},
+    /* With --rivals: time over the threads of a block, of the baselines. */
+    {"where-block",
+     TOPK_OPERATION_WHERE,
+     {[BENCH_KEEP] = "10,50", [BENCH_METHOD] = "compact", [BENCH_BLOCK] = "32,64,128,256,512,1024"}},
     /* 256 MiB of each type. */
     {"where-types",
      TOPK_OPERATION_WHERE,

@@ -42,6 +42,7 @@ typedef struct bench_point {
     topk_index_type index_type;
     char method[28]; /* forced method, "" for the library's choice */
     char tuning[36]; /* knobs of the method, see tuning.h; "" for none */
+    int block;       /* threads of a block of the baselines on a GPU, a multiple of 32 */
 } bench_point;
 
 /* Bytes of the input of a point, and of one of its indices. */

@@ -25,6 +25,7 @@ static const char *const defaults[BENCH_DIMENSIONS] = {
     [BENCH_INDEX] = "i32",
     [BENCH_METHOD] = "auto",
     [BENCH_TUNING] = "none",
+    [BENCH_BLOCK] = "128", /* what the paper of compact found best */
 };
 
 typedef struct point_list {
@@ -152,8 +153,9 @@ int bench_suite_points(bench_device device, const char *suite, const char *const
     const int count = device == BENCH_CUDA ? bench_gpu_grid_count : bench_cpu_grid_count;
     point_list list = {NULL, 0, 0};
     bool ok = true;
-    if (device == BENCH_CPU && (overrides[BENCH_PREDICATE] != NULL || overrides[BENCH_OUTPUTS] != NULL)) {
-        snprintf(error, error_bytes, "the CPU's benchmark has neither --predicate nor --outputs");
+    if (device == BENCH_CPU && (overrides[BENCH_PREDICATE] != NULL || overrides[BENCH_OUTPUTS] != NULL ||
+                                overrides[BENCH_BLOCK] != NULL)) {
+        snprintf(error, error_bytes, "the CPU's benchmark has no --predicate, --outputs and --block");
         return -1;
     }
     if (device == BENCH_CUDA && strncmp(suite, "peers", 5) == 0 && (suite[5] == '\0' || suite[5] == '-')) {

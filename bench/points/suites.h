@@ -24,6 +24,7 @@ typedef enum bench_dimension {
     BENCH_INDEX,
     BENCH_METHOD,
     BENCH_TUNING,
+    BENCH_BLOCK,
     BENCH_DIMENSIONS
 } bench_dimension;
 
