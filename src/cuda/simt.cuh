@@ -27,8 +27,9 @@
  *   grid barrier     simt_grid_sync, in cooperative launches                         simt/grid.cuh
  *   launches         simt_wait_predecessor, simt_allow_successor                     simt/dependent.cuh
  *
- * The rules of order that both implementations keep: barriers and warp operations order all accesses of
- * those who meet; an atomic orders nothing by itself, only together with a fence before it (it then
+ * The rules of order that both implementations keep: barriers, and in a warp simt_warp_sync, order all
+ * accesses of those who meet; shuffles, ballots, votes, matches and reductions hand over their values and
+ * order nothing else; an atomic orders nothing by itself, only together with a fence before it (it then
  * publishes what the fence follows, but not itself) or after it (it then sees what was published). Hence a
  * word that blocks share through atomics is also read and reset by atomics, or simt_{load,store}_relaxed, as
  * long as the launch runs. What a launch writes is never read through the read-only cache in the same launch,

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Warp operations. `mask` names the lanes that take part; each of them, and nobody else, must call the same
- * operation with the same mask. Included by simt.cuh alone. */
+ * operation with the same mask. Only simt_warp_sync orders the lanes' accesses of memory: a lane that has
+ * received another lane's value may still miss what that lane wrote before. Included by simt.cuh alone. */
 #ifndef TOPK_SRC_CUDA_SIMT_WARP_CUH
 #define TOPK_SRC_CUDA_SIMT_WARP_CUH
 
+/* The lanes then see what all of them wrote before. */
 TOPK_DEVICE void simt_warp_sync(uint32_t mask) {
     __syncwarp(mask);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Warp operations: the lanes hand in a value each, meet, and compute from what all handed in. */
+ * Warp operations: the lanes hand in a value each, meet, and compute from what all handed in. Only
+ * simt_warp_sync orders their accesses of memory. */
 #ifndef TOPK_TESTS_SIMT_EMULATED_WARP_H
 #define TOPK_TESTS_SIMT_EMULATED_WARP_H
 
@@ -28,7 +29,7 @@ T simt_exchange_lanes(const char *operation, uint32_t mask, T value, uint32_t so
 }
 
 inline void simt_warp_sync(uint32_t mask, simt_site at = simt_here()) {
-    simt_runtime::meet_warp("simt_warp_sync", mask, 0, at);
+    simt_runtime::sync_warp(mask, at);
 }
 
 template <typename T> T simt_shuffle(uint32_t mask, T value, uint32_t lane, simt_site at = simt_here()) {

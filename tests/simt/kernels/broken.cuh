@@ -16,6 +16,11 @@ TOPK_DEVICE uint32_t grid_thread(void) {
     return simt_block() * simt_threads() + simt_thread();
 }
 
+/* The other thread of a pair in the block. */
+TOPK_DEVICE uint32_t grid_partner(void) {
+    return grid_thread() ^ 1;
+}
+
 TOPK_DEVICE uint32_t sum_of_data(const uint32_t *data) {
     uint32_t sum = 0;
     for (uint32_t i = 0; i < simt_blocks() * simt_threads(); i++)
@@ -130,6 +135,47 @@ TOPK_KERNEL void arena_overflow(struct broken_args args) {
         last[0] = 1;
 }
 
+/* A lane reads what its neighbour wrote, after an operation of the warp that orders nothing. */
+template <typename Operation>
+TOPK_DEVICE void read_after(const struct broken_args &args, Operation operation) {
+    args.data[grid_thread()] = 1;
+    operation();
+    if (args.mended)
+        simt_warp_sync(SIMT_ALL_LANES);
+    args.out[grid_thread()] = args.data[grid_partner()];
+}
+
+TOPK_KERNEL void read_after_shuffle(struct broken_args args) {
+    read_after(args, [] { simt_shuffle_xor(SIMT_ALL_LANES, simt_lane(), 1); });
+}
+
+TOPK_KERNEL void read_after_ballot(struct broken_args args) {
+    read_after(args, [] { simt_ballot(SIMT_ALL_LANES, true); });
+}
+
+TOPK_KERNEL void read_after_vote(struct broken_args args) {
+    read_after(args, [] { simt_all(SIMT_ALL_LANES, true); });
+}
+
+TOPK_KERNEL void read_after_match(struct broken_args args) {
+    read_after(args, [] { simt_match_any(SIMT_ALL_LANES, simt_lane()); });
+}
+
+TOPK_KERNEL void read_after_reduction(struct broken_args args) {
+    read_after(args, [] { simt_reduce_add(SIMT_ALL_LANES, simt_lane()); });
+}
+
+/* A lane zeroes a count that the others have read before a ballot. */
+TOPK_KERNEL void write_after_ballot(struct broken_args args) {
+    const uint32_t first = grid_thread() - simt_lane();
+    args.out[grid_thread()] = args.data[first];
+    simt_ballot(SIMT_ALL_LANES, true);
+    if (args.mended)
+        simt_warp_sync(SIMT_ALL_LANES);
+    if (simt_lane() == 0)
+        args.data[first] = 0;
+}
+
 TOPK_KERNEL void mask_without_caller(struct broken_args args) {
     uint32_t mask = args.mended ? SIMT_ALL_LANES : 0xffffu;
     args.out[grid_thread()] = simt_ballot(mask, true);
@@ -234,11 +280,6 @@ TOPK_KERNEL void return_without_wait(struct broken_args args) {
     if (!args.mended && simt_block() == 3)
         return;
     simt_wait_predecessor();
-}
-
-/* The other thread of a pair in the block. */
-TOPK_DEVICE uint32_t grid_partner(void) {
-    return grid_thread() ^ 1;
 }
 
 /* The cache may hold what was there before the write, whatever comes between. */

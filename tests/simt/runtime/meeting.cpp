@@ -22,11 +22,10 @@ static std::shared_ptr<meeting> new_meeting(const char *operation, simt_site at,
     return made;
 }
 
-/* The running thread arrives; true for the last one, who goes on at once. */
+/* The running thread arrives; true for the last one, who goes on at once. Orders nothing. */
 static bool arrive(const std::shared_ptr<meeting> &here) {
     here->arrived.push_back(running);
     running->waits = here;
-    release_token(here->passed);
     if (here->arrived.size() < here->expected)
         return false;
     now->progress();
@@ -49,6 +48,7 @@ static std::shared_ptr<meeting> meet_at(std::shared_ptr<meeting> &barrier, const
         report("divergent %s: this thread is at %s:%u, but thread %u waits at %s:%u", operation, at.file,
                at.line, here->arrived[0]->where.thread, here->at.file, here->at.line);
     here->votes += vote;
+    release_token(here->passed);
     if (arrive(here))
         barrier.reset();
     else
@@ -93,8 +93,9 @@ static std::shared_ptr<meeting> open_meeting(const char *operation, uint32_t mas
     return nullptr;
 }
 
-const uint64_t *meet_warp(const char *operation, uint32_t mask, uint64_t value, simt_site at) {
-    quiet hush;
+/* `orders`: the lanes then see what all of them did before. */
+static std::shared_ptr<meeting> meet_lanes(const char *operation, uint32_t mask, uint64_t value, bool orders,
+                                           simt_site at) {
     yield();
     check_mask(operation, mask, at);
     auto &open = running->home->warp_meetings;
@@ -104,12 +105,25 @@ const uint64_t *meet_warp(const char *operation, uint32_t mask, uint64_t value, 
         open.push_back(here);
     }
     here->values[running->where.thread % SIMT_WARP] = value;
+    if (orders)
+        release_token(here->passed);
     if (arrive(here))
         open.erase(std::find(open.begin(), open.end(), here));
     else
         sleep();
-    acquire_token(here->passed);
-    return here->values; // which the thread's `waits` keeps until it waits elsewhere
+    if (orders)
+        acquire_token(here->passed);
+    return here;
+}
+
+const uint64_t *meet_warp(const char *operation, uint32_t mask, uint64_t value, simt_site at) {
+    quiet hush;
+    return meet_lanes(operation, mask, value, false, at)->values; // which `waits` keeps
+}
+
+void sync_warp(uint32_t mask, simt_site at) {
+    quiet hush;
+    meet_lanes("simt_warp_sync", mask, 0, true, at);
 }
 
 void leave_meetings(thread *which) {

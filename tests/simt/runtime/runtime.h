@@ -49,9 +49,11 @@ void read_through_cache(const void *address, size_t bytes, simt_site at);
 uint32_t meet_block(bool predicate, simt_site at);
 void meet_cluster(simt_site at);
 
-/* The lanes of `mask` meet in the operation of that name. Returns 32 values, of which those of the mask are
- * set; they are the caller's until its next meeting. */
+/* The lanes of `mask` meet in the operation of that name, which orders none of their accesses. Returns 32
+ * values: each lane of the mask has set its own. They stay until the caller's next meeting. */
 const uint64_t *meet_warp(const char *operation, uint32_t mask, uint64_t value, simt_site at);
+/* The lanes of `mask` meet and then see what all of them did before. */
+void sync_warp(uint32_t mask, simt_site at);
 
 /* Before and after each atomic access of the word at `address`. */
 void before_atomic(const void *address, size_t bytes);
