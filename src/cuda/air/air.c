@@ -50,6 +50,11 @@ static int64_t tile_elements(const struct plan *plan) {
     return AIR_THREADS * (plan->element_bytes == 1 ? 2 : 4) * (16 / (int64_t)plan->element_bytes);
 }
 
+/* Whether the last block of the last pass writes what is missing of a row. */
+static bool fuses(const struct plan *plan, uint32_t passes) {
+    return passes > 1 && plan->tuning.fused_filter == 1 && !filters(plan);
+}
+
 static enum air_output output_of(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const bool sorted = p->order == TOPK_ORDER_BEST_FIRST;
@@ -143,7 +148,8 @@ static struct strategy strategy_with(const topk_context *context, const struct p
         blocks_of(context, plan, tiles, filters(plan) ? AIR_BLOCKS_PER_SM : AIR_FIRST_BLOCKS_PER_SM);
     s.blocks = blocks_of(context, plan, tiles, AIR_BLOCKS_PER_SM);
     s.can_go_in_order =
-        s.output == AIR_IN_ORDER || (s.output != AIR_KTH && p->ties == TOPK_TIES_LOWEST_INDEX);
+        s.output == AIR_IN_ORDER ||
+        (s.output != AIR_KTH && (p->ties == TOPK_TIES_LOWEST_INDEX || !fuses(plan, s.passes)));
     s.capacity = s.output == AIR_IN_ORDER ? 0 : capacity_of(plan);
     s.pitch = s.output == AIR_SORTED ? p->k_max + AIR_TIES_KEPT : 0;
     s.tiles = s.can_go_in_order ? tiles + 2 : 0;
@@ -336,12 +342,12 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
                             .threads = AIR_THREADS,
                             .stream = call->stream};
     uint32_t undecided = plan->element_bits;
-    const bool fuses = s->passes > 1 && plan->tuning.fused_filter == 1 && !filters(plan);
+    const bool fused = fuses(plan, s->passes);
     /* Nothing waits for the last filter where the last pass settles all rows, whatever they hold. */
-    const bool is_settled = fuses && args->ties_free && s->output != AIR_IN_ORDER;
+    const bool is_settled = fused && args->ties_free && s->output != AIR_IN_ORDER;
     int error = 0;
     for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
-        args->fuses = fuses && pass + 1 == s->passes;
+        args->fuses = fused && pass + 1 == s->passes;
         args->this_digit = undecided < s->digit_bits ? undecided : s->digit_bits;
         args->shift = undecided -= args->this_digit;
         grid.blocks = pass == 0 ? s->first_blocks : s->blocks;

@@ -50,6 +50,17 @@ TOPK_DEVICE struct last_plan plan_last(const struct air_args &a, uint64_t need, 
     return plan;
 }
 
+/* The same for a row that blocks share. Ties that may be any are found in order, too, if all results tie and
+ * ties are rare: then the first tiles hold enough, while a warp would read long until it had 32 to write. */
+TOPK_DEVICE struct last_plan plan_last_of_shared(const struct air_args &a, const struct air_state &state,
+                                                 const struct row &r) {
+    struct last_plan plan = plan_last(a, state.need, state.candidates, r);
+    bool rare = state.candidates < (uint64_t)r.length / AIR_RARE_TIES;
+    plan.in_order |= a.ties_free && a.tiles > 0 && state.left == 0 && plan.winners == 0 &&
+                     state.candidates > state.need && rare;
+    return plan;
+}
+
 /* Results that are written by places, in any order. Of more than `limit` candidates only the first to come
  * are taken; once the places are gone, the warp need not look for more. */
 template <typename Element, typename Counter> struct result_sink {
@@ -74,11 +85,7 @@ template <typename Element, typename Counter> struct result_sink {
     TOPK_MEMBER bool full(void) const {
         return is_full;
     }
-    /* Whether all warps together have found enough, for this sink and for `winners`. */
-    template <typename Winners> TOPK_MEMBER bool complete(const Winners &winners) {
-        is_full = has_all();
-        return is_full && winners.has_all();
-    }
+    /* Whether all warps together have taken all places. */
     TOPK_MEMBER bool has_all(void) const {
         uint64_t taken = simt_lane() == 0 ? simt_load_relaxed(counter) : 0;
         return simt_shuffle(SIMT_ALL_LANES, taken, 0) >= limit;
@@ -230,15 +237,16 @@ TOPK_DEVICE bool has_all(hit_sinks<Winners, Candidates> &sinks) {
     return sinks.candidates.complete(sinks.winners);
 }
 
-/* The counters do not know of hits in queues. So a warp empties its queues before it asks: after 1, 2, 4 and
- * 8 tiles, then after every 8. */
+/* From time to time a warp asks how many places all warps have taken. Hits in queues have none yet; so it
+ * empties its queue of winners once all ties are there. */
 template <typename Element, typename Winners, typename Candidates>
 TOPK_DEVICE bool has_all(hit_queues<Element, Winners, Candidates> &queues) {
     if constexpr (Candidates::HAS_LIMIT) {
-        uint32_t tiles = queues.tiles++;
-        if (tiles > 0 && (tiles % 8 == 0 || (tiles & (tiles - 1)) == 0)) {
-            drain(queues);
-            return has_all(queues.sinks);
+        hit_sinks<Winners, Candidates> &sinks = queues.sinks;
+        if (queues.tiles++ % 8 == 2 && sinks.candidates.has_all()) {
+            sinks.candidates.is_full = true;
+            drain_queue(queues.winners, sinks.winners);
+            return sinks.winners.has_all();
         }
     }
     return false;

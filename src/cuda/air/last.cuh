@@ -94,7 +94,7 @@ TOPK_DEVICE void last_of_row(const struct air_args &a, int64_t row,
     struct air_state state = read_state(&a.states[row]);
     if (state.phase != AIR_DONE) {
         const row_source<Element, WHERE> source = source_of(a, r, filter);
-        struct last_plan plan = plan_last(a, state.need, state.candidates, r);
+        struct last_plan plan = plan_last_of_shared(a, state, r);
         if (plan.in_order)
             last_in_order(a, row, r, source, state, s);
         else

@@ -264,7 +264,7 @@ TOPK_DEVICE void last_in_any_order(const struct air_args &a, int64_t row, const 
 template <typename Element, typename Source>
 TOPK_DEVICE void settle(const struct air_args &a, int64_t row, const struct row &r, const Source &source,
                         struct crew crew, const struct air_state &state, const block_shared<Element> &s) {
-    struct last_plan plan = plan_last(a, state.need, state.candidates, r);
+    struct last_plan plan = plan_last_of_shared(a, state, r);
     if (plan.in_order || a.output == AIR_KTH)
         return;
     last_in_any_order(a, row, r, source, crew, state, plan, s);

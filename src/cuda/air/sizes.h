@@ -29,6 +29,7 @@ enum {
     AIR_LONG_ROW_MAX = 2000,
     AIR_ROWS_PER_16_SMS = 12,
     AIR_ALPHA = 8,
+    AIR_RARE_TIES = 4,
 #else
     /* Of a digit, if tuning does not say otherwise, and the most that the histogram in shared memory has
      * bins for. */
@@ -69,6 +70,8 @@ enum {
     AIR_ROWS_PER_16_SMS = 11,
     /* Candidates are buffered when fewer than n / alpha remain. */
     AIR_ALPHA = 128,
+    /* Ties are rare if they are fewer than one in so many elements. */
+    AIR_RARE_TIES = 64,
 #endif
     AIR_BINS_MAX = 1 << AIR_DIGIT_BITS_MAX,
 };
