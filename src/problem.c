@@ -94,7 +94,7 @@ static topk_status check_ranges(const topk_problem *p) {
 /* Positions and sizes, none of which may overflow. */
 static topk_status derive_sizes(struct plan *plan) {
     topk_problem *p = &plan->problem;
-    int64_t last_position, elements = p->elements_max, outputs;
+    int64_t last_position, elements = p->elements_max, outputs = 0;
     bool overflow = false;
     if (__builtin_add_overflow(p->length_max, p->index_base, &last_position)) {
         return topk_fail(TOPK_ERROR_OVERFLOW, "problem->length_max plus index_base overflows 64 bits");
@@ -112,7 +112,9 @@ static topk_status derive_sizes(struct plan *plan) {
         overflow |= __builtin_mul_overflow(p->rows - 1, p->row_stride, &elements) ||
                     __builtin_add_overflow(elements, p->length_max, &elements);
     }
-    overflow |= __builtin_mul_overflow(p->rows, p->k_max, &outputs);
+    if (operation_selects(plan->operation)) {
+        overflow |= __builtin_mul_overflow(p->rows, p->k_max, &outputs);
+    }
     (void)topk_checked_bytes(elements, 8, &overflow);
     (void)topk_checked_bytes(outputs, 8, &overflow);
     (void)topk_checked_bytes(p->rows, 16, &overflow);

@@ -21,7 +21,7 @@ struct plan {
     size_t index_bytes;
     size_t extent_bytes;
     size_t input_elements;  /* elements that rows can reach in values */
-    size_t output_elements; /* rows x k_max; 0 where nothing ranks */
+    size_t output_elements; /* rows x k_max; 0 unless the k best are written */
     uint64_t padding;       /* bits of the padding value */
 };
 
@@ -72,8 +72,9 @@ size_t topk_checked_bytes(int64_t count, size_t element_bytes, bool *overflow);
 
 /* The workspace that a method may ask for while another can serve (CONTRACT.md 7.2); it saturates. */
 static inline size_t plan_workspace_bound(const struct plan *plan) {
-    size_t bound;
-    if (__builtin_mul_overflow(plan->output_elements, (size_t)24, &bound) ||
+    size_t places, bound; /* topk_kth() counts, though it writes no places: it may have to keep so many */
+    if (__builtin_mul_overflow((size_t)plan->problem.rows, (size_t)plan->problem.k_max, &places) ||
+        __builtin_mul_overflow(places, (size_t)24, &bound) ||
         __builtin_add_overflow(bound, plan->input_elements * plan->element_bytes / 8 + (32u << 20), &bound)) {
         return SIZE_MAX;
     }

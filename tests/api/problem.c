@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Problems that make no sense, seen through every function that takes one. */
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -123,12 +124,17 @@ static void check_overflow(void) {
         p.row_stride = sizes[i].row_stride;
         REFUSED(&p, TOPK_ERROR_OVERFLOW);
     }
-    for (int i = 0; i < 3; i++) { /* k_max has no meaning for kth and where */
+    for (int i = 0; i < 4; i++) { /* only these two have k_max places for each row */
         topk_problem p = valid_problem();
-        p.rows = i == 0 ? INT64_C(1) << 40 : 4;
-        p.k_max = i == 0 ? INT64_C(1) << 40 : i == 1 ? INT64_MAX : INT64_MAX / 16;
+        p.rows = i == 0 ? INT64_C(1) << 40 : i == 3 ? 1 : 4;
+        p.k_max = i == 0 ? INT64_C(1) << 40 : i == 1 ? INT64_MAX : i == 2 ? INT64_MAX / 16 : INT64_C(1) << 62;
         p.length_max = 1;
-        CHECK_STATUS(TOPK_ERROR_OVERFLOW, size_of(&p, TOPK_OPERATION_SELECT));
+        for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_MASK; operation++) {
+            const bool places =
+                operation == TOPK_OPERATION_SELECT || operation == TOPK_OPERATION_SELECT_WHERE;
+            CHECK_STATUS(places ? TOPK_ERROR_OVERFLOW : TOPK_OK, size_of(&p, (topk_operation)operation));
+        }
+        CHECK_STATUS(TOPK_ERROR_OVERFLOW, accumulator_size_of(&p));
     }
     topk_problem p = valid_problem();
     p.index_type = TOPK_INDEX_I64;
@@ -136,6 +142,29 @@ static void check_overflow(void) {
     REFUSED(&p, TOPK_ERROR_OVERFLOW);
     p.index_base = INT64_MAX - LENGTH;
     CHECK_STATUS(TOPK_OK, size_of(&p, TOPK_OPERATION_SELECT));
+}
+
+/* topk_kth() has one place for each row, so any k will do; beyond the row all is padding. */
+static void check_kth_beyond_all_places(void) {
+    static const char *const methods[] = {NULL, "rows", "bracket", "reference"};
+    for (int m = 0; m < 4; m++) {
+        fixture_init(&base, context);
+        base.problem.method = methods[m];
+        base.problem.k_max = INT64_C(1) << 62;
+        EXPECT(&base, call_kth, TOPK_OK);
+        for (int r = 0; r < ROWS; r++) {
+            CHECK(base.results[r] == -INFINITY && base.counts[r] == LENGTH && base.equal[r] == 0);
+        }
+        base.problem.extent_type = TOPK_INDEX_I64;
+        base.input.k = base.k;
+        base.k[0] = 1;
+        base.k[1] = INT64_MAX;
+        base.k[2] = 0;
+        EXPECT(&base, call_kth, TOPK_OK);
+        CHECK(base.results[0] == 100 && base.counts[0] == 0 && base.equal[0] == 1);
+        CHECK(base.results[1] == -INFINITY && base.counts[1] == LENGTH && base.equal[1] == 0);
+        CHECK(base.results[2] == -INFINITY && base.counts[2] == 0 && base.equal[2] == 0);
+    }
 }
 
 static void check_narrow_indices(void) {
@@ -215,6 +244,7 @@ int main(void) {
     check_operations();
     check_negative_counts();
     check_overflow();
+    check_kth_beyond_all_places();
     check_narrow_indices();
     check_fields_of_other_shapes();
     check_null_arguments();
