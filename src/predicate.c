@@ -174,11 +174,13 @@ topk_status topk_check_predicate(const topk_predicate *caller, topk_predicate *p
     if (predicate->mask != NULL) {
         return topk_fail(TOPK_ERROR_UNSUPPORTED, "predicate->mask does not go with a comparison");
     }
-    if ((unsigned)predicate->low.type > TOPK_BOUND_U64 || (unsigned)predicate->high.type > TOPK_BOUND_U64) {
-        return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "a bound's type is %d, must be %d to %d",
-                         (int)((unsigned)predicate->low.type > TOPK_BOUND_U64 ? predicate->low.type
-                                                                              : predicate->high.type),
-                         TOPK_BOUND_F64, TOPK_BOUND_U64);
+    const topk_bound *const fields[] = {&predicate->low, &predicate->high};
+    const int read = predicate->bounds != NULL ? 0 : predicate->kind == TOPK_BETWEEN ? 2 : 1;
+    for (int i = 0; i < read; i++) {
+        if ((unsigned)fields[i]->type > TOPK_BOUND_U64) {
+            return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "predicate->%s.type is %d, must be %d to %d",
+                             i == 0 ? "low" : "high", (int)fields[i]->type, TOPK_BOUND_F64, TOPK_BOUND_U64);
+        }
     }
     return TOPK_OK;
 }

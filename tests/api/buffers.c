@@ -145,6 +145,24 @@ static void check_arrays_of_other_shapes(void) {
     }
 }
 
+/* Only the bounds that the predicate uses are looked at: `low`, for BETWEEN `high` too, and neither of them
+ * next to a pointer to bounds. */
+static void check_unused_bounds(void) {
+    const topk_bound bounds[2] = {{TOPK_BOUND_F64, {1.0}}, {TOPK_BOUND_F64, {2.0}}};
+    for (int kind = TOPK_GT; kind <= TOPK_BIT_MASK; kind++) {
+        const bool masks = kind >= TOPK_BYTE_MASK;
+        reset();
+        f.predicate.kind = (topk_predicate_kind)kind;
+        f.predicate.mask = masks ? f.mask : NULL;
+        f.predicate.high.type = (topk_bound_type)-1;
+        EXPECT_PREDICATE(&f, kind == TOPK_BETWEEN ? TOPK_ERROR_UNKNOWN_ENUM : TOPK_OK);
+        f.predicate.low.type = (topk_bound_type)3;
+        EXPECT_PREDICATE(&f, masks ? TOPK_OK : TOPK_ERROR_UNKNOWN_ENUM);
+        f.predicate.bounds = masks ? NULL : bounds;
+        EXPECT_PREDICATE(&f, TOPK_OK);
+    }
+}
+
 static void check_predicates(void) {
     const topk_bound bounds[2] = {{TOPK_BOUND_F64, {1.0}}, {TOPK_BOUND_F64, {2.0}}};
     const int unknown[] = {-1, 0, 10};
@@ -160,6 +178,7 @@ static void check_predicates(void) {
     f.predicate.kind = TOPK_BETWEEN;
     f.predicate.high.type = (topk_bound_type)-1;
     EXPECT_PREDICATE(&f, TOPK_ERROR_UNKNOWN_ENUM);
+    CHECK(strstr(topk_last_error(), "high") != NULL);
     for (int kind = TOPK_BYTE_MASK; kind <= TOPK_BIT_MASK; kind++) {
         reset();
         f.predicate.kind = (topk_predicate_kind)kind;
@@ -374,6 +393,7 @@ int main(void) {
     check_arrays_of_other_shapes();
     check_empty_rows();
     check_predicates();
+    check_unused_bounds();
     check_mask_without_values();
     check_misaligned();
     check_workspace();

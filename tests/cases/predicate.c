@@ -52,7 +52,10 @@ static void build_mask(instance *out, random_state *random) {
 
 void build_predicate(instance *out, random_state *random) {
     topk_predicate *predicate = &out->predicate;
+    /* Whatever the predicate does not use must not be looked at. */
+    const topk_bound unused = {(topk_bound_type)17, {0.0}};
     predicate->kind = (topk_predicate_kind)(out->source->value[DIM_PREDICATE] + 1);
+    predicate->low = predicate->high = unused;
     if (predicate->kind >= TOPK_BYTE_MASK) {
         build_mask(out, random);
         return;
@@ -63,6 +66,6 @@ void build_predicate(instance *out, random_state *random) {
         predicate->bounds = out->bounds;
     } else {
         predicate->low = out->bounds[0];
-        predicate->high = out->bounds[1];
+        predicate->high = predicate->kind == TOPK_BETWEEN ? out->bounds[1] : unused;
     }
 }
