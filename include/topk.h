@@ -171,10 +171,13 @@ typedef struct topk_context topk_context;
  * and ends it with topk_context_destroy(); on failure *context is NULL.
  *
  * Environment read here, and nowhere else:
- *   TOPK_METHOD       forces a method by name, for every problem that names none itself and every
- *                     operation that the method does
- *   TOPK_CPU_DISABLE  comma-separated CPU features not to use: avx512, avx2 (avx2 implies avx512)
- * A value that names nothing known is TOPK_ERROR_UNKNOWN_METHOD or TOPK_ERROR_UNKNOWN_ENUM.
+ *   TOPK_METHOD       the method to take wherever a problem names none itself and the method can serve.
+ *                     Elsewhere it steps aside: the library chooses as without it, and topk_explain()
+ *                     says why. So it makes no problem fail; topk_problem.method does
+ *   TOPK_CPU_DISABLE  comma-separated CPU features not to use: avx512, avx2 (avx2 implies avx512).
+ *                     Read for contexts on the CPU alone
+ * A value that names no method of any backend, or no such feature, is TOPK_ERROR_UNKNOWN_METHOD or
+ * TOPK_ERROR_UNKNOWN_ENUM.
  *
  * Also: NULL_POINTER, STRUCT_SIZE, UNKNOWN_ENUM, OUT_OF_RANGE, BACKEND_UNAVAILABLE, OUT_OF_MEMORY. */
 TOPK_API topk_status topk_context_create(const topk_context_options *options, topk_context **context);
@@ -225,7 +228,8 @@ typedef struct topk_problem {
     int64_t index_base;     /* >= 0, added to every position that is written (not to caller-supplied
                                indices) */
     size_t workspace_limit; /* bytes that topk_workspace_size() may ask for at most; 0: no limit */
-    const char *method;     /* forces a method by name; NULL: the library chooses */
+    const char *method;     /* forces a method by name, and is an error where that cannot serve; NULL: the
+                               library chooses, or TOPK_METHOD does */
     const struct topk_tuning *tuning; /* NULL: the library chooses */
 } topk_problem;
 
@@ -294,7 +298,7 @@ TOPK_API topk_status topk_select(topk_context *context, const topk_problem *prob
  * equal   rows counts, or NULL: elements of the row that tie with it, itself included
  *
  * k = 0 gives the padding value with better = equal = 0; k > length gives the padding value with
- * better = length and equal = 0.
+ * better = length and equal = 0. No output has k_max places, so k_max may be any number >= 0.
  *
  * Statuses as topk_select(). */
 TOPK_API topk_status topk_kth(topk_context *context, const topk_problem *problem, const topk_input *input,
@@ -333,11 +337,12 @@ typedef struct topk_bound {
 typedef struct topk_predicate {
     size_t size; /* sizeof(topk_predicate) */
     topk_predicate_kind kind;
-    topk_bound low;           /* the bound of a comparison; the lower one of BETWEEN */
-    topk_bound high;          /* BETWEEN: the upper bound */
-    const topk_bound *bounds; /* NULL, or {low, high} to read when the work runs, in place of the fields
-                                 above; an unknown type in it is read as F64 */
-    const void *mask;         /* the masks; laid out as values, element e for element e. Else NULL */
+    topk_bound low;           /* the bound of a comparison, the lower one of BETWEEN. Unused with a mask */
+    topk_bound high;          /* BETWEEN: the upper bound. Else unused */
+    const topk_bound *bounds; /* comparisons: NULL, or {low, high}, to be read when the work runs; then both
+                                 fields above are unused. Only BETWEEN reads bounds[1]. An unknown type in
+                                 it is read as F64. NULL with a mask */
+    const void *mask;         /* masks: laid out as values, element e for element e. Comparisons: NULL */
 } topk_predicate;
 
 #define TOPK_PREDICATE_INIT                                                                                  \
@@ -443,9 +448,12 @@ TOPK_API topk_status topk_accumulator_finish(topk_context *context, const topk_p
 
 /* Writes to `text` (at most text_bytes, always terminated unless text_bytes is 0) how the method is
  * chosen: a line for each method with its predicted cost and workspace or the reason why it cannot
- * serve, the chosen one marked. The text is for people and may change. *needed, unless NULL, gets the
- * bytes of the whole text. Succeeds also when no method can serve; statuses of an invalid problem as
- * topk_workspace_size(). */
+ * serve, the chosen one marked, and what topk_problem.method or TOPK_METHOD has to do with it. The text is
+ * for people and may change. *needed, unless NULL, gets the size of the buffer that the whole text takes: its
+ * length and one byte for the terminator, whatever text_bytes is.
+ *
+ * Succeeds also when no method can serve. NULL_POINTER (also: text is NULL and text_bytes is not 0),
+ * STRUCT_SIZE, UNKNOWN_ENUM, OUT_OF_RANGE, OVERFLOW, INDEX_TOO_NARROW, UNSUPPORTED, UNKNOWN_METHOD. */
 TOPK_API topk_status topk_explain(const topk_context *context, topk_operation operation,
                                   const topk_problem *problem, char *text, size_t text_bytes, size_t *needed);
 

@@ -61,6 +61,20 @@ static bool better(const struct candidate *a, const struct candidate *b) {
     return a->within_bound != b->within_bound ? a->within_bound : a->cost_us < b->cost_us;
 }
 
+/* Of the methods that can serve; of the forced one alone, if there is one. */
+static const struct candidate *cheapest(const struct choice *choice) {
+    const struct candidate *chosen = NULL;
+    for (size_t i = 0; i < choice->count; i++) {
+        const struct candidate *candidate = &choice->candidates[i];
+        const bool eligible =
+            candidate->refusal[0] == '\0' && (choice->forced == NULL || choice->forced == candidate->method);
+        if (eligible && (chosen == NULL || better(candidate, chosen))) {
+            chosen = candidate;
+        }
+    }
+    return chosen;
+}
+
 topk_status topk_choose(const topk_context *context, const struct plan *plan, struct choice *choice) {
     const struct backend *backend = context->backend;
     memset(choice, 0, sizeof *choice);
@@ -71,19 +85,17 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, st
             return topk_fail(TOPK_ERROR_UNKNOWN_METHOD, "the %s backend has no method '%.64s'", backend->name,
                              plan->problem.method);
         }
-    } else if (context->forced != NULL && (context->forced->operations & OPERATION_BIT(plan->operation))) {
-        choice->forced = context->forced;
     }
     for (size_t i = 0; i < choice->count; i++) {
         struct candidate *candidate = &choice->candidates[i];
         candidate->method = &backend->methods[i];
         consider(context, plan, candidate);
-        const bool eligible =
-            candidate->refusal[0] == '\0' && (choice->forced == NULL || choice->forced == candidate->method);
-        if (eligible && (choice->chosen == NULL || better(candidate, choice->chosen))) {
-            choice->chosen = candidate;
+        if (plan->problem.method == NULL && candidate->method == context->preferred &&
+            candidate->refusal[0] == '\0') {
+            choice->forced = context->preferred;
         }
     }
+    choice->chosen = cheapest(choice);
     return TOPK_OK;
 }
 

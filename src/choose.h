@@ -17,7 +17,7 @@ struct candidate {
 struct choice {
     struct candidate candidates[METHODS_MAX];
     size_t count;
-    const struct method *forced;    /* by the problem or the environment, or NULL */
+    const struct method *forced;    /* by the problem, or by TOPK_METHOD if it can serve; or NULL */
     const struct candidate *chosen; /* NULL: no method can serve */
 };
 

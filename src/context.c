@@ -32,15 +32,17 @@ topk_status topk_backend_status(topk_backend backend) {
 }
 
 static topk_status read_environment(topk_context *context) {
+    const struct backend *const backends[] = {context->backend, &topk_cpu_backend, &topk_cuda_backend};
     const char *name = getenv("TOPK_METHOD");
-    if (name != NULL && *name != '\0') {
-        context->forced = topk_find_method(context->backend, name);
-        if (context->forced == NULL) {
-            return topk_fail(TOPK_ERROR_UNKNOWN_METHOD, "TOPK_METHOD: the %s backend has no method '%s'",
-                             context->backend->name, name);
-        }
+    if (name == NULL || *name == '\0') {
+        return TOPK_OK;
     }
-    return TOPK_OK;
+    for (size_t i = 0; i < sizeof backends / sizeof backends[0] && context->preferred == NULL; i++) {
+        context->preferred = topk_find_method(backends[i], name);
+    }
+    return context->preferred != NULL
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_UNKNOWN_METHOD, "TOPK_METHOD: no backend has a method '%s'", name);
 }
 
 static topk_status open_cuda(topk_context *context) {

@@ -10,9 +10,9 @@ struct topk_context {
     topk_backend kind;
     int device;
     int threads;
-    const struct method *forced; /* by the environment, or NULL */
-    const void *kernels;         /* the CPU's kernel set */
-    void *leaf;                  /* the CUDA backend's own, or NULL */
+    const struct method *preferred; /* by TOPK_METHOD, perhaps of another backend; or NULL */
+    const void *kernels;            /* the CPU's kernel set */
+    void *leaf;                     /* the CUDA backend's own, or NULL */
     const char *features;
 };
 

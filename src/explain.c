@@ -40,6 +40,22 @@ static void append_candidate(struct text *text, const struct choice *choice,
     }
 }
 
+/* What was asked for by name: forced, or without effect. */
+static void append_wish(struct text *text, const topk_context *context, const struct plan *plan,
+                        const struct choice *choice) {
+    const struct method *preferred = context->preferred;
+    if (choice->forced != NULL) {
+        append(text, "method '%s' is forced by %s\n", choice->forced->name,
+               plan->problem.method != NULL ? "the problem" : "TOPK_METHOD");
+    } else if (preferred != NULL) {
+        const char *why = "another backend has it";
+        for (size_t i = 0; i < choice->count; i++) {
+            why = choice->candidates[i].method == preferred ? choice->candidates[i].refusal : why;
+        }
+        append(text, "method '%s', which TOPK_METHOD names, steps aside: %s\n", preferred->name, why);
+    }
+}
+
 topk_status topk_explain(const topk_context *context, topk_operation operation, const topk_problem *problem,
                          char *text, size_t text_bytes, size_t *needed) {
     struct plan plan;
@@ -60,10 +76,7 @@ topk_status topk_explain(const topk_context *context, topk_operation operation, 
     for (size_t i = 0; i < choice.count; i++) {
         append_candidate(&out, &choice, &choice.candidates[i]);
     }
-    if (choice.forced != NULL) {
-        append(&out, "method '%s' is forced by %s\n", choice.forced->name,
-               plan.problem.method != NULL ? "the problem" : "TOPK_METHOD");
-    }
+    append_wish(&out, context, &plan, &choice);
     if (needed != NULL) {
         *needed = out.length + 1;
     }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE
 #include "session.h"
-
-#include <stdlib.h>
 
 #include "../base/alloc.h"
 #include "../base/fail.h"
@@ -39,7 +36,6 @@ static topk_status create_cuda(struct session *session, const struct options *op
     device_use(options->context.device);
     session->staging.context = session->context;
     session->host = allocate(1, sizeof *session->host);
-    unsetenv("TOPK_METHOD"); /* it has been read, and may be no method of the CPU */
     check(create(session->host, options, TOPK_BACKEND_CPU));
     return TOPK_OK;
 }

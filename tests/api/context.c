@@ -88,24 +88,77 @@ static void check_disabled_features(void) {
     CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, features_with("avx2,avx51", features));
 }
 
-static void check_forced_method(void) {
-    topk_context *context;
+static topk_context *create_preferring(const char *method) {
+    topk_context *context = NULL;
+    setenv("TOPK_METHOD", method, 1);
+    CHECK_STATUS(TOPK_OK, create_for_cpu(&context));
+    unsetenv("TOPK_METHOD");
+    return context;
+}
+
+static topk_problem some_problem(void) {
     topk_problem problem = TOPK_PROBLEM_INIT;
-    char text[4096];
     problem.type = TOPK_F32;
     problem.length_max = 100;
     problem.k_max = 10;
+    return problem;
+}
+
+static void check_forced_method(void) {
+    topk_context *context;
+    topk_problem problem = some_problem();
+    char text[4096];
     setenv("TOPK_METHOD", "nonesuch", 1);
     CHECK_STATUS(TOPK_ERROR_UNKNOWN_METHOD, create_for_cpu(&context));
     CHECK(strstr(topk_last_error(), "nonesuch") != NULL);
-    setenv("TOPK_METHOD", "reference", 1);
-    CHECK_STATUS(TOPK_OK, create_for_cpu(&context));
     unsetenv("TOPK_METHOD");
+    context = create_preferring("reference");
     CHECK_STATUS(TOPK_OK, topk_explain(context, TOPK_OPERATION_SELECT, &problem, text, sizeof text, NULL));
     CHECK(strstr(text, "* reference") != NULL);
     problem.method = "bracket"; /* the problem's own choice goes first */
     CHECK_STATUS(TOPK_OK, topk_explain(context, TOPK_OPERATION_SELECT, &problem, text, sizeof text, NULL));
     CHECK(strstr(text, "* reference") == NULL);
+    CHECK(strstr(text, "forced by the problem") != NULL && strstr(text, "TOPK_METHOD") == NULL);
+    topk_context_destroy(context);
+}
+
+/* With TOPK_METHOD the problem is served as without it; the explanation says that it stepped aside, and why.
+ */
+static void check_aside(const char *method, topk_operation operation, const topk_problem *problem,
+                        const char *why) {
+    topk_context *plain = create_preferring(""), *preferring = create_preferring(method);
+    char text[4096], usual[4096];
+    size_t bytes = 1, usual_bytes = 2;
+    CHECK_STATUS(TOPK_OK, topk_workspace_size(plain, operation, problem, &usual_bytes));
+    CHECK_STATUS(TOPK_OK, topk_workspace_size(preferring, operation, problem, &bytes));
+    CHECK(bytes == usual_bytes);
+    CHECK_STATUS(TOPK_OK, topk_explain(plain, operation, problem, usual, sizeof usual, NULL));
+    CHECK_STATUS(TOPK_OK, topk_explain(preferring, operation, problem, text, sizeof text, NULL));
+    CHECK(strncmp(text, usual, strlen(usual)) == 0 && strstr(usual, "* ") != NULL);
+    const char *aside = text + strlen(usual); /* one more line */
+    CHECK(strstr(aside, method) != NULL && strstr(aside, "steps aside") != NULL &&
+          strstr(aside, why) != NULL);
+    topk_context_destroy(plain);
+    topk_context_destroy(preferring);
+}
+
+/* A process-wide setting makes no problem fail. What a problem asks for itself is strict. */
+static void check_method_that_steps_aside(void) {
+    topk_problem problem = some_problem();
+    size_t bytes;
+    check_aside("compact", TOPK_OPERATION_SELECT, &problem, "does not do select");
+    check_aside("bracket", TOPK_OPERATION_COUNT, &problem, "does not do count");
+    problem.length_max = 1 << 20;
+    check_aside("rows", TOPK_OPERATION_SELECT, &problem, "rows are longer");
+    problem.k_max = problem.length_max;
+    problem.order = TOPK_ORDER_ANY;
+    problem.workspace_limit = 14 << 20;
+    check_aside("reference", TOPK_OPERATION_SELECT, &problem, "workspace_limit");
+    topk_context *context = create_preferring("rows");
+    problem.workspace_limit = 0;
+    problem.method = "rows";
+    CHECK_STATUS(TOPK_ERROR_METHOD_CANNOT,
+                 topk_workspace_size(context, TOPK_OPERATION_SELECT, &problem, &bytes));
     topk_context_destroy(context);
 }
 
@@ -117,5 +170,6 @@ int main(void) {
     check_pointers();
     check_disabled_features();
     check_forced_method();
+    check_method_that_steps_aside();
     return check_report();
 }

@@ -141,6 +141,13 @@ class Options(harness.Case):
         self.fails(".*", "select", self.file, "-k", 1, env={"TOPK_METHOD": "nonsense"})
         self.fails(".*", "select", self.file, "-k", 1, env={"TOPK_CPU_DISABLE": "nonsense"})
 
+    def test_method_of_the_environment_steps_aside(self):
+        for method in ("rows", "compact", "reference"):
+            self.prints("1\t9\n", "select", self.file, "-k", 1, "--nan", "last", env={"TOPK_METHOD": method})
+        out = harness.topk("explain", self.file, "-k", 1, env={"TOPK_METHOD": "compact"}).out.decode()
+        self.assertIn("'compact', which TOPK_METHOD names, steps aside: does not do select", out)
+        self.fails(".*compact.*", "select", self.file, "-k", 1, "--method", "compact")
+
 
 class Information(harness.Case):
     def test_info(self):

@@ -129,6 +129,32 @@ static void check_right(const char *method) {
     end(&a);
 }
 
+/* topk_kth() writes one place for each row, so any k will do. */
+static void check_kth_beyond_all_places(const char *method) {
+    float wanted[ROWS];
+    int64_t wanted_better[ROWS], wanted_equal[ROWS];
+    const int64_t k[ROWS] = {INT64_MAX, LENGTH, 1};
+    for (int given = 0; given < 2; given++) {
+        arguments a = begin(method);
+        device_buffer extents = device_input(k, sizeof k);
+        topk_input input = a.input;
+        a.problem.k_max = INT64_C(1) << 62;
+        a.input.k = given ? extents.data : NULL;
+        input.values = values;
+        input.k = given ? k : NULL;
+        device_send();
+        expected_kth(&a.problem, &input, wanted, wanted_better, wanted_equal);
+        CHECK(workspace_for(TOPK_OPERATION_KTH, &a.problem) <= a.workspace_bytes[TOPK_OPERATION_KTH]);
+        CHECK_STATUS(TOPK_OK, call_kth(&a));
+        CHECK(device_fetch());
+        CHECK(memcmp(a.buffers[3].seen, wanted, sizeof wanted) == 0);
+        CHECK(memcmp(a.buffers[4].seen, wanted_better, sizeof wanted_better) == 0);
+        CHECK(memcmp(a.buffers[5].seen, wanted_equal, sizeof wanted_equal) == 0);
+        device_free(&extents);
+        end(&a);
+    }
+}
+
 static void check_workspaces(const char *method) {
     for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_KTH; operation++) {
         topk_status (*call)(const arguments *) = operation == TOPK_OPERATION_SELECT ? call_select : call_kth;
@@ -248,9 +274,18 @@ static void check_explanations(void) {
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &forced));
     CHECK(explains(forced, NULL, "* air"));
     topk_context_destroy(forced);
-    setenv("TOPK_METHOD", "bracket", 1);
+    setenv("TOPK_METHOD", "nonesuch", 1);
     CHECK_STATUS(TOPK_ERROR_UNKNOWN_METHOD, topk_context_create(&options, &forced));
     CHECK(forced == NULL);
+    setenv("TOPK_METHOD", "bracket", 1); /* the CPU has it: here it steps aside */
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &forced));
+    CHECK(explains(forced, NULL, "* ") && explains(forced, NULL, "steps aside: another backend has it"));
+    topk_context_destroy(forced);
+    setenv("TOPK_METHOD", "air", 1);
+    options.backend = TOPK_BACKEND_CPU;
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &forced));
+    CHECK(explains(forced, NULL, "* ") && explains(forced, NULL, "steps aside: another backend has it"));
+    topk_context_destroy(forced);
     unsetenv("TOPK_METHOD");
 }
 
@@ -336,6 +371,7 @@ int main(void) {
     }
     for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
         check_right(methods[m]);
+        check_kth_beyond_all_places(methods[m]);
         check_workspaces(methods[m]);
         check_no_elements(methods[m]);
     }
