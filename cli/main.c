@@ -96,13 +96,18 @@ static void on_bus_error(int signal_number) {
     _exit(STATUS_FAILED);
 }
 
+/* A signal that the caller ignores, as nohup does, stays ignored. */
+static void end_at(int signal_number) {
+    if (signal(signal_number, on_end) == SIG_IGN)
+        signal(signal_number, SIG_IGN);
+}
+
 int main(int argc, char **argv) {
-    /* So that a closed pipe and a full quota are errors of write(). */
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
-    signal(SIGHUP, on_end);
-    signal(SIGINT, on_end);
-    signal(SIGTERM, on_end);
+    end_at(SIGHUP);
+    end_at(SIGINT);
+    end_at(SIGPIPE);
+    end_at(SIGTERM);
+    signal(SIGXFSZ, SIG_IGN); /* so that a full quota is an error of write() */
     signal(SIGBUS, on_bus_error);
     atexit(npy_file_discard_all);
     argp_program_version_hook = print_version;

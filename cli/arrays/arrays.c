@@ -5,7 +5,7 @@
 
 void arrays_begin(struct arrays *arrays, const struct options *options, topk_type type, int64_t rows,
                   int64_t cols) {
-    arrays->wanted = options->values_path != NULL || options->indices_path != NULL;
+    arrays->wanted = options_writes_arrays(options);
     npy_file_create(&arrays->values, options->values_path, type, rows, cols);
     npy_file_create(&arrays->indices, options->indices_path, TOPK_I64, rows, cols);
 }

@@ -47,4 +47,7 @@ error_t parse_option(int key, char *argument, struct argp_state *state);
 /* Parser of a subcommand, whose children are option tables; its input is a struct command_line. */
 error_t parse_command(int key, char *argument, struct argp_state *state);
 
+/* Ends the tool when an output is the input or another output: the same regular file, whatever its names. */
+void check_outputs(const struct options *options);
+
 #endif /* TOPK_CLI_KEYS_H */

@@ -63,6 +63,10 @@ topk_operation options_selection(const struct options *options) {
     return options_predicate(options) != NULL ? TOPK_OPERATION_SELECT_WHERE : TOPK_OPERATION_SELECT;
 }
 
+bool options_writes_arrays(const struct options *options) {
+    return options->values_path != NULL || options->indices_path != NULL || options->bits_path != NULL;
+}
+
 void options_parse(const struct argp *argp, int argc, char **argv, struct options *options) {
     *options = (struct options){
         .delimiter = -1,
@@ -82,10 +86,10 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
     bool filters = argp == &where_argp || argp == &count_argp || argp == &mask_argp;
     if (filters ? options_predicate(options) == NULL : options->k < 0)
         fail_usage("%s needs %s", argv[0], filters ? "a predicate, e.g. --gt 0" : "-k K");
-    bool arrays = options->values_path != NULL || options->indices_path != NULL || options->bits_path != NULL;
-    if (options->json && arrays)
+    if (options->json && options_writes_arrays(options))
         fail_usage("--json prints, and --values, --indices and --bits write arrays instead: choose");
     if (options->format == FORMAT_AUTO)
         options->format = detect_format(options);
     check_input(options);
+    check_outputs(options);
 }

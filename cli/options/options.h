@@ -47,11 +47,15 @@ struct options {
 
 struct argp;
 
-/* Parses a subcommand's command line. Ends the tool on --help and on a command line that makes no sense. */
+/* Parses a subcommand's command line. Ends the tool on --help, on a command line that makes no sense, and
+ * when an output is the input or another output. */
 void options_parse(const struct argp *argp, int argc, char **argv, struct options *options);
 
 /* The predicate, or NULL if none is given. */
 const topk_predicate *options_predicate(const struct options *options);
+
+/* Whether arrays are written, and so nothing is printed. */
+bool options_writes_arrays(const struct options *options);
 
 /* What `topk select` asks of the library. */
 topk_operation options_selection(const struct options *options);

@@ -144,7 +144,7 @@ class Case(unittest.TestCase):
             return file.read()
 
     def prints(self, expected, *arguments, **keywords):
-        """The tool succeeds with that output and says nothing else."""
+        """The tool succeeds with that output (None: it goes elsewhere) and says nothing else."""
         result = topk(*arguments, **keywords)
         self.assertEqual(result.err, "")
         self.assertEqual(result.status, 0)

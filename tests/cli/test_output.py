@@ -186,30 +186,54 @@ class Failures(harness.Case):
     def test_closed_pipe(self):
         reader, writer = os.pipe()
         os.close(reader)
+        commands = (["select", self.file, "-k", 1], ["select", self.file, "-k", 90000], ["where", self.file, "--gt", 0],
+                    ["select", self.file, "-k", 5, "--values", self.path("v.npy"), "--indices", "/dev/stdout"])
         with os.fdopen(writer, "wb") as pipe:
-            self.fails("standard output: Broken pipe", "select", self.file, "-k", 90000, stdout=pipe)
+            for command in commands:
+                result = harness.topk(*command, stdout=pipe)
+                self.assertEqual((result.status, result.err), (-signal.SIGPIPE, ""))
+                self.assertEqual(os.listdir(self.folder), ["x.npy"])
+            for command in commands:
+                self.fails("(standard output|/dev/stdout): Broken pipe", *command, stdout=pipe,
+                           preexec=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN))
+                self.assertEqual(os.listdir(self.folder), ["x.npy"])
 
     def test_reader_that_stops(self):
-        script = '"$0" where "$1" --ge 0 | head -n 1; exit "${PIPESTATUS[0]}"'
-        done = subprocess.run(["bash", "-c", script, harness.TOPK, self.file], capture_output=True, check=False)
-        self.assertEqual((done.returncode, done.stdout, done.stderr),
-                         (1, b"0\t0\n", b"topk: standard output: Broken pipe\n"))
+        for command in (["where", self.file, "--ge", 0], ["mask", self.file, "--ge", 0], ["select", self.file, "-k", 90000]):
+            script = '"$@" | head -c 1; exit "${PIPESTATUS[0]}"'
+            done = subprocess.run(["bash", "-c", script, "bash", harness.TOPK, *map(str, command)], capture_output=True,
+                                  check=False)
+            self.assertEqual((done.returncode, len(done.stdout), done.stderr), (128 + signal.SIGPIPE, 1, b""))
 
     def test_closed_standard_output(self):
         self.fails("standard output: Bad file descriptor", "select", self.file, "-k", 1, preexec=lambda: os.close(1))
+
+    def wait_for_an_output(self):
+        deadline = time.monotonic() + 30
+        while len(os.listdir(self.folder)) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertEqual(len(os.listdir(self.folder)), 2)
 
     def test_interruption_leaves_no_file(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             child = subprocess.Popen([harness.TOPK, "where", "-", "--gt", "0", "--values", self.path("v.npy")],
                                      stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-            deadline = time.monotonic() + 30
-            while len(os.listdir(self.folder)) < 2 and time.monotonic() < deadline:
-                time.sleep(0.01)
-            self.assertEqual(len(os.listdir(self.folder)), 2)
+            self.wait_for_an_output()
             child.send_signal(number)
             child.communicate()
             self.assertEqual(child.returncode, -number)
             self.assertEqual(os.listdir(self.folder), ["x.npy"])
+
+    def test_signals_that_the_caller_ignores(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            child = subprocess.Popen([harness.TOPK, "where", "-", "--gt", "0", "--values", self.path("v.npy")],
+                                     stdin=subprocess.PIPE, preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))
+            self.wait_for_an_output()
+            child.send_signal(number)
+            child.communicate(b"3\n")
+            self.assertEqual(child.returncode, 0)
+            self.assertEqual(unpack("d", npy_read(self.read("v.npy"))[2]), [3])
+            os.unlink(self.path("v.npy"))
 
 
 if __name__ == "__main__":
