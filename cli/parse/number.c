@@ -10,7 +10,7 @@
 #include "parse.h"
 
 /* No more digits than this decide how a decimal rounds to a double: the longest exact midpoint of two
- * doubles has 767. Of all that follow only matters whether they are zero. */
+ * doubles, (2^54 - 1) * 2^-1075, has as many. Of all that follow only matters whether they are zero. */
 enum { DIGITS_MAX = 768 };
 
 /* Beyond this a decimal exponent is as good as infinite, with or without DIGITS_MAX digits. */

@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import time
+import unittest
 
 import harness
 from harness import npy_header, npy_read, pack, packed, unpack
@@ -169,6 +170,24 @@ class Failures(harness.Case):
             self.fails(self.path("v.npy") + ": File too large", command[0], self.file, *command[1:],
                        self.path("v.npy"), preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
             self.assertEqual(os.listdir(self.folder), ["x.npy"])
+
+    def test_full_disk_in_the_middle_of_a_write(self):
+        """The limit takes a part of what write() is given, and refuses the rest."""
+        whole = harness.topk("where", self.file, "--ge", 0).out
+        for limit in (1, 1000, 10000, 65536, len(whole) - 1):
+            with open(self.path("out"), "wb") as file:
+                self.fails("standard output: File too large", "where", self.file, "--ge", 0, stdout=file,
+                           preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+            self.assertEqual(self.read("out"), whole[:limit])
+
+    @unittest.skipUnless(os.environ.get("SHORT_WRITES"), "under a sanitizer nothing is preloaded")
+    def test_writes_that_take_a_part(self):
+        text = self.write("x.txt", "1 %s\n" % ("x" * 100000))
+        for command in (["where", self.file, "--ge", 90000], ["select", text, "-k", 1, "--field", 1]):
+            self.prints(harness.topk(*command).out, *command, env={"LD_PRELOAD": os.environ["SHORT_WRITES"]})
+        self.prints("", "where", self.file, "--ge", 99990, "--values", self.path("v.npy"),
+                    env={"LD_PRELOAD": os.environ["SHORT_WRITES"]})
+        self.assertEqual(npy_read(self.read("v.npy")), ("<i4", (10,), pack("i", range(99990, 100000))))
 
     def test_old_output_survives_a_failure(self):
         self.write("v.npy", b"precious")

@@ -2,9 +2,10 @@
 """Text: numbers, fields, lines, streaming."""
 
 import random
+import struct
 
 import harness
-from harness import best, kth
+from harness import best, kth, npy_read
 
 
 class Numbers(harness.Case):
@@ -56,6 +57,47 @@ class Numbers(harness.Case):
     def test_uint64(self):
         self.prints("1\t18446744073709551615\n", "select", "-", "-k", 1, "--dtype", "uint64",
                     stdin=b"18446744073709551614\n18446744073709551615\n-0\n")
+
+
+class Rounding(harness.Case):
+    """Each decimal becomes the nearest double, as Python reads it."""
+
+    def check(self, texts):
+        self.prints("", "where", "-", "--ne", "nan", "--values", self.path("v.npy"), stdin="\n".join(texts).encode())
+        read = [data for data, in struct.iter_unpack("8s", npy_read(self.read("v.npy"))[2])]
+        expected = [struct.pack("<d", float(text)) for text in texts]
+        self.assertEqual([text for text, a, b in zip(texts, read, expected) if a != b], [])
+        self.assertEqual(len(read), len(texts))
+
+    def test_rounded_once(self):
+        """Rounded to 64 bits first, these end in the midpoint of two doubles."""
+        self.check(["272984964.091683954", "40.0099726962190978", "-272984964.091683954", "400099726962190978e-16"])
+
+    def test_sweep(self):
+        seed = 11
+        print("seed", seed)
+        generator = random.Random(seed)
+        texts = []
+        for _ in range(150000):
+            digits = str(generator.getrandbits(generator.randint(1, 62)))
+            point = generator.randint(0, len(digits))
+            exponent = generator.choice(["", "e%d" % generator.randint(-30, 30), "E%+04d" % generator.randint(-330, 290)])
+            texts.append(generator.choice(["", "-", "+"]) + digits[:point] + "." + digits[point:] + exponent)
+        self.check(texts)
+
+    def test_midpoints(self):
+        """The midpoint of two doubles, and what lies next to it, however far behind."""
+        texts = []
+        longest = str((2**54 - 1) * 5**1075)
+        self.assertEqual(len(longest), 768)
+        for digits, exponent in (str(2**53 + 1), 0), (str((2**53 + 1) * 5**53), -53), (longest, -1075):
+            below = str(int(digits) - 1)
+            for zeros in (0, 1, 2, 600, 714, 715, 716, 750, 751, 752, 753, 800, 5000):
+                for integer, behind in ((digits, "0" * zeros), (digits, "0" * zeros + "1"), (below, "9" * (zeros + 1))):
+                    texts += ["%s.%se%d" % (integer, behind, exponent), "%s%se%d" % (integer, behind, exponent - len(behind)),
+                              "0.%s%se%d" % (integer, behind, exponent + len(integer)),
+                              "-0.%s%s%se%d" % ("0" * 900, integer, behind, exponent + len(integer) + 900)]
+        self.check(texts)
 
 
 class Fields(harness.Case):
