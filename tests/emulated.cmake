@@ -25,18 +25,27 @@ endforeach()
 
 function(topk_emulated_test name)
   add_test(NAME simt.${name} COMMAND ${ARGN})
-  set_tests_properties(simt.${name} PROPERTIES LABELS simt TIMEOUT 900)
+  set_tests_properties(simt.${name} PROPERTIES LABELS simt)
 endfunction()
 
-# What a case costs grows with its threads, of which each row has at least a block. Two jobs each: one that dies of
-# a report is replaced, so that one mistake does not hide others.
+# What a case costs grows with its threads, of which each row has at least a block.
 function(topk_emulated_cases name build)
-  topk_emulated_test(cases_${name} test_cases_emulated_${build} --backend cuda --jobs 2 ${ARGN})
-  set_tests_properties(simt.cases_${name} PROPERTIES PROCESSORS 2)
+  topk_emulated_test(cases_${name} test_cases_emulated_${build} --backend cuda --jobs 1 ${ARGN})
 endfunction()
 
-topk_emulated_cases(plain plain --seed 21 --largest 1500 --elements 2000)
-topk_emulated_cases(schedules plain --seed 22 --smallest 500 --largest 4100 --elements 4200 --cases 100 --schedules 8)
+# A list that takes minutes runs in parts: one for each method.
+set(methods default air air-shared air-buffered air-unbuffered air-fused sort compact compact-phases)
+function(topk_emulated_parts name)
+  foreach(method IN LISTS methods)
+    topk_emulated_cases(${name}.${method} ${ARGN} --method ${method})
+  endforeach()
+endfunction()
+list(JOIN methods "\n" lines)
+topk_emulated_test(methods test_cases_emulated_plain --backend cuda --methods)
+set_tests_properties(simt.methods PROPERTIES PASS_REGULAR_EXPRESSION "^${lines}\n$")
+
+topk_emulated_parts(plain plain --seed 21 --largest 1500 --elements 2000)
+topk_emulated_parts(schedules plain --seed 22 --smallest 500 --largest 4100 --elements 4200 --cases 100 --schedules 8)
 topk_emulated_cases(random plain --seed 23 --random 300 --elements 1200 --schedules 2)
 topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1500 --elements 10000
   --filter shape=dense,lengths=full)

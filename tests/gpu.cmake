@@ -4,7 +4,7 @@ if(NOT TOPK_HAS_CUDA OR TOPK_SANITIZE)
 endif()
 function(topk_gpu_test name)
   add_test(NAME gpu.${name} COMMAND ${ARGN})
-  set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT 600 SKIP_RETURN_CODE 77 RUN_SERIAL ON)
+  set_tests_properties(gpu.${name} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RUN_SERIAL ON)
 endfunction()
 
 # The shared list of cases.

@@ -5,7 +5,7 @@ find_program(TOPK_SYSTEM_PYTHON NAMES python3 REQUIRED)
 
 function(topk_tree_test name script)
   add_test(NAME ${name} COMMAND ${TOPK_SYSTEM_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tree/${script} ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
+  set_tests_properties(${name} PROPERTIES LABELS unit SKIP_RETURN_CODE 77)
 endfunction()
 
 topk_tree_test(headers headers.py ${PROJECT_SOURCE_DIR}/include)
@@ -21,7 +21,7 @@ if(NOT TOPK_SANITIZE)
     add_test(NAME property_${properties}
       COMMAND ${TOPK_SYSTEM_PYTHON} -m pytest -q -p no:cacheprovider
               ${CMAKE_CURRENT_SOURCE_DIR}/property/test_${properties}.py)
-    set_tests_properties(property_${properties} PROPERTIES LABELS property TIMEOUT 300
+    set_tests_properties(property_${properties} PROPERTIES LABELS property
       ENVIRONMENT "TOPK_LIBRARY=$<TARGET_FILE:topk>;OMP_WAIT_POLICY=passive;PYTHONDONTWRITEBYTECODE=1")
   endforeach()
 endif()

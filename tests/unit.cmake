@@ -2,7 +2,7 @@
 
 function(topk_add_unit_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS "${unit_labels}" TIMEOUT 300 ENVIRONMENT "OMP_WAIT_POLICY=passive")
+  set_tests_properties(${name} PROPERTIES LABELS "${unit_labels}" ENVIRONMENT "OMP_WAIT_POLICY=passive")
 endfunction()
 
 function(topk_unit_test name source)
@@ -13,6 +13,8 @@ function(topk_unit_test name source)
 endfunction()
 
 topk_unit_test(oracle oracle/test_oracle.c)
+topk_case_program(test_jobs test_jobs.c topk_test_cases none.c)
+topk_add_unit_test(jobs test_jobs)
 topk_unit_test(covering cases/test_covering.c)
 target_link_libraries(test_covering PRIVATE topk_test_cases)
 

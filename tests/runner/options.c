@@ -33,6 +33,8 @@ static const char usage[] =
     "  --seed N           of the covering array, of random cases and of the data (1)\n"
     "  --failures N       stop after N failures (10)\n"
     "  --jobs N           N processes share the cases; a crash costs one case (0: this process)\n"
+    "  --limit SECONDS    of processor time for a call, with --jobs (300)\n"
+    "  --methods          only print the names of the backend's methods\n"
     "TOPK_CPU_DISABLE chooses the variant of the code, as in topk_context_create().\n";
 
 static _Noreturn void leave(const char *program, int status) {
@@ -103,6 +105,12 @@ static void take(options *o, int letter, const char *value) {
     case 'x':
         o->failures_max = (long)number(o->program, value);
         break;
+    case 'u':
+        o->limit = (long)number(o->program, value);
+        break;
+    case 'p':
+        o->methods = true;
+        break;
     case 'j':
         o->jobs = (long)number(o->program, value);
         break;
@@ -122,6 +130,7 @@ options options_parse(int argc, char **argv) {
         {"largest", required_argument, NULL, 'l'},  {"seed", required_argument, NULL, 's'},
         {"failures", required_argument, NULL, 'x'}, {"cases", required_argument, NULL, 'a'},
         {"elements", required_argument, NULL, 'e'}, {"jobs", required_argument, NULL, 'j'},
+        {"limit", required_argument, NULL, 'u'},    {"methods", no_argument, NULL, 'p'},
         {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
     options o = {.program = argv[0],
                  .seed = 1,
@@ -131,7 +140,8 @@ options options_parse(int argc, char **argv) {
                  .backend = "cpu",
                  .threads = 1,
                  .schedules = 1,
-                 .failures_max = 10};
+                 .failures_max = 10,
+                 .limit = 300};
     for (int letter; (letter = getopt_long(argc, argv, "", known, NULL)) != -1;) {
         take(&o, letter, optarg);
     }

@@ -18,10 +18,12 @@ typedef struct options {
     const char *method;   /* NULL: all */
     const char *operation;
     long cases_max;
+    bool methods;      /* only print their names */
     bool graphs;       /* calls are captured and launched as graphs */
     long schedules;    /* of the emulated GPU, for each call */
     uint64_t schedule; /* 0, or the seed of the first */
     long failures_max;
+    long limit;      /* seconds that a call of a child may take */
     long jobs;       /* 0: this process runs the cases; else that many children do */
     long job, first; /* of a child: it takes the cases of these that come at `job` modulo `jobs`, from number
                         `first` on */

@@ -51,6 +51,13 @@ static void count(session *s, const open_call *call, run_result result) {
     }
 }
 
+/* Notes the call that is at work from now on. */
+static void enter(session *s, const open_call *call, int under_way) {
+    rerun(s, call, s->tally->current);
+    s->tally->under_way = under_way;
+    atomic_fetch_add(&s->tally->steps, 1);
+}
+
 /* After a device's error no call can be trusted, and hardly can the device. */
 static _Noreturn void give_up(session *s) {
     char text[RERUN_BYTES];
@@ -66,7 +73,7 @@ static void end_calls(session *s) {
         give_up(s);
     }
     for (int c = 0; c < s->calls; c++) {
-        rerun(s, &s->open_calls[c], s->tally->current);
+        enter(s, &s->open_calls[c], 1);
         count(s, &s->open_calls[c], run_end(&s->open_calls[c].run));
     }
     s->calls = 0;
@@ -87,7 +94,7 @@ static void call_once(session *s, const instance *i, const run_operation *operat
     call->method = method;
     call->schedule = schedule;
     call->run = (run){.operation = operation, .instance = i};
-    rerun(s, call, s->tally->current);
+    enter(s, call, s->calls + 1);
     schedules_seed(schedule);
     run_result begun = run_begin(s->context, operation, i, &s->backend->methods[method], &call->run);
     if (begun != RUN_PASSED) {
@@ -124,6 +131,7 @@ static bool run_case(const test_case *c, long position, void *context) {
     open->source = *c;
     s->tally->position = position;
     s->tally->cases++;
+    atomic_fetch_add(&s->tally->steps, 1);
     instance_build(&open->source, &open->built);
     call_all(s, &open->built);
     if (s->calls == 0 || s->cases == CASES_AT_ONCE || device_bytes_placed() > bytes_at_once) {

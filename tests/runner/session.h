@@ -4,6 +4,8 @@
 #ifndef TESTS_SESSION_H
 #define TESTS_SESSION_H
 
+#include <stdatomic.h>
+
 #include "backends.h"
 #include "options.h"
 
@@ -16,6 +18,8 @@ typedef struct tally {
     unsigned long reached[REACHED_MOST]; /* rare paths of the library, in a build that counts them */
     long position;                       /* number of the case in the list */
     char current[RERUN_BYTES];           /* the call in progress */
+    int under_way;                       /* calls that the device may be at work on */
+    atomic_ulong steps;                  /* grows while something gets done */
     bool ended;
 } tally;
 
