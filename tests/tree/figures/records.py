@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Benchmark records as columns: `{call_us n=2^30 data=normal k<=32768}` is that column of the lines of a CSV file that
+meet the conditions. Columns can be reckoned with; two of them are matched line by line, by all that says which point a
+line is about and that varies in both."""
+
+import csv
+import functools
+import math
+import operator
+import re
+
+# What says which point a line is about. Of operations without a k, `k` counts matches and is a result.
+POINT = ("what operation type data rows n k keep_percent direction order ties index method tuning launch predicate "
+         "outputs threads cache kernel at where name").split()
+CONDITION = re.compile(r"([\w.]+?)(<=|>=|!=|=|<|>)(.+)")
+COMPARE = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
+
+
+class RecordError(Exception):
+    pass
+
+
+def value_of(text):
+    """A number, also one written 2^26; else the text itself."""
+    power = re.fullmatch(r"(\d+)\^(\d+)", text)
+    if power:
+        return float(int(power[1]) ** int(power[2]))
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return text
+
+
+def pivot(lines):
+    """What Nsight Compute writes, a line for each metric, as a line for each kernel."""
+    kernels = {}
+    for line in lines:
+        name = re.sub(r"^void |[<(].*", "", line["Kernel Name"])
+        kernel = kernels.setdefault(int(line["ID"]), {"kernel": name})
+        kernel[line["Metric Name"]] = line["Metric Value"]
+    return [dict(kernels[i], at=str(at)) for at, i in enumerate(sorted(kernels), 1)]
+
+
+@functools.lru_cache(None)
+def load(path, peers):
+    with open(path, newline="") as file:
+        lines = list(csv.DictReader(file))
+    if lines and "Metric Name" in lines[0]:
+        lines = pivot(lines)
+    if lines and lines[0].get("to_best") is not None:
+        add_groups(lines, peers)
+    for line in lines:
+        if "rows" in line:
+            line["elements"] = str(int(line["rows"]) * int(line["n"]))
+    return lines
+
+
+def add_groups(lines, peers):
+    """`group`, of the lines about points of peers_h200.csv."""
+    with open(peers, newline="") as file:
+        groups = {tuple(line[c] for c in ("rows", "n", "k", "data")): line["group"] for line in csv.DictReader(file)}
+    for line in lines:
+        line["group"] = groups.get(tuple(line[c] for c in ("rows", "n", "k", "data")), "")
+
+
+def meets(line, column, compare, wanted):
+    if column not in line:
+        raise RecordError(f"no column '{column}'")
+    own = value_of(line[column])
+    if compare in COMPARE:
+        return isinstance(own, float) and COMPARE[compare](own, value_of(line.get(wanted, wanted)))
+    same = own in [value_of(line.get(each, each)) for each in wanted.split("|")]
+    return same == (compare == "=")
+
+
+class Column:
+    """Numbers, each under what tells its line from the others."""
+
+    def __init__(self, numbers):
+        self.numbers = numbers
+
+    def values(self):
+        return list(self.numbers.values())
+
+    def combine(self, other, how):
+        if not isinstance(other, Column):
+            return Column({key: how(value, other) for key, value in self.numbers.items()})
+        common = self.names() & other.names()
+        mine, theirs = self.reduced(common), other.reduced(common)
+        if mine.keys() != theirs.keys():
+            raise RecordError(f"lines without a counterpart: {sorted(map(sorted, mine.keys() ^ theirs.keys()))[:3]}")
+        return Column({key: how(mine[key], theirs[key]) for key in mine})
+
+    def names(self):
+        """What tells one line from another."""
+        items = {item for key in self.numbers for item in key}
+        return {name for name, _ in items if len({value for other, value in items if other == name}) > 1}
+
+    def reduced(self, names):
+        reduced = {frozenset(item for item in key if item[0] in names): value for key, value in self.numbers.items()}
+        if len(reduced) != len(self.numbers):
+            raise RecordError("several lines for one counterpart")
+        return reduced
+
+    def __truediv__(self, other):
+        return self.combine(other, operator.truediv)
+
+    def __add__(self, other):
+        return self.combine(other, operator.add)
+
+    def __sub__(self, other):
+        return self.combine(other, operator.sub)
+
+    def __mul__(self, other):
+        return self.combine(other, operator.mul)
+
+    def __rmul__(self, other):
+        return self.combine(other, operator.mul)
+
+    def __rsub__(self, other):
+        return self.combine(other, lambda a, b: b - a)
+
+    def __rtruediv__(self, other):
+        return self.combine(other, lambda a, b: b / a)
+
+    def __le__(self, other):
+        return self.combine(other, operator.le)
+
+    def __gt__(self, other):
+        return self.combine(other, operator.gt)
+
+
+def look_up(path, peers, column, conditions):
+    """The column of the lines that meet all conditions, (name, comparison, value) each."""
+    numbers = {}
+    fixed = {name for name, compare, wanted in conditions if compare == "=" and "|" not in wanted}
+    for line in load(path, peers):
+        if not all(meets(line, *condition) for condition in conditions):
+            continue
+        if line.get("check", "ok") != "ok":
+            raise RecordError(f"a line that is '{line['check']}'")
+        counted = line.get("operation") in ("where", "count", "mask")
+        key = frozenset((name, line[name]) for name in POINT
+                        if line.get(name) is not None and name not in fixed and not (name == "k" and counted))
+        if column not in line or not isinstance(value_of(line[column]), float):
+            raise RecordError(f"no number in column '{column}'")
+        if key in numbers:
+            raise RecordError(f"two lines for {dict(key)}")
+        numbers[key] = value_of(line[column])
+    if not numbers:
+        raise RecordError(f"no line of {path.name} has {' '.join(''.join(each) for each in conditions)}")
+    return Column(numbers)
+
+
+def flat(numbers):
+    return numbers.values() if isinstance(numbers, Column) else numbers
+
+
+FUNCTIONS = {
+    "min": lambda *n: min(flat(n[0]) if len(n) == 1 else n),
+    "max": lambda *n: max(flat(n[0]) if len(n) == 1 else n),
+    "sum": lambda n: sum(flat(n)),
+    "count": lambda n: len([each for each in flat(n) if each is not False]),
+    "gmean": lambda n: math.exp(math.fsum(map(math.log, flat(n))) / len(flat(n))),
+}
+
+
+def evaluate(text, root, file, defaults):
+    """What an expression over columns comes to; `file` and `defaults` hold where a column names no other."""
+    columns = []
+
+    def take(match):
+        words = match[1].split()
+        name = words.pop(0) if words[0].endswith(".csv") else file
+        if name is None:
+            raise RecordError("no file")
+        own = [CONDITION.fullmatch(word) for word in words[1:]]
+        if None in own:
+            raise RecordError(f"not a condition: {words[1:][own.index(None)]}")
+        own = [condition.groups() for condition in own]
+        kept = [each for each in defaults if each[0] not in {condition[0] for condition in own}]
+        columns.append(look_up(root / "docs/benchmarks" / name, root / "bench/peers_h200.csv", words[0], kept + own))
+        return f"_columns[{len(columns) - 1}]"
+
+    code = re.sub(r"\{([^}]*)\}", take, text)
+    result = eval(code, {"__builtins__": {}}, dict(FUNCTIONS, _columns=columns))
+    if isinstance(result, Column):
+        if len(result.numbers) != 1:
+            raise RecordError(f"{len(result.numbers)} lines")
+        result = result.values()[0]
+    return float(result)
