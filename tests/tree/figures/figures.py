@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares each measured figure on the pages of docs/methods/ with the CSV file that it comes from.
+"""Compares each measured figure on the pages of docs/ with the CSV file that it comes from.
 
 A figure is a number with a decimal point, or one in front of us, ms, ns, s, %, TB/s, GB/s, times, reads or `of` another
 number, and those that a list joins to it; a percentage that is kept is none. Each has an entry in a comment behind its paragraph, list or table:
@@ -35,6 +35,7 @@ from records import CONDITION, RecordError, evaluate  # noqa: E402
 
 NUMBER = re.compile(r"(?<![\w^.,/-])\d+(?:\.\d+)?(?![\w^]|\.\d)")
 UNIT = re.compile(r"\**(?: ?%(?!\s+kept)| (?:us|ms|ns|s|TB/s|GB/s|times|reads|of \d+(?! bit))\b)")
+OTHER = re.compile(r"(=|CUDA|Debian|GCC|glibc|Python|numpy|torch|CONTRACT\.md) $")  # settings, versions, sections
 JOINED = re.compile(r"\**(?: to |, | and | or )\**$")
 COMMENT = re.compile(r"\s*<!-- figures ?(.*)")
 BEGINNING = re.compile(r"\||[\d. ]+:")  # of an entry
@@ -58,7 +59,7 @@ def figures_of(text):
         joined = later is not None and JOINED.fullmatch(text[number.end():later.start()])
         counted = text[: number.start()].endswith(" of ") and i > 0 and numbers[i - 1].end() + 4 == number.start()
         counted = counted and not after.startswith(" bit")
-        is_other = before.endswith(("= ", "CUDA ", "CONTRACT.md ")) or after.startswith(" bytes")
+        is_other = OTHER.search(before) or after.startswith(" bytes")
         if not is_other and ("." in number[0] or UNIT.match(after) or joined or counted):
             found.append(number[0])
             later = number
@@ -216,7 +217,7 @@ class Page:
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     compared = wrong = 0
-    for path in sorted((root / "docs/methods").glob("*.md")):
+    for path in sorted((root / "docs").glob("**/*.md")):
         page = Page(root, path)
         for error in page.errors:
             print(error)
