@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Plots of CSV files of topk-bench and rivals.py, as SVG: the time of a call and its ratio to the limit, which for
-select is one read, over the row length, k, the number of rows and the share that is kept, wherever the results hold at least two values of these.
+select is one read, over the row length, k, the number of rows, the share that is kept and the threads, wherever the
+results hold at least two values of these.
 
   plot.py RESULTS.csv... --out FOLDER
   plot.py fig6.csv --split n,data --out FOLDER     a plot for each n and each data, not one of all lines
@@ -13,7 +14,8 @@ import html
 import math
 import os
 
-AXES = {"n": "elements of a row", "k": "k", "rows": "rows", "alpha": "alpha", "keep_percent": "percent kept"}
+AXES = {"n": "elements of a row", "k": "k", "rows": "rows", "alpha": "alpha", "keep_percent": "percent kept",
+        "threads": "threads of a call, or of a block of a baseline"}
 MEASURES = {"call_us": "microseconds", "to_limit": "times the limit"}
 # What tells one line of a plot from another; the axis itself is left out.
 SERIES = ["what", "operation", "type", "data", "rows", "n", "k", "keep_percent", "order", "ties", "index", "method",
@@ -49,7 +51,7 @@ def gather(results, axis, measure):
         if not line[measure] or (counting and axis == "k"):
             continue
         key = tuple("" if name == "k" and counting else line[name] for name in series_names(axis))
-        if float(line[axis]) > 0:
+        if float(line[axis] or 0) > 0:
             series.setdefault(key, {})[float(line[axis])] = float(line[measure])
     return {key: points for key, points in series.items() if len(points) > 1}
 
