@@ -86,6 +86,19 @@ static void create_temporary(struct npy_file *file, const struct stat *old) {
         fail_errno(file);
 }
 
+/* Space for what the shape promises, so that a disk that is too small ends the tool before its work. Some
+ * file systems cannot tell. */
+static void reserve_space(struct npy_file *file) {
+    off_t bytes;
+    if (__builtin_mul_overflow(file->rows < 0 ? 1 : file->rows, file->cols, &bytes) ||
+        __builtin_mul_overflow(bytes, topk_type_size(file->type), &bytes) ||
+        __builtin_add_overflow(bytes, HEADER_BYTES, &bytes))
+        fail("%s: %s", file->path, strerror(EFBIG));
+    if (fallocate(file->fd, FALLOC_FL_KEEP_SIZE, 0, bytes) != 0 &&
+        (errno == EFBIG || errno == ENOSPC || errno == EDQUOT))
+        fail_errno(file);
+}
+
 void npy_file_create(struct npy_file *file, const char *path, topk_type type, int64_t rows, int64_t cols) {
     *file = (struct npy_file){.path = path, .type = type, .rows = rows, .cols = cols};
     if (path == NULL)
@@ -109,6 +122,7 @@ void npy_file_create(struct npy_file *file, const char *path, topk_type type, in
         strcpy(file->target, target);
         free(resolved);
         create_temporary(file, exists ? &old : NULL);
+        reserve_space(file);
     }
     write_header(file, false);
 }

@@ -6,11 +6,14 @@
 
 #include "../base/alloc.h"
 
-void keep_begin(struct keep *keep, int64_t k) {
-    *keep = (struct keep){0};
-    keep->order = allocate((uint64_t)k, sizeof *keep->order);
+static void reserve(struct keep *keep, int64_t count) {
+    if (count <= keep->room)
+        return;
+    keep->room = count > 2 * keep->room ? count : 2 * keep->room;
+    keep->order = reallocate(keep->order, (uint64_t)keep->room, sizeof *keep->order);
     for (int i = 0; i < 2; i++)
-        keep->sets[i].lines = allocate((uint64_t)k, sizeof *keep->sets[i].lines);
+        keep->sets[i].lines =
+            reallocate(keep->sets[i].lines, (uint64_t)keep->room, sizeof *keep->sets[i].lines);
 }
 
 static int compare_indices(const void *a, const void *b) {
@@ -37,6 +40,7 @@ void keep_update(struct keep *keep, const struct text *text, const int64_t *indi
         changed |= indices[i] >= text->base;
     if (!changed)
         return;
+    reserve(keep, count);
     memcpy(keep->order, indices, (size_t)count * sizeof *indices);
     qsort(keep->order, (size_t)count, sizeof *keep->order, compare_indices);
     const struct kept_lines *old = &keep->sets[keep->current];

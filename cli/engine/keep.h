@@ -23,14 +23,13 @@ struct kept_lines {
     int64_t count;
 };
 
-/* Two sets, one of which is current; each update writes the other one from it. */
+/* Two sets, one of which is current; each update writes the other one from it. Begins as zeros. */
 struct keep {
     struct kept_lines sets[2];
     int current;
     int64_t *order; /* the wanted indices, sorted */
+    int64_t room;   /* for so many lines */
 };
-
-void keep_begin(struct keep *keep, int64_t k);
 
 /* Keeps lines indices[0, count), in any order, and forgets the rest. Each is in the current chunk or has
  * been kept since. */

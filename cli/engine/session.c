@@ -159,6 +159,21 @@ void session_select(struct session *session, const topk_problem *problem, const 
         check(staging_select(&session->staging, problem, elements, predicate, values, indices));
 }
 
+void session_rank(struct session *host, const topk_problem *problem, const void *elements,
+                  const int64_t *positions, void *values, int64_t *indices) {
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = elements;
+    input.indices = positions;
+    select_on_host(host, problem, &input, NULL, values, indices);
+}
+
+void session_pad(struct session *session, const struct options *options, topk_type type, int64_t slots,
+                 void *values, int64_t *indices) {
+    topk_problem problem = session_problem(options, type, 1, 0, slots);
+    problem.method = NULL;
+    session_rank(session->host, &problem, NULL, NULL, values, indices);
+}
+
 void session_kth(struct session *session, const topk_problem *problem, const void *elements, void *kth,
                  int64_t *better, int64_t *equal) {
     if (on_device(session)) {

@@ -35,6 +35,15 @@ topk_problem session_problem(const struct options *options, topk_type type, int6
 void session_select(struct session *session, const topk_problem *problem, const void *elements,
                     const topk_predicate *predicate, void *values, int64_t *indices);
 
+/* As session_select() on the host's session, but the elements of the one row have positions of their own,
+ * unless `positions` is NULL. */
+void session_rank(struct session *host, const topk_problem *problem, const void *elements,
+                  const int64_t *positions, void *values, int64_t *indices);
+
+/* Writes `slots` slots of padding. */
+void session_pad(struct session *session, const struct options *options, topk_type type, int64_t slots,
+                 void *values, int64_t *indices);
+
 /* How many of a row's slots hold results: padding, whose index is -1, comes behind them. */
 int64_t results_found(const int64_t *indices, int64_t slots);
 

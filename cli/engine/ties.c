@@ -13,11 +13,12 @@ void ties_begin(struct ties *ties, struct session *session, const struct options
     topk_problem problem = session_problem(options, type, 1, length_max, k);
     problem.method = NULL; /* a method of topk_kth() may be none of the accumulator's */
     stream_begin(&ties->stream, session, &problem, NULL);
-    ties->best = allocate((uint64_t)k, topk_type_size(type));
 }
 
 void ties_reset(struct ties *ties) {
     stream_reset(&ties->stream);
+    release(ties->best);
+    ties->best = NULL;
     ties->seen = 0;
     ties->known = false;
 }
@@ -27,10 +28,17 @@ void ties_end(struct ties *ties) {
     release(ties->best);
 }
 
-static topk_problem list_problem(const struct ties *ties, int64_t length) {
+static topk_problem list_problem(const struct ties *ties, int64_t length, int64_t k) {
     topk_problem problem = ties->stream.problem;
     problem.length_max = length;
+    problem.k_max = k;
     return problem;
+}
+
+static void *list_best(struct ties *ties) {
+    void *list = allocate((uint64_t)ties->stream.found, topk_type_size(ties->stream.problem.type));
+    stream_peek(&ties->stream, list, NULL);
+    return list;
 }
 
 static int64_t count_if(struct ties *ties, const void *elements, int64_t length, topk_predicate_kind kind,
@@ -38,7 +46,7 @@ static int64_t count_if(struct ties *ties, const void *elements, int64_t length,
     topk_predicate predicate = TOPK_PREDICATE_INIT;
     predicate.kind = kind;
     predicate.low = bound;
-    topk_problem problem = list_problem(ties, length);
+    topk_problem problem = list_problem(ties, length, 0);
     int64_t offsets[2];
     session_where(ties->host, &problem, elements, &predicate, NULL, NULL, 0, offsets);
     return offsets[1];
@@ -67,30 +75,27 @@ static int64_t count_equal(struct ties *ties, const void *elements, int64_t leng
 /* Once k elements are there, `equal` is kept up to date from chunk to chunk. When the k-th changes, it is
  * to a better one, whose equals among the elements so far are all in the list of the k best so far. */
 void ties_push(struct ties *ties, const void *elements, int64_t length) {
-    struct stream *stream = &ties->stream;
-    size_t element = topk_type_size(stream->problem.type);
-    stream_push(stream, elements, length, ties->seen);
-    int64_t listed = ties->seen < ties->k ? ties->seen : ties->k;
+    const bool reached = ties->k > 0 && length >= ties->k - ties->seen;
+    const int64_t listed = ties->stream.found;
+    if (reached && ties->best == NULL)
+        ties->best = list_best(ties);
+    stream_push(&ties->stream, elements, length, ties->seen);
     ties->seen += length;
-    if (ties->k == 0)
+    if (!reached)
         return;
-    if (ties->seen >= ties->k) {
-        /* The list before this push is still in `best`. */
-        char *list = allocate((uint64_t)ties->k, element);
-        char kth[8];
-        topk_problem problem = list_problem(ties, ties->k);
-        stream_peek(stream, list, NULL);
-        session_kth(ties->host, &problem, list, kth, &ties->better, NULL);
-        if (!ties->known || memcmp(kth, ties->kth, element) != 0)
-            ties->equal = count_equal(ties, ties->best, listed, kth);
-        ties->equal += count_equal(ties, elements, length, kth);
-        memcpy(ties->kth, kth, element);
-        ties->known = true;
-        release(ties->best);
-        ties->best = list;
-    } else {
-        stream_peek(stream, ties->best, NULL);
-    }
+    /* The list before this push is still in `best`. */
+    size_t element = topk_type_size(ties->stream.problem.type);
+    void *list = list_best(ties);
+    char kth[8];
+    topk_problem problem = list_problem(ties, ties->k, ties->k);
+    session_kth(ties->host, &problem, list, kth, &ties->better, NULL);
+    if (!ties->known || memcmp(kth, ties->kth, element) != 0)
+        ties->equal = count_equal(ties, ties->best, listed, kth);
+    ties->equal += count_equal(ties, elements, length, kth);
+    memcpy(ties->kth, kth, element);
+    ties->known = true;
+    release(ties->best);
+    ties->best = list;
 }
 
 void ties_result(struct ties *ties, void *kth, int64_t *better, int64_t *equal) {
@@ -100,7 +105,7 @@ void ties_result(struct ties *ties, void *kth, int64_t *better, int64_t *equal) 
         *equal = ties->equal;
         return;
     }
-    topk_problem problem = list_problem(ties, 0);
+    topk_problem problem = list_problem(ties, 0, 1); /* as for any k above the length */
     session_kth(ties->host, &problem, NULL, kth, NULL, NULL);
     *better = ties->k > 0 ? ties->seen : 0;
     *equal = 0;

@@ -12,7 +12,7 @@ struct ties {
     topk_rank rank;
     int64_t k;
     int64_t seen;
-    void *best; /* the k best so far */
+    void *best; /* the k best so far; NULL until there are k */
     bool known; /* k elements have been seen */
     char kth[8];
     int64_t better; /* elements above the k-th so far: all are in `best` */

@@ -18,8 +18,16 @@ enum {
     LINE_BYTES_USUAL = 16,
 };
 
-int64_t text_lines_most(const struct text *text) {
-    return text->size > 0 ? (int64_t)(text->size / 2 + 1) : INT64_MAX;
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static void reserve(struct text *text, int64_t lines) {
+    text->room = lines;
+    text->capacity = (size_t)lines * LINE_BYTES_USUAL + LINE_BYTES_MAX;
+    text->buffer = reallocate(text->buffer, text->capacity + 1, 1);
+    text->values = reallocate(text->values, (uint64_t)lines, sizeof *text->values);
+    text->starts = reallocate(text->starts, (uint64_t)lines + 1, sizeof *text->starts);
 }
 
 void text_open(struct text *text, const struct options *options, int64_t lines_wanted) {
@@ -39,15 +47,8 @@ void text_open(struct text *text, const struct options *options, int64_t lines_w
                                       : 1,
         .delimiter = options->delimiter,
     };
-    if (lines_wanted > text_lines_most(text))
-        lines_wanted = text_lines_most(text);
-    text->count_max = lines_wanted < CHUNK_LINES       ? CHUNK_LINES
-                      : lines_wanted > CHUNK_LINES_MAX ? CHUNK_LINES_MAX
-                                                       : lines_wanted;
-    text->capacity = (size_t)text->count_max * LINE_BYTES_USUAL + LINE_BYTES_MAX;
-    text->buffer = allocate(text->capacity + 1, 1);
-    text->values = allocate((uint64_t)text->count_max, sizeof *text->values);
-    text->starts = allocate((uint64_t)text->count_max + 1, sizeof *text->starts);
+    text->count_max = lines_wanted < CHUNK_LINES ? CHUNK_LINES : least(lines_wanted, CHUNK_LINES_MAX);
+    reserve(text, CHUNK_LINES);
 }
 
 /* Fills the buffer, with what it still holds at its front. */
@@ -111,6 +112,8 @@ static _Noreturn void fail_line(const struct text *text, int64_t line, const str
 bool text_next(struct text *text) {
     text->base += text->count;
     text->count = 0;
+    if (text->base >= text->room && text->room < text->count_max)
+        reserve(text, least(2 * text->room, text->count_max));
     char *newline = NULL;
     if (text->filled > text->begin)
         newline = memrchr(text->buffer + text->begin, '\n', text->filled - text->begin);
@@ -126,7 +129,7 @@ bool text_next(struct text *text) {
     text->lines = text->buffer + text->begin;
     uint32_t length = (uint32_t)(newline + 1 - text->lines);
     text->count = (int64_t)lines_parse(&text->format, text->lines, length, text->values, text->starts,
-                                       (size_t)text->count_max, &error);
+                                       (size_t)text->room, &error);
     if (error.kind != LINE_OK)
         fail_line(text, text->base + text->count + 1, &error);
     text->begin += text->starts[text->count];

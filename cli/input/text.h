@@ -25,16 +25,15 @@ struct text {
     const char *lines;
     int64_t base;
     int64_t count;
-    int64_t count_max;
+    int64_t room;      /* for lines of this chunk */
+    int64_t count_max; /* of all chunks */
     union number *values;
     uint32_t *starts;
 };
 
-/* Opens the input. A chunk has at least `lines_wanted` lines if the input has, and if they are short. */
+/* Opens the input. Chunks grow with what has been read, to `lines_wanted` lines and more: so they stay few
+ * where each takes time in proportion to these. */
 void text_open(struct text *text, const struct options *options, int64_t lines_wanted);
-
-/* No more lines than this can follow: a line has a digit and an end. */
-int64_t text_lines_most(const struct text *text);
 
 /* Reads the next chunk; false at the end. Ends the tool at a bad line, naming it. */
 bool text_next(struct text *text);

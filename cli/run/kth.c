@@ -37,9 +37,8 @@ static void kth_pieces(struct session *session, const struct options *options, c
     problem.row_stride = layout->stride;
     bool parts = pieces.length_max < layout->cols;
     struct ties ties;
-    if (parts) /* a list longer than the row would only hold padding */
-        ties_begin(&ties, session, options, layout->type, pieces.length_max,
-                   options->k <= layout->cols ? options->k : layout->cols + 1);
+    if (parts)
+        ties_begin(&ties, session, options, layout->type, pieces.length_max, options->k);
     struct progress progress;
     progress_begin(&progress, options->quiet, matrix->size);
     for (struct piece piece; pieces_next(&pieces, &piece); progress_update(&progress, pieces_done(&pieces))) {
@@ -86,9 +85,7 @@ static void kth_text(const struct options *options) {
     struct progress progress;
     text_open(&text, options, options->k);
     session_begin(&session, options, TOPK_OPERATION_KTH, text.format.type);
-    int64_t most = text_lines_most(&text);
-    ties_begin(&ties, &session, options, text.format.type, text.count_max,
-               options->k <= most ? options->k : most + 1);
+    ties_begin(&ties, &session, options, text.format.type, text.count_max, options->k);
     progress_begin(&progress, options->quiet, text.size);
     while (text_next(&text)) {
         ties_push(&ties, text.values, text.count);

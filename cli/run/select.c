@@ -39,6 +39,16 @@ static void results_allocate(struct results *results, const struct options *opti
     results->indices = values_only ? NULL : allocate((uint64_t)rows, row_bytes);
 }
 
+/* Fills the slots of a row behind the results. */
+static void results_pad(struct results *results, struct session *session, const struct options *options,
+                        topk_type type, int64_t found) {
+    char *values = results->values;
+    int64_t *indices = results->indices;
+    session_pad(session, options, type, results->k - found,
+                values != NULL ? values + (size_t)found * topk_type_size(type) : NULL,
+                indices != NULL ? indices + found : NULL);
+}
+
 /* Passes on the results of rows [row, row + rows). */
 static void results_emit(struct results *results, int64_t row, int64_t rows) {
     if (results->arrays.wanted) {
@@ -101,6 +111,7 @@ static void select_pieces(struct session *session, const struct options *options
         stream_push(&stream, piece.values, piece.length, piece.begin);
         if (piece.begin + piece.length == layout->cols) {
             stream_peek(&stream, results->values, results->indices);
+            results_pad(results, session, options, layout->type, stream.found);
             results_emit(results, piece.row, 1);
             stream_reset(&stream);
         }

@@ -8,17 +8,22 @@
 #include "../output/report.h"
 #include "run.h"
 
-/* Results so far: of k slots the first ones, as many as there were lines, or lines that meet the predicate.
- */
+/* Results so far. */
 struct best {
-    int64_t k;
-    int64_t seen;
+    int64_t count;
+    int64_t room;
     union number *values;
     int64_t *indices;
 };
 
-static int64_t filled(const struct best *best) {
-    return results_found(best->indices, best->seen < best->k ? best->seen : best->k);
+static void peek(struct best *best, struct stream *stream) {
+    best->count = stream->found;
+    if (best->count > best->room) {
+        best->room = best->count > 2 * best->room ? best->count : 2 * best->room;
+        best->values = reallocate(best->values, (uint64_t)best->room, sizeof *best->values);
+        best->indices = reallocate(best->indices, (uint64_t)best->room, sizeof *best->indices);
+    }
+    stream_peek(stream, best->values, best->indices);
 }
 
 /* Reads all lines; `keep` is NULL when their text is not wanted. */
@@ -28,45 +33,58 @@ static void read_lines(struct text *text, struct stream *stream, struct best *be
     progress_begin(&progress, quiet, text->size);
     while (text_next(text)) {
         stream_push(stream, text->values, text->count, text->base);
-        best->seen = text->base + text->count;
         if (keep != NULL) {
-            stream_peek(stream, best->values, best->indices);
-            keep_update(keep, text, best->indices, filled(best));
+            peek(best, stream);
+            keep_update(keep, text, best->indices, best->count);
         }
         progress_update(&progress, text->bytes);
     }
     progress_end(&progress);
-    stream_peek(stream, best->values, best->indices);
+    peek(best, stream);
 }
 
 static void print_lines(const struct best *best, const struct keep *keep, const struct options *options,
-                        topk_type type) {
+                        const struct text *text) {
     struct report report;
-    report_begin(&report, options, "select", type, false);
-    for (int64_t i = 0; i < filled(best); i++) {
+    report_begin(&report, options, "select", text->format.type, false);
+    for (int64_t i = 0; i < best->count; i++) {
         size_t length;
         const char *line = keep_find(keep, best->indices[i], &length);
         report_line(&report, best->indices[i], &best->values[i], line, length);
     }
-    report_end(&report, 1, best->seen);
+    report_end(&report, 1, text->base);
+}
+
+/* Fills the slots behind the results, block by block. */
+static void append_padding(struct arrays *arrays, struct session *session, const struct options *options,
+                           topk_type type, int64_t slots) {
+    enum { BLOCK = 4096 };
+    union number values[BLOCK];
+    int64_t indices[BLOCK];
+    session_pad(session, options, type, BLOCK, values, indices);
+    for (; slots > 0; slots -= BLOCK) {
+        int64_t count = slots < BLOCK ? slots : BLOCK;
+        npy_file_append(&arrays->values, values, count);
+        npy_file_append(&arrays->indices, indices, count);
+    }
 }
 
 static void select_arrays(struct text *text, struct stream *stream, struct best *best,
                           const struct options *options) {
     struct arrays arrays;
-    arrays_begin(&arrays, options, text->format.type, -1, best->k);
+    arrays_begin(&arrays, options, text->format.type, -1, options->k);
     read_lines(text, stream, best, NULL, options->quiet);
-    npy_file_append(&arrays.values, best->values, best->k);
-    npy_file_append(&arrays.indices, best->indices, best->k);
+    npy_file_append(&arrays.values, best->values, best->count);
+    npy_file_append(&arrays.indices, best->indices, best->count);
+    append_padding(&arrays, stream->session, options, text->format.type, options->k - best->count);
     arrays_end(&arrays);
 }
 
 static void select_lines(struct text *text, struct stream *stream, struct best *best,
                          const struct options *options) {
-    struct keep keep;
-    keep_begin(&keep, best->k);
+    struct keep keep = {0};
     read_lines(text, stream, best, &keep, options->quiet);
-    print_lines(best, &keep, options, text->format.type);
+    print_lines(best, &keep, options, text);
     keep_end(&keep);
 }
 
@@ -76,15 +94,10 @@ void run_select_text(const struct options *options) {
     struct stream stream;
     text_open(&text, options, options->k);
     session_begin(&session, options, options_selection(options), text.format.type);
-    bool arrays = options->values_path != NULL || options->indices_path != NULL;
-    struct best best = {.k = options->k};
-    if (!arrays && best.k > text_lines_most(&text)) /* only arrays have padding */
-        best.k = text_lines_most(&text);
-    topk_problem problem = session_problem(options, text.format.type, 1, text.count_max, best.k);
+    struct best best = {0};
+    topk_problem problem = session_problem(options, text.format.type, 1, text.count_max, options->k);
     stream_begin(&stream, &session, &problem, options_predicate(options));
-    best.values = allocate((uint64_t)best.k, sizeof *best.values);
-    best.indices = allocate((uint64_t)best.k, sizeof *best.indices);
-    if (arrays)
+    if (options_writes_arrays(options))
         select_arrays(&text, &stream, &best, options);
     else
         select_lines(&text, &stream, &best, options);

@@ -4,6 +4,7 @@
 By default inputs that take seconds; with --full the promised sizes, 10^8 lines and 8 GiB, as sparse files."""
 
 import os
+import resource
 import struct
 import subprocess
 import sys
@@ -69,6 +70,53 @@ class Streams(harness.Case):
             print("peak of %s: %.1f MiB" % (command[0], peak))
             self.assertEqual(status, 0)
             self.assertLess(peak, 64)
+
+
+class LargeK(harness.Case):
+    """What a stream takes grows with what arrives, not with k."""
+
+    COMMANDS = (["select", "-"], ["select", "-", "--gt", 0], ["select", "-", "--field", 1, "--unsorted"], ["kth", "-"],
+                ["explain", "-"])
+
+    def limited(self, *arguments):
+        """Runs the tool with little address space, which bounds what is never touched as well."""
+        result = harness.topk(*arguments, "--threads", 1, stdin=b"".join(b"%d\n" % (i * FACTOR % 97) for i in range(10)),
+                              preexec=lambda: resource.setrlimit(resource.RLIMIT_AS, (96 << 20, 96 << 20)))
+        self.assertEqual((result.status, result.err), (0, ""), arguments)
+        return result.out
+
+    def test_few_lines(self):
+        for command in self.COMMANDS[:-1]:
+            expected = self.limited(*command, "-k", 11)
+            for k in (10**8, 2**62, 2**63 - 1):
+                self.assertEqual(self.limited(*command, "-k", k), expected)
+
+    def test_padding(self):
+        few, many = 1000, 5000000
+        for k in (few, many):
+            self.limited("select", "-", "-k", k, "--values", self.path("v%d" % k), "--indices", self.path("i%d" % k))
+        for name, code, padding in (("v", "d", float("-inf")), ("i", "q", -1)):
+            short, long = (npy_read(self.read("%s%d" % (name, k))) for k in (few, many))
+            self.assertEqual((short[1], long[1]), ((few,), (many,)))
+            self.assertEqual(long[2], short[2] + harness.pack(code, [padding]) * (many - few))
+            self.assertEqual(harness.pack(code, [padding]) * (few - 10), short[2][80:])
+
+    def test_many_lines(self):
+        count = 10**6
+        numbers = self.write("many", b"".join(b"%d\n" % (i * FACTOR % MODULUS) for i in range(count)))
+        for command in self.COMMANDS:
+            outputs = []
+            for k in (count, 10**9):
+                with subprocess.Popen(["cat", numbers], stdout=subprocess.PIPE) as cat:
+                    peak, status, out = peak_mib([*command, "-k", k], cat.stdout)
+                print("peak of %s, k = %d: %.1f MiB" % (" ".join(map(str, command)), k, peak))
+                self.assertEqual(status, 0)
+                self.assertLess(peak, 256)
+                outputs.append(out)
+            if command[0] == "select":
+                self.assertEqual(outputs[0], outputs[1])
+            if command[0] == "kth":
+                self.assertEqual(outputs[1], "-inf\t%d\t0\n" % count)
 
 
 class Files(harness.Case):

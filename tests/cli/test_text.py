@@ -199,7 +199,7 @@ class Streams(harness.Case):
     def test_select(self):
         values, lines = self.lines(1, 300000, 1 << 40)
         data = "\n".join(lines).encode()
-        for k in (1, 100, 5000, 300001):
+        for k in (1, 100, 5000, 200000, 300001):
             for options in ({}, {"smallest": True}, {"magnitude": True, "nan_last": True}):
                 arguments = ["--nan" if option == "nan_last" else "--" + option for option in options]
                 arguments += ["last"] * ("nan_last" in options)
@@ -230,7 +230,7 @@ class Streams(harness.Case):
         data = "\n".join(lines).encode()
         for limit in (0, -(1 << 38)):
             rest = [i for i in best(values, len(values)) if values[i] < limit]
-            for k in (1, 100, 5000):
+            for k in (1, 100, 5000, 70000):
                 expected = "".join(lines[i] + "\n" for i in rest[:k])
                 self.prints(expected, "select", "-", "-k", k, "--lt", limit, "--field", 1, stdin=data)
             self.prints("%d\n" % len(rest), "count", "-", "--lt", limit, "--field", 1, stdin=data)
