@@ -50,14 +50,16 @@ TOPK_DEVICE struct last_plan plan_last(const struct air_args &a, uint64_t need, 
     return plan;
 }
 
-/* The same for a row that blocks share. Ties that may be any are found in order, too, if all results tie and
- * ties are rare: then the first tiles hold enough, while a warp would read long until it had 32 to write. */
+/* The same for a row that blocks share. Ties that may be any are found in order, too, where that reads less
+ * of the input: if all results tie, many more elements do than are needed, but so few that a warp would read
+ * long until it had 32 to write. */
 TOPK_DEVICE struct last_plan plan_last_of_shared(const struct air_args &a, const struct air_state &state,
                                                  const struct row &r) {
     struct last_plan plan = plan_last(a, state.need, state.candidates, r);
     bool rare = state.candidates < (uint64_t)r.length / AIR_RARE_TIES;
-    plan.in_order |= a.ties_free && a.tiles > 0 && state.left == 0 && plan.winners == 0 &&
-                     state.candidates > state.need && rare;
+    bool early = state.left == 0 && plan.winners == 0 && state.candidates / 4 > state.need;
+    bool is_long = a.tiles > (int64_t)AIR_LONG_FILTER * simt_blocks();
+    plan.in_order |= a.ties_free && is_long && early && rare;
     return plan;
 }
 
@@ -72,6 +74,7 @@ template <typename Element, typename Counter> struct result_sink {
     uint64_t first;  /* slot of place 0 */
     uint64_t limit;  /* places that there are */
     bool is_full;
+    uint32_t asked;
 
     TOPK_MEMBER uint64_t take(uint32_t count) {
         uint64_t place = take_places(counter, count);
@@ -85,7 +88,10 @@ template <typename Element, typename Counter> struct result_sink {
     TOPK_MEMBER bool full(void) const {
         return is_full;
     }
-    /* Whether all warps together have taken all places. */
+    /* Whether this sink and that of the winners have all they need; asked from time to time. */
+    template <typename Winners> TOPK_MEMBER bool complete(const Winners &winners) {
+        return is_full && asked++ % 8 == 0 && winners.has_all();
+    }
     TOPK_MEMBER bool has_all(void) const {
         uint64_t taken = simt_lane() == 0 ? simt_load_relaxed(counter) : 0;
         return simt_shuffle(SIMT_ALL_LANES, taken, 0) >= limit;
@@ -237,17 +243,18 @@ TOPK_DEVICE bool has_all(hit_sinks<Winners, Candidates> &sinks) {
     return sinks.candidates.complete(sinks.winners);
 }
 
-/* From time to time a warp asks how many places all warps have taken. Hits in queues have none yet; so it
- * empties its queue of winners once all ties are there. */
+/* In a long row a warp asks now and then whether all ties are found, which it cannot know if it found few.
+ * Then it empties its queue of winners, so that all warps can know when these are found, too. */
 template <typename Element, typename Winners, typename Candidates>
 TOPK_DEVICE bool has_all(hit_queues<Element, Winners, Candidates> &queues) {
     if constexpr (Candidates::HAS_LIMIT) {
         hit_sinks<Winners, Candidates> &sinks = queues.sinks;
-        if (queues.tiles++ % 8 == 2 && sinks.candidates.has_all()) {
-            sinks.candidates.is_full = true;
-            drain_queue(queues.winners, sinks.winners);
-            return sinks.winners.has_all();
+        if (queues.tiles++ % 16 == 8) {
+            sinks.candidates.is_full |= sinks.candidates.has_all();
+            if (sinks.candidates.is_full)
+                drain_queue(queues.winners, sinks.winners);
         }
+        return has_all(sinks);
     }
     return false;
 }

@@ -210,7 +210,7 @@ TOPK_DEVICE void leave_input(const struct air_args &a, int64_t row, const struct
                              const struct air_state &state, bool counts, const block_shared<Element> &s) {
     const uint64_t winners = (uint64_t)r.k - state.need;
     filter_input(a, source, all_blocks(), range_of<Element>(state.low, state.high), s,
-                 result_sink<Element, uint64_t *>{a, row, r, &a.states[row].winners, 0, winners, false},
+                 result_sink<Element, uint64_t *>{a, row, r, &a.states[row].winners, 0, winners, false, 0},
                  buffer_sink<Element>{a, row, counts, s.bins});
 }
 
@@ -245,8 +245,8 @@ TOPK_DEVICE void last_in_any_order(const struct air_args &a, int64_t row, const 
     typedef result_sink<Element, uint64_t *> sink;
     key_range<Element> range = range_of<Element>(state.low, state.high);
     struct air_state *counters = &a.states[row];
-    sink winners = {a, row, r, &counters->winners, 0, plan.winners, false};
-    sink ties = {a, row, r, &counters->ties, plan.winners, plan.kept, false};
+    sink winners = {a, row, r, &counters->winners, 0, plan.winners, false, 0};
+    sink ties = {a, row, r, &counters->ties, plan.winners, plan.kept, false, 0};
     if (state.left == 0) {
         filter_input(a, source, crew, range, s, winners, ties);
         return;

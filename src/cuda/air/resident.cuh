@@ -213,8 +213,8 @@ TOPK_DEVICE void finish_row(const struct air_args &a, int64_t row, const struct 
     if (plan.in_order || a.output == AIR_KTH)
         return;
     typedef result_sink<Element, uint64_t *> sink;
-    hit_sinks<sink, sink> sinks = {sink{a, row, r, &state->winners, 0, plan.winners, false},
-                                   sink{a, row, r, &state->ties, plan.winners, plan.kept, false}};
+    hit_sinks<sink, sink> sinks = {sink{a, row, r, &state->winners, 0, plan.winners, false, 0},
+                                   sink{a, row, r, &state->ties, plan.winners, plan.kept, false, 0}};
     filter_resident(a, s, at, sinks);
 }
 

@@ -30,6 +30,7 @@ enum {
     AIR_ROWS_PER_16_SMS = 12,
     AIR_ALPHA = 8,
     AIR_RARE_TIES = 4,
+    AIR_LONG_FILTER = 1,
 #else
     /* Of a digit, if tuning does not say otherwise, and the most that the histogram in shared memory has
      * bins for. */
@@ -70,8 +71,10 @@ enum {
     AIR_ROWS_PER_16_SMS = 11,
     /* Candidates are buffered when fewer than n / alpha remain. */
     AIR_ALPHA = 128,
-    /* Ties are rare if they are fewer than one in so many elements. */
+    /* Ties are rare if they are fewer than one in so many elements. A row is long for the last filter if each
+     * block has more tiles of it. */
     AIR_RARE_TIES = 64,
+    AIR_LONG_FILTER = 4,
 #endif
     AIR_BINS_MAX = 1 << AIR_DIGIT_BITS_MAX,
 };
