@@ -220,7 +220,8 @@ typedef struct topk_problem {
     topk_nan nan;
     topk_shape shape;
     int64_t rows;           /* >= 0 */
-    int64_t length_max;     /* capacity of every row in elements, >= 0; longer rows are cut to it */
+    int64_t length_max;     /* capacity of every row in elements, >= 0; longer rows are cut to it. Above
+                               elements_max (SPANS, CSR) it cuts nothing and costs nothing */
     int64_t k_max;          /* >= 0, may exceed length_max; also the pitch of the output rows */
     int64_t row_stride;     /* STRIDED: elements from one row's start to the next; 0: length_max.
                                May be smaller than length_max: rows then overlap. Else 0 */

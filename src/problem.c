@@ -96,12 +96,15 @@ static topk_status derive_sizes(struct plan *plan) {
     topk_problem *p = &plan->problem;
     int64_t last_position, elements = p->elements_max, outputs = 0;
     bool overflow = false;
+    if (p->shape != TOPK_SHAPE_STRIDED && p->length_max > p->elements_max) {
+        p->length_max = p->elements_max; /* no row holds more */
+    }
     if (__builtin_add_overflow(p->length_max, p->index_base, &last_position)) {
-        return topk_fail(TOPK_ERROR_OVERFLOW, "problem->length_max plus index_base overflows 64 bits");
+        return topk_fail(TOPK_ERROR_OVERFLOW, "the longest row plus problem->index_base overflows 64 bits");
     }
     if (p->index_type == TOPK_INDEX_I32 && last_position > INT32_MAX) {
         return topk_fail(TOPK_ERROR_INDEX_TOO_NARROW,
-                         "length_max %lld plus base %lld exceeds 2^31 - 1: use TOPK_INDEX_I64",
+                         "rows of %lld elements plus base %lld exceed 2^31 - 1: use TOPK_INDEX_I64",
                          (long long)p->length_max, (long long)p->index_base);
     }
     if (p->rows == 0 || p->length_max == 0) {

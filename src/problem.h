@@ -10,7 +10,9 @@
 #include "topk_experimental.h"
 
 struct plan {
-    topk_problem problem; /* a copy; row_stride is resolved, method and tuning are still the caller's */
+    /* A copy. row_stride is resolved; length_max is what rows can hold: at most elements_max, where there is
+     * one. method and tuning are still the caller's. */
+    topk_problem problem;
     topk_operation operation;
     struct topk_tuning tuning; /* a copy, all undefined if the caller gave none */
     struct order order;

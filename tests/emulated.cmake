@@ -19,7 +19,7 @@ foreach(build plain asan tsan)
   topk_warnings(test_predicates_${build})
 
   add_executable(test_loose_lengths_${build} operations/loose_lengths.c)
-  target_link_libraries(test_loose_lengths_${build} PRIVATE topk_test_support ${library})
+  target_link_libraries(test_loose_lengths_${build} PRIVATE ${cases})
   topk_warnings(test_loose_lengths_${build})
 endforeach()
 

@@ -16,10 +16,12 @@ topk_gpu_test(cases_graphs test_cases_cuda --backend cuda --jobs 4 --seed 32 --g
 topk_gpu_test(cases_long_rows test_cases_cuda --backend cuda --jobs 4 --seed 33 --largest 1000000 --filter size=1000000)
 topk_gpu_test(cases_random test_cases_cuda --backend cuda --jobs 4 --seed 34 --random 20000)
 
-add_executable(test_predicates_cuda operations/predicates.c)
-target_link_libraries(test_predicates_cuda PRIVATE topk_test_cases_cuda)
-topk_warnings(test_predicates_cuda)
-topk_gpu_test(predicates test_predicates_cuda cuda)
+foreach(name predicates loose_lengths)
+  add_executable(test_${name}_cuda operations/${name}.c)
+  target_link_libraries(test_${name}_cuda PRIVATE topk_test_cases_cuda)
+  topk_warnings(test_${name}_cuda)
+  topk_gpu_test(${name} test_${name}_cuda cuda)
+endforeach()
 
 # Streams, graphs, devices.
 add_library(topk_test_cuda STATIC cuda/trial_cuda.c cuda/spin_cuda.c cuda/spin.cu cuda/expected.c

@@ -39,7 +39,7 @@ enum dimension {
 /* Levels by name, for the dimensions where code must tell them apart. Types are topk_type - 1, and
  * the enumerations of topk.h are their own levels. */
 enum { SHAPE_DENSE, SHAPE_GAPS, SHAPE_OVERLAPPING, SHAPE_SPANS, SHAPE_CSR };
-enum { LENGTHS_FULL, LENGTHS_RAGGED, LENGTHS_HOSTILE };
+enum { LENGTHS_FULL, LENGTHS_RAGGED, LENGTHS_HOSTILE, LENGTHS_LOOSE };
 enum { ROW_K_NONE, ROW_K_HOSTILE };
 enum { PLACEMENT_AT_PAGE, PLACEMENT_ONE_ELEMENT, PLACEMENT_SEVEN_ELEMENTS, PLACEMENT_AT_END };
 enum { LIMIT_NONE, LIMIT_HALF };

@@ -46,7 +46,8 @@ static void build_lengths(instance *out, random_state *random) {
     out->input.lengths = lengths;
 }
 
-/* Ragged spans lie anywhere and overlap; hostile ones are out of range, reversed or both. */
+/* Ragged spans lie anywhere and overlap; hostile ones are out of range, reversed or both; loose ones may be
+ * longer than n. */
 static void build_spans(instance *out, random_state *random) {
     int64_t n = out->problem.length_max, rows = out->problem.rows;
     void *begins = place_extents(out, BUFFER_EXTENTS, rows), *ends = place_extents(out, BUFFER_ENDS, rows);
@@ -55,6 +56,9 @@ static void build_spans(instance *out, random_state *random) {
         if (out->source->value[DIM_LENGTHS] == LENGTHS_RAGGED) {
             begin = random_below(random, out->elements + 1);
             end = begin + random_below(random, out->elements - begin + 1);
+        } else if (out->source->value[DIM_LENGTHS] == LENGTHS_LOOSE) {
+            begin = random_below(random, out->elements + 1);
+            end = begin + random_below(random, 2 * n + 1);
         } else if (out->source->value[DIM_LENGTHS] == LENGTHS_HOSTILE) {
             begin = hostile_offset(out, random);
             end = hostile_offset(out, random);

@@ -35,6 +35,12 @@ static int64_t row_stride(int64_t shape, int64_t n, random_state *random) {
     }
 }
 
+/* Whether length_max says nothing: rows end where they end. */
+static bool is_loose(const test_case *c) {
+    return c->value[DIM_LENGTHS] == LENGTHS_LOOSE &&
+           (c->value[DIM_SHAPE] == SHAPE_SPANS || c->value[DIM_SHAPE] == SHAPE_CSR);
+}
+
 static void build_problem(const test_case *c, instance *out, random_state *random) {
     static const topk_shape shapes[] = {TOPK_SHAPE_STRIDED, TOPK_SHAPE_STRIDED, TOPK_SHAPE_STRIDED,
                                         TOPK_SHAPE_SPANS, TOPK_SHAPE_CSR};
@@ -61,7 +67,7 @@ static void build_problem(const test_case *c, instance *out, random_state *rando
     }
     if (c->value[DIM_BASE] != 0) {
         int64_t limit = p->index_type == TOPK_INDEX_I32 ? INT32_MAX : INT64_MAX;
-        p->index_base = c->value[DIM_BASE] == 1 ? 1 : limit - n;
+        p->index_base = c->value[DIM_BASE] == 1 ? 1 : limit - (is_loose(c) ? out->elements : n);
     }
 }
 
@@ -174,6 +180,9 @@ void instance_build(const test_case *c, instance *out) {
     build_values(out, &random);
     build_extents(out, &random);
     build_row_k(out, &random);
+    if (is_loose(c)) {
+        out->problem.length_max = INT64_MAX;
+    }
     build_predicate(out, &random);
     protect(out);
     build_rankings(out);

@@ -93,7 +93,7 @@ static uint32_t entries_of(int64_t count) {
 
 /* Enough for the loads of a tile, for sorting, and for much padding. */
 static uint32_t row_threads(const struct plan *plan) {
-    const int64_t loads = plan->problem.length_max * (int64_t)plan->element_bytes / 64;
+    const int64_t loads = plan->problem.length_max / (64 / (int64_t)plan->element_bytes);
     const int64_t entries = least(plan->problem.k_max, plan->problem.length_max) + AIR_TIES_KEPT;
     uint32_t threads = AIR_ROW_THREADS_MIN;
     const int64_t padding = plan->problem.k_max / 1024;
