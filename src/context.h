@@ -3,6 +3,7 @@
 #define TOPK_SRC_CONTEXT_H
 
 #include "method.h"
+#include "workspace.h"
 
 /* Immutable after creation, so that threads can share it. */
 struct topk_context {
@@ -19,6 +20,16 @@ struct topk_context {
 /* Threads that can have a row of their own: none if there are no rows. */
 static inline int threads_for_rows(const topk_context *context, const struct plan *plan) {
     return plan->problem.rows < context->threads ? (int)plan->problem.rows : context->threads;
+}
+
+/* As many of the threads as have room for so many bytes of workspace each within the plan's limit, but one at
+ * least. */
+static inline int threads_within_limit(const struct plan *plan, int threads, size_t each_bytes) {
+    const size_t limit = plan_workspace_limit(plan);
+    const size_t lines =
+        (limit < TOPK_WORKSPACE_LINE ? 0 : limit - (TOPK_WORKSPACE_LINE - 1)) / TOPK_WORKSPACE_LINE;
+    const size_t fitting = each_bytes == 0 ? (size_t)threads : lines * TOPK_WORKSPACE_LINE / each_bytes;
+    return fitting >= (size_t)threads ? threads : fitting > 1 ? (int)fitting : 1;
 }
 
 /* Threads that a call in this process may use: one in a child of the process that created the first

@@ -83,6 +83,12 @@ static inline size_t plan_workspace_bound(const struct plan *plan) {
     return bound;
 }
 
+/* What a method keeps to where it can do with less workspace. */
+static inline size_t plan_workspace_limit(const struct plan *plan) {
+    const size_t bound = plan_workspace_bound(plan), limit = plan->problem.workspace_limit;
+    return limit != 0 && limit < bound ? limit : bound;
+}
+
 /* ---- Extents at run time (CONTRACT.md 3.4) ---- */
 
 static inline int64_t read_extent(const void *array, int64_t at, topk_index_type type) {

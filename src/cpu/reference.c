@@ -119,10 +119,15 @@ static size_t heap_entries(const struct plan *plan) {
     return (size_t)(p->k_max < p->length_max ? p->k_max : p->length_max);
 }
 
-/* One heap for each thread that can have a row. */
+/* That have a heap each. */
+static int threads_for(const topk_context *context, const struct plan *plan) {
+    return threads_within_limit(plan, threads_for_rows(context, plan),
+                                heap_entries(plan) * sizeof(struct entry));
+}
+
 static struct entry *lay_out(const topk_context *context, const struct plan *plan, struct arena *arena) {
     size_t entries;
-    if (__builtin_mul_overflow(heap_entries(plan), (size_t)threads_for_rows(context, plan), &entries)) {
+    if (__builtin_mul_overflow(heap_entries(plan), (size_t)threads_for(context, plan), &entries)) {
         entries = SIZE_MAX;
     }
     return arena_take(arena, entries, sizeof(struct entry));
@@ -156,7 +161,7 @@ const char *topk_reference_refuse(const topk_context *context, const struct plan
 
 double topk_reference_cost_us(const topk_context *context, const struct plan *plan) {
     const double alone = 0.1 * (double)plan->problem.rows + 0.007 * (double)plan->input_elements;
-    const int threads = threads_for_rows(context, plan);
+    const int threads = threads_for(context, plan);
     return 2.0 + alone / (threads > 0 ? threads : 1);
 }
 
@@ -171,7 +176,7 @@ topk_status topk_reference_run(const struct call *call) {
     struct filter filter;
     struct job job = {call, topk_filter_if_any(call, &filter), lay_out(call->context, call->plan, &arena)};
     const int useful = team_size(topk_context_threads(call->context), call->plan->input_elements);
-    const int rows = threads_for_rows(call->context, call->plan);
-    topk_team_run(call->context, useful < rows ? useful : rows, run_share, &job);
+    const int most = threads_for(call->context, call->plan);
+    topk_team_run(call->context, useful < most ? useful : most, run_share, &job);
     return TOPK_OK;
 }

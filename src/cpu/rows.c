@@ -18,6 +18,11 @@ static size_t part_bytes(const struct plan *plan) {
     return arena.used;
 }
 
+/* That work side by side at most. */
+static int threads_for(const topk_context *context, const struct plan *plan) {
+    return threads_within_limit(plan, threads_for_rows(context, plan), part_bytes(plan));
+}
+
 struct job {
     const struct call *call;
     const struct kernels *kernels;
@@ -60,7 +65,7 @@ double topk_rows_cost_us(const topk_context *context, const struct plan *plan) {
 
 size_t topk_rows_workspace_bytes(const topk_context *context, const struct plan *plan) {
     struct arena arena = arena_over(NULL);
-    (void)arena_take(&arena, (size_t)threads_for_rows(context, plan), part_bytes(plan));
+    (void)arena_take(&arena, (size_t)threads_for(context, plan), part_bytes(plan));
     return arena_bytes(&arena);
 }
 
@@ -75,7 +80,7 @@ topk_status topk_rows_run(const struct call *call) {
                       .part_bytes = part_bytes(plan),
                       .batch = BATCH_ELEMENTS / length};
     const int useful = team_size(topk_context_threads(call->context), plan->input_elements);
-    const int rows = threads_for_rows(call->context, plan);
-    topk_team_run(call->context, useful < rows ? useful : rows, run_part, &job);
+    const int most = threads_for(call->context, plan);
+    topk_team_run(call->context, useful < most ? useful : most, run_part, &job);
     return TOPK_OK;
 }

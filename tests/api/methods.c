@@ -66,6 +66,35 @@ static void check_workspace_limit(void) {
     CHECK_STATUS(TOPK_ERROR_METHOD_CANNOT, size_of(TOPK_OPERATION_SELECT, &p, &limited));
 }
 
+/* With less workspace than it would like a method runs on fewer threads. */
+static void check_limit_spares_threads(void) {
+    static const struct {
+        const char *method;
+        topk_operation operation;
+    } sparing[] = {{"rows", TOPK_OPERATION_SELECT},      {"rows", TOPK_OPERATION_SELECT_WHERE},
+                   {"reference", TOPK_OPERATION_SELECT}, {"reference", TOPK_OPERATION_KTH},
+                   {"compact", TOPK_OPERATION_WHERE},    {"compact", TOPK_OPERATION_COUNT},
+                   {"compact", TOPK_OPERATION_MASK}};
+    for (size_t i = 0; i < sizeof sparing / sizeof sparing[0]; i++) {
+        fixture_init(&f, context);
+        topk_problem p = f.problem;
+        size_t bytes = 0, limited = 0;
+        p.method = sparing[i].method;
+        p.rows = 50;
+        p.length_max = 1000;
+        p.k_max = 100;
+        CHECK_STATUS(TOPK_OK, size_of(sparing[i].operation, &p, &bytes));
+        p.workspace_limit = bytes - 1;
+        CHECK_STATUS(TOPK_OK, size_of(sparing[i].operation, &p, &limited));
+        CHECK(limited < bytes && limited > bytes / 3);
+        p.workspace_limit = limited;
+        CHECK_STATUS(TOPK_OK, size_of(sparing[i].operation, &p, &limited));
+        CHECK(limited == p.workspace_limit);
+        p.workspace_limit--;
+        CHECK_STATUS(TOPK_ERROR_METHOD_CANNOT, size_of(sparing[i].operation, &p, &limited));
+    }
+}
+
 /* What the chooser asks for stays within input / 8 + 24 x rows x k_max + 32 MiB (CONTRACT.md, 7.2). */
 static void check_workspace_bound(void) {
     for (int i = 0; i < 60; i++) {
@@ -180,6 +209,7 @@ int main(void) {
     check_unknown_method();
     check_method_that_cannot();
     check_workspace_limit();
+    check_limit_spares_threads();
     check_workspace_bound();
     check_size_is_pure();
     check_tuning();

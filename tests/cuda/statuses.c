@@ -223,6 +223,38 @@ static void check_problems(void) {
     REFUSED(&a, TOPK_ERROR_UNKNOWN_METHOD, call_select);
 }
 
+/* Under any limit air shares rows without buffering candidates, or gives each to one block, which takes no
+ * workspace; sort sorts fewer rows together. */
+static void check_limits(void) {
+    arguments a = begin("air");
+    topk_problem p = a.problem;
+    size_t bytes;
+    end(&a);
+    p.length_max = 1 << 20;
+    p.k_max = 50;
+    p.rows = 1;
+    const size_t usual = workspace_for(TOPK_OPERATION_SELECT, &p);
+    p.workspace_limit = usual - 1;
+    bytes = workspace_for(TOPK_OPERATION_SELECT, &p);
+    CHECK(bytes < usual && bytes > 0);
+    p.workspace_limit = bytes - 1;
+    CHECK(workspace_for(TOPK_OPERATION_SELECT, &p) == 0);
+    p.workspace_limit = 1;
+    p.method = NULL;
+    CHECK(workspace_for(TOPK_OPERATION_SELECT, &p) == 0);
+    p.method = "sort";
+    p.rows = 300;
+    bool serves = false;
+    for (p.length_max = 200; p.length_max <= 20000; p.length_max *= 10) { /* group sizes are the build's */
+        p.workspace_limit = 0;
+        p.workspace_limit = workspace_for(TOPK_OPERATION_SELECT, &p) / 2;
+        serves |= p.workspace_limit > 0 &&
+                  topk_workspace_size(context, TOPK_OPERATION_SELECT, &p, &bytes) == TOPK_OK &&
+                  bytes <= p.workspace_limit;
+    }
+    CHECK(serves);
+}
+
 /* Values that air does not have; sort has no tuning at all. */
 static void check_tuning(void) {
     enum { TUNINGS = 5 };
@@ -377,6 +409,7 @@ int main(void) {
     }
     check_pointers();
     check_problems();
+    check_limits();
     check_tuning();
     check_explanations();
     check_options();

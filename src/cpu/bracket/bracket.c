@@ -59,8 +59,7 @@ static bool fits(const struct plan *plan, struct setup *setup, size_t limit) {
  * tiles. */
 static struct setup set_up(const topk_context *context, const struct plan *plan) {
     const topk_problem *p = &plan->problem;
-    const size_t bound = plan_workspace_bound(plan);
-    const size_t limit = p->workspace_limit != 0 && p->workspace_limit < bound ? p->workspace_limit : bound;
+    const size_t limit = plan_workspace_limit(plan);
     const int members = threads_for_rows(context, plan);
     struct setup setup = {.members = members, .pooled = true};
     setup.shared_length = context->threads == 1             ? INT64_MAX

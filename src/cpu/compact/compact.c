@@ -17,14 +17,17 @@ double topk_compact_cost_us(const topk_context *context, const struct plan *plan
     return 5.0 + (double)plan->input_elements * (double)plan->element_bytes / 2e4 / context->threads;
 }
 
-static struct unit_masks *lay_out(const topk_context *context, struct arena *arena) {
-    return arena_take(arena, (size_t)context->threads, sizeof(struct unit_masks));
+static int threads_for(const topk_context *context, const struct plan *plan) {
+    return threads_within_limit(plan, context->threads, sizeof(struct unit_masks));
+}
+
+static struct unit_masks *lay_out(const topk_context *context, const struct plan *plan, struct arena *arena) {
+    return arena_take(arena, (size_t)threads_for(context, plan), sizeof(struct unit_masks));
 }
 
 size_t topk_compact_workspace_bytes(const topk_context *context, const struct plan *plan) {
     struct arena arena = arena_over(NULL);
-    (void)plan;
-    (void)lay_out(context, &arena);
+    (void)lay_out(context, plan, &arena);
     return arena_bytes(&arena);
 }
 
@@ -37,7 +40,8 @@ static bool rows_cover_input(const struct call *call) {
 topk_status topk_compact_run(const struct call *call) {
     const struct plan *plan = call->plan;
     const topk_operation operation = plan->operation;
-    const int available = topk_context_threads(call->context);
+    const int running = topk_context_threads(call->context), most = threads_for(call->context, plan);
+    const int available = running < most ? running : most;
     const int threads = plan->input_elements >= TEAM_ELEMENTS_MIN ? available : 1;
     const bool joined = operation == TOPK_OPERATION_MASK && rows_cover_input(call);
     struct arena arena = arena_over(call->workspace);
@@ -45,7 +49,7 @@ topk_status topk_compact_run(const struct call *call) {
         .call = call,
         .filter = topk_filter_of(call),
         .units = topk_units_of(call, team_size(available, plan->input_elements), joined),
-        .masks = lay_out(call->context, &arena),
+        .masks = lay_out(call->context, plan, &arena),
         .threads = threads,
     };
     if (operation == TOPK_OPERATION_WHERE) {

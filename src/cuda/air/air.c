@@ -7,6 +7,14 @@
 #include "../sort/sort.h"
 #include "kernels.h"
 
+/* Ways to do with less and less workspace. */
+enum variant {
+    AIR_USUAL,
+    AIR_UNBUFFERED, /* no candidates are buffered */
+    AIR_ONE_BLOCK,  /* one block for each row also where that is slow */
+    AIR_VARIANTS
+};
+
 /* How a problem is served; follows from the plan and the device alone. */
 struct strategy {
     enum air_output output;
@@ -118,8 +126,8 @@ static uint32_t blocks_of(const topk_context *context, const struct plan *plan, 
     return (uint32_t)(blocks < enough ? enough : least(blocks, tiles));
 }
 
-/* One block for each row also where that is slow, if `sparing`: it takes no workspace. */
-static struct strategy strategy_with(const topk_context *context, const struct plan *plan, bool sparing) {
+static struct strategy strategy_with(const topk_context *context, const struct plan *plan,
+                                     enum variant variant) {
     const topk_problem *p = &plan->problem;
     struct strategy s = {
         .output = output_of(plan),
@@ -136,7 +144,7 @@ static struct strategy strategy_with(const topk_context *context, const struct p
     s.block_entries = s.output == AIR_SORTED ? entries_of(p->k_max + AIR_TIES_KEPT) : 0;
     s.row_room = row_room(context, plan, &s);
     const bool many = p->rows >= device_of(context)->sms * AIR_ROWS_PER_16_SMS / 16;
-    const int64_t longest = sparing ? INT32_MAX : many ? AIR_LONG_ROW_MAX : AIR_ROW_MAX;
+    const int64_t longest = variant == AIR_ONE_BLOCK ? INT32_MAX : many ? AIR_LONG_ROW_MAX : AIR_ROW_MAX;
     s.one_block = !tuned && p->length_max <= longest && s.row_room >= 0;
     if (s.one_block) {
         if (plan->tuning.digit_bits == TOPK_TUNING_UNDEFINED && p->length_max <= AIR_SHORT_ROW_MAX) {
@@ -150,7 +158,7 @@ static struct strategy strategy_with(const topk_context *context, const struct p
     s.can_go_in_order =
         s.output == AIR_IN_ORDER ||
         (s.output != AIR_KTH && (p->ties == TOPK_TIES_LOWEST_INDEX || !fuses(plan, s.passes)));
-    s.capacity = s.output == AIR_IN_ORDER ? 0 : capacity_of(plan);
+    s.capacity = s.output == AIR_IN_ORDER || (variant != AIR_USUAL && !tuned) ? 0 : capacity_of(plan);
     s.pitch = s.output == AIR_SORTED ? p->k_max + AIR_TIES_KEPT : 0;
     s.tiles = s.can_go_in_order ? tiles + 2 : 0;
     return s;
@@ -208,10 +216,15 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
     return l;
 }
 
+/* The first variant that keeps to the limit, or the last. */
 static struct strategy strategy_of(const topk_context *context, const struct plan *plan) {
-    const struct strategy s = strategy_with(context, plan, false);
-    return lay_out(plan, &s, NULL).bytes <= plan_workspace_bound(plan) ? s
-                                                                       : strategy_with(context, plan, true);
+    const size_t limit = plan_workspace_limit(plan);
+    struct strategy s = strategy_with(context, plan, AIR_USUAL);
+    for (int variant = AIR_UNBUFFERED; variant < AIR_VARIANTS && lay_out(plan, &s, NULL).bytes > limit;
+         variant++) {
+        s = strategy_with(context, plan, (enum variant)variant);
+    }
+    return s;
 }
 
 const char *topk_air_refuse(const topk_context *context, const struct plan *plan) {

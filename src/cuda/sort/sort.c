@@ -60,21 +60,6 @@ static int64_t tile_elements(const struct plan *plan) {
     return SORT_THREADS * (plan->element_bytes == 8 ? SORT_ITEMS_64 : SORT_ITEMS);
 }
 
-static struct strategy strategy_of(const struct plan *plan, bool is_found) {
-    const topk_problem *p = &plan->problem;
-    struct strategy s = {.is_found = is_found,
-                         .is_kth = plan->operation == TOPK_OPERATION_KTH,
-                         .wide = p->length_max > (is_found ? INT64_C(1) << 32 : SORT_WIDE_ROW),
-                         .length = is_found ? least(p->k_max, p->length_max) : p->length_max,
-                         .passes = plan->element_bits / SORT_DIGIT_BITS};
-    s.one_block = s.length <= row_max(plan);
-    if (!s.one_block) {
-        s.tiles = divide_up(s.length, tile_elements(plan));
-        s.group_rows = least(greatest(SORT_GROUP_ELEMENTS / s.length, 1), p->rows);
-    }
-    return s;
-}
-
 /* ---- Workspace ---- */
 
 /* Whether some pass writes buffer `which`: pass p writes buffer p % 2, but that of select's last pass are the
@@ -116,12 +101,35 @@ static struct buffers take_buffers(struct arena *arena, const struct plan *plan,
     return b;
 }
 
+static size_t bytes_of(const struct plan *plan, const struct strategy *s) {
+    struct arena arena = arena_over(NULL);
+    (void)take_buffers(&arena, plan, s);
+    return arena_bytes(&arena);
+}
+
+/* Groups are smaller where the caller's limit says so. */
+static struct strategy strategy_of(const struct plan *plan, bool is_found) {
+    const topk_problem *p = &plan->problem;
+    struct strategy s = {.is_found = is_found,
+                         .is_kth = plan->operation == TOPK_OPERATION_KTH,
+                         .wide = p->length_max > (is_found ? INT64_C(1) << 32 : SORT_WIDE_ROW),
+                         .length = is_found ? least(p->k_max, p->length_max) : p->length_max,
+                         .passes = plan->element_bits / SORT_DIGIT_BITS};
+    s.one_block = s.length <= row_max(plan);
+    if (!s.one_block) {
+        s.tiles = divide_up(s.length, tile_elements(plan));
+        s.group_rows = least(greatest(SORT_GROUP_ELEMENTS / s.length, 1), p->rows);
+        while (p->workspace_limit != 0 && s.group_rows > 1 && bytes_of(plan, &s) > p->workspace_limit) {
+            s.group_rows /= 2;
+        }
+    }
+    return s;
+}
+
 size_t topk_sort_workspace_bytes(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(plan, false);
-    struct arena arena = arena_over(NULL);
     (void)context;
-    (void)take_buffers(&arena, plan, &s);
-    return arena_bytes(&arena);
+    return bytes_of(plan, &s);
 }
 
 struct found topk_sort_found_take(struct arena *arena, const struct plan *plan) {
