@@ -12,6 +12,7 @@
 #include "arrays/npy_file.h"
 #include "base/fail.h"
 #include "options/options.h"
+#include "output/output.h"
 #include "run/run.h"
 
 struct command {
@@ -109,6 +110,7 @@ int main(int argc, char **argv) {
     end_at(SIGTERM);
     signal(SIGXFSZ, SIG_IGN); /* so that a full quota is an error of write() */
     signal(SIGBUS, on_bus_error);
+    atexit(output_close); /* last of all */
     atexit(npy_file_discard_all);
     argp_program_version_hook = print_version;
     argp_err_exit_status = STATUS_USAGE;

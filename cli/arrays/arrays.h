@@ -13,7 +13,8 @@ struct arrays {
     struct npy_file indices; /* int64 */
 };
 
-/* Begins arrays of rows x cols, or of cols elements if rows is -1. */
+/* Begins arrays of rows x cols, or of cols elements if rows is -1. With cols = -1 both must be reshaped at
+ * the end. */
 void arrays_begin(struct arrays *arrays, const struct options *options, topk_type type, int64_t rows,
                   int64_t cols);
 

@@ -5,7 +5,7 @@
 
 void bits_file_create(struct bits_file *bits, const char *path) {
     *bits = (struct bits_file){0};
-    npy_file_create(&bits->file, path, TOPK_U8, -1, 0);
+    npy_file_create(&bits->file, path, TOPK_U8, -1, -1);
 }
 
 /* Bits [first, first + count) of a mask, at most eight. */

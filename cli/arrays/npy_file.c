@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "../base/alloc.h"
 #include "../base/fail.h"
+#include "../base/path.h"
 #include "../parse/parse.h"
 
 /* The header is always as long, so that it can be written again when the shape is known. */
@@ -59,10 +61,11 @@ static void write_header(struct npy_file *file, bool again) {
     char header[HEADER_BYTES + 1] = "\x93NUMPY\x01";
     header[8] = HEADER_BYTES - PREAMBLE_BYTES;
     char shape[64];
+    const int64_t cols = file->cols < 0 ? 0 : file->cols;
     if (file->rows < 0)
-        snprintf(shape, sizeof shape, "%" PRId64 ",", file->cols);
+        snprintf(shape, sizeof shape, "%" PRId64 ",", cols);
     else
-        snprintf(shape, sizeof shape, "%" PRId64 ", %" PRId64, file->rows, file->cols);
+        snprintf(shape, sizeof shape, "%" PRId64 ", %" PRId64, file->rows, cols);
     char dictionary[HEADER_BYTES - PREAMBLE_BYTES];
     snprintf(dictionary, sizeof dictionary, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }",
              type_npy_descr(file->type), shape);
@@ -76,10 +79,15 @@ static void create_temporary(struct npy_file *file, const struct stat *old) {
     static const char suffix[] = ".XXXXXX";
     file->temporary = allocate(strlen(file->target) + sizeof suffix, 1);
     strcpy(stpcpy(file->temporary, file->target), suffix);
+    sigset_t all, old_signals; /* none may come between a file and its being remembered */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &old_signals);
     file->fd = mkostemp(file->temporary, O_CLOEXEC);
+    if (file->fd >= 0)
+        remember(file->temporary);
+    pthread_sigmask(SIG_SETMASK, &old_signals, NULL);
     if (file->fd < 0)
         fail_errno(file);
-    remember(file->temporary);
     mode_t mask = umask(0);
     umask(mask);
     if (fchmod(file->fd, old != NULL ? old->st_mode & 07777 : 0666 & ~mask) != 0)
@@ -90,6 +98,8 @@ static void create_temporary(struct npy_file *file, const struct stat *old) {
  * file systems cannot tell. */
 static void reserve_space(struct npy_file *file) {
     off_t bytes;
+    if (file->cols < 0)
+        return;
     if (__builtin_mul_overflow(file->rows < 0 ? 1 : file->rows, file->cols, &bytes) ||
         __builtin_mul_overflow(bytes, topk_type_size(file->type), &bytes) ||
         __builtin_add_overflow(bytes, HEADER_BYTES, &bytes))
@@ -113,14 +123,12 @@ void npy_file_create(struct npy_file *file, const char *path, topk_type type, in
         file->fd = open(path, O_WRONLY | O_CLOEXEC);
         if (file->fd < 0)
             fail_errno(file);
+        if (cols < 0 && lseek(file->fd, 0, SEEK_CUR) < 0)
+            fail("%s: the header, which comes first, needs the number of results: write to a file", path);
     } else {
-        char *resolved = exists ? realpath(path, NULL) : NULL;
-        if (exists && resolved == NULL)
-            fail_errno(file);
-        const char *target = exists ? resolved : path;
-        file->target = allocate(strlen(target) + 1, 1);
-        strcpy(file->target, target);
-        free(resolved);
+        if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
+            fail_errno(file); /* which replacing it would not ask for */
+        file->target = path_follow(path);
         create_temporary(file, exists ? &old : NULL);
         reserve_space(file);
     }

@@ -17,10 +17,10 @@ struct npy_file {
     int fd;
     topk_type type;
     int64_t rows; /* -1: a vector */
-    int64_t cols;
+    int64_t cols; /* -1: not known before the end */
 };
 
-/* Begins a file; path NULL: none. */
+/* Begins a file; path NULL: none. With cols = -1 the shape must follow, by npy_file_reshape(). */
 void npy_file_create(struct npy_file *file, const char *path, topk_type type, int64_t rows, int64_t cols);
 
 void npy_file_append(struct npy_file *file, const void *elements, int64_t count);

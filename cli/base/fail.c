@@ -40,6 +40,14 @@ void fail_usage(const char *format, ...) {
     exit(STATUS_USAGE);
 }
 
+void fail_at_exit(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    complain(format, arguments);
+    va_end(arguments);
+    _exit(STATUS_FAILED);
+}
+
 void fail_library(void) {
     fail("%s", topk_last_error());
 }

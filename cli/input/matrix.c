@@ -27,6 +27,8 @@ static void map_file(struct matrix *matrix, const char *path) {
         fail("%s: %s", matrix->name, strerror(EISDIR));
     if (!S_ISREG(status.st_mode))
         fail("%s: binary input must be a regular file; only text can be streamed", matrix->name);
+    if (standard_input && lseek(fd, 0, SEEK_CUR) != 0)
+        fail("%s: a part of the file has been read; binary input is read from its start", matrix->name);
     matrix->size = (uint64_t)status.st_size;
     matrix->file = NULL;
     if (matrix->size > 0) {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Outputs that are the input, or each other, by whatever names. */
-#define _GNU_SOURCE
+#define _DEFAULT_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "../base/alloc.h"
 #include "../base/fail.h"
+#include "../base/path.h"
 #include "keys.h"
 
 /* A file by its inode, or one that does not exist yet by its name in a folder's inode. */
@@ -16,7 +18,7 @@ struct identity {
     bool known; /* false: no file, or one that many may write to, e.g. a terminal, a pipe or /dev/null */
     dev_t device;
     ino_t inode;
-    const char *name; /* in that folder; "": the inode is the file's own */
+    char name[NAME_MAX + 1]; /* in that folder; "": the inode is the file's own */
 };
 
 static struct identity of_status(int result, const struct stat *status) {
@@ -30,17 +32,23 @@ static struct identity of_descriptor(int descriptor) {
     return of_status(fstat(descriptor, &status), &status);
 }
 
-/* A new file's identity. It has none where its folder does not exist, for it cannot be made there. */
+/* A new file's identity. It has none where it cannot be made: without its folder, or with too long a name. */
 static struct identity of_new(const char *path) {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
-    size_t length = (size_t)(name - path);
-    char *folder = allocate(length + 2, 1);
-    strcpy(mempcpy(folder, path, length), ".");
+    struct identity identity = {0};
     struct stat status;
-    int result = stat(folder, &status);
-    release(folder);
-    return result != 0 ? (struct identity){0} : (struct identity){true, status.st_dev, status.st_ino, name};
+    char *end = path_follow(path);
+    char *slash = strrchr(end, '/');
+    const char *name = slash != NULL ? slash + 1 : end;
+    if (strlen(name) <= NAME_MAX) {
+        strcpy(identity.name, name);
+        if (slash != NULL)
+            slash[1] = '\0';
+        identity.known = stat(slash != NULL ? end : ".", &status) == 0;
+        identity.device = identity.known ? status.st_dev : 0;
+        identity.inode = identity.known ? status.st_ino : 0;
+    }
+    release(end);
+    return identity;
 }
 
 static struct identity of_path(const char *path) {

@@ -2,6 +2,7 @@
 #include "output.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,6 +29,11 @@ static void write_all(const char *bytes, size_t length) {
 void output_flush(void) {
     write_all(buffer, used);
     used = 0;
+}
+
+void output_close(void) {
+    if (fflush(stdout) != 0 || (close(STDOUT_FILENO) != 0 && errno != EBADF))
+        fail_at_exit("standard output: %s", strerror(errno));
 }
 
 void output_bytes(const void *bytes, size_t length) {

@@ -17,4 +17,8 @@ void output_json_string(const char *text, size_t length);
 /* Writes out what is buffered. */
 void output_flush(void);
 
+/* At the end of the process: closes standard output, with what help and version have put into stdio's buffer.
+ */
+void output_close(void);
+
 #endif /* TOPK_CLI_OUTPUT_H */

@@ -20,13 +20,6 @@ struct matches {
 };
 
 /* The index array of a matrix has a row and a column for each match, as numpy.argwhere() gives. */
-static void begin_arrays(struct matches *matches, const struct options *options, topk_type type,
-                         bool matrix) {
-    arrays_begin(&matches->arrays, options, type, -1, 0);
-    if (matrix)
-        npy_file_reshape(&matches->arrays.indices, 0, 2);
-}
-
 static void end_arrays(struct matches *matches, bool matrix) {
     npy_file_reshape(&matches->arrays.values, -1, matches->total);
     if (matrix)
@@ -42,7 +35,7 @@ static void matches_begin(struct matches *matches, const struct options *options
     matches->values = allocate((uint64_t)capacity, topk_type_size(type));
     matches->indices = allocate((uint64_t)capacity, sizeof *matches->indices);
     matches->offsets = allocate((uint64_t)rows + 1, sizeof *matches->offsets);
-    begin_arrays(matches, options, type, matrix);
+    arrays_begin(&matches->arrays, options, type, -1, -1);
     if (!matches->arrays.wanted)
         report_begin(&matches->report, options, "where", type, matrix);
 }

@@ -99,6 +99,18 @@ class Types(harness.Case):
             self.prints(row_lines(values, "f", best(values, k)), "select", path, "-k", k, "--piece-bytes", 100)
 
 
+class StandardInput(harness.Case):
+    def test_whole_file(self):
+        path = self.write("x.raw", pack("i", [5, 1, 9]))
+        arguments = ["select", "-", "-k", 1, "--format", "raw", "--dtype", "int32"]
+        with open(path, "rb") as file:
+            self.prints("2\t9\n", *arguments, stdin=file)
+        with open(path, "rb") as file:
+            os.lseek(file.fileno(), 4, os.SEEK_SET)
+            self.fails("standard input: a part of the file has been read; binary input is read from its start",
+                       *arguments, stdin=file)
+
+
 class SmallFloats(harness.Case):
     """bfloat16 and the 8-bit floats, all values of each, by decoders of their own."""
 

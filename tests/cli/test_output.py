@@ -94,6 +94,16 @@ class Arrays(harness.Case):
         self.assertEqual(npy_read(self.read("old.npy"))[1], (1,))
         self.assertEqual(stat.S_IMODE(os.stat(self.v).st_mode), 0o640)
 
+    def test_link_to_a_missing_file(self):
+        os.mkdir(self.path("sub"))
+        os.symlink("sub/new.npy", self.path("v.npy"))
+        os.symlink(self.path("v.npy"), self.path("i.npy"))
+        for path in (self.v, self.i):
+            self.prints("", "select", self.vector, "-k", 1, "--values", path)
+            self.assertTrue(os.path.islink(path))
+            self.assertEqual(npy_read(self.read("sub/new.npy"))[1], (1,))
+            os.unlink(self.path("sub/new.npy"))
+
     def test_mode_of_a_new_file(self):
         self.prints("", "select", self.vector, "-k", 1, "--values", self.v, preexec=lambda: os.umask(0o027))
         self.assertEqual(stat.S_IMODE(os.stat(self.v).st_mode), 0o640)
@@ -157,6 +167,8 @@ class Failures(harness.Case):
             self.fails("standard output: No space left on device", "select", self.file, "-k", 1, stdout=full)
             self.fails("standard output: No space left on device", "select", self.file, "-k", 90000, stdout=full)
             self.fails("standard output: No space left on device", "info", stdout=full)
+            self.fails("standard output: No space left on device", "--version", stdout=full)
+            self.fails("standard output: No space left on device", "select", "--help", stdout=full)
         for command in (["select", "-k", 3, "--values"], ["where", "--gt", 5, "--values"],
                         ["mask", "--gt", 5, "--bits"]):
             self.fails("/dev/full: No space left on device", command[0], self.file, *command[1:], "/dev/full")
@@ -180,21 +192,40 @@ class Failures(harness.Case):
                            preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
             self.assertEqual(self.read("out"), whole[:limit])
 
-    @unittest.skipUnless(os.environ.get("SHORT_WRITES"), "under a sanitizer nothing is preloaded")
-    def test_writes_that_take_a_part(self):
-        text = self.write("x.txt", "1 %s\n" % ("x" * 100000))
-        for command in (["where", self.file, "--ge", 90000], ["select", text, "-k", 1, "--field", 1]):
-            self.prints(harness.topk(*command).out, *command, env={"LD_PRELOAD": os.environ["SHORT_WRITES"]})
-        self.prints("", "where", self.file, "--ge", 99990, "--values", self.path("v.npy"),
-                    env={"LD_PRELOAD": os.environ["SHORT_WRITES"]})
-        self.assertEqual(npy_read(self.read("v.npy")), ("<i4", (10,), pack("i", range(99990, 100000))))
-
     def test_old_output_survives_a_failure(self):
         self.write("v.npy", b"precious")
         text = self.write("bad.txt", "1\n2\nx\n")
         self.fails(text + ":3: 'x' is not a number", "where", text, "--gt", 0, "--values", self.path("v.npy"))
         self.assertEqual(self.read("v.npy"), b"precious")
         self.assertEqual(sorted(os.listdir(self.folder)), ["bad.txt", "v.npy", "x.npy"])
+
+    def test_protected_output(self):
+        protected = self.write("v.npy", b"precious")
+        os.chmod(self.folder, 0o777)
+        os.chmod(protected, 0o444)
+
+        def be_nobody():
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+
+        # A file on standard input, and the tool itself, may lie where only root comes.
+        for command in (["where", "-", "--gt", 0, "--values"], ["mask", "-", "--gt", 0, "--bits"]):
+            try:
+                self.fails(protected + ": Permission denied", *command, protected, stdin=b"1\n", preexec=be_nobody)
+            except PermissionError:
+                self.skipTest("nobody cannot run the tool")
+            self.assertEqual(self.read("v.npy"), b"precious")
+            self.assertEqual(sorted(os.listdir(self.folder)), ["v.npy", "x.npy"])
+
+    def test_arrays_into_a_pipe(self):
+        """Whole, or not at all: nobody can go back in a pipe to write how long an array is."""
+        result = harness.topk("select", self.file, "-k", 2, "--values", "/dev/stdout")
+        self.assertEqual((result.status, npy_read(result.out)), (0, ("<i4", (2,), pack("i", [99999, 99998]))))
+        for command in (["where", "--gt", 5, "--values"], ["where", "--gt", 5, "--indices"], ["mask", "--gt", 5, "--bits"]):
+            self.fails("/dev/stdout: the header, which comes first, needs the number of results: write to a file",
+                       command[0], self.file, *command[1:], "/dev/stdout")
 
     def test_one_of_two_outputs_fails(self):
         self.fails("/nonexistent/i.npy: No such file or directory", "select", self.file, "-k", 1, "--values",
@@ -253,6 +284,36 @@ class Failures(harness.Case):
             self.assertEqual(child.returncode, 0)
             self.assertEqual(unpack("d", npy_read(self.read("v.npy"))[2]), [3])
             os.unlink(self.path("v.npy"))
+
+
+@unittest.skipUnless(os.environ.get("FAULTY_FILES"), "under a sanitizer nothing is preloaded")
+class Faults(harness.Case):
+    def setUp(self):
+        super().setUp()
+        self.file = self.write("x.npy", npy_header("<i4", (100000,)) + pack("i", range(100000)))
+
+    @staticmethod
+    def fault(name):
+        return {"LD_PRELOAD": os.environ["FAULTY_FILES"], "FAULT": name}
+
+    def test_writes_that_take_a_part(self):
+        text = self.write("x.txt", "1 %s\n" % ("x" * 100000))
+        for command in (["where", self.file, "--ge", 90000], ["select", text, "-k", 1, "--field", 1]):
+            self.prints(harness.topk(*command).out, *command, env=self.fault("writes"))
+        self.prints("", "where", self.file, "--ge", 99990, "--values", self.path("v.npy"), env=self.fault("writes"))
+        self.assertEqual(npy_read(self.read("v.npy")), ("<i4", (10,), pack("i", range(99990, 100000))))
+
+    def test_close(self):
+        """Some file systems say only then that there was no space."""
+        for command in (["select", self.file, "-k", 1], ["where", self.file, "--eq", 7], ["info"], ["--version"]):
+            result = harness.topk(*command, env=self.fault("close"))
+            self.assertEqual((result.status, result.err), (1, "topk: standard output: Input/output error\n"))
+
+    def test_interruption_at_the_worst_time(self):
+        for command in (["select", "-k", 1, "--values"], ["where", "--gt", 1, "--values"], ["mask", "--gt", 1, "--bits"]):
+            result = harness.topk(command[0], self.file, *command[1:], self.path("v.npy"), env=self.fault("signal"))
+            self.assertEqual((result.status, result.err), (-signal.SIGTERM, ""))
+            self.assertEqual(os.listdir(self.folder), ["x.npy"])
 
 
 if __name__ == "__main__":

@@ -95,6 +95,13 @@ class Outputs(SameFile):
             self.both("o.npy", other)
             self.both(other, "o.npy")
 
+    def test_links_to_a_missing_one(self):
+        os.symlink("sub/o.npy", self.path("link"))
+        os.symlink(self.path("link"), self.path("link-to-link"))
+        for a, b in (("link", "sub/o.npy"), ("link", "link-to-link"), ("here/link-to-link", "sub/../sub/o.npy")):
+            self.both(a, b)
+            self.both(b, a)
+
     def test_nothing_is_read(self):
         reader, writer = os.pipe()
         os.write(writer, b"1\n2\n")
