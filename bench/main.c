@@ -53,7 +53,7 @@ static const struct argp_option options[] = {
     {"graph", key_graph, NULL, 0, "CUDA: each call also captured and replayed", 2},
     {"once", key_once, NULL, 0, "CUDA: each call once, checked but not timed", 2},
     {"rivals", key_rivals, NULL, 0, "run the C++ standard library beside it, on a GPU CUB", 2},
-    {"seed", key_seed, "N", 0, "of the data (default 1)", 2},
+    {"seed", key_seed, "N", 0, "of the data and of samples (default 1)", 2},
     {"csv", key_csv, "FILE", 0, "write the results to FILE too", 2},
     {"self-test", key_self_test, NULL, OPTION_HIDDEN, NULL, 2},
     {0},
@@ -172,6 +172,7 @@ static int open_context(settings *arguments) {
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
     context_options.backend = arguments->device == BENCH_CUDA ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
     context_options.threads = session->threads;
+    context_options.seed = session->seed;
     topk_status status = topk_context_create(&context_options, &session->context);
     if (status == TOPK_OK) {
         status = topk_context_query(session->context, &properties);

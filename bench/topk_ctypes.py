@@ -16,7 +16,8 @@ BOUND_F64 = 0
 
 
 class ContextOptions(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("backend", c_int), ("device", c_int), ("threads", c_int)]
+    _fields_ = [("size", c_size_t), ("backend", c_int), ("device", c_int), ("threads", c_int),
+                ("seed", ctypes.c_uint64)]
 
 
 class ContextProperties(ctypes.Structure):

@@ -158,10 +158,13 @@ typedef struct topk_context_options {
     topk_backend backend; /* AUTO: CUDA where it is available, else the CPU */
     int device;           /* CUDA device ordinal; must be 0 on the CPU */
     int threads;          /* CPU threads per call, 1 to 1024; 0: what OpenMP would use (OMP_NUM_THREADS) */
+    /* Decides which elements a method samples; 0: drawn from the system's randomness for each context, so
+     * that nobody can make data that misleads the samples. Changes a call's time, never its results. */
+    uint64_t seed;
 } topk_context_options;
 
 #define TOPK_CONTEXT_OPTIONS_INIT                                                                            \
-    { sizeof(topk_context_options), TOPK_BACKEND_AUTO, 0, 0 }
+    { sizeof(topk_context_options), TOPK_BACKEND_AUTO, 0, 0, 0 }
 
 /* What calls on one device share: its capabilities, the team size and the environment's overrides,
  * all read once here. Immutable after creation. */

@@ -65,6 +65,12 @@ static topk_status open_cpu(const topk_context_options *options, topk_context *c
     return topk_cpu_probe(context);
 }
 
+/* A system that refuses to give randomness leaves 0, a seed like any other but for being known. */
+static uint64_t draw_seed(void) {
+    uint64_t seed = 0;
+    return getentropy(&seed, sizeof seed) == 0 ? seed : 0;
+}
+
 static topk_status fill_context(const topk_context_options *options, topk_context *context) {
     topk_status status = topk_backend_status(options->backend);
     if (status != TOPK_OK) {
@@ -75,6 +81,7 @@ static topk_status fill_context(const topk_context_options *options, topk_contex
                          THREADS_MAX);
     }
     context->device = options->device;
+    context->seed = options->seed != 0 ? options->seed : draw_seed();
     if (options->backend != TOPK_BACKEND_CPU) {
         status = open_cuda(context);
     }

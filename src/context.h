@@ -11,6 +11,7 @@ struct topk_context {
     topk_backend kind;
     int device;
     int threads;
+    uint64_t seed;                  /* of whatever is sampled; no result depends on it */
     const struct method *preferred; /* by TOPK_METHOD, perhaps of another backend; or NULL */
     const void *kernels;            /* the CPU's kernel set */
     void *leaf;                     /* the CUDA backend's own, or NULL */

@@ -29,6 +29,13 @@ topk_unit_test(keys internals/keys.c)
 target_sources(test_keys PRIVATE ${PROJECT_SOURCE_DIR}/src/keys.c)
 target_include_directories(test_keys PRIVATE ${PROJECT_SOURCE_DIR}/src)
 
+add_executable(test_aimed internals/aimed.c)
+target_compile_definitions(test_aimed PRIVATE TOPK_SHRINK)
+target_include_directories(test_aimed PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(test_aimed PRIVATE topk_test_support topk_shrunk)
+topk_warnings(test_aimed)
+topk_add_unit_test(aimed test_aimed)
+
 topk_unit_test(predicates operations/predicates.c)
 target_link_libraries(test_predicates PRIVATE topk_test_cases)
 topk_unit_test(accumulator operations/accumulator.c)

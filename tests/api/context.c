@@ -38,6 +38,19 @@ static void check_options(void) {
     CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, create(-1, 0, 1));
 }
 
+/* Every seed is one. */
+static void check_seeds(void) {
+    const uint64_t seeds[] = {0, 1, UINT64_MAX};
+    for (int i = 0; i < 3; i++) {
+        topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+        topk_context *context;
+        options.backend = TOPK_BACKEND_CPU;
+        options.seed = seeds[i];
+        CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
+        topk_context_destroy(context);
+    }
+}
+
 static void check_backend_status(void) {
     CHECK_STATUS(TOPK_OK, topk_backend_status(TOPK_BACKEND_AUTO));
     CHECK_STATUS(TOPK_OK, topk_backend_status(TOPK_BACKEND_CPU));
@@ -166,6 +179,7 @@ int main(void) {
     unsetenv("TOPK_METHOD");
     unsetenv("TOPK_CPU_DISABLE");
     check_options();
+    check_seeds();
     check_backend_status();
     check_pointers();
     check_disabled_features();

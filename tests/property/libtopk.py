@@ -47,7 +47,7 @@ class Predicate(ctypes.Structure):
 
 class ContextOptions(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("backend", ctypes.c_int), ("device", ctypes.c_int),
-                ("threads", ctypes.c_int)]
+                ("threads", ctypes.c_int), ("seed", ctypes.c_uint64)]
 
 
 _library.topk_last_error.restype = ctypes.c_char_p

@@ -145,6 +145,7 @@ static topk_context *create_context(const options *o, const backend *b) {
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
     topk_context *context;
     settings.backend = b->kind;
+    settings.seed = 1; /* a failure must come again */
     settings.threads = b->kind == TOPK_BACKEND_CPU ? o->threads : 0;
     if (topk_context_create(&settings, &context) != TOPK_OK ||
         topk_context_query(context, &properties) != TOPK_OK) {

@@ -28,6 +28,8 @@ INTERNAL_TESTS = {
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/device.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/launch.cuh"),
     ("tests/internals/keys.c", "keys.h"),
+    ("tests/internals/aimed.c", "cpu/kernels/kernels.h"),
+    ("tests/internals/aimed.c", "reached.h"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -61,7 +61,8 @@ static void propose(const struct counting *c, size_t k, struct pass *pass) {
     const size_t samples = COUNTING_SAMPLES / SAMPLE_GROUP * SAMPLE_GROUP;
     const double p = (double)k / (double)c->n, rank = p * (double)samples;
     const double margin = COUNTING_DEVIATIONS * sqrt(rank * (1.0 - p)) + 4.0;
-    c->kernels->sample(c->elements, c->n / (samples / SAMPLE_GROUP), 0, samples, k, c->map, c->keys);
+    c->kernels->sample(c->elements, c->n / (samples / SAMPLE_GROUP), 0, samples, c->context->seed + k, c->map,
+                       c->keys);
     if (rank > margin) {
         pass->high = c->kernels->bisect(c->keys, samples, (size_t)(rank - margin) + 1, true).key;
     }

@@ -64,7 +64,7 @@ static size_t sample_count(size_t n, size_t k) {
 static uint64_t lower_threshold(const struct bracket *b, unsigned attempt, double margins, double *expected) {
     const size_t samples = sample_count(b->n, b->k), padded = words_of(samples) * WORD;
     const size_t bytes = b->kernels->bits / 8;
-    struct sampling sampling = {b, samples, (attempt + 1) * 0x9e3779b97f4a7c15u};
+    struct sampling sampling = {b, samples, b->call->context->seed + (attempt + 1) * 0x9e3779b97f4a7c15u};
     topk_team_run(b->call->context, samples >= TEAM_ELEMENTS_MIN / 8 ? b->scratch->threads : 1, sample_share,
                   &sampling);
     char *keys = b->scratch->sample_keys;
