@@ -13,6 +13,7 @@ topk_tree_test(layering layering.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(format format.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(figures figures/figures.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(timeline ../bench/timeline.py ${PROJECT_SOURCE_DIR})
+topk_tree_test(mutants ../../scripts/mutants --check)
 
 # A sanitizer adds symbols of its own, and its runtime would have to be loaded into Python.
 if(NOT TOPK_SANITIZE)

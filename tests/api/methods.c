@@ -97,14 +97,15 @@ static void check_limit_spares_threads(void) {
 
 /* What the chooser asks for stays within input / 8 + 24 x rows x k_max + 32 MiB (CONTRACT.md, 7.2). */
 static void check_workspace_bound(void) {
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < 120; i++) {
         fixture_init(&f, context);
         topk_problem p = f.problem;
         size_t bytes = 0;
         p.type = (topk_type)(1 + i % 14);
-        p.rows = i % 3 == 0 ? 1 : INT64_C(1) << (i % 16);
-        p.length_max = INT64_C(1) << (i % 25);
-        p.k_max = i % 2 == 0 ? 100 : p.length_max;
+        p.index_type = TOPK_INDEX_I64;
+        p.rows = i % 3 == 2 ? 1 : INT64_C(1) << (i % 16);
+        p.length_max = INT64_C(1) << (i % 34);
+        p.k_max = i % 2 == 0 ? 100 : i % 4 == 1 ? p.length_max / 8 : p.length_max;
         size_t input = (size_t)(p.rows * p.length_max) * topk_type_size(p.type);
         size_t bound = input / 8 + 24 * (size_t)(p.rows * p.k_max) + (32u << 20);
         CHECK_STATUS(TOPK_OK, size_of(TOPK_OPERATION_SELECT, &p, &bytes));

@@ -109,6 +109,7 @@ static void check_overflow(void) {
     static const struct {
         int64_t rows, length_max, k_max, row_stride;
     } sizes[] = {{INT64_C(1) << 32, INT64_C(1) << 31, 0, 0},
+                 {INT64_C(1) << 60, 0, 0, 0}, /* offsets and counts of rows */
                  {1, INT64_MAX, 1, 0},
                  {1, INT64_MAX / 4 + 1, 1, 0},
                  {INT64_MAX, 2, 1, 0},
