@@ -65,7 +65,8 @@ void run_explain(const struct options *options) {
     else
         measure_matrix(options, &layout);
     session_begin(&session, options, options_selection(options), layout.type);
-    topk_problem problem = session_problem(options, layout.type, layout.rows, layout.cols, options->k);
+    const int64_t k = options->k < layout.cols ? options->k : layout.cols; /* as select has it: the rest is padding */
+    topk_problem problem = session_problem(options, layout.type, layout.rows, layout.cols, k);
     problem.row_stride = layout.stride;
     print_problem(options, &layout);
     output_string("device    ");

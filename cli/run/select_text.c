@@ -40,7 +40,8 @@ static void read_lines(struct text *text, struct stream *stream, struct best *be
         progress_update(&progress, text->bytes);
     }
     progress_end(&progress);
-    peek(best, stream);
+    if (keep == NULL)
+        peek(best, stream);
 }
 
 static void print_lines(const struct best *best, const struct keep *keep, const struct options *options,

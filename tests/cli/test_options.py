@@ -165,8 +165,10 @@ class Information(harness.Case):
         out = harness.topk("explain", path, "-k", 3, "--smallest").out.decode()
         self.assertIn("input     2 rows of 50 f32\nquestion  the 3 smallest, best first", out)
         self.assertIn("reference", out)
-        out = harness.topk("explain", "-", "-k", 3, stdin=b"1\n2\n").out.decode()
-        self.assertIn("input     1 row of 2 f64\n", out)
+        for k in (3, 2**63 - 1):
+            out = harness.topk("explain", "-", "-k", k, stdin=b"1\n2\n").out.decode()
+            self.assertIn("input     1 row of 2 f64\nquestion  the %d largest, best first" % k, out)
+            self.assertIn("reference", out)
 
 
 if __name__ == "__main__":
