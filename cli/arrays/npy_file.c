@@ -74,7 +74,17 @@ static void write_header(struct npy_file *file, bool again) {
     write_all(file, header, HEADER_BYTES, again);
 }
 
-/* Creates a file beside the target, with the rights that the target has or would get. */
+/* The rights that the target has, or would get. Only root can give a file away. */
+static void take_rights(struct npy_file *file, const struct stat *old) {
+    mode_t mask = umask(0);
+    umask(mask);
+    const int given = old != NULL ? fchown(file->fd, old->st_uid, old->st_gid) : 0;
+    (void)given;
+    if (fchmod(file->fd, old != NULL ? old->st_mode & 07777 : 0666 & ~mask) != 0)
+        fail_errno(file);
+}
+
+/* Creates a file beside the target. */
 static void create_temporary(struct npy_file *file, const struct stat *old) {
     static const char suffix[] = ".XXXXXX";
     file->temporary = allocate(strlen(file->target) + sizeof suffix, 1);
@@ -88,10 +98,7 @@ static void create_temporary(struct npy_file *file, const struct stat *old) {
     pthread_sigmask(SIG_SETMASK, &old_signals, NULL);
     if (file->fd < 0)
         fail_errno(file);
-    mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(file->fd, old != NULL ? old->st_mode & 07777 : 0666 & ~mask) != 0)
-        fail_errno(file);
+    take_rights(file, old);
 }
 
 /* Space for what the shape promises, so that a disk that is too small ends the tool before its work. Some

@@ -94,6 +94,14 @@ class Arrays(harness.Case):
         self.assertEqual(npy_read(self.read("old.npy"))[1], (1,))
         self.assertEqual(stat.S_IMODE(os.stat(self.v).st_mode), 0o640)
 
+    @unittest.skipIf(os.geteuid() != 0, "only root can give a file away")
+    def test_keeps_the_owner(self):
+        self.write("v.npy", b"old")
+        os.chown(self.v, 12345, 12346)
+        self.prints("", "select", self.vector, "-k", 1, "--values", self.v)
+        status = os.stat(self.v)
+        self.assertEqual((status.st_uid, status.st_gid), (12345, 12346))
+
     def test_link_to_a_missing_file(self):
         os.mkdir(self.path("sub"))
         os.symlink("sub/new.npy", self.path("v.npy"))
