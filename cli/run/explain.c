@@ -65,7 +65,8 @@ void run_explain(const struct options *options) {
     else
         measure_matrix(options, &layout);
     session_begin(&session, options, options_selection(options), layout.type);
-    const int64_t k = options->k < layout.cols ? options->k : layout.cols; /* as select has it: the rest is padding */
+    /* As select has it, for the rest is padding. */
+    const int64_t k = options->k < layout.cols ? options->k : layout.cols;
     topk_problem problem = session_problem(options, layout.type, layout.rows, layout.cols, k);
     problem.row_stride = layout.stride;
     print_problem(options, &layout);
