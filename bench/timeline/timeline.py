@@ -65,10 +65,10 @@ def main():
     host, device = call
     zero = host[0]["begin_ns"]
     rows = [("host", each) for each in host] + [("device", each) for each in device]
-    print("where,name,begin_us,end_us")
-    for where, each in sorted(rows, key=lambda row: row[1]["begin_ns"]):
-        name = re.sub(r"_v\d+$", "", each["name"].removeprefix("void ").split("(")[0])
-        print(f"{where},{name},{(each['begin_ns'] - zero) / 1e3:.3f},{(each['end_ns'] - zero) / 1e3:.3f}")
+    print("at,where,name,begin_us,end_us")
+    for at, (where, each) in enumerate(sorted(rows, key=lambda row: row[1]["begin_ns"]), 1):
+        name = re.sub(r"_v\d+$|[<(].*", "", each["name"].removeprefix("void "))
+        print(f"{at},{where},{name},{(each['begin_ns'] - zero) / 1e3:.3f},{(each['end_ns'] - zero) / 1e3:.3f}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 """Compares each measured figure on the pages of docs/ with the CSV file that it comes from.
 
 A figure is a number with a decimal point, or one in front of us, ms, ns, s, %, TB/s, GB/s, times, reads or `of` another
-number, and those that a list joins to it; a percentage that is kept is none. Each has an entry in a comment behind its paragraph, list or table:
+number, and those that a list joins to it; a percentage that is kept is none. Each has an entry in a comment behind its
+paragraph, list or table:
 
     <!-- figures 2026-11-20-h200/air-fig6.csv n=2^30
     1954: {call_us data=normal k=8}
@@ -12,9 +13,9 @@ number, and those that a list joins to it; a percentage that is kept is none. Ea
     -->
 
 The first line has a file and conditions for all entries. What is in braces is a column and the lines meant (records.py);
-around it stand Python's operators, min, max, gmean, sum and count. Entries come in the order of the figures. In place of
-an expression: `paper` and `target`, which the text must call by these words, and `given`, for integers that the text
-sets. A table has one line of cells for all its rows, or one for each row:
+around it stand Python's operators, min, max, gmean, sum, count (of what is not False) and above (a limit). Entries come
+in the order of the figures. In place of an expression: `paper` and `target`, which the text must call by these words, and
+`given`, for integers that the text sets. A table has one line of cells for all its rows, or one for each row:
 
     | n keep_percent | {limit_us} | {call_us}; {to_limit} | - |
 
@@ -43,8 +44,8 @@ WORDS = {"paper": r"\bpaper\b", "target": r"\b(target|goal)\b"}
 
 
 def plain(text):
-    """The text without code and addresses."""
-    return re.sub(r"`[^`]*`|\]\([^)]*\)", " ", text)
+    """The text on one line, without code and addresses."""
+    return re.sub(r"\s+", " ", re.sub(r"`[^`]*`|\]\([^)]*\)", " ", text))
 
 
 def figures_of(text):

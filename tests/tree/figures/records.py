@@ -144,21 +144,21 @@ def look_up(path, peers, column, conditions):
                         if line.get(name) is not None and name not in fixed and not (name == "k" and counted))
         if column not in line or not isinstance(value_of(line[column]), float):
             raise RecordError(f"no number in column '{column}'")
-        if key in numbers:
-            raise RecordError(f"two lines for {dict(key)}")
-        numbers[key] = value_of(line[column])
+        again = sum(key <= other for other in numbers)  # a point that was measured more than once
+        numbers[key | {("again", again)} if again else key] = value_of(line[column])
     if not numbers:
         raise RecordError(f"no line of {path.name} has {' '.join(''.join(each) for each in conditions)}")
     return Column(numbers)
 
 
 def flat(numbers):
-    return numbers.values() if isinstance(numbers, Column) else numbers
+    return numbers.values() if isinstance(numbers, Column) else [numbers]
 
 
 FUNCTIONS = {
-    "min": lambda *n: min(flat(n[0]) if len(n) == 1 else n),
-    "max": lambda *n: max(flat(n[0]) if len(n) == 1 else n),
+    "min": lambda *columns: min(min(flat(each)) for each in columns),
+    "max": lambda *columns: max(max(flat(each)) for each in columns),
+    "above": lambda n, limit: Column({key: value for key, value in n.numbers.items() if value > limit}),
     "sum": lambda n: sum(flat(n)),
     "count": lambda n: len([each for each in flat(n) if each is not False]),
     "gmean": lambda n: math.exp(math.fsum(map(math.log, flat(n))) / len(flat(n))),
