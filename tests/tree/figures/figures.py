@@ -20,9 +20,10 @@ in the order of the figures. In place of an expression: `paper` and `target`, wh
     | n keep_percent | {limit_us} | {call_us}; {to_limit} | - |
 
 The first cell says which columns the numbers of that cell are conditions on (what a row leaves out is as in the row
-above), `-` that there are no figures; expressions for several numbers are parted by semicolons. The text around must
-name each file. Every figure must be its expression rounded to the digits that are printed. Then the same is done with
-each figure altered in its last digit, and all of them must be noticed.
+above), `-` that there are no figures; expressions for several numbers are parted by semicolons. The text below the
+heading, or below that of the chapter, must name each file and its day. Every figure must be its expression rounded to
+the digits that are printed. Then the same is done with each figure altered in its last digit, and all of them must be
+noticed.
 
 usage: figures.py SOURCE_DIR
 """
@@ -82,8 +83,8 @@ def altered(printed):
 class Block:
     """Lines of a page up to a blank one, and the comment behind them."""
 
-    def __init__(self, line, section):
-        self.line, self.section = line, section
+    def __init__(self, line, around):
+        self.line, self.around = line, around  # lines below the heading, and below that of the chapter
         self.lines, self.file, self.conditions, self.entries = [], None, [], None
 
     def text(self):
@@ -104,7 +105,7 @@ class Block:
 
 
 def blocks_of(page):
-    blocks, block, section, comment = [], None, [], False
+    blocks, block, chapter, section, comment = [], None, [], [], False
     for number, line in enumerate(page.splitlines(), 1):
         begun = COMMENT.fullmatch(line)
         if comment:
@@ -112,17 +113,20 @@ def blocks_of(page):
             if comment:
                 blocks[-1].add_entry(line)
             continue
-        if line.startswith("#"):
+        if line.startswith("###"):
             section = []
-        section.append(line)
+        elif line.startswith("#"):
+            chapter = section = []
         if begun:
             blocks[-1].begin_comment(begun[1])
             comment, block = True, None
-        elif not line.strip():
+            continue
+        section.append(line)
+        if not line.strip():
             block = None
         else:
             if block is None:
-                block = Block(number, section)
+                block = Block(number, (chapter, section))
                 blocks.append(block)
             block.lines.append(line)
     return blocks
@@ -150,9 +154,11 @@ class Page:
             self.check_table(block)
         else:
             self.check_text(block)
-        for name in set(re.findall(r"[\w.-]+\.csv", " ".join([block.file or ""] + (block.entries or [])))):
-            if f"`{name}`" not in "\n".join(block.section):
-                self.complain(block, f"the text around does not name `{name}`")
+        around = "\n".join(sum(block.around, [str(self.path)]))
+        entries = " ".join([block.file or "", *(block.entries or [])])
+        for folder, name in set(re.findall(r"([\w.-]+)/([\w.-]+\.csv)", entries)):
+            if f"`{name}`" not in around or folder[:10] not in around:
+                self.complain(block, f"the text around does not name `{name}` of {folder[:10]}")
 
     def check_text(self, block):
         figures = figures_of(block.text())
