@@ -44,6 +44,7 @@ topk_unit_test(predicates operations/predicates.c)
 target_link_libraries(test_predicates PRIVATE topk_test_cases)
 topk_unit_test(accumulator operations/accumulator.c)
 topk_unit_test(loose_lengths operations/loose_lengths.c)
+topk_unit_test(wide_rows operations/wide_rows.c)
 target_link_libraries(test_loose_lengths PRIVATE topk_test_cases)
 topk_add_unit_test(loose_lengths_8_threads test_loose_lengths cpu 8)
 

@@ -134,7 +134,8 @@ const char *topk_bracket_refuse(const topk_context *context, const struct plan *
 
 double topk_bracket_cost_us(const topk_context *context, const struct plan *plan) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
-    return 20.0 + (0.5 * (double)plan->problem.rows + bytes / 2e4) / context->threads;
+    const double counting = set_up(context, plan).pooled ? 0.0 : 0.0015 * (double)plan->input_elements;
+    return 20.0 + (0.5 * (double)plan->problem.rows + bytes / 2e4 + counting) / context->threads;
 }
 
 size_t topk_bracket_workspace_bytes(const topk_context *context, const struct plan *plan) {

@@ -3,12 +3,12 @@
 
 #include "../short_row.h"
 
-static size_t pool_capacity(size_t n, size_t k, bool pooled, bool wide) {
-    if (pooled) {
-        const size_t wanted = k + n / POOL_SHARE + POOL_SLACK;
-        return wanted < n ? wanted : n;
-    }
-    return wide ? k : 0;
+/* Beyond k the pool takes a ninth of the row's bytes at most, because the bound of CONTRACT.md 7.2 has an
+ * eighth for all that grows with the row. */
+static size_t pool_capacity(size_t n, size_t k, size_t element_bytes, size_t place_bytes) {
+    const size_t ninth = 9 * place_bytes / element_bytes, share = ninth > POOL_SHARE ? ninth : POOL_SHARE;
+    const size_t wanted = k + n / share + POOL_SLACK;
+    return wanted < n ? wanted : n;
 }
 
 struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, int threads,
@@ -22,7 +22,8 @@ struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, i
     const bool sorts = selects && p->order == TOPK_ORDER_BEST_FIRST;
     const bool wide = length_cap > WIDE_ROW;
     struct scratch s = {.threads = threads, .position_bytes = wide ? 8 : 4};
-    s.capacity = pool_capacity(n, k, pooled, wide && selects);
+    const size_t place_bytes = bytes + (selects ? s.position_bytes : 0);
+    s.capacity = pooled ? pool_capacity(n, k, bytes, place_bytes) : wide && selects ? k : 0;
     const size_t pool = words_of(s.capacity) * WORD;
     s.pool_values = arena_take(arena, pool, bytes);
     s.pool_positions = arena_take(arena, selects ? pool : 0, s.position_bytes);
