@@ -40,10 +40,14 @@ endif()
 # One run of the list, in a process that is replaced when a case ends it. Threads may outnumber the cores, so waiting
 # threads must sleep.
 function(topk_case_test name runner disable threads)
-  if(TOPK_SANITIZE MATCHES "thread" AND NOT runner STREQUAL test_cases_shrunk)
-    return() # on one thread there is nothing to be found
+  set(part "")
+  if(TOPK_SANITIZE MATCHES "thread")
+    if(NOT runner STREQUAL test_cases_shrunk)
+      return() # on one thread there is nothing to be found
+    endif()
+    set(part --cases 250) # it is slow
   endif()
-  add_test(NAME ${name} COMMAND ${runner} --jobs 1 --threads ${threads} ${ARGN})
+  add_test(NAME ${name} COMMAND ${runner} --jobs 1 --threads ${threads} ${ARGN} ${part})
   set_tests_properties(${name} PROPERTIES LABELS "${case_labels}"
     ENVIRONMENT "TOPK_CPU_DISABLE=${disable};OMP_WAIT_POLICY=passive;TSAN_OPTIONS=halt_on_error=1")
 endfunction()
@@ -61,3 +65,10 @@ topk_case_test(cases_shrunk_avx512 test_cases_shrunk "" 2 --seed 11)
 topk_case_test(cases_shrunk_avx2 test_cases_shrunk avx512 3 --seed 12)
 topk_case_test(cases_shrunk_scalar test_cases_shrunk avx2 2 --seed 13)
 topk_case_test(cases_shrunk_random test_cases_shrunk "" 2 --seed 14 --random 5000)
+
+if(NOT TOPK_SANITIZE)
+  topk_case_test(cases_quick test_cases "" 2 --seed 15 --largest 20000 --cases 150)
+  topk_case_test(cases_shrunk_quick test_cases_shrunk "" 3 --seed 16 --cases 150)
+  topk_quick(cases_quick test_cases)
+  topk_quick(cases_shrunk_quick test_cases_shrunk)
+endif()

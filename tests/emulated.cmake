@@ -62,3 +62,7 @@ foreach(build plain asan tsan)
   topk_emulated_test(statuses_${build} test_cuda_statuses_${build})
   topk_emulated_test(loose_lengths_${build} test_loose_lengths_${build} cuda)
 endforeach()
+
+topk_emulated_cases(quick plain --seed 28 --largest 1500 --elements 1500 --cases 60)
+topk_quick(simt.cases_quick test_cases_emulated_plain)
+topk_quick(simt.statuses_plain test_cuda_statuses_plain)

@@ -1,7 +1,9 @@
 # Tests that are plain programs over the public interface.
 
-function(topk_add_unit_test name)
-  add_test(NAME ${name} COMMAND ${ARGN})
+# topk_add_unit_test(NAME PROGRAM ARGUMENT...)
+function(topk_add_unit_test name program)
+  add_dependencies(quick ${program})
+  add_test(NAME ${name} COMMAND ${program} ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS "${unit_labels}" ENVIRONMENT "OMP_WAIT_POLICY=passive")
 endfunction()
 

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds and tests the presets that scripts/test names, each as a stage.
+
+While a stage is tested the next one is built, at a lower priority: it takes what the tests leave of the processor. A
+stage that fails keeps no other from running.
+"""
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import xml.etree.ElementTree
+
+STAGES = ["default", "asan", "tsan", "clang-fuzz", "no-openmp", "cuda"]
+OPTIONS = {"cuda": ["-DTOPK_CUDA_ARCHITECTURES=90"]}
+JOBS = str(os.cpu_count())
+
+
+class Step(threading.Thread):
+    """A command in a session of its own: its wall-clock and processor seconds, and whether it failed."""
+
+    def __init__(self, command, output=None):
+        super().__init__(daemon=True)
+        self.start_time = time.monotonic()
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
+                                        stderr=subprocess.STDOUT if output else None, start_new_session=True)
+        self.wall = self.processor = 0.0
+        self.failed = True
+        self.start()
+
+    def run(self):
+        _, status, usage = os.wait4(self.process.pid, 0)
+        self.wall = time.monotonic() - self.start_time
+        self.processor = usage.ru_utime + usage.ru_stime
+        self.failed = status != 0
+
+    def end(self):
+        if self.is_alive():
+            os.killpg(self.process.pid, signal.SIGTERM)
+
+
+class Stage:
+    def __init__(self, name):
+        self.name = name
+        self.configuration = "default" if name == "quick" else name
+        self.log = tempfile.TemporaryFile()
+        self.building = self.testing = None
+        self.passed = self.failed = self.skipped = 0
+
+    def build(self):
+        configure = ["cmake", "--preset", self.configuration, "-DTOPK_WERROR=ON", *OPTIONS.get(self.name, [])]
+        build = ["nice", "cmake", "--build", "--preset", self.name, "--parallel", JOBS]
+        script = '"$@" && exec ' + " ".join(build)
+        self.building = Step(["sh", "-c", script, "sh", *configure], self.log)
+
+    def finish_build(self):
+        self.building.join()
+        if self.building.failed:
+            self.failed += 1
+            self.log.seek(0)
+            sys.stdout.write(self.log.read().decode("utf-8", "replace"))
+        else:
+            self.passed += 1
+        print(f"== {self.name}: {'not ' if self.building.failed else ''}built in {self.building.wall:.0f} s", flush=True)
+        return not self.building.failed
+
+    def test(self):
+        folder = "build" if self.configuration == "default" else "build-" + self.configuration
+        report = os.path.join(os.getcwd(), folder, "tests.xml")
+        if os.path.exists(report):
+            os.remove(report)
+        self.testing = Step(["ctest", "--preset", self.name, "--parallel", JOBS, "--output-junit", report])
+        self.testing.join()
+        self.count(report)
+        print(f"== {self.name}: tested in {self.testing.wall:.0f} s", flush=True)
+
+    def count(self, report):
+        try:
+            numbers = xml.etree.ElementTree.parse(report).getroot().attrib
+        except (OSError, xml.etree.ElementTree.ParseError):
+            numbers = {}
+        tests, failures, skipped, disabled = (int(numbers.get(name, 0))
+                                              for name in ("tests", "failures", "skipped", "disabled"))
+        self.skipped = skipped + disabled
+        self.passed += tests - failures - self.skipped
+        self.failed += max(failures, int(self.testing.failed or tests == 0))
+
+    def end(self):
+        for step in (self.building, self.testing):
+            if step is not None:
+                step.end()
+
+
+def has_nvcc():
+    return shutil.which("nvcc") is not None or os.access("/usr/local/cuda/bin/nvcc", os.X_OK)
+
+
+def run(stages):
+    stages[0].build()
+    for stage, following in zip(stages, [*stages[1:], None]):
+        built = stage.finish_build()
+        if following is not None:
+            following.build()
+        if built:
+            stage.test()
+
+
+def print_times(stages):
+    """Seconds of the clock and of the processor; a build runs beside the tests of the stage before it."""
+    print(f"{'':12}{'build':>8}{'proc.':>8}{'tests':>8}{'proc.':>8}{'passed':>8}{'failed':>8}{'skipped':>8}")
+    for stage in stages:
+        steps = "".join(f"{step.wall:8.0f}{step.processor:8.0f}" if step is not None else f"{'-':>8}{'-':>8}"
+                        for step in (stage.building, stage.testing))
+        print(f"{stage.name:12}{steps}{stage.passed:8}{stage.failed:8}{stage.skipped:8}")
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="scripts/test", description="Builds and tests everything, in stages.")
+    parser.add_argument("--quick", action="store_true", help="one build and a small part of the tests")
+    names = ["quick"] if parser.parse_args().quick else STAGES
+    if "cuda" in names and not has_nvcc():
+        print("== cuda: left out, for there is no nvcc here", flush=True)
+        names = names[:-1]
+    if shutil.which("ccache") is not None: # builds have many objects in common
+        for language in ("C", "CXX", "CUDA"):
+            os.environ.setdefault(f"CMAKE_{language}_COMPILER_LAUNCHER", "ccache")
+    signal.signal(signal.SIGTERM, interrupt)
+    stages = [Stage(name) for name in names]
+    begin = time.monotonic()
+    ended = False
+    try:
+        run(stages)
+        ended = True
+    except BaseException: # the last line comes last
+        traceback.print_exc()
+    for stage in stages:
+        stage.end()
+    print_times(stages)
+    failed = sum(stage.failed for stage in stages)
+    if not ended:
+        failed = max(failed, 1)
+    print(f"{time.monotonic() - begin:.0f} s")
+    print(f"{sum(stage.passed for stage in stages)} passed, {failed} failed", flush=True)
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
