@@ -31,7 +31,7 @@ class Step(threading.Thread):
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output,
                                         stderr=subprocess.STDOUT if output else None, start_new_session=True)
         self.wall = self.processor = 0.0
-        self.failed = True
+        self.runs = self.failed = True
         self.start()
 
     def run(self):
@@ -39,9 +39,10 @@ class Step(threading.Thread):
         self.wall = time.monotonic() - self.start_time
         self.processor = usage.ru_utime + usage.ru_stime
         self.failed = status != 0
+        self.runs = False
 
     def end(self):
-        if self.is_alive():
+        if self.runs:
             os.killpg(self.process.pid, signal.SIGTERM)
 
 

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""scripts/stages.py over a cmake and a ctest that are made up: whatever fails, later stages run, and the end says it.
+
+usage: stages.py ROOT
+"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+CMAKE = """#!/bin/sh
+echo "cmake $*" >>calls
+case "$*" in *"$BAD_BUILD"*) echo "no such luck"; exit 1 ;; esac
+"""
+
+# Ten tests, one of them skipped, and two failures where a stage is to fail.
+CTEST = """#!/bin/sh
+echo "ctest $*" >>calls
+case "$*" in *"$SLOW_TESTS"*) touch slow; sleep 60 ;; esac
+case "$*" in *"$NO_TESTS"*) exit 1 ;; esac
+failures=0
+case "$*" in *"$BAD_TESTS"*) failures=2 ;; esac
+for report; do :; done
+mkdir -p "$(dirname "$report")"
+echo "<testsuite name=\\"x\\" tests=\\"10\\" failures=\\"$failures\\" disabled=\\"0\\" skipped=\\"1\\"/>" >"$report"
+exit $failures
+"""
+
+
+def start(root, folder, **cases):
+    for name, text in (("cmake", CMAKE), ("ctest", CTEST), ("nvcc", "#!/bin/sh\n")):
+        program = pathlib.Path(folder, name)
+        program.write_text(text, encoding="utf-8")
+        program.chmod(0o755)
+    environment = {"BAD_BUILD": "none", "BAD_TESTS": "none", "NO_TESTS": "none", "SLOW_TESTS": "none", **os.environ,
+                   **cases, "PATH": folder + ":" + os.environ["PATH"]}
+    return subprocess.Popen([sys.executable, os.path.join(root, "scripts/stages.py")], cwd=folder, env=environment,
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+def check(root, expected, status, tested, interrupted=False, **cases):
+    with tempfile.TemporaryDirectory() as folder:
+        process = start(root, folder, **cases)
+        while interrupted and not os.path.exists(os.path.join(folder, "slow")):
+            assert process.poll() is None
+        if interrupted:
+            process.send_signal(signal.SIGTERM)
+        output = process.communicate()[0]
+        calls = pathlib.Path(folder, "calls").read_text(encoding="utf-8").splitlines()
+    ran = [call.split()[2] for call in calls if call.startswith("ctest")]
+    assert (output.splitlines()[-1], process.returncode, ran) == (expected, status, tested), output
+
+
+def main():
+    root = sys.argv[1]
+    every = ["default", "asan", "tsan", "clang-fuzz", "no-openmp", "cuda"]
+    check(root, "60 passed, 0 failed", 0, every)
+    check(root, "58 passed, 2 failed", 1, every, BAD_TESTS="default")
+    check(root, "50 passed, 1 failed", 1, [name for name in every if name != "asan"], BAD_BUILD="--preset asan")
+    check(root, "51 passed, 1 failed", 1, every, NO_TESTS="cuda")
+    check(root, "11 passed, 1 failed", 1, ["default", "asan"], SLOW_TESTS="asan", interrupted=True)
+
+
+if __name__ == "__main__":
+    main()
