@@ -149,13 +149,13 @@ typedef enum topk_operation {
 
 typedef enum topk_backend { TOPK_BACKEND_AUTO = 0, TOPK_BACKEND_CPU = 1, TOPK_BACKEND_CUDA = 2 } topk_backend;
 
-/* TOPK_OK if a context of that backend can be created here; else the status that creating one
- * would give, with the reason in topk_last_error(). */
+/* TOPK_OK if a context of that backend can be created here, on some device; else the status that creating
+ * one would give, with the reason in topk_last_error(). */
 TOPK_API topk_status topk_backend_status(topk_backend backend);
 
 typedef struct topk_context_options {
     size_t size;          /* sizeof(topk_context_options) */
-    topk_backend backend; /* AUTO: CUDA where it is available, else the CPU */
+    topk_backend backend; /* AUTO: CUDA where it is available on that device, else the CPU */
     int device;           /* CUDA device ordinal; must be 0 on the CPU */
     int threads;          /* CPU threads per call, 1 to 1024; 0: what OpenMP would use (OMP_NUM_THREADS) */
     /* Decides which elements a method samples; 0: drawn from the system's randomness for each context, so

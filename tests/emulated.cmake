@@ -57,6 +57,11 @@ topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --e
 set(predicates_plain 15) # one in so many
 set(predicates_asan 30)
 set(predicates_tsan 200)
+add_executable(test_devices_emulated cuda/devices_emulated.c)
+target_link_libraries(test_devices_emulated PRIVATE topk_test_support topk_emulated_plain)
+target_include_directories(test_devices_emulated PRIVATE simt/emulation)
+topk_warnings(test_devices_emulated)
+topk_emulated_test(devices test_devices_emulated)
 foreach(build plain asan tsan)
   topk_emulated_test(predicates_${build} test_predicates_${build} cuda ${predicates_${build}})
   topk_emulated_test(statuses_${build} test_cuda_statuses_${build})

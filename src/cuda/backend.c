@@ -38,26 +38,43 @@ static topk_status unavailable(const char *what, int error) {
 /* The oldest device that the kernels are compiled for. */
 enum { MAJOR_MIN = 7, MINOR_MIN = 5 };
 
+static bool is_recent(int major, int minor) {
+    return major * 10 + minor >= MAJOR_MIN * 10 + MINOR_MIN;
+}
+
 static topk_status check_capability(int ordinal) {
     int major = 0, minor = 0;
     const int error = topk_device_capability(ordinal, &major, &minor);
     if (error != 0) {
         return unavailable("the CUDA device does not answer", error);
     }
-    return major * 10 + minor >= MAJOR_MIN * 10 + MINOR_MIN
-               ? TOPK_OK
-               : topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE,
-                           "CUDA device %d has compute capability %d.%d, %d.%d is needed", ordinal, major,
-                           minor, MAJOR_MIN, MINOR_MIN);
+    return is_recent(major, minor) ? TOPK_OK
+                                   : topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE,
+                                               "CUDA device %d has compute capability %d.%d, %d.%d is needed",
+                                               ordinal, major, minor, MAJOR_MIN, MINOR_MIN);
 }
 
-topk_status topk_cuda_status(void) {
+/* If no device will do, the reason is the first one's. */
+static topk_status check_any(void) {
     int count = 0;
     const int error = topk_device_count(&count);
     if (error != 0) {
         return unavailable("no CUDA device", error);
     }
+    for (int ordinal = 0; ordinal < count; ordinal++) {
+        int major = 0, minor = 0;
+        if (topk_device_capability(ordinal, &major, &minor) == 0 && is_recent(major, minor)) {
+            return TOPK_OK;
+        }
+    }
     return count > 0 ? check_capability(0) : topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE, "no CUDA device");
+}
+
+topk_status topk_cuda_status(void) {
+    const int waiting = topk_device_waiting_error();
+    const topk_status status = check_any();
+    topk_device_forget_error(waiting);
+    return status;
 }
 
 /* With the context's device current. */
@@ -78,12 +95,12 @@ static topk_status probe(topk_context *context, struct cuda_leaf *leaf) {
     return TOPK_OK;
 }
 
-topk_status topk_cuda_probe(topk_context *context) {
+static topk_status open_device(topk_context *context) {
     int count = 0;
     int error = topk_device_count(&count);
     topk_status status;
     if (error != 0 || count == 0) {
-        return topk_cuda_status();
+        return check_any();
     }
     if (context->device < 0 || context->device >= count) {
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, there are %d CUDA devices",
@@ -106,6 +123,13 @@ topk_status topk_cuda_probe(topk_context *context) {
     return status;
 }
 
+topk_status topk_cuda_probe(topk_context *context) {
+    const int waiting = topk_device_waiting_error();
+    const topk_status status = open_device(context);
+    topk_device_forget_error(waiting);
+    return status;
+}
+
 void topk_cuda_close(topk_context *context) {
     struct cuda_leaf *leaf = context->leaf;
     topk_device_close(&leaf->handle);
@@ -114,12 +138,16 @@ void topk_cuda_close(topk_context *context) {
 
 topk_status topk_cuda_run(const struct call *call, int (*enqueue)(const struct call *call)) {
     const struct device_handle *handle = &((const struct cuda_leaf *)call->context->leaf)->handle;
+    const int waiting = topk_device_waiting_error();
     int error = topk_device_enter(handle);
     if (error == 0) {
         error = enqueue(call);
         const int left = topk_device_leave(handle);
         error = error != 0 ? error : left;
     }
-    return error == 0 ? TOPK_OK
-                      : topk_fail(TOPK_ERROR_DEVICE, "CUDA error %d: %s", error, topk_device_error(error));
+    if (error == 0) {
+        return TOPK_OK;
+    }
+    topk_device_forget_error(waiting);
+    return topk_fail(TOPK_ERROR_DEVICE, "CUDA error %d: %s", error, topk_device_error(error));
 }

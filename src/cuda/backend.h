@@ -7,7 +7,7 @@
 
 extern const struct backend topk_cuda_backend;
 
-/* TOPK_OK if this build has the backend and this machine a device that it can use. */
+/* TOPK_OK if this build has the backend and this machine any device that it can use. */
 topk_status topk_cuda_status(void);
 
 /* Loads every kernel on device context->device and fills context->leaf and features. Whatever it returns, a

@@ -11,11 +11,7 @@ static TOPK_KERNEL void topk_compiled_for(int) {
 }
 
 int topk_device_count(int *count) {
-    const cudaError_t error = cudaGetDeviceCount(count);
-    if (error != cudaSuccess) {
-        (void)cudaGetLastError(); /* it is returned, and not left for the caller's next check */
-    }
-    return error;
+    return cudaGetDeviceCount(count);
 }
 
 int topk_device_capability(int ordinal, int *major, int *minor) {
@@ -28,7 +24,6 @@ int topk_device_query(int ordinal, struct device_info *info) {
     cudaDeviceProp properties;
     const cudaError_t error = cudaGetDeviceProperties(&properties, ordinal);
     if (error != cudaSuccess) {
-        (void)cudaGetLastError();
         return error;
     }
     (void)snprintf(info->name, sizeof info->name, "%s", properties.name);
@@ -90,7 +85,16 @@ int topk_device_copy(topk_stream stream, void *to, const void *from, size_t byte
     return bytes == 0 ? cudaSuccess : simt_copy_async(stream, to, from, bytes);
 }
 
+int topk_device_waiting_error(void) {
+    return cudaPeekAtLastError();
+}
+
+void topk_device_forget_error(int waiting_before) {
+    if (waiting_before == cudaSuccess) {
+        (void)cudaGetLastError();
+    }
+}
+
 const char *topk_device_error(int error) {
-    (void)cudaGetLastError();
     return cudaGetErrorString((cudaError_t)error);
 }

@@ -49,6 +49,11 @@ int topk_device_zero(topk_stream stream, void *address, size_t bytes);
 /* Enqueues a copy from one place of the device's memory to another. */
 int topk_device_copy(topk_stream stream, void *to, const void *from, size_t bytes);
 
+/* An error that the runtime returns also waits for the thread's next cudaGetLastError(). Which one waits, or
+ * 0; and forgetting what has come since, unless one waited then: that is the caller's. */
+int topk_device_waiting_error(void);
+void topk_device_forget_error(int waiting_before);
+
 const char *topk_device_error(int error);
 
 #ifdef __cplusplus

@@ -1,24 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// The emulated GPU's answers to host code: one device, whose memory is the host's and whose streams are all
-// one.
+// The emulated GPU's answers to host code. Memory is the host's, and streams are all one.
+#include "emulated_device.h"
+
 #include "../../../src/cuda/device.h"
 #include "../../../src/cuda/launch.cuh"
 
 #include <cstdio>
 
-enum { INVALID_DEVICE = 101 };
+enum { NO_DEVICE = 100, INVALID_DEVICE = 101 };
+
+static const int one_device[] = {90};
+static const int *capabilities = one_device;
+static int devices = 1;
+
+int emulated_waiting_error;
+
+void emulated_devices(const int *of_each, int count) {
+    capabilities = of_each;
+    devices = count;
+}
+
+/* As the runtime does. */
+static int fail(int error) {
+    emulated_waiting_error = error;
+    return error;
+}
+
+static bool exists(int ordinal) {
+    return ordinal >= 0 && ordinal < devices;
+}
 
 int topk_device_count(int *count) {
-    *count = 1;
-    return 0;
+    *count = devices;
+    return devices < 0 ? fail(NO_DEVICE) : 0;
 }
 
 int topk_device_query(int ordinal, struct device_info *info) {
-    if (ordinal != 0)
-        return INVALID_DEVICE;
+    if (!exists(ordinal))
+        return fail(INVALID_DEVICE);
     std::snprintf(info->name, sizeof info->name, "emulated GPU");
-    info->major = 9;
-    info->minor = 0;
+    info->major = capabilities[ordinal] / 10;
+    info->minor = capabilities[ordinal] % 10;
     info->sms = 4;
     info->shared_bytes_max = 227 << 10;
     return 0;
@@ -29,14 +51,16 @@ bool topk_device_knows_dependent_launches(void) {
 }
 
 int topk_device_capability(int ordinal, int *major, int *minor) {
-    *major = 9;
-    *minor = 0;
-    return ordinal == 0 ? 0 : INVALID_DEVICE;
+    if (!exists(ordinal))
+        return fail(INVALID_DEVICE);
+    *major = capabilities[ordinal] / 10;
+    *minor = capabilities[ordinal] % 10;
+    return 0;
 }
 
 int topk_device_open(int ordinal, struct device_handle *handle) {
     handle->ordinal = ordinal;
-    return ordinal == 0 ? 0 : INVALID_DEVICE;
+    return exists(ordinal) ? 0 : fail(INVALID_DEVICE);
 }
 
 void topk_device_close(struct device_handle *) {
@@ -56,6 +80,15 @@ int topk_device_zero(topk_stream stream, void *address, size_t bytes) {
 
 int topk_device_copy(topk_stream stream, void *to, const void *from, size_t bytes) {
     return bytes == 0 ? 0 : simt_copy_async(stream, to, from, bytes);
+}
+
+int topk_device_waiting_error(void) {
+    return emulated_waiting_error;
+}
+
+void topk_device_forget_error(int waiting_before) {
+    if (waiting_before == 0)
+        emulated_waiting_error = 0;
 }
 
 const char *topk_device_error(int) {

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Machines with devices that are too old, or none: which contexts there are, that AUTO is on CUDA wherever
+ * CUDA serves, and that no error of the runtime is left behind. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "emulated_device.h"
+
+/* Creates a context and compares its status; returns its backend, AUTO if there is none. */
+static topk_backend created(topk_backend backend, int device, topk_status wanted) {
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
+    topk_context *context;
+    options.backend = backend;
+    options.device = device;
+    if (CHECK_STATUS(wanted, topk_context_create(&options, &context)) && wanted == TOPK_OK) {
+        CHECK_STATUS(TOPK_OK, topk_context_query(context, &properties));
+        CHECK(properties.device == device);
+    }
+    topk_context_destroy(context);
+    CHECK(emulated_waiting_error == 0);
+    return properties.backend;
+}
+
+typedef struct machine {
+    int capabilities[3], count; /* 10 x major + minor; below 0: no driver */
+    topk_status status;         /* of the backend */
+    topk_status cuda[3];        /* of a context on each device, whether there is one or not */
+    topk_status automatic[3];
+} machine;
+
+static const machine machines[] = {
+    {{90},
+     1,
+     TOPK_OK,
+     {TOPK_OK, TOPK_ERROR_OUT_OF_RANGE, TOPK_ERROR_OUT_OF_RANGE},
+     {TOPK_OK, TOPK_ERROR_OUT_OF_RANGE, TOPK_ERROR_OUT_OF_RANGE}},
+    {{70, 75},
+     2,
+     TOPK_OK,
+     {TOPK_ERROR_BACKEND_UNAVAILABLE, TOPK_OK, TOPK_ERROR_OUT_OF_RANGE},
+     {TOPK_OK, TOPK_OK, TOPK_ERROR_OUT_OF_RANGE}},
+    {{90, 61, 80},
+     3,
+     TOPK_OK,
+     {TOPK_OK, TOPK_ERROR_BACKEND_UNAVAILABLE, TOPK_OK},
+     {TOPK_OK, TOPK_ERROR_OUT_OF_RANGE, TOPK_OK}},
+    {{70, 61},
+     2,
+     TOPK_ERROR_BACKEND_UNAVAILABLE,
+     {TOPK_ERROR_BACKEND_UNAVAILABLE, TOPK_ERROR_BACKEND_UNAVAILABLE, TOPK_ERROR_OUT_OF_RANGE},
+     {TOPK_OK, TOPK_ERROR_OUT_OF_RANGE, TOPK_ERROR_OUT_OF_RANGE}},
+    {{0},
+     0,
+     TOPK_ERROR_BACKEND_UNAVAILABLE,
+     {TOPK_ERROR_BACKEND_UNAVAILABLE, TOPK_ERROR_BACKEND_UNAVAILABLE, TOPK_ERROR_BACKEND_UNAVAILABLE},
+     {TOPK_OK, TOPK_ERROR_OUT_OF_RANGE, TOPK_ERROR_OUT_OF_RANGE}},
+    {{0},
+     -1,
+     TOPK_ERROR_BACKEND_UNAVAILABLE,
+     {TOPK_ERROR_BACKEND_UNAVAILABLE, TOPK_ERROR_BACKEND_UNAVAILABLE, TOPK_ERROR_BACKEND_UNAVAILABLE},
+     {TOPK_OK, TOPK_ERROR_OUT_OF_RANGE, TOPK_ERROR_OUT_OF_RANGE}},
+};
+
+static void check_machine(const machine *m) {
+    emulated_devices(m->capabilities, m->count);
+    CHECK_STATUS(m->status, topk_backend_status(TOPK_BACKEND_CUDA));
+    CHECK_STATUS(TOPK_OK, topk_backend_status(TOPK_BACKEND_AUTO));
+    CHECK(emulated_waiting_error == 0);
+    for (int device = 0; device < 3; device++) {
+        (void)created(TOPK_BACKEND_CUDA, device, m->cuda[device]);
+        const topk_backend best = created(TOPK_BACKEND_AUTO, device, m->automatic[device]);
+        CHECK((best == TOPK_BACKEND_CUDA) == (m->cuda[device] == TOPK_OK));
+    }
+}
+
+/* What waits for the caller's next cudaGetLastError() is not cleared. */
+static void check_waiting_error(void) {
+    enum { CALLERS = 2 };
+    emulated_devices(NULL, -1);
+    emulated_waiting_error = CALLERS;
+    CHECK_STATUS(TOPK_ERROR_BACKEND_UNAVAILABLE, topk_backend_status(TOPK_BACKEND_CUDA));
+    CHECK(emulated_waiting_error != 0);
+    emulated_devices(machines[0].capabilities, 1);
+    emulated_waiting_error = CALLERS;
+    CHECK_STATUS(TOPK_OK, topk_backend_status(TOPK_BACKEND_CUDA));
+    CHECK(emulated_waiting_error == CALLERS);
+    topk_context *context;
+    CHECK_STATUS(TOPK_OK, topk_context_create(NULL, &context));
+    topk_context_destroy(context);
+    CHECK(emulated_waiting_error == CALLERS);
+}
+
+int main(void) {
+    unsetenv("TOPK_METHOD");
+    for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
+        check_machine(&machines[m]);
+    }
+    check_waiting_error();
+    return check_report();
+}

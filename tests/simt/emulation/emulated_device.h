@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The devices that host code finds where the GPU is emulated: one of compute capability 9.0, unless a test
+ * asks for others. Kernels run alike on all. */
+#ifndef TOPK_TESTS_EMULATED_DEVICE_H
+#define TOPK_TESTS_EMULATED_DEVICE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* `capabilities`: 10 x major + minor of each; it stays the caller's. With a count below 0 the driver refuses.
+ */
+void emulated_devices(const int *capabilities, int count);
+
+/* What waits for the host's next cudaGetLastError(). */
+extern int emulated_waiting_error;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
