@@ -24,7 +24,7 @@ foreach(name predicates loose_lengths)
 endforeach()
 
 # Streams, graphs, devices.
-add_library(topk_test_cuda STATIC cuda/trial_cuda.c cuda/spin_cuda.c cuda/spin.cu cuda/expected.c
+add_library(topk_test_cuda STATIC cuda/trial_cuda.c cuda/spin_cuda.c cuda/spin.cu cuda/follow.cu cuda/expected.c
   support/device_cuda.c)
 target_include_directories(topk_test_cuda PUBLIC cuda)
 target_link_libraries(topk_test_cuda PUBLIC topk_test_support topk CUDA::cudart_static)
@@ -38,7 +38,7 @@ endfunction()
 
 topk_cuda_program(statuses cuda/statuses.c)
 topk_gpu_test(statuses test_cuda_statuses)
-foreach(name concurrency devices)
+foreach(name concurrency devices errors followers)
   topk_cuda_program(${name} cuda/${name}_cuda.c)
   topk_gpu_test(${name} test_cuda_${name})
 endforeach()

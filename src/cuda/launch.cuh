@@ -20,7 +20,8 @@ struct simt_launch_shape {
 
 /* The kernel of a dependent launch calls simt_wait_predecessor before it touches memory, and must have been
  * compiled for an architecture that knows of it: see simt_architecture. The first launch of a call into the
- * library is not dependent, since what comes before it is not known. */
+ * library is not dependent, since what comes before it is not known; and the last does not call
+ * simt_allow_successor, since what comes after it is not known either. */
 
 #ifdef __CUDACC__
 

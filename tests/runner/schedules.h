@@ -18,6 +18,9 @@ bool schedules_exist(void);
 /* Of the launches that follow. */
 void schedules_seed(uint64_t seed);
 
+/* Whether a dependent launch behind the last call could start before the call's work is done. */
+bool schedules_may_start_early(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,3 +8,7 @@ bool schedules_exist(void) {
 void schedules_seed(uint64_t seed) {
     (void)seed;
 }
+
+bool schedules_may_start_early(void) {
+    return false;
+}

@@ -10,3 +10,7 @@ bool schedules_exist(void) {
 void schedules_seed(uint64_t seed) {
     simt_runtime::seed(seed);
 }
+
+bool schedules_may_start_early(void) {
+    return simt_runtime::may_start_early();
+}

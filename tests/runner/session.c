@@ -97,6 +97,10 @@ static void call_once(session *s, const instance *i, const run_operation *operat
     enter(s, call, s->calls + 1);
     schedules_seed(schedule);
     run_result begun = run_begin(s->context, operation, i, &s->backend->methods[method], &call->run);
+    if (schedules_may_start_early()) {
+        count(s, call,
+              run_fail("a dependent launch of the caller's could start before the call's last launch ends"));
+    }
     if (begun != RUN_PASSED) {
         count(s, call, begun);
     } else if (++s->calls == device_calls_at_once() || s->calls == CALLS_AT_ONCE) {

@@ -239,6 +239,10 @@ static void test_dependent_launches() {
         from = to;
         shape.dependent = simt_architecture(relay) >= 90;
     }
+#ifndef __CUDACC__
+    if (!simt_runtime::may_start_early())
+        require_success(-1, "relay allows a successor");
+#endif
     check("relay", even.read(), expected);
 }
 

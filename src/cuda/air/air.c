@@ -358,19 +358,22 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
     const bool fused = fuses(plan, s->passes);
     /* Nothing waits for the last filter where the last pass settles all rows, whatever they hold. */
     const bool is_settled = fused && args->ties_free && s->output != AIR_IN_ORDER;
+    const bool filtered_last = s->output != AIR_KTH && !is_settled, sorted_last = s->output == AIR_SORTED;
     int error = 0;
     for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
         args->fuses = fused && pass + 1 == s->passes;
         args->this_digit = undecided < s->digit_bits ? undecided : s->digit_bits;
         args->shift = undecided -= args->this_digit;
+        args->has_successor = pass + 1 < s->passes || filtered_last || sorted_last;
         grid.blocks = pass == 0 ? s->first_blocks : s->blocks;
         error = pass == 0 ? kernels->first(&grid, args) : kernels->next(&grid, args);
         grid.dependent = device_of(call->context)->dependent_launch;
     }
-    if (error == 0 && s->output != AIR_KTH && !is_settled) {
+    args->has_successor = sorted_last;
+    if (error == 0 && filtered_last) {
         error = kernels->last(&grid, args);
     }
-    if (error == 0 && s->output == AIR_SORTED) {
+    if (error == 0 && sorted_last) {
         error = launch_sort(call, &grid, args);
     }
     return error;

@@ -61,8 +61,9 @@ struct air_args {
     enum air_output output;
     bool ties_free;
     bool stop_early;
-    bool wide;      /* positions have 64 bits */
-    bool two_words; /* entries have: entries.cuh */
+    bool has_successor; /* the next launch is the same call's: it may start early */
+    bool wide;          /* positions have 64 bits */
+    bool two_words;     /* entries have: entries.cuh */
     uint32_t digit_bits;
     uint32_t shift;           /* of this pass's digit */
     uint32_t this_digit;      /* bits of this pass's digit */

@@ -109,7 +109,8 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_last(struct air
     simt_arena arena = simt_shared_arena();
     block_shared<Element> s = carve_block<Element>(arena, AIR_THREADS / SIMT_WARP, 0);
     simt_wait_predecessor();
-    simt_allow_successor();
+    if (a.has_successor)
+        simt_allow_successor();
     const element_filter<Element, WHERE> filter = element_filter<Element, WHERE>::of(a);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         last_of_row(a, row, filter, s);

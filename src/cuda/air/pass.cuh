@@ -149,7 +149,8 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS,
     if (WHERE && simt_thread() == 0)
         s.bins[OTHER_BIN] = 0;
     simt_wait_predecessor();
-    simt_allow_successor();
+    if (a.has_successor)
+        simt_allow_successor();
     const element_filter<Element, WHERE> filter = element_filter<Element, WHERE>::of(a);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         first_pass(a, row, filter, s);
@@ -342,7 +343,8 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_next(struct air
     block_shared<Element> s = carve_block<Element>(arena, AIR_THREADS / SIMT_WARP, a.block_candidates);
     clear_bins(s.bins, 1u << a.this_digit);
     simt_wait_predecessor();
-    simt_allow_successor();
+    if (a.has_successor)
+        simt_allow_successor();
     const element_filter<Element, WHERE> filter = element_filter<Element, WHERE>::of(a);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         next_pass<FUSED>(a, row, filter, s);

@@ -178,7 +178,7 @@ static struct compact_args args_of(const struct call *call, const struct buffers
 /* Launches of a call, one after the other, until one fails. */
 struct launches {
     const struct call *call;
-    const struct compact_args *args;
+    struct compact_args *args;
     bool dependent; /* the next launch may be: the one before it is ours */
     int error;
 };
@@ -210,6 +210,7 @@ static void launch_prepare(struct launches *l, bool starts) {
 static void launch_mask(struct launches *l) {
     const int64_t chunks = elements_of(l->call->plan) / COMPACT_CHUNK + 1;
     launch_prepare(l, !l->args->dense);
+    l->args->has_successor = has_phases(l->call->plan);
     launch(l, kernels_of(l->call)->mask, chunks / (COMPACT_CHUNK_THREADS / 32) + 1,
            l->args->dense ? COMPACT_CHUNK_BLOCKS_PER_SM : COMPACT_RAGGED_BLOCKS_PER_SM);
 }

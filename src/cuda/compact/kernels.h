@@ -27,9 +27,10 @@ struct compact_args {
     struct compact_match match;
     struct compact_bounds bounds;
     struct compact_match *found_match; /* what compact_prepare makes of the bounds */
-    bool dense;      /* rows lie in memory without gaps, all of length_max: there are no starts */
-    int64_t total;   /* elements, if dense */
-    int64_t *starts; /* rows + 1, by compact_prepare */
+    bool dense;         /* rows lie in memory without gaps, all of length_max: there are no starts */
+    int64_t total;      /* elements, if dense */
+    int64_t *starts;    /* rows + 1, by compact_prepare */
+    bool has_successor; /* the next launch is the same call's: it may start early */
     uint32_t value_bytes;
     int64_t capacity;
     int64_t *offsets;    /* or NULL */

@@ -108,7 +108,8 @@ TOPK_DEVICE void mask_ragged(const struct compact_args &a, const compact_source<
 template <typename Source>
 TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_mask(struct compact_args a) {
     simt_wait_predecessor();
-    simt_allow_successor();
+    if (a.has_successor)
+        simt_allow_successor();
     mask_dense(a, source_of(a, (Source *)nullptr));
 }
 
@@ -116,7 +117,6 @@ template <typename Source>
 TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS,
                         COMPACT_RAGGED_BLOCKS_PER_SM) void compact_mask_ragged(struct compact_args a) {
     simt_wait_predecessor();
-    simt_allow_successor();
     mask_ragged(a, source_of(a, (Source *)nullptr));
 }
 

@@ -20,6 +20,7 @@ struct sort_args {
     void *kth; /* the outputs of kth */
     int64_t *better, *equal;
     bool is_kth;
+    bool has_successor;          /* the next launch is the same call's: it may start early */
     bool is_found;               /* the lists hold min(k, length) elements of each row, not all of it */
     const int64_t *found_counts; /* if not NULL: but no more than these */
     bool wide;                   /* positions have 64 bits */

@@ -277,7 +277,8 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_p
     simt_arena arena = simt_shared_arena();
     struct sort_pass_shared<Element> s = carve_pass<Element>(arena);
     simt_wait_predecessor();
-    simt_allow_successor();
+    if (a.has_successor)
+        simt_allow_successor();
     while (true) {
         if (simt_thread() == 0)
             s.tile[0] = take_tile<Element>(a);

@@ -74,7 +74,6 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_ROW_THREADS, 1) void so
     simt_arena arena = simt_shared_arena();
     struct sort_row_shared<Element> s = carve_row<Element>(arena, simt_threads());
     simt_wait_predecessor();
-    simt_allow_successor();
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
         struct row r = row_of(a, row);
         struct sort_list<Element> l = list_of<Element>(a, row, r);

@@ -210,6 +210,7 @@ static int sort_group(const struct call *call, const struct strategy *s, const s
     error = error != 0 ? error : kernels->count(&counting, args);
     for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
         args->pass = pass;
+        args->has_successor = pass + 1 < s->passes || s->is_kth;
         args->ticket = b->tickets + pass;
         args->states = b->states[pass % 2];
         args->next_states = pass + 1 < s->passes ? b->states[1 - pass % 2] : NULL;

@@ -16,6 +16,10 @@ int launch(const simt_launch_shape &shape, void (*thread)(const void *), const v
 /* How long a thread may run without letting others run, of CPU time: 10 s without a call. */
 void longest_turn(uint32_t milliseconds);
 
+/* Whether a dependent launch, were it enqueued now, could start before all work is done: what was enqueued
+ * last is a launch that has called simt_allow_successor. */
+bool may_start_early();
+
 /* The host enqueued something else than a launch. */
 void after_other_work();
 

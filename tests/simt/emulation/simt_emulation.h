@@ -64,7 +64,7 @@ inline void simt_wait_predecessor() {
 }
 
 inline void simt_allow_successor() {
-    simt_runtime::yield();
+    simt_runtime::allow_successor();
 }
 
 #include "simt_emulated_atomic.h"

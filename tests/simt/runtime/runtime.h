@@ -40,6 +40,8 @@ void yield();
 
 /* The running thread may touch global memory from now on, if its launch is dependent. */
 void wait_predecessor();
+/* A dependent launch after the running one may start before its end. */
+void allow_successor();
 /* An access of that many bytes of global memory. */
 void before_access(const void *address, size_t bytes);
 /* The load about to be done goes through the read-only cache. */

@@ -214,11 +214,20 @@ static bool fits(const simt_launch_shape &shape) {
            cluster <= largest_cluster && shape.blocks % cluster == 0 && cluster <= resident_blocks(shape);
 }
 
-/* What was enqueued last is a launch. */
-static bool launched_before;
+/* What was enqueued last is a launch; which has allowed a successor. */
+static bool launched_before, successor_allowed;
 
 void after_other_work() {
-    launched_before = false;
+    launched_before = successor_allowed = false;
+}
+
+void allow_successor() {
+    successor_allowed = true;
+    yield();
+}
+
+bool may_start_early() {
+    return successor_allowed;
 }
 
 int launch(const simt_launch_shape &shape, void (*body)(const void *), const void *argument,
@@ -243,6 +252,7 @@ int launch(const simt_launch_shape &shape, void (*body)(const void *), const voi
     now->argument = argument;
     now->argument_bytes = argument_bytes;
     now->seed = random_state = next_seed();
+    successor_allowed = false;
     release_token(now->began);
     open_read_only_cache(shape.dependent && launched_before);
     begin_watch();
