@@ -15,6 +15,9 @@ topk_tree_test(stages stages.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(figures figures/figures.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(timeline ../bench/timeline.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(mutants ../../scripts/mutants --check)
+if(TOPK_HAS_CUDA)
+  topk_tree_test(ptx ptx.py ${CMAKE_CUDA_COMPILER} ${PROJECT_SOURCE_DIR})
+endif()
 
 # A sanitizer adds symbols of its own, and its runtime would have to be loaded into Python.
 if(NOT TOPK_SANITIZE)

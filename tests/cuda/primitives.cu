@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The primitives of simt.cuh, each in a kernel of its own. tests/tree/ptx.py compiles this file to PTX and
+ * compares the instructions of each kernel, as far as they touch memory or other threads, with the comment
+ * before it. "portable:" begins what the path for older GPUs has instead.
+ *
+ * Where a primitive orders memory, the kernel writes *data before it and after it. If the compiler were free
+ * to move the first store, it would leave it out. */
+#include "simt.cuh"
+
+struct primitive_args {
+    uint32_t *data, *out, *word;
+    uint64_t *out64, *word64;
+};
+
+#define PRIMITIVE(name) extern "C" TOPK_KERNEL void name(struct primitive_args a)
+
+TOPK_DEVICE simt_shared<uint32_t> shared_words(void) {
+    simt_arena arena = simt_shared_arena();
+    return simt_carve<uint32_t>(arena, 64);
+}
+
+/* ---- Barriers ---- */
+
+/* st.global.u32 bar.sync st.global.u32 */
+PRIMITIVE(block_sync) {
+    *a.data = 1;
+    simt_block_sync();
+    *a.data = 2;
+}
+
+/* ld.global.u32 st.global.u32 bar.red.popc.u32 st.global.u32 st.global.u32 */
+PRIMITIVE(block_count) {
+    bool voted = *a.word == 3;
+    *a.data = 1;
+    *a.out = simt_block_count(voted);
+    *a.data = 2;
+}
+
+/* st.global.u32 bar.warp.sync st.global.u32 */
+PRIMITIVE(warp_sync) {
+    *a.data = 1;
+    simt_warp_sync(SIMT_ALL_LANES);
+    *a.data = 2;
+}
+
+/* st.global.u32 barrier.cluster.arrive barrier.cluster.wait st.global.u32
+ * portable: st.global.u32 bar.sync st.global.u32 */
+PRIMITIVE(cluster_sync) {
+    *a.data = 1;
+    simt_cluster_sync();
+    *a.data = 2;
+}
+
+/* st.global.u32 bar.sync fence.acq_rel.gpu atom.global.add.u32 ld.relaxed.gpu.b32 fence.acq_rel.gpu bar.sync
+ * st.global.u32 */
+PRIMITIVE(grid_sync) {
+    *a.data = 1;
+    simt_grid_sync(a.word);
+    *a.data = 2;
+}
+
+/* st.global.u32 griddepcontrol.wait st.global.u32
+ * portable: st.global.u32 */
+PRIMITIVE(wait_predecessor) {
+    *a.data = 1;
+    simt_wait_predecessor();
+    *a.data = 2;
+}
+
+/* st.global.u32 griddepcontrol.launch_dependents st.global.u32
+ * portable: st.global.u32 */
+PRIMITIVE(allow_successor) {
+    *a.data = 1;
+    simt_allow_successor();
+    *a.data = 2;
+}
+
+/* ---- Order ---- */
+
+/* st.global.u32 fence.acq_rel.cta st.global.u32 */
+PRIMITIVE(fence_block) {
+    *a.data = 1;
+    simt_fence_block();
+    *a.data = 2;
+}
+
+/* st.global.u32 fence.acq_rel.gpu st.global.u32 */
+PRIMITIVE(fence_device) {
+    *a.data = 1;
+    simt_fence_device();
+    *a.data = 2;
+}
+
+/* st.global.u32 atom.acq_rel.gpu.add.u32 st.global.u32 st.global.u32 */
+PRIMITIVE(atomic_ticket) {
+    *a.data = 1;
+    *a.out = simt_atomic_ticket(a.word);
+    *a.data = 2;
+}
+
+/* st.global.u32 ld.acquire.gpu.b32 st.global.u32 ld.acquire.gpu.b64 st.global.u32 */
+PRIMITIVE(load_acquire) {
+    *a.data = 1;
+    uint32_t word = simt_load_acquire(a.word);
+    *a.data = 2;
+    *a.data = word + (uint32_t)simt_load_acquire(a.word64);
+}
+
+/* st.global.u32 st.release.gpu.b32 st.global.u32 st.release.gpu.b64 st.global.u32 */
+PRIMITIVE(store_release) {
+    *a.data = 1;
+    simt_store_release(a.word, 5);
+    *a.data = 2;
+    simt_store_release(a.word64, 5);
+    *a.data = 3;
+}
+
+/* st.global.u32 ld.relaxed.gpu.b32 st.global.u32 ld.relaxed.gpu.b64 st.global.u32 */
+PRIMITIVE(load_relaxed) {
+    *a.data = 1;
+    uint32_t word = simt_load_relaxed(a.word);
+    *a.data = 2;
+    *a.data = word + (uint32_t)simt_load_relaxed(a.word64);
+}
+
+/* st.global.u32 st.relaxed.gpu.b32 st.global.u32 st.relaxed.gpu.b64 st.global.u32 */
+PRIMITIVE(store_relaxed) {
+    *a.data = 1;
+    simt_store_relaxed(a.word, 5);
+    *a.data = 2;
+    simt_store_relaxed(a.word64, 5);
+    *a.data = 3;
+}
+
+/* ---- Atomics: of device scope and relaxed, which is what PTX takes them for where it says nothing ---- */
+
+/* atom.global.add.u32 st.global.u32 atom.global.add.u64 st.global.u64 */
+PRIMITIVE(atomic_add) {
+    *a.out = simt_atomic_add(a.word, 5u);
+    *a.out64 = simt_atomic_add(a.word64, (uint64_t)5);
+}
+
+/* atom.global.min.u32 st.global.u32 atom.global.min.u64 st.global.u64 */
+PRIMITIVE(atomic_min) {
+    *a.out = simt_atomic_min(a.word, 5u);
+    *a.out64 = simt_atomic_min(a.word64, (uint64_t)5);
+}
+
+/* atom.global.max.u32 st.global.u32 atom.global.max.u64 st.global.u64 */
+PRIMITIVE(atomic_max) {
+    *a.out = simt_atomic_max(a.word, 5u);
+    *a.out64 = simt_atomic_max(a.word64, (uint64_t)5);
+}
+
+/* atom.global.or.b32 st.global.u32 atom.global.or.b64 st.global.u64 */
+PRIMITIVE(atomic_or) {
+    *a.out = simt_atomic_or(a.word, 5u);
+    *a.out64 = simt_atomic_or(a.word64, (uint64_t)5);
+}
+
+/* atom.global.exch.b32 st.global.u32 atom.global.exch.b64 st.global.u64 */
+PRIMITIVE(atomic_exchange) {
+    *a.out = simt_atomic_exchange(a.word, 5u);
+    *a.out64 = simt_atomic_exchange(a.word64, (uint64_t)5);
+}
+
+/* atom.global.cas.b32 st.global.u32 atom.global.cas.b64 st.global.u64 */
+PRIMITIVE(atomic_cas) {
+    *a.out = simt_atomic_cas(a.word, 5u, 6u);
+    *a.out64 = simt_atomic_cas(a.word64, (uint64_t)5, (uint64_t)6);
+}
+
+/* atom.shared.add.u32 st.global.u32 */
+PRIMITIVE(atomic_add_shared) {
+    *a.out = simt_atomic_add(&shared_words()[3], 5u);
+}
+
+/* ---- Ways to memory ---- */
+
+/* ld.global.v4.u32 st.global.v4.u32 */
+PRIMITIVE(load16) {
+    simt_store16(a.out, simt_load16(a.data));
+}
+
+/* ld.global.cs.v4.u32 st.global.v4.u32 */
+PRIMITIVE(load16_stream) {
+    simt_store16(a.out, simt_load16_stream(a.data));
+}
+
+/* ld.global.nc.v4.u32 st.global.v4.u32 */
+PRIMITIVE(load16_read_only) {
+    simt_store16(a.out, simt_load16_read_only(a.data));
+}
+
+/* ld.global.nc.u32 st.global.u32 */
+PRIMITIVE(load_read_only) {
+    *a.out = simt_load_read_only(a.data);
+}
+
+/* ld.shared.u32 st.global.u32 */
+PRIMITIVE(shared_part) {
+    *a.out = simt_shared_part(shared_words(), 8, 8)[3];
+}
+
+/* mapa.u64 ld.u32 st.global.u32
+ * portable: ld.shared.u32 st.global.u32 */
+PRIMITIVE(shared_of_rank) {
+    *a.out = simt_shared_of_rank(shared_words(), simt_cluster_size() - 1 - simt_cluster_rank())[3];
+}
+
+/* ld.global.u32 ld.global.u16 st.shared.u16 st.shared.u16 st.global.u32 */
+PRIMITIVE(appender) {
+    simt_arena arena = simt_shared_arena();
+    simt_appender list = simt_append_at(simt_carve<uint16_t>(arena, 64), 4);
+    list.append_if(*a.data, (uint16_t)*a.word);
+    list.prepend(3);
+    *a.out = list.address;
+}
+
+/* ---- Warp operations ---- */
+
+/* ld.global.u32 shfl.sync.idx.b32 st.global.u32 */
+PRIMITIVE(shuffle) {
+    *a.out = simt_shuffle(SIMT_ALL_LANES, *a.data, 3);
+}
+
+/* ld.global.u32 shfl.sync.up.b32 st.global.u32 */
+PRIMITIVE(shuffle_up) {
+    *a.out = simt_shuffle_up(SIMT_ALL_LANES, *a.data, 3);
+}
+
+/* ld.global.u32 shfl.sync.down.b32 st.global.u32 */
+PRIMITIVE(shuffle_down) {
+    *a.out = simt_shuffle_down(SIMT_ALL_LANES, *a.data, 3);
+}
+
+/* ld.global.u32 shfl.sync.bfly.b32 st.global.u32 */
+PRIMITIVE(shuffle_xor) {
+    *a.out = simt_shuffle_xor(SIMT_ALL_LANES, *a.data, 3);
+}
+
+/* ld.global.u32 shfl.sync.up.b32 st.global.u32 */
+PRIMITIVE(add_lane_before) {
+    *a.out = simt_add_lane_before(*a.data, 3);
+}
+
+/* ld.global.u32 vote.sync.ballot.b32 st.global.u32 */
+PRIMITIVE(ballot) {
+    *a.out = simt_ballot(SIMT_ALL_LANES, *a.data == 3);
+}
+
+/* ld.global.u32 vote.sync.any.pred st.global.u32 */
+PRIMITIVE(any) {
+    *a.out = simt_any(SIMT_ALL_LANES, *a.data == 3);
+}
+
+/* ld.global.u32 vote.sync.all.pred st.global.u32 */
+PRIMITIVE(all) {
+    *a.out = simt_all(SIMT_ALL_LANES, *a.data == 3);
+}
+
+/* ld.global.u32 match.any.sync.b32 st.global.u32 ld.global.u64 match.any.sync.b64 st.global.u32 */
+PRIMITIVE(match_any) {
+    *a.out = simt_match_any(SIMT_ALL_LANES, *a.data);
+    *a.out = simt_match_any(SIMT_ALL_LANES, *a.word64);
+}
+
+/* ld.global.u32 redux.sync.add.u32 redux.sync.min.u32 redux.sync.max.u32 redux.sync.or.b32 redux.sync.and.b32
+ * st.global.u32
+ * portable: ld.global.u32 shfl.sync.bfly.b32*25 st.global.u32 */
+PRIMITIVE(reductions) {
+    const uint32_t all = SIMT_ALL_LANES;
+    uint32_t value = simt_reduce_max(all, simt_reduce_min(all, simt_reduce_add(all, *a.data) + 1) + 2) + 3;
+    *a.out = simt_reduce_and(all, simt_reduce_or(all, value) + 4);
+}

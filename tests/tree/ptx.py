@@ -1,0 +1,80 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the primitives of simt.cuh become: a fence that a header promises must be in the PTX.
+
+Compiles tests/cuda/primitives.cu, for the GPUs that have all that simt.cuh knows of and for the portable path, and
+compares each kernel's instructions with the comment before it. Needs nvcc and no GPU.
+
+usage: ptx.py NVCC SOURCE_DIR
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+KERNEL = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\nPRIMITIVE\((\w+)\)")
+ENTRY = re.compile(r"\.entry (\w+)\(.*?\n\}", re.DOTALL)
+INSTRUCTION = re.compile(r"^\s*(?:@!?%?\w+\s+)?\{?\s*([a-z][\w.:]*)[\s;]", re.MULTILINE)
+COUNTS = re.compile(r"(ld|st|atom|red|fence|membar|bar|barrier|shfl|vote|match|redux|griddepcontrol|mapa)\b")
+DEFINED = re.compile(r"^(?:template <[^>]*> )?TOPK_DEVICE [^;{]*?\b(simt_\w+)\(", re.MULTILINE)
+
+# Coordinates, bits and parts of other primitives: they neither touch memory nor meet anyone.
+NO_PRIMITIVES = re.compile(r"simt_(threads?|lane|warps?|blocks?|blocks?_y|popc|clz|ffs|from_native|combine_lanes)$")
+
+# Another spelling of the same.
+SAME = {"barrier.sync.aligned": "bar.sync", "barrier.red.popc.aligned.u32": "bar.red.popc.u32"}
+
+
+def repeated(words):
+    """The instructions of a comment; a*3 stands for three of them."""
+    for word in words.split():
+        name, _, times = word.partition("*")
+        yield from [name] * int(times or 1)
+
+
+def expectations(source, portable):
+    found = {}
+    for comment, name in KERNEL.findall(source):
+        text = re.sub(r"^ \*", "", comment, flags=re.MULTILINE)
+        usual, _, other = text.partition("portable:")
+        found[name] = list(repeated(other if portable and other else usual))
+    return found
+
+
+def instructions(ptx):
+    for entry in ENTRY.finditer(ptx):
+        names = (SAME.get(name, name) for name in INSTRUCTION.findall(entry.group(0)))
+        yield entry.group(1), [n for n in names if COUNTS.match(n) and not n.startswith("ld.param")]
+
+
+def compile_to_ptx(nvcc, root, source, options):
+    command = [nvcc, "-ptx", "-std=c++17", "-I", root / "src/cuda", *options, "-o", "-", source]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
+    return done.stdout
+
+
+def unused_primitives(root, source):
+    for header in sorted((root / "src/cuda/simt").glob("*.cuh")):
+        for name in sorted(set(DEFINED.findall(header.read_text()))):
+            if not NO_PRIMITIVES.match(name) and not re.search(rf"\b{name}\b", source.read_text()):
+                yield f"{header.name}: {name} has no kernel in {source.name}"
+
+
+def main():
+    nvcc, root = sys.argv[1], pathlib.Path(sys.argv[2])
+    source = root / "tests/cuda/primitives.cu"
+    wrong = list(unused_primitives(root, source))
+    for portable, options in ((False, ["-arch=compute_90"]), (True, ["-arch=compute_90", "-DTOPK_PORTABLE"]),
+                              (True, ["-arch=compute_75"])):
+        expected = expectations(source.read_text(), portable)
+        got = dict(instructions(compile_to_ptx(nvcc, root, source, options)))
+        for name in sorted(expected.keys() | got.keys()):
+            if expected.get(name) != got.get(name):
+                wrong.append(f"{name} {' '.join(options)}: {got.get(name)}, not {expected.get(name)}")
+    print("\n".join(wrong) or f"{len(expected)} kernels have the instructions that they should have")
+    sys.exit(bool(wrong))
+
+
+main()
