@@ -14,5 +14,7 @@ const int64_t row_boundaries[] = {AIR_THREADS,
                                   SORT_ROW_THREADS *SORT_ROW_ITEMS,
                                   SORT_ROW_THREADS_64 *SORT_ROW_ITEMS,
                                   SORT_GROUP_ELEMENTS,
-                                  SORT_WIDE_ROW};
+                                  SORT_NARROW_ROW,
+                                  AIR_ONE_WORD_ROW,
+                                  AIR_NARROW_ROW};
 const int row_boundary_count = sizeof row_boundaries / sizeof row_boundaries[0];

@@ -7,6 +7,7 @@
 
 #include "kernels/device_memory.cuh"
 #include "kernels/grids.cuh"
+#include "kernels/lookbacks.cuh"
 
 typedef std::vector<uint32_t> words;
 
@@ -210,6 +211,42 @@ static void test_look_back() {
     check("look_back_scan", output.read(), prefix_sums(in, in.size()));
 }
 
+static void check_sums(const char *what, const std::vector<uint64_t> &before,
+                       const std::vector<int64_t> &tiles) {
+    for (size_t i = 0; i < tiles.size(); i++)
+        if (before[i] != (uint64_t)tiles[i] * (uint64_t)(tiles[i] + 1) / 2) {
+            fprintf(stderr, "%s: before tile %lld is %llu\n", what, (long long)tiles[i],
+                    (unsigned long long)before[i]);
+            exit(1);
+        }
+}
+
+/* More than 32 groups of tiles, all of which the first warp has to look at; the last of a group, which makes
+ * its prefix; and the first two groups. */
+static void test_distant_sums() {
+    const int64_t tiles = 36 * LOOK_BACK_GROUP;
+    const std::vector<int64_t> from = {tiles - 2, 34 * LOOK_BACK_GROUP - 1, 2 * LOOK_BACK_GROUP - 1,
+                                       LOOK_BACK_GROUP + 1, 1};
+    device_array<int64_t> looks(from);
+    device_array<uint64_t> memory((size_t)look_back_words(tiles)), before(from.size());
+    require_success(simt_launch(shape_of("distant_sums", 1, (uint32_t)from.size() * SIMT_WARP, 0),
+                                distant_sums, distant_args{memory.data, tiles, looks.data, before.data}),
+                    "distant_sums");
+    check_sums("distant_sums", before.read(), from);
+}
+
+static void test_walked_sums() {
+    const uint32_t blocks = 4, threads = 64;
+    std::vector<int64_t> tiles(blocks * threads);
+    for (size_t i = 0; i < tiles.size(); i++)
+        tiles[i] = (int64_t)i;
+    device_array<uint64_t> memory(SUMS * tiles.size()), ticket(1), before(tiles.size());
+    require_success(simt_launch(shape_of("walked_sums", blocks, threads, 0), walked_sums,
+                                walk_args{memory.data, ticket.data, before.data}),
+                    "walked_sums");
+    check_sums("walked_sums", before.read(), tiles);
+}
+
 static void test_pipeline() {
     const uint32_t blocks = 12;
     words expected(blocks);
@@ -262,6 +299,8 @@ int main(int count, char **words_given) {
         test_grid_rounds();
         test_too_large_for_cooperation();
         test_look_back();
+        test_distant_sums();
+        test_walked_sums();
         test_pipeline();
         test_dependent_launches();
     }

@@ -122,7 +122,7 @@ static uint32_t blocks_of(const topk_context *context, const struct plan *plan, 
                           int64_t per_sm) {
     const int64_t rows = plan->problem.rows;
     const int64_t blocks = rows > 0 ? device_of(context)->sms * per_sm / rows : 1;
-    const int64_t enough = plan->problem.length_max / (INT64_C(1) << 31) + 1;
+    const int64_t enough = plan->problem.length_max / AIR_BLOCK_ELEMENTS + 1;
     return (uint32_t)(blocks < enough ? enough : least(blocks, tiles));
 }
 
@@ -139,8 +139,8 @@ static struct strategy strategy_with(const topk_context *context, const struct p
     s.digit_bits =
         plan->tuning.digit_bits != TOPK_TUNING_UNDEFINED ? (uint32_t)plan->tuning.digit_bits : AIR_DIGIT_BITS;
     s.passes = (plan->element_bits + s.digit_bits - 1) / s.digit_bits;
-    s.wide = p->length_max > INT64_C(1) << 32;
-    s.two_words = plan->element_bytes == 8 || p->length_max > INT64_C(1) << 31;
+    s.wide = p->length_max > AIR_NARROW_ROW;
+    s.two_words = plan->element_bytes == 8 || p->length_max > AIR_ONE_WORD_ROW;
     s.block_entries = s.output == AIR_SORTED ? entries_of(p->k_max + AIR_TIES_KEPT) : 0;
     s.row_room = row_room(context, plan, &s);
     const bool many = p->rows >= device_of(context)->sms * AIR_ROWS_PER_16_SMS / 16;
@@ -204,7 +204,7 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
         if (filters(plan) && s->one_block) {
             l.args.matches = arena_take(&arena, rows, sizeof *l.args.matches);
         }
-        l.found = topk_sort_found_take(&arena, plan);
+        l.found = topk_sort_found_take(&arena, plan, s->wide);
         l.found.counts = l.args.matches;
         l.args.found_elements = l.found.elements;
         l.args.found_positions = l.found.positions;
@@ -321,7 +321,7 @@ static uint32_t grid_side(int64_t count, int64_t limit) {
 
 static int launch_row(const struct call *call, const struct strategy *s, struct air_args *args) {
     const struct plan *plan = call->plan;
-    const struct air_grid grid = {.blocks = grid_side(plan->problem.rows, INT32_MAX),
+    const struct air_grid grid = {.blocks = grid_side(plan->problem.rows, AIR_GRID_BLOCKS),
                                   .rows = 1,
                                   .threads = row_threads(plan),
                                   .stream = call->stream};
@@ -341,7 +341,7 @@ static int launch_sort(const struct call *call, const struct air_grid *passes, c
         grid.blocks = (uint32_t)(k / (2 * warps) + 1);
         return kernels_of(plan)->rank(&grid, args);
     }
-    grid.blocks = grid_side(rows, INT32_MAX);
+    grid.blocks = grid_side(rows, AIR_GRID_BLOCKS);
     grid.rows = 1;
     grid.threads = AIR_SORT_THREADS;
     return kernels_of(plan)->sort(&grid, args);
@@ -351,7 +351,7 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
     const struct plan *plan = call->plan;
     const struct air_kernels *kernels = kernels_of(plan);
     struct air_grid grid = {.blocks = s->blocks,
-                            .rows = grid_side(plan->problem.rows, 65535),
+                            .rows = grid_side(plan->problem.rows, AIR_GRID_ROWS),
                             .threads = AIR_THREADS,
                             .stream = call->stream};
     uint32_t undecided = plan->element_bits;

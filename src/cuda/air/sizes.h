@@ -4,6 +4,8 @@
 #ifndef TOPK_SRC_CUDA_AIR_SIZES_H
 #define TOPK_SRC_CUDA_AIR_SIZES_H
 
+#include <stdint.h>
+
 enum {
 #ifdef TOPK_SHRINK
     AIR_DIGIT_BITS = 4,
@@ -31,6 +33,8 @@ enum {
     AIR_ALPHA = 8,
     AIR_RARE_TIES = 4,
     AIR_LONG_FILTER = 1,
+    AIR_GRID_BLOCKS = 2,
+    AIR_GRID_ROWS = 2,
 #else
     /* Of a digit, if tuning does not say otherwise, and the most that the histogram in shared memory has
      * bins for. */
@@ -75,8 +79,24 @@ enum {
      * block has more tiles of it. */
     AIR_RARE_TIES = 64,
     AIR_LONG_FILTER = 4,
+    /* Of a grid, at most: blocks that have rows of their own, and rows that blocks share. Blocks go on to the
+     * rows behind these. */
+    AIR_GRID_BLOCKS = INT32_MAX,
+    AIR_GRID_ROWS = 65535,
 #endif
     AIR_BINS_MAX = 1 << AIR_DIGIT_BITS_MAX,
 };
+
+/* Up to the first length, a position and a key of 32 bits make one word; up to the second, a position has 4
+ * bytes. A row has a block for every so many elements, since a block counts in 32 bits. */
+#ifdef TOPK_SHRINK
+#define AIR_ONE_WORD_ROW INT64_C(4095)
+#define AIR_NARROW_ROW INT64_C(4096)
+#define AIR_BLOCK_ELEMENTS INT64_C(2048)
+#else
+#define AIR_ONE_WORD_ROW (INT64_C(1) << 31)
+#define AIR_NARROW_ROW (INT64_C(1) << 32)
+#define AIR_BLOCK_ELEMENTS (INT64_C(1) << 31)
+#endif
 
 #endif

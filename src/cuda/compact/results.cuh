@@ -66,7 +66,7 @@ TOPK_DEVICE struct dense_positions positions_of_dense(const struct compact_args 
     const int64_t length = a.rows.length_max;
     if (a.rows.rows == 1)
         return dense_positions{0, length, false};
-    return dense_positions{t.begin / length * length, length, length <= 1 << 16};
+    return dense_positions{t.begin / length * length, length, length <= COMPACT_NARROW_ROW};
 }
 
 /* Whether results are positions of 32 bits and nothing else. */

@@ -16,9 +16,11 @@ enum {
     COMPACT_BLOCKS_PER_SM_8 = 1,
     COMPACT_RAGGED_BLOCKS_PER_SM = 1,
     COMPACT_CHUNK_THREADS = 64,
+    COMPACT_CHUNK_BLOCKS_PER_SM = 1,
     COMPACT_SCANNED_EACH = 2,
     /* Half a tile of 8-bit elements: rows start between a boundary and where it is moved to. */
     COMPACT_LINE_BYTES = 512,
+    COMPACT_NARROW_ROW = 1024,
 #else
     /* Where rows are dense, for wider elements and for those of 8 bits or of one; and where not. */
     COMPACT_THREADS = 1024,
@@ -34,16 +36,18 @@ enum {
     COMPACT_RAGGED_BLOCKS_PER_SM = 2,
     /* Of the kernels that go by chunks of elements or by rows; how many of these a thread sums up. */
     COMPACT_CHUNK_THREADS = 512,
+    COMPACT_CHUNK_BLOCKS_PER_SM = 3,
     COMPACT_SCANNED_EACH = 4,
     /* Where a tile begins or ends inside of a row is a multiple of this, in memory. */
     COMPACT_LINE_BYTES = 128,
+    /* Dense rows up to this length find positions by a division of 32 bits; no tile is longer. */
+    COMPACT_NARROW_ROW = 1 << 16,
 #endif
     /* Elements that are fetched before they are compared, where a tile has several rows. */
     COMPACT_BATCH = 4,
     /* Elements of a chunk, a word of bits for each lane of a warp; and those that a thread has in flight. */
     COMPACT_CHUNK = 32 * 32,
     COMPACT_BALLOTS = 8,
-    COMPACT_CHUNK_BLOCKS_PER_SM = 3,
     /* So few hits of a chunk are written by the lanes that have them. */
     COMPACT_FEW = 160,
     COMPACT_SCANNED = COMPACT_CHUNK_THREADS * COMPACT_SCANNED_EACH,

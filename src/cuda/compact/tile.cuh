@@ -38,6 +38,7 @@ template <typename Source> struct compact_shape : dense_shape<sizeof(Source) == 
                           DENSE_TILE = dense_shape<sizeof(Source) == 1>::WORKERS * ITEMS;
     static_assert(LINE <= STEP, "each tile has a boundary of its own");
     static_assert(LINE <= DENSE_TILE, "compact.c counts on it");
+    static_assert(DENSE_TILE <= COMPACT_NARROW_ROW, "of longer rows a tile has parts of two at most");
 };
 
 template <> struct compact_shape<mask_bits> : dense_shape<true> {

@@ -4,6 +4,8 @@
 #ifndef TOPK_SRC_CUDA_SORT_SIZES_H
 #define TOPK_SRC_CUDA_SORT_SIZES_H
 
+#include <stdint.h>
+
 enum {
 #ifdef TOPK_SHRINK
     SORT_DIGIT_BITS = 4,
@@ -17,6 +19,7 @@ enum {
     SORT_ROW_ITEMS = 2,
     SORT_ROW_THREADS_PER_SM = 128,
     SORT_GROUP_ELEMENTS = 1500,
+    SORT_GRID_ROWS = 2,
 #else
     /* Of one pass; a divisor of 8, and no more digits than a block has threads. */
     SORT_DIGIT_BITS = 8,
@@ -38,15 +41,17 @@ enum {
     /* Longer rows are sorted in groups of about this many elements, or row by row: enough to keep the device
      * busy, and what the workspace has to hold twice. */
     SORT_GROUP_ELEMENTS = 1 << 24,
+    /* Rows of a grid that blocks share, at most; blocks go on to the rows behind these. */
+    SORT_GRID_ROWS = 65535,
 #endif
     SORT_BINS = 1 << SORT_DIGIT_BITS,
 };
 
-/* Rows longer than this have positions of 8 bytes. */
+/* Up to this length positions in whole rows have 4 bytes. */
 #ifdef TOPK_SHRINK
-#define SORT_WIDE_ROW 700
+#define SORT_NARROW_ROW INT64_C(700)
 #else
-#define SORT_WIDE_ROW (INT64_C(1) << 32)
+#define SORT_NARROW_ROW (INT64_C(1) << 32)
 #endif
 
 #endif

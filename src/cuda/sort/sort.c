@@ -107,12 +107,13 @@ static size_t bytes_of(const struct plan *plan, const struct strategy *s) {
     return arena_bytes(&arena);
 }
 
-/* Groups are smaller where the caller's limit says so. */
-static struct strategy strategy_of(const struct plan *plan, bool is_found) {
+/* Groups are smaller where the caller's limit says so. `found`: NULL for whole rows. */
+static struct strategy strategy_of(const struct plan *plan, const struct found *found) {
     const topk_problem *p = &plan->problem;
+    const bool is_found = found != NULL;
     struct strategy s = {.is_found = is_found,
                          .is_kth = plan->operation == TOPK_OPERATION_KTH,
-                         .wide = p->length_max > (is_found ? INT64_C(1) << 32 : SORT_WIDE_ROW),
+                         .wide = is_found ? found->wide : p->length_max > SORT_NARROW_ROW,
                          .length = is_found ? least(p->k_max, p->length_max) : p->length_max,
                          .passes = plan->element_bits / SORT_DIGIT_BITS};
     s.one_block = s.length <= row_max(plan);
@@ -127,18 +128,20 @@ static struct strategy strategy_of(const struct plan *plan, bool is_found) {
 }
 
 size_t topk_sort_workspace_bytes(const topk_context *context, const struct plan *plan) {
-    const struct strategy s = strategy_of(plan, false);
+    const struct strategy s = strategy_of(plan, NULL);
     (void)context;
     return bytes_of(plan, &s);
 }
 
-struct found topk_sort_found_take(struct arena *arena, const struct plan *plan) {
-    const struct strategy s = strategy_of(plan, true);
+struct found topk_sort_found_take(struct arena *arena, const struct plan *plan, bool wide) {
+    struct found found = {.wide = wide};
+    const struct strategy s = strategy_of(plan, &found);
     struct arena scratch = arena_over(NULL);
     (void)take_buffers(&scratch, plan, &s);
-    return (struct found){.elements = arena_take(arena, plan->output_elements, plan->element_bytes),
-                          .positions = arena_take(arena, plan->output_elements, s.wide ? 8 : 4),
-                          .scratch = arena_take(arena, scratch.used, 1)};
+    found.elements = arena_take(arena, plan->output_elements, plan->element_bytes);
+    found.positions = arena_take(arena, plan->output_elements, wide ? 8 : 4);
+    found.scratch = arena_take(arena, scratch.used, 1);
+    return found;
 }
 
 /* ---- Launches ---- */
@@ -193,7 +196,7 @@ static int sort_group(const struct call *call, const struct strategy *s, const s
                       struct sort_args *args) {
     const struct sort_kernels *kernels = kernels_of(call->plan);
     const int64_t resident = (int64_t)device_of(call->context)->sms * SORT_BLOCKS_PER_SM;
-    const int64_t rows_at_once = least(args->group_rows, least(resident, 65535));
+    const int64_t rows_at_once = least(args->group_rows, least(resident, SORT_GRID_ROWS));
     const struct sort_grid counting = {.blocks =
                                            (uint32_t)least(s->tiles, greatest(resident / rows_at_once, 1)),
                                        .rows = (uint32_t)rows_at_once,
@@ -255,7 +258,7 @@ static int sort_lists(const struct call *call, const struct strategy *s, struct 
 }
 
 static int enqueue(const struct call *call) {
-    const struct strategy s = strategy_of(call->plan, false);
+    const struct strategy s = strategy_of(call->plan, NULL);
     const struct sort_lists rows = {.elements = NULL};
     struct arena arena = arena_over(call->workspace);
     return sort_lists(call, &s, &arena, &rows, NULL);
@@ -266,7 +269,7 @@ topk_status topk_sort_run(const struct call *call) {
 }
 
 int topk_sort_found(const struct call *call, const struct found *found) {
-    const struct strategy s = strategy_of(call->plan, true);
+    const struct strategy s = strategy_of(call->plan, found);
     const struct sort_lists lists = {found->elements, found->positions, call->plan->problem.k_max};
     struct arena scratch = arena_over(found->scratch);
     return sort_lists(call, &s, &scratch, &lists, found->counts);
@@ -295,7 +298,7 @@ const char *topk_sort_refuse(const topk_context *context, const struct plan *pla
 static const double BYTES_PER_US = 4e6, PASS_US = 13, RANKED_PER_US = 110e3, LAUNCH_US = 3;
 
 double topk_sort_cost_us(const topk_context *context, const struct plan *plan) {
-    const struct strategy s = strategy_of(plan, false);
+    const struct strategy s = strategy_of(plan, NULL);
     const double rows = (double)plan->problem.rows, elements = rows * (double)s.length;
     const double entry = (double)plan->element_bytes + (s.is_kth ? 0 : s.wide ? 8 : 4);
     (void)context;

@@ -18,14 +18,15 @@ int topk_sort_prepare(void);
 /* What a method has found: of each row, min(k, length) elements, but no more than counts[row], in the order
  * of their positions. */
 struct found {
-    void *elements;        /* rows x k_max, the elements' bits */
-    void *positions;       /* rows x k_max, uint32_t if length_max <= 2^32, else uint64_t */
+    void *elements;  /* rows x k_max, the elements' bits */
+    void *positions; /* rows x k_max, uint64_t if `wide`, else uint32_t */
+    bool wide;
     const int64_t *counts; /* on the device; NULL: there is no such limit */
     void *scratch;         /* of the sort */
 };
 
 /* Takes the buffers from the arena. */
-struct found topk_sort_found_take(struct arena *arena, const struct plan *plan);
+struct found topk_sort_found_take(struct arena *arena, const struct plan *plan, bool wide);
 
 /* Sorts what was found, best first and stably, and writes the call's outputs, padding included. 0 or a
  * cudaError_t. */
