@@ -51,6 +51,11 @@ topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1500
   --filter shape=dense,lengths=full)
 topk_emulated_cases(select_where plain --seed 31 --operation select_where --smallest 500 --largest 4100
   --elements 10000 --filter lengths=full)
+# Rows that blocks share, more of them than a grid holds; and rows of more tiles than one group of look-back has.
+topk_emulated_cases(many_long_rows plain --seed 27 --smallest 4095 --largest 4097 --elements 29000
+  --filter rows=7,ties=any,order=any)
+topk_emulated_cases(many_tiles plain --seed 28 --smallest 16384 --largest 16384 --elements 17000 --cases 8
+  --filter type=i64,ties=lowest)
 topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 150)
 topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
