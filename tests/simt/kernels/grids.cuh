@@ -3,6 +3,7 @@
 #ifndef TOPK_TESTS_SIMT_GRIDS_CUH
 #define TOPK_TESTS_SIMT_GRIDS_CUH
 
+#include "lookback.cuh"
 #include "sums.cuh"
 
 enum { BINS = 64 };
@@ -89,24 +90,6 @@ struct look_back_args {
     uint64_t *tiles;  /* one per block, 0 */
 };
 
-/* A tile's state: its sum, or the sum of all tiles up to it, below a flag that says which. */
-static const uint64_t TILE_SUM = (uint64_t)1 << 32, TILE_PREFIX = (uint64_t)2 << 32;
-
-/* The sum of all tiles before `tile`. */
-TOPK_DEVICE uint32_t look_back(const uint64_t *tiles, uint32_t tile) {
-    uint32_t sum = 0;
-    for (uint32_t before = tile; before-- > 0;) {
-        uint64_t seen;
-        do
-            seen = simt_load_relaxed(&tiles[before]);
-        while (seen == 0);
-        sum += (uint32_t)seen;
-        if (seen >= TILE_PREFIX)
-            break;
-    }
-    return sum;
-}
-
 /* out = exclusive prefix sums over the whole grid, in one pass. A ticket orders the tiles, so that a block
  * waits only for blocks that have started. The flag travels with the sum in one word: no fence is needed. */
 TOPK_KERNEL void look_back_scan(struct look_back_args args) {
@@ -120,13 +103,30 @@ TOPK_KERNEL void look_back_scan(struct look_back_args args) {
     uint32_t place = block_exclusive_sum(value, sums);
     if (simt_thread() == simt_threads() - 1) {
         uint32_t sum = place + value;
-        simt_store_relaxed(&args.tiles[tile], TILE_SUM | sum);
-        uint32_t before = look_back(args.tiles, tile);
-        simt_store_relaxed(&args.tiles[tile], TILE_PREFIX | (uint32_t)(before + sum));
-        mine[1] = before;
+        publish_tile(args.tiles, 1, tile, sum);
+        mine[1] = (uint32_t)collect_tiles(args.tiles, 1, tile, sum);
     }
     simt_block_sync();
     args.out[i] = mine[1] + place;
+}
+
+struct distant_args {
+    uint64_t *words; /* of `tiles` tiles, 0 */
+    int64_t tiles;
+    const int64_t *from; /* a tile for each warp */
+    uint64_t *before;    /* a sum for each warp */
+};
+
+/* One block. Tile t has the sum t + 1; nobody has a prefix at first. before = the sum of all tiles before the
+ * warp's. */
+TOPK_KERNEL void distant_sums(struct distant_args args) {
+    const struct sum_words words = sum_words_of(args.words, args.tiles);
+    for (int64_t tile = simt_thread(); tile < args.tiles; tile += simt_threads())
+        publish_sum(words, tile, (uint64_t)tile + 1);
+    const int64_t tile = args.from[simt_warp()];
+    uint64_t before = look_back(words, tile, (uint64_t)tile + 1, look_ahead(words, tile));
+    if (simt_lane() == 0)
+        args.before[simt_warp()] = before;
 }
 
 struct pipeline_args {
