@@ -14,8 +14,8 @@ TOPK_DEVICE void simt_wait_predecessor(void) {
 }
 
 /* The launch after this one may start, if it is dependent, once all blocks have called this or ended. It
- * takes room on the SMs from then on, but sees nothing of this launch before its end. The last launch of a call
- * does not call it: what comes after is the caller's, and need not wait. */
+ * takes room on the SMs from then on, but sees nothing of this launch before its end. The last
+ * launch of a call does not call it: what comes after is the caller's, and need not wait. */
 TOPK_DEVICE void simt_allow_successor(void) {
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
