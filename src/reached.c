@@ -13,6 +13,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_TEAM_SORT] = "team sort",
     [REACHED_FEW_MATCHES] = "few matches",
     [REACHED_COUNTING_MATCHES] = "counting matches",
+    [REACHED_LARGER_TILE] = "larger tile",
 };
 unsigned long topk_reached_counts[REACHED_PATHS];
 const int topk_reached_total = REACHED_PATHS;

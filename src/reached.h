@@ -17,6 +17,7 @@ enum topk_reached_path {
     REACHED_TEAM_SORT,        /* a sort shared by several threads */
     REACHED_FEW_MATCHES,      /* fewer than k elements of a row match */
     REACHED_COUNTING_MATCHES, /* counting passes over the matches of a row */
+    REACHED_LARGER_TILE,      /* few candidates were expected: tiles above the least size */
     REACHED_PATHS
 };
 

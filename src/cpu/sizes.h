@@ -22,7 +22,7 @@ enum {
     SHORT_ROW_MAX = 128,
     TILE = 128,
     TILE_MAX = 256,
-    TILE_CANDIDATES = 4,
+    TILE_CANDIDATES = 16,
     UNIT = 128,
     UNIT_MIN = 64,
     SAMPLES_MIN = 8,

@@ -152,6 +152,7 @@ static void pass_part(void *argument, int part, int parts) {
 static size_t tile_size(size_t n, double expected) {
     size_t elements = TILE;
     while (elements < TILE_MAX && (double)elements * expected < (double)TILE_CANDIDATES * (double)n) {
+        TOPK_REACHED(REACHED_LARGER_TILE);
         elements *= 2;
     }
     return elements;
