@@ -9,9 +9,6 @@
 #include "short_row.h"
 #include "team.h"
 
-/* Elements that a thread takes on at once. */
-enum { BATCH_ELEMENTS = 1 << 16 };
-
 static size_t part_bytes(const struct plan *plan) {
     struct arena arena = arena_over(NULL);
     (void)topk_short_row_take(&arena, plan, plan->problem.length_max);

@@ -20,6 +20,7 @@ enum {
     RADIX_BINS = 256,
 #ifdef TOPK_SHRINK
     SHORT_ROW_MAX = 128,
+    BATCH_ELEMENTS = 256,
     TILE = 128,
     TILE_MAX = 256,
     TILE_CANDIDATES = 16,
@@ -38,6 +39,8 @@ enum {
 #else
     /* Rows up to this length are selected from keys in the L1 cache. */
     SHORT_ROW_MAX = 4096,
+    /* Elements of short rows that a thread takes on at once. */
+    BATCH_ELEMENTS = 1 << 16,
     /* Elements whose masks are made before any is moved: 8 Ki f32 stay in the first cache levels. Where few
      * candidates are expected a tile grows, up to TILE_MAX, until it holds TILE_CANDIDATES of them. */
     TILE = 1 << 13,
