@@ -11,7 +11,8 @@ struct simt_launch_shape {
     const char *name;      /* of the kernel, for reports */
     uint32_t blocks, rows; /* the grid's two dimensions, each at least 1 */
     uint32_t threads;      /* per block: a multiple of 32, at most 1024 */
-    uint32_t cluster;      /* blocks per cluster; 0 and 1: no clusters */
+    uint32_t
+        cluster; /* blocks per cluster; 0 and 1: no clusters. Not every device has room for more than 8 */
     bool cooperative;      /* all blocks resident at once, or the launch fails */
     uint32_t shared_bytes; /* dynamic shared memory of a block */
     struct CUstream_st *stream;
@@ -24,6 +25,9 @@ struct simt_launch_shape {
  * simt_allow_successor, since what comes after it is not known either. */
 
 #ifdef __CUDACC__
+
+/* Blocks of a cluster that every device with clusters has room for; a kernel must allow more. */
+enum { SIMT_PORTABLE_CLUSTER = 8 };
 
 /* Enqueues the kernel; returns 0 or a cudaError_t. Nothing is allocated and nothing waited for. */
 template <typename Args>
@@ -43,6 +47,13 @@ static int simt_launch(const simt_launch_shape &shape, void (*kernel)(Args), Arg
         attribute.id = cudaLaunchAttributeClusterDimension;
         attribute.val.clusterDim.x = shape.cluster;
         attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+        const cudaError_t allowed =
+            shape.cluster <= SIMT_PORTABLE_CLUSTER
+                ? cudaSuccess
+                : cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeNonPortableClusterSizeAllowed,
+                                       1);
+        if (allowed != cudaSuccess)
+            return allowed;
 #endif
     }
     if (shape.cooperative) {

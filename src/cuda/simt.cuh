@@ -23,7 +23,8 @@
  *   global memory    simt_load16{,_stream,_read_only}, simt_load_read_only, simt_store16 simt/memory.cuh
  *   shared memory    simt_arena, simt_carve, simt_shared<T>, simt_shared_part,
  *                    simt_appender, simt_append_at                                   simt/shared.cuh
- *   clusters         simt_cluster_{rank,size,sync}, simt_shared_of_rank              simt/cluster.cuh
+ *   clusters         simt_cluster_{rank,size,sync}, simt_remote<T>, simt_shared_of_rank
+ *                                                                                    simt/cluster.cuh
  *   grid barrier     simt_grid_sync, in cooperative launches                         simt/grid.cuh
  *   launches         simt_wait_predecessor, simt_allow_successor                     simt/dependent.cuh
  *

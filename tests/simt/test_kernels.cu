@@ -3,6 +3,8 @@
 // test_kernels [SCHEDULES [FIRST_SEED]].
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels/device_memory.cuh"
@@ -141,9 +143,23 @@ static void test_warp_operations() {
     check("warp_operations", output.read(), expected);
 }
 
-static void test_cluster_sum() {
+/* Whether simt_append_at and simt_shared_part take such an array. */
+template <typename Array, typename = void> struct takes_append : std::false_type {};
+template <typename Array>
+struct takes_append<Array, decltype((void)simt_append_at(std::declval<Array>(), 0u))> : std::true_type {};
+template <typename Array, typename = void> struct takes_part : std::false_type {};
+template <typename Array>
+struct takes_part<Array, decltype((void)simt_shared_part(std::declval<Array>(), 0u, 1u))> : std::true_type {};
+
+typedef simt_shared<uint16_t> own_words;
+typedef decltype(simt_shared_of_rank(std::declval<own_words>(), 0u)) remote_words;
+
+static_assert(takes_append<own_words>::value && takes_part<own_words>::value, "of the block's own memory");
+static_assert(!takes_append<remote_words>::value && !takes_part<remote_words>::value, "of another block's");
+
+static void test_cluster_sum(uint32_t cluster) {
 #ifndef TOPK_PORTABLE
-    const uint32_t blocks = 8, threads = 64, cluster = 4;
+    const uint32_t blocks = 2 * cluster, threads = 64;
     words in = random_words(blocks * threads, 1000), expected(blocks / cluster);
     for (size_t i = 0; i < in.size(); i++)
         expected[i / (threads * cluster)] += in[i];
@@ -152,6 +168,8 @@ static void test_cluster_sum() {
     shape.cluster = cluster;
     require_success(simt_launch(shape, cluster_sum, sums_args{input.data, output.data}), "cluster_sum");
     check("cluster_sum", output.read(), expected);
+#else
+    (void)cluster; /* there are none */
 #endif
 }
 
@@ -276,7 +294,8 @@ int main(int count, char **words_given) {
         state = (uint32_t)seed;
         test_block_scan();
         test_warp_operations();
-        test_cluster_sum();
+        test_cluster_sum(4);
+        test_cluster_sum(16);
         test_histogram();
         test_grid_rounds();
         test_too_large_for_cooperation();

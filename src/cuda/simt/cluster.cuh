@@ -6,6 +6,16 @@
 
 #include "shared.cuh"
 
+/* An array in the shared memory of another block, read, written and changed by atomics as one's own is. It is
+ * no simt_shared: what takes that may use addresses that mean the caller's own block. */
+template <typename T> struct simt_remote {
+    T *data;
+
+    __device__ __forceinline__ T &operator[](uint32_t index) const {
+        return data[index];
+    }
+};
+
 #ifdef SIMT_HAS_CLUSTERS
 
 TOPK_DEVICE uint32_t simt_cluster_rank(void) {
@@ -24,8 +34,8 @@ TOPK_DEVICE void simt_cluster_sync(void) {
 
 /* The same array in another block of the cluster, which must have started (a cluster barrier before) and
  * must not have ended (a cluster barrier after). */
-template <typename T> TOPK_DEVICE simt_shared<T> simt_shared_of_rank(simt_shared<T> array, uint32_t rank) {
-    return simt_shared<T>{(T *)__cluster_map_shared_rank(array.data, rank)};
+template <typename T> TOPK_DEVICE simt_remote<T> simt_shared_of_rank(simt_shared<T> array, uint32_t rank) {
+    return simt_remote<T>{(T *)__cluster_map_shared_rank(array.data, rank)};
 }
 
 #else
@@ -42,8 +52,8 @@ TOPK_DEVICE void simt_cluster_sync(void) {
     __syncthreads();
 }
 
-template <typename T> TOPK_DEVICE simt_shared<T> simt_shared_of_rank(simt_shared<T> array, uint32_t) {
-    return array;
+template <typename T> TOPK_DEVICE simt_remote<T> simt_shared_of_rank(simt_shared<T> array, uint32_t) {
+    return simt_remote<T>{array.data};
 }
 
 #endif

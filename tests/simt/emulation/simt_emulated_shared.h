@@ -114,9 +114,17 @@ inline void simt_cluster_sync(simt_site at = simt_here()) {
     simt_runtime::meet_cluster(at);
 }
 
-template <typename T> simt_shared<T> simt_shared_of_rank(simt_shared<T> array, uint32_t rank) {
+template <typename T> struct simt_remote {
+    simt_shared<T> array;
+
+    simt_shared_element<T> operator[](uint32_t index) const {
+        return array[index];
+    }
+};
+
+template <typename T> simt_remote<T> simt_shared_of_rank(simt_shared<T> array, uint32_t rank) {
     array.home = simt_runtime::block_of_rank(rank);
-    return array;
+    return simt_remote<T>{array};
 }
 
 template <typename T> T simt_atomic_add(simt_shared_pointer<T> word, typename simt_same<T>::type value) {

@@ -14,7 +14,7 @@ namespace simt_runtime {
 
 /* The emulated device. */
 constexpr uint32_t sms = 4, threads_per_sm = 1024, blocks_per_sm = 16, shared_bytes_per_sm = 228 * 1024;
-constexpr uint32_t largest_shared = 227 * 1024, largest_block = 1024, largest_cluster = 8;
+constexpr uint32_t largest_shared = 227 * 1024, largest_block = 1024, largest_cluster = 16;
 
 /* More threads take ThreadSanitizer very long: at a time, and where not all must be resident. */
 constexpr uint32_t most_watched = races_are_watched ? 512 : UINT32_MAX;
