@@ -23,6 +23,10 @@ foreach(build plain asan tsan)
   topk_warnings(test_loose_lengths_${build})
 endforeach()
 
+# With the sizes of production.
+topk_case_library(topk_test_cases_emulated_full topk_emulated_full cuda host)
+topk_case_runner(test_cases_emulated_full topk_test_cases_emulated_full simt.cpp)
+
 function(topk_emulated_test name)
   add_test(NAME simt.${name} COMMAND ${ARGN})
   set_tests_properties(simt.${name} PROPERTIES LABELS simt)
