@@ -60,6 +60,7 @@ topk_emulated_cases(many_long_rows plain --seed 27 --smallest 4095 --largest 409
   --filter rows=7,ties=any,order=any)
 topk_emulated_cases(many_tiles plain --seed 28 --smallest 16384 --largest 16384 --elements 17000 --cases 8
   --filter type=i64,ties=lowest)
+topk_emulated_cases(full full --seed 29 --smallest 2000 --largest 66000 --elements 70000 --cases 10)
 topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 150)
 topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
