@@ -11,8 +11,7 @@ struct simt_launch_shape {
     const char *name;      /* of the kernel, for reports */
     uint32_t blocks, rows; /* the grid's two dimensions, each at least 1 */
     uint32_t threads;      /* per block: a multiple of 32, at most 1024 */
-    uint32_t
-        cluster; /* blocks per cluster; 0 and 1: no clusters. Not every device has room for more than 8 */
+    uint32_t cluster;      /* blocks per cluster; 0 and 1: none. Not all devices have room for more than 8 */
     bool cooperative;      /* all blocks resident at once, or the launch fails */
     uint32_t shared_bytes; /* dynamic shared memory of a block */
     struct CUstream_st *stream;
@@ -26,8 +25,12 @@ struct simt_launch_shape {
 
 #ifdef __CUDACC__
 
-/* Blocks of a cluster that every device with clusters has room for; a kernel must allow more. */
-enum { SIMT_PORTABLE_CLUSTER = 8 };
+/* A kernel has clusters of more blocks than 8 only if it says so; 0 or a cudaError_t. */
+template <typename Args> static int simt_allow_cluster(void (*kernel)(Args), uint32_t blocks) {
+    return blocks <= 8 ? 0
+                       : cudaFuncSetAttribute((const void *)kernel,
+                                              cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+}
 
 /* Enqueues the kernel; returns 0 or a cudaError_t. Nothing is allocated and nothing waited for. */
 template <typename Args>
@@ -47,13 +50,9 @@ static int simt_launch(const simt_launch_shape &shape, void (*kernel)(Args), Arg
         attribute.id = cudaLaunchAttributeClusterDimension;
         attribute.val.clusterDim.x = shape.cluster;
         attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-        const cudaError_t allowed =
-            shape.cluster <= SIMT_PORTABLE_CLUSTER
-                ? cudaSuccess
-                : cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeNonPortableClusterSizeAllowed,
-                                       1);
-        if (allowed != cudaSuccess)
-            return allowed;
+        const int error = simt_allow_cluster(kernel, shape.cluster);
+        if (error != 0)
+            return error;
 #endif
     }
     if (shape.cooperative) {
