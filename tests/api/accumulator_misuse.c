@@ -69,7 +69,7 @@ static void check_states(void) {
 
 /* What a state was begun for. */
 static void check_other_problem(void) {
-    for (int change = 0; change < 7; change++) {
+    for (int change = 0; change < 9; change++) {
         begin();
         switch (change) {
         case 0:
@@ -90,12 +90,54 @@ static void check_other_problem(void) {
         case 5:
             f.problem.nan = TOPK_NAN_LAST;
             break;
+        case 6:
+            f.problem.index_type = TOPK_INDEX_I64;
+            f.workspace_bytes = WORKSPACE_BYTES;
+            break;
+        case 7:
+            f.problem.index_base = 1;
+            break;
         default:
             f.problem.length_max--;
             push.length = 1;
         }
         EXPECT_EACH(TOPK_ERROR_BAD_STATE);
     }
+}
+
+/* Each call may come with another method, order and ties, and each chunk with a pitch and a width of lengths
+ * of its own. The results are those of one selection, sorted. */
+static void check_what_may_differ(void) {
+    enum { HALF = LENGTH / 2, RESULTS = ROWS * K };
+    static fixture whole;
+    float second[ROWS * HALF];
+    int32_t lengths[ROWS];
+    fixture_init(&whole, context);
+    EXPECT(&whole, call_select, TOPK_OK);
+    for (int r = 0; r < ROWS; r++) {
+        memcpy(second + r * HALF, whole.values + r * LENGTH + HALF, HALF * sizeof(float));
+        lengths[r] = HALF;
+    }
+    begin();
+    f.workspace_bytes = WORKSPACE_BYTES; /* enough for every method */
+    push = (push_arguments){HALF, 0};
+    EXPECT(&f, call_push, TOPK_OK);
+    f.problem.method = "reference";
+    f.problem.row_stride = HALF;
+    f.problem.extent_type = TOPK_INDEX_I32;
+    f.input.values = second;
+    f.input.lengths = lengths;
+    push.base = HALF;
+    EXPECT(&f, call_push, TOPK_OK);
+    f.problem.method = "bracket";
+    f.problem.row_stride = INT64_C(1) << 40;
+    f.problem.order = TOPK_ORDER_ANY;
+    f.problem.ties = TOPK_TIES_ANY;
+    EXPECT(&f, call_peek, TOPK_OK);
+    CHECK(memcmp(f.results, whole.results, RESULTS * sizeof(float)) == 0);
+    CHECK(memcmp(f.indices, whole.indices, RESULTS * sizeof(int32_t)) == 0);
+    f.problem.row_stride = INT64_MAX; /* it must make sense all the same */
+    EXPECT(&f, call_peek, TOPK_ERROR_OVERFLOW);
 }
 
 static void check_pointers(void) {
@@ -161,6 +203,30 @@ static void check_large_bases(void) {
     EXPECT(&f, call_push, TOPK_OK);
 }
 
+/* Positions with index_base added must fit, too, and no more than those of the chunk's own elements. */
+static void check_index_base(void) {
+    static const struct {
+        topk_index_type type;
+        int64_t most;
+        topk_status beyond;
+    } widths[] = {{TOPK_INDEX_I32, INT32_MAX, TOPK_ERROR_INDEX_TOO_NARROW},
+                  {TOPK_INDEX_I64, INT64_MAX, TOPK_ERROR_OVERFLOW}};
+    for (int w = 0; w < 2; w++) {
+        fixture_init(&f, context);
+        f.problem.index_type = widths[w].type;
+        f.problem.index_base = widths[w].most - LENGTH;
+        EXPECT(&f, call_init, TOPK_OK);
+        push = (push_arguments){LENGTH, 1};
+        EXPECT(&f, call_push, widths[w].beyond);
+        push.length--;
+        EXPECT(&f, call_push, TOPK_OK);
+        push = (push_arguments){0, LENGTH + 1};
+        EXPECT(&f, call_push, widths[w].beyond);
+        push.base--;
+        EXPECT(&f, call_push, TOPK_OK);
+    }
+}
+
 /* Either all chunks carry indices or none. */
 static void check_payload_mix(void) {
     for (int first = 0; first < 2; first++) {
@@ -215,10 +281,12 @@ int main(void) {
     context = create_cpu_context(1);
     check_states();
     check_other_problem();
+    check_what_may_differ();
     check_pointers();
     check_short_state();
     check_push_arguments();
     check_large_bases();
+    check_index_base();
     check_payload_mix();
     check_buffers();
     check_moved_state();
