@@ -17,15 +17,18 @@
  *   - A call neither allocates memory nor synchronises nor keeps state. The caller provides the
  *     workspace, whose size topk_workspace_size() gives; it may hold garbage on entry.
  *   - Every function that can fail returns a topk_status; topk_last_error() adds a sentence.
- *     Nothing in the library aborts, prints or exits. On an error nothing has been written.
+ *     Nothing in the library aborts, prints or exits. On an error nothing has been written, but for
+ *     TOPK_ERROR_DEVICE: a GPU may have done a part of the work.
  *
  * On the CPU backend all pointers are to host memory, `stream` must be NULL, and a call returns
  * when its work is done. On a GPU the data pointers are to device memory, and a call returns when
- * its work is enqueued on `stream`.
+ * its work is enqueued on `stream`; NULL is the default stream of the context's device. Structs, and
+ * what problem->method and problem->tuning point to, are in host memory everywhere, and read before a call
+ * returns.
  *
  * Threads: a context may be used by any number of threads at once, provided that each call has a
- * workspace and outputs of its own. All other functions are free of shared state. On the CPU a call from
- * inside an OpenMP parallel region runs on the calling thread alone.
+ * workspace and outputs of its own. All other functions are free of shared state, but for the state of an
+ * accumulator. On the CPU a call from inside an OpenMP parallel region runs on the calling thread alone.
  */
 #ifndef TOPK_H
 #define TOPK_H
@@ -56,20 +59,36 @@ typedef enum topk_status {
     TOPK_ERROR_NULL_POINTER = 1,         /* a required pointer is NULL */
     TOPK_ERROR_STRUCT_SIZE = 2,          /* the size field names a struct this library does not know */
     TOPK_ERROR_UNKNOWN_ENUM = 3,         /* a field holds no value of its enumeration */
-    TOPK_ERROR_OUT_OF_RANGE = 4,         /* a count, stride, base or device is outside its range */
-    TOPK_ERROR_OVERFLOW = 5,             /* the sizes of the problem overflow the address space */
-    TOPK_ERROR_INDEX_TOO_NARROW = 6,     /* int32 indices cannot hold every position */
+    TOPK_ERROR_OUT_OF_RANGE = 4,         /* a count, stride, base, device or number of threads is outside
+                                            its range */
+    TOPK_ERROR_OVERFLOW = 5,             /* a buffer of 2^63 bytes or more, or beyond the address space */
+    TOPK_ERROR_INDEX_TOO_NARROW = 6,     /* int32 indices cannot hold every position plus index_base; also
+                                            where no position is written */
     TOPK_ERROR_MISALIGNED = 7,           /* a pointer is not aligned to its element */
     TOPK_ERROR_OVERLAP = 8,              /* an output overlaps another buffer */
     TOPK_ERROR_WORKSPACE_TOO_SMALL = 9,  /* the workspace or state is smaller than its size function says */
-    TOPK_ERROR_UNSUPPORTED = 10,         /* options that do not go together; an operation the backend lacks */
+    TOPK_ERROR_UNSUPPORTED = 10,         /* what does not go together; listed below */
     TOPK_ERROR_UNKNOWN_METHOD = 11,      /* the backend has no method of that name */
-    TOPK_ERROR_METHOD_CANNOT = 12,       /* the forced method cannot serve this problem; the text says why */
+    TOPK_ERROR_METHOD_CANNOT = 12,       /* the forced method, or none, can serve this problem, with this
+                                            tuning, within workspace_limit; the text says why */
     TOPK_ERROR_BACKEND_UNAVAILABLE = 13, /* no such backend in this build or on this machine */
     TOPK_ERROR_OUT_OF_MEMORY = 14,       /* topk_context_create() could not allocate */
-    TOPK_ERROR_BAD_STATE = 15,           /* an accumulator that was not initialised, or for another problem */
+    TOPK_ERROR_BAD_STATE = 15,           /* an accumulator in no state for this call; listed below */
     TOPK_ERROR_DEVICE = 16               /* the device reported an error; the text gives it */
 } topk_status;
+
+/* TOPK_ERROR_UNSUPPORTED is
+ *   - in a problem: elements_max with strided rows, or row_stride with spans or CSR
+ *   - in an input: lengths, begins, ends or offsets that its shape has no use for
+ *   - in a predicate: bounds with a mask, or a mask with a comparison
+ *   - on the CPU: a stream
+ *   - for an accumulator: a context on a GPU, a shape other than STRIDED, or a k in a chunk
+ *   - an operation that no method of the backend does; in this version there is none
+ * each where NULL or 0 would do. What an option has no meaning for, but does no harm to, is ignored.
+ *
+ * TOPK_ERROR_BAD_STATE is, from push, peek and finish, memory that init did not write; a state that was
+ * finished; a state of another problem (topk_accumulator_init() says what must be the same); and from push
+ * alone a chunk with indices after one without, or the reverse. */
 
 /* The name of a status, e.g. "TOPK_ERROR_OVERLAP"; "unknown status" for other numbers. Static. */
 TOPK_API const char *topk_status_string(topk_status status);
@@ -192,8 +211,9 @@ typedef struct topk_context_properties {
     size_t size;          /* sizeof(topk_context_properties); set by the caller */
     topk_backend backend; /* CPU or CUDA, never AUTO */
     int device;
-    int threads;          /* that a call from this process may use */
-    const char *features; /* instruction sets in use, e.g. "avx512"; owned by the context */
+    int threads;          /* CPU threads that a call from this process may use; 1 on CUDA */
+    const char *features; /* on the CPU the instruction set in use, e.g. "avx512"; on CUDA the device's name
+                             and what it has, for people. Owned by the context */
 } topk_context_properties;
 
 #define TOPK_CONTEXT_PROPERTIES_INIT                                                                         \
@@ -231,7 +251,8 @@ typedef struct topk_problem {
     int64_t elements_max;   /* SPANS, CSR: number of elements in values; offsets are clamped to it. Else 0 */
     int64_t index_base;     /* >= 0, added to every position that is written (not to caller-supplied
                                indices) */
-    size_t workspace_limit; /* bytes that topk_workspace_size() may ask for at most; 0: no limit */
+    size_t workspace_limit; /* bytes that topk_workspace_size() may ask for at most; 0: no limit. An
+                               accumulator's state has, on top of these, what it keeps */
     const char *method;     /* forces a method by name, and is an error where that cannot serve; NULL: the
                                library chooses, or TOPK_METHOD does */
     const struct topk_tuning *tuning; /* NULL: the library chooses */
@@ -249,13 +270,15 @@ typedef struct topk_problem {
  * [0, elements_max], lengths into [0, length_max]; a row whose end lies before its begin is empty. */
 typedef struct topk_input {
     size_t size;         /* sizeof(topk_input) */
-    const void *values;  /* elements; may be NULL if no row can hold any */
+    const void *values;  /* elements; may be NULL only if rows, length_max or elements_max says that no row
+                            can hold any, or where a function says so. A k_max of 0 is no such case */
     const void *indices; /* NULL, or a payload for each element of values, in the same places; it is what
                             is written as an element's index, and never compared. index_type */
     const void *lengths; /* STRIDED: NULL (all rows are full) or rows lengths. Else NULL. extent_type */
-    const void *begins;  /* SPANS: rows first elements. Else NULL. extent_type */
-    const void *ends;    /* SPANS: rows ends (one past the last). Else NULL. extent_type */
-    const void *offsets; /* CSR: rows + 1 offsets. Else NULL. extent_type */
+    const void *begins;  /* SPANS: rows first elements, also if length_max is 0. Else NULL. extent_type */
+    const void *ends;    /* SPANS: rows ends (one past the last), likewise. Else NULL. extent_type */
+    const void *offsets; /* CSR: rows + 1 offsets, also if length_max is 0; may be NULL if rows is 0.
+                            Else NULL. extent_type */
     const void *k;       /* NULL (k_max for every row) or k for each row. extent_type */
 } topk_input;
 
@@ -287,7 +310,9 @@ TOPK_API topk_status topk_workspace_size(const topk_context *context, topk_opera
  * integers their minimum; smallest: the opposite). Results are copies of input elements, so signed
  * zeros and NaN payloads survive.
  *
- * As topk_workspace_size(), and: MISALIGNED, OVERLAP, WORKSPACE_TOO_SMALL, DEVICE. */
+ * With k_max = 0 nothing is written, but everything is checked.
+ *
+ * Statuses as topk_workspace_size(), and: MISALIGNED, OVERLAP, WORKSPACE_TOO_SMALL, DEVICE. */
 TOPK_API topk_status topk_select(topk_context *context, const topk_problem *problem, const topk_input *input,
                                  void *values, void *indices, void *workspace, size_t workspace_bytes,
                                  topk_stream stream);
@@ -356,18 +381,20 @@ typedef struct topk_predicate {
     }
 
 /* The elements of each row that meet a predicate, in input order. The results of all rows lie one
- * after the other, without gaps. Of the problem only the type, widths, shape and bounds are read;
- * k_max, direction, rank, ties, order and nan have no meaning here, but must be valid.
+ * after the other, without gaps. k_max, direction, rank, ties, order and nan of the problem have no meaning
+ * here, nor has input->k, but they must be valid.
  *
  * values    capacity elements of problem->type, or NULL
  * indices   capacity integers of problem->index_type, or NULL: position in its row plus index_base,
  *           or the entry of input->indices
- * capacity  >= 0: how many results the outputs can hold. What does not fit is counted, never written
+ * capacity  >= 0: how many results the outputs have room for, no more: buffers are checked for overlap over
+ *           all of it. Matches beyond it are counted, never written; slots behind the last match are left
+ *           as they were. Without values and indices it means nothing
  * offsets   rows + 1 counts, or NULL: the results of row r are [offsets[r], offsets[r + 1]); the last is
  *           the number of all matches, and may exceed capacity
  *
  * input->values may be NULL with a mask when `values` is NULL.
- * Statuses as topk_select(). */
+ * Statuses as topk_select(); also OUT_OF_RANGE and OVERFLOW for capacity. */
 TOPK_API topk_status topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
                                 const topk_predicate *predicate, void *values, void *indices,
                                 int64_t capacity, int64_t *offsets, void *workspace, size_t workspace_bytes,
@@ -376,7 +403,7 @@ TOPK_API topk_status topk_where(topk_context *context, const topk_problem *probl
 /* The k best elements among those of each row that meet a predicate: topk_select() as if the row had
  * only these, but positions are those in the whole row. A row with fewer than k of them ends in
  * padding. All parameters and options of the problem mean what they mean to topk_select(), and the
- * predicate what it means to topk_where(). input->values is read with every predicate.
+ * predicate what it means to topk_where(), but input->values is read with every predicate.
  *
  * Statuses as topk_select(). */
 TOPK_API topk_status topk_select_where(topk_context *context, const topk_problem *problem,
@@ -384,9 +411,9 @@ TOPK_API topk_status topk_select_where(topk_context *context, const topk_problem
                                        void *indices, void *workspace, size_t workspace_bytes,
                                        topk_stream stream);
 
-/* How many elements of each row meet a predicate. Of the problem the same is read as by topk_where().
+/* How many elements of each row meet a predicate. What has no meaning to topk_where() has none here.
  *
- * counts  rows counts, one for each row
+ * counts  rows counts, one for each row; not NULL, unless rows is 0
  *
  * input->values may be NULL with a mask; input->indices and input->k have no meaning here, but must be
  * valid. Statuses as topk_select(). */
@@ -394,13 +421,13 @@ TOPK_API topk_status topk_count(topk_context *context, const topk_problem *probl
                                 const topk_predicate *predicate, int64_t *counts, void *workspace,
                                 size_t workspace_bytes, topk_stream stream);
 
-/* Which elements meet a predicate, as a bit mask that TOPK_BIT_MASK can read. Of the problem the same is
- * read as by topk_where().
+/* Which elements meet a predicate, as a bit mask that TOPK_BIT_MASK can read. What has no meaning to
+ * topk_where() has none here.
  *
- * mask  (elements + 7) / 8 bytes. Bit e % 8 (lowest first) of byte mask[e / 8] is 1 if element e of
- *       values lies in a row and meets the predicate, else 0; the bits behind the last element are 0.
- *       `elements` is what the problem's bounds let rows reach: for strided rows
- *       (rows - 1) * row_stride + length_max, else elements_max; 0 if rows or length_max is 0
+ * mask  (elements + 7) / 8 bytes; not NULL, unless these are none. Bit e % 8 (lowest first) of byte
+ *       mask[e / 8] is 1 if element e of values lies in a row and meets the predicate, else 0; the bits
+ *       behind the last element are 0. `elements` is what the problem's bounds let rows reach: for strided
+ *       rows (rows - 1) * row_stride + length_max, else elements_max; 0 if rows or length_max is 0
  *
  * An element that several rows share has one bit. The inputs are those of topk_count(), and so are the
  * statuses. */
@@ -412,19 +439,27 @@ TOPK_API topk_status topk_mask(topk_context *context, const topk_problem *proble
 
 /* The k best elements of each of problem->rows streams that arrive in chunks. The state lives in
  * memory of the caller. It holds no pointers: it can be copied to an address that is the same modulo 64. One
- * problem serves all calls on one state:
+ * problem serves all calls on one state, in so far as topk_accumulator_init() says:
  *
  *   problem->length_max   the longest chunk of a row that is pushed at once
  *   problem->shape        must be STRIDED; row_stride is the pitch of the chunks
  *
  * A push costs one selection from the chunk, and O(k_max) for each row that it changes: chunks of at
- * least k_max elements are best. The state is written by init, push and finish, one at a time. */
+ * least k_max elements are best. The state is written by init, push and finish, one at a time, and only read
+ * by peek. Results are sorted best first, ties by lowest position, whatever problem->order and ties say. */
 
 /* Bytes of state. Statuses as topk_workspace_size(). */
 TOPK_API topk_status topk_accumulator_size(const topk_context *context, const topk_problem *problem,
                                            size_t *bytes);
 
-/* Begins: no elements seen. The state may hold garbage and have any alignment. */
+/* Begins: no elements seen. The state may hold garbage and have any alignment.
+ *
+ * The calls that follow must have the same type, index_type, direction, rank, nan, rows, length_max, k_max
+ * and index_base in their problem. All else may differ from call to call, if it is valid: a push reads
+ * row_stride and extent_type for its chunk; method, tuning, workspace_limit and context change nothing but
+ * how large the state must be.
+ *
+ * Statuses as topk_workspace_size(), and WORKSPACE_TOO_SMALL. */
 TOPK_API topk_status topk_accumulator_init(topk_context *context, const topk_problem *problem, void *state,
                                            size_t state_bytes, topk_stream stream);
 
@@ -433,12 +468,15 @@ TOPK_API topk_status topk_accumulator_init(topk_context *context, const topk_pro
  * Chunks may come in any order but must not overlap; either all or none carry indices. chunk->k must
  * be NULL: k is fixed at k_max. The chunk may be reused once the call's work is done.
  *
- * Statuses as topk_select(), and BAD_STATE. */
+ * Statuses as topk_select(), and BAD_STATE. For `base` they are OUT_OF_RANGE, and OVERFLOW or
+ * INDEX_TOO_NARROW if base + length + index_base exceeds what an index can hold. */
 TOPK_API topk_status topk_accumulator_push(topk_context *context, const topk_problem *problem, void *state,
                                            size_t state_bytes, const topk_input *chunk, int64_t length,
                                            int64_t base, topk_stream stream);
 
-/* Writes the k best so far, as topk_select() on everything pushed would; more may be pushed. */
+/* Writes the k best so far, as topk_select() on everything pushed would; more may be pushed.
+ *
+ * Statuses as topk_accumulator_init(), and: MISALIGNED, OVERLAP, BAD_STATE. */
 TOPK_API topk_status topk_accumulator_peek(topk_context *context, const topk_problem *problem, void *state,
                                            size_t state_bytes, void *values, void *indices,
                                            topk_stream stream);

@@ -2,12 +2,12 @@
  *
  * Knobs of single methods, for benchmarks that reproduce the papers' ablations and for tuning.
  *
- * No promise of a stable ABI: this header must be that of the loaded library. Only values that are
- * compiled into the library are accepted. A field that is left undefined means "the library
- * chooses"; a field that the method lacks is TOPK_ERROR_METHOD_CANNOT (when a method is forced;
- * otherwise only methods that have all the given fields are considered). topk_workspace_size()
- * honours the tuning. But for epsilon and max_iterations, tuning never changes a result that the
- * contract fixes. */
+ * No promise of a stable ABI: this header must be that of the loaded library. A field that is left
+ * undefined means "the library chooses". Only methods that have all the given fields, with these values,
+ * are considered; if there is none, or a forced method is not one of them, that is
+ * TOPK_ERROR_METHOD_CANNOT. CONTRACT.md, 10.2, lists the fields that methods have in this version. No
+ * method has the others as yet, and none of the CPU has any. topk_workspace_size() honours the tuning.
+ * But for epsilon and max_iterations, tuning never changes a result that the contract fixes. */
 #ifndef TOPK_EXPERIMENTAL_H
 #define TOPK_EXPERIMENTAL_H
 
@@ -25,7 +25,7 @@ typedef enum topk_queue {
 typedef struct topk_tuning {
     size_t size;            /* sizeof(topk_tuning) */
     int digit_bits;         /* bits of a radix digit */
-    int64_t alpha;          /* candidates are buffered when fewer than n / alpha remain; 4 to n */
+    int64_t alpha;          /* candidates are buffered when fewer than n / alpha remain; 4 or more */
     int adaptive_buffering; /* 0: always buffer candidates; 1: as alpha says */
     int early_stop;         /* 0: run all passes; 1: stop when the remaining k are all candidates */
     int scaling;            /* 1: subtract a drawn element to spread clustered floats over the digits */

@@ -89,6 +89,39 @@ static void check_null_when_empty(void) {
     f.problem.rows = 0;
     f.input.begins = f.input.ends = NULL;
     EXPECT_ALL(&f, TOPK_OK);
+    use_csr(); /* it holds rows + 1 offsets, though nothing follows from them */
+    f.problem.length_max = 0;
+    EXPECT_ALL(&f, TOPK_OK);
+    f.input.offsets = NULL;
+    EXPECT_ALL(&f, TOPK_ERROR_NULL_POINTER);
+    f.problem.rows = 0;
+    EXPECT_ALL(&f, TOPK_OK);
+    reset(); /* it holds elements, though none is wanted */
+    f.problem.k_max = 0;
+    EXPECT_ALL(&f, TOPK_OK);
+    f.input.values = NULL;
+    EXPECT_ALL(&f, TOPK_ERROR_NULL_POINTER);
+}
+
+/* The capacity is what the outputs have room for, all of it; it is nothing without them. */
+static void check_capacity(void) {
+    enum { MATCHES = 3 };
+    float seven[ELEMENTS];
+    reset();
+    f.capacity = sizeof f.results / sizeof f.results[0] + 1; /* `indices` follow `results` */
+    EXPECT(&f, call_where, TOPK_ERROR_OVERLAP);
+    f.out_values = f.out_indices = NULL;
+    f.capacity = INT64_MAX;
+    EXPECT(&f, call_where, TOPK_OK);
+    reset();
+    for (int e = 0; e < ELEMENTS; e++) {
+        f.results[e] = seven[e] = 7;
+        f.values[e] = e % LENGTH == 0 ? 2000 : 0;
+    }
+    f.predicate.low.value.f64 = 1000;
+    EXPECT(&f, call_where, TOPK_OK);
+    CHECK(f.counts[ROWS] == MATCHES && f.results[MATCHES - 1] == 2000);
+    CHECK(memcmp(f.results + MATCHES, seven, (ELEMENTS - MATCHES) * sizeof(float)) == 0);
 }
 
 /* k_max = 0 or rows = 0 writes nothing. */
@@ -391,6 +424,7 @@ int main(void) {
     check_null();
     check_null_outputs();
     check_null_when_empty();
+    check_capacity();
     check_empty_writes_nothing();
     check_arrays_of_other_shapes();
     check_empty_rows();
