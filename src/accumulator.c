@@ -162,6 +162,7 @@ topk_status topk_accumulator_init(topk_context *context, const topk_problem *pro
     if (s.counts != NULL) {
         memset(s.counts, 0, (size_t)a.plan.problem.rows * sizeof *s.counts);
     }
+    topk_gaps_release(state, s.bytes);
     return TOPK_OK;
 }
 
@@ -318,28 +319,38 @@ static void select_chunk(const topk_context *context, const struct accumulator *
     (void)a->chosen.method->run(&call);
 }
 
+/* With an open state. */
+static topk_status push_chunk(const topk_context *context, const struct accumulator *a, const struct state *s,
+                              void *memory, const topk_input *chunk, int64_t length, int64_t base) {
+    topk_input input;
+    struct buffer buffers[INPUT_BUFFERS + 1];
+    topk_status status = check_state(a, s);
+    if (status != TOPK_OK || (status = check_chunk(a, chunk, length, &input, buffers)) != TOPK_OK ||
+        (status = check_push(a, s, &input, length, base)) != TOPK_OK) {
+        return status;
+    }
+    buffers[INPUT_BUFFERS] = (struct buffer){"state", memory, s->bytes, 1, true, true};
+    status = topk_check_buffers(buffers, INPUT_BUFFERS + 1);
+    if (status != TOPK_OK || length == 0 || a->plan.output_elements == 0) {
+        return status;
+    }
+    select_chunk(context, a, s, &input, length);
+    s->header->payload = input.indices != NULL ? PAYLOAD_GIVEN : PAYLOAD_NONE;
+    merge_chunk(a, s, &input, base);
+    return TOPK_OK;
+}
+
 topk_status topk_accumulator_push(topk_context *context, const topk_problem *problem, void *state,
                                   size_t state_bytes, const topk_input *chunk, int64_t length, int64_t base,
                                   topk_stream stream) {
     struct accumulator a;
     struct state s = {0};
-    topk_input input;
-    struct buffer buffers[INPUT_BUFFERS + 1];
     topk_status status = open_state(context, problem, state, state_bytes, stream, &a, &s);
-    if (status != TOPK_OK || (status = check_state(&a, &s)) != TOPK_OK ||
-        (status = check_chunk(&a, chunk, length, &input, buffers)) != TOPK_OK ||
-        (status = check_push(&a, &s, &input, length, base)) != TOPK_OK) {
-        return status;
+    if (status == TOPK_OK) {
+        status = push_chunk(context, &a, &s, state, chunk, length, base);
+        topk_gaps_release(state, s.bytes);
     }
-    buffers[INPUT_BUFFERS] = (struct buffer){"state", state, s.bytes, 1, true, true};
-    status = topk_check_buffers(buffers, INPUT_BUFFERS + 1);
-    if (status != TOPK_OK || length == 0 || a.plan.output_elements == 0) {
-        return status;
-    }
-    select_chunk(context, &a, &s, &input, length);
-    s.header->payload = input.indices != NULL ? PAYLOAD_GIVEN : PAYLOAD_NONE;
-    merge_chunk(&a, &s, &input, base);
-    return TOPK_OK;
+    return status;
 }
 
 /* ---- Results ---- */
@@ -366,27 +377,35 @@ static void write_row(const struct accumulator *a, const struct state *s, int64_
     }
 }
 
+/* With an open state. */
+static topk_status write_rows(const struct accumulator *a, const struct state *s, void *memory, void *values,
+                              void *indices) {
+    const struct plan *plan = &a->plan;
+    const struct buffer buffers[] = {
+        {"values", values, plan->output_elements * plan->element_bytes, plan->element_bytes, false, true},
+        {"indices", indices, plan->output_elements * plan->index_bytes, plan->index_bytes, false, true},
+        {"state", memory, s->bytes, 1, true, true},
+    };
+    topk_status status = check_state(a, s);
+    if (status != TOPK_OK || (status = topk_check_buffers(buffers, 3)) != TOPK_OK) {
+        return status;
+    }
+    for (int64_t row = 0; row < plan->problem.rows; row++) {
+        write_row(a, s, row, values, indices);
+    }
+    return TOPK_OK;
+}
+
 topk_status topk_accumulator_peek(topk_context *context, const topk_problem *problem, void *state,
                                   size_t state_bytes, void *values, void *indices, topk_stream stream) {
     struct accumulator a;
     struct state s = {0};
     topk_status status = open_state(context, problem, state, state_bytes, stream, &a, &s);
-    if (status != TOPK_OK || (status = check_state(&a, &s)) != TOPK_OK) {
-        return status;
+    if (status == TOPK_OK) {
+        status = write_rows(&a, &s, state, values, indices);
+        topk_gaps_release(state, s.bytes);
     }
-    const struct plan *plan = &a.plan;
-    const struct buffer buffers[] = {
-        {"values", values, plan->output_elements * plan->element_bytes, plan->element_bytes, false, true},
-        {"indices", indices, plan->output_elements * plan->index_bytes, plan->index_bytes, false, true},
-        {"state", state, s.bytes, 1, true, true},
-    };
-    if ((status = topk_check_buffers(buffers, 3)) != TOPK_OK) {
-        return status;
-    }
-    for (int64_t row = 0; row < plan->problem.rows; row++) {
-        write_row(&a, &s, row, values, indices);
-    }
-    return TOPK_OK;
+    return status;
 }
 
 topk_status topk_accumulator_finish(topk_context *context, const topk_problem *problem, void *state,

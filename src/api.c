@@ -2,6 +2,7 @@
  * Entry points: validate, choose, run. */
 #include "choose.h"
 #include "status.h"
+#include "workspace.h"
 
 topk_status topk_workspace_size(const topk_context *context, topk_operation operation,
                                 const topk_problem *problem, size_t *bytes) {
@@ -94,8 +95,12 @@ static void list_predicate(struct entry *entry) {
 static topk_status finish(struct entry *entry, void *workspace, bool anything) {
     entry->call.workspace = workspace;
     list_buffer(entry, (struct buffer){"workspace", workspace, entry->chosen.workspace_bytes, 1, true, true});
-    const topk_status status = topk_check_buffers(entry->buffers, entry->buffer_count);
-    return status != TOPK_OK || !anything ? status : entry->chosen.method->run(&entry->call);
+    topk_status status = topk_check_buffers(entry->buffers, entry->buffer_count);
+    if (status == TOPK_OK && anything) {
+        status = entry->chosen.method->run(&entry->call);
+        topk_gaps_release(workspace, entry->chosen.workspace_bytes);
+    }
+    return status;
 }
 
 /* The end of topk_select() and topk_select_where(). */

@@ -4,12 +4,15 @@
  * A layout function takes its buffers from an arena. With a null base the arena only adds up what
  * would be taken, so that size and use of a workspace can never disagree. Every buffer starts on a
  * cache line, and one of no bytes is NULL; the caller's memory may have any alignment. Sums saturate: a
- * layout that overflows measures as SIZE_MAX. */
+ * layout that overflows measures as SIZE_MAX. What lies between buffers is nobody's; builds for tests watch
+ * it (gaps.h), until whoever was called by the user releases the workspace. */
 #ifndef TOPK_SRC_WORKSPACE_H
 #define TOPK_SRC_WORKSPACE_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "gaps.h"
 
 enum { TOPK_WORKSPACE_LINE = 64 };
 
@@ -29,14 +32,30 @@ static inline struct arena arena_over(void *workspace) {
 
 static inline void *arena_take(struct arena *arena, size_t count, size_t element_bytes) {
     const size_t mask = TOPK_WORKSPACE_LINE - 1;
-    size_t bytes, end;
-    void *taken = arena->base == NULL || count == 0 || element_bytes == 0 ? NULL : arena->base + arena->used;
-    if (__builtin_mul_overflow(count, element_bytes, &bytes) || __builtin_add_overflow(bytes, mask, &bytes) ||
-        __builtin_add_overflow(arena->used, bytes & ~mask, &end)) {
+    size_t bytes, padded, end;
+    if (count == 0 || element_bytes == 0) {
+        return NULL;
+    }
+    char *taken = arena->base == NULL ? NULL : arena->base + arena->used;
+    if (__builtin_mul_overflow(count, element_bytes, &bytes) ||
+        __builtin_add_overflow(bytes, mask + TOPK_GAP_BYTES, &padded) ||
+        __builtin_add_overflow(arena->used, padded & ~mask, &end)) {
         end = SIZE_MAX;
     }
     arena->used = end;
+    if (taken != NULL) {
+        topk_gaps_take(taken, bytes, arena->base + end);
+    }
     return taken;
+}
+
+/* Makes one of the buffers that were taken since `used` was `before`, for clearing them at once. Returns
+ * their bytes. */
+static inline size_t arena_join(const struct arena *arena, size_t before) {
+    if (arena->base != NULL) {
+        topk_gaps_join(arena->base + before, arena->base + arena->used);
+    }
+    return arena->used - before;
 }
 
 /* An arena over one of several equal parts of what was taken at `base`. */

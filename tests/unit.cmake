@@ -42,6 +42,11 @@ topk_unit_test(bench_elements bench/elements.c)
 target_sources(test_bench_elements PRIVATE ${PROJECT_SOURCE_DIR}/bench/data/elements.c)
 target_include_directories(test_bench_elements PRIVATE ${PROJECT_SOURCE_DIR}/bench)
 
+topk_unit_test(gaps internals/gaps.c)
+target_sources(test_gaps PRIVATE ${PROJECT_SOURCE_DIR}/src/gaps.c)
+target_include_directories(test_gaps PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(test_gaps PRIVATE TOPK_SHRINK)
+
 topk_unit_test(predicates operations/predicates.c)
 target_link_libraries(test_predicates PRIVATE topk_test_cases)
 topk_unit_test(accumulator operations/accumulator.c)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "elements.h"
+#include "gaps.h"
 
 static bool in_graphs;
 
@@ -117,6 +118,9 @@ run_result run_begin(topk_context *context, const run_operation *operation, cons
 
 run_result run_end(run *r) {
     run_result judged = r->operation->judge(r);
+    if (!topk_gaps_intact()) {
+        judged = run_fail("wrote between two arrays of the workspace");
+    }
     if (!device_intact(&r->workspace)) {
         judged = run_fail("wrote outside of the %zu bytes of workspace", r->workspace.bytes);
     }

@@ -23,6 +23,8 @@ INTERNAL_TESTS = {
     ("tests/cases/row_boundaries_cuda.c", "cuda/air/sizes.h"),
     ("tests/cases/row_boundaries_cuda.c", "cuda/sort/sizes.h"),
     ("tests/runner/reached_paths.c", "reached.h"),
+    ("tests/runner/run.c", "gaps.h"),
+    ("tests/internals/gaps.c", "workspace.h"),
     ("tests/support/team_pthread.c", "cpu/backend.h"),
     ("tests/support/team_pthread.c", "cpu/team.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/device.h"),

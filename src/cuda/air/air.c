@@ -192,7 +192,7 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
             arena_take(&arena, times(rows, 2 * (size_t)look_back_words(s->tiles)), sizeof *l.args.tile_words);
         l.args.matches = filters(plan) ? arena_take(&arena, rows, sizeof *l.args.matches) : NULL;
         l.zeroed = l.args.states;
-        l.zeroed_bytes = arena.used - before;
+        l.zeroed_bytes = arena_join(&arena, before);
         l.args.candidates = arena_take(&arena, candidates, plan->element_bytes);
         l.args.positions = arena_take(&arena, candidates, s->wide ? 8 : 4);
         l.args.entries = arena_take(&arena, entries, sizeof *l.args.entries);

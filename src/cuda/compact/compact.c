@@ -86,7 +86,7 @@ static struct buffers take_buffers(struct arena *arena, const struct plan *plan)
     b.tickets = arena_take(arena, 2, sizeof *b.tickets);
     b.row_words = arena_take(arena, (size_t)look_back_words(row_tiles(plan)), sizeof *b.row_words);
     b.words = arena_take(arena, (size_t)look_back_words(b.word_count), sizeof *b.words);
-    b.zeroed_bytes = arena->used - before;
+    b.zeroed_bytes = arena_join(arena, before);
     b.starts = arena_take(arena, rows + 1, sizeof *b.starts);
     if (masks) {
         b.masks = arena_take(arena, plan->input_elements / 32 + 1, sizeof *b.masks);

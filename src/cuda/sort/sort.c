@@ -88,7 +88,7 @@ static struct buffers take_buffers(struct arena *arena, const struct plan *plan,
     b.zeroed = b.counts = arena_take(arena, rows * s->passes * SORT_BINS, sizeof *b.counts);
     b.tickets = arena_take(arena, s->passes, sizeof *b.tickets);
     b.states[0] = arena_take(arena, states, sizeof *b.states[0]);
-    b.zeroed_bytes = arena->used - before;
+    b.zeroed_bytes = arena_join(arena, before);
     if (s->passes > 1) {
         b.states[1] = arena_take(arena, states, sizeof *b.states[1]);
     }
