@@ -57,7 +57,8 @@
  *       at base + j; what exceeds your capacity is yours to leave out. `places` is shared memory, valid
  *       during the call. The last tile's base + count is the number of all hits.
  *   __device__ bool lists() const
- *       whether places are wanted, alike in all threads of the launch. If not, hits are only counted.
+ *       whether places are wanted, alike in all threads of the launch. If not, hits are only counted: write()
+ *       gets base and count, and nothing lies at `places`.
  *
  * load(), hits() and write() contain no block barrier. Blocks write their tiles at the same time.
  *

@@ -108,7 +108,7 @@ static void check_capacity(void) {
     enum { MATCHES = 3 };
     float seven[ELEMENTS];
     reset();
-    f.capacity = sizeof f.results / sizeof f.results[0] + 1; /* `indices` follow `results` */
+    f.capacity = ELEMENTS + 64; /* `indices` begin within 64 bytes behind `results` */
     EXPECT(&f, call_where, TOPK_ERROR_OVERLAP);
     f.out_values = f.out_indices = NULL;
     f.capacity = INT64_MAX;
