@@ -26,10 +26,8 @@ static inline int threads_for_rows(const topk_context *context, const struct pla
 /* As many of the threads as have room for so many bytes of workspace each within the plan's limit, but one at
  * least. */
 static inline int threads_within_limit(const struct plan *plan, int threads, size_t each_bytes) {
-    const size_t limit = plan_workspace_limit(plan);
-    const size_t lines =
-        (limit < TOPK_WORKSPACE_LINE ? 0 : limit - (TOPK_WORKSPACE_LINE - 1)) / TOPK_WORKSPACE_LINE;
-    const size_t fitting = each_bytes == 0 ? (size_t)threads : lines * TOPK_WORKSPACE_LINE / each_bytes;
+    const size_t room = arena_room(plan_workspace_limit(plan));
+    const size_t fitting = each_bytes == 0 ? (size_t)threads : room / each_bytes;
     return fitting >= (size_t)threads ? threads : fitting > 1 ? (int)fitting : 1;
 }
 

@@ -63,6 +63,12 @@ static inline struct arena arena_part(void *base, size_t part, size_t part_bytes
     return (struct arena){part_bytes == 0 ? NULL : (char *)base + part * part_bytes, 0};
 }
 
+/* Bytes of the largest buffer that an arena of `limit` bytes can hold, if it is the only one. */
+static inline size_t arena_room(size_t limit) {
+    const size_t beside = TOPK_WORKSPACE_LINE - 1 + TOPK_GAP_BYTES;
+    return limit < beside ? 0 : (limit - beside) / TOPK_WORKSPACE_LINE * TOPK_WORKSPACE_LINE;
+}
+
 /* Bytes that a caller must provide for what was measured, whatever its alignment. */
 static inline size_t arena_bytes(const struct arena *arena) {
     if (arena->used == 0) {
