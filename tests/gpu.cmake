@@ -42,6 +42,8 @@ foreach(name concurrency devices errors followers)
   topk_cuda_program(${name} cuda/${name}_cuda.c)
   topk_gpu_test(${name} test_cuda_${name})
 endforeach()
+# Tens of gigabytes: scripts/gpu-check runs it.
+topk_cuda_program(long_rows cuda/long_rows_cuda.c)
 # Each process has one first call: of a kind of problem that is its argument.
 foreach(name graphs asynchrony)
   topk_cuda_program(${name} cuda/${name}_cuda.c)
