@@ -48,7 +48,7 @@ function(topk_case_test name runner disable threads)
     set(part --cases 250) # it is slow
   endif()
   add_test(NAME ${name} COMMAND ${runner} --jobs 1 --threads ${threads} ${ARGN} ${part})
-  set_tests_properties(${name} PROPERTIES LABELS "${case_labels}"
+  set_tests_properties(${name} PROPERTIES LABELS "${case_labels}" COST 10
     ENVIRONMENT "TOPK_CPU_DISABLE=${disable};OMP_WAIT_POLICY=passive;TSAN_OPTIONS=halt_on_error=1")
 endfunction()
 

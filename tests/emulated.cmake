@@ -32,9 +32,11 @@ function(topk_emulated_test name)
   set_tests_properties(simt.${name} PROPERTIES LABELS simt)
 endfunction()
 
-# What a case costs grows with its threads, of which each row has at least a block.
+# What a case costs grows with its threads, of which each row has at least a block. The longest tests start first, so
+# that all processors are busy to the end.
 function(topk_emulated_cases name build)
   topk_emulated_test(cases_${name} test_cases_emulated_${build} --backend cuda --jobs 1 ${ARGN})
+  set_tests_properties(simt.cases_${name} PROPERTIES COST 100)
 endfunction()
 
 # A list that takes minutes runs in parts: one for each method.

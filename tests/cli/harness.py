@@ -30,6 +30,10 @@ class Result:
         self.rss_kib = rss_kib
 
 
+PROCESSOR_SECONDS = 300 # for one run of the tool, however busy the machine is
+LAST_RESORT_SECONDS = 1800 # of the clock, for one that waits for ever
+
+
 def topk(*arguments, stdin=b"", env=None, preexec=None, stdout=subprocess.PIPE):
     """Runs the tool to its end, without a GPU unless the environment asks for it: None removes a variable."""
     environment = dict(os.environ)
@@ -37,10 +41,16 @@ def topk(*arguments, stdin=b"", env=None, preexec=None, stdout=subprocess.PIPE):
         environment.pop(name, None)
     environment.update({"CUDA_VISIBLE_DEVICES": "", **(env or {})})
     environment = {name: value for name, value in environment.items() if value is not None}
+
+    def prepare():
+        resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
+        if preexec is not None:
+            preexec()
+
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     keywords = {"stdin": stdin} if not isinstance(stdin, bytes) else {"input": stdin}
     done = subprocess.run([TOPK, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE,
-                          env=environment, preexec_fn=preexec, check=False, timeout=60, **keywords)
+                          env=environment, preexec_fn=prepare, check=False, timeout=LAST_RESORT_SECONDS, **keywords)
     after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     return Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"), max(before, after))
 

@@ -45,7 +45,7 @@ int main(void) {
     select_in(context);
     pid_t child = fork();
     if (child == 0) {
-        alarm(60); /* a child that waits for threads that are not there would wait for ever */
+        alarm(600); /* a child that waits for threads that are not there would wait for ever */
         topk_context *own;
         const int right = select_in(context);
         CHECK_STATUS(TOPK_OK, topk_context_create(&options, &own));
