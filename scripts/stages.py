@@ -6,6 +6,7 @@ stage that fails keeps no other from running.
 """
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
@@ -43,7 +44,8 @@ class Step(threading.Thread):
 
     def end(self):
         if self.runs:
-            os.killpg(self.process.pid, signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError): # it has just ended
+                os.killpg(self.process.pid, signal.SIGTERM)
 
 
 class Stage:

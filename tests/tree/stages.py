@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 CMAKE = """#!/bin/sh
 echo "cmake $*" >>calls
@@ -47,6 +48,7 @@ def check(root, expected, status, tested, interrupted=False, **cases):
         while interrupted and not os.path.exists(os.path.join(folder, "slow")):
             assert process.poll() is None
         if interrupted:
+            time.sleep(0.5)
             process.send_signal(signal.SIGTERM)
         output = process.communicate()[0]
         calls = pathlib.Path(folder, "calls").read_text(encoding="utf-8").splitlines()
