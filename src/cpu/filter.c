@@ -47,9 +47,24 @@ static void copy_bits(const unsigned char *bits, size_t first, size_t n, uint64_
     }
 }
 
+bool topk_filter_matches(const struct filter *filter, size_t element) {
+    if (filter->bits != NULL) {
+        return filter->bits[element / 8] >> element % 8 & 1;
+    }
+    const uint64_t bits = read_element(filter->compared, (int64_t)element, filter->compared_bytes);
+    return topk_place_matches(bits, (unsigned)filter->compared_bytes * 8, &filter->placing, &filter->match);
+}
+
 size_t topk_filter_mask(const struct filter *filter, size_t first, size_t n, uint64_t *mask) {
     if (n == 0) {
         return 0;
+    }
+    if (n <= RANKED_KEYS) {
+        mask[0] = 0;
+        for (size_t i = 0; i < n; i++) {
+            mask[0] |= (uint64_t)topk_filter_matches(filter, first + i) << i;
+        }
+        return (size_t)__builtin_popcountll(mask[0]);
     }
     if (filter->bits != NULL) {
         copy_bits(filter->bits, first, n, mask);
@@ -57,12 +72,4 @@ size_t topk_filter_mask(const struct filter *filter, size_t first, size_t n, uin
     }
     return filter->kernels->match(filter->compared + first * filter->compared_bytes, n, &filter->placing,
                                   &filter->match, mask);
-}
-
-bool topk_filter_matches(const struct filter *filter, size_t element) {
-    if (filter->bits != NULL) {
-        return filter->bits[element / 8] >> element % 8 & 1;
-    }
-    const uint64_t bits = read_element(filter->compared, (int64_t)element, filter->compared_bytes);
-    return topk_place_matches(bits, (unsigned)filter->compared_bytes * 8, &filter->placing, &filter->match);
 }

@@ -85,16 +85,39 @@ void topk_write_result(const struct call *call, int64_t at, int64_t row_begin, i
     }
 }
 
+/* `count` times the low bits of `bits`. */
+static void fill(void *out, size_t bytes, int64_t count, uint64_t bits) {
+    switch (bytes) {
+    case 1:
+        memset(out, (int)(bits & 0xff), (size_t)count);
+        break;
+    case 2:
+        for (int64_t i = 0; i < count; i++) {
+            ((uint16_t *)out)[i] = (uint16_t)bits;
+        }
+        break;
+    case 4:
+        for (int64_t i = 0; i < count; i++) {
+            ((uint32_t *)out)[i] = (uint32_t)bits;
+        }
+        break;
+    default:
+        for (int64_t i = 0; i < count; i++) {
+            ((uint64_t *)out)[i] = bits;
+        }
+    }
+}
+
 void topk_write_padding(const struct call *call, int64_t row, size_t filled) {
     const struct plan *plan = call->plan;
-    const int64_t pitch = plan->problem.k_max;
-    for (int64_t at = row * pitch + (int64_t)filled; at < (row + 1) * pitch; at++) {
-        if (call->values != NULL) {
-            store_element(call->values, at, plan->element_bytes, plan->padding);
-        }
-        if (call->indices != NULL) {
-            store_index(call->indices, at, plan->index_bytes, -1);
-        }
+    const int64_t pitch = plan->problem.k_max, at = row * pitch + (int64_t)filled;
+    const int64_t count = pitch - (int64_t)filled;
+    if (count > 0 && call->values != NULL) {
+        fill((char *)call->values + (size_t)at * plan->element_bytes, plan->element_bytes, count,
+             plan->padding);
+    }
+    if (count > 0 && call->indices != NULL) {
+        fill((char *)call->indices + (size_t)at * plan->index_bytes, plan->index_bytes, count, UINT64_MAX);
     }
 }
 

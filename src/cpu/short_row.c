@@ -46,6 +46,45 @@ static size_t gather_matches(const struct kernels *kernels, const struct filter 
     return count;
 }
 
+static uint64_t key_at(const struct plan *plan, const void *elements, uint32_t slot) {
+    return topk_key_encode(read_element(elements, slot, plan->element_bytes), plan->element_bits, &plan->map);
+}
+
+/* The k-th of a row that is sorted whole: its equals are its neighbours. */
+static void kth_few(const struct call *call, int64_t row, const void *elements, size_t n, size_t k,
+                    const uint32_t *slots) {
+    const struct plan *plan = call->plan;
+    const uint64_t kth = key_at(plan, elements, slots[k - 1]);
+    size_t above = k - 1, end = k;
+    while (above > 0 && key_at(plan, elements, slots[above - 1]) == kth) {
+        above--;
+    }
+    while (end < n && key_at(plan, elements, slots[end]) == kth) {
+        end++;
+    }
+    topk_write_kth(call, row, kth, (int64_t)above, (int64_t)(end - above));
+}
+
+/* A row of 1 to FEW_KEYS elements, of which the caller wants 1 or more; how many results there are. */
+static size_t run_few(const struct call *call, const struct kernels *kernels, const struct filter *filter,
+                      int64_t row, struct row_extent extent, int64_t wanted) {
+    const struct plan *plan = call->plan;
+    const struct source source = {
+        (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes, NULL, 0};
+    const size_t n = (size_t)extent.length;
+    uint32_t slots[FEW_KEYS];
+    uint64_t only = (1ull << n) - 1;
+    const size_t count = filter == NULL ? n : topk_filter_mask(filter, (size_t)extent.begin, n, &only);
+    const size_t k = (size_t)wanted < count ? (size_t)wanted : count;
+    kernels->sort_few(source.values, n, only, &plan->map, slots);
+    if (plan->operation == TOPK_OPERATION_KTH) {
+        kth_few(call, row, source.values, n, k, slots);
+    } else {
+        topk_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
+    }
+    return k;
+}
+
 void topk_short_row_run(const struct call *call, const struct kernels *kernels, const struct filter *filter,
                         int64_t row, struct row_extent extent, const struct short_row *buffers) {
     const struct plan *plan = call->plan;
@@ -53,13 +92,17 @@ void topk_short_row_run(const struct call *call, const struct kernels *kernels, 
     if (plan->operation == TOPK_OPERATION_KTH) {
         if (wanted == 0 || wanted > extent.length) {
             topk_write_kth_padding(call, row, wanted, extent.length);
+        } else if (extent.length <= FEW_KEYS) {
+            (void)run_few(call, kernels, filter, row, extent, wanted);
         } else {
             kth_short(call, kernels, row, extent, wanted, buffers);
         }
         return;
     }
     size_t n = (size_t)extent.length, k = 0;
-    if (wanted > 0 && n > 0) {
+    if (wanted > 0 && n > 0 && n <= FEW_KEYS) {
+        k = run_few(call, kernels, filter, row, extent, wanted);
+    } else if (wanted > 0 && n > 0) {
         const char *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
         struct source source = {elements, NULL, 0};
         const bool sorted = plan->problem.order == TOPK_ORDER_BEST_FIRST;

@@ -15,6 +15,10 @@ enum {
     RUNS_AHEAD = 32,
     /* Longest sort by counting comparisons: one word. */
     RANK_SORT_MAX = WORD,
+    /* Rows of up to so many elements are sorted whole, by comparing all with each other: a few vectors. */
+    FEW_KEYS = 16,
+    /* So few elements are compared one by one, with each other and with a predicate. */
+    RANKED_KEYS = 4,
     /* Bins of one counting pass over keys. */
     HISTOGRAM_BINS = 2048,
     RADIX_BINS = 256,

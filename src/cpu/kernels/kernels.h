@@ -79,6 +79,10 @@ struct kernels {
      * padded to, a whole word. */
     void (*rank_sort)(void *keys, const uint32_t *slots, size_t n, uint32_t *sorted_slots);
 
+    /* Slots of those of n <= FEW_KEYS elements that are in the mask `only`, best first and stable. */
+    void (*sort_few)(const void *elements, size_t n, uint64_t only, const struct key_map *map,
+                     uint32_t *slots);
+
     /* One pass of a stable radix sort that puts larger digits first: counts of the digit at `shift`,
      * and the move to the places that `offsets` gives and advances. */
     void (*count_digit)(const void *keys, size_t n, unsigned shift, size_t *counts);
