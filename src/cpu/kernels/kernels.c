@@ -46,6 +46,8 @@ static inline kint key_of(kint element, const struct map *map) {
     return size > map->largest_number ? map->nan_key : key;
 }
 
+#include "few.h"
+
 static inline void word_keys(const kint *restrict elements, const struct map *map, kint *restrict keys) {
     const struct map m = *map;
     for (unsigned i = 0; i < WORD; i++) {
@@ -386,66 +388,6 @@ static const uint32_t *radix_sort(const struct short_row *row, size_t n) {
         from = 1 - from;
     }
     return row->slots[from];
-}
-
-/* FEW_KEYS keys, in the widest vectors of the instruction set. */
-#define FEW_BYTES                                                                                            \
-    (FEW_KEYS * KEY_BITS / 8 < __BIGGEST_ALIGNMENT__ ? FEW_KEYS * KEY_BITS / 8 : __BIGGEST_ALIGNMENT__)
-typedef kint few_lanes __attribute__((vector_size(FEW_BYTES)));
-enum { FEW_VECTORS = FEW_KEYS * KEY_BITS / 8 / FEW_BYTES };
-
-/* The same without vectors, for very few. */
-static void rank_few(const kint *elements, uint64_t only, const struct map *map, uint32_t *slots) {
-    kint keys[RANKED_KEYS];
-    uint32_t slot[RANKED_KEYS];
-    unsigned count = 0;
-    for (; only != 0; only &= only - 1) {
-        slot[count] = (uint32_t)__builtin_ctzll(only);
-        keys[count] = key_of(elements[slot[count]], map);
-        count++;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        unsigned place = 0;
-        for (unsigned j = 0; j < count; j++) {
-            place += (unsigned)(keys[j] > keys[i]) | ((unsigned)(keys[j] == keys[i]) & (unsigned)(j < i));
-        }
-        slots[place] = slot[i];
-    }
-}
-
-/* The place of each is the number of those before it. */
-static void sort_few(const void *elements, size_t n, uint64_t only, const struct key_map *key_map,
-                     uint32_t *slots) {
-    _Static_assert(FEW_KEYS == 16, "numbers has them all");
-    static const kint numbers[FEW_KEYS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    if ((only & (only - 1)) == 0) {
-        slots[0] = only != 0 ? (uint32_t)__builtin_ctzll(only) : 0;
-        return;
-    }
-    const struct map map = narrow(key_map);
-    if (__builtin_popcountll(only) <= RANKED_KEYS) {
-        rank_few(elements, only, &map, slots);
-        return;
-    }
-    kint padded[FEW_KEYS] = {0}, key[FEW_KEYS], place[FEW_KEYS];
-    few_lanes keys[FEW_VECTORS], order[FEW_VECTORS], places[FEW_VECTORS] = {0};
-    memcpy(padded, elements, n * sizeof *padded);
-    for (size_t i = 0; i < FEW_KEYS; i++) {
-        key[i] = key_of(padded[i], &map);
-    }
-    memcpy(keys, key, sizeof keys);
-    memcpy(order, numbers, sizeof order);
-    for (uint64_t bits = only; bits != 0; bits &= bits - 1) {
-        const unsigned i = (unsigned)__builtin_ctzll(bits);
-        for (unsigned v = 0; v < FEW_VECTORS; v++) { /* what is true is -1 */
-            places[v] -= (few_lanes)((key[i] > keys[v]) | ((key[i] == keys[v]) & ((kint)i < order[v])));
-        }
-    }
-    memcpy(place, places, sizeof place);
-    for (uint64_t bits = only; bits != 0; bits &= bits - 1) {
-        const unsigned i = (unsigned)__builtin_ctzll(bits);
-        slots[place[i]] = i;
-    }
 }
 
 static const uint32_t *select_short(const void *elements, size_t n, size_t k, const struct key_map *map,
