@@ -33,6 +33,8 @@ class BadHeaders(harness.Case):
         (npy_raw_header("{'descr: 1"), "byte 11: the header has a string that does not end"),
         (npy_raw_header("{descr: 1"), "byte 11: the header should have a string here"),
         (npy_raw_header("{'%s': 1}" % ("x" * 90)), "byte 11: the header has a string that is too long"),
+        (npy_raw_header("{'%s': 1}" % ("x" * 16)), "byte 11: the header has a string that is too long"),
+        (npy_raw_header("{'%s': 1}" % ("x" * 15)), "byte 11: the header has an unknown key"),
         (npy_raw_header("{'extra': 1}"), "byte 11: the header has an unknown key"),
         (npy_raw_header("{'shape': (3,), 'shape': (3,)}"), "byte 26: the header has twice the same key"),
         (npy_raw_header("{'shape': (3,) 'descr': '<f4'}"), "byte 25: the header should have a comma or its end here"),

@@ -306,6 +306,7 @@ class Vecs(harness.Case):
                 (struct.pack("<i", 0x7fffffff) + b"1234",
                  "byte 0: the file ends within a vector: its size is no multiple of 8589934592 bytes"),
                 (good + good[:-1], "byte 12: the file ends within a vector: its size is no multiple of 12 bytes"),
+                (good + struct.pack("<iff", 1, 1, 2), "byte 12: vector 1 has dimension 1, others have 2"),
                 (good + struct.pack("<iff", 3, 1, 2), "byte 12: vector 1 has dimension 3, others have 2")]:
             path = self.write("x.fvecs", data)
             for piece in ([], ["--piece-bytes", 1]):
