@@ -265,6 +265,8 @@ class BadLines(harness.Case):
                 (b"\x001\n", [], "1: '' is not a number"),
                 (b"1\x1b[2J\n", [], r"1: '1\?\[2J' is not a number"),
                 (b"1e309\n", [], "1: 1e309 is beyond float64"),
+                (b"1e4294967296\n", [], "1: 1e4294967296 is beyond float64"),
+                (b"1e18446744073709551616\n", [], "1: 1e18446744073709551616 is beyond float64"),
                 (b"9007199254740993\n", [],
                  "1: integer 9007199254740993 is not exact in float64; use --dtype int64"),
                 (b"1\n-9007199254740993\n", [],
