@@ -69,6 +69,9 @@ topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --e
 # The last block of a row that several share settles it alone, for its digits end with a plateau.
 topk_emulated_cases(plateaus_tsan tsan --seed 34 --smallest 1000 --largest 4100 --elements 4200 --cases 8
   --operation select --method air-fused --filter ties=any,data=all-equal)
+# In a row of many tiles a warp empties its queues before the end.
+topk_emulated_cases(long_ties_tsan tsan --seed 1 --smallest 16000 --largest 16385 --elements 17000 --cases 40
+  --operation select --method air-shared --filter ties=any,order=any)
 set(predicates_plain 15) # one in so many
 set(predicates_asan 30)
 set(predicates_tsan 200)

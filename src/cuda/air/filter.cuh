@@ -249,7 +249,7 @@ template <typename Element, typename Winners, typename Candidates>
 TOPK_DEVICE bool has_all(hit_queues<Element, Winners, Candidates> &queues) {
     if constexpr (Candidates::HAS_LIMIT) {
         hit_sinks<Winners, Candidates> &sinks = queues.sinks;
-        if (queues.tiles++ % 16 == 8) {
+        if (queues.tiles++ % AIR_ASKING_TILES == AIR_ASKING_TILES / 2) {
             sinks.candidates.is_full |= sinks.candidates.has_all();
             if (sinks.candidates.is_full)
                 drain_queue(queues.winners, sinks.winners);

@@ -33,6 +33,7 @@ enum {
     AIR_ALPHA = 8,
     AIR_RARE_TIES = 4,
     AIR_LONG_FILTER = 1,
+    AIR_ASKING_TILES = 2,
     AIR_GRID_BLOCKS = 2,
     AIR_GRID_ROWS = 2,
 #else
@@ -79,6 +80,8 @@ enum {
      * block has more tiles of it. */
     AIR_RARE_TIES = 64,
     AIR_LONG_FILTER = 4,
+    /* Once in so many tiles, a warp of the last filter asks what all warps have found. */
+    AIR_ASKING_TILES = 16,
     /* Of a grid, at most: blocks that have rows of their own, and rows that blocks share. Blocks go on to the
      * rows behind these. */
     AIR_GRID_BLOCKS = INT32_MAX,
