@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-# Kernels of the library; those of the benchmark make and check the data.
+# Kernels of the library. The benchmark's own kernels make and check the data.
 OWN = ("air_", "sort_", "compact_")
 
 

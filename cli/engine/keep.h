@@ -23,7 +23,7 @@ struct kept_lines {
     int64_t count;
 };
 
-/* Two sets, one of which is current; each update writes the other one from it. Begins as zeros. */
+/* Two sets. One is current; each update reads it and writes the other. Begins as zeros. */
 struct keep {
     struct kept_lines sets[2];
     int current;
