@@ -61,18 +61,18 @@ uint64_t topk_key_decode(const struct order *order, uint64_t key) {
     return traits.is_signed && order->rank == TOPK_BY_VALUE ? ascending ^ sign : ascending;
 }
 
-/* ---- Places ---- */
+/* ---- Points ---- */
 
-struct placing topk_placing(const struct order *order) {
+struct point_map topk_point_map(const struct order *order) {
     const struct type_traits traits = topk_type_traits(order->type);
     const uint64_t ones = topk_ones(traits.bits), sign = 1ull << (traits.bits - 1);
     if (order->rank == TOPK_BY_MAGNITUDE && traits.is_float) {
-        return (struct placing){ones ^ sign, 0, 0};
+        return (struct point_map){ones ^ sign, 0, 0};
     }
     if (order->rank == TOPK_BY_MAGNITUDE && traits.is_signed) {
-        return (struct placing){ones, ones, 1};
+        return (struct point_map){ones, ones, 1};
     }
-    return (struct placing){ones, traits.is_float ? ones ^ sign : 0, 0};
+    return (struct point_map){ones, traits.is_float ? ones ^ sign : 0, 0};
 }
 
 /* Both ends of a class on the circle. */
@@ -80,39 +80,41 @@ struct ends {
     uint64_t first, last;
 };
 
-static uint64_t place_of(const struct placing *placing, unsigned bits, uint64_t element) {
-    const uint64_t u = element & placing->keep;
-    return u >> (bits - 1) ? ((u ^ placing->flip) + placing->add) & topk_ones(bits) : u;
+static uint64_t point_of(const struct point_map *point_map, unsigned bits, uint64_t element) {
+    const uint64_t u = element & point_map->keep;
+    return u >> (bits - 1) ? ((u ^ point_map->flip) + point_map->add) & topk_ones(bits) : u;
 }
 
 /* NaN patterns lie between +infinity and -infinity; by magnitude, between infinity and the top. */
-static struct ends nan_ends(const struct order *order, const struct placing *placing) {
+static struct ends nan_ends(const struct order *order, const struct point_map *point_map) {
     const struct type_traits traits = topk_type_traits(order->type);
     const uint64_t ones = topk_ones(traits.bits), sign = 1ull << (traits.bits - 1);
-    const uint64_t below_numbers =
-        order->rank == TOPK_BY_MAGNITUDE ? ones : place_of(placing, traits.bits, traits.infinity | sign) - 1;
+    const uint64_t below_numbers = order->rank == TOPK_BY_MAGNITUDE
+                                       ? ones
+                                       : point_of(point_map, traits.bits, traits.infinity | sign) - 1;
     return (struct ends){traits.infinity + 1, below_numbers};
 }
 
-static struct ends class_ends(const struct order *order, const struct placing *placing, uint64_t element) {
+static struct ends class_ends(const struct order *order, const struct point_map *point_map,
+                              uint64_t element) {
     const struct type_traits traits = topk_type_traits(order->type);
-    const uint64_t place = place_of(placing, traits.bits, element);
+    const uint64_t point = point_of(point_map, traits.bits, element);
     if (traits.is_float && element == traits.quiet_nan) {
-        return nan_ends(order, placing);
+        return nan_ends(order, point_map);
     }
     if (traits.is_float && order->rank == TOPK_BY_VALUE && element == 0) {
-        return (struct ends){topk_ones(traits.bits), 0}; /* -0.0 is one place below +0.0 */
+        return (struct ends){topk_ones(traits.bits), 0}; /* -0.0 is one point below +0.0 */
     }
-    return (struct ends){place, place};
+    return (struct ends){point, point};
 }
 
 /* Where the worst class begins if the ranking ascends on the circle, or ends if it descends. */
-static uint64_t worst_place(const struct order *order, const struct placing *placing) {
+static uint64_t worst_point(const struct order *order, const struct point_map *point_map) {
     const struct type_traits traits = topk_type_traits(order->type);
     const bool by_value = order->rank == TOPK_BY_VALUE, largest = order->direction == TOPK_LARGEST;
     const uint64_t ones = topk_ones(traits.bits), sign = 1ull << (traits.bits - 1);
     if (traits.is_float && (!largest || order->nan == TOPK_NAN_LAST || by_value)) {
-        const struct ends nan = nan_ends(order, placing);
+        const struct ends nan = nan_ends(order, point_map);
         return !largest ? nan.last : order->nan == TOPK_NAN_LAST ? nan.first : nan.last + 1;
     }
     const uint64_t least = traits.is_signed && !traits.is_float && by_value ? sign : 0;
@@ -154,11 +156,11 @@ static uint64_t live_key(const struct order *order, uint64_t key) {
 
 struct threshold_arcs topk_threshold_arcs(const struct order *order, uint64_t key) {
     const unsigned bits = topk_type_traits(order->type).bits;
-    const struct placing placing = topk_placing(order);
+    const struct point_map point_map = topk_point_map(order);
     const uint64_t live = live_key(order, key);
     const uint64_t element = topk_key_decode(order, live);
-    const uint64_t ones = topk_ones(bits), worst = worst_place(order, &placing);
-    const struct ends class = class_ends(order, &placing, element);
+    const uint64_t ones = topk_ones(bits), worst = worst_point(order, &point_map);
+    const struct ends class = class_ends(order, &point_map, element);
     struct threshold_arcs arcs;
     arcs.key = live;
     arcs.equal = (struct arc){class.first, (class.last - class.first) & ones};

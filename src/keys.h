@@ -52,25 +52,25 @@ struct type_traits {
 
 struct type_traits topk_type_traits(topk_type type);
 
-/* Keys compare two elements; to compare a long row with one threshold there is a shorter way. The
- * place of an element is
+/* Keys compare two elements. To compare a long row with one threshold there is a shorter way. Each
+ * element has a point on a circle of 2^bits points:
  *
  *   ((bits & keep) ^ (flip if the top bit is set)) + (add if the top bit is set)
  *
- * which puts the elements of a type on a circle of 2^bits places, in order, with both zeros side by
- * side and the two runs of NaN patterns joined. Any class of equal elements, and all elements up to a
- * class in the ranking, whatever the direction, rank and NaN policy, then lie in one arc. */
-struct placing {
+ * The elements of a type lie on the circle in order, with both zeros side by side and the two runs of
+ * NaN patterns joined. So any class of equal elements is one arc, and so are all elements up to a
+ * class in the ranking, whatever the direction, rank and NaN policy. */
+struct point_map {
     uint64_t keep, flip, add;
 };
 
-/* The places begin, begin + 1, ... begin + span, on the circle. */
+/* The points begin, begin + 1, ... begin + span, on the circle. */
 struct arc {
     uint64_t begin, span;
 };
 
-/* What a threshold key means for places: the arc of its class, and the arc of all elements that are not
- * above it. A key that stands for no element counts as the next lower that does, or else the lowest. */
+/* What a threshold key means on the circle: the arc of its class, and the arc of all elements that are not
+ * above it. A key that no element has counts as the next lower key that one has, or else as the lowest. */
 struct threshold_arcs {
     struct arc equal, not_above;
     uint64_t key; /* of the class: the threshold, or the lower key that it counts as */
@@ -86,7 +86,7 @@ struct order {
 
 struct key_map topk_key_map(const struct order *order);
 
-struct placing topk_placing(const struct order *order);
+struct point_map topk_point_map(const struct order *order);
 
 struct threshold_arcs topk_threshold_arcs(const struct order *order, uint64_t key);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Predicates, reduced to arcs of places. */
+ * Predicates, reduced to arcs of points. */
 #ifndef TOPK_SRC_PREDICATE_H
 #define TOPK_SRC_PREDICATE_H
 
@@ -8,7 +8,7 @@
 #include "keys.h"
 #include "topk.h"
 
-/* The elements whose places (keys.h) lie in an arc, or, complemented, outside of it. Places are those of
+/* The elements whose points (keys.h) lie in an arc, or, complemented, outside of it. Points are those of
  * predicate_order(), so that NaN, which meets no comparison but NE, is in no arc of numbers. */
 struct match {
     struct arc arc;
@@ -34,11 +34,11 @@ static inline size_t bit_mask_bytes(size_t elements) {
 struct match topk_predicate_match(const topk_predicate *predicate, topk_type type);
 
 /* Whether one element, given by its bits, matches. */
-static inline bool topk_place_matches(uint64_t element, unsigned bits, const struct placing *placing,
+static inline bool topk_point_matches(uint64_t element, unsigned bits, const struct point_map *point_map,
                                       const struct match *match) {
-    const uint64_t u = element & placing->keep, negative = u >> (bits - 1) ? UINT64_MAX : 0;
-    const uint64_t place = (u ^ (negative & placing->flip)) + (negative & placing->add);
-    const bool within = ((place - match->arc.begin) & topk_ones(bits)) <= match->arc.span;
+    const uint64_t u = element & point_map->keep, negative = u >> (bits - 1) ? UINT64_MAX : 0;
+    const uint64_t point = (u ^ (negative & point_map->flip)) + (negative & point_map->add);
+    const bool within = ((point - match->arc.begin) & topk_ones(bits)) <= match->arc.span;
     return within != match->complement;
 }
 

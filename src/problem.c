@@ -156,7 +156,7 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     plan->extent_bytes = p->extent_type == TOPK_INDEX_I32 ? 4 : 8;
     plan->order = (struct order){p->type, p->direction, p->rank, p->nan};
     plan->map = topk_key_map(&plan->order);
-    plan->placing = topk_placing(&plan->order);
+    plan->point_map = topk_point_map(&plan->order);
     plan->padding = topk_padding_bits(p->type, p->direction);
     plan->tuning = undefined;
     if (p->tuning != NULL && (status = topk_copy_struct(p->tuning, sizeof plan->tuning, &plan->tuning,

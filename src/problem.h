@@ -17,7 +17,7 @@ struct plan {
     struct topk_tuning tuning; /* a copy, all undefined if the caller gave none */
     struct order order;
     struct key_map map;
-    struct placing placing;
+    struct point_map point_map;
     unsigned element_bits;
     size_t element_bytes;
     size_t index_bytes;

@@ -17,13 +17,13 @@ struct filter topk_filter_of(const struct call *call) {
                                .compared = predicate->mask,
                                .compared_bytes = 1,
                                .kernels = topk_kernels_for(call->context, 8),
-                               .placing = topk_unsigned_placing,
+                               .point_map = topk_unsigned_point_map,
                                .match = not_zero};
     }
     return (struct filter){.compared = call->input.values,
                            .compared_bytes = plan->element_bytes,
                            .kernels = topk_kernels_for(call->context, plan->element_bits),
-                           .placing = topk_placing(&order),
+                           .point_map = topk_point_map(&order),
                            .match = topk_predicate_match(predicate, plan->problem.type)};
 }
 
@@ -52,7 +52,7 @@ bool topk_filter_matches(const struct filter *filter, size_t element) {
         return filter->bits[element / 8] >> element % 8 & 1;
     }
     const uint64_t bits = read_element(filter->compared, (int64_t)element, filter->compared_bytes);
-    return topk_place_matches(bits, (unsigned)filter->compared_bytes * 8, &filter->placing, &filter->match);
+    return topk_point_matches(bits, (unsigned)filter->compared_bytes * 8, &filter->point_map, &filter->match);
 }
 
 size_t topk_filter_mask(const struct filter *filter, size_t first, size_t n, uint64_t *mask) {
@@ -70,6 +70,6 @@ size_t topk_filter_mask(const struct filter *filter, size_t first, size_t n, uin
         copy_bits(filter->bits, first, n, mask);
         return filter->kernels->count(mask, words_of(n));
     }
-    return filter->kernels->match(filter->compared + first * filter->compared_bytes, n, &filter->placing,
+    return filter->kernels->match(filter->compared + first * filter->compared_bytes, n, &filter->point_map,
                                   &filter->match, mask);
 }

@@ -14,7 +14,7 @@ struct filter {
     const char *compared;
     size_t compared_bytes; /* of one */
     const struct kernels *kernels;
-    struct placing placing;
+    struct point_map point_map;
     struct match match;
 };
 

@@ -28,7 +28,7 @@ static void kth_short(const struct call *call, const struct kernels *kernels, in
     const struct threshold t = kernels->bisect(buffers->keys, n, (size_t)k, true);
     const struct threshold_arcs arcs = topk_threshold_arcs(&plan->order, t.key);
     const struct split_counts counts =
-        kernels->split(elements, n, &plan->placing, &arcs, buffers->above, NULL);
+        kernels->split(elements, n, &plan->point_map, &arcs, buffers->above, NULL);
     topk_write_kth(call, row, t.key, (int64_t)counts.above, (int64_t)counts.equal);
 }
 

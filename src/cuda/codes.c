@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "codes.h"
 
-/* The code of a place, before it is cut. */
-static uint64_t code_of_place(const struct code_map *map, uint64_t ones, uint64_t place) {
-    return ((place ^ map->always) + map->turn) & ones;
+/* The code of a point, before it is cut. */
+static uint64_t code_of_point(const struct code_map *map, uint64_t ones, uint64_t point) {
+    return ((point ^ map->always) + map->turn) & ones;
 }
 
 struct code_map topk_code_map(const struct order *order) {
     const struct type_traits traits = topk_type_traits(order->type);
-    const struct placing placing = topk_placing(order);
+    const struct point_map point_map = topk_point_map(order);
     const uint64_t ones = topk_ones(traits.bits);
     const bool largest = order->direction == TOPK_LARGEST;
     /* Everything up to some class, in places: the worst element is at one of the ends. */
     const struct arc up_to = topk_threshold_arcs(order, ones).not_above;
     const uint64_t worst = largest ? up_to.begin : up_to.begin + up_to.span;
-    struct code_map map = {.keep = placing.keep,
+    struct code_map map = {.keep = point_map.keep,
                            .always = largest ? 0 : ones,
-                           .negative = placing.flip,
+                           .negative = point_map.flip,
                            .turn = (largest ? 0 - worst : worst + 1) & ones,
-                           .add = (largest ? placing.add : 0 - placing.add) & ones,
+                           .add = (largest ? point_map.add : 0 - point_map.add) & ones,
                            .lowest = 0,
                            .highest = ones,
                            .zeros = ones};
@@ -27,15 +27,15 @@ struct code_map topk_code_map(const struct order *order) {
     }
     const uint64_t nan_key = topk_key_map(order).nan_key;
     const struct arc nan = topk_threshold_arcs(order, nan_key).equal;
-    const uint64_t one_end = code_of_place(&map, ones, nan.begin);
-    const uint64_t other_end = code_of_place(&map, ones, nan.begin + nan.span);
+    const uint64_t one_end = code_of_point(&map, ones, nan.begin);
+    const uint64_t other_end = code_of_point(&map, ones, nan.begin + nan.span);
     if (nan_key == 0) {
         map.lowest = one_end > other_end ? one_end : other_end;
     } else {
         map.highest = one_end < other_end ? one_end : other_end;
     }
     if (order->rank == TOPK_BY_VALUE) {
-        const uint64_t plus = code_of_place(&map, ones, 0), minus = code_of_place(&map, ones, ones);
+        const uint64_t plus = code_of_point(&map, ones, 0), minus = code_of_point(&map, ones, ones);
         map.zeros = plus < minus ? plus : minus;
     }
     return map;

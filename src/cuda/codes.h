@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The order of elements on the device. keys.h puts an element's place on a circle with a flip and an
- * addition; turned so that the circle begins at the worst element and ascends to the best, places are codes:
+ * The order of elements on the device. keys.h gives each element a point on a circle, by one xor and one
+ * addition. A point becomes a code when the circle is turned to begin at the worst element and ascend to the
+ * best:
  *
  *   code = ((bits & keep) ^ always ^ (negative if the top bit is set)) + turn (+ add if the top bit is set)
  *

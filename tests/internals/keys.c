@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Keys, places and arcs of src/keys.h agree with each other: every threshold against every element of
+ * Keys, points and arcs of src/keys.h agree with each other: every threshold against every element of
  * the 8-bit types and a sample of the 16-bit ones, in every order. */
 #include "keys.h"
 
@@ -8,13 +8,13 @@
 
 #include "check.h"
 
-static uint64_t place_of(uint64_t element, unsigned bits, const struct placing *placing) {
-    const uint64_t u = element & placing->keep;
-    return u >> (bits - 1) ? ((u ^ placing->flip) + placing->add) & topk_ones(bits) : u;
+static uint64_t point_of(uint64_t element, unsigned bits, const struct point_map *point_map) {
+    const uint64_t u = element & point_map->keep;
+    return u >> (bits - 1) ? ((u ^ point_map->flip) + point_map->add) & topk_ones(bits) : u;
 }
 
-static bool in_arc(uint64_t place, const struct arc *arc, unsigned bits) {
-    return ((place - arc->begin) & topk_ones(bits)) <= arc->span;
+static bool in_arc(uint64_t point, const struct arc *arc, unsigned bits) {
+    return ((point - arc->begin) & topk_ones(bits)) <= arc->span;
 }
 
 /* The largest key at or below `key` that an element has; if there is none, the smallest. */
@@ -36,14 +36,14 @@ static void check_threshold(const struct order *order, const bool *has_key, uint
                             uint64_t step) {
     const unsigned bits = topk_type_traits(order->type).bits;
     const struct key_map map = topk_key_map(order);
-    const struct placing placing = topk_placing(order);
+    const struct point_map point_map = topk_point_map(order);
     const struct threshold_arcs arcs = topk_threshold_arcs(order, threshold);
     bool right = arcs.key == expected_key(has_key, threshold, topk_ones(bits));
     for (uint64_t element = 0; element <= topk_ones(bits); element += step) {
         const uint64_t key = topk_key_encode(element, bits, &map);
-        const uint64_t place = place_of(element, bits, &placing);
-        right = right && in_arc(place, &arcs.equal, bits) == (key == arcs.key);
-        right = right && in_arc(place, &arcs.not_above, bits) == (key <= arcs.key);
+        const uint64_t point = point_of(element, bits, &point_map);
+        right = right && in_arc(point, &arcs.equal, bits) == (key == arcs.key);
+        right = right && in_arc(point, &arcs.not_above, bits) == (key <= arcs.key);
     }
     if (!CHECK(right)) {
         printf("type %s direction %d rank %d nan %d threshold %#llx\n", topk_type_name(order->type),

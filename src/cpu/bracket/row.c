@@ -217,7 +217,7 @@ static size_t count_equal(const struct bracket *b, const void *elements, size_t 
     for (size_t begin = 0; begin < n; begin += TILE) {
         const size_t count = n - begin < TILE ? n - begin : TILE;
         equal += b->kernels
-                     ->split((const char *)elements + begin * bytes, count, b->placing, &arcs,
+                     ->split((const char *)elements + begin * bytes, count, b->point_map, &arcs,
                              scratch_mask(b->scratch, 0, 0), NULL)
                      .equal;
     }
@@ -315,7 +315,7 @@ void topk_bracket_row(const struct call *call, const struct kernels *kernels, co
                             .scratch = scratch,
                             .order = &plan->order,
                             .map = &plan->map,
-                            .placing = &plan->placing,
+                            .point_map = &plan->point_map,
                             .elements = elements,
                             .n = n,
                             .k = k,

@@ -47,7 +47,7 @@ static struct split_counts split_matches(const struct bracket *b, int part, size
                                          const struct threshold_arcs *threshold, uint64_t *above,
                                          uint64_t *equal) {
     const char *elements = (const char *)b->elements + begin * (b->kernels->bits / 8);
-    struct split_counts counts = b->kernels->split(elements, n, b->placing, threshold, above, equal);
+    struct split_counts counts = b->kernels->split(elements, n, b->point_map, threshold, above, equal);
     const size_t asked = counts.above + counts.equal, few = b->filter->masked ? FEW_MASKED : FEW_COMPARED;
     if (asked > n / few) {
         drop_by_mask(b, part, begin, n, above, equal, &counts);
@@ -61,7 +61,7 @@ struct split_counts topk_split_row(const struct bracket *b, int part, size_t beg
                                    const struct threshold_arcs *threshold, uint64_t *above, uint64_t *equal) {
     if (b->filter == NULL) {
         const char *elements = (const char *)b->elements + begin * (b->kernels->bits / 8);
-        return b->kernels->split(elements, n, b->placing, threshold, above, equal);
+        return b->kernels->split(elements, n, b->point_map, threshold, above, equal);
     }
     struct split_counts sum = {0, 0};
     for (size_t at = 0; at < n; at += TILE) {

@@ -34,7 +34,7 @@ static struct split_counts split_piece(const struct collect *c, int part, struct
         return topk_split_row(c->b, part, piece.begin, piece.count, &c->threshold, above, equal);
     }
     const char *elements = (const char *)c->elements + piece.begin * (c->b->kernels->bits / 8);
-    return c->b->kernels->split(elements, piece.count, c->b->placing, &c->threshold, above, equal);
+    return c->b->kernels->split(elements, piece.count, c->b->point_map, &c->threshold, above, equal);
 }
 
 static void count_share(void *argument, int part, int parts) {

@@ -16,7 +16,7 @@ struct bracket {
     const struct scratch *scratch;
     const struct order *order;
     const struct key_map *map;
-    const struct placing *placing;
+    const struct point_map *point_map;
     const void *elements; /* of the row */
     size_t n, k;          /* k <= n */
     size_t eligible; /* how many elements may be selected: n; with a filter UNCOUNTED until k has to fit */

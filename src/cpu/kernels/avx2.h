@@ -78,10 +78,11 @@ struct arcs {
     __m256i keep, flip, add, a_begin, a_span, b_begin, b_span;
 };
 
-static inline struct arcs arcs_make(const struct placing *placing, const struct arc *a, const struct arc *b) {
+static inline struct arcs arcs_make(const struct point_map *point_map, const struct arc *a,
+                                    const struct arc *b) {
     const uint64_t half = 1ull << (KEY_BITS - 1);
-    return (struct arcs){LOAD_SET(placing->keep),   LOAD_SET(placing->flip),  LOAD_SET(placing->add),
-                         LOAD_SET(a->begin - half), LOAD_SET(a->span - half), LOAD_SET(b->begin - half),
+    return (struct arcs){LOAD_SET(point_map->keep), LOAD_SET(point_map->flip), LOAD_SET(point_map->add),
+                         LOAD_SET(a->begin - half), LOAD_SET(a->span - half),  LOAD_SET(b->begin - half),
                          LOAD_SET(b->span - half)};
 }
 

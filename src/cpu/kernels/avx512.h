@@ -71,9 +71,10 @@ struct arcs {
     __m512i keep, flip, add, a_begin, a_span, b_begin, b_span;
 };
 
-static inline struct arcs arcs_make(const struct placing *placing, const struct arc *a, const struct arc *b) {
-    return (struct arcs){LOAD_SET(placing->keep), LOAD_SET(placing->flip), LOAD_SET(placing->add),
-                         LOAD_SET(a->begin),      LOAD_SET(a->span),       LOAD_SET(b->begin),
+static inline struct arcs arcs_make(const struct point_map *point_map, const struct arc *a,
+                                    const struct arc *b) {
+    return (struct arcs){LOAD_SET(point_map->keep), LOAD_SET(point_map->flip), LOAD_SET(point_map->add),
+                         LOAD_SET(a->begin),        LOAD_SET(a->span),         LOAD_SET(b->begin),
                          LOAD_SET(b->span)};
 }
 

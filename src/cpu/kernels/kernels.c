@@ -113,10 +113,10 @@ static inline void fetch_ahead(const kint *word) {
     }
 }
 
-static INLINE struct split_counts split_as(const kint *in, size_t n, const struct placing *placing,
+static INLINE struct split_counts split_as(const kint *in, size_t n, const struct point_map *point_map,
                                            const struct threshold_arcs *threshold, bool by_magnitude,
                                            uint64_t *above, uint64_t *equal) {
-    const struct arcs arcs = arcs_make(placing, &threshold->not_above, &threshold->equal);
+    const struct arcs arcs = arcs_make(point_map, &threshold->not_above, &threshold->equal);
     struct split_counts counts = {0, 0};
     for (size_t i = 0; i < n; i += WORD) {
         uint64_t not_above, equal_bits;
@@ -139,19 +139,19 @@ static INLINE struct split_counts split_as(const kint *in, size_t n, const struc
 }
 
 /* Placing by value is a flip at most; the compiler makes a shorter loop of it. */
-static bool places_by_magnitude(const struct placing *placing) {
-    return (kint)placing->keep != (kint)UINT64_MAX || placing->add != 0;
+static bool points_by_magnitude(const struct point_map *point_map) {
+    return (kint)point_map->keep != (kint)UINT64_MAX || point_map->add != 0;
 }
 
-static struct split_counts split(const void *elements, size_t n, const struct placing *placing,
+static struct split_counts split(const void *elements, size_t n, const struct point_map *point_map,
                                  const struct threshold_arcs *threshold, uint64_t *above, uint64_t *equal) {
-    return places_by_magnitude(placing) ? split_as(elements, n, placing, threshold, true, above, equal)
-                                        : split_as(elements, n, placing, threshold, false, above, equal);
+    return points_by_magnitude(point_map) ? split_as(elements, n, point_map, threshold, true, above, equal)
+                                          : split_as(elements, n, point_map, threshold, false, above, equal);
 }
 
-static size_t match(const void *elements, size_t n, const struct placing *placing, const struct match *match,
-                    uint64_t *mask) {
-    const struct arcs arcs = arcs_make(placing, &match->arc, &match->arc);
+static size_t match(const void *elements, size_t n, const struct point_map *point_map,
+                    const struct match *match, uint64_t *mask) {
+    const struct arcs arcs = arcs_make(point_map, &match->arc, &match->arc);
     const uint64_t inverse = match->complement ? UINT64_MAX : 0;
     const kint *in = elements;
     size_t count = 0;
@@ -403,7 +403,7 @@ static const uint32_t *select_short(const void *elements, size_t n, size_t k, co
     } else {
         const struct threshold t = bisect(keys, n, k, false);
         const struct threshold_arcs arcs = {{t.key, 0}, {0, t.key}, t.key};
-        (void)split_as(keys, n, &topk_unsigned_placing, &arcs, false, row->above, row->equal);
+        (void)split_as(keys, n, &topk_unsigned_point_map, &arcs, false, row->above, row->equal);
         if (t.above < k) {
             mask_keep_first(row->equal, words, k - t.above);
             for (size_t w = 0; w < words; w++) {

@@ -47,12 +47,12 @@ struct kernels {
                    const struct key_map *map, void *keys);
 
     /* Masks of the elements above and equal to a threshold; `equal` may be NULL. Counts both. */
-    struct split_counts (*split)(const void *elements, size_t n, const struct placing *placing,
+    struct split_counts (*split)(const void *elements, size_t n, const struct point_map *point_map,
                                  const struct threshold_arcs *threshold, uint64_t *above, uint64_t *equal);
 
-    /* Mask of the elements whose places match; returns their number. */
-    size_t (*match)(const void *elements, size_t n, const struct placing *placing, const struct match *match,
-                    uint64_t *mask);
+    /* Mask of the elements whose points match; returns their number. */
+    size_t (*match)(const void *elements, size_t n, const struct point_map *point_map,
+                    const struct match *match, uint64_t *mask);
 
     /* How many bits of a mask are set. */
     size_t (*count)(const uint64_t *mask, size_t words);
@@ -100,8 +100,8 @@ enum kernel_variant { KERNELS_SCALAR, KERNELS_AVX2, KERNELS_AVX512, KERNEL_VARIA
 /* The set for an element width, from those the context chose at its creation. */
 const struct kernels *topk_kernels_for(const topk_context *context, unsigned bits);
 
-/* Unsigned integers are their own places. */
-static const struct placing topk_unsigned_placing = {UINT64_MAX, 0, 0};
+/* Unsigned integers are their own points. */
+static const struct point_map topk_unsigned_point_map = {UINT64_MAX, 0, 0};
 
 static inline size_t words_of(size_t n) {
     return n / WORD + (n % WORD != 0);

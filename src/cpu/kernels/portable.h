@@ -37,9 +37,10 @@ struct arcs {
     kint keep, flip, add, a_begin, a_span, b_begin, b_span;
 };
 
-static inline struct arcs arcs_make(const struct placing *placing, const struct arc *a, const struct arc *b) {
-    return (struct arcs){(kint)placing->keep, (kint)placing->flip, (kint)placing->add, (kint)a->begin,
-                         (kint)a->span,       (kint)b->begin,      (kint)b->span};
+static inline struct arcs arcs_make(const struct point_map *point_map, const struct arc *a,
+                                    const struct arc *b) {
+    return (struct arcs){(kint)point_map->keep, (kint)point_map->flip, (kint)point_map->add, (kint)a->begin,
+                         (kint)a->span,         (kint)b->begin,        (kint)b->span};
 }
 
 static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, bool by_magnitude,
@@ -50,9 +51,9 @@ static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, boo
     for (unsigned i = 0; i < WORD; i++) {
         const kint u = elements[i] & c.keep;
         const kint negative = (kint)(0 - (u >> (KEY_BITS - 1)));
-        const kint place = (kint)((u ^ (negative & c.flip)) + (negative & c.add));
-        a_flags[i] = (kint)(place - c.a_begin) <= c.a_span;
-        b_flags[i] = (kint)(place - c.b_begin) <= c.b_span;
+        const kint point = (kint)((u ^ (negative & c.flip)) + (negative & c.add));
+        a_flags[i] = (kint)(point - c.a_begin) <= c.a_span;
+        b_flags[i] = (kint)(point - c.b_begin) <= c.b_span;
     }
     *in_a = flags_to_mask(a_flags);
     *in_b = flags_to_mask(b_flags);

@@ -282,7 +282,7 @@ static struct air_filter filter_of(const struct call *call) {
         return filter;
     }
     const struct order order = predicate_order(type);
-    filter.flip = topk_placing(&order).flip;
+    filter.flip = topk_point_map(&order).flip;
     if (predicate->bounds != NULL) {
         filter.bounds = (struct compact_bounds){predicate->bounds, predicate->kind, topk_type_traits(type)};
     } else {

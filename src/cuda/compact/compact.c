@@ -142,7 +142,7 @@ static void put_predicate(const struct call *call, struct compact_args *args) {
     }
     const struct order order = predicate_order(type);
     args->source = call->input.values;
-    args->flip = topk_placing(&order).flip;
+    args->flip = topk_point_map(&order).flip;
     if (predicate->bounds != NULL) {
         args->bounds = (struct compact_bounds){predicate->bounds, predicate->kind, topk_type_traits(type)};
     } else {

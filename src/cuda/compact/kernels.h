@@ -23,7 +23,7 @@ struct compact_bounds {
 struct compact_args {
     struct row_args rows; /* k is NULL */
     const void *source;   /* what is compared: the values, or a mask that is laid out as they are */
-    uint64_t flip;        /* of the placing: keys.h */
+    uint64_t flip;        /* of the point_map: keys.h */
     struct compact_match match;
     struct compact_bounds bounds;
     struct compact_match *found_match; /* what compact_prepare makes of the bounds */
