@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cpu.h"
-#include "points/tuning.h"
 #ifdef BENCH_HAS_CUDA
 #include "gpu/suite.h"
 #endif
@@ -41,7 +40,7 @@ static const struct argp_option options[] = {
     {"index", first_dimension + BENCH_INDEX, "LIST", 0, "i32, i64", 1},
     {"method", first_dimension + BENCH_METHOD, "LIST", 0, "methods of the library, or auto", 1},
     {"tuning", first_dimension + BENCH_TUNING, "LIST", 0,
-     "knobs of the method, e.g. none,alpha=n/4+early-stop=0", 1},
+     "knobs of the method (topk explain lists them), e.g. none,alpha=n/4+early_stop=0", 1},
     {"block", first_dimension + BENCH_BLOCK, "LIST", 0,
      "CUDA: threads of a block of the baselines, 32 to 1024", 1},
     {"device", key_device, "NAME", 0, "cpu (default) or cuda", 2},
@@ -152,7 +151,6 @@ static char *add_distributions(int key, const char *text, void *input) {
     for (int i = 0; (each = bench_distribution_at(i)) != NULL; ++i) {
         fprintf(out, "  %-15s %s\n", bench_distribution_name(each), bench_distribution_help(each));
     }
-    fprintf(out, "Knobs of --tuning:\n  %s\n", bench_tuning_names);
     fclose(out);
     return list;
 }

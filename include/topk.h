@@ -74,7 +74,8 @@ typedef enum topk_status {
     TOPK_ERROR_BACKEND_UNAVAILABLE = 13, /* no such backend in this build or on this machine */
     TOPK_ERROR_OUT_OF_MEMORY = 14,       /* topk_context_create() could not allocate */
     TOPK_ERROR_BAD_STATE = 15,           /* an accumulator in no state for this call; listed below */
-    TOPK_ERROR_DEVICE = 16               /* the device reported an error; the text gives it */
+    TOPK_ERROR_DEVICE = 16,              /* the device reported an error; the text gives it */
+    TOPK_ERROR_MALFORMED = 17            /* problem->tuning cannot be read; the text quotes what */
 } topk_status;
 
 /* TOPK_ERROR_UNSUPPORTED is
@@ -224,8 +225,6 @@ TOPK_API topk_status topk_context_query(const topk_context *context, topk_contex
 
 /* ---- Problem and data ------------------------------------------------------------------------ */
 
-struct topk_tuning; /* see topk_experimental.h */
-
 /* Everything about a problem but its data: options, and bounds that the host knows. Workspace
  * size, output pitch, index width and method depend on these alone, so they stay fixed while
  * lengths, offsets and per-row k change, e.g. in a replayed CUDA graph.
@@ -255,7 +254,10 @@ typedef struct topk_problem {
                                accumulator's state has, on top of these, what it keeps */
     const char *method;     /* forces a method by name, and is an error where that cannot serve; NULL: the
                                library chooses, or TOPK_METHOD does */
-    const struct topk_tuning *tuning; /* NULL: the library chooses */
+    /* Settings of the knobs of methods, "alpha=64,early_stop=0"; NULL or "": the library chooses. Only
+     * methods that have all the knobs, with these values in their ranges, can serve: topk_explain() lists
+     * both. No setting changes a result that the contract fixes. */
+    const char *tuning;
 } topk_problem;
 
 #define TOPK_PROBLEM_INIT                                                                                    \

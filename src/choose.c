@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "status.h"
-#include "tuning.h"
 
 const struct method *topk_find_method(const struct backend *backend, const char *name) {
     for (size_t i = 0; i < backend->method_count; i++) {
@@ -22,35 +21,62 @@ static const char *const operations[] = {
     [TOPK_OPERATION_COUNT] = "count",   [TOPK_OPERATION_MASK] = "mask",
 };
 
-static void consider(const topk_context *context, const struct plan *plan, struct candidate *candidate) {
+static enum refusal refusal_of(const topk_context *context, const struct plan *plan,
+                               struct candidate *candidate) {
     const struct method *method = candidate->method;
-    const char *const field = topk_tuning_field_beyond(&plan->tuning, method->tuning);
-    const char *why;
-    candidate->refusal[0] = '\0';
+    const size_t limit = plan->problem.workspace_limit;
     if (!(method->operations & OPERATION_BIT(plan->operation))) {
-        (void)snprintf(candidate->refusal, sizeof candidate->refusal, "does not do %s",
-                       operations[plan->operation]);
-        return;
+        return REFUSAL_OPERATION;
     }
-    if (field != NULL) {
-        (void)snprintf(candidate->refusal, sizeof candidate->refusal, "has no tuning field %s", field);
-        return;
+    if (plan->tuning.count > 0) {
+        const struct misfit misfit = topk_tuning_misfit(&plan->tuning, method->knobs);
+        if (misfit.setting != NULL) {
+            return misfit.knob == NULL ? REFUSAL_KNOB : REFUSAL_RANGE;
+        }
     }
-    if ((why = method->refuse(context, plan)) != NULL) {
-        (void)snprintf(candidate->refusal, sizeof candidate->refusal, "%s", why);
-        return;
+    if (method->refuse(context, plan) != NULL) {
+        return REFUSAL_PROBLEM;
     }
     candidate->workspace_bytes = method->workspace_bytes(context, plan);
     candidate->cost_us = method->cost_us(context, plan);
     candidate->within_bound = candidate->workspace_bytes <= plan_workspace_bound(plan);
-    const size_t limit = plan->problem.workspace_limit;
     if (candidate->workspace_bytes == SIZE_MAX) {
-        (void)snprintf(candidate->refusal, sizeof candidate->refusal,
-                       "its workspace exceeds the address space");
-    } else if (limit != 0 && candidate->workspace_bytes > limit) {
-        (void)snprintf(candidate->refusal, sizeof candidate->refusal,
-                       "needs %zu bytes of workspace, workspace_limit is %zu", candidate->workspace_bytes,
-                       limit);
+        return REFUSAL_ADDRESS_SPACE;
+    }
+    return limit != 0 && candidate->workspace_bytes > limit ? REFUSAL_LIMIT : REFUSAL_NONE;
+}
+
+void topk_refusal_text(const topk_context *context, const struct plan *plan,
+                       const struct candidate *candidate, char text[REFUSAL_BYTES]) {
+    const struct method *method = candidate->method;
+    const struct misfit misfit = topk_tuning_misfit(&plan->tuning, method->knobs);
+    char range[RANGE_BYTES];
+    switch (candidate->refusal) {
+    case REFUSAL_NONE:
+        text[0] = '\0';
+        break;
+    case REFUSAL_OPERATION:
+        (void)snprintf(text, REFUSAL_BYTES, "does not do %s", operations[plan->operation]);
+        break;
+    case REFUSAL_KNOB:
+        (void)snprintf(text, REFUSAL_BYTES, "has no knob '%.*s'", (int)misfit.setting->name_length,
+                       misfit.setting->name);
+        break;
+    case REFUSAL_RANGE:
+        topk_knob_range(misfit.knob, range);
+        (void)snprintf(text, REFUSAL_BYTES, "takes %s %s, not %lld", misfit.knob->name, range,
+                       (long long)misfit.setting->value);
+        break;
+    case REFUSAL_PROBLEM:
+        (void)snprintf(text, REFUSAL_BYTES, "%s", method->refuse(context, plan));
+        break;
+    case REFUSAL_ADDRESS_SPACE:
+        (void)snprintf(text, REFUSAL_BYTES, "its workspace exceeds the address space");
+        break;
+    case REFUSAL_LIMIT:
+        (void)snprintf(text, REFUSAL_BYTES, "needs %zu bytes of workspace, workspace_limit is %zu",
+                       candidate->workspace_bytes, plan->problem.workspace_limit);
+        break;
     }
 }
 
@@ -66,8 +92,8 @@ static const struct candidate *cheapest(const struct choice *choice) {
     const struct candidate *chosen = NULL;
     for (size_t i = 0; i < choice->count; i++) {
         const struct candidate *candidate = &choice->candidates[i];
-        const bool eligible =
-            candidate->refusal[0] == '\0' && (choice->forced == NULL || choice->forced == candidate->method);
+        const bool eligible = candidate->refusal == REFUSAL_NONE &&
+                              (choice->forced == NULL || choice->forced == candidate->method);
         if (eligible && (chosen == NULL || better(candidate, chosen))) {
             chosen = candidate;
         }
@@ -77,8 +103,8 @@ static const struct candidate *cheapest(const struct choice *choice) {
 
 topk_status topk_choose(const topk_context *context, const struct plan *plan, struct choice *choice) {
     const struct backend *backend = context->backend;
-    memset(choice, 0, sizeof *choice);
     choice->count = backend->method_count;
+    choice->forced = NULL;
     if (plan->problem.method != NULL) {
         choice->forced = topk_find_method(backend, plan->problem.method);
         if (choice->forced == NULL) {
@@ -88,10 +114,10 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, st
     }
     for (size_t i = 0; i < choice->count; i++) {
         struct candidate *candidate = &choice->candidates[i];
-        candidate->method = &backend->methods[i];
-        consider(context, plan, candidate);
+        *candidate = (struct candidate){.method = &backend->methods[i]};
+        candidate->refusal = refusal_of(context, plan, candidate);
         if (plan->problem.method == NULL && candidate->method == context->preferred &&
-            candidate->refusal[0] == '\0') {
+            candidate->refusal == REFUSAL_NONE) {
             choice->forced = context->preferred;
         }
     }
@@ -99,25 +125,34 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, st
     return TOPK_OK;
 }
 
+/* The candidate whose refusal says most: the forced one; else the least demanding of those with the most
+ * specific refusal. */
+static const struct candidate *most_telling(const struct choice *choice) {
+    const struct candidate *telling = &choice->candidates[0];
+    for (size_t i = 0; i < choice->count; i++) {
+        const struct candidate *candidate = &choice->candidates[i];
+        if (candidate->method == choice->forced) {
+            return candidate;
+        }
+        telling = candidate->refusal >= telling->refusal ? candidate : telling;
+    }
+    return telling;
+}
+
 topk_status topk_refuse(const topk_context *context, const struct choice *choice, const struct plan *plan) {
-    for (size_t i = 0; i < choice->count; i++) {
-        if (choice->candidates[i].method == choice->forced) {
-            return topk_fail(TOPK_ERROR_METHOD_CANNOT, "method '%s' cannot serve this problem: %s",
-                             choice->forced->name, choice->candidates[i].refusal);
-        }
+    const struct candidate *candidate = most_telling(choice);
+    char text[REFUSAL_BYTES];
+    topk_refusal_text(context, plan, candidate, text);
+    if (choice->forced != NULL) {
+        return topk_fail(TOPK_ERROR_METHOD_CANNOT, "method '%s' cannot serve this problem: %s",
+                         candidate->method->name, text);
     }
-    const struct candidate *last = NULL; /* the least demanding method that does the operation */
-    for (size_t i = 0; i < choice->count; i++) {
-        if (choice->candidates[i].method->operations & OPERATION_BIT(plan->operation)) {
-            last = &choice->candidates[i];
-        }
-    }
-    if (last == NULL) {
+    if (candidate->refusal == REFUSAL_OPERATION) {
         return topk_fail(TOPK_ERROR_UNSUPPORTED, "the %s backend has no method that does %s",
                          context->backend->name, operations[plan->operation]);
     }
-    return topk_fail(TOPK_ERROR_METHOD_CANNOT, "no method can serve this %s; the last tried, '%s': %s",
-                     operations[plan->operation], last->method->name, last->refusal);
+    return topk_fail(TOPK_ERROR_METHOD_CANNOT, "no method can serve this %s; '%s': %s",
+                     operations[plan->operation], candidate->method->name, text);
 }
 
 topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,

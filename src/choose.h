@@ -5,12 +5,23 @@
 
 #include "context.h"
 
+/* Why a method cannot serve. The more specific, the later. */
+enum refusal {
+    REFUSAL_NONE,
+    REFUSAL_OPERATION,
+    REFUSAL_KNOB,          /* a setting of a knob that it lacks */
+    REFUSAL_RANGE,         /* a setting outside its knob's range */
+    REFUSAL_PROBLEM,       /* what its own refuse() says */
+    REFUSAL_ADDRESS_SPACE, /* of its workspace */
+    REFUSAL_LIMIT,         /* likewise: workspace_limit */
+};
+
 /* A row of the cost table, filled for one problem. */
 struct candidate {
     const struct method *method;
-    char refusal[200]; /* why it cannot serve; "" if it can */
     double cost_us;
     size_t workspace_bytes;
+    enum refusal refusal;
     bool within_bound; /* the bound of CONTRACT.md 7.2 */
 };
 
@@ -20,6 +31,12 @@ struct choice {
     const struct method *forced;    /* by the problem, or by TOPK_METHOD if it can serve; or NULL */
     const struct candidate *chosen; /* NULL: no method can serve */
 };
+
+/* Writes why a candidate cannot serve, as what its method does: "has no knob 'beta'". Only explanations and
+ * failures need this text, so that no call has to make it. */
+enum { REFUSAL_BYTES = 400 };
+void topk_refusal_text(const topk_context *context, const struct plan *plan,
+                       const struct candidate *candidate, char text[REFUSAL_BYTES]);
 
 /* The method of that name, or NULL. */
 const struct method *topk_find_method(const struct backend *backend, const char *name);

@@ -29,28 +29,50 @@ static void __attribute__((format(printf, 2, 3))) append(struct text *text, cons
     text->length += (size_t)written;
 }
 
-static void append_candidate(struct text *text, const struct choice *choice,
+static void append_knobs(struct text *text, const struct knob *knobs) {
+    static const char *const types[] = {[KNOB_INTEGER] = "integer", [KNOB_SWITCH] = "switch"};
+    for (const struct knob *knob = knobs; knob != NULL && knob->name != NULL; knob++) {
+        char range[RANGE_BYTES];
+        topk_knob_range(knob, range);
+        append(text, "    knob %s: %s, %s, default %lld: %s\n", knob->name, types[knob->type], range,
+               (long long)knob->default_value, knob->meaning);
+    }
+}
+
+/* What is explained. */
+struct subject {
+    const topk_context *context;
+    struct plan plan;
+    struct choice choice;
+};
+
+static void append_candidate(struct text *text, const struct subject *subject,
                              const struct candidate *candidate) {
-    append(text, "%s %-10s ", candidate == choice->chosen ? "*" : " ", candidate->method->name);
-    if (candidate->refusal[0] != '\0') {
-        append(text, "cannot: %s\n", candidate->refusal);
+    char why[REFUSAL_BYTES];
+    append(text, "%s %-10s ", candidate == subject->choice.chosen ? "*" : " ", candidate->method->name);
+    if (candidate->refusal != REFUSAL_NONE) {
+        topk_refusal_text(subject->context, &subject->plan, candidate, why);
+        append(text, "cannot: %s\n", why);
     } else {
         append(text, "%12.1f us predicted %14zu bytes of workspace%s\n", candidate->cost_us,
                candidate->workspace_bytes, candidate->within_bound ? "" : ", above the bound");
     }
+    append_knobs(text, candidate->method->knobs);
 }
 
 /* What was asked for by name: forced, or without effect. */
-static void append_wish(struct text *text, const topk_context *context, const struct plan *plan,
-                        const struct choice *choice) {
-    const struct method *preferred = context->preferred;
+static void append_wish(struct text *text, const struct subject *subject) {
+    const struct choice *choice = &subject->choice;
+    const struct method *preferred = subject->context->preferred;
     if (choice->forced != NULL) {
         append(text, "method '%s' is forced by %s\n", choice->forced->name,
-               plan->problem.method != NULL ? "the problem" : "TOPK_METHOD");
+               subject->plan.problem.method != NULL ? "the problem" : "TOPK_METHOD");
     } else if (preferred != NULL) {
-        const char *why = "another backend has it";
+        char why[REFUSAL_BYTES] = "another backend has it";
         for (size_t i = 0; i < choice->count; i++) {
-            why = choice->candidates[i].method == preferred ? choice->candidates[i].refusal : why;
+            if (choice->candidates[i].method == preferred) {
+                topk_refusal_text(subject->context, &subject->plan, &choice->candidates[i], why);
+            }
         }
         append(text, "method '%s', which TOPK_METHOD names, steps aside: %s\n", preferred->name, why);
     }
@@ -58,8 +80,7 @@ static void append_wish(struct text *text, const topk_context *context, const st
 
 topk_status topk_explain(const topk_context *context, topk_operation operation, const topk_problem *problem,
                          char *text, size_t text_bytes, size_t *needed) {
-    struct plan plan;
-    struct choice choice;
+    struct subject subject = {.context = context};
     struct text out = {text, text_bytes, 0};
     if (context == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
@@ -67,16 +88,16 @@ topk_status topk_explain(const topk_context *context, topk_operation operation, 
     if (text == NULL && text_bytes > 0) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "text is NULL");
     }
-    topk_status status = topk_plan_make(operation, problem, &plan);
-    if (status != TOPK_OK || (status = topk_choose(context, &plan, &choice)) != TOPK_OK) {
+    topk_status status = topk_plan_make(operation, problem, &subject.plan);
+    if (status != TOPK_OK || (status = topk_choose(context, &subject.plan, &subject.choice)) != TOPK_OK) {
         return status;
     }
     append(&out, "backend %s, features %s, %d thread%s\n", context->backend->name, context->features,
            context->threads, context->threads == 1 ? "" : "s");
-    for (size_t i = 0; i < choice.count; i++) {
-        append_candidate(&out, &choice, &choice.candidates[i]);
+    for (size_t i = 0; i < subject.choice.count; i++) {
+        append_candidate(&out, &subject, &subject.choice.candidates[i]);
     }
-    append_wish(&out, context, &plan, &choice);
+    append_wish(&out, &subject);
     if (needed != NULL) {
         *needed = out.length + 1;
     }

@@ -5,6 +5,7 @@
 
 #include "predicate.h"
 #include "problem.h"
+#include "tuning.h"
 
 /* One call, validated: everything that a method needs to run. */
 struct call {
@@ -24,12 +25,12 @@ struct call {
 };
 
 /* A method serves an operation on a problem with a workspace that depends on the plan alone.
- * `refuse` returns why the method cannot serve, or NULL; it need not check operation and tuning,
- * which the table states. */
+ * `refuse` returns why the method cannot serve, or NULL; operation and tuning are within what the table
+ * states when it is asked. */
 struct method {
     const char *name;
-    unsigned operations; /* set of OPERATION_BIT */
-    unsigned tuning;     /* set of 1 << enum tuning_field: fields that the method has */
+    unsigned operations;      /* set of OPERATION_BIT */
+    const struct knob *knobs; /* NULL: none */
     const char *(*refuse)(const topk_context *context, const struct plan *plan);
     double (*cost_us)(const topk_context *context, const struct plan *plan);
     size_t (*workspace_bytes)(const topk_context *context, const struct plan *plan);

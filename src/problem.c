@@ -133,7 +133,6 @@ static topk_status derive_sizes(struct plan *plan) {
 }
 
 topk_status topk_plan_make(topk_operation operation, const topk_problem *problem, struct plan *plan) {
-    const topk_tuning undefined = TOPK_TUNING_INIT;
     topk_problem *p = &plan->problem;
     topk_status status = topk_copy_struct(problem, sizeof *problem, p, "problem");
     if (status != TOPK_OK || (status = check_enums(p)) != TOPK_OK || (status = check_ranges(p)) != TOPK_OK) {
@@ -158,12 +157,8 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     plan->map = topk_key_map(&plan->order);
     plan->point_map = topk_point_map(&plan->order);
     plan->padding = topk_padding_bits(p->type, p->direction);
-    plan->tuning = undefined;
-    if (p->tuning != NULL && (status = topk_copy_struct(p->tuning, sizeof plan->tuning, &plan->tuning,
-                                                        "problem->tuning")) != TOPK_OK) {
-        return status;
-    }
-    return derive_sizes(plan);
+    status = topk_tuning_read(p->tuning, &plan->tuning);
+    return status != TOPK_OK ? status : derive_sizes(plan);
 }
 
 static topk_status check_buffer(const struct buffer *b) {

@@ -7,14 +7,14 @@
 
 #include "keys.h"
 #include "topk.h"
-#include "topk_experimental.h"
+#include "tuning.h"
 
 struct plan {
     /* A copy. row_stride is resolved; length_max is what rows can hold: at most elements_max, where there is
      * one. method and tuning are still the caller's. */
     topk_problem problem;
     topk_operation operation;
-    struct topk_tuning tuning; /* a copy, all undefined if the caller gave none */
+    struct tuning tuning; /* points into the caller's text */
     struct order order;
     struct key_map map;
     struct point_map point_map;

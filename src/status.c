@@ -41,6 +41,7 @@ const char *topk_status_string(topk_status status) {
         [TOPK_ERROR_OUT_OF_MEMORY] = "TOPK_ERROR_OUT_OF_MEMORY",
         [TOPK_ERROR_BAD_STATE] = "TOPK_ERROR_BAD_STATE",
         [TOPK_ERROR_DEVICE] = "TOPK_ERROR_DEVICE",
+        [TOPK_ERROR_MALFORMED] = "TOPK_ERROR_MALFORMED",
     };
     const unsigned number = (unsigned)status;
     return number < sizeof names / sizeof names[0] ? names[number] : "unknown status";

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/call.h"
 
-#include "points/tuning.h"
-
 static topk_problem describe(const bench_point *point) {
     topk_problem problem = TOPK_PROBLEM_INIT;
     problem.type = point->type;
@@ -24,8 +22,8 @@ topk_status bench_call_make(bench_call *call, topk_context *context, const bench
     call->outputs = outputs;
     call->predicate.kind = TOPK_GT;
     call->predicate.low.value.f64 = bound;
-    if (point->tuning[0] != '\0' && bench_tuning_read(point->tuning, point->n, &call->tuning)) {
-        call->problem.tuning = &call->tuning;
+    if (bench_settings_read(point->tuning, point->n, call->tuning)) {
+        call->problem.tuning = call->tuning;
     }
     return topk_workspace_size(context, point->operation, &call->problem, &call->workspace_bytes);
 }

@@ -4,15 +4,14 @@
 #ifndef BENCH_CALL_H
 #define BENCH_CALL_H
 
+#include "points/dimensions.h"
 #include "points/outputs.h"
 #include "points/point.h"
-
-#include "topk_experimental.h"
 
 typedef struct bench_call {
     topk_context *context;
     topk_problem problem;
-    topk_tuning tuning;
+    char tuning[BENCH_SETTINGS_BYTES];
     topk_predicate predicate;
     const bench_point *point;
     bench_outputs *outputs;

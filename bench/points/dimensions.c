@@ -2,10 +2,10 @@
 #include "points/dimensions.h"
 
 #include "data/data.h"
-#include "points/tuning.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,10 +123,33 @@ static bool set_method(bench_point *point, const char *text) {
     return true;
 }
 
+bool bench_settings_read(const char *text, int64_t n, char settings[BENCH_SETTINGS_BYTES]) {
+    int length = 0;
+    settings[0] = '\0';
+    while (*text != '\0') {
+        char name[32], value[32];
+        int taken = 0;
+        int64_t number;
+        if (sscanf(text, "%31[^=+]=%31[^+]%n", name, value, &taken) != 2 ||
+            !bench_count_read(value, n, &number)) {
+            return false;
+        }
+        const size_t room = BENCH_SETTINGS_BYTES - (size_t)length;
+        length +=
+            snprintf(settings + length, room, "%s%s=%lld", length > 0 ? "," : "", name, (long long)number);
+        if (length >= BENCH_SETTINGS_BYTES) {
+            return false;
+        }
+        text += taken;
+        text += *text == '+';
+    }
+    return true;
+}
+
 static bool set_tuning(bench_point *point, const char *text) {
-    topk_tuning tuning;
+    char settings[BENCH_SETTINGS_BYTES];
     const bool none = strcmp(text, "none") == 0;
-    if (strlen(text) >= sizeof point->tuning || (!none && !bench_tuning_read(text, point->n, &tuning))) {
+    if (strlen(text) >= sizeof point->tuning || (!none && !bench_settings_read(text, point->n, settings))) {
         return false;
     }
     strcpy(point->tuning, none ? "" : text);

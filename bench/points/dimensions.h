@@ -13,6 +13,11 @@ bool bench_point_set(bench_point *point, bench_dimension dimension, const char *
 /* Reads a count, "1000", "2^26", "n" or "n/100", where n is the length of a row. */
 bool bench_count_read(const char *text, int64_t n, int64_t *count);
 
+/* Turns knobs such as "alpha=n/4+early_stop=0" into what topk_problem.tuning holds, with the numbers of rows
+ * of n elements: "alpha=250,early_stop=0". False if the text cannot be read. */
+enum { BENCH_SETTINGS_BYTES = 256 };
+bool bench_settings_read(const char *text, int64_t n, char settings[BENCH_SETTINGS_BYTES]);
+
 /* The texts of the two, by their numbers. */
 extern const char *const bench_predicate_names[];
 extern const char *const bench_wanted_names[];

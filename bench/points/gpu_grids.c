@@ -83,7 +83,8 @@ const bench_grid bench_gpu_grids[] = {
      TOPK_OPERATION_SELECT,
      {AIR_OPTIONS, [BENCH_DIST] = "prefix10,prefix20,uniform,normal",
       [BENCH_N] = "2^20,2^22,2^24,2^26,2^28,2^30", [BENCH_K] = "2048",
-      [BENCH_TUNING] = "adaptive=1,adaptive=0,adaptive=1+fused=1,adaptive=0+fused=1"}},
+      [BENCH_TUNING] = "adaptive_buffering=1,adaptive_buffering=0,adaptive_buffering=1+fused_filter=1,"
+                       "adaptive_buffering=0+fused_filter=1"}},
     /* When candidates are buffered: below n / alpha. */
     {"air-alpha",
      TOPK_OPERATION_SELECT,
@@ -93,7 +94,7 @@ const bench_grid bench_gpu_grids[] = {
     {"air-fig10",
      TOPK_OPERATION_SELECT,
      {AIR_OPTIONS, [BENCH_DIST] = AIR_DATA, [BENCH_N] = "2^15,2^20,2^25,2^30",
-      [BENCH_K] = "256,2048,n/16,n/2,n", [BENCH_TUNING] = "early-stop=1,early-stop=0"}},
+      [BENCH_K] = "256,2048,n/16,n/2,n", [BENCH_TUNING] = "early_stop=1,early_stop=0"}},
     /* To be run under a profiler with --once: what each kernel of the paper's Table 3 attains. */
     {"air-table3",
      TOPK_OPERATION_SELECT,
@@ -112,13 +113,13 @@ const bench_grid bench_gpu_grids[] = {
      TOPK_OPERATION_WHERE,
      {[BENCH_KEEP] = "1,10,25,50,75,90,99",
       [BENCH_METHOD] = "compact",
-      [BENCH_TUNING] = "one-pass=1,one-pass=0"}},
+      [BENCH_TUNING] = "one_pass=1,one_pass=0"}},
     {"where-phases",
      TOPK_OPERATION_WHERE,
      {[BENCH_N] = "2^16,2^18,2^20,2^22,2^24,2^28",
       [BENCH_KEEP] = "50",
       [BENCH_METHOD] = "compact",
-      [BENCH_TUNING] = "one-pass=1,one-pass=0"}},
+      [BENCH_TUNING] = "one_pass=1,one_pass=0"}},
     /* With --rivals: time over the threads of a block, of the baselines. */
     {"where-block",
      TOPK_OPERATION_WHERE,

@@ -41,7 +41,7 @@ typedef struct bench_point {
     topk_ties ties;
     topk_index_type index_type;
     char method[28]; /* forced method, "" for the library's choice */
-    char tuning[36]; /* knobs of the method, see tuning.h; "" for none */
+    char tuning[64]; /* its knobs, see bench_settings_read(); "" for none */
     int block;       /* threads of a block of the baselines on a GPU, a multiple of 32 */
 } bench_point;
 

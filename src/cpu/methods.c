@@ -14,12 +14,13 @@ enum {
 };
 
 static const struct method methods[] = {
-    {"rows", SELECTS_WHERE, 0, topk_rows_refuse, topk_rows_cost_us, topk_rows_workspace_bytes, topk_rows_run},
-    {"bracket", SELECTS_WHERE, 0, topk_bracket_refuse, topk_bracket_cost_us, topk_bracket_workspace_bytes,
+    {"rows", SELECTS_WHERE, NULL, topk_rows_refuse, topk_rows_cost_us, topk_rows_workspace_bytes,
+     topk_rows_run},
+    {"bracket", SELECTS_WHERE, NULL, topk_bracket_refuse, topk_bracket_cost_us, topk_bracket_workspace_bytes,
      topk_bracket_run},
-    {"compact", FILTERS, 0, topk_compact_refuse, topk_compact_cost_us, topk_compact_workspace_bytes,
+    {"compact", FILTERS, NULL, topk_compact_refuse, topk_compact_cost_us, topk_compact_workspace_bytes,
      topk_compact_run},
-    {"reference", SELECTS_WHERE, 0, topk_reference_refuse, topk_reference_cost_us,
+    {"reference", SELECTS_WHERE, NULL, topk_reference_refuse, topk_reference_cost_us,
      topk_reference_workspace_bytes, topk_reference_run},
 };
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "../status.h"
-#include "../tuning.h"
 #include "air/air.h"
 #include "compact/compact.h"
 #include "leaf.h"
@@ -14,19 +13,17 @@
 
 enum {
     SELECTS = OPERATION_BIT(TOPK_OPERATION_SELECT) | OPERATION_BIT(TOPK_OPERATION_KTH),
-    AIR_TUNING = 1 << TUNING_DIGIT_BITS | 1 << TUNING_ALPHA | 1 << TUNING_ADAPTIVE_BUFFERING |
-                 1 << TUNING_EARLY_STOP | 1 << TUNING_FUSED_FILTER,
 };
 
 static const struct method methods[] = {
-    {"air", SELECTS | OPERATION_BIT(TOPK_OPERATION_SELECT_WHERE), AIR_TUNING, topk_air_refuse,
+    {"air", SELECTS | OPERATION_BIT(TOPK_OPERATION_SELECT_WHERE), topk_air_knobs, topk_air_refuse,
      topk_air_cost_us, topk_air_workspace_bytes, topk_air_run},
     {"compact",
      OPERATION_BIT(TOPK_OPERATION_WHERE) | OPERATION_BIT(TOPK_OPERATION_COUNT) |
          OPERATION_BIT(TOPK_OPERATION_MASK),
-     1 << TUNING_ONE_PASS, topk_cuda_compact_refuse, topk_cuda_compact_cost_us,
+     topk_cuda_compact_knobs, topk_cuda_compact_refuse, topk_cuda_compact_cost_us,
      topk_cuda_compact_workspace_bytes, topk_cuda_compact_run},
-    {"sort", SELECTS, 0, topk_sort_refuse, topk_sort_cost_us, topk_sort_workspace_bytes, topk_sort_run},
+    {"sort", SELECTS, NULL, topk_sort_refuse, topk_sort_cost_us, topk_sort_workspace_bytes, topk_sort_run},
 };
 
 const struct backend topk_cuda_backend = {"cuda", methods, sizeof methods / sizeof methods[0]};

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "fixture.h"
-#include "topk_experimental.h"
 
 static fixture f;
 static topk_context *context;
@@ -133,37 +132,102 @@ static void check_size_is_pure(void) {
     }
 }
 
-/* No CPU method has these fields: forced or not, they are refused, and the sentence names one. */
-static void check_tuning(void) {
-    topk_tuning tunings[15];
-    for (int i = 0; i < 15; i++) {
-        tunings[i] = (topk_tuning)TOPK_TUNING_INIT;
-    }
-    tunings[0].digit_bits = 11;
-    tunings[1].alpha = 128;
-    tunings[2].adaptive_buffering = 1;
-    tunings[3].early_stop = 1;
-    tunings[4].scaling = 1;
-    tunings[5].write_buffer = 1;
-    tunings[6].rescheduling = 1;
-    tunings[7].padding = 0;
-    tunings[8].beta = 2;
-    tunings[9].subrange_exponent = 5;
-    tunings[10].delegate_filter = 1;
-    tunings[11].queue = TOPK_QUEUE_SHARED;
-    tunings[12].epsilon = 0.0;
-    tunings[13].max_iterations = 4;
-    tunings[14].fused_filter = 1;
-    for (int i = 0; i < 15; i++) {
-        fixture_init(&f, context);
-        f.problem.tuning = &tunings[i];
-        EXPECT_ALL(&f, TOPK_ERROR_METHOD_CANNOT);
-        f.problem.method = "reference";
-        EXPECT_ALL(&f, TOPK_ERROR_METHOD_CANNOT);
-    }
-    topk_tuning undefined = TOPK_TUNING_INIT;
+static void check_sentence(const char *tuning, const char *sentence) {
     fixture_init(&f, context);
-    f.problem.tuning = &undefined;
+    f.problem.tuning = tuning;
+    EXPECT_ALL(&f, TOPK_ERROR_MALFORMED);
+    CHECK(strstr(topk_last_error(), sentence) != NULL);
+    f.problem.method = "reference"; /* whatever the method */
+    EXPECT_ALL(&f, TOPK_ERROR_MALFORMED);
+}
+
+/* A text that cannot be read is an error of the problem; the sentence quotes the setting. */
+static void check_malformed_tuning(void) {
+    static const char *const settings[] = {"alpha",
+                                           "alpha=",
+                                           "=4",
+                                           "=",
+                                           "alpha=x",
+                                           "alpha=4x",
+                                           "alpha=4 ",
+                                           "alpha= 4",
+                                           "alpha=+4",
+                                           "alpha=-",
+                                           "alpha=--4",
+                                           "alpha=4-",
+                                           "alpha=0x4",
+                                           "alpha=4.0",
+                                           "alpha==4",
+                                           "alpha=4=4",
+                                           "alpha:4",
+                                           "alpha=1e3",
+                                           "alpha=n/4",
+                                           "alpha=4\n",
+                                           "alpha=9223372036854775808",
+                                           "alpha=-9223372036854775809",
+                                           "alpha=99999999999999999999999999"};
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        char quoted[64], first[64], last[64];
+        (void)snprintf(quoted, sizeof quoted, "'%s'", settings[i]);
+        (void)snprintf(first, sizeof first, "%s,early_stop=0", settings[i]);
+        (void)snprintf(last, sizeof last, "early_stop=0,%s", settings[i]);
+        check_sentence(settings[i], quoted);
+        check_sentence(first, quoted);
+        check_sentence(last, quoted);
+    }
+    check_sentence(",", "''");
+    check_sentence("alpha=4,", "''");
+    check_sentence(",alpha=4", "''");
+    check_sentence("alpha=4,,early_stop=0", "''");
+    check_sentence("alpha=4,early_stop=0,alpha=4", "'alpha' twice");
+    check_sentence("a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1,l=1,m=1,n=1,o=1,p=1,q=1",
+                   "more than 16 settings");
+}
+
+/* Up to 255 bytes are read; what has more is not, whatever it holds. */
+static void check_long_tuning(void) {
+    char text[300];
+    memset(text, '0', sizeof text);
+    memcpy(text, "alpha=", 6);
+    text[255] = '\0';
+    fixture_init(&f, context);
+    f.problem.tuning = text;
+    EXPECT_ALL(&f, TOPK_ERROR_METHOD_CANNOT);
+    text[255] = '0';
+    text[256] = '\0';
+    check_sentence(text, "more than 255 bytes");
+    memset(text, 'a', 255);
+    text[255] = '\0';
+    check_sentence(text, "aaa");
+}
+
+/* No CPU method has a knob: forced or not, they refuse all that can be read, and the sentence says which. */
+static void check_tuning(void) {
+    static const char *const tunings[] = {"digit_bits=11",
+                                          "alpha=9223372036854775807",
+                                          "adaptive_buffering=1",
+                                          "early_stop=-9223372036854775808",
+                                          "fused_filter=00",
+                                          "one_pass=-0",
+                                          "Alpha=4",
+                                          "alpha =4",
+                                          "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1,l=1,m=1,n=1,o=1,p=1"};
+    for (size_t i = 0; i < sizeof tunings / sizeof tunings[0]; i++) {
+        char quoted[64];
+        (void)snprintf(quoted, sizeof quoted, "has no knob '%.*s'", (int)strcspn(tunings[i], "="),
+                       tunings[i]);
+        fixture_init(&f, context);
+        f.problem.tuning = tunings[i];
+        EXPECT_ALL(&f, TOPK_ERROR_METHOD_CANNOT);
+        CHECK(strstr(topk_last_error(), quoted) != NULL);
+        f.problem.method = "reference";
+        EXPECT(&f, call_select, TOPK_ERROR_METHOD_CANNOT);
+        CHECK(strstr(topk_last_error(), "'reference'") != NULL && strstr(topk_last_error(), quoted) != NULL);
+        f.problem.method = "nonesuch";
+        EXPECT_ALL(&f, TOPK_ERROR_UNKNOWN_METHOD);
+    }
+    fixture_init(&f, context);
+    f.problem.tuning = "";
     EXPECT_ALL(&f, TOPK_OK);
 }
 
@@ -193,13 +257,11 @@ static void check_explain(void) {
 
 /* Also where no method can serve there is an explanation: it is what tells why. */
 static void check_explain_without_method(void) {
-    topk_tuning tuning = TOPK_TUNING_INIT;
     char text[4096];
-    tuning.digit_bits = 11;
     fixture_init(&f, context);
-    f.problem.tuning = &tuning;
+    f.problem.tuning = "digit_bits=11";
     CHECK_STATUS(TOPK_OK, topk_explain(context, TOPK_OPERATION_SELECT, &f.problem, text, sizeof text, NULL));
-    CHECK(strstr(text, "digit_bits") != NULL);
+    CHECK(strstr(text, "cannot: has no knob 'digit_bits'") != NULL);
     f.problem.method = "nonesuch";
     CHECK_STATUS(TOPK_ERROR_UNKNOWN_METHOD,
                  topk_explain(context, TOPK_OPERATION_SELECT, &f.problem, text, sizeof text, NULL));
@@ -213,6 +275,8 @@ int main(void) {
     check_limit_spares_threads();
     check_workspace_bound();
     check_size_is_pure();
+    check_malformed_tuning();
+    check_long_tuning();
     check_tuning();
     check_explain();
     check_explain_without_method();

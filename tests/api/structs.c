@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "fixture.h"
-#include "topk_experimental.h"
 
 static fixture f;
 static topk_context *context;
@@ -52,13 +51,6 @@ static topk_status explain_with_problem(void *copy) {
 static topk_status accumulator_with_problem(void *copy) {
     size_t bytes;
     return topk_accumulator_size(context, copy, &bytes);
-}
-
-static topk_status size_with_tuning(void *copy) {
-    topk_problem problem = f.problem;
-    size_t bytes;
-    problem.tuning = copy;
-    return topk_workspace_size(context, TOPK_OPERATION_SELECT, &problem, &bytes);
 }
 
 static topk_status select_with_input(void *copy) {
@@ -109,7 +101,6 @@ static topk_status query_with_properties(void *copy) {
 }
 
 int main(void) {
-    const topk_tuning tuning = TOPK_TUNING_INIT;
     const topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     const topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
     context = create_cpu_context(1);
@@ -118,7 +109,6 @@ int main(void) {
     check_sizes(&f.problem, sizeof f.problem, size_with_problem);
     check_sizes(&f.problem, sizeof f.problem, explain_with_problem);
     check_sizes(&f.problem, sizeof f.problem, accumulator_with_problem);
-    check_sizes(&tuning, sizeof tuning, size_with_tuning);
     check_sizes(&f.input, sizeof f.input, select_with_input);
     check_sizes(&f.input, sizeof f.input, kth_with_input);
     check_sizes(&f.input, sizeof f.input, push_with_input);

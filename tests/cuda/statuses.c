@@ -10,7 +10,6 @@
 #include "check.h"
 #include "device.h"
 #include "expected.h"
-#include "topk_experimental.h"
 
 enum { ROWS = 3, LENGTH = 5000, K = 20, FILL = 0xdd };
 
@@ -255,29 +254,77 @@ static void check_limits(void) {
     CHECK(serves);
 }
 
-/* Values that air does not have; sort has no tuning at all. */
+/* Settings that no method of the backend takes. The sentence names the method, the knob and its range; of the
+ * methods that refuse, the one that has the knob speaks. */
 static void check_tuning(void) {
-    enum { TUNINGS = 5 };
-    topk_tuning tunings[TUNINGS];
-    for (int i = 0; i < TUNINGS; i++) {
-        tunings[i] = (topk_tuning)TOPK_TUNING_INIT;
-    }
-    tunings[0].digit_bits = 12;
-    tunings[1].alpha = 3;
-    tunings[2].adaptive_buffering = 2;
-    tunings[3].early_stop = 2;
-    tunings[4].fused_filter = 2;
-    for (int i = 0; i < 2 * TUNINGS; i++) {
+    static const struct {
+        topk_operation operation;
+        const char *method, *tuning, *sentence;
+    } cases[] = {
+        {TOPK_OPERATION_SELECT, "air", "digit_bits=0",
+         "'air' cannot serve this problem: takes digit_bits 1 to "},
+        {TOPK_OPERATION_SELECT, "air", "digit_bits=12", ", not 12"},
+        {TOPK_OPERATION_SELECT, "air", "alpha=3", "takes alpha 4 or more, not 3"},
+        {TOPK_OPERATION_SELECT, "air", "alpha=-9223372036854775808", "not -9223372036854775808"},
+        {TOPK_OPERATION_SELECT, "air", "adaptive_buffering=2", "takes adaptive_buffering 0 or 1, not 2"},
+        {TOPK_OPERATION_SELECT, "air", "early_stop=2", "takes early_stop 0 or 1, not 2"},
+        {TOPK_OPERATION_SELECT, "air", "fused_filter=-1", "takes fused_filter 0 or 1, not -1"},
+        {TOPK_OPERATION_SELECT, "air", "alpha=4,early_stop=0,digit_bits=12", "takes digit_bits"},
+        {TOPK_OPERATION_SELECT, "air", "one_pass=1",
+         "'air' cannot serve this problem: has no knob 'one_pass'"},
+        {TOPK_OPERATION_SELECT, "air", "alph=4", "has no knob 'alph'"},
+        {TOPK_OPERATION_SELECT, "air", "alphas=4", "has no knob 'alphas'"},
+        {TOPK_OPERATION_SELECT, "sort", "alpha=4", "'sort' cannot serve this problem: has no knob 'alpha'"},
+        {TOPK_OPERATION_SELECT, NULL, "digit_bits=12", "'air': takes digit_bits"},
+        {TOPK_OPERATION_SELECT, NULL, "one_pass=0", "has no knob 'one_pass'"},
+        {TOPK_OPERATION_KTH, NULL, "early_stop=2", "'air': takes early_stop 0 or 1, not 2"},
+        {TOPK_OPERATION_WHERE, "compact", "one_pass=2", "takes one_pass 0 or 1, not 2"},
+        {TOPK_OPERATION_WHERE, NULL, "alpha=4", "'compact': has no knob 'alpha'"},
+        {TOPK_OPERATION_COUNT, NULL, "one_pass=1", "'compact': one_pass is for where alone"},
+        {TOPK_OPERATION_MASK, "compact", "one_pass=0", "one_pass is for where alone"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         arguments a = begin(NULL);
-        a.problem.method = i < TUNINGS ? "air" : NULL;
-        a.problem.tuning = &tunings[i % TUNINGS];
+        topk_problem p = a.problem;
+        size_t bytes;
+        end(&a);
+        p.method = cases[i].method;
+        p.tuning = cases[i].tuning;
+        CHECK_STATUS(TOPK_ERROR_METHOD_CANNOT, topk_workspace_size(context, cases[i].operation, &p, &bytes));
+        CHECK(strstr(topk_last_error(), cases[i].sentence) != NULL);
+        p.tuning = "alpha=4,alpha=4";
+        CHECK_STATUS(TOPK_ERROR_MALFORMED, topk_workspace_size(context, cases[i].operation, &p, &bytes));
+    }
+    for (int i = 0; i < 2; i++) {
+        arguments a = begin(i == 0 ? "air" : NULL);
+        a.problem.tuning = "digit_bits=12";
         REFUSED(&a, TOPK_ERROR_METHOD_CANNOT, call_select);
+    }
+}
+
+/* Among methods that the chooser may take, only one that has all the knobs serves. */
+static void check_tuned_choice(void) {
+    arguments a = begin(NULL);
+    topk_problem p = a.problem;
+    char text[8192];
+    end(&a);
+    p.tuning = "early_stop=1";
+    CHECK_STATUS(TOPK_OK, topk_explain(context, TOPK_OPERATION_SELECT, &p, text, sizeof text, NULL));
+    CHECK(strstr(text, "* air") != NULL && strstr(text, "cannot: has no knob 'early_stop'") != NULL);
+    static const char *const rows[] = {"knob digit_bits: integer, 1 to ",
+                                       "knob alpha: integer, 4 or more, default ",
+                                       "knob adaptive_buffering: switch, 0 or 1, default 1: ",
+                                       "knob early_stop: switch, 0 or 1, default 1: ",
+                                       "knob fused_filter: switch, 0 or 1, default 0: ",
+                                       "knob one_pass: switch, 0 or 1, default 1: "};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK(strstr(text, rows[i]) != NULL);
     }
 }
 
 /* The chosen method's line begins with a star. */
 static bool explains(const topk_context *of, const char *method, const char *line) {
-    static char text[4096];
+    static char text[8192];
     topk_problem p = TOPK_PROBLEM_INIT;
     size_t needed = 0;
     p.type = TOPK_F32;
@@ -411,6 +458,7 @@ int main(void) {
     check_problems();
     check_limits();
     check_tuning();
+    check_tuned_choice();
     check_explanations();
     check_options();
     check_nothing_to_do();

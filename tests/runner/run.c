@@ -88,11 +88,7 @@ run_result run_begin(topk_context *context, const run_operation *operation, cons
     size_t bytes = 0;
     *r = (run){.operation = operation, .instance = i, .problem = i->problem};
     r->problem.method = method->name;
-    if (method->tune != NULL) {
-        r->tuning = (topk_tuning)TOPK_TUNING_INIT;
-        method->tune(&r->tuning);
-        r->problem.tuning = &r->tuning;
-    }
+    r->problem.tuning = method->tuning;
     topk_status status = workspace_bytes(context, operation->operation, i->source, &r->problem, &bytes);
     if (status == TOPK_ERROR_METHOD_CANNOT && method->name != NULL) {
         return RUN_CANNOT;

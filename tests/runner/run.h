@@ -6,7 +6,6 @@
 #define TESTS_RUN_H
 
 #include "instance.h"
-#include "topk_experimental.h"
 
 typedef enum run_result { RUN_PASSED, RUN_CANNOT, RUN_FAILED } run_result;
 
@@ -20,7 +19,6 @@ typedef struct run {
     const run_operation *operation;
     const instance *instance;
     topk_problem problem; /* with the method forced */
-    topk_tuning tuning;
     device_buffer workspace, outputs[RUN_OUTPUTS];
     struct matches *matches; /* where: the right answer */
     int64_t capacity;        /* where */
@@ -41,8 +39,8 @@ extern const run_operation run_select, run_kth, run_where, run_select_where, run
 /* A method, perhaps tuned to go other ways than it would by itself. */
 typedef struct run_method {
     const char *label;
-    const char *name; /* NULL: what the library chooses */
-    void (*tune)(topk_tuning *tuning);
+    const char *name;   /* NULL: what the library chooses */
+    const char *tuning; /* NULL: none */
 } run_method;
 
 /* RUN_PASSED: so far; run_end() must follow. RUN_CANNOT: the method refuses the problem, which is no failure.

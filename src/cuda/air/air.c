@@ -7,6 +7,31 @@
 #include "../sort/sort.h"
 #include "kernels.h"
 
+enum { KNOB_DIGIT_BITS, KNOB_ALPHA, KNOB_ADAPTIVE_BUFFERING, KNOB_EARLY_STOP, KNOB_FUSED_FILTER };
+
+const struct knob topk_air_knobs[] = {
+    [KNOB_DIGIT_BITS] = {"digit_bits", KNOB_INTEGER, 1, AIR_DIGIT_BITS_MAX, AIR_DIGIT_BITS,
+                         "bits of a radix digit; by default fewer for short rows that have one block each"},
+    [KNOB_ALPHA] = {"alpha", KNOB_INTEGER, 4, INT64_MAX, AIR_ALPHA,
+                    "buffers up to n / alpha candidates of a row, none from alpha = n on"},
+    [KNOB_ADAPTIVE_BUFFERING] = {"adaptive_buffering", KNOB_SWITCH, 0, 1, 1,
+                                 "1: buffers candidates as alpha says; 0: up to n of them"},
+    [KNOB_EARLY_STOP] = {"early_stop", KNOB_SWITCH, 0, 1, 1,
+                         "1: ends the passes once all candidates are results; 0: finds all digits"},
+    [KNOB_FUSED_FILTER] =
+        {"fused_filter", KNOB_SWITCH, 0, 1, 0,
+         "1: the last block of the last pass filters the rest of its row; 0: a launch does"},
+    {.name = NULL},
+};
+
+static const int64_t *given(const struct plan *plan, int knob) {
+    return tuning_given(&plan->tuning, &topk_air_knobs[knob]);
+}
+
+static int64_t value_of(const struct plan *plan, int knob) {
+    return tuning_value(&plan->tuning, &topk_air_knobs[knob]);
+}
+
 /* Ways to do with less and less workspace. */
 enum variant {
     AIR_USUAL,
@@ -60,7 +85,7 @@ static int64_t tile_elements(const struct plan *plan) {
 
 /* Whether the last block of the last pass writes what is missing of a row. */
 static bool fuses(const struct plan *plan, uint32_t passes) {
-    return passes > 1 && plan->tuning.fused_filter == 1 && !filters(plan);
+    return passes > 1 && value_of(plan, KNOB_FUSED_FILTER) == 1 && !filters(plan);
 }
 
 static enum air_output output_of(const struct plan *plan) {
@@ -77,14 +102,14 @@ static enum air_output output_of(const struct plan *plan) {
 
 /* Candidates that are buffered at most, for each row. */
 static int64_t capacity_of(const struct plan *plan) {
-    const int64_t n = plan->problem.length_max, alpha = plan->tuning.alpha;
-    if (plan->tuning.adaptive_buffering == 0) {
+    const int64_t n = plan->problem.length_max, alpha = value_of(plan, KNOB_ALPHA);
+    if (value_of(plan, KNOB_ADAPTIVE_BUFFERING) == 0) {
         return n;
     }
-    if (alpha == TOPK_TUNING_UNDEFINED) {
+    if (given(plan, KNOB_ALPHA) == NULL) {
         /* Ragged rows cannot all be long. */
         const int64_t rows = plan->problem.rows > 0 ? plan->problem.rows : 1;
-        const int64_t share = least(n, (int64_t)plan->input_elements / rows) / AIR_ALPHA;
+        const int64_t share = least(n, (int64_t)plan->input_elements / rows) / alpha;
         return share > AIR_FINISH_CANDIDATES ? share : AIR_FINISH_CANDIDATES;
     }
     return alpha >= n ? 0 : n / alpha;
@@ -132,12 +157,10 @@ static struct strategy strategy_with(const topk_context *context, const struct p
     struct strategy s = {
         .output = output_of(plan),
     };
-    const bool tuned = plan->tuning.alpha != TOPK_TUNING_UNDEFINED ||
-                       plan->tuning.adaptive_buffering != TOPK_TUNING_UNDEFINED;
+    const bool tuned = given(plan, KNOB_ALPHA) != NULL || given(plan, KNOB_ADAPTIVE_BUFFERING) != NULL;
     const int64_t tile = tile_elements(plan);
     const int64_t tiles = p->length_max / tile + 1;
-    s.digit_bits =
-        plan->tuning.digit_bits != TOPK_TUNING_UNDEFINED ? (uint32_t)plan->tuning.digit_bits : AIR_DIGIT_BITS;
+    s.digit_bits = (uint32_t)value_of(plan, KNOB_DIGIT_BITS);
     s.passes = (plan->element_bits + s.digit_bits - 1) / s.digit_bits;
     s.wide = p->length_max > AIR_NARROW_ROW;
     s.two_words = plan->element_bytes == 8 || p->length_max > AIR_ONE_WORD_ROW;
@@ -147,7 +170,7 @@ static struct strategy strategy_with(const topk_context *context, const struct p
     const int64_t longest = variant == AIR_ONE_BLOCK ? INT32_MAX : many ? AIR_LONG_ROW_MAX : AIR_ROW_MAX;
     s.one_block = !tuned && p->length_max <= longest && s.row_room >= 0;
     if (s.one_block) {
-        if (plan->tuning.digit_bits == TOPK_TUNING_UNDEFINED && p->length_max <= AIR_SHORT_ROW_MAX) {
+        if (given(plan, KNOB_DIGIT_BITS) == NULL && p->length_max <= AIR_SHORT_ROW_MAX) {
             s.digit_bits = AIR_SHORT_DIGIT_BITS;
         }
         return s;
@@ -228,24 +251,8 @@ static struct strategy strategy_of(const topk_context *context, const struct pla
 }
 
 const char *topk_air_refuse(const topk_context *context, const struct plan *plan) {
-    const struct topk_tuning *t = &plan->tuning;
     (void)context;
-    if (t->digit_bits != TOPK_TUNING_UNDEFINED && (t->digit_bits < 1 || t->digit_bits > AIR_DIGIT_BITS_MAX)) {
-        return "digit_bits is out of its range";
-    }
-    if (t->alpha != TOPK_TUNING_UNDEFINED && t->alpha < 4) {
-        return "alpha is below 4";
-    }
-    if (t->adaptive_buffering != TOPK_TUNING_UNDEFINED && t->adaptive_buffering != 0 &&
-        t->adaptive_buffering != 1) {
-        return "adaptive_buffering is neither 0 nor 1";
-    }
-    if (t->early_stop != TOPK_TUNING_UNDEFINED && t->early_stop != 0 && t->early_stop != 1) {
-        return "early_stop is neither 0 nor 1";
-    }
-    if (t->fused_filter != TOPK_TUNING_UNDEFINED && t->fused_filter != 0 && t->fused_filter != 1) {
-        return "fused_filter is neither 0 nor 1";
-    }
+    (void)plan;
     return NULL;
 }
 
@@ -303,7 +310,7 @@ static void fill_args(const struct call *call, const struct strategy *s, struct 
     args->equal = call->equal;
     args->output = s->output;
     args->ties_free = plan->problem.ties == TOPK_TIES_ANY;
-    args->stop_early = s->output != AIR_KTH && plan->tuning.early_stop != 0;
+    args->stop_early = s->output != AIR_KTH && value_of(plan, KNOB_EARLY_STOP) != 0;
     args->wide = s->wide;
     args->two_words = s->two_words;
     args->digit_bits = s->digit_bits;

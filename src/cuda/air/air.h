@@ -6,6 +6,8 @@
 #include "../../method.h"
 #include "../device.h"
 
+extern const struct knob topk_air_knobs[];
+
 const char *topk_air_refuse(const topk_context *context, const struct plan *plan);
 double topk_air_cost_us(const topk_context *context, const struct plan *plan);
 size_t topk_air_workspace_bytes(const topk_context *context, const struct plan *plan);

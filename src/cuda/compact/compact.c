@@ -7,6 +7,14 @@
 #include "../lookback.h"
 #include "kernels.h"
 
+enum { KNOB_ONE_PASS };
+
+const struct knob topk_cuda_compact_knobs[] = {
+    [KNOB_ONE_PASS] = {"one_pass", KNOB_SWITCH, 0, 1, 1,
+                       "1: one pass; 0: three phases, as published, where rows have no gaps; where alone"},
+    {.name = NULL},
+};
+
 struct buffers {
     uint64_t *tickets, *row_words, *words; /* zero before the first launch */
     size_t zeroed_bytes;
@@ -69,7 +77,8 @@ static int64_t row_tiles(const struct plan *plan) {
 }
 
 static bool has_phases(const struct plan *plan) {
-    return plan->operation == TOPK_OPERATION_WHERE && plan->tuning.one_pass == 0;
+    return plan->operation == TOPK_OPERATION_WHERE &&
+           tuning_value(&plan->tuning, &topk_cuda_compact_knobs[KNOB_ONE_PASS]) == 0;
 }
 
 /* Whatever the predicate, and whether or not the rows turn out to be dense. */
@@ -304,12 +313,9 @@ int topk_cuda_compact_prepare(const struct device_info *device) {
 /* ---- Choice ---- */
 
 const char *topk_cuda_compact_refuse(const topk_context *context, const struct plan *plan) {
-    const int one_pass = plan->tuning.one_pass;
     (void)context;
-    if (one_pass != TOPK_TUNING_UNDEFINED && one_pass != 0 && one_pass != 1) {
-        return "one_pass is neither 0 nor 1";
-    }
-    return one_pass == TOPK_TUNING_UNDEFINED || plan->operation == TOPK_OPERATION_WHERE
+    return plan->operation == TOPK_OPERATION_WHERE ||
+                   tuning_given(&plan->tuning, &topk_cuda_compact_knobs[KNOB_ONE_PASS]) == NULL
                ? NULL
                : "one_pass is for where alone";
 }

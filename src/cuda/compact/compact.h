@@ -7,6 +7,8 @@
 #include "../../method.h"
 #include "../device.h"
 
+extern const struct knob topk_cuda_compact_knobs[];
+
 const char *topk_cuda_compact_refuse(const topk_context *context, const struct plan *plan);
 double topk_cuda_compact_cost_us(const topk_context *context, const struct plan *plan);
 size_t topk_cuda_compact_workspace_bytes(const topk_context *context, const struct plan *plan);
