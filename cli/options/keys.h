@@ -44,10 +44,8 @@ extern const char *const format_words[];
 /* Parser of every option table; its input is a struct options. */
 error_t parse_option(int key, char *argument, struct argp_state *state);
 
-/* Parser of a subcommand, whose children are option tables; its input is a struct command_line. */
-error_t parse_command(int key, char *argument, struct argp_state *state);
-
-/* Ends the tool when an output is the input or another output: the same regular file, whatever its names. */
-void check_outputs(const struct options *options);
+/* Ends the tool when an output is the input or another output: the same regular file, whatever its names.
+ * `prints`: standard output is an output. */
+void check_outputs(const struct options *options, bool prints);
 
 #endif /* TOPK_CLI_KEYS_H */

@@ -7,26 +7,6 @@
 #include "../base/fail.h"
 #include "keys.h"
 
-error_t parse_command(int key, char *argument, struct argp_state *state) {
-    const struct command_line *line = state->input;
-    struct options *options = line->options;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        for (int i = 0; line->argp->children[i].argp != NULL; i++)
-            state->child_inputs[i] = options;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (line->argp->args_doc == NULL)
-            fail_usage("info takes no argument, not '%s'", argument);
-        if (options->path != NULL)
-            fail_usage("one INPUT is enough: '%s' and '%s' were given", options->path, argument);
-        options->path = argument;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
 static enum input_format detect_format(const struct options *options) {
     const char *dot = strrchr(options->path, '.');
     for (int format = FORMAT_NPY; dot != NULL && format <= FORMAT_RAW; format++)
@@ -91,5 +71,5 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
     if (options->format == FORMAT_AUTO)
         options->format = detect_format(options);
     check_input(options);
-    check_outputs(options);
+    check_outputs(options, !options_writes_arrays(options));
 }

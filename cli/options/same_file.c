@@ -64,10 +64,9 @@ static bool same(const struct identity *a, const struct identity *b) {
            strcmp(a->name, b->name) == 0;
 }
 
-void check_outputs(const struct options *options) {
+void check_outputs(const struct options *options, bool prints) {
     const bool standard_input = strcmp(options->path, "-") == 0;
     const struct identity input = standard_input ? of_descriptor(STDIN_FILENO) : of_path(options->path);
-    const bool prints = !options_writes_arrays(options);
     const struct {
         const char *name;
         struct identity file;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <argp.h>
 
+#include "../base/fail.h"
 #include "keys.h"
 
 static const struct argp_option input_options[] = {
@@ -124,6 +125,27 @@ static const struct argp_child explain_children[] = {
     {&method_argp, 0, NULL, 0},
     {0},
 };
+
+/* The parser of a subcommand; its input is a struct command_line. The children parse the options. */
+static error_t parse_command(int key, char *argument, struct argp_state *state) {
+    const struct command_line *line = state->input;
+    struct options *options = line->options;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        for (int i = 0; line->argp->children[i].argp != NULL; i++)
+            state->child_inputs[i] = options;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (line->argp->args_doc == NULL)
+            fail_usage("info takes no argument, not '%s'", argument);
+        if (options->path != NULL)
+            fail_usage("one INPUT is enough: '%s' and '%s' were given", options->path, argument);
+        options->path = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
 
 const struct argp select_argp = {
     .parser = parse_command,

@@ -7,8 +7,8 @@
 #include "instance.h"
 #include "random.h"
 
-/* A buffer for an input array, placed relative to a page as the case says. */
-guarded instance_place(const test_case *c, int64_t count, size_t element_bytes);
+/* A buffer for an input array, which lies relative to a page as the case says. */
+guarded build_buffer(const test_case *c, int64_t count, size_t element_bytes);
 
 /* Lengths, begins and ends, or offsets. */
 void build_extents(instance *out, random_state *random);

@@ -13,7 +13,7 @@ static void put_extent(const instance *i, void *array, int64_t at, int64_t value
 
 static void *place_extents(instance *out, enum instance_buffer buffer, int64_t count) {
     bool narrow = out->problem.extent_type == TOPK_INDEX_I32;
-    out->buffers[buffer] = instance_place(out->source, count, narrow ? sizeof(int32_t) : sizeof(int64_t));
+    out->buffers[buffer] = build_buffer(out->source, count, narrow ? sizeof(int32_t) : sizeof(int64_t));
     return out->buffers[buffer].data;
 }
 

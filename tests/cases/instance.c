@@ -71,14 +71,6 @@ static void build_problem(const test_case *c, instance *out, random_state *rando
     }
 }
 
-guarded instance_place(const test_case *c, int64_t count, size_t element_bytes) {
-    static const long offsets[] = {0, 1, 7};
-    size_t bytes = (size_t)count * element_bytes;
-    return c->value[DIM_PLACEMENT] == PLACEMENT_AT_END
-               ? guarded_allocate(bytes, GUARDED_AT_END)
-               : guarded_allocate(bytes, offsets[c->value[DIM_PLACEMENT]] * (long)element_bytes);
-}
-
 /* Every stretch of length_max elements is one row's worth of data. */
 static void build_values(instance *out, random_state *random) {
     const test_case *c = out->source;
@@ -86,7 +78,7 @@ static void build_values(instance *out, random_state *random) {
     size_t size = oracle_type_size(type);
     int64_t n = out->problem.length_max;
     guarded *values = &out->buffers[BUFFER_VALUES], *indices = &out->buffers[BUFFER_INDICES];
-    *values = instance_place(c, out->elements, size);
+    *values = build_buffer(c, out->elements, size);
     for (int64_t start = 0; start < out->elements; start += larger(1, n)) {
         int64_t count = n > 0 && n < out->elements - start ? n : out->elements - start;
         generators[c->value[DIM_DATA]].fill(type, (char *)values->data + (size_t)start * size, count, random);
@@ -94,7 +86,7 @@ static void build_values(instance *out, random_state *random) {
     bool omitted = out->elements == 0 && random_below(random, 2) == 0;
     out->input.values = omitted ? NULL : values->data;
     if (c->value[DIM_PAYLOAD] != 0) {
-        *indices = instance_place(c, out->elements, instance_index_bytes(&out->problem));
+        *indices = build_buffer(c, out->elements, instance_index_bytes(&out->problem));
         for (int64_t e = 0; e < out->elements; e++) {
             int64_t payload = instance_payload(&out->problem, e);
             if (out->problem.index_type == TOPK_INDEX_I32) {

@@ -32,7 +32,7 @@ static topk_bound draw_bound(const instance *i, random_state *random) {
 static guarded place_mask(const instance *i, int64_t bytes, random_state *random) {
     const long offset = (long)random_below(random, 32);
     return i->source->value[DIM_PLACEMENT] == PLACEMENT_AT_END || offset >= 16
-               ? instance_place(i->source, bytes, 1)
+               ? build_buffer(i->source, bytes, 1)
                : guarded_allocate((size_t)bytes, offset);
 }
 

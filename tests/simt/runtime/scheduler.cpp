@@ -19,9 +19,6 @@ constexpr uint32_t largest_shared = 227 * 1024, largest_block = 1024, largest_cl
 /* More threads take ThreadSanitizer very long: at a time, and where not all must be resident. */
 constexpr uint32_t most_watched = races_are_watched ? 512 : UINT32_MAX;
 
-device *now;
-thread *running;
-
 static uint64_t seed_of_next, random_state;
 
 static uint64_t random_below(uint64_t bound) {
@@ -39,45 +36,6 @@ void seed(uint64_t value) {
 static uint64_t next_seed() {
     static const char *given = getenv("SIMT_SEED");
     return given != nullptr ? strtoull(given, nullptr, 0) : seed_of_next++;
-}
-
-const coordinates &where() {
-    return running->where;
-}
-
-void sleep() {
-    running->state = state::waiting;
-    running->run.leave();
-}
-
-void wake(thread *which) {
-    which->state = state::ready;
-    now->ready.push_back(which);
-}
-
-void yield() {
-    running->run.leave();
-}
-
-void wait_predecessor() {
-    quiet hush;
-    yield();
-    if (!running->may_touch)
-        acquire_token(now->began);
-    running->may_touch = true;
-}
-
-void before_access(const void *address, size_t bytes) {
-    if ((uintptr_t)address % bytes != 0)
-        report("an access of %zu bytes at %p, which is not a multiple of %zu", bytes, address, bytes);
-    if (!running->may_touch && !is_shared(address))
-        report("global memory is accessed in a dependent launch before simt_wait_predecessor");
-}
-
-void before_atomic(const void *address, size_t bytes) {
-    quiet hush;
-    before_access(address, bytes);
-    yield();
 }
 
 /* What a fiber runs. Before a thread of a dependent launch has waited, nothing orders it after what the host
