@@ -5,15 +5,8 @@
 
 #include <stddef.h>
 
-#include "keys.h"
+#include "bounds.h"
 #include "topk.h"
-
-/* The elements whose points (keys.h) lie in an arc, or, complemented, outside of it. Points are those of
- * predicate_order(), so that NaN, which meets no comparison but NE, is in no arc of numbers. */
-struct match {
-    struct arc arc;
-    bool complement;
-};
 
 /* Ascending by value, NaN behind all numbers. */
 static inline struct order predicate_order(topk_type type) {

@@ -192,6 +192,7 @@ struct layout {
     void *zeroed; /* what must be zero before the first launch */
     size_t zeroed_bytes;
     struct found found;
+    struct match *found_match; /* of bounds that the device reads */
     size_t bytes;
 };
 
@@ -233,7 +234,7 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
         l.args.found_positions = l.found.positions;
     }
     if (filters(plan)) {
-        l.args.found_match = arena_take(&arena, 1, sizeof *l.args.found_match);
+        l.found_match = arena_take(&arena, 1, sizeof *l.found_match);
     }
     l.bytes = arena_bytes(&arena);
     return l;
@@ -279,31 +280,12 @@ size_t topk_air_workspace_bytes(const topk_context *context, const struct plan *
     return lay_out(plan, &s, NULL).bytes;
 }
 
-static struct air_filter filter_of(const struct call *call) {
-    const topk_predicate *predicate = call->predicate;
-    const topk_type type = call->plan->problem.type;
-    struct air_filter filter = {.is_given = true};
-    if (!predicate_compares(predicate->kind)) {
-        filter.mask = predicate->mask;
-        filter.bits = predicate->kind == TOPK_BIT_MASK;
-        return filter;
-    }
-    const struct order order = predicate_order(type);
-    filter.flip = topk_point_map(&order).flip;
-    if (predicate->bounds != NULL) {
-        filter.bounds = (struct compact_bounds){predicate->bounds, predicate->kind, topk_type_traits(type)};
-    } else {
-        const struct match match = topk_predicate_match(predicate, type);
-        filter.match = (struct compact_match){match.arc.begin, match.arc.span, match.complement};
-    }
-    return filter;
-}
-
-static void fill_args(const struct call *call, const struct strategy *s, struct air_args *args) {
+static void fill_args(const struct call *call, const struct strategy *s, struct layout *l) {
+    struct air_args *args = &l->args;
     const struct plan *plan = call->plan;
     args->rows = row_args_of(call);
     if (filters(plan)) {
-        args->filter = filter_of(call);
+        args->predicate = topk_cuda_predicate_args(call, l->found_match);
     }
     args->decode = decode_args_of(&plan->order);
     args->better = call->better;
@@ -390,8 +372,8 @@ static int enqueue(const struct call *call) {
     const struct strategy s = strategy_of(call->context, call->plan);
     struct layout l = lay_out(call->plan, &s, call->workspace);
     int error = 0;
-    fill_args(call, &s, &l.args);
-    if (l.args.filter.bounds.bounds != NULL) {
+    fill_args(call, &s, &l);
+    if (l.args.predicate.bounds.values != NULL) {
         const struct air_grid one = {.blocks = 1, .rows = 1, .threads = 32, .stream = call->stream};
         error = topk_air_launch_bounds(&one, &l.args);
     }

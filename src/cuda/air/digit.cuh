@@ -3,7 +3,20 @@
 #ifndef TOPK_SRC_CUDA_AIR_DIGIT_CUH
 #define TOPK_SRC_CUDA_AIR_DIGIT_CUH
 
-#include "source.cuh"
+#include "../predicate/source.cuh"
+#include "kernels.h"
+
+/* A row as launches after the first find it: with no more results than matches. */
+TOPK_DEVICE struct row counted_row(const struct air_args &a, int64_t row) {
+    struct row r = row_at(a.rows, row);
+    if (a.matches != nullptr)
+        r.k = r.k < a.matches[row] ? r.k : a.matches[row];
+    return r;
+}
+
+template <bool WHERE> TOPK_DEVICE struct row counted_row(const struct air_args &a, int64_t row) {
+    return WHERE ? counted_row(a, row) : row_at(a.rows, row);
+}
 
 /* The range of codes (codes.h) that the k-th element's lies in, in registers. */
 template <typename Element> struct key_range {
@@ -49,14 +62,14 @@ TOPK_DEVICE void count_digit(key_word_t<Element> code, struct digit digit, simt_
     simt_atomic_add(&bins[bin_of<Element>(code, digit)], 1u);
 }
 
-/* Where elements that are not met are counted, which saves a branch for each. Nobody reads it. */
+/* Counts the elements that do not match, which saves a branch for each. Nobody reads it. */
 static const uint32_t OTHER_BIN = AIR_BINS_MAX;
 
-/* Counts the digits of those elements of a tile that are met and have codes in the range; all have if ALL. */
+/* Counts the digits of the matching elements of a tile whose codes lie in the range; if ALL, all codes do. */
 template <typename Element, bool ALL, typename Tile>
 TOPK_DEVICE void count_tile(const Tile &of_any_kind, const struct code_map &map, key_range<Element> range,
                             struct digit digit, simt_shared<uint32_t> bins) {
-    by_kind(of_any_kind, [&](const auto &tile) {
+    branch_once(of_any_kind, [&](const auto &tile) {
 #pragma unroll
         for (uint32_t g = 0; g < Tile::GROUPS; g++) {
             if (!tile.valid(g))
@@ -64,9 +77,10 @@ TOPK_DEVICE void count_tile(const Tile &of_any_kind, const struct code_map &map,
 #pragma unroll
             for (uint32_t e = 0; e < Tile::PER; e++) {
                 key_word_t<Element> code = code_of<Element>(tile.bits(g, e), map);
-                if (ALL && !all_met(tile))
-                    simt_atomic_add(&bins[is_met(tile, g, e) ? bin_of<Element>(code, digit) : OTHER_BIN], 1u);
-                else if ((ALL || range.holds(code)) && is_met(tile, g, e))
+                if (ALL && !all_match(tile))
+                    simt_atomic_add(&bins[is_match(tile, g, e) ? bin_of<Element>(code, digit) : OTHER_BIN],
+                                    1u);
+                else if ((ALL || range.holds(code)) && is_match(tile, g, e))
                     count_digit<Element>(code, digit, bins);
             }
         }
@@ -85,7 +99,7 @@ TOPK_DEVICE void count_row(const Source &source, uint32_t block, uint32_t blocks
         typename Source::fetched_tile now = AHEAD ? fetched : source.fetch(parts, tile);
         if (AHEAD)
             fetched = source.fetch(parts, tile + blocks);
-        count_tile<Element, ALL>(source.judge(now), map, range, digit, bins);
+        count_tile<Element, ALL>(source.test(now), map, range, digit, bins);
     }
     if (block == 0 && parts.head + parts.tail > 0) {
         count_tile<Element, ALL>(source.head(parts), map, range, digit, bins);

@@ -116,7 +116,7 @@ TOPK_DEVICE uint32_t find_hits(const Tile &tile, const struct code_map &map, key
         uint32_t here = 0;
 #pragma unroll
         for (uint32_t e = 0; e < Tile::PER; e++)
-            here |= code_of<Element>(tile.bits(g, e), map) >= low && is_met(tile, g, e)
+            here |= code_of<Element>(tile.bits(g, e), map) >= low && is_match(tile, g, e)
                         ? 1u << (g * Tile::PER + e)
                         : 0;
         hits |= tile.valid(g) ? here : 0;
@@ -196,13 +196,13 @@ template <typename Element, typename Tile>
 TOPK_DEVICE uint32_t groups_with_hits(const Tile &of_any_kind, const struct code_map &map,
                                       key_word_t<Element> low) {
     uint32_t groups = 0;
-    by_kind(of_any_kind, [&](const auto &tile) {
+    branch_once(of_any_kind, [&](const auto &tile) {
 #pragma unroll
         for (uint32_t g = 0; g < Tile::GROUPS; g++) {
             bool hit = false;
 #pragma unroll
             for (uint32_t e = 0; e < Tile::PER; e++)
-                hit |= code_of<Element>(tile.bits(g, e), map) >= low && is_met(tile, g, e);
+                hit |= code_of<Element>(tile.bits(g, e), map) >= low && is_match(tile, g, e);
             groups |= hit && tile.valid(g) ? 1u << g : 0;
         }
     });
@@ -223,7 +223,7 @@ TOPK_DEVICE void filter_tile(const Tile &tile, const struct code_map &map, key_r
         for (uint32_t e = 0; e < Tile::PER; e++) {
             key_word_t<Element> bits = tile.bits(g, e), code = code_of<Element>(bits, map);
             int64_t position = tile.position(g, e);
-            bool exists = tile.valid(g) && is_met(tile, g, e);
+            bool exists = tile.valid(g) && is_match(tile, g, e);
             push_hits(queues.winners, exists && range.below(code), bits, position, queues.sinks.winners);
             push_hits(queues.candidates, exists && range.holds(code) && !queues.sinks.candidates.full(), bits,
                       position, queues.sinks.candidates);
@@ -274,7 +274,7 @@ TOPK_DEVICE void filter_row(const Source &source, uint32_t block, uint32_t block
         typename Source::fetched_tile now = AHEAD ? fetched : source.fetch(parts, tile);
         if (AHEAD)
             fetched = source.fetch(parts, tile + blocks);
-        filter_tile<Element>(source.judge(now), map, range, out);
+        filter_tile<Element>(source.test(now), map, range, out);
     }
     drain(out);
 }
@@ -294,8 +294,8 @@ TOPK_DEVICE uint32_t count_hits(const Tile &tile, const struct code_map &map, ke
 #pragma unroll
         for (uint32_t e = 0; e < Tile::PER; e++) {
             key_word_t<Element> code = code_of<Element>(tile.bits(g, e), map);
-            bool met = is_met(tile, g, e);
-            counts[g] += hit_counts(met && range.below(code), met && range.holds(code));
+            bool matches = is_match(tile, g, e);
+            counts[g] += hit_counts(matches && range.below(code), matches && range.holds(code));
         }
         any |= counts[g];
     }
@@ -329,8 +329,8 @@ TOPK_DEVICE void put_in_order(const Tile &tile, const struct code_map &map, key_
             continue;
         for (uint32_t e = 0; e < Tile::PER; e++) {
             key_word_t<Element> bits = tile.bits(g, e), code = code_of<Element>(bits, map);
-            bool met = is_met(tile, g, e);
-            bool wins = met && range.below(code), ties_it = met && range.holds(code);
+            bool matches = is_match(tile, g, e);
+            bool wins = matches && range.below(code), ties_it = matches && range.holds(code);
             if (wins || (ties_it && places.takes(ties)))
                 sink.put(places.winner(winners, ties), bits, tile.position(g, e));
             winners += wins;

@@ -82,12 +82,12 @@ static int launch(const char *name, const struct air_grid *grid, const struct ai
 
 static int launch_first(const struct air_grid *grid, const struct air_args *args) {
     return launch("air_first", grid, args, pass_shared_bytes(0),
-                  args->filter.is_given ? air_first<element_t, true> : air_first<element_t, false>);
+                  args->predicate.is_given ? air_first<element_t, true> : air_first<element_t, false>);
 }
 
 static int launch_next(const struct air_grid *grid, const struct air_args *args) {
     const uint32_t bytes = pass_shared_bytes(args->block_candidates);
-    if (args->filter.is_given)
+    if (args->predicate.is_given)
         return launch("air_next", grid, args, bytes, air_next<element_t, true, false>);
     return launch("air_next", grid, args, bytes,
                   args->fuses ? air_next<element_t, false, true> : air_next<element_t, false, false>);
@@ -95,7 +95,7 @@ static int launch_next(const struct air_grid *grid, const struct air_args *args)
 
 static int launch_last(const struct air_grid *grid, const struct air_args *args) {
     return launch("air_last", grid, args, pass_shared_bytes(0),
-                  args->filter.is_given ? air_last<element_t, true> : air_last<element_t, false>);
+                  args->predicate.is_given ? air_last<element_t, true> : air_last<element_t, false>);
 }
 
 /* Kernels whose entries have one word or two. */
@@ -113,8 +113,8 @@ static int launch_rank(const struct air_grid *grid, const struct air_args *args)
 static int launch_row(const struct air_grid *grid, const struct air_args *args) {
     const uint32_t bytes = row_shared_bytes(args, args->block_candidates);
     return launch("air_row", grid, args, bytes,
-                  args->filter.is_given ? air_row<element_t, true, ALWAYS_TWO>
-                                        : air_row<element_t, false, ALWAYS_TWO>);
+                  args->predicate.is_given ? air_row<element_t, true, ALWAYS_TWO>
+                                           : air_row<element_t, false, ALWAYS_TWO>);
 }
 
 template <typename Kernel> static int prepare_two(Kernel one, Kernel other, uint32_t bytes) {
@@ -144,13 +144,12 @@ extern "C" const struct air_kernels KERNELS = {prepare,     launch_first, launch
                                                launch_sort, launch_rank,  launch_row,  row_room};
 
 #if KEY_BITS == 8
-#include "../compact/bounds.cuh"
+#include "../predicate/bounds.cuh"
 
 /* Once for all widths. */
 TOPK_KERNEL TOPK_BOUNDS(SIMT_WARP, 1) void air_bounds(struct air_args a) {
     simt_wait_predecessor();
-    if (simt_block() == 0 && simt_thread() == 0)
-        *a.found_match = match_of_bounds(a.filter.bounds);
+    read_bounds(a.predicate);
 }
 
 int topk_air_launch_bounds(const struct air_grid *grid, const struct air_args *args) {

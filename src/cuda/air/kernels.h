@@ -4,7 +4,7 @@
 #define TOPK_SRC_CUDA_AIR_KERNELS_H
 
 #include "../codes.h"
-#include "../compact/kernels.h"
+#include "../predicate/args.h"
 #include "../rows.h"
 #include "sizes.h"
 
@@ -41,21 +41,10 @@ enum air_output {
     AIR_KTH       /* the k-th class alone */
 };
 
-/* The predicate that elements have to meet. */
-struct air_filter {
-    bool is_given;
-    bool bits;                  /* the mask has bits, not bytes */
-    const void *mask;           /* NULL: elements are compared */
-    uint64_t flip;              /* of the places that are compared: keys.h */
-    struct compact_match match; /* unless the device reads the bounds */
-    struct compact_bounds bounds;
-};
-
 struct air_args {
     struct row_args rows;
-    struct air_filter filter;
-    struct compact_match *found_match; /* what the device makes of the bounds */
-    int64_t *matches; /* with a filter, of each row: elements that meet it; unless no launch asks for that */
+    struct predicate_args predicate;
+    int64_t *matches; /* with a predicate: matching elements of each row; NULL if no launch asks for them */
     struct decode_args decode;
     int64_t *better, *equal; /* kth */
     enum air_output output;
@@ -101,7 +90,7 @@ struct air_grid {
 extern "C" {
 #endif
 
-/* Finds *args->found_match. */
+/* Reads the bounds of args->predicate. */
 int topk_air_launch_bounds(const struct air_grid *grid, const struct air_args *args);
 int topk_air_prepare_bounds(void);
 

@@ -80,7 +80,7 @@ TOPK_DEVICE void last_in_order(const struct air_args &a, int64_t row, const stru
         if (at == 0)
             ordered_tile<Element>(source.head(parts), at, winners, state.need, range, sink, s);
         else if (at <= tiles)
-            ordered_tile<Element>(source.judge(source.fetch(parts, at - 1)), at, winners, state.need, range,
+            ordered_tile<Element>(source.test(source.fetch(parts, at - 1)), at, winners, state.need, range,
                                   sink, s);
         else
             ordered_tile<Element>(source.tail(parts), at, winners, state.need, range, sink, s);
@@ -88,12 +88,12 @@ TOPK_DEVICE void last_in_order(const struct air_args &a, int64_t row, const stru
 }
 
 template <typename Element, bool WHERE>
-TOPK_DEVICE void last_of_row(const struct air_args &a, int64_t row,
-                             const element_filter<Element, WHERE> &filter, const block_shared<Element> &s) {
+TOPK_DEVICE void last_of_row(const struct air_args &a, int64_t row, const matcher<Element, WHERE> &predicate,
+                             const block_shared<Element> &s) {
     struct row r = counted_row<WHERE>(a, row);
     struct air_state state = read_state(&a.states[row]);
     if (state.phase != AIR_DONE) {
-        const row_source<Element, WHERE> source = source_of(a, r, filter);
+        const row_source<Element, WHERE> source = source_of(a.rows, r, predicate);
         struct last_plan plan = plan_last_of_shared(a, state, r);
         if (plan.in_order)
             last_in_order(a, row, r, source, state, s);
@@ -111,9 +111,9 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_last(struct air
     simt_wait_predecessor();
     if (a.has_successor)
         simt_allow_successor();
-    const element_filter<Element, WHERE> filter = element_filter<Element, WHERE>::of(a);
+    const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        last_of_row(a, row, filter, s);
+        last_of_row(a, row, predicate, s);
         simt_block_sync();
     }
 }

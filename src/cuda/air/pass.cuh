@@ -125,15 +125,15 @@ TOPK_DEVICE struct air_state begin_row(const struct air_args &a, int64_t row, co
 }
 
 template <typename Element, bool WHERE>
-TOPK_DEVICE void first_pass(const struct air_args &a, int64_t row,
-                            const element_filter<Element, WHERE> &filter, const block_shared<Element> &s) {
+TOPK_DEVICE void first_pass(const struct air_args &a, int64_t row, const matcher<Element, WHERE> &predicate,
+                            const block_shared<Element> &s) {
     struct row r = row_at(a.rows, row);
-    if (filter.none)
+    if (predicate.none)
         r.k = 0;
     if (begin_row<Element, WHERE>(a, row, r).phase != AIR_OPEN)
         return;
     simt_block_sync(); /* the bins are clear */
-    count_row<Element, true, false>(source_of(a, r, filter), simt_block(), simt_blocks(), a.rows.map,
+    count_row<Element, true, false>(source_of(a.rows, r, predicate), simt_block(), simt_blocks(), a.rows.map,
                                     range_of<Element>(0, all_codes(8 * sizeof(Element))), digit_of(a),
                                     s.bins);
     (void)retire<WHERE>(a, row, false, s);
@@ -151,9 +151,9 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS,
     simt_wait_predecessor();
     if (a.has_successor)
         simt_allow_successor();
-    const element_filter<Element, WHERE> filter = element_filter<Element, WHERE>::of(a);
+    const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        first_pass(a, row, filter, s);
+        first_pass(a, row, predicate, s);
         simt_block_sync();
     }
 }
@@ -298,13 +298,13 @@ TOPK_DEVICE struct air_state state_left(const struct air_state *from, const stru
 
 /* FUSED: the last block to finish with a row whose digits are then known settles it by itself. */
 template <bool FUSED, typename Element, bool WHERE>
-TOPK_DEVICE void next_pass(const struct air_args &a, int64_t row,
-                           const element_filter<Element, WHERE> &filter, const block_shared<Element> &s) {
+TOPK_DEVICE void next_pass(const struct air_args &a, int64_t row, const matcher<Element, WHERE> &predicate,
+                           const block_shared<Element> &s) {
     struct air_state state = read_state(&a.states[row]);
     if (state.phase == AIR_DONE)
         return;
     struct row r = counted_row<WHERE>(a, row);
-    const row_source<Element, WHERE> source = source_of(a, r, filter);
+    const row_source<Element, WHERE> source = source_of(a.rows, r, predicate);
     if (state.phase == AIR_DECIDED) {
         settle(a, row, r, source, all_blocks(), state, s);
         return;
@@ -345,9 +345,9 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_next(struct air
     simt_wait_predecessor();
     if (a.has_successor)
         simt_allow_successor();
-    const element_filter<Element, WHERE> filter = element_filter<Element, WHERE>::of(a);
+    const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        next_pass<FUSED>(a, row, filter, s);
+        next_pass<FUSED>(a, row, predicate, s);
         if (FUSED && a.output == AIR_DIRECT)
             pad_row<Element>(a, row, row_at(a.rows, row));
         simt_block_sync();

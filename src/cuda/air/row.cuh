@@ -87,7 +87,7 @@ template <typename Element, bool TWO, typename Source>
 TOPK_DEVICE void leave_row(const struct air_args &a, int64_t row, const struct row &r, const Source &source,
                            const block_shared<Element> &s, const entry_list<TWO> &entries,
                            struct progress *at) {
-    if (!Source::FILTERS && at->candidates == (uint64_t)r.length) {
+    if (!Source::WHERE && at->candidates == (uint64_t)r.length) {
         load_row(a, r, s);
     } else {
         hit_sinks<row_sink<Element, TWO>, resident_sink<Element>> sinks = {
@@ -96,7 +96,7 @@ TOPK_DEVICE void leave_row(const struct air_args &a, int64_t row, const struct r
     }
     at->left = true;
     at->resident = (uint32_t)at->candidates;
-    if (Source::FILTERS) {
+    if (Source::WHERE) {
         simt_block_sync();
         at->resident = (uint32_t)(uint64_t)s.counters[1];
     }
@@ -110,14 +110,14 @@ TOPK_DEVICE uint64_t count_and_narrow(const struct air_args &a, const struct row
     key_range<Element> range = range_of<Element>(at->low, at->high);
     simt_block_sync();
     clear_bins(s.bins, digit.mask + 1);
-    if (Source::FILTERS && simt_thread() == 0)
+    if (Source::WHERE && simt_thread() == 0)
         s.bins[OTHER_BIN] = 0;
     simt_block_sync();
     if (at->candidates == (uint64_t)r.length)
         count_row<Element, true, true>(source, 0, 1, a.rows.map, range, digit, s.bins);
     else
         count_row<Element, false, true>(source, 0, 1, a.rows.map, range, digit, s.bins);
-    return narrow<ROW_BINS, Source::FILTERS>(a.rows.map, digit, s, at);
+    return narrow<ROW_BINS, Source::WHERE>(a.rows.map, digit, s, at);
 }
 
 /* Narrows the row down, digit by digit. Where not all elements count, the first pass tells how many do; until
@@ -128,7 +128,7 @@ TOPK_DEVICE struct progress row_passes(const struct air_args &a, int64_t row, st
                                        const entry_list<TWO> &entries) {
     uint32_t undecided = 8 * sizeof(Element);
     struct progress at = {0, all_codes(undecided), (uint64_t)r->k, (uint64_t)r->length, false, 0};
-    bool counted = !Source::FILTERS;
+    bool counted = !Source::WHERE;
     while (undecided > 0 && !(counted && a.stop_early && at.need == at.candidates)) {
         if (at.candidates <= a.block_candidates && a.output != AIR_IN_ORDER) {
             leave_row(a, row, *r, source, s, entries, &at);
@@ -137,7 +137,7 @@ TOPK_DEVICE struct progress row_passes(const struct air_args &a, int64_t row, st
                 at.need = at.need < at.candidates ? at.need : at.candidates;
                 r->k = (int64_t)at.need;
             }
-            if (!Source::FILTERS || r->k > 0)
+            if (!Source::WHERE || r->k > 0)
                 resident_passes<ROW_BINS>(a, undecided, s, &at);
             break;
         }
@@ -179,7 +179,7 @@ TOPK_DEVICE void row_in_order(const struct row &r, const Source &source, const s
     int64_t tiles = tiles_of<Element>(parts);
     ordered_tile_of_row(source.head(parts), range, &places, sink);
     for (int64_t tile = 0; tile < tiles && (places.winners < winners || places.ties < at.need); tile++)
-        ordered_tile_of_row(source.judge(source.fetch(parts, tile)), range, &places, sink);
+        ordered_tile_of_row(source.test(source.fetch(parts, tile)), range, &places, sink);
     ordered_tile_of_row(source.tail(parts), range, &places, sink);
 }
 
@@ -208,11 +208,11 @@ TOPK_DEVICE uint32_t row_last(const struct air_args &a, int64_t row, const struc
 
 template <typename Element, bool WHERE, bool TWO>
 TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, struct row r,
-                            const element_filter<Element, WHERE> &filter, const block_shared<Element> &s,
+                            const matcher<Element, WHERE> &predicate, const block_shared<Element> &s,
                             const entry_list<TWO> &entries, const struct bucket_shared &buckets) {
     uint32_t count = 0;
     if (r.k > 0) {
-        const row_source<Element, WHERE> source = source_of(a, r, filter);
+        const row_source<Element, WHERE> source = source_of(a.rows, r, predicate);
         struct progress at = row_passes(a, row, &r, source, s, entries);
         if (a.output == AIR_KTH) {
             if (simt_thread() == 0)
@@ -241,10 +241,10 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_ROW_THREADS_MAX, 1) void air_row(struct air_args a) 
     entry_list<TWO> entries = carve_entries<TWO>(arena, a.block_entries);
     struct bucket_shared buckets = carve_buckets(arena);
     buckets.words = s.bins;
-    const element_filter<Element, WHERE> filter = element_filter<Element, WHERE>::of(a);
+    const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
         struct row r = row_at(a.rows, row);
-        if (filter.none)
+        if (predicate.none)
             r.k = 0;
         if (simt_thread() < 3)
             s.counters[simt_thread()] = 0;
@@ -253,7 +253,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_ROW_THREADS_MAX, 1) void air_row(struct air_args a) 
             if (simt_thread() == 0)
                 write_kth_padding<Element>(a, row, r);
         } else {
-            select_row(a, row, r, filter, s, entries, buckets);
+            select_row(a, row, r, predicate, s, entries, buckets);
         }
         simt_block_sync();
     }

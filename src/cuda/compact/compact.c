@@ -19,7 +19,7 @@ struct buffers {
     uint64_t *tickets, *row_words, *words; /* zero before the first launch */
     size_t zeroed_bytes;
     int64_t word_count;
-    struct compact_match *match;
+    struct match *match; /* of bounds that the device reads */
     int64_t *starts;
     int64_t *offsets;       /* count */
     uint32_t *masks;        /* mask, and three phases */
@@ -126,45 +126,10 @@ static bool is_dense(const struct call *call) {
            (p->rows == 1 || p->row_stride == p->length_max);
 }
 
-/* An arc of elements of one sign is an arc, too, where negative elements are not turned round: that spares
- * the kernels some work. */
-static void spare_turning(struct compact_args *args, unsigned bits) {
-    struct compact_match *match = &args->match;
-    const uint64_t half = UINT64_C(1) << (bits - 1), begin = match->begin,
-                   end = (begin + match->span) & topk_ones(bits);
-    if (args->flip == 0 || begin > end || (begin < half && end >= half)) {
-        return;
-    }
-    if (begin >= half) {
-        match->begin = end ^ args->flip;
-    }
-    args->flip = 0;
-}
-
-static void put_predicate(const struct call *call, struct compact_args *args) {
-    const topk_predicate *predicate = call->predicate;
-    const topk_type type = call->plan->problem.type;
-    if (!predicate_compares(predicate->kind)) {
-        args->source = predicate->mask;
-        args->match = (struct compact_match){1, UINT8_MAX - 1, false}; /* bytes that are not zero */
-        return;
-    }
-    const struct order order = predicate_order(type);
-    args->source = call->input.values;
-    args->flip = topk_point_map(&order).flip;
-    if (predicate->bounds != NULL) {
-        args->bounds = (struct compact_bounds){predicate->bounds, predicate->kind, topk_type_traits(type)};
-    } else {
-        const struct match match = topk_predicate_match(predicate, type);
-        args->match = (struct compact_match){match.arc.begin, match.arc.span, match.complement};
-        spare_turning(args, call->plan->element_bits);
-    }
-}
-
 static struct compact_args args_of(const struct call *call, const struct buffers *b) {
     const topk_problem *p = &call->plan->problem;
     struct compact_args args = {.rows = row_args_of(call),
-                                .found_match = b->match,
+                                .predicate = topk_cuda_predicate_args(call, b->match),
                                 .dense = is_dense(call),
                                 .starts = b->starts,
                                 .value_bytes = (uint32_t)call->plan->element_bytes,
@@ -180,7 +145,7 @@ static struct compact_args args_of(const struct call *call, const struct buffers
                                 .counts = call->counts};
     args.rows.k = NULL;
     args.total = args.dense ? p->rows * p->length_max : 0;
-    put_predicate(call, &args);
+    args.source = args.predicate.mask != NULL ? args.predicate.mask : call->input.values;
     return args;
 }
 
@@ -210,7 +175,7 @@ static void zero(struct launches *l, void *address, size_t bytes) {
 
 /* What the pass needs to know. */
 static void launch_prepare(struct launches *l, bool starts) {
-    if (starts || l->args->bounds.bounds != NULL) {
+    if (starts || l->args->predicate.bounds.values != NULL) {
         launch(l, topk_compact_launch_prepare, starts ? row_tiles(l->call->plan) : 1,
                COMPACT_CHUNK_BLOCKS_PER_SM);
     }

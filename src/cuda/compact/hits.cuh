@@ -3,6 +3,7 @@
 #ifndef TOPK_SRC_CUDA_COMPACT_HITS_CUH
 #define TOPK_SRC_CUDA_COMPACT_HITS_CUH
 
+#include "../predicate/matcher.cuh"
 #include "tile.cuh"
 
 /* The elements of a tile that lie in [from, to), by their places. */
@@ -170,11 +171,11 @@ template <typename Source>
 TOPK_DEVICE compact_source<Source> source_of(const struct compact_args &a, Source *) {
     typedef compact_source<Source> source;
     typedef typename source::word word;
-    const struct compact_match match = a.bounds.bounds != nullptr ? *a.found_match : a.match;
+    const struct match match = match_of(a.predicate);
     const word below = ((word)1 << source::BELOW) - 1;
-    return source{(const Source *)a.source, (word)((word)a.flip << source::BELOW),
-                  (word)((word)match.begin << source::BELOW),
-                  (word)((word)match.span << source::BELOW | below), match.complement};
+    return source{(const Source *)a.source, (word)((word)a.predicate.flip << source::BELOW),
+                  (word)((word)match.arc.begin << source::BELOW),
+                  (word)((word)match.arc.span << source::BELOW | below), match.complement};
 }
 
 /* ---- A mask of bits ---- */

@@ -3,30 +3,15 @@
 #ifndef TOPK_SRC_CUDA_COMPACT_KERNELS_H
 #define TOPK_SRC_CUDA_COMPACT_KERNELS_H
 
+#include "../predicate/args.h"
 #include "../rows.h"
 #include "sizes.h"
-
-/* struct match of src/predicate.h. */
-struct compact_match {
-    uint64_t begin, span;
-    bool complement;
-};
-
-/* A comparison whose bounds are read by the device. */
-struct compact_bounds {
-    const topk_bound *bounds; /* {low, high} on the device, or NULL: compact_args.match is known */
-    topk_predicate_kind kind;
-    struct type_traits traits;
-};
 
 /* The rows, laid end to end, are one sequence; `total` and `starts` count in it. */
 struct compact_args {
     struct row_args rows; /* k is NULL */
     const void *source;   /* what is compared: the values, or a mask that is laid out as they are */
-    uint64_t flip;        /* of the point_map: keys.h */
-    struct compact_match match;
-    struct compact_bounds bounds;
-    struct compact_match *found_match; /* what compact_prepare makes of the bounds */
+    struct predicate_args predicate; /* whose bounds compact_prepare reads, if the device has to */
     bool dense;         /* rows lie in memory without gaps, all of length_max: there are no starts */
     int64_t total;      /* elements, if dense */
     int64_t *starts;    /* rows + 1, by compact_prepare */

@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CUDA_COMPACT_PREPARE_CUH
 #define TOPK_SRC_CUDA_COMPACT_PREPARE_CUH
 
-#include "bounds.cuh"
+#include "../predicate/bounds.cuh"
 #include "scan.cuh"
 #include "tile.cuh"
 
@@ -24,8 +24,7 @@ TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_prepar
     struct scan_shared s = carve_scan(arena);
     simt_wait_predecessor();
     simt_allow_successor();
-    if (a.bounds.bounds != nullptr && simt_block() == 0 && simt_thread() == 0)
-        *a.found_match = match_of_bounds(a.bounds);
+    read_bounds(a.predicate);
     if (!a.dense)
         scan_numbers(row_lengths{a}, a.rows.rows, &a.tickets[0], a.row_words,
                      a.rows.rows / COMPACT_SCANNED + 1, s);

@@ -4,13 +4,13 @@
  * The numbers of a type have ordinals, which ascend by value: those of floats are their bits with the sign as
  * a number's, so that both zeros have 0. They are kept as unsigned integers, less the ordinal of the least
  * number. */
-#ifndef TOPK_SRC_CUDA_COMPACT_BOUNDS_CUH
-#define TOPK_SRC_CUDA_COMPACT_BOUNDS_CUH
+#ifndef TOPK_SRC_CUDA_PREDICATE_BOUNDS_CUH
+#define TOPK_SRC_CUDA_PREDICATE_BOUNDS_CUH
 
 #include <string.h>
 
 #include "../simt.cuh"
-#include "kernels.h"
+#include "args.h"
 
 /* A real number, sign * mantissa * 2^exponent. The top bit of the mantissa is set; zero has sign 0; infinity
  * has the largest exponent. */
@@ -111,14 +111,14 @@ TOPK_DEVICE uint64_t last_place(const struct ordinals &o, uint64_t ordinal) {
 }
 
 /* What topk_predicate_match() says of the bounds. */
-TOPK_DEVICE struct compact_match match_of_bounds(const struct compact_bounds &b) {
+TOPK_DEVICE struct match match_of_bounds(const struct device_bounds &b) {
     const struct ordinals o = ordinals_of(b.traits);
     const uint64_t sign = (uint64_t)1 << (b.traits.bits - 1), ones = sign | (sign - 1);
     const bool inverted = b.kind == TOPK_NE;
-    const struct compact_match nothing = {0, ones, !inverted};
+    const struct match nothing = {{0, ones}, !inverted};
     bool low_is_nan, high_is_nan = false, none;
-    const struct exact_real low = real_of_bound(b.bounds[0], &low_is_nan);
-    const struct exact_real high = b.kind == TOPK_BETWEEN ? real_of_bound(b.bounds[1], &high_is_nan) : low;
+    const struct exact_real low = real_of_bound(b.values[0], &low_is_nan);
+    const struct exact_real high = b.kind == TOPK_BETWEEN ? real_of_bound(b.values[1], &high_is_nan) : low;
     if (low_is_nan || high_is_nan)
         return nothing;
     uint64_t begin = 0, end = o.last;
@@ -136,7 +136,14 @@ TOPK_DEVICE struct compact_match match_of_bounds(const struct compact_bounds &b)
     if (begin > end)
         return nothing;
     const uint64_t first = first_place(o, begin);
-    return compact_match{first & ones, (last_place(o, end) - first) & ones, inverted};
+    return match{{first & ones, (last_place(o, end) - first) & ones}, inverted};
+}
+
+/* Reads the bounds, if the device has to, and leaves the match for later launches. In one thread of the
+ * launch. */
+TOPK_DEVICE void read_bounds(const struct predicate_args &p) {
+    if (p.bounds.values != nullptr && simt_block() == 0 && simt_thread() == 0)
+        *p.bounds.found = match_of_bounds(p.bounds);
 }
 
 #endif

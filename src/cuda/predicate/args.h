@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A call's predicate as kernels get it, by value. */
+#ifndef TOPK_SRC_CUDA_PREDICATE_ARGS_H
+#define TOPK_SRC_CUDA_PREDICATE_ARGS_H
+
+#include "../../bounds.h"
+
+/* A comparison whose bounds the device reads. */
+struct device_bounds {
+    const topk_bound *values; /* {low, high} in device memory, or NULL: the host knows the match */
+    topk_predicate_kind kind;
+    struct type_traits traits;
+    struct match *found; /* the match, once a launch has read the bounds */
+};
+
+struct predicate_args {
+    bool is_given;      /* otherwise all elements match */
+    bool mask_has_bits; /* otherwise bytes */
+    const void *mask;   /* NULL: elements are compared */
+    uint64_t flip;      /* of an element's point: keys.h; 0 where the match holds without it */
+    struct match match; /* of elements, or of the bytes of a mask; unless the device reads the bounds */
+    struct device_bounds bounds;
+};
+
+#ifndef __cplusplus
+#include "../../method.h"
+
+/* The call has a predicate. `found`: room for a match, in device memory. */
+struct predicate_args topk_cuda_predicate_args(const struct call *call, struct match *found);
+#endif
+#endif
