@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of CSV files of topk-bench and rivals.py, as SVG: the time of a call and its ratio to the limit, which for
-select is one read, over the row length, k, the number of rows, the share that is kept and the threads, wherever the
-results hold at least two values of these.
+"""Plots of CSV files of topk-bench and rivals.py, or of records, as SVG: the time of a call and its ratio to the limit,
+which for select is one read, over the row length, k, the number of rows, the share that is kept and the threads, wherever
+the results hold at least two values of these.
 
   plot.py RESULTS.csv... --out FOLDER
   plot.py fig6.csv --split n,data --out FOLDER     a plot for each n and each data, not one of all lines
 """
 
 import argparse
-import csv
 import html
 import math
 import os
+
+import record
 
 AXES = {"n": "elements of a row", "k": "k", "rows": "rows", "alpha": "alpha", "keep_percent": "percent kept",
         "threads": "threads of a call, or of a block of a baseline"}
@@ -31,8 +32,7 @@ def read_results(paths):
     results = []
     of_gpus = dict.fromkeys(("tuning", "launch", "predicate", "outputs"), "")  # only results on a GPU have these
     for path in paths:
-        with open(path, newline="") as file:
-            results += [{**of_gpus, **line} for line in csv.DictReader(file) if line["check"] == "ok"]
+        results += [{**of_gpus, **line} for line in record.read(path) if line["check"] == "ok"]
     for line in results:
         alpha = line["tuning"].removeprefix("alpha=") if line["tuning"].startswith("alpha=") else "0"
         line["alpha"] = line["n"] if alpha == "n" else alpha if alpha.isdigit() else "0"

@@ -6,13 +6,14 @@ A figure is a number with a decimal point, or one in front of us, ms, ns, s, %, 
 number, and those that a list joins to it; a percentage that is kept is none. Each has an entry in a comment behind its
 paragraph, list or table:
 
-    <!-- figures 2026-11-20-h200/air-fig6.csv n=2^30
+    <!-- figures h200/air-fig6.csv n=2^30
     1954: {call_us data=normal k=8}
     6.6: {call_us tuning=adaptive=0} / {call_us tuning=adaptive=1}
     4.6: paper
     -->
 
-The first line has a file and conditions for all entries. What is in braces is a column and the lines meant (records.py);
+The first line has a file of docs/benchmarks/ and conditions for all entries; a file without a folder lies beside the
+page. What is in braces is a column and the lines meant (records.py);
 around it stand Python's operators, min, max, gmean, sum, count (of what is not False) and above (a limit). Entries come
 in the order of the figures. In place of an expression: `paper` and `target`, which the text must call by these words, and
 `given`, for integers that the text sets. A table has one line of cells for all its rows, or one for each row:
@@ -21,7 +22,7 @@ in the order of the figures. In place of an expression: `paper` and `target`, wh
 
 The first cell says which columns the numbers of that cell are conditions on (what a row leaves out is as in the row
 above), `-` that there are no figures; expressions for several numbers are parted by semicolons. The text below the
-heading, or below that of the chapter, must name each file and its day. Every figure must be its expression rounded to
+heading, or below that of the chapter, must name each file and its folder. Every figure must be its expression rounded to
 the digits that are printed. Then the same is done with each figure altered in its last digit, and all of them must be
 noticed.
 
@@ -156,9 +157,9 @@ class Page:
             self.check_text(block)
         around = "\n".join(sum(block.around, [str(self.path)]))
         entries = " ".join([block.file or "", *(block.entries or [])])
-        for folder, name in set(re.findall(r"([\w.-]+)/([\w.-]+\.csv)", entries)):
-            if f"`{name}`" not in around or folder[:10] not in around:
-                self.complain(block, f"the text around does not name `{name}` of {folder[:10]}")
+        for folder, name in set(re.findall(r"(?:([\w.-]+)/)?([\w.-]+\.csv)", entries)):
+            if f"`{name}`" not in around or folder not in around:
+                self.complain(block, f"the text around does not name `{name}` of {folder or 'this folder'}")
 
     def check_text(self, block):
         figures = figures_of(block.text())
@@ -180,7 +181,7 @@ class Page:
                 self.compare(block, printed, expression, [])
 
     def compare(self, block, printed, expression, keys):
-        value = evaluate(expression, self.root, block.file, block.conditions + keys)
+        value = evaluate(expression, self.root, self.path, block.file, block.conditions + keys)
         self.compared += 1
         if not agrees(altered(printed) if self.alter else printed, value):
             self.complain(block, f"{printed} is {value:.6g}, by {expression}")
@@ -203,7 +204,7 @@ class Page:
 
     @staticmethod
     def take_keys(keys, names, cell):
-        values = re.findall(r"\d+\^\d+|\d+(?:\.\d+)?|[\w-]+", cell.replace("%", ""))
+        values = re.findall(r"\d+\^\d+|\d+\.\d+|[\w-]+", cell.replace("%", ""))
         values = values[: len(names)]
         keys.update(zip(names[len(names) - len(values):], values))
 

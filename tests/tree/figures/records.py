@@ -7,7 +7,12 @@ import csv
 import functools
 import math
 import operator
+import pathlib
 import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "bench"))
+import record  # noqa: E402
 
 # What says which point a line is about. Of operations without a k, `k` counts matches and is a result.
 POINT = ("what operation type data rows n k keep_percent direction order ties index method tuning launch predicate "
@@ -43,8 +48,7 @@ def pivot(lines):
 
 @functools.lru_cache(None)
 def load(path, peers):
-    with open(path, newline="") as file:
-        lines = list(csv.DictReader(file))
+    lines = record.read(path)
     if lines and "Metric Name" in lines[0]:
         lines = pivot(lines)
     if lines and lines[0].get("to_best") is not None:
@@ -165,7 +169,12 @@ FUNCTIONS = {
 }
 
 
-def evaluate(text, root, file, defaults):
+def path_of(name, root, page):
+    """FOLDER/FILE among the records, or a file beside the page."""
+    return root / "docs/benchmarks" / name if "/" in name else page.parent / name
+
+
+def evaluate(text, root, page, file, defaults):
     """What an expression over columns comes to; `file` and `defaults` hold where a column names no other."""
     columns = []
 
@@ -179,7 +188,7 @@ def evaluate(text, root, file, defaults):
             raise RecordError(f"not a condition: {words[1:][own.index(None)]}")
         own = [condition.groups() for condition in own]
         kept = [each for each in defaults if each[0] not in {condition[0] for condition in own}]
-        columns.append(look_up(root / "docs/benchmarks" / name, root / "bench/peers_h200.csv", words[0], kept + own))
+        columns.append(look_up(path_of(name, root, page), root / "bench/peers_h200.csv", words[0], kept + own))
         return f"_columns[{len(columns) - 1}]"
 
     code = re.sub(r"\{([^}]*)\}", take, text)

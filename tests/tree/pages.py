@@ -1,0 +1,51 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""A page of docs/methods/ has at most 150 lines. Each record of docs/benchmarks/ stands in its folder's README.md, with
+the date and the commit that the record itself states; nothing else lies there but the README and notes.
+
+usage: pages.py SOURCE_DIR
+"""
+import pathlib
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import record  # noqa: E402
+
+LINES = 150
+ROW = re.compile(r"\| `([\w.-]+\.csv)` \| ([\d-]+) \| (\w+) \|")
+
+
+def long_pages(methods):
+    for page in sorted(methods.glob("*.md")):
+        lines = len(page.read_text().splitlines())
+        if lines > LINES:
+            yield f"{page.name} has {lines} lines, more than {LINES}"
+
+
+def misplaced_records(folder):
+    listed = {row[1]: (row[2], row[3]) for row in ROW.finditer((folder / "README.md").read_text())}
+    there = {path.name for path in folder.iterdir()}
+    for name in sorted(there - listed.keys()):
+        if not re.fullmatch(r"README\.md|notes-[a-z]+\.md", name):
+            yield f"{folder.name}/README.md does not list {name}"
+    for name, stated in sorted(listed.items()):
+        if name not in there:
+            yield f"{folder.name}/README.md lists {name}, which is not there"
+        elif stated != tuple(record.read(folder / name)[0].get(column) for column in ("date", "commit")):
+            yield f"{folder.name}/README.md and {name} do not agree on its date and commit"
+
+
+def main():
+    docs = pathlib.Path(sys.argv[1]) / "docs"
+    folders = [path for path in (docs / "benchmarks").iterdir() if path.is_dir()]
+    complaints = list(long_pages(docs / "methods"))
+    for folder in folders:
+        complaints += misplaced_records(folder)
+    print(*complaints, f"{len(folders)} records, {len(complaints)} complaints", sep="\n")
+    return len(complaints) != 0 or not folders
+
+
+if __name__ == "__main__":
+    sys.exit(main())
