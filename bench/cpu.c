@@ -37,5 +37,5 @@ bool bench_cpu_self_test(bench_session *session) {
     const char *deaf = bench_read_self_test();
     printf("%-5s every read kernel reads every byte%s%s\n", deaf == NULL ? "ok" : "FAIL",
            deaf == NULL ? "" : ", but for ", deaf == NULL ? "" : deaf);
-    return bench_self_test(BENCH_CPU, run_trial, session) && deaf == NULL;
+    return bench_self_test("cpu", run_trial, session) && deaf == NULL;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cpu.h"
+#include "points/dimensions.h"
 #ifdef BENCH_HAS_CUDA
 #include "gpu/suite.h"
 #endif
@@ -16,6 +17,7 @@ enum {
     key_device,
     key_graph,
     key_once,
+    key_points,
     key_rivals,
     key_seed,
     key_self_test,
@@ -23,26 +25,7 @@ enum {
     first_dimension
 };
 
-static const struct argp_option options[] = {
-    {"type", first_dimension + BENCH_TYPE, "LIST", 0,
-     "f8_e4m3, f8_e5m2, f16, bf16, f32, f64, i8 to i64, u8 to u64", 1},
-    {"dist", first_dimension + BENCH_DIST, "LIST", 0, "distributions of the data, see below", 1},
-    {"rows", first_dimension + BENCH_ROWS, "LIST", 0, "rows, e.g. 65536 or 2^16", 1},
-    {"n", first_dimension + BENCH_N, "LIST", 0, "elements of a row", 1},
-    {"k", first_dimension + BENCH_K, "LIST", 0, "e.g. 10, 10^5, n/100, n", 1},
-    {"keep", first_dimension + BENCH_KEEP, "LIST", 0, "predicates: percent of the elements that match", 1},
-    {"predicate", first_dimension + BENCH_PREDICATE, "LIST", 0, "CUDA: greater, at-most, byte-mask, bit-mask",
-     1},
-    {"outputs", first_dimension + BENCH_OUTPUTS, "LIST", 0, "CUDA, where: indices, values, both, count", 1},
-    {"direction", first_dimension + BENCH_DIRECTION, "LIST", 0, "largest, smallest", 1},
-    {"order", first_dimension + BENCH_ORDER, "LIST", 0, "best, any", 1},
-    {"ties", first_dimension + BENCH_TIES, "LIST", 0, "lowest, any", 1},
-    {"index", first_dimension + BENCH_INDEX, "LIST", 0, "i32, i64", 1},
-    {"method", first_dimension + BENCH_METHOD, "LIST", 0, "methods of the library, or auto", 1},
-    {"tuning", first_dimension + BENCH_TUNING, "LIST", 0,
-     "knobs of the method (topk explain lists them), e.g. none,alpha=n/4+early_stop=0", 1},
-    {"block", first_dimension + BENCH_BLOCK, "LIST", 0,
-     "CUDA: threads of a block of the baselines, 32 to 1024", 1},
+static struct argp_option options[BENCH_DIMENSIONS + 16] = {
     {"device", key_device, "NAME", 0, "cpu (default) or cuda", 2},
     {"threads", 't', "N", 0, "CPU: threads of calls and reads (default: what OpenMP would use)", 2},
     {"pairs", 'p', "N", 0, "pairs of a read and a call, on a GPU runs (default 21)", 2},
@@ -53,17 +36,26 @@ static const struct argp_option options[] = {
     {"once", key_once, NULL, 0, "CUDA: each call once, checked but not timed", 2},
     {"rivals", key_rivals, NULL, 0, "run the C++ standard library beside it, on a GPU CUB", 2},
     {"seed", key_seed, "N", 0, "of the data and of samples (default 1)", 2},
+    {"points", key_points, "FILE", 0, "of the suites peers and where on CUDA: read their points from FILE",
+     2},
     {"csv", key_csv, "FILE", 0, "write the results to FILE too", 2},
     {"self-test", key_self_test, NULL, OPTION_HIDDEN, NULL, 2},
-    {0},
 };
 
+/* An option for each dimension, in front of the others. */
+static void add_dimensions(void) {
+    memmove(options + BENCH_DIMENSIONS, options, sizeof options - BENCH_DIMENSIONS * sizeof *options);
+    for (int d = 0; d < BENCH_DIMENSIONS; ++d) {
+        const bench_dimension *each = &bench_dimensions[d];
+        options[d] = (struct argp_option){each->name, first_dimension + d, "LIST", 0, each->help, 1};
+    }
+}
+
 typedef struct settings {
-    const char *suite;
-    const char *overrides[BENCH_DIMENSIONS];
+    bench_request request;
+    char words[1024]; /* of the request */
     const char *csv;
-    bench_device device;
-    bool self_test, warm, graph, once;
+    bool list, self_test, warm, graph, once;
     bench_session session;
 } settings;
 
@@ -81,7 +73,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state) {
     settings *arguments = state->input;
     bench_session *session = &arguments->session;
     if (key >= first_dimension && key < first_dimension + BENCH_DIMENSIONS) {
-        arguments->overrides[key - first_dimension] = text;
+        const size_t used = strlen(arguments->words);
+        const size_t room = sizeof arguments->words - used;
+        const int length = snprintf(arguments->words + used, room, "%s=%s ",
+                                    bench_dimensions[key - first_dimension].name, text);
+        if ((size_t)length >= room) {
+            argp_error(state, "too many values");
+        }
         return 0;
     }
     switch (key) {
@@ -93,6 +91,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state) {
         return 0;
     case key_seed:
         session->seed = (uint64_t)parse_number(text, 1000000000, "the seed", state);
+        return 0;
+    case key_points:
+        arguments->request.file = text;
         return 0;
     case key_csv:
         arguments->csv = text;
@@ -109,7 +110,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state) {
         if (strcmp(text, "cpu") != 0 && strcmp(text, "cuda") != 0) {
             argp_error(state, "the device must be cpu or cuda, not '%s'", text);
         }
-        arguments->device = strcmp(text, "cuda") == 0 ? BENCH_CUDA : BENCH_CPU;
+        arguments->request.device = text;
         return 0;
     case key_graph:
         arguments->graph = true;
@@ -124,10 +125,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state) {
         arguments->self_test = true;
         return 0;
     case ARGP_KEY_ARG:
-        if (arguments->suite != NULL) {
+        if (arguments->request.suite != NULL) {
             argp_error(state, "one suite at a time");
         }
-        arguments->suite = text;
+        arguments->request.suite = text;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -160,6 +161,10 @@ static const struct argp argp = {
     NULL,    add_distributions, NULL,
 };
 
+static bool is_cuda(const settings *arguments) {
+    return strcmp(arguments->request.device, "cuda") == 0;
+}
+
 /* What the program returns where there is no device of the kind asked for; tests are then skipped. */
 enum { exit_no_device = 77 };
 
@@ -168,7 +173,7 @@ static int open_context(settings *arguments) {
     bench_session *session = &arguments->session;
     topk_context_options context_options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
-    context_options.backend = arguments->device == BENCH_CUDA ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
+    context_options.backend = is_cuda(arguments) ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
     context_options.threads = session->threads;
     context_options.seed = session->seed;
     topk_status status = topk_context_create(&context_options, &session->context);
@@ -187,7 +192,7 @@ static int open_context(settings *arguments) {
 /* The number of points that failed. */
 static int run_points(settings *arguments, const bench_point *points, int count, FILE *csv) {
     bench_session *session = &arguments->session;
-    if (arguments->device == BENCH_CPU) {
+    if (!is_cuda(arguments)) {
         return bench_cpu_suite(session, points, count, csv);
     }
 #ifdef BENCH_HAS_CUDA
@@ -209,7 +214,7 @@ static int run_points(settings *arguments, const bench_point *points, int count,
 
 static bool run_self_test(settings *arguments) {
     bench_session *session = &arguments->session;
-    if (arguments->device == BENCH_CPU) {
+    if (!is_cuda(arguments)) {
         return bench_cpu_self_test(session);
     }
 #ifdef BENCH_HAS_CUDA
@@ -225,9 +230,8 @@ static bool run_self_test(settings *arguments) {
 
 static int run_suite(settings *arguments) {
     bench_point *points = NULL;
-    char error[256];
-    const int count = bench_suite_points(arguments->device, arguments->suite, arguments->overrides, &points,
-                                         error, sizeof error);
+    char error[4200];
+    const int count = bench_suite_points(&arguments->request, &points, error, sizeof error);
     if (count < 0) {
         fprintf(stderr, "topk-bench: %s\n", error);
         return EXIT_FAILURE;
@@ -248,9 +252,11 @@ static int run_suite(settings *arguments) {
 }
 
 int main(int argc, char **argv) {
-    settings arguments = {.session = {.pairs = 21, .seed = 1}};
+    settings arguments = {.request = {.device = "cpu"}, .session = {.pairs = 21, .seed = 1}};
+    arguments.request.words = arguments.words;
+    add_dimensions();
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-    if (arguments.suite == NULL && !arguments.self_test) {
+    if (arguments.request.suite == NULL && !arguments.self_test) {
         fprintf(
             stderr,
             "topk-bench: which suite? quick, all or one of\n"

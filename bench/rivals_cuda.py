@@ -29,8 +29,7 @@ def where_points():
     """(n, percent kept) of the points that were measured, and of a short row."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers_where_h200.csv")
     with open(path, newline="") as file:
-        measured = [(int(line["n"]), int(line["keep_percent"])) for line in csv.DictReader(file)]
-    return [(2**20, percent) for percent in (1, 10, 50, 90)] + measured
+        return [(int(line["n"]), int(line["keep_percent"])) for line in csv.DictReader(file)]
 
 
 SUITES = {"quick": lambda: QUICK, "peers": peer_points, "where": where_points}

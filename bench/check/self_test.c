@@ -127,7 +127,7 @@ static void spoil_bit(const bench_point *point, bench_outputs *outputs) {
     outputs->mask[outputs->value_bytes - 1] ^= 0x80;
 }
 
-/* A suite option per dimension that matters here. */
+/* A word per dimension that matters here. */
 typedef struct trial {
     const char *what, *suite, *data, *k, *order, *ties;
     bench_spoil *spoil;
@@ -184,22 +184,16 @@ static bool try_point(const trial *each, const bench_point *point, bench_trial_r
     return true;
 }
 
-static bool try_all(const trial *list, size_t count, bench_device device, bench_trial_run *run, void *state) {
+static bool try_all(const trial *list, size_t count, const char *device, bench_trial_run *run, void *state) {
     bool ok = true;
     for (size_t i = 0; i < count; ++i) {
-        const char *lists[BENCH_DIMENSIONS] = {[BENCH_TYPE] = "f32",
-                                               [BENCH_DIST] = list[i].data,
-                                               [BENCH_ROWS] = "3",
-                                               [BENCH_N] = "1000",
-                                               [BENCH_K] = list[i].k,
-                                               [BENCH_KEEP] = "10",
-                                               [BENCH_PREDICATE] = list == gpu_trials ? "byte-mask" : NULL,
-                                               [BENCH_ORDER] = list[i].order,
-                                               [BENCH_TIES] = list[i].ties,
-                                               [BENCH_INDEX] = "i32"};
+        char words[160], error[128] = "no points";
+        snprintf(words, sizeof words,
+                 "type=f32 dist=%s rows=3 n=1000 k=%s keep=10 order=%s ties=%s index=i32%s", list[i].data,
+                 list[i].k, list[i].order, list[i].ties, list == gpu_trials ? " predicate=byte-mask" : "");
+        const bench_request request = {device, list[i].suite, words, NULL};
         bench_point *points = NULL;
-        char error[128] = "no points";
-        const int found = bench_suite_points(device, list[i].suite, lists, &points, error, sizeof error);
+        const int found = bench_suite_points(&request, &points, error, sizeof error);
         if (found < 1) {
             printf("FAIL  %s: %s\n", list[i].what, error);
         }
@@ -211,9 +205,9 @@ static bool try_all(const trial *list, size_t count, bench_device device, bench_
     return ok;
 }
 
-bool bench_self_test(bench_device device, bench_trial_run *run, void *state) {
+bool bench_self_test(const char *device, bench_trial_run *run, void *state) {
     const bool ok = try_all(trials, sizeof trials / sizeof *trials, device, run, state);
-    return device == BENCH_CPU
+    return strcmp(device, "cpu") == 0
                ? ok
                : try_all(gpu_trials, sizeof gpu_trials / sizeof *gpu_trials, device, run, state) && ok;
 }

@@ -23,8 +23,9 @@ typedef struct bench_verdict {
 /* Runs a point, with a result that is spoilt before it is checked unless `spoil` is NULL. */
 typedef void bench_trial_run(void *state, const bench_point *point, bench_spoil *spoil, bench_verdict *seen);
 
-/* True if every right result passed, and every spoilt one was rejected without a time; tells on stdout. */
-bool bench_self_test(bench_device device, bench_trial_run *run, void *state);
+/* `device` is "cpu" or "cuda". True if every right result passed, and every spoilt one was rejected without a
+ * time; tells on stdout. */
+bool bench_self_test(const char *device, bench_trial_run *run, void *state);
 
 #ifdef __cplusplus
 }

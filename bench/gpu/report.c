@@ -63,25 +63,16 @@ static void write_point(FILE *csv, const bench_gpu_session *session, const bench
 static void write_csv(FILE *csv, const bench_gpu_session *session, const bench_gpu_result *result) {
     write_point(csv, session, result);
     if (!is_timed(result)) {
-        fprintf(csv, ",,,,,,,,,,,,,%zu,%s,%.3f,%.4f,,,,\n", result->workspace_bytes, verdict_of(result),
+        fprintf(csv, ",,,,,,,,,,,,,%zu,%s,%.3f,%.4f,,\n", result->workspace_bytes, verdict_of(result),
                 session->empty_us, session->copy_rate / 1e12);
         return;
     }
     const bench_quartiles *call = &result->call_us;
     const double read_us = result->read_us, limit_us = result->limit_us;
-    const bench_ratios ratios = bench_ratios_of(result);
     fprintf(csv, ",\"%s\",,%d,%.3f,%.3f,%.3f,%.3f,%.4f,%.4f,%.4f,%.4f,%.3f,%zu,%s,%.3f,%.4f,", result->reader,
             result->runs, read_us, limit_us, call->median, result->host_us, call->median / limit_us,
             call->q1 / limit_us, call->q3 / limit_us, (call->q3 - call->q1) / limit_us, result->to_topk,
             result->workspace_bytes, verdict_of(result), session->empty_us, session->copy_rate / 1e12);
-    if (ratios.to_peer > 0 && !is_where(result->point)) {
-        fprintf(csv, "%.4f", ratios.to_peer);
-    }
-    fputc(',', csv);
-    if (ratios.to_best > 0) {
-        fprintf(csv, "%.4f", ratios.to_best);
-    }
-    fputc(',', csv);
     if (result->plain_us > 0) {
         fprintf(csv, "%.3f,%.3f", result->plain_us, result->mask_us);
     } else {
@@ -132,20 +123,12 @@ static void write_line(FILE *table, const bench_gpu_result *result) {
         return;
     }
     const bench_quartiles *call = &result->call_us;
-    const bench_ratios ratios = bench_ratios_of(result);
     char quartiles[40];
     snprintf(quartiles, sizeof quartiles, "%.3f-%.3f", call->q1 / result->limit_us,
              call->q3 / result->limit_us);
     fprintf(table, "%10.2f %10.2f %7.3f %7.3f %15s %8.2f %8.2f %11zu  %s", result->read_us, call->median,
             call->median / result->read_us, call->median / result->limit_us, quartiles, result->host_us,
             result->to_topk, result->workspace_bytes, verdict_of(result));
-    if (ratios.to_peer > 0) {
-        fprintf(table, ", %.2f of %s%s", ratios.to_peer, ratios.peer,
-                bench_ratios_pass(&ratios) ? "" : " TOO SLOW");
-    }
-    if (ratios.to_best > 0) {
-        fprintf(table, ", %.2f of %s", ratios.to_best, ratios.best);
-    }
     if (result->plain_us > 0) {
         const double ratio = call->median / (plain_tolerance * result->plain_us + result->mask_us);
         fprintf(table, ", %.3f of %.2f select%s%s", ratio, plain_tolerance,
@@ -170,7 +153,7 @@ void bench_gpu_report_begin(bench_gpu_report *report, const bench_gpu_session *s
             "predicate,outputs,threads,cache,features,reader,reader_threads,pairs,read_us,limit_us,call_us,"
             "host_us,to_limit,"
             "to_limit_q1,to_limit_q3,to_limit_iqr,to_topk,workspace_bytes,check,empty_us,copy_tb_per_s,"
-            "to_air,to_best,plain_us,mask_us\n",
+            "plain_us,mask_us\n",
             report->csv);
     }
 }
@@ -182,7 +165,6 @@ void bench_gpu_report_add(void *state, const bench_gpu_session *session, const b
     }
     ++report->outcomes[result->outcome];
     report->invalid += result->outcome == BENCH_GPU_RIGHT && result->invalid;
-    bench_comparison_add(&report->comparison, result);
     write_line(report->table, result);
     fflush(report->table);
     if (report->csv != NULL) {
@@ -192,7 +174,6 @@ void bench_gpu_report_add(void *state, const bench_gpu_session *session, const b
 }
 
 void bench_gpu_report_end(bench_gpu_report *report) {
-    bench_comparison_write(&report->comparison, report->table);
     if (report->invalid > 0) {
         fprintf(report->table,
                 "VOID: in %d lines one read takes more than 5 %% longer than on this GPU at its best\n",

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Results of a GPU as a table for people and as CSV for scripts, and how they compare with published
- * implementations. */
+ * Results of a GPU as a table for people and as CSV for scripts. */
 #ifndef BENCH_GPU_REPORT_H
 #define BENCH_GPU_REPORT_H
 
-#include "gpu/comparison.h"
 #include "gpu/gpu.h"
 
 #include <stdio.h>
@@ -16,7 +14,6 @@ typedef struct bench_gpu_report {
     int lines;
     int outcomes[BENCH_GPU_SKIPPED + 1]; /* how many lines of each */
     int invalid;                         /* right, but void */
-    bench_comparison comparison;
 } bench_gpu_report;
 
 void bench_gpu_report_begin(bench_gpu_report *report, const bench_gpu_session *session);

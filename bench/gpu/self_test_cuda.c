@@ -72,7 +72,7 @@ bool bench_gpu_self_test(bench_gpu_session *session) {
     const char *deaf = bench_gpu_read_self_test(&state->timer);
     bool ok = tell(deaf == NULL, "every read kernel reads every byte", deaf);
     ok = tell(guards_notice(state->timer.stream), "a byte beside a buffer", NULL) && ok;
-    ok = bench_self_test(BENCH_CUDA, run_trial, session) && ok;
+    ok = bench_self_test("cuda", run_trial, session) && ok;
     ok = tell(checksum_notices(state), "a changed input", NULL) && ok;
     return bench_gpu_self_test_where(session) && ok;
 }

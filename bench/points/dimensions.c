@@ -4,7 +4,6 @@
 #include "data/data.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,56 +70,92 @@ static bool set_type(bench_point *point, const char *text) {
     return false;
 }
 
+static bool set_distribution(bench_point *point, const char *text) {
+    point->distribution = bench_distribution_find(text);
+    return point->distribution != NULL;
+}
+
+static bool set_rows(bench_point *point, const char *text) {
+    return bench_count_read(text, 0, &point->rows);
+}
+
+static bool set_n(bench_point *point, const char *text) {
+    return bench_count_read(text, 0, &point->n);
+}
+
 static bool set_k(bench_point *point, const char *text) {
     int64_t k;
-    if (!bench_count_read(text, point->n, &k)) {
-        return false;
-    }
-    point->k = bench_has_k(point) ? k : 0;
-    return true;
+    const bool ok = bench_count_read(text, point->n, &k);
+    point->k = ok && bench_has_k(point) ? k : 0;
+    return ok;
 }
 
 static bool set_keep(bench_point *point, const char *text) {
     int64_t percent;
-    if (!parse_digits(&text, &percent) || *text != '\0' || percent > 100) {
-        return false;
-    }
-    point->keep_percent = bench_has_predicate(point) ? (int)percent : 0;
-    return true;
+    const bool ok = parse_digits(&text, &percent) && *text == '\0' && percent <= 100;
+    point->keep_percent = ok && bench_has_predicate(point) ? (int)percent : 0;
+    return ok;
 }
 
-/* The place of `text` among `count` names, or -1. */
-static int among(const char *text, const char *const *names, int count) {
-    int i = 0;
-    while (i < count && strcmp(text, names[i]) != 0) {
-        ++i;
+bool bench_choose(const char *text, const char *const *names, unsigned *number) {
+    for (*number = 0; names[*number] != NULL; ++*number) {
+        if (strcmp(text, names[*number]) == 0) {
+            return true;
+        }
     }
-    return i < count ? i : -1;
+    return false;
 }
 
-const char *const bench_predicate_names[] = {"greater", "at-most", "byte-mask", "bit-mask"};
-const char *const bench_wanted_names[] = {"indices", "values", "both", "count"};
+const char *const bench_operation_names[] = {"",      "select", "kth", "where", "select_where",
+                                             "count", "mask",   NULL};
+const char *const bench_predicate_names[] = {"greater", "at-most", "byte-mask", "bit-mask", NULL};
+const char *const bench_wanted_names[] = {"indices", "values", "both", "count", NULL};
+const char *const bench_direction_names[] = {"largest", "smallest", NULL};
+const char *const bench_order_names[] = {"best", "any", NULL};
+const char *const bench_ties_names[] = {"lowest", "any", NULL};
+const char *const bench_index_names[] = {"i32", "i64", NULL};
 
 static bool set_predicate(bench_point *point, const char *text) {
-    const int choice = among(text, bench_predicate_names, BENCH_BIT_MASK + 1);
-    const bool has = bench_has_predicate(point);
-    point->predicate = has && choice >= 0 ? (bench_predicate)choice : BENCH_GREATER;
-    return choice >= 0;
+    unsigned number;
+    const bool ok = bench_choose(text, bench_predicate_names, &number);
+    point->predicate = ok && bench_has_predicate(point) ? (bench_predicate)number : BENCH_GREATER;
+    return ok;
 }
 
 static bool set_wanted(bench_point *point, const char *text) {
-    const int choice = among(text, bench_wanted_names, BENCH_COUNT + 1);
-    const bool where = point->operation == TOPK_OPERATION_WHERE;
-    point->wanted = where && choice >= 0 ? (bench_wanted)choice : BENCH_INDICES;
-    return choice >= 0;
+    unsigned number;
+    const bool ok = bench_choose(text, bench_wanted_names, &number);
+    point->wanted = ok && point->operation == TOPK_OPERATION_WHERE ? (bench_wanted)number : BENCH_INDICES;
+    return ok;
+}
+
+static bool set_direction(bench_point *point, const char *text) {
+    return bench_choose(text, bench_direction_names, (unsigned *)&point->direction);
+}
+
+static bool set_order(bench_point *point, const char *text) {
+    return bench_choose(text, bench_order_names, (unsigned *)&point->order);
+}
+
+static bool set_ties(bench_point *point, const char *text) {
+    return bench_choose(text, bench_ties_names, (unsigned *)&point->ties);
+}
+
+static bool set_index(bench_point *point, const char *text) {
+    return bench_choose(text, bench_index_names, (unsigned *)&point->index_type);
+}
+
+/* Copies the text unless it is the word for nothing. */
+static bool copy(char *field, size_t room, const char *text, const char *nothing) {
+    const bool fits = strlen(text) < room;
+    if (fits && strcmp(text, nothing) != 0) {
+        strcpy(field, text);
+    }
+    return fits;
 }
 
 static bool set_method(bench_point *point, const char *text) {
-    if (strlen(text) >= sizeof point->method) {
-        return false;
-    }
-    strcpy(point->method, strcmp(text, "auto") == 0 ? "" : text);
-    return true;
+    return copy(point->method, sizeof point->method, text, "auto");
 }
 
 bool bench_settings_read(const char *text, int64_t n, char settings[BENCH_SETTINGS_BYTES]) {
@@ -148,72 +183,33 @@ bool bench_settings_read(const char *text, int64_t n, char settings[BENCH_SETTIN
 
 static bool set_tuning(bench_point *point, const char *text) {
     char settings[BENCH_SETTINGS_BYTES];
-    const bool none = strcmp(text, "none") == 0;
-    if (strlen(text) >= sizeof point->tuning || (!none && !bench_settings_read(text, point->n, settings))) {
-        return false;
-    }
-    strcpy(point->tuning, none ? "" : text);
-    return true;
+    return copy(point->tuning, sizeof point->tuning, text, "none") &&
+           bench_settings_read(point->tuning, point->n, settings);
 }
 
 static bool set_block(bench_point *point, const char *text) {
     int64_t threads;
-    if (!parse_digits(&text, &threads) || *text != '\0' || threads < 32 || threads > 1024 || threads % 32) {
-        return false;
-    }
-    point->block = (int)threads;
-    return true;
+    const bool ok = parse_digits(&text, &threads) && *text == '\0' && threads >= 32 && threads <= 1024;
+    point->block = ok ? (int)threads : 0;
+    return ok && threads % 32 == 0;
 }
 
-static int one_of(const char *text, const char *first, const char *second) {
-    const char *const names[] = {first, second};
-    return among(text, names, 2);
-}
-
-bool bench_point_set(bench_point *point, bench_dimension dimension, const char *text) {
-    int choice = 0;
-    switch (dimension) {
-    case BENCH_TYPE:
-        return set_type(point, text);
-    case BENCH_DIST:
-        point->distribution = bench_distribution_find(text);
-        return point->distribution != NULL;
-    case BENCH_ROWS:
-        return bench_count_read(text, 0, &point->rows);
-    case BENCH_N:
-        return bench_count_read(text, 0, &point->n);
-    case BENCH_K:
-        return set_k(point, text);
-    case BENCH_KEEP:
-        return set_keep(point, text);
-    case BENCH_PREDICATE:
-        return set_predicate(point, text);
-    case BENCH_OUTPUTS:
-        return set_wanted(point, text);
-    case BENCH_METHOD:
-        return set_method(point, text);
-    case BENCH_TUNING:
-        return set_tuning(point, text);
-    case BENCH_BLOCK:
-        return set_block(point, text);
-    case BENCH_DIRECTION:
-        choice = one_of(text, "largest", "smallest");
-        point->direction = choice ? TOPK_SMALLEST : TOPK_LARGEST;
-        break;
-    case BENCH_ORDER:
-        choice = one_of(text, "best", "any");
-        point->order = choice ? TOPK_ORDER_ANY : TOPK_ORDER_BEST_FIRST;
-        break;
-    case BENCH_TIES:
-        choice = one_of(text, "lowest", "any");
-        point->ties = choice ? TOPK_TIES_ANY : TOPK_TIES_LOWEST_INDEX;
-        break;
-    case BENCH_INDEX:
-        choice = one_of(text, "i32", "i64");
-        point->index_type = choice ? TOPK_INDEX_I64 : TOPK_INDEX_I32;
-        break;
-    case BENCH_DIMENSIONS:
-        return false;
-    }
-    return choice >= 0;
-}
+const bench_dimension bench_dimensions[BENCH_DIMENSIONS] = {
+    {"type", "f32", set_type, false, "f8_e4m3, f8_e5m2, f16, bf16, f32, f64, i8 to i64, u8 to u64"},
+    {"dist", "uniform", set_distribution, false, "distributions of the data, see below"},
+    {"rows", "1", set_rows, false, "rows, e.g. 65536 or 2^16"},
+    {"n", "2^26", set_n, false, "elements of a row"},
+    {"k", "1000", set_k, false, "e.g. 10, 10^5, n/100, n"},
+    {"keep", "10", set_keep, false, "predicates: percent of the elements that match"},
+    {"predicate", "greater", set_predicate, true, "CUDA: greater, at-most, byte-mask, bit-mask"},
+    {"outputs", "indices", set_wanted, true, "CUDA, where: indices, values, both, count"},
+    {"direction", "largest", set_direction, false, "largest, smallest"},
+    {"order", "best", set_order, false, "best, any"},
+    {"ties", "lowest", set_ties, false, "lowest, any"},
+    {"index", "i32", set_index, false, "i32, i64"},
+    {"method", "auto", set_method, false, "methods of the library, or auto"},
+    {"tuning", "none", set_tuning, false,
+     "knobs of the method (topk explain lists them), e.g. none,alpha=n/4+early_stop=0"},
+    /* 128 threads are what the paper of compact found best. */
+    {"block", "128", set_block, true, "CUDA: threads of a block of the baselines, 32 to 1024"},
+};

@@ -1,14 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How the texts of a grid become fields of a point. */
+ * The dimensions of a point: each is an option of the command line and a word of a grid. */
 #ifndef BENCH_DIMENSIONS_H
 #define BENCH_DIMENSIONS_H
 
-#include "points/suites.h"
+#include "points/point.h"
 
-/* Sets one field of a point from a text such as "2^26", "n/100", "f32" or "any". False if the text
- * says nothing that the dimension knows. */
-bool bench_point_set(bench_point *point, bench_dimension dimension, const char *text);
+/* Those from BENCH_HOW on say how a point is solved, those before it what it is. */
+enum { BENCH_HOW = 9, BENCH_DIMENSIONS = 15 };
+
+typedef struct bench_dimension {
+    const char *name;
+    const char *usual; /* where a grid says nothing */
+    bool (*set)(bench_point *point, const char *text);
+    bool cuda; /* points on a GPU alone have it */
+    const char *help;
+} bench_dimension;
+
+/* K comes after n, because a count of results may be written as a part of n. */
+extern const bench_dimension bench_dimensions[BENCH_DIMENSIONS];
+
+/* Texts of the fields of a point, by their numbers; NULL at the end. */
+extern const char *const bench_operation_names[],
+    *const bench_predicate_names[], *const bench_wanted_names[], *const bench_direction_names[],
+                                                                     *const bench_order_names[],
+                                                                         *const bench_ties_names[],
+                                                                             *const bench_index_names[];
+
+/* The number of a text among the names; false if it is none of them. */
+bool bench_choose(const char *text, const char *const *names, unsigned *number);
 
 /* Reads a count, "1000", "2^26", "n" or "n/100", where n is the length of a row. */
 bool bench_count_read(const char *text, int64_t n, int64_t *count);
@@ -17,9 +37,5 @@ bool bench_count_read(const char *text, int64_t n, int64_t *count);
  * of n elements: "alpha=250,early_stop=0". False if the text cannot be read. */
 enum { BENCH_SETTINGS_BYTES = 256 };
 bool bench_settings_read(const char *text, int64_t n, char settings[BENCH_SETTINGS_BYTES]);
-
-/* The texts of the two, by their numbers. */
-extern const char *const bench_predicate_names[];
-extern const char *const bench_wanted_names[];
 
 #endif /* BENCH_DIMENSIONS_H */

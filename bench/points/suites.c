@@ -1,54 +1,82 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* strsep */
 #include "points/suites.h"
 
 #include "data/data.h"
 #include "points/dimensions.h"
-#include "points/grids.h"
-#include "points/peers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const defaults[BENCH_DIMENSIONS] = {
-    [BENCH_TYPE] = "f32",
-    [BENCH_DIST] = "uniform",
-    [BENCH_ROWS] = "1",
-    [BENCH_N] = "2^26",
-    [BENCH_K] = "1000",
-    [BENCH_KEEP] = "10",
-    [BENCH_PREDICATE] = "greater",
-    [BENCH_OUTPUTS] = "indices",
-    [BENCH_DIRECTION] = "largest",
-    [BENCH_ORDER] = "best",
-    [BENCH_TIES] = "lowest",
-    [BENCH_INDEX] = "i32",
-    [BENCH_METHOD] = "auto",
-    [BENCH_TUNING] = "none",
-    [BENCH_BLOCK] = "128", /* what the paper of compact found best */
-};
-
-typedef struct point_list {
+/* What is being made: points from the lists of up to three texts, the first of which that has a dimension
+ * counts. */
+typedef struct builder {
+    const bench_request *request;
+    const bench_grid *grid;
+    const char *texts[3];
     bench_point *points;
     int count, room;
-} point_list;
+    char *error;
+    size_t error_bytes;
+} builder;
+
+static bool fail(builder *made, const char *what, const char *why) {
+    snprintf(made->error, made->error_bytes, "%s%s", what, why);
+    return false;
+}
+
+/* The list "LIST" of the word "name=LIST" in the text, or NULL. It ends at a space. */
+static const char *find_word(const char *text, const char *name) {
+    const size_t length = strlen(name);
+    for (; text != NULL && *text != '\0'; text += strspn(text, " ")) {
+        if (strncmp(text, name, length) == 0 && text[length] == '=') {
+            return text + length + 1;
+        }
+        text += strcspn(text, " ");
+    }
+    return NULL;
+}
+
+static bool is_fixed(const bench_grid *grid) {
+    return find_word(grid->words, "fixed") != NULL;
+}
+
+/* "all" is every suite but quick and those that are fixed; "air-figures" is all that begin with air-, and so
+ * on. Of a fixed suite, "SUITE-GROUP" is a part. */
+static bool belongs(const bench_grid *grid, const bench_request *request) {
+    const char *suite = request->suite;
+    const char *figures = strstr(suite, "figures");
+    const size_t length = strlen(grid->suite);
+    if (strstr(grid->devices, request->device) == NULL) {
+        return false;
+    }
+    if (strcmp(suite, "all") == 0) {
+        return strcmp(grid->suite, "quick") != 0 && !is_fixed(grid);
+    }
+    if (figures != NULL) {
+        return strncmp(grid->suite, suite, (size_t)(figures - suite)) == 0;
+    }
+    return strncmp(suite, grid->suite, length) == 0 &&
+           (suite[length] == '\0' || (suite[length] == '-' && is_fixed(grid)));
+}
 
 /* Appends the point unless it is there already. */
-static bool append(point_list *list, const bench_point *point) {
-    for (int i = 0; i < list->count; ++i) {
-        if (memcmp(&list->points[i], point, sizeof *point) == 0) {
+static bool append(builder *made, const bench_point *point) {
+    for (int i = 0; i < made->count; ++i) {
+        if (memcmp(&made->points[i], point, sizeof *point) == 0) {
             return true;
         }
     }
-    if (list->count == list->room) {
-        list->room = list->room ? 2 * list->room : 64;
-        bench_point *grown = realloc(list->points, (size_t)list->room * sizeof *grown);
+    if (made->count == made->room) {
+        made->room = made->room ? 2 * made->room : 64;
+        bench_point *grown = realloc(made->points, (size_t)made->room * sizeof *grown);
         if (grown == NULL) {
-            return false;
+            return fail(made, "out of memory", "");
         }
-        list->points = grown;
+        made->points = grown;
     }
-    list->points[list->count++] = *point;
+    made->points[made->count++] = *point;
     return true;
 }
 
@@ -58,120 +86,125 @@ static bool makes_sense(const bench_point *point) {
            !(bench_has_mask(point) && bench_wants_values(point));
 }
 
-/* Appends all completions of a point whose dimensions below `dimension` are set. On failure `error`
- * says why. */
-static bool expand(const char *const lists[], int dimension, const bench_point *begun, point_list *list,
-                   char *error, size_t error_bytes) {
-    if (dimension == BENCH_DIMENSIONS) {
-        if (makes_sense(begun) && !append(list, begun)) {
-            snprintf(error, error_bytes, "out of memory");
-            return false;
-        }
-        return true;
+/* Appends all completions of a point whose dimensions below d are set. */
+static bool expand(builder *made, int d, const bench_point *begun) {
+    if (d == BENCH_DIMENSIONS) {
+        return !makes_sense(begun) || append(made, begun);
     }
-    for (const char *text = lists[dimension]; text != NULL;) {
-        const char *comma = strchr(text, ',');
-        const size_t length = comma ? (size_t)(comma - text) : strlen(text);
-        char word[64];
+    const bench_dimension *dimension = &bench_dimensions[d];
+    const char *list = NULL;
+    for (int t = 0; list == NULL && t < 3; ++t) {
+        list = find_word(made->texts[t], dimension->name);
+    }
+    list = list != NULL ? list : dimension->usual;
+    for (bool more = true; more;) {
+        const size_t length = strcspn(list, ", ");
+        char item[64];
         bench_point point = *begun;
-        snprintf(word, sizeof word, "%.*s", (int)length, text);
-        if (length >= sizeof word || !bench_point_set(&point, (bench_dimension)dimension, word)) {
-            snprintf(error, error_bytes, "'%s' is not a value of this option", word);
+        snprintf(item, sizeof item, "%.*s", (int)length, list);
+        if (length >= sizeof item || !dimension->set(&point, item)) {
+            return fail(made, item, " is not a value of this option");
+        }
+        if (!expand(made, d + 1, &point)) {
             return false;
         }
-        if (!expand(lists, dimension + 1, &point, list, error, error_bytes)) {
-            return false;
-        }
-        text = comma ? comma + 1 : NULL;
+        more = list[length] == ',';
+        list += length + more;
     }
     return true;
 }
 
-/* "all" is every suite but quick; "air-figures" is all that begin with air-, "where-figures" with where-. */
-static bool belongs(const bench_grid *each, const char *suite) {
-    if (strcmp(suite, "all") == 0) {
-        return strcmp(each->suite, "quick") != 0;
-    }
-    if (strcmp(suite, "air-figures") == 0) {
-        return strncmp(each->suite, "air-", 4) == 0;
-    }
-    if (strcmp(suite, "where-figures") == 0) {
-        return strncmp(each->suite, "where-", 6) == 0;
-    }
-    return strcmp(suite, each->suite) == 0;
-}
-
-/* Appends the points of a grid, with the user's lists in the place of its own. */
-static bool add_grid(const bench_grid *grid, const char *const overrides[], point_list *list, char *error,
-                     size_t error_bytes) {
-    const char *lists[BENCH_DIMENSIONS];
-    for (int d = 0; d < BENCH_DIMENSIONS; ++d) {
-        lists[d] = overrides[d] ? overrides[d] : grid->lists[d] ? grid->lists[d] : defaults[d];
-    }
+static bool add_grid(builder *made) {
     bench_point point;
     memset(&point, 0, sizeof point);
-    point.operation = grid->operation;
-    return expand(lists, 0, &point, list, error, error_bytes);
+    char operation[16];
+    snprintf(operation, sizeof operation, "%.*s", (int)strcspn(made->grid->words, " "), made->grid->words);
+    (void)bench_choose(operation, bench_operation_names, (unsigned *)&point.operation);
+    return expand(made, 0, &point);
 }
 
-/* The points of published measurements are what they are; only how they are solved can be chosen. */
-static bool add_peers(const char *suite, const char *const overrides[], point_list *list, char *error,
-                      size_t error_bytes) {
-    for (int d = BENCH_TYPE; d <= BENCH_DIRECTION; ++d) {
-        if (overrides[d] != NULL) {
-            snprintf(error, error_bytes, "the points of the suite '%s' are fixed", suite);
+/* The next field of a line, which is cut off there. */
+static const char *take(char **line) {
+    const char *field = strsep(line, ",\n");
+    return field != NULL ? field : "";
+}
+
+/* The words of a line, whose columns are named in the header. False: the line is of another group. */
+static bool read_line(char *header, char *line, const char *group, char *words, size_t room) {
+    size_t used = 0;
+    while (header != NULL && *header != '\0') {
+        const char *name = take(&header), *field = take(&line);
+        name = strcmp(name, "data") == 0 ? "dist" : strcmp(name, "keep_percent") == 0 ? "keep" : name;
+        if (strcmp(name, "group") == 0 && *group != '\0' && strcmp(field, group) != 0) {
             return false;
+        }
+        for (int d = 0; d < BENCH_DIMENSIONS && used < room; ++d) {
+            if (strcmp(name, bench_dimensions[d].name) == 0) {
+                used += (size_t)snprintf(words + used, room - used, "%s=%s ", name, field);
+            }
         }
     }
-    const bench_peer *peer;
-    for (int i = 0; (peer = bench_peer_at(i)) != NULL; ++i) {
-        char rows[24], n[24], k[24];
-        if (suite[5] != '\0' && strcmp(suite + 6, peer->group) != 0) {
-            continue;
+    return used < room;
+}
+
+/* Appends the points of a CSV file's lines; of a suite "SUITE-GROUP" those of that group. */
+static bool add_file(builder *made, const char *name) {
+    const char *group = is_fixed(made->grid) ? strchr(made->request->suite, '-') : NULL;
+    char header[512], header_copy[512], line[512], words[256], usual[4096];
+    snprintf(usual, sizeof usual, "%s/%.*s", BENCH_POINTS_FOLDER, (int)strcspn(name, " "), name);
+    const char *path = made->request->file != NULL ? made->request->file : usual;
+    FILE *file = fopen(path, "r");
+    if (file == NULL) {
+        return fail(made, path, ": no such file; --points says where it is");
+    }
+    bool ok = fgets(header, sizeof header, file) != NULL;
+    while (ok && fgets(line, sizeof line, file) != NULL) {
+        strcpy(header_copy, header);
+        if (read_line(header_copy, line, group != NULL ? group + 1 : "", words, sizeof words)) {
+            made->texts[1] = words;
+            ok = add_grid(made);
         }
-        snprintf(rows, sizeof rows, "%lld", (long long)peer->rows);
-        snprintf(n, sizeof n, "%lld", (long long)peer->n);
-        snprintf(k, sizeof k, "%lld", (long long)peer->k);
-        const bench_grid grid = {suite,
-                                 TOPK_OPERATION_SELECT,
-                                 {[BENCH_DIST] = peer->data,
-                                  [BENCH_ROWS] = rows,
-                                  [BENCH_N] = n,
-                                  [BENCH_K] = k,
-                                  [BENCH_ORDER] = "any",
-                                  [BENCH_TIES] = "any"}};
-        if (!add_grid(&grid, overrides, list, error, error_bytes)) {
-            return false;
+    }
+    made->texts[1] = NULL;
+    fclose(file);
+    return ok;
+}
+
+/* Whether the request may name the dimensions that it names. */
+static bool may_choose(builder *made) {
+    for (int d = 0; d < BENCH_DIMENSIONS; ++d) {
+        const bench_dimension *dimension = &bench_dimensions[d];
+        const bool named = find_word(made->request->words, dimension->name) != NULL;
+        if (named && dimension->cuda && strcmp(made->request->device, "cpu") == 0) {
+            return fail(made, "only the benchmark on a GPU has --", dimension->name);
+        }
+        if (named && d < BENCH_HOW && is_fixed(made->grid)) {
+            return fail(made, "the points of this suite are fixed: it has no --", dimension->name);
         }
     }
     return true;
 }
 
-int bench_suite_points(bench_device device, const char *suite, const char *const overrides[BENCH_DIMENSIONS],
-                       bench_point **points, char *error, size_t error_bytes) {
-    const bench_grid *grids = device == BENCH_CUDA ? bench_gpu_grids : bench_cpu_grids;
-    const int count = device == BENCH_CUDA ? bench_gpu_grid_count : bench_cpu_grid_count;
-    point_list list = {NULL, 0, 0};
-    bool ok = true;
-    if (device == BENCH_CPU && (overrides[BENCH_PREDICATE] != NULL || overrides[BENCH_OUTPUTS] != NULL ||
-                                overrides[BENCH_BLOCK] != NULL)) {
-        snprintf(error, error_bytes, "the CPU's benchmark has no --predicate, --outputs and --block");
-        return -1;
+int bench_suite_points(const bench_request *request, bench_point **points, char *error, size_t error_bytes) {
+    builder made = {.request = request, .error = error, .error_bytes = error_bytes};
+    bool ok = true, from_file = false;
+    for (int g = 0; ok && g < bench_grid_count; ++g) {
+        const bench_grid *grid = &bench_grids[g];
+        if (belongs(grid, request)) {
+            made.grid = grid;
+            made.texts[0] = request->words;
+            made.texts[2] = grid->words;
+            const char *file = find_word(grid->words, "points");
+            from_file |= file != NULL;
+            ok = may_choose(&made) && (file != NULL ? add_file(&made, file) : add_grid(&made));
+        }
     }
-    if (device == BENCH_CUDA && strncmp(suite, "peers", 5) == 0 && (suite[5] == '\0' || suite[5] == '-')) {
-        ok = add_peers(suite, overrides, &list, error, error_bytes);
-    }
-    for (int g = 0; ok && g < count; ++g) {
-        ok = !belongs(&grids[g], suite) || add_grid(&grids[g], overrides, &list, error, error_bytes);
-    }
-    if (ok && list.count == 0) {
-        snprintf(error, error_bytes, "no suite '%s', or no points in it", suite);
-        ok = false;
-    }
+    ok = ok && (made.count > 0 || fail(&made, "no such suite, or no points in it: ", request->suite)) &&
+         (from_file || request->file == NULL || fail(&made, "no points of a file are in ", request->suite));
     if (!ok) {
-        free(list.points);
+        free(made.points);
         return -1;
     }
-    *points = list.points;
-    return list.count;
+    *points = made.points;
+    return made.count;
 }

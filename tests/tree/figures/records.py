@@ -51,7 +51,7 @@ def load(path, peers):
     lines = record.read(path)
     if lines and "Metric Name" in lines[0]:
         lines = pivot(lines)
-    if lines and lines[0].get("to_best") is not None:
+    if lines and "data" in lines[0]:
         add_groups(lines, peers)
     for line in lines:
         if "rows" in line:

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "points/suites.h"
+
+/* The data of the figures of the AIR paper: uniform in (0, 1], normal, and its adversary. */
+#define AIR_DATA "uniform,normal,prefix20"
+#define AIR "order=any ties=any method=air "
+#define MANY_TYPES "f8_e4m3,f8_e5m2,f16,bf16,f32,f64,i32,u32,i64,u64,u8"
+#define EVERY_TYPE MANY_TYPES ",i8,i16,u16"
+#define EVERY_DISTRIBUTION                                                                                   \
+    "uniform,normal,normal-1e8,cd,prefix10,prefix20,cluster,narrow,zipf,softmax,quantised,relu-quantised,"   \
+    "tie-heavy,pivot-tie,all-equal"
+
+#define N_FROM_15 "2^15,2^16,2^17,2^18,2^19,2^20,2^21,2^22,2^23,2^24,2^25,2^26,2^27,2^28"
+#define N_FROM_11 "2^11,2^12,2^13,2^14," N_FROM_15
+#define N_FROM_10_TO_30 "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28,2^30"
+#define K_TO_15 "2^3,2^4,2^5,2^6,2^7,2^8,2^9,2^10,2^11,2^12,2^13,2^14,2^15"
+
+const bench_grid bench_grids[] = {
+    {"cpu", "select", "select dist=uniform,normal k=10,1000,10^5,n/100 order=best,any"},
+    {"cpu", "select", "select dist=all-equal,relu-quantised k=10,1000,10^5"},
+    {"cpu", "sizes", "select n=2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26 k=32"},
+    {"cpu", "data", "select dist=" EVERY_DISTRIBUTION " n=2^24"},
+    {"cpu", "data", "select type=f8_e4m3,f8_e5m2,f16,bf16,f64,i32,u32,i64,u8 n=2^24"},
+    {"cpu", "rows", "select rows=65536 n=256 k=32"},
+    {"cpu", "rows", "select rows=64 n=131072 k=50,2048"},
+    {"cpu", "rows", "select rows=10^6 n=64 k=8"},
+    {"cpu", "rows", "select rows=1024 n=8192 k=64"},
+    {"cpu cuda", "large-k", "select n=2^24 k=n/16,n/4,n/2,n order=best,any"},
+    {"cpu", "kth", "kth dist=uniform,normal k=1000,n/100,n/2"},
+    {"cpu", "where", "where keep=1,10,50,90"},
+    {"cpu", "quick", "select type=" MANY_TYPES " dist=" EVERY_DISTRIBUTION " n=5000 k=100"},
+    {"cpu cuda", "quick",
+     "select dist=normal,tie-heavy n=1000 rows=1,3 k=0,1,n,2^10 direction=largest,smallest order=best,any "
+     "ties=lowest,any index=i32,i64"},
+    {"cpu cuda", "quick", "kth dist=normal,tie-heavy n=5000 rows=1,3 k=1,100,n"},
+    {"cpu", "quick", "where type=" MANY_TYPES " n=5000 rows=1,3 keep=0,10,90 index=i32,i64"},
+
+    {"cuda", "select",
+     "select dist=uniform,normal n=2^20,2^23,2^26,2^30 k=10,1000,n/256,n/100 order=best,any"},
+    {"cuda", "sizes", "select n=" N_FROM_10_TO_30 " k=32"},
+    {"cuda", "data", "select dist=" EVERY_DISTRIBUTION " n=2^25"},
+    {"cuda", "data", "select type=" EVERY_TYPE " n=2^25"},
+    {"cuda", "rows", "select rows=2^4,2^8,2^12,2^16,2^20 n=256,1024 k=8,32"},
+    {"cuda", "rows", "select rows=1,4,16,64,256,1024 n=131072 k=50,2048"},
+    /* What the promises of order and ties cost. */
+    {"cuda", "promises",
+     "select dist=" EVERY_DISTRIBUTION
+     " n=2^20,2^23,2^25,2^28 k=32,2048,2^15 order=best,any ties=lowest,any"},
+    {"cuda", "promises", "select type=u8,f16,f64 n=2^25,2^28 k=32,2048,2^15 order=best,any ties=lowest,any"},
+    {"cuda", "kth", "kth dist=uniform,normal n=2^20,2^26,2^30 k=1000,n/100,n/2"},
+    /* Time over k. */
+    {"cuda", "air-fig6", "select " AIR "dist=" AIR_DATA " n=2^15 k=" K_TO_15},
+    {"cuda", "air-fig6",
+     "select " AIR "dist=" AIR_DATA " n=2^20,2^25,2^30 k=" K_TO_15 ",2^16,2^17,2^18,2^19,2^20"},
+    /* Time over n, for one row and for a hundred; what the memory cannot hold is skipped. */
+    {"cuda", "air-fig7", "select " AIR "dist=" AIR_DATA " rows=1 n=" N_FROM_11 ",2^29,2^30 k=32,256"},
+    {"cuda", "air-fig7", "select " AIR "dist=" AIR_DATA " rows=1 n=" N_FROM_15 ",2^29,2^30 k=32768"},
+    {"cuda", "air-fig7", "select " AIR "dist=" AIR_DATA " rows=100 n=" N_FROM_11 " k=32,256"},
+    {"cuda", "air-fig7", "select " AIR "dist=" AIR_DATA " rows=100 n=" N_FROM_15 " k=32768"},
+    /* What the host and the device do when, by timeline/timeline.py. */
+    {"cuda", "air-fig8", "select " AIR "n=2^23 k=2048"},
+    /* Adaptive buffering and the fused last filter, against data whose first bits are equal. */
+    {"cuda", "air-fig9",
+     "select " AIR "dist=prefix10,prefix20,uniform,normal n=2^20,2^22,2^24,2^26,2^28,2^30 k=2048 "
+     "tuning=adaptive_buffering=1,adaptive_buffering=0,adaptive_buffering=1+fused_filter=1,"
+     "adaptive_buffering=0+fused_filter=1"},
+    /* When candidates are buffered: below n / alpha. */
+    {"cuda", "air-alpha",
+     "select " AIR "dist=" AIR_DATA ",prefix10 n=2^20,2^25,2^30 k=2048 "
+     "tuning=alpha=4,alpha=8,alpha=16,alpha=32,alpha=64,alpha=128,alpha=256,alpha=1024,alpha=n"},
+    /* Early stopping; it comes into its own where k takes in all candidates. */
+    {"cuda", "air-fig10",
+     "select " AIR "dist=" AIR_DATA
+     " n=2^15,2^20,2^25,2^30 k=256,2048,n/16,n/2,n tuning=early_stop=1,early_stop=0"},
+    /* To be run under a profiler with --once: what each kernel of the paper's Table 3 attains. */
+    {"cuda", "air-table3", "select " AIR "dist=" AIR_DATA " n=2^30 k=2048"},
+    /* The points at which published implementations were measured; of where also a short row. */
+    {"cuda", "peers", "select order=any ties=any points=peers_h200.csv fixed=yes"},
+    {"cuda", "where", "where points=peers_where_h200.csv"},
+    /* Time over the share that is kept, where matches lie anywhere and where they lie together. */
+    {"cuda", "where-share", "where dist=uniform,runs keep=0,1,5,10,25,50,75,90,99,100"},
+    {"cuda", "where-n", "where n=" N_FROM_10_TO_30 " keep=10,50"},
+    /* One pass against the paper's three phases, over the share that is kept and over n, as its figures do.
+     */
+    {"cuda", "where-phases", "where keep=1,10,25,50,75,90,99 method=compact tuning=one_pass=1,one_pass=0"},
+    {"cuda", "where-phases",
+     "where n=2^16,2^18,2^20,2^22,2^24,2^28 keep=50 method=compact tuning=one_pass=1,one_pass=0"},
+    /* With --rivals: time over the threads of a block, of the baselines. */
+    {"cuda", "where-block", "where keep=10,50 method=compact block=32,64,128,256,512,1024"},
+    /* 256 MiB of each type. */
+    {"cuda", "where-types", "where type=i8,u8 n=2^28 keep=10,50"},
+    {"cuda", "where-types", "where type=f16,bf16,i16,u16 n=2^27 keep=10,50"},
+    {"cuda", "where-types", "where type=f32,i32,u32 n=2^26 keep=10,50"},
+    {"cuda", "where-types", "where type=f64,i64,u64 n=2^25 keep=10,50"},
+    /* What is written, and what says which elements match. */
+    {"cuda", "where-outputs", "where keep=10,50 outputs=indices,values,both,count"},
+    {"cuda", "where-outputs", "where keep=10,50 index=i64"},
+    {"cuda", "where-outputs", "where keep=10,50 predicate=byte-mask,bit-mask outputs=indices,count"},
+    /* The k best of the elements that match, beside those of all. At most a bound, because the best of the
+     * elements above one are the best of all. */
+    {"cuda", "filtered",
+     "select_where " AIR "n=2^20,2^23,2^26,2^28 k=100,2048 predicate=at-most,byte-mask,bit-mask"},
+    /* How many elements match, and which, by type and by mask. */
+    {"cuda", "count", "count type=u8,f16,f32,f64 n=2^20,2^26,2^28"},
+    {"cuda", "count", "count n=2^20,2^26,2^28 predicate=byte-mask,bit-mask"},
+    {"cuda", "mask", "mask type=u8,f16,f32,f64 n=2^20,2^26,2^28"},
+    {"cuda", "mask", "mask n=2^20,2^26,2^28 predicate=byte-mask"},
+    {"cuda", "quick", "select type=" EVERY_TYPE " dist=" EVERY_DISTRIBUTION " n=5000,2^18 k=100"},
+    {"cuda", "quick",
+     "select dist=uniform,normal,prefix20,all-equal,relu-quantised n=2^20,2^25,2^28 k=32,2048 "
+     "order=best,any"},
+    {"cuda", "quick", "select dist=normal rows=100 n=131072 k=256"},
+    {"cuda", "quick", "select dist=normal rows=65536 n=256 k=8"},
+    {"cuda", "quick", "where type=" EVERY_TYPE " n=5000 rows=1,3 keep=0,10,100"},
+    {"cuda", "quick",
+     "where dist=uniform,tie-heavy,runs n=100003 keep=50 outputs=indices,values,both,count index=i32,i64"},
+    {"cuda", "quick", "where n=100003 rows=1,3 keep=25 predicate=byte-mask,bit-mask outputs=indices,count"},
+    {"cuda", "quick", "where n=1,2^25 keep=10,90"},
+    {"cuda", "quick", "select_where type=" EVERY_TYPE " rows=3 n=5000 k=100 predicate=at-most,bit-mask"},
+    {"cuda", "quick", "select_where " AIR "n=100003 keep=0,50 predicate=greater,at-most,byte-mask,bit-mask"},
+    {"cuda", "quick", "count type=" EVERY_TYPE " rows=3 n=5000"},
+    {"cuda", "quick", "count rows=1,3 n=100003 predicate=at-most,byte-mask,bit-mask"},
+    {"cuda", "quick", "mask type=" EVERY_TYPE " rows=3 n=5001"},
+    {"cuda", "quick", "mask rows=1,3 n=100003 predicate=at-most,byte-mask,bit-mask"},
+};
+const int bench_grid_count = (int)(sizeof bench_grids / sizeof *bench_grids);
