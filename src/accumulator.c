@@ -61,8 +61,9 @@ static topk_status accumulator_make(const topk_context *context, const topk_prob
     if (context == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }
-    if (context->kind != TOPK_BACKEND_CPU) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED, "this version has accumulators on the CPU only");
+    if (!context->backend->has_accumulators) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "the %s backend has no accumulators",
+                         context->backend->name);
     }
     const topk_status status = topk_plan_make(TOPK_OPERATION_SELECT, problem, &a->plan);
     if (status != TOPK_OK) {
@@ -104,12 +105,9 @@ static struct state lay_out(const struct accumulator *a, void *memory) {
 /* Validates problem and state memory; *s is laid out over it. */
 static topk_status open_state(const topk_context *context, const topk_problem *problem, void *memory,
                               size_t bytes, topk_stream stream, struct accumulator *a, struct state *s) {
-    const topk_status status = accumulator_make(context, problem, a);
-    if (status != TOPK_OK) {
+    topk_status status = accumulator_make(context, problem, a);
+    if (status != TOPK_OK || (status = topk_check_stream(context, stream)) != TOPK_OK) {
         return status;
-    }
-    if (stream != NULL) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED, "stream must be NULL on the CPU");
     }
     if (memory == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "state is NULL");

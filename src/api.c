@@ -38,19 +38,13 @@ static topk_status check_workspace(const struct candidate *chosen, size_t worksp
                            chosen->method->name, chosen->workspace_bytes);
 }
 
-static topk_status check_stream(const topk_context *context, topk_stream stream) {
-    return stream == NULL || context->kind == TOPK_BACKEND_CUDA
-               ? TOPK_OK
-               : topk_fail(TOPK_ERROR_UNSUPPORTED, "stream must be NULL on the CPU");
-}
-
 /* What all entry points begin with: a plan, a method, and a call whose inputs are copied and listed. */
 static topk_status begin(struct entry *entry, topk_context *context, topk_operation operation,
                          const topk_problem *problem, const topk_input *input, bool reads_values,
                          size_t workspace_bytes, topk_stream stream) {
     struct plan *plan = &entry->plan;
     topk_status status = topk_prepare(context, operation, problem, plan, &entry->chosen);
-    if (status != TOPK_OK || (status = check_stream(context, stream)) != TOPK_OK ||
+    if (status != TOPK_OK || (status = topk_check_stream(context, stream)) != TOPK_OK ||
         (status = topk_check_input(plan, input, reads_values, &entry->call.input, entry->buffers)) !=
             TOPK_OK) {
         return status;
@@ -97,7 +91,7 @@ static topk_status finish(struct entry *entry, void *workspace, bool anything) {
     list_buffer(entry, (struct buffer){"workspace", workspace, entry->chosen.workspace_bytes, 1, true, true});
     topk_status status = topk_check_buffers(entry->buffers, entry->buffer_count);
     if (status == TOPK_OK && anything) {
-        status = entry->chosen.method->run(&entry->call);
+        status = entry->call.context->backend->run(entry->chosen.method, &entry->call);
         topk_gaps_release(workspace, entry->chosen.workspace_bytes);
     }
     return status;

@@ -8,8 +8,8 @@
 
 const struct method *topk_find_method(const struct backend *backend, const char *name) {
     for (size_t i = 0; i < backend->method_count; i++) {
-        if (strcmp(backend->methods[i].name, name) == 0) {
-            return &backend->methods[i];
+        if (strcmp(backend->methods[i]->name, name) == 0) {
+            return backend->methods[i];
         }
     }
     return NULL;
@@ -114,7 +114,7 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, st
     }
     for (size_t i = 0; i < choice->count; i++) {
         struct candidate *candidate = &choice->candidates[i];
-        *candidate = (struct candidate){.method = &backend->methods[i]};
+        *candidate = (struct candidate){.method = backend->methods[i]};
         candidate->refusal = refusal_of(context, plan, candidate);
         if (plan->problem.method == NULL && candidate->method == context->preferred &&
             candidate->refusal == REFUSAL_NONE) {

@@ -11,7 +11,9 @@
 #include "cuda/backend.h"
 #include "status.h"
 
-enum { THREADS_MAX = 1024 };
+/* In the order in which TOPK_BACKEND_AUTO tries them. The last one is always there. */
+static const struct backend *const backends[] = {&topk_cuda_backend, &topk_cpu_backend};
+enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
 /* The process that created the first context; set once. */
 static _Atomic pid_t first_process;
@@ -20,49 +22,42 @@ int topk_context_threads(const topk_context *context) {
     return context->threads > 1 && getpid() != atomic_load(&first_process) ? 1 : context->threads;
 }
 
-topk_status topk_backend_status(topk_backend backend) {
-    switch (backend) {
-    case TOPK_BACKEND_AUTO:
-    case TOPK_BACKEND_CPU:
-        return TOPK_OK;
-    case TOPK_BACKEND_CUDA:
-        return topk_cuda_status();
-    }
-    return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "backend is %d, must be 0 to 2", (int)backend);
+topk_status topk_check_stream(const topk_context *context, topk_stream stream) {
+    return stream == NULL || context->backend->has_streams
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_UNSUPPORTED, "stream must be NULL: the %s backend has no streams",
+                           context->backend->name);
 }
 
+static topk_status find_backend(topk_backend kind, const struct backend **found) {
+    for (size_t i = 0; i < BACKENDS; i++) {
+        if (backends[i]->kind == kind) {
+            *found = backends[i];
+            return TOPK_OK;
+        }
+    }
+    return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "backend is %d, must be 0 to %d", (int)kind, BACKENDS);
+}
+
+topk_status topk_backend_status(topk_backend kind) {
+    const struct backend *backend = backends[BACKENDS - 1];
+    const topk_status status = kind == TOPK_BACKEND_AUTO ? TOPK_OK : find_backend(kind, &backend);
+    return status != TOPK_OK ? status : backend->status();
+}
+
+/* Of several methods of that name the context's own backend's is meant. */
 static topk_status read_environment(topk_context *context) {
-    const struct backend *const backends[] = {context->backend, &topk_cpu_backend, &topk_cuda_backend};
     const char *name = getenv("TOPK_METHOD");
     if (name == NULL || *name == '\0') {
         return TOPK_OK;
     }
-    for (size_t i = 0; i < sizeof backends / sizeof backends[0] && context->preferred == NULL; i++) {
+    context->preferred = topk_find_method(context->backend, name);
+    for (size_t i = 0; i < BACKENDS && context->preferred == NULL; i++) {
         context->preferred = topk_find_method(backends[i], name);
     }
     return context->preferred != NULL
                ? TOPK_OK
                : topk_fail(TOPK_ERROR_UNKNOWN_METHOD, "TOPK_METHOD: no backend has a method '%s'", name);
-}
-
-static topk_status open_cuda(topk_context *context) {
-    context->kind = TOPK_BACKEND_CUDA;
-    context->backend = &topk_cuda_backend;
-    context->threads = 1;
-    return topk_cuda_probe(context);
-}
-
-static topk_status open_cpu(const topk_context_options *options, topk_context *context) {
-    context->kind = TOPK_BACKEND_CPU;
-    context->backend = &topk_cpu_backend;
-    if (options->device != 0) {
-        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, the CPU is device 0",
-                         options->device);
-    }
-    pid_t none = 0;
-    (void)atomic_compare_exchange_strong(&first_process, &none, getpid());
-    context->threads = options->threads != 0 ? options->threads : topk_cpu_default_threads(THREADS_MAX);
-    return topk_cpu_probe(context);
 }
 
 /* A system that refuses to give randomness leaves 0, a seed like any other but for being known. */
@@ -71,33 +66,45 @@ static uint64_t draw_seed(void) {
     return getentropy(&seed, sizeof seed) == 0 ? seed : 0;
 }
 
+static topk_status open_backend(const topk_context_options *options, const struct backend *backend,
+                                topk_context *context) {
+    const topk_status status = backend->open(options, context);
+    context->backend = status == TOPK_OK ? backend : NULL;
+    return status;
+}
+
+/* The first that is available. */
+static topk_status open_any(const topk_context_options *options, topk_context *context) {
+    topk_status status = TOPK_ERROR_BACKEND_UNAVAILABLE;
+    for (size_t i = 0; i < BACKENDS && status == TOPK_ERROR_BACKEND_UNAVAILABLE; i++) {
+        status = open_backend(options, backends[i], context);
+    }
+    return status;
+}
+
 static topk_status fill_context(const topk_context_options *options, topk_context *context) {
-    topk_status status = TOPK_OK;
-    /* Of CUDA's devices the one that is named counts. */
-    if (options->backend != TOPK_BACKEND_CUDA &&
-        (status = topk_backend_status(options->backend)) != TOPK_OK) {
+    const bool any = options->backend == TOPK_BACKEND_AUTO;
+    const struct backend *backend = NULL;
+    topk_status status = any ? TOPK_OK : find_backend(options->backend, &backend);
+    if (status != TOPK_OK) {
         return status;
     }
     if (options->threads < 0 || options->threads > THREADS_MAX) {
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->threads is %d, must be 0 to %d", options->threads,
                          THREADS_MAX);
     }
+    pid_t none = 0;
+    (void)atomic_compare_exchange_strong(&first_process, &none, getpid());
     context->device = options->device;
     context->seed = options->seed != 0 ? options->seed : draw_seed();
-    if (options->backend != TOPK_BACKEND_CPU) {
-        status = open_cuda(context);
-    }
-    if (options->backend == TOPK_BACKEND_CPU ||
-        (options->backend == TOPK_BACKEND_AUTO && status == TOPK_ERROR_BACKEND_UNAVAILABLE)) {
-        status = open_cpu(options, context);
-    }
+    status = any ? open_any(options, context) : open_backend(options, backend, context);
     return status != TOPK_OK ? status : read_environment(context);
 }
 
 void topk_context_destroy(topk_context *context) {
     if (context != NULL) {
-        if (context->leaf != NULL) {
-            topk_cuda_close(context);
+        if (context->backend != NULL) {
+            context->backend->close(context);
         }
         free(context);
     }
@@ -135,7 +142,7 @@ topk_status topk_context_query(const topk_context *context, topk_context_propert
     if (status != TOPK_OK) {
         return status;
     }
-    properties->backend = context->kind;
+    properties->backend = context->backend->kind;
     properties->device = context->device;
     properties->threads = topk_context_threads(context);
     properties->features = context->features;

@@ -8,13 +8,12 @@
 /* Immutable after creation, so that threads can share it. */
 struct topk_context {
     const struct backend *backend;
-    topk_backend kind;
     int device;
     int threads;
     uint64_t seed;                  /* of whatever is sampled; no result depends on it */
     const struct method *preferred; /* by TOPK_METHOD, perhaps of another backend; or NULL */
     const void *kernels;            /* the CPU's kernel set */
-    void *leaf;                     /* the CUDA backend's own, or NULL */
+    void *leaf;                     /* the CUDA backend's own */
     const char *features;
 };
 
@@ -31,8 +30,13 @@ static inline int threads_within_limit(const struct plan *plan, int threads, siz
     return fitting >= (size_t)threads ? threads : fitting > 1 ? (int)fitting : 1;
 }
 
+enum { THREADS_MAX = 1024 };
+
 /* Threads that a call in this process may use: one in a child of the process that created the first
  * context, where OpenMP's threads are gone. */
 int topk_context_threads(const topk_context *context);
+
+/* A stream that the backend cannot have is UNSUPPORTED. */
+topk_status topk_check_stream(const topk_context *context, topk_stream stream);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a backend is: an ordered table of methods, the reference last. */
+ * What a method is, and what a backend is: a table of methods, with a door to its device. */
 #ifndef TOPK_SRC_METHOD_H
 #define TOPK_SRC_METHOD_H
 
@@ -24,27 +24,56 @@ struct call {
     topk_stream stream;                     /* NULL on the CPU */
 };
 
-/* A method serves an operation on a problem with a workspace that depends on the plan alone.
- * `refuse` returns why the method cannot serve, or NULL; operation and tuning are within what the table
- * states when it is asked. */
+/* A method serves some operations. It is one constant, which its own file defines; its functions are static.
+ * The problem alone decides whether a method can serve, what that costs, and how much workspace it needs. */
 struct method {
     const char *name;
     unsigned operations;      /* set of OPERATION_BIT */
     const struct knob *knobs; /* NULL: none */
+    /* Why the method cannot serve, or NULL. Operation and tuning are within what is stated above. */
     const char *(*refuse)(const topk_context *context, const struct plan *plan);
     double (*cost_us)(const topk_context *context, const struct plan *plan);
     size_t (*workspace_bytes)(const topk_context *context, const struct plan *plan);
-    topk_status (*run)(const struct call *call);
+    /* When a context is created: loads what `run` needs, since a call may neither allocate nor wait. NULL:
+     * there is nothing to load. Returns 0 or an error of the backend. */
+    int (*prepare)(const topk_context *context);
+    /* With the context's device current. Returns 0 or an error of the backend, which struct backend puts into
+     * words. */
+    int (*run)(const struct call *call);
 };
 
 #define OPERATION_BIT(operation) (1u << (operation))
 
-struct backend {
-    const char *name;
-    const struct method *methods;
-    size_t method_count;
+/* Sets of operations that go together. */
+enum {
+    SELECTS = OPERATION_BIT(TOPK_OPERATION_SELECT) | OPERATION_BIT(TOPK_OPERATION_KTH),
+    SELECTS_WHERE = SELECTS | OPERATION_BIT(TOPK_OPERATION_SELECT_WHERE),
+    COMPACTS = OPERATION_BIT(TOPK_OPERATION_WHERE) | OPERATION_BIT(TOPK_OPERATION_COUNT) |
+               OPERATION_BIT(TOPK_OPERATION_MASK),
 };
 
+/* For methods.h of a backend, which lists them once. */
+#define METHOD_DECLARATION(constant) extern const struct method constant;
+#define METHOD_ADDRESS(constant) &constant,
+
 enum { METHODS_MAX = 16 };
+
+/* All that differs between backends. The middle asks these fields and knows no backend by name. */
+struct backend {
+    const char *name;
+    topk_backend kind;
+    bool has_streams;                    /* else topk_stream must be NULL */
+    bool has_accumulators;               /* else topk_accumulator_* are unsupported */
+    const struct method *const *methods; /* those that state less come later; the last is the reference */
+    size_t method_count;
+    /* TOPK_OK if this build has the backend and this machine a device that it can use. */
+    topk_status (*status)(void);
+    /* Opens device context->device and prepares all methods: fills the fields of struct topk_context that
+     * belong to the backend. If it fails it leaves nothing behind. */
+    topk_status (*open)(const topk_context_options *options, topk_context *context);
+    void (*close)(topk_context *context);
+    /* Runs the method on the context's device. */
+    topk_status (*run)(const struct method *method, const struct call *call);
+};
 
 #endif

@@ -3,14 +3,8 @@
 #ifndef TOPK_SRC_CPU_BACKEND_H
 #define TOPK_SRC_CPU_BACKEND_H
 
-#include "../context.h"
+#include "../method.h"
 
 extern const struct backend topk_cpu_backend;
-
-/* Chooses the kernels for this machine and fills context->kernels and features. */
-topk_status topk_cpu_probe(topk_context *context);
-
-/* Threads that OpenMP would use here, at most `limit`. */
-int topk_cpu_default_threads(int limit);
 
 #endif

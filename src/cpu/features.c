@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../context.h"
 #include "../status.h"
-#include "backend.h"
 #include "kernels/kernels.h"
 
 extern const struct kernels topk_kernels_scalar_8, topk_kernels_scalar_16, topk_kernels_scalar_32,
@@ -66,7 +66,7 @@ static topk_status allowed_variant(enum kernel_variant *variant) {
     return TOPK_OK;
 }
 
-topk_status topk_cpu_probe(topk_context *context) {
+topk_status topk_kernels_choose(topk_context *context) {
     enum kernel_variant variant = machine_variant();
     const topk_status status = allowed_variant(&variant);
     if (status == TOPK_OK) {

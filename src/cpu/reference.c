@@ -5,7 +5,7 @@
  * A heap of the k best, worst on top, over (key, position); the elements of a row pass by in
  * position order, so that an element which only ties with the worst never enters. The heap is then
  * sorted in place. O(n log k) time, 16 bytes for each of the k. */
-#include "reference.h"
+#include "methods.h"
 
 #include "filter.h"
 #include "output.h"
@@ -154,29 +154,36 @@ static void run_share(void *argument, int part, int parts) {
     }
 }
 
-const char *topk_reference_refuse(const topk_context *context, const struct plan *plan) {
+static const char *refuse(const topk_context *context, const struct plan *plan) {
     (void)context, (void)plan;
     return NULL;
 }
 
-double topk_reference_cost_us(const topk_context *context, const struct plan *plan) {
+static double cost_us(const topk_context *context, const struct plan *plan) {
     const double alone = 0.1 * (double)plan->problem.rows + 0.007 * (double)plan->input_elements;
     const int threads = threads_for(context, plan);
     return 2.0 + alone / (threads > 0 ? threads : 1);
 }
 
-size_t topk_reference_workspace_bytes(const topk_context *context, const struct plan *plan) {
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
     struct arena arena = arena_over(NULL);
     (void)lay_out(context, plan, &arena);
     return arena_bytes(&arena);
 }
 
-topk_status topk_reference_run(const struct call *call) {
+static int run(const struct call *call) {
     struct arena arena = arena_over(call->workspace);
     struct filter filter;
     struct job job = {call, topk_filter_if_any(call, &filter), lay_out(call->context, call->plan, &arena)};
     const int useful = team_size(topk_context_threads(call->context), call->plan->input_elements);
     const int most = threads_for(call->context, call->plan);
     topk_team_run(call->context, useful < most ? useful : most, run_share, &job);
-    return TOPK_OK;
+    return 0;
 }
+
+const struct method topk_cpu_reference = {.name = "reference",
+                                          .operations = SELECTS_WHERE,
+                                          .refuse = refuse,
+                                          .cost_us = cost_us,
+                                          .workspace_bytes = workspace_bytes,
+                                          .run = run};

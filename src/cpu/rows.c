@@ -2,7 +2,7 @@
  * The method for many short rows: each row is turned into keys in the L1 cache, a bisection finds the
  * threshold, and the winners are moved together and sorted there. Rows are dealt to the threads
  * in batches. */
-#include "rows.h"
+#include "methods.h"
 
 #include <stdatomic.h>
 
@@ -50,23 +50,23 @@ static void run_part(void *argument, int part, int parts) {
     }
 }
 
-const char *topk_rows_refuse(const topk_context *context, const struct plan *plan) {
+static const char *refuse(const topk_context *context, const struct plan *plan) {
     (void)context;
     return plan->problem.length_max > SHORT_ROW_MAX ? "rows are longer than its buffers in cache" : NULL;
 }
 
-double topk_rows_cost_us(const topk_context *context, const struct plan *plan) {
+static double cost_us(const topk_context *context, const struct plan *plan) {
     const double alone = 0.08 * (double)plan->problem.rows + 0.0006 * (double)plan->input_elements;
     return 1.0 + alone / context->threads;
 }
 
-size_t topk_rows_workspace_bytes(const topk_context *context, const struct plan *plan) {
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
     struct arena arena = arena_over(NULL);
     (void)arena_take(&arena, (size_t)threads_for(context, plan), part_bytes(plan));
     return arena_bytes(&arena);
 }
 
-topk_status topk_rows_run(const struct call *call) {
+static int run(const struct call *call) {
     const struct plan *plan = call->plan;
     const int64_t length = plan->problem.length_max > 0 ? plan->problem.length_max : 1;
     struct filter filter;
@@ -79,5 +79,12 @@ topk_status topk_rows_run(const struct call *call) {
     const int useful = team_size(topk_context_threads(call->context), plan->input_elements);
     const int most = threads_for(call->context, plan);
     topk_team_run(call->context, useful < most ? useful : most, run_part, &job);
-    return TOPK_OK;
+    return 0;
 }
+
+const struct method topk_cpu_rows = {.name = "rows",
+                                     .operations = SELECTS_WHERE,
+                                     .refuse = refuse,
+                                     .cost_us = cost_us,
+                                     .workspace_bytes = workspace_bytes,
+                                     .run = run};

@@ -5,8 +5,6 @@
 #include <omp.h>
 #endif
 
-#include "backend.h"
-
 void topk_team_run(const topk_context *context, int parts, team_function function, void *job) {
 #ifdef _OPENMP
     /* Within a region of the caller's own, OpenMP allocates each team, even of one thread. */
@@ -26,7 +24,7 @@ void topk_team_run(const topk_context *context, int parts, team_function functio
     }
 }
 
-int topk_cpu_default_threads(int limit) {
+int topk_team_default_threads(int limit) {
 #ifdef _OPENMP
     const int threads = omp_get_max_threads();
     return threads < limit ? threads : limit;

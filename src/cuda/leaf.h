@@ -3,8 +3,9 @@
 #ifndef TOPK_SRC_CUDA_LEAF_H
 #define TOPK_SRC_CUDA_LEAF_H
 
-#include "backend.h"
+#include "../context.h"
 #include "device.h"
+#include "grid.h"
 
 /* context->leaf */
 struct cuda_leaf {
@@ -17,8 +18,25 @@ static inline const struct device_info *device_of(const topk_context *context) {
     return &((const struct cuda_leaf *)context->leaf)->device;
 }
 
-/* Enqueues a call's work on the context's device: `enqueue` returns 0 or a cudaError_t, which becomes the
- * call's status. The caller's current device is what it was. */
-topk_status topk_cuda_run(const struct call *call, int (*enqueue)(const struct call *call));
+/* struct backend, run. */
+topk_status topk_cuda_run(const struct method *method, const struct call *call);
+
+/* Kernels are compiled for elements of 8, 16, 32 and 64 bits: which of the four tables serves the plan. */
+enum { WIDTHS = 4 };
+static inline int width_of(const struct plan *plan) {
+    return __builtin_ctzll(plan->element_bytes);
+}
+
+static inline int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static inline int64_t greatest(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static inline int64_t divide_up(int64_t a, int64_t b) {
+    return a / b + (a % b != 0);
+}
 
 #endif

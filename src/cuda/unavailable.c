@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The backend of a build without the CUDA toolkit: it says so. */
+ * The backend of a build without the CUDA toolkit: it says so, and no context ever has it. */
 #include "../status.h"
 #include "backend.h"
 
-const struct backend topk_cuda_backend = {"cuda", NULL, 0};
-
-topk_status topk_cuda_status(void) {
+static topk_status unavailable(void) {
     return topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE, "this libtopk was built without CUDA");
 }
 
-topk_status topk_cuda_probe(topk_context *context) {
-    (void)context;
-    return topk_cuda_status();
+static topk_status open_context(const topk_context_options *options, topk_context *context) {
+    (void)options, (void)context;
+    return unavailable();
 }
 
-void topk_cuda_close(topk_context *context) {
-    (void)context; /* it never has a leaf */
-}
+const struct backend topk_cuda_backend = {
+    .name = "cuda", .kind = TOPK_BACKEND_CUDA, .status = unavailable, .open = open_context};

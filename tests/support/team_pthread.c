@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "cpu/backend.h"
 #include "cpu/team.h"
 
 typedef struct member {
@@ -39,6 +38,6 @@ void topk_team_run(const topk_context *context, int parts, team_function functio
     free(members);
 }
 
-int topk_cpu_default_threads(int limit) {
+int topk_team_default_threads(int limit) {
     return limit < 2 ? limit : 2;
 }

@@ -25,7 +25,6 @@ INTERNAL_TESTS = {
     ("tests/runner/reached_paths.c", "reached.h"),
     ("tests/runner/run.c", "gaps.h"),
     ("tests/internals/gaps.c", "workspace.h"),
-    ("tests/support/team_pthread.c", "cpu/backend.h"),
     ("tests/support/team_pthread.c", "cpu/team.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/device.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/launch.cuh"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The method for long rows: which rows the whole team shares and which a thread takes alone, and the
  * workspace for both. row.c does one row. */
-#include "bracket.h"
+#include "../methods.h"
 
 #include <stdatomic.h>
 
@@ -88,7 +88,7 @@ static void run_row(const struct job *job, int64_t row, struct row_extent extent
     if (extent.length <= SHORT_ROW_MAX) {
         topk_short_row_run(job->call, job->kernels, job->filter, row, extent, &scratch->short_row);
     } else {
-        topk_bracket_row(job->call, job->kernels, job->filter, row, extent, scratch);
+        topk_cpu_bracket_row(job->call, job->kernels, job->filter, row, extent, scratch);
     }
 }
 
@@ -124,7 +124,7 @@ static void run_shared(const struct job *job, struct arena *arena, int available
     }
 }
 
-const char *topk_bracket_refuse(const topk_context *context, const struct plan *plan) {
+static const char *refuse(const topk_context *context, const struct plan *plan) {
     (void)context;
     const int64_t k = smaller(plan->problem.k_max, plan->problem.length_max);
     return k >= UINT32_MAX - POOL_SLACK - plan->problem.length_max / POOL_SHARE
@@ -132,18 +132,18 @@ const char *topk_bracket_refuse(const topk_context *context, const struct plan *
                : NULL;
 }
 
-double topk_bracket_cost_us(const topk_context *context, const struct plan *plan) {
+static double cost_us(const topk_context *context, const struct plan *plan) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const double counting = set_up(context, plan).pooled ? 0.0 : 0.0015 * (double)plan->input_elements;
     return 20.0 + (0.5 * (double)plan->problem.rows + bytes / 2e4 + counting) / context->threads;
 }
 
-size_t topk_bracket_workspace_bytes(const topk_context *context, const struct plan *plan) {
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
     const struct setup setup = set_up(context, plan);
     return total_bytes(&setup);
 }
 
-topk_status topk_bracket_run(const struct call *call) {
+static int run(const struct call *call) {
     const struct plan *plan = call->plan;
     const struct setup setup = set_up(call->context, plan);
     const int available = topk_context_threads(call->context);
@@ -159,5 +159,12 @@ topk_status topk_bracket_run(const struct call *call) {
     }
     const int useful = team_size(available, plan->input_elements);
     topk_team_run(call->context, useful < setup.members ? useful : setup.members, run_alone, &job);
-    return TOPK_OK;
+    return 0;
 }
+
+const struct method topk_cpu_bracket = {.name = "bracket",
+                                        .operations = SELECTS_WHERE,
+                                        .refuse = refuse,
+                                        .cost_us = cost_us,
+                                        .workspace_bytes = workspace_bytes,
+                                        .run = run};

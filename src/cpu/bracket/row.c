@@ -296,8 +296,8 @@ static bool run_pooled(struct bracket *b) {
     return false;
 }
 
-void topk_bracket_row(const struct call *call, const struct kernels *kernels, const struct filter *filter,
-                      int64_t row, struct row_extent extent, const struct scratch *scratch) {
+void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels, const struct filter *filter,
+                          int64_t row, struct row_extent extent, const struct scratch *scratch) {
     const struct plan *plan = call->plan;
     const int64_t wanted = plan_row_k(plan, &call->input, row);
     const bool kth = plan->operation == TOPK_OPERATION_KTH;

@@ -7,7 +7,7 @@
 
 /* select, kth or select_where on one row of more than SHORT_ROW_MAX elements, at most scratch->length_cap.
  * `filter` is that of select_where. */
-void topk_bracket_row(const struct call *call, const struct kernels *kernels, const struct filter *filter,
-                      int64_t row, struct row_extent extent, const struct scratch *scratch);
+void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels, const struct filter *filter,
+                          int64_t row, struct row_extent extent, const struct scratch *scratch);
 
 #endif

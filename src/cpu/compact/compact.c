@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The method for what a predicate alone decides: where, count and mask, each in one pass over the
  * input. */
-#include "compact.h"
+#include "../methods.h"
 
 #include "../../context.h"
 #include "../../workspace.h"
 #include "../team.h"
 #include "job.h"
 
-const char *topk_compact_refuse(const topk_context *context, const struct plan *plan) {
+static const char *refuse(const topk_context *context, const struct plan *plan) {
     (void)context, (void)plan;
     return NULL;
 }
 
-double topk_compact_cost_us(const topk_context *context, const struct plan *plan) {
+static double cost_us(const topk_context *context, const struct plan *plan) {
     return 5.0 + (double)plan->input_elements * (double)plan->element_bytes / 2e4 / context->threads;
 }
 
@@ -25,7 +25,7 @@ static struct unit_masks *lay_out(const topk_context *context, const struct plan
     return arena_take(arena, (size_t)threads_for(context, plan), sizeof(struct unit_masks));
 }
 
-size_t topk_compact_workspace_bytes(const topk_context *context, const struct plan *plan) {
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
     struct arena arena = arena_over(NULL);
     (void)lay_out(context, plan, &arena);
     return arena_bytes(&arena);
@@ -37,7 +37,7 @@ static bool rows_cover_input(const struct call *call) {
     return p->shape == TOPK_SHAPE_STRIDED && call->input.lengths == NULL && p->row_stride <= p->length_max;
 }
 
-topk_status topk_compact_run(const struct call *call) {
+static int run(const struct call *call) {
     const struct plan *plan = call->plan;
     const topk_operation operation = plan->operation;
     const int running = topk_context_threads(call->context), most = threads_for(call->context, plan);
@@ -53,11 +53,18 @@ topk_status topk_compact_run(const struct call *call) {
         .threads = threads,
     };
     if (operation == TOPK_OPERATION_WHERE) {
-        topk_compact_where(&job);
+        topk_cpu_compact_where(&job);
     } else if (operation == TOPK_OPERATION_COUNT) {
-        topk_compact_count(&job);
+        topk_cpu_compact_count(&job);
     } else {
-        topk_compact_mask(&job);
+        topk_cpu_compact_mask(&job);
     }
-    return TOPK_OK;
+    return 0;
 }
+
+const struct method topk_cpu_compact = {.name = "compact",
+                                        .operations = COMPACTS,
+                                        .refuse = refuse,
+                                        .cost_us = cost_us,
+                                        .workspace_bytes = workspace_bytes,
+                                        .run = run};

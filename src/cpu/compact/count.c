@@ -30,7 +30,7 @@ static void run_part(void *argument, int part, int parts) {
     }
 }
 
-void topk_compact_count(struct job *job) {
+void topk_cpu_compact_count(struct job *job) {
     memset(job->call->counts, 0, (size_t)job->call->plan->problem.rows * sizeof *job->call->counts);
     topk_team_run(job->call->context, job->threads, run_part, job);
 }

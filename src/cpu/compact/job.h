@@ -22,8 +22,8 @@ struct job {
 };
 
 /* One for each operation. */
-void topk_compact_where(struct job *job);
-void topk_compact_count(struct job *job);
-void topk_compact_mask(struct job *job);
+void topk_cpu_compact_where(struct job *job);
+void topk_cpu_compact_count(struct job *job);
+void topk_cpu_compact_mask(struct job *job);
 
 #endif

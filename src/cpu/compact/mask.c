@@ -69,7 +69,7 @@ static void clear_share(void *argument, int part, int parts) {
     memset(job->call->mask + begin, 0, end - begin);
 }
 
-void topk_compact_mask(struct job *job) {
+void topk_cpu_compact_mask(struct job *job) {
     if (job->units.joined) { /* only the last byte may be joined with what is there */
         job->call->mask[bit_mask_bytes(job->call->plan->input_elements) - 1] = 0;
     } else {

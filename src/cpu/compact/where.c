@@ -104,7 +104,7 @@ static void run_part(void *argument, int part, int parts) {
     }
 }
 
-void topk_compact_where(struct job *job) {
+void topk_cpu_compact_where(struct job *job) {
     const struct call *call = job->call;
     const struct plan *plan = call->plan;
     struct where where = {.job = job,

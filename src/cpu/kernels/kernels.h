@@ -97,6 +97,9 @@ struct kernels {
 
 enum kernel_variant { KERNELS_SCALAR, KERNELS_AVX2, KERNELS_AVX512, KERNEL_VARIANTS };
 
+/* Chooses the sets for this machine: fills context->kernels and features. */
+topk_status topk_kernels_choose(topk_context *context);
+
 /* The set for an element width, from those the context chose at its creation. */
 const struct kernels *topk_kernels_for(const topk_context *context, unsigned bits);
 

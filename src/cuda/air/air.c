@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a call of air launches, and over which workspace. */
-#include "air.h"
+#include "../methods.h"
 
 #include "../leaf.h"
 #include "../lookback.h"
@@ -9,7 +9,7 @@
 
 enum { KNOB_DIGIT_BITS, KNOB_ALPHA, KNOB_ADAPTIVE_BUFFERING, KNOB_EARLY_STOP, KNOB_FUSED_FILTER };
 
-const struct knob topk_air_knobs[] = {
+static const struct knob knobs[] = {
     [KNOB_DIGIT_BITS] = {"digit_bits", KNOB_INTEGER, 1, AIR_DIGIT_BITS_MAX, AIR_DIGIT_BITS,
                          "bits of a radix digit; by default fewer for short rows that have one block each"},
     [KNOB_ALPHA] = {"alpha", KNOB_INTEGER, 4, INT64_MAX, AIR_ALPHA,
@@ -25,11 +25,11 @@ const struct knob topk_air_knobs[] = {
 };
 
 static const int64_t *given(const struct plan *plan, int knob) {
-    return tuning_given(&plan->tuning, &topk_air_knobs[knob]);
+    return tuning_given(&plan->tuning, &knobs[knob]);
 }
 
 static int64_t value_of(const struct plan *plan, int knob) {
-    return tuning_value(&plan->tuning, &topk_air_knobs[knob]);
+    return tuning_value(&plan->tuning, &knobs[knob]);
 }
 
 /* Ways to do with less and less workspace. */
@@ -56,26 +56,13 @@ struct strategy {
     bool wide, two_words;
 };
 
-static const struct air_kernels *kernels_of(const struct plan *plan) {
-    switch (plan->element_bytes) {
-    case 1:
-        return &topk_air_kernels_8;
-    case 2:
-        return &topk_air_kernels_16;
-    case 4:
-        return &topk_air_kernels_32;
-    default:
-        return &topk_air_kernels_64;
-    }
-}
+static const struct air_kernels *const kernels[WIDTHS] = {&topk_cuda_air_kernels_8, &topk_cuda_air_kernels_16,
+                                                          &topk_cuda_air_kernels_32,
+                                                          &topk_cuda_air_kernels_64};
 
 /* Whether elements have to meet a predicate. */
 static bool filters(const struct plan *plan) {
     return plan->operation == TOPK_OPERATION_SELECT_WHERE;
-}
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
 }
 
 /* Elements of a tile of the body: 16-byte groups, as tiles.cuh has them. */
@@ -138,7 +125,7 @@ static uint32_t row_threads(const struct plan *plan) {
 
 static int64_t row_room(const topk_context *context, const struct plan *plan, const struct strategy *s) {
     const struct air_args args = {.block_entries = s->block_entries, .two_words = s->two_words};
-    return kernels_of(plan)->row_room(&args, (uint32_t)device_of(context)->shared_bytes_max);
+    return kernels[width_of(plan)]->row_room(&args, (uint32_t)device_of(context)->shared_bytes_max);
 }
 
 /* Blocks for each row of a kernel of which so many blocks are resident on a multiprocessor; and so many that
@@ -228,7 +215,7 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
         if (filters(plan) && s->one_block) {
             l.args.matches = arena_take(&arena, rows, sizeof *l.args.matches);
         }
-        l.found = topk_sort_found_take(&arena, plan, s->wide);
+        l.found = topk_cuda_sort_found_take(&arena, plan, s->wide);
         l.found.counts = l.args.matches;
         l.args.found_elements = l.found.elements;
         l.args.found_positions = l.found.positions;
@@ -251,7 +238,7 @@ static struct strategy strategy_of(const topk_context *context, const struct pla
     return s;
 }
 
-const char *topk_air_refuse(const topk_context *context, const struct plan *plan) {
+static const char *refuse(const topk_context *context, const struct plan *plan) {
     (void)context;
     (void)plan;
     return NULL;
@@ -261,7 +248,7 @@ const char *topk_air_refuse(const topk_context *context, const struct plan *plan
  * row each; how often the input is read; and bytes for each microsecond. */
 static const double pass_us = 5, wave_us = 6, reads = 2.5, bytes_per_us = 4.6e6;
 
-double topk_air_cost_us(const topk_context *context, const struct plan *plan) {
+static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(context, plan);
     const double read_us = (double)plan->input_elements * (double)plan->element_bytes / bytes_per_us;
     const double blocks = (double)device_of(context)->sms * AIR_ROW_THREADS_MAX / row_threads(plan);
@@ -275,7 +262,7 @@ double topk_air_cost_us(const topk_context *context, const struct plan *plan) {
     return cost + reads * read_us;
 }
 
-size_t topk_air_workspace_bytes(const topk_context *context, const struct plan *plan) {
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(context, plan);
     return lay_out(plan, &s, NULL).bytes;
 }
@@ -310,39 +297,40 @@ static uint32_t grid_side(int64_t count, int64_t limit) {
 
 static int launch_row(const struct call *call, const struct strategy *s, struct air_args *args) {
     const struct plan *plan = call->plan;
-    const struct air_grid grid = {.blocks = grid_side(plan->problem.rows, AIR_GRID_BLOCKS),
-                                  .rows = 1,
-                                  .threads = row_threads(plan),
-                                  .stream = call->stream};
+    const struct launch_grid grid = {.blocks = grid_side(plan->problem.rows, AIR_GRID_BLOCKS),
+                                     .rows = 1,
+                                     .threads = row_threads(plan),
+                                     .stream = call->stream};
     args->block_candidates =
         (uint32_t)least(least(plan->problem.length_max, AIR_ROW_CANDIDATES), s->row_room);
-    return kernels_of(plan)->row(&grid, args);
+    return kernels[width_of(plan)]->row(&grid, args);
 }
 
 /* Ranks the results with the whole device, or sorts each row's in one block. */
-static int launch_sort(const struct call *call, const struct air_grid *passes, const struct air_args *args) {
+static int launch_sort(const struct call *call, const struct launch_grid *passes,
+                       const struct air_args *args) {
     const struct plan *plan = call->plan;
     const int64_t rows = plan->problem.rows, k = plan->problem.k_max;
-    struct air_grid grid = *passes;
+    struct launch_grid grid = *passes;
     if (rows <= (int64_t)AIR_RANK_ROWS * AIR_SORT_MAX * AIR_SORT_MAX / ((k + 1) * (k + 1))) {
         const int64_t warps = AIR_RANK_THREADS / 32;
         grid.threads = AIR_RANK_THREADS;
         grid.blocks = (uint32_t)(k / (2 * warps) + 1);
-        return kernels_of(plan)->rank(&grid, args);
+        return kernels[width_of(plan)]->rank(&grid, args);
     }
     grid.blocks = grid_side(rows, AIR_GRID_BLOCKS);
     grid.rows = 1;
     grid.threads = AIR_SORT_THREADS;
-    return kernels_of(plan)->sort(&grid, args);
+    return kernels[width_of(plan)]->sort(&grid, args);
 }
 
 static int launch_passes(const struct call *call, const struct strategy *s, struct air_args *args) {
     const struct plan *plan = call->plan;
-    const struct air_kernels *kernels = kernels_of(plan);
-    struct air_grid grid = {.blocks = s->blocks,
-                            .rows = grid_side(plan->problem.rows, AIR_GRID_ROWS),
-                            .threads = AIR_THREADS,
-                            .stream = call->stream};
+    const struct air_kernels *launch = kernels[width_of(plan)];
+    struct launch_grid grid = {.blocks = s->blocks,
+                               .rows = grid_side(plan->problem.rows, AIR_GRID_ROWS),
+                               .threads = AIR_THREADS,
+                               .stream = call->stream};
     uint32_t undecided = plan->element_bits;
     const bool fused = fuses(plan, s->passes);
     /* Nothing waits for the last filter where the last pass settles all rows, whatever they hold. */
@@ -355,12 +343,12 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
         args->shift = undecided -= args->this_digit;
         args->has_successor = pass + 1 < s->passes || filtered_last || sorted_last;
         grid.blocks = pass == 0 ? s->first_blocks : s->blocks;
-        error = pass == 0 ? kernels->first(&grid, args) : kernels->next(&grid, args);
+        error = pass == 0 ? launch->first(&grid, args) : launch->next(&grid, args);
         grid.dependent = device_of(call->context)->dependent_launch;
     }
     args->has_successor = sorted_last;
     if (error == 0 && filtered_last) {
-        error = kernels->last(&grid, args);
+        error = launch->last(&grid, args);
     }
     if (error == 0 && sorted_last) {
         error = launch_sort(call, &grid, args);
@@ -368,14 +356,14 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
     return error;
 }
 
-static int enqueue(const struct call *call) {
+static int run(const struct call *call) {
     const struct strategy s = strategy_of(call->context, call->plan);
     struct layout l = lay_out(call->plan, &s, call->workspace);
     int error = 0;
     fill_args(call, &s, &l);
     if (l.args.predicate.bounds.values != NULL) {
-        const struct air_grid one = {.blocks = 1, .rows = 1, .threads = 32, .stream = call->stream};
-        error = topk_air_launch_bounds(&one, &l.args);
+        const struct launch_grid one = {.blocks = 1, .rows = 1, .threads = 32, .stream = call->stream};
+        error = topk_cuda_air_launch_bounds(&one, &l.args);
     }
     if (error == 0 && s.one_block) {
         error = launch_row(call, &s, &l.args);
@@ -383,19 +371,23 @@ static int enqueue(const struct call *call) {
         error = topk_device_zero(call->stream, l.zeroed, l.zeroed_bytes);
         error = error != 0 ? error : launch_passes(call, &s, &l.args);
     }
-    return error != 0 || s.output != AIR_IN_ORDER ? error : topk_sort_found(call, &l.found);
+    return error != 0 || s.output != AIR_IN_ORDER ? error : topk_cuda_sort_found(call, &l.found);
 }
 
-topk_status topk_air_run(const struct call *call) {
-    return topk_cuda_run(call, enqueue);
-}
-
-int topk_air_prepare(const struct device_info *device) {
-    const struct air_kernels *const widths[] = {&topk_air_kernels_8, &topk_air_kernels_16,
-                                                &topk_air_kernels_32, &topk_air_kernels_64};
-    int error = topk_air_prepare_bounds();
-    for (size_t i = 0; i < sizeof widths / sizeof widths[0] && error == 0; i++) {
-        error = widths[i]->prepare((uint32_t)device->shared_bytes_max);
+static int prepare(const topk_context *context) {
+    const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
+    int error = topk_cuda_air_prepare_bounds();
+    for (int width = 0; width < WIDTHS && error == 0; width++) {
+        error = kernels[width]->prepare(shared_bytes_max);
     }
     return error;
 }
+
+const struct method topk_cuda_air = {.name = "air",
+                                     .operations = SELECTS_WHERE,
+                                     .knobs = knobs,
+                                     .refuse = refuse,
+                                     .cost_us = cost_us,
+                                     .workspace_bytes = workspace_bytes,
+                                     .prepare = prepare,
+                                     .run = run};

@@ -4,23 +4,9 @@
  *
  * A launch handles one digit of all rows: it narrows the range that the k-th element's code lies in. The last
  * block to finish with a row finds the digit, so that the host need not know. */
-#include "../launch.cuh"
+#include "../instance.cuh"
 #include "../lookback.cuh"
 #include "row.cuh"
-
-#if KEY_BITS == 8
-typedef uint8_t element_t;
-#define KERNELS topk_air_kernels_8
-#elif KEY_BITS == 16
-typedef uint16_t element_t;
-#define KERNELS topk_air_kernels_16
-#elif KEY_BITS == 32
-typedef uint32_t element_t;
-#define KERNELS topk_air_kernels_32
-#else
-typedef uint64_t element_t;
-#define KERNELS topk_air_kernels_64
-#endif
 
 /* Whether entries have two words in any case. */
 static const bool ALWAYS_TWO = KEY_BITS == 64;
@@ -66,55 +52,41 @@ static int64_t row_room(const struct air_args *args, uint32_t shared_bytes_max) 
     return left < 0 ? -1 : left / each;
 }
 
-template <typename Kernel>
-static int launch(const char *name, const struct air_grid *grid, const struct air_args *args,
-                  uint32_t shared_bytes, Kernel kernel) {
-    struct simt_launch_shape shape = {};
-    shape.name = name;
-    shape.blocks = grid->blocks;
-    shape.rows = grid->rows;
-    shape.threads = grid->threads;
-    shape.shared_bytes = shared_bytes;
-    shape.dependent = grid->dependent;
-    shape.stream = grid->stream;
-    return simt_launch(shape, kernel, *args);
+static int launch_first(const struct launch_grid *grid, const struct air_args *args) {
+    return launch("air_first", grid, pass_shared_bytes(0),
+                  args->predicate.is_given ? air_first<element_t, true> : air_first<element_t, false>, args);
 }
 
-static int launch_first(const struct air_grid *grid, const struct air_args *args) {
-    return launch("air_first", grid, args, pass_shared_bytes(0),
-                  args->predicate.is_given ? air_first<element_t, true> : air_first<element_t, false>);
-}
-
-static int launch_next(const struct air_grid *grid, const struct air_args *args) {
+static int launch_next(const struct launch_grid *grid, const struct air_args *args) {
     const uint32_t bytes = pass_shared_bytes(args->block_candidates);
     if (args->predicate.is_given)
-        return launch("air_next", grid, args, bytes, air_next<element_t, true, false>);
-    return launch("air_next", grid, args, bytes,
-                  args->fuses ? air_next<element_t, false, true> : air_next<element_t, false, false>);
+        return launch("air_next", grid, bytes, air_next<element_t, true, false>, args);
+    return launch("air_next", grid, bytes,
+                  args->fuses ? air_next<element_t, false, true> : air_next<element_t, false, false>, args);
 }
 
-static int launch_last(const struct air_grid *grid, const struct air_args *args) {
-    return launch("air_last", grid, args, pass_shared_bytes(0),
-                  args->predicate.is_given ? air_last<element_t, true> : air_last<element_t, false>);
+static int launch_last(const struct launch_grid *grid, const struct air_args *args) {
+    return launch("air_last", grid, pass_shared_bytes(0),
+                  args->predicate.is_given ? air_last<element_t, true> : air_last<element_t, false>, args);
 }
 
 /* Kernels whose entries have one word or two. */
 #define BY_ENTRY(kernel) (args->two_words ? kernel<element_t, true> : kernel<element_t, ALWAYS_TWO>)
 
-static int launch_sort(const struct air_grid *grid, const struct air_args *args) {
-    return launch("air_sort", grid, args, sort_shared_bytes(args), BY_ENTRY(air_sort));
+static int launch_sort(const struct launch_grid *grid, const struct air_args *args) {
+    return launch("air_sort", grid, sort_shared_bytes(args), BY_ENTRY(air_sort), args);
 }
 
-static int launch_rank(const struct air_grid *grid, const struct air_args *args) {
-    return launch("air_rank", grid, args, rank_shared_bytes(args), BY_ENTRY(air_rank));
+static int launch_rank(const struct launch_grid *grid, const struct air_args *args) {
+    return launch("air_rank", grid, rank_shared_bytes(args), BY_ENTRY(air_rank), args);
 }
 
 /* A row for one block is shorter than 2^31: its entries have two words with keys of 64 bits alone. */
-static int launch_row(const struct air_grid *grid, const struct air_args *args) {
-    const uint32_t bytes = row_shared_bytes(args, args->block_candidates);
-    return launch("air_row", grid, args, bytes,
+static int launch_row(const struct launch_grid *grid, const struct air_args *args) {
+    return launch("air_row", grid, row_shared_bytes(args, args->block_candidates),
                   args->predicate.is_given ? air_row<element_t, true, ALWAYS_TWO>
-                                           : air_row<element_t, false, ALWAYS_TWO>);
+                                           : air_row<element_t, false, ALWAYS_TWO>,
+                  args);
 }
 
 template <typename Kernel> static int prepare_two(Kernel one, Kernel other, uint32_t bytes) {
@@ -140,8 +112,8 @@ static int prepare(uint32_t shared_bytes_max) {
                       : prepare_two(air_rank<element_t, ALWAYS_TWO>, air_rank<element_t, true>, 1 << 16);
 }
 
-extern "C" const struct air_kernels KERNELS = {prepare,     launch_first, launch_next, launch_last,
-                                               launch_sort, launch_rank,  launch_row,  row_room};
+extern "C" const struct air_kernels INSTANCE = {prepare,     launch_first, launch_next, launch_last,
+                                                launch_sort, launch_rank,  launch_row,  row_room};
 
 #if KEY_BITS == 8
 #include "../predicate/bounds.cuh"
@@ -152,11 +124,11 @@ TOPK_KERNEL TOPK_BOUNDS(SIMT_WARP, 1) void air_bounds(struct air_args a) {
     read_bounds(a.predicate);
 }
 
-int topk_air_launch_bounds(const struct air_grid *grid, const struct air_args *args) {
-    return launch("air_bounds", grid, args, 0, air_bounds);
+int topk_cuda_air_launch_bounds(const struct launch_grid *grid, const struct air_args *args) {
+    return launch("air_bounds", grid, 0, air_bounds, args);
 }
 
-int topk_air_prepare_bounds(void) {
+int topk_cuda_air_prepare_bounds(void) {
     return simt_prepare(air_bounds, 0);
 }
 #endif

@@ -4,6 +4,7 @@
 #define TOPK_SRC_CUDA_AIR_KERNELS_H
 
 #include "../codes.h"
+#include "../grid.h"
 #include "../predicate/args.h"
 #include "../rows.h"
 #include "sizes.h"
@@ -80,38 +81,32 @@ static inline uint32_t finish_candidates(uint32_t element_bytes) {
     return room < (uint32_t)AIR_FINISH_CANDIDATES ? room : (uint32_t)AIR_FINISH_CANDIDATES;
 }
 
-struct air_grid {
-    uint32_t blocks, rows, threads;
-    bool dependent;
-    topk_stream stream;
-};
-
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Reads the bounds of args->predicate. */
-int topk_air_launch_bounds(const struct air_grid *grid, const struct air_args *args);
-int topk_air_prepare_bounds(void);
+int topk_cuda_air_launch_bounds(const struct launch_grid *grid, const struct air_args *args);
+int topk_cuda_air_prepare_bounds(void);
 
 /* The kernels of one element width. Launches return 0 or a cudaError_t. */
 struct air_kernels {
     int (*prepare)(uint32_t shared_bytes_max);
     /* The first pass and the following ones, and the last filter. */
-    int (*first)(const struct air_grid *grid, const struct air_args *args);
-    int (*next)(const struct air_grid *grid, const struct air_args *args);
-    int (*last)(const struct air_grid *grid, const struct air_args *args);
+    int (*first)(const struct launch_grid *grid, const struct air_args *args);
+    int (*next)(const struct launch_grid *grid, const struct air_args *args);
+    int (*last)(const struct launch_grid *grid, const struct air_args *args);
     /* The sort of what was found: one block for a row, or several. */
-    int (*sort)(const struct air_grid *grid, const struct air_args *args);
-    int (*rank)(const struct air_grid *grid, const struct air_args *args);
+    int (*sort)(const struct launch_grid *grid, const struct air_args *args);
+    int (*rank)(const struct launch_grid *grid, const struct air_args *args);
     /* Everything, one block for a row. */
-    int (*row)(const struct air_grid *grid, const struct air_args *args);
+    int (*row)(const struct launch_grid *grid, const struct air_args *args);
     /* The candidates that this kernel has room for in shared memory; negative if the rest does not fit. */
     int64_t (*row_room)(const struct air_args *args, uint32_t shared_bytes_max);
 };
 
-extern const struct air_kernels topk_air_kernels_8, topk_air_kernels_16, topk_air_kernels_32,
-    topk_air_kernels_64;
+extern const struct air_kernels topk_cuda_air_kernels_8, topk_cuda_air_kernels_16, topk_cuda_air_kernels_32,
+    topk_cuda_air_kernels_64;
 
 #ifdef __cplusplus
 }

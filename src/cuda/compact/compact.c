@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a call of compact launches, and over which workspace. */
-#include "compact.h"
+#include "../methods.h"
 
 #include "../../workspace.h"
 #include "../leaf.h"
@@ -9,7 +9,7 @@
 
 enum { KNOB_ONE_PASS };
 
-const struct knob topk_cuda_compact_knobs[] = {
+static const struct knob knobs[] = {
     [KNOB_ONE_PASS] = {"one_pass", KNOB_SWITCH, 0, 1, 1,
                        "1: one pass; 0: three phases, as published, where rows have no gaps; where alone"},
     {.name = NULL},
@@ -27,38 +27,25 @@ struct buffers {
     uint64_t *chunk_starts; /* three phases */
 };
 
-static const struct compact_kernels *kernels_of_width(size_t bytes) {
-    switch (bytes) {
-    case 1:
-        return &topk_compact_kernels_8;
-    case 2:
-        return &topk_compact_kernels_16;
-    case 4:
-        return &topk_compact_kernels_32;
-    default:
-        return &topk_compact_kernels_64;
-    }
-}
+static const struct compact_kernels *const kernels[WIDTHS] = {
+    &topk_cuda_compact_kernels_8, &topk_cuda_compact_kernels_16, &topk_cuda_compact_kernels_32,
+    &topk_cuda_compact_kernels_64};
 
 static const struct compact_kernels *kernels_of(const struct call *call) {
     switch (call->predicate->kind) {
     case TOPK_BYTE_MASK:
-        return &topk_compact_kernels_8;
+        return &topk_cuda_compact_kernels_8;
     case TOPK_BIT_MASK:
-        return &topk_compact_kernels_bits;
+        return &topk_cuda_compact_kernels_bits;
     default:
-        return kernels_of_width(call->plan->element_bytes);
+        return kernels[width_of(call->plan)];
     }
-}
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
 }
 
 /* Of all predicates that the plan may serve. */
 static int64_t step_of(const struct plan *plan) {
-    const int64_t of_masks = least(topk_compact_kernels_8.step, topk_compact_kernels_bits.step);
-    return least(kernels_of_width(plan->element_bytes)->step, of_masks);
+    const int64_t of_masks = least(topk_cuda_compact_kernels_8.step, topk_cuda_compact_kernels_bits.step);
+    return least(kernels[width_of(plan)]->step, of_masks);
 }
 
 /* Elements of all rows, but not more than there are in memory: where rows overlap more than that, tiles share
@@ -77,8 +64,7 @@ static int64_t row_tiles(const struct plan *plan) {
 }
 
 static bool has_phases(const struct plan *plan) {
-    return plan->operation == TOPK_OPERATION_WHERE &&
-           tuning_value(&plan->tuning, &topk_cuda_compact_knobs[KNOB_ONE_PASS]) == 0;
+    return plan->operation == TOPK_OPERATION_WHERE && tuning_value(&plan->tuning, &knobs[KNOB_ONE_PASS]) == 0;
 }
 
 /* Whatever the predicate, and whether or not the rows turn out to be dense. */
@@ -111,7 +97,7 @@ static struct buffers take_buffers(struct arena *arena, const struct plan *plan)
     return b;
 }
 
-size_t topk_cuda_compact_workspace_bytes(const topk_context *context, const struct plan *plan) {
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
     struct arena arena = arena_over(NULL);
     (void)context;
     (void)take_buffers(&arena, plan);
@@ -157,14 +143,15 @@ struct launches {
     int error;
 };
 
-typedef int (*launcher)(const struct compact_grid *grid, const struct compact_args *args);
+typedef int (*launcher)(const struct launch_grid *grid, const struct compact_args *args);
 
 /* `tiles` pieces of work for one block each, of which `per_sm` are resident on a multiprocessor. */
 static void launch(struct launches *l, launcher kernel, int64_t tiles, int64_t per_sm) {
     const struct device_info *device = device_of(l->call->context);
-    const struct compact_grid grid = {.blocks = (uint32_t)least(tiles, device->sms * per_sm),
-                                      .dependent = l->dependent && device->dependent_launch,
-                                      .stream = l->call->stream};
+    const struct launch_grid grid = {.blocks = (uint32_t)least(tiles, device->sms * per_sm),
+                                     .rows = 1,
+                                     .dependent = l->dependent && device->dependent_launch,
+                                     .stream = l->call->stream};
     l->error = l->error != 0 ? l->error : kernel(&grid, l->args);
     l->dependent = true;
 }
@@ -176,7 +163,7 @@ static void zero(struct launches *l, void *address, size_t bytes) {
 /* What the pass needs to know. */
 static void launch_prepare(struct launches *l, bool starts) {
     if (starts || l->args->predicate.bounds.values != NULL) {
-        launch(l, topk_compact_launch_prepare, starts ? row_tiles(l->call->plan) : 1,
+        launch(l, topk_cuda_compact_launch_prepare, starts ? row_tiles(l->call->plan) : 1,
                COMPACT_CHUNK_BLOCKS_PER_SM);
     }
 }
@@ -193,8 +180,8 @@ static void launch_mask(struct launches *l) {
 static void launch_phases(struct launches *l) {
     const int64_t chunks = l->args->total / COMPACT_CHUNK + 1;
     launch_mask(l);
-    launch(l, topk_compact_launch_scan, chunks / COMPACT_SCANNED + 1, COMPACT_CHUNK_BLOCKS_PER_SM);
-    launch(l, topk_compact_launch_scatter, chunks / (COMPACT_CHUNK_THREADS / 32) + 1,
+    launch(l, topk_cuda_compact_launch_scan, chunks / COMPACT_SCANNED + 1, COMPACT_CHUNK_BLOCKS_PER_SM);
+    launch(l, topk_cuda_compact_launch_scatter, chunks / (COMPACT_CHUNK_THREADS / 32) + 1,
            COMPACT_CHUNK_BLOCKS_PER_SM);
 }
 
@@ -231,7 +218,7 @@ static int enqueue_zeros(struct launches *l) {
     return l->error;
 }
 
-static int enqueue(const struct call *call) {
+static int run(const struct call *call) {
     const struct plan *plan = call->plan;
     struct arena arena = arena_over(call->workspace);
     const struct buffers b = take_buffers(&arena, plan);
@@ -254,33 +241,27 @@ static int enqueue(const struct call *call) {
     launch(&l, kernels_of(call)->pass, b.word_count,
            args.dense ? kernels_of(call)->dense_blocks_per_sm : COMPACT_RAGGED_BLOCKS_PER_SM);
     if (plan->operation == TOPK_OPERATION_COUNT) {
-        launch(&l, topk_compact_launch_count, plan->problem.rows / COMPACT_CHUNK_THREADS + 1,
+        launch(&l, topk_cuda_compact_launch_count, plan->problem.rows / COMPACT_CHUNK_THREADS + 1,
                COMPACT_CHUNK_BLOCKS_PER_SM);
     }
     return l.error;
 }
 
-topk_status topk_cuda_compact_run(const struct call *call) {
-    return topk_cuda_run(call, enqueue);
-}
-
-int topk_cuda_compact_prepare(const struct device_info *device) {
-    const struct compact_kernels *const all[] = {&topk_compact_kernels_8, &topk_compact_kernels_16,
-                                                 &topk_compact_kernels_32, &topk_compact_kernels_64,
-                                                 &topk_compact_kernels_bits};
-    int error = 0;
-    for (size_t i = 0; i < sizeof all / sizeof all[0] && error == 0; i++) {
-        error = all[i]->prepare((uint32_t)device->shared_bytes_max);
+static int prepare(const topk_context *context) {
+    const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
+    int error = topk_cuda_compact_kernels_bits.prepare(shared_bytes_max);
+    for (int width = 0; width < WIDTHS && error == 0; width++) {
+        error = kernels[width]->prepare(shared_bytes_max);
     }
     return error;
 }
 
 /* ---- Choice ---- */
 
-const char *topk_cuda_compact_refuse(const topk_context *context, const struct plan *plan) {
+static const char *refuse(const topk_context *context, const struct plan *plan) {
     (void)context;
     return plan->operation == TOPK_OPERATION_WHERE ||
-                   tuning_given(&plan->tuning, &topk_cuda_compact_knobs[KNOB_ONE_PASS]) == NULL
+                   tuning_given(&plan->tuning, &knobs[KNOB_ONE_PASS]) == NULL
                ? NULL
                : "one_pass is for where alone";
 }
@@ -288,7 +269,16 @@ const char *topk_cuda_compact_refuse(const topk_context *context, const struct p
 /* Bytes that a device moves in a microsecond, and what a launch takes. */
 static const double BYTES_PER_US = 4e6, LAUNCH_US = 3;
 
-double topk_cuda_compact_cost_us(const topk_context *context, const struct plan *plan) {
+static double cost_us(const topk_context *context, const struct plan *plan) {
     (void)context;
     return 2 * LAUNCH_US + (double)elements_of(plan) * (double)plan->element_bytes / BYTES_PER_US;
 }
+
+const struct method topk_cuda_compact = {.name = "compact",
+                                         .operations = COMPACTS,
+                                         .knobs = knobs,
+                                         .refuse = refuse,
+                                         .cost_us = cost_us,
+                                         .workspace_bytes = workspace_bytes,
+                                         .prepare = prepare,
+                                         .run = run};

@@ -3,24 +3,10 @@
  * with what needs no width. docs/methods/compact.md tells the whole. */
 #include "kernels.h"
 
-#include "../launch.cuh"
+#include "../instance.cuh"
 #include "dense.cuh"
 #include "mask.cuh"
 #include "ragged.cuh"
-
-#if KEY_BITS == 8
-typedef uint8_t source_t;
-#define KERNELS topk_compact_kernels_8
-#elif KEY_BITS == 16
-typedef uint16_t source_t;
-#define KERNELS topk_compact_kernels_16
-#elif KEY_BITS == 32
-typedef uint32_t source_t;
-#define KERNELS topk_compact_kernels_32
-#else
-typedef uint64_t source_t;
-#define KERNELS topk_compact_kernels_64
-#endif
 
 template <typename Source> static uint32_t dense_shared_bytes(void) {
     simt_arena arena = simt_measuring_arena();
@@ -34,27 +20,21 @@ template <typename Source> static uint32_t ragged_shared_bytes(void) {
     return arena.used_bytes;
 }
 
-static struct simt_launch_shape shape_of(const char *name, const struct compact_grid *grid, uint32_t threads,
-                                         uint32_t shared_bytes) {
-    struct simt_launch_shape shape = {};
-    shape.name = name;
-    shape.blocks = grid->blocks;
-    shape.rows = 1;
-    shape.threads = threads;
-    shape.shared_bytes = shared_bytes;
-    shape.dependent = grid->dependent;
-    shape.stream = grid->stream;
-    return shape;
+/* With so many threads in a block. */
+template <typename Kernel>
+static int launch_threads(const char *name, const struct launch_grid *grid, uint32_t threads,
+                          uint32_t shared_bytes, Kernel kernel, const struct compact_args *args) {
+    struct launch_grid blocks = *grid;
+    blocks.threads = threads;
+    return launch(name, &blocks, shared_bytes, kernel, args);
 }
 
 template <typename Source>
-static int launch_pass(const struct compact_grid *grid, const struct compact_args *args) {
-    return args->dense ? simt_launch(shape_of("compact_dense", grid, compact_shape<Source>::THREADS,
-                                              dense_shared_bytes<Source>()),
-                                     compact_dense<Source>, *args)
-                       : simt_launch(shape_of("compact_ragged", grid, COMPACT_RAGGED_THREADS,
-                                              ragged_shared_bytes<Source>()),
-                                     compact_ragged<Source>, *args);
+static int launch_pass(const struct launch_grid *grid, const struct compact_args *args) {
+    return args->dense ? launch_threads("compact_dense", grid, compact_shape<Source>::THREADS,
+                                        dense_shared_bytes<Source>(), compact_dense<Source>, args)
+                       : launch_threads("compact_ragged", grid, COMPACT_RAGGED_THREADS,
+                                        ragged_shared_bytes<Source>(), compact_ragged<Source>, args);
 }
 
 template <typename Source> static constexpr int64_t step_of(void) {
@@ -63,11 +43,11 @@ template <typename Source> static constexpr int64_t step_of(void) {
 }
 
 template <typename Source>
-static int launch_mask(const struct compact_grid *grid, const struct compact_args *args) {
-    return args->dense ? simt_launch(shape_of("compact_mask", grid, COMPACT_CHUNK_THREADS, 0),
-                                     compact_mask<Source>, *args)
-                       : simt_launch(shape_of("compact_mask_ragged", grid, COMPACT_CHUNK_THREADS, 0),
-                                     compact_mask_ragged<Source>, *args);
+static int launch_mask(const struct launch_grid *grid, const struct compact_args *args) {
+    return args->dense
+               ? launch_threads("compact_mask", grid, COMPACT_CHUNK_THREADS, 0, compact_mask<Source>, args)
+               : launch_threads("compact_mask_ragged", grid, COMPACT_CHUNK_THREADS, 0,
+                                compact_mask_ragged<Source>, args);
 }
 
 /* Where a block has too little shared memory for it, dense rows are not served as such. */
@@ -79,10 +59,10 @@ template <typename Source> static int prepare_passes(uint32_t shared_bytes_max) 
     return error != 0 ? error : simt_prepare(compact_mask_ragged<Source>, 0);
 }
 
-extern "C" const struct compact_kernels KERNELS = {
-    prepare_passes<source_t>,     step_of<source_t>(),
-    dense_shared_bytes<source_t>, compact_shape<source_t>::BLOCKS_PER_SM,
-    launch_pass<source_t>,        launch_mask<source_t>};
+extern "C" const struct compact_kernels INSTANCE = {
+    prepare_passes<element_t>,     step_of<element_t>(),
+    dense_shared_bytes<element_t>, compact_shape<element_t>::BLOCKS_PER_SM,
+    launch_pass<element_t>,        launch_mask<element_t>};
 
 #if KEY_BITS == 8
 #include "phases.cuh"
@@ -102,28 +82,29 @@ static int prepare_more(uint32_t shared_bytes_max) {
     return error != 0 ? error : simt_prepare(compact_count, 0);
 }
 
-extern "C" const struct compact_kernels topk_compact_kernels_bits = {prepare_more,
-                                                                     step_of<mask_bits>(),
-                                                                     dense_shared_bytes<mask_bits>,
-                                                                     compact_shape<mask_bits>::BLOCKS_PER_SM,
-                                                                     launch_pass<mask_bits>,
-                                                                     launch_mask<mask_bits>};
+extern "C" const struct compact_kernels topk_cuda_compact_kernels_bits = {
+    prepare_more,
+    step_of<mask_bits>(),
+    dense_shared_bytes<mask_bits>,
+    compact_shape<mask_bits>::BLOCKS_PER_SM,
+    launch_pass<mask_bits>,
+    launch_mask<mask_bits>};
 
-int topk_compact_launch_prepare(const struct compact_grid *grid, const struct compact_args *args) {
-    return simt_launch(shape_of("compact_prepare", grid, COMPACT_CHUNK_THREADS, scan_shared_bytes()),
-                       compact_prepare, *args);
+int topk_cuda_compact_launch_prepare(const struct launch_grid *grid, const struct compact_args *args) {
+    return launch_threads("compact_prepare", grid, COMPACT_CHUNK_THREADS, scan_shared_bytes(),
+                          compact_prepare, args);
 }
 
-int topk_compact_launch_scan(const struct compact_grid *grid, const struct compact_args *args) {
-    return simt_launch(shape_of("compact_scan", grid, COMPACT_CHUNK_THREADS, scan_shared_bytes()),
-                       compact_scan, *args);
+int topk_cuda_compact_launch_scan(const struct launch_grid *grid, const struct compact_args *args) {
+    return launch_threads("compact_scan", grid, COMPACT_CHUNK_THREADS, scan_shared_bytes(), compact_scan,
+                          args);
 }
 
-int topk_compact_launch_scatter(const struct compact_grid *grid, const struct compact_args *args) {
-    return simt_launch(shape_of("compact_scatter", grid, COMPACT_CHUNK_THREADS, 0), compact_scatter, *args);
+int topk_cuda_compact_launch_scatter(const struct launch_grid *grid, const struct compact_args *args) {
+    return launch_threads("compact_scatter", grid, COMPACT_CHUNK_THREADS, 0, compact_scatter, args);
 }
 
-int topk_compact_launch_count(const struct compact_grid *grid, const struct compact_args *args) {
-    return simt_launch(shape_of("compact_count", grid, COMPACT_CHUNK_THREADS, 0), compact_count, *args);
+int topk_cuda_compact_launch_count(const struct launch_grid *grid, const struct compact_args *args) {
+    return launch_threads("compact_count", grid, COMPACT_CHUNK_THREADS, 0, compact_count, args);
 }
 #endif

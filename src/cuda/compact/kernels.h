@@ -3,6 +3,7 @@
 #ifndef TOPK_SRC_CUDA_COMPACT_KERNELS_H
 #define TOPK_SRC_CUDA_COMPACT_KERNELS_H
 
+#include "../grid.h"
 #include "../predicate/args.h"
 #include "../rows.h"
 #include "sizes.h"
@@ -29,12 +30,6 @@ struct compact_args {
     int64_t *counts;        /* of compact_count: of each row */
 };
 
-struct compact_grid {
-    uint32_t blocks;
-    bool dependent; /* on the launch before */
-    topk_stream stream;
-};
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -45,20 +40,20 @@ struct compact_kernels {
     int64_t step;                         /* elements from one tile to the next, at least */
     uint32_t (*dense_shared_bytes)(void); /* that a block needs where rows are dense, */
     uint32_t dense_blocks_per_sm;         /* and how many blocks a multiprocessor then has */
-    int (*pass)(const struct compact_grid *grid, const struct compact_args *args);
-    int (*mask)(const struct compact_grid *grid, const struct compact_args *args);
+    int (*pass)(const struct launch_grid *grid, const struct compact_args *args);
+    int (*mask)(const struct launch_grid *grid, const struct compact_args *args);
 };
 
-extern const struct compact_kernels topk_compact_kernels_8, topk_compact_kernels_16, topk_compact_kernels_32,
-    topk_compact_kernels_64, topk_compact_kernels_bits;
+extern const struct compact_kernels topk_cuda_compact_kernels_8, topk_cuda_compact_kernels_16,
+    topk_cuda_compact_kernels_32, topk_cuda_compact_kernels_64, topk_cuda_compact_kernels_bits;
 
 /* Finds the starts of rows unless they are dense, and what meets the bounds if they are the device's. */
-int topk_compact_launch_prepare(const struct compact_grid *grid, const struct compact_args *args);
+int topk_cuda_compact_launch_prepare(const struct launch_grid *grid, const struct compact_args *args);
 
 /* Sums up the counts of chunks; writes the results of masks; turns offsets into counts. */
-int topk_compact_launch_scan(const struct compact_grid *grid, const struct compact_args *args);
-int topk_compact_launch_scatter(const struct compact_grid *grid, const struct compact_args *args);
-int topk_compact_launch_count(const struct compact_grid *grid, const struct compact_args *args);
+int topk_cuda_compact_launch_scan(const struct launch_grid *grid, const struct compact_args *args);
+int topk_cuda_compact_launch_scatter(const struct launch_grid *grid, const struct compact_args *args);
+int topk_cuda_compact_launch_count(const struct launch_grid *grid, const struct compact_args *args);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #ifndef TOPK_SRC_CUDA_SORT_KERNELS_H
 #define TOPK_SRC_CUDA_SORT_KERNELS_H
 
+#include "../grid.h"
 #include "../rows.h"
 #include "sizes.h"
 
@@ -34,12 +35,6 @@ struct sort_args {
     uint64_t *next_states; /* that of the next pass, to be zeroed by this one; NULL after the last */
 };
 
-struct sort_grid {
-    uint32_t blocks, rows, threads;
-    bool dependent; /* on the launch before, which is one of these */
-    topk_stream stream;
-};
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -48,15 +43,15 @@ extern "C" {
 struct sort_kernels {
     int (*prepare)(void);
     /* Everything, one block for a row. */
-    int (*row)(const struct sort_grid *grid, const struct sort_args *args);
+    int (*row)(const struct launch_grid *grid, const struct sort_args *args);
     /* Counts all digits; one pass of the sort; the k-th of sorted rows. */
-    int (*count)(const struct sort_grid *grid, const struct sort_args *args);
-    int (*pass)(const struct sort_grid *grid, const struct sort_args *args);
-    int (*kth)(const struct sort_grid *grid, const struct sort_args *args);
+    int (*count)(const struct launch_grid *grid, const struct sort_args *args);
+    int (*pass)(const struct launch_grid *grid, const struct sort_args *args);
+    int (*kth)(const struct launch_grid *grid, const struct sort_args *args);
 };
 
-extern const struct sort_kernels topk_sort_kernels_8, topk_sort_kernels_16, topk_sort_kernels_32,
-    topk_sort_kernels_64;
+extern const struct sort_kernels topk_cuda_sort_kernels_8, topk_cuda_sort_kernels_16,
+    topk_cuda_sort_kernels_32, topk_cuda_sort_kernels_64;
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #include "sort.h"
 
 #include "../leaf.h"
+#include "../methods.h"
 #include "kernels.h"
 
 /* How lists are sorted: whole rows, or what was found of each. Follows from the plan and the device alone. */
@@ -27,30 +28,9 @@ struct buffers {
     size_t zeroed_bytes;
 };
 
-static const struct sort_kernels *kernels_of(const struct plan *plan) {
-    switch (plan->element_bytes) {
-    case 1:
-        return &topk_sort_kernels_8;
-    case 2:
-        return &topk_sort_kernels_16;
-    case 4:
-        return &topk_sort_kernels_32;
-    default:
-        return &topk_sort_kernels_64;
-    }
-}
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static int64_t greatest(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int64_t divide_up(int64_t a, int64_t b) {
-    return a / b + (a % b != 0);
-}
+static const struct sort_kernels *const kernels[WIDTHS] = {
+    &topk_cuda_sort_kernels_8, &topk_cuda_sort_kernels_16, &topk_cuda_sort_kernels_32,
+    &topk_cuda_sort_kernels_64};
 
 static int64_t row_max(const struct plan *plan) {
     return (plan->element_bytes == 8 ? SORT_ROW_THREADS_64 : SORT_ROW_THREADS) * SORT_ROW_ITEMS;
@@ -127,13 +107,13 @@ static struct strategy strategy_of(const struct plan *plan, const struct found *
     return s;
 }
 
-size_t topk_sort_workspace_bytes(const topk_context *context, const struct plan *plan) {
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(plan, NULL);
     (void)context;
     return bytes_of(plan, &s);
 }
 
-struct found topk_sort_found_take(struct arena *arena, const struct plan *plan, bool wide) {
+struct found topk_cuda_sort_found_take(struct arena *arena, const struct plan *plan, bool wide) {
     struct found found = {.wide = wide};
     const struct strategy s = strategy_of(plan, &found);
     struct arena scratch = arena_over(NULL);
@@ -181,36 +161,36 @@ static int sort_rows(const struct call *call, const struct strategy *s, const st
     const int64_t rows = plan->problem.rows, threads_needed = divide_up(s->length, SORT_ROW_ITEMS);
     const int64_t threads = greatest(divide_up(threads_needed, 32) * 32, 32);
     const int64_t resident = device_of(call->context)->sms * greatest(SORT_ROW_THREADS_PER_SM / threads, 1);
-    struct sort_grid grid = {.blocks = (uint32_t)least(rows, resident),
-                             .rows = 1,
-                             .threads = (uint32_t)threads,
-                             .stream = call->stream};
+    struct launch_grid grid = {.blocks = (uint32_t)least(rows, resident),
+                               .rows = 1,
+                               .threads = (uint32_t)threads,
+                               .stream = call->stream};
     struct sort_args args = args_of(call, s, counts);
     args.group_rows = rows;
     args.from = *source;
-    return kernels_of(plan)->row(&grid, &args);
+    return kernels[width_of(plan)]->row(&grid, &args);
 }
 
 /* Sorts rows [args->first_row, args->first_row + args->group_rows), whose lists are args->from. */
 static int sort_group(const struct call *call, const struct strategy *s, const struct buffers *b,
                       struct sort_args *args) {
-    const struct sort_kernels *kernels = kernels_of(call->plan);
+    const struct sort_kernels *launch = kernels[width_of(call->plan)];
     const int64_t resident = (int64_t)device_of(call->context)->sms * SORT_BLOCKS_PER_SM;
     const int64_t rows_at_once = least(args->group_rows, least(resident, SORT_GRID_ROWS));
-    const struct sort_grid counting = {.blocks =
-                                           (uint32_t)least(s->tiles, greatest(resident / rows_at_once, 1)),
-                                       .rows = (uint32_t)rows_at_once,
-                                       .threads = SORT_THREADS,
-                                       .stream = call->stream};
+    const struct launch_grid counting = {.blocks =
+                                             (uint32_t)least(s->tiles, greatest(resident / rows_at_once, 1)),
+                                         .rows = (uint32_t)rows_at_once,
+                                         .threads = SORT_THREADS,
+                                         .stream = call->stream};
     const bool dependent = device_of(call->context)->dependent_launch;
-    const struct sort_grid moving = {.blocks = (uint32_t)least(args->group_rows * s->tiles, resident),
-                                     .rows = 1,
-                                     .threads = SORT_THREADS,
-                                     .dependent = dependent,
-                                     .stream = call->stream};
+    const struct launch_grid moving = {.blocks = (uint32_t)least(args->group_rows * s->tiles, resident),
+                                       .rows = 1,
+                                       .threads = SORT_THREADS,
+                                       .dependent = dependent,
+                                       .stream = call->stream};
     args->counts = b->counts;
     int error = topk_device_zero(call->stream, b->zeroed, b->zeroed_bytes);
-    error = error != 0 ? error : kernels->count(&counting, args);
+    error = error != 0 ? error : launch->count(&counting, args);
     for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
         args->pass = pass;
         args->has_successor = pass + 1 < s->passes || s->is_kth;
@@ -218,17 +198,17 @@ static int sort_group(const struct call *call, const struct strategy *s, const s
         args->states = b->states[pass % 2];
         args->next_states = pass + 1 < s->passes ? b->states[1 - pass % 2] : NULL;
         args->to = pass + 1 < s->passes || s->is_kth ? b->lists[pass % 2] : (struct sort_lists){.pitch = 0};
-        error = kernels->pass(&moving, args);
+        error = launch->pass(&moving, args);
         args->from = args->to;
     }
     if (error == 0 && s->is_kth) {
-        const struct sort_grid one_each = {.blocks =
-                                               (uint32_t)least(divide_up(args->group_rows, 32), resident),
-                                           .rows = 1,
-                                           .threads = 32,
-                                           .dependent = dependent,
-                                           .stream = call->stream};
-        error = kernels->kth(&one_each, args);
+        const struct launch_grid one_each = {.blocks =
+                                                 (uint32_t)least(divide_up(args->group_rows, 32), resident),
+                                             .rows = 1,
+                                             .threads = 32,
+                                             .dependent = dependent,
+                                             .stream = call->stream};
+        error = launch->kth(&one_each, args);
     }
     return error;
 }
@@ -257,37 +237,32 @@ static int sort_lists(const struct call *call, const struct strategy *s, struct 
     return error;
 }
 
-static int enqueue(const struct call *call) {
+static int run(const struct call *call) {
     const struct strategy s = strategy_of(call->plan, NULL);
     const struct sort_lists rows = {.elements = NULL};
     struct arena arena = arena_over(call->workspace);
     return sort_lists(call, &s, &arena, &rows, NULL);
 }
 
-topk_status topk_sort_run(const struct call *call) {
-    return topk_cuda_run(call, enqueue);
-}
-
-int topk_sort_found(const struct call *call, const struct found *found) {
+int topk_cuda_sort_found(const struct call *call, const struct found *found) {
     const struct strategy s = strategy_of(call->plan, found);
     const struct sort_lists lists = {found->elements, found->positions, call->plan->problem.k_max};
     struct arena scratch = arena_over(found->scratch);
     return sort_lists(call, &s, &scratch, &lists, found->counts);
 }
 
-int topk_sort_prepare(void) {
-    const struct sort_kernels *const widths[] = {&topk_sort_kernels_8, &topk_sort_kernels_16,
-                                                 &topk_sort_kernels_32, &topk_sort_kernels_64};
+static int prepare(const topk_context *context) {
     int error = 0;
-    for (size_t i = 0; i < sizeof widths / sizeof widths[0] && error == 0; i++) {
-        error = widths[i]->prepare();
+    for (int width = 0; width < WIDTHS && error == 0; width++) {
+        error = kernels[width]->prepare();
     }
+    (void)context;
     return error;
 }
 
 /* ---- Choice ---- */
 
-const char *topk_sort_refuse(const topk_context *context, const struct plan *plan) {
+static const char *refuse(const topk_context *context, const struct plan *plan) {
     (void)context;
     (void)plan;
     return NULL;
@@ -297,7 +272,7 @@ const char *topk_sort_refuse(const topk_context *context, const struct plan *pla
  * besides; elements that blocks of one row each rank in a microsecond, and what their launch takes. */
 static const double BYTES_PER_US = 4e6, PASS_US = 13, RANKED_PER_US = 110e3, LAUNCH_US = 3;
 
-double topk_sort_cost_us(const topk_context *context, const struct plan *plan) {
+static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(plan, NULL);
     const double rows = (double)plan->problem.rows, elements = rows * (double)s.length;
     const double entry = (double)plan->element_bytes + (s.is_kth ? 0 : s.wide ? 8 : 4);
@@ -309,3 +284,11 @@ double topk_sort_cost_us(const topk_context *context, const struct plan *plan) {
     return groups * launches * PASS_US +
            elements * ((double)plan->element_bytes + 2 * s.passes * entry) / BYTES_PER_US;
 }
+
+const struct method topk_cuda_sort = {.name = "sort",
+                                      .operations = SELECTS,
+                                      .refuse = refuse,
+                                      .cost_us = cost_us,
+                                      .workspace_bytes = workspace_bytes,
+                                      .prepare = prepare,
+                                      .run = run};

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sorting whole rows by a radix sort: the baseline of the GPU methods, and what serves when nothing else can.
- * Also the end of other methods' calls: results too many for one block are put in order here. */
+ * The end of other methods' calls: results too many for one block are put in order by the kernels of sort. */
 #ifndef TOPK_SRC_CUDA_SORT_SORT_H
 #define TOPK_SRC_CUDA_SORT_SORT_H
 
 #include "../../method.h"
 #include "../../workspace.h"
-
-const char *topk_sort_refuse(const topk_context *context, const struct plan *plan);
-double topk_sort_cost_us(const topk_context *context, const struct plan *plan);
-size_t topk_sort_workspace_bytes(const topk_context *context, const struct plan *plan);
-topk_status topk_sort_run(const struct call *call);
-
-/* Loads the kernels on the current device; 0 or a cudaError_t. */
-int topk_sort_prepare(void);
 
 /* What a method has found: of each row, min(k, length) elements, but no more than counts[row], in the order
  * of their positions. */
@@ -26,10 +17,10 @@ struct found {
 };
 
 /* Takes the buffers from the arena. */
-struct found topk_sort_found_take(struct arena *arena, const struct plan *plan, bool wide);
+struct found topk_cuda_sort_found_take(struct arena *arena, const struct plan *plan, bool wide);
 
 /* Sorts what was found, best first and stably, and writes the call's outputs, padding included. 0 or a
  * cudaError_t. */
-int topk_sort_found(const struct call *call, const struct found *found);
+int topk_cuda_sort_found(const struct call *call, const struct found *found);
 
 #endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Contexts of the CPU backend. */
+#include "backend.h"
+
+#include "../context.h"
+#include "../status.h"
+#include "kernels/kernels.h"
+#include "methods.h"
+#include "team.h"
+
+static topk_status status(void) {
+    return TOPK_OK;
+}
+
+static topk_status open_context(const topk_context_options *options, topk_context *context) {
+    if (options->device != 0) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, the CPU is device 0",
+                         options->device);
+    }
+    context->threads = options->threads != 0 ? options->threads : topk_team_default_threads(THREADS_MAX);
+    return topk_kernels_choose(context);
+}
+
+static void close_context(topk_context *context) {
+    (void)context; /* it holds nothing */
+}
+
+/* Errors of this backend are statuses. */
+static topk_status run(const struct method *method, const struct call *call) {
+    return (topk_status)method->run(call);
+}
+
+static const struct method *const methods[] = {TOPK_CPU_METHODS(METHOD_ADDRESS)};
+
+const struct backend topk_cpu_backend = {
+    .name = "cpu",
+    .kind = TOPK_BACKEND_CPU,
+    .has_accumulators = true,
+    .methods = methods,
+    .method_count = sizeof methods / sizeof methods[0],
+    .status = status,
+    .open = open_context,
+    .close = close_context,
+    .run = run,
+};

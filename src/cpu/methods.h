@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The methods of the CPU, in the order in which topk_explain lists them; the last one serves what no other
+ * does. */
+#ifndef TOPK_SRC_CPU_METHODS_H
+#define TOPK_SRC_CPU_METHODS_H
+
+#include "../method.h"
+
+#define TOPK_CPU_METHODS(ROW)                                                                                \
+    ROW(topk_cpu_rows)                                                                                       \
+    ROW(topk_cpu_bracket)                                                                                    \
+    ROW(topk_cpu_compact)                                                                                    \
+    ROW(topk_cpu_reference)
+
+TOPK_CPU_METHODS(METHOD_DECLARATION)
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A file that includes this one is compiled once for each width of elements. Each compilation defines one
+ * constant table of functions that prepare and launch its kernels. CMake gives KEY_BITS and the table's name,
+ * INSTANCE: that of air/kernels.cu for 32 bits is topk_cuda_air_kernels_32. The host picks the table: leaf.h,
+ * width_of(). */
+#ifndef TOPK_SRC_CUDA_INSTANCE_CUH
+#define TOPK_SRC_CUDA_INSTANCE_CUH
+
+#include "grid.h"
+#include "launch.cuh"
+
+template <int BITS> struct element_of_bits;
+template <> struct element_of_bits<8> { typedef uint8_t type; };
+template <> struct element_of_bits<16> { typedef uint16_t type; };
+template <> struct element_of_bits<32> { typedef uint32_t type; };
+template <> struct element_of_bits<64> { typedef uint64_t type; };
+
+/* The bits of an element. */
+typedef element_of_bits<KEY_BITS>::type element_t;
+
+/* Launches a kernel whose one argument is *args. 0 or a cudaError_t. */
+template <typename Args>
+static int launch(const char *name, const struct launch_grid *grid, uint32_t shared_bytes,
+                  void (*kernel)(Args), const Args *args) {
+    struct simt_launch_shape shape = {};
+    shape.name = name;
+    shape.blocks = grid->blocks;
+    shape.rows = grid->rows;
+    shape.threads = grid->threads;
+    shape.shared_bytes = shared_bytes;
+    shape.dependent = grid->dependent;
+    shape.stream = grid->stream;
+    return simt_launch(shape, kernel, *args);
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The methods of the CUDA backend, in the order in which topk_explain lists them; the last one serves
+ * whatever select and kth there are. */
+#ifndef TOPK_SRC_CUDA_METHODS_H
+#define TOPK_SRC_CUDA_METHODS_H
+
+#include "../method.h"
+
+#define TOPK_CUDA_METHODS(ROW)                                                                               \
+    ROW(topk_cuda_air)                                                                                       \
+    ROW(topk_cuda_compact)                                                                                   \
+    ROW(topk_cuda_sort)
+
+TOPK_CUDA_METHODS(METHOD_DECLARATION)
+
+#endif
