@@ -1,37 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether a result is right, told by an oracle that shares nothing with the library: it orders keys of
- * its own making with std::nth_element. A set of k distinct elements is the right one if and only if
- * each of them ranks above the k-th key, or equals it and lies early enough; that is all the oracle has
- * to know of a row. */
+ * Whether a result is right, found out by code that shares nothing with the library, on the host and on a GPU
+ * alike (passes.hpp). The results name a threshold, the worst key among them; the input is then counted. The
+ * results of a row are right if and only if there are k of them, no element comes twice, each is what its
+ * index says, they hold as many elements above the threshold as the row does, and the row has at least k at
+ * or above it. With ties by lowest index, also: the row has no more elements equal to the threshold up to the
+ * last tie taken than were taken. Values without indices must have the hashes of the row's elements above the
+ * threshold. With a predicate all this is about the elements that match, and no result may be another.
+ *
+ * where: all matches are counted once more, and each result is looked at. The i-th must be the i-th match;
+ * where no order is promised, there must be as many distinct matches as there are. Likewise each count, and
+ * each bit of a mask. */
 #ifndef BENCH_CHECK_H
 #define BENCH_CHECK_H
 
 #include "points/outputs.h"
 #include "points/point.h"
 
-#include <stddef.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct bench_oracle bench_oracle;
+/* How to tell whether an element matches. By its position: the values then say nothing about it, and the best
+ * of all elements are not the best of the matches. */
+typedef enum bench_rule { BENCH_ABOVE_BOUND, BENCH_UP_TO_BOUND, BENCH_BY_POSITION } bench_rule;
 
-/* The truth about a point and its input. NULL: out of memory. */
-bench_oracle *bench_oracle_make(const bench_point *point, const void *input);
-void bench_oracle_free(bench_oracle *oracle);
+/* What is known of a point with a predicate before it is run. */
+typedef struct bench_truth {
+    bench_rule rule;
+    topk_bound bound; /* of the type that suits the elements */
+    uint64_t key;     /* of the bound as an element */
+    bool all_above;   /* integers, for which -infinity is the bound: the key says nothing */
+    int keep_percent; /* by position: of all positions, picked at random */
+    int64_t matches;
+} bench_truth;
 
-/* Whether an oracle made for one point tells the truth about another of the same input as well. */
-bool bench_oracle_serves(const bench_oracle *oracle, const bench_point *point);
+/* Chooses the bound of a point from a sample of its input, and counts the matches. False: out of memory. */
+bool bench_truth_find(bench_truth *truth, const bench_point *point, const void *input);
 
-/* where: the elements sought are those above this bound, and so many are. */
-double bench_oracle_bound(const bench_oracle *oracle);
-int64_t bench_oracle_matches(const bench_oracle *oracle);
-
-/* True if the outputs are right; else `reason` gets a sentence. Of outputs that are NULL nothing is
- * asked: a rival that gives values alone is checked by its values. */
-bool bench_check(const bench_oracle *oracle, const bench_point *point, const void *input,
+/* True if the outputs are right; else `reason` gets a sentence. An output that is NULL is not looked at.
+ * `mask` is NULL, or the mask that the call read. */
+bool bench_check(const bench_truth *truth, const bench_point *point, const void *input, const void *mask,
                  const bench_outputs *outputs, char *reason, size_t reason_bytes);
 
 #ifdef __cplusplus

@@ -1,40 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elements as unsigned keys, larger is better; and as numbers. Written from CONTRACT.md section 1.
- * What is constexpr can be called by code for a GPU too. */
+ * Elements as unsigned keys, larger is better; and as numbers. Written from CONTRACT.md section 1. A GPU's
+ * code calls what is constexpr too. */
 #ifndef BENCH_KEYS_HPP
 #define BENCH_KEYS_HPP
 
-#include "topk.h"
+#include "check/check.h"
+#include "data/random.h"
 
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 namespace bench {
+
+/* Calls f with an unsigned number of the width of the type. */
+template <typename F> auto with_width(topk_type type, F f) {
+    switch (topk_type_size(type)) {
+    case 1:
+        return f(std::uint8_t());
+    case 2:
+        return f(std::uint16_t());
+    case 4:
+        return f(std::uint32_t());
+    default:
+        return f(std::uint64_t());
+    }
+}
 
 constexpr bool is_float(topk_type type) {
     return type >= TOPK_F16 && type <= TOPK_F8_E5M2;
 }
+constexpr bool is_signed(topk_type type) {
+    return type >= TOPK_I8 && type <= TOPK_I64;
+}
 
 /* Bits of the significand that are stored. */
 constexpr int significand_bits(topk_type type) {
-    switch (type) {
-    case TOPK_F16:
-        return 10;
-    case TOPK_BF16:
-        return 7;
-    case TOPK_F32:
-        return 23;
-    case TOPK_F64:
-        return 52;
-    case TOPK_F8_E4M3:
-        return 3;
-    case TOPK_F8_E5M2:
-        return 2;
-    default:
-        return 0;
-    }
+    constexpr signed char bits[] = {0, 10, 7, 23, 52, 3, 2};
+    return is_float(type) ? bits[type] : 0;
 }
 
 /* W is the unsigned type as wide as an element. */
@@ -51,61 +56,125 @@ template <typename W> constexpr W infinity_bits(topk_type type) {
     return static_cast<W>(exponent_and_significand >> significand_bits(type) << significand_bits(type));
 }
 
-/* NaN ranks above infinity, as the default policy has it. */
-template <typename W> constexpr W key_of(topk_type type, topk_direction direction, W bits) {
-    W key = bits;
+template <typename W> constexpr bool is_nan(topk_type type, W bits) {
+    return is_float(type) && static_cast<W>(bits & ~sign_bit<W>()) > infinity_bits<W>(type);
+}
+
+/* Of elements but for NaN, in ascending order. */
+template <typename W> constexpr W ascending_key(topk_type type, W bits) {
+    const W sign = sign_bit<W>();
     if (is_float(type)) {
-        const W magnitude = static_cast<W>(bits & ~sign_bit<W>());
-        if (magnitude > infinity_bits<W>(type)) {
-            key = static_cast<W>(~W(0));
-        } else if (magnitude == 0) {
-            key = sign_bit<W>();
-        } else {
-            key = static_cast<W>(bits & sign_bit<W>() ? ~bits : bits | sign_bit<W>());
-        }
-    } else if (type >= TOPK_I8 && type <= TOPK_I64) {
-        key = static_cast<W>(bits ^ sign_bit<W>());
+        const bool zero = static_cast<W>(bits & ~sign) == 0;
+        return static_cast<W>(zero ? sign : bits & sign ? ~bits : bits | sign);
     }
-    return direction == TOPK_SMALLEST ? static_cast<W>(~key) : key;
+    return static_cast<W>(is_signed(type) ? bits ^ sign : bits);
+}
+
+/* An element that has the key; of both zeros +0. */
+template <typename W> constexpr W bits_of_key(topk_type type, W key) {
+    const W sign = sign_bit<W>();
+    return static_cast<W>(!is_float(type) ? (is_signed(type) ? key ^ sign : key)
+                          : key & sign    ? key ^ sign
+                                          : ~key);
+}
+
+template <typename W> constexpr W key_of(const bench_point &point, W bits) {
+    const bool largest = point.direction == TOPK_LARGEST;
+    if (is_nan(point.type, bits)) {
+        return static_cast<W>(largest && point.nan == TOPK_NAN_AS_LARGEST ? ~W(0) : W(0));
+    }
+    const W key = ascending_key(point.type, bits);
+    return static_cast<W>(largest ? key : ~key);
 }
 
 /* What fills the slots beyond the end of a row. */
-template <typename W> constexpr W padding_bits(topk_type type, topk_direction direction) {
-    const bool largest = direction == TOPK_LARGEST;
-    if (is_float(type)) {
-        return static_cast<W>(infinity_bits<W>(type) | (largest ? sign_bit<W>() : W(0)));
+template <typename W> constexpr W padding_bits(const bench_point &point) {
+    const bool largest = point.direction == TOPK_LARGEST;
+    if (is_float(point.type)) {
+        return static_cast<W>(infinity_bits<W>(point.type) | (largest ? sign_bit<W>() : W(0)));
     }
-    if (type >= TOPK_I8 && type <= TOPK_I64) {
-        return static_cast<W>(largest ? sign_bit<W>() : ~sign_bit<W>());
+    return bits_of_key<W>(point.type, static_cast<W>(largest ? W(0) : ~W(0)));
+}
+
+/* Whether an element matches; it lies at e, counted through all rows. */
+template <typename W>
+constexpr bool matches(const bench_truth &truth, topk_type type, W bits, std::int64_t e) {
+    constexpr std::uint64_t seed = 0x706C616365; /* that no data has */
+    if (truth.rule == BENCH_BY_POSITION) {
+        return bench_random(seed, e) % 100 < static_cast<std::uint64_t>(truth.keep_percent);
     }
-    return static_cast<W>(largest ? W(0) : ~W(0));
+    const bool above = truth.all_above || ascending_key(type, bits) > truth.key;
+    return !is_nan(type, bits) && above == (truth.rule == BENCH_ABOVE_BOUND);
+}
+
+/* What a mask says of element e. */
+constexpr bool masked(const unsigned char *mask, bool in_bits, std::int64_t e) {
+    return in_bits ? (mask[e / 8] >> (e % 8) & 1) != 0 : mask[e] != 0;
 }
 
 /* The number that an element is; long double holds them all. */
 template <typename W> long double number_of(topk_type type, W bits) {
-    if (type == TOPK_F64) {
-        double number;
-        const std::uint64_t wide = bits;
-        std::memcpy(&number, &wide, sizeof number);
-        return static_cast<long double>(number);
-    }
-    if (is_float(type)) {
-        const int stored = significand_bits(type);
-        const W magnitude = static_cast<W>(bits & ~sign_bit<W>());
-        const int exponent = static_cast<int>(magnitude >> stored);
-        const int bias = (1 << (8 * static_cast<int>(sizeof(W)) - 2 - stored)) - 1;
-        const W fraction = static_cast<W>(magnitude & ((W(1) << stored) - 1));
-        const long double significand =
-            static_cast<long double>(exponent ? fraction + (W(1) << stored) : fraction);
-        const long double number = std::ldexp(significand, (exponent ? exponent : 1) - bias - stored);
-        return bits & sign_bit<W>() ? -number : number;
-    }
-    if (type >= TOPK_I8 && type <= TOPK_I64) {
+    const bool negative = (bits & sign_bit<W>()) != 0;
+    if (!is_float(type)) {
         const long double modulus = std::ldexp(1.0L, 8 * static_cast<int>(sizeof(W)));
-        const long double number = static_cast<long double>(bits);
-        return bits & sign_bit<W>() ? number - modulus : number;
+        return static_cast<long double>(bits) - (negative && is_signed(type) ? modulus : 0.0L);
     }
-    return static_cast<long double>(bits);
+    const W magnitude = static_cast<W>(bits & ~sign_bit<W>());
+    if (magnitude == infinity_bits<W>(type) && type != TOPK_F8_E4M3) {
+        return negative ? -std::numeric_limits<long double>::infinity()
+                        : std::numeric_limits<long double>::infinity();
+    }
+    const int stored = significand_bits(type);
+    const int exponent = static_cast<int>(magnitude >> stored);
+    const int bias = (1 << (8 * static_cast<int>(sizeof(W)) - 2 - stored)) - 1;
+    const W fraction = static_cast<W>(magnitude & ((W(1) << stored) - 1));
+    const long double significand =
+        static_cast<long double>(exponent ? fraction + (W(1) << stored) : fraction);
+    const long double number = std::ldexp(significand, (exponent ? exponent : 1) - bias - stored);
+    return negative ? -number : number;
+}
+
+/* The truth about a point, but for its bound and matches. */
+inline bench_truth truth_of(const bench_point &point) {
+    bench_truth truth = {};
+    const bool by_position = point.operation == TOPK_OPERATION_SELECT_WHERE && bench_has_mask(&point);
+    truth.rule = by_position                        ? BENCH_BY_POSITION
+                 : point.predicate == BENCH_AT_MOST ? BENCH_UP_TO_BOUND
+                                                    : BENCH_ABOVE_BOUND;
+    truth.keep_percent = point.keep_percent;
+    return truth;
+}
+
+/* How many percent of the elements the bound is to have above it. */
+inline int percent_above(const bench_truth &truth) {
+    return truth.rule == BENCH_BY_POSITION   ? 100
+           : truth.rule == BENCH_UP_TO_BOUND ? 100 - truth.keep_percent
+                                             : truth.keep_percent;
+}
+
+/* Makes the element that has this ascending key the bound. */
+template <typename W> void set_bound(bench_truth &truth, topk_type type, W key) {
+    const long double number = number_of(type, bits_of_key(type, key));
+    truth.key = key;
+    truth.all_above = false;
+    if (is_float(type)) {
+        truth.bound.type = TOPK_BOUND_F64;
+        truth.bound.value.f64 = static_cast<double>(number);
+    } else if (is_signed(type)) {
+        truth.bound.type = TOPK_BOUND_I64;
+        truth.bound.value.i64 = static_cast<std::int64_t>(number);
+    } else {
+        truth.bound.type = TOPK_BOUND_U64;
+        truth.bound.value.u64 = static_cast<std::uint64_t>(number);
+    }
+}
+
+/* Makes -infinity the bound. */
+template <typename W> void set_no_bound(bench_truth &truth, topk_type type) {
+    truth.bound.type = TOPK_BOUND_F64;
+    truth.bound.value.f64 = -std::numeric_limits<double>::infinity();
+    truth.all_above = !is_float(type) || type == TOPK_F8_E4M3;
+    truth.key = truth.all_above ? 0 : static_cast<W>(~(infinity_bits<W>(type) | sign_bit<W>()));
 }
 
 } // namespace bench

@@ -24,9 +24,7 @@ bool bench_gpu_outputs_make(bench_gpu_outputs *outputs, const bench_point *point
     const size_t element = topk_type_size(point->type);
     bench_outputs *view = &outputs->view;
     memset(view, 0, sizeof *view);
-    outputs->pitch = pitch;
-    outputs->any_order = outputs->count_alone = false;
-    outputs->host_count = NULL;
+    view->pitch = pitch;
     if (point->operation == TOPK_OPERATION_WHERE) {
         return make_where(outputs, point, pitch);
     }
@@ -99,7 +97,7 @@ static bool copy_all(const bench_outputs *to, const bench_outputs *from, size_t 
            copy(to->offsets, from->offsets, (rows + 1) * sizeof(int64_t), kind);
 }
 
-bool bench_gpu_outputs_tamper(const bench_gpu_outputs *outputs, const bench_point *point,
+bool bench_gpu_outputs_tamper(bench_gpu_outputs *outputs, const bench_point *point,
                               void (*tamper)(const bench_point *point, bench_outputs *outputs),
                               cudaStream_t stream) {
     bench_outputs mirror;
@@ -109,6 +107,8 @@ bool bench_gpu_outputs_tamper(const bench_gpu_outputs *outputs, const bench_poin
               copy_all(&mirror, &outputs->view, rows, cudaMemcpyDeviceToHost);
     if (ok) {
         tamper(point, &mirror);
+        outputs->view.any_order = mirror.any_order;
+        outputs->view.count_alone = mirror.count_alone;
         ok = copy_all(&outputs->view, &mirror, rows, cudaMemcpyHostToDevice) &&
              bench_device_ok(cudaDeviceSynchronize(), "outputs");
     }

@@ -14,12 +14,7 @@ extern "C" {
 /* Begin with a zeroed struct. */
 typedef struct bench_gpu_outputs {
     bench_outputs view; /* as bench_outputs_make() makes it, but all of it on the device */
-    int64_t pitch;      /* select: slots from one row of results to the next; k, but for some rivals */
     bench_buffer values, indices, better, equal, offsets; /* kth and mask lie in values, counts in offsets */
-    /* where, of some rivals: */
-    bool any_order;            /* the results are promised in no order */
-    bool count_alone;          /* of the offsets only the last is given */
-    const int64_t *host_count; /* NULL, or where on the host it is given */
 } bench_gpu_outputs;
 
 /* Makes room for the results; of where there are `pitch` matches. False: out of memory or a device error. */
@@ -32,7 +27,7 @@ bool bench_gpu_outputs_poison(const bench_gpu_outputs *outputs, cudaStream_t str
 bool bench_gpu_outputs_intact(const bench_gpu_outputs *outputs, cudaStream_t stream);
 
 /* Lets a function for outputs on the host change them: a test of the checks. The pitch must be k. */
-bool bench_gpu_outputs_tamper(const bench_gpu_outputs *outputs, const bench_point *point,
+bool bench_gpu_outputs_tamper(bench_gpu_outputs *outputs, const bench_point *point,
                               void (*tamper)(const bench_point *point, bench_outputs *outputs),
                               cudaStream_t stream);
 

@@ -52,15 +52,15 @@ bool make_select(bench_gpu_rival *rival) {
                           rival->stream);
 }
 
-bool make_where(bench_gpu_rival *rival, const bench_gpu_truth *truth, std::size_t cold_bytes) {
+bool make_where(bench_gpu_rival *rival, const bench_truth *truth, std::size_t cold_bytes) {
     const bench_gpu_rival_kind *kind = rival->kind;
     if (!bench_gpu_outputs_make(&rival->outputs, rival->point, truth->matches)) {
         return false;
     }
     rival->bound = static_cast<float>(truth->bound.value.f64); /* an element, or infinite: exact */
-    rival->outputs.any_order = kind->any_order;
-    rival->outputs.count_alone = true;
-    rival->outputs.host_count = kind->waits ? &rival->count : nullptr;
+    rival->outputs.view.any_order = kind->any_order;
+    rival->outputs.view.count_alone = true;
+    rival->outputs.view.host_count = kind->waits ? &rival->count : nullptr;
     return !kind->flags ||
            bench_gpu_mask_make(&rival->flags, rival->point, BENCH_BYTE_MASK,
                                bench_gpu_data_copy(rival->data, 0), truth, cold_bytes, rival->stream);
@@ -78,7 +78,7 @@ bool bench_gpu_rival_can(int i, const bench_point *point) {
 }
 
 bool bench_gpu_rival_make(bench_gpu_rival *rival, int i, const bench_point *point, const bench_gpu_data *data,
-                          const bench_gpu_truth *truth, std::size_t cold_bytes, cudaStream_t stream) {
+                          const bench_truth *truth, std::size_t cold_bytes, cudaStream_t stream) {
     std::memset(rival, 0, sizeof *rival);
     rival->kind = kind_at(i);
     rival->point = point;

@@ -41,7 +41,7 @@ bool bench_gpu_rival_can(int i, const bench_point *point);
 /* All that is not timed: memory, positions, flags; these with copies until they fill cold_bytes. False: out
  * of memory or a device error. Free it in any case. */
 bool bench_gpu_rival_make(bench_gpu_rival *rival, int i, const bench_point *point, const bench_gpu_data *data,
-                          const bench_gpu_truth *truth, size_t cold_bytes, cudaStream_t stream);
+                          const bench_truth *truth, size_t cold_bytes, cudaStream_t stream);
 void bench_gpu_rival_free(bench_gpu_rival *rival);
 
 /* Whether each of its runs waits for the device. */

@@ -64,8 +64,8 @@ static bool time_work(const bench_gpu_session *session, bench_work work, bench_g
 }
 
 /* Runs the work once and checks its results; if they are right, times it, and looks at the last ones too. */
-static void check_and_time(const bench_gpu_session *session, bench_work work,
-                           const bench_gpu_outputs *outputs, bench_gpu_result *result) {
+static void check_and_time(const bench_gpu_session *session, bench_work work, bench_gpu_outputs *outputs,
+                           bench_gpu_result *result) {
     struct bench_gpu_state *state = session->state;
     const cudaStream_t stream = state->timer.stream;
     bench_spoil *spoil = session->spoil;
@@ -102,22 +102,14 @@ static bool enqueue_call(void *state, int64_t turn) {
     return bench_call_run(&self->call, self->input != NULL ? bench_gpu_data_copy(self->input, turn) : NULL);
 }
 
-/* The predicate of a point, with a bound of the elements' own type. */
-static void describe_predicate(library_work *self, const bench_point *point, const bench_gpu_truth *truth) {
-    static const topk_predicate_kind kinds[] = {TOPK_GT, TOPK_LE, TOPK_BYTE_MASK, TOPK_BIT_MASK};
-    self->call.predicate.kind = kinds[point->predicate];
-    self->call.predicate.low = truth->bound;
-}
-
 /* Whether the library takes the problem, and the device holds its workspace. */
 static bool describe_call(bench_gpu_session *session, library_work *self, bench_gpu_result *result) {
     struct bench_gpu_state *state = session->state;
     self->mask = state->checker.mask != NULL ? &state->mask : NULL;
     self->input = self->mask == NULL || bench_has_k(result->point) ? &state->data : NULL;
-    const topk_status status =
-        bench_call_make(&self->call, session->context, result->point, 0, &state->outputs.view);
+    const topk_status status = bench_call_make(&self->call, session->context, result->point,
+                                               &state->checker.truth, &state->outputs.view);
     self->call.stream = state->timer.stream;
-    describe_predicate(self, result->point, &state->checker.truth);
     result->workspace_bytes = self->call.workspace_bytes;
     if (status != TOPK_OK) {
         const bool cannot = status == TOPK_ERROR_METHOD_CANNOT || status == TOPK_ERROR_UNSUPPORTED;

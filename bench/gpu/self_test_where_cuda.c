@@ -153,7 +153,7 @@ bool bench_gpu_self_test_where(bench_gpu_session *session) {
         const bool made = make(&self, state, trials[i].wanted);
         if (made) {
             trials[i].change(&self);
-            self.outputs.any_order = self.outputs.count_alone = trials[i].any_order;
+            self.outputs.view.any_order = self.outputs.view.count_alone = trials[i].any_order;
         }
         const bool right =
             made && put(&self) &&

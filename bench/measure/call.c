@@ -8,6 +8,7 @@ static topk_problem describe(const bench_point *point) {
     problem.direction = point->direction;
     problem.ties = point->ties;
     problem.order = point->order;
+    problem.nan = point->nan;
     problem.rows = point->rows;
     problem.length_max = point->n;
     problem.k_max = point->k;
@@ -15,13 +16,14 @@ static topk_problem describe(const bench_point *point) {
     return problem;
 }
 
-topk_status bench_call_make(bench_call *call, topk_context *context, const bench_point *point, double bound,
-                            bench_outputs *outputs) {
+topk_status bench_call_make(bench_call *call, topk_context *context, const bench_point *point,
+                            const bench_truth *truth, bench_outputs *outputs) {
+    static const topk_predicate_kind kinds[] = {TOPK_GT, TOPK_LE, TOPK_BYTE_MASK, TOPK_BIT_MASK};
     const topk_predicate none = TOPK_PREDICATE_INIT;
     *call = (bench_call){.context = context, .problem = describe(point), .predicate = none, .point = point};
     call->outputs = outputs;
-    call->predicate.kind = TOPK_GT;
-    call->predicate.low.value.f64 = bound;
+    call->predicate.kind = kinds[point->predicate];
+    call->predicate.low = truth->bound;
     if (bench_settings_read(point->tuning, point->n, call->tuning)) {
         call->problem.tuning = call->tuning;
     }

@@ -4,6 +4,7 @@
 #ifndef BENCH_CALL_H
 #define BENCH_CALL_H
 
+#include "check/check.h"
 #include "points/dimensions.h"
 #include "points/outputs.h"
 #include "points/point.h"
@@ -20,10 +21,10 @@ typedef struct bench_call {
     topk_stream stream; /* NULL on the CPU */
 } bench_call;
 
-/* Describes the call and asks for the size of its workspace. `bound` is that of where. The call must
- * stay where it is. On a failure `topk_last_error()` says why. */
-topk_status bench_call_make(bench_call *call, topk_context *context, const bench_point *point, double bound,
-                            bench_outputs *outputs);
+/* Describes the call and asks for the size of its workspace. The truth has the
+ * bound of a predicate. The call must stay where it is. On a failure `topk_last_error()` says why. */
+topk_status bench_call_make(bench_call *call, topk_context *context, const bench_point *point,
+                            const bench_truth *truth, bench_outputs *outputs);
 
 /* The call itself. `state` is a bench_call. False if the library reports a failure. */
 bool bench_call_run(void *state, const void *input);

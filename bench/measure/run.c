@@ -20,21 +20,14 @@ static bool fail(bench_result *result, const char *why) {
 
 /* Data and truth of the point. */
 static bool prepare(bench_session *session, const bench_point *point) {
-    if (!bench_data_make(&session->data, point, session->seed, session->cold ? cold_bytes : 0,
-                         session->threads)) {
-        return false;
-    }
-    if (session->oracle != NULL && bench_oracle_serves(session->oracle, point)) {
-        return true;
-    }
-    bench_oracle_free(session->oracle);
-    session->oracle = bench_oracle_make(point, session->data.base);
-    return session->oracle != NULL;
+    return bench_data_make(&session->data, point, session->seed, session->cold ? cold_bytes : 0,
+                           session->threads) &&
+           bench_truth_find(&session->truth, point, session->data.base);
 }
 
 static bool check(const bench_session *session, const bench_outputs *outputs, bench_result *result) {
-    result->correct = bench_check(session->oracle, result->point, session->data.base, outputs, result->reason,
-                                  sizeof result->reason);
+    result->correct = bench_check(&session->truth, result->point, session->data.base, NULL, outputs,
+                                  result->reason, sizeof result->reason);
     return result->correct;
 }
 
@@ -79,10 +72,10 @@ static bool run_rival(const bench_session *session, const bench_baseline *baseli
                       bench_result *result) {
     const bench_point *point = result->point;
     bench_outputs outputs;
-    const double bound = bench_oracle_bound(session->oracle);
+    const double bound = session->truth.bound.value.f64; /* they take floats alone */
     rival self = {baseline, {point, NULL, &outputs, bound, session->threads, NULL}};
     bench_pairing pairing = *own;
-    bool ok = bench_outputs_make(&outputs, point, bench_oracle_matches(session->oracle));
+    bool ok = bench_outputs_make(&outputs, point, session->truth.matches);
     if (!baseline->gives_indices) {
         free(outputs.indices);
         outputs.indices = NULL;
@@ -132,16 +125,14 @@ bool bench_run(bench_session *session, const bench_point *point, bench_sink *sin
     bench_result result = {.point = point, .name = "topk", .threads = session->threads, .k = point->k};
     bench_call call = {0};
     bench_outputs outputs = {0};
-    bool ok =
-        prepare(session, point) && bench_outputs_make(&outputs, point, bench_oracle_matches(session->oracle));
+    bool ok = prepare(session, point) && bench_outputs_make(&outputs, point, session->truth.matches);
     if (!ok) {
         fail(&result, "out of memory");
     } else {
         if (point->operation == TOPK_OPERATION_WHERE) {
-            result.k = bench_oracle_matches(session->oracle);
+            result.k = session->truth.matches;
         }
-        const double bound = bench_oracle_bound(session->oracle);
-        const topk_status status = bench_call_make(&call, session->context, point, bound, &outputs);
+        const topk_status status = bench_call_make(&call, session->context, point, &session->truth, &outputs);
         result.workspace_bytes = call.workspace_bytes;
         call.workspace = status == TOPK_OK ? bench_allocate(call.workspace_bytes) : NULL;
         ok = call.workspace != NULL || fail(&result, status == TOPK_OK ? "out of memory" : topk_last_error());
@@ -158,6 +149,4 @@ bool bench_run(bench_session *session, const bench_point *point, bench_sink *sin
 
 void bench_session_free(bench_session *session) {
     bench_data_free(&session->data);
-    bench_oracle_free(session->oracle);
-    session->oracle = NULL;
 }

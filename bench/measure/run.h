@@ -11,7 +11,7 @@
 #include "data/data.h"
 #include "measure/pairs.h"
 
-/* What holds for all points. Data and oracle are kept from one point to the next where they can be. */
+/* What holds for all points. Data is kept from one point to the next where it can be. */
 typedef struct bench_session {
     topk_context *context;
     const char *features; /* instruction sets that the library uses */
@@ -23,7 +23,7 @@ typedef struct bench_session {
     /* NULL, or what spoils the outputs of the call before they are checked: a test of the checks. */
     bench_spoil *tamper;
     bench_data data;
-    bench_oracle *oracle;
+    bench_truth truth; /* of the point at hand */
 } bench_session;
 
 /* One line of the results. Where not `correct`, there are no times. */

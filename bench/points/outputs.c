@@ -8,6 +8,7 @@
 
 bool bench_outputs_make(bench_outputs *outputs, const bench_point *point, int64_t matches) {
     memset(outputs, 0, sizeof *outputs);
+    outputs->pitch = point->k;
     const size_t rows = (size_t)point->rows;
     const size_t element = topk_type_size(point->type);
     if (point->operation == TOPK_OPERATION_WHERE) {

@@ -22,6 +22,11 @@ typedef struct bench_outputs {
     unsigned char *mask;             /* mask: a bit for each element */
     int64_t capacity;                /* where: how many results there is room for */
     size_t value_bytes, index_bytes; /* of values, kth or mask, and of indices */
+    int64_t pitch; /* select: slots from one row of results to the next; k, but for some rivals */
+    /* where, of some rivals: */
+    bool any_order;            /* the results are promised in no order */
+    bool count_alone;          /* of the offsets only the last is given */
+    const int64_t *host_count; /* NULL, or where on the host it is given */
 } bench_outputs;
 
 /* Makes room for the results of a point; `matches` counts those of where. False: out of memory. */

@@ -39,6 +39,7 @@ typedef struct bench_point {
     topk_direction direction;
     topk_order order;
     topk_ties ties;
+    topk_nan nan;
     topk_index_type index_type;
     char method[28]; /* forced method, "" for the library's choice */
     char tuning[64]; /* its knobs, see bench_settings_read(); "" for none */

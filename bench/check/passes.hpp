@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The passes of a check, for the host and for a GPU. Each is a body that the machine calls for every row,
+ * slot or share of the work, in any order and side by side. check.h says what makes a result right. */
+#ifndef BENCH_PASSES_HPP
+#define BENCH_PASSES_HPP
+
+#include "check/matched.hpp"
+#include "check/ranked.hpp"
+
+namespace bench {
+
+/* The matches of each row; a checksum of all elements; whether the mask is what was made of them; and the
+ * bits of a mask that was written. */
+template <typename W> struct look_at_elements {
+    subject<W> s;
+    std::int64_t workers;
+
+    EVERYWHERE void operator()(std::int64_t worker) const {
+        const std::int64_t r = worker / workers;
+        const share mine(worker, workers, s.point.n);
+        counter found = 0, checksum = 0;
+        for (std::int64_t i = mine.first; i < mine.end; i += mine.stride) {
+            const std::int64_t e = r * s.point.n + i;
+            const bool match = s.match(e);
+            found += match;
+            checksum += bench_random(s.input[e], e);
+            if (s.mask != nullptr && masked(s.mask, s.point.predicate == BENCH_BIT_MASK, e) != match) {
+                s.find(r, finding_mask);
+            }
+            if (s.outputs.mask != nullptr && masked(s.outputs.mask, true, e) != match) {
+                s.find(r, finding_bit);
+            }
+        }
+        add(&s.rows[r].matches, found);
+        add(&s.result->checksum, checksum);
+    }
+};
+
+/* Calls for_each(count, body) for one pass after the other. `busy` is how many workers the machine keeps at
+ * work. False: one of the calls was. */
+template <typename W, typename ForEach>
+bool run_passes(const subject<W> &s, std::int64_t busy, ForEach for_each) {
+    const bench_point &point = s.point;
+    const auto workers_of = [&](std::int64_t n) {
+        constexpr std::int64_t warp = 32;
+        const std::int64_t wanted = (busy / (point.rows > 0 ? point.rows : 1) / warp + 1) * warp;
+        return wanted < n ? wanted : n > 0 ? n : 1;
+    };
+    const std::int64_t of_row = workers_of(point.n), of_results = workers_of(point.k);
+    const bool kth = point.operation == TOPK_OPERATION_KTH;
+    if (!for_each(point.rows * of_row, look_at_elements<W>{s, of_row})) {
+        return false;
+    }
+    switch (point.operation) {
+    case TOPK_OPERATION_COUNT:
+        return for_each(point.rows, judge_count<W>{s});
+    case TOPK_OPERATION_MASK:
+        return for_each(1, judge_mask<W>{s});
+    case TOPK_OPERATION_WHERE:
+        return for_each(s.part_count, count_part<W>{s}) && for_each(1, add_up_parts<W>{s}) &&
+               (s.outputs.count_alone || for_each(point.rows, judge_offset<W>{s})) &&
+               (s.outputs.any_order ? for_each(s.outputs.capacity, check_any_order<W>{s})
+                                    : for_each(s.part_count, check_part<W>{s}));
+    default:
+        return (kth ||
+                (for_each(point.rows * point.k, look_at_slot<W>{s}) &&
+                 for_each(point.k > 0 ? point.rows * of_results : 0, count_results<W>{s, of_results}))) &&
+               for_each(point.rows * of_row, count_elements<W>{s, of_row}) &&
+               (kth ? for_each(point.rows, judge_kth<W>{s}) : for_each(point.rows, judge_select<W>{s}));
+    }
+}
+
+} // namespace bench
+
+#endif // BENCH_PASSES_HPP
