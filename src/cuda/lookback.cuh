@@ -124,6 +124,8 @@ TOPK_DEVICE void publish_tile(uint64_t *words, int64_t stride, int64_t tile, uin
 TOPK_DEVICE uint64_t collect_tiles(uint64_t *words, int64_t stride, int64_t tile, uint64_t sum) {
     uint64_t before = 0, seen = 0;
     for (int64_t at = tile - 1; at >= 0 && seen < TILE_PREFIX; at--) {
+        if (at < tile - 1)
+            TOPK_REACHED(REACHED_TILES_BACK);
         seen = await_tile(&words[at * stride]);
         before += seen & TILE_VALUE;
     }

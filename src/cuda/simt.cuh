@@ -27,6 +27,7 @@
  *                                                                                    simt/cluster.cuh
  *   grid barrier     simt_grid_sync, in cooperative launches                         simt/grid.cuh
  *   launches         simt_wait_predecessor, simt_allow_successor                     simt/dependent.cuh
+ *   rare paths       TOPK_REACHED, which counts in the emulation
  *
  * The rules of order that both implementations keep: barriers, and in a warp simt_warp_sync, order all
  * accesses of those who meet; shuffles, ballots, votes, matches and reductions hand over their values and
@@ -59,6 +60,7 @@ struct alignas(16) simt_u32x4 {
 #define TOPK_DEVICE static __device__ __forceinline__
 #define TOPK_MEMBER __device__ __forceinline__
 #define TOPK_HOST_DEVICE static __host__ __device__ __forceinline__
+#define TOPK_REACHED(path) ((void)0)
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(TOPK_PORTABLE)
 #define SIMT_HAS_CLUSTERS 1

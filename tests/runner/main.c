@@ -59,6 +59,24 @@ static void report_methods(const options *o, const backend *b) {
     }
 }
 
+/* Paths that the run had to take and did not. A method's own must be taken whenever it runs the whole list.
+ */
+static long missing_paths(const options *o, const backend *b) {
+    if (o->paths != NULL) {
+        return reached_paths_missing(total.reached, b->name, o->paths);
+    }
+    if (!is_whole_list(o)) {
+        return 0;
+    }
+    long missing = o->method == NULL ? reached_paths_missing(total.reached, b->name, NULL) : 0;
+    for (const run_method *m = b->methods; m->label != NULL; m++) {
+        if (o->method == NULL || strcmp(o->method, m->label) == 0) {
+            missing += reached_paths_missing(total.reached, b->name, m->label);
+        }
+    }
+    return missing;
+}
+
 int main(int argc, char **argv) {
     options o = options_parse(argc, argv);
     const backend *b = backend_named(o.backend);
@@ -85,8 +103,8 @@ int main(int argc, char **argv) {
     }
     printf("%ld cases\n", total.cases);
     report_methods(&o, b);
-    if (is_whole_list(&o) && o.method == NULL && total.failures == 0) {
-        total.failures += reached_paths_missing(total.reached, o.backend);
+    if (total.failures == 0) {
+        total.failures += missing_paths(&o, b);
     }
     printf("%ld failures\n", total.failures);
     return total.failures != 0;

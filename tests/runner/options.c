@@ -34,6 +34,7 @@ static const char usage[] =
     "  --failures N       stop after N failures (10)\n"
     "  --jobs N           N processes share the cases; a crash costs one case (0: this process)\n"
     "  --limit SECONDS    of processor time for a call, with --jobs (300)\n"
+    "  --paths RUN        fail unless the rare paths of this run are taken\n"
     "  --methods          only print the names of the backend's methods\n"
     "TOPK_CPU_DISABLE chooses the variant of the code, as in topk_context_create().\n";
 
@@ -108,6 +109,9 @@ static void take(options *o, int letter, const char *value) {
     case 'u':
         o->limit = (long)number(o->program, value);
         break;
+    case 'P':
+        o->paths = value;
+        break;
     case 'p':
         o->methods = true;
         break;
@@ -120,18 +124,29 @@ static void take(options *o, int letter, const char *value) {
 }
 
 options options_parse(int argc, char **argv) {
-    static const struct option known[] = {
-        {"full", no_argument, NULL, 'F'},           {"random", required_argument, NULL, 'r'},
-        {"case", required_argument, NULL, 'c'},     {"filter", required_argument, NULL, 'f'},
-        {"backend", required_argument, NULL, 'b'},  {"operation", required_argument, NULL, 'o'},
-        {"method", required_argument, NULL, 'm'},   {"threads", required_argument, NULL, 't'},
-        {"graphs", no_argument, NULL, 'g'},         {"schedules", required_argument, NULL, 'n'},
-        {"schedule", required_argument, NULL, 'i'}, {"smallest", required_argument, NULL, 'w'},
-        {"largest", required_argument, NULL, 'l'},  {"seed", required_argument, NULL, 's'},
-        {"failures", required_argument, NULL, 'x'}, {"cases", required_argument, NULL, 'a'},
-        {"elements", required_argument, NULL, 'e'}, {"jobs", required_argument, NULL, 'j'},
-        {"limit", required_argument, NULL, 'u'},    {"methods", no_argument, NULL, 'p'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"full", no_argument, NULL, 'F'},
+                                          {"random", required_argument, NULL, 'r'},
+                                          {"case", required_argument, NULL, 'c'},
+                                          {"filter", required_argument, NULL, 'f'},
+                                          {"backend", required_argument, NULL, 'b'},
+                                          {"operation", required_argument, NULL, 'o'},
+                                          {"method", required_argument, NULL, 'm'},
+                                          {"threads", required_argument, NULL, 't'},
+                                          {"graphs", no_argument, NULL, 'g'},
+                                          {"schedules", required_argument, NULL, 'n'},
+                                          {"schedule", required_argument, NULL, 'i'},
+                                          {"smallest", required_argument, NULL, 'w'},
+                                          {"largest", required_argument, NULL, 'l'},
+                                          {"seed", required_argument, NULL, 's'},
+                                          {"failures", required_argument, NULL, 'x'},
+                                          {"cases", required_argument, NULL, 'a'},
+                                          {"elements", required_argument, NULL, 'e'},
+                                          {"jobs", required_argument, NULL, 'j'},
+                                          {"limit", required_argument, NULL, 'u'},
+                                          {"methods", no_argument, NULL, 'p'},
+                                          {"paths", required_argument, NULL, 'P'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     options o = {.program = argv[0],
                  .seed = 1,
                  .largest = 131072,

@@ -17,6 +17,7 @@ typedef struct options {
     const char *filter;   /* NULL, or levels that cases must have */
     const char *method;   /* NULL: all */
     const char *operation;
+    const char *paths; /* NULL, or the run whose rare paths must be taken, in a library that counts them */
     long cases_max;
     bool methods;      /* only print their names */
     bool graphs;       /* calls are captured and launched as graphs */

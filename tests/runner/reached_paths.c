@@ -15,18 +15,19 @@ void reached_paths_read(unsigned long *counts, int most) {
     }
 }
 
-static bool belongs(const char *path, const char *backend) {
-    const char *colon = strchr(path, ':');
-    return colon == NULL ? strcmp(backend, "cpu") == 0 : strncmp(path, backend, (size_t)(colon - path)) == 0;
+static bool belongs(const char *path, const char *backend, const char *run) {
+    char label[64];
+    const int length = snprintf(label, sizeof label, run != NULL ? "%s %s:" : "%s:", backend, run);
+    return strncmp(path, label, (size_t)length) == 0;
 }
 
-long reached_paths_missing(const unsigned long *counts, const char *backend) {
+long reached_paths_missing(const unsigned long *counts, const char *backend, const char *run) {
     long missing = 0;
     for (int p = 0; p < topk_reached_total; p++) {
-        if (!belongs(topk_reached_names[p], backend)) {
+        if (!belongs(topk_reached_names[p], backend, run)) {
             continue;
         }
-        printf("%-40s reached %10lu times\n", topk_reached_names[p], counts[p]);
+        printf("%-50s reached %10lu times\n", topk_reached_names[p], counts[p]);
         if (counts[p] == 0) {
             printf("FAILED: this path was never reached\n");
             missing++;
@@ -42,9 +43,10 @@ void reached_paths_read(unsigned long *counts, int most) {
     (void)most;
 }
 
-long reached_paths_missing(const unsigned long *counts, const char *backend) {
+long reached_paths_missing(const unsigned long *counts, const char *backend, const char *run) {
     (void)counts;
     (void)backend;
+    (void)run;
     return 0;
 }
 

@@ -7,8 +7,8 @@
 /* Adds this process's counts. */
 void reached_paths_read(unsigned long *counts, int most);
 
-/* Prints the counts of one backend's paths and returns how many were never taken. The names of those of a
- * backend other than the CPU begin with its name and a colon. */
-long reached_paths_missing(const unsigned long *counts, const char *backend);
+/* Prints the counts of the paths whose names begin with "BACKEND RUN:", or "BACKEND:" without a run, and
+ * returns how many were never taken. */
+long reached_paths_missing(const unsigned long *counts, const char *backend, const char *run);
 
 #endif

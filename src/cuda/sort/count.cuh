@@ -64,6 +64,8 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_c
         for (uint32_t i = simt_thread(); i < bins * sizes::COPIES; i += SORT_THREADS)
             counters[i] = 0;
         simt_block_sync();
+        if (in_group != simt_block_y())
+            TOPK_REACHED(REACHED_SORT_NEXT_ROW);
         count_share(a, counters, list_of<Element>(a, in_group, row_of(a, a.first_row + in_group)));
         simt_block_sync();
         for (uint32_t bin = simt_thread(); bin < bins; bin += SORT_THREADS) {

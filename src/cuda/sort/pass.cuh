@@ -267,10 +267,12 @@ TOPK_DEVICE void sort_one_tile(const struct sort_args &a, const struct sort_pass
     for (uint32_t i = 0; i < ITEMS; i++)
         if (mine + i * SIMT_WARP < t.count)
             s.elements[places[i]] = elements[i];
-    if (a.wide)
+    if (a.wide) {
+        TOPK_REACHED(REACHED_SORT_WIDE);
         move_tile<Element, uint64_t>(a, s, places, offset);
-    else
+    } else {
         move_tile<Element, uint32_t>(a, s, places, offset);
+    }
 }
 
 template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_pass(struct sort_args a) {

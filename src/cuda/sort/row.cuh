@@ -75,6 +75,8 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_ROW_THREADS, 1) void so
     struct sort_row_shared<Element> s = carve_row<Element>(arena, simt_threads());
     simt_wait_predecessor();
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
+        if (row != simt_block())
+            TOPK_REACHED(REACHED_SORT_NEXT_LIST);
         struct row r = row_of(a, row);
         struct sort_list<Element> l = list_of<Element>(a, row, r);
         for (uint32_t pass = 0; pass < 8 * sizeof(Element) / SORT_DIGIT_BITS; pass++)

@@ -2,6 +2,7 @@
  * What a call of sort launches, and over which workspace. */
 #include "sort.h"
 
+#include "../../reached.h"
 #include "../leaf.h"
 #include "../methods.h"
 #include "kernels.h"
@@ -101,6 +102,7 @@ static struct strategy strategy_of(const struct plan *plan, const struct found *
         s.tiles = divide_up(s.length, tile_elements(plan));
         s.group_rows = least(greatest(SORT_GROUP_ELEMENTS / s.length, 1), p->rows);
         while (p->workspace_limit != 0 && s.group_rows > 1 && bytes_of(plan, &s) > p->workspace_limit) {
+            TOPK_REACHED(REACHED_SORT_LIMIT);
             s.group_rows /= 2;
         }
     }
@@ -225,6 +227,9 @@ static int sort_lists(const struct call *call, const struct strategy *s, struct 
     struct buffers b = take_buffers(scratch, plan, s);
     int error = 0;
     for (int64_t row = 0; row < plan->problem.rows && error == 0; row += s->group_rows) {
+        if (row != 0) {
+            TOPK_REACHED(REACHED_SORT_GROUPS);
+        }
         struct sort_args args = args_of(call, s, counts);
         args.first_row = row;
         args.group_rows = least(s->group_rows, plan->problem.rows - row);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "../../../src/reached.h"
 #include "runtime.h"
 
 #define TOPK_KERNEL static
