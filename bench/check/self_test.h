@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* Makes right outputs wrong; they are on the host. */
+/* Changes right outputs; they are on the host. */
 typedef void bench_spoil(const bench_point *point, bench_outputs *outputs);
 
 /* What came of a point. */
@@ -23,7 +23,7 @@ typedef struct bench_verdict {
 /* Runs a point, with a result that is spoilt before it is checked unless `spoil` is NULL. */
 typedef void bench_trial_run(void *state, const bench_point *point, bench_spoil *spoil, bench_verdict *seen);
 
-/* `device` is "cpu" or "cuda". True if every right result passed, and every spoilt one was rejected without a
+/* `device` is "cpu" or "cuda". True if every right result passed, and every wrong one was rejected without a
  * time; tells on stdout. */
 bool bench_self_test(const char *device, bench_trial_run *run, void *state);
 
