@@ -19,6 +19,8 @@ import os
 import sys
 from collections import namedtuple
 
+import record
+
 Peer = namedtuple("Peer", "group name us tolerance best best_us")
 SELECT = dict(operation="select", type="f32", direction="largest", index="i32")
 WHERE = dict(operation="where", type="f32", index="i32", rows="1", data="uniform", predicate="greater",
@@ -108,14 +110,13 @@ def compare(lines, peers, columns, conditions, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("results", nargs="+", help="CSV files of topk-bench")
+    parser.add_argument("results", nargs="+", help="CSV files of topk-bench, or records")
     parser.add_argument("peers", help="what published implementations took")
     parser.add_argument("--csv", help="write all results to this file, with the columns to_air and to_best")
     options = parser.parse_args()
     lines = []
     for path in options.results:
-        with open(path, newline="") as file:
-            lines += csv.DictReader(file)
+        lines += record.read(path)
     groups = compare(lines, *read_peers(options.peers), sys.stdout)
     if options.csv:
         with open(options.csv, "w", newline="") as file:

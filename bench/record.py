@@ -30,14 +30,17 @@ def write(path, lines, known):
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([shared.keys(), shared.values(), [], own])
         writer.writerows([line[name] for name in own] for line in lines)
+    if read(path) != [{**line, **known} for line in lines]:
+        raise ValueError(f"{path} does not say what it was made of")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", metavar="FILE.csv | NAME=VALUE")
     parser.add_argument("--out", required=True, help="folder of the records")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     known = dict(word.split("=", 1) for word in options.results if not word.endswith(".csv"))
+    os.makedirs(options.out, exist_ok=True)
     for path in options.results:
         if path.endswith(".csv"):
             write(os.path.join(options.out, os.path.basename(path)), read(path), known)
