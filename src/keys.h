@@ -69,6 +69,13 @@ struct arc {
     uint64_t begin, span;
 };
 
+/* The elements whose points lie in an arc, or, complemented, outside of it. Points are those of
+ * predicate_order() (predicate.h), so that NaN, which meets no comparison but NE, is in no arc of numbers. */
+struct match {
+    struct arc arc;
+    bool complement;
+};
+
 /* What a threshold key means on the circle: the arc of its class, and the arc of all elements that are not
  * above it. A key that no element has counts as the next lower key that one has, or else as the lowest. */
 struct threshold_arcs {

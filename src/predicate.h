@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "bounds.h"
+#include "keys.h"
 #include "topk.h"
 
 /* Ascending by value, NaN behind all numbers. */

@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CUDA_PREDICATE_ARGS_H
 #define TOPK_SRC_CUDA_PREDICATE_ARGS_H
 
-#include "../../bounds.h"
+#include "../../keys.h"
 
 /* A comparison whose bounds the device reads. */
 struct device_bounds {
