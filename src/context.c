@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include "choose.h"
 #include "cpu/backend.h"
 #include "cuda/backend.h"
 #include "status.h"
+#include "threads.h"
 
 /* In the order in which TOPK_BACKEND_AUTO tries them. The last one is always there. */
 static const struct backend *const backends[] = {&topk_cuda_backend, &topk_cpu_backend};
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
-
-/* The process that created the first context; set once. */
-static _Atomic pid_t first_process;
-
-int topk_context_threads(const topk_context *context) {
-    return context->threads > 1 && getpid() != atomic_load(&first_process) ? 1 : context->threads;
-}
 
 topk_status topk_check_stream(const topk_context *context, topk_stream stream) {
     return stream == NULL || context->backend->has_streams
@@ -93,8 +85,7 @@ static topk_status fill_context(const topk_context_options *options, topk_contex
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->threads is %d, must be 0 to %d", options->threads,
                          THREADS_MAX);
     }
-    pid_t none = 0;
-    (void)atomic_compare_exchange_strong(&first_process, &none, getpid());
+    topk_note_process();
     context->device = options->device;
     context->seed = options->seed != 0 ? options->seed : draw_seed();
     status = any ? open_any(options, context) : open_backend(options, backend, context);

@@ -32,10 +32,6 @@ static inline int threads_within_limit(const struct plan *plan, int threads, siz
 
 enum { THREADS_MAX = 1024 };
 
-/* Threads that a call in this process may use: one in a child of the process that created the first
- * context, where OpenMP's threads are gone. */
-int topk_context_threads(const topk_context *context);
-
 /* A stream that the backend cannot have is UNSUPPORTED. */
 topk_status topk_check_stream(const topk_context *context, topk_stream stream);
 

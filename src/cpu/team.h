@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CPU_TEAM_H
 #define TOPK_SRC_CPU_TEAM_H
 
-#include "../context.h"
+#include "../threads.h"
 #include "sizes.h"
 
 /* One part of a job: `part` of `parts`, from 0. */
