@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """A page of docs/methods/ has at most 150 lines. Each record of docs/benchmarks/ stands in its folder's README.md, with
-the date and the commit that the record itself states; nothing else lies there but the README and notes.
+the date, the commit and the driver that the record itself states; nothing else lies there but the README and notes.
 
 usage: pages.py SOURCE_DIR
 """
@@ -14,7 +14,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import record  # noqa: E402
 
 LINES = 150
-ROW = re.compile(r"\| `([\w.-]+\.csv)` \| ([\d-]+) \| (\w+) \|")
 
 
 def long_pages(methods):
@@ -24,17 +23,26 @@ def long_pages(methods):
             yield f"{page.name} has {lines} lines, more than {LINES}"
 
 
+def listed_records(readme):
+    """{file: {column: cell}} of a table whose columns are `file`, what a record states, and what was run."""
+    rows = [[cell.strip(" `") for cell in line.strip("|").split("|")] for line in readme.splitlines() if line[:1] == "|"]
+    return {row[0]: dict(list(zip(rows[0], row))[1:-1]) for row in rows[2:]}
+
+
 def misplaced_records(folder):
-    listed = {row[1]: (row[2], row[3]) for row in ROW.finditer((folder / "README.md").read_text())}
+    listed = listed_records((folder / "README.md").read_text())
     there = {path.name for path in folder.iterdir()}
     for name in sorted(there - listed.keys()):
         if not re.fullmatch(r"README\.md|notes-[a-z]+\.md", name):
             yield f"{folder.name}/README.md does not list {name}"
-    for name, stated in sorted(listed.items()):
+    for name, cells in sorted(listed.items()):
         if name not in there:
             yield f"{folder.name}/README.md lists {name}, which is not there"
-        elif stated != tuple(record.read(folder / name)[0].get(column) for column in ("date", "commit")):
-            yield f"{folder.name}/README.md and {name} do not agree on its date and commit"
+            continue
+        line = record.read(folder / name)[0]
+        stated = {column: line[column] for column in ("date", "commit", "driver") if column in line}
+        if stated != cells or not stated.keys() >= {"date", "commit"}:
+            yield f"{folder.name}/README.md says {cells} of {name}, which says {stated}"
 
 
 def main():
