@@ -31,7 +31,7 @@ class Problem(ctypes.Structure):
                                             "order", "nan", "shape")]
     _fields_ += [(name, c_int64) for name in ("rows", "length_max", "k_max", "row_stride", "elements_max",
                                               "index_base")]
-    _fields_ += [("workspace_limit", c_size_t), ("method", c_char_p), ("tuning", c_void_p)]
+    _fields_ += [("workspace_limit", c_size_t), ("method", c_char_p), ("tuning", c_char_p)]
 
 
 class Input(ctypes.Structure):

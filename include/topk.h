@@ -254,9 +254,10 @@ typedef struct topk_problem {
                                accumulator's state has, on top of these, what it keeps */
     const char *method;     /* forces a method by name, and is an error where that cannot serve; NULL: the
                                library chooses, or TOPK_METHOD does */
-    /* Settings of the knobs of methods, "alpha=64,early_stop=0"; NULL or "": the library chooses. Only
-     * methods that have all the knobs, with these values in their ranges, can serve: topk_explain() lists
-     * both. No setting changes a result that the contract fixes. */
+    /* Settings of the knobs of methods, "alpha=64,early_stop=0"; NULL or "": the library chooses. Each knob
+     * is named once at most; there are at most 16 settings in 255 bytes, and no blanks. Only a method that
+     * has all these knobs, and takes these values, can serve; topk_explain() lists the knobs of each. No
+     * setting changes a result that CONTRACT.md fixes. */
     const char *tuning;
 } topk_problem;
 
@@ -296,8 +297,8 @@ typedef struct CUstream_st *topk_stream;
 /* Writes to *bytes the workspace that `operation` on `problem` needs: a pure function of context,
  * operation and problem. 0 is possible. The workspace may have any alignment.
  *
- * NULL_POINTER, STRUCT_SIZE, UNKNOWN_ENUM, OUT_OF_RANGE, OVERFLOW, INDEX_TOO_NARROW, UNSUPPORTED,
- * UNKNOWN_METHOD, METHOD_CANNOT (also: no method fits workspace_limit). */
+ * NULL_POINTER, STRUCT_SIZE, UNKNOWN_ENUM, OUT_OF_RANGE, OVERFLOW, INDEX_TOO_NARROW, MALFORMED, UNSUPPORTED,
+ * UNKNOWN_METHOD, METHOD_CANNOT (also: no method fits workspace_limit, or takes the tuning). */
 TOPK_API topk_status topk_workspace_size(const topk_context *context, topk_operation operation,
                                          const topk_problem *problem, size_t *bytes);
 
@@ -492,12 +493,14 @@ TOPK_API topk_status topk_accumulator_finish(topk_context *context, const topk_p
 
 /* Writes to `text` (at most text_bytes, always terminated unless text_bytes is 0) how the method is
  * chosen: a line for each method with its predicted cost and workspace or the reason why it cannot
- * serve, the chosen one marked, and what topk_problem.method or TOPK_METHOD has to do with it. The text is
- * for people and may change. *needed, unless NULL, gets the size of the buffer that the whole text takes: its
- * length and one byte for the terminator, whatever text_bytes is.
+ * serve, the chosen one marked, and below it a line for each of its knobs, with type, range, default and
+ * meaning; and what topk_problem.method or TOPK_METHOD has to do with it. The text is for people and may
+ * change. *needed, unless NULL, gets the size of the buffer that the whole text takes: its length and one
+ * byte for the terminator, whatever text_bytes is.
  *
  * Succeeds also when no method can serve. NULL_POINTER (also: text is NULL and text_bytes is not 0),
- * STRUCT_SIZE, UNKNOWN_ENUM, OUT_OF_RANGE, OVERFLOW, INDEX_TOO_NARROW, UNSUPPORTED, UNKNOWN_METHOD. */
+ * STRUCT_SIZE, UNKNOWN_ENUM, OUT_OF_RANGE, OVERFLOW, INDEX_TOO_NARROW, MALFORMED, UNSUPPORTED,
+ * UNKNOWN_METHOD. */
 TOPK_API topk_status topk_explain(const topk_context *context, topk_operation operation,
                                   const topk_problem *problem, char *text, size_t text_bytes, size_t *needed);
 

@@ -60,6 +60,16 @@ void session_begin(struct session *session, const struct options *options, topk_
     check(create(session, options, TOPK_BACKEND_CPU));
 }
 
+void session_check(const struct session *session, const struct options *options, topk_operation operation,
+                   topk_type type) {
+    check(try_operation(session, options, operation, type));
+}
+
+void session_choose_freely(topk_problem *problem) {
+    problem->method = NULL;
+    problem->tuning = NULL;
+}
+
 static bool on_device(const struct session *session) {
     return session->host != session;
 }
@@ -130,7 +140,7 @@ static void select_and_pad(struct session *session, const topk_problem *problem,
         lengths[r] = results_found(positions + r * whole.k_max, whole.k_max);
     topk_problem padded = *problem;
     padded.row_stride = 0;
-    padded.method = NULL;
+    session_choose_freely(&padded);
     topk_input input = TOPK_INPUT_INIT;
     input.values = best;
     input.indices = positions;
@@ -170,7 +180,7 @@ void session_rank(struct session *host, const topk_problem *problem, const void 
 void session_pad(struct session *session, const struct options *options, topk_type type, int64_t slots,
                  void *values, int64_t *indices) {
     topk_problem problem = session_problem(options, type, 1, 0, slots);
-    problem.method = NULL;
+    session_choose_freely(&problem);
     session_rank(session->host, &problem, NULL, NULL, values, indices);
 }
 

@@ -27,6 +27,14 @@ void session_end(struct session *session);
 /* Bytes that a piece may have: what the options say, and what fits into the GPU. */
 int64_t session_piece_bytes(const struct session *session, const struct options *options, topk_type type);
 
+/* Ends the tool if the backend has no method for the operation, by the options' method and tuning. */
+void session_check(const struct session *session, const struct options *options, topk_operation operation,
+                   topk_type type);
+
+/* Leaves the choice of a problem's method to the library: the forced method and its knobs may not do what the
+ * tool does besides. */
+void session_choose_freely(topk_problem *problem);
+
 /* A problem of the options' ranking with the given size. */
 topk_problem session_problem(const struct options *options, topk_type type, int64_t rows, int64_t length,
                              int64_t k);

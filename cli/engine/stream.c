@@ -54,7 +54,7 @@ static void begin_merging(struct stream *stream) {
     stream->chunk.order = TOPK_ORDER_BEST_FIRST;
     stream->problem.length_max = least(stream->problem.k_max, stream->problem.length_max);
     stream->problem.row_stride = 0;
-    stream->problem.method = NULL;
+    session_choose_freely(&stream->problem);
 }
 
 /* A method that cannot serve is found before anything is read. */

@@ -11,7 +11,8 @@ void ties_begin(struct ties *ties, struct session *session, const struct options
                 int64_t length_max, int64_t k) {
     *ties = (struct ties){.host = session->host, .rank = options->problem.rank, .k = k};
     topk_problem problem = session_problem(options, type, 1, length_max, k);
-    problem.method = NULL; /* a method of topk_kth() may be none of the accumulator's */
+    session_check(session, options, TOPK_OPERATION_KTH, type);
+    session_choose_freely(&problem); /* a method of topk_kth() may be none of the accumulator's */
     stream_begin(&ties->stream, session, &problem, NULL);
 }
 

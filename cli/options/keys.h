@@ -25,6 +25,7 @@ enum key {
     KEY_BITS,
     KEY_JSON,
     KEY_METHOD,
+    KEY_TUNING,
     KEY_DEVICE,
     KEY_THREADS,
     KEY_QUIET,

@@ -30,7 +30,7 @@ struct options {
 
     /* The question. */
     int64_t k;                /* -1: not given */
-    topk_problem problem;     /* ranking options and method alone */
+    topk_problem problem;     /* ranking options, method and tuning alone */
     topk_predicate predicate; /* UNDEFINED: not given */
 
     /* The run. */

@@ -131,6 +131,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
     case KEY_METHOD:
         options->problem.method = argument;
         break;
+    case KEY_TUNING:
+        options->problem.tuning = argument;
+        break;
     case KEY_DEVICE:
         parse_device(argument, &options->context);
         break;

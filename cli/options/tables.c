@@ -51,6 +51,7 @@ static const struct argp_option run_options[] = {
 
 static const struct argp_option method_options[] = {
     {"method", KEY_METHOD, "NAME", 0, "Force a method; `topk explain' lists them", 3},
+    {"tuning", KEY_TUNING, "NAME=VALUE,...", 0, "Set knobs of methods; `topk explain' lists them", 3},
     {"quiet", KEY_QUIET, NULL, 0, "No progress bar", 3},
     {"piece-bytes", KEY_PIECE_BYTES, "N", OPTION_HIDDEN, NULL, 3},
     {0},

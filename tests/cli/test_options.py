@@ -13,13 +13,13 @@ class Help(harness.Case):
         for arguments, words in [
                 (["--help"], ["select", "kth", "where", "count", "mask", "info", "explain"]),
                 (["select", "--help"], ["-k", "--smallest", "--magnitude", "--unsorted", "--ties", "--nan", "--method",
-                                        "--device", "--threads", "--values", "--indices", "--json", "--dtype", "--cols",
+                                        "--tuning", "--device", "--threads", "--values", "--indices", "--json", "--dtype", "--cols",
                                         "--field", "--delimiter", "--format", "--quiet"]),
-                (["kth", "--help"], ["-k", "--smallest", "--json"]),
-                (["where", "--help"], ["--gt", "--ge", "--lt", "--le", "--eq", "--ne", "--between", "--values"]),
+                (["kth", "--help"], ["-k", "--smallest", "--tuning", "--json"]),
+                (["where", "--help"], ["--gt", "--ge", "--lt", "--le", "--eq", "--ne", "--between", "--tuning", "--values"]),
                 (["mask", "--help"], ["--gt", "--between", "--device", "--bits", "--json"]),
                 (["info", "--help"], ["--device", "--threads"]),
-                (["explain", "--help"], ["-k", "--method"])]:
+                (["explain", "--help"], ["-k", "--method", "--tuning"])]:
             with self.subTest(arguments=arguments):
                 result = harness.topk(*arguments)
                 self.assertEqual((result.status, result.err), (0, ""))
@@ -140,6 +140,29 @@ class Options(harness.Case):
         self.fails(".*CUDA.*", "select", self.file, "-k", 1, "--device", "cuda")
         self.fails(".*", "select", self.file, "-k", 1, env={"TOPK_METHOD": "nonsense"})
         self.fails(".*", "select", self.file, "-k", 1, env={"TOPK_CPU_DISABLE": "nonsense"})
+
+    def test_tuning(self):
+        commands = (["select", self.file, "-k", 1], ["kth", self.file, "-k", 1], ["where", self.file, "--gt", 1],
+                    ["count", self.file, "--gt", 1], ["mask", self.file, "--gt", 1],
+                    ["select", self.file, "-k", 1, "--gt", 1], ["select", "-", "-k", 1], ["kth", "-", "-k", 1],
+                    ["select", "-", "-k", 1, "--field", 1], ["kth", self.file, "-k", 1, "--piece-bytes", 16])
+        for command in commands:
+            with self.subTest(command=command):
+                untuned = harness.topk(*command, stdin=b"1\n2\n")
+                self.assertEqual(untuned.status, 0)
+                self.prints(untuned.out, *command, "--tuning", "", stdin=b"1\n2\n")
+                self.fails("(.*: )?problem->tuning: 'alpha' is not NAME=VALUE .*", *command, "--tuning", "alpha",
+                           stdin=b"1\n2\n")
+                self.fails("(.*: )?no method can serve this .* has no knob 'alpha'", *command, "--tuning", "alpha=4",
+                           stdin=b"1\n2\n")
+        self.fails(".*method 'reference' cannot serve this problem: has no knob 'alpha'", "select", self.file, "-k", 1,
+                   "--method", "reference", "--tuning", "alpha=4")
+        out = harness.topk("explain", self.file, "-k", 1, "--tuning", "alpha=4").out.decode()
+        self.assertIn("cannot: has no knob 'alpha'", out)
+        self.fails(".*'alpha' twice", "explain", self.file, "-k", 1, "--tuning", "alpha=4,alpha=4")
+        for command in (["kth", "-", "-k", 1], ["kth", self.file, "-k", 1, "--piece-bytes", 16]):
+            self.fails(".*no method 'nonsense'", *command, "--method", "nonsense", stdin=b"1\n2\n")
+            self.fails(".*'compact' cannot serve .*", *command, "--method", "compact", stdin=b"1\n2\n")
 
     def test_method_of_the_environment_steps_aside(self):
         for method in ("rows", "compact", "reference"):

@@ -114,6 +114,26 @@ class SameBits(harness.Case):
             self.both("select", path, "-k", k, "--values", self.path("out1"), "--indices", self.path("out2"), env=env)
             self.both("kth", path, "-k", k, env=env)
 
+    def test_tuning(self):
+        rng = random.Random(SEED + 7)
+        path = self.write("x.npy", npy_header("<f4", (3000,)) + rng.randbytes(12000))
+        if b"knob alpha" not in harness.topk("explain", path, "-k", 1, "--device", "cuda", env=DEVICE).out:
+            self.skipTest("no method of this device has knobs")
+        lines = b"".join(b"%d\n" % (i * 48271 % 65537) for i in range(900))
+        tunings = ["alpha=4", "adaptive_buffering=0,digit_bits=5", "early_stop=0", "fused_filter=1,alpha=4,digit_bits=3"]
+        commands = [(["select", path, "-k", 40], tunings), (["select", path, "-k", 3005], tunings),
+                    (["select", path, "-k", 40, "--piece-bytes", 5000], tunings), (["kth", path, "-k", 40], tunings),
+                    (["kth", path, "-k", 40, "--piece-bytes", 5000], tunings), (["select", "-", "-k", 40], tunings),
+                    (["kth", "-", "-k", 40], tunings), (["select", path, "-k", 40, "--gt", 0], tunings),
+                    (["where", path, "--gt", 0], ["one_pass=0", "one_pass=1"])]
+        for command, each in commands:
+            untuned = harness.topk(*command, "--device", "cpu", stdin=lines, env=DEVICE)
+            self.assertEqual((untuned.status, untuned.err), (0, ""), command)
+            for tuning in each:
+                self.prints(untuned.out, *command, "--device", "cuda", "--tuning", tuning, stdin=lines, env=DEVICE)
+        self.fails("--device cuda: .*'air': takes alpha 4 or more, not 3", "select", path, "-k", 1, "--device", "cuda",
+                   "--tuning", "alpha=3", env=DEVICE)
+
     def test_where_if_served(self):
         rng = random.Random(SEED + 5)
         path = self.write("x.npy", npy_header("<f4", (30, 40)) + rng.randbytes(4800))

@@ -30,6 +30,7 @@ INTERNAL_TESTS = {
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/device.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/launch.cuh"),
     ("tests/internals/keys.c", "keys.h"),
+    ("tests/fuzz/fuzz_tuning.c", "tuning.h"),
     ("tests/internals/aimed.c", "cpu/kernels/kernels.h"),
     ("tests/internals/aimed.c", "reached.h"),
 }
