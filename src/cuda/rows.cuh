@@ -77,4 +77,16 @@ TOPK_DEVICE void write_padding(const struct row_args &a, int64_t row, int64_t sl
         ((int32_t *)a.out_indices)[at] = -1;
 }
 
+/* The k-th class of a row: its bits and how many elements are better and equal. One thread. */
+template <typename Element>
+TOPK_DEVICE void write_kth(const struct kth_outputs &to, int64_t row, uint64_t bits, int64_t better,
+                           int64_t equal) {
+    if (to.values != nullptr)
+        ((Element *)to.values)[row] = (Element)bits;
+    if (to.better != nullptr)
+        to.better[row] = better;
+    if (to.equal != nullptr)
+        to.equal[row] = equal;
+}
+
 #endif

@@ -19,6 +19,12 @@ struct row_args {
     void *out_values, *out_indices; /* rows x k_max, or NULL */
 };
 
+/* Where topk_kth writes, for each row; NULL: not wanted. */
+struct kth_outputs {
+    void *values;
+    int64_t *better, *equal;
+};
+
 #ifndef __cplusplus
 #include "../method.h"
 
@@ -45,6 +51,10 @@ static inline struct row_args row_args_of(const struct call *call) {
                              .wide_indices = p->index_type == TOPK_INDEX_I64,
                              .out_values = call->values,
                              .out_indices = call->indices};
+}
+
+static inline struct kth_outputs kth_outputs_of(const struct call *call) {
+    return (struct kth_outputs){call->values, call->better, call->equal};
 }
 #endif
 #endif

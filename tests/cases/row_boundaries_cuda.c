@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/air/sizes.h"
+#include "cuda/select/sizes.h"
 #include "cuda/sort/sizes.h"
 #include "row_sizes.h"
 
 const int64_t row_boundaries[] = {AIR_THREADS,
                                   AIR_ROW_CANDIDATES,
                                   AIR_FINISH_CANDIDATES,
-                                  AIR_SORT_MAX,
-                                  AIR_TIES_KEPT,
+                                  SELECT_SORT_MAX,
+                                  SELECT_TIES_KEPT,
                                   AIR_ROW_MAX,
                                   SORT_THREADS *SORT_ITEMS,
                                   SORT_THREADS *SORT_ITEMS_64,

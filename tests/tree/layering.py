@@ -21,6 +21,7 @@ USERS = ("cli", "bench", "tests", "python", "examples")
 INTERNAL_TESTS = {
     ("tests/cases/row_boundaries_cpu.c", "cpu/sizes.h"),
     ("tests/cases/row_boundaries_cuda.c", "cuda/air/sizes.h"),
+    ("tests/cases/row_boundaries_cuda.c", "cuda/select/sizes.h"),
     ("tests/cases/row_boundaries_cuda.c", "cuda/sort/sizes.h"),
     ("tests/runner/reached_paths.c", "reached.h"),
     ("tests/runner/run.c", "gaps.h"),

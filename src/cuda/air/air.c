@@ -10,7 +10,7 @@
 enum { KNOB_DIGIT_BITS, KNOB_ALPHA, KNOB_ADAPTIVE_BUFFERING, KNOB_EARLY_STOP, KNOB_FUSED_FILTER };
 
 static const struct knob knobs[] = {
-    [KNOB_DIGIT_BITS] = {"digit_bits", KNOB_INTEGER, 1, AIR_DIGIT_BITS_MAX, AIR_DIGIT_BITS,
+    [KNOB_DIGIT_BITS] = {"digit_bits", KNOB_INTEGER, 1, SELECT_DIGIT_BITS_MAX, AIR_DIGIT_BITS,
                          "bits of a radix digit; by default fewer for short rows that have one block each"},
     [KNOB_ALPHA] = {"alpha", KNOB_INTEGER, 4, INT64_MAX, AIR_ALPHA,
                     "buffers up to n / alpha candidates of a row, none from alpha = n on"},
@@ -42,7 +42,7 @@ enum variant {
 
 /* How a problem is served; follows from the plan and the device alone. */
 struct strategy {
-    enum air_output output;
+    enum target_kind target;
     bool one_block;       /* for each row */
     bool can_go_in_order; /* the last filter may need state words of tiles */
     uint32_t digit_bits;
@@ -75,16 +75,16 @@ static bool fuses(const struct plan *plan, uint32_t passes) {
     return passes > 1 && value_of(plan, KNOB_FUSED_FILTER) == 1 && !filters(plan);
 }
 
-static enum air_output output_of(const struct plan *plan) {
+static enum target_kind target_of(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const bool sorted = p->order == TOPK_ORDER_BEST_FIRST;
     if (plan->operation == TOPK_OPERATION_KTH) {
-        return AIR_KTH;
+        return TARGET_KTH;
     }
     if (!sorted && p->ties == TOPK_TIES_ANY) {
-        return AIR_DIRECT;
+        return TARGET_OUTPUTS;
     }
-    return p->k_max <= AIR_SORT_MAX ? AIR_SORTED : sorted ? AIR_IN_ORDER : AIR_DIRECT;
+    return p->k_max <= SELECT_SORT_MAX ? TARGET_ENTRIES : sorted ? TARGET_LIST : TARGET_OUTPUTS;
 }
 
 /* Candidates that are buffered at most, for each row. */
@@ -114,7 +114,7 @@ static uint32_t entries_of(int64_t count) {
 /* Enough for the loads of a tile, for sorting, and for much padding. */
 static uint32_t row_threads(const struct plan *plan) {
     const int64_t loads = plan->problem.length_max / (64 / (int64_t)plan->element_bytes);
-    const int64_t entries = least(plan->problem.k_max, plan->problem.length_max) + AIR_TIES_KEPT;
+    const int64_t entries = least(plan->problem.k_max, plan->problem.length_max) + SELECT_TIES_KEPT;
     uint32_t threads = AIR_ROW_THREADS_MIN;
     const int64_t padding = plan->problem.k_max / 1024;
     while (threads < AIR_ROW_THREADS_MAX && (threads < loads || 8 * threads < entries || threads < padding)) {
@@ -124,7 +124,7 @@ static uint32_t row_threads(const struct plan *plan) {
 }
 
 static int64_t row_room(const topk_context *context, const struct plan *plan, const struct strategy *s) {
-    const struct air_args args = {.block_entries = s->block_entries, .two_words = s->two_words};
+    const struct air_args args = {.block_entries = s->block_entries, .target.two_words = s->two_words};
     return kernels[width_of(plan)]->row_room(&args, (uint32_t)device_of(context)->shared_bytes_max);
 }
 
@@ -142,7 +142,7 @@ static struct strategy strategy_with(const topk_context *context, const struct p
                                      enum variant variant) {
     const topk_problem *p = &plan->problem;
     struct strategy s = {
-        .output = output_of(plan),
+        .target = target_of(plan),
     };
     const bool tuned = given(plan, KNOB_ALPHA) != NULL || given(plan, KNOB_ADAPTIVE_BUFFERING) != NULL;
     const int64_t tile = tile_elements(plan);
@@ -151,7 +151,7 @@ static struct strategy strategy_with(const topk_context *context, const struct p
     s.passes = (plan->element_bits + s.digit_bits - 1) / s.digit_bits;
     s.wide = p->length_max > AIR_NARROW_ROW;
     s.two_words = plan->element_bytes == 8 || p->length_max > AIR_ONE_WORD_ROW;
-    s.block_entries = s.output == AIR_SORTED ? entries_of(p->k_max + AIR_TIES_KEPT) : 0;
+    s.block_entries = s.target == TARGET_ENTRIES ? entries_of(p->k_max + SELECT_TIES_KEPT) : 0;
     s.row_room = row_room(context, plan, &s);
     const bool many = p->rows >= device_of(context)->sms * AIR_ROWS_PER_16_SMS / 16;
     const int64_t longest = variant == AIR_ONE_BLOCK ? INT32_MAX : many ? AIR_LONG_ROW_MAX : AIR_ROW_MAX;
@@ -166,10 +166,10 @@ static struct strategy strategy_with(const topk_context *context, const struct p
         blocks_of(context, plan, tiles, filters(plan) ? AIR_BLOCKS_PER_SM : AIR_FIRST_BLOCKS_PER_SM);
     s.blocks = blocks_of(context, plan, tiles, AIR_BLOCKS_PER_SM);
     s.can_go_in_order =
-        s.output == AIR_IN_ORDER ||
-        (s.output != AIR_KTH && (p->ties == TOPK_TIES_LOWEST_INDEX || !fuses(plan, s.passes)));
-    s.capacity = s.output == AIR_IN_ORDER || (variant != AIR_USUAL && !tuned) ? 0 : capacity_of(plan);
-    s.pitch = s.output == AIR_SORTED ? p->k_max + AIR_TIES_KEPT : 0;
+        s.target == TARGET_LIST ||
+        (s.target != TARGET_KTH && (p->ties == TOPK_TIES_LOWEST_INDEX || !fuses(plan, s.passes)));
+    s.capacity = s.target == TARGET_LIST || (variant != AIR_USUAL && !tuned) ? 0 : capacity_of(plan);
+    s.pitch = s.target == TARGET_ENTRIES ? p->k_max + SELECT_TIES_KEPT : 0;
     s.tiles = s.can_go_in_order ? tiles + 2 : 0;
     return s;
 }
@@ -194,6 +194,7 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
     const size_t rows = (size_t)plan->problem.rows;
     const size_t candidates = times(rows, (size_t)s->capacity), entries = times(rows, (size_t)s->pitch);
     struct layout l = {.bytes = 0};
+    struct target *target = &l.args.target;
     if (!s->one_block) {
         const size_t before = arena.used;
         l.args.states = arena_take(&arena, rows, sizeof *l.args.states);
@@ -204,21 +205,21 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
         l.args.matches = filters(plan) ? arena_take(&arena, rows, sizeof *l.args.matches) : NULL;
         l.zeroed = l.args.states;
         l.zeroed_bytes = arena_join(&arena, before);
-        l.args.candidates = arena_take(&arena, candidates, plan->element_bytes);
-        l.args.positions = arena_take(&arena, candidates, s->wide ? 8 : 4);
-        l.args.entries = arena_take(&arena, entries, sizeof *l.args.entries);
+        l.args.candidates.elements = arena_take(&arena, candidates, plan->element_bytes);
+        l.args.candidates.positions = arena_take(&arena, candidates, s->wide ? 8 : 4);
+        target->entries = arena_take(&arena, entries, sizeof *target->entries);
         if (s->two_words) {
-            l.args.entries_low = arena_take(&arena, entries, sizeof *l.args.entries_low);
+            target->entries_low = arena_take(&arena, entries, sizeof *target->entries_low);
         }
     }
-    if (s->output == AIR_IN_ORDER) {
+    if (s->target == TARGET_LIST) {
         if (filters(plan) && s->one_block) {
             l.args.matches = arena_take(&arena, rows, sizeof *l.args.matches);
         }
         l.found = topk_cuda_sort_found_take(&arena, plan, s->wide);
         l.found.counts = l.args.matches;
-        l.args.found_elements = l.found.elements;
-        l.args.found_positions = l.found.positions;
+        target->list.elements = l.found.elements;
+        target->list.positions = l.found.positions;
     }
     if (filters(plan)) {
         l.found_match = arena_take(&arena, 1, sizeof *l.found_match);
@@ -254,7 +255,7 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     const double blocks = (double)device_of(context)->sms * AIR_ROW_THREADS_MAX / row_threads(plan);
     double cost =
         s.one_block ? wave_us * (1 + (double)plan->problem.rows / blocks) : pass_us * (s.passes + 1);
-    if (s.output == AIR_IN_ORDER) { /* then all that was found is sorted, byte by byte */
+    if (s.target == TARGET_LIST) { /* then all that was found is sorted, byte by byte */
         cost +=
             (double)plan->element_bytes *
             (pass_us + 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4) / bytes_per_us);
@@ -275,16 +276,17 @@ static void fill_args(const struct call *call, const struct strategy *s, struct 
         args->predicate = topk_cuda_predicate_args(call, l->found_match);
     }
     args->decode = decode_args_of(&plan->order);
-    args->better = call->better;
-    args->equal = call->equal;
-    args->output = s->output;
-    args->ties_free = plan->problem.ties == TOPK_TIES_ANY;
-    args->stop_early = s->output != AIR_KTH && value_of(plan, KNOB_EARLY_STOP) != 0;
-    args->wide = s->wide;
-    args->two_words = s->two_words;
-    args->digit_bits = s->digit_bits;
-    args->capacity = s->capacity;
-    args->pitch = s->pitch;
+    args->kth = kth_outputs_of(call);
+    args->target.kind = s->target;
+    args->target.ties_free = plan->problem.ties == TOPK_TIES_ANY;
+    args->target.two_words = s->two_words;
+    args->target.pitch = s->pitch;
+    args->target.list.pitch = plan->problem.k_max;
+    args->target.list.wide = s->wide;
+    args->digits.bits = s->digit_bits;
+    args->digits.early_stop = s->target != TARGET_KTH && value_of(plan, KNOB_EARLY_STOP) != 0;
+    args->candidates.pitch = s->capacity;
+    args->candidates.wide = s->wide;
     args->tiles = s->tiles;
     args->sum_words = look_back_words(s->tiles);
     args->block_entries = s->block_entries;
@@ -312,7 +314,7 @@ static int launch_sort(const struct call *call, const struct launch_grid *passes
     const struct plan *plan = call->plan;
     const int64_t rows = plan->problem.rows, k = plan->problem.k_max;
     struct launch_grid grid = *passes;
-    if (rows <= (int64_t)AIR_RANK_ROWS * AIR_SORT_MAX * AIR_SORT_MAX / ((k + 1) * (k + 1))) {
+    if (rows <= (int64_t)AIR_RANK_ROWS * SELECT_SORT_MAX * SELECT_SORT_MAX / ((k + 1) * (k + 1))) {
         const int64_t warps = AIR_RANK_THREADS / 32;
         grid.threads = AIR_RANK_THREADS;
         grid.blocks = (uint32_t)(k / (2 * warps) + 1);
@@ -331,19 +333,23 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
                                .rows = grid_side(plan->problem.rows, AIR_GRID_ROWS),
                                .threads = AIR_THREADS,
                                .stream = call->stream};
-    uint32_t undecided = plan->element_bits;
+    uint32_t unknown = plan->element_bits;
     const bool fused = fuses(plan, s->passes);
-    /* Nothing waits for the last filter where the last pass settles all rows, whatever they hold. */
-    const bool is_settled = fused && args->ties_free && s->output != AIR_IN_ORDER;
-    const bool filtered_last = s->output != AIR_KTH && !is_settled, sorted_last = s->output == AIR_SORTED;
+    /* No row needs the last filter where the last pass writes them all, whatever they hold. */
+    const bool writes_all = fused && args->target.ties_free && s->target != TARGET_LIST;
+    const bool filtered_last = s->target != TARGET_KTH && !writes_all,
+               sorted_last = s->target == TARGET_ENTRIES;
     int error = 0;
     for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
-        args->fuses = fused && pass + 1 == s->passes;
-        args->this_digit = undecided < s->digit_bits ? undecided : s->digit_bits;
-        args->shift = undecided -= args->this_digit;
-        args->has_successor = pass + 1 < s->passes || filtered_last || sorted_last;
+        const bool is_last = pass + 1 == s->passes;
+        const uint32_t bits = unknown < s->digit_bits ? unknown : s->digit_bits;
+        unknown -= bits;
+        args->digit = (struct digit){unknown, ((uint32_t)1 << bits) - 1};
+        args->has_successor = !is_last || filtered_last || sorted_last;
         grid.blocks = pass == 0 ? s->first_blocks : s->blocks;
-        error = pass == 0 ? launch->first(&grid, args) : launch->next(&grid, args);
+        error = pass == 0          ? launch->first(&grid, args)
+                : is_last && fused ? launch->fused(&grid, args)
+                                   : launch->next(&grid, args);
         grid.dependent = device_of(call->context)->dependent_launch;
     }
     args->has_successor = sorted_last;
@@ -371,7 +377,7 @@ static int run(const struct call *call) {
         error = topk_device_zero(call->stream, l.zeroed, l.zeroed_bytes);
         error = error != 0 ? error : launch_passes(call, &s, &l.args);
     }
-    return error != 0 || s.output != AIR_IN_ORDER ? error : topk_cuda_sort_found(call, &l.found);
+    return error != 0 || s.target != TARGET_LIST ? error : topk_cuda_sort_found(call, &l.found);
 }
 
 static int prepare(const topk_context *context) {

@@ -5,8 +5,11 @@
  * A launch handles one digit of all rows: it narrows the range that the k-th element's code lies in. The last
  * block to finish with a row finds the digit, so that the host need not know. */
 #include "../instance.cuh"
-#include "../lookback.cuh"
+#include "first.cuh"
+#include "fused.cuh"
+#include "last.cuh"
 #include "row.cuh"
+#include "sort.cuh"
 
 /* Whether entries have two words in any case. */
 static const bool ALWAYS_TWO = KEY_BITS == 64;
@@ -19,7 +22,7 @@ static uint32_t pass_shared_bytes(uint32_t candidates) {
 
 static uint32_t rank_shared_bytes(const struct air_args *args) {
     simt_arena arena = simt_measuring_arena();
-    if (args->two_words)
+    if (args->target.two_words)
         (void)carve_entries<true>(arena, args->block_entries);
     else
         (void)carve_entries<false>(arena, args->block_entries);
@@ -28,7 +31,7 @@ static uint32_t rank_shared_bytes(const struct air_args *args) {
 
 static uint32_t sort_shared_bytes(const struct air_args *args) {
     simt_arena arena = simt_measuring_arena();
-    if (args->two_words)
+    if (args->target.two_words)
         (void)carve_sort<true>(arena, args->block_entries);
     else
         (void)carve_sort<false>(arena, args->block_entries);
@@ -37,12 +40,7 @@ static uint32_t sort_shared_bytes(const struct air_args *args) {
 
 static uint32_t row_shared_bytes(const struct air_args *args, uint32_t candidates) {
     simt_arena arena = simt_measuring_arena();
-    (void)carve_block<element_t>(arena, 0, candidates);
-    if (args->two_words)
-        (void)carve_entries<true>(arena, args->block_entries);
-    else
-        (void)carve_entries<false>(arena, args->block_entries);
-    (void)carve_buckets(arena);
+    (void)carve_row<element_t, ALWAYS_TWO>(arena, candidates, args->block_entries);
     return arena.used_bytes;
 }
 
@@ -59,10 +57,12 @@ static int launch_first(const struct launch_grid *grid, const struct air_args *a
 
 static int launch_next(const struct launch_grid *grid, const struct air_args *args) {
     const uint32_t bytes = pass_shared_bytes(args->block_candidates);
-    if (args->predicate.is_given)
-        return launch("air_next", grid, bytes, air_next<element_t, true, false>, args);
     return launch("air_next", grid, bytes,
-                  args->fuses ? air_next<element_t, false, true> : air_next<element_t, false, false>, args);
+                  args->predicate.is_given ? air_next<element_t, true> : air_next<element_t, false>, args);
+}
+
+static int launch_fused(const struct launch_grid *grid, const struct air_args *args) {
+    return launch("air_fused", grid, pass_shared_bytes(args->block_candidates), air_fused<element_t>, args);
 }
 
 static int launch_last(const struct launch_grid *grid, const struct air_args *args) {
@@ -71,7 +71,7 @@ static int launch_last(const struct launch_grid *grid, const struct air_args *ar
 }
 
 /* Kernels whose entries have one word or two. */
-#define BY_ENTRY(kernel) (args->two_words ? kernel<element_t, true> : kernel<element_t, ALWAYS_TWO>)
+#define BY_ENTRY(kernel) (args->target.two_words ? kernel<element_t, true> : kernel<element_t, ALWAYS_TWO>)
 
 static int launch_sort(const struct launch_grid *grid, const struct air_args *args) {
     return launch("air_sort", grid, sort_shared_bytes(args), BY_ENTRY(air_sort), args);
@@ -95,11 +95,11 @@ template <typename Kernel> static int prepare_two(Kernel one, Kernel other, uint
 }
 
 template <bool WHERE> static int prepare_passes(uint32_t shared_bytes_max) {
-    const uint32_t bytes = pass_shared_bytes(finish_candidates(sizeof(element_t)));
     int error = prepare_two(air_first<element_t, WHERE>, air_last<element_t, WHERE>, pass_shared_bytes(0));
-    error = error != 0
-                ? error
-                : prepare_two(air_next<element_t, WHERE, false>, air_next<element_t, WHERE, !WHERE>, bytes);
+    error = error != 0 ? error
+                       : prepare_two(air_next<element_t, WHERE>,
+                                     WHERE ? air_next<element_t, true> : air_fused<element_t>,
+                                     pass_shared_bytes(finish_candidates(sizeof(element_t))));
     return error != 0 ? error : simt_prepare(air_row<element_t, WHERE, ALWAYS_TWO>, shared_bytes_max);
 }
 
@@ -112,8 +112,9 @@ static int prepare(uint32_t shared_bytes_max) {
                       : prepare_two(air_rank<element_t, ALWAYS_TWO>, air_rank<element_t, true>, 1 << 16);
 }
 
-extern "C" const struct air_kernels INSTANCE = {prepare,     launch_first, launch_next, launch_last,
-                                                launch_sort, launch_rank,  launch_row,  row_room};
+extern "C" const struct air_kernels INSTANCE = {prepare,      launch_first, launch_next,
+                                                launch_fused, launch_last,  launch_sort,
+                                                launch_rank,  launch_row,   row_room};
 
 #if KEY_BITS == 8
 #include "../predicate/bounds.cuh"

@@ -7,6 +7,9 @@
 #include "../grid.h"
 #include "../predicate/args.h"
 #include "../rows.h"
+#include "../select/range.h"
+#include "../select/sizes.h"
+#include "../select/target.h"
 #include "sizes.h"
 
 /* How far a row is. */
@@ -16,30 +19,18 @@ enum air_phase {
     AIR_DONE     /* its results are written */
 };
 
-/* What is known of a row between launches. All zero before the first. The k-th code lies in [low, high]: the
- * elements above are results, those below are not, those in between are the candidates, of which the best
- * `need` are results. */
+/* What is known of a row between launches. All zero before the first. */
 struct air_state {
-    uint64_t low, high;
-    uint64_t need;
-    uint64_t candidates;
+    struct kth_range range;
     uint64_t phase;
-    uint64_t left;     /* 1: the candidates of some pass are in the buffer, and all above them are written */
-    uint64_t buffered; /* candidates in the buffer; atomic */
-    uint64_t winners;  /* results written that are above the candidates; atomic */
-    uint64_t ties;     /* candidates written by the last filter; atomic */
-    uint64_t next;     /* tile of the last filter, when it goes in order; atomic */
-    uint64_t finished; /* 1: the last filter has all it needs; atomic */
-    uint32_t retired;  /* blocks that are done with the row in this launch; atomic */
+    uint64_t is_buffered; /* 1: the candidates of some pass are in the buffer, and the winners are written */
+    uint64_t buffered;    /* candidates in the buffer; atomic */
+    uint64_t winners;     /* winners written; atomic */
+    uint64_t ties;        /* ties written by the last filter; atomic */
+    uint64_t next;        /* tile of the last filter, when it goes in order; atomic */
+    uint64_t finished;    /* 1: the last filter has all it needs; atomic */
+    uint32_t retired;     /* blocks that are done with the row in this launch; atomic */
     uint32_t unused;
-};
-
-/* Where results go. */
-enum air_output {
-    AIR_DIRECT,   /* to the outputs, in any order */
-    AIR_SORTED,   /* to the outputs, sorted by one block: at most AIR_SORT_MAX */
-    AIR_IN_ORDER, /* in the order of positions to `found`, for a sort of the whole device */
-    AIR_KTH       /* the k-th class alone */
 };
 
 struct air_args {
@@ -47,27 +38,14 @@ struct air_args {
     struct predicate_args predicate;
     int64_t *matches; /* with a predicate: matching elements of each row; NULL if no launch asks for them */
     struct decode_args decode;
-    int64_t *better, *equal; /* kth */
-    enum air_output output;
-    bool ties_free;
-    bool stop_early;
-    bool has_successor; /* the next launch is the same call's: it may start early */
-    bool wide;          /* positions have 64 bits */
-    bool two_words;     /* entries have: entries.cuh */
-    uint32_t digit_bits;
-    uint32_t shift;           /* of this pass's digit */
-    uint32_t this_digit;      /* bits of this pass's digit */
-    bool fuses;               /* the last block of this pass settles the row: tuning, fused_filter */
-    struct air_state *states; /* of each row */
-    uint64_t *histograms;     /* rows x 2^digit_bits */
-    /* Candidates, `capacity` for each row. */
-    int64_t capacity;
-    void *candidates; /* the elements' bits */
-    void *positions;
-    /* SORTED: entries of results, `pitch` for each row; see entries.cuh. IN_ORDER: k_max for each row. */
-    int64_t pitch;
-    uint64_t *entries, *entries_low;
-    void *found_elements, *found_positions;
+    struct kth_outputs kth;
+    struct target target;
+    struct digit_plan digits;
+    struct digit digit;             /* of this pass */
+    bool has_successor;             /* the next launch is the same call's: it may start early */
+    struct air_state *states;       /* of each row */
+    uint64_t *histograms;           /* rows x 2^digits.bits */
+    struct element_list candidates; /* the buffer */
     /* Look-back of the last filter over `tiles` tiles of each row: two sums of `sum_words` words each. */
     int64_t tiles, sum_words;
     uint64_t *tile_words;
@@ -92,9 +70,10 @@ int topk_cuda_air_prepare_bounds(void);
 /* The kernels of one element width. Launches return 0 or a cudaError_t. */
 struct air_kernels {
     int (*prepare)(uint32_t shared_bytes_max);
-    /* The first pass and the following ones, and the last filter. */
+    /* The first pass; the following ones, and another kind of the last one; the last filter. */
     int (*first)(const struct launch_grid *grid, const struct air_args *args);
     int (*next)(const struct launch_grid *grid, const struct air_args *args);
+    int (*fused)(const struct launch_grid *grid, const struct air_args *args);
     int (*last)(const struct launch_grid *grid, const struct air_args *args);
     /* The sort of what was found: one block for a row, or several. */
     int (*sort)(const struct launch_grid *grid, const struct air_args *args);

@@ -4,148 +4,127 @@
 #ifndef TOPK_SRC_CUDA_AIR_ROW_CUH
 #define TOPK_SRC_CUDA_AIR_ROW_CUH
 
-#include "last.cuh"
+#include "../select/ordered_filter.cuh"
+#include "../select/small_sort.cuh"
+#include "../select/sorted_results.cuh"
+#include "state.cuh"
 
 /* Bins of a thread, of the fewest that a block may have. */
-static const uint32_t ROW_BINS = AIR_BINS_MAX / AIR_ROW_THREADS_MIN;
+static const uint32_t ROW_BINS = SELECT_BINS_MAX / AIR_ROW_THREADS_MIN;
 
-/* Candidates on their way to shared memory. */
-template <typename Element> struct resident_sink {
-    const block_shared<Element> &s;
-
-    TOPK_MEMBER uint64_t take(uint32_t count) const {
-        return take_places(&s.counters[1], count);
-    }
-    TOPK_MEMBER void put(uint64_t place, key_word_t<Element> bits, int64_t position) const {
-        s.bits[(uint32_t)place] = bits;
-        s.positions[(uint32_t)place] = (uint32_t)position;
-    }
-    TOPK_MEMBER bool full(void) const {
-        return false;
-    }
-    template <typename Winners> TOPK_MEMBER bool complete(const Winners &) const {
-        return false;
-    }
-};
-
-/* Results on their way to the entries that will be sorted, or out. */
-template <typename Element, bool TWO> struct row_sink {
-    const struct air_args &a;
-    const block_shared<Element> &s;
-    const entry_list<TWO> &entries;
-    int64_t row;
-    struct row r;
-    uint32_t counter; /* of s.counters */
-    uint64_t first, limit;
-    bool is_full;
-
-    TOPK_MEMBER uint64_t take(uint32_t count) {
-        uint64_t place = take_places(&s.counters[counter], count);
-        is_full = place + count >= limit;
-        return place;
-    }
-    TOPK_MEMBER void put(uint64_t place, key_word_t<Element> bits, int64_t position) const {
-        if (place >= limit)
-            return;
-        if (a.output == AIR_SORTED)
-            entries.put((uint32_t)(first + place),
-                        make_entry(TWO, key_of<Element>(bits, a.rows.map), position));
-        else
-            put_result<Element>(a, row, r, (int64_t)(first + place), bits, position);
-    }
-    TOPK_MEMBER bool full(void) const {
-        return is_full;
-    }
-    template <typename Winners> TOPK_MEMBER bool complete(const Winners &winners) const {
-        return is_full && winners.has_all();
-    }
-    TOPK_MEMBER bool has_all(void) const {
-        uint64_t taken = simt_lane() == 0 ? simt_atomic_add(&s.counters[counter], (uint64_t)0) : 0;
-        return simt_shuffle(SIMT_ALL_LANES, taken, 0) >= limit;
-    }
+/* Shared memory of a block with a row of its own. */
+template <typename Element, bool TWO> struct row_shared {
+    block_shared<Element> block;
+    entry_list<TWO> entries;
+    struct bucket_shared buckets;
 };
 
 template <typename Element, bool TWO>
-TOPK_DEVICE row_sink<Element, TWO> winner_sink(const struct air_args &a, const block_shared<Element> &s,
-                                               const entry_list<TWO> &entries, int64_t row,
-                                               const struct row &r, uint64_t limit) {
-    return row_sink<Element, TWO>{a, s, entries, row, r, 0, 0, limit, false};
+TOPK_HOST_DEVICE row_shared<Element, TWO> carve_row(simt_arena &arena, uint32_t candidates,
+                                                    uint32_t entries) {
+    row_shared<Element, TWO> s;
+    s.block = carve_block<Element>(arena, 0, candidates);
+    s.entries = carve_entries<TWO>(arena, entries);
+    s.buckets = carve_buckets(arena);
+    s.buckets.words = s.block.digit.bins;
+    return s;
+}
+
+/* How far a row is; the same in all threads. */
+struct row_progress {
+    struct kth_range range;
+    bool is_resident;  /* the candidates are in shared memory, and the winners are written */
+    uint32_t resident; /* candidates there */
+};
+
+template <typename Element, bool TWO>
+using block_sink = result_sink<Element, block_target<Element, TWO>, struct shared_slots>;
+
+/* Results in slots from `first` on. */
+template <typename Element, bool TWO>
+TOPK_DEVICE block_sink<Element, TWO> sink_of(const block_target<Element, TWO> &target,
+                                             const row_shared<Element, TWO> &s, enum slot_counter counter,
+                                             uint64_t first, uint64_t limit) {
+    return result_sink_of<Element>(target, shared_slots{s.block.counters, (uint32_t)counter}, first, limit);
 }
 
 /* Brings all elements of a short row into shared memory. */
 template <typename Element>
-TOPK_DEVICE void load_row(const struct air_args &a, const struct row &r, const block_shared<Element> &s) {
-    const Element *values = row_values<Element>(a.rows, r);
-    for (uint32_t i = simt_thread(); i < (uint32_t)r.length; i += simt_threads()) {
-        s.bits[i] = simt_load_read_only(values + i);
-        s.positions[i] = i;
+TOPK_DEVICE void load_elements(const Element *values, int64_t length, const shared_list<Element> &to) {
+    for (uint32_t i = simt_thread(); i < (uint32_t)length; i += simt_threads()) {
+        to.elements[i] = simt_load_read_only(values + i);
+        to.positions[i] = i;
     }
 }
 
 /* Brings the candidates into shared memory and writes what is above them. */
 template <typename Element, bool TWO, typename Source>
-TOPK_DEVICE void leave_row(const struct air_args &a, int64_t row, const struct row &r, const Source &source,
-                           const block_shared<Element> &s, const entry_list<TWO> &entries,
-                           struct progress *at) {
-    if (!Source::WHERE && at->candidates == (uint64_t)r.length) {
-        load_row(a, r, s);
+TOPK_DEVICE void make_resident(const block_target<Element, TWO> &target, const Source &source,
+                               const row_shared<Element, TWO> &s, struct row_progress *at) {
+    const struct row &r = target.target.r;
+    if (!Source::WHERE && at->range.candidates == (uint64_t)r.length) {
+        load_elements(source.values(), r.length, s.block.candidates);
     } else {
-        hit_sinks<row_sink<Element, TWO>, resident_sink<Element>> sinks = {
-            winner_sink(a, s, entries, row, r, (uint64_t)r.k - at->need), resident_sink<Element>{s}};
-        filter_row<Element, true>(source, 0, 1, a.rows.map, range_of<Element>(at->low, at->high), sinks);
+        typedef candidate_sink<shared_list<Element>, struct shared_slots> resident_sink;
+        hit_sinks<block_sink<Element, TWO>, resident_sink> sinks = {
+            sink_of(target, s, WINNER_SLOTS, 0, (uint64_t)r.k - at->range.need),
+            resident_sink{s.block.candidates, {s.block.counters, CANDIDATE_SLOTS}}};
+        filter_row<Element, true>(source, for_one_block(),
+                                  code_range_of<Element>(target.target.rows.map, at->range), sinks);
     }
-    at->left = true;
-    at->resident = (uint32_t)at->candidates;
+    at->is_resident = true;
+    at->resident = (uint32_t)at->range.candidates;
     if (Source::WHERE) {
         simt_block_sync();
-        at->resident = (uint32_t)(uint64_t)s.counters[1];
+        at->resident = (uint32_t)(uint64_t)s.block.counters[CANDIDATE_SLOTS];
     }
 }
 
-/* Counts a digit of what is in range, in the input, and narrows the row by it; returns how many there are. */
+/* Counts a digit of what is in range, in the input, and narrows the range by it; returns how many there are.
+ */
 template <typename Element, typename Source>
-TOPK_DEVICE uint64_t count_and_narrow(const struct air_args &a, const struct row &r, const Source &source,
-                                      struct digit digit, const block_shared<Element> &s,
-                                      struct progress *at) {
-    key_range<Element> range = range_of<Element>(at->low, at->high);
+TOPK_DEVICE uint64_t count_and_narrow(const struct code_map &map, const Source &source, struct digit digit,
+                                      const struct digit_shared &s, struct kth_range *range) {
+    const code_range<Element> before = code_range_of<Element>(map, *range);
+    const struct digit_counter counter = {digit, s.bins};
     simt_block_sync();
     clear_bins(s.bins, digit.mask + 1);
     if (Source::WHERE && simt_thread() == 0)
         s.bins[OTHER_BIN] = 0;
     simt_block_sync();
-    if (at->candidates == (uint64_t)r.length)
-        count_row<Element, true, true>(source, 0, 1, a.rows.map, range, digit, s.bins);
+    if (range->candidates == (uint64_t)source.r.length)
+        count_row<Element, true, true>(source, for_one_block(), before, counter);
     else
-        count_row<Element, false, true>(source, 0, 1, a.rows.map, range, digit, s.bins);
-    return narrow<ROW_BINS, Source::WHERE>(a.rows.map, digit, s, at);
+        count_row<Element, false, true>(source, for_one_block(), before, counter);
+    return narrow<ROW_BINS, Source::WHERE>(map, digit, s, range);
 }
 
-/* Narrows the row down, digit by digit. Where not all elements count, the first pass tells how many do; until
- * then all are candidates. */
+/* Narrows the row down, digit by digit. Where not all elements count, the first pass tells how many do, which
+ * limits target.r.k; until then all are candidates. */
 template <typename Element, bool TWO, typename Source>
-TOPK_DEVICE struct progress row_passes(const struct air_args &a, int64_t row, struct row *r,
-                                       const Source &source, const block_shared<Element> &s,
-                                       const entry_list<TWO> &entries) {
-    uint32_t undecided = 8 * sizeof(Element);
-    struct progress at = {0, all_codes(undecided), (uint64_t)r->k, (uint64_t)r->length, false, 0};
+TOPK_DEVICE struct row_progress row_passes(const struct air_args &a, block_target<Element, TWO> &target,
+                                           const Source &source, const row_shared<Element, TWO> &s) {
+    struct row &r = target.target.r;
+    uint32_t unknown = 8 * sizeof(Element);
+    struct row_progress at = {whole_range<Element>((uint64_t)r.k, (uint64_t)r.length), false, 0};
     bool counted = !Source::WHERE;
-    while (undecided > 0 && !(counted && a.stop_early && at.need == at.candidates)) {
-        if (at.candidates <= a.block_candidates && a.output != AIR_IN_ORDER) {
-            leave_row(a, row, *r, source, s, entries, &at);
+    while (!(counted && is_decided(a.digits, at.range, unknown))) {
+        if (at.range.candidates <= a.block_candidates && a.target.kind != TARGET_LIST) {
+            make_resident(target, source, s, &at);
             if (!counted) {
-                at.candidates = at.resident;
-                at.need = at.need < at.candidates ? at.need : at.candidates;
-                r->k = (int64_t)at.need;
+                at.range.candidates = at.resident;
+                at.range.need = at.range.need < at.range.candidates ? at.range.need : at.range.candidates;
+                r.k = (int64_t)at.range.need;
             }
-            if (!Source::WHERE || r->k > 0)
-                resident_passes<ROW_BINS>(a, undecided, s, &at);
+            if (!Source::WHERE || r.k > 0)
+                narrow_candidates<ROW_BINS>(s.block.candidates, at.resident, a.rows.map, a.digits, unknown,
+                                            s.block.digit, &at.range);
             break;
         }
-        uint32_t bits = undecided < a.digit_bits ? undecided : a.digit_bits;
-        undecided -= bits;
-        uint64_t count = count_and_narrow(a, *r, source, digit{undecided, (1u << bits) - 1}, s, &at);
+        const struct digit digit = next_digit(a.digits, &unknown);
+        uint64_t count = count_and_narrow<Element>(a.rows.map, source, digit, s.block.digit, &at.range);
         if (!counted)
-            r->k = r->k < (int64_t)count ? r->k : (int64_t)count;
+            r.k = r.k < (int64_t)count ? r.k : (int64_t)count;
         if (!counted && count == 0)
             break;
         counted = true;
@@ -153,107 +132,74 @@ TOPK_DEVICE struct progress row_passes(const struct air_args &a, int64_t row, st
     return at;
 }
 
-/* ---- In the order of positions ---- */
-
-template <typename Element, bool TWO, typename Tile>
-TOPK_DEVICE void ordered_tile_of_row(const Tile &tile, key_range<Element> range,
-                                     struct ordered_places *places, const row_sink<Element, TWO> &sink) {
-    uint32_t counts[Tile::GROUPS];
-    uint32_t any = count_hits<Element>(tile, sink.a.rows.map, range, counts);
-    if (simt_block_count(any != 0) == 0)
-        return;
-    uint32_t total = rank_hits(sink.s.counts, counts);
-    if (any != 0)
-        put_in_order(tile, sink.a.rows.map, range, counts, *places, sink);
-    places->winners += low_hits(total);
-    places->ties += high_hits(total);
-}
-
-template <typename Element, bool TWO, typename Source>
-TOPK_DEVICE void row_in_order(const struct row &r, const Source &source, const struct progress &at,
-                              const row_sink<Element, TWO> &sink) {
-    key_range<Element> range = range_of<Element>(at.low, at.high);
-    struct ordered_places places = {0, 0, at.need};
-    const uint64_t winners = (uint64_t)r.k - at.need;
-    struct row_parts parts = parts_of(source.values(), source.r.length);
-    int64_t tiles = tiles_of<Element>(parts);
-    ordered_tile_of_row(source.head(parts), range, &places, sink);
-    for (int64_t tile = 0; tile < tiles && (places.winners < winners || places.ties < at.need); tile++)
-        ordered_tile_of_row(source.test(source.fetch(parts, tile)), range, &places, sink);
-    ordered_tile_of_row(source.tail(parts), range, &places, sink);
-}
-
-/* ---- The row ---- */
-
 /* Writes the results; returns how many entries there are to be sorted. */
 template <typename Element, bool TWO, typename Source>
-TOPK_DEVICE uint32_t row_last(const struct air_args &a, int64_t row, const struct row &r,
-                              const Source &source, const block_shared<Element> &s,
-                              const entry_list<TWO> &entries, const struct progress &at) {
-    struct last_plan plan = plan_last(a, at.need, at.candidates, r);
+TOPK_DEVICE uint32_t write_row(const block_target<Element, TWO> &target, const Source &source,
+                               const row_shared<Element, TWO> &s, const struct row_progress &at) {
+    const uint64_t k = (uint64_t)target.target.r.k;
+    const code_range<Element> range = code_range_of<Element>(target.target.rows.map, at.range);
+    const struct result_plan plan = plan_results(target.target.to, at.range, (int64_t)k);
     simt_block_sync();
     if (plan.in_order) {
-        row_in_order(r, source, at, winner_sink(a, s, entries, row, r, (uint64_t)r.k));
-        return (uint32_t)r.k;
+        struct running_prefixes prefixes = {{k - at.range.need, at.range.need}, s.block.scratch, {0, 0}, 0};
+        filter_row_in_order(source, range, prefixes, target);
+        return (uint32_t)k;
     }
-    typedef row_sink<Element, TWO> sink;
-    hit_sinks<sink, sink> sinks = {winner_sink(a, s, entries, row, r, plan.winners),
-                                   sink{a, s, entries, row, r, 2, plan.winners, plan.kept, false}};
-    if (at.left)
-        filter_resident(a, s, at, sinks);
+    hit_sinks<block_sink<Element, TWO>, block_sink<Element, TWO>> sinks = {
+        sink_of(target, s, WINNER_SLOTS, 0, plan.winners),
+        sink_of(target, s, TIE_SLOTS, plan.winners, plan.ties)};
+    if (at.is_resident)
+        filter_candidates(s.block.candidates, at.resident, for_one_block(), range, sinks);
     else
-        filter_row<Element, true>(source, 0, 1, a.rows.map, range_of<Element>(at.low, at.high), sinks);
-    return (uint32_t)(plan.winners + plan.kept);
+        filter_row<Element, true>(source, for_one_block(), range, sinks);
+    return (uint32_t)(plan.winners + plan.ties);
 }
 
 template <typename Element, bool WHERE, bool TWO>
-TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, struct row r,
-                            const matcher<Element, WHERE> &predicate, const block_shared<Element> &s,
-                            const entry_list<TWO> &entries, const struct bucket_shared &buckets) {
+TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, const struct row &of,
+                            const matcher<Element, WHERE> &predicate, const row_shared<Element, TWO> &s) {
+    block_target<Element, TWO> target = {{a.rows, a.target, row, of}, s.entries};
+    const struct row &r = target.target.r;
     uint32_t count = 0;
     if (r.k > 0) {
         const row_source<Element, WHERE> source = source_of(a.rows, r, predicate);
-        struct progress at = row_passes(a, row, &r, source, s, entries);
-        if (a.output == AIR_KTH) {
+        const struct row_progress at = row_passes(a, target, source, s);
+        if (a.target.kind == TARGET_KTH) {
             if (simt_thread() == 0)
-                write_kth<Element>(a, row, at.low, r.k - (int64_t)at.need, (int64_t)at.candidates);
+                write_kth_class<Element>(a, row, at.range, r.k);
             return;
         }
         if (!WHERE || r.k > 0)
-            count = row_last(a, row, r, source, s, entries, at);
+            count = write_row(target, source, s, at);
     }
     if (WHERE && a.matches != nullptr && simt_thread() == 0)
         a.matches[row] = r.k;
-    if (a.output == AIR_SORTED) {
+    if (a.target.kind == TARGET_ENTRIES) {
         simt_block_sync();
-        sort_row(entries, buckets, count, r.length);
-        write_entries<Element>(a, row, r, entries);
+        sort_entries(s.entries, s.buckets, count, r.length);
+        write_entries<Element>(a.rows, row, r, s.entries);
     }
-    if (a.output == AIR_DIRECT)
-        for (int64_t slot = r.k + simt_thread(); slot < a.rows.k_max; slot += simt_threads())
-            write_padding<Element>(a.rows, row, slot);
+    if (a.target.kind == TARGET_OUTPUTS)
+        pad_row<Element>(a.rows, row, r, for_one_block());
 }
 
 template <typename Element, bool WHERE, bool TWO>
 TOPK_KERNEL TOPK_BOUNDS(AIR_ROW_THREADS_MAX, 1) void air_row(struct air_args a) {
     simt_arena arena = simt_shared_arena();
-    block_shared<Element> s = carve_block<Element>(arena, 0, a.block_candidates);
-    entry_list<TWO> entries = carve_entries<TWO>(arena, a.block_entries);
-    struct bucket_shared buckets = carve_buckets(arena);
-    buckets.words = s.bins;
+    const row_shared<Element, TWO> s = carve_row<Element, TWO>(arena, a.block_candidates, a.block_entries);
     const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
         struct row r = row_at(a.rows, row);
         if (predicate.none)
             r.k = 0;
-        if (simt_thread() < 3)
-            s.counters[simt_thread()] = 0;
+        if (simt_thread() < SLOT_COUNTERS)
+            s.block.counters[simt_thread()] = 0;
         simt_block_sync();
-        if (a.output == AIR_KTH && (r.k == 0 || r.wanted > r.length)) {
+        if (a.target.kind == TARGET_KTH && (r.k == 0 || r.wanted > r.length)) {
             if (simt_thread() == 0)
                 write_kth_padding<Element>(a, row, r);
         } else {
-            select_row(a, row, r, predicate, s, entries, buckets);
+            select_row(a, row, r, predicate, s);
         }
         simt_block_sync();
     }

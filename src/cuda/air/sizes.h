@@ -9,7 +9,6 @@
 enum {
 #ifdef TOPK_SHRINK
     AIR_DIGIT_BITS = 4,
-    AIR_DIGIT_BITS_MAX = 6,
     AIR_THREADS = 64,
     AIR_BLOCKS_PER_SM = 1,
     AIR_FIRST_BLOCKS_PER_SM = 1,
@@ -21,10 +20,6 @@ enum {
     AIR_SORT_THREADS = 64,
     AIR_RANK_THREADS = 64,
     AIR_RANK_ROWS = 2,
-    AIR_SORT_MAX = 64,
-    AIR_TIES_KEPT = 16,
-    AIR_MERGE_MAX = 8,
-    AIR_BUCKET_MAX = 4,
     AIR_SHORT_ROW_MAX = 100,
     AIR_SHORT_DIGIT_BITS = 3,
     AIR_ROW_MAX = 1000,
@@ -33,14 +28,11 @@ enum {
     AIR_ALPHA = 8,
     AIR_RARE_TIES = 4,
     AIR_LONG_FILTER = 1,
-    AIR_ASKING_TILES = 2,
     AIR_GRID_BLOCKS = 2,
     AIR_GRID_ROWS = 2,
 #else
-    /* Of a digit, if tuning does not say otherwise, and the most that the histogram in shared memory has
-     * bins for. */
+    /* Of a digit, if tuning does not say otherwise. */
     AIR_DIGIT_BITS = 11,
-    AIR_DIGIT_BITS_MAX = 11,
     /* Of the kernels that share a row among blocks. */
     AIR_THREADS = 512,
     AIR_BLOCKS_PER_SM = 2,
@@ -52,18 +44,10 @@ enum {
     AIR_ROW_CANDIDATES = 1 << 16,
     AIR_FINISH_BYTES = 16 << 10,
     AIR_FINISH_CANDIDATES = 2048,
-    /* Results that one block sorts; and how many elements equal to the k-th, of which the first are to be
-     * taken, it sorts besides. */
-    AIR_SORT_MAX = 2048,
-    AIR_TIES_KEPT = 1024,
-    /* That block sorts up to the first number of entries by merging; more of them in buckets, unless one gets
-     * more than the second. */
-    AIR_MERGE_MAX = 64,
-    AIR_BUCKET_MAX = 64,
     /* Of the kernel that sorts a row's results in one block. */
     AIR_SORT_THREADS = 512,
     /* Of the kernel that shares the sort of a row's results among blocks; it is used for rows of few results
-     * and for few rows: rows x k^2 is at most this times AIR_SORT_MAX^2. */
+     * and for few rows: rows x k^2 is at most this times SELECT_SORT_MAX^2. */
     AIR_RANK_THREADS = 256,
     AIR_RANK_ROWS = 8,
     /* Rows up to this length have digits of fewer bits: their histograms would be emptier than that. */
@@ -80,14 +64,11 @@ enum {
      * block has more tiles of it. */
     AIR_RARE_TIES = 64,
     AIR_LONG_FILTER = 4,
-    /* Once in so many tiles, a warp of the last filter asks what all warps have found. */
-    AIR_ASKING_TILES = 16,
     /* Of a grid, at most: blocks that have rows of their own, and rows that blocks share. Blocks go on to the
      * rows behind these. */
     AIR_GRID_BLOCKS = INT32_MAX,
     AIR_GRID_ROWS = 65535,
 #endif
-    AIR_BINS_MAX = 1 << AIR_DIGIT_BITS_MAX,
 };
 
 /* Up to the first length, a position and a key of 32 bits make one word; up to the second, a position has 4

@@ -18,8 +18,7 @@ struct sort_lists {
 struct sort_args {
     struct row_args rows;
     struct decode_args decode;
-    void *kth; /* the outputs of kth */
-    int64_t *better, *equal;
+    struct kth_outputs kth;
     bool is_kth;
     bool has_successor;          /* the next launch is the same call's: it may start early */
     bool is_found;               /* the lists hold min(k, length) elements of each row, not all of it */

@@ -34,12 +34,7 @@ TOPK_DEVICE void write_kth_class(const struct sort_args &a, int64_t row, const s
         end = inside;
         bits = decode_key(a.decode, key);
     }
-    if (a.kth != nullptr)
-        ((Element *)a.kth)[row] = (Element)bits;
-    if (a.better != nullptr)
-        a.better[row] = better;
-    if (a.equal != nullptr)
-        a.equal[row] = end - better;
+    write_kth<Element>(a.kth, row, bits, better, end - better);
 }
 
 template <typename Element> struct sorted_keys {

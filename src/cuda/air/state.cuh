@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the kernels of air share: the state of a row, the shared memory of a block, what topk_kth writes. */
+#ifndef TOPK_SRC_CUDA_AIR_STATE_CUH
+#define TOPK_SRC_CUDA_AIR_STATE_CUH
+
+#include "../select/candidates.cuh"
+#include "../select/queued_filter.cuh"
+#include "../select/target.cuh"
+#include "kernels.h"
+
+/* Shared memory of a block. */
+template <typename Element> struct block_shared {
+    struct digit_shared digit;
+    simt_shared<uint32_t> scratch;  /* of scans */
+    simt_shared<uint64_t> bases;    /* of the ordered filter */
+    simt_shared<uint64_t> counters; /* slots taken in a row of one block: enum slot_counter; atomic */
+    simt_shared<uint32_t> flag;
+    queues_memory<Element> queues; /* if it has any */
+    shared_list<Element> candidates;
+};
+
+enum slot_counter { WINNER_SLOTS, CANDIDATE_SLOTS, TIE_SLOTS, SLOT_COUNTERS };
+
+template <typename Element>
+TOPK_HOST_DEVICE block_shared<Element> carve_block(simt_arena &arena, uint32_t queues, uint32_t candidates) {
+    block_shared<Element> s;
+    s.bases = simt_carve<uint64_t>(arena, 2);
+    s.counters = simt_carve<uint64_t>(arena, SLOT_COUNTERS);
+    s.queues = carve_queues<Element>(arena, queues);
+    s.candidates = carve_list<Element>(arena, candidates);
+    s.digit = carve_digit(arena);
+    s.scratch = simt_carve<uint32_t>(arena, SIMT_WARP);
+    s.flag = simt_carve<uint32_t>(arena, 1);
+    return s;
+}
+
+/* A row as launches after the first find it: with no more results than matches. */
+TOPK_DEVICE struct row counted_row(const struct air_args &a, int64_t row) {
+    struct row r = row_at(a.rows, row);
+    if (a.matches != nullptr)
+        r.k = r.k < a.matches[row] ? r.k : a.matches[row];
+    return r;
+}
+
+template <bool WHERE> TOPK_DEVICE struct row counted_row(const struct air_args &a, int64_t row) {
+    return WHERE ? counted_row(a, row) : row_at(a.rows, row);
+}
+
+/* A row's state as the launch finds it. Counters that the launch may change are not among it: `buffered` is
+ * read once the buffer is full. */
+TOPK_DEVICE struct air_state read_state(const struct air_state *from) {
+    struct air_state state = {};
+    state.range = from->range;
+    state.phase = from->phase;
+    state.is_buffered = from->is_buffered;
+    if (state.is_buffered != 0)
+        state.buffered = from->buffered;
+    return state;
+}
+
+/* The k-th class is that of code range.low. One thread. */
+template <typename Element>
+TOPK_DEVICE void write_kth_class(const struct air_args &a, int64_t row, const struct kth_range &range,
+                                 int64_t k) {
+    write_kth<Element>(a.kth, row, decode_key(a.decode, range.low), k - (int64_t)range.need,
+                       (int64_t)range.candidates);
+}
+
+/* k is 0 or beyond the row's end. One thread. */
+template <typename Element>
+TOPK_DEVICE void write_kth_padding(const struct air_args &a, int64_t row, const struct row &r) {
+    write_kth<Element>(a.kth, row, a.rows.padding, r.wanted == 0 ? 0 : r.length, 0);
+}
+
+/* Adds the block's histogram to the row's, and leaves its own clear. The last block finds the digit, writes
+ * the narrower range and leaves the row's histogram clear, too. Returns whether this is that block.
+ * `buffers`: this pass has filled the candidate buffer. WHERE: after the first pass of a row of which not all
+ * elements count. All threads. */
+template <bool WHERE, typename Element>
+TOPK_DEVICE bool retire(const struct air_args &a, int64_t row, bool buffers, const block_shared<Element> &s) {
+    const uint32_t count = a.digit.mask + 1;
+    uint64_t *bins = a.histograms + (row << a.digits.bits);
+    struct air_state *state = &a.states[row];
+    simt_block_sync();
+    move_bins(s.digit.bins, count, bins);
+    if (!last_of_blocks(&state->retired, s.flag))
+        return false;
+    const struct kth_range before = state->range;
+    const auto narrow_row = [&](const struct kth_range &range) {
+        state->range = range;
+        if (buffers)
+            state->is_buffered = 1;
+        if (is_decided(a.digits, range, a.digit.shift))
+            state->phase = AIR_DECIDED;
+        if (a.target.kind == TARGET_KTH && a.digit.shift == 0)
+            write_kth_class<Element>(a, row, range, row_at(a.rows, row).k);
+    };
+    uint64_t total = find_digit<SELECT_BINS_MAX / AIR_THREADS, WHERE>(global_bins{bins}, a.rows.map, a.digit,
+                                                                      before, s.digit.sums, narrow_row);
+    if (WHERE && simt_thread() == 0) {
+        a.matches[row] = (int64_t)total;
+        if (total == 0)
+            state->phase = AIR_DONE;
+    }
+    simt_block_sync();
+    for (uint32_t bin = simt_thread(); bin < count; bin += simt_threads())
+        bins[bin] = 0;
+    if (simt_thread() == 0)
+        simt_store_relaxed(&state->retired, 0u);
+    return true;
+}
+
+#endif

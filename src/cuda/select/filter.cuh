@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The filter, warp by warp and in no order: which elements of a row are winners, which are candidates. Sinks
+ * (sinks.cuh) get them tile by tile, which is best where it is cheap to take slots of a sink; where it is
+ * not, queues do (queued_filter.cuh). */
+#ifndef TOPK_SRC_CUDA_SELECT_FILTER_CUH
+#define TOPK_SRC_CUDA_SELECT_FILTER_CUH
+
+#include "sinks.cuh"
+
+template <typename Winners, typename Candidates> struct hit_sinks {
+    Winners winners;
+    Candidates candidates;
+};
+
+/* The elements of a tile that count and are not below the range, as bits group * PER + element. */
+template <typename Element, typename Tile>
+TOPK_DEVICE uint32_t find_hits(const Tile &tile, const code_range<Element> &range) {
+    static_assert(Tile::GROUPS * Tile::PER <= 32, "a bit for each element of a thread");
+    uint32_t hits = 0;
+#pragma unroll
+    for (uint32_t g = 0; g < Tile::GROUPS; g++) {
+        uint32_t here = 0;
+#pragma unroll
+        for (uint32_t e = 0; e < Tile::PER; e++)
+            here |= range.is_hit(range.code(tile.bits(g, e))) && is_match(tile, g, e)
+                        ? 1u << (g * Tile::PER + e)
+                        : 0;
+        hits |= tile.valid(g) ? here : 0;
+    }
+    return hits;
+}
+
+/* The hits that are above the range. */
+template <typename Element, typename Tile>
+TOPK_DEVICE uint32_t find_winners(const Tile &tile, const code_range<Element> &range, uint32_t hits) {
+    uint32_t winners = 0;
+#pragma unroll
+    for (uint32_t g = 0; g < Tile::GROUPS; g++) {
+#pragma unroll
+        for (uint32_t e = 0; e < Tile::PER; e++)
+            winners |= range.is_below(range.code(tile.bits(g, e))) ? 1u << (g * Tile::PER + e) : 0;
+    }
+    return winners & hits;
+}
+
+/* Puts a thread's hits of one kind into the slots from `slot` on. */
+template <typename Tile, typename Sink>
+TOPK_DEVICE void put_hits(const Tile &tile, uint32_t hits, uint64_t slot, const Sink &sink) {
+#pragma unroll
+    for (uint32_t g = 0; g < Tile::GROUPS; g++) {
+#pragma unroll
+        for (uint32_t e = 0; e < Tile::PER; e++)
+            if (hits >> (g * Tile::PER + e) & 1)
+                sink.put(slot++, tile.bits(g, e), tile.position(g, e));
+    }
+}
+
+/* Puts the hits of one kind; the warp takes their slots together. All lanes. */
+template <typename Tile, typename Sink>
+TOPK_DEVICE void put_warp(const Tile &tile, uint32_t hits, Sink &sink) {
+    uint32_t mine = simt_popc(hits), upto = warp_scan(mine);
+    uint32_t all = simt_shuffle(SIMT_ALL_LANES, upto, SIMT_WARP - 1);
+    if (all == 0)
+        return;
+    uint64_t first = sink.take(all);
+    put_hits(tile, hits, first + upto - mine, sink);
+}
+
+/* Filters a tile. All lanes. */
+template <typename Element, typename Tile, typename Winners, typename Candidates>
+TOPK_DEVICE void filter_tile(const Tile &tile, const code_range<Element> &range,
+                             hit_sinks<Winners, Candidates> &sinks) {
+    uint32_t hits = find_hits<Element>(tile, range);
+    if (!simt_any(SIMT_ALL_LANES, hits != 0))
+        return;
+    uint32_t winners = sinks.winners.limit == 0 ? 0 : find_winners<Element>(tile, range, hits);
+    put_warp(tile, winners, sinks.winners);
+    if (!sinks.candidates.is_full())
+        put_warp(tile, hits & ~winners, sinks.candidates);
+}
+
+/* Sends what has been held back. All lanes. */
+template <typename Winners, typename Candidates> TOPK_DEVICE void drain(hit_sinks<Winners, Candidates> &) {
+}
+
+/* Whether nothing more is needed. All lanes. */
+template <typename Winners, typename Candidates>
+TOPK_DEVICE bool has_all(hit_sinks<Winners, Candidates> &sinks) {
+    return sinks.candidates.has_all(sinks.winners);
+}
+
+/* Filters the block's share of a row. Out: hit_sinks or hit_queues. AHEAD: as in count_row(). */
+template <typename Element, bool AHEAD, typename Source, typename Out>
+TOPK_DEVICE void filter_row(const Source &source, struct share share, const code_range<Element> &range,
+                            Out &out) {
+    struct row_parts parts = parts_of(source.values(), source.r.length);
+    int64_t tiles = tiles_of<Element>(parts);
+    if (share.block == 0 && parts.head + parts.tail > 0) {
+        filter_tile<Element>(source.head(parts), range, out);
+        filter_tile<Element>(source.tail(parts), range, out);
+    }
+    typename Source::fetched_tile fetched = source.fetch(parts, AHEAD ? share.block : tiles);
+    for (int64_t tile = share.block; tile < tiles && !has_all(out); tile += share.blocks) {
+        typename Source::fetched_tile now = AHEAD ? fetched : source.fetch(parts, tile);
+        if (AHEAD)
+            fetched = source.fetch(parts, tile + share.blocks);
+        filter_tile<Element>(source.test(now), range, out);
+    }
+    drain(out);
+}
+
+#endif
