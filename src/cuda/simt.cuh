@@ -14,13 +14,13 @@
  *   block barrier    simt_block_sync, simt_block_count                               simt/thread.cuh
  *   warp             simt_warp_sync, simt_shuffle{,_up,_down,_xor}, simt_add_lane_before, simt_ballot,
  *                    simt_any, simt_all, simt_match_any, simt_reduce_{add,min,max} on uint32_t and uint64_t,
- *                    simt_reduce_{or,and} on uint32_t                                 simt/warp.cuh
+ *                    simt_reduce_or on uint32_t                                      simt/warp.cuh
  *   bits             simt_popc, simt_clz, simt_ffs on uint32_t and uint64_t          simt/bits.cuh
- *   atomics          simt_atomic_{add,min,max,or,exchange,cas} on uint32_t and uint64_t, relaxed, in
- *                    shared or global memory; simt_{load,store}_relaxed              simt/atomic.cuh
- *   order            simt_fence_{block,device}, simt_load_acquire, simt_store_release,
+ *   atomics          simt_atomic_{add,min,max,or} on uint32_t and uint64_t, relaxed, in shared or
+ *                    global memory; simt_{load,store}_relaxed                        simt/atomic.cuh
+ *   order            simt_fence_device, simt_load_acquire, simt_store_release,
  *                    simt_atomic_ticket                                              simt/atomic.cuh
- *   global memory    simt_load16{,_stream,_read_only}, simt_load_read_only, simt_store16 simt/memory.cuh
+ *   global memory    simt_load16{,_read_only}, simt_load_read_only, simt_store16     simt/memory.cuh
  *   shared memory    simt_arena, simt_carve, simt_shared<T>, simt_shared_part,
  *                    simt_appender, simt_append_at                                   simt/shared.cuh
  *   clusters         simt_cluster_{rank,size,sync}, simt_remote<T>, simt_shared_of_rank

@@ -77,13 +77,6 @@ PRIMITIVE(allow_successor) {
 
 /* ---- Order ---- */
 
-/* st.global.u32 fence.acq_rel.cta st.global.u32 */
-PRIMITIVE(fence_block) {
-    *a.data = 1;
-    simt_fence_block();
-    *a.data = 2;
-}
-
 /* st.global.u32 fence.acq_rel.gpu st.global.u32 */
 PRIMITIVE(fence_device) {
     *a.data = 1;
@@ -158,18 +151,6 @@ PRIMITIVE(atomic_or) {
     *a.out64 = simt_atomic_or(a.word64, (uint64_t)5);
 }
 
-/* atom.global.exch.b32 st.global.u32 atom.global.exch.b64 st.global.u64 */
-PRIMITIVE(atomic_exchange) {
-    *a.out = simt_atomic_exchange(a.word, 5u);
-    *a.out64 = simt_atomic_exchange(a.word64, (uint64_t)5);
-}
-
-/* atom.global.cas.b32 st.global.u32 atom.global.cas.b64 st.global.u64 */
-PRIMITIVE(atomic_cas) {
-    *a.out = simt_atomic_cas(a.word, 5u, 6u);
-    *a.out64 = simt_atomic_cas(a.word64, (uint64_t)5, (uint64_t)6);
-}
-
 /* atom.shared.add.u32 st.global.u32 */
 PRIMITIVE(atomic_add_shared) {
     *a.out = simt_atomic_add(&shared_words()[3], 5u);
@@ -180,11 +161,6 @@ PRIMITIVE(atomic_add_shared) {
 /* ld.global.v4.u32 st.global.v4.u32 */
 PRIMITIVE(load16) {
     simt_store16(a.out, simt_load16(a.data));
-}
-
-/* ld.global.cs.v4.u32 st.global.v4.u32 */
-PRIMITIVE(load16_stream) {
-    simt_store16(a.out, simt_load16_stream(a.data));
 }
 
 /* ld.global.nc.v4.u32 st.global.v4.u32 */
@@ -265,11 +241,11 @@ PRIMITIVE(match_any) {
     *a.out = simt_match_any(SIMT_ALL_LANES, *a.word64);
 }
 
-/* ld.global.u32 redux.sync.add.u32 redux.sync.min.u32 redux.sync.max.u32 redux.sync.or.b32 redux.sync.and.b32
+/* ld.global.u32 redux.sync.add.u32 redux.sync.min.u32 redux.sync.max.u32 redux.sync.or.b32
  * st.global.u32
- * portable: ld.global.u32 shfl.sync.bfly.b32*25 st.global.u32 */
+ * portable: ld.global.u32 shfl.sync.bfly.b32*20 st.global.u32 */
 PRIMITIVE(reductions) {
     const uint32_t all = SIMT_ALL_LANES;
     uint32_t value = simt_reduce_max(all, simt_reduce_min(all, simt_reduce_add(all, *a.data) + 1) + 2) + 3;
-    *a.out = simt_reduce_and(all, simt_reduce_or(all, value) + 4);
+    *a.out = simt_reduce_or(all, value);
 }

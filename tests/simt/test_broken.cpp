@@ -43,7 +43,6 @@ static const mistake mistakes[] = {
     {"ticket_without_release", ticket_without_release, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY},
     {"ticket_without_acquire", ticket_without_acquire, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY},
     {"zero_while_read", zero_while_read, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY},
-    {"narrow_fence", narrow_fence, THREAD_SANITIZER, BY_SCHEDULE, "data race", ORDINARY},
     {"write_after_fence", write_after_fence, THREAD_SANITIZER, BY_SCHEDULE, "data race", ORDINARY},
     {"candidate_overflow", candidate_overflow, RUNTIME, ALWAYS, "out of bounds: element 16 of an array of 16",
      ORDINARY},

@@ -73,16 +73,15 @@ static uint32_t expect_bits(uint64_t word, uint32_t width) {
 
 static void expect_wide(const uint32_t *v, uint32_t lane, uint32_t *out) {
     uint64_t sums[2] = {}, least[2] = {UINT64_MAX, UINT64_MAX}, greatest[2] = {};
-    uint32_t any = 0, all[2] = {UINT32_MAX, UINT32_MAX};
+    uint32_t any[2] = {};
     for (uint32_t i = 0; i < SIMT_WARP; i++) {
         bool mine = (i % 3 == 0) == (lane % 3 == 0);
         for (int which = mine ? 0 : 1; which < 2; which++) {
             sums[which] += wide_of(v[i]);
             least[which] = std::min(least[which], wide_of(v[i]));
             greatest[which] = std::max(greatest[which], wide_of(v[i]));
-            all[which] &= v[i];
+            any[which] |= v[i];
         }
-        any |= mine ? v[i] : 0;
     }
     out[0] = (uint32_t)(sums[0] >> 32) ^ (uint32_t)sums[0];
     out[1] = (uint32_t)(sums[1] >> 32) ^ (uint32_t)sums[1];
@@ -90,8 +89,8 @@ static void expect_wide(const uint32_t *v, uint32_t lane, uint32_t *out) {
     out[3] = (uint32_t)greatest[1];
     out[4] = (uint32_t)least[0];
     out[5] = (uint32_t)greatest[0];
-    out[6] = any;
-    out[7] = (all[0] | 64) + (all[1] | 128) + 256;
+    out[6] = any[0];
+    out[7] = any[1] | 64;
     out[8] = expect_bits(v[lane], 32);
     out[9] = expect_bits((uint64_t)v[lane] << 30, 64);
 }

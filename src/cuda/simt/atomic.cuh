@@ -39,33 +39,12 @@ TOPK_DEVICE uint64_t simt_atomic_or(uint64_t *word, uint64_t value) {
     return atomicOr((simt_native64 *)word, (simt_native64)value);
 }
 
-TOPK_DEVICE uint32_t simt_atomic_exchange(uint32_t *word, uint32_t value) {
-    return atomicExch(word, value);
-}
-
-TOPK_DEVICE uint64_t simt_atomic_exchange(uint64_t *word, uint64_t value) {
-    return atomicExch((simt_native64 *)word, (simt_native64)value);
-}
-
-TOPK_DEVICE uint32_t simt_atomic_cas(uint32_t *word, uint32_t expected, uint32_t value) {
-    return atomicCAS(word, expected, value);
-}
-
-TOPK_DEVICE uint64_t simt_atomic_cas(uint64_t *word, uint64_t expected, uint64_t value) {
-    return atomicCAS((simt_native64 *)word, (simt_native64)expected, (simt_native64)value);
-}
-
 /* Adds 1 between a fence of the device and another: publishes what came before it and sees what others have
  * published so. */
 TOPK_DEVICE uint32_t simt_atomic_ticket(uint32_t *word) {
     uint32_t old;
     asm volatile("atom.acq_rel.gpu.add.u32 %0, [%1], 1;" : "=r"(old) : "l"(word) : "memory");
     return old;
-}
-
-/* Between threads of the block. */
-TOPK_DEVICE void simt_fence_block(void) {
-    asm volatile("fence.acq_rel.cta;" ::: "memory");
 }
 
 /* Between all threads of the device. */

@@ -12,11 +12,6 @@ TOPK_DEVICE simt_u32x4 simt_load16(const void *address) {
     return simt_from_native(*(const uint4 *)address);
 }
 
-/* Data that is read once and need not stay in the caches. */
-TOPK_DEVICE simt_u32x4 simt_load16_stream(const void *address) {
-    return simt_from_native(__ldcs((const uint4 *)address));
-}
-
 /* Through the read-only cache: data that nobody writes during the launch. In a dependent launch, neither what
  * the launches before it wrote, back to the last that was not dependent: such loads need not heed the wait.
  */

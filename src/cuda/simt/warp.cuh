@@ -80,10 +80,6 @@ TOPK_DEVICE uint32_t simt_reduce_or(uint32_t mask, uint32_t value) {
     return __reduce_or_sync(mask, value);
 }
 
-TOPK_DEVICE uint32_t simt_reduce_and(uint32_t mask, uint32_t value) {
-    return __reduce_and_sync(mask, value);
-}
-
 #else
 
 /* A butterfly of all lanes, or lane after lane. */
@@ -114,10 +110,6 @@ TOPK_DEVICE uint32_t simt_reduce_max(uint32_t mask, uint32_t value) {
 
 TOPK_DEVICE uint32_t simt_reduce_or(uint32_t mask, uint32_t value) {
     return simt_combine_lanes(mask, value, [](uint32_t a, uint32_t b) { return a | b; });
-}
-
-TOPK_DEVICE uint32_t simt_reduce_and(uint32_t mask, uint32_t value) {
-    return simt_combine_lanes(mask, value, [](uint32_t a, uint32_t b) { return a & b; });
 }
 
 #endif

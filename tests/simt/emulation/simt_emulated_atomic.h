@@ -33,21 +33,8 @@ template <typename T> T simt_atomic_or(T *word, typename simt_same<T>::type valu
     return simt_atomic_update(word, [=](T old) { return (T)(old | value); });
 }
 
-template <typename T> T simt_atomic_exchange(T *word, typename simt_same<T>::type value) {
-    return simt_atomic_update(word, [=](T) { return value; });
-}
-
-template <typename T>
-T simt_atomic_cas(T *word, typename simt_same<T>::type expected, typename simt_same<T>::type value) {
-    return simt_atomic_update(word, [=](T old) { return old == expected ? value : old; });
-}
-
-inline void simt_fence_block() {
-    simt_runtime::fence(simt_runtime::scope::block);
-}
-
 inline void simt_fence_device() {
-    simt_runtime::fence(simt_runtime::scope::device);
+    simt_runtime::fence();
 }
 
 inline uint32_t simt_atomic_ticket(uint32_t *word) {
@@ -90,10 +77,6 @@ inline simt_u32x4 simt_load_words(const void *address) {
 inline simt_u32x4 simt_load16(const void *address) {
     simt_runtime::before_access(address, sizeof(simt_u32x4));
     return simt_load_words(address);
-}
-
-inline simt_u32x4 simt_load16_stream(const void *address) {
-    return simt_load16(address);
 }
 
 inline simt_u32x4 simt_load16_read_only(const void *address, simt_site at = simt_here()) {

@@ -143,14 +143,4 @@ template <typename T> T simt_atomic_or(simt_shared_pointer<T> word, typename sim
     return simt_atomic_or(word.access(true, true), value);
 }
 
-template <typename T> T simt_atomic_exchange(simt_shared_pointer<T> word, typename simt_same<T>::type value) {
-    return simt_atomic_exchange(word.access(true, true), value);
-}
-
-template <typename T>
-T simt_atomic_cas(simt_shared_pointer<T> word, typename simt_same<T>::type expected,
-                  typename simt_same<T>::type value) {
-    return simt_atomic_cas(word.access(true, true), expected, value);
-}
-
 #endif

@@ -126,9 +126,4 @@ inline uint32_t simt_reduce_or(uint32_t mask, uint32_t value, simt_site at = sim
                               [](uint32_t a, uint32_t b) { return a | b; });
 }
 
-inline uint32_t simt_reduce_and(uint32_t mask, uint32_t value, simt_site at = simt_here()) {
-    return simt_combine_lanes("simt_reduce_and", mask, value, at,
-                              [](uint32_t a, uint32_t b) { return a & b; });
-}
-
 #endif

@@ -64,20 +64,6 @@ TOPK_KERNEL void ticket_without_acquire(struct broken_args args) {
     take_ticket(args, true, args.mended);
 }
 
-/* A fence of block scope between blocks. */
-TOPK_KERNEL void narrow_fence(struct broken_args args) {
-    if (simt_block() == 0 && simt_thread() == 0) {
-        args.data[0] = 7;
-        if (args.mended)
-            simt_fence_device();
-        else
-            simt_fence_block();
-        simt_store_relaxed(args.word, 1);
-    }
-    if (simt_block() == 1 && simt_thread() == 0 && simt_load_acquire(args.word) == 1)
-        args.out[0] = args.data[0];
-}
-
 /* What is written after the fence is not published by it. */
 TOPK_KERNEL void write_after_fence(struct broken_args args) {
     if (simt_block() == 0 && simt_thread() == 0) {
@@ -309,7 +295,7 @@ TOPK_KERNEL void poll_by_plain_loads(struct broken_args args) {
         return;
     uint32_t *ask = args.word, *answer = args.data;
     if (simt_warp() == 1) {
-        while (simt_atomic_cas(ask, 1, 2) != 1)
+        while (simt_load_relaxed(ask) != 1)
             ;
         simt_store_relaxed(answer, 1);
         return;

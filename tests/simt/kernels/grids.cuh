@@ -22,7 +22,7 @@ TOPK_DEVICE void count_block(struct histogram_args args, simt_shared<uint32_t> b
     simt_block_sync();
     uint32_t step = simt_blocks() * simt_threads();
     for (uint32_t i = simt_block() * simt_threads() + simt_thread(); i < args.n / 4; i += step) {
-        simt_u32x4 four = simt_load16_stream(args.in + 4 * (uint64_t)i);
+        simt_u32x4 four = simt_load16(args.in + 4 * (uint64_t)i);
         simt_atomic_add(&bins[four.x % BINS], 1);
         simt_atomic_add(&bins[four.y % BINS], 1);
         simt_atomic_add(&bins[four.z % BINS], 1);

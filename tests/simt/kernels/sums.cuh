@@ -61,8 +61,7 @@ TOPK_DEVICE void wide_operations(uint32_t value, uint32_t mask, uint32_t *out) {
     out[4] = (uint32_t)simt_reduce_min(mask, wide);
     out[5] = (uint32_t)simt_reduce_max(mask, wide);
     out[6] = simt_reduce_or(mask, value);
-    out[7] = simt_reduce_and(mask, value | 64) + simt_reduce_and(SIMT_ALL_LANES, value | 128) +
-             simt_reduce_or(SIMT_ALL_LANES, 256);
+    out[7] = simt_reduce_or(SIMT_ALL_LANES, value | 64);
     out[8] = simt_popc(value) + 100 * simt_clz(value) + 10000 * simt_ffs(value);
     uint64_t shifted = (uint64_t)value << 30;
     out[9] = simt_popc(shifted) + 100 * simt_clz(shifted) + 10000 * simt_ffs(shifted);

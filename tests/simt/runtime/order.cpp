@@ -5,36 +5,25 @@
 
 namespace simt_runtime {
 
-static uint64_t block_number() {
-    return (uint64_t)running->where.row << 32 | running->where.block;
-}
-
-static publication publish(scope reach) {
-    publication made = {std::make_shared<token>(new_token()), block_number(), reach};
-    release_token(*made.clock);
+static publication publish() {
+    publication made = std::make_shared<token>(new_token());
+    release_token(*made);
     return made;
 }
 
-static void acquire_found(const found &what, scope reach) {
-    for (size_t i = 0; i < what.count; i++) {
-        const publication &one = (*what.at)[i];
-        bool both_of_device = one.reach == scope::device && reach == scope::device;
-        if (one.by == block_number() || both_of_device)
-            acquire_token(*one.clock);
-    }
+static void acquire_found(const found &what) {
+    for (size_t i = 0; i < what.count; i++)
+        acquire_token(*(*what.at)[i]);
 }
 
-static void leave_publication(publications &at, const publication &one) {
-    for (size_t i = at.size(), looked_at = 0; i-- > 0 && looked_at < 64; looked_at++)
-        if (at[i].clock == one.clock)
-            return;
-    if (one.clock)
-        at.push_back(one);
-}
-
+/* Leaves what the running thread's latest fence published. */
 static void leave_fenced(publications &at) {
-    leave_publication(at, running->order.fenced_for_block);
-    leave_publication(at, running->order.fenced_for_device);
+    const publication &one = running->order.fenced;
+    for (size_t i = at.size(), looked_at = 0; i-- > 0 && looked_at < 64; looked_at++)
+        if (at[i] == one)
+            return;
+    if (one)
+        at.push_back(one);
 }
 
 static void find(const void *address) {
@@ -89,18 +78,14 @@ void after_read_modify_write(const void *address, uint64_t value, bool changed) 
     }
 }
 
-void fence(scope reach) {
+void fence() {
     quiet hush;
     if (races_are_watched) {
         order_of_thread &mine = running->order;
         for (const found &what : mine.unacquired)
-            acquire_found(what, reach);
-        if (reach == scope::device) {
-            mine.unacquired.clear();
-            mine.fenced_for_device = publish(scope::device);
-        } else {
-            mine.fenced_for_block = publish(scope::block);
-        }
+            acquire_found(what);
+        mine.unacquired.clear();
+        mine.fenced = publish();
     }
 }
 
@@ -109,7 +94,7 @@ void acquire(const void *address) {
     if (races_are_watched) {
         auto entry = now->order.find(address);
         if (entry != now->order.end())
-            acquire_found(found{entry->second, entry->second->size()}, scope::device);
+            acquire_found(found{entry->second, entry->second->size()});
     }
 }
 
@@ -118,7 +103,7 @@ void release(const void *address) {
     now->progress();
     if (races_are_watched) {
         auto list = std::make_shared<publications>();
-        list->push_back(publish(scope::device));
+        list->push_back(publish());
         now->order[address] = list;
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What fences and atomics order, for ThreadSanitizer, after the memory model of C++ with scopes: a fence
- * makes a publication of all that happened before it; an atomic store or read-modify-write after
- * the fence leaves that publication at its address; a fence after an atomic that found
- * publications at its address acquires them. A fence of block scope concerns threads of the block alone. */
+ * What fences and atomics order, for ThreadSanitizer, after the memory model of C++: a fence makes a
+ * publication of all that happened before it; an atomic store or read-modify-write after the fence leaves
+ * that publication at its address; a fence after an atomic that found publications at its address acquires
+ * them. */
 #ifndef TOPK_TESTS_SIMT_ORDER_H
 #define TOPK_TESTS_SIMT_ORDER_H
 
@@ -15,11 +15,7 @@
 
 namespace simt_runtime {
 
-struct publication {
-    std::shared_ptr<token> clock; /* NULL: none */
-    uint64_t by;                  /* the number of the publisher's block in the grid */
-    scope reach;
-};
+typedef std::shared_ptr<token> publication; /* NULL: none */
 
 /* The publications that come with the value at an address. A store begins a new list, a read-modify-write
  * continues it, so that a reader who found the first n may go on holding them. */
@@ -31,7 +27,7 @@ struct found {
 };
 
 struct order_of_thread {
-    publication fenced_for_block, fenced_for_device; /* by its latest fences */
+    publication fenced; /* by its latest fence */
     std::vector<found> unacquired;
 };
 

@@ -23,8 +23,6 @@ namespace simt_runtime {
 
 struct block;
 
-enum class scope { block, device };
-
 struct coordinates {
     uint32_t thread, threads, block, blocks, row, rows, cluster_rank, cluster_size;
 };
@@ -62,7 +60,7 @@ void before_atomic(const void *address, size_t bytes);
 void after_load(const void *address, uint64_t value);
 void after_store(const void *address);
 void after_read_modify_write(const void *address, uint64_t value, bool changed);
-void fence(scope reach);
+void fence();
 void acquire(const void *address); /* makes the load just done an acquire */
 void release(const void *address); /* makes the store about to be done a release */
 
