@@ -21,10 +21,9 @@ static const char *const operations[] = {
     [TOPK_OPERATION_COUNT] = "count",   [TOPK_OPERATION_MASK] = "mask",
 };
 
+/* Whether the method can serve, whatever its workspace. */
 static enum refusal refusal_of(const topk_context *context, const struct plan *plan,
-                               struct candidate *candidate) {
-    const struct method *method = candidate->method;
-    const size_t limit = plan->problem.workspace_limit;
+                               const struct method *method) {
     if (!(method->operations & OPERATION_BIT(plan->operation))) {
         return REFUSAL_OPERATION;
     }
@@ -34,16 +33,20 @@ static enum refusal refusal_of(const topk_context *context, const struct plan *p
             return misfit.knob == NULL ? REFUSAL_KNOB : REFUSAL_RANGE;
         }
     }
-    if (method->refuse(context, plan) != NULL) {
-        return REFUSAL_PROBLEM;
+    return method->refuse(context, plan) != NULL ? REFUSAL_PROBLEM : REFUSAL_NONE;
+}
+
+static void measure_workspace(const topk_context *context, const struct plan *plan,
+                              struct candidate *candidate) {
+    const size_t bytes = candidate->method->workspace_bytes(context, plan);
+    const size_t limit = plan->problem.workspace_limit;
+    candidate->workspace_bytes = bytes;
+    candidate->within_bound = bytes <= plan_workspace_bound(plan);
+    if (bytes == SIZE_MAX) {
+        candidate->refusal = REFUSAL_ADDRESS_SPACE;
+    } else if (limit != 0 && bytes > limit) {
+        candidate->refusal = REFUSAL_LIMIT;
     }
-    candidate->workspace_bytes = method->workspace_bytes(context, plan);
-    candidate->cost_us = method->cost_us(context, plan);
-    candidate->within_bound = candidate->workspace_bytes <= plan_workspace_bound(plan);
-    if (candidate->workspace_bytes == SIZE_MAX) {
-        return REFUSAL_ADDRESS_SPACE;
-    }
-    return limit != 0 && candidate->workspace_bytes > limit ? REFUSAL_LIMIT : REFUSAL_NONE;
 }
 
 void topk_refusal_text(const topk_context *context, const struct plan *plan,
@@ -101,9 +104,35 @@ static const struct candidate *cheapest(const struct choice *choice) {
     return chosen;
 }
 
-topk_status topk_choose(const topk_context *context, const struct plan *plan, struct choice *choice) {
+/* Whether a row of the table is chosen before a method of this cost, whatever workspace that takes. */
+static bool has_cheaper(const struct choice *choice, double cost_us) {
+    for (size_t i = 0; i < choice->count; i++) {
+        const struct candidate *candidate = &choice->candidates[i];
+        if (candidate->refusal == REFUSAL_NONE && candidate->within_bound && candidate->cost_us <= cost_us) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds the method's row; leaves it out if the method cannot be chosen and nobody needs the row. */
+static void consider(const topk_context *context, const struct plan *plan, const struct method *method,
+                     bool needed, struct choice *choice) {
+    struct candidate candidate = {.method = method, .refusal = refusal_of(context, plan, method)};
+    if (candidate.refusal == REFUSAL_NONE) {
+        candidate.cost_us = method->cost_us(context, plan);
+        if (!needed && has_cheaper(choice, candidate.cost_us)) {
+            return;
+        }
+        measure_workspace(context, plan, &candidate);
+    }
+    choice->candidates[choice->count++] = candidate;
+}
+
+topk_status topk_choose(const topk_context *context, const struct plan *plan, bool whole,
+                        struct choice *choice) {
     const struct backend *backend = context->backend;
-    choice->count = backend->method_count;
+    choice->count = 0;
     choice->forced = NULL;
     if (plan->problem.method != NULL) {
         choice->forced = topk_find_method(backend, plan->problem.method);
@@ -112,13 +141,17 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, st
                              plan->problem.method);
         }
     }
-    for (size_t i = 0; i < choice->count; i++) {
-        struct candidate *candidate = &choice->candidates[i];
-        *candidate = (struct candidate){.method = backend->methods[i]};
-        candidate->refusal = refusal_of(context, plan, candidate);
-        if (plan->problem.method == NULL && candidate->method == context->preferred &&
-            candidate->refusal == REFUSAL_NONE) {
-            choice->forced = context->preferred;
+    const struct method *const alone = whole ? NULL : choice->forced;
+    for (size_t i = 0; i < backend->method_count; i++) {
+        const struct method *method = backend->methods[i];
+        if (alone == NULL || alone == method) {
+            consider(context, plan, method, whole || method == context->preferred, choice);
+        }
+    }
+    for (size_t i = 0; i < choice->count && plan->problem.method == NULL; i++) {
+        const struct candidate *candidate = &choice->candidates[i];
+        if (candidate->method == context->preferred && candidate->refusal == REFUSAL_NONE) {
+            choice->forced = candidate->method;
         }
     }
     choice->chosen = cheapest(choice);
@@ -163,7 +196,7 @@ topk_status topk_prepare(const topk_context *context, topk_operation operation, 
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }
     topk_status status = topk_plan_make(operation, problem, plan);
-    if (status != TOPK_OK || (status = topk_choose(context, plan, &choice)) != TOPK_OK) {
+    if (status != TOPK_OK || (status = topk_choose(context, plan, false, &choice)) != TOPK_OK) {
         return status;
     }
     if (choice.chosen == NULL) {

@@ -41,9 +41,10 @@ void topk_refusal_text(const topk_context *context, const struct plan *plan,
 /* The method of that name, or NULL. */
 const struct method *topk_find_method(const struct backend *backend, const char *name);
 
-/* Fills the table and chooses. Fails only for an unknown method name; that nothing can serve is
- * told by chosen == NULL. */
-topk_status topk_choose(const topk_context *context, const struct plan *plan, struct choice *choice);
+/* Fills the table and chooses. Rows that cannot be chosen are left out, unless the `whole` table is asked for
+ * or no method can serve. Fails only for an unknown method name; `chosen` is NULL if no method can serve. */
+topk_status topk_choose(const topk_context *context, const struct plan *plan, bool whole,
+                        struct choice *choice);
 
 /* The failure to report for a choice without a chosen method. */
 topk_status topk_refuse(const topk_context *context, const struct choice *choice, const struct plan *plan);

@@ -34,7 +34,7 @@ static void append_knobs(struct text *text, const struct knob *knobs) {
     for (const struct knob *knob = knobs; knob != NULL && knob->name != NULL; knob++) {
         char range[RANGE_BYTES];
         topk_knob_range(knob, range);
-        append(text, "    knob %s: %s, %s, default %lld: %s\n", knob->name, types[knob->type], range,
+        append(text, "    knob %s (%s, %s, default %lld): %s\n", knob->name, types[knob->type], range,
                (long long)knob->default_value, knob->meaning);
     }
 }
@@ -89,7 +89,8 @@ topk_status topk_explain(const topk_context *context, topk_operation operation, 
         return topk_fail(TOPK_ERROR_NULL_POINTER, "text is NULL");
     }
     topk_status status = topk_plan_make(operation, problem, &subject.plan);
-    if (status != TOPK_OK || (status = topk_choose(context, &subject.plan, &subject.choice)) != TOPK_OK) {
+    if (status != TOPK_OK ||
+        (status = topk_choose(context, &subject.plan, true, &subject.choice)) != TOPK_OK) {
         return status;
     }
     append(&out, "backend %s, features %s, %d thread%s\n", context->backend->name, context->features,

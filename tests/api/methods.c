@@ -120,6 +120,44 @@ static void check_workspace_bound(void) {
     }
 }
 
+/* The method whose line begins with a star; "" if none does. */
+static void starred(topk_operation operation, const topk_problem *p, char name[32]) {
+    char text[4096] = "\n";
+    CHECK_STATUS(TOPK_OK, topk_explain(context, operation, p, text + 1, sizeof text - 1, NULL));
+    const char *const star = strstr(text, "\n* ");
+    name[0] = '\0';
+    if (star != NULL) {
+        (void)sscanf(star, "\n* %31s", name);
+    }
+}
+
+/* A call takes the method that the explanation, with its whole table, marks as chosen. */
+static void check_explained_method_serves(void) {
+    for (int i = 0; i < 240; i++) {
+        fixture_init(&f, context);
+        topk_problem p = f.problem;
+        char name[32];
+        size_t bytes = 0, forced_bytes = 0;
+        const topk_operation operation = (topk_operation)(1 + i % OPERATIONS);
+        p.type = (topk_type)(1 + i % 14);
+        p.index_type = TOPK_INDEX_I64;
+        p.rows = i % 5 == 2 ? 1 : INT64_C(1) << (i % 19);
+        p.length_max = INT64_C(1) << (i % 31);
+        p.k_max = i % 3 == 0 ? 10 : i % 3 == 1 ? p.length_max / 8 : p.length_max;
+        p.workspace_limit = i % 4 == 3 ? (size_t)1 << (i % 29) : 0;
+        starred(operation, &p, name);
+        const topk_status status = size_of(operation, &p, &bytes);
+        if (name[0] == '\0') {
+            CHECK_STATUS(TOPK_ERROR_METHOD_CANNOT, status);
+            continue;
+        }
+        CHECK_STATUS(TOPK_OK, status);
+        p.method = name;
+        CHECK_STATUS(TOPK_OK, size_of(operation, &p, &forced_bytes));
+        CHECK(bytes == forced_bytes);
+    }
+}
+
 /* The size is a function of context, operation and problem alone. */
 static void check_size_is_pure(void) {
     size_t first, second;
@@ -274,6 +312,7 @@ int main(void) {
     check_workspace_limit();
     check_limit_spares_threads();
     check_workspace_bound();
+    check_explained_method_serves();
     check_size_is_pure();
     check_malformed_tuning();
     check_long_tuning();

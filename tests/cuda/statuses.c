@@ -302,6 +302,34 @@ static void check_tuning(void) {
     }
 }
 
+/* The ends of the ranges, and what looks odd but is within them. */
+static void check_taken_tuning(void) {
+    static const char *const of_air[] = {"digit_bits=1",
+                                         "alpha=4",
+                                         "alpha=9223372036854775807",
+                                         "adaptive_buffering=0",
+                                         "adaptive_buffering=1",
+                                         "early_stop=0",
+                                         "early_stop=1",
+                                         "fused_filter=0",
+                                         "fused_filter=1",
+                                         "alpha=0004,early_stop=-0"};
+    static const char *const of_compact[] = {"one_pass=0", "one_pass=1"};
+    arguments a = begin(NULL);
+    topk_problem p = a.problem;
+    end(&a);
+    for (size_t i = 0; i < sizeof of_air / sizeof of_air[0]; i++) {
+        p.tuning = of_air[i];
+        (void)workspace_for(TOPK_OPERATION_SELECT, &p);
+        (void)workspace_for(TOPK_OPERATION_KTH, &p);
+        (void)workspace_for(TOPK_OPERATION_SELECT_WHERE, &p);
+    }
+    for (size_t i = 0; i < sizeof of_compact / sizeof of_compact[0]; i++) {
+        p.tuning = of_compact[i];
+        (void)workspace_for(TOPK_OPERATION_WHERE, &p);
+    }
+}
+
 /* Among methods that the chooser may take, only one that has all the knobs serves. */
 static void check_tuned_choice(void) {
     arguments a = begin(NULL);
@@ -311,12 +339,12 @@ static void check_tuned_choice(void) {
     p.tuning = "early_stop=1";
     CHECK_STATUS(TOPK_OK, topk_explain(context, TOPK_OPERATION_SELECT, &p, text, sizeof text, NULL));
     CHECK(strstr(text, "* air") != NULL && strstr(text, "cannot: has no knob 'early_stop'") != NULL);
-    static const char *const rows[] = {"knob digit_bits: integer, 1 to ",
-                                       "knob alpha: integer, 4 or more, default ",
-                                       "knob adaptive_buffering: switch, 0 or 1, default 1: ",
-                                       "knob early_stop: switch, 0 or 1, default 1: ",
-                                       "knob fused_filter: switch, 0 or 1, default 0: ",
-                                       "knob one_pass: switch, 0 or 1, default 1: "};
+    static const char *const rows[] = {"knob digit_bits (integer, 1 to ",
+                                       "knob alpha (integer, 4 or more, default ",
+                                       "knob adaptive_buffering (switch, 0 or 1, default 1): ",
+                                       "knob early_stop (switch, 0 or 1, default 1): ",
+                                       "knob fused_filter (switch, 0 or 1, default 0): ",
+                                       "knob one_pass (switch, 0 or 1, default 1): "};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         CHECK(strstr(text, rows[i]) != NULL);
     }
@@ -458,6 +486,7 @@ int main(void) {
     check_problems();
     check_limits();
     check_tuning();
+    check_taken_tuning();
     check_tuned_choice();
     check_explanations();
     check_options();

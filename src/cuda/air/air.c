@@ -11,16 +11,15 @@ enum { KNOB_DIGIT_BITS, KNOB_ALPHA, KNOB_ADAPTIVE_BUFFERING, KNOB_EARLY_STOP, KN
 
 static const struct knob knobs[] = {
     [KNOB_DIGIT_BITS] = {"digit_bits", KNOB_INTEGER, 1, SELECT_DIGIT_BITS_MAX, AIR_DIGIT_BITS,
-                         "bits of a radix digit; by default fewer for short rows that have one block each"},
+                         "bits of a radix digit; by default fewer for short rows of one block"},
     [KNOB_ALPHA] = {"alpha", KNOB_INTEGER, 4, INT64_MAX, AIR_ALPHA,
-                    "buffers up to n / alpha candidates of a row, none from alpha = n on"},
+                    "up to n / alpha candidates of a row are buffered, none from alpha = n on"},
     [KNOB_ADAPTIVE_BUFFERING] = {"adaptive_buffering", KNOB_SWITCH, 0, 1, 1,
-                                 "1: buffers candidates as alpha says; 0: up to n of them"},
+                                 "0 buffers up to n candidates, whatever alpha says"},
     [KNOB_EARLY_STOP] = {"early_stop", KNOB_SWITCH, 0, 1, 1,
-                         "1: ends the passes once all candidates are results; 0: finds all digits"},
-    [KNOB_FUSED_FILTER] =
-        {"fused_filter", KNOB_SWITCH, 0, 1, 0,
-         "1: the last block of the last pass filters the rest of its row; 0: a launch does"},
+                         "0 finds all digits, also where all candidates are results"},
+    [KNOB_FUSED_FILTER] = {"fused_filter", KNOB_SWITCH, 0, 1, 0,
+                           "1 has the last block of the last pass filter the rest of its row"},
     {.name = NULL},
 };
 

@@ -11,7 +11,7 @@ enum { KNOB_ONE_PASS };
 
 static const struct knob knobs[] = {
     [KNOB_ONE_PASS] = {"one_pass", KNOB_SWITCH, 0, 1, 1,
-                       "1: one pass; 0: three phases, as published, where rows have no gaps; where alone"},
+                       "where: 0 takes three phases, as published, on rows without gaps"},
     {.name = NULL},
 };
 
