@@ -4,9 +4,9 @@
  * A push costs one selection from the chunk and, if any of it enters, O(k). */
 #include <string.h>
 
-#include "choose.h"
+#include "context.h"
 #include "status.h"
-#include "workspace.h"
+#include "subcall.h"
 
 struct header {
     uint64_t magic;   /* STATE_MAGIC while chunks may be pushed */
@@ -30,14 +30,12 @@ struct state {
     char *chunk_values; /* results of one chunk, chunk_k places for each row */
     int64_t *chunk_positions;
     int64_t *lengths; /* of the chunk's rows */
-    void *workspace;
     size_t bytes;
 };
 
 struct accumulator {
-    struct plan plan;        /* of the whole */
-    struct plan chunk;       /* of selecting from one chunk, whose lengths are in the state */
-    struct candidate chosen; /* method for it */
+    struct plan plan;      /* of the whole */
+    struct subcall select; /* from one chunk, whose lengths are in the state */
 };
 
 static uint64_t hash_field(uint64_t hash, uint64_t field) {
@@ -80,13 +78,13 @@ static topk_status accumulator_make(const topk_context *context, const topk_prob
     chunk.index_base = 0;
     chunk.order = TOPK_ORDER_BEST_FIRST;
     chunk.ties = TOPK_TIES_LOWEST_INDEX;
-    return topk_prepare(context, TOPK_OPERATION_SELECT, &chunk, &a->chunk, &a->chosen);
+    return topk_subcall_choose(context, TOPK_OPERATION_SELECT, &chunk, &a->select);
 }
 
-static struct state lay_out(const struct accumulator *a, void *memory) {
+static struct state lay_out(struct accumulator *a, void *memory) {
     const struct plan *plan = &a->plan;
     const size_t rows = (size_t)plan->problem.rows, places = plan->output_elements;
-    const size_t chunk_places = a->chunk.output_elements;
+    const size_t chunk_places = a->select.plan.output_elements;
     struct arena arena = arena_over(memory);
     struct state s;
     s.header = arena_take(&arena, 1, sizeof *s.header);
@@ -97,7 +95,7 @@ static struct state lay_out(const struct accumulator *a, void *memory) {
     s.chunk_values = arena_take(&arena, chunk_places, plan->element_bytes);
     s.chunk_positions = arena_take(&arena, chunk_places, sizeof *s.chunk_positions);
     s.lengths = arena_take(&arena, rows, sizeof *s.lengths);
-    s.workspace = arena_take(&arena, 1, a->chosen.workspace_bytes);
+    topk_subcall_take(&a->select, &arena);
     s.bytes = arena_bytes(&arena);
     return s;
 }
@@ -238,7 +236,7 @@ static void merge_chunk(const struct accumulator *a, const struct state *s, cons
                         int64_t base) {
     const struct plan *plan = &a->plan;
     const topk_problem *p = &plan->problem;
-    const int64_t chunk_k = a->chunk.problem.k_max;
+    const int64_t chunk_k = a->select.plan.problem.k_max;
     for (int64_t row = 0; row < p->rows; row++) {
         const size_t first = (size_t)(row * p->k_max), chunk_first = (size_t)(row * chunk_k);
         const size_t element = (size_t)(row * p->row_stride);
@@ -306,15 +304,13 @@ static void select_chunk(const topk_context *context, const struct accumulator *
                               ? length
                               : clamp_extent(read_extent(chunk->lengths, row, p->extent_type), length);
     }
-    struct call call = {.context = context,
-                        .plan = &a->chunk,
-                        .input = *chunk,
-                        .workspace = s->workspace,
-                        .values = s->chunk_values,
-                        .indices = s->chunk_positions};
+    const struct call outer = {.context = context, .input = *chunk};
+    struct call call = topk_subcall_call(&a->select, &outer);
     call.input.lengths = s->lengths;
     call.input.indices = NULL;
-    (void)a->chosen.method->run(&call);
+    call.values = s->chunk_values;
+    call.indices = s->chunk_positions;
+    (void)context->backend->run(a->select.method, &call);
 }
 
 /* With an open state. */

@@ -7,6 +7,14 @@
 #include "problem.h"
 #include "tuning.h"
 
+/* What a method has found of each row, in the order of positions: min(k, length) elements, but no more than
+ * counts[row]. The method that puts them in order may write to both arrays. */
+struct found {
+    void *elements;        /* rows x k_max: their bits */
+    void *positions;       /* rows x k_max, of plan->found_bytes each: uint32_t or uint64_t */
+    const int64_t *counts; /* on the device; NULL: there is no such limit */
+};
+
 /* One call, validated: everything that a method needs to run. */
 struct call {
     const topk_context *context;
@@ -22,6 +30,12 @@ struct call {
     int64_t *counts;                        /* count */
     unsigned char *mask;                    /* mask */
     topk_stream stream;                     /* NULL on the CPU */
+    /* Of a call inside another one: subcall.h. */
+    const struct found *found; /* NULL unless plan->found_bytes says otherwise */
+    /* On the device: where it is 0 when the call runs, the call writes nothing but its workspace. It stays
+     * what it is until the call has ended. NULL: the call does its work. Operations in which elements rank
+     * know it, on a GPU. */
+    const uint32_t *condition;
 };
 
 /* A method serves some operations. It is one constant, which its own file defines; its functions are static.

@@ -25,6 +25,7 @@ struct plan {
     size_t input_elements;  /* elements that rows can reach in values */
     size_t output_elements; /* rows x k_max; 0 unless the k best are written */
     uint64_t padding;       /* bits of the padding value */
+    size_t found_bytes;     /* 0, or of a position in struct found, which then takes the place of the rows */
 };
 
 /* One row of the input at run time. */

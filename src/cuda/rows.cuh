@@ -21,6 +21,12 @@ TOPK_DEVICE int64_t clamp_extent(int64_t value, int64_t limit) {
     return value < 0 ? 0 : value > limit ? limit : value;
 }
 
+/* Whether the call is to write nothing but its workspace: then each of its kernels returns at once. The same
+ * for all threads of all of them. Called after simt_wait_predecessor. */
+TOPK_DEVICE bool is_called_off(const struct row_args &a) {
+    return a.condition != nullptr && *a.condition == 0;
+}
+
 /* CONTRACT.md 3.4: clamped, never reported. */
 TOPK_DEVICE struct row row_at(const struct row_args &a, int64_t row) {
     struct row r;

@@ -17,6 +17,7 @@ struct row_args {
     bool wide_extents;              /* int64 */
     bool wide_indices;              /* int64, of payload and out_indices */
     void *out_values, *out_indices; /* rows x k_max, or NULL */
+    const uint32_t *condition;      /* of struct call */
 };
 
 /* Where topk_kth writes, for each row; NULL: not wanted. */
@@ -50,7 +51,8 @@ static inline struct row_args row_args_of(const struct call *call) {
                              .wide_extents = p->extent_type == TOPK_INDEX_I64,
                              .wide_indices = p->index_type == TOPK_INDEX_I64,
                              .out_values = call->values,
-                             .out_indices = call->indices};
+                             .out_indices = call->indices,
+                             .condition = call->condition};
 }
 
 static inline struct kth_outputs kth_outputs_of(const struct call *call) {

@@ -2,9 +2,9 @@
  * What a call of air launches, and over which workspace. */
 #include "../methods.h"
 
+#include "../../subcall.h"
 #include "../leaf.h"
 #include "../lookback.h"
-#include "../sort/sort.h"
 #include "kernels.h"
 
 enum { KNOB_DIGIT_BITS, KNOB_ALPHA, KNOB_ADAPTIVE_BUFFERING, KNOB_EARLY_STOP, KNOB_FUSED_FILTER };
@@ -178,6 +178,7 @@ struct layout {
     void *zeroed; /* what must be zero before the first launch */
     size_t zeroed_bytes;
     struct found found;
+    struct subcall sort;       /* of what was found */
     struct match *found_match; /* of bounds that the device reads */
     size_t bytes;
 };
@@ -188,7 +189,8 @@ static size_t times(size_t a, size_t b) {
     return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
-static struct layout lay_out(const struct plan *plan, const struct strategy *s, void *workspace) {
+static struct layout lay_out(const topk_context *context, const struct plan *plan, const struct strategy *s,
+                             void *workspace) {
     struct arena arena = arena_over(workspace);
     const size_t rows = (size_t)plan->problem.rows;
     const size_t candidates = times(rows, (size_t)s->capacity), entries = times(rows, (size_t)s->pitch);
@@ -215,7 +217,10 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
         if (filters(plan) && s->one_block) {
             l.args.matches = arena_take(&arena, rows, sizeof *l.args.matches);
         }
-        l.found = topk_cuda_sort_found_take(&arena, plan, s->wide);
+        const size_t position_bytes = s->wide ? 8 : 4;
+        l.found = topk_found_take(plan, position_bytes, &arena);
+        l.sort = topk_subcall_on_found(context, plan, &topk_cuda_sort, position_bytes);
+        topk_subcall_take(&l.sort, &arena);
         l.found.counts = l.args.matches;
         target->list.elements = l.found.elements;
         target->list.positions = l.found.positions;
@@ -231,8 +236,8 @@ static struct layout lay_out(const struct plan *plan, const struct strategy *s, 
 static struct strategy strategy_of(const topk_context *context, const struct plan *plan) {
     const size_t limit = plan_workspace_limit(plan);
     struct strategy s = strategy_with(context, plan, AIR_USUAL);
-    for (int variant = AIR_UNBUFFERED; variant < AIR_VARIANTS && lay_out(plan, &s, NULL).bytes > limit;
-         variant++) {
+    for (int variant = AIR_UNBUFFERED;
+         variant < AIR_VARIANTS && lay_out(context, plan, &s, NULL).bytes > limit; variant++) {
         s = strategy_with(context, plan, (enum variant)variant);
     }
     return s;
@@ -264,7 +269,7 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(context, plan);
-    return lay_out(plan, &s, NULL).bytes;
+    return lay_out(context, plan, &s, NULL).bytes;
 }
 
 static void fill_args(const struct call *call, const struct strategy *s, struct layout *l) {
@@ -363,7 +368,7 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
 
 static int run(const struct call *call) {
     const struct strategy s = strategy_of(call->context, call->plan);
-    struct layout l = lay_out(call->plan, &s, call->workspace);
+    struct layout l = lay_out(call->context, call->plan, &s, call->workspace);
     int error = 0;
     fill_args(call, &s, &l);
     if (l.args.predicate.bounds.values != NULL) {
@@ -376,7 +381,12 @@ static int run(const struct call *call) {
         error = topk_device_zero(call->stream, l.zeroed, l.zeroed_bytes);
         error = error != 0 ? error : launch_passes(call, &s, &l.args);
     }
-    return error != 0 || s.target != TARGET_LIST ? error : topk_cuda_sort_found(call, &l.found);
+    if (error == 0 && s.target == TARGET_LIST) {
+        struct call sort = topk_subcall_call(&l.sort, call);
+        sort.found = &l.found;
+        error = l.sort.method->run(&sort);
+    }
+    return error;
 }
 
 static int prepare(const topk_context *context) {

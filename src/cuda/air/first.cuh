@@ -57,6 +57,8 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS,
     simt_wait_predecessor();
     if (a.has_successor)
         simt_allow_successor();
+    if (is_called_off(a.rows))
+        return;
     const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         first_pass(a, row, predicate, s);

@@ -9,6 +9,8 @@
 template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_fused(struct air_args a) {
     const block_shared<Element> s = begin_next<Element>(a);
+    if (is_called_off(a.rows))
+        return;
     const matcher<Element, false> predicate = {};
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         const struct row r = row_at(a.rows, row);

@@ -122,6 +122,8 @@ extern "C" const struct air_kernels INSTANCE = {prepare,      launch_first, laun
 /* Once for all widths. */
 TOPK_KERNEL TOPK_BOUNDS(SIMT_WARP, 1) void air_bounds(struct air_args a) {
     simt_wait_predecessor();
+    if (is_called_off(a.rows))
+        return;
     read_bounds(a.predicate);
 }
 

@@ -44,6 +44,8 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_last(struct air
     simt_wait_predecessor();
     if (a.has_successor)
         simt_allow_successor();
+    if (is_called_off(a.rows))
+        return;
     const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         last_of_row(a, row, predicate, s);

@@ -91,6 +91,8 @@ template <typename Element> TOPK_DEVICE block_shared<Element> begin_next(const s
 template <typename Element, bool WHERE>
 TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_next(struct air_args a) {
     const block_shared<Element> s = begin_next<Element>(a);
+    if (is_called_off(a.rows))
+        return;
     const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         (void)next_pass(a, row, predicate, s);

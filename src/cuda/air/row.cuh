@@ -187,6 +187,8 @@ template <typename Element, bool WHERE, bool TWO>
 TOPK_KERNEL TOPK_BOUNDS(AIR_ROW_THREADS_MAX, 1) void air_row(struct air_args a) {
     simt_arena arena = simt_shared_arena();
     const row_shared<Element, TWO> s = carve_row<Element, TWO>(arena, a.block_candidates, a.block_entries);
+    if (is_called_off(a.rows))
+        return;
     const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
         struct row r = row_at(a.rows, row);

@@ -42,6 +42,8 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_SORT_THREADS, 1) void air_sort(struct air_args a) {
     simt_arena arena = simt_shared_arena();
     struct sort_shared<TWO> s = carve_sort<TWO>(arena, a.block_entries);
     simt_wait_predecessor();
+    if (is_called_off(a.rows))
+        return;
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
         const struct row r = counted_row(a, row);
         uint32_t count = load_row(a, row, r, s.list);
@@ -61,6 +63,8 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_RANK_THREADS, 1) void air_rank(struct air_args a) {
     simt_arena arena = simt_shared_arena();
     entry_list<TWO> list = carve_entries<TWO>(arena, a.block_entries);
     simt_wait_predecessor();
+    if (is_called_off(a.rows))
+        return;
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         const struct row r = counted_row(a, row);
         uint32_t count = load_row(a, row, r, list);

@@ -60,6 +60,8 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_c
     simt_shared<uint32_t> counters = carve_count<Element>(arena);
     simt_wait_predecessor();
     simt_allow_successor();
+    if (is_called_off(a.rows))
+        return;
     for (int64_t in_group = simt_block_y(); in_group < a.group_rows; in_group += simt_blocks_y()) {
         for (uint32_t i = simt_thread(); i < bins * sizes::COPIES; i += SORT_THREADS)
             counters[i] = 0;

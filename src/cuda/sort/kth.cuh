@@ -48,6 +48,8 @@ template <typename Element> struct sorted_keys {
 
 template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 1) void sort_kth(struct sort_args a) {
     simt_wait_predecessor();
+    if (is_called_off(a.rows))
+        return;
     for (int64_t in_group = (int64_t)simt_block() * simt_threads() + simt_thread(); in_group < a.group_rows;
          in_group += (int64_t)simt_blocks() * simt_threads()) {
         struct row r = row_of(a, a.first_row + in_group);

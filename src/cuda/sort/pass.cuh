@@ -281,6 +281,8 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_p
     simt_wait_predecessor();
     if (a.has_successor)
         simt_allow_successor();
+    if (is_called_off(a.rows))
+        return;
     while (true) {
         if (simt_thread() == 0)
             s.tile[0] = take_tile<Element>(a);

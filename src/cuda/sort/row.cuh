@@ -74,6 +74,8 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_ROW_THREADS, 1) void so
     simt_arena arena = simt_shared_arena();
     struct sort_row_shared<Element> s = carve_row<Element>(arena, simt_threads());
     simt_wait_predecessor();
+    if (is_called_off(a.rows))
+        return;
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
         if (row != simt_block())
             TOPK_REACHED(REACHED_SORT_NEXT_LIST);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a call of sort launches, and over which workspace. */
-#include "sort.h"
+#include "../methods.h"
 
 #include "../../reached.h"
+#include "../../workspace.h"
 #include "../leaf.h"
-#include "../methods.h"
 #include "kernels.h"
 
 /* How lists are sorted: whole rows, or what was found of each. Follows from the plan and the device alone. */
@@ -88,13 +88,13 @@ static size_t bytes_of(const struct plan *plan, const struct strategy *s) {
     return arena_bytes(&arena);
 }
 
-/* Groups are smaller where the caller's limit says so. `found`: NULL for whole rows. */
-static struct strategy strategy_of(const struct plan *plan, const struct found *found) {
+/* Groups are smaller where the caller's limit says so. */
+static struct strategy strategy_of(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
-    const bool is_found = found != NULL;
+    const bool is_found = plan->found_bytes != 0;
     struct strategy s = {.is_found = is_found,
                          .is_kth = plan->operation == TOPK_OPERATION_KTH,
-                         .wide = is_found ? found->wide : p->length_max > SORT_NARROW_ROW,
+                         .wide = is_found ? plan->found_bytes == 8 : p->length_max > SORT_NARROW_ROW,
                          .length = is_found ? least(p->k_max, p->length_max) : p->length_max,
                          .passes = plan->element_bits / SORT_DIGIT_BITS};
     s.one_block = s.length <= row_max(plan);
@@ -110,20 +110,9 @@ static struct strategy strategy_of(const struct plan *plan, const struct found *
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    const struct strategy s = strategy_of(plan, NULL);
+    const struct strategy s = strategy_of(plan);
     (void)context;
     return bytes_of(plan, &s);
-}
-
-struct found topk_cuda_sort_found_take(struct arena *arena, const struct plan *plan, bool wide) {
-    struct found found = {.wide = wide};
-    const struct strategy s = strategy_of(plan, &found);
-    struct arena scratch = arena_over(NULL);
-    (void)take_buffers(&scratch, plan, &s);
-    found.elements = arena_take(arena, plan->output_elements, plan->element_bytes);
-    found.positions = arena_take(arena, plan->output_elements, wide ? 8 : 4);
-    found.scratch = arena_take(arena, scratch.used, 1);
-    return found;
 }
 
 /* ---- Launches ---- */
@@ -241,17 +230,14 @@ static int sort_lists(const struct call *call, const struct strategy *s, struct 
 }
 
 static int run(const struct call *call) {
-    const struct strategy s = strategy_of(call->plan, NULL);
-    const struct sort_lists rows = {.elements = NULL};
+    const struct strategy s = strategy_of(call->plan);
+    const struct found *found = call->found;
+    struct sort_lists source = {.elements = NULL};
     struct arena arena = arena_over(call->workspace);
-    return sort_lists(call, &s, &arena, &rows, NULL);
-}
-
-int topk_cuda_sort_found(const struct call *call, const struct found *found) {
-    const struct strategy s = strategy_of(call->plan, found);
-    const struct sort_lists lists = {found->elements, found->positions, call->plan->problem.k_max};
-    struct arena scratch = arena_over(found->scratch);
-    return sort_lists(call, &s, &scratch, &lists, found->counts);
+    if (found != NULL) {
+        source = (struct sort_lists){found->elements, found->positions, call->plan->problem.k_max};
+    }
+    return sort_lists(call, &s, &arena, &source, found != NULL ? found->counts : NULL);
 }
 
 static int prepare(const topk_context *context) {
@@ -276,7 +262,7 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 static const double BYTES_PER_US = 4e6, PASS_US = 13, RANKED_PER_US = 110e3, LAUNCH_US = 3;
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
-    const struct strategy s = strategy_of(plan, NULL);
+    const struct strategy s = strategy_of(plan);
     const double rows = (double)plan->problem.rows, elements = rows * (double)s.length;
     const double entry = (double)plan->element_bytes + (s.is_kth ? 0 : s.wide ? 8 : 4);
     (void)context;

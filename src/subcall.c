@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "subcall.h"
+
+#include "choose.h"
+
+topk_status topk_subcall_choose(const topk_context *context, topk_operation operation,
+                                const topk_problem *problem, struct subcall *inner) {
+    struct candidate chosen;
+    const topk_status status = topk_prepare(context, operation, problem, &inner->plan, &chosen);
+    inner->method = chosen.method;
+    inner->workspace_bytes = chosen.workspace_bytes;
+    return status;
+}
+
+/* Of method and tuning nothing is left: they are the outer method's. */
+static struct subcall subcall_of(const struct plan *plan, const struct method *method) {
+    struct subcall inner = {.method = method, .plan = *plan};
+    inner.plan.problem.method = inner.plan.problem.tuning = NULL;
+    inner.plan.tuning.count = 0;
+    return inner;
+}
+
+static void measure(const topk_context *context, struct subcall *inner) {
+    inner->workspace_bytes = inner->method->workspace_bytes(context, &inner->plan);
+}
+
+struct subcall topk_subcall_same(const topk_context *context, const struct plan *plan,
+                                 const struct method *method) {
+    struct subcall inner = subcall_of(plan, method);
+    measure(context, &inner);
+    return inner;
+}
+
+struct subcall topk_subcall_on_found(const topk_context *context, const struct plan *plan,
+                                     const struct method *method, size_t position_bytes) {
+    struct subcall inner = subcall_of(plan, method);
+    inner.plan.found_bytes = position_bytes;
+    measure(context, &inner);
+    return inner;
+}
+
+struct found topk_found_take(const struct plan *plan, size_t position_bytes, struct arena *arena) {
+    return (struct found){.elements = arena_take(arena, plan->output_elements, plan->element_bytes),
+                          .positions = arena_take(arena, plan->output_elements, position_bytes)};
+}
+
+void topk_subcall_take(struct subcall *inner, struct arena *arena) {
+    inner->workspace = arena_take(arena, 1, inner->workspace_bytes);
+}
+
+struct call topk_subcall_call(const struct subcall *inner, const struct call *outer) {
+    struct call call = *outer;
+    call.plan = &inner->plan;
+    call.workspace = inner->workspace;
+    return call;
+}

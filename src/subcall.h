@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A method inside a method: another one runs over a part of my workspace, on data that I made.
+ *
+ * In the function that lays out my workspace:
+ *
+ *     struct subcall inner = topk_subcall_same(context, plan, method);     what is to be done; or _choose, or
+ * _on_found topk_subcall_take(&inner, &arena);                                   its workspace is a part of
+ * mine
+ *
+ * and when my call runs:
+ *
+ *     struct call call = topk_subcall_call(&inner, outer);       all that the outer call was given
+ *     call.input = ...; call.values = ...;                       what the inner one reads and writes instead
+ *     call.condition = flag;                                     whether it does anything, if the device
+ * decides that error = inner.method->run(&call);
+ *
+ * What is to be done follows from the outer call's plan alone, so that a workspace is the same when it is
+ * measured and when it is used. Lengths, offsets and k of the inner call may be on the device, as of any
+ * call. */
+#ifndef TOPK_SRC_SUBCALL_H
+#define TOPK_SRC_SUBCALL_H
+
+#include "method.h"
+#include "workspace.h"
+
+/* Must outlive the inner call, which points to the plan. */
+struct subcall {
+    const struct method *method;
+    struct plan plan;
+    size_t workspace_bytes;
+    void *workspace;
+};
+
+/* A problem of its own, served by the method that it names, or else by the cheapest one. A method that lets
+ * this function choose must not be what it chooses, or it lays itself out without end. */
+topk_status topk_subcall_choose(const topk_context *context, topk_operation operation,
+                                const topk_problem *problem, struct subcall *inner);
+
+/* The outer call's problem, served by `method`: the plan is the outer one, but for method, tuning, and
+ * perhaps workspace_limit. */
+struct subcall topk_subcall_same(const topk_context *context, const struct plan *plan,
+                                 const struct method *method);
+
+/* The same, on what the outer call has found (struct found) in place of the rows. Only sort can serve that.
+ */
+struct subcall topk_subcall_on_found(const topk_context *context, const struct plan *plan,
+                                     const struct method *method, size_t position_bytes);
+
+/* Buffers for what is found. */
+struct found topk_found_take(const struct plan *plan, size_t position_bytes, struct arena *arena);
+
+void topk_subcall_take(struct subcall *inner, struct arena *arena);
+
+/* A copy of the outer call, with the inner plan and workspace. */
+struct call topk_subcall_call(const struct subcall *inner, const struct call *outer);
+
+#endif
