@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cpu.h"
+#include "data/data.h"
+#include "measure/run.h"
 #include "points/dimensions.h"
-#ifdef BENCH_HAS_CUDA
-#include "gpu/suite.h"
-#endif
+#include "points/suites.h"
+#include "report.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -12,10 +12,12 @@
 
 /* Keys of the options; those of the dimensions follow first_dimension. */
 enum {
-    key_csv = 256,
+    first_key = 256,
+    key_csv = first_key,
     key_cold,
     key_device,
     key_graph,
+    key_list,
     key_once,
     key_points,
     key_rivals,
@@ -25,7 +27,7 @@ enum {
     first_dimension
 };
 
-static struct argp_option options[BENCH_DIMENSIONS + 16] = {
+static struct argp_option all_options[BENCH_DIMENSIONS + 16] = {
     {"device", key_device, "NAME", 0, "cpu (default) or cuda", 2},
     {"threads", 't', "N", 0, "CPU: threads of calls and reads (default: what OpenMP would use)", 2},
     {"pairs", 'p', "N", 0, "pairs of a read and a call, on a GPU runs (default 21)", 2},
@@ -33,21 +35,23 @@ static struct argp_option options[BENCH_DIMENSIONS + 16] = {
     {"cold", key_cold, NULL, 0, "go round 256 MiB of copies of the input (a GPU's default)", 2},
     {"warm", key_warm, NULL, 0, "read one input again and again (the CPU's default)", 2},
     {"graph", key_graph, NULL, 0, "CUDA: each call also captured and replayed", 2},
-    {"once", key_once, NULL, 0, "CUDA: each call once, checked but not timed", 2},
+    {"once", key_once, NULL, 0, "each call once, checked but not timed", 2},
     {"rivals", key_rivals, NULL, 0, "run the C++ standard library beside it, on a GPU CUB", 2},
     {"seed", key_seed, "N", 0, "of the data and of samples (default 1)", 2},
     {"points", key_points, "FILE", 0, "of the suites peers and where on CUDA: read their points from FILE",
      2},
     {"csv", key_csv, "FILE", 0, "write the results to FILE too", 2},
+    {"list", key_list, NULL, 0, "write the points of the suite as CSV, and run none", 2},
     {"self-test", key_self_test, NULL, OPTION_HIDDEN, NULL, 2},
 };
 
 /* An option for each dimension, in front of the others. */
 static void add_dimensions(void) {
-    memmove(options + BENCH_DIMENSIONS, options, sizeof options - BENCH_DIMENSIONS * sizeof *options);
+    memmove(all_options + BENCH_DIMENSIONS, all_options,
+            sizeof all_options - BENCH_DIMENSIONS * sizeof *all_options);
     for (int d = 0; d < BENCH_DIMENSIONS; ++d) {
         const bench_dimension *each = &bench_dimensions[d];
-        options[d] = (struct argp_option){each->name, first_dimension + d, "LIST", 0, each->help, 1};
+        all_options[d] = (struct argp_option){each->name, first_dimension + d, "LIST", 0, each->help, 1};
     }
 }
 
@@ -55,7 +59,7 @@ typedef struct settings {
     bench_request request;
     char words[1024]; /* of the request */
     const char *csv;
-    bool list, self_test, warm, graph, once;
+    bool flags[first_dimension - first_key]; /* which of the options without a value were given */
     bench_session session;
 } settings;
 
@@ -69,28 +73,30 @@ static int parse_number(const char *text, int most, const char *what, struct arg
     return (int)number;
 }
 
+static void add_word(settings *arguments, const char *name, const char *list, struct argp_state *state) {
+    const size_t used = strlen(arguments->words);
+    const size_t room = sizeof arguments->words - used;
+    if ((size_t)snprintf(arguments->words + used, room, "%s=%s ", name, list) >= room) {
+        argp_error(state, "too many values");
+    }
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state) {
     settings *arguments = state->input;
-    bench_session *session = &arguments->session;
+    bench_options *options = &arguments->session.options;
     if (key >= first_dimension && key < first_dimension + BENCH_DIMENSIONS) {
-        const size_t used = strlen(arguments->words);
-        const size_t room = sizeof arguments->words - used;
-        const int length = snprintf(arguments->words + used, room, "%s=%s ",
-                                    bench_dimensions[key - first_dimension].name, text);
-        if ((size_t)length >= room) {
-            argp_error(state, "too many values");
-        }
+        add_word(arguments, bench_dimensions[key - first_dimension].name, text, state);
         return 0;
     }
     switch (key) {
     case 't':
-        session->threads = parse_number(text, 1024, "threads", state);
+        options->threads = parse_number(text, 1024, "threads", state);
         return 0;
     case 'p':
-        session->pairs = parse_number(text, 1000000, "pairs", state);
+        options->runs = parse_number(text, 1000000, "pairs", state);
         return 0;
     case key_seed:
-        session->seed = (uint64_t)parse_number(text, 1000000000, "the seed", state);
+        options->seed = (uint64_t)parse_number(text, 1000000000, "the seed", state);
         return 0;
     case key_points:
         arguments->request.file = text;
@@ -98,31 +104,20 @@ static error_t parse_option(int key, char *text, struct argp_state *state) {
     case key_csv:
         arguments->csv = text;
         return 0;
-    case key_cold:
-        session->cold = true;
-        arguments->warm = false;
-        return 0;
-    case key_warm:
-        session->cold = false;
-        arguments->warm = true;
-        return 0;
     case key_device:
         if (strcmp(text, "cpu") != 0 && strcmp(text, "cuda") != 0) {
             argp_error(state, "the device must be cpu or cuda, not '%s'", text);
         }
         arguments->request.device = text;
         return 0;
+    case key_cold:
     case key_graph:
-        arguments->graph = true;
-        return 0;
+    case key_list:
     case key_once:
-        arguments->once = true;
-        return 0;
     case key_rivals:
-        session->rivals = true;
-        return 0;
     case key_self_test:
-        arguments->self_test = true;
+    case key_warm:
+        arguments->flags[key - first_key] = true;
         return 0;
     case ARGP_KEY_ARG:
         if (arguments->request.suite != NULL) {
@@ -157,26 +152,42 @@ static char *add_distributions(int key, const char *text, void *input) {
 }
 
 static const struct argp argp = {
-    options, parse_option,      "SUITE", "Times libtopk against one read of its input.\v",
-    NULL,    add_distributions, NULL,
+    all_options, parse_option,      "SUITE", "Times libtopk against one read of its input.\v",
+    NULL,        add_distributions, NULL,
 };
+
+static bool is_given(const settings *arguments, int key) {
+    return arguments->flags[key - first_key];
+}
 
 static bool is_cuda(const settings *arguments) {
     return strcmp(arguments->request.device, "cuda") == 0;
+}
+
+static void choose_options(settings *arguments) {
+    bench_options *options = &arguments->session.options;
+    options->cold = is_given(arguments, key_cold) || (is_cuda(arguments) && !is_given(arguments, key_warm));
+    options->graph = is_given(arguments, key_graph);
+    options->once = is_given(arguments, key_once);
+    options->rivals = is_given(arguments, key_rivals);
+    arguments->session.device = &bench_cpu; /* without CUDA no context for a GPU can be made */
+#ifdef BENCH_HAS_CUDA
+    arguments->session.device = is_cuda(arguments) ? &bench_cuda : &bench_cpu;
+#endif
 }
 
 /* What the program returns where there is no device of the kind asked for; tests are then skipped. */
 enum { exit_no_device = 77 };
 
 /* EXIT_SUCCESS, or what the program is to return. */
-static int open_context(settings *arguments) {
+static int open_session(settings *arguments) {
     bench_session *session = &arguments->session;
-    topk_context_options context_options = TOPK_CONTEXT_OPTIONS_INIT;
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
-    context_options.backend = is_cuda(arguments) ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
-    context_options.threads = session->threads;
-    context_options.seed = session->seed;
-    topk_status status = topk_context_create(&context_options, &session->context);
+    options.backend = is_cuda(arguments) ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
+    options.threads = session->options.threads;
+    options.seed = session->options.seed;
+    topk_status status = topk_context_create(&options, &session->context);
     if (status == TOPK_OK) {
         status = topk_context_query(session->context, &properties);
     }
@@ -184,96 +195,101 @@ static int open_context(settings *arguments) {
         fprintf(stderr, "topk-bench: %s\n", topk_last_error());
         return status == TOPK_ERROR_BACKEND_UNAVAILABLE ? exit_no_device : EXIT_FAILURE;
     }
-    session->threads = properties.threads;
+    session->options.threads = properties.threads;
     session->features = properties.features;
-    return EXIT_SUCCESS;
+    return session->device->open(session) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* The number of points that failed. */
-static int run_points(settings *arguments, const bench_point *points, int count, FILE *csv) {
-    bench_session *session = &arguments->session;
-    if (!is_cuda(arguments)) {
-        return bench_cpu_suite(session, points, count, csv);
+static void close_session(bench_session *session) {
+    bench_outputs_free(&session->outputs);
+    session->device->memory->free(&session->workspace);
+    if (session->context != NULL) {
+        session->device->close(session);
     }
-#ifdef BENCH_HAS_CUDA
-    bench_gpu_session gpu;
-    const bench_gpu_options gpu_options = {.runs = session->pairs,
-                                           .warm = arguments->warm,
-                                           .graph = arguments->graph,
-                                           .rivals = session->rivals,
-                                           .once = arguments->once,
-                                           .seed = session->seed};
-    const bool opened = bench_gpu_open(&gpu, session->context, &gpu_options);
-    const int failed = opened ? bench_gpu_suite(&gpu, points, count, csv) : count;
-    bench_gpu_close(&gpu);
-    return failed;
-#else
-    return count; /* no context of this kind could be made */
-#endif
+    topk_context_destroy(session->context);
 }
 
-static bool run_self_test(settings *arguments) {
-    bench_session *session = &arguments->session;
-    if (!is_cuda(arguments)) {
-        return bench_cpu_self_test(session);
+/* The number of points that failed or were not run. */
+static int run_points(bench_session *session, const bench_point *points, int count, FILE *csv) {
+    bench_report report = {.table = stdout, .csv = csv};
+    int done = 0;
+    bench_report_begin(&report, session);
+    while (done < count && !session->lost) {
+        bench_run(session, &points[done++], bench_report_add, &report);
     }
-#ifdef BENCH_HAS_CUDA
-    bench_gpu_session gpu;
-    const bench_gpu_options gpu_options = {.runs = session->pairs, .seed = session->seed};
-    const bool ok = bench_gpu_open(&gpu, session->context, &gpu_options) && bench_gpu_self_test(&gpu);
-    bench_gpu_close(&gpu);
-    return ok;
-#else
-    return false;
-#endif
+    if (session->lost) {
+        fprintf(report.table, "the device is lost: the last %d points were not run\n", count - done);
+    }
+    bench_report_end(&report);
+    return report.outcomes[BENCH_WRONG] + (count - done);
 }
 
-static int run_suite(settings *arguments) {
-    bench_point *points = NULL;
-    char error[4200];
-    const int count = bench_suite_points(&arguments->request, &points, error, sizeof error);
-    if (count < 0) {
-        fprintf(stderr, "topk-bench: %s\n", error);
-        return EXIT_FAILURE;
-    }
+static int run_suite(settings *arguments, const bench_point *points, int count) {
     FILE *csv = NULL;
     if (arguments->csv != NULL && (csv = fopen(arguments->csv, "w")) == NULL) {
         fprintf(stderr, "topk-bench: %s: %s\n", arguments->csv, strerror(errno));
-        free(points);
         return EXIT_FAILURE;
     }
-    int failed = run_points(arguments, points, count, csv);
+    bool ok = run_points(&arguments->session, points, count, csv) == 0;
     if (csv != NULL && fclose(csv) != 0) {
         fprintf(stderr, "topk-bench: %s: %s\n", arguments->csv, strerror(errno));
-        failed = 1;
+        ok = false;
     }
-    free(points);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* Runs the points of the suite, or the self-test if there is none. */
+static int run(settings *arguments, const bench_point *points, int count) {
+    bench_session *session = &arguments->session;
+    int status = open_session(arguments);
+    if (status == EXIT_SUCCESS) {
+        status = !is_given(arguments, key_self_test) ? run_suite(arguments, points, count)
+                 : bench_run_self_test(session)      ? EXIT_SUCCESS
+                                                     : EXIT_FAILURE;
+    }
+    close_session(session);
+    return status;
+}
+
+static void tell_suites(const char *device) {
+    const char *last = "";
+    fprintf(stderr, "  %-5s quick, all", device);
+    for (int g = 0; g < bench_grid_count; ++g) {
+        const bench_grid *grid = &bench_grids[g];
+        if (strstr(grid->devices, device) != NULL && strcmp(grid->suite, last) != 0 &&
+            strcmp(grid->suite, "quick") != 0) {
+            fprintf(stderr, ", %s", last = grid->suite);
+        }
+    }
+    fprintf(stderr, "%s\n", strcmp(device, "cuda") == 0 ? ", peers-GROUP, air-figures, where-figures" : "");
 }
 
 int main(int argc, char **argv) {
-    settings arguments = {.request = {.device = "cpu"}, .session = {.pairs = 21, .seed = 1}};
+    settings arguments = {.request = {.device = "cpu"}, .session = {.options = {.runs = 21, .seed = 1}}};
+    bench_point *points = NULL;
+    char error[4200];
+    int count = 0;
     arguments.request.words = arguments.words;
     add_dimensions();
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-    if (arguments.request.suite == NULL && !arguments.self_test) {
-        fprintf(
-            stderr,
-            "topk-bench: which suite? quick, all or one of\n"
-            "  CPU   select, sizes, data, rows, large-k, kth, where\n"
-            "  CUDA  select, sizes, data, rows, large-k, kth, peers, peers-GROUP, air-figures, air-fig6,\n"
-            "        air-fig7, air-fig8, air-fig9, air-fig10, air-alpha, air-table3, where, where-figures,\n"
-            "        where-share, where-n, where-types, where-outputs, where-phases, where-block, filtered,\n"
-            "        count, mask\n");
+    choose_options(&arguments);
+    if (arguments.request.suite != NULL) {
+        count = bench_suite_points(&arguments.request, &points, error, sizeof error);
+        if (count < 0) {
+            fprintf(stderr, "topk-bench: %s\n", error);
+            return EXIT_FAILURE;
+        }
+    } else if (!is_given(&arguments, key_self_test)) {
+        fprintf(stderr, "topk-bench: which suite?\n");
+        tell_suites("cpu");
+        tell_suites("cuda");
         return EXIT_FAILURE;
     }
-    int status = open_context(&arguments);
-    if (status == EXIT_SUCCESS) {
-        status = !arguments.self_test        ? run_suite(&arguments)
-                 : run_self_test(&arguments) ? EXIT_SUCCESS
-                                             : EXIT_FAILURE;
+    const bool list = is_given(&arguments, key_list);
+    for (int i = 0; list && i < count; ++i) {
+        bench_report_point(stdout, &points[i], i == 0);
     }
-    bench_session_free(&arguments.session);
-    topk_context_destroy(arguments.session.context);
+    const int status = list ? EXIT_SUCCESS : run(&arguments, points, count);
+    free(points);
     return status;
 }

@@ -1,102 +1,219 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
-static const char *operation_name(topk_operation operation) {
-    return operation == TOPK_OPERATION_SELECT ? "select" : operation == TOPK_OPERATION_KTH ? "kth" : "where";
+#include "data/data.h"
+#include "points/dimensions.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* A selection among the elements that match is to take no more than so many times the one from all, and the
+ * mask. */
+static const double plain_tolerance = 1.15;
+
+/* One line, column by column. A column has a name in CSV, a heading in the table, or both; width < 0: to the
+ * left. */
+typedef struct column {
+    const char *name, *heading;
+    int width;
+    char text[192];
+} column;
+
+typedef struct line {
+    column columns[48];
+    int count;
+} line;
+
+__attribute__((format(printf, 5, 6))) static void put(line *to, const char *name, const char *heading,
+                                                      int width, const char *format, ...) {
+    column *each = &to->columns[to->count++];
+    *each = (column){.name = name, .heading = heading, .width = width};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(each->text, sizeof each->text, format, arguments);
+    va_end(arguments);
 }
 
-static const char *method_name(const bench_result *result) {
-    return result->point->method[0] != '\0' ? result->point->method : "auto";
-}
-
-/* The columns that say which point this is. */
-static void write_point(FILE *csv, const bench_session *session, const bench_result *result) {
-    const bench_point *point = result->point;
-    fprintf(csv, "%s,%s,%s,%s,%lld,%lld,%lld,%d,", result->name, operation_name(point->operation),
-            topk_type_name(point->type), bench_distribution_name(point->distribution), (long long)point->rows,
-            (long long)point->n, (long long)result->k, point->keep_percent);
-    fprintf(csv, "%s,%s,%s,%s,%s,%d,%s,%s", point->direction == TOPK_SMALLEST ? "smallest" : "largest",
-            point->order == TOPK_ORDER_ANY ? "any" : "best", point->ties == TOPK_TIES_ANY ? "any" : "lowest",
-            point->index_type == TOPK_INDEX_I64 ? "i64" : "i32", method_name(result), result->threads,
-            session->cold ? "cold" : "warm", session->features);
-}
-
-static void write_csv(FILE *csv, const bench_session *session, const bench_result *result) {
-    write_point(csv, session, result);
-    if (!result->correct) {
-        fprintf(csv, ",,,,,,,,,,,,,%zu,FAIL\n", result->workspace_bytes);
-        return;
+/* A number; nothing unless it is known. */
+static void put_number(line *to, const char *name, const char *heading, int width, bool known, int digits,
+                       double number) {
+    put(to, name, heading, width, "%.*f", digits, number);
+    if (!known) {
+        to->columns[to->count - 1].text[0] = '\0';
     }
-    const bench_times *times = &result->times;
-    fprintf(csv, ",%s,%d,%d,%.3f,%.3f,%.3f,%.3f,%.4f,%.4f,%.4f,%.4f,%.3f,%zu,ok\n", result->reader,
-            result->reader_threads, result->pairs, 1e6 * times->read_s, 1e6 * times->limit_s,
-            1e6 * times->subject_s, 1e6 * times->subject_s, times->to_limit.median, times->to_limit.q1,
-            times->to_limit.q3, times->to_limit.q3 - times->to_limit.q1, times->to_reference,
-            result->workspace_bytes);
 }
 
-/* A time in the unit that suits it. */
-static const char *show_time(double seconds, char text[16]) {
-    if (seconds < 1e-3) {
-        snprintf(text, 16, "%.2f us", 1e6 * seconds);
-    } else if (seconds < 1) {
-        snprintf(text, 16, "%.3f ms", 1e3 * seconds);
+static void put_count(line *to, const char *name, const char *heading, int width, int64_t count) {
+    put(to, name, heading, width, "%lld", (long long)count);
+}
+
+static const char *or_else(const char *text, const char *other) {
+    return text[0] != '\0' ? text : other;
+}
+
+/* The predicate, and the share that it keeps where k does not tell; order and ties; what where writes. */
+static void put_asked(line *to, const bench_point *point) {
+    static const char *const read[] = {">", "<=", "byte", "bit"};
+    static const char *const written[] = {"index", "value", "both", "count"};
+    const char *order = bench_order_names[point->order], *ties = point->ties == TOPK_TIES_ANY ? "any" : "low";
+    const char *predicate = read[point->predicate];
+    const int width = -16;
+    if (point->operation == TOPK_OPERATION_WHERE) {
+        const bool wide = point->index_type == TOPK_INDEX_I64 && bench_wants_indices(point);
+        put(to, NULL, "asked", width, "%s %s%s", predicate, written[point->wanted], wide ? " i64" : "");
+    } else if (!bench_has_k(point)) {
+        put(to, NULL, "asked", width, "%s", predicate);
+    } else if (bench_has_predicate(point)) {
+        put(to, NULL, "asked", width, "%s %d%% %s %s", predicate, point->keep_percent, order, ties);
     } else {
-        snprintf(text, 16, "%.3f s", seconds);
+        put(to, NULL, "asked", width, "%-4s %s", order, ties);
     }
-    return text;
 }
 
-static void write_header(FILE *table) {
-    fprintf(table,
-            "%-22s %-6s %-4s %-14s %8s %9s %9s %-5s %-4s %-10s %2s %11s %11s %11s %7s %15s %8s %9s  %s\n",
-            "what", "op", "type", "data", "rows", "n", "k", "order", "ties", "method", "th", "read", "limit",
-            "call", "/limit", "quartiles", "/topk", "workspace", "check");
+static void put_point(line *to, const bench_point *point, int64_t k) {
+    const bool has_predicate = bench_has_predicate(point), where = point->operation == TOPK_OPERATION_WHERE;
+    put(to, "operation", "op", -12, "%s", bench_operation_names[point->operation]);
+    put(to, "type", "type", -7, "%s", topk_type_name(point->type));
+    put(to, "data", "data", -14, "%s", bench_distribution_name(point->distribution));
+    put_count(to, "rows", "rows", 8, point->rows);
+    put_count(to, "n", "n", 10, point->n);
+    put_count(to, "k", "k", 10, k);
+    put_count(to, "keep_percent", NULL, 0, point->keep_percent);
+    put(to, "direction", NULL, 0, "%s", bench_direction_names[point->direction]);
+    put(to, "order", NULL, 0, "%s", bench_order_names[point->order]);
+    put(to, "ties", NULL, 0, "%s", bench_ties_names[point->ties]);
+    put(to, "index", NULL, 0, "%s", bench_index_names[point->index_type]);
+    put_asked(to, point);
+    put(to, "method", "method", -8, "%s", or_else(point->method, "auto"));
+    put(to, "tuning", "tuning", -12, "%s", or_else(point->tuning, "none"));
+    put(to, "predicate", NULL, 0, "%s", has_predicate ? bench_predicate_names[point->predicate] : "");
+    put(to, "outputs", NULL, 0, "%s", where ? bench_wanted_names[point->wanted] : "");
 }
 
-static void write_line(FILE *table, const bench_result *result) {
-    const bench_point *point = result->point;
-    fprintf(table, "%-22s %-6s %-4s %-14s %8lld %9lld %9lld %-5s %-4s %-10s %2d ", result->name,
-            operation_name(point->operation), topk_type_name(point->type),
-            bench_distribution_name(point->distribution), (long long)point->rows, (long long)point->n,
-            (long long)result->k, point->order == TOPK_ORDER_ANY ? "any" : "best",
-            point->ties == TOPK_TIES_ANY ? "any" : "low", method_name(result), result->threads);
-    if (!result->correct) {
-        fprintf(table, "%11s %11s %11s %7s %15s %8s %9zu  FAIL: %s\n", "-", "-", "-", "-", "-", "-",
-                result->workspace_bytes, result->reason);
-        return;
+static void put_times(line *to, const bench_result *result) {
+    const bool known = result->outcome == BENCH_RIGHT && result->call_us > 0;
+    const bench_quartiles *to_limit = &result->to_limit;
+    put(to, "reader", NULL, 0, "%s", known ? result->reader : "");
+    put_number(to, "reader_threads", NULL, 0, known && result->reader_threads > 0, 0, result->reader_threads);
+    put_number(to, "pairs", NULL, 0, known, 0, result->runs);
+    put_number(to, "read_us", "read us", 10, known, 3, result->read_us);
+    put_number(to, "limit_us", "limit us", 10, known, 3, result->limit_us);
+    put_number(to, "call_us", "call us", 10, known, 3, result->call_us);
+    put_number(to, "host_us", "host us", 10, known, 3, result->host_us);
+    put_number(to, NULL, "/read", 7, known, 3, result->call_us / result->read_us);
+    put_number(to, "to_limit", "/limit", 7, known, 4, to_limit->median);
+    put_number(to, "to_limit_q1", "first", 7, known, 4, to_limit->q1);
+    put_number(to, "to_limit_q3", "third", 7, known, 4, to_limit->q3);
+    put_number(to, "to_limit_iqr", NULL, 0, known, 4, to_limit->q3 - to_limit->q1);
+    put_number(to, "to_topk", "/topk", 8, known, 3, result->to_topk);
+}
+
+/* What became of the line, and why; against select, which the contract of select_where is about. */
+static void put_verdict(line *to, const bench_result *result) {
+    static const char *const names[] = {"ok", "FAIL", "refused", "skipped"};
+    const bool right = result->outcome == BENCH_RIGHT;
+    const char *name = right && result->invalid ? "VOID" : names[result->outcome];
+    const double paid_us = plain_tolerance * result->plain_us + result->mask_us;
+    put(to, "check", NULL, 0, "%s", name);
+    if (right && result->call_us > 0 && result->plain_us > 0) {
+        put(to, NULL, "check", -1, "%s, %.3f of %.2f select%s%s", name, result->call_us / paid_us,
+            plain_tolerance, result->mask_us > 0 ? " + mask" : "",
+            result->call_us > paid_us ? " TOO SLOW" : "");
+    } else {
+        put(to, NULL, "check", -1, "%s%s%s", name, result->reason[0] != '\0' ? ": " : "", result->reason);
     }
-    const bench_times *times = &result->times;
-    char read[16], limit[16], call[16], quartiles[32];
-    snprintf(quartiles, sizeof quartiles, "%.3f-%.3f", times->to_limit.q1, times->to_limit.q3);
-    fprintf(table, "%11s %11s %11s %7.3f %15s %8.2f %9zu  ok\n", show_time(times->read_s, read),
-            show_time(times->limit_s, limit), show_time(times->subject_s, call), times->to_limit.median,
-            quartiles, times->to_reference, result->workspace_bytes);
+}
+
+static void fill(line *to, const bench_session *session, const bench_result *result) {
+    const bool gpu = session->empty_us > 0;
+    const bool beside = result->outcome == BENCH_RIGHT && result->call_us > 0 && result->plain_us > 0;
+    put(to, "what", "what", -22, "%s", result->name);
+    put_point(to, result->point, result->k);
+    put(to, "launch", "launch", -6, "%s", result->launch);
+    put_number(to, "threads", "th", 4, result->threads > 0, 0, result->threads);
+    put(to, "cache", NULL, 0, "%s", session->options.cold ? "cold" : "warm");
+    put(to, "features", NULL, 0, "%s", session->features);
+    put_times(to, result);
+    put_count(to, "workspace_bytes", "workspace", 11, (int64_t)result->workspace_bytes);
+    put_verdict(to, result);
+    put_number(to, "empty_us", NULL, 0, gpu, 3, session->empty_us);
+    put_number(to, "copy_tb_per_s", NULL, 0, gpu, 4, session->copy_rate / 1e12);
+    put_number(to, "plain_us", NULL, 0, beside, 3, result->plain_us);
+    put_number(to, "mask_us", NULL, 0, beside, 3, result->mask_us);
+}
+
+static void write_csv(const line *from, bool header, FILE *csv) {
+    const char *separator = "";
+    for (int i = 0; i < from->count; ++i) {
+        const column *each = &from->columns[i];
+        if (each->name != NULL) {
+            const char *text = header ? each->name : each->text;
+            const char *quote = strchr(text, ',') != NULL ? "\"" : "";
+            fprintf(csv, "%s%s%s%s", separator, quote, text, quote);
+            separator = ",";
+        }
+    }
+    fputc('\n', csv);
+    fflush(csv);
+}
+
+static void write_table(const line *from, bool header, FILE *table) {
+    const char *separator = "";
+    for (int i = 0; i < from->count; ++i) {
+        const column *each = &from->columns[i];
+        if (each->heading != NULL) {
+            fprintf(table, "%s%*s", separator, each->width,
+                    header ? each->heading : or_else(each->text, "-"));
+            separator = " ";
+        }
+    }
+    fputc('\n', table);
+    fflush(table);
 }
 
 void bench_report_begin(bench_report *report, const bench_session *session) {
-    fprintf(report->table, "libtopk %d.%d.%d, %d threads, %s, %s, %d pairs, seed %llu\n",
-            topk_version() / 10000, topk_version() / 100 % 100, topk_version() % 100, session->threads,
-            session->features, session->cold ? "cold" : "warm", session->pairs,
-            (unsigned long long)session->seed);
-    if (report->csv != NULL) {
-        fputs(
-            "what,operation,type,data,rows,n,k,keep_percent,direction,order,ties,index,method,threads,cache,"
-            "features,reader,reader_threads,pairs,read_us,limit_us,call_us,host_us,to_limit,to_limit_q1,"
-            "to_limit_q3,to_limit_iqr,to_topk,workspace_bytes,check\n",
-            report->csv);
-    }
+    char device[512];
+    session->device->describe(session, device, sizeof device);
+    fprintf(report->table, "libtopk %d.%d.%d on %s, %s, %d runs, seed %llu\n", topk_version() / 10000,
+            topk_version() / 100 % 100, topk_version() % 100, device, session->options.cold ? "cold" : "warm",
+            session->options.runs, (unsigned long long)session->options.seed);
 }
 
 void bench_report_add(void *state, const bench_session *session, const bench_result *result) {
     bench_report *report = state;
+    line made = {.count = 0};
+    fill(&made, session, result);
+    if (report->csv != NULL && report->lines == 0) {
+        write_csv(&made, true, report->csv);
+    }
     if (report->lines++ % 40 == 0) {
-        write_header(report->table);
+        write_table(&made, true, report->table);
     }
-    write_line(report->table, result);
-    fflush(report->table);
+    write_table(&made, false, report->table);
     if (report->csv != NULL) {
-        write_csv(report->csv, session, result);
-        fflush(report->csv);
+        write_csv(&made, false, report->csv);
     }
+    ++report->outcomes[result->outcome];
+    report->invalid += result->outcome == BENCH_RIGHT && result->invalid;
+}
+
+void bench_report_end(bench_report *report) {
+    if (report->invalid > 0) {
+        fprintf(report->table,
+                "VOID: in %d lines one read takes more than 5 %% longer than on this GPU at its best\n",
+                report->invalid);
+    }
+    fprintf(report->table, "%d lines: %d right, %d wrong, %d refused, %d skipped, %d void\n", report->lines,
+            report->outcomes[BENCH_RIGHT], report->outcomes[BENCH_WRONG], report->outcomes[BENCH_REFUSED],
+            report->outcomes[BENCH_SKIPPED], report->invalid);
+}
+
+void bench_report_point(FILE *out, const bench_point *point, bool first) {
+    line made = {.count = 0};
+    put_point(&made, point, point->k);
+    put_count(&made, "block", NULL, 0, point->block);
+    if (first) {
+        write_csv(&made, true, out);
+    }
+    write_csv(&made, false, out);
 }

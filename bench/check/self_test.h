@@ -11,9 +11,6 @@
 extern "C" {
 #endif
 
-/* Changes right outputs; they are on the host. */
-typedef void bench_spoil(const bench_point *point, bench_outputs *outputs);
-
 /* What came of a point. */
 typedef struct bench_verdict {
     bool correct, timed;

@@ -27,10 +27,10 @@ static bool run(bench_gpu_checker *checker, const bench_point *point, const void
 }
 
 bool bench_gpu_check(bench_gpu_checker *checker, const bench_point *point, const void *input,
-                     const bench_gpu_outputs *outputs, cudaStream_t stream, std::uint64_t *checksum,
-                     char *reason, std::size_t reason_bytes) {
+                     const bench_outputs *outputs, cudaStream_t stream, std::uint64_t *checksum, char *reason,
+                     std::size_t reason_bytes) {
     bench::verdict found = {};
-    const bool ran = run(checker, point, input, &outputs->view, stream, &found);
+    const bool ran = run(checker, point, input, outputs, stream, &found);
     *checksum = found.checksum;
     if (!ran) {
         std::snprintf(reason, reason_bytes, "could not be checked: %s", bench_device_error());
@@ -39,7 +39,7 @@ bool bench_gpu_check(bench_gpu_checker *checker, const bench_point *point, const
     if (!bench::tell(found, reason, reason_bytes)) {
         return false;
     }
-    const bool intact = bench_gpu_outputs_intact(outputs, stream);
+    const bool intact = bench_outputs_intact(outputs, stream);
     if (!intact) {
         std::snprintf(reason, reason_bytes, "written beside the outputs");
     }

@@ -4,7 +4,6 @@
 #ifndef BENCH_CHECK_CUDA_H
 #define BENCH_CHECK_CUDA_H
 
-#include "gpu/outputs_cuda.h"
 #include "gpu/truth_cuda.h"
 
 #ifdef __cplusplus
@@ -21,7 +20,7 @@ typedef struct bench_gpu_checker {
 /* True if the outputs are right; else `reason` gets a sentence. *checksum gets one of the input's elements
  * and their positions. Waits for the stream. */
 bool bench_gpu_check(bench_gpu_checker *checker, const bench_point *point, const void *input,
-                     const bench_gpu_outputs *outputs, cudaStream_t stream, uint64_t *checksum, char *reason,
+                     const bench_outputs *outputs, cudaStream_t stream, uint64_t *checksum, char *reason,
                      size_t reason_bytes);
 
 void bench_gpu_checker_free(bench_gpu_checker *checker);

@@ -85,6 +85,15 @@ bool bench_buffer_intact(const bench_buffer *buffer, cudaStream_t stream) {
                                     all_guard(rear_of(buffer), rear_bytes(buffer), stream));
 }
 
+static bool copy(void *to, const void *from, size_t bytes) {
+    return bench_device_ok(cudaDeviceSynchronize(), "a copy") &&
+           (bytes == 0 || bench_device_ok(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "a copy")) &&
+           bench_device_ok(cudaDeviceSynchronize(), "a copy");
+}
+
+const bench_memory bench_device_memory = {bench_buffer_make, bench_buffer_free, bench_buffer_poison,
+                                          bench_buffer_intact, copy};
+
 size_t bench_device_free_bytes(void) {
     size_t available = 0, total = 0;
     return bench_device_ok(cudaMemGetInfo(&available, &total), "free memory") ? available : 0;

@@ -4,31 +4,19 @@
 #ifndef BENCH_DEVICE_CUDA_H
 #define BENCH_DEVICE_CUDA_H
 
+#include "points/memory.h"
+
 #include <cuda_runtime.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Device memory between two guards, whose bytes nobody may change. Begin with a zeroed struct. */
-typedef struct bench_buffer {
-    void *data; /* aligned to 256 bytes */
-    size_t bytes;
-    unsigned char *base; /* of the allocation, which may be larger than what is in use */
-    size_t room;
-} bench_buffer;
-
-/* Makes room for so many bytes, kept from an earlier use if there is enough; the contents are garbage. False:
- * out of memory, and the buffer is empty. */
+/* bench_device_memory: buffers between two guards, whose bytes nobody may change; data are aligned to 256
+ * bytes. */
 bool bench_buffer_make(bench_buffer *buffer, size_t bytes);
 void bench_buffer_free(bench_buffer *buffer);
-
-/* Overwrites the contents, so that no result of an earlier run can pass for one of the next. */
 bool bench_buffer_poison(const bench_buffer *buffer, cudaStream_t stream);
-
-/* Whether the guards are as they were. Waits for the stream. */
 bool bench_buffer_intact(const bench_buffer *buffer, cudaStream_t stream);
 
 /* Bytes that can be allocated. */

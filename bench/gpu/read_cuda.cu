@@ -184,15 +184,15 @@ bool bench_gpu_read_measure(bench_timer *timer, const bench_gpu_data *data, int 
     for (const read_kernel &each : kernels) {
         bench_quartiles us = {0, 0, 0};
         self.kernel = &each;
-        ok = ok && bench_timer_warm(timer, {enqueue_read, &self}, &turns) &&
-             bench_timer_runs(timer, {enqueue_read, &self}, &turns, calibration_runs, &us);
+        ok = ok && bench_timer_warm(timer, {enqueue_read, &self, false}, &turns) &&
+             bench_timer_runs(timer, {enqueue_read, &self, false}, &turns, calibration_runs, &us);
         if (ok && (best == nullptr || us.median < least.median)) {
             best = &each;
             least = us;
         }
     }
     self.kernel = best;
-    ok = ok && bench_timer_runs(timer, {enqueue_read, &self}, &turns, runs, &read->us);
+    ok = ok && bench_timer_runs(timer, {enqueue_read, &self, false}, &turns, runs, &read->us);
     read->name = ok ? best->name : "";
     (void)cudaFree(self.total);
     return ok;
@@ -235,8 +235,8 @@ double bench_gpu_copy_rate(bench_timer *timer) {
     bool ok = bytes > 0 && bench_buffer_make(&from, bytes) && bench_buffer_make(&to, bytes) &&
               bench_buffer_poison(&from, timer->stream);
     copying self = {to.data, from.data, bytes, timer->stream};
-    ok = ok && bench_timer_warm(timer, {enqueue_copy, &self}, &turns) &&
-         bench_timer_runs(timer, {enqueue_copy, &self}, &turns, runs, &us);
+    ok = ok && bench_timer_warm(timer, {enqueue_copy, &self, false}, &turns) &&
+         bench_timer_runs(timer, {enqueue_copy, &self, false}, &turns, runs, &us);
     bench_buffer_free(&from);
     bench_buffer_free(&to);
     return ok ? 2.0 * static_cast<double>(bytes) / (1e-6 * us.median) : 0;

@@ -2,8 +2,6 @@
 #include "gpu/launch_cuda.cuh"
 #include "gpu/rival_kind_cuda.h"
 
-#include <cstring>
-
 namespace {
 
 /* The i-th of all tables one after the other, or null. */
@@ -40,7 +38,8 @@ struct number_rows {
 bool make_select(bench_gpu_rival *rival) {
     const bench_point *point = rival->point;
     const std::int64_t elements = point->rows * point->n;
-    return bench_gpu_outputs_make(&rival->outputs, point, rival->kind->sorts ? point->n : point->k) &&
+    return bench_outputs_make(&rival->outputs, &bench_device_memory, point,
+                              rival->kind->sorts ? point->n : point->k) &&
            bench_buffer_make(&rival->positions, static_cast<std::size_t>(elements) * sizeof(std::int32_t)) &&
            bench_buffer_make(&rival->offsets,
                              static_cast<std::size_t>(point->rows + 1) * sizeof(std::int64_t)) &&
@@ -54,13 +53,13 @@ bool make_select(bench_gpu_rival *rival) {
 
 bool make_where(bench_gpu_rival *rival, const bench_truth *truth, std::size_t cold_bytes) {
     const bench_gpu_rival_kind *kind = rival->kind;
-    if (!bench_gpu_outputs_make(&rival->outputs, rival->point, truth->matches)) {
+    if (!bench_outputs_make(&rival->outputs, &bench_device_memory, rival->point, truth->matches)) {
         return false;
     }
     rival->bound = static_cast<float>(truth->bound.value.f64); /* an element, or infinite: exact */
-    rival->outputs.view.any_order = kind->any_order;
-    rival->outputs.view.count_alone = true;
-    rival->outputs.view.host_count = kind->waits ? &rival->count : nullptr;
+    rival->outputs.any_order = kind->any_order;
+    rival->outputs.count_alone = true;
+    rival->outputs.host_count = kind->waits ? &rival->count : nullptr;
     return !kind->flags ||
            bench_gpu_mask_make(&rival->flags, rival->point, BENCH_BYTE_MASK,
                                bench_gpu_data_copy(rival->data, 0), truth, cold_bytes, rival->stream);
@@ -79,7 +78,6 @@ bool bench_gpu_rival_can(int i, const bench_point *point) {
 
 bool bench_gpu_rival_make(bench_gpu_rival *rival, int i, const bench_point *point, const bench_gpu_data *data,
                           const bench_truth *truth, std::size_t cold_bytes, cudaStream_t stream) {
-    std::memset(rival, 0, sizeof *rival);
     rival->kind = kind_at(i);
     rival->point = point;
     rival->data = data;
@@ -93,7 +91,7 @@ bool bench_gpu_rival_make(bench_gpu_rival *rival, int i, const bench_point *poin
 }
 
 void bench_gpu_rival_free(bench_gpu_rival *rival) {
-    bench_gpu_outputs_free(&rival->outputs);
+    bench_outputs_free(&rival->outputs);
     bench_buffer_free(&rival->positions);
     bench_buffer_free(&rival->offsets);
     bench_gpu_data_free(&rival->flags);

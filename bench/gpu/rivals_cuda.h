@@ -7,7 +7,6 @@
 #define BENCH_RIVALS_CUDA_H
 
 #include "gpu/data_cuda.h"
-#include "gpu/outputs_cuda.h"
 #include "gpu/timer_cuda.h"
 #include "gpu/truth_cuda.h"
 
@@ -21,7 +20,7 @@ typedef struct bench_gpu_rival {
     const bench_gpu_rival_kind *kind;
     const bench_point *point;
     const bench_gpu_data *data;
-    bench_gpu_outputs outputs;
+    bench_outputs outputs;
     bench_buffer positions; /* select: of the elements in their rows: what is sorted along */
     bench_buffer offsets;   /* select: where rows begin */
     bench_gpu_data flags;   /* where, for some: which elements match */
@@ -39,7 +38,8 @@ const char *bench_gpu_rival_name(int i);
 bool bench_gpu_rival_can(int i, const bench_point *point);
 
 /* All that is not timed: memory, positions, flags; these with copies until they fill cold_bytes. False: out
- * of memory or a device error. Free it in any case. */
+ * of memory or a device error. Begin with a zeroed struct. Free
+ * it in any case. */
 bool bench_gpu_rival_make(bench_gpu_rival *rival, int i, const bench_point *point, const bench_gpu_data *data,
                           const bench_truth *truth, size_t cold_bytes, cudaStream_t stream);
 void bench_gpu_rival_free(bench_gpu_rival *rival);

@@ -46,11 +46,11 @@ const float *floats(const void *input) {
 }
 
 float *keys_of(const bench_gpu_rival *rival) {
-    return static_cast<float *>(rival->outputs.view.values);
+    return static_cast<float *>(rival->outputs.values);
 }
 
 std::int32_t *indices_of(const bench_gpu_rival *rival) {
-    return static_cast<std::int32_t *>(rival->outputs.view.indices);
+    return static_cast<std::int32_t *>(rival->outputs.indices);
 }
 
 const std::int32_t *positions_of(const bench_gpu_rival *rival) {

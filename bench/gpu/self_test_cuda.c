@@ -2,23 +2,6 @@
 #include "gpu/session_cuda.h"
 
 #include <stdio.h>
-#include <string.h>
-
-/* What is to be seen of the last result of a point. */
-static void note(void *state, const bench_gpu_session *session, const bench_gpu_result *result) {
-    (void)session;
-    bench_verdict *seen = state;
-    seen->correct = result->outcome == BENCH_GPU_RIGHT;
-    seen->timed = result->call_us.median > 0;
-    memcpy(seen->reason, result->reason, sizeof seen->reason);
-}
-
-static void run_trial(void *state, const bench_point *point, bench_spoil *spoil, bench_verdict *seen) {
-    bench_gpu_session *session = state;
-    session->spoil = spoil;
-    bench_gpu_run(session, point, note, seen);
-    session->spoil = NULL;
-}
 
 static bool tell(bool ok, const char *what, const char *but) {
     printf("%-5s %s%s%s\n", ok ? "ok" : "FAIL", what, but != NULL ? ", but for " : "",
@@ -48,7 +31,7 @@ static bool guards_notice(cudaStream_t stream) {
 /* An input that is not the one the checksum was taken of. */
 static bool checksum_notices(struct bench_gpu_state *state) {
     bench_point point = state->data.point;
-    const bench_gpu_outputs none = {0};
+    const bench_outputs none = {0};
     unsigned char byte = 0;
     uint64_t checksum = state->checksum;
     char reason[64];
@@ -66,11 +49,10 @@ static bool checksum_notices(struct bench_gpu_state *state) {
     return ok;
 }
 
-bool bench_gpu_self_test(bench_gpu_session *session) {
+bool bench_gpu_self_test(bench_session *session) {
     struct bench_gpu_state *state = session->state;
     const char *deaf = bench_gpu_read_self_test(&state->timer);
     bool ok = tell(deaf == NULL, "every read kernel reads every byte", deaf);
     ok = tell(guards_notice(state->timer.stream), "a byte beside a buffer", NULL) && ok;
-    ok = bench_self_test("cuda", run_trial, session) && ok;
     return tell(checksum_notices(state), "a changed input", NULL) && ok;
 }

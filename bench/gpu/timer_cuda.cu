@@ -44,7 +44,7 @@ void open_gate(bench_timer *timer) {
 
 /* Once the gate is closed it must be opened, whatever happens in between. */
 bool time_one(bench_timer *timer, bench_work work, std::int64_t turn, double *microseconds) {
-    if (!timer->ungated && !close_gate(timer)) {
+    if (!work.waits && !close_gate(timer)) {
         return false;
     }
     bool ok = bench_device_ok(cudaEventRecord(timer->begin, timer->stream), "timing") &&
@@ -52,7 +52,7 @@ bool time_one(bench_timer *timer, bench_work work, std::int64_t turn, double *mi
               bench_device_ok(cudaEventRecord(timer->end, timer->stream), "timing");
     open_gate(timer);
     ok = bench_device_ok(cudaStreamSynchronize(timer->stream), "a timed run") && ok;
-    if (ok && !timer->ungated && timer->gate[1] != 0) {
+    if (ok && !work.waits && timer->gate[1] != 0) {
         return bench_device_ok(cudaErrorTimeout, "the call waits for the device");
     }
     float milliseconds = 0;
@@ -74,7 +74,6 @@ bool bench_timer_make(bench_timer *timer) {
     timer->gate = static_cast<unsigned *>(gate);
     timer->gate_device = static_cast<unsigned *>(gate_device);
     timer->ticket = 0;
-    timer->ungated = false;
     if (!ok) {
         return false;
     }
@@ -133,5 +132,5 @@ bool bench_timer_host(bench_timer *timer, bench_work work, bench_turns *turns, i
 }
 
 bench_work bench_timer_nothing(bench_timer *timer) {
-    return {enqueue_nothing, timer};
+    return {enqueue_nothing, timer, false};
 }

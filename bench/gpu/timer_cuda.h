@@ -6,11 +6,9 @@
 #ifndef BENCH_TIMER_CUDA_H
 #define BENCH_TIMER_CUDA_H
 
-#include "measure/statistics.h"
+#include "measure/device.h"
 
 #include <cuda_runtime.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,18 +21,10 @@ typedef struct bench_timer {
                                 whether one lost its patience */
     unsigned *gate_device;
     unsigned ticket;
-    bool ungated; /* runs begin at once: for calls that wait for the device by their nature. What the host
-                     does between their steps then counts */
 } bench_timer;
 
 bool bench_timer_make(bench_timer *timer);
 void bench_timer_free(bench_timer *timer);
-
-/* Something that enqueues work; `turn` says which copy of the input it is to read. */
-typedef struct bench_work {
-    bool (*enqueue)(void *state, int64_t turn);
-    void *state;
-} bench_work;
 
 /* How the turns go on: each run takes the next. */
 typedef struct bench_turns {
@@ -45,7 +35,8 @@ typedef struct bench_turns {
  * the device; behind a closed gate it would wait for ever. */
 bool bench_timer_warm(bench_timer *timer, bench_work work, bench_turns *turns);
 
-/* Device microseconds of `runs` runs; false if one failed. At most 1024. */
+/* Device microseconds of `runs` runs, at most 1024; false if one failed. Work that waits for the device by
+ * its nature goes without the gate, and what the host does between its steps counts. */
 bool bench_timer_runs(bench_timer *timer, bench_work work, bench_turns *turns, int runs,
                       bench_quartiles *microseconds);
 

@@ -21,8 +21,8 @@ cudaError_t run(bench_gpu_rival *rival, const void *input, void *scratch, std::s
     const bench_compaction task = {static_cast<const float *>(input),
                                    point->n,
                                    rival->bound,
-                                   static_cast<std::int32_t *>(rival->outputs.view.indices),
-                                   rival->outputs.view.offsets + point->rows,
+                                   static_cast<std::int32_t *>(rival->outputs.indices),
+                                   rival->outputs.offsets + point->rows,
                                    scratch,
                                    point->block,
                                    rival->stream};

@@ -46,15 +46,15 @@ struct value_above {
 };
 
 std::int32_t *indices_of(const bench_gpu_rival *rival) {
-    return static_cast<std::int32_t *>(rival->outputs.view.indices);
+    return static_cast<std::int32_t *>(rival->outputs.indices);
 }
 
 float *values_of(const bench_gpu_rival *rival) {
-    return static_cast<float *>(rival->outputs.view.values);
+    return static_cast<float *>(rival->outputs.values);
 }
 
 std::int64_t *count_of(const bench_gpu_rival *rival) {
-    return rival->outputs.view.offsets + rival->point->rows;
+    return rival->outputs.offsets + rival->point->rows;
 }
 
 cudaError_t run_flagged(bench_gpu_rival *rival, const void *input, void *scratch,

@@ -22,14 +22,9 @@ typedef struct copier {
     int threads;
 } copier;
 
-typedef struct read_state {
-    const bench_reader *reader;
-    size_t bytes;
-} read_state;
-
-static bool run_read(void *state, const void *input) {
-    const read_state *read = state;
-    bench_read(read->reader, input, read->bytes);
+static bool run_read(void *state, int64_t turn) {
+    const bench_pairing *pairing = state;
+    bench_read(pairing->reader, bench_data_copy(pairing->data, turn), pairing->data->bytes);
     return true;
 }
 
@@ -46,8 +41,8 @@ static bool copier_make(copier *copy, size_t bytes, int threads) {
     return true;
 }
 
-static bool run_copy(void *state, const void *input) {
-    (void)input;
+static bool run_copy(void *state, int64_t turn) {
+    (void)turn;
     const copier *copy = state;
     const size_t share = copy->bytes / (size_t)copy->threads;
 #pragma omp parallel for schedule(static, 1) num_threads(copy->threads)
@@ -59,18 +54,12 @@ static bool run_copy(void *state, const void *input) {
     return true;
 }
 
-/* Walks through the copies of the input, so that with several of them none is still in a cache when
- * its turn comes again. */
-typedef struct cursor {
-    const bench_data *data;
-    int64_t next;
-} cursor;
-
-/* Seconds of one run; negative if it failed. */
-static double sample(bench_timed timed, int repeats, cursor *at) {
+/* Seconds of one run; negative if it failed. Each takes the next turn, so that with several copies of the
+ * input none is still in a cache when its turn comes again. */
+static double sample(bench_work work, int repeats, int64_t *turn) {
     const double begin = bench_seconds();
     for (int i = 0; i < repeats; ++i) {
-        if (!timed.run(timed.state, bench_data_copy(at->data, at->next++))) {
+        if (!work.enqueue(work.state, (*turn)++)) {
             return -1;
         }
     }
@@ -78,45 +67,47 @@ static double sample(bench_timed timed, int repeats, cursor *at) {
 }
 
 /* How often a run is to be repeated in a sample; -1 if it fails. */
-static int repeats_for(bench_timed timed, cursor *at) {
-    (void)sample(timed, 1, at);
-    const double once = sample(timed, 1, at);
+static int repeats_for(bench_work work, int64_t *turn) {
+    (void)sample(work, 1, turn);
+    const double once = sample(work, 1, turn);
     return once < 0 ? -1 : (int)fmin(fmax(ceil(sample_seconds / once), 1), repeats_max);
 }
 
 typedef struct track {
-    bench_timed timed; /* run NULL: not in use, and all its samples are 0 */
+    bench_work work; /* enqueue NULL: not in use, and all its samples are 0 */
     int repeats;
     double *samples;
 } track;
 
 enum { track_read, track_copy, track_subject, track_reference, tracks_count };
 
-static bool run_rounds(const bench_pairing *pairing, track *tracks) {
-    cursor at = {pairing->data, 0};
+static bool run_rounds(track *tracks, int rounds) {
+    int64_t turn = 0;
     for (int t = 0; t < tracks_count; ++t) {
-        tracks[t].repeats = tracks[t].timed.run != NULL ? repeats_for(tracks[t].timed, &at) : 0;
-        tracks[t].samples = calloc((size_t)pairing->rounds, sizeof(double));
+        tracks[t].repeats = tracks[t].work.enqueue != NULL ? repeats_for(tracks[t].work, &turn) : 0;
+        tracks[t].samples = calloc((size_t)rounds, sizeof(double));
         if (tracks[t].repeats < 0 || tracks[t].samples == NULL) {
             return false;
         }
     }
-    for (int round = 0; round < pairing->rounds; ++round) {
-        for (int t = 0; t < tracks_count; ++t) {
-            if (tracks[t].repeats == 0) {
-                continue;
-            }
-            tracks[t].samples[round] = sample(tracks[t].timed, tracks[t].repeats, &at);
-            if (tracks[t].samples[round] < 0) {
-                return false;
-            }
+    for (int i = 0; i < rounds * tracks_count; ++i) {
+        track *each = &tracks[i % tracks_count];
+        double *seconds = &each->samples[i / tracks_count];
+        *seconds = each->repeats > 0 ? sample(each->work, each->repeats, &turn) : 0;
+        if (*seconds < 0) {
+            return false;
         }
     }
     return true;
 }
 
-static bool summarise(const bench_pairing *pairing, const copier *copy, track *tracks, bench_times *times) {
-    const int rounds = pairing->rounds;
+/* The median in microseconds. */
+static double median_us(double *seconds, int count) {
+    return 1e6 * bench_quartiles_of(seconds, count).median;
+}
+
+static bool summarise(const bench_pairing *pairing, const copier *copy, track *tracks, bench_result *result) {
+    const int rounds = result->runs;
     double *scratch = calloc(3 * (size_t)rounds, sizeof *scratch);
     if (scratch == NULL) {
         return false;
@@ -128,32 +119,33 @@ static bool summarise(const bench_pairing *pairing, const copier *copy, track *t
             copy->bytes > 0 ? tracks[track_copy].samples[i] / (2.0 * (double)copy->bytes) : 0;
         limits[i] = tracks[track_read].samples[i] + (double)pairing->written_bytes * per_byte;
         to_limit[i] = tracks[track_subject].samples[i] / limits[i];
-        if (pairing->reference.run != NULL) {
-            to_reference[i] = tracks[track_subject].samples[i] / tracks[track_reference].samples[i];
-        }
+        to_reference[i] = pairing->reference != NULL
+                              ? tracks[track_subject].samples[i] / tracks[track_reference].samples[i]
+                              : 1;
     }
-    times->read_s = bench_quartiles_of(tracks[track_read].samples, rounds).median;
-    times->subject_s = bench_quartiles_of(tracks[track_subject].samples, rounds).median;
-    times->limit_s = bench_quartiles_of(limits, rounds).median;
-    times->to_limit = bench_quartiles_of(to_limit, rounds);
-    times->to_reference = bench_quartiles_of(to_reference, rounds).median;
+    result->read_us = median_us(tracks[track_read].samples, rounds);
+    result->call_us = result->host_us = median_us(tracks[track_subject].samples, rounds);
+    result->limit_us = median_us(limits, rounds);
+    result->to_limit = bench_quartiles_of(to_limit, rounds);
+    result->to_topk = bench_quartiles_of(to_reference, rounds).median;
     free(scratch);
     return true;
 }
 
-bool bench_pairs(const bench_pairing *pairing, bench_times *times) {
+bool bench_pairs(const bench_pairing *pairing, bench_result *result) {
     copier copy = {0};
-    read_state read = {pairing->reader, pairing->data->bytes};
-    track tracks[tracks_count] = {{{run_read, &read}, 0, NULL},
-                                  {{NULL, &copy}, 0, NULL},
+    bench_pairing self = *pairing;
+    const bench_work none = {0};
+    track tracks[tracks_count] = {{{run_read, &self, false}, 0, NULL},
+                                  {none, 0, NULL},
                                   {pairing->subject, 0, NULL},
-                                  {pairing->reference, 0, NULL}};
+                                  {pairing->reference != NULL ? pairing->reference->work : none, 0, NULL}};
     bool ok = true;
     if (pairing->written_bytes > 0) {
-        tracks[track_copy].timed.run = run_copy;
-        ok = copier_make(&copy, (read.bytes + pairing->written_bytes) / 2, pairing->threads);
+        tracks[track_copy].work = (bench_work){run_copy, &copy, false};
+        ok = copier_make(&copy, (pairing->data->bytes + pairing->written_bytes) / 2, pairing->threads);
     }
-    ok = ok && run_rounds(pairing, tracks) && summarise(pairing, &copy, tracks, times);
+    ok = ok && run_rounds(tracks, result->runs) && summarise(pairing, &copy, tracks, result);
     for (int t = 0; t < tracks_count; ++t) {
         free(tracks[t].samples);
     }

@@ -4,149 +4,205 @@
 #include "measure/call.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { cold_bytes = 1 << 28 };
-
-/* Rivals take up to a hundred times longer than the library, so that they get fewer rounds. */
-enum { rival_rounds_divisor = 7, rival_rounds_min = 3 };
-
-static bool fail(bench_result *result, const char *why) {
-    result->correct = false;
+bool bench_fail(const bench_session *session, bench_result *result, bench_outcome outcome, const char *why) {
+    result->outcome = session->device->serves_all ? BENCH_WRONG : outcome;
     snprintf(result->reason, sizeof result->reason, "%s", why);
     return false;
 }
 
-/* Data and truth of the point. */
-static bool prepare(bench_session *session, const bench_point *point) {
-    return bench_data_make(&session->data, point, session->seed, session->cold ? cold_bytes : 0,
-                           session->threads) &&
-           bench_truth_find(&session->truth, point, session->data.base);
+bool bench_fail_somewhere(const bench_session *session, bench_result *result) {
+    const char *why = session->device->error();
+    return bench_fail(session, result, BENCH_WRONG, why[0] != '\0' ? why : topk_last_error());
 }
 
-static bool check(const bench_session *session, const bench_outputs *outputs, bench_result *result) {
-    result->correct = bench_check(&session->truth, result->point, session->data.base, NULL, outputs,
-                                  result->reason, sizeof result->reason);
-    return result->correct;
+bool bench_fail_to_make(const bench_session *session, bench_result *result, const char *what) {
+    const char *why = session->device->error();
+    return why[0] != '\0' ? bench_fail(session, result, BENCH_WRONG, why)
+                          : bench_fail(session, result, BENCH_SKIPPED, what);
 }
 
-/* Times the subject once its first result has been found right, and looks at the last one too. */
-static bool check_and_time(const bench_session *session, const bench_pairing *pairing, bench_outputs *outputs,
-                           bool tamper, bench_result *result) {
-    bench_outputs_poison(outputs, result->point->rows);
-    if (!pairing->subject.run(pairing->subject.state, session->data.base)) {
-        return fail(result, topk_last_error());
+/* Runs the work once and checks its results; if they are right, times it, and looks at the last ones too. */
+static void check_and_time(bench_session *session, bench_work work, const bench_reference *reference,
+                           bench_outputs *outputs, bench_result *result) {
+    const bench_device *device = session->device;
+    if (!bench_outputs_poison(outputs, session->stream) || !work.enqueue(work.state, 0) ||
+        !device->finish(session) ||
+        (session->spoil != NULL && !bench_outputs_spoil(outputs, result->point, session->spoil))) {
+        bench_fail_somewhere(session, result);
+        return;
     }
-    if (tamper) {
-        session->tamper(result->point, outputs);
+    if (!device->check(session, outputs, result) || session->options.once) {
+        return;
     }
-    if (!check(session, outputs, result)) {
+    if (!bench_outputs_poison(outputs, session->stream) ||
+        !device->time(session, work, reference, outputs, result)) {
+        bench_fail_somewhere(session, result);
+        return;
+    }
+    (void)device->check(session, outputs, result);
+}
+
+/* The call of the library, as work. */
+typedef struct library {
+    const bench_session *session;
+    bench_call call;
+    bool prepared; /* the input is there */
+} library;
+
+static bool enqueue_call(void *state, int64_t turn) {
+    library *self = state;
+    const bench_device *device = self->session->device;
+    self->call.predicate.mask = device->mask(self->session, turn);
+    return bench_call_run(&self->call, device->input(self->session, turn));
+}
+
+/* Makes the input, the call, and room for its results and its workspace. */
+static bool prepare(bench_session *session, library *self, bench_result *result) {
+    const bench_point *point = result->point;
+    bench_outputs *outputs = &session->outputs;
+    self->session = session;
+    self->prepared = session->device->prepare(session, result);
+    if (!self->prepared) {
         return false;
     }
-    result->pairs = pairing->rounds;
-    result->reader = pairing->reader->name;
-    result->reader_threads = pairing->reader->threads;
-    if (!bench_pairs(pairing, &result->times)) {
-        return fail(result, "failed while it was timed");
+    result->k = bench_has_predicate(point) && !bench_has_k(point) ? session->truth.matches : point->k;
+    if (!bench_outputs_make(outputs, session->device->memory, point, result->k)) {
+        return bench_fail_to_make(session, result, "the outputs do not fit");
     }
-    if (!check(session, outputs, result)) {
-        memset(&result->times, 0, sizeof result->times);
+    const topk_status status =
+        bench_call_make(&self->call, session->context, point, &session->truth, outputs);
+    result->workspace_bytes = self->call.workspace_bytes;
+    if (status != TOPK_OK) {
+        const bool cannot = status == TOPK_ERROR_METHOD_CANNOT || status == TOPK_ERROR_UNSUPPORTED;
+        return bench_fail(session, result, cannot ? BENCH_REFUSED : BENCH_WRONG, topk_last_error());
     }
-    return result->correct;
+    if (!session->device->memory->make(&session->workspace, self->call.workspace_bytes)) {
+        return bench_fail_to_make(session, result, "the workspace does not fit");
+    }
+    self->call.workspace = session->workspace.data;
+    self->call.stream = session->stream;
+    /* It may hold garbage, so that is what it gets. */
+    return session->device->memory->poison(&session->workspace, session->stream) ||
+           bench_fail_somewhere(session, result);
 }
 
-typedef struct rival {
-    const bench_baseline *baseline;
-    bench_task task;
-} rival;
-
-static bool run_baseline(void *state, const void *input) {
-    rival *self = state;
-    self->task.input = input;
-    self->baseline->run(&self->task);
-    return true;
-}
-
-static bool run_rival(const bench_session *session, const bench_baseline *baseline, const bench_pairing *own,
-                      bench_result *result) {
-    const bench_point *point = result->point;
-    bench_outputs outputs;
-    const double bound = session->truth.bound.value.f64; /* they take floats alone */
-    rival self = {baseline, {point, NULL, &outputs, bound, session->threads, NULL}};
-    bench_pairing pairing = *own;
-    bool ok = bench_outputs_make(&outputs, point, session->truth.matches);
-    if (!baseline->gives_indices) {
-        free(outputs.indices);
-        outputs.indices = NULL;
+static void hand_over(bench_session *session, bench_result *result, bench_sink *sink, void *state) {
+    if (result->outcome != BENCH_RIGHT) {
+        result->call_us = result->host_us = 0;
+        session->lost = !session->device->alive();
     }
-    result->name = baseline->name;
-    result->threads = bench_baseline_threads(point, session->threads);
-    result->workspace_bytes = bench_baseline_scratch(point, result->threads);
-    self.task.scratch = bench_allocate(result->workspace_bytes);
-    ok = ok && self.task.scratch != NULL;
-    pairing.reference = own->subject;
-    pairing.subject = (bench_timed){run_baseline, &self};
-    pairing.rounds = own->rounds / rival_rounds_divisor;
-    pairing.rounds = pairing.rounds < rival_rounds_min ? rival_rounds_min : pairing.rounds;
-    ok = ok ? check_and_time(session, &pairing, &outputs, false, result) : fail(result, "out of memory");
-    free(self.task.scratch);
-    bench_outputs_free(&outputs);
-    return ok;
-}
-
-/* The library and its rivals on data that is ready. */
-static bool run_all(const bench_session *session, bench_call *call, bench_result *result, bench_sink *sink,
-                    void *state) {
-    const bench_data *data = &session->data;
-    const bench_reader reader = bench_reader_calibrate(data->base, data->bytes, session->threads);
-    const bool where = result->point->operation == TOPK_OPERATION_WHERE;
-    const bench_pairing pairing = {.data = data,
-                                   .reader = &reader,
-                                   .subject = {bench_call_run, call},
-                                   .written_bytes = where ? call->outputs->index_bytes : 0,
-                                   .threads = session->threads,
-                                   .rounds = session->pairs};
-    bool all = check_and_time(session, &pairing, call->outputs, session->tamper != NULL, result);
-    result->times.to_reference = 1;
-    const bool working = result->correct;
     sink(state, session, result);
-    for (int i = 0; session->rivals && working && i < bench_baseline_count; ++i) {
-        bench_result other = {.point = result->point, .k = result->k};
-        if (bench_baselines[i].can(result->point)) {
-            all = run_rival(session, &bench_baselines[i], &pairing, &other) && all;
-            sink(state, session, &other);
-        }
-    }
-    return all;
 }
 
-bool bench_run(bench_session *session, const bench_point *point, bench_sink *sink, void *state) {
-    bench_result result = {.point = point, .name = "topk", .threads = session->threads, .k = point->k};
-    bench_call call = {0};
-    bench_outputs outputs = {0};
-    bool ok = prepare(session, point) && bench_outputs_make(&outputs, point, session->truth.matches);
-    if (!ok) {
-        fail(&result, "out of memory");
-    } else {
-        if (point->operation == TOPK_OPERATION_WHERE) {
-            result.k = session->truth.matches;
-        }
-        const topk_status status = bench_call_make(&call, session->context, point, &session->truth, &outputs);
-        result.workspace_bytes = call.workspace_bytes;
-        call.workspace = status == TOPK_OK ? bench_allocate(call.workspace_bytes) : NULL;
-        ok = call.workspace != NULL || fail(&result, status == TOPK_OK ? "out of memory" : topk_last_error());
-    }
-    if (ok) {
-        ok = run_all(session, &call, &result, sink, state);
-    } else {
-        sink(state, session, &result);
-    }
-    free(call.workspace);
-    bench_outputs_free(&outputs);
-    return ok;
+static bench_result blank_of(const bench_point *point, const char *launch) {
+    return (bench_result){
+        .point = point, .name = "topk", .launch = launch, .k = point->k, .reader = "", .to_topk = 1};
 }
 
-void bench_session_free(bench_session *session) {
-    bench_data_free(&session->data);
+/* What the library gives for a point: a call, and its replay if that is asked for. */
+typedef struct library_results {
+    bench_result eager, graph;
+} library_results;
+
+/* Runs the library alone. `plain` are the results of select on the same data, or zero. */
+static library_results run_library(bench_session *session, const bench_point *point, library *self,
+                                   const library_results *plain, bench_sink *sink, void *state) {
+    const bench_device *device = session->device;
+    library_results own = {blank_of(point, device->capture != NULL ? "eager" : ""), blank_of(point, "graph")};
+    const bench_work work = {enqueue_call, self, false};
+    own.eager.plain_us = plain->eager.call_us;
+    own.graph.plain_us = plain->graph.call_us;
+    own.eager.threads = session->options.threads;
+    if (prepare(session, self, &own.eager)) {
+        check_and_time(session, work, NULL, &session->outputs, &own.eager);
+        if (own.eager.outcome == BENCH_RIGHT &&
+            !device->memory->intact(&session->workspace, session->stream)) {
+            bench_fail(session, &own.eager, BENCH_WRONG, "written beside the workspace");
+        }
+    }
+    hand_over(session, &own.eager, sink, state);
+    if (own.eager.outcome == BENCH_RIGHT && session->options.graph && device->capture != NULL &&
+        !session->lost) {
+        bench_work replay;
+        own.graph.workspace_bytes = own.eager.workspace_bytes;
+        own.graph.k = own.eager.k;
+        if (device->capture(session, work, &replay, &own.graph)) {
+            check_and_time(session, replay, NULL, &session->outputs, &own.graph);
+        }
+        device->release(session);
+        hand_over(session, &own.graph, sink, state);
+    }
+    return own;
+}
+
+static void run_rival(bench_session *session, int i, const bench_reference *reference, bench_result *result) {
+    const bench_device *device = session->device;
+    bench_rival rival;
+    result->name = device->rival_name(i);
+    if (!device->rival_make(session, i, result->point, &rival)) {
+        bench_fail_to_make(session, result, "does not fit");
+    } else {
+        result->threads = rival.threads;
+        result->workspace_bytes = rival.workspace_bytes;
+        check_and_time(session, rival.work, reference, rival.outputs, result);
+    }
+    device->rival_free(&rival);
+}
+
+/* The same selection from all elements. */
+static bench_point without_predicate(const bench_point *point) {
+    bench_point plain = *point;
+    plain.operation = TOPK_OPERATION_SELECT;
+    plain.keep_percent = 0;
+    plain.predicate = BENCH_GREATER;
+    return plain;
+}
+
+void bench_run(bench_session *session, const bench_point *point, bench_sink *sink, void *state) {
+    const bench_point plain_point = without_predicate(point);
+    library self;
+    library_results plain = {0};
+    if (point->operation == TOPK_OPERATION_SELECT_WHERE) {
+        plain = run_library(session, &plain_point, &self, &plain, sink, state);
+        if (session->lost) {
+            return;
+        }
+    }
+    const bench_result own = run_library(session, point, &self, &plain, sink, state).eager;
+    const bench_reference reference = {{enqueue_call, &self, false}, own.call_us};
+    const bool wanted = session->options.rivals && self.prepared && own.outcome != BENCH_WRONG;
+    for (int i = 0; wanted && !session->lost; ++i) {
+        if (session->device->rival_name(i) == NULL) {
+            break;
+        }
+        if (session->device->rival_can(i, point)) {
+            bench_result other = blank_of(point, own.launch);
+            other.k = own.k;
+            run_rival(session, i, &reference, &other);
+            hand_over(session, &other, sink, state);
+        }
+    }
+}
+
+/* What is to be seen of the last result of a point. */
+static void note(void *state, const bench_session *session, const bench_result *result) {
+    (void)session;
+    bench_verdict *seen = state;
+    seen->correct = result->outcome == BENCH_RIGHT;
+    seen->timed = result->call_us > 0;
+    memcpy(seen->reason, result->reason, sizeof seen->reason);
+}
+
+static void run_trial(void *state, const bench_point *point, bench_spoil *spoil, bench_verdict *seen) {
+    bench_session *session = state;
+    session->spoil = spoil;
+    bench_run(session, point, note, seen);
+    session->spoil = NULL;
+}
+
+bool bench_run_self_test(bench_session *session) {
+    const bool ok = bench_self_test(session->device->name, run_trial, session);
+    return session->device->self_test(session) && ok;
 }

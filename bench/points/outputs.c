@@ -1,75 +1,101 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "points/outputs.h"
 
-#include "data/data.h"
-
-#include <stdlib.h>
 #include <string.h>
 
-bool bench_outputs_make(bench_outputs *outputs, const bench_point *point, int64_t matches) {
-    memset(outputs, 0, sizeof *outputs);
-    outputs->pitch = point->k;
-    const size_t rows = (size_t)point->rows;
-    const size_t element = topk_type_size(point->type);
-    if (point->operation == TOPK_OPERATION_WHERE) {
-        const bool indices = bench_wants_indices(point), values = bench_wants_values(point);
-        outputs->capacity = indices || values ? matches : 0;
-        outputs->index_bytes = indices ? (size_t)matches * bench_index_size(point) : 0;
-        outputs->value_bytes = values ? (size_t)matches * element : 0;
-        outputs->indices = indices ? bench_allocate(outputs->index_bytes) : NULL;
-        outputs->values = values ? bench_allocate(outputs->value_bytes) : NULL;
-        outputs->offsets = bench_allocate((rows + 1) * sizeof(int64_t));
-        return (!indices || outputs->indices != NULL) && (!values || outputs->values != NULL) &&
-               outputs->offsets != NULL;
-    }
-    if (point->operation == TOPK_OPERATION_COUNT) {
-        outputs->counts = bench_allocate(rows * sizeof(int64_t));
+/* The next part, of so many bytes; NULL: out of memory. */
+static void *take(bench_outputs *outputs, size_t bytes) {
+    bench_buffer *part = &outputs->parts[outputs->parts_used];
+    const bool made = outputs->memory->make(part, bytes);
+    outputs->parts_used += made;
+    return made ? part->data : NULL;
+}
+
+static bool make_where(bench_outputs *outputs, const bench_point *point, int64_t matches) {
+    const bool indices = bench_wants_indices(point), values = bench_wants_values(point);
+    outputs->capacity = indices || values ? matches : 0;
+    outputs->index_bytes = indices ? (size_t)matches * bench_index_size(point) : 0;
+    outputs->value_bytes = values ? (size_t)matches * topk_type_size(point->type) : 0;
+    outputs->indices = indices ? take(outputs, outputs->index_bytes) : NULL;
+    outputs->values = values ? take(outputs, outputs->value_bytes) : NULL;
+    outputs->offsets = take(outputs, (size_t)(point->rows + 1) * sizeof(int64_t));
+    return outputs->parts_used == 1 + indices + values;
+}
+
+bool bench_outputs_make(bench_outputs *outputs, const bench_memory *memory, const bench_point *point,
+                        int64_t pitch) {
+    const size_t rows = (size_t)point->rows, element = topk_type_size(point->type);
+    bench_outputs made = {.memory = memory, .pitch = pitch};
+    memcpy(made.parts, outputs->parts, sizeof made.parts);
+    *outputs = made;
+    switch (point->operation) {
+    case TOPK_OPERATION_WHERE:
+        return make_where(outputs, point, pitch);
+    case TOPK_OPERATION_COUNT:
+        outputs->counts = take(outputs, rows * sizeof(int64_t));
         return outputs->counts != NULL;
-    }
-    if (point->operation == TOPK_OPERATION_MASK) {
+    case TOPK_OPERATION_MASK:
         outputs->value_bytes = bench_mask_bytes(point);
-        outputs->mask = bench_allocate(outputs->value_bytes);
+        outputs->mask = take(outputs, outputs->value_bytes);
         return outputs->mask != NULL;
-    }
-    if (point->operation == TOPK_OPERATION_KTH) {
+    case TOPK_OPERATION_KTH:
         outputs->value_bytes = rows * element;
-        outputs->kth = bench_allocate(outputs->value_bytes);
-        outputs->better = bench_allocate(rows * sizeof(int64_t));
-        outputs->equal = bench_allocate(rows * sizeof(int64_t));
-        return outputs->kth != NULL && outputs->better != NULL && outputs->equal != NULL;
+        outputs->kth = take(outputs, outputs->value_bytes);
+        outputs->better = take(outputs, rows * sizeof(int64_t));
+        outputs->equal = take(outputs, rows * sizeof(int64_t));
+        return outputs->parts_used == 3;
+    default:
+        outputs->value_bytes = rows * (size_t)pitch * element;
+        outputs->index_bytes = rows * (size_t)pitch * bench_index_size(point);
+        outputs->values = take(outputs, outputs->value_bytes);
+        outputs->indices = take(outputs, outputs->index_bytes);
+        return outputs->parts_used == 2;
     }
-    outputs->value_bytes = rows * (size_t)point->k * element;
-    outputs->index_bytes = rows * (size_t)point->k * bench_index_size(point);
-    outputs->values = bench_allocate(outputs->value_bytes);
-    outputs->indices = bench_allocate(outputs->index_bytes);
-    return outputs->values != NULL && outputs->indices != NULL;
-}
-
-static void poison(void *memory, size_t bytes) {
-    if (memory != NULL) {
-        memset(memory, 0xA5, bytes);
-    }
-}
-
-void bench_outputs_poison(const bench_outputs *outputs, int64_t rows) {
-    poison(outputs->values, outputs->value_bytes);
-    poison(outputs->kth, outputs->value_bytes);
-    poison(outputs->mask, outputs->value_bytes);
-    poison(outputs->indices, outputs->index_bytes);
-    poison(outputs->better, (size_t)rows * sizeof(int64_t));
-    poison(outputs->equal, (size_t)rows * sizeof(int64_t));
-    poison(outputs->offsets, (size_t)(rows + 1) * sizeof(int64_t));
-    poison(outputs->counts, (size_t)rows * sizeof(int64_t));
 }
 
 void bench_outputs_free(bench_outputs *outputs) {
-    free(outputs->values);
-    free(outputs->indices);
-    free(outputs->kth);
-    free(outputs->better);
-    free(outputs->equal);
-    free(outputs->offsets);
-    free(outputs->counts);
-    free(outputs->mask);
+    for (int i = 0; outputs->memory != NULL && i < BENCH_PARTS; ++i) {
+        outputs->memory->free(&outputs->parts[i]);
+    }
     memset(outputs, 0, sizeof *outputs);
+}
+
+bool bench_outputs_poison(const bench_outputs *outputs, topk_stream stream) {
+    bool ok = true;
+    for (int i = 0; ok && i < outputs->parts_used; ++i) {
+        ok = outputs->memory->poison(&outputs->parts[i], stream);
+    }
+    return ok;
+}
+
+bool bench_outputs_intact(const bench_outputs *outputs, topk_stream stream) {
+    bool ok = true;
+    for (int i = 0; ok && i < outputs->parts_used; ++i) {
+        ok = outputs->memory->intact(&outputs->parts[i], stream);
+    }
+    return ok;
+}
+
+/* All parts from one side to the other. */
+static bool copy(const bench_outputs *to, const bench_outputs *from) {
+    bool ok = true;
+    for (int i = 0; ok && i < from->parts_used; ++i) {
+        const bench_memory *memory = to->memory == &bench_host_memory ? from->memory : to->memory;
+        ok = memory->copy(to->parts[i].data, from->parts[i].data, from->parts[i].bytes);
+    }
+    return ok;
+}
+
+bool bench_outputs_spoil(bench_outputs *outputs, const bench_point *point, bench_spoil *spoil) {
+    bench_outputs mirror = {0};
+    bool ok =
+        bench_outputs_make(&mirror, &bench_host_memory, point, outputs->pitch) && copy(&mirror, outputs);
+    if (ok) {
+        spoil(point, &mirror);
+        outputs->any_order = mirror.any_order;
+        outputs->count_alone = mirror.count_alone;
+        ok = copy(outputs, &mirror);
+    }
+    bench_outputs_free(&mirror);
+    return ok;
 }

@@ -1,41 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where a call and its rivals write their results. */
+ * Where a call and its rivals write their results, on the host or on a GPU. */
 #ifndef BENCH_OUTPUTS_H
 #define BENCH_OUTPUTS_H
 
+#include "points/memory.h"
 #include "points/point.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* What an operation does not write, and what a rival cannot give, is NULL. */
+enum { BENCH_PARTS = 3 };
+
+/* What an operation does not write, and what a rival cannot give, is NULL. Begin with a zeroed struct. */
 typedef struct bench_outputs {
-    void *values;                    /* select, select_where: rows x k elements; where: capacity elements */
-    void *indices;                   /* as many integers of index_type */
-    void *kth;                       /* kth: rows elements */
-    int64_t *better;                 /* kth: rows counts */
-    int64_t *equal;                  /* kth: rows counts */
-    int64_t *offsets;                /* where: rows + 1 counts */
-    int64_t *counts;                 /* count: rows counts */
-    unsigned char *mask;             /* mask: a bit for each element */
-    int64_t capacity;                /* where: how many results there is room for */
+    void *values;        /* select, select_where: rows x pitch elements; where: capacity elements */
+    void *indices;       /* as many integers of index_type */
+    void *kth;           /* kth: rows elements */
+    int64_t *better;     /* kth: rows counts */
+    int64_t *equal;      /* kth: rows counts */
+    int64_t *offsets;    /* where: rows + 1 counts */
+    int64_t *counts;     /* count: rows counts */
+    unsigned char *mask; /* mask: a bit for each element */
+    int64_t capacity;    /* where: how many results there is room for */
     size_t value_bytes, index_bytes; /* of values, kth or mask, and of indices */
     int64_t pitch; /* select: slots from one row of results to the next; k, but for some rivals */
     /* where, of some rivals: */
     bool any_order;            /* the results are promised in no order */
     bool count_alone;          /* of the offsets only the last is given */
     const int64_t *host_count; /* NULL, or where on the host it is given */
+
+    const bench_memory *memory;
+    bench_buffer parts[BENCH_PARTS];
+    int parts_used;
 } bench_outputs;
 
-/* Makes room for the results of a point; `matches` counts those of where. False: out of memory. */
-bool bench_outputs_make(bench_outputs *outputs, const bench_point *point, int64_t matches);
+/* Makes room for the results of a point in that memory; of where there are `pitch` matches. False: out of
+ * memory or a device error. */
+bool bench_outputs_make(bench_outputs *outputs, const bench_memory *memory, const bench_point *point,
+                        int64_t pitch);
+void bench_outputs_free(bench_outputs *outputs);
 
 /* Overwrites all outputs, so that no result of an earlier call can pass for one of the next. */
-void bench_outputs_poison(const bench_outputs *outputs, int64_t rows);
+bool bench_outputs_poison(const bench_outputs *outputs, topk_stream stream);
 
-void bench_outputs_free(bench_outputs *outputs);
+/* Whether nothing was written in front of or behind them. */
+bool bench_outputs_intact(const bench_outputs *outputs, topk_stream stream);
+
+/* Changes right outputs; they are on the host. */
+typedef void bench_spoil(const bench_point *point, bench_outputs *outputs);
+
+/* Has outputs spoilt, wherever they are: a test of the checks. */
+bool bench_outputs_spoil(bench_outputs *outputs, const bench_point *point, bench_spoil *spoil);
 
 #ifdef __cplusplus
 }

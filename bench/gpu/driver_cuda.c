@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A GPU as a device of the driver. */
+#include "gpu/rivals_cuda.h"
+#include "gpu/session_cuda.h"
+#include "measure/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { figure_runs = 21, runs_least = 11, runs_most = 1000, warm_up_runs = 2 };
+
+/* What one series of timed runs may take, unless runs_least take longer. */
+static const double budget_us = 1e6;
+
+/* Bytes that cold runs go round. */
+static size_t cold_bytes_of(const bench_session *session) {
+    return session->options.cold && !session->options.once ? (size_t)1 << 28 : 0;
+}
+
+static bool find_device(bench_session *session) {
+    struct bench_gpu_state *state = session->state;
+    topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
+    struct cudaDeviceProp device;
+    if (topk_context_query(session->context, &properties) != TOPK_OK ||
+        !bench_device_ok(cudaSetDevice(properties.device), "choosing the device") ||
+        !bench_device_ok(cudaGetDeviceProperties(&device, properties.device), "the device's properties") ||
+        !bench_device_ok(cudaDriverGetVersion(&state->driver), "the driver's version") ||
+        !bench_device_ok(cudaRuntimeGetVersion(&state->runtime), "the runtime's version")) {
+        return false;
+    }
+    snprintf(state->name, sizeof state->name, "%s", device.name);
+    state->sms = device.multiProcessorCount;
+    session->features = state->name;
+    return true;
+}
+
+static bool measure_figures(bench_session *session) {
+    struct bench_gpu_state *state = session->state;
+    bench_quartiles empty_us;
+    const bench_work nothing = bench_timer_nothing(&state->timer);
+    if (session->options.once) {
+        return true;
+    }
+    if (!bench_timer_warm(&state->timer, nothing, &state->turns) ||
+        !bench_timer_runs(&state->timer, nothing, &state->turns, figure_runs, &empty_us)) {
+        return false;
+    }
+    session->empty_us = empty_us.median;
+    session->copy_rate = bench_gpu_copy_rate(&state->timer);
+    return session->copy_rate > 0;
+}
+
+static bool open_gpu(bench_session *session) {
+    struct bench_gpu_state *state = calloc(1, sizeof *state);
+    bench_options *options = &session->options;
+    options->runs = options->runs < runs_most ? options->runs : runs_most;
+    options->threads = 0;
+    session->state = state;
+    if (state == NULL) {
+        fprintf(stderr, "topk-bench: out of memory\n");
+        return false;
+    }
+    const bool ok = find_device(session) && bench_timer_make(&state->timer) && measure_figures(session);
+    session->stream = state->timer.stream;
+    if (!ok) {
+        fprintf(stderr, "topk-bench: %s\n", bench_device_error());
+    }
+    return ok;
+}
+
+static void close_gpu(bench_session *session) {
+    struct bench_gpu_state *state = session->state;
+    if (state != NULL) {
+        bench_gpu_data_free(&state->data);
+        bench_gpu_data_free(&state->mask);
+        bench_buffer_free(&state->scratch);
+        bench_buffer_free(&state->flush);
+        bench_gpu_checker_free(&state->checker);
+        bench_timer_free(&state->timer);
+    }
+    free(state);
+}
+
+static void describe(const bench_session *session, char *text, size_t bytes) {
+    const struct bench_gpu_state *state = session->state;
+    snprintf(text, bytes,
+             "%s, %d SMs, driver for CUDA %d.%d, runtime %d.%d, an empty kernel %.2f us, a copy %.3f TB/s",
+             state->name, state->sms, state->driver / 1000, state->driver % 1000 / 10, state->runtime / 1000,
+             state->runtime % 1000 / 10, session->empty_us, session->copy_rate / 1e12);
+}
+
+static bool measure_read(bench_session *session) {
+    struct bench_gpu_state *state = session->state;
+    const double limit_us = bench_gpu_read_limit_us(state->name, state->subject->bytes);
+    /* A clock that is still rising gets a second chance. */
+    for (int attempt = 0; attempt < 2; ++attempt) {
+        if (!bench_gpu_read_measure(&state->timer, state->subject, session->options.runs, &state->read)) {
+            return false;
+        }
+        state->read_slow = limit_us > 0 && state->read.us.median > limit_us;
+        if (!state->read_slow) {
+            break;
+        }
+    }
+    return true;
+}
+
+/* A check of nothing, for the checksum of the input. */
+static bool take_checksum(struct bench_gpu_state *state, bench_result *result) {
+    bench_point nothing = *result->point;
+    const bench_outputs none = {0};
+    nothing.operation = TOPK_OPERATION_SELECT;
+    nothing.k = 0;
+    return bench_gpu_check(&state->checker, &nothing, state->data.buffer.data, &none, state->timer.stream,
+                           &state->checksum, result->reason, sizeof result->reason);
+}
+
+/* The truth about the matches, and a mask if the point has one. */
+static bool prepare_predicate(bench_session *session, bench_result *result) {
+    struct bench_gpu_state *state = session->state;
+    const bench_point *point = result->point;
+    const void *input = state->data.buffer.data;
+    if (!bench_gpu_truth_find(&session->truth, point, input, &state->scratch, session->stream)) {
+        return bench_fail_to_make(session, result, "out of memory");
+    }
+    state->checker.truth = session->truth;
+    if (bench_has_mask(point)) {
+        if (!bench_gpu_mask_make(&state->mask, point, point->predicate, input, &session->truth,
+                                 cold_bytes_of(session), session->stream)) {
+            return bench_fail_to_make(session, result, "the mask does not fit");
+        }
+        state->checker.mask = state->mask.buffer.data;
+        state->reads_mask = true;
+        state->reads_data = bench_has_k(point);
+    }
+    return true;
+}
+
+/* Times one read of what the calls will read, unless that is known. */
+static bool prepare_read(bench_session *session, bench_result *result) {
+    struct bench_gpu_state *state = session->state;
+    if (state->reads_data && state->subject == &state->data) {
+        return true;
+    }
+    state->subject = state->reads_data ? &state->data : &state->mask;
+    if (session->options.once || measure_read(session)) {
+        return true;
+    }
+    state->subject = NULL;
+    bench_gpu_data_free(&state->data);
+    return bench_fail_somewhere(session, result);
+}
+
+static bool prepare(bench_session *session, bench_result *result) {
+    struct bench_gpu_state *state = session->state;
+    const bench_point *point = result->point;
+    bool made;
+    state->reads_data = true;
+    state->reads_mask = false;
+    state->checker.mask = NULL;
+    bench_gpu_data_free(&state->mask);
+    if (!bench_gpu_data_make(&state->data, point, session->options.seed, cold_bytes_of(session),
+                             session->stream, &made)) {
+        return bench_fail_to_make(session, result, "the input does not fit");
+    }
+    state->subject = made ? NULL : state->subject;
+    if (made && !take_checksum(state, result)) {
+        bench_gpu_data_free(&state->data);
+        result->outcome = BENCH_WRONG;
+        return false;
+    }
+    return (!bench_has_predicate(point) || prepare_predicate(session, result)) &&
+           prepare_read(session, result);
+}
+
+static const void *input(const bench_session *session, int64_t turn) {
+    const struct bench_gpu_state *state = session->state;
+    return state->reads_data ? bench_gpu_data_copy(&state->data, turn) : NULL;
+}
+
+static const void *mask(const bench_session *session, int64_t turn) {
+    const struct bench_gpu_state *state = session->state;
+    return state->reads_mask ? bench_gpu_data_copy(&state->mask, turn) : NULL;
+}
+
+static bool finish(bench_session *session) {
+    return bench_device_ok(cudaStreamSynchronize(session->stream), "the call");
+}
+
+static bool is_alive(void) {
+    return cudaDeviceSynchronize() == cudaSuccess;
+}
+
+static bool check(bench_session *session, const bench_outputs *outputs, bench_result *result) {
+    struct bench_gpu_state *state = session->state;
+    uint64_t checksum;
+    if (!bench_gpu_check(&state->checker, result->point, state->data.buffer.data, outputs, session->stream,
+                         &checksum, result->reason, sizeof result->reason)) {
+        result->outcome = BENCH_WRONG;
+        return false;
+    }
+    if (checksum != state->checksum || !bench_buffer_intact(&state->data.buffer, session->stream) ||
+        !bench_buffer_intact(&state->mask.buffer, session->stream)) {
+        bench_gpu_data_free(&state->data); /* so that the next point does not suffer for it */
+        return bench_fail(session, result, BENCH_WRONG, "the input was changed");
+    }
+    return true;
+}
+
+/* All that is read, a mask beside the input at the rate of the one read. Operations without a k pay for what
+ * they write as well, at the rate of a copy. */
+static void set_limit(const bench_session *session, const bench_outputs *outputs, bench_result *result) {
+    const struct bench_gpu_state *state = session->state;
+    const bool beside = state->reads_data && state->reads_mask && state->data.bytes > 0;
+    const double written = (double)(outputs->value_bytes + outputs->index_bytes);
+    result->reader = state->read.name;
+    result->invalid = state->read_slow;
+    result->read_us = state->read.us.median;
+    result->mask_us = beside ? result->read_us * (double)state->mask.bytes / (double)state->data.bytes : 0;
+    result->limit_us = bench_has_k(result->point) ? result->read_us + result->mask_us
+                                                  : result->read_us + 1e6 * written / session->copy_rate;
+}
+
+static bool time_work(bench_session *session, bench_work work, const bench_reference *reference,
+                      const bench_outputs *outputs, bench_result *result) {
+    struct bench_gpu_state *state = session->state;
+    bench_timer *timer = &state->timer;
+    bench_quartiles us;
+    if (!bench_timer_runs(timer, work, &state->turns, warm_up_runs, &us)) {
+        return false;
+    }
+    const double affordable = budget_us / us.q1;
+    result->runs = affordable < session->options.runs ? (int)affordable : session->options.runs;
+    result->runs = result->runs < runs_least ? runs_least : result->runs;
+    if ((state->flush.bytes > 0 && !bench_buffer_poison(&state->flush, session->stream)) ||
+        !bench_timer_runs(timer, work, &state->turns, result->runs, &us) ||
+        !bench_timer_host(timer, work, &state->turns, runs_least, &result->host_us)) {
+        return false;
+    }
+    set_limit(session, outputs, result);
+    result->call_us = us.median;
+    result->to_limit =
+        (bench_quartiles){us.q1 / result->limit_us, us.median / result->limit_us, us.q3 / result->limit_us};
+    result->to_topk = reference != NULL && reference->call_us > 0 ? us.median / reference->call_us : 1;
+    return true;
+}
+
+/* Captures the work for as many copies as there are runs, so that none of them is read twice. */
+static bool capture(bench_session *session, bench_work work, bench_work *replay, bench_result *result) {
+    struct bench_gpu_state *state = session->state;
+    const int runs = session->options.runs < runs_least ? runs_least : session->options.runs;
+    if (!bench_buffer_make(&state->flush, cold_bytes_of(session))) {
+        return bench_fail(session, result, BENCH_SKIPPED, "out of memory");
+    }
+    if (!bench_graphs_make(&state->graphs, work, state->subject, runs + warm_up_runs, session->stream)) {
+        return bench_fail_somewhere(session, result);
+    }
+    state->turns.next = 0;
+    *replay = (bench_work){bench_graphs_enqueue, &state->graphs, false};
+    return true;
+}
+
+static void release(bench_session *session) {
+    struct bench_gpu_state *state = session->state;
+    bench_graphs_free(&state->graphs);
+    bench_buffer_free(&state->flush);
+}
+
+/* Baselines have blocks of the size that the point says. */
+static bool is_baseline(const char *name) {
+    return strncmp(name, "baseline-", strlen("baseline-")) == 0;
+}
+
+static bool rival_make(bench_session *session, int i, const bench_point *point, bench_rival *rival) {
+    const struct bench_gpu_state *state = session->state;
+    bench_gpu_rival *self = calloc(1, sizeof *self);
+    *rival = (bench_rival){.state = self};
+    const bool made = self != NULL && bench_gpu_rival_make(self, i, point, &state->data, &session->truth,
+                                                           cold_bytes_of(session), session->stream);
+    if (made) {
+        rival->threads = is_baseline(bench_gpu_rival_name(i)) ? point->block : 0;
+        rival->work = (bench_work){bench_gpu_rival_enqueue, self, bench_gpu_rival_waits(self)};
+        rival->outputs = &self->outputs;
+        rival->workspace_bytes = self->scratch.bytes;
+    }
+    return made;
+}
+
+static void rival_free(bench_rival *rival) {
+    if (rival->state != NULL) {
+        bench_gpu_rival_free(rival->state);
+    }
+    free(rival->state);
+}
+
+const bench_device bench_cuda = {
+    .name = "cuda",
+    .memory = &bench_device_memory,
+    .open = open_gpu,
+    .close = close_gpu,
+    .describe = describe,
+    .prepare = prepare,
+    .input = input,
+    .mask = mask,
+    .finish = finish,
+    .error = bench_device_error,
+    .alive = is_alive,
+    .check = check,
+    .time = time_work,
+    .capture = capture,
+    .release = release,
+    .rival_name = bench_gpu_rival_name,
+    .rival_can = bench_gpu_rival_can,
+    .rival_make = rival_make,
+    .rival_free = rival_free,
+    .self_test = bench_gpu_self_test,
+};

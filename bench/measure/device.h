@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the driver (run.h) needs of a device. There are two: the CPU (cpu.c) and a GPU (gpu/driver_cuda.c). */
+#ifndef BENCH_DEVICE_H
+#define BENCH_DEVICE_H
+
+#include "check/check.h"
+#include "check/self_test.h"
+#include "measure/statistics.h"
+#include "points/outputs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct bench_options {
+    int threads; /* CPU: of calls and reads */
+    int runs;    /* timed ones of each call; on a GPU slow calls get fewer, but no less than 11 */
+    bool cold;   /* runs go round 256 MiB of copies of the input; else all read one */
+    bool graph;  /* each call also captured and replayed, if the device can */
+    bool once;   /* each call once, checked but not timed: for profilers */
+    bool rivals;
+    uint64_t seed;
+} bench_options;
+
+/* What holds for all points, and what is kept from one point to the next. */
+typedef struct bench_session {
+    const struct bench_device *device;
+    topk_context *context;
+    bench_options options;
+    const char *features; /* instruction sets that the library uses; on a GPU its name */
+    topk_stream stream;   /* NULL on the CPU */
+    double empty_us;      /* GPU: a kernel that does nothing, measured as everything else is */
+    double copy_rate;     /* GPU: bytes per second, read plus written */
+    bool lost;            /* the device does not recover from an error; nothing more can be run */
+    bench_spoil *spoil;   /* NULL, or what spoils a result before it is checked: a test of the checks */
+    bench_truth truth;    /* of the point at hand */
+    bench_outputs outputs;
+    bench_buffer workspace;
+    void *state; /* the device's own */
+} bench_session;
+
+typedef enum bench_outcome {
+    BENCH_RIGHT,
+    BENCH_WRONG,
+    BENCH_REFUSED, /* no method of the library does this, or not with these options */
+    BENCH_SKIPPED, /* more than the memory holds */
+    BENCH_OUTCOMES
+} bench_outcome;
+
+/* One line of the results. Only where it is BENCH_RIGHT there are times, and with `once` not even there. */
+typedef struct bench_result {
+    const bench_point *point;
+    const char *name;   /* "topk" or that of the rival */
+    const char *launch; /* GPU: "eager" or "graph" */
+    bench_outcome outcome;
+    char reason[192]; /* why not */
+    bool invalid;     /* one read takes longer than it should on this device: VOID */
+    int64_t k;        /* of a point that has none: the number of matches */
+    int threads;      /* of the call; on a GPU of a block of a baseline, else 0 */
+    const char *reader;
+    int reader_threads; /* 0 on a GPU */
+    int runs;
+    double read_us, limit_us, call_us, host_us; /* medians; host_us: how long the call holds its thread */
+    bench_quartiles to_limit;
+    double to_topk;           /* rivals: how many times the library's time; else 1 */
+    double plain_us, mask_us; /* select_where: the time of select on the same data, launched likewise; and
+                                 what is to be paid for the bytes of the mask. 0: none */
+    size_t workspace_bytes;
+} bench_result;
+
+/* Something to be timed: runs or enqueues a call that reads the copy of the input whose turn it is. */
+typedef struct bench_work {
+    bool (*enqueue)(void *state, int64_t turn);
+    void *state;
+    bool waits; /* for the device, by its nature */
+} bench_work;
+
+/* What a rival is compared with. */
+typedef struct bench_reference {
+    bench_work work;
+    double call_us;
+} bench_reference;
+
+typedef struct bench_rival {
+    int threads; /* as of a result */
+    bench_work work;
+    bench_outputs *outputs;
+    size_t workspace_bytes;
+    void *state; /* the device's own */
+} bench_rival;
+
+typedef struct bench_device {
+    const char *name;
+    bool serves_all; /* a point that is refused or does not fit is a failure */
+    const bench_memory *memory;
+
+    /* Makes the state; false, with a sentence on stderr, if the device cannot be used. Close it in any case.
+     */
+    bool (*open)(bench_session *session);
+    void (*close)(bench_session *session);
+    void (*describe)(const bench_session *session, char *text, size_t bytes);
+
+    /* Makes the input of a point, its truth, and a mask if it has one. False: the result says why not. */
+    bool (*prepare)(bench_session *session, bench_result *result);
+    /* The copies of the input and of the mask that a call reads; NULL: it reads none. */
+    const void *(*input)(const bench_session *session, int64_t turn);
+    const void *(*mask)(const bench_session *session, int64_t turn);
+
+    bool (*finish)(bench_session *session); /* waits for what was enqueued; false: an error */
+    const char *(*error)(void); /* the sentence about an error, "" if there was none; forgets it */
+    bool (*alive)(void);
+
+    /* Whether the outputs are right, and nothing else was written; else the result says why not. */
+    bool (*check)(bench_session *session, const bench_outputs *outputs, bench_result *result);
+    /* Fills in all times. `reference` is NULL but for rivals. False: a run failed. */
+    bool (*time)(bench_session *session, bench_work work, const bench_reference *reference,
+                 const bench_outputs *outputs, bench_result *result);
+
+    /* Captures the work, to be replayed. False: the result says why not. To be released in any case. NULL:
+     * the device has no graphs. */
+    bool (*capture)(bench_session *session, bench_work work, bench_work *replay, bench_result *result);
+    void (*release)(bench_session *session);
+
+    /* The i-th rival: whether it does the point, and its name, NULL past the last; making it ready, for which
+     * false means that it does not fit; freeing it. */
+    const char *(*rival_name)(int i);
+    bool (*rival_can)(int i, const bench_point *point);
+    bool (*rival_make)(bench_session *session, int i, const bench_point *point, bench_rival *rival);
+    void (*rival_free)(bench_rival *rival);
+
+    /* What the checks and the read kernels must notice, besides spoilt results; tells on stdout. */
+    bool (*self_test)(bench_session *session);
+} bench_device;
+
+extern const bench_device bench_cpu, bench_cuda;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BENCH_DEVICE_H */
