@@ -10,6 +10,11 @@ foreach(build plain asan tsan)
   target_compile_definitions(${cases} PUBLIC TOPK_SHRINK)
   topk_case_runner(test_cases_emulated_${build} ${cases} simt.cpp)
 
+  # Each call inside another one, on a condition.
+  topk_case_runner(test_conditional_${build} ${cases} simt.cpp)
+  target_sources(test_conditional_${build} PRIVATE cuda/conditional.c)
+  target_link_options(test_conditional_${build} PRIVATE -Wl,--wrap=topk_cuda_run)
+
   add_executable(test_cuda_statuses_${build} cuda/statuses.c cuda/expected.c support/device_host.c)
   target_link_libraries(test_cuda_statuses_${build} PRIVATE topk_test_support ${library})
   topk_warnings(test_cuda_statuses_${build})
@@ -85,6 +90,15 @@ foreach(build plain asan tsan)
   topk_emulated_test(statuses_${build} test_cuda_statuses_${build})
   topk_emulated_test(loose_lengths_${build} test_loose_lengths_${build} cuda)
 endforeach()
+
+foreach(operation select kth select_where)
+  topk_emulated_test(conditional_${operation} test_conditional_plain --backend cuda --jobs 1 --seed 41
+    --operation ${operation} --largest 5000 --elements 6000 --cases 60)
+endforeach()
+topk_emulated_test(conditional_asan test_conditional_asan --backend cuda --jobs 1 --seed 42 --largest 1500 --elements 1600
+  --cases 20)
+topk_emulated_test(conditional_tsan test_conditional_tsan --backend cuda --jobs 1 --seed 43 --largest 600 --elements 700
+  --cases 20)
 
 topk_emulated_cases(quick plain --seed 28 --largest 1500 --elements 1500 --cases 60)
 topk_quick(simt.cases_quick test_cases_emulated_plain)

@@ -30,6 +30,8 @@ INTERNAL_TESTS = {
     ("tests/simt/emulation/simt_emulation.h", "../../../src/reached.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/device.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/launch.cuh"),
+    ("tests/cuda/conditional.c", "context.h"),
+    ("tests/cuda/conditional.c", "subcall.h"),
     ("tests/internals/keys.c", "keys.h"),
     ("tests/fuzz/fuzz_tuning.c", "tuning.h"),
     ("tests/internals/aimed.c", "cpu/kernels/kernels.h"),

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Each call of an operation in which elements rank becomes a call inside another one, on a condition that the
+ * device holds (src/subcall.h). It runs twice. While the condition is 0, it must leave the outputs alone and
+ * do nothing to its workspace but clear it. Then the condition is 1, and the results are the caller's, who
+ * compares them as ever.
+ *
+ * Linked into a program over cases in place of topk_cuda_run(): every method runs like that, under all the
+ * options, types and shapes of the list. Memory must be the host's. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "subcall.h"
+
+topk_status __real_topk_cuda_run(const struct method *method, const struct call *call);
+topk_status __wrap_topk_cuda_run(const struct method *method, const struct call *call);
+
+enum { OUTPUTS = 4, UNTOUCHED = 0xb7 }; /* what gaps hold, too */
+
+typedef struct output {
+    void *data;
+    size_t bytes;
+    void *before;
+} output;
+
+static void stop(const char *why, const struct method *method) {
+    fprintf(stderr, "%s, called off, %s\n", method->name, why);
+    abort();
+}
+
+static void copy_outputs(const struct call *call, output *outputs) {
+    const struct plan *plan = call->plan;
+    const size_t rows = (size_t)plan->problem.rows,
+                 values = operation_selects(plan->operation) ? plan->output_elements : rows;
+    const output all[OUTPUTS] = {{call->values, values * plan->element_bytes, NULL},
+                                 {call->indices, values * plan->index_bytes, NULL},
+                                 {call->better, rows * sizeof *call->better, NULL},
+                                 {call->equal, rows * sizeof *call->equal, NULL}};
+    for (int i = 0; i < OUTPUTS; i++) {
+        outputs[i] = all[i];
+        outputs[i].bytes = all[i].data == NULL ? 0 : all[i].bytes;
+        outputs[i].before = malloc(outputs[i].bytes + 1);
+        if (outputs[i].before == NULL) {
+            abort();
+        }
+        if (outputs[i].bytes > 0) {
+            memcpy(outputs[i].before, outputs[i].data, outputs[i].bytes);
+        }
+    }
+}
+
+static void check_outputs(const struct method *method, output *outputs) {
+    for (int i = 0; i < OUTPUTS; i++) {
+        if (outputs[i].bytes > 0 && memcmp(outputs[i].before, outputs[i].data, outputs[i].bytes) != 0) {
+            stop("writes to its outputs", method);
+        }
+        free(outputs[i].before);
+    }
+}
+
+static void check_workspace(const struct method *method, const unsigned char *workspace, size_t bytes) {
+    for (size_t i = 0; i < bytes; i++) {
+        if (workspace[i] != UNTOUCHED && workspace[i] != 0) {
+            stop("writes to its workspace", method);
+        }
+    }
+}
+
+/* Tuning belongs to the outer method; with it the list takes ways that short rows do not take by themselves.
+ */
+static struct subcall subcall_of(const struct call *outer, const struct method *method) {
+    struct subcall inner = topk_subcall_same(outer->context, outer->plan, method);
+    inner.plan.tuning = outer->plan->tuning;
+    inner.workspace_bytes = method->workspace_bytes(outer->context, &inner.plan);
+    inner.workspace = outer->workspace;
+    return inner;
+}
+
+static topk_status run_called_off(const struct subcall *inner, struct call call) {
+    const uint32_t condition = 0;
+    output outputs[OUTPUTS];
+    if (inner->workspace != NULL) {
+        memset(inner->workspace, UNTOUCHED, inner->workspace_bytes);
+    }
+    copy_outputs(&call, outputs);
+    call.condition = &condition;
+    const topk_status status = __real_topk_cuda_run(inner->method, &call);
+    topk_gaps_release(inner->workspace, inner->workspace_bytes);
+    check_outputs(inner->method, outputs);
+    check_workspace(inner->method, inner->workspace, inner->workspace_bytes);
+    return status;
+}
+
+topk_status __wrap_topk_cuda_run(const struct method *method, const struct call *outer) {
+    const uint32_t condition = 1;
+    if (!operation_ranks(outer->plan->operation)) {
+        return __real_topk_cuda_run(method, outer);
+    }
+    const struct subcall inner = subcall_of(outer, method);
+    struct call call = topk_subcall_call(&inner, outer);
+    const topk_status status = run_called_off(&inner, call);
+    call.condition = &condition;
+    return status != TOPK_OK ? status : __real_topk_cuda_run(method, &call);
+}
