@@ -143,9 +143,8 @@ static char *add_distributions(int key, const char *text, void *input) {
         return NULL;
     }
     fprintf(out, "Distributions:\n");
-    const bench_distribution *each;
-    for (int i = 0; (each = bench_distribution_at(i)) != NULL; ++i) {
-        fprintf(out, "  %-15s %s\n", bench_distribution_name(each), bench_distribution_help(each));
+    for (int i = 0; i < bench_distribution_count; ++i) {
+        fprintf(out, "  %-15s %s\n", bench_distributions[i].name, bench_distributions[i].help);
     }
     fclose(out);
     return list;

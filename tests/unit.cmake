@@ -38,10 +38,7 @@ target_link_libraries(test_aimed PRIVATE topk_test_support topk_shrunk)
 topk_warnings(test_aimed)
 topk_add_unit_test(aimed test_aimed)
 
-topk_unit_test(bench_elements bench/elements.c)
-target_sources(test_bench_elements PRIVATE ${PROJECT_SOURCE_DIR}/bench/data/elements.c)
-target_include_directories(test_bench_elements PRIVATE ${PROJECT_SOURCE_DIR}/bench)
-
+topk_unit_test(encode data/test_encode.c)
 topk_unit_test(gaps internals/gaps.c)
 target_sources(test_gaps PRIVATE ${PROJECT_SOURCE_DIR}/src/gaps.c)
 target_include_directories(test_gaps PRIVATE ${PROJECT_SOURCE_DIR}/src)

@@ -6,7 +6,8 @@
 #define BENCH_KEYS_HPP
 
 #include "check/check.h"
-#include "data/random.h"
+#include "encode.h"
+#include "random.h"
 
 #include <cmath>
 #include <cstdint>
@@ -29,41 +30,28 @@ template <typename F> auto with_width(topk_type type, F f) {
     }
 }
 
-constexpr bool is_float(topk_type type) {
-    return type >= TOPK_F16 && type <= TOPK_F8_E5M2;
-}
-constexpr bool is_signed(topk_type type) {
+EVERYWHERE inline bool is_signed(topk_type type) {
     return type >= TOPK_I8 && type <= TOPK_I64;
 }
 
-/* Bits of the significand that are stored. */
-constexpr int significand_bits(topk_type type) {
-    constexpr signed char bits[] = {0, 10, 7, 23, 52, 3, 2};
-    return is_float(type) ? bits[type] : 0;
-}
-
 /* W is the unsigned type as wide as an element. */
-template <typename W> constexpr W sign_bit() {
+template <typename W> EVERYWHERE W sign_bit() {
     return static_cast<W>(W(1) << (8 * sizeof(W) - 1));
 }
 
 /* The bits of +infinity, or of the largest number of a type that has none. */
-template <typename W> constexpr W infinity_bits(topk_type type) {
-    const W exponent_and_significand = static_cast<W>(~sign_bit<W>());
-    if (type == TOPK_F8_E4M3) {
-        return static_cast<W>(exponent_and_significand - 1);
-    }
-    return static_cast<W>(exponent_and_significand >> significand_bits(type) << significand_bits(type));
+template <typename W> EVERYWHERE W infinity_bits(topk_type type) {
+    return static_cast<W>(element_format_of(type).infinity);
 }
 
-template <typename W> constexpr bool is_nan(topk_type type, W bits) {
-    return is_float(type) && static_cast<W>(bits & ~sign_bit<W>()) > infinity_bits<W>(type);
+template <typename W> EVERYWHERE bool is_nan(topk_type type, W bits) {
+    return element_is_float(type) && static_cast<W>(bits & ~sign_bit<W>()) > infinity_bits<W>(type);
 }
 
 /* Of elements but for NaN, in ascending order. */
-template <typename W> constexpr W ascending_key(topk_type type, W bits) {
+template <typename W> EVERYWHERE W ascending_key(topk_type type, W bits) {
     const W sign = sign_bit<W>();
-    if (is_float(type)) {
+    if (element_is_float(type)) {
         const bool zero = static_cast<W>(bits & ~sign) == 0;
         return static_cast<W>(zero ? sign : bits & sign ? ~bits : bits | sign);
     }
@@ -71,14 +59,14 @@ template <typename W> constexpr W ascending_key(topk_type type, W bits) {
 }
 
 /* An element that has the key; of both zeros +0. */
-template <typename W> constexpr W bits_of_key(topk_type type, W key) {
+template <typename W> EVERYWHERE W bits_of_key(topk_type type, W key) {
     const W sign = sign_bit<W>();
-    return static_cast<W>(!is_float(type) ? (is_signed(type) ? key ^ sign : key)
-                          : key & sign    ? key ^ sign
-                                          : ~key);
+    return static_cast<W>(!element_is_float(type) ? (is_signed(type) ? key ^ sign : key)
+                          : key & sign            ? key ^ sign
+                                                  : ~key);
 }
 
-template <typename W> constexpr W key_of(const bench_point &point, W bits) {
+template <typename W> EVERYWHERE W key_of(const bench_point &point, W bits) {
     const bool largest = point.direction == TOPK_LARGEST;
     if (is_nan(point.type, bits)) {
         return static_cast<W>(largest && point.nan == TOPK_NAN_AS_LARGEST ? ~W(0) : W(0));
@@ -88,9 +76,9 @@ template <typename W> constexpr W key_of(const bench_point &point, W bits) {
 }
 
 /* What fills the slots beyond the end of a row. */
-template <typename W> constexpr W padding_bits(const bench_point &point) {
+template <typename W> EVERYWHERE W padding_bits(const bench_point &point) {
     const bool largest = point.direction == TOPK_LARGEST;
-    if (is_float(point.type)) {
+    if (element_is_float(point.type)) {
         return static_cast<W>(infinity_bits<W>(point.type) | (largest ? sign_bit<W>() : W(0)));
     }
     return bits_of_key<W>(point.type, static_cast<W>(largest ? W(0) : ~W(0)));
@@ -98,24 +86,24 @@ template <typename W> constexpr W padding_bits(const bench_point &point) {
 
 /* Whether an element matches; it lies at e, counted through all rows. */
 template <typename W>
-constexpr bool matches(const bench_truth &truth, topk_type type, W bits, std::int64_t e) {
+EVERYWHERE bool matches(const bench_truth &truth, topk_type type, W bits, std::int64_t e) {
     constexpr std::uint64_t seed = 0x706C616365; /* that no data has */
     if (truth.rule == BENCH_BY_POSITION) {
-        return bench_random(seed, e) % 100 < static_cast<std::uint64_t>(truth.keep_percent);
+        return random_at(seed, e) % 100 < static_cast<std::uint64_t>(truth.keep_percent);
     }
     const bool above = truth.all_above || ascending_key(type, bits) > truth.key;
     return !is_nan(type, bits) && above == (truth.rule == BENCH_ABOVE_BOUND);
 }
 
 /* What a mask says of element e. */
-constexpr bool masked(const unsigned char *mask, bool in_bits, std::int64_t e) {
+EVERYWHERE inline bool masked(const unsigned char *mask, bool in_bits, std::int64_t e) {
     return in_bits ? (mask[e / 8] >> (e % 8) & 1) != 0 : mask[e] != 0;
 }
 
 /* The number that an element is; long double holds them all. */
 template <typename W> long double number_of(topk_type type, W bits) {
     const bool negative = (bits & sign_bit<W>()) != 0;
-    if (!is_float(type)) {
+    if (!element_is_float(type)) {
         const long double modulus = std::ldexp(1.0L, 8 * static_cast<int>(sizeof(W)));
         return static_cast<long double>(bits) - (negative && is_signed(type) ? modulus : 0.0L);
     }
@@ -124,7 +112,7 @@ template <typename W> long double number_of(topk_type type, W bits) {
         return negative ? -std::numeric_limits<long double>::infinity()
                         : std::numeric_limits<long double>::infinity();
     }
-    const int stored = significand_bits(type);
+    const int stored = element_format_of(type).fraction_bits;
     const int exponent = static_cast<int>(magnitude >> stored);
     const int bias = (1 << (8 * static_cast<int>(sizeof(W)) - 2 - stored)) - 1;
     const W fraction = static_cast<W>(magnitude & ((W(1) << stored) - 1));
@@ -157,7 +145,7 @@ template <typename W> void set_bound(bench_truth &truth, topk_type type, W key) 
     const long double number = number_of(type, bits_of_key(type, key));
     truth.key = key;
     truth.all_above = false;
-    if (is_float(type)) {
+    if (element_is_float(type)) {
         truth.bound.type = TOPK_BOUND_F64;
         truth.bound.value.f64 = static_cast<double>(number);
     } else if (is_signed(type)) {
@@ -173,7 +161,7 @@ template <typename W> void set_bound(bench_truth &truth, topk_type type, W key) 
 template <typename W> void set_no_bound(bench_truth &truth, topk_type type) {
     truth.bound.type = TOPK_BOUND_F64;
     truth.bound.value.f64 = -std::numeric_limits<double>::infinity();
-    truth.all_above = !is_float(type) || type == TOPK_F8_E4M3;
+    truth.all_above = !element_is_float(type) || type == TOPK_F8_E4M3;
     truth.key = truth.all_above ? 0 : static_cast<W>(~(infinity_bits<W>(type) | sign_bit<W>()));
 }
 

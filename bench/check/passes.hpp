@@ -24,7 +24,7 @@ template <typename W> struct look_at_elements {
             const std::int64_t e = r * s.point.n + i;
             const bool match = s.match(e);
             found += match;
-            checksum += bench_random(s.input[e], e);
+            checksum += random_at(s.input[e], e);
             if (s.mask != nullptr && masked(s.mask, s.point.predicate == BENCH_BIT_MASK, e) != match) {
                 s.find(r, finding_mask);
             }

@@ -72,7 +72,7 @@ template <typename W> struct count_results {
             }
             if (key > threshold) {
                 ++better;
-                sum += bench_random(key, 1);
+                sum += random_at(key, 1);
             } else {
                 ++equal;
                 last = static_cast<counter>(i + 1) > last ? static_cast<counter>(i + 1) : last;
@@ -104,7 +104,7 @@ template <typename W> struct count_elements {
             }
             if (key > threshold) {
                 ++better;
-                sum += bench_random(key, 1);
+                sum += random_at(key, 1);
             } else {
                 ++equal;
                 equal_to_last += static_cast<counter>(i) < last;

@@ -4,24 +4,41 @@
 #ifndef BENCH_DATA_H
 #define BENCH_DATA_H
 
+#include "laws.h"
 #include "points/point.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef struct bench_distribution bench_distribution;
+typedef struct bench_distribution {
+    const char *name;
+    const char *help;
+    law numbers;
+    double integer_scale; /* what numbers are multiplied by for integer types; 0: no meaning there */
+    int numbers_least;    /* bits of the narrowest type that keeps the numbers apart */
+    /* Where there are bits instead of numbers: always, or for integers alone. */
+    law bits;
+    int bits_least, bits_most; /* bits of the narrowest and the widest type they have a meaning for */
+    int first_bits;
+} bench_distribution;
+
+extern const bench_distribution bench_distributions[];
+extern const int bench_distribution_count;
+
+static inline const char *bench_distribution_name(const bench_distribution *distribution) {
+    return distribution->name;
+}
 
 /* NULL if there is none of that name. */
 const bench_distribution *bench_distribution_find(const char *name);
-const char *bench_distribution_name(const bench_distribution *distribution);
-
-/* The distributions one by one, NULL past the last. */
-const bench_distribution *bench_distribution_at(int i);
-const char *bench_distribution_help(const bench_distribution *distribution);
 
 /* Whether the distribution has a meaning for elements of the type. */
 bool bench_distribution_serves(const bench_distribution *distribution, topk_type type);
+
+/* How the elements of a point are made, on a CPU and on a GPU; and whether two points have the same. */
+recipe bench_recipe_of(const bench_point *point, uint64_t seed);
+bool bench_same_data(const bench_point *a, const bench_point *b);
 
 /* An input, and further copies of it that are read in turn when the caches are to be cold. */
 typedef struct bench_data {

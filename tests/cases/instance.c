@@ -81,7 +81,8 @@ static void build_values(instance *out, random_state *random) {
     *values = build_buffer(c, out->elements, size);
     for (int64_t start = 0; start < out->elements; start += larger(1, n)) {
         int64_t count = n > 0 && n < out->elements - start ? n : out->elements - start;
-        generators[c->value[DIM_DATA]].fill(type, (char *)values->data + (size_t)start * size, count, random);
+        generate(&generators[c->value[DIM_DATA]], type, (char *)values->data + (size_t)start * size, count,
+                 random);
     }
     bool omitted = out->elements == 0 && random_below(random, 2) == 0;
     out->input.values = omitted ? NULL : values->data;

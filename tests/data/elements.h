@@ -1,28 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Making elements of any type out of doubles and bit patterns, for tests and benchmarks. */
+ * Elements of a type that is known at run time, and bit patterns with a meaning. */
 #ifndef TESTS_ELEMENTS_H
 #define TESTS_ELEMENTS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
+#include "encode.h"
 #include "random.h"
-#include "topk.h"
 
-bool element_is_float(topk_type type);
-int element_bits(topk_type type);
+static inline int element_bits(topk_type type) {
+    return element_format_of(type).bits;
+}
 
 /* Stores the low bits of `bits` as element i. */
-void element_put_bits(topk_type type, void *values, int64_t i, uint64_t bits);
-uint64_t element_get_bits(topk_type type, const void *values, int64_t i);
+static inline void element_put_bits(topk_type type, void *values, int64_t i, uint64_t bits) {
+    switch (element_bits(type)) {
+    case 8:
+        ((uint8_t *)values)[i] = (uint8_t)bits;
+        break;
+    case 16:
+        ((uint16_t *)values)[i] = (uint16_t)bits;
+        break;
+    case 32:
+        ((uint32_t *)values)[i] = (uint32_t)bits;
+        break;
+    default:
+        ((uint64_t *)values)[i] = bits;
+    }
+}
 
-/* Stores x as element i: floats rounded to nearest, ties to even; integers scaled so that [-4, 4)
- * covers the signed type of that width and [0, 8) the unsigned one. Both saturate at the largest
- * finite value. */
+static inline uint64_t element_get_bits(topk_type type, const void *values, int64_t i) {
+    switch (element_bits(type)) {
+    case 8:
+        return ((const uint8_t *)values)[i];
+    case 16:
+        return ((const uint16_t *)values)[i];
+    case 32:
+        return ((const uint32_t *)values)[i];
+    default:
+        return ((const uint64_t *)values)[i];
+    }
+}
+
+/* What tests multiply numbers by: 1 for floats; for integers [-4, 4) then covers the signed type of that
+ * width and [0, 8) the unsigned one. */
+double element_scale(topk_type type);
+
+/* Stores x, scaled, as element i. */
 void element_put(topk_type type, void *values, int64_t i, double x);
 
-/* Bit patterns with a meaning. Integers have extremes in place of infinities and NaN. */
+/* Integers have extremes in place of infinities and NaN. */
 uint64_t element_infinity(topk_type type, bool negative);
 uint64_t element_largest(topk_type type, bool negative);
 uint64_t element_zero(topk_type type, bool negative);

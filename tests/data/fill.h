@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The fill functions of the generator table; each writes one row of n elements. */
+ * What the generators are made of; each function writes one row of n elements. */
 #ifndef TESTS_FILL_H
 #define TESTS_FILL_H
 
 #include "elements.h"
+#include "laws.h"
 
-/* distributions.c: what real data looks like. */
-void fill_bits(topk_type type, void *values, int64_t n, random_state *random);
-void fill_uniform(topk_type type, void *values, int64_t n, random_state *random);
-void fill_normal(topk_type type, void *values, int64_t n, random_state *random);
-void fill_zipf(topk_type type, void *values, int64_t n, random_state *random);
-void fill_peaked(topk_type type, void *values, int64_t n, random_state *random);
-void fill_quantised(topk_type type, void *values, int64_t n, random_state *random);
+/* distributions.c: what real data looks like. Of LAW_FIRST_BITS `same_of_32` of every 32 bits are equal:
+ * radix digits that tell nothing apart. */
+void fill_law(law which, topk_type type, void *values, int64_t n, random_state *random, int same_of_32);
 void fill_relu(topk_type type, void *values, int64_t n, random_state *random);
-void fill_relu_quantised(topk_type type, void *values, int64_t n, random_state *random);
 void fill_best_plateau(topk_type type, void *values, int64_t n, random_state *random);
-void fill_narrow(topk_type type, void *values, int64_t n, random_state *random);
-void fill_same_10_bits(topk_type type, void *values, int64_t n, random_state *random);
-void fill_same_20_bits(topk_type type, void *values, int64_t n, random_state *random);
 void fill_outlier(topk_type type, void *values, int64_t n, random_state *random);
 
 /* orders.c: where in the row the winners lie. */

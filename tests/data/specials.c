@@ -27,7 +27,7 @@ void fill_all_lowest(topk_type type, void *values, int64_t n, random_state *rand
 }
 
 static void fill_nan_among(topk_type type, void *values, int64_t n, random_state *random, double share) {
-    fill_normal(type, values, n, random);
+    fill_law(LAW_NORMAL, type, values, n, random, 0);
     for (int64_t i = 0; i < n; i++) {
         if (random_unit(random) < share) {
             element_put_bits(type, values, i, element_random_nan(type, random));

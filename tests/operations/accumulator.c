@@ -94,7 +94,7 @@ static void scenario_build(scenario *s, random_state *random) {
     s->payload = guarded_allocate((size_t)elements * index_bytes, GUARDED_AT_END);
     for (int64_t r = 0; r < p->rows; r++) {
         char *row = (char *)s->values.data + (size_t)(r * p->row_stride) * size;
-        generators[random_below(random, generator_count)].fill(p->type, row, p->row_stride, random);
+        generate(&generators[random_below(random, generator_count)], p->type, row, p->row_stride, random);
     }
     for (int64_t e = 0; e < elements; e++) {
         element_put_bits(p->index_type == TOPK_INDEX_I32 ? TOPK_I32 : TOPK_I64, s->payload.data, e,
