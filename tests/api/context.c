@@ -117,6 +117,24 @@ static topk_problem some_problem(void) {
     return problem;
 }
 
+/* A call takes the method that TOPK_METHOD names, however dear, as the explanation says. */
+static void check_preferred_method_runs(void) {
+    static const char *const methods[] = {"rows", "bracket", "reference"};
+    topk_problem problem = some_problem();
+    size_t sizes[3] = {0};
+    for (int m = 0; m < 3; m++) {
+        topk_context *const context = create_preferring(methods[m]);
+        size_t forced_bytes = 0;
+        problem.method = NULL;
+        CHECK_STATUS(TOPK_OK, topk_workspace_size(context, TOPK_OPERATION_SELECT, &problem, &sizes[m]));
+        problem.method = methods[m];
+        CHECK_STATUS(TOPK_OK, topk_workspace_size(context, TOPK_OPERATION_SELECT, &problem, &forced_bytes));
+        CHECK(sizes[m] == forced_bytes);
+        topk_context_destroy(context);
+    }
+    CHECK(sizes[0] != sizes[1] && sizes[1] != sizes[2] && sizes[2] != sizes[0]);
+}
+
 static void check_forced_method(void) {
     topk_context *context;
     topk_problem problem = some_problem();
@@ -184,6 +202,7 @@ int main(void) {
     check_pointers();
     check_disabled_features();
     check_forced_method();
+    check_preferred_method_runs();
     check_method_that_steps_aside();
     return check_report();
 }
