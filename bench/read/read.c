@@ -2,7 +2,8 @@
 #include "read/read.h"
 
 #include "measure/clock.h"
-#include "read/kernels.h"
+
+#include <stdint.h>
 
 /* Where the results of reads go: written, so that they are computed. */
 static volatile uint64_t sink;
@@ -54,31 +55,12 @@ static double least_seconds(const bench_reader *reader, const void *input, size_
     return least;
 }
 
-/* All kernels of this build, in order; NULL past the last. */
-static const bench_read_kernel *kernel_at(int i) {
-    if (i < bench_read_portable_count) {
-        return &bench_read_portable[i];
-    }
-#if defined(__x86_64__)
-    i -= bench_read_portable_count;
-    if (i < bench_read_avx2_count) {
-        return &bench_read_avx2[i];
-    }
-    i -= bench_read_avx2_count;
-    if (i < bench_read_avx512_count) {
-        return &bench_read_avx512[i];
-    }
-#endif
-    return NULL;
-}
-
 bench_reader bench_reader_calibrate(const void *input, size_t bytes, int threads) {
     bench_reader best = {0};
     double best_seconds = 1e9;
     const int team_sizes[2] = {threads, 1};
     const int sizes = threads > 1 && bytes < team_bytes ? 2 : 1;
-    const bench_read_kernel *kernel;
-    for (int i = 0; (kernel = kernel_at(i)) != NULL; ++i) {
+    for (const bench_read_kernel *kernel = bench_read_kernels; kernel->name != NULL; ++kernel) {
         for (int size = 0; size < sizes && kernel->can(); ++size) {
             const bench_reader reader = {kernel->name, team_sizes[size], kernel};
             const double seconds = least_seconds(&reader, input, bytes);
@@ -104,8 +86,7 @@ static bool notices_every_byte(const bench_read_kernel *kernel, unsigned char *z
 
 const char *bench_read_self_test(void) {
     _Alignas(64) unsigned char zeros[9 * bench_read_step + 7] = {0};
-    const bench_read_kernel *kernel;
-    for (int i = 0; (kernel = kernel_at(i)) != NULL; ++i) {
+    for (const bench_read_kernel *kernel = bench_read_kernels; kernel->name != NULL; ++kernel) {
         for (size_t bytes = 7; bytes <= sizeof zeros && kernel->can(); bytes += bench_read_step) {
             if (!notices_every_byte(kernel, zeros, bytes)) {
                 return kernel->name;

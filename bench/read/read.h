@@ -5,7 +5,9 @@
 #ifndef BENCH_READ_H
 #define BENCH_READ_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* A plain read of an input with all that is chosen about it. */
 typedef struct bench_reader {
@@ -22,5 +24,16 @@ void bench_read(const bench_reader *reader, const void *input, size_t bytes);
 
 /* The name of a kernel that fails to look at every byte, whatever the length; NULL if there is none. */
 const char *bench_read_self_test(void);
+
+/* Bytes of one step; a kernel leaves what is less than a step to the caller. */
+enum { bench_read_step = 512 };
+
+typedef struct bench_read_kernel {
+    const char *name; /* NULL: past the last */
+    bool (*can)(void);
+    uint64_t (*read)(const unsigned char *begin, size_t steps);
+} bench_read_kernel;
+
+extern const bench_read_kernel bench_read_kernels[];
 
 #endif /* BENCH_READ_H */
