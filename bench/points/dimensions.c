@@ -4,6 +4,7 @@
 #include "data/data.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,43 +61,6 @@ bool bench_count_read(const char *text, int64_t n, int64_t *count) {
     return *text == '\0';
 }
 
-static bool set_type(bench_point *point, const char *text) {
-    for (int type = TOPK_F16; type <= TOPK_U64; ++type) {
-        if (strcmp(topk_type_name((topk_type)type), text) == 0) {
-            point->type = (topk_type)type;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool set_distribution(bench_point *point, const char *text) {
-    point->distribution = bench_distribution_find(text);
-    return point->distribution != NULL;
-}
-
-static bool set_rows(bench_point *point, const char *text) {
-    return bench_count_read(text, 0, &point->rows);
-}
-
-static bool set_n(bench_point *point, const char *text) {
-    return bench_count_read(text, 0, &point->n);
-}
-
-static bool set_k(bench_point *point, const char *text) {
-    int64_t k;
-    const bool ok = bench_count_read(text, point->n, &k);
-    point->k = ok && bench_has_k(point) ? k : 0;
-    return ok;
-}
-
-static bool set_keep(bench_point *point, const char *text) {
-    int64_t percent;
-    const bool ok = parse_digits(&text, &percent) && *text == '\0' && percent <= 100;
-    point->keep_percent = ok && bench_has_predicate(point) ? (int)percent : 0;
-    return ok;
-}
-
 bool bench_choose(const char *text, const char *const *names, unsigned *number) {
     for (*number = 0; names[*number] != NULL; ++*number) {
         if (strcmp(text, names[*number]) == 0) {
@@ -114,49 +78,6 @@ const char *const bench_direction_names[] = {"largest", "smallest", NULL};
 const char *const bench_order_names[] = {"best", "any", NULL};
 const char *const bench_ties_names[] = {"lowest", "any", NULL};
 const char *const bench_index_names[] = {"i32", "i64", NULL};
-
-static bool set_predicate(bench_point *point, const char *text) {
-    unsigned number;
-    const bool ok = bench_choose(text, bench_predicate_names, &number);
-    point->predicate = ok && bench_has_predicate(point) ? (bench_predicate)number : BENCH_GREATER;
-    return ok;
-}
-
-static bool set_wanted(bench_point *point, const char *text) {
-    unsigned number;
-    const bool ok = bench_choose(text, bench_wanted_names, &number);
-    point->wanted = ok && point->operation == TOPK_OPERATION_WHERE ? (bench_wanted)number : BENCH_INDICES;
-    return ok;
-}
-
-static bool set_direction(bench_point *point, const char *text) {
-    return bench_choose(text, bench_direction_names, (unsigned *)&point->direction);
-}
-
-static bool set_order(bench_point *point, const char *text) {
-    return bench_choose(text, bench_order_names, (unsigned *)&point->order);
-}
-
-static bool set_ties(bench_point *point, const char *text) {
-    return bench_choose(text, bench_ties_names, (unsigned *)&point->ties);
-}
-
-static bool set_index(bench_point *point, const char *text) {
-    return bench_choose(text, bench_index_names, (unsigned *)&point->index_type);
-}
-
-/* Copies the text unless it is the word for nothing. */
-static bool copy(char *field, size_t room, const char *text, const char *nothing) {
-    const bool fits = strlen(text) < room;
-    if (fits && strcmp(text, nothing) != 0) {
-        strcpy(field, text);
-    }
-    return fits;
-}
-
-static bool set_method(bench_point *point, const char *text) {
-    return copy(point->method, sizeof point->method, text, "auto");
-}
 
 bool bench_settings_read(const char *text, int64_t n, char settings[BENCH_SETTINGS_BYTES]) {
     int length = 0;
@@ -181,35 +102,79 @@ bool bench_settings_read(const char *text, int64_t n, char settings[BENCH_SETTIN
     return true;
 }
 
-static bool set_tuning(bench_point *point, const char *text) {
-    char settings[BENCH_SETTINGS_BYTES];
-    return copy(point->tuning, sizeof point->tuning, text, "none") &&
-           bench_settings_read(point->tuning, point->n, settings);
+static bool set_type(topk_type *type, const char *text) {
+    for (int each = TOPK_F16; each <= TOPK_U64; ++each) {
+        if (strcmp(topk_type_name((topk_type)each), text) == 0) {
+            *type = (topk_type)each;
+            return true;
+        }
+    }
+    return false;
 }
 
-static bool set_block(bench_point *point, const char *text) {
-    int64_t threads;
-    const bool ok = parse_digits(&text, &threads) && *text == '\0' && threads >= 32 && threads <= 1024;
-    point->block = ok ? (int)threads : 0;
-    return ok && threads % 32 == 0;
+/* A whole number, no less than `least` and a multiple of it. */
+static bool set_number(int *field, const char *text, int least, int most) {
+    int64_t number = 0;
+    const bool ok = parse_digits(&text, &number) && *text == '\0' && number <= most;
+    *field = (int)number;
+    return ok && number >= least && (least == 0 || number % least == 0);
 }
+
+static bool set_text(char *field, size_t room, const char *text, const char *usual) {
+    const bool fits = strlen(text) < room;
+    if (fits && strcmp(text, usual) != 0) {
+        strcpy(field, text);
+    }
+    return fits;
+}
+
+bool bench_dimension_set(bench_point *point, const bench_dimension *dimension, const char *text) {
+    void *field = (char *)point + dimension->field;
+    char settings[BENCH_SETTINGS_BYTES];
+    switch (dimension->kind) {
+    case BENCH_OF_TYPES:
+        return set_type(field, text);
+    case BENCH_OF_DISTRIBUTIONS:
+        point->distribution = bench_distribution_find(text);
+        return point->distribution != NULL;
+    case BENCH_OF_COUNTS:
+        return bench_count_read(text, point->n, field);
+    case BENCH_OF_NUMBERS:
+        return set_number(field, text, dimension->least, dimension->most);
+    case BENCH_OF_NAMES:
+        return bench_choose(text, dimension->names, field);
+    case BENCH_OF_TEXTS:
+        return set_text(field, (size_t)dimension->most, text, dimension->usual) &&
+               bench_settings_read(point->tuning, point->n, settings);
+    }
+    return false;
+}
+
+#define FIELD(name) offsetof(bench_point, name)
 
 const bench_dimension bench_dimensions[BENCH_DIMENSIONS] = {
-    {"type", "f32", set_type, false, "f8_e4m3, f8_e5m2, f16, bf16, f32, f64, i8 to i64, u8 to u64"},
-    {"dist", "uniform", set_distribution, false, "distributions of the data, see below"},
-    {"rows", "1", set_rows, false, "rows, e.g. 65536 or 2^16"},
-    {"n", "2^26", set_n, false, "elements of a row"},
-    {"k", "1000", set_k, false, "e.g. 10, 10^5, n/100, n"},
-    {"keep", "10", set_keep, false, "predicates: percent of the elements that match"},
-    {"predicate", "greater", set_predicate, true, "CUDA: greater, at-most, byte-mask, bit-mask"},
-    {"outputs", "indices", set_wanted, true, "CUDA, where: indices, values, both, count"},
-    {"direction", "largest", set_direction, false, "largest, smallest"},
-    {"order", "best", set_order, false, "best, any"},
-    {"ties", "lowest", set_ties, false, "lowest, any"},
-    {"index", "i32", set_index, false, "i32, i64"},
-    {"method", "auto", set_method, false, "methods of the library, or auto"},
-    {"tuning", "none", set_tuning, false,
+    {"type", "f32", BENCH_OF_TYPES, FIELD(type), NULL, 0, 0,
+     "f8_e4m3, f8_e5m2, f16, bf16, f32, f64, i8 to i64, u8 to u64"},
+    {"dist", "uniform", BENCH_OF_DISTRIBUTIONS, 0, NULL, 0, 0, "distributions of the data, see below"},
+    {"rows", "1", BENCH_OF_COUNTS, FIELD(rows), NULL, 0, 0, "rows, e.g. 65536 or 2^16"},
+    {"n", "2^26", BENCH_OF_COUNTS, FIELD(n), NULL, 0, 0, "elements of a row"},
+    {"k", "1000", BENCH_OF_COUNTS, FIELD(k), NULL, 0, 0, "e.g. 10, 10^5, n/100, n"},
+    {"keep", "10", BENCH_OF_NUMBERS, FIELD(keep_percent), NULL, 0, 100,
+     "predicates: percent of the elements that match"},
+    {"predicate", "greater", BENCH_OF_NAMES, FIELD(predicate), bench_predicate_names, 0, 0,
+     "CUDA: greater, at-most, byte-mask, bit-mask"},
+    {"outputs", "indices", BENCH_OF_NAMES, FIELD(wanted), bench_wanted_names, 0, 0,
+     "CUDA, where: indices, values, both, count"},
+    {"direction", "largest", BENCH_OF_NAMES, FIELD(direction), bench_direction_names, 0, 0,
+     "largest, smallest"},
+    {"order", "best", BENCH_OF_NAMES, FIELD(order), bench_order_names, 0, 0, "best, any"},
+    {"ties", "lowest", BENCH_OF_NAMES, FIELD(ties), bench_ties_names, 0, 0, "lowest, any"},
+    {"index", "i32", BENCH_OF_NAMES, FIELD(index_type), bench_index_names, 0, 0, "i32, i64"},
+    {"method", "auto", BENCH_OF_TEXTS, FIELD(method), NULL, 0, sizeof((bench_point *)0)->method,
+     "methods of the library, or auto"},
+    {"tuning", "none", BENCH_OF_TEXTS, FIELD(tuning), NULL, 0, sizeof((bench_point *)0)->tuning,
      "knobs of the method (topk explain lists them), e.g. none,alpha=n/4+early_stop=0"},
     /* 128 threads are what the paper of compact found best. */
-    {"block", "128", set_block, true, "CUDA: threads of a block of the baselines, 32 to 1024"},
+    {"block", "128", BENCH_OF_NUMBERS, FIELD(block), NULL, 32, 1024,
+     "CUDA: threads of a block of the baselines, 32 to 1024"},
 };

@@ -80,6 +80,15 @@ static bool append(builder *made, const bench_point *point) {
     return true;
 }
 
+/* Fields that mean nothing to the operation are 0. */
+static void clear_idle(bench_point *point) {
+    const bool has_predicate = bench_has_predicate(point);
+    point->k = bench_has_k(point) ? point->k : 0;
+    point->keep_percent = has_predicate ? point->keep_percent : 0;
+    point->predicate = has_predicate ? point->predicate : BENCH_GREATER;
+    point->wanted = point->operation == TOPK_OPERATION_WHERE ? point->wanted : BENCH_INDICES;
+}
+
 /* With a mask there are no values to be written: the benchmark gives the call none. */
 static bool makes_sense(const bench_point *point) {
     return bench_distribution_serves(point->distribution, point->type) &&
@@ -89,7 +98,9 @@ static bool makes_sense(const bench_point *point) {
 /* Appends all completions of a point whose dimensions below d are set. */
 static bool expand(builder *made, int d, const bench_point *begun) {
     if (d == BENCH_DIMENSIONS) {
-        return !makes_sense(begun) || append(made, begun);
+        bench_point whole = *begun;
+        clear_idle(&whole);
+        return !makes_sense(&whole) || append(made, &whole);
     }
     const bench_dimension *dimension = &bench_dimensions[d];
     const char *list = NULL;
@@ -102,7 +113,7 @@ static bool expand(builder *made, int d, const bench_point *begun) {
         char item[64];
         bench_point point = *begun;
         snprintf(item, sizeof item, "%.*s", (int)length, list);
-        if (length >= sizeof item || !dimension->set(&point, item)) {
+        if (length >= sizeof item || !bench_dimension_set(&point, dimension, item)) {
             return fail(made, item, " is not a value of this option");
         }
         if (!expand(made, d + 1, &point)) {
@@ -175,7 +186,7 @@ static bool may_choose(builder *made) {
     for (int d = 0; d < BENCH_DIMENSIONS; ++d) {
         const bench_dimension *dimension = &bench_dimensions[d];
         const bool named = find_word(made->request->words, dimension->name) != NULL;
-        if (named && dimension->cuda && strcmp(made->request->device, "cpu") == 0) {
+        if (named && strncmp(dimension->help, "CUDA", 4) == 0 && strcmp(made->request->device, "cpu") == 0) {
             return fail(made, "only the benchmark on a GPU has --", dimension->name);
         }
         if (named && d < BENCH_HOW && is_fixed(made->grid)) {
