@@ -201,8 +201,8 @@ static struct layout lay_out(const topk_context *context, const struct plan *pla
         l.args.states = arena_take(&arena, rows, sizeof *l.args.states);
         l.args.histograms =
             arena_take(&arena, times(rows, (size_t)1 << s->digit_bits), sizeof *l.args.histograms);
-        l.args.tile_words =
-            arena_take(&arena, times(rows, 2 * (size_t)look_back_words(s->tiles)), sizeof *l.args.tile_words);
+        l.args.lookback.words = arena_take(&arena, times(rows, 2 * (size_t)look_back_words(s->tiles)),
+                                           sizeof *l.args.lookback.words);
         l.args.matches = filters(plan) ? arena_take(&arena, rows, sizeof *l.args.matches) : NULL;
         l.zeroed = l.args.states;
         l.zeroed_bytes = arena_join(&arena, before);
@@ -285,14 +285,13 @@ static void fill_args(const struct call *call, const struct strategy *s, struct 
     args->target.ties_free = plan->problem.ties == TOPK_TIES_ANY;
     args->target.two_words = s->two_words;
     args->target.pitch = s->pitch;
-    args->target.list.pitch = plan->problem.k_max;
     args->target.list.wide = s->wide;
     args->digits.bits = s->digit_bits;
     args->digits.early_stop = s->target != TARGET_KTH && value_of(plan, KNOB_EARLY_STOP) != 0;
-    args->candidates.pitch = s->capacity;
+    args->capacity = s->capacity;
     args->candidates.wide = s->wide;
-    args->tiles = s->tiles;
-    args->sum_words = look_back_words(s->tiles);
+    args->lookback.tiles = s->tiles;
+    args->lookback.sum_words = look_back_words(s->tiles);
     args->block_entries = s->block_entries;
     args->block_candidates = s->wide ? 0 : finish_candidates((uint32_t)plan->element_bytes);
 }

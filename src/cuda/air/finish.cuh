@@ -14,7 +14,7 @@ TOPK_DEVICE void finish_row(const struct air_args &a, int64_t row, const struct 
     struct air_state *state = &a.states[row];
     struct kth_range range = before;
     const uint32_t count = (uint32_t)before.candidates;
-    const global_list<Element> buffer = list_of_row<Element>(a.candidates, row);
+    const global_list<Element> buffer = buffer_of<Element>(a, row);
     for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
         s.candidates.elements[i] = buffer.bits(i);
         s.candidates.positions[i] = ((const uint32_t *)a.candidates.positions)[buffer.first + i];

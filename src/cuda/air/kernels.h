@@ -45,10 +45,9 @@ struct air_args {
     bool has_successor;             /* the next launch is the same call's: it may start early */
     struct air_state *states;       /* of each row */
     uint64_t *histograms;           /* rows x 2^digits.bits */
-    struct element_list candidates; /* the buffer */
-    /* Look-back of the last filter over `tiles` tiles of each row: two sums of `sum_words` words each. */
-    int64_t tiles, sum_words;
-    uint64_t *tile_words;
+    struct element_list candidates; /* the buffer: `capacity` for each row */
+    int64_t capacity;
+    struct lookback_args lookback; /* of the last filter */
     /* Candidates that one block keeps in shared memory, and entries that it sorts there. */
     uint32_t block_candidates, block_entries;
 };

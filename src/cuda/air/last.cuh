@@ -11,11 +11,13 @@ TOPK_DEVICE void write_in_order(const struct air_args &a, int64_t row, const str
                                 const Source &source, const struct kth_range &range,
                                 const block_shared<Element> &s) {
     struct air_state *state = &a.states[row];
-    lookback_prefixes prefixes = {
-        {(uint64_t)r.k - range.need, range.need},
-        s.scratch,
-        s.bases,
-        {&state->next, &state->finished, a.tiles, a.sum_words, a.tile_words + 2 * row * a.sum_words}};
+    lookback_prefixes prefixes = {{(uint64_t)r.k - range.need, range.need},
+                                  s.scratch,
+                                  s.bases,
+                                  a.lookback,
+                                  row,
+                                  &state->next,
+                                  &state->finished};
     filter_row_in_order(source, code_range_of<Element>(a.rows.map, range), prefixes,
                         row_target<Element>{a.rows, a.target, row, r});
 }

@@ -24,7 +24,7 @@ TOPK_DEVICE void buffer_candidates(const struct air_args &a, int64_t row, const 
 template <typename Element>
 TOPK_DEVICE candidate_sink<global_list<Element>, struct global_slots> buffer_sink(const struct air_args &a,
                                                                                   int64_t row) {
-    return {list_of_row<Element>(a.candidates, row), global_slots{&a.states[row].buffered}};
+    return {buffer_of<Element>(a, row), global_slots{&a.states[row].buffered}};
 }
 
 /* Counts the next digit of the row's candidates; returns whether this block was the last to do so. All
@@ -36,8 +36,8 @@ TOPK_DEVICE bool count_next(const struct air_args &a, int64_t row, const struct 
     const struct digit_counter counter = {a.digit, s.digit.bins};
     simt_block_sync(); /* the bins are clear */
     if (state.is_buffered != 0)
-        count_candidates(list_of_row<Element>(a.candidates, row), (int64_t)state.buffered, among_all_blocks(),
-                         range, counter);
+        count_candidates(buffer_of<Element>(a, row), (int64_t)state.buffered, among_all_blocks(), range,
+                         counter);
     else if (buffers)
         buffer_candidates(a, row, r, source, state.range,
                           counting_sink<global_list<Element>, struct global_slots>{
@@ -63,7 +63,7 @@ TOPK_DEVICE bool next_pass(const struct air_args &a, int64_t row, const matcher<
             end_row(&a.states[row]);
         return false;
     }
-    bool buffers = state.is_buffered == 0 && state.range.candidates <= (uint64_t)a.candidates.pitch &&
+    bool buffers = state.is_buffered == 0 && state.range.candidates <= (uint64_t)a.capacity &&
                    a.target.kind != TARGET_LIST;
     if (buffers && state.range.candidates <= a.block_candidates) {
         buffer_candidates(a, row, r, source, state.range, buffer_sink<Element>(a, row), s);

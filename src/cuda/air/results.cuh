@@ -14,7 +14,7 @@ TOPK_DEVICE struct result_plan plan_shared_results(const struct air_args &a, con
     struct result_plan plan = plan_results(a.target, range, r.k);
     bool rare = range.candidates < (uint64_t)r.length / AIR_RARE_TIES;
     bool early = state.is_buffered == 0 && plan.winners == 0 && range.candidates / 4 > range.need;
-    bool is_long = a.tiles > (int64_t)AIR_LONG_FILTER * simt_blocks();
+    bool is_long = a.lookback.tiles > (int64_t)AIR_LONG_FILTER * simt_blocks();
     plan.in_order |= a.target.ties_free && is_long && early && rare;
     return plan;
 }
@@ -48,8 +48,7 @@ TOPK_DEVICE void write_in_any_order(const struct air_args &a, int64_t row, const
     if (state.is_buffered == 0)
         filter_row<Element, false>(source, share, range, queues);
     else
-        filter_candidates(list_of_row<Element>(a.candidates, row), (int64_t)state.buffered, share, range,
-                          queues);
+        filter_candidates(buffer_of<Element>(a, row), (int64_t)state.buffered, share, range, queues);
 }
 
 /* The same in a pass, once it is known that no digit is missing. Returns false if that is left to the last

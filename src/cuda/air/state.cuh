@@ -58,6 +58,12 @@ TOPK_DEVICE struct air_state read_state(const struct air_state *from) {
     return state;
 }
 
+/* The row's part of the candidate buffer. */
+template <typename Element>
+TOPK_DEVICE global_list<Element> buffer_of(const struct air_args &a, int64_t row) {
+    return global_list<Element>{a.candidates, row * a.capacity};
+}
+
 /* The k-th class is that of code range.low. One thread. */
 template <typename Element>
 TOPK_DEVICE void write_kth_class(const struct air_args &a, int64_t row, const struct kth_range &range,

@@ -89,23 +89,13 @@ TOPK_DEVICE bool has_all(hit_sinks<Winners, Candidates> &sinks) {
     return sinks.candidates.has_all(sinks.winners);
 }
 
-/* Filters the block's share of a row. Out: hit_sinks or hit_queues. AHEAD: as in count_row(). */
+/* Filters the block's share of a row. Out: hit_sinks or hit_queues. */
 template <typename Element, bool AHEAD, typename Source, typename Out>
 TOPK_DEVICE void filter_row(const Source &source, struct share share, const code_range<Element> &range,
                             Out &out) {
-    struct row_parts parts = parts_of(source.values(), source.r.length);
-    int64_t tiles = tiles_of<Element>(parts);
-    if (share.block == 0 && parts.head + parts.tail > 0) {
-        filter_tile<Element>(source.head(parts), range, out);
-        filter_tile<Element>(source.tail(parts), range, out);
-    }
-    typename Source::fetched_tile fetched = source.fetch(parts, AHEAD ? share.block : tiles);
-    for (int64_t tile = share.block; tile < tiles && !has_all(out); tile += share.blocks) {
-        typename Source::fetched_tile now = AHEAD ? fetched : source.fetch(parts, tile);
-        if (AHEAD)
-            fetched = source.fetch(parts, tile + share.blocks);
-        filter_tile<Element>(source.test(now), range, out);
-    }
+    for_tiles<Element, AHEAD>(
+        source, share, [&] { return has_all(out); },
+        [&](const auto &tile) { filter_tile<Element>(tile, range, out); });
     drain(out);
 }
 

@@ -3,7 +3,6 @@
 #ifndef TOPK_SRC_CUDA_SELECT_HISTOGRAM_CUH
 #define TOPK_SRC_CUDA_SELECT_HISTOGRAM_CUH
 
-#include "../predicate/source.cuh"
 #include "range.cuh"
 #include "share.cuh"
 #include "sizes.h"
@@ -68,24 +67,13 @@ TOPK_DEVICE void count_tile(const Tile &of_any_kind, const code_range<Element> &
     });
 }
 
-/* Counts the block's share of a row. AHEAD: a tile is loaded while the one before it is counted, which takes
- * registers and helps where a multiprocessor has few warps. */
+/* Counts the block's share of a row. */
 template <typename Element, bool ALL, bool AHEAD, typename Source>
 TOPK_DEVICE void count_row(const Source &source, struct share share, const code_range<Element> &range,
                            const struct digit_counter &counter) {
-    struct row_parts parts = parts_of(source.values(), source.r.length);
-    int64_t tiles = tiles_of<Element>(parts);
-    typename Source::fetched_tile fetched = source.fetch(parts, AHEAD ? share.block : tiles);
-    for (int64_t tile = share.block; tile < tiles; tile += share.blocks) {
-        typename Source::fetched_tile now = AHEAD ? fetched : source.fetch(parts, tile);
-        if (AHEAD)
-            fetched = source.fetch(parts, tile + share.blocks);
-        count_tile<Element, ALL>(source.test(now), range, counter);
-    }
-    if (share.block == 0 && parts.head + parts.tail > 0) {
-        count_tile<Element, ALL>(source.head(parts), range, counter);
-        count_tile<Element, ALL>(source.tail(parts), range, counter);
-    }
+    for_tiles<Element, AHEAD>(
+        source, share, [] { return false; },
+        [&](const auto &tile) { count_tile<Element, ALL>(tile, range, counter); });
 }
 
 #endif

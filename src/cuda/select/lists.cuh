@@ -6,7 +6,7 @@
 #include "../codes.cuh"
 #include "target.h"
 
-/* A row's part of a list in global memory, which begins at slot `first`. */
+/* A row's part of a list in global memory; it begins at slot `first`. */
 template <typename Element> struct global_list {
     typedef Element element;
     typedef int64_t index;
@@ -29,11 +29,6 @@ template <typename Element> struct global_list {
             ((uint32_t *)list.positions)[at] = (uint32_t)position;
     }
 };
-
-template <typename Element>
-TOPK_DEVICE global_list<Element> list_of_row(const struct element_list &list, int64_t row) {
-    return global_list<Element>{list, row * list.pitch};
-}
 
 /* A list in shared memory. */
 template <typename Element> struct shared_list {

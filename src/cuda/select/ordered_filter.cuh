@@ -80,13 +80,12 @@ TOPK_DEVICE void filter_row_in_order(const Source &source, const code_range<Elem
         int64_t number = prefixes.next();
         if (number < 0 || number > tiles + 1)
             return;
-        if (number == 0)
-            filter_in_order<Element>(source.head(parts), number, range, prefixes, target);
-        else if (number <= tiles)
+        if (number > 0 && number <= tiles)
             filter_in_order<Element>(source.test(source.fetch(parts, number - 1)), number, range, prefixes,
                                      target);
         else
-            filter_in_order<Element>(source.tail(parts), number, range, prefixes, target);
+            filter_in_order<Element>(number == 0 ? source.head(parts) : source.tail(parts), number, range,
+                                     prefixes, target);
     }
 }
 

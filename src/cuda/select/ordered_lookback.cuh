@@ -6,31 +6,24 @@
 
 #include "../lookback.cuh"
 #include "ordered_filter.cuh"
-
-/* In global memory, zero before the launch. */
-struct ordered_progress {
-    uint64_t *ticket;   /* of the next tile */
-    uint64_t *finished; /* 1: all hits are found */
-    /* Look-back over `tiles` tiles: two sums of `sum_words` words each. */
-    int64_t tiles, sum_words;
-    uint64_t *words;
-};
+#include "target.h"
 
 struct lookback_prefixes {
     static const bool SKIPS = false; /* the tiles behind wait for its sums */
     struct hit_totals wanted;
     simt_shared<uint32_t> scratch; /* of scans */
     simt_shared<uint64_t> bases;   /* 2 */
-    struct ordered_progress progress;
+    const struct lookback_args &lookback;
+    int64_t row;
+    uint64_t *ticket;   /* of the next tile; zero before the launch */
+    uint64_t *finished; /* 1: all hits are found; zero before the launch */
 
     /* The number of the next tile, or -1 if the rest need not be read. A block that draws a tile must publish
      * its sums: others may wait for them. All threads. */
     TOPK_MEMBER int64_t next(void) const {
         simt_block_sync();
         if (simt_thread() == 0)
-            bases[0] = simt_load_relaxed(progress.finished) != 0
-                           ? ~(uint64_t)0
-                           : simt_atomic_add(progress.ticket, (uint64_t)1);
+            bases[0] = simt_load_relaxed(finished) != 0 ? ~(uint64_t)0 : simt_atomic_add(ticket, (uint64_t)1);
         simt_block_sync();
         int64_t tile = (int64_t)(uint64_t)bases[0];
         simt_block_sync();
@@ -39,8 +32,9 @@ struct lookback_prefixes {
     /* What comes before a tile that has `counts` hits. All threads. */
     TOPK_MEMBER struct hit_totals before(int64_t tile, uint32_t counts) const {
         const uint32_t winners = low_hits(counts), ties = high_hits(counts);
-        const struct sum_words winner_sums = sum_words_of(progress.words, progress.tiles),
-                               tie_sums = sum_words_of(progress.words + progress.sum_words, progress.tiles);
+        uint64_t *words = lookback.words + 2 * row * lookback.sum_words;
+        const struct sum_words winner_sums = sum_words_of(words, lookback.tiles),
+                               tie_sums = sum_words_of(words + lookback.sum_words, lookback.tiles);
         if (simt_warp() == 0) {
             if (simt_lane() == 0) {
                 publish_sum(winner_sums, tile, winners);
@@ -52,7 +46,7 @@ struct lookback_prefixes {
                 bases[0] = winners_before;
                 bases[1] = ties_before;
                 if (winners_before >= wanted.winners && ties_before >= wanted.ties)
-                    simt_store_relaxed(progress.finished, (uint64_t)1);
+                    simt_store_relaxed(finished, (uint64_t)1);
             }
         }
         simt_block_sync();

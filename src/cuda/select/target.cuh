@@ -26,7 +26,7 @@ template <typename Element> struct row_target {
             if (to.two_words)
                 to.entries_low[row * to.pitch + (int64_t)slot] = e.low;
         } else if (to.kind == TARGET_LIST) {
-            list_of_row<Element>(to.list, row).put(slot, bits, position);
+            global_list<Element>{to.list, row * rows.k_max}.put(slot, bits, position);
         }
     }
 };

@@ -13,12 +13,18 @@ enum target_kind {
     TARGET_KTH      /* the k-th class alone: no result is written */
 };
 
-/* Elements with their positions, in global memory; `pitch` for each row. */
+/* Elements with their positions, in global memory. */
 struct element_list {
     void *elements;  /* their bits */
     void *positions; /* uint64_t if `wide`, else uint32_t */
-    int64_t pitch;
     bool wide;
+};
+
+/* Look-back of the ordered filter over `tiles` tiles of each row: two sums of `sum_words` words each, zero
+ * before the launch. */
+struct lookback_args {
+    int64_t tiles, sum_words;
+    uint64_t *words;
 };
 
 struct target {
@@ -28,7 +34,7 @@ struct target {
     bool two_words;
     int64_t pitch;
     uint64_t *entries, *entries_low;
-    struct element_list list; /* TARGET_LIST */
+    struct element_list list; /* TARGET_LIST: k_max for each row */
 };
 
 #endif
