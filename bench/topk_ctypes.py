@@ -32,6 +32,7 @@ class Problem(ctypes.Structure):
     _fields_ += [(name, c_int64) for name in ("rows", "length_max", "k_max", "row_stride", "elements_max",
                                               "index_base")]
     _fields_ += [("workspace_limit", c_size_t), ("method", c_char_p), ("tuning", c_char_p)]
+    _fields_ += [("max_iterations", c_int64), ("epsilon", ctypes.c_double), ("epsilon_relative", ctypes.c_double)]
 
 
 class Input(ctypes.Structure):

@@ -259,13 +259,20 @@ typedef struct topk_problem {
      * has all these knobs, and takes these values, can serve; topk_explain() lists the knobs of each. No
      * setting changes a result that CONTRACT.md fixes. */
     const char *tuning;
+    /* How early a selection may end, and so be approximate (CONTRACT.md, 2.5); 0: exact. One of the three at
+     * most is set, for topk_select() and topk_select_where() on floating-point types. Only the method "rtopk"
+     * takes them. RTop-K (ICLR 2025) searches for a threshold between the least and the greatest element of a
+     * row, by halving: */
+    int64_t max_iterations; /* so many times (Algorithm 2) */
+    double epsilon; /* until what is left is no wider than this, or k elements are found (Algorithm 1) */
+    double epsilon_relative; /* likewise, than this times the larger magnitude of the two elements */
 } topk_problem;
 
 #define TOPK_PROBLEM_INIT                                                                                    \
     {                                                                                                        \
         sizeof(topk_problem), TOPK_TYPE_UNDEFINED, TOPK_INDEX_I32, TOPK_INDEX_I64, TOPK_LARGEST,             \
             TOPK_BY_VALUE, TOPK_TIES_LOWEST_INDEX, TOPK_ORDER_BEST_FIRST, TOPK_NAN_AS_LARGEST,               \
-            TOPK_SHAPE_STRIDED, 1, 0, 0, 0, 0, 0, 0, NULL, NULL                                              \
+            TOPK_SHAPE_STRIDED, 1, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0                                     \
     }
 
 /* The data of a problem. Arrays are read when the work runs and never written. Extents that make

@@ -71,6 +71,9 @@ static topk_status accumulator_make(const topk_context *context, const topk_prob
     if (p->shape != TOPK_SHAPE_STRIDED) {
         return topk_fail(TOPK_ERROR_UNSUPPORTED, "an accumulator takes strided rows only");
     }
+    if (a->plan.approximate) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "an accumulator is exact: it takes no approximation");
+    }
     topk_problem chunk = *p;
     chunk.k_max = p->k_max < p->length_max ? p->k_max : p->length_max;
     chunk.index_type = TOPK_INDEX_I64;

@@ -27,6 +27,9 @@ static enum refusal refusal_of(const topk_context *context, const struct plan *p
     if (!(method->operations & OPERATION_BIT(plan->operation))) {
         return REFUSAL_OPERATION;
     }
+    if (plan->approximate && !method->approximates) {
+        return REFUSAL_APPROXIMATION;
+    }
     if (plan->tuning.count > 0) {
         const struct misfit misfit = topk_tuning_misfit(&plan->tuning, method->knobs);
         if (misfit.setting != NULL) {
@@ -60,6 +63,9 @@ void topk_refusal_text(const topk_context *context, const struct plan *plan,
         break;
     case REFUSAL_OPERATION:
         (void)snprintf(text, REFUSAL_BYTES, "does not do %s", operations[plan->operation]);
+        break;
+    case REFUSAL_APPROXIMATION:
+        (void)snprintf(text, REFUSAL_BYTES, "approximation: only rtopk takes max_iterations and epsilon");
         break;
     case REFUSAL_KNOB:
         (void)snprintf(text, REFUSAL_BYTES, "has no knob '%.*s'", (int)misfit.setting->name_length,

@@ -9,6 +9,7 @@
 enum refusal {
     REFUSAL_NONE,
     REFUSAL_OPERATION,
+    REFUSAL_APPROXIMATION,
     REFUSAL_KNOB,          /* a setting of a knob that it lacks */
     REFUSAL_RANGE,         /* a setting outside its knob's range */
     REFUSAL_PROBLEM,       /* what its own refuse() says */

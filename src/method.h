@@ -43,6 +43,7 @@ struct call {
 struct method {
     const char *name;
     unsigned operations;      /* set of OPERATION_BIT */
+    bool approximates;        /* takes max_iterations and epsilon; else its results are exact */
     const struct knob *knobs; /* NULL: none */
     /* Why the method cannot serve, or NULL. Operation and tuning are within what is stated above. */
     const char *(*refuse)(const topk_context *context, const struct plan *plan);

@@ -62,6 +62,26 @@ static topk_status check_enums(const topk_problem *p) {
     return TOPK_OK;
 }
 
+static uint64_t bits_of(double number) {
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+/* By its bits: a comparison could raise an exception, and takes a denormal for 0 in some modes. */
+static bool is_set(double epsilon) {
+    return bits_of(epsilon) << 1 != 0;
+}
+
+static topk_status check_epsilon(const char *name, double epsilon) {
+    static const uint64_t infinity = 0x7ffull << 52;
+    if (is_set(epsilon) && bits_of(epsilon) >= infinity) { /* or with a sign */
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "problem->%s is %g, must be finite and not negative", name,
+                         epsilon);
+    }
+    return TOPK_OK;
+}
+
 static topk_status check_ranges(const topk_problem *p) {
     const struct {
         const char *name;
@@ -73,12 +93,17 @@ static topk_status check_ranges(const topk_problem *p) {
         {"row_stride", p->row_stride},
         {"elements_max", p->elements_max},
         {"index_base", p->index_base},
+        {"max_iterations", p->max_iterations},
     };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i].value < 0) {
             return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "problem->%s is %lld, must not be negative",
                              counts[i].name, (long long)counts[i].value);
         }
+    }
+    topk_status status = check_epsilon("epsilon", p->epsilon);
+    if (status != TOPK_OK || (status = check_epsilon("epsilon_relative", p->epsilon_relative)) != TOPK_OK) {
+        return status;
     }
     if (p->shape == TOPK_SHAPE_STRIDED && p->elements_max != 0) {
         return topk_fail(TOPK_ERROR_UNSUPPORTED,
@@ -87,6 +112,32 @@ static topk_status check_ranges(const topk_problem *p) {
     if (p->shape != TOPK_SHAPE_STRIDED && p->row_stride != 0) {
         return topk_fail(TOPK_ERROR_UNSUPPORTED,
                          "problem->row_stride belongs to strided rows, not spans or CSR");
+    }
+    return TOPK_OK;
+}
+
+/* Whether the operation, the type and the fields of an approximation go together. */
+static topk_status check_approximation(struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const char *const names[] = {"max_iterations", "epsilon", "epsilon_relative"};
+    const bool set[] = {p->max_iterations != 0, is_set(p->epsilon), is_set(p->epsilon_relative)};
+    const char *name = NULL;
+    for (int i = 0; i < 3; i++) {
+        if (set[i] && name != NULL) {
+            return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->%s and problem->%s do not go together", name,
+                             names[i]);
+        }
+        name = set[i] ? names[i] : name;
+    }
+    plan->approximate = name != NULL;
+    if (plan->approximate && !operation_selects(plan->operation)) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED,
+                         "problem->%s makes a selection approximate, and this operation selects nothing",
+                         name);
+    }
+    if (plan->approximate && !topk_type_traits(p->type).is_float) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->%s goes with floating-point types, not with %s",
+                         name, topk_type_name(p->type));
     }
     return TOPK_OK;
 }
@@ -158,8 +209,11 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     plan->point_map = topk_point_map(&plan->order);
     plan->padding = topk_padding_bits(p->type, p->direction);
     plan->found_bytes = 0;
-    status = topk_tuning_read(p->tuning, &plan->tuning);
-    return status != TOPK_OK ? status : derive_sizes(plan);
+    if ((status = topk_tuning_read(p->tuning, &plan->tuning)) != TOPK_OK ||
+        (status = check_approximation(plan)) != TOPK_OK) {
+        return status;
+    }
+    return derive_sizes(plan);
 }
 
 static topk_status check_buffer(const struct buffer *b) {

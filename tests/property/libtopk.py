@@ -23,7 +23,8 @@ class Problem(ctypes.Structure):
                                                     "order", "nan", "shape")),
                 *((name, ctypes.c_int64) for name in ("rows", "length_max", "k_max", "row_stride", "elements_max",
                                                       "index_base")),
-                ("workspace_limit", ctypes.c_size_t), ("method", ctypes.c_char_p), ("tuning", ctypes.c_char_p)]
+                ("workspace_limit", ctypes.c_size_t), ("method", ctypes.c_char_p), ("tuning", ctypes.c_char_p),
+                ("max_iterations", ctypes.c_int64), ("epsilon", ctypes.c_double), ("epsilon_relative", ctypes.c_double)]
 
 
 class Input(ctypes.Structure):

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * max_iterations, epsilon and epsilon_relative: what they may be, which operations and types take them, and
+ * which methods. */
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "fixture.h"
+
+static fixture f;
+static topk_context *context;
+
+static const size_t epsilons[] = {offsetof(topk_problem, epsilon), offsetof(topk_problem, epsilon_relative)};
+
+static void set_epsilon(topk_problem *p, int which, double value) {
+    memcpy((char *)p + epsilons[which], &value, sizeof value);
+}
+
+static void check_sentence(const char *part) {
+    if (!CHECK(strstr(topk_last_error(), part) != NULL)) {
+        fprintf(stderr, "    '%s' in '%s'\n", part, topk_last_error());
+    }
+}
+
+/* Values that make no sense are errors of the problem, whatever the operation. */
+static void check_values(void) {
+    static const double wrong[] = {(double)NAN, -(double)NAN, (double)INFINITY, -(double)INFINITY,
+                                   -1,          -DBL_MAX,     -0x1p-1074};
+    static const char *const names[] = {"problem->epsilon is", "problem->epsilon_relative is"};
+    for (int which = 0; which < 2; which++) {
+        for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+            fixture_init(&f, context);
+            set_epsilon(&f.problem, which, wrong[i]);
+            EXPECT_ALL(&f, TOPK_ERROR_OUT_OF_RANGE);
+            check_sentence(names[which]);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        fixture_init(&f, context);
+        f.problem.max_iterations = i == 0 ? -1 : INT64_MIN;
+        EXPECT_ALL(&f, TOPK_ERROR_OUT_OF_RANGE);
+        check_sentence("problem->max_iterations is");
+    }
+}
+
+static void approximate(topk_problem *p, int way) {
+    if (way == 0) {
+        p->max_iterations = 4;
+    } else {
+        set_epsilon(p, way - 1, 0x1p-1074);
+    }
+}
+
+static void check_one_at_most(void) {
+    static const char *const sentences[] = {"max_iterations and problem->epsilon do",
+                                            "max_iterations and problem->epsilon_relative do",
+                                            "epsilon and problem->epsilon_relative do"};
+    for (int pair = 0; pair < 4; pair++) {
+        fixture_init(&f, context);
+        for (int way = 0; way < 3; way++) {
+            if (way != 2 - pair) { /* the last pair is all three */
+                approximate(&f.problem, way);
+            }
+        }
+        EXPECT_ALL(&f, TOPK_ERROR_UNSUPPORTED);
+        check_sentence(sentences[pair % 3]);
+    }
+}
+
+/* Zero of either sign is exact everywhere. */
+static void check_exact(void) {
+    for (int which = 0; which < 2; which++) {
+        fixture_init(&f, context);
+        set_epsilon(&f.problem, which, -0.0);
+        EXPECT_ALL(&f, TOPK_OK);
+        f.problem.type = TOPK_I32;
+        EXPECT_ALL(&f, TOPK_OK);
+        f.problem.method = "reference";
+        EXPECT(&f, call_select, TOPK_OK);
+    }
+}
+
+static void check_operations_and_types(void) {
+    for (int way = 0; way < 3; way++) {
+        for (int operation = 0; operation < OPERATIONS; operation++) {
+            fixture_init(&f, context);
+            approximate(&f.problem, way);
+            if (operation + 1 != TOPK_OPERATION_SELECT && operation + 1 != TOPK_OPERATION_SELECT_WHERE) {
+                EXPECT(&f, fixture_calls[operation], TOPK_ERROR_UNSUPPORTED);
+                check_sentence(way == 0 ? "max_iterations makes a selection" : "makes a selection");
+            }
+        }
+        for (int type = TOPK_I8; type <= TOPK_U64; type++) {
+            size_t bytes;
+            fixture_init(&f, context);
+            approximate(&f.problem, way);
+            f.problem.type = (topk_type)type;
+            CHECK_STATUS(TOPK_ERROR_UNSUPPORTED,
+                         topk_workspace_size(context, TOPK_OPERATION_SELECT, &f.problem, &bytes));
+            check_sentence(topk_type_name((topk_type)type));
+        }
+        size_t bytes;
+        fixture_init(&f, context);
+        approximate(&f.problem, way);
+        CHECK_STATUS(TOPK_ERROR_UNSUPPORTED, topk_accumulator_size(context, &f.problem, &bytes));
+        check_sentence("accumulator is exact");
+    }
+}
+
+/* Methods that give exact results alone say so; where none is named they step aside. */
+static void check_methods(void) {
+    static const char *const exact[] = {"rows", "bracket", "reference"};
+    char text[4096];
+    for (int way = 0; way < 3; way++) {
+        for (int m = 0; m < 3; m++) {
+            fixture_init(&f, context);
+            approximate(&f.problem, way);
+            f.problem.method = exact[m];
+            EXPECT(&f, call_select, TOPK_ERROR_METHOD_CANNOT);
+            check_sentence("approximation: only rtopk");
+            check_sentence(exact[m]);
+            EXPECT(&f, call_select_where, TOPK_ERROR_METHOD_CANNOT);
+        }
+        fixture_init(&f, context);
+        approximate(&f.problem, way);
+        CHECK_STATUS(TOPK_OK,
+                     topk_explain(context, TOPK_OPERATION_SELECT, &f.problem, text, sizeof text, NULL));
+        CHECK(strstr(text, "cannot: approximation: only rtopk") != NULL);
+    }
+}
+
+int main(void) {
+    context = create_cpu_context(1);
+    check_values();
+    check_one_at_most();
+    check_exact();
+    check_operations_and_types();
+    check_methods();
+    topk_context_destroy(context);
+    return check_report();
+}
