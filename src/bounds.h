@@ -124,33 +124,43 @@ TOPK_BOUNDS_FUNCTION uint64_t last_point(const struct ordinals *o, uint64_t ordi
     return ordinal - o->zero - (o->traits.is_float && ordinal < o->zero ? 1 : 0);
 }
 
-/* The elements of a type that meet a comparison. `high` is read if the kind has two bounds. */
+/* The ordinals [begin, end] whose numbers lie between the bounds; false if there are none. The kinds differ
+ * in which end is open and which bound closes it. */
+TOPK_BOUNDS_FUNCTION bool ordinals_between(const struct ordinals *o, topk_predicate_kind kind,
+                                           const struct real *low, const struct real *high, uint64_t *begin,
+                                           uint64_t *end) {
+    uint64_t beyond;
+    *begin = 0;
+    *end = o->last;
+    if (kind != TOPK_LT && kind != TOPK_LE && !first_ordinal(o, low, kind == TOPK_GT, begin)) {
+        return false;
+    }
+    if (kind != TOPK_GT && kind != TOPK_GE && first_ordinal(o, high, kind != TOPK_LT, &beyond)) {
+        if (beyond == 0) {
+            return false;
+        }
+        *end = beyond - 1;
+    }
+    return *begin <= *end;
+}
+
+/* The elements of a type that meet a comparison. `high` is read if the kind has two bounds. NaN meets NE
+ * alone: it lies in no arc of numbers, but in the rest of the circle. */
 TOPK_BOUNDS_FUNCTION struct match match_of_bounds(topk_predicate_kind kind, const topk_bound *low,
                                                   const topk_bound *high, const struct type_traits *traits) {
     const struct ordinals o = ordinals_of(traits);
     const uint64_t ones = UINT64_MAX >> (64 - traits->bits);
     const struct real from = real_of_bound(low), to = kind == TOPK_BETWEEN ? real_of_bound(high) : from;
-    struct match match = {{0, ones}, kind != TOPK_NE}; /* the complement of all: nothing */
-    uint64_t begin = 0, end = o.last, beyond;
-    if (from.is_nan || to.is_nan) {
+    struct match match = {{0, ones}, false};
+    uint64_t begin, end;
+    if (from.is_nan || to.is_nan || !ordinals_between(&o, kind, &from, &to, &begin, &end)) {
+        match.none = kind != TOPK_NE;
         return match;
     }
-    /* Ordinals [begin, end]: the kinds differ in which end is open and which bound closes it. */
-    if (kind != TOPK_LT && kind != TOPK_LE && !first_ordinal(&o, &from, kind == TOPK_GT, &begin)) {
-        return match;
-    }
-    if (kind != TOPK_GT && kind != TOPK_GE && first_ordinal(&o, &to, kind != TOPK_LT, &beyond)) {
-        if (beyond == 0) {
-            return match;
-        }
-        end = beyond - 1;
-    }
-    if (begin > end) {
-        return match;
-    }
-    match.arc.begin = first_point(&o, begin) & ones;
-    match.arc.span = (last_point(&o, end) - first_point(&o, begin)) & ones;
-    match.complement = kind == TOPK_NE;
+    begin = first_point(&o, begin);
+    end = last_point(&o, end);
+    match.arc.begin = (kind == TOPK_NE ? end + 1 : begin) & ones;
+    match.arc.span = (kind == TOPK_NE ? begin - end - 2 : end - begin) & ones;
     return match;
 }
 

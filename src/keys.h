@@ -69,11 +69,11 @@ struct arc {
     uint64_t begin, span;
 };
 
-/* The elements whose points lie in an arc, or, complemented, outside of it. Points are those of
- * predicate_order() (predicate.h), so that NaN, which meets no comparison but NE, is in no arc of numbers. */
+/* The elements that match: those whose points lie in an arc, or none. Points are those of predicate_order()
+ * (predicate.h). */
 struct match {
     struct arc arc;
-    bool complement;
+    bool none;
 };
 
 /* What a threshold key means on the circle: the arc of its class, and the arc of all elements that are not

@@ -31,8 +31,7 @@ static inline bool topk_point_matches(uint64_t element, unsigned bits, const str
                                       const struct match *match) {
     const uint64_t u = element & point_map->keep, negative = u >> (bits - 1) ? UINT64_MAX : 0;
     const uint64_t point = (u ^ (negative & point_map->flip)) + (negative & point_map->add);
-    const bool within = ((point - match->arc.begin) & topk_ones(bits)) <= match->arc.span;
-    return within != match->complement;
+    return ((point - match->arc.begin) & topk_ones(bits)) <= match->arc.span && !match->none;
 }
 
 /* Validates the caller's predicate and copies it. */

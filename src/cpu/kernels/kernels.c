@@ -152,7 +152,7 @@ static struct split_counts split(const void *elements, size_t n, const struct po
 static size_t match(const void *elements, size_t n, const struct point_map *point_map,
                     const struct match *match, uint64_t *mask) {
     const struct arcs arcs = arcs_make(point_map, &match->arc, &match->arc);
-    const uint64_t inverse = match->complement ? UINT64_MAX : 0;
+    const uint64_t all = match->none ? 0 : UINT64_MAX;
     const kint *in = elements;
     size_t count = 0;
     for (size_t i = 0; i < n; i += WORD) {
@@ -160,10 +160,10 @@ static size_t match(const void *elements, size_t n, const struct point_map *poin
         fetch_ahead(in + i);
         if (n - i >= WORD) {
             arcs_masks(&arcs, in + i, false, &bits, &same);
-            bits ^= inverse;
+            bits &= all;
         } else {
             tail_masks(&arcs, in + i, n - i, false, &bits, &same);
-            bits = (bits ^ inverse) & low_bits(n - i);
+            bits &= all & low_bits(n - i);
         }
         mask[i / WORD] = bits;
         count += (size_t)__builtin_popcountll(bits);

@@ -49,7 +49,7 @@ template <typename Source> struct dense_tiles {
     }
     /* The offsets of the only row. */
     TOPK_MEMBER void write_ends(uint32_t tile, uint64_t base, uint32_t count) const {
-        const int64_t end = ((int64_t)tile + 1) * shape::DENSE_TILE - behind_line(a, 0, (Source *)nullptr);
+        const int64_t end = ((int64_t)tile + 1) * shape::DENSE_TILE - behind_line<Source>(a, 0);
         if (tile == 0)
             a.offsets[0] = 0;
         if (end >= a.total)
@@ -59,10 +59,10 @@ template <typename Source> struct dense_tiles {
 
 template <typename Source>
 TOPK_DEVICE struct dense_tiles<Source> dense_tiles_of(const struct compact_args &a) {
-    const int64_t size = compact_shape<Source>::DENSE_TILE, behind = behind_line(a, 0, (Source *)nullptr);
+    const int64_t size = compact_shape<Source>::DENSE_TILE, behind = behind_line<Source>(a, 0);
     const bool one_row = a.rows.rows == 1, indices = a.rows.out_indices != nullptr;
     return dense_tiles<Source>{a,
-                               source_of(a, (Source *)nullptr),
+                               compact_source<Source>::of(a),
                                behind > 0,
                                (uint32_t)((a.total + behind) / size),
                                one_row &&indices &&wants_positions(a.rows),
@@ -73,7 +73,7 @@ TOPK_DEVICE struct dense_tiles<Source> dense_tiles_of(const struct compact_args 
 template <typename Source>
 TOPK_KERNEL TOPK_BOUNDS(compact_shape<Source>::THREADS,
                         compact_shape<Source>::BLOCKS_PER_SM) void compact_dense(struct compact_args a) {
-    const int64_t size = compact_shape<Source>::DENSE_TILE, behind = behind_line(a, 0, (Source *)nullptr);
+    const int64_t size = compact_shape<Source>::DENSE_TILE, behind = behind_line<Source>(a, 0);
     const uint32_t tiles = (uint32_t)((a.total + behind - 1) / size + 1);
     simt_arena arena = simt_shared_arena();
     struct tile_shared s = carve_tiles<dense_tiles<Source>>(arena);

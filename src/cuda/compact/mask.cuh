@@ -34,7 +34,7 @@ TOPK_DEVICE uint32_t ballot_words(const compact_source<Source> &source, const st
                 FULL || span.has(element + j * SIMT_WARP) ? source.fetch(element + j * SIMT_WARP) : 0;
 #pragma unroll
         for (uint32_t j = 0; j < BATCH; j++) {
-            bool hit = source.hit(fetched[j], element) && (FULL || span.has(element + j * SIMT_WARP));
+            bool hit = source.is_hit(fetched[j], element) && (FULL || span.has(element + j * SIMT_WARP));
             uint32_t word = simt_ballot(SIMT_ALL_LANES, hit);
             if (simt_lane() == i + j)
                 mine = word;
@@ -80,8 +80,8 @@ TOPK_DEVICE void mask_dense(const struct compact_args &a, const compact_source<S
 
 /* Elements [from, to) of the sequence of all rows. All lanes. */
 template <typename Source>
-TOPK_DEVICE void mask_part(const struct compact_args &a, const compact_source<Source> &source, int64_t from,
-                           int64_t to) {
+TOPK_DEVICE void mask_span_of_rows(const struct compact_args &a, const compact_source<Source> &source,
+                                   int64_t from, int64_t to) {
     const int64_t rows = a.rows.rows, row = starts_below(a.starts, rows + 1, from + 1) - 1;
     struct row_cursor cursor = {row, a.starts[row], a.starts[row + 1], row_at(a.rows, row).begin};
     for (int64_t at = from; at < to;) {
@@ -100,7 +100,7 @@ TOPK_DEVICE void mask_ragged(const struct compact_args &a, const compact_source<
     for (int64_t chunk = (int64_t)simt_block() * simt_warps() + simt_warp(); chunk * COMPACT_CHUNK < total;
          chunk += warps) {
         int64_t from = chunk * COMPACT_CHUNK;
-        mask_part(a, source, from, total - from < COMPACT_CHUNK ? total : from + COMPACT_CHUNK);
+        mask_span_of_rows(a, source, from, total - from < COMPACT_CHUNK ? total : from + COMPACT_CHUNK);
     }
 }
 
@@ -110,14 +110,14 @@ TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_mask(s
     simt_wait_predecessor();
     if (a.has_successor)
         simt_allow_successor();
-    mask_dense(a, source_of(a, (Source *)nullptr));
+    mask_dense(a, compact_source<Source>::of(a));
 }
 
 template <typename Source>
 TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS,
                         COMPACT_RAGGED_BLOCKS_PER_SM) void compact_mask_ragged(struct compact_args a) {
     simt_wait_predecessor();
-    mask_ragged(a, source_of(a, (Source *)nullptr));
+    mask_ragged(a, compact_source<Source>::of(a));
 }
 
 #endif

@@ -121,7 +121,7 @@ TOPK_KERNEL TOPK_BOUNDS(COMPACT_RAGGED_THREADS,
     simt_arena arena = simt_shared_arena();
     struct ragged_shared s = carve_ragged<Source>(arena);
     simt_wait_predecessor();
-    const compact_source<Source> source = source_of(a, (Source *)nullptr);
+    const compact_source<Source> source = compact_source<Source>::of(a);
     const struct compact_units u = units_of<Source>(a);
     while (true) {
         if (simt_thread() == 0)

@@ -49,25 +49,21 @@ template <> struct compact_shape<mask_bits> : dense_shape<true> {
 static_assert(COMPACT_RAGGED_THREADS * COMPACT_BITS <= 1 << 16, "places have 16 bits");
 
 /* The place of the first element that the thread reads; group g lies g * SIMT_WARP * PER behind it. */
-template <typename Source> TOPK_DEVICE uint32_t place_of_thread(void) {
+template <typename Source> TOPK_DEVICE uint32_t offset_of_thread(void) {
     typedef compact_shape<Source> shape;
     return simt_warp() * SIMT_WARP * shape::ITEMS + simt_lane() * shape::PER;
 }
 
-/* How many elements the row begins behind a line. */
-template <typename Source>
-TOPK_DEVICE uint32_t behind_line(const struct compact_args &a, int64_t begin, Source *) {
-    return (uint32_t)((uintptr_t)((const Source *)a.source + begin) % COMPACT_LINE_BYTES / sizeof(Source));
-}
-
-TOPK_DEVICE uint32_t behind_line(const struct compact_args &, int64_t, mask_bits *) {
-    return 0;
+/* How many elements behind a line of memory the row begins. */
+template <typename Source> TOPK_DEVICE uint32_t behind_line(const struct compact_args &a, int64_t begin) {
+    const uint32_t line_bytes = compact_shape<Source>::LINE * (uint32_t)sizeof(Source);
+    return (uint32_t)((uintptr_t)((const Source *)a.source + begin) % line_bytes / sizeof(Source));
 }
 
 /* Where a boundary at this position of a row comes to lie. */
 template <typename Source>
 TOPK_DEVICE int64_t move_boundary(const struct compact_args &a, int64_t begin, int64_t position) {
-    const uint32_t line = compact_shape<Source>::LINE, behind = behind_line(a, begin, (Source *)nullptr);
+    const uint32_t line = compact_shape<Source>::LINE, behind = behind_line<Source>(a, begin);
     int64_t moved = (int64_t)((uint64_t)(position + behind) / line * line) - behind;
     return moved > 0 ? moved : 0;
 }
@@ -139,7 +135,7 @@ template <typename Source>
 TOPK_DEVICE struct compact_tile dense_tile(const struct compact_args &a, int64_t tile) {
     const int64_t length = a.rows.length_max, size = compact_shape<Source>::DENSE_TILE;
     struct compact_tile t;
-    t.origin = tile * size - (int64_t)behind_line(a, 0, (Source *)nullptr);
+    t.origin = tile * size - (int64_t)behind_line<Source>(a, 0);
     t.begin = t.origin > 0 ? t.origin : 0;
     t.end = a.total - t.origin < size ? a.total : t.origin + size;
     t.first = row_cursor{0, 0, INT64_MAX, 0};
@@ -180,7 +176,7 @@ TOPK_DEVICE struct compact_tile ragged_tile(const struct compact_args &a, simt_s
         t.end = a.starts[last] + move_boundary<Source>(a, row_at(a.rows, last).begin, to - a.starts[last]);
     t.origin = t.begin;
     if (t.is_single && t.begin == start)
-        t.origin -= behind_line(a, begin, (Source *)nullptr);
+        t.origin -= behind_line<Source>(a, begin);
     t.row_begin = (int64_t)(uint64_t)found[0];
     t.row_end = to == total ? rows + 1 : (int64_t)(uint64_t)found[2];
     return t;

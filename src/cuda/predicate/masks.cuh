@@ -4,15 +4,20 @@
 #define TOPK_SRC_CUDA_PREDICATE_MASKS_CUH
 
 #include "../tiles.cuh"
+#include "bytes.cuh"
 
-/* Sets the top bit of each byte that is not 0, and clears all other bits. */
-TOPK_DEVICE uint32_t nonzero_bytes(uint32_t word) {
-    return (word | ((word & 0x7f7f7f7fu) + 0x7f7f7f7fu)) & 0x80808080u;
-}
-
-/* Bits 0 to 7: the bytes of two words that are not 0. */
-TOPK_DEVICE uint32_t bits_of_bytes(uint32_t low, uint32_t high) {
-    return (nonzero_bytes(low) >> 7 | nonzero_bytes(high) >> 3) * 0x01020408u >> 24;
+/* Loads bits [first, first + count) of a mask, 1 to 32: as one aligned word, else byte by byte. */
+TOPK_DEVICE uint32_t load_mask_bits(const uint8_t *mask, int64_t first, uint32_t count) {
+    const uint8_t *from = mask + (uint64_t)first / 8;
+    const uint32_t shift = (uint32_t)first % 8;
+    uint64_t bits = 0;
+    if (count == 32 && (uintptr_t)from % 4 == 0 && shift == 0)
+        return simt_load_read_only((const uint32_t *)from);
+#pragma unroll
+    for (uint32_t i = 0; i < 5; i++)
+        if (8 * i < shift + count)
+            bits |= (uint64_t)simt_load_read_only(from + i) << 8 * i;
+    return (uint32_t)(bits >> shift);
 }
 
 /* By 1 to 31 bits. */
@@ -90,11 +95,12 @@ template <typename Element> struct mask_part {
     TOPK_MEMBER uint32_t matches_of_bytes(void) const {
         uint32_t matches = 0;
         if (PER == 2) {
-            matches = bits_of_bytes(words[0] | words[1] << 16, words[2 % GROUPS] | words[3 % GROUPS] << 16);
+            matches = gather_tops(nonzero_bytes(words[0] | words[1] << 16),
+                                  nonzero_bytes(words[2 % GROUPS] | words[3 % GROUPS] << 16));
         } else {
 #pragma unroll
             for (uint32_t i = 0; i < GROUPS * WORDS; i += 2)
-                matches |= bits_of_bytes(words[i], words[i + 1]) << 4 * i;
+                matches |= gather_tops(nonzero_bytes(words[i]), nonzero_bytes(words[i + 1])) << 4 * i;
         }
         return matches;
     }
