@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "data/data.h"
-#include "measure/run.h"
-#include "points/dimensions.h"
+#include "measure/device.h"
 #include "points/suites.h"
 #include "report.h"
 

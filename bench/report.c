@@ -2,7 +2,7 @@
 #include "report.h"
 
 #include "data/data.h"
-#include "points/dimensions.h"
+#include "points/suites.h"
 
 #include <stdarg.h>
 #include <string.h>

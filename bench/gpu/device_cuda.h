@@ -4,7 +4,7 @@
 #ifndef BENCH_DEVICE_CUDA_H
 #define BENCH_DEVICE_CUDA_H
 
-#include "points/memory.h"
+#include "points/outputs.h"
 
 #include <cuda_runtime.h>
 

@@ -3,7 +3,7 @@
  * A GPU as a device of the driver. */
 #include "gpu/rivals_cuda.h"
 #include "gpu/session_cuda.h"
-#include "measure/run.h"
+#include "measure/device.h"
 
 #include <stdio.h>
 #include <stdlib.h>

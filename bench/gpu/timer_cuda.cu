@@ -3,7 +3,7 @@
 
 #include "gpu/device_cuda.h"
 #include "gpu/launch_cuda.cuh"
-#include "measure/clock.h"
+#include "measure/statistics.h"
 
 namespace {
 

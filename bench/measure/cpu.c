@@ -3,8 +3,8 @@
  * The CPU as a device. */
 #include "baselines/baselines.h"
 #include "data/data.h"
+#include "measure/device.h"
 #include "measure/pairs.h"
-#include "measure/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

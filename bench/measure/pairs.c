@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/pairs.h"
 
-#include "measure/clock.h"
+#include "measure/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "measure/run.h"
-
-#include "measure/call.h"
+#include "measure/device.h"
+#include "points/suites.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,48 +43,102 @@ static void check_and_time(bench_session *session, bench_work work, const bench_
     (void)device->check(session, outputs, result);
 }
 
-/* The call of the library, as work. */
+/* The call of the library that a point stands for, as work. */
 typedef struct library {
     const bench_session *session;
-    bench_call call;
+    const bench_point *point;
+    topk_problem problem;
+    char tuning[BENCH_SETTINGS_BYTES];
+    topk_predicate predicate;
     bool prepared; /* the input is there */
 } library;
 
+static topk_status call(const library *self, const topk_input *input, const topk_predicate *predicate) {
+    const bench_session *session = self->session;
+    const bench_outputs *out = &session->outputs;
+    const topk_problem *problem = &self->problem;
+    topk_context *context = session->context;
+    void *workspace = session->workspace.data;
+    const size_t bytes = session->workspace.bytes;
+    switch (self->point->operation) {
+    case TOPK_OPERATION_SELECT:
+        return topk_select(context, problem, input, out->values, out->indices, workspace, bytes,
+                           session->stream);
+    case TOPK_OPERATION_KTH:
+        return topk_kth(context, problem, input, out->kth, out->better, out->equal, workspace, bytes,
+                        session->stream);
+    case TOPK_OPERATION_SELECT_WHERE:
+        return topk_select_where(context, problem, input, predicate, out->values, out->indices, workspace,
+                                 bytes, session->stream);
+    case TOPK_OPERATION_COUNT:
+        return topk_count(context, problem, input, predicate, out->counts, workspace, bytes, session->stream);
+    case TOPK_OPERATION_MASK:
+        return topk_mask(context, problem, input, predicate, out->mask, workspace, bytes, session->stream);
+    default:
+        return topk_where(context, problem, input, predicate, out->values, out->indices, out->capacity,
+                          out->offsets, workspace, bytes, session->stream);
+    }
+}
+
 static bool enqueue_call(void *state, int64_t turn) {
-    library *self = state;
+    const library *self = state;
     const bench_device *device = self->session->device;
-    self->call.predicate.mask = device->mask(self->session, turn);
-    return bench_call_run(&self->call, device->input(self->session, turn));
+    topk_input input = TOPK_INPUT_INIT;
+    topk_predicate predicate = self->predicate;
+    input.values = device->input(self->session, turn);
+    predicate.mask = device->mask(self->session, turn);
+    return call(self, &input, &predicate) == TOPK_OK;
+}
+
+static void describe(library *self) {
+    static const topk_predicate_kind kinds[] = {TOPK_GT, TOPK_LE, TOPK_BYTE_MASK, TOPK_BIT_MASK};
+    const topk_problem problem = TOPK_PROBLEM_INIT;
+    const topk_predicate predicate = TOPK_PREDICATE_INIT;
+    const bench_point *point = self->point;
+    self->problem = problem;
+    self->problem.type = point->type;
+    self->problem.index_type = point->index_type;
+    self->problem.direction = point->direction;
+    self->problem.ties = point->ties;
+    self->problem.order = point->order;
+    self->problem.nan = point->nan;
+    self->problem.rows = point->rows;
+    self->problem.length_max = point->n;
+    self->problem.k_max = point->k;
+    self->problem.method = point->method[0] != '\0' ? point->method : NULL;
+    self->problem.tuning = bench_settings_read(point->tuning, point->n, self->tuning) ? self->tuning : NULL;
+    self->predicate = predicate;
+    self->predicate.kind = kinds[point->predicate];
+    self->predicate.low = self->session->truth.bound;
 }
 
 /* Makes the input, the call, and room for its results and its workspace. */
 static bool prepare(bench_session *session, library *self, bench_result *result) {
-    const bench_point *point = result->point;
-    bench_outputs *outputs = &session->outputs;
+    const bench_point *point = self->point = result->point;
+    const bench_memory *memory = session->device->memory;
+    size_t workspace_bytes = 0;
     self->session = session;
     self->prepared = session->device->prepare(session, result);
     if (!self->prepared) {
         return false;
     }
+    describe(self);
     result->k = bench_has_predicate(point) && !bench_has_k(point) ? session->truth.matches : point->k;
-    if (!bench_outputs_make(outputs, session->device->memory, point, result->k)) {
+    if (!bench_outputs_make(&session->outputs, memory, point, result->k)) {
         return bench_fail_to_make(session, result, "the outputs do not fit");
     }
     const topk_status status =
-        bench_call_make(&self->call, session->context, point, &session->truth, outputs);
-    result->workspace_bytes = self->call.workspace_bytes;
+        topk_workspace_size(session->context, point->operation, &self->problem, &workspace_bytes);
+    result->workspace_bytes = workspace_bytes;
     if (status != TOPK_OK) {
         const bool cannot = status == TOPK_ERROR_METHOD_CANNOT || status == TOPK_ERROR_UNSUPPORTED;
         return bench_fail(session, result, cannot ? BENCH_REFUSED : BENCH_WRONG, topk_last_error());
     }
-    if (!session->device->memory->make(&session->workspace, self->call.workspace_bytes)) {
+    /* The workspace may hold garbage, so that is what it gets. */
+    if (!memory->make(&session->workspace, workspace_bytes)) {
         return bench_fail_to_make(session, result, "the workspace does not fit");
     }
-    self->call.workspace = session->workspace.data;
-    self->call.stream = session->stream;
-    /* It may hold garbage, so that is what it gets. */
-    return session->device->memory->poison(&session->workspace, session->stream) ||
-           bench_fail_somewhere(session, result);
+    return memory->poison(&session->workspace, session->stream) || bench_fail_somewhere(session, result);
 }
 
 static void hand_over(bench_session *session, bench_result *result, bench_sink *sink, void *state) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "points/dimensions.h"
+#include "points/suites.h"
 
 #include "data/data.h"
 

@@ -3,7 +3,6 @@
 #include "points/suites.h"
 
 #include "data/data.h"
-#include "points/dimensions.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
+ * The dimensions of a point: each is an option of the command line and a word of a grid.
+ *
  * Suites: named sets of points. A suite is a list of grids. A grid is a text such as "select n=2^20,2^26
  * k=32": an operation, then a comma-separated list for some dimensions. It stands for the product of all
  * lists. Two words are no dimensions: "points=FILE" names a CSV file whose lines complete the grid, each to a
@@ -9,6 +11,50 @@
 #define BENCH_SUITES_H
 
 #include "points/point.h"
+
+/* Those from BENCH_HOW on say how a point is solved, those before it what it is. */
+enum { BENCH_HOW = 9, BENCH_DIMENSIONS = 15 };
+
+typedef struct bench_dimension {
+    const char *name;
+    const char *usual; /* where a grid says nothing; of a text: leaves the field empty */
+    enum {
+        BENCH_OF_TYPES,
+        BENCH_OF_DISTRIBUTIONS,
+        BENCH_OF_COUNTS,
+        BENCH_OF_NUMBERS,
+        BENCH_OF_NAMES,
+        BENCH_OF_TEXTS
+    } kind;
+    size_t field;             /* where it is in a point */
+    const char *const *names; /* by their numbers */
+    int least, most;          /* of numbers; most: also the bytes of a text */
+    const char *help;
+} bench_dimension;
+
+/* Sets the field of a point from a text. False: the dimension has no such value. */
+bool bench_dimension_set(bench_point *point, const bench_dimension *dimension, const char *text);
+
+/* K comes after n, because a count of results may be written as a part of n. */
+extern const bench_dimension bench_dimensions[BENCH_DIMENSIONS];
+
+/* Texts of the fields of a point, by their numbers; NULL at the end. */
+extern const char *const bench_operation_names[],
+    *const bench_predicate_names[], *const bench_wanted_names[], *const bench_direction_names[],
+                                                                     *const bench_order_names[],
+                                                                         *const bench_ties_names[],
+                                                                             *const bench_index_names[];
+
+/* The number of a text among the names; false if it is none of them. */
+bool bench_choose(const char *text, const char *const *names, unsigned *number);
+
+/* Reads a count, "1000", "2^26", "n" or "n/100", where n is the length of a row. */
+bool bench_count_read(const char *text, int64_t n, int64_t *count);
+
+/* Turns knobs such as "alpha=n/4+early_stop=0" into what topk_problem.tuning holds, with the numbers of rows
+ * of n elements: "alpha=250,early_stop=0". False if the text cannot be read. */
+enum { BENCH_SETTINGS_BYTES = 256 };
+bool bench_settings_read(const char *text, int64_t n, char settings[BENCH_SETTINGS_BYTES]);
 
 typedef struct bench_grid {
     const char *devices; /* "cpu", "cuda", or both */
