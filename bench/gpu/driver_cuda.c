@@ -43,8 +43,8 @@ static bool measure_figures(bench_session *session) {
     if (session->options.once) {
         return true;
     }
-    if (!bench_timer_warm(&state->timer, nothing, &state->turns) ||
-        !bench_timer_runs(&state->timer, nothing, &state->turns, figure_runs, &empty_us)) {
+    if (!bench_timer_warm(&state->timer, nothing, &state->turn) ||
+        !bench_timer_runs(&state->timer, nothing, &state->turn, figure_runs, &empty_us)) {
         return false;
     }
     session->empty_us = empty_us.median;
@@ -228,15 +228,15 @@ static bool time_work(bench_session *session, bench_work work, const bench_refer
     struct bench_gpu_state *state = session->state;
     bench_timer *timer = &state->timer;
     bench_quartiles us;
-    if (!bench_timer_runs(timer, work, &state->turns, warm_up_runs, &us)) {
+    if (!bench_timer_runs(timer, work, &state->turn, warm_up_runs, &us)) {
         return false;
     }
     const double affordable = budget_us / us.q1;
     result->runs = affordable < session->options.runs ? (int)affordable : session->options.runs;
     result->runs = result->runs < runs_least ? runs_least : result->runs;
     if ((state->flush.bytes > 0 && !bench_buffer_poison(&state->flush, session->stream)) ||
-        !bench_timer_runs(timer, work, &state->turns, result->runs, &us) ||
-        !bench_timer_host(timer, work, &state->turns, runs_least, &result->host_us)) {
+        !bench_timer_runs(timer, work, &state->turn, result->runs, &us) ||
+        !bench_timer_host(timer, work, &state->turn, runs_least, &result->host_us)) {
         return false;
     }
     set_limit(session, outputs, result);
@@ -257,7 +257,7 @@ static bool capture(bench_session *session, bench_work work, bench_work *replay,
     if (!bench_graphs_make(&state->graphs, work, state->subject, runs + warm_up_runs, session->stream)) {
         return bench_fail_somewhere(session, result);
     }
-    state->turns.next = 0;
+    state->turn = 0;
     *replay = (bench_work){bench_graphs_enqueue, &state->graphs, false};
     return true;
 }

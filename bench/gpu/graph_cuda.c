@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu/graph_cuda.h"
+#include "gpu/session_cuda.h"
 
 #include <stdlib.h>
 #include <string.h>

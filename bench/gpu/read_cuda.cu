@@ -35,51 +35,28 @@ __device__ unsigned read_tail(const uint4 *words, std::int64_t count, int tail_b
     return blockIdx.x == 0 && static_cast<int>(threadIdx.x) < tail_bytes ? tail[threadIdx.x] : 0;
 }
 
-/* All threads of the grid go through the input side by side, each with Unroll loads in flight. */
-template <load How, int Unroll>
-__global__ void read_side_by_side(const uint4 *words, std::int64_t count, int tail_bytes, unsigned *total) {
-    const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-    std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+/* Each thread adds up Unroll words at a time, all in flight together. They lie a grid apart, so that all
+ * threads go through the input side by side; or a block apart, in tiles that are dealt out to the blocks in
+ * turn. */
+template <load How, int Unroll, bool Tiles>
+__global__ void read_words(const uint4 *words, std::int64_t count, int tail_bytes, unsigned *total) {
+    const std::int64_t block = blockDim.x, blocks = gridDim.x;
+    const std::int64_t step = Tiles ? block : block * blocks;
+    std::int64_t i = block * blockIdx.x * (Tiles ? Unroll : 1) + threadIdx.x;
     unsigned sum = read_tail(words, count, tail_bytes);
-    for (; i + (Unroll - 1) * stride < count; i += Unroll * stride) {
+    for (; i + (Unroll - 1) * step < count; i += block * blocks * Unroll) {
         uint4 taken[Unroll];
 #pragma unroll
         for (int u = 0; u < Unroll; ++u) {
-            taken[u] = read_word<How>(words + i + u * stride);
+            taken[u] = read_word<How>(words + i + u * step);
         }
 #pragma unroll
         for (int u = 0; u < Unroll; ++u) {
             sum += sum_of(taken[u]);
         }
     }
-    for (; i < count; i += stride) {
+    for (; i < count; i += step) {
         sum += sum_of(read_word<How>(words + i));
-    }
-    bench_block_add(total, sum);
-}
-
-/* Tiles of blockDim.x x Unroll neighbouring words, dealt out to the blocks in turn. */
-template <load How, int Unroll>
-__global__ void read_tiles(const uint4 *words, std::int64_t count, int tail_bytes, unsigned *total) {
-    const std::int64_t tile = static_cast<std::int64_t>(blockDim.x) * Unroll;
-    unsigned sum = read_tail(words, count, tail_bytes);
-    for (std::int64_t first = tile * blockIdx.x; first < count; first += tile * gridDim.x) {
-        const std::int64_t i = first + threadIdx.x;
-        if (first + tile <= count) {
-            uint4 taken[Unroll];
-#pragma unroll
-            for (int u = 0; u < Unroll; ++u) {
-                taken[u] = read_word<How>(words + i + u * static_cast<std::int64_t>(blockDim.x));
-            }
-#pragma unroll
-            for (int u = 0; u < Unroll; ++u) {
-                sum += sum_of(taken[u]);
-            }
-        } else {
-            for (std::int64_t at = i; at < count; at += blockDim.x) {
-                sum += sum_of(read_word<How>(words + at));
-            }
-        }
     }
     bench_block_add(total, sum);
 }
@@ -93,21 +70,19 @@ struct read_kernel {
 };
 
 const read_kernel kernels[] = {
-    {"one word", read_side_by_side<load_plain, 1>, 256, 1, 8},
-    {"one word, large blocks", read_side_by_side<load_read_only, 1>, 1024, 1, 2},
-    {"4 words, read-only", read_side_by_side<load_read_only, 4>, 512, 4, 4},
-    {"8 words, streaming", read_side_by_side<load_streaming, 8>, 256, 8, 8},
-    {"tiles of 4", read_tiles<load_read_only, 4>, 512, 4, 4},
-    {"tiles of 4, all blocks", read_tiles<load_streaming, 4>, 256, 4, 1u << 16},
-    {"tiles of 8, around L1", read_tiles<load_around_l1, 8>, 256, 8, 8},
-    {"tiles of 16", read_tiles<load_plain, 16>, 128, 16, 16},
+    {"one word", read_words<load_plain, 1, false>, 256, 1, 8},
+    {"one word, large blocks", read_words<load_read_only, 1, false>, 1024, 1, 2},
+    {"4 words, read-only", read_words<load_read_only, 4, false>, 512, 4, 4},
+    {"8 words, streaming", read_words<load_streaming, 8, false>, 256, 8, 8},
+    {"tiles of 4", read_words<load_read_only, 4, true>, 512, 4, 4},
+    {"tiles of 4, all blocks", read_words<load_streaming, 4, true>, 256, 4, 1u << 16},
+    {"tiles of 8, around L1", read_words<load_around_l1, 8, true>, 256, 8, 8},
+    {"tiles of 16", read_words<load_plain, 16, true>, 128, 16, 16},
 };
 
 struct reading {
     const read_kernel *kernel;
-    const unsigned char *base;
-    std::size_t bytes, pitch;
-    std::int64_t copies;
+    const bench_gpu_data *data;
     unsigned *total; /* on the device */
     int sms;
     cudaStream_t stream;
@@ -116,14 +91,14 @@ struct reading {
 bool enqueue_read(void *state, std::int64_t turn) {
     const reading *self = static_cast<const reading *>(state);
     const read_kernel *kernel = self->kernel;
-    const void *input = self->base + static_cast<std::size_t>(turn % self->copies) * self->pitch;
-    const std::int64_t words = static_cast<std::int64_t>(self->bytes / sizeof(uint4));
+    const void *input = bench_gpu_data_copy(self->data, turn);
+    const std::int64_t words = static_cast<std::int64_t>(self->data->bytes / sizeof(uint4));
     const std::int64_t of_block = static_cast<std::int64_t>(kernel->threads) * kernel->unroll;
     const std::int64_t wanted = words / of_block + 1;
     const std::int64_t most = static_cast<std::int64_t>(self->sms) * kernel->blocks_per_sm;
     return bench_launch(kernel->kernel, static_cast<unsigned>(wanted < most ? wanted : most), kernel->threads,
                         self->stream, static_cast<const uint4 *>(input), words,
-                        static_cast<int>(self->bytes % sizeof(uint4)), self->total);
+                        static_cast<int>(self->data->bytes % sizeof(uint4)), self->total);
 }
 
 bool reading_make(reading *self, bench_timer *timer) {
@@ -153,9 +128,11 @@ bool enqueue_copy(void *state, std::int64_t) {
 }
 
 /* Whether the kernel's sum of zeros changes with each single byte. */
-bool notices_every_byte(reading *self, unsigned char *zeros) {
+bool notices_every_byte(reading *self) {
+    unsigned char *zeros = static_cast<unsigned char *>(self->data->buffer.data);
+    const std::size_t bytes = self->data->bytes;
     bool all = true;
-    for (std::size_t i = 0; all && i<self->bytes; i += self->bytes> 1000 ? 61 : 1) {
+    for (std::size_t i = 0; all && i<bytes; i += bytes> 1000 ? 61 : 1) {
         unsigned sum = 0;
         all = bench_device_ok(cudaMemsetAsync(self->total, 0, sizeof sum, self->stream), "reading") &&
               bench_device_ok(cudaMemsetAsync(zeros + i, 1, 1, self->stream), "reading") &&
@@ -173,26 +150,23 @@ bool notices_every_byte(reading *self, unsigned char *zeros) {
 
 bool bench_gpu_read_measure(bench_timer *timer, const bench_gpu_data *data, int runs, bench_gpu_read *read) {
     reading self = {};
-    self.base = static_cast<const unsigned char *>(data->buffer.data);
-    self.bytes = data->bytes;
-    self.pitch = data->pitch;
-    self.copies = data->copies;
-    bench_turns turns = {0};
+    self.data = data;
+    std::int64_t turn = 0;
     bool ok = reading_make(&self, timer);
     const read_kernel *best = nullptr;
     bench_quartiles least = {0, 0, 0};
     for (const read_kernel &each : kernels) {
         bench_quartiles us = {0, 0, 0};
         self.kernel = &each;
-        ok = ok && bench_timer_warm(timer, {enqueue_read, &self, false}, &turns) &&
-             bench_timer_runs(timer, {enqueue_read, &self, false}, &turns, calibration_runs, &us);
+        ok = ok && bench_timer_warm(timer, {enqueue_read, &self, false}, &turn) &&
+             bench_timer_runs(timer, {enqueue_read, &self, false}, &turn, calibration_runs, &us);
         if (ok && (best == nullptr || us.median < least.median)) {
             best = &each;
             least = us;
         }
     }
     self.kernel = best;
-    ok = ok && bench_timer_runs(timer, {enqueue_read, &self, false}, &turns, runs, &read->us);
+    ok = ok && bench_timer_runs(timer, {enqueue_read, &self, false}, &turn, runs, &read->us);
     read->name = ok ? best->name : "";
     (void)cudaFree(self.total);
     return ok;
@@ -230,36 +204,37 @@ double bench_gpu_copy_rate(bench_timer *timer) {
     bench_buffer from = {}, to = {};
     std::size_t bytes = bench_device_free_bytes() / 8;
     bytes = bytes < copy_bytes_most ? bytes : copy_bytes_most;
-    bench_turns turns = {0};
+    std::int64_t turn = 0;
     bench_quartiles us = {0, 0, 0};
     bool ok = bytes > 0 && bench_buffer_make(&from, bytes) && bench_buffer_make(&to, bytes) &&
               bench_buffer_poison(&from, timer->stream);
     copying self = {to.data, from.data, bytes, timer->stream};
-    ok = ok && bench_timer_warm(timer, {enqueue_copy, &self, false}, &turns) &&
-         bench_timer_runs(timer, {enqueue_copy, &self, false}, &turns, runs, &us);
+    ok = ok && bench_timer_warm(timer, {enqueue_copy, &self, false}, &turn) &&
+         bench_timer_runs(timer, {enqueue_copy, &self, false}, &turn, runs, &us);
     bench_buffer_free(&from);
     bench_buffer_free(&to);
     return ok ? 2.0 * static_cast<double>(bytes) / (1e-6 * us.median) : 0;
 }
 
 const char *bench_gpu_read_self_test(bench_timer *timer) {
-    static const std::size_t sizes[] = {1, 15, 16, 17, 900, 100003};
+    constexpr std::size_t most = 100003;
     reading self = {};
-    void *zeros = nullptr;
+    bench_gpu_data zeros = {};
     const char *deaf = nullptr;
-    bool ok = reading_make(&self, timer) && bench_device_ok(cudaMalloc(&zeros, sizes[5]), "reading") &&
-              bench_device_ok(cudaMemsetAsync(zeros, 0, sizes[5], timer->stream), "reading");
-    self.base = static_cast<const unsigned char *>(zeros);
-    self.copies = 1;
+    bool ok = reading_make(&self, timer) && bench_buffer_make(&zeros.buffer, most) &&
+              bench_device_ok(cudaMemsetAsync(zeros.buffer.data, 0, most, timer->stream), "reading");
+    self.data = &zeros;
+    zeros.copies = 1;
     for (const read_kernel &each : kernels) {
-        for (const std::size_t bytes : sizes) {
-            self.kernel = &each;
-            self.bytes = bytes;
-            ok = ok && notices_every_byte(&self, static_cast<unsigned char *>(zeros));
+        self.kernel = &each;
+        for (const std::size_t bytes :
+             {std::size_t(1), std::size_t(15), std::size_t(16), std::size_t(17), std::size_t(900), most}) {
+            zeros.bytes = bytes;
+            ok = ok && notices_every_byte(&self);
             deaf = ok || deaf != nullptr ? deaf : each.name;
         }
     }
-    (void)cudaFree(zeros);
+    bench_buffer_free(&zeros.buffer);
     (void)cudaFree(self.total);
     return deaf;
 }

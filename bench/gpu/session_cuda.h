@@ -5,14 +5,30 @@
 #define BENCH_SESSION_CUDA_H
 
 #include "gpu/check_cuda.h"
-#include "gpu/graph_cuda.h"
 #include "gpu/read_cuda.h"
+
+/* A call captured in graphs. A graph has its pointers built in, so that there is one for each copy of the
+ * input that is to be read. */
+typedef struct bench_graphs {
+    cudaGraphExec_t *each;
+    int count;
+    cudaStream_t stream;
+} bench_graphs;
+
+/* Captures the work for up to `most` copies of the data, far from each other. False if the work cannot be
+ * captured: it allocates or waits. Free them in any case. Begin with a zeroed struct. */
+bool bench_graphs_make(bench_graphs *graphs, bench_work work, const bench_gpu_data *data, int most,
+                       cudaStream_t stream);
+void bench_graphs_free(bench_graphs *graphs);
+
+/* For a bench_work; the state is a bench_graphs. */
+bool bench_graphs_enqueue(void *state, int64_t turn);
 
 struct bench_gpu_state {
     char name[256];
     int sms, driver, runtime;
     bench_timer timer;
-    bench_turns turns;
+    int64_t turn; /* of the runs so far */
     bench_gpu_data data;
     uint64_t checksum; /* of the data */
     bench_gpu_data

@@ -97,17 +97,17 @@ void bench_timer_free(bench_timer *timer) {
     *timer = {};
 }
 
-bool bench_timer_warm(bench_timer *timer, bench_work work, bench_turns *turns) {
-    const bool ok = work.enqueue(work.state, turns->next++);
+bool bench_timer_warm(bench_timer *timer, bench_work work, std::int64_t *turn) {
+    const bool ok = work.enqueue(work.state, (*turn)++);
     return bench_device_ok(cudaStreamSynchronize(timer->stream), "a run") && ok;
 }
 
-bool bench_timer_runs(bench_timer *timer, bench_work work, bench_turns *turns, int runs,
+bool bench_timer_runs(bench_timer *timer, bench_work work, std::int64_t *turn, int runs,
                       bench_quartiles *microseconds) {
     double samples[runs_max];
     runs = runs < 1 ? 1 : runs > runs_max ? runs_max : runs;
     for (int i = 0; i < runs; ++i) {
-        if (!time_one(timer, work, turns->next++, &samples[i])) {
+        if (!time_one(timer, work, (*turn)++, &samples[i])) {
             return false;
         }
     }
@@ -115,13 +115,13 @@ bool bench_timer_runs(bench_timer *timer, bench_work work, bench_turns *turns, i
     return true;
 }
 
-bool bench_timer_host(bench_timer *timer, bench_work work, bench_turns *turns, int runs,
+bool bench_timer_host(bench_timer *timer, bench_work work, std::int64_t *turn, int runs,
                       double *microseconds) {
     double samples[runs_max];
     runs = runs < 1 ? 1 : runs > runs_max ? runs_max : runs;
     for (int i = 0; i < runs; ++i) {
         const double begin = bench_seconds();
-        const bool ok = work.enqueue(work.state, turns->next++);
+        const bool ok = work.enqueue(work.state, (*turn)++);
         samples[i] = 1e6 * (bench_seconds() - begin);
         if (!bench_device_ok(cudaStreamSynchronize(timer->stream), "a run") || !ok) {
             return false;

@@ -26,23 +26,19 @@ typedef struct bench_timer {
 bool bench_timer_make(bench_timer *timer);
 void bench_timer_free(bench_timer *timer);
 
-/* How the turns go on: each run takes the next. */
-typedef struct bench_turns {
-    int64_t next;
-} bench_turns;
+/* Runs go on with the turn: each takes the next. */
 
 /* One run that is not timed, to its end. What has never run before may have to be loaded, which can wait for
  * the device; behind a closed gate it would wait for ever. */
-bool bench_timer_warm(bench_timer *timer, bench_work work, bench_turns *turns);
+bool bench_timer_warm(bench_timer *timer, bench_work work, int64_t *turn);
 
 /* Device microseconds of `runs` runs, at most 1024; false if one failed. Work that waits for the device by
  * its nature goes without the gate, and what the host does between its steps counts. */
-bool bench_timer_runs(bench_timer *timer, bench_work work, bench_turns *turns, int runs,
+bool bench_timer_runs(bench_timer *timer, bench_work work, int64_t *turn, int runs,
                       bench_quartiles *microseconds);
 
 /* Median host microseconds that enqueueing holds the thread when the device is idle. */
-bool bench_timer_host(bench_timer *timer, bench_work work, bench_turns *turns, int runs,
-                      double *microseconds);
+bool bench_timer_host(bench_timer *timer, bench_work work, int64_t *turn, int runs, double *microseconds);
 
 /* Work that launches one kernel that does nothing; the state is the timer. */
 bench_work bench_timer_nothing(bench_timer *timer);
