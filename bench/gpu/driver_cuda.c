@@ -268,11 +268,6 @@ static void release(bench_session *session) {
     bench_buffer_free(&state->flush);
 }
 
-/* Baselines have blocks of the size that the point says. */
-static bool is_baseline(const char *name) {
-    return strncmp(name, "baseline-", strlen("baseline-")) == 0;
-}
-
 static bool rival_make(bench_session *session, int i, const bench_point *point, bench_rival *rival) {
     const struct bench_gpu_state *state = session->state;
     bench_gpu_rival *self = calloc(1, sizeof *self);
@@ -280,8 +275,8 @@ static bool rival_make(bench_session *session, int i, const bench_point *point, 
     const bool made = self != NULL && bench_gpu_rival_make(self, i, point, &state->data, &session->truth,
                                                            cold_bytes_of(session), session->stream);
     if (made) {
-        rival->threads = is_baseline(bench_gpu_rival_name(i)) ? point->block : 0;
-        rival->work = (bench_work){bench_gpu_rival_enqueue, self, bench_gpu_rival_waits(self)};
+        rival->threads = self->kind->traits & BENCH_RIVAL_BLOCKS ? point->block : 0;
+        rival->work = (bench_work){bench_gpu_rival_enqueue, self, (self->kind->traits & BENCH_RIVAL_WAITS) != 0};
         rival->outputs = &self->outputs;
         rival->workspace_bytes = self->scratch.bytes;
     }

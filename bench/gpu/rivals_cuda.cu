@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "gpu/rivals_cuda.h"
+
 #include "gpu/launch_cuda.cuh"
-#include "gpu/rival_kind_cuda.h"
 
 namespace {
 
 /* The i-th of all tables one after the other, or null. */
-const bench_gpu_rival_kind *kind_at(int i) {
-    const bench_gpu_rival_kinds tables[] = {bench_select_rivals(), bench_where_rivals(),
-                                            bench_where_baselines()};
-    for (const bench_gpu_rival_kinds &table : tables) {
+const bench_rival_kind *kind_at(int i) {
+    const bench_rival_kinds tables[] = {bench_select_rivals(), bench_where_rivals(),
+                                        bench_counter_baselines(), bench_scan_baselines()};
+    for (const bench_rival_kinds &table : tables) {
         if (i < table.count) {
             return &table.each[i];
         }
@@ -36,39 +37,41 @@ struct number_rows {
 };
 
 bool make_select(bench_gpu_rival *rival) {
-    const bench_point *point = rival->point;
-    const std::int64_t elements = point->rows * point->n;
-    return bench_outputs_make(&rival->outputs, &bench_device_memory, point,
-                              rival->kind->sorts ? point->n : point->k) &&
-           bench_buffer_make(&rival->positions, static_cast<std::size_t>(elements) * sizeof(std::int32_t)) &&
-           bench_buffer_make(&rival->offsets,
-                             static_cast<std::size_t>(point->rows + 1) * sizeof(std::int64_t)) &&
-           bench_for_each(elements,
-                          number_positions{static_cast<std::int32_t *>(rival->positions.data), point->n},
-                          rival->stream) &&
-           bench_for_each(point->rows + 1,
-                          number_rows{static_cast<std::int64_t *>(rival->offsets.data), point->n},
-                          rival->stream);
-}
-
-bool make_where(bench_gpu_rival *rival, const bench_truth *truth, std::size_t cold_bytes) {
-    const bench_gpu_rival_kind *kind = rival->kind;
-    if (!bench_outputs_make(&rival->outputs, &bench_device_memory, rival->point, truth->matches)) {
+    const bench_rival_task &task = rival->task;
+    const std::int64_t elements = task.rows * task.n, offsets = task.rows + 1;
+    if (!bench_buffer_make(&rival->positions, static_cast<std::size_t>(elements) * sizeof(std::int32_t)) ||
+        !bench_buffer_make(&rival->offsets, static_cast<std::size_t>(offsets) * sizeof(std::int64_t))) {
         return false;
     }
-    rival->bound = static_cast<float>(truth->bound.value.f64); /* an element, or infinite: exact */
-    rival->outputs.any_order = kind->any_order;
+    const number_positions positions = {static_cast<std::int32_t *>(rival->positions.data), task.n};
+    const number_rows rows = {static_cast<std::int64_t *>(rival->offsets.data), task.n};
+    rival->task.positions = positions.positions;
+    rival->task.offsets = rows.offsets;
+    return bench_for_each(elements, positions, task.stream) && bench_for_each(offsets, rows, task.stream);
+}
+
+bool make_where(bench_gpu_rival *rival, const bench_point *point, const bench_truth *truth,
+                std::size_t cold_bytes) {
+    const int traits = rival->kind->traits;
+    rival->task.bound = static_cast<float>(truth->bound.value.f64); /* an element, or infinite: exact */
+    rival->task.count = rival->outputs.offsets + point->rows;
+    rival->task.host_count = &rival->host_count;
+    rival->outputs.any_order = (traits & BENCH_RIVAL_ANY_ORDER) != 0;
     rival->outputs.count_alone = true;
-    rival->outputs.host_count = kind->waits ? &rival->count : nullptr;
-    return !kind->flags ||
-           bench_gpu_mask_make(&rival->flags, rival->point, BENCH_BYTE_MASK,
-                               bench_gpu_data_copy(rival->data, 0), truth, cold_bytes, rival->stream);
+    rival->outputs.host_count = traits & BENCH_RIVAL_WAITS ? &rival->host_count : nullptr;
+    if (!(traits & BENCH_RIVAL_FLAGS)) {
+        return true;
+    }
+    const void *input = bench_gpu_data_copy(rival->data, 0);
+    rival->data = &rival->flags;
+    return bench_gpu_mask_make(&rival->flags, point, BENCH_BYTE_MASK, input, truth, cold_bytes,
+                               rival->task.stream);
 }
 
 } // namespace
 
 const char *bench_gpu_rival_name(int i) {
-    const bench_gpu_rival_kind *kind = kind_at(i);
+    const bench_rival_kind *kind = kind_at(i);
     return kind != nullptr ? kind->name : nullptr;
 }
 
@@ -78,16 +81,34 @@ bool bench_gpu_rival_can(int i, const bench_point *point) {
 
 bool bench_gpu_rival_make(bench_gpu_rival *rival, int i, const bench_point *point, const bench_gpu_data *data,
                           const bench_truth *truth, std::size_t cold_bytes, cudaStream_t stream) {
-    rival->kind = kind_at(i);
-    rival->point = point;
-    rival->data = data;
-    rival->stream = stream;
+    const bool where = point->operation == TOPK_OPERATION_WHERE;
     std::size_t needed = 0;
-    const bool select = point->operation != TOPK_OPERATION_WHERE;
-    return (select ? make_select(rival) : make_where(rival, truth, cold_bytes)) &&
-           bench_device_ok(rival->kind->run(rival, nullptr, nullptr, &needed), "scratch of a rival") &&
-           bench_buffer_make(&rival->scratch, needed) &&
-           bench_device_ok(cudaStreamSynchronize(stream), "preparing a rival");
+    rival->kind = kind_at(i);
+    rival->data = data;
+    const std::int64_t pitch = where                                     ? truth->matches
+                               : rival->kind->traits & BENCH_RIVAL_SORTS ? point->n
+                                                                         : point->k;
+    if (!bench_outputs_make(&rival->outputs, &bench_device_memory, point, pitch)) {
+        return false;
+    }
+    bench_rival_task &task = rival->task;
+    task.rows = point->rows;
+    task.n = point->n;
+    task.k = point->k;
+    task.block = point->block;
+    task.values = static_cast<float *>(rival->outputs.values);
+    task.indices = static_cast<std::int32_t *>(rival->outputs.indices);
+    task.stream = stream;
+    if (where ? !make_where(rival, point, truth, cold_bytes) : !make_select(rival)) {
+        return false;
+    }
+    bench_rival_task question = task;
+    question.scratch_bytes = &needed;
+    const bool made = bench_device_ok(rival->kind->run(&question), "scratch of a rival") &&
+                      bench_buffer_make(&rival->scratch, needed) &&
+                      bench_device_ok(cudaStreamSynchronize(stream), "preparing a rival");
+    task.scratch = rival->scratch.data;
+    return made;
 }
 
 void bench_gpu_rival_free(bench_gpu_rival *rival) {
@@ -98,13 +119,13 @@ void bench_gpu_rival_free(bench_gpu_rival *rival) {
     bench_buffer_free(&rival->scratch);
 }
 
-bool bench_gpu_rival_waits(const bench_gpu_rival *rival) {
-    return rival->kind->waits;
-}
-
 bool bench_gpu_rival_enqueue(void *state, std::int64_t turn) {
-    bench_gpu_rival *rival = static_cast<bench_gpu_rival *>(state);
+    const bench_gpu_rival *rival = static_cast<bench_gpu_rival *>(state);
+    const void *input = bench_gpu_data_copy(rival->data, turn);
     std::size_t bytes = rival->scratch.bytes;
-    const void *input = bench_gpu_data_copy(rival->kind->flags ? &rival->flags : rival->data, turn);
-    return bench_device_ok(rival->kind->run(rival, input, rival->scratch.data, &bytes), rival->kind->name);
+    bench_rival_task task = rival->task;
+    task.input = static_cast<const float *>(input);
+    task.flags = static_cast<const unsigned char *>(input);
+    task.scratch_bytes = &bytes;
+    return bench_device_ok(rival->kind->run(&task), rival->kind->name);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu/rival_kind_cuda.h"
+#include "gpu/rivals_cuda.h"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>
@@ -27,62 +27,34 @@ bool can_row(const bench_point *point) {
     return can_any(point) && point->rows == 1;
 }
 
-bool can_rows(const bench_point *point) {
-    return can_any(point) && point->rows > 1;
-}
-
-/* Beyond these it sorts segments by their size first, and waits for the device to say how many there are. */
+/* With more rows it sorts segments by their size first, and waits for the device to say how many there are.
+ */
 bool can_some_rows(const bench_point *point) {
-    return can_rows(point) && point->rows < 500;
+    return can_any(point) && point->rows > 1 && point->rows < 500;
 }
 
 /* This one counts all elements in an int. */
 bool can_few_rows(const bench_point *point) {
-    return can_rows(point) && point->rows <= INT32_MAX / point->n;
+    return can_any(point) && point->rows > 1 && point->rows <= INT32_MAX / point->n;
 }
 
-const float *floats(const void *input) {
-    return static_cast<const float *>(input);
+cudaError_t run_radix_sort(const bench_rival_task *t) {
+    return cub::DeviceRadixSort::SortPairsDescending(t->scratch, *t->scratch_bytes, t->input, t->values,
+                                                     t->positions, t->indices, static_cast<int>(t->n), 0, 32,
+                                                     t->stream);
 }
 
-float *keys_of(const bench_gpu_rival *rival) {
-    return static_cast<float *>(rival->outputs.values);
-}
-
-std::int32_t *indices_of(const bench_gpu_rival *rival) {
-    return static_cast<std::int32_t *>(rival->outputs.indices);
-}
-
-const std::int32_t *positions_of(const bench_gpu_rival *rival) {
-    return static_cast<const std::int32_t *>(rival->positions.data);
-}
-
-const std::int64_t *offsets_of(const bench_gpu_rival *rival) {
-    return static_cast<const std::int64_t *>(rival->offsets.data);
-}
-
-cudaError_t run_radix_sort(bench_gpu_rival *rival, const void *input, void *scratch,
-                           std::size_t *scratch_bytes) {
-    return cub::DeviceRadixSort::SortPairsDescending(scratch, *scratch_bytes, floats(input), keys_of(rival),
-                                                     positions_of(rival), indices_of(rival),
-                                                     static_cast<int>(rival->point->n), 0, 32, rival->stream);
-}
-
-cudaError_t run_segmented_radix_sort(bench_gpu_rival *rival, const void *input, void *scratch,
-                                     std::size_t *scratch_bytes) {
-    const std::int64_t *offsets = offsets_of(rival);
+cudaError_t run_segmented_radix_sort(const bench_rival_task *t) {
     return cub::DeviceSegmentedRadixSort::SortPairsDescending(
-        scratch, *scratch_bytes, floats(input), keys_of(rival), positions_of(rival), indices_of(rival),
-        static_cast<int>(rival->point->rows * rival->point->n), static_cast<int>(rival->point->rows), offsets,
-        offsets + 1, 0, 32, rival->stream);
+        t->scratch, *t->scratch_bytes, t->input, t->values, t->positions, t->indices,
+        static_cast<int>(t->rows * t->n), static_cast<int>(t->rows), t->offsets, t->offsets + 1, 0, 32,
+        t->stream);
 }
 
-cudaError_t run_segmented_sort(bench_gpu_rival *rival, const void *input, void *scratch,
-                               std::size_t *scratch_bytes) {
-    const std::int64_t *offsets = offsets_of(rival);
+cudaError_t run_segmented_sort(const bench_rival_task *t) {
     return cub::DeviceSegmentedSort::StableSortPairsDescending(
-        scratch, *scratch_bytes, floats(input), keys_of(rival), positions_of(rival), indices_of(rival),
-        rival->point->rows * rival->point->n, rival->point->rows, offsets, offsets + 1, rival->stream);
+        t->scratch, *t->scratch_bytes, t->input, t->values, t->positions, t->indices, t->rows * t->n, t->rows,
+        t->offsets, t->offsets + 1, t->stream);
 }
 
 #ifdef BENCH_HAS_DEVICE_TOPK
@@ -90,28 +62,27 @@ bool can_topk(const bench_point *point) {
     return can_row(point) && point->order == TOPK_ORDER_ANY && point->ties == TOPK_TIES_ANY;
 }
 
-cudaError_t run_topk(bench_gpu_rival *rival, const void *input, void *scratch, std::size_t *scratch_bytes) {
+cudaError_t run_topk(const bench_rival_task *t) {
     const auto promises = cuda::execution::require(cuda::execution::determinism::not_guaranteed,
                                                    cuda::execution::output_ordering::unsorted);
-    const cuda::stream_ref stream{rival->stream};
+    const cuda::stream_ref stream{t->stream};
     const auto environment = cuda::std::execution::env{stream, promises};
-    return cub::DeviceTopK::MaxPairs(
-        scratch, *scratch_bytes, floats(input), keys_of(rival), positions_of(rival), indices_of(rival),
-        static_cast<int>(rival->point->n), static_cast<int>(rival->point->k), environment);
+    return cub::DeviceTopK::MaxPairs(t->scratch, *t->scratch_bytes, t->input, t->values, t->positions,
+                                     t->indices, static_cast<int>(t->n), static_cast<int>(t->k), environment);
 }
 #endif
 
-const bench_gpu_rival_kind kinds[] = {
-    {"cub::DeviceRadixSort", can_row, run_radix_sort, true, false, false, false},
-    {"cub::DeviceSegmentedSort", can_some_rows, run_segmented_sort, true, false, false, false},
-    {"cub::DeviceSegmentedRadixSort", can_few_rows, run_segmented_radix_sort, true, false, false, false},
+const bench_rival_kind kinds[] = {
+    {"cub::DeviceRadixSort", can_row, run_radix_sort, BENCH_RIVAL_SORTS},
+    {"cub::DeviceSegmentedSort", can_some_rows, run_segmented_sort, BENCH_RIVAL_SORTS},
+    {"cub::DeviceSegmentedRadixSort", can_few_rows, run_segmented_radix_sort, BENCH_RIVAL_SORTS},
 #ifdef BENCH_HAS_DEVICE_TOPK
-    {"cub::DeviceTopK", can_topk, run_topk, false, false, false, false},
+    {"cub::DeviceTopK", can_topk, run_topk, 0},
 #endif
 };
 
 } // namespace
 
-bench_gpu_rival_kinds bench_select_rivals(void) {
+bench_rival_kinds bench_select_rivals(void) {
     return {kinds, static_cast<int>(sizeof kinds / sizeof *kinds)};
 }

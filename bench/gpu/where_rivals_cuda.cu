@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu/rival_kind_cuda.h"
+#include "gpu/rivals_cuda.h"
 
 #include <cub/device/device_select.cuh>
 #include <thrust/copy.h>
@@ -45,35 +45,19 @@ struct value_above {
     }
 };
 
-std::int32_t *indices_of(const bench_gpu_rival *rival) {
-    return static_cast<std::int32_t *>(rival->outputs.indices);
+cudaError_t run_flagged(const bench_rival_task *t) {
+    return cub::DeviceSelect::Flagged(t->scratch, *t->scratch_bytes, positions(0), t->flags, t->indices,
+                                      t->count, t->n, t->stream);
 }
 
-float *values_of(const bench_gpu_rival *rival) {
-    return static_cast<float *>(rival->outputs.values);
+cudaError_t run_if(const bench_rival_task *t) {
+    return cub::DeviceSelect::If(t->scratch, *t->scratch_bytes, positions(0), t->indices, t->count, t->n,
+                                 above{t->input, t->bound}, t->stream);
 }
 
-std::int64_t *count_of(const bench_gpu_rival *rival) {
-    return rival->outputs.offsets + rival->point->rows;
-}
-
-cudaError_t run_flagged(bench_gpu_rival *rival, const void *input, void *scratch,
-                        std::size_t *scratch_bytes) {
-    return cub::DeviceSelect::Flagged(scratch, *scratch_bytes, positions(0),
-                                      static_cast<const unsigned char *>(input), indices_of(rival),
-                                      count_of(rival), rival->point->n, rival->stream);
-}
-
-cudaError_t run_if(bench_gpu_rival *rival, const void *input, void *scratch, std::size_t *scratch_bytes) {
-    return cub::DeviceSelect::If(scratch, *scratch_bytes, positions(0), indices_of(rival), count_of(rival),
-                                 rival->point->n, above{static_cast<const float *>(input), rival->bound},
-                                 rival->stream);
-}
-
-cudaError_t run_if_values(bench_gpu_rival *rival, const void *input, void *scratch,
-                          std::size_t *scratch_bytes) {
-    return cub::DeviceSelect::If(scratch, *scratch_bytes, static_cast<const float *>(input), values_of(rival),
-                                 count_of(rival), rival->point->n, value_above{rival->bound}, rival->stream);
+cudaError_t run_if_values(const bench_rival_task *t) {
+    return cub::DeviceSelect::If(t->scratch, *t->scratch_bytes, t->input, t->values, t->count, t->n,
+                                 value_above{t->bound}, t->stream);
 }
 
 /* Hands out the scratch of the rival, from front to back, and all of it again when nothing is in use. What
@@ -105,12 +89,20 @@ class scratch_allocator {
     int in_use = 0;
 };
 
-/* What copies with a policy returns how many there were. Thrust does not say what it needs: that of CUB,
- * which it calls, and something for its own. */
-template <typename Copy>
-cudaError_t run_thrust(bench_gpu_rival *rival, void *scratch, std::size_t scratch_bytes, Copy copy) try {
-    scratch_allocator allocator(scratch, scratch_bytes);
-    rival->count = copy(thrust::cuda::par_nosync(allocator).on(rival->stream));
+/* Copies what is above the bound, and says how much it was. Thrust does not say what it needs: what CUB
+ * needs, which it calls, and something for its own. */
+template <typename From, typename To, typename Above>
+cudaError_t run_thrust(const bench_rival_task *t, cudaError_t (*of_cub)(const bench_rival_task *), From from,
+                       To to, Above predicate) try {
+    constexpr std::size_t own_bytes = 4096;
+    if (t->scratch == nullptr) {
+        const cudaError_t status = of_cub(t);
+        *t->scratch_bytes += own_bytes;
+        return status;
+    }
+    scratch_allocator allocator(t->scratch, *t->scratch_bytes);
+    const auto policy = thrust::cuda::par_nosync(allocator).on(t->stream);
+    *t->host_count = thrust::copy_if(policy, from, from + t->n, to, predicate) - to;
     return cudaSuccess;
 } catch (const std::bad_alloc &) {
     return cudaErrorMemoryAllocation;
@@ -118,44 +110,21 @@ cudaError_t run_thrust(bench_gpu_rival *rival, void *scratch, std::size_t scratc
     const cudaError_t status = cudaGetLastError();
     return status != cudaSuccess ? status : cudaErrorUnknown;
 }
-constexpr std::size_t thrust_bytes = 4096;
 
-cudaError_t run_copy_if(bench_gpu_rival *rival, const void *input, void *scratch,
-                        std::size_t *scratch_bytes) {
-    if (scratch == nullptr) {
-        const cudaError_t status = run_if(rival, input, nullptr, scratch_bytes);
-        *scratch_bytes += thrust_bytes;
-        return status;
-    }
-    const positions first(0), last(static_cast<std::int32_t>(rival->point->n));
-    const above predicate = {static_cast<const float *>(input), rival->bound};
-    std::int32_t *const to = indices_of(rival);
-    return run_thrust(rival, scratch, *scratch_bytes, [=](const auto &policy) {
-        return thrust::copy_if(policy, first, last, to, predicate) - to;
-    });
+cudaError_t run_copy_if(const bench_rival_task *t) {
+    return run_thrust(t, run_if, positions(0), t->indices, above{t->input, t->bound});
 }
 
-cudaError_t run_copy_if_values(bench_gpu_rival *rival, const void *input, void *scratch,
-                               std::size_t *scratch_bytes) {
-    if (scratch == nullptr) {
-        const cudaError_t status = run_if_values(rival, input, nullptr, scratch_bytes);
-        *scratch_bytes += thrust_bytes;
-        return status;
-    }
-    const float *const first = static_cast<const float *>(input), *const last = first + rival->point->n;
-    const value_above predicate = {rival->bound};
-    float *const to = values_of(rival);
-    return run_thrust(rival, scratch, *scratch_bytes, [=](const auto &policy) {
-        return thrust::copy_if(policy, first, last, to, predicate) - to;
-    });
+cudaError_t run_copy_if_values(const bench_rival_task *t) {
+    return run_thrust(t, run_if_values, t->input, t->values, value_above{t->bound});
 }
 
-const bench_gpu_rival_kind kinds[] = {
-    {"cub::DeviceSelect::Flagged", bench_where_rival_can, run_flagged, false, true, false, false},
-    {"cub::DeviceSelect::If", bench_where_rival_can, run_if, false, false, false, false},
-    {"thrust::copy_if", bench_where_rival_can, run_copy_if, false, false, false, true},
-    {"cub::DeviceSelect::If", can_values, run_if_values, false, false, false, false},
-    {"thrust::copy_if", can_values, run_copy_if_values, false, false, false, true},
+const bench_rival_kind kinds[] = {
+    {"cub::DeviceSelect::Flagged", bench_where_rival_can, run_flagged, BENCH_RIVAL_FLAGS},
+    {"cub::DeviceSelect::If", bench_where_rival_can, run_if, 0},
+    {"thrust::copy_if", bench_where_rival_can, run_copy_if, BENCH_RIVAL_WAITS},
+    {"cub::DeviceSelect::If", can_values, run_if_values, 0},
+    {"thrust::copy_if", can_values, run_copy_if_values, BENCH_RIVAL_WAITS},
 };
 
 } // namespace
@@ -164,6 +133,6 @@ bool bench_where_rival_can(const bench_point *point) {
     return can(point, BENCH_INDICES);
 }
 
-bench_gpu_rival_kinds bench_where_rivals(void) {
+bench_rival_kinds bench_where_rivals(void) {
     return {kinds, static_cast<int>(sizeof kinds / sizeof *kinds)};
 }

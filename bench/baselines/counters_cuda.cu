@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#include "baselines/compaction_cuda.h"
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Selections of the elements above a bound as Bakunas-Milanowski, Rego, Sang and Yu compare theirs with, in A
+ * Fast Parallel Selection Algorithm on GPUs: by counters, in any order. */
+#include "gpu/rivals_cuda.h"
 
 #include <cstdint>
 
@@ -22,8 +25,8 @@ struct task {
     __device__ bool match(std::int64_t i) const {
         return i < n && input[i] > bound;
     }
-    __device__ void put(unsigned place, std::int64_t i) const {
-        indices[place] = static_cast<std::int32_t>(i);
+    __device__ void put(unsigned slot, std::int64_t i) const {
+        indices[slot] = static_cast<std::int32_t>(i);
     }
 };
 
@@ -33,6 +36,7 @@ __device__ unsigned next_of(unsigned *counter, unsigned limit) {
     return atomicInc(counter, limit);
 }
 
+/* One counter in global memory: each match takes the next slot. */
 __global__ void by_counter(task t) {
     const std::int64_t i = t.position();
     if (t.match(i)) {
@@ -40,6 +44,7 @@ __global__ void by_counter(task t) {
     }
 }
 
+/* A counter in the shared memory of each block, and one addition to the global one for each block. */
 __global__ void by_blocks(task t) {
     __shared__ unsigned of_block, first;
     if (threadIdx.x == 0) {
@@ -48,17 +53,18 @@ __global__ void by_blocks(task t) {
     __syncthreads();
     const std::int64_t i = t.position();
     const bool match = t.match(i);
-    const unsigned place = match ? next_of(&of_block, t.limit) : 0;
+    const unsigned rank = match ? next_of(&of_block, t.limit) : 0;
     __syncthreads();
     if (threadIdx.x == 0) {
         first = atomicAdd(t.counter, of_block);
     }
     __syncthreads();
     if (match) {
-        t.put(first + place, i);
+        t.put(first + rank, i);
     }
 }
 
+/* One addition to the global counter for each warp that has matches, after A. V. Adinetz. */
 __global__ void by_warps(task t) {
     const unsigned lane = threadIdx.x % 32;
     const std::int64_t i = t.position();
@@ -78,29 +84,31 @@ __global__ void by_warps(task t) {
     }
 }
 
-cudaError_t run(void (*kernel)(task), const bench_compaction *call) {
+template <void (*Kernel)(task)> cudaError_t run(const bench_rival_task *call) {
+    if (call->scratch == nullptr) {
+        *call->scratch_bytes = 0;
+        return cudaSuccess;
+    }
     const cudaError_t status = cudaMemsetAsync(call->count, 0, sizeof *call->count, call->stream);
     if (status != cudaSuccess) {
         return status;
     }
-    const task t = {
-        call->input, call->n, call->bound, call->indices, reinterpret_cast<unsigned *>(call->count),
-        0xffffffffu};
-    const unsigned blocks = static_cast<unsigned>((call->n + call->threads - 1) / call->threads);
-    kernel<<<blocks, static_cast<unsigned>(call->threads), 0, call->stream>>>(t);
+    const unsigned blocks = static_cast<unsigned>((call->n + call->block - 1) / call->block);
+    Kernel<<<blocks, static_cast<unsigned>(call->block), 0, call->stream>>>(
+        {call->input, call->n, call->bound, call->indices, reinterpret_cast<unsigned *>(call->count),
+         0xffffffffu});
     return cudaGetLastError();
 }
 
+constexpr int traits = BENCH_RIVAL_ANY_ORDER | BENCH_RIVAL_BLOCKS;
+const bench_rival_kind kinds[] = {
+    {"baseline-counter", bench_where_rival_can, run<by_counter>, traits},
+    {"baseline-blocks", bench_where_rival_can, run<by_blocks>, traits},
+    {"baseline-warps", bench_where_rival_can, run<by_warps>, traits},
+};
+
 } // namespace
 
-cudaError_t bench_compact_by_counter(const bench_compaction *call) {
-    return run(by_counter, call);
-}
-
-cudaError_t bench_compact_by_blocks(const bench_compaction *call) {
-    return run(by_blocks, call);
-}
-
-cudaError_t bench_compact_by_warps(const bench_compaction *call) {
-    return run(by_warps, call);
+bench_rival_kinds bench_counter_baselines(void) {
+    return {kinds, static_cast<int>(sizeof kinds / sizeof *kinds)};
 }
