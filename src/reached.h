@@ -26,6 +26,44 @@ enum topk_reached_path {
     REACHED_SORT_NEXT_ROW,  /* a block that counts digits goes on to a row behind the grid's */
     REACHED_SORT_NEXT_LIST, /* a block that sorts rows of its own goes on to another */
     REACHED_TILES_BACK,     /* a tile adds up the counts of several tiles before it */
+
+    REACHED_AIR_LIMIT_UNBUFFERED, /* the caller's limit leaves no room for buffered candidates */
+    REACHED_AIR_LIMIT_ONE_BLOCK,  /* nor for a row that blocks share */
+    REACHED_AIR_RANK,             /* few results are ranked by all blocks */
+    REACHED_AIR_SORT,             /* more results are sorted in one block for each row */
+    REACHED_AIR_ROW_NEXT,         /* a block with rows of its own goes on to another */
+    REACHED_AIR_ROW_AGAIN,        /* its candidates fit shared memory only after more than one digit */
+    REACHED_AIR_ROW_LATE,         /* they do after a digit, or once the predicate has sorted them out */
+    REACHED_AIR_ROW_NEVER,        /* they never do */
+    REACHED_AIR_ROW_IN_ORDER,     /* its first ties are taken in the order of positions */
+    REACHED_AIR_ROW_ALL_FOUND,    /* the rest of its tiles need not be read */
+    REACHED_AIR_NEXT_ROW,         /* blocks that share rows go on to a row behind the grid's */
+    REACHED_AIR_DECIDED,          /* all candidates are results before the last pass, which writes them */
+    REACHED_AIR_DECIDED_LEFT,     /* or leaves them to the last filter, which takes them in order */
+    REACHED_AIR_NO_BUFFER,        /* the candidates do not fit the buffer: the input is read again */
+    REACHED_AIR_BUFFERED,         /* they are buffered while their next digit is counted */
+    REACHED_AIR_FROM_BUFFER,      /* and read from there afterwards */
+    REACHED_AIR_LAST_FROM_BUFFER, /* the last filter reads the buffer */
+    REACHED_AIR_FINISH,           /* the candidates fit one block, and the last one finishes the row */
+    REACHED_AIR_FINISH_LEFT,      /* but for ties in order, which the last filter writes */
+    REACHED_AIR_FUSED,            /* the last block of the last pass writes the row */
+    REACHED_AIR_LAST_IN_ORDER,    /* the last filter takes ties in the order of positions */
+    REACHED_AIR_RARE_TIES,        /* also where they may be any, but are rare */
+    REACHED_AIR_ALL_FOUND,        /* the rest of its tiles need not be read */
+    REACHED_AIR_WARP_STOPS,       /* a warp of the filter stops: all results are found */
+    REACHED_AIR_TIES_KEPT,        /* a few ties are all kept, and the sort chooses */
+    REACHED_AIR_TIES_BEYOND,      /* they are too many for that */
+    REACHED_AIR_CROWDED,          /* a bucket has too many entries: they are merged */
+    REACHED_LOOK_BACK_GROUPS,     /* look-back adds the sum of a whole group of tiles */
+    REACHED_COMPACT_UNITS,        /* rows overlap so much that a unit has several tiles */
+    REACHED_COMPACT_SEVERAL_ROWS, /* a tile has parts of several rows */
+    REACHED_COMPACT_CAPACITY,     /* the outputs have no room for all hits */
+    REACHED_COMPACT_LONG_ROWS,    /* dense rows are longer than a tile */
+    REACHED_COMPACT_MASK_COPIED,  /* words of a mask cannot be written where they belong */
+    REACHED_COMPACT_SHARED_WORD,  /* two parts of rows share a word of the mask */
+    REACHED_COMPACT_NO_ELEMENTS,  /* no row has any element */
+    REACHED_COMPACT_PHASES,       /* where, as published */
+    REACHED_COMPACT_FEW,          /* lanes write their own hits, which are few */
     REACHED_PATHS
 };
 

@@ -58,15 +58,17 @@ set_tests_properties(simt.methods PROPERTIES PASS_REGULAR_EXPRESSION "^${lines}\
 topk_emulated_parts(plain plain --seed 21 --largest 1500 --elements 2000)
 topk_emulated_parts(schedules plain --seed 22 --smallest 500 --largest 4100 --elements 4200 --cases 100 --schedules 8)
 topk_emulated_cases(random plain --seed 23 --random 300 --elements 1200 --schedules 2)
-topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1500 --elements 10000
-  --filter shape=dense,lengths=full)
+topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1700 --elements 10000
+  --filter shape=dense,lengths=full --paths dense-where)
+topk_emulated_cases(few_hits plain --seed 14 --operation where --method compact-phases --paths few-hits
+  --case type=f32,data=uniform,size=16384,outputs=indices,predicate=gt)
 topk_emulated_cases(select_where plain --seed 31 --operation select_where --smallest 500 --largest 4100
   --elements 10000 --filter lengths=full)
 # Rows that blocks share, more of them than a grid holds; and rows of more tiles than one group of look-back has.
 topk_emulated_cases(many_long_rows plain --seed 27 --smallest 4095 --largest 4097 --elements 29000
   --filter rows=7,ties=any,order=any)
 topk_emulated_cases(many_tiles plain --seed 28 --smallest 16384 --largest 16384 --elements 17000 --cases 8
-  --filter type=i64,ties=lowest)
+  --filter type=i64,ties=lowest --paths many-tiles)
 topk_emulated_cases(full full --seed 29 --smallest 2000 --largest 66000 --elements 70000 --cases 10)
 topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 150)
 topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)

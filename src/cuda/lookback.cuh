@@ -87,10 +87,12 @@ TOPK_DEVICE uint64_t look_back(const struct sum_words &words, int64_t tile, uint
         bool full = seen.group_sum >> GROUP_COUNT_SHIFT == LOOK_BACK_GROUP;
         if ((simt_ballot(SIMT_ALL_LANES, full) & nearer) == nearer) {
             uint32_t mine = 1u << simt_lane();
-            if ((nearer & mine) != 0)
+            if ((nearer & mine) != 0) {
+                TOPK_REACHED(REACHED_LOOK_BACK_GROUPS);
                 before += seen.group_sum & GROUP_VALUE;
-            else if (mine == nearer + 1)
+            } else if (mine == nearer + 1) {
                 before += seen.group_prefix & TILE_VALUE;
+            }
             found = prefixes != 0;
             end -= SIMT_WARP;
         }

@@ -2,6 +2,7 @@
  * What a call of air launches, and over which workspace. */
 #include "../methods.h"
 
+#include "../../reached.h"
 #include "../../subcall.h"
 #include "../leaf.h"
 #include "../lookback.h"
@@ -238,6 +239,7 @@ static struct strategy strategy_of(const topk_context *context, const struct pla
     struct strategy s = strategy_with(context, plan, AIR_USUAL);
     for (int variant = AIR_UNBUFFERED;
          variant < AIR_VARIANTS && lay_out(context, plan, &s, NULL).bytes > limit; variant++) {
+        TOPK_REACHED(variant == AIR_UNBUFFERED ? REACHED_AIR_LIMIT_UNBUFFERED : REACHED_AIR_LIMIT_ONE_BLOCK);
         s = strategy_with(context, plan, (enum variant)variant);
     }
     return s;
@@ -319,10 +321,12 @@ static int launch_sort(const struct call *call, const struct launch_grid *passes
     struct launch_grid grid = *passes;
     if (rows <= (int64_t)AIR_RANK_ROWS * SELECT_SORT_MAX * SELECT_SORT_MAX / ((k + 1) * (k + 1))) {
         const int64_t warps = AIR_RANK_THREADS / 32;
+        TOPK_REACHED(REACHED_AIR_RANK);
         grid.threads = AIR_RANK_THREADS;
         grid.blocks = (uint32_t)(k / (2 * warps) + 1);
         return kernels[width_of(plan)]->rank(&grid, args);
     }
+    TOPK_REACHED(REACHED_AIR_SORT);
     grid.blocks = grid_side(rows, AIR_GRID_BLOCKS);
     grid.rows = 1;
     grid.threads = AIR_SORT_THREADS;

@@ -23,6 +23,7 @@ TOPK_DEVICE void finish_row(const struct air_args &a, int64_t row, const struct 
         s.candidates, count, a.rows.map, a.digits, a.digit.shift + simt_popc(a.digit.mask), s.digit, &range);
     simt_block_sync();
     const struct result_plan plan = plan_results(a.target, range, r.k);
+    TOPK_REACHED(plan.in_order ? REACHED_AIR_FINISH_LEFT : REACHED_AIR_FINISH);
     if (simt_thread() == 0) {
         state->range = range;
         state->phase = plan.in_order ? AIR_DECIDED : AIR_DONE;

@@ -17,6 +17,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_fused(struct ai
         if (next_pass(a, row, predicate, s) &&
             write_decided(a, row, r, source_of(a.rows, r, predicate), for_one_block(),
                           read_state(&a.states[row]), s)) {
+            TOPK_REACHED(REACHED_AIR_FUSED);
             simt_block_sync(); /* all threads have read the phase */
             end_row(&a.states[row]);
         }

@@ -30,10 +30,12 @@ TOPK_DEVICE void last_of_row(const struct air_args &a, int64_t row, const matche
     if (state.phase != AIR_DONE) {
         const row_source<Element, WHERE> source = source_of(a.rows, r, predicate);
         const struct result_plan plan = plan_shared_results(a, state, r);
-        if (plan.in_order)
+        if (plan.in_order) {
+            TOPK_REACHED(REACHED_AIR_LAST_IN_ORDER);
             write_in_order(a, row, r, source, state.range, s);
-        else
+        } else {
             write_in_any_order(a, row, r, source, among_all_blocks(), state, plan, s);
+        }
     }
     if (a.target.kind == TARGET_OUTPUTS)
         pad_row<Element>(a.rows, row, r, among_all_blocks());

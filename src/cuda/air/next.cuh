@@ -35,16 +35,20 @@ TOPK_DEVICE bool count_next(const struct air_args &a, int64_t row, const struct 
     const code_range<Element> range = code_range_of<Element>(a.rows.map, state.range);
     const struct digit_counter counter = {a.digit, s.digit.bins};
     simt_block_sync(); /* the bins are clear */
-    if (state.is_buffered != 0)
+    if (state.is_buffered != 0) {
+        TOPK_REACHED(REACHED_AIR_FROM_BUFFER);
         count_candidates(buffer_of<Element>(a, row), (int64_t)state.buffered, among_all_blocks(), range,
                          counter);
-    else if (buffers)
+    } else if (buffers) {
+        TOPK_REACHED(REACHED_AIR_BUFFERED);
         buffer_candidates(a, row, r, source, state.range,
                           counting_sink<global_list<Element>, struct global_slots>{
                               buffer_sink<Element>(a, row), a.rows.map, counter},
                           s);
-    else
+    } else {
+        TOPK_REACHED(REACHED_AIR_NO_BUFFER);
         count_row<Element, false, false>(source, among_all_blocks(), range, counter);
+    }
     return retire<false>(a, row, buffers, s);
 }
 
@@ -58,9 +62,12 @@ TOPK_DEVICE bool next_pass(const struct air_args &a, int64_t row, const matcher<
     const struct row r = counted_row<WHERE>(a, row);
     const row_source<Element, WHERE> source = source_of(a.rows, r, predicate);
     if (state.phase == AIR_DECIDED) {
-        if (write_decided(a, row, r, source, among_all_blocks(), state, s) &&
-            last_of_blocks(&a.states[row].retired, s.flag))
+        if (!write_decided(a, row, r, source, among_all_blocks(), state, s)) {
+            TOPK_REACHED(REACHED_AIR_DECIDED_LEFT);
+        } else if (last_of_blocks(&a.states[row].retired, s.flag)) {
+            TOPK_REACHED(REACHED_AIR_DECIDED);
             end_row(&a.states[row]);
+        }
         return false;
     }
     bool buffers = state.is_buffered == 0 && state.range.candidates <= (uint64_t)a.capacity &&
@@ -95,6 +102,8 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_next(struct air
         return;
     const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        if (row != simt_block_y())
+            TOPK_REACHED(REACHED_AIR_NEXT_ROW);
         (void)next_pass(a, row, predicate, s);
         simt_block_sync();
     }

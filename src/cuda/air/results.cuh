@@ -15,7 +15,10 @@ TOPK_DEVICE struct result_plan plan_shared_results(const struct air_args &a, con
     bool rare = range.candidates < (uint64_t)r.length / AIR_RARE_TIES;
     bool early = state.is_buffered == 0 && plan.winners == 0 && range.candidates / 4 > range.need;
     bool is_long = a.lookback.tiles > (int64_t)AIR_LONG_FILTER * simt_blocks();
-    plan.in_order |= a.target.ties_free && is_long && early && rare;
+    if (a.target.ties_free && is_long && early && rare) {
+        TOPK_REACHED(REACHED_AIR_RARE_TIES);
+        plan.in_order = true;
+    }
     return plan;
 }
 
@@ -45,10 +48,12 @@ TOPK_DEVICE void write_in_any_order(const struct air_args &a, int64_t row, const
     const code_range<Element> range = code_range_of<Element>(a.rows.map, state.range);
     auto queues = queues_over(s.queues, winner_sink<Element>(a, row, r, plan.winners),
                               tie_sink<Element>(a, row, r, plan));
-    if (state.is_buffered == 0)
+    if (state.is_buffered == 0) {
         filter_row<Element, false>(source, share, range, queues);
-    else
+    } else {
+        TOPK_REACHED(REACHED_AIR_LAST_FROM_BUFFER);
         filter_candidates(buffer_of<Element>(a, row), (int64_t)state.buffered, share, range, queues);
+    }
 }
 
 /* The same in a pass, once it is known that no digit is missing. Returns false if that is left to the last

@@ -65,6 +65,7 @@ TOPK_DEVICE void make_resident(const block_target<Element, TWO> &target, const S
     if (!Source::WHERE && at->range.candidates == (uint64_t)r.length) {
         load_elements(source.values(), r.length, s.block.candidates);
     } else {
+        TOPK_REACHED(REACHED_AIR_ROW_LATE);
         typedef candidate_sink<shared_list<Element>, struct shared_slots> resident_sink;
         hit_sinks<block_sink<Element, TWO>, resident_sink> sinks = {
             sink_of(target, s, WINNER_SLOTS, 0, (uint64_t)r.k - at->range.need),
@@ -121,6 +122,8 @@ TOPK_DEVICE struct row_progress row_passes(const struct air_args &a, block_targe
                                             s.block.digit, &at.range);
             break;
         }
+        if (unknown != 8 * sizeof(Element))
+            TOPK_REACHED(REACHED_AIR_ROW_AGAIN);
         const struct digit digit = next_digit(a.digits, &unknown);
         uint64_t count = count_and_narrow<Element>(a.rows.map, source, digit, s.block.digit, &at.range);
         if (!counted)
@@ -141,6 +144,7 @@ TOPK_DEVICE uint32_t write_row(const block_target<Element, TWO> &target, const S
     const struct result_plan plan = plan_results(target.target.to, at.range, (int64_t)k);
     simt_block_sync();
     if (plan.in_order) {
+        TOPK_REACHED(REACHED_AIR_ROW_IN_ORDER);
         struct running_prefixes prefixes = {{k - at.range.need, at.range.need}, s.block.scratch, {0, 0}, 0};
         filter_row_in_order(source, range, prefixes, target);
         return (uint32_t)k;
@@ -148,10 +152,12 @@ TOPK_DEVICE uint32_t write_row(const block_target<Element, TWO> &target, const S
     hit_sinks<block_sink<Element, TWO>, block_sink<Element, TWO>> sinks = {
         sink_of(target, s, WINNER_SLOTS, 0, plan.winners),
         sink_of(target, s, TIE_SLOTS, plan.winners, plan.ties)};
-    if (at.is_resident)
+    if (at.is_resident) {
         filter_candidates(s.block.candidates, at.resident, for_one_block(), range, sinks);
-    else
+    } else {
+        TOPK_REACHED(REACHED_AIR_ROW_NEVER);
         filter_row<Element, true>(source, for_one_block(), range, sinks);
+    }
     return (uint32_t)(plan.winners + plan.ties);
 }
 
@@ -192,6 +198,8 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_ROW_THREADS_MAX, 1) void air_row(struct air_args a) 
     const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
         struct row r = row_at(a.rows, row);
+        if (row != simt_block())
+            TOPK_REACHED(REACHED_AIR_ROW_NEXT);
         if (predicate.none)
             r.k = 0;
         if (simt_thread() < SLOT_COUNTERS)

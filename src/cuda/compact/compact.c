@@ -2,6 +2,7 @@
  * What a call of compact launches, and over which workspace. */
 #include "../methods.h"
 
+#include "../../reached.h"
 #include "../../workspace.h"
 #include "../leaf.h"
 #include "../lookback.h"
@@ -178,6 +179,7 @@ static void launch_mask(struct launches *l) {
 
 /* As published. */
 static void launch_phases(struct launches *l) {
+    TOPK_REACHED(REACHED_COMPACT_PHASES);
     const int64_t chunks = l->args->total / COMPACT_CHUNK + 1;
     launch_mask(l);
     launch(l, topk_cuda_compact_launch_scan, chunks / COMPACT_SCANNED + 1, COMPACT_CHUNK_BLOCKS_PER_SM);
@@ -194,6 +196,7 @@ static int enqueue_mask(struct launches *l, struct compact_args *args, const str
     if (direct) {
         args->masks = (uint32_t *)(void *)call->mask;
     } else {
+        TOPK_REACHED(REACHED_COMPACT_MASK_COPIED);
         zero(l, args->masks, (elements / 32 + 1) * sizeof *args->masks);
     }
     if (elements_of(call->plan) != 0) {
@@ -210,6 +213,7 @@ static int enqueue_mask(struct launches *l, struct compact_args *args, const str
 static int enqueue_zeros(struct launches *l) {
     const struct call *call = l->call;
     const size_t rows = (size_t)call->plan->problem.rows;
+    TOPK_REACHED(REACHED_COMPACT_NO_ELEMENTS);
     if (call->counts != NULL) {
         zero(l, call->counts, rows * sizeof *call->counts);
     } else if (call->offsets != NULL) {

@@ -56,10 +56,12 @@ TOPK_DEVICE uint32_t ballot_span(const compact_source<Source> &source, const str
 /* Writes a span's part of a word, if it has any. */
 TOPK_DEVICE void add_word(const struct compact_args &a, const struct element_span &span, int64_t word,
                           uint32_t bits) {
-    if (32 * word >= span.begin && 32 * (word + 1) <= span.end)
+    if (32 * word >= span.begin && 32 * (word + 1) <= span.end) {
         simt_store_relaxed(&a.masks[word], bits);
-    else if (bits != 0)
+    } else if (bits != 0) {
+        TOPK_REACHED(REACHED_COMPACT_SHARED_WORD);
         simt_atomic_or(&a.masks[word], bits);
+    }
 }
 
 template <typename Source>

@@ -52,6 +52,7 @@ TOPK_DEVICE void write_chunk(const struct compact_args &a, int64_t chunk, uint32
     int32_t *to = (int32_t *)a.rows.out_indices + base;
     const int32_t origin = plain ? (int32_t)(first + a.rows.index_base) : 0;
     if (count <= COMPACT_FEW && plain) {
+        TOPK_REACHED(REACHED_COMPACT_FEW);
         for (uint32_t left = bits; left != 0; left &= left - 1)
             to[before++] = origin + (int32_t)(32 * simt_lane() + simt_ffs(left) - 1);
         return;

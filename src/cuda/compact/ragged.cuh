@@ -73,6 +73,7 @@ TOPK_DEVICE uint32_t scan_tile(const struct compact_args &a, const struct ragged
             list_hits<shape::ITEMS>(s.places, hits, before, count > shape::TILE / MANY_HITS);
         return count;
     }
+    TOPK_REACHED(REACHED_COMPACT_SEVERAL_ROWS);
     uint32_t count, bits = hits_of_several(a, source, t),
                     before = block_scan(s.scratch, simt_popc(bits), &count);
     if (lists)
@@ -85,6 +86,8 @@ TOPK_DEVICE void run_unit(const struct compact_args &a, const struct ragged_shar
                           const compact_source<Source> &source, const struct compact_units &u, int64_t unit) {
     const int64_t first = unit * u.of_unit, end = u.tiles - first < u.of_unit ? u.tiles : first + u.of_unit;
     bool counts = u.of_unit > 1;
+    if (counts)
+        TOPK_REACHED(REACHED_COMPACT_UNITS);
     uint64_t sum = 0, base = 0;
     for (int64_t tile = first; tile < end;) {
         struct compact_tile t = tile_at<Source>(a, s, u, tile);

@@ -57,6 +57,7 @@ struct dense_positions {
         int64_t rest = at - row_start;
         if (narrow)
             return (uint32_t)rest % (uint32_t)length;
+        TOPK_REACHED(REACHED_COMPACT_LONG_ROWS);
         return rest < length ? rest : rest - length; /* a tile has parts of two rows at most */
     }
 };
@@ -147,6 +148,7 @@ TOPK_DEVICE void write_offsets(const struct compact_args &a, simt_shared<uint16_
 TOPK_DEVICE uint32_t fitting_hits(const struct compact_args &a, uint64_t base, uint32_t count) {
     if (base + count <= (uint64_t)a.capacity)
         return count;
+    TOPK_REACHED(REACHED_COMPACT_CAPACITY);
     return base < (uint64_t)a.capacity ? (uint32_t)((uint64_t)a.capacity - base) : 0;
 }
 

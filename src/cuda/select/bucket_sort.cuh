@@ -153,8 +153,10 @@ TOPK_DEVICE bool sort_by_buckets(const entry_list<TWO> &list, const struct bucke
         s.words[i * simt_threads() + simt_thread()] = 0;
     take_entries(list, count, held);
     const struct bucket_map map = map_entries<TWO>(s, held, count, length);
-    if (count_buckets<TWO>(s, map, count, held, to))
+    if (count_buckets<TWO>(s, map, count, held, to)) {
+        TOPK_REACHED(REACHED_AIR_CROWDED);
         return false;
+    }
     end_buckets(s);
     for_own_slots(count, [&](uint32_t j, uint32_t) {
         list.put(bucket_end(s, to[j] & 0xffff) - 1 - (to[j] >> 16), held[j]);

@@ -86,7 +86,10 @@ template <typename Winners, typename Candidates> TOPK_DEVICE void drain(hit_sink
 /* Whether nothing more is needed. All lanes. */
 template <typename Winners, typename Candidates>
 TOPK_DEVICE bool has_all(hit_sinks<Winners, Candidates> &sinks) {
-    return sinks.candidates.has_all(sinks.winners);
+    bool all = sinks.candidates.has_all(sinks.winners);
+    if (all)
+        TOPK_REACHED(REACHED_AIR_WARP_STOPS);
+    return all;
 }
 
 /* Filters the block's share of a row. Out: hit_sinks or hit_queues. */

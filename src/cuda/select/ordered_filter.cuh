@@ -99,7 +99,10 @@ struct running_prefixes {
 
     /* The number of the next tile, or -1 if all hits are found. All threads. */
     TOPK_MEMBER int64_t next(void) {
-        return found.winners >= wanted.winners && found.ties >= wanted.ties ? -1 : tile++;
+        if (found.winners < wanted.winners || found.ties < wanted.ties)
+            return tile++;
+        TOPK_REACHED(REACHED_AIR_ROW_ALL_FOUND);
+        return -1;
     }
     /* What comes before a tile that has `counts` hits. All threads. */
     TOPK_MEMBER struct hit_totals before(int64_t, uint32_t counts) {

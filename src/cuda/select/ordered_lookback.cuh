@@ -26,6 +26,8 @@ struct lookback_prefixes {
             bases[0] = simt_load_relaxed(finished) != 0 ? ~(uint64_t)0 : simt_atomic_add(ticket, (uint64_t)1);
         simt_block_sync();
         int64_t tile = (int64_t)(uint64_t)bases[0];
+        if (tile < 0)
+            TOPK_REACHED(REACHED_AIR_ALL_FOUND);
         simt_block_sync();
         return tile;
     }
