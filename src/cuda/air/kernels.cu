@@ -14,34 +14,22 @@
 /* Whether entries have two words in any case. */
 static const bool ALWAYS_TWO = KEY_BITS == 64;
 
+/* The shared memory that a layout takes. */
+template <typename Carve> static uint32_t bytes_of(const Carve &carve) {
+    simt_arena arena = simt_measuring_arena();
+    carve(arena);
+    return arena.used_bytes;
+}
+
 static uint32_t pass_shared_bytes(uint32_t candidates) {
-    simt_arena arena = simt_measuring_arena();
-    (void)carve_block<element_t>(arena, AIR_THREADS / SIMT_WARP, candidates);
-    return arena.used_bytes;
-}
-
-static uint32_t rank_shared_bytes(const struct air_args *args) {
-    simt_arena arena = simt_measuring_arena();
-    if (args->target.two_words)
-        (void)carve_entries<true>(arena, args->block_entries);
-    else
-        (void)carve_entries<false>(arena, args->block_entries);
-    return arena.used_bytes;
-}
-
-static uint32_t sort_shared_bytes(const struct air_args *args) {
-    simt_arena arena = simt_measuring_arena();
-    if (args->target.two_words)
-        (void)carve_sort<true>(arena, args->block_entries);
-    else
-        (void)carve_sort<false>(arena, args->block_entries);
-    return arena.used_bytes;
+    return bytes_of(
+        [&](simt_arena &arena) { (void)carve_block<element_t>(arena, AIR_THREADS / SIMT_WARP, candidates); });
 }
 
 static uint32_t row_shared_bytes(const struct air_args *args, uint32_t candidates) {
-    simt_arena arena = simt_measuring_arena();
-    (void)carve_row<element_t, ALWAYS_TWO>(arena, candidates, args->block_entries);
-    return arena.used_bytes;
+    return bytes_of([&](simt_arena &arena) {
+        (void)carve_row<element_t, ALWAYS_TWO>(arena, candidates, args->block_entries);
+    });
 }
 
 static int64_t row_room(const struct air_args *args, uint32_t shared_bytes_max) {
@@ -70,15 +58,25 @@ static int launch_last(const struct launch_grid *grid, const struct air_args *ar
                   args->predicate.is_given ? air_last<element_t, true> : air_last<element_t, false>, args);
 }
 
-/* Kernels whose entries have one word or two. */
-#define BY_ENTRY(kernel) (args->target.two_words ? kernel<element_t, true> : kernel<element_t, ALWAYS_TWO>)
+/* Launches of kernels whose entries have one word or two. */
+template <bool TWO> static int sort_with(const struct launch_grid *grid, const struct air_args *args) {
+    const uint32_t bytes =
+        bytes_of([&](simt_arena &arena) { (void)carve_sort<TWO>(arena, args->block_entries); });
+    return launch("air_sort", grid, bytes, air_sort<element_t, TWO>, args);
+}
 
 static int launch_sort(const struct launch_grid *grid, const struct air_args *args) {
-    return launch("air_sort", grid, sort_shared_bytes(args), BY_ENTRY(air_sort), args);
+    return args->target.two_words ? sort_with<true>(grid, args) : sort_with<ALWAYS_TWO>(grid, args);
+}
+
+template <bool TWO> static int rank_with(const struct launch_grid *grid, const struct air_args *args) {
+    const uint32_t bytes =
+        bytes_of([&](simt_arena &arena) { (void)carve_entries<TWO>(arena, args->block_entries); });
+    return launch("air_rank", grid, bytes, air_rank<element_t, TWO>, args);
 }
 
 static int launch_rank(const struct launch_grid *grid, const struct air_args *args) {
-    return launch("air_rank", grid, rank_shared_bytes(args), BY_ENTRY(air_rank), args);
+    return args->target.two_words ? rank_with<true>(grid, args) : rank_with<ALWAYS_TWO>(grid, args);
 }
 
 /* A row for one block is shorter than 2^31: its entries have two words with keys of 64 bits alone. */

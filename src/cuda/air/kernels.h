@@ -7,9 +7,8 @@
 #include "../grid.h"
 #include "../predicate/args.h"
 #include "../rows.h"
-#include "../select/range.h"
+#include "../select/args.h"
 #include "../select/sizes.h"
-#include "../select/target.h"
 #include "sizes.h"
 
 /* How far a row is. */

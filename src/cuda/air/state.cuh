@@ -35,15 +35,11 @@ TOPK_HOST_DEVICE block_shared<Element> carve_block(simt_arena &arena, uint32_t q
 }
 
 /* A row as launches after the first find it: with no more results than matches. */
-TOPK_DEVICE struct row counted_row(const struct air_args &a, int64_t row) {
+template <bool WHERE = true> TOPK_DEVICE struct row counted_row(const struct air_args &a, int64_t row) {
     struct row r = row_at(a.rows, row);
-    if (a.matches != nullptr)
+    if (WHERE && a.matches != nullptr)
         r.k = r.k < a.matches[row] ? r.k : a.matches[row];
     return r;
-}
-
-template <bool WHERE> TOPK_DEVICE struct row counted_row(const struct air_args &a, int64_t row) {
-    return WHERE ? counted_row(a, row) : row_at(a.rows, row);
 }
 
 /* A row's state as the launch finds it. Counters that the launch may change are not among it: `buffered` is
@@ -101,8 +97,8 @@ TOPK_DEVICE bool retire(const struct air_args &a, int64_t row, bool buffers, con
         if (a.target.kind == TARGET_KTH && a.digit.shift == 0)
             write_kth_class<Element>(a, row, range, row_at(a.rows, row).k);
     };
-    uint64_t total = find_digit<SELECT_BINS_MAX / AIR_THREADS, WHERE>(global_bins{bins}, a.rows.map, a.digit,
-                                                                      before, s.digit.sums, narrow_row);
+    uint64_t total = find_digit<SELECT_BINS_MAX / AIR_THREADS, WHERE>(
+        [&](uint32_t bin) { return bins[bin]; }, a.rows.map, a.digit, before, s.digit.sums, narrow_row);
     if (WHERE && simt_thread() == 0) {
         a.matches[row] = (int64_t)total;
         if (total == 0)

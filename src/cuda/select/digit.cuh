@@ -6,23 +6,6 @@
 #include "../block.cuh"
 #include "histogram.cuh"
 
-/* A histogram in shared memory, or in global memory. */
-struct shared_bins {
-    simt_shared<uint32_t> bins;
-
-    TOPK_MEMBER uint64_t count(uint32_t bin) const {
-        return (uint32_t)bins[bin];
-    }
-};
-
-struct global_bins {
-    const uint64_t *bins;
-
-    TOPK_MEMBER uint64_t count(uint32_t bin) const {
-        return bins[bin];
-    }
-};
-
 /* The bin of the lesser of the two codes of zero, if this digit tells them apart; else a number that no bin
  * has. */
 TOPK_DEVICE uint32_t bin_of_zeros(const struct code_map &map, uint64_t low, struct digit digit) {
@@ -31,9 +14,9 @@ TOPK_DEVICE uint32_t bin_of_zeros(const struct code_map &map, uint64_t low, stru
 }
 
 /* Finds the digit of the `need`-th best candidate of `range` and calls then() with the narrower range, in one
- * thread; returns the sum of all bins. Both zeros are one class, so their bins stay together.
- * PER: bins of a thread, at least. LIMIT: clamps range.need to the sum, and does not call then() if that is
- * 0; otherwise need is at least 1 and at most the sum. All threads; as block_scan(). */
+ * thread; returns the sum of all bins. Both zeros are one class, so their bins stay together. bins(i) is what
+ * bin i holds. PER: bins of a thread, at least. LIMIT: clamps range.need to the sum, and does not call then()
+ * if that is 0; otherwise need is at least 1 and at most the sum. All threads; as block_scan(). */
 template <uint32_t PER, bool LIMIT, typename Bins, typename Then>
 TOPK_DEVICE uint64_t find_digit(const Bins &bins, const struct code_map &map, struct digit digit,
                                 const struct kth_range &range, simt_shared<uint64_t> scratch,
@@ -43,7 +26,7 @@ TOPK_DEVICE uint64_t find_digit(const Bins &bins, const struct code_map &map, st
     uint32_t best = count - 1 - simt_thread() * PER; /* the thread's; wraps where it has none */
 #pragma unroll
     for (uint32_t i = 0; i < PER; i++) {
-        counts[i] = best - i < count ? bins.count(best - i) : 0;
+        counts[i] = best - i < count ? bins(best - i) : 0;
         sum += counts[i];
     }
     uint64_t better = block_scan(scratch, sum, &total);
@@ -62,12 +45,12 @@ TOPK_DEVICE uint64_t find_digit(const Bins &bins, const struct code_map &map, st
         }
     }
     if (bin == zeros) {
-        better -= bins.count(bin + 1);
-        equal += bins.count(bin + 1);
+        better -= bins(bin + 1);
+        equal += bins(bin + 1);
         width = 2;
     } else if (bin == zeros + 1) {
         bin = zeros;
-        equal += bins.count(bin);
+        equal += bins(bin);
         width = 2;
     }
     uint64_t low = range.low + ((uint64_t)bin << digit.shift);
@@ -86,7 +69,7 @@ TOPK_HOST_DEVICE struct digit_shared carve_digit(simt_arena &arena) {
     struct digit_shared s;
     s.sums = simt_carve<uint64_t>(arena, SIMT_WARP);
     s.found = simt_carve<uint64_t>(arena, 4);
-    s.bins = carve_bins(arena);
+    s.bins = simt_carve<uint32_t>(arena, SELECT_BINS_MAX + 1);
     return s;
 }
 
@@ -101,12 +84,13 @@ TOPK_DEVICE uint64_t narrow(const struct code_map &map, struct digit digit, cons
         s.found[2] = narrower.need;
         s.found[3] = narrower.candidates;
     };
+    const auto bins = [&](uint32_t bin) -> uint64_t { return (uint32_t)s.bins[bin]; };
     uint64_t total;
     simt_block_sync();
     if (digit.mask < 2 * simt_threads())
-        total = find_digit<2, LIMIT>(shared_bins{s.bins}, map, digit, *range, s.sums, then);
+        total = find_digit<2, LIMIT>(bins, map, digit, *range, s.sums, then);
     else
-        total = find_digit<PER, LIMIT>(shared_bins{s.bins}, map, digit, *range, s.sums, then);
+        total = find_digit<PER, LIMIT>(bins, map, digit, *range, s.sums, then);
     simt_block_sync();
     if (!LIMIT || total > 0)
         *range = kth_range{s.found[0], s.found[1], s.found[2], s.found[3]};

@@ -11,10 +11,6 @@
  * it. */
 static const uint32_t OTHER_BIN = SELECT_BINS_MAX;
 
-TOPK_HOST_DEVICE simt_shared<uint32_t> carve_bins(simt_arena &arena) {
-    return simt_carve<uint32_t>(arena, SELECT_BINS_MAX + 1);
-}
-
 TOPK_DEVICE void clear_bins(simt_shared<uint32_t> bins, uint32_t count) {
     for (uint32_t bin = simt_thread(); bin < count; bin += simt_threads())
         bins[bin] = 0;

@@ -4,7 +4,7 @@
 #define TOPK_SRC_CUDA_SELECT_LISTS_CUH
 
 #include "../codes.cuh"
-#include "target.h"
+#include "args.h"
 
 /* A row's part of a list in global memory; it begins at slot `first`. */
 template <typename Element> struct global_list {

@@ -5,8 +5,8 @@
 #define TOPK_SRC_CUDA_SELECT_ORDERED_LOOKBACK_CUH
 
 #include "../lookback.cuh"
+#include "args.h"
 #include "ordered_filter.cuh"
-#include "target.h"
 
 struct lookback_prefixes {
     static const bool SKIPS = false; /* the tiles behind wait for its sums */

@@ -4,7 +4,7 @@
 #define TOPK_SRC_CUDA_SELECT_RANGE_CUH
 
 #include "../codes.cuh"
-#include "range.h"
+#include "args.h"
 
 /* The range in registers, as elements are compared with it. */
 template <typename Element> struct code_range {

@@ -8,24 +8,34 @@
 /* Loads that one thread has in flight. */
 enum { ENTRY_BATCH = 8, RESULT_BATCH = 4 };
 
+/* Calls store(slot, load(slot)) for the thread's slots from `begin` to end - 1, with BATCH loads in flight.
+ */
+template <typename T, uint32_t BATCH, typename Load, typename Store>
+TOPK_DEVICE void in_batches(uint32_t begin, uint32_t end, const Load &load, const Store &store) {
+    for (uint32_t first = begin + simt_thread(); first < end; first += BATCH * simt_threads()) {
+        T loaded[BATCH] = {};
+#pragma unroll
+        for (uint32_t j = 0; j < BATCH; j++)
+            if (first + j * simt_threads() < end)
+                loaded[j] = load(first + j * simt_threads());
+#pragma unroll
+        for (uint32_t j = 0; j < BATCH; j++)
+            if (first + j * simt_threads() < end)
+                store(first + j * simt_threads(), loaded[j]);
+    }
+}
+
 /* Loads a row's entries `begin` to end - 1 into the same slots of `list`. */
 template <bool TWO>
 TOPK_DEVICE void load_entries(const struct target &from, int64_t row, uint32_t begin, uint32_t end,
                               const entry_list<TWO> &list) {
-    for (uint32_t first = begin + simt_thread(); first < end; first += ENTRY_BATCH * simt_threads()) {
-        struct entry loaded[ENTRY_BATCH] = {};
-#pragma unroll
-        for (uint32_t j = 0; j < ENTRY_BATCH; j++) {
-            uint32_t i = first + j * simt_threads();
-            if (i < end)
-                loaded[j] = entry{from.entries[row * from.pitch + i],
-                                  TWO ? from.entries_low[row * from.pitch + i] : 0};
-        }
-#pragma unroll
-        for (uint32_t j = 0; j < ENTRY_BATCH; j++)
-            if (first + j * simt_threads() < end)
-                list.put(first + j * simt_threads(), loaded[j]);
-    }
+    in_batches<struct entry, ENTRY_BATCH>(
+        begin, end,
+        [&](uint32_t slot) {
+            return entry{from.entries[row * from.pitch + slot],
+                         TWO ? from.entries_low[row * from.pitch + slot] : 0};
+        },
+        [&](uint32_t slot, const struct entry &e) { list.put(slot, e); });
 }
 
 /* Writes sorted entries and padding as a row's results. */
@@ -33,24 +43,18 @@ template <typename Element, bool TWO>
 TOPK_DEVICE void write_entries(const struct row_args &rows, int64_t row, const struct row &r,
                                const entry_list<TWO> &list) {
     const Element *values = row_values<Element>(rows, r);
-    const uint32_t all = (uint32_t)rows.k_max, count = (uint32_t)r.k;
-    for (uint32_t first = simt_thread(); first < all; first += RESULT_BATCH * simt_threads()) {
-        Element elements[RESULT_BATCH] = {};
-#pragma unroll
-        for (uint32_t j = 0; j < RESULT_BATCH; j++) {
-            uint32_t slot = first + j * simt_threads();
+    const uint32_t count = (uint32_t)r.k;
+    in_batches<Element, RESULT_BATCH>(
+        0, (uint32_t)rows.k_max,
+        [&](uint32_t slot) {
+            return slot < count ? values[entry_position(TWO, list.get(slot))] : (Element)0;
+        },
+        [&](uint32_t slot, Element element) {
             if (slot < count)
-                elements[j] = values[entry_position(TWO, list.get(slot))];
-        }
-#pragma unroll
-        for (uint32_t j = 0; j < RESULT_BATCH; j++) {
-            uint32_t slot = first + j * simt_threads();
-            if (slot < count)
-                write_result<Element>(rows, row, r, slot, elements[j], entry_position(TWO, list.get(slot)));
-            else if (slot < all)
+                write_result<Element>(rows, row, r, slot, element, entry_position(TWO, list.get(slot)));
+            else
                 write_padding<Element>(rows, row, slot);
-        }
-    }
+        });
 }
 
 /* Entries that a warp ranks together. */

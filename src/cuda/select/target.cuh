@@ -4,9 +4,9 @@
 #define TOPK_SRC_CUDA_SELECT_TARGET_CUH
 
 #include "../rows.cuh"
+#include "args.h"
 #include "entries.cuh"
 #include "lists.cuh"
-#include "range.h"
 #include "share.cuh"
 #include "sizes.h"
 

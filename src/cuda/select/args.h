@@ -1,11 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where the results of a selection go. */
-#ifndef TOPK_SRC_CUDA_SELECT_TARGET_H
-#define TOPK_SRC_CUDA_SELECT_TARGET_H
+ * What the parts of a selection get from the host, and what they know of a row. */
+#ifndef TOPK_SRC_CUDA_SELECT_ARGS_H
+#define TOPK_SRC_CUDA_SELECT_ARGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The k-th code lies in [low, high]. Elements above are winners; of the candidates, those in between, the
+ * best `need` are results. */
+struct kth_range {
+    uint64_t low, high;
+    uint64_t need, candidates;
+};
+
+/* A digit of codes. */
+struct digit {
+    uint32_t shift, mask;
+};
+
+/* Digits have `bits` bits, the last one perhaps fewer. They are looked at from the highest on, until all are
+ * known; with early_stop, until all candidates are results. */
+struct digit_plan {
+    uint32_t bits;
+    bool early_stop;
+};
+
+/* Where the results go. */
 enum target_kind {
     TARGET_OUTPUTS, /* the outputs, in any order */
     TARGET_ENTRIES, /* entries for a sort by one block: at most SELECT_SORT_MAX and ties (small_sort.cuh) */
@@ -20,13 +40,6 @@ struct element_list {
     bool wide;
 };
 
-/* Look-back of the ordered filter over `tiles` tiles of each row: two sums of `sum_words` words each, zero
- * before the launch. */
-struct lookback_args {
-    int64_t tiles, sum_words;
-    uint64_t *words;
-};
-
 struct target {
     enum target_kind kind;
     bool ties_free; /* which ties are taken may be chosen */
@@ -35,6 +48,13 @@ struct target {
     int64_t pitch;
     uint64_t *entries, *entries_low;
     struct element_list list; /* TARGET_LIST: k_max for each row */
+};
+
+/* Look-back of the ordered filter over `tiles` tiles of each row: two sums of `sum_words` words each, zero
+ * before the launch. */
+struct lookback_args {
+    int64_t tiles, sum_words;
+    uint64_t *words;
 };
 
 #endif
