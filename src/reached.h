@@ -36,7 +36,7 @@ enum topk_reached_path {
     REACHED_AIR_ROW_LATE,         /* they do after a digit, or once the predicate has sorted them out */
     REACHED_AIR_ROW_NEVER,        /* they never do */
     REACHED_AIR_ROW_IN_ORDER,     /* its first ties are taken in the order of positions */
-    REACHED_AIR_ROW_ALL_FOUND,    /* the rest of its tiles need not be read */
+    REACHED_SELECT_ROW_ALL_FOUND, /* the rest of its tiles need not be read */
     REACHED_AIR_NEXT_ROW,         /* blocks that share rows go on to a row behind the grid's */
     REACHED_AIR_DECIDED,          /* all candidates are results before the last pass, which writes them */
     REACHED_AIR_DECIDED_LEFT,     /* or leaves them to the last filter, which takes them in order */
@@ -49,11 +49,11 @@ enum topk_reached_path {
     REACHED_AIR_FUSED,            /* the last block of the last pass writes the row */
     REACHED_AIR_LAST_IN_ORDER,    /* the last filter takes ties in the order of positions */
     REACHED_AIR_RARE_TIES,        /* also where they may be any, but are rare */
-    REACHED_AIR_ALL_FOUND,        /* the rest of its tiles need not be read */
-    REACHED_AIR_WARP_STOPS,       /* a warp of the filter stops: all results are found */
-    REACHED_AIR_TIES_KEPT,        /* a few ties are all kept, and the sort chooses */
-    REACHED_AIR_TIES_BEYOND,      /* they are too many for that */
-    REACHED_AIR_CROWDED,          /* a bucket has too many entries: they are merged */
+    REACHED_SELECT_ALL_FOUND,     /* the rest of its tiles need not be read */
+    REACHED_SELECT_WARP_STOPS,    /* a warp of the filter stops: all results are found */
+    REACHED_SELECT_TIES_KEPT,     /* a few ties are all kept, and the sort chooses */
+    REACHED_SELECT_TIES_BEYOND,   /* they are too many for that */
+    REACHED_SELECT_CROWDED,       /* a bucket has too many entries: they are merged */
     REACHED_LOOK_BACK_GROUPS,     /* look-back adds the sum of a whole group of tiles */
     REACHED_COMPACT_UNITS,        /* rows overlap so much that a unit has several tiles */
     REACHED_COMPACT_SEVERAL_ROWS, /* a tile has parts of several rows */

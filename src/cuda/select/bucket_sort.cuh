@@ -154,7 +154,7 @@ TOPK_DEVICE bool sort_by_buckets(const entry_list<TWO> &list, const struct bucke
     take_entries(list, count, held);
     const struct bucket_map map = map_entries<TWO>(s, held, count, length);
     if (count_buckets<TWO>(s, map, count, held, to)) {
-        TOPK_REACHED(REACHED_AIR_CROWDED);
+        TOPK_REACHED(REACHED_SELECT_CROWDED);
         return false;
     }
     end_buckets(s);

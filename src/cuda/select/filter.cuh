@@ -88,7 +88,7 @@ template <typename Winners, typename Candidates>
 TOPK_DEVICE bool has_all(hit_sinks<Winners, Candidates> &sinks) {
     bool all = sinks.candidates.has_all(sinks.winners);
     if (all)
-        TOPK_REACHED(REACHED_AIR_WARP_STOPS);
+        TOPK_REACHED(REACHED_SELECT_WARP_STOPS);
     return all;
 }
 

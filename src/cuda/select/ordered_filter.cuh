@@ -101,7 +101,7 @@ struct running_prefixes {
     TOPK_MEMBER int64_t next(void) {
         if (found.winners < wanted.winners || found.ties < wanted.ties)
             return tile++;
-        TOPK_REACHED(REACHED_AIR_ROW_ALL_FOUND);
+        TOPK_REACHED(REACHED_SELECT_ROW_ALL_FOUND);
         return -1;
     }
     /* What comes before a tile that has `counts` hits. All threads. */

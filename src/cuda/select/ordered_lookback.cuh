@@ -27,7 +27,7 @@ struct lookback_prefixes {
         simt_block_sync();
         int64_t tile = (int64_t)(uint64_t)bases[0];
         if (tile < 0)
-            TOPK_REACHED(REACHED_AIR_ALL_FOUND);
+            TOPK_REACHED(REACHED_SELECT_ALL_FOUND);
         simt_block_sync();
         return tile;
     }

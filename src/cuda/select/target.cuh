@@ -58,7 +58,7 @@ TOPK_DEVICE struct result_plan plan_results(const struct target &to, const struc
     bool choose = !to.ties_free && range.candidates > range.need;
     bool keep_all = choose && to.kind == TARGET_ENTRIES && range.candidates <= SELECT_TIES_KEPT;
     if (choose && to.kind == TARGET_ENTRIES)
-        TOPK_REACHED(keep_all ? REACHED_AIR_TIES_KEPT : REACHED_AIR_TIES_BEYOND);
+        TOPK_REACHED(keep_all ? REACHED_SELECT_TIES_KEPT : REACHED_SELECT_TIES_BEYOND);
     struct result_plan plan;
     plan.in_order = to.kind == TARGET_LIST || (choose && !keep_all);
     plan.winners = (uint64_t)k - range.need;
