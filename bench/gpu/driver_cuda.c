@@ -198,7 +198,6 @@ static bool check(bench_session *session, const bench_outputs *outputs, bench_re
     uint64_t checksum;
     if (!bench_gpu_check(&state->checker, result->point, state->data.buffer.data, outputs, session->stream,
                          &checksum, result->reason, sizeof result->reason)) {
-        result->outcome = BENCH_WRONG;
         return false;
     }
     if (checksum != state->checksum || !bench_buffer_intact(&state->data.buffer, session->stream) ||
@@ -276,7 +275,8 @@ static bool rival_make(bench_session *session, int i, const bench_point *point, 
                                                            cold_bytes_of(session), session->stream);
     if (made) {
         rival->threads = self->kind->traits & BENCH_RIVAL_BLOCKS ? point->block : 0;
-        rival->work = (bench_work){bench_gpu_rival_enqueue, self, (self->kind->traits & BENCH_RIVAL_WAITS) != 0};
+        rival->work =
+            (bench_work){bench_gpu_rival_enqueue, self, (self->kind->traits & BENCH_RIVAL_WAITS) != 0};
         rival->outputs = &self->outputs;
         rival->workspace_bytes = self->scratch.bytes;
     }
@@ -288,6 +288,33 @@ static void rival_free(bench_rival *rival) {
         bench_gpu_rival_free(rival->state);
     }
     free(rival->state);
+}
+
+static const char *deaf_reader(bench_session *session) {
+    struct bench_gpu_state *state = session->state;
+    return bench_gpu_read_self_test(&state->timer);
+}
+
+/* An input that is not the one the checksum was taken of. */
+static bool input_watched(bench_session *session) {
+    struct bench_gpu_state *state = session->state;
+    bench_point point = state->data.point;
+    const bench_outputs none = {0};
+    unsigned char byte = 0;
+    uint64_t checksum = state->checksum;
+    char reason[64];
+    point.operation = TOPK_OPERATION_SELECT;
+    point.k = 0;
+    const bool ok =
+        state->data.copies > 0 &&
+        bench_device_ok(cudaMemcpy(&byte, state->data.buffer.data, 1, cudaMemcpyDeviceToHost), "spoiling") &&
+        bench_device_ok(cudaMemset(state->data.buffer.data, byte ^ 1, 1), "spoiling") &&
+        bench_device_ok(cudaDeviceSynchronize(), "spoiling") &&
+        bench_gpu_check(&state->checker, &point, state->data.buffer.data, &none, state->timer.stream,
+                        &checksum, reason, sizeof reason) &&
+        checksum != state->checksum;
+    bench_gpu_data_free(&state->data);
+    return ok;
 }
 
 const bench_device bench_cuda = {
@@ -310,5 +337,6 @@ const bench_device bench_cuda = {
     .rival_can = bench_gpu_rival_can,
     .rival_make = rival_make,
     .rival_free = rival_free,
-    .self_test = bench_gpu_self_test,
+    .deaf_reader = deaf_reader,
+    .input_watched = input_watched,
 };

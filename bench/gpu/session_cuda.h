@@ -43,7 +43,4 @@ struct bench_gpu_state {
     bench_gpu_checker checker;
 };
 
-/* The self-test of bench_cuda. */
-bool bench_gpu_self_test(bench_session *session);
-
 #endif /* BENCH_SESSION_CUDA_H */

@@ -112,7 +112,7 @@ typedef struct bench_device {
     const char *(*error)(void); /* the sentence about an error, "" if there was none; forgets it */
     bool (*alive)(void);
 
-    /* Whether the outputs are right, and nothing else was written; else the result says why not. */
+    /* Whether the outputs are right and the input is as it was; else the result has the reason. */
     bool (*check)(bench_session *session, const bench_outputs *outputs, bench_result *result);
     /* Fills in all times. `reference` is NULL but for rivals. False: a run failed. */
     bool (*time)(bench_session *session, bench_work work, const bench_reference *reference,
@@ -130,8 +130,10 @@ typedef struct bench_device {
     bool (*rival_make)(bench_session *session, int i, const bench_point *point, bench_rival *rival);
     void (*rival_free)(bench_rival *rival);
 
-    /* What the checks and the read kernels must notice, besides spoilt results; tells on stdout. */
-    bool (*self_test)(bench_session *session);
+    /* For the self-test: a read kernel that misses a byte, or NULL; and whether the checks notice that the
+     * input was changed (NULL: they do not look). */
+    const char *(*deaf_reader)(bench_session *session);
+    bool (*input_watched)(bench_session *session);
 } bench_device;
 
 extern const bench_device bench_cpu, bench_cuda;

@@ -22,6 +22,16 @@ bool bench_fail_to_make(const bench_session *session, bench_result *result, cons
                           : bench_fail(session, result, BENCH_SKIPPED, what);
 }
 
+/* Whether the outputs are right and nothing was written beside them. */
+static bool check(bench_session *session, const bench_outputs *outputs, bench_result *result) {
+    if (!session->device->check(session, outputs, result)) {
+        result->outcome = BENCH_WRONG;
+        return false;
+    }
+    return bench_outputs_intact(outputs, session->stream) ||
+           bench_fail(session, result, BENCH_WRONG, "written beside the outputs");
+}
+
 /* Runs the work once and checks its results; if they are right, times it, and looks at the last ones too. */
 static void check_and_time(bench_session *session, bench_work work, const bench_reference *reference,
                            bench_outputs *outputs, bench_result *result) {
@@ -32,7 +42,7 @@ static void check_and_time(bench_session *session, bench_work work, const bench_
         bench_fail_somewhere(session, result);
         return;
     }
-    if (!device->check(session, outputs, result) || session->options.once) {
+    if (!check(session, outputs, result) || session->options.once) {
         return;
     }
     if (!bench_outputs_poison(outputs, session->stream) ||
@@ -40,7 +50,7 @@ static void check_and_time(bench_session *session, bench_work work, const bench_
         bench_fail_somewhere(session, result);
         return;
     }
-    (void)device->check(session, outputs, result);
+    (void)check(session, outputs, result);
 }
 
 /* The call of the library that a point stands for, as work. */
@@ -255,7 +265,37 @@ static void run_trial(void *state, const bench_point *point, bench_spoil *spoil,
     session->spoil = NULL;
 }
 
+static bool tell(bool ok, const char *what, const char *but) {
+    printf("%-5s %s%s%s\n", ok ? "ok" : "FAIL", what, but != NULL ? ", but for " : "",
+           but != NULL ? but : "");
+    return ok;
+}
+
+/* A byte in front of or behind a buffer. */
+static bool guards_notice(const bench_memory *memory, topk_stream stream) {
+    static const size_t sizes[] = {0, 1, 255, 256, 1000, 1 << 21};
+    const unsigned char zero = 0;
+    bool all = true;
+    for (size_t i = 0; all && i < sizeof sizes / sizeof *sizes; ++i) {
+        for (int behind = 0; all && behind < 2; ++behind) {
+            bench_buffer buffer = {0};
+            all = memory->make(&buffer, sizes[i]) && memory->poison(&buffer, stream) &&
+                  memory->intact(&buffer, stream);
+            unsigned char *data = buffer.data;
+            all = all && memory->copy(behind ? data + sizes[i] : data - 1, &zero, 1) &&
+                  !memory->intact(&buffer, stream);
+            memory->free(&buffer);
+        }
+    }
+    return all;
+}
+
 bool bench_run_self_test(bench_session *session) {
-    const bool ok = bench_self_test(session->device->name, run_trial, session);
-    return session->device->self_test(session) && ok;
+    const bench_device *device = session->device;
+    const char *deaf = device->deaf_reader(session);
+    bool ok = tell(deaf == NULL, "every read kernel reads every byte", deaf);
+    ok = tell(guards_notice(device->memory, session->stream), "a byte beside a buffer", NULL) && ok;
+    ok = bench_self_test(device->name, run_trial, session) && ok;
+    return (device->input_watched == NULL || tell(device->input_watched(session), "a changed input", NULL)) &&
+           ok;
 }
