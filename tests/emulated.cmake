@@ -99,9 +99,9 @@ target_link_libraries(test_listed PRIVATE topk_test_support topk_emulated_plain)
 topk_warnings(test_listed)
 topk_emulated_test(listed_cuda test_listed cuda air sort)
 topk_emulated_test(listed_cpu test_listed cpu rows bracket reference)
-add_test(NAME method.add COMMAND ${TOPK_SYSTEM_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/method/add.py
-  ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/method ${CMAKE_COMMAND})
-set_tests_properties(method.add PROPERTIES LABELS packaging COST 50)
+topk_emulated_test(added_method ${TOPK_SYSTEM_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/method/add.py ${PROJECT_SOURCE_DIR}
+  ${CMAKE_CURRENT_BINARY_DIR}/method ${CMAKE_COMMAND})
+set_tests_properties(simt.added_method PROPERTIES COST 50)
 
 foreach(operation select kth select_where)
   topk_emulated_test(conditional_${operation} test_conditional_plain --backend cuda --jobs 1 --seed 41

@@ -41,7 +41,7 @@ struct code_map topk_code_map(const struct order *order) {
     return map;
 }
 
-struct decode_args decode_args_of(const struct order *order) {
+struct decode_args topk_decode_args(const struct order *order) {
     const struct type_traits traits = topk_type_traits(order->type);
     struct decode_args d = {.map = topk_code_map(order),
                             .sign = 1ull << (traits.bits - 1),

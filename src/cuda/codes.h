@@ -33,6 +33,6 @@ struct decode_args {
 #ifndef __cplusplus
 struct code_map topk_code_map(const struct order *order);
 
-struct decode_args decode_args_of(const struct order *order);
+struct decode_args topk_decode_args(const struct order *order);
 #endif
 #endif

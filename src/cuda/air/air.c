@@ -281,7 +281,7 @@ static void fill_args(const struct call *call, const struct strategy *s, struct 
     if (filters(plan)) {
         args->predicate = topk_cuda_predicate_args(call, l->found_match);
     }
-    args->decode = decode_args_of(&plan->order);
+    args->decode = topk_decode_args(&plan->order);
     args->kth = kth_outputs_of(call);
     args->target.kind = s->target;
     args->target.ties_free = plan->problem.ties == TOPK_TIES_ANY;

@@ -134,7 +134,7 @@ static struct sort_lists lists_from(const struct sort_lists *lists, int64_t row,
 /* `counts` as in struct found. */
 static struct sort_args args_of(const struct call *call, const struct strategy *s, const int64_t *counts) {
     return (struct sort_args){.rows = row_args_of(call),
-                              .decode = decode_args_of(&call->plan->order),
+                              .decode = topk_decode_args(&call->plan->order),
                               .kth = kth_outputs_of(call),
                               .is_kth = s->is_kth,
                               .is_found = s->is_found,
