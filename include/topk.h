@@ -264,7 +264,7 @@ typedef struct topk_problem {
      * takes them. RTop-K (ICLR 2025) searches for a threshold between the least and the greatest element of a
      * row, by halving: */
     int64_t max_iterations; /* so many times (Algorithm 2) */
-    double epsilon; /* until what is left is no wider than this, or k elements are found (Algorithm 1) */
+    double epsilon; /* until the interval is no wider than this, or k elements are found (Algorithm 1) */
     double epsilon_relative; /* likewise, than this times the larger magnitude of the two elements */
 } topk_problem;
 
@@ -282,7 +282,7 @@ typedef struct topk_input {
     size_t size;         /* sizeof(topk_input) */
     const void *values;  /* elements; may be NULL only if rows, length_max or elements_max says that no row
                             can hold any, or where a function says so. A k_max of 0 is no such case */
-    const void *indices; /* NULL, or a payload for each element of values, in the same places; it is what
+    const void *indices; /* NULL, or a payload for each element of values, at the same positions; it is what
                             is written as an element's index, and never compared. index_type */
     const void *lengths; /* STRIDED: NULL (all rows are full) or rows lengths. Else NULL. extent_type */
     const void *begins;  /* SPANS: rows first elements, also if length_max is 0. Else NULL. extent_type */
@@ -327,7 +327,7 @@ TOPK_API topk_status topk_select(topk_context *context, const topk_problem *prob
                                  void *values, void *indices, void *workspace, size_t workspace_bytes,
                                  topk_stream stream);
 
-/* The k-th best element of each row, counting from 1, and its place in the ranking. Order and ties
+/* The k-th best element of each row, counting from 1, and its rank. Order and ties
  * have no meaning here, but must be valid.
  *
  * kth     rows elements of problem->type, or NULL. The class is what is written: +0.0 for both
@@ -337,7 +337,7 @@ TOPK_API topk_status topk_select(topk_context *context, const topk_problem *prob
  * equal   rows counts, or NULL: elements of the row that tie with it, itself included
  *
  * k = 0 gives the padding value with better = equal = 0; k > length gives the padding value with
- * better = length and equal = 0. No output has k_max places, so k_max may be any number >= 0.
+ * better = length and equal = 0. No output has k_max slots, so k_max may be any number >= 0.
  *
  * Statuses as topk_select(). */
 TOPK_API topk_status topk_kth(topk_context *context, const topk_problem *problem, const topk_input *input,

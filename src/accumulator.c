@@ -16,7 +16,7 @@ struct header {
 
 #define STATE_MAGIC 0x746f706b61636375u /* "topkaccu" */
 
-/* Sorted lists, k_max places each. */
+/* Sorted lists, k_max slots each. */
 struct lists {
     char *values;
     int64_t *positions; /* in the stream, without index_base */
@@ -27,7 +27,7 @@ struct state {
     struct header *header;
     int64_t *counts; /* of each row */
     struct lists best;
-    char *chunk_values; /* results of one chunk, chunk_k places for each row */
+    char *chunk_values; /* results of one chunk, chunk_k slots for each row */
     int64_t *chunk_positions;
     int64_t *lengths; /* of the chunk's rows */
     size_t bytes;
@@ -86,17 +86,17 @@ static topk_status accumulator_make(const topk_context *context, const topk_prob
 
 static struct state lay_out(struct accumulator *a, void *memory) {
     const struct plan *plan = &a->plan;
-    const size_t rows = (size_t)plan->problem.rows, places = plan->output_elements;
-    const size_t chunk_places = a->select.plan.output_elements;
+    const size_t rows = (size_t)plan->problem.rows, slots = plan->output_elements;
+    const size_t chunk_slots = a->select.plan.output_elements;
     struct arena arena = arena_over(memory);
     struct state s;
     s.header = arena_take(&arena, 1, sizeof *s.header);
     s.counts = arena_take(&arena, rows, sizeof *s.counts);
-    s.best.values = arena_take(&arena, places, plan->element_bytes);
-    s.best.positions = arena_take(&arena, places, sizeof *s.best.positions);
-    s.best.payload = arena_take(&arena, places, plan->index_bytes);
-    s.chunk_values = arena_take(&arena, chunk_places, plan->element_bytes);
-    s.chunk_positions = arena_take(&arena, chunk_places, sizeof *s.chunk_positions);
+    s.best.values = arena_take(&arena, slots, plan->element_bytes);
+    s.best.positions = arena_take(&arena, slots, sizeof *s.best.positions);
+    s.best.payload = arena_take(&arena, slots, plan->index_bytes);
+    s.chunk_values = arena_take(&arena, chunk_slots, plan->element_bytes);
+    s.chunk_positions = arena_take(&arena, chunk_slots, sizeof *s.chunk_positions);
     s.lengths = arena_take(&arena, rows, sizeof *s.lengths);
     topk_subcall_take(&a->select, &arena);
     s.bytes = arena_bytes(&arena);
@@ -183,7 +183,7 @@ struct merge {
     int64_t base;
 };
 
-/* Result `fresh` of the chunk ranks before place `held` of the list. */
+/* Result `fresh` of the chunk ranks before result `held` of the list. */
 static bool ranks_before(const struct merge *m, int64_t fresh, int64_t held) {
     const uint64_t new_key = key_at(m->plan, m->chunk_values, (size_t)fresh);
     const uint64_t old_key = key_at(m->plan, m->list.values, (size_t)held);

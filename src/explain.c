@@ -9,7 +9,7 @@
 /* Text that grows past its buffer without writing there. */
 struct text {
     char *at;
-    size_t room;   /* bytes left at `at`, terminator included */
+    size_t room;   /* bytes from `at` on, terminator included */
     size_t length; /* of the whole text, without terminator */
 };
 

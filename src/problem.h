@@ -76,9 +76,9 @@ size_t topk_checked_bytes(int64_t count, size_t element_bytes, bool *overflow);
 
 /* The workspace that a method may ask for while another can serve (CONTRACT.md 7.2); it saturates. */
 static inline size_t plan_workspace_bound(const struct plan *plan) {
-    size_t places, bound; /* topk_kth() counts, though it writes no places: it may have to keep so many */
-    if (__builtin_mul_overflow((size_t)plan->problem.rows, (size_t)plan->problem.k_max, &places) ||
-        __builtin_mul_overflow(places, (size_t)24, &bound) ||
+    size_t slots, bound; /* topk_kth() counts, though it writes no slots: it may have to keep so many */
+    if (__builtin_mul_overflow((size_t)plan->problem.rows, (size_t)plan->problem.k_max, &slots) ||
+        __builtin_mul_overflow(slots, (size_t)24, &bound) ||
         __builtin_add_overflow(bound, plan->input_elements * plan->element_bytes / 8 + (32u << 20), &bound)) {
         return SIZE_MAX;
     }

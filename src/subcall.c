@@ -12,7 +12,7 @@ topk_status topk_subcall_choose(const topk_context *context, topk_operation oper
     return status;
 }
 
-/* Of method and tuning nothing is left: they are the outer method's. */
+/* Drops method and tuning, which are the outer method's. */
 static struct subcall subcall_of(const struct plan *plan, const struct method *method) {
     struct subcall inner = {.method = method, .plan = *plan};
     inner.plan.problem.method = inner.plan.problem.tuning = NULL;

@@ -49,7 +49,7 @@ struct source {
 void topk_gather_elements(const void *elements, size_t element_bytes, const uint32_t *slots, size_t count,
                           void *out);
 
-/* Writes the results slots[0 .. count) to places at, at + 1, ... of the output. `row_begin` is the
+/* Writes the results slots[0 .. count) to slots at, at + 1, ... of the output. `row_begin` is the
  * row's first element in the input. */
 void topk_write_slots(const struct call *call, int64_t at, const struct source *source, int64_t row_begin,
                       const uint32_t *slots, size_t count);

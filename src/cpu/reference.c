@@ -7,7 +7,7 @@
  * sorted in place. O(n log k) time, 16 bytes for each of the k. */
 #include "methods.h"
 
-#include "filter.h"
+#include "matcher.h"
 #include "output.h"
 #include "team.h"
 
@@ -42,7 +42,7 @@ static void make_heap(struct entry *heap, size_t count) {
     }
 }
 
-/* Best first: the worst of what is left goes last. */
+/* Best first: the worst of the heap goes last. */
 static void sort_heap(struct entry *heap, size_t count) {
     while (count > 1) {
         const struct entry worst = heap[0];
@@ -53,12 +53,12 @@ static void sort_heap(struct entry *heap, size_t count) {
 }
 
 /* The k best of a row, or of its elements that match, as a heap. Returns how many there are: k, or all. */
-static size_t gather(const struct call *call, struct row_extent row, size_t k, const struct filter *filter,
+static size_t gather(const struct call *call, struct row_extent row, size_t k, const struct matcher *matcher,
                      struct entry *heap) {
     const struct plan *plan = call->plan;
     size_t count = 0;
     for (int64_t i = 0; i < row.length && k > 0; i++) {
-        if (filter != NULL && !topk_filter_matches(filter, (size_t)(row.begin + i))) {
+        if (matcher != NULL && !topk_matcher_matches(matcher, (size_t)(row.begin + i))) {
             continue;
         }
         const uint64_t bits = read_element(call->input.values, row.begin + i, plan->element_bytes);
@@ -79,13 +79,13 @@ static size_t gather(const struct call *call, struct row_extent row, size_t k, c
     return count;
 }
 
-static void select_row(const struct call *call, int64_t row, const struct filter *filter,
+static void select_row(const struct call *call, int64_t row, const struct matcher *matcher,
                        struct entry *heap) {
     const struct plan *plan = call->plan;
     const struct row_extent extent = plan_row(plan, &call->input, row);
     const int64_t wanted = plan_row_k(plan, &call->input, row);
     const size_t most = (size_t)(wanted < extent.length ? wanted : extent.length);
-    const size_t k = gather(call, extent, most, filter, heap);
+    const size_t k = gather(call, extent, most, matcher, heap);
     sort_heap(heap, k);
     for (size_t i = 0; i < k; i++) {
         topk_write_result(call, row * plan->problem.k_max + (int64_t)i, extent.begin, heap[i].position);
@@ -93,7 +93,7 @@ static void select_row(const struct call *call, int64_t row, const struct filter
     topk_write_padding(call, row, k);
 }
 
-/* Two passes: the k-th key from a heap, then the places around it. */
+/* Two passes: the k-th key from a heap, then the counts above it and in its class. */
 static void kth_row(const struct call *call, int64_t row, struct entry *heap) {
     const struct plan *plan = call->plan;
     const struct row_extent extent = plan_row(plan, &call->input, row);
@@ -135,7 +135,7 @@ static struct entry *lay_out(const topk_context *context, const struct plan *pla
 
 struct job {
     const struct call *call;
-    const struct filter *filter; /* NULL: of select and kth */
+    const struct matcher *matcher; /* NULL: of select and kth */
     struct entry *heaps;
 };
 
@@ -149,7 +149,7 @@ static void run_share(void *argument, int part, int parts) {
         if (call->plan->operation == TOPK_OPERATION_KTH) {
             kth_row(call, (int64_t)row, heap);
         } else {
-            select_row(call, (int64_t)row, job->filter, heap);
+            select_row(call, (int64_t)row, job->matcher, heap);
         }
     }
 }
@@ -173,8 +173,8 @@ static size_t workspace_bytes(const topk_context *context, const struct plan *pl
 
 static int run(const struct call *call) {
     struct arena arena = arena_over(call->workspace);
-    struct filter filter;
-    struct job job = {call, topk_filter_if_any(call, &filter), lay_out(call->context, call->plan, &arena)};
+    struct matcher matcher;
+    struct job job = {call, topk_matcher_if_any(call, &matcher), lay_out(call->context, call->plan, &arena)};
     const int useful = team_size(topk_context_threads(call->context), call->plan->input_elements);
     const int most = threads_for(call->context, call->plan);
     topk_team_run(call->context, useful < most ? useful : most, run_share, &job);

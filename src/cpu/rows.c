@@ -23,7 +23,7 @@ static int threads_for(const topk_context *context, const struct plan *plan) {
 struct job {
     const struct call *call;
     const struct kernels *kernels;
-    const struct filter *filter; /* of select_where, or NULL */
+    const struct matcher *matcher; /* of select_where, or NULL */
     void *workspace;
     size_t part_bytes;
     int64_t batch;
@@ -44,7 +44,7 @@ static void run_part(void *argument, int part, int parts) {
         }
         const int64_t end = rows - first < job->batch ? rows : first + job->batch;
         for (int64_t row = first; row < end; row++) {
-            topk_short_row_run(job->call, job->kernels, job->filter, row,
+            topk_short_row_run(job->call, job->kernels, job->matcher, row,
                                plan_row(plan, &job->call->input, row), &buffers);
         }
     }
@@ -69,10 +69,10 @@ static size_t workspace_bytes(const topk_context *context, const struct plan *pl
 static int run(const struct call *call) {
     const struct plan *plan = call->plan;
     const int64_t length = plan->problem.length_max > 0 ? plan->problem.length_max : 1;
-    struct filter filter;
+    struct matcher matcher;
     struct job job = {.call = call,
                       .kernels = topk_kernels_for(call->context, plan->element_bits),
-                      .filter = topk_filter_if_any(call, &filter),
+                      .matcher = topk_matcher_if_any(call, &matcher),
                       .workspace = arena_over(call->workspace).base,
                       .part_bytes = part_bytes(plan),
                       .batch = BATCH_ELEMENTS / length};

@@ -34,11 +34,12 @@ static void kth_short(const struct call *call, const struct kernels *kernels, in
 
 /* Moves the matches of a row together, with their positions, unless they are the whole row; returns their
  * number. */
-static size_t gather_matches(const struct kernels *kernels, const struct filter *filter, const char *elements,
-                             struct row_extent extent, const struct short_row *buffers) {
+static size_t gather_matches(const struct kernels *kernels, const struct matcher *matcher,
+                             const char *elements, struct row_extent extent,
+                             const struct short_row *buffers) {
     const size_t n = (size_t)extent.length, words = words_of(n);
     uint64_t *mask = buffers->above; /* which is not in use yet */
-    const size_t count = topk_filter_mask(filter, (size_t)extent.begin, n, mask);
+    const size_t count = topk_matcher_mask(matcher, (size_t)extent.begin, n, mask);
     if (count < n) {
         (void)kernels->take(elements, mask, words, buffers->matches, count);
         (void)kernels->positions32(mask, words, 0, buffers->positions, count);
@@ -66,7 +67,7 @@ static void kth_few(const struct call *call, int64_t row, const void *elements, 
 }
 
 /* A row of 1 to FEW_KEYS elements, of which the caller wants 1 or more; how many results there are. */
-static size_t run_few(const struct call *call, const struct kernels *kernels, const struct filter *filter,
+static size_t run_few(const struct call *call, const struct kernels *kernels, const struct matcher *matcher,
                       int64_t row, struct row_extent extent, int64_t wanted) {
     const struct plan *plan = call->plan;
     const struct source source = {
@@ -74,7 +75,7 @@ static size_t run_few(const struct call *call, const struct kernels *kernels, co
     const size_t n = (size_t)extent.length;
     uint32_t slots[FEW_KEYS];
     uint64_t only = (1ull << n) - 1;
-    const size_t count = filter == NULL ? n : topk_filter_mask(filter, (size_t)extent.begin, n, &only);
+    const size_t count = matcher == NULL ? n : topk_matcher_mask(matcher, (size_t)extent.begin, n, &only);
     const size_t k = (size_t)wanted < count ? (size_t)wanted : count;
     kernels->sort_few(source.values, n, only, &plan->map, slots);
     if (plan->operation == TOPK_OPERATION_KTH) {
@@ -85,7 +86,7 @@ static size_t run_few(const struct call *call, const struct kernels *kernels, co
     return k;
 }
 
-void topk_short_row_run(const struct call *call, const struct kernels *kernels, const struct filter *filter,
+void topk_short_row_run(const struct call *call, const struct kernels *kernels, const struct matcher *matcher,
                         int64_t row, struct row_extent extent, const struct short_row *buffers) {
     const struct plan *plan = call->plan;
     const int64_t wanted = plan_row_k(plan, &call->input, row);
@@ -93,7 +94,7 @@ void topk_short_row_run(const struct call *call, const struct kernels *kernels, 
         if (wanted == 0 || wanted > extent.length) {
             topk_write_kth_padding(call, row, wanted, extent.length);
         } else if (extent.length <= FEW_KEYS) {
-            (void)run_few(call, kernels, filter, row, extent, wanted);
+            (void)run_few(call, kernels, matcher, row, extent, wanted);
         } else {
             kth_short(call, kernels, row, extent, wanted, buffers);
         }
@@ -101,13 +102,13 @@ void topk_short_row_run(const struct call *call, const struct kernels *kernels, 
     }
     size_t n = (size_t)extent.length, k = 0;
     if (wanted > 0 && n > 0 && n <= FEW_KEYS) {
-        k = run_few(call, kernels, filter, row, extent, wanted);
+        k = run_few(call, kernels, matcher, row, extent, wanted);
     } else if (wanted > 0 && n > 0) {
         const char *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
         struct source source = {elements, NULL, 0};
         const bool sorted = plan->problem.order == TOPK_ORDER_BEST_FIRST;
-        if (filter != NULL) {
-            n = gather_matches(kernels, filter, elements, extent, buffers);
+        if (matcher != NULL) {
+            n = gather_matches(kernels, matcher, elements, extent, buffers);
         }
         if (n < (size_t)extent.length) {
             source = (struct source){buffers->matches, buffers->positions, sizeof *buffers->positions};

@@ -50,13 +50,13 @@ enum {
     TILE = 1 << 13,
     TILE_MAX = 1 << 17,
     TILE_CANDIDATES = 128,
-    /* Elements that topk_where masks before it takes places for their results: the more, the longer
+    /* Elements that topk_where masks before it takes slots for their results: the more, the longer
      * memory is read without a pause, but each thread should get a few units. */
     UNIT = 1 << 17,
     UNIT_MIN = 1 << 12,
     SAMPLES_MIN = 256,
     SAMPLES_MAX = 1 << 15,
-    /* Places in the pool beyond k: one for POOL_SHARE elements, and POOL_SLACK. */
+    /* Slots in the pool beyond k: one for POOL_SHARE elements, and POOL_SLACK. */
     POOL_SLACK = 1 << 15,
     POOL_SHARE = 64,
     /* Bisection finds the k-th of up to this many keys in cache faster than counting passes. */

@@ -69,7 +69,7 @@ static void mark_samples(uint64_t seed, bool sampled[LENGTH]) {
     for (int look = 0; look < 3; look++) {
         const size_t runs = samples[look] / SAMPLE_GROUP;
         for (size_t i = 0; i < runs; i++) {
-            memset(sampled + sample_place(i, LENGTH / runs, seeds[look]), 1, SAMPLE_GROUP);
+            memset(sampled + sample_position(i, LENGTH / runs, seeds[look]), 1, SAMPLE_GROUP);
         }
     }
 }

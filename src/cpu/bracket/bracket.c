@@ -77,7 +77,7 @@ static struct setup set_up(const topk_context *context, const struct plan *plan)
 struct job {
     const struct call *call;
     const struct kernels *kernels;
-    const struct filter *filter; /* of select_where, or NULL */
+    const struct matcher *matcher; /* of select_where, or NULL */
     const struct setup *setup;
     void *members_workspace;
     _Atomic int64_t next_row;
@@ -86,9 +86,9 @@ struct job {
 static void run_row(const struct job *job, int64_t row, struct row_extent extent,
                     const struct scratch *scratch) {
     if (extent.length <= SHORT_ROW_MAX) {
-        topk_short_row_run(job->call, job->kernels, job->filter, row, extent, &scratch->short_row);
+        topk_short_row_run(job->call, job->kernels, job->matcher, row, extent, &scratch->short_row);
     } else {
-        topk_cpu_bracket_row(job->call, job->kernels, job->filter, row, extent, scratch);
+        topk_cpu_bracket_row(job->call, job->kernels, job->matcher, row, extent, scratch);
     }
 }
 
@@ -147,10 +147,10 @@ static int run(const struct call *call) {
     const struct plan *plan = call->plan;
     const struct setup setup = set_up(call->context, plan);
     const int available = topk_context_threads(call->context);
-    struct filter filter;
+    struct matcher matcher;
     struct job job = {.call = call,
                       .kernels = topk_kernels_for(call->context, plan->element_bits),
-                      .filter = topk_filter_if_any(call, &filter),
+                      .matcher = topk_matcher_if_any(call, &matcher),
                       .setup = &setup,
                       .members_workspace = arena_over(call->workspace).base};
     if (plan->problem.length_max >= setup.shared_length) {

@@ -3,7 +3,7 @@
  * elements counts those in each of HISTOGRAM_BINS equal ranges between two keys; the range that holds
  * the k-th is divided by the next pass. A sample proposes the two keys of the first pass, near
  * which few elements lie, for what lies elsewhere is only counted; should the first pass show that the k-th
- * is not between them, all keys take their place. */
+ * is not between them, all keys do in their stead. */
 #include "counting.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static size_t histogram_matches(const struct pass *pass, int part, size_t begin,
     size_t above = 0;
     for (; begin < end; begin += TILE) {
         const size_t n = end - begin < TILE ? end - begin : TILE;
-        if (topk_filter_mask(c->filter, c->first + begin, n, mask) > 0) {
+        if (topk_matcher_mask(c->matcher, c->first + begin, n, mask) > 0) {
             above += histogram(pass, begin, n, mask, bins);
         }
     }
@@ -51,8 +51,8 @@ static void histogram_share(void *argument, int part, int parts) {
     const size_t begin = share(c->n, part, parts), end = share(c->n, part + 1, parts);
     uint64_t *bins = c->bins + (size_t)part * HISTOGRAM_BINS;
     memset(bins, 0, HISTOGRAM_BINS * sizeof *bins);
-    const size_t above = c->filter != NULL ? histogram_matches(pass, part, begin, end, bins)
-                                           : histogram(pass, begin, end - begin, NULL, bins);
+    const size_t above = c->matcher != NULL ? histogram_matches(pass, part, begin, end, bins)
+                                            : histogram(pass, begin, end - begin, NULL, bins);
     atomic_fetch_add_explicit(&pass->above, above, memory_order_relaxed);
 }
 
@@ -91,7 +91,7 @@ static struct threshold count_down(const struct counting *c, size_t k) {
     const uint64_t greatest = topk_ones(c->kernels->bits);
     struct pass pass = {.counting = c, .high = greatest};
     size_t above, bin;
-    if (c->filter == NULL) {
+    if (c->matcher == NULL) {
         propose(c, k, &pass);
     } else {
         TOPK_REACHED(REACHED_COUNTING_MATCHES);
@@ -118,7 +118,7 @@ static struct threshold count_down(const struct counting *c, size_t k) {
 
 struct threshold topk_counting_kth(const struct counting *c, size_t k, bool exact) {
     const size_t bytes = c->kernels->bits / 8, padded = words_of(c->n) * WORD;
-    if (c->n > BISECT_MAX || c->filter != NULL) {
+    if (c->n > BISECT_MAX || c->matcher != NULL) {
         return count_down(c, k);
     }
     c->kernels->encode(c->elements, c->n, c->map, c->keys);

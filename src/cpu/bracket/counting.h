@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CPU_COUNTING_H
 #define TOPK_SRC_CPU_COUNTING_H
 
-#include "../filter.h"
+#include "../matcher.h"
 
 struct counting {
     const topk_context *context;
@@ -14,9 +14,9 @@ struct counting {
     int threads;
     void *keys;     /* room for BISECT_MAX keys, in whole words */
     uint64_t *bins; /* HISTOGRAM_BINS for each thread */
-    /* Counts the matches alone, of which there are k or more: the filter, what its first element is called,
+    /* Counts the matches alone, of which there are k or more: the matcher, what its first element is called,
      * and TILE / WORD words for each thread. Else NULL. */
-    const struct filter *filter;
+    const struct matcher *matcher;
     size_t first;
     uint64_t *masks;
 };

@@ -39,7 +39,7 @@ static void sample_share(void *argument, int part, int parts) {
     const size_t runs = s->samples / SAMPLE_GROUP, stretch = b->n / runs;
     const size_t begin = share(runs, part, parts) * SAMPLE_GROUP;
     const size_t end = share(runs, part + 1, parts) * SAMPLE_GROUP;
-    if (b->filter != NULL) {
+    if (b->matcher != NULL) {
         topk_sample_matches(b, stretch, begin, end, s->seed);
     } else {
         b->kernels->sample(b->elements, stretch, begin, end, s->seed, b->map, b->scratch->sample_keys);
@@ -88,7 +88,7 @@ struct pass {
     _Atomic bool overflowed;
 };
 
-/* Moves a tile's candidates to their places in the pool. */
+/* Moves a tile's candidates to their slots in the pool. */
 static void move_tile(const struct pass *pass, size_t begin, const uint64_t *mask, size_t words, size_t at,
                       size_t count) {
     const struct bracket *b = pass->b;
@@ -107,7 +107,7 @@ static void move_tile(const struct pass *pass, size_t begin, const uint64_t *mas
     }
 }
 
-/* One tile: masks, places in the pool, the move. False if the pool is full. */
+/* One tile: masks, slots in the pool, the move. False if the pool is full. */
 static bool run_tile(struct pass *pass, int part, size_t tile, size_t *equal) {
     const struct bracket *b = pass->b;
     const struct scratch *s = b->scratch;
@@ -258,7 +258,7 @@ static void finish_pooled(const struct bracket *b, const struct pass *pass, enum
 
 static void finish_counted(struct bracket *b) {
     struct counting counting = counting_of(b, b->elements, b->n);
-    counting.filter = b->filter;
+    counting.matcher = b->matcher;
     counting.first = (size_t)b->begin;
     counting.masks = b->scratch->matches;
     const struct source source = row_source(b);
@@ -296,8 +296,9 @@ static bool run_pooled(struct bracket *b) {
     return false;
 }
 
-void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels, const struct filter *filter,
-                          int64_t row, struct row_extent extent, const struct scratch *scratch) {
+void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels,
+                          const struct matcher *matcher, int64_t row, struct row_extent extent,
+                          const struct scratch *scratch) {
     const struct plan *plan = call->plan;
     const int64_t wanted = plan_row_k(plan, &call->input, row);
     const bool kth = plan->operation == TOPK_OPERATION_KTH;
@@ -311,7 +312,7 @@ void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels
     if (k > 0) {
         struct bracket b = {.call = call,
                             .kernels = kernels,
-                            .filter = filter,
+                            .matcher = matcher,
                             .scratch = scratch,
                             .order = &plan->order,
                             .map = &plan->map,
@@ -319,7 +320,7 @@ void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels
                             .elements = elements,
                             .n = n,
                             .k = k,
-                            .eligible = filter != NULL ? UNCOUNTED : n,
+                            .eligible = matcher != NULL ? UNCOUNTED : n,
                             .row = row,
                             .begin = extent.begin};
         const bool pooled = scratch->tiles != NULL && k < n;

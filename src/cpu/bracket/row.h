@@ -2,12 +2,13 @@
 #ifndef TOPK_SRC_CPU_BRACKET_ROW_H
 #define TOPK_SRC_CPU_BRACKET_ROW_H
 
-#include "../filter.h"
+#include "../matcher.h"
 #include "scratch.h"
 
 /* select, kth or select_where on one row of more than SHORT_ROW_MAX elements, at most scratch->length_cap.
- * `filter` is that of select_where. */
-void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels, const struct filter *filter,
-                          int64_t row, struct row_extent extent, const struct scratch *scratch);
+ * `matcher` is that of select_where. */
+void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels,
+                          const struct matcher *matcher, int64_t row, struct row_extent extent,
+                          const struct scratch *scratch);
 
 #endif

@@ -31,18 +31,18 @@ static void move_share(void *argument, int part, int parts) {
                            s->counts + (size_t)part * RADIX_BINS, s->keys[1 - from], s->slots[1 - from]);
 }
 
-/* Turns counts into first places, digit by digit and within a digit part by part. Returns
+/* Turns counts into first slots, digit by digit and within a digit part by part. Returns
  * false if all keys share the digit, so that there is nothing to move. */
-static bool counts_to_places(const struct pass *pass) {
+static bool counts_to_slots(const struct pass *pass) {
     const struct sorter *s = pass->sorter;
     size_t sum = 0;
     for (unsigned digit = 0; digit < RADIX_BINS; digit++) {
         const size_t before = sum;
         for (int part = 0; part < pass->parts; part++) {
             size_t *count = &s->counts[(size_t)part * RADIX_BINS + digit];
-            const size_t place = sum;
+            const size_t first = sum;
             sum += *count;
-            *count = place;
+            *count = first;
         }
         if (sum - before == s->n) {
             return false;
@@ -63,7 +63,7 @@ const uint32_t *topk_sort_pairs(struct sorter *sorter) {
     }
     for (; pass.shift < sorter->kernels->bits; pass.shift += 8) {
         topk_team_run(sorter->context, parts, count_share, &pass);
-        if (counts_to_places(&pass)) {
+        if (counts_to_slots(&pass)) {
             topk_team_run(sorter->context, parts, move_share, &pass);
             pass.from = 1 - pass.from;
         }

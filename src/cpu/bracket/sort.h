@@ -6,7 +6,7 @@
 #include "../kernels/kernels.h"
 
 /* Pairs in keys[0] and slots[0]; the others are scratch of the same size (whole words). counts has
- * RADIX_BINS places for each thread. */
+ * RADIX_BINS elements for each thread. */
 struct sorter {
     const topk_context *context;
     const struct kernels *kernels;

@@ -5,7 +5,7 @@
 
 #include "winners.h"
 
-/* kernels->split() over the n elements of the row from `begin` on, by thread `part`. With a filter only
+/* kernels->split() over the n elements of the row from `begin` on, by thread `part`. With a matcher only
  * the elements that match count. `equal` may be NULL. */
 struct split_counts topk_split_row(const struct bracket *b, int part, size_t begin, size_t n,
                                    const struct threshold_arcs *threshold, uint64_t *above, uint64_t *equal);
@@ -13,7 +13,7 @@ struct split_counts topk_split_row(const struct bracket *b, int part, size_t beg
 /* How many elements of the row match. */
 size_t topk_count_matches(const struct bracket *b);
 
-/* kernels->sample() with a filter: elements that do not match get the lowest key. */
+/* kernels->sample() with a matcher: elements that do not match get the lowest key. */
 void topk_sample_matches(const struct bracket *b, size_t stretch, size_t begin, size_t end, uint64_t seed);
 
 #endif

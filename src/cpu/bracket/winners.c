@@ -85,8 +85,9 @@ static void collect_share(void *argument, int part, int parts) {
         at += s->totals[before].above + taken;
         ties -= taken;
     }
-    size_t left = s->totals[part].above + smaller(s->totals[part].equal, ties);
-    for (size_t i = share(c->pieces, part, parts); i < share(c->pieces, part + 1, parts) && left > 0; i++) {
+    size_t remaining = s->totals[part].above + smaller(s->totals[part].equal, ties);
+    for (size_t i = share(c->pieces, part, parts); i < share(c->pieces, part + 1, parts) && remaining > 0;
+         i++) {
         const struct piece piece = piece_at(c, i);
         const struct split_counts counts = split_piece(c, part, piece, above, ties > 0 ? equal : NULL);
         const size_t taken = smaller(counts.equal, ties);
@@ -101,7 +102,7 @@ static void collect_share(void *argument, int part, int parts) {
             move_piece(c, piece, above, at, winners);
         }
         at += winners;
-        left -= winners;
+        remaining -= winners;
         ties -= taken;
     }
 }

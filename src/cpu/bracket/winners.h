@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CPU_WINNERS_H
 #define TOPK_SRC_CPU_WINNERS_H
 
-#include "../filter.h"
+#include "../matcher.h"
 #include "scratch.h"
 
 #define UNCOUNTED SIZE_MAX
@@ -12,14 +12,14 @@
 struct bracket {
     const struct call *call;
     const struct kernels *kernels;
-    const struct filter *filter; /* of select_where, or NULL */
+    const struct matcher *matcher; /* of select_where, or NULL */
     const struct scratch *scratch;
     const struct order *order;
     const struct key_map *map;
     const struct point_map *point_map;
     const void *elements; /* of the row */
     size_t n, k;          /* k <= n */
-    size_t eligible; /* how many elements may be selected: n; with a filter UNCOUNTED until k has to fit */
+    size_t eligible; /* how many elements may be selected: n; with a matcher UNCOUNTED until k has to fit */
     int64_t row;
     int64_t begin; /* of the row, in values */
 };

@@ -47,7 +47,7 @@ static int run(const struct call *call) {
     struct arena arena = arena_over(call->workspace);
     struct job job = {
         .call = call,
-        .filter = topk_filter_of(call),
+        .matcher = topk_matcher_of(call),
         .units = topk_units_of(call, team_size(available, plan->input_elements), joined),
         .masks = lay_out(call->context, plan, &arena),
         .threads = threads,

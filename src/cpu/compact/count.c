@@ -11,7 +11,7 @@ static void run_unit(const struct job *job, const struct unit *unit, uint64_t *m
     for (int i = 0; i < unit->pieces; i++) {
         const struct piece piece = topk_walk_next(&job->units, &walk);
         const int64_t count =
-            (int64_t)topk_filter_mask(&job->filter, piece.element, (size_t)piece.count, mask);
+            (int64_t)topk_matcher_mask(&job->matcher, piece.element, (size_t)piece.count, mask);
         int64_t *total = &job->call->counts[piece.row];
         if (piece.offset == 0 && piece.last) {
             *total = count;

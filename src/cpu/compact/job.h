@@ -4,7 +4,7 @@
 #ifndef TOPK_SRC_CPU_COMPACT_JOB_H
 #define TOPK_SRC_CPU_COMPACT_JOB_H
 
-#include "../filter.h"
+#include "../matcher.h"
 #include "units.h"
 
 /* A thread's own. */
@@ -15,7 +15,7 @@ struct unit_masks {
 
 struct job {
     const struct call *call;
-    struct filter filter;
+    struct matcher matcher;
     struct units units;
     struct unit_masks *masks; /* one for each thread */
     int threads;

@@ -55,7 +55,7 @@ static void run_part(void *argument, int part, int parts) {
         for (int i = 0; i < unit.pieces; i++) {
             const struct piece piece = topk_walk_next(&job->units, &walk);
             if (piece.count > 0) {
-                (void)topk_filter_mask(&job->filter, piece.element, (size_t)piece.count, mask);
+                (void)topk_matcher_mask(&job->matcher, piece.element, (size_t)piece.count, mask);
                 put_bits(job->call->mask, piece.element, (size_t)piece.count, mask);
             }
         }

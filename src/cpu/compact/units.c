@@ -18,15 +18,16 @@ struct units topk_units_of(const struct call *call, int threads, bool joined) {
 struct piece topk_walk_next(const struct units *units, struct walk *walk) {
     const struct call *call = units->call;
     const struct plan *plan = call->plan;
-    const struct place place = walk->place;
+    const struct row_offset begin = walk->next;
     const struct row_extent extent = units->joined ? (struct row_extent){0, (int64_t)plan->input_elements}
-                                                   : plan_row(plan, &call->input, place.row);
-    const int64_t rest = extent.length - place.offset;
+                                                   : plan_row(plan, &call->input, begin.row);
+    const int64_t rest = extent.length - begin.offset;
     const int64_t count = rest < walk->room ? rest : walk->room;
     const bool last = count == rest;
     walk->room -= count;
-    walk->place = last ? (struct place){place.row + 1, 0} : (struct place){place.row, place.offset + count};
-    return (struct piece){place.row, place.offset, count, (size_t)(extent.begin + place.offset), last};
+    walk->next =
+        last ? (struct row_offset){begin.row + 1, 0} : (struct row_offset){begin.row, begin.offset + count};
+    return (struct piece){begin.row, begin.offset, count, (size_t)(extent.begin + begin.offset), last};
 }
 
 bool topk_units_draw(struct units *units, struct unit *unit) {
@@ -36,11 +37,11 @@ bool topk_units_draw(struct units *units, struct unit *unit) {
     struct walk walk = {units->next, units->unit_elements};
     unit->begin = units->next;
     unit->number = units->next_number;
-    for (unit->pieces = 0; walk.place.row < units->rows && unit->pieces < PIECES_MAX && walk.room > 0;
+    for (unit->pieces = 0; walk.next.row < units->rows && unit->pieces < PIECES_MAX && walk.room > 0;
          unit->pieces++) {
         (void)topk_walk_next(units, &walk);
     }
-    units->next = walk.place;
+    units->next = walk.next;
     units->next_number += unit->pieces > 0;
     atomic_flag_clear_explicit(&units->drawing, memory_order_release);
     return unit->pieces > 0;

@@ -11,8 +11,8 @@
 /* Pieces of a unit at most, each the part of one row; each has masks of whole words. */
 enum { PIECES_MAX = UNIT / WORD, UNIT_WORDS = PIECES_MAX + UNIT / WORD };
 
-/* A place in the rows laid end to end. */
-struct place {
+/* An element of the rows laid end to end. */
+struct row_offset {
     int64_t row, offset;
 };
 
@@ -22,12 +22,12 @@ struct units {
     int64_t rows;
     int64_t unit_elements;
     atomic_flag drawing; /* guards the next two */
-    struct place next;
+    struct row_offset next;
     int64_t next_number;
 };
 
 struct unit {
-    struct place begin;
+    struct row_offset begin;
     int64_t number; /* of the unit, from 0 */
     int pieces;
 };
@@ -41,7 +41,7 @@ struct piece {
 
 /* A way along the pieces of a unit. */
 struct walk {
-    struct place place;
+    struct row_offset next;
     int64_t room; /* elements up to the end of the unit */
 };
 

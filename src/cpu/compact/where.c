@@ -2,9 +2,9 @@
  * topk_where in one pass over the input, results in input order.
  *
  * A thread draws the next unit, makes the masks of its elements and counts them; waits for its turn, when
- * the units before it have been counted; takes its places in the output; and moves its results there
+ * the units before it have been counted; takes its slots in the output; and moves its results there
  * while the units after it go on. After Bakunas-Milanowski et al., A fast parallel selection algorithm
- * on GPUs: masks first, places from a scan of counts, then the move; here the scan is the chain of turns. */
+ * on GPUs: masks first, slots from a scan of counts, then the move; here the scan is the chain of turns. */
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -15,7 +15,7 @@
 struct where {
     struct job *job;
     const struct kernels *kernels, *index_kernels;
-    _Atomic int64_t turn; /* the unit whose turn it is to take places */
+    _Atomic int64_t turn; /* the unit whose turn it is to take slots */
     int64_t results;      /* of all units before it; its owner's while it has the turn */
 };
 
@@ -55,8 +55,8 @@ static void move_piece(const struct where *where, struct piece piece, uint64_t *
     }
 }
 
-/* Waits until all units before this one have their places, and takes `count` behind them. */
-static int64_t take_places(struct where *where, const struct unit *unit, int64_t count) {
+/* Waits until all units before this one have their slots, and takes `count` behind them. */
+static int64_t take_slots(struct where *where, const struct unit *unit, int64_t count) {
     for (unsigned spins = 0; atomic_load_explicit(&where->turn, memory_order_acquire) != unit->number;
          spins++) {
         if (spins > 1000) {
@@ -77,11 +77,12 @@ static void run_unit(struct where *where, const struct unit *unit, struct unit_m
     uint64_t *mask = masks->mask;
     for (int i = 0; i < unit->pieces; i++) {
         const struct piece piece = topk_walk_next(&job->units, &walk);
-        masks->counts[i] = (uint32_t)topk_filter_mask(&job->filter, piece.element, (size_t)piece.count, mask);
+        masks->counts[i] =
+            (uint32_t)topk_matcher_mask(&job->matcher, piece.element, (size_t)piece.count, mask);
         count += masks->counts[i];
         mask += words_of((size_t)piece.count);
     }
-    int64_t at = take_places(where, unit, count);
+    int64_t at = take_slots(where, unit, count);
     walk = walk_begin(&job->units, unit);
     mask = masks->mask;
     for (int i = 0; i < unit->pieces; i++) {

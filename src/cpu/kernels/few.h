@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sorts FEW_KEYS elements or fewer: the place of an element is how many come before it. Part of kernels.c. */
+ * Sorts FEW_KEYS elements or fewer: the rank of an element is how many come before it. Part of kernels.c. */
 #ifndef TOPK_SRC_CPU_KERNELS_FEW_H
 #define TOPK_SRC_CPU_KERNELS_FEW_H
 
@@ -20,11 +20,11 @@ static inline void rank_few(const kint *elements, uint64_t only, const struct ma
         count++;
     }
     for (unsigned i = 0; i < count; i++) {
-        unsigned place = 0;
+        unsigned rank = 0;
         for (unsigned j = 0; j < count; j++) {
-            place += (unsigned)(keys[j] > keys[i]) | ((unsigned)(keys[j] == keys[i]) & (unsigned)(j < i));
+            rank += (unsigned)(keys[j] > keys[i]) | ((unsigned)(keys[j] == keys[i]) & (unsigned)(j < i));
         }
-        slots[place] = slot[i];
+        slots[rank] = slot[i];
     }
 }
 
@@ -42,8 +42,8 @@ static inline void sort_few(const void *elements, size_t n, uint64_t only, const
         rank_few(elements, only, &map, slots);
         return;
     }
-    kint padded[FEW_KEYS] = {0}, key[FEW_KEYS], place[FEW_KEYS];
-    few_lanes keys[FEW_VECTORS], order[FEW_VECTORS], places[FEW_VECTORS] = {0};
+    kint padded[FEW_KEYS] = {0}, key[FEW_KEYS], rank[FEW_KEYS];
+    few_lanes keys[FEW_VECTORS], order[FEW_VECTORS], ranks[FEW_VECTORS] = {0};
     memcpy(padded, elements, n * sizeof *padded);
     for (size_t i = 0; i < FEW_KEYS; i++) {
         key[i] = key_of(padded[i], &map);
@@ -53,13 +53,13 @@ static inline void sort_few(const void *elements, size_t n, uint64_t only, const
     for (uint64_t bits = only; bits != 0; bits &= bits - 1) {
         const unsigned i = (unsigned)__builtin_ctzll(bits);
         for (unsigned v = 0; v < FEW_VECTORS; v++) { /* what is true is -1 */
-            places[v] -= (few_lanes)((key[i] > keys[v]) | ((key[i] == keys[v]) & ((kint)i < order[v])));
+            ranks[v] -= (few_lanes)((key[i] > keys[v]) | ((key[i] == keys[v]) & ((kint)i < order[v])));
         }
     }
-    memcpy(place, places, sizeof place);
+    memcpy(rank, ranks, sizeof rank);
     for (uint64_t bits = only; bits != 0; bits &= bits - 1) {
         const unsigned i = (unsigned)__builtin_ctzll(bits);
-        slots[place[i]] = i;
+        slots[rank[i]] = i;
     }
 }
 

@@ -71,15 +71,15 @@ static void sample(const void *elements, size_t stretch, size_t begin, size_t en
     const kint *in = elements;
     kint *out = (kint *)keys + begin;
     for (size_t i = first; i < last && i < first + RUNS_AHEAD; i++) {
-        __builtin_prefetch(in + sample_place(i, stretch, seed));
+        __builtin_prefetch(in + sample_position(i, stretch, seed));
     }
     for (size_t i = first; i < last; i++) {
         if (i + RUNS_AHEAD < last) {
-            __builtin_prefetch(in + sample_place(i + RUNS_AHEAD, stretch, seed));
+            __builtin_prefetch(in + sample_position(i + RUNS_AHEAD, stretch, seed));
         }
-        const size_t place = sample_place(i, stretch, seed);
+        const size_t position = sample_position(i, stretch, seed);
         for (size_t j = 0; j < SAMPLE_GROUP; j++) {
-            *out++ = key_of(in[place + j], &map);
+            *out++ = key_of(in[position + j], &map);
         }
     }
 }
@@ -138,7 +138,7 @@ static INLINE struct split_counts split_as(const kint *in, size_t n, const struc
     return counts;
 }
 
-/* Placing by value is a flip at most; the compiler makes a shorter loop of it. */
+/* By value a point is a flip at most: the compiler makes a shorter loop of it. */
 static bool points_by_magnitude(const struct point_map *point_map) {
     return (kint)point_map->keep != (kint)UINT64_MAX || point_map->add != 0;
 }
@@ -254,7 +254,7 @@ static INLINE void move_one(enum moved moved, const void *elements, uint64_t bas
     }
 }
 
-/* Moves a whole word as vectors, if the instruction set can: may fill WORD places. */
+/* Moves a whole word as vectors, if the instruction set can: may fill WORD slots. */
 static INLINE bool move_packed(enum moved moved, const void *elements, uint64_t base, size_t i, uint64_t bits,
                                void *out, size_t at) {
 #ifdef HAVE_PACK_WORD
@@ -273,7 +273,7 @@ static INLINE bool move_packed(enum moved moved, const void *elements, uint64_t 
     return false;
 }
 
-/* Of an empty word too: any place will do. */
+/* Of an empty word, too: any bit will do. */
 static inline unsigned first_bit(uint64_t bits) {
     return (unsigned)__builtin_ctzll(bits | 1ull << 63);
 }
@@ -291,7 +291,7 @@ static inline bool empty_group(const uint64_t *mask) {
 /* How bits are best turned into moves depends on how many there are. Where most words are empty, they
  * are skipped in groups, which branches predict. Where a word has a few, one or FEW moves are made
  * whatever the word holds, and only a fuller one branches. Where it has many, whole vectors are
- * packed. Extra places that are written lie within `room` and are filled later. */
+ * packed. Extra slots that are written lie within `room` and are filled later. */
 static INLINE size_t move_bits(enum moved moved, const void *elements, uint64_t base, const uint64_t *mask,
                                size_t words, void *out, size_t room) {
     const bool sparse = room * 8 < words, dense = room >= 3 * words;
@@ -336,8 +336,8 @@ static size_t positions64(const uint64_t *mask, size_t words, uint64_t base, uin
 
 /* ---- Sorting ---- */
 
-/* The place of a pair is the number of pairs before it: those with larger keys, and those with the
- * same key further left. */
+/* The rank of a pair is how many pairs come before it: the ones with larger keys, and the ones with the
+ * same key and a lower slot. */
 static void rank_sort(void *all, const uint32_t *slots, size_t n, uint32_t *sorted_slots) {
     kint *keys = all;
     memset(keys + n, 0, (WORD - n) * sizeof *keys);
@@ -364,9 +364,9 @@ static void move_digit(const void *all, const uint32_t *slots, size_t n, unsigne
     const kint *restrict keys = all;
     kint *restrict to = keys_out;
     for (size_t i = 0; i < n; i++) {
-        const size_t place = offsets[digit_of(keys[i], shift)]++;
-        to[place] = keys[i];
-        slots_out[place] = slots[i];
+        const size_t rank = offsets[digit_of(keys[i], shift)]++;
+        to[rank] = keys[i];
+        slots_out[rank] = slots[i];
     }
 }
 

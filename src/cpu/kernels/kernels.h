@@ -84,7 +84,7 @@ struct kernels {
                      uint32_t *slots);
 
     /* One pass of a stable radix sort that puts larger digits first: counts of the digit at `shift`,
-     * and the move to the places that `offsets` gives and advances. */
+     * and the move to the slots that `offsets` gives and advances. */
     void (*count_digit)(const void *keys, size_t n, unsigned shift, size_t *counts);
     void (*move_digit)(const void *keys, const uint32_t *slots, size_t n, unsigned shift, size_t *offsets,
                        void *keys_out, uint32_t *slots_out);
@@ -117,10 +117,10 @@ static inline uint64_t hash_mix(uint64_t x) {
     return x ^ x >> 31;
 }
 
-/* Where the run of samples in stretch i begins. */
-static inline size_t sample_place(size_t i, size_t stretch, uint64_t seed) {
-    const uint64_t places = (stretch - SAMPLE_GROUP + 1) & UINT32_MAX;
-    return i * stretch + (size_t)((hash_mix(i + seed) >> 32) * places >> 32);
+/* The position at which the run of samples in stretch i begins. */
+static inline size_t sample_position(size_t i, size_t stretch, uint64_t seed) {
+    const uint64_t starts = (stretch - SAMPLE_GROUP + 1) & UINT32_MAX;
+    return i * stretch + (size_t)((hash_mix(i + seed) >> 32) * starts >> 32);
 }
 
 /* Clears all but the first `keep` bits of a mask. */

@@ -5,9 +5,9 @@
  *
  *   mask_above(keys, t)    bit i: keys[i] > t, for 64 keys
  *   mask_equal(keys, t)    bit i: keys[i] == t
- *   arcs_masks(...)        bit i: the place of element i is in an arc, for 64 elements and two arcs
+ *   arcs_masks(...)        bit i: the point of element i is in an arc, for 64 elements and two arcs
  *   pack_word(...)         the elements of one mask word, moved together; may write anything to the rest
- *                          of the WORD places from where it begins
+ *                          of the WORD slots from where it begins
  *   pack_positions32(...)  the same for base + i */
 #ifndef TOPK_SRC_CPU_KERNELS_VECTOR_H
 #define TOPK_SRC_CPU_KERNELS_VECTOR_H

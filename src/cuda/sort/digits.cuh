@@ -18,9 +18,9 @@ TOPK_DEVICE struct row row_of(const struct sort_args &a, int64_t row) {
     return r;
 }
 
-/* Sorts ascend, and the best come first: what is sorted is the complement of the key. */
+/* A digit of the complement of the key: sorts ascend, and the best come first. */
 template <typename Element>
-TOPK_DEVICE uint32_t digit_of(const struct sort_args &a, key_word_t<Element> bits, uint32_t pass) {
+TOPK_DEVICE uint32_t digit_of_pass(const struct sort_args &a, key_word_t<Element> bits, uint32_t pass) {
     return (uint32_t)(~key_of<Element>(bits, a.rows.map) >> pass * SORT_DIGIT_BITS) & (SORT_BINS - 1);
 }
 
@@ -59,7 +59,7 @@ TOPK_DEVICE struct sort_list<Element> list_of(const struct sort_args &a, int64_t
 
 /* ---- Ranks ---- */
 
-/* What ranking needs of shared memory. */
+/* Shared memory for ranking. */
 struct digit_shared {
     simt_shared<uint32_t>
         counters; /* SORT_BINS for each warp: of its items so far; then, of the warps before it */
@@ -67,7 +67,7 @@ struct digit_shared {
     simt_shared<uint32_t> scratch; /* one for each warp */
 };
 
-/* Without the counters, which may share their place with something else. */
+/* Without the counters, which may share their memory with something else. */
 TOPK_HOST_DEVICE struct digit_shared carve_digits(simt_arena &arena) {
     struct digit_shared s = {};
     s.offsets = simt_carve<uint32_t>(arena, SORT_BINS + 1);
@@ -78,8 +78,8 @@ TOPK_HOST_DEVICE struct digit_shared carve_digits(simt_arena &arena) {
 /* Elements of the tile that belong to this warp, if the tile has `count`. */
 template <uint32_t ITEMS> TOPK_DEVICE uint32_t count_of_warp(uint32_t count) {
     uint32_t first = simt_warp() * SIMT_WARP * ITEMS;
-    uint32_t left = count > first ? count - first : 0;
-    return left < SIMT_WARP * ITEMS ? left : SIMT_WARP * ITEMS;
+    uint32_t remaining = count > first ? count - first : 0;
+    return remaining < SIMT_WARP * ITEMS ? remaining : SIMT_WARP * ITEMS;
 }
 
 /* Of the lanes in `among`, those with the same digit. All lanes. One ballot for each bit is faster than
@@ -95,10 +95,10 @@ TOPK_DEVICE uint32_t same_digit(uint32_t among, uint32_t digit) {
     return same;
 }
 
-/* places[i], the digit of item i, becomes digit + SORT_BINS x how many elements of the warp before it have
- * that digit. The warp has `count` elements. All threads; no barrier. */
+/* ranks[i], the digit of item i, becomes digit + SORT_BINS x its rank among the elements of the warp that
+ * have this digit. The warp has `count` elements. All threads; no barrier. */
 template <uint32_t ITEMS>
-TOPK_DEVICE void rank_in_warp(simt_shared<uint32_t> counters, uint32_t count, uint32_t (&places)[ITEMS]) {
+TOPK_DEVICE void rank_items(simt_shared<uint32_t> counters, uint32_t count, uint32_t (&ranks)[ITEMS]) {
     const uint32_t first = simt_warp() * SORT_BINS, lane = simt_lane(), lower = (1u << lane) - 1;
     for (uint32_t digit = lane; digit < SORT_BINS; digit += SIMT_WARP)
         counters[first + digit] = 0;
@@ -106,15 +106,16 @@ TOPK_DEVICE void rank_in_warp(simt_shared<uint32_t> counters, uint32_t count, ui
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
         if (i * SIMT_WARP < count) {
-            uint32_t left = count - i * SIMT_WARP;
-            uint32_t same = same_digit(left < SIMT_WARP ? (1u << left) - 1 : SIMT_ALL_LANES, places[i]);
-            uint32_t before = counters[first + places[i]];
+            uint32_t remaining = count - i * SIMT_WARP;
+            uint32_t same =
+                same_digit(remaining < SIMT_WARP ? (1u << remaining) - 1 : SIMT_ALL_LANES, ranks[i]);
+            uint32_t before = counters[first + ranks[i]];
             uint32_t nearer = simt_popc(same & lower);
             simt_warp_sync(SIMT_ALL_LANES);
-            if (lane < left && nearer == 0)
-                counters[first + places[i]] = before + simt_popc(same);
+            if (lane < remaining && nearer == 0)
+                counters[first + ranks[i]] = before + simt_popc(same);
             simt_warp_sync(SIMT_ALL_LANES);
-            places[i] += (before + nearer) * SORT_BINS;
+            ranks[i] += (before + nearer) * SORT_BINS;
         }
     }
 }
@@ -142,19 +143,18 @@ TOPK_DEVICE void scan_digits(const struct digit_shared &s) {
     simt_block_sync();
 }
 
-/* Ranks a tile of `count` elements: places[i], the digit of item i, becomes its place in the sorted tile. All
+/* Ranks a tile of `count` elements: slots[i], the digit of item i, becomes its slot in the sorted tile. All
  * threads; afterwards the counters may be overwritten. */
 template <uint32_t ITEMS>
-TOPK_DEVICE void rank_tile(const struct digit_shared &s, uint32_t count, uint32_t (&places)[ITEMS]) {
+TOPK_DEVICE void rank_tile(const struct digit_shared &s, uint32_t count, uint32_t (&slots)[ITEMS]) {
     const uint32_t mine = count_of_warp<ITEMS>(count);
-    rank_in_warp(s.counters, mine, places);
+    rank_items(s.counters, mine, slots);
     scan_digits(s);
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
         if (i * SIMT_WARP + simt_lane() < mine) {
-            uint32_t digit = places[i] % SORT_BINS;
-            places[i] =
-                places[i] / SORT_BINS + s.offsets[digit] + s.counters[simt_warp() * SORT_BINS + digit];
+            uint32_t digit = slots[i] % SORT_BINS;
+            slots[i] = slots[i] / SORT_BINS + s.offsets[digit] + s.counters[simt_warp() * SORT_BINS + digit];
         }
     }
     simt_block_sync();

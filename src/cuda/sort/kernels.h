@@ -11,7 +11,7 @@
  * or 8 if they are wide. */
 struct sort_lists {
     void *elements;  /* NULL: the rows of the problem themselves; as a destination, the outputs */
-    void *positions; /* NULL: an element's place in its list is its position; as a destination, not wanted */
+    void *positions; /* NULL: an element's slot in its list is its position; as a destination, not wanted */
     int64_t pitch;
 };
 

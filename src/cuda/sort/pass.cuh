@@ -19,16 +19,16 @@ struct sort_tile {
     int64_t number;     /* in its row */
     int64_t first;      /* element of the list */
     uint32_t count;     /* elements, at most TILE */
-    uint32_t all_taken; /* 1: there is no tile left */
+    uint32_t all_taken; /* 1: no tile remains */
 };
 
-/* The tile is kept here, not in registers, which elements and their places fill. In turns, the same place
- * holds the counters while the tile is ranked, then its elements, then their positions, as many at a time as
+/* The tile is kept here, not in registers, which elements and their slots fill. The same memory holds, in
+ * turns, the counters while the tile is ranked, then its elements, then their positions, as many at a time as
  * fit in. */
 template <typename Element> struct sort_pass_shared {
     struct digit_shared digits;
     simt_shared<struct sort_tile> tile;
-    simt_shared<uint64_t> bases;   /* of each digit: where an element goes, less its place in the tile */
+    simt_shared<uint64_t> bases; /* of each digit: where an element goes, less its slot in the sorted tile */
     simt_shared<uint64_t> scratch; /* one for each warp */
     simt_shared<Element> elements;
     simt_shared<uint32_t> positions;
@@ -63,8 +63,8 @@ TOPK_DEVICE simt_shared<uint64_t> exchange_of(const struct sort_pass_shared<Elem
     return s.wide_positions;
 }
 
-/* The next tile that nobody has taken yet. One thread. */
-template <typename Element> TOPK_DEVICE struct sort_tile take_tile(const struct sort_args &a) {
+/* The next tile, by ticket. One thread. */
+template <typename Element> TOPK_DEVICE struct sort_tile draw_tile(const struct sort_args &a) {
     const uint32_t TILE = pass_sizes<Element>::TILE;
     const int64_t ticket = (int64_t)simt_atomic_add(a.ticket, (uint64_t)1);
     struct sort_tile t = {};
@@ -76,8 +76,8 @@ template <typename Element> TOPK_DEVICE struct sort_tile take_tile(const struct 
     t.row = a.first_row + t.in_group;
     t.r = row_of(a, t.row);
     t.first = t.number * TILE;
-    int64_t left = (a.is_found ? t.r.k : t.r.length) - t.first;
-    t.count = left < TILE ? (uint32_t)(left > 0 ? left : 0) : TILE;
+    int64_t remaining = (a.is_found ? t.r.k : t.r.length) - t.first;
+    t.count = remaining < TILE ? (uint32_t)(remaining > 0 ? remaining : 0) : TILE;
     return t;
 }
 
@@ -145,7 +145,7 @@ TOPK_DEVICE void write_elements(const struct sort_args &a, const struct sort_pas
         uint32_t slot = j * SORT_THREADS + simt_thread(), digit = 0;
         if (slot < t.count) {
             Element element = s.elements[slot];
-            digit = digit_of<Element>(a, element, a.pass);
+            digit = digit_of_pass<Element>(a, element, a.pass);
             uint64_t target = s.bases[digit] + slot;
             if (a.to.elements != nullptr)
                 to[target] = element;
@@ -162,7 +162,7 @@ template <typename Position, uint32_t ITEMS> struct tile_positions {
     /* Narrow ones are loaded early, while the block waits for other tiles; for wide ones there are too few
      * registers. */
     static const bool EARLY = sizeof(Position) == 4;
-    const Position *list; /* NULL: an element's place in its list */
+    const Position *list; /* NULL: an element's slot in its list */
     int64_t first;        /* of the thread's elements */
     uint32_t count;       /* elements from there on */
     Position loaded[EARLY ? ITEMS : 1];
@@ -197,10 +197,10 @@ TOPK_DEVICE struct tile_positions<Position, ITEMS> positions_of(const struct sor
     return p;
 }
 
-/* The same for positions: item i comes to lie at places[i]. */
+/* The same for positions: item i goes to slots[i] of the sorted tile. */
 template <typename Element, typename Position, uint32_t ITEMS>
 TOPK_DEVICE void write_positions(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
-                                 const uint32_t (&places)[ITEMS],
+                                 const uint32_t (&slots)[ITEMS],
                                  const struct tile_positions<Position, ITEMS> &positions,
                                  const struct packed_digits<ITEMS> &digits) {
     const uint32_t TILE = pass_sizes<Element>::TILE, ROOM = sizeof(Position) == 8 ? TILE / 2 : TILE;
@@ -213,8 +213,8 @@ TOPK_DEVICE void write_positions(const struct sort_args &a, const struct sort_pa
         simt_block_sync();
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS; i++)
-            if (positions.exists(i) && places[i] - begin < ROOM)
-                exchange[places[i] - begin] = positions.get(i);
+            if (positions.exists(i) && slots[i] - begin < ROOM)
+                exchange[slots[i] - begin] = positions.get(i);
         simt_block_sync();
 #pragma unroll
         for (uint32_t j = 0; j < ITEMS; j++) {
@@ -236,14 +236,14 @@ TOPK_DEVICE void write_positions(const struct sort_args &a, const struct sort_pa
  * they go. */
 template <typename Element, typename Position, uint32_t ITEMS>
 TOPK_DEVICE void move_tile(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
-                           const uint32_t (&places)[ITEMS], uint64_t offset) {
+                           const uint32_t (&slots)[ITEMS], uint64_t offset) {
     struct tile_positions<Position, ITEMS> positions = positions_of<Position, ITEMS>(a, s.tile[0]);
     struct packed_digits<ITEMS> digits;
     find_bases(a, s, offset);
     simt_block_sync();
     write_elements(a, s, digits);
     if (!a.is_kth)
-        write_positions(a, s, places, positions, digits);
+        write_positions(a, s, slots, positions, digits);
 }
 
 /* Sorts the tile by its digit. All threads; begins after a barrier. */
@@ -254,24 +254,24 @@ TOPK_DEVICE void sort_one_tile(const struct sort_args &a, const struct sort_pass
     const struct sort_tile t = s.tile[0];
     const Element *from = list_of<Element>(a, t.in_group, t.r).elements + t.first + mine;
     Element elements[ITEMS];
-    uint32_t places[ITEMS];
+    uint32_t slots[ITEMS];
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
         bool inside = mine + i * SIMT_WARP < t.count;
         elements[i] = inside ? from[i * SIMT_WARP] : (Element)0;
-        places[i] = inside ? digit_of<Element>(a, elements[i], a.pass) : 0;
+        slots[i] = inside ? digit_of_pass<Element>(a, elements[i], a.pass) : 0;
     }
-    rank_tile(s.digits, t.count, places);
+    rank_tile(s.digits, t.count, slots);
     uint64_t offset = publish_counts(a, s);
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
         if (mine + i * SIMT_WARP < t.count)
-            s.elements[places[i]] = elements[i];
+            s.elements[slots[i]] = elements[i];
     if (a.wide) {
         TOPK_REACHED(REACHED_SORT_WIDE);
-        move_tile<Element, uint64_t>(a, s, places, offset);
+        move_tile<Element, uint64_t>(a, s, slots, offset);
     } else {
-        move_tile<Element, uint32_t>(a, s, places, offset);
+        move_tile<Element, uint32_t>(a, s, slots, offset);
     }
 }
 
@@ -285,7 +285,7 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_p
         return;
     while (true) {
         if (simt_thread() == 0)
-            s.tile[0] = take_tile<Element>(a);
+            s.tile[0] = draw_tile<Element>(a);
         simt_block_sync();
         struct sort_tile t = s.tile[0];
         if (t.all_taken)

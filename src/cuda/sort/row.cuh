@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows that fit into one block: sorted in shared memory by their keys. What moves is the key and the place in
- * the list, of 16 bits; the results are fetched again from there. */
+ * Rows that fit into one block: sorted in shared memory by their keys. A pair is a key and a slot of
+ * the list, of 16 bits: the results are fetched again from there. */
 #ifndef TOPK_SRC_CUDA_SORT_ROW_CUH
 #define TOPK_SRC_CUDA_SORT_ROW_CUH
 
 #include "kth.cuh"
 
-static_assert(SORT_ROW_THREADS * SORT_ROW_ITEMS <= 1 << 16, "places have 16 bits");
+static_assert(SORT_ROW_THREADS * SORT_ROW_ITEMS <= 1 << 16, "slots have 16 bits");
 
-/* One place in memory, used in turns: the counters while a pass ranks, the pairs between passes. */
+/* The same memory holds the counters while a pass ranks, and the pairs between passes. */
 template <typename Element> struct sort_row_shared {
     struct digit_shared digits;
     simt_shared<Element> keys; /* complements */
-    simt_shared<uint16_t> places;
+    simt_shared<uint16_t> slots;
 };
 
 template <typename Element>
@@ -22,7 +22,7 @@ TOPK_HOST_DEVICE struct sort_row_shared<Element> carve_row(simt_arena &arena, ui
     simt_arena turns = arena;
     s.digits.counters = simt_carve<uint32_t>(turns, threads / SIMT_WARP * SORT_BINS);
     s.keys = simt_carve<Element>(arena, threads *SORT_ROW_ITEMS);
-    s.places = simt_carve<uint16_t>(arena, threads *SORT_ROW_ITEMS);
+    s.slots = simt_carve<uint16_t>(arena, threads *SORT_ROW_ITEMS);
     if (arena.used_bytes < turns.used_bytes)
         arena.used_bytes = turns.used_bytes;
     return s;
@@ -44,17 +44,17 @@ TOPK_DEVICE void row_pass(const struct sort_args &a, const struct sort_row_share
     const uint32_t count = (uint32_t)l.count, mine = count_of_warp<SORT_ROW_ITEMS>(count);
     const uint32_t first = simt_warp() * SIMT_WARP * SORT_ROW_ITEMS + simt_lane();
     key_word_t<Element> keys[SORT_ROW_ITEMS];
-    uint32_t places[SORT_ROW_ITEMS], to[SORT_ROW_ITEMS];
+    uint32_t slots[SORT_ROW_ITEMS], to[SORT_ROW_ITEMS];
 #pragma unroll
     for (uint32_t i = 0; i < SORT_ROW_ITEMS; i++) {
         uint32_t at = first + i * SIMT_WARP;
         keys[i] = 0;
-        places[i] = at;
+        slots[i] = at;
         if (at < count && pass == 0)
             keys[i] = (Element)~key_of<Element>(l.element(at), a.rows.map);
         if (at < count && pass != 0) {
             keys[i] = (Element)s.keys[at];
-            places[i] = (uint16_t)s.places[at];
+            slots[i] = (uint16_t)s.slots[at];
         }
         to[i] = (uint32_t)(keys[i] >> pass * SORT_DIGIT_BITS) & (SORT_BINS - 1);
     }
@@ -64,7 +64,7 @@ TOPK_DEVICE void row_pass(const struct sort_args &a, const struct sort_row_share
     for (uint32_t i = 0; i < SORT_ROW_ITEMS; i++) {
         if (i * SIMT_WARP + simt_lane() < mine) {
             s.keys[to[i]] = (Element)keys[i];
-            s.places[to[i]] = (uint16_t)places[i];
+            s.slots[to[i]] = (uint16_t)slots[i];
         }
     }
     simt_block_sync();
@@ -89,7 +89,7 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_ROW_THREADS, 1) void so
         } else {
             for (int64_t slot = simt_thread(); slot < a.rows.k_max; slot += simt_threads()) {
                 if (slot < r.k) {
-                    uint32_t at = (uint16_t)s.places[(uint32_t)slot];
+                    uint32_t at = (uint16_t)s.slots[(uint32_t)slot];
                     write_result<Element>(a.rows, row, r, slot, l.element(at), (int64_t)l.position(at));
                 } else {
                     write_padding<Element>(a.rows, row, slot);

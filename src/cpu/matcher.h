@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The predicate of a call, ready to be evaluated: over stretches of elements, or one by one. */
+#ifndef TOPK_SRC_CPU_MATCHER_H
+#define TOPK_SRC_CPU_MATCHER_H
+
+#include "../method.h"
+#include "kernels/kernels.h"
+
+/* An element matches by its bit of a bit mask; or by a point: its own, or that of its byte in a byte mask. */
+struct matcher {
+    bool masked;               /* by a mask, which is memory of its own */
+    const unsigned char *bits; /* NULL: by what follows */
+    const char *compared;
+    size_t compared_bytes; /* of one */
+    const struct kernels *kernels;
+    struct point_map point_map;
+    struct match match;
+};
+
+/* Reads the bounds that the predicate points to. */
+struct matcher topk_matcher_of(const struct call *call);
+
+/* The same, in *matcher, for an operation that takes a predicate; else NULL. */
+static inline const struct matcher *topk_matcher_if_any(const struct call *call, struct matcher *matcher) {
+    if (call->predicate == NULL) {
+        return NULL;
+    }
+    *matcher = topk_matcher_of(call);
+    return matcher;
+}
+
+/* Mask of the n elements from element `first` of values on, with a 1 for each match; returns how many match.
+ */
+size_t topk_matcher_mask(const struct matcher *matcher, size_t first, size_t n, uint64_t *mask);
+
+/* Prefetches what decides whether an element matches. */
+static inline void topk_matcher_prefetch(const struct matcher *matcher, size_t element) {
+    if (matcher->bits != NULL) {
+        __builtin_prefetch(matcher->bits + element / 8);
+    } else {
+        __builtin_prefetch(matcher->compared + element * matcher->compared_bytes);
+    }
+}
+
+/* Whether one element of values matches. */
+bool topk_matcher_matches(const struct matcher *matcher, size_t element);
+
+#endif
