@@ -23,6 +23,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_TILES_BACK] = "cuda sort: several tiles back",
     [REACHED_AIR_LIMIT_UNBUFFERED] = "cuda air: no candidates buffered, for the limit",
     [REACHED_AIR_LIMIT_ONE_BLOCK] = "cuda air: one block for a long row, for the limit",
+    [REACHED_AIR_MEAN_LENGTH] = "cuda air: rows of one block shaped by their mean length",
     [REACHED_AIR_RANK] = "cuda air: results ranked by all blocks",
     [REACHED_AIR_SORT] = "cuda air-shared: results sorted in one block",
     [REACHED_AIR_ROW_NEXT] = "cuda air: another row for a block",

@@ -29,6 +29,7 @@ enum topk_reached_path {
 
     REACHED_AIR_LIMIT_UNBUFFERED, /* the caller's limit leaves no room for buffered candidates */
     REACHED_AIR_LIMIT_ONE_BLOCK,  /* nor for a row that blocks share */
+    REACHED_AIR_MEAN_LENGTH,      /* blocks with a row each are made for less than length_max */
     REACHED_AIR_RANK,             /* few results are ranked by all blocks */
     REACHED_AIR_SORT,             /* more results are sorted in one block for each row */
     REACHED_AIR_ROW_NEXT,         /* a block with rows of its own goes on to another */

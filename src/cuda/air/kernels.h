@@ -85,6 +85,9 @@ struct air_kernels {
 extern const struct air_kernels topk_cuda_air_kernels_8, topk_cuda_air_kernels_16, topk_cuda_air_kernels_32,
     topk_cuda_air_kernels_64;
 
+/* By width_of(). */
+extern const struct air_kernels *const topk_cuda_air_kernels[];
+
 #ifdef __cplusplus
 }
 #endif

@@ -21,6 +21,7 @@ enum {
     AIR_RANK_THREADS = 64,
     AIR_RANK_ROWS = 2,
     AIR_SHORT_ROW_MAX = 100,
+    AIR_USUAL_LENGTH_MIN = 20,
     AIR_SHORT_DIGIT_BITS = 3,
     AIR_ROW_MAX = 1000,
     AIR_LONG_ROW_MAX = 2000,
@@ -53,6 +54,8 @@ enum {
     /* Rows up to this length have digits of fewer bits: their histograms would be emptier than that. */
     AIR_SHORT_ROW_MAX = 4096,
     AIR_SHORT_DIGIT_BITS = 8,
+    /* Blocks with a row each are made for rows of this length at least. */
+    AIR_USUAL_LENGTH_MIN = 1024,
     /* Rows up to the first length are given to one block each; up to the second, if there are enough of them
      * to keep so many of 16 multiprocessors busy. */
     AIR_ROW_MAX = 1 << 15,

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "strategy.h"
+
+#include "../../reached.h"
+#include "../leaf.h"
+#include "../lookback.h"
+#include "../methods.h"
+
+/* ---- Knobs ---- */
+
+enum { KNOB_DIGIT_BITS, KNOB_ALPHA, KNOB_ADAPTIVE_BUFFERING, KNOB_EARLY_STOP, KNOB_FUSED_FILTER };
+
+const struct knob topk_cuda_air_knobs[] = {
+    [KNOB_DIGIT_BITS] = {"digit_bits", KNOB_INTEGER, 1, SELECT_DIGIT_BITS_MAX, AIR_DIGIT_BITS,
+                         "bits of a radix digit; by default fewer for short rows of one block"},
+    [KNOB_ALPHA] = {"alpha", KNOB_INTEGER, 4, INT64_MAX, AIR_ALPHA,
+                    "up to n / alpha candidates of a row are buffered, none from alpha = n on"},
+    [KNOB_ADAPTIVE_BUFFERING] = {"adaptive_buffering", KNOB_SWITCH, 0, 1, 1,
+                                 "0 buffers up to n candidates, whatever alpha says"},
+    [KNOB_EARLY_STOP] = {"early_stop", KNOB_SWITCH, 0, 1, 1,
+                         "0 finds all digits, also where all candidates are results"},
+    [KNOB_FUSED_FILTER] = {"fused_filter", KNOB_SWITCH, 0, 1, 0,
+                           "1 has the last block of the last pass filter the rest of its row"},
+    {.name = NULL},
+};
+
+static bool is_given(const struct plan *plan, int knob) {
+    return tuning_given(&plan->tuning, &topk_cuda_air_knobs[knob]) != NULL;
+}
+
+static int64_t value_of(const struct plan *plan, int knob) {
+    return tuning_value(&plan->tuning, &topk_cuda_air_knobs[knob]);
+}
+
+/* ---- Strategy ---- */
+
+/* Ways to do with less and less workspace. */
+enum variant {
+    AIR_USUAL,
+    AIR_UNBUFFERED, /* no candidates are buffered */
+    AIR_ONE_BLOCK,  /* one block for each row also where that is slow */
+    AIR_VARIANTS
+};
+
+/* Elements of a tile of the body: 16-byte groups, as tiles.cuh has them. */
+static int64_t tile_elements(const struct plan *plan) {
+    return AIR_THREADS * (plan->element_bytes == 1 ? 2 : 4) * (16 / (int64_t)plan->element_bytes);
+}
+
+static enum target_kind target_of(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const bool sorted = p->order == TOPK_ORDER_BEST_FIRST;
+    if (plan->operation == TOPK_OPERATION_KTH) {
+        return TARGET_KTH;
+    }
+    if (!sorted && p->ties == TOPK_TIES_ANY) {
+        return TARGET_OUTPUTS;
+    }
+    return p->k_max <= SELECT_SORT_MAX ? TARGET_ENTRIES : sorted ? TARGET_LIST : TARGET_OUTPUTS;
+}
+
+/* Spans and CSR rows share elements_max, so the host knows how long they are on average. Strided rows may all
+ * be full. */
+static int64_t mean_length(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    return p->shape == TOPK_SHAPE_STRIDED || p->rows == 0 ? p->length_max
+                                                          : least(p->length_max, p->elements_max / p->rows);
+}
+
+/* The length that blocks with a row each are made for: twice the mean covers lengths that are spread evenly.
+ * Longer rows are read more often. */
+static int64_t usual_length(const struct plan *plan) {
+    const int64_t length_max = plan->problem.length_max, mean = mean_length(plan);
+    return mean >= length_max / 2 ? length_max : least(greatest(2 * mean, AIR_USUAL_LENGTH_MIN), length_max);
+}
+
+/* Candidates that are buffered at most, for each row. */
+static int64_t capacity_of(const struct plan *plan) {
+    const int64_t n = plan->problem.length_max, alpha = value_of(plan, KNOB_ALPHA);
+    if (value_of(plan, KNOB_ADAPTIVE_BUFFERING) == 0) {
+        return n;
+    }
+    return is_given(plan, KNOB_ALPHA) ? (alpha >= n ? 0 : n / alpha)
+                                      : greatest(mean_length(plan) / alpha, AIR_FINISH_CANDIDATES);
+}
+
+/* A power of two. */
+static uint32_t entries_of(int64_t count) {
+    uint32_t entries = 64;
+    while (entries < count) {
+        entries *= 2;
+    }
+    return entries;
+}
+
+/* Enough for the loads of a tile, for sorting, and for much padding. */
+static uint32_t row_threads(const struct plan *plan, int64_t length) {
+    const int64_t loads = length / (64 / (int64_t)plan->element_bytes);
+    const int64_t entries = least(plan->problem.k_max, plan->problem.length_max) + SELECT_TIES_KEPT;
+    const int64_t padding = plan->problem.k_max / 1024;
+    uint32_t threads = AIR_ROW_THREADS_MIN;
+    while (threads < AIR_ROW_THREADS_MAX && (threads < loads || 8 * threads < entries || threads < padding)) {
+        threads = (uint32_t)least(2 * threads, AIR_ROW_THREADS_MAX);
+    }
+    return threads;
+}
+
+/* Negative: a block has no room for what it needs besides candidates. */
+static int64_t row_room(const topk_context *context, const struct plan *plan, const struct strategy *s) {
+    const struct air_args args = {.block_entries = s->block_entries, .target.two_words = s->two_words};
+    return topk_cuda_air_kernels[width_of(plan)]->row_room(&args,
+                                                           (uint32_t)device_of(context)->shared_bytes_max);
+}
+
+/* Blocks for each row of a kernel of which `per_sm` blocks are resident on a multiprocessor. At least so many
+ * that no block counts 2^32 elements. */
+static uint32_t blocks_of(const topk_context *context, const struct plan *plan, int64_t tiles,
+                          int64_t per_sm) {
+    const int64_t rows = plan->problem.rows;
+    const int64_t blocks = rows > 0 ? device_of(context)->sms * per_sm / rows : 1;
+    const int64_t enough = plan->problem.length_max / AIR_BLOCK_ELEMENTS + 1;
+    return (uint32_t)(blocks < enough ? enough : least(blocks, tiles));
+}
+
+/* The longest rows that get one block each. Where rows are so many that each would get one block of a shared
+ * grid anyway, what counts is how long they usually are. */
+static bool fit_one_block(const topk_context *context, const struct plan *plan, enum variant variant) {
+    const topk_problem *p = &plan->problem;
+    const int64_t sms = device_of(context)->sms;
+    const bool many = p->rows >= sms * AIR_ROWS_PER_16_SMS / 16,
+               one_each = p->rows >= sms * AIR_BLOCKS_PER_SM;
+    const int64_t longest = variant == AIR_ONE_BLOCK ? INT32_MAX : many ? AIR_LONG_ROW_MAX : AIR_ROW_MAX;
+    return p->length_max <= INT32_MAX && (one_each ? usual_length(plan) : p->length_max) <= longest;
+}
+
+static void set_one_block(const struct plan *plan, int64_t room, struct strategy *s) {
+    s->one_block = true;
+    s->usual_length = usual_length(plan);
+    s->row_threads = row_threads(plan, s->usual_length);
+    s->row_candidates = (uint32_t)least(least(s->usual_length, AIR_ROW_CANDIDATES), room);
+    if (!is_given(plan, KNOB_DIGIT_BITS) && s->usual_length <= AIR_SHORT_ROW_MAX) {
+        s->digit_bits = AIR_SHORT_DIGIT_BITS;
+    }
+}
+
+static void set_shared(const topk_context *context, const struct plan *plan, bool buffers,
+                       struct strategy *s) {
+    const topk_problem *p = &plan->problem;
+    const int64_t tiles = p->length_max / tile_elements(plan) + 1;
+    const bool may_go_in_order =
+        s->target == TARGET_LIST ||
+        (s->target != TARGET_KTH && (p->ties == TOPK_TIES_LOWEST_INDEX || !s->fused));
+    s->first_blocks =
+        blocks_of(context, plan, tiles, has_predicate(plan) ? AIR_BLOCKS_PER_SM : AIR_FIRST_BLOCKS_PER_SM);
+    s->blocks = blocks_of(context, plan, tiles, AIR_BLOCKS_PER_SM);
+    s->capacity = s->target == TARGET_LIST || !buffers ? 0 : capacity_of(plan);
+    s->pitch = s->target == TARGET_ENTRIES ? p->k_max + SELECT_TIES_KEPT : 0;
+    s->tiles = may_go_in_order ? tiles + 2 : 0;
+}
+
+static struct strategy strategy_with(const topk_context *context, const struct plan *plan,
+                                     enum variant variant) {
+    const topk_problem *p = &plan->problem;
+    const bool tuned = is_given(plan, KNOB_ALPHA) || is_given(plan, KNOB_ADAPTIVE_BUFFERING);
+    struct strategy s = {.target = target_of(plan)};
+    s.digit_bits = (uint32_t)value_of(plan, KNOB_DIGIT_BITS);
+    s.passes = (plan->element_bits + s.digit_bits - 1) / s.digit_bits;
+    s.early_stop = s.target != TARGET_KTH && value_of(plan, KNOB_EARLY_STOP) != 0;
+    s.fused = s.passes > 1 && value_of(plan, KNOB_FUSED_FILTER) != 0 && !has_predicate(plan);
+    s.wide = p->length_max > AIR_NARROW_ROW;
+    s.two_words = plan->element_bytes == 8 || p->length_max > AIR_ONE_WORD_ROW;
+    s.block_entries = s.target == TARGET_ENTRIES ? entries_of(p->k_max + SELECT_TIES_KEPT) : 0;
+    const int64_t room = row_room(context, plan, &s);
+    if (!tuned && room >= 0 && fit_one_block(context, plan, variant)) {
+        set_one_block(plan, room, &s);
+    } else {
+        set_shared(context, plan, variant == AIR_USUAL || tuned, &s);
+    }
+    return s;
+}
+
+/* The first variant that keeps to the limit, or the last. */
+struct strategy topk_cuda_air_strategy(const topk_context *context, const struct plan *plan) {
+    const size_t limit = plan_workspace_limit(plan);
+    struct strategy s = strategy_with(context, plan, AIR_USUAL);
+    for (int variant = AIR_UNBUFFERED;
+         variant < AIR_VARIANTS && topk_cuda_air_lay_out(context, plan, &s, NULL).bytes > limit; variant++) {
+        TOPK_REACHED(variant == AIR_UNBUFFERED ? REACHED_AIR_LIMIT_UNBUFFERED : REACHED_AIR_LIMIT_ONE_BLOCK);
+        s = strategy_with(context, plan, (enum variant)variant);
+    }
+    return s;
+}
+
+/* ---- Workspace ---- */
+
+/* A product that says "too many" instead of overflowing. */
+static size_t times(size_t a, size_t b) {
+    size_t product;
+    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+struct layout topk_cuda_air_lay_out(const topk_context *context, const struct plan *plan,
+                                    const struct strategy *s, void *workspace) {
+    struct arena arena = arena_over(workspace);
+    const size_t rows = (size_t)plan->problem.rows;
+    const size_t candidates = times(rows, (size_t)s->capacity), entries = times(rows, (size_t)s->pitch);
+    struct layout l = {.bytes = 0};
+    struct target *target = &l.args.target;
+    if (!s->one_block) {
+        const size_t before = arena.used;
+        l.args.states = arena_take(&arena, rows, sizeof *l.args.states);
+        l.args.histograms =
+            arena_take(&arena, times(rows, (size_t)1 << s->digit_bits), sizeof *l.args.histograms);
+        l.args.lookback.words = arena_take(&arena, times(rows, 2 * (size_t)look_back_words(s->tiles)),
+                                           sizeof *l.args.lookback.words);
+        l.args.matches = has_predicate(plan) ? arena_take(&arena, rows, sizeof *l.args.matches) : NULL;
+        l.zeroed = l.args.states;
+        l.zeroed_bytes = arena_join(&arena, before);
+        l.args.candidates.elements = arena_take(&arena, candidates, plan->element_bytes);
+        l.args.candidates.positions = arena_take(&arena, candidates, s->wide ? 8 : 4);
+        target->entries = arena_take(&arena, entries, sizeof *target->entries);
+        if (s->two_words) {
+            target->entries_low = arena_take(&arena, entries, sizeof *target->entries_low);
+        }
+    }
+    if (s->target == TARGET_LIST) {
+        if (has_predicate(plan) && s->one_block) {
+            l.args.matches = arena_take(&arena, rows, sizeof *l.args.matches);
+        }
+        const size_t position_bytes = s->wide ? 8 : 4;
+        l.found = topk_found_take(plan, position_bytes, &arena);
+        l.sort = topk_subcall_on_found(context, plan, &topk_cuda_sort, position_bytes);
+        topk_subcall_take(&l.sort, &arena);
+        l.found.counts = l.args.matches;
+        target->list.elements = l.found.elements;
+        target->list.positions = l.found.positions;
+    }
+    if (has_predicate(plan)) {
+        l.found_match = arena_take(&arena, 1, sizeof *l.found_match);
+    }
+    l.bytes = arena_bytes(&arena);
+    return l;
+}
