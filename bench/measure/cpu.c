@@ -8,58 +8,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { cold_bytes = 1 << 28, large_page_bytes = 1 << 21 };
-enum { guard_bytes = 64, guard_byte = 0x3C, poison_byte = 0xA5 };
+enum { cold_bytes = 1 << 28 };
 
 /* Rivals take up to a hundred times longer than the library, so that they get fewer rounds. */
 enum { rival_rounds_divisor = 7, rival_rounds_min = 3 };
-
-/* Buffers lie between two guards, whose bytes nobody may change, and are aligned to large pages if they are
- * large. */
-static bool make_memory(bench_buffer *buffer, size_t bytes) {
-    if (buffer->base == NULL || bytes > buffer->room) {
-        const size_t front = bytes >= large_page_bytes ? (size_t)large_page_bytes : (size_t)guard_bytes;
-        free(buffer->base);
-        *buffer = (bench_buffer){.base = bench_allocate(front + bytes + guard_bytes), .room = bytes};
-        if (buffer->base == NULL) {
-            return false;
-        }
-        buffer->data = buffer->base + front;
-        memset(buffer->base + front - guard_bytes, guard_byte, guard_bytes);
-    }
-    buffer->bytes = bytes;
-    memset((unsigned char *)buffer->data + bytes, guard_byte, guard_bytes);
-    return true;
-}
-
-static void free_memory(bench_buffer *buffer) {
-    free(buffer->base);
-    memset(buffer, 0, sizeof *buffer);
-}
-
-static bool poison_memory(const bench_buffer *buffer, topk_stream stream) {
-    (void)stream;
-    memset(buffer->data, poison_byte, buffer->bytes);
-    return true;
-}
-
-static bool is_intact(const bench_buffer *buffer, topk_stream stream) {
-    (void)stream;
-    unsigned char guard[guard_bytes];
-    const unsigned char *data = buffer->data;
-    memset(guard, guard_byte, sizeof guard);
-    return data == NULL || (memcmp(data - guard_bytes, guard, sizeof guard) == 0 &&
-                            memcmp(data + buffer->bytes, guard, sizeof guard) == 0);
-}
-
-static bool copy_memory(void *to, const void *from, size_t bytes) {
-    memcpy(to, from, bytes);
-    return true;
-}
-
-const bench_memory bench_host_memory = {make_memory, free_memory, poison_memory, is_intact, copy_memory};
 
 typedef struct cpu_state {
     bench_data data;
@@ -186,7 +139,7 @@ static bool rival_make(bench_session *session, int i, const bench_point *point, 
     const bool where = point->operation == TOPK_OPERATION_WHERE;
     const bool made = bench_outputs_make(&self->outputs, &bench_host_memory, point,
                                          where ? session->truth.matches : point->k) &&
-                      make_memory(&self->scratch, rival->workspace_bytes);
+                      bench_host_memory.make(&self->scratch, rival->workspace_bytes);
     self->outputs.indices = self->kind->gives_indices ? self->outputs.indices : NULL;
     self->task = (bench_task){.point = point,
                               .outputs = &self->outputs,
@@ -200,7 +153,7 @@ static void rival_free(bench_rival *rival) {
     baseline *self = rival->state;
     if (self != NULL) {
         bench_outputs_free(&self->outputs);
-        free_memory(&self->scratch);
+        bench_host_memory.free(&self->scratch);
     }
     free(self);
 }

@@ -6,10 +6,6 @@
 #include "../methods.h"
 #include "strategy.h"
 
-const struct air_kernels *const topk_cuda_air_kernels[] = {
-    &topk_cuda_air_kernels_8, &topk_cuda_air_kernels_16, &topk_cuda_air_kernels_32,
-    &topk_cuda_air_kernels_64};
-
 static const char *refuse(const topk_context *context, const struct plan *plan) {
     (void)context;
     (void)plan;

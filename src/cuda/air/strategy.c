@@ -6,6 +6,10 @@
 #include "../lookback.h"
 #include "../methods.h"
 
+const struct air_kernels *const topk_cuda_air_kernels[] = {
+    &topk_cuda_air_kernels_8, &topk_cuda_air_kernels_16, &topk_cuda_air_kernels_32,
+    &topk_cuda_air_kernels_64};
+
 /* ---- Knobs ---- */
 
 enum { KNOB_DIGIT_BITS, KNOB_ALPHA, KNOB_ADAPTIVE_BUFFERING, KNOB_EARLY_STOP, KNOB_FUSED_FILTER };
