@@ -106,8 +106,8 @@ struct wanted_rows {
         }
     }
 
-    __device__ static uint32_t bit(uint32_t place, float price, int32_t quantity, uint32_t flags) {
-        return static_cast<uint32_t>(is_wanted(price, quantity, static_cast<uint8_t>(flags))) << place;
+    __device__ static uint32_t bit(uint32_t item, float price, int32_t quantity, uint32_t flags) {
+        return static_cast<uint32_t>(is_wanted(price, quantity, static_cast<uint8_t>(flags))) << item;
     }
     __device__ uint32_t hits(uint32_t tile, const raw &from) const {
         uint32_t bits = 0;
@@ -126,12 +126,12 @@ struct wanted_rows {
         return bits & topk_device::low_bits(table.rows > mine ? table.rows - mine : 0);
     }
 
-    __device__ void write(uint32_t tile, topk_device::simt_shared<uint16_t> places, uint64_t base,
+    __device__ void write(uint32_t tile, topk_device::simt_shared<uint16_t> offsets, uint64_t base,
                           uint32_t count) const {
         const uint64_t room = base < capacity ? capacity - base : 0;
         const uint32_t fitting = room < count ? static_cast<uint32_t>(room) : count;
         topk_device::write_positions<topk_device::tile_loop_shape<wanted_rows>::WORKERS>(
-            positions + base, places, static_cast<int32_t>(origin(tile)), fitting);
+            positions + base, offsets, static_cast<int32_t>(origin(tile)), fitting);
         if (tile == tiles - 1 && topk_device::simt_thread() == 0)
             *found = base + count;
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream compaction inside of CUDA kernels of your own: masks in, ordered places out.
+ * Stream compaction inside CUDA kernels of your own: a bit for each element in, ordered positions out.
  *
- * A kernel goes through n elements once. You say how a thread loads its part of a tile, which of its elements
- * are hits, and what is to be written for them; run_tiles() does the rest: it ranks the hits of each tile,
- * adds up what comes before it, and hands you their places in input order. It is the loop that topk_where()
- * itself runs on GPUs, at the speed of memory. The predicate is code: it may look at several columns, decode,
- * or look up.
+ * A kernel goes through n elements once, a tile at a time. You say how a thread loads its part of a tile,
+ * which of its elements are hits, and what to write for them; run_tiles() does the rest: it ranks the hits of
+ * each tile, adds up those of the tiles before it, and hands you the hits' offsets in the tile, in input
+ * order. It is the loop that topk_where() itself runs on GPUs, at the speed of memory. The predicate is code:
+ * it may look at several columns, decode, or look up.
  *
  *   struct my_tiles { ... };                                              see "Tiles" below
  *
@@ -33,9 +33,9 @@
  *
  * ---- Tiles ----
  *
- * The last warp of a block looks back over earlier tiles; the other threads, THREADS - 32 of them, are the
- * workers. A tile has SIZE = ITEMS * WORKERS elements: tile t those from t * SIZE on. Your struct has these
- * members, and others as it likes; it is passed by reference:
+ * The last warp of a block looks back over earlier tiles; the other THREADS - 32 threads are the workers. A
+ * tile has SIZE = ITEMS * WORKERS elements, tile t from element t * SIZE on. Your struct has these members,
+ * and others as it likes; it is passed by reference:
  *
  *   static const uint32_t THREADS
  *       of a block: a multiple of 32, 64 to 1024.
@@ -45,20 +45,20 @@
  *       what a worker loads of a tile; raw{} makes an empty one. It should stay in registers, so that only
  *       constants may index its arrays.
  *   __device__ void load(uint32_t tile, raw &to) const
- *       Workers. The loads are in flight while an earlier tile is finished, if nothing in here touches what
- *       they bring: even the bytes of a word that is loaded are better taken apart in hits().
+ *       Workers. The loads are in flight while an earlier tile is finished, as long as load() does not use
+ *       their results: take even the bytes of a loaded word apart in hits().
  *   __device__ uint32_t hits(uint32_t tile, const raw &from) const
  *       Workers, all lanes of a warp, so that gather_bits() and other warp operations are allowed. Bit i says
  *       whether element simt_thread() * ITEMS + i of the tile is a hit: not if it lies beyond the last
  *       element. Bits from ITEMS on are 0.
- *   __device__ void write(uint32_t tile, simt_shared<uint16_t> places, uint64_t base, uint32_t count) const
+ *   __device__ void write(uint32_t tile, simt_shared<uint16_t> offsets, uint64_t base, uint32_t count) const
  *       Workers. Once for each tile: it has `count` hits, 0 to SIZE, and all tiles before it have `base`.
- *       Hit j, 0 <= j < count, is element places[j] of the tile, in ascending order, and its result belongs
- *       at base + j; what exceeds your capacity is yours to leave out. `places` is shared memory, valid
- *       during the call. The last tile's base + count is the number of all hits.
+ *       Hit j, 0 <= j < count, is element offsets[j] of the tile, in ascending order, and its result belongs
+ *       at base + j; leave out what exceeds your capacity. `offsets` is shared memory, valid during the
+ *       call. The last tile's base + count is the number of all hits.
  *   __device__ bool lists() const
- *       whether places are wanted, alike in all threads of the launch. If not, hits are only counted: write()
- *       gets base and count, and nothing lies at `places`.
+ *       whether write() wants the offsets, alike in all threads of the launch. If not, hits are only counted:
+ *       write() gets base and count, and `offsets` holds nothing.
  *
  * load(), hits() and write() contain no block barrier. Blocks write their tiles at the same time.
  *
@@ -66,7 +66,7 @@
  *
  *   tiles      ceil(n / SIZE), 0 to 2^32 - 1. With 0, write() is never called.
  *   blocks     any number; as many as the device holds at once is best. Tiles are drawn in order, by a
- *              counter, and a tile waits only for tiles that were drawn before it, by blocks that run: so no
+ *              counter, and a tile waits only for tiles that were drawn before it, by blocks that run. So no
  *              launch deadlocks, however few of its blocks are resident.
  *   threads    THREADS, in one dimension. All of them call run_tiles(), once.
  *   registers  At most 64 for each of 1024 threads, which __launch_bounds__(THREADS, 1) grants. Where they do
@@ -121,33 +121,34 @@ namespace topk_device {
  *     The thread in its block, its warp in the block, and the thread in its warp, each from 0.
  *
  * uint32_t gather_bits<PER, GROUPS>(uint32_t bits)
- *     For wide loads that neighbouring lanes make side by side. ITEMS is PER * GROUPS, and the elements of a
- *     warp begin at simt_warp() * 32 * ITEMS in the tile. Group g of a lane is the PER elements from
- *     (g * 32 + simt_lane()) * PER on behind that. Takes a lane's bits, g * PER + j for element j of group
- *     g, and returns those that hits() is to. GROUPS is a power of two; all lanes of a warp.
+ *     For wide loads in which neighbouring lanes read neighbouring memory. ITEMS is PER * GROUPS. The
+ *     elements of a warp begin at offset simt_warp() * 32 * ITEMS of the tile; group g of a lane is the PER
+ *     elements that begin (g * 32 + simt_lane()) * PER behind that. Takes a lane's bits, g * PER + j for
+ *     element j of group g, and returns the bits that hits() is to return. GROUPS is a power of two; all
+ *     lanes of a warp.
  *
  * uint32_t low_bits(uint32_t count)
  *     The lowest `count` of 32 bits; all for 32 and above.
  *
- * void write_positions<THREADS>(Index *to, simt_shared<uint16_t> places, Index origin, uint32_t count)
- *     to[j] = origin + places[j] for j < count, by the first THREADS threads, in whole lines of memory; Index
- *     is int32_t or int64_t. In write() THREADS is WORKERS, to = out + base, origin = tile * SIZE. What else
- *     belongs to hits is written by a loop:
+ * void write_positions<THREADS>(Index *to, simt_shared<uint16_t> offsets, Index origin, uint32_t count)
+ *     to[j] = origin + offsets[j] for j < count, by the first THREADS threads, in whole lines of memory;
+ * Index is int32_t or int64_t. In write() THREADS is WORKERS, to = out + base, origin = tile * SIZE. Anything
+ *     else that belongs to hits takes a loop:
  *
  *         for (uint32_t j = simt_thread(); j < count; j += WORKERS)
- *             out[base + j] = in[(size_t)tile * SIZE + places[j]]; */
+ *             out[base + j] = in[(size_t)tile * SIZE + offsets[j]]; */
 
-/* What a kernel that runs such tiles needs of dynamic shared memory. Host. */
+/* Dynamic shared memory for a kernel that runs such tiles. Host. */
 template <typename Tiles> static inline uint32_t tile_shared_bytes(void) {
     simt_arena arena = simt_measuring_arena();
     (void)carve_tiles<Tiles>(arena);
     return arena.used_bytes;
 }
 
-/* The counter of tiles has a line of memory of its own, in words. */
+/* Words of a line of memory, which the counter of tiles has for itself. */
 static const uint32_t TILE_STATE_LINE = 16;
 
-/* What the state of so many tiles takes: about 8.5 bytes for each. Host. */
+/* Bytes of the state of so many tiles: about 8.5 for each. Host. */
 static inline size_t tile_state_bytes(uint32_t tiles) {
     return (TILE_STATE_LINE + (size_t)look_back_words(tiles)) * sizeof(uint64_t);
 }

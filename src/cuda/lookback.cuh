@@ -2,16 +2,15 @@
  * Decoupled look-back (Merrill and Garland 2016): the sum of all tiles before a tile, in one pass over the
  * tiles.
  *
- * Each tile has a state word of global memory, zero before the launch. It holds, below two bits that say
- * which:
+ * Each tile has a word of global memory, zero before the launch. Its two upper bits say what the others hold:
  *
  *   0             nothing yet
  *   TILE_SUM      the tile's own sum
- *   TILE_PREFIX   the sum of all tiles up to and with it
+ *   TILE_PREFIX   the sum of this tile and all before it
  *
- * The bits travel with the sum in one word, so that no fence is needed. A tile waits for those before it
- * until one shows a prefix: tiles must therefore be handed out in ascending order, by tickets that an atomic
- * counts, so that whoever is waited for is running. */
+ * Both travel in one word, so that no fence is needed. A tile reads the words before its own, nearest first,
+ * until one shows a prefix, and waits for each that shows nothing. Blocks must therefore draw their tiles in
+ * ascending order, by tickets: then a tile that another waits for has a block that runs. */
 #ifndef TOPK_SRC_CUDA_LOOKBACK_CUH
 #define TOPK_SRC_CUDA_LOOKBACK_CUH
 
@@ -23,9 +22,9 @@ static const uint64_t TILE_SUM = (uint64_t)1 << 62, TILE_PREFIX = (uint64_t)2 <<
 
 /* ---- One sum, by one warp ----
  *
- * All blocks of the device are at work on a tile each, so that the nearest prefix lies as many tiles back.
- * To get there at once, the tiles are in groups of 32, and these have words of their own: the sum of their
- * tiles, below 2^57, with how many of them have added theirs, and the prefix, by the last tile. */
+ * Each block of the device works on a tile, so that the nearest prefix lies as many tiles back as there are
+ * blocks. To get there at once, each group of 32 tiles has words of its own: the sum of its tiles, below
+ * 2^57, with the number of tiles that have added theirs; and the prefix, which its last tile writes. */
 
 /* In the upper bits of a group's sum. */
 static const uint32_t GROUP_COUNT_SHIFT = 57;
@@ -48,12 +47,13 @@ TOPK_DEVICE void publish_sum(const struct sum_words &words, int64_t tile, uint64
     simt_atomic_add(&words.group_sums[tile / LOOK_BACK_GROUP], (uint64_t)1 << GROUP_COUNT_SHIFT | sum);
 }
 
-/* What a lane has seen: of a tile of the same group; and of a group, the nearest one first. */
+/* What a lane has seen: the word of a tile of the same group; and the words of a group before it, lane 0
+ * those of the nearest. */
 struct seen_words {
     uint64_t tile, group_sum, group_prefix;
 };
 
-/* The words of 32 groups before group `end`. */
+/* Reads the words of the 32 groups before group `end`. */
 TOPK_DEVICE void look_at_groups(const struct sum_words &words, int64_t end, struct seen_words *seen) {
     int64_t group = end - 1 - (int64_t)simt_lane();
     seen->group_sum = group < 0 ? 0 : simt_load_relaxed(&words.group_sums[group]);
@@ -65,7 +65,7 @@ TOPK_DEVICE uint64_t look_at_tile(const struct sum_words &words, int64_t tile) {
     return at < tile ? simt_load_relaxed(&words.tiles[at]) : TILE_SUM;
 }
 
-/* The words that look_back() will most likely want, asked for ahead. All lanes. */
+/* Reads the words that look_back() will most likely want. All lanes. */
 TOPK_DEVICE struct seen_words look_ahead(const struct sum_words &words, int64_t tile) {
     struct seen_words seen;
     seen.tile = look_at_tile(words, tile);
@@ -107,7 +107,7 @@ TOPK_DEVICE uint64_t look_back(const struct sum_words &words, int64_t tile, uint
 
 /* ---- Many sums at once, one for each thread ---- */
 
-/* The word of a tile, waited for. */
+/* Waits for the word of a tile. */
 TOPK_DEVICE uint64_t await_tile(const uint64_t *word) {
     uint64_t seen;
     do
@@ -116,8 +116,8 @@ TOPK_DEVICE uint64_t await_tile(const uint64_t *word) {
     return seen;
 }
 
-/* Publishes the sum of a tile. Words of one sum lie `stride` apart. What is added to the sum of tile 0 comes
- * before all. */
+/* Publishes the sum of a tile. The words of one sum lie `stride` apart. A number that comes before all tiles
+ * is added to the sum of tile 0. */
 TOPK_DEVICE void publish_tile(uint64_t *words, int64_t stride, int64_t tile, uint64_t sum) {
     simt_store_relaxed(&words[tile * stride], (tile == 0 ? TILE_PREFIX : TILE_SUM) | sum);
 }

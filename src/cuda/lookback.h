@@ -8,7 +8,7 @@
 /* Tiles of a group: one for each lane of a warp. */
 enum { LOOK_BACK_GROUP = 32 };
 
-/* Words for one sum over so many tiles. All zero before the launch. */
+/* Words for one sum over `tiles` tiles. All zero before the launch. */
 static inline int64_t look_back_words(int64_t tiles) {
     return tiles + 2 * (tiles / LOOK_BACK_GROUP + 1);
 }

@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stream compaction in one pass: tile after tile, in order, with decoupled look-back.
  *
- * A block is at work on several tiles at once, so that nobody waits for long. What happens to a tile, in
- * turns that a barrier ends:
+ * A block has several tiles in hand, so that it never waits for long. A tile goes through these turns, each
+ * ended by a barrier:
  *
  *   its loads are in flight
- *   its hits are ranked in each warp, and the loads of the next tile issued
- *   its sum is published by the last warp
- *   its hits are listed by the others, the workers; the last warp finds out what comes before the tile
- *   its results are written
+ *   each warp ranks its hits and issues the loads of the next tile
+ *   the last warp publishes its sum
+ *   the other warps, the workers, list its hits; the last warp looks back for what comes before the tile
+ *   the workers write its results
  *
- * Tiles are drawn in order, one for each turn, and a block works its own off in order: whoever is waited for
- * gets there. A block publishes the sums of two tiles before it waits for what comes before the first:
- * otherwise blocks that have tiles side by side would wait for one another in a row. */
+ * Blocks draw one tile a turn, in order, and finish their own tiles in order: no tile is waited for in vain.
+ * A block publishes the sums of two tiles before it waits for what comes before the first. Otherwise blocks
+ * with neighbouring tiles would wait for one another, each for the one before it. */
 #ifndef TOPK_SRC_CUDA_TILE_LOOP_CUH
 #define TOPK_SRC_CUDA_TILE_LOOP_CUH
 
 #include "lookback.cuh"
 #include "ordered.cuh"
 
-/* What is to be done. `Tiles` says how, by these members:
+/* `Tiles` says what to do, by these members:
  *
  *   THREADS  of the block: a multiple of 32, 64 to 1024
- *   ITEMS    elements for each worker, at most 32. The workers are the first THREADS - 32 threads, so that a
- *            tile has ITEMS * (THREADS - 32) places, at most 2^16
+ *   ITEMS    elements for each worker, at most 32. The workers are the first THREADS - 32 threads: a tile has
+ *            ITEMS * (THREADS - 32) elements, at most 2^16
  *   raw      what a worker loads of a tile
  *   void load(tile, raw &) const
- *            the worker's part; also calls that have to be followed later only
+ *            the worker's part. Also called for tiles ahead: may issue loads, must not use their results
  *   uint32_t hits(tile, const raw &) const
- *            bit i is for place simt_thread() * ITEMS + i. All lanes of a warp
- *   void write(tile, places, base, count) const
- *            `count` hits come behind `base` others: places[0 .. count - 1], in order, if lists().
- *            Workers, at no barrier
+ *            bit i is for the element at offset simt_thread() * ITEMS + i. All lanes of a warp
+ *   void write(tile, offsets, base, count) const
+ *            writes `count` hits behind `base` others. If lists(), offsets[0 .. count - 1] are the hits', in
+ *            order. Workers; no barrier inside
  *   bool lists() const
- *            whether the places are wanted; alike in all threads */
+ *            whether write() wants the offsets; alike in all threads */
 
-/* How far it has come, in global memory. */
+/* The tiles of a launch, and how far it has come, in global memory. */
 struct tile_sequence {
     uint64_t *ticket;       /* zero before the launch */
-    struct sum_words words; /* for so many tiles, or more */
+    struct sum_words words; /* for at least as many tiles */
     uint32_t tiles;
 };
 
@@ -47,16 +47,15 @@ template <typename Tiles> struct tile_loop_shape {
                           SIZE = WORKERS * Tiles::ITEMS;
     static_assert(Tiles::THREADS % SIMT_WARP == 0 && Tiles::THREADS >= 64 && Tiles::THREADS <= 1024,
                   "a block is of whole warps, one of which looks back");
-    static_assert(SIZE <= 1 << 16 && Tiles::ITEMS <= 32, "places have 16 bits, and hits 32");
+    static_assert(SIZE <= 1 << 16 && Tiles::ITEMS <= 32, "offsets have 16 bits, and hits 32");
 };
 
-/* What one turn hands to the next ones. Each has a place for every turn until it is read for the last time.
- */
+/* What one turn hands to later ones. Each array is for as many turns as its data is needed. */
 struct tile_shared {
     simt_shared<uint64_t> bases;    /* 2: results before a tile */
     simt_shared<uint32_t> drawn;    /* 2: a tile */
     simt_shared<uint32_t> of_warps; /* 3: hits of each warp */
-    simt_shared<uint16_t> lists;    /* 2: places of hits */
+    simt_shared<uint16_t> lists;    /* 2: offsets of hits */
 };
 
 template <typename Tiles> TOPK_HOST_DEVICE struct tile_shared carve_tiles(simt_arena &arena) {
@@ -74,8 +73,8 @@ static const uint32_t NO_TILE = UINT32_MAX;
 struct tiles_in_hand {
     uint32_t next, tile, ranked, listed, listed_count;
 
-    /* One turn further. */
-    TOPK_MEMBER void pass(uint32_t drawn, uint32_t count) {
+    /* To the next turn. */
+    TOPK_MEMBER void advance(uint32_t drawn, uint32_t count) {
         listed = ranked;
         listed_count = count;
         ranked = tile;
@@ -96,71 +95,92 @@ template <uint32_t WARPS> TOPK_DEVICE uint32_t sum_of_tile(simt_shared<uint32_t>
     return simt_reduce_add(SIMT_ALL_LANES, simt_lane() < WARPS ? (uint32_t)of_warps[simt_lane()] : 0);
 }
 
+/* The workers' part of a turn, behind the barrier: writes a tile and lists the next one, whose hits are
+ * `ranked`. Returns how many hits that has. */
+template <typename Tiles>
+TOPK_DEVICE uint32_t write_and_list(const Tiles &tiles, const struct tile_shared &s,
+                                    const struct tiles_in_hand &hand, uint32_t turn,
+                                    const struct ranked_bits &ranked, simt_shared<uint32_t> of_ranked) {
+    typedef tile_loop_shape<Tiles> shape;
+    const uint32_t size = shape::SIZE;
+    uint32_t count = 0;
+    if (hand.listed != NO_TILE)
+        tiles.write(hand.listed, simt_shared_part(s.lists, turn * size, size), s.bases[turn],
+                    hand.listed_count);
+    if (hand.ranked != NO_TILE) {
+        uint32_t before = prefix_of_warp(of_ranked, shape::WARPS, &count);
+        if (tiles.lists())
+            list_hits<Tiles::ITEMS>(simt_shared_part(s.lists, (turn ^ 1) * size, size), ranked, before,
+                                    count > size / MANY_HITS);
+    }
+    return count;
+}
+
+/* The last warp's part: draws a tile, publishes the sum of one and looks back from the one before it. */
+template <uint32_t WARPS>
+TOPK_DEVICE void publish_and_look_back(const struct tile_sequence &sequence, const struct tile_shared &s,
+                                       const struct tiles_in_hand &hand, uint32_t turn, uint32_t drawn,
+                                       simt_shared<uint32_t> of_tile, simt_shared<uint32_t> of_ranked) {
+    const bool leads = simt_thread() == WARPS * SIMT_WARP;
+    uint32_t fresh = leads && drawn != NO_TILE ? draw_tile(sequence) : NO_TILE;
+    if (hand.tile != NO_TILE) {
+        uint32_t sum = sum_of_tile<WARPS>(of_tile);
+        if (leads)
+            publish_sum(sequence.words, hand.tile, sum);
+    }
+    if (hand.ranked != NO_TILE) {
+        uint64_t base = look_back(sequence.words, hand.ranked, sum_of_tile<WARPS>(of_ranked),
+                                  look_ahead(sequence.words, hand.ranked));
+        if (leads)
+            s.bases[turn ^ 1] = base;
+    }
+    if (leads)
+        s.drawn[turn ^ 1] = fresh;
+}
+
 /* All threads of all blocks of the launch. */
 template <typename Tiles>
 TOPK_DEVICE void run_tiles(const Tiles &tiles, const struct tile_sequence &sequence,
                            const struct tile_shared &s) {
     typedef tile_loop_shape<Tiles> shape;
-    const uint32_t size = shape::SIZE;
     const bool works = simt_thread() < shape::WORKERS, leads = simt_thread() == shape::WORKERS;
     if (leads)
         s.drawn[1] = draw_tile(sequence);
     simt_block_sync();
-    struct tiles_in_hand at = {NO_TILE, s.drawn[1], NO_TILE, NO_TILE, 0};
-    if (at.tile == NO_TILE)
+    struct tiles_in_hand hand = {NO_TILE, s.drawn[1], NO_TILE, NO_TILE, 0};
+    if (hand.tile == NO_TILE)
         return;
     typename Tiles::raw raw = {};
     struct ranked_bits hits = {}, ranked = {};
     if (works)
-        tiles.load(at.tile, raw);
+        tiles.load(hand.tile, raw);
     else if (leads)
         s.drawn[0] = draw_tile(sequence);
     simt_block_sync();
-    at.next = s.drawn[0];
+    hand.next = s.drawn[0];
     if (leads)
         s.drawn[1] = draw_tile(sequence);
     uint32_t third = 0, ranked_third = 0;
-    for (uint32_t turn = 1; !at.is_over(); turn ^= 1) {
-        if (works && at.tile != NO_TILE) {
-            uint32_t of_warp, bits = tiles.hits(at.tile, raw);
-            if (at.next != NO_TILE)
-                tiles.load(at.next, raw);
-            hits = rank_in_warp(bits, &of_warp);
+    for (uint32_t turn = 1; !hand.is_over(); turn ^= 1) {
+        simt_shared<uint32_t> of_tile = simt_shared_part(s.of_warps, third * SIMT_WARP, SIMT_WARP),
+                              of_ranked = simt_shared_part(s.of_warps, ranked_third * SIMT_WARP, SIMT_WARP);
+        if (works && hand.tile != NO_TILE) {
+            uint32_t of_warp, bits = tiles.hits(hand.tile, raw);
+            if (hand.next != NO_TILE)
+                tiles.load(hand.next, raw);
+            hits = rank_bits(bits, &of_warp);
             if (simt_lane() == 0)
-                s.of_warps[third * SIMT_WARP + simt_warp()] = of_warp;
+                of_tile[simt_warp()] = of_warp;
         }
         simt_block_sync();
-        simt_shared<uint32_t> of_ranked = simt_shared_part(s.of_warps, ranked_third * SIMT_WARP, SIMT_WARP);
         uint32_t count = 0, drawn = s.drawn[turn];
         if (works) {
-            if (at.listed != NO_TILE)
-                tiles.write(at.listed, simt_shared_part(s.lists, turn * size, size), s.bases[turn],
-                            at.listed_count);
-            if (at.ranked != NO_TILE) {
-                uint32_t before = sum_of_warps(of_ranked, shape::WARPS, &count);
-                if (tiles.lists())
-                    list_hits<Tiles::ITEMS>(simt_shared_part(s.lists, (turn ^ 1) * size, size), ranked,
-                                            before, count > size / MANY_HITS);
-            }
+            count = write_and_list(tiles, s, hand, turn, ranked, of_ranked);
             ranked = hits;
         } else {
-            uint32_t fresh = leads && drawn != NO_TILE ? draw_tile(sequence) : NO_TILE;
-            if (at.tile != NO_TILE) {
-                uint32_t sum =
-                    sum_of_tile<shape::WARPS>(simt_shared_part(s.of_warps, third * SIMT_WARP, SIMT_WARP));
-                if (leads)
-                    publish_sum(sequence.words, at.tile, sum);
-            }
-            if (at.ranked != NO_TILE) {
-                uint64_t base = look_back(sequence.words, at.ranked, sum_of_tile<shape::WARPS>(of_ranked),
-                                          look_ahead(sequence.words, at.ranked));
-                if (leads)
-                    s.bases[turn ^ 1] = base;
-            }
-            if (leads)
-                s.drawn[turn ^ 1] = fresh;
+            publish_and_look_back<shape::WARPS>(sequence, s, hand, turn, drawn, of_tile, of_ranked);
         }
-        at.pass(drawn, count);
+        hand.advance(drawn, count);
         ranked_third = third;
         third = third == 2 ? 0 : third + 1;
     }

@@ -157,7 +157,7 @@ TOPK_DEVICE uint32_t rank_hits(simt_shared<uint32_t> scratch, uint32_t (&counts)
 #pragma unroll
     for (uint32_t g = 0; g < GROUPS; g++) {
         uint32_t of_group;
-        counts[g] = of_warp + sum_of_lanes(counts[g], &of_group);
+        counts[g] = of_warp + warp_scan(counts[g], &of_group);
         of_warp += of_group;
     }
     uint32_t before = scan_of_warps(scratch, of_warp, &total);

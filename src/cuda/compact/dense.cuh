@@ -14,10 +14,10 @@ template <typename Source> struct dense_tiles {
     static const uint32_t THREADS = shape::THREADS, ITEMS = shape::ITEMS;
     const struct compact_args &a;
     compact_source<Source> source;
-    uint32_t first_full, end_full; /* full tiles have an element at each place */
-    bool plain;                    /* one row, of which positions of 32 bits are wanted, and nothing else */
-    int32_t first_index;           /* of place 0 of tile 0, if plain */
-    bool wanted;                   /* places are: for results, or to tell rows apart */
+    uint32_t first_full, end_full; /* full tiles have an element at each offset */
+    bool plain;                    /* one row, and the results are positions of 32 bits alone */
+    int32_t first_index;           /* of offset 0 of tile 0, if plain */
+    bool wanted;                   /* the list is: for results, or to tell rows apart */
 
     TOPK_MEMBER bool lists(void) const {
         return wanted;
@@ -34,20 +34,20 @@ template <typename Source> struct dense_tiles {
             bits &= source.inside(dense_tile<Source>(a, tile));
         return gather_bits<shape::PER, shape::GROUPS>(bits);
     }
-    TOPK_MEMBER void write(uint32_t tile, simt_shared<uint16_t> places, uint64_t base, uint32_t count) const {
+    TOPK_MEMBER void write(uint32_t tile, simt_shared<uint16_t> list, uint64_t base, uint32_t count) const {
         if (plain)
-            write_positions<shape::WORKERS>((int32_t *)a.rows.out_indices + base, places,
+            write_positions<shape::WORKERS>((int32_t *)a.rows.out_indices + base, list,
                                             (int32_t)(tile * shape::DENSE_TILE) + first_index,
                                             fitting_hits(a, base, count));
         else if (a.rows.rows > 1)
-            write_tile<shape::WORKERS>(a, places, dense_tile<Source>(a, tile), base, count);
+            write_tile<shape::WORKERS>(a, list, dense_tile<Source>(a, tile), base, count);
         else if (wanted)
-            write_hits<shape::WORKERS>(a, places, dense_tile<Source>(a, tile), base,
+            write_hits<shape::WORKERS>(a, list, dense_tile<Source>(a, tile), base,
                                        fitting_hits(a, base, count));
         if (simt_thread() == 0 && a.offsets != nullptr && a.rows.rows == 1)
             write_ends(tile, base, count);
     }
-    /* The offsets of the only row. */
+    /* The two offsets of the only row. */
     TOPK_MEMBER void write_ends(uint32_t tile, uint64_t base, uint32_t count) const {
         const int64_t end = ((int64_t)tile + 1) * shape::DENSE_TILE - behind_line<Source>(a, 0);
         if (tile == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which elements of a tile meet the predicate: in a bit for each, whatever they are compared by. */
+ * Which elements of a tile match: a bit for each, whether values or a mask decide. */
 #ifndef TOPK_SRC_CUDA_COMPACT_HITS_CUH
 #define TOPK_SRC_CUDA_COMPACT_HITS_CUH
 
@@ -7,19 +7,19 @@
 #include "../predicate/masks.cuh"
 #include "tile.cuh"
 
-/* The elements of a tile that lie in [from, to), by their places. */
-struct place_range {
+/* The elements of a tile at offsets [from, to). */
+struct offset_range {
     uint32_t from, to;
 
-    /* As bits of the `per` places from `place` on. */
-    TOPK_MEMBER uint32_t mask(uint32_t place, uint32_t per) const {
-        uint32_t end = to > place ? low_bits(to - place) : 0;
-        return end & low_bits(per) & ~(from > place ? low_bits(from - place) : 0);
+    /* A bit for each of `per` offsets from `offset` on. */
+    TOPK_MEMBER uint32_t mask(uint32_t offset, uint32_t per) const {
+        uint32_t end = to > offset ? low_bits(to - offset) : 0;
+        return end & low_bits(per) & ~(from > offset ? low_bits(from - offset) : 0);
     }
 };
 
-TOPK_DEVICE struct place_range range_of_tile(const struct compact_tile &t) {
-    return place_range{(uint32_t)(t.begin - t.origin), (uint32_t)(t.end - t.origin)};
+TOPK_DEVICE struct offset_range range_of_tile(const struct compact_tile &t) {
+    return offset_range{(uint32_t)(t.begin - t.origin), (uint32_t)(t.end - t.origin)};
 }
 
 /* What a thread loads of a tile in one row. */
@@ -44,7 +44,7 @@ template <typename Source> struct compact_source {
         return arc.template holds<true>(fetched) && !arc.none;
     }
 
-    /* Those elements of a group that are inside; zeros for the others. */
+    /* Loads the elements of a group that are inside; zeros for the others. */
     TOPK_MEMBER simt_u32x4 load_some(const Source *from, uint32_t inside) const {
         const uint32_t of_word = sizeof(Source) < 4 ? 4 / sizeof(Source) : 1;
         uint32_t words[4] = {};
@@ -59,25 +59,25 @@ template <typename Source> struct compact_source {
         return simt_u32x4{words[0], words[1], words[2], words[3]};
     }
 
-    /* Of a tile in one row. */
+    /* For a tile in one row. */
     TOPK_MEMBER compact_raw<Source> load(const struct compact_tile &t) const {
-        const uint32_t place = offset_of_thread<Source>(), step = SIMT_WARP * shape::PER;
-        const Source *from = elements + (t.first.begin + (t.origin - t.first.start) + place);
+        const uint32_t offset = offset_of_thread<Source>(), step = SIMT_WARP * shape::PER;
+        const Source *from = elements + (t.first.begin + (t.origin - t.first.start) + offset);
         compact_raw<Source> raw;
-        const struct place_range range = range_of_tile(t);
+        const struct offset_range range = range_of_tile(t);
 #pragma unroll
         for (uint32_t g = 0; g < shape::GROUPS; g++) {
-            uint32_t inside = range.mask(place + g * step, shape::PER);
+            uint32_t inside = range.mask(offset + g * step, shape::PER);
             raw.groups[g] = inside == low_bits(shape::PER) ? simt_load16_read_only(from + g * step)
                                                            : load_some(from + g * step, inside);
         }
         return raw;
     }
 
-    /* Of a tile of dense rows that has an element at each place. */
+    /* For a tile of dense rows that has an element at each offset. */
     TOPK_MEMBER compact_raw<Source> load_full(const struct compact_args &a, uint32_t tile) const {
-        const uint32_t place = offset_of_thread<Source>(), step = SIMT_WARP * shape::PER;
-        const Source *from = elements - behind_line<Source>(a, 0) + place;
+        const uint32_t offset = offset_of_thread<Source>(), step = SIMT_WARP * shape::PER;
+        const Source *from = elements - behind_line<Source>(a, 0) + offset;
         compact_raw<Source> raw;
 #pragma unroll
         for (uint32_t g = 0; g < shape::GROUPS; g++)
@@ -92,14 +92,14 @@ template <typename Source> struct compact_source {
         return arc.none ? 0 : hits;
     }
 
-    /* The bits of elements that are in the tile. */
+    /* The bits of the elements that are in the tile. */
     TOPK_MEMBER uint32_t inside(const struct compact_tile &t) const {
-        const uint32_t place = offset_of_thread<Source>(), step = SIMT_WARP * shape::PER;
-        const struct place_range range = range_of_tile(t);
+        const uint32_t offset = offset_of_thread<Source>(), step = SIMT_WARP * shape::PER;
+        const struct offset_range range = range_of_tile(t);
         uint32_t bits = 0;
 #pragma unroll
         for (uint32_t g = 0; g < shape::GROUPS; g++)
-            bits |= range.mask(place + g * step, shape::PER) << g * shape::PER;
+            bits |= range.mask(offset + g * step, shape::PER) << g * shape::PER;
         return bits;
     }
 };
@@ -141,7 +141,7 @@ template <> struct compact_source<mask_bits> {
 
 /* ---- Tiles of several rows ---- */
 
-/* Element by element: lane i has the bits of elements [32 i, 32 i + 32) of what its warp has. All lanes. */
+/* Element by element: lane i gets the bits of its warp's elements [32 i, 32 i + 32). All lanes. */
 template <typename Source>
 TOPK_DEVICE uint32_t hits_of_several(const struct compact_args &a, const compact_source<Source> &source,
                                      const struct compact_tile &t) {

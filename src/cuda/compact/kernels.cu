@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernels of compact for sources of KEY_BITS bits; those of 8 bits come with those of single bits and
- * with what needs no width. docs/methods/compact.md tells the whole. */
+ * The kernels of compact for sources of KEY_BITS bits. With 8 bits come the kernels for single bits and those
+ * that need no width. docs/methods/compact.md tells the whole. */
 #include "kernels.h"
 
 #include "../instance.cuh"

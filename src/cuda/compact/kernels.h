@@ -10,8 +10,8 @@
 
 /* The rows, laid end to end, are one sequence; `total` and `starts` count in it. */
 struct compact_args {
-    struct row_args rows; /* k is NULL */
-    const void *source;   /* what is compared: the values, or a mask that is laid out as they are */
+    struct row_args rows;            /* k is NULL */
+    const void *source;              /* what decides: the values, or a mask, which is laid out as they are */
     struct predicate_args predicate; /* whose bounds compact_prepare reads, if the device has to */
     bool dense;         /* rows lie in memory without gaps, all of length_max: there are no starts */
     int64_t total;      /* elements, if dense */
@@ -25,8 +25,8 @@ struct compact_args {
     uint64_t *words;     /* look-back over units of tiles, or over tiles of chunks */
     int64_t word_count;
     uint32_t *masks;        /* of topk_mask, or of three phases */
-    uint32_t *chunk_counts; /* three phases: hits of each chunk, */
-    uint64_t *chunk_starts; /* and hits before it */
+    uint32_t *chunk_counts; /* three phases: hits of each chunk */
+    uint64_t *chunk_starts; /* three phases: hits before each chunk */
     int64_t *counts;        /* of compact_count: of each row */
 };
 
@@ -37,9 +37,9 @@ extern "C" {
 /* The kernels for sources of one width. */
 struct compact_kernels {
     int (*prepare)(uint32_t shared_bytes_max);
-    int64_t step;                         /* elements from one tile to the next, at least */
-    uint32_t (*dense_shared_bytes)(void); /* that a block needs where rows are dense, */
-    uint32_t dense_blocks_per_sm;         /* and how many blocks a multiprocessor then has */
+    int64_t step;                         /* least number of elements from one tile to the next */
+    uint32_t (*dense_shared_bytes)(void); /* of a block, where rows are dense */
+    uint32_t dense_blocks_per_sm;         /* where rows are dense */
     int (*pass)(const struct launch_grid *grid, const struct compact_args *args);
     int (*mask)(const struct launch_grid *grid, const struct compact_args *args);
 };
@@ -47,7 +47,7 @@ struct compact_kernels {
 extern const struct compact_kernels topk_cuda_compact_kernels_8, topk_cuda_compact_kernels_16,
     topk_cuda_compact_kernels_32, topk_cuda_compact_kernels_64, topk_cuda_compact_kernels_bits;
 
-/* Finds the starts of rows unless they are dense, and what meets the bounds if they are the device's. */
+/* Finds the starts of rows unless they are dense, and reads the bounds if the device has to. */
 int topk_cuda_compact_launch_prepare(const struct launch_grid *grid, const struct compact_args *args);
 
 /* Sums up the counts of chunks; writes the results of masks; turns offsets into counts. */

@@ -2,8 +2,8 @@
  * The predicate as a mask of bits: phase 1 of the published method, and what topk_mask writes.
  *
  * A warp makes the bits of 1024 elements by 32 ballots, so that lane i ends with word i. Rows that lie in
- * memory end to end are one. Others are cut as if they were laid end to end; a word may then belong to
- * several parts of rows, each of which adds its bits. */
+ * memory end to end count as one. Others are cut as if they were laid end to end; then a word may belong to
+ * parts of several rows, and each part adds its bits. */
 #ifndef TOPK_SRC_CUDA_COMPACT_MASK_CUH
 #define TOPK_SRC_CUDA_COMPACT_MASK_CUH
 
@@ -18,8 +18,8 @@ struct element_span {
     }
 };
 
-/* Words of 32 elements from `first` on, a multiple of 32: lane i gets word i, the first `words` lanes at
- * least. FULL: all 1024 elements are in the span. All lanes. */
+/* Words of 32 elements from `first` on, a multiple of 32: lane i gets word i, at least in the first `words`
+ * lanes. FULL: all 1024 elements are in the span. All lanes. */
 template <bool FULL, typename Source>
 TOPK_DEVICE uint32_t ballot_words(const compact_source<Source> &source, const struct element_span &span,
                                   int64_t first, uint32_t words) {
@@ -46,14 +46,14 @@ TOPK_DEVICE uint32_t ballot_words(const compact_source<Source> &source, const st
 template <typename Source>
 TOPK_DEVICE uint32_t ballot_span(const compact_source<Source> &source, const struct element_span &span,
                                  int64_t first) {
-    const int64_t left = span.end - first;
-    return first >= span.begin && left >= COMPACT_CHUNK
+    const int64_t rest = span.end - first;
+    return first >= span.begin && rest >= COMPACT_CHUNK
                ? ballot_words<true>(source, span, first, 32)
                : ballot_words<false>(source, span, first,
-                                     left < COMPACT_CHUNK ? (uint32_t)(left + 31) / 32 : 32);
+                                     rest < COMPACT_CHUNK ? (uint32_t)(rest + 31) / 32 : 32);
 }
 
-/* Writes a span's part of a word, if it has any. */
+/* Writes a span's part of a word, if it has one. */
 TOPK_DEVICE void add_word(const struct compact_args &a, const struct element_span &span, int64_t word,
                           uint32_t bits) {
     if (32 * word >= span.begin && 32 * (word + 1) <= span.end) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Phases 2 and 3 of the published method (Bakunas-Milanowski, Rego, Sang and Yu): the counts of chunks, which
- * phase 1 made with the bits (mask.cuh), are summed up; then each bit finds its place by popc and shuffles.
- */
+ * Phases 2 and 3 of the published method (Bakunas-Milanowski, Rego, Sang and Yu). Phase 1 (mask.cuh) made
+ * bits and counted those of each chunk; phase 2 scans the counts; in phase 3 popc and shuffles give each bit
+ * its rank. */
 #ifndef TOPK_SRC_CUDA_COMPACT_PHASES_CUH
 #define TOPK_SRC_CUDA_COMPACT_PHASES_CUH
 
@@ -11,7 +11,7 @@
 
 /* ---- Phase 2 ---- */
 
-/* The counts of chunks, which become what comes before each. */
+/* The counts of chunks; their prefixes become the starts. */
 struct chunk_counts {
     const struct compact_args &a;
 
@@ -42,8 +42,8 @@ TOPK_DEVICE void write_element(const struct compact_args &a, int64_t to, int64_t
         write_index(a, to, element, a.rows.rows == 1 ? element : element % a.rows.length_max);
 }
 
-/* Results of a chunk, behind `base` others. All lanes; lane i has word i, and how many hits of the chunk come
- * before it. Where there are few, each lane writes its own; else word after word is written by all lanes. */
+/* Writes the results of a chunk behind `base` others. All lanes; lane i has word i and the number of hits of
+ * the chunk before it. If there are few, each lane writes its own; else all lanes write word after word. */
 TOPK_DEVICE void write_chunk(const struct compact_args &a, int64_t chunk, uint32_t bits, int64_t base,
                              uint32_t before, uint32_t count) {
     const uint32_t lower = (1u << simt_lane()) - 1;
@@ -53,24 +53,24 @@ TOPK_DEVICE void write_chunk(const struct compact_args &a, int64_t chunk, uint32
     const int32_t origin = plain ? (int32_t)(first + a.rows.index_base) : 0;
     if (count <= COMPACT_FEW && plain) {
         TOPK_REACHED(REACHED_COMPACT_FEW);
-        for (uint32_t left = bits; left != 0; left &= left - 1)
-            to[before++] = origin + (int32_t)(32 * simt_lane() + simt_ffs(left) - 1);
+        for (uint32_t unwritten = bits; unwritten != 0; unwritten &= unwritten - 1)
+            to[before++] = origin + (int32_t)(32 * simt_lane() + simt_ffs(unwritten) - 1);
         return;
     }
     for (uint32_t i = 0; i < 32; i++) {
         uint32_t word = simt_shuffle(SIMT_ALL_LANES, bits, i);
         uint32_t rank = simt_shuffle(SIMT_ALL_LANES, before, i) + simt_popc(word & lower),
-                 place = i * SIMT_WARP + simt_lane();
+                 offset = i * SIMT_WARP + simt_lane();
         if ((word >> simt_lane() & 1) == 0)
             continue;
         if (plain)
-            to[rank] = origin + (int32_t)place;
+            to[rank] = origin + (int32_t)offset;
         else
-            write_element(a, base + rank, first + place);
+            write_element(a, base + rank, first + offset);
     }
 }
 
-/* The offsets of rows that start in a chunk; the last chunk's, too, of those at its end. All lanes. */
+/* Writes the offsets of the rows that start in a chunk, or, for the last chunk, at its end. All lanes. */
 TOPK_DEVICE void write_chunk_offsets(const struct compact_args &a, int64_t chunk, uint32_t bits, int64_t base,
                                      uint32_t before) {
     const int64_t length = a.rows.length_max, begin = chunk * COMPACT_CHUNK;
@@ -78,11 +78,11 @@ TOPK_DEVICE void write_chunk_offsets(const struct compact_args &a, int64_t chunk
     const int64_t row_end = last ? a.rows.rows + 1 : (begin + COMPACT_CHUNK + length - 1) / length;
     for (int64_t first = (begin + length - 1) / length; first < row_end; first += SIMT_WARP) {
         int64_t row = first + simt_lane();
-        uint32_t place = row < row_end ? (uint32_t)(row * length - begin) : 0;
-        uint32_t word = simt_shuffle(SIMT_ALL_LANES, bits, place / 32);
-        uint32_t rank = simt_shuffle(SIMT_ALL_LANES, before, place / 32);
+        uint32_t offset = row < row_end ? (uint32_t)(row * length - begin) : 0;
+        uint32_t word = simt_shuffle(SIMT_ALL_LANES, bits, offset / 32);
+        uint32_t rank = simt_shuffle(SIMT_ALL_LANES, before, offset / 32);
         if (row < row_end && row * length < a.total)
-            a.offsets[row] = base + rank + simt_popc(word & low_bits(place % 32));
+            a.offsets[row] = base + rank + simt_popc(word & low_bits(offset % 32));
     }
     if (last && simt_lane() == 0)
         a.offsets[a.rows.rows] = (int64_t)a.chunk_starts[chunk + 1];
@@ -96,7 +96,7 @@ TOPK_KERNEL TOPK_BOUNDS(COMPACT_CHUNK_THREADS, CHUNK_BLOCKS) void compact_scatte
         bool inside = chunk * COMPACT_CHUNK + 32 * simt_lane() < a.total;
         uint32_t bits = inside ? a.masks[chunk * SIMT_WARP + simt_lane()] : 0, count = simt_popc(bits);
         int64_t base = (int64_t)a.chunk_starts[chunk];
-        uint32_t inclusive = warp_scan(count), before = inclusive - count;
+        uint32_t inclusive = warp_scan_inclusive(count), before = inclusive - count;
         if (writes)
             write_chunk(a, chunk, bits, base, before, simt_shuffle(SIMT_ALL_LANES, inclusive, SIMT_WARP - 1));
         if (a.offsets != nullptr)

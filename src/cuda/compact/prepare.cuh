@@ -7,7 +7,7 @@
 #include "scan.cuh"
 #include "tile.cuh"
 
-/* The rows' lengths, which become their starts. */
+/* The lengths of rows; their prefixes become the starts. */
 struct row_lengths {
     const struct compact_args &a;
 

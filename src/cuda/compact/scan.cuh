@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sums of all numbers before each of many, in one pass over them. */
+ * A scan of many numbers, which reads them once. */
 #ifndef TOPK_SRC_CUDA_COMPACT_SCAN_CUH
 #define TOPK_SRC_CUDA_COMPACT_SCAN_CUH
 
@@ -9,7 +9,7 @@
 
 struct scan_shared {
     simt_shared<uint64_t> scratch; /* one for each warp */
-    simt_shared<uint64_t> words;   /* the tile, and what is before it */
+    simt_shared<uint64_t> words;   /* the tile, and its prefix */
 };
 
 TOPK_HOST_DEVICE struct scan_shared carve_scan(simt_arena &arena) {

@@ -22,11 +22,12 @@ enum {
     COMPACT_LINE_BYTES = 512,
     COMPACT_NARROW_ROW = 1024,
 #else
-    /* Where rows are dense, for wider elements and for those of 8 bits or of one; and where not. */
+    /* Threads of a block: for dense rows of wider elements, for those of 8 bits or 1 bit, and for other rows.
+     */
     COMPACT_THREADS = 1024,
     COMPACT_THREADS_8 = 512,
     COMPACT_RAGGED_THREADS = 512,
-    /* 16-byte groups of a tile for each thread; those of 8-bit elements, whose hits fill 32 bits with two. */
+    /* 16-byte groups of a tile for each thread. Two groups of 8-bit elements fill 32 bits with hits. */
     COMPACT_GROUPS = 4,
     COMPACT_GROUPS_8 = 2,
     /* Elements of a tile for each thread, of a bit mask. */
@@ -45,7 +46,7 @@ enum {
 #endif
     /* Elements that are fetched before they are compared, where a tile has several rows. */
     COMPACT_BATCH = 4,
-    /* Elements of a chunk, a word of bits for each lane of a warp; and those that a thread has in flight. */
+    /* Elements of a chunk, a word of bits for each lane of a warp; elements that a thread has in flight. */
     COMPACT_CHUNK = 32 * 32,
     COMPACT_BALLOTS = 8,
     /* So few hits of a chunk are written by the lanes that have them. */

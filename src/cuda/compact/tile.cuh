@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Tiles: where they begin and end, and which rows they touch.
  *
- * Tile t is about elements [t * STEP, (t + 1) * STEP) of the rows laid end to end. A boundary inside of a row
- * is moved to the left, to where a line of memory begins, but not out of the row: so that tiles are read by
- * aligned loads. Both tiles at a boundary move it alike. A tile has TILE places, a line more than STEP. */
+ * Tile t has about elements [t * STEP, (t + 1) * STEP) of the rows laid end to end. A boundary inside a row
+ * moves down to where a line of memory begins, but not out of the row: then aligned loads read the tile. Both
+ * tiles at a boundary move it alike. A tile has room for TILE elements, a line more than STEP. */
 #ifndef TOPK_SRC_CUDA_COMPACT_TILE_CUH
 #define TOPK_SRC_CUDA_COMPACT_TILE_CUH
 
@@ -11,7 +11,7 @@
 #include "../rows.cuh"
 #include "kernels.h"
 
-/* Of the kernels that go by chunks, or by rows. A multiprocessor of sm_75 has 1024 threads. */
+/* Of kernels that go by chunks or by rows. A multiprocessor of sm_75 has 1024 threads. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 static const int CHUNK_BLOCKS = 2;
 #else
@@ -21,14 +21,14 @@ static const int CHUNK_BLOCKS = COMPACT_CHUNK_BLOCKS_PER_SM;
 /* A source of bits, in place of an element's unsigned integer. */
 struct mask_bits {};
 
-/* How dense rows are read: by the workers of a block, for whom its last warp looks back. */
+/* Dense rows are read by the workers of a block; its last warp looks back. */
 template <bool SMALL> struct dense_shape {
     static const uint32_t THREADS = SMALL ? COMPACT_THREADS_8 : COMPACT_THREADS,
                           WORKERS = THREADS - SIMT_WARP,
                           BLOCKS_PER_SM = SMALL ? COMPACT_BLOCKS_PER_SM_8 : COMPACT_BLOCKS_PER_SM;
 };
 
-/* Of a tile each thread reads GROUPS groups of PER elements; they are in the order of warp, group, lane and
+/* Each thread reads GROUPS groups of PER elements of a tile, which lie in the order of warp, group, lane and
  * element. */
 template <typename Source> struct compact_shape : dense_shape<sizeof(Source) == 1> {
     static const uint32_t PER = 16 / sizeof(Source),
@@ -46,9 +46,9 @@ template <> struct compact_shape<mask_bits> : dense_shape<true> {
                           TILE = COMPACT_RAGGED_THREADS * ITEMS, STEP = TILE, DENSE_TILE = WORKERS * ITEMS;
 };
 
-static_assert(COMPACT_RAGGED_THREADS * COMPACT_BITS <= 1 << 16, "places have 16 bits");
+static_assert(COMPACT_RAGGED_THREADS * COMPACT_BITS <= 1 << 16, "offsets have 16 bits");
 
-/* The place of the first element that the thread reads; group g lies g * SIMT_WARP * PER behind it. */
+/* The offset of the first element that the thread reads; group g begins g * SIMT_WARP * PER behind it. */
 template <typename Source> TOPK_DEVICE uint32_t offset_of_thread(void) {
     typedef compact_shape<Source> shape;
     return simt_warp() * SIMT_WARP * shape::ITEMS + simt_lane() * shape::PER;
@@ -60,7 +60,7 @@ template <typename Source> TOPK_DEVICE uint32_t behind_line(const struct compact
     return (uint32_t)((uintptr_t)((const Source *)a.source + begin) % line_bytes / sizeof(Source));
 }
 
-/* Where a boundary at this position of a row comes to lie. */
+/* Where a boundary at this position of a row moves to. */
 template <typename Source>
 TOPK_DEVICE int64_t move_boundary(const struct compact_args &a, int64_t begin, int64_t position) {
     const uint32_t line = compact_shape<Source>::LINE, behind = behind_line<Source>(a, begin);
@@ -70,7 +70,7 @@ TOPK_DEVICE int64_t move_boundary(const struct compact_args &a, int64_t begin, i
 
 /* ---- Rows ---- */
 
-/* How many of the `count` starts are below `value`. All lanes of a warp, which probe 32 places at a time. */
+/* How many of the `count` starts are below `value`. All lanes of a warp: they probe 32 starts at a time. */
 TOPK_DEVICE int64_t starts_below(const int64_t *starts, int64_t count, int64_t value) {
     int64_t low = 0, high = count;
     while (low < high) {
@@ -91,7 +91,7 @@ struct row_cursor {
     int64_t row, start, end; /* where the row begins and ends in the sequence of all */
     int64_t begin;           /* its first element in memory */
 
-    /* To the row of element `at` of the sequence, which is this row or one behind it, up to `last`. */
+    /* Moves to the row of element `at` of the sequence: this row or a later one, up to `last`. */
     TOPK_MEMBER void move_to(const struct compact_args &a, int64_t at, int64_t last) {
         if (at < end)
             return;
@@ -122,15 +122,15 @@ struct row_cursor {
 /* Numbers of elements and rows in the sequence of all rows. */
 struct compact_tile {
     int64_t begin, end;
-    int64_t origin;          /* the element of place 0: where `begin` lies, or the line's start before it */
-    struct row_cursor first; /* row of the first element; all elements are its if is_single */
-    int64_t last_row;        /* of the last element, or behind it */
+    int64_t origin;             /* the element at offset 0: `begin`, or the start of its line */
+    struct row_cursor first;    /* row of the first element; all elements are its if is_single */
+    int64_t last_row;           /* of the last element, or behind it */
     int64_t row_begin, row_end; /* rows that start here: their offsets are this tile's to write */
     bool is_single;
 };
 
-/* Where rows are dense they count as one, and tiles begin where DENSE_TILE elements of memory do, counted
- * from the line that has the first element. */
+/* Dense rows count as one. Tiles begin every DENSE_TILE elements from the start of the line with the first
+ * element. */
 template <typename Source>
 TOPK_DEVICE struct compact_tile dense_tile(const struct compact_args &a, int64_t tile) {
     const int64_t length = a.rows.length_max, size = compact_shape<Source>::DENSE_TILE;
@@ -151,7 +151,7 @@ TOPK_DEVICE struct compact_tile dense_tile(const struct compact_args &a, int64_t
     return t;
 }
 
-/* The tile about elements [from, to). All threads; begins after a barrier. `found` has 4 places. */
+/* The tile about elements [from, to). All threads; begins after a barrier. `found` has 4 words. */
 template <typename Source>
 TOPK_DEVICE struct compact_tile ragged_tile(const struct compact_args &a, simt_shared<uint64_t> found,
                                             int64_t from, int64_t to, int64_t total) {

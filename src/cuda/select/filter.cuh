@@ -58,7 +58,7 @@ TOPK_DEVICE void put_hits(const Tile &tile, uint32_t hits, uint64_t slot, const 
 /* Puts the hits of one kind; the warp takes their slots together. All lanes. */
 template <typename Tile, typename Sink>
 TOPK_DEVICE void put_warp(const Tile &tile, uint32_t hits, Sink &sink) {
-    uint32_t mine = simt_popc(hits), upto = warp_scan(mine);
+    uint32_t mine = simt_popc(hits), upto = warp_scan_inclusive(mine);
     uint32_t all = simt_shuffle(SIMT_ALL_LANES, upto, SIMT_WARP - 1);
     if (all == 0)
         return;

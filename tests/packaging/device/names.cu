@@ -8,13 +8,14 @@ struct sum_words;
 struct ranked_bits;
 struct simt_u32x4;
 template <typename T> struct simt_shared;
-int run_tiles, look_back, look_back_words, low_bits, write_positions, warp_scan, simt_thread, draw_tile;
+int run_tiles, look_back, look_back_words, low_bits, write_positions, warp_scan_inclusive, simt_thread,
+    draw_tile;
 
 #include <topk_device.cuh>
 
 namespace {
 
-/* The least of a struct for run_tiles(): it counts, and its tiles have all places that there can be. */
+/* The least of a struct for run_tiles(): it counts, and its tiles are as large as can be. */
 struct counted {
     static const uint32_t THREADS = 64, ITEMS = 32;
     struct raw {
