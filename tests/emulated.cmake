@@ -73,7 +73,7 @@ topk_emulated_cases(full full --seed 29 --smallest 2000 --largest 66000 --elemen
 topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 150)
 topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
-# The last block of a row that several share settles it alone, for its digits end with a plateau.
+# The last block of a row that several share writes it alone, for its digits end with a plateau.
 topk_emulated_cases(plateaus_tsan tsan --seed 34 --smallest 1000 --largest 4100 --elements 4200 --cases 8
   --operation select --method air-fused --filter ties=any,data=all-equal)
 # In a row of many tiles a warp empties its queues before the end.

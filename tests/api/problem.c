@@ -125,15 +125,14 @@ static void check_overflow(void) {
         p.row_stride = sizes[i].row_stride;
         REFUSED(&p, TOPK_ERROR_OVERFLOW);
     }
-    for (int i = 0; i < 4; i++) { /* only these two have k_max places for each row */
+    for (int i = 0; i < 4; i++) { /* only these two have k_max slots for each row */
         topk_problem p = valid_problem();
         p.rows = i == 0 ? INT64_C(1) << 40 : i == 3 ? 1 : 4;
         p.k_max = i == 0 ? INT64_C(1) << 40 : i == 1 ? INT64_MAX : i == 2 ? INT64_MAX / 16 : INT64_C(1) << 62;
         p.length_max = 1;
         for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_MASK; operation++) {
-            const bool places =
-                operation == TOPK_OPERATION_SELECT || operation == TOPK_OPERATION_SELECT_WHERE;
-            CHECK_STATUS(places ? TOPK_ERROR_OVERFLOW : TOPK_OK, size_of(&p, (topk_operation)operation));
+            const bool slots = operation == TOPK_OPERATION_SELECT || operation == TOPK_OPERATION_SELECT_WHERE;
+            CHECK_STATUS(slots ? TOPK_ERROR_OVERFLOW : TOPK_OK, size_of(&p, (topk_operation)operation));
         }
         CHECK_STATUS(TOPK_ERROR_OVERFLOW, accumulator_size_of(&p));
     }
@@ -145,7 +144,7 @@ static void check_overflow(void) {
     CHECK_STATUS(TOPK_OK, size_of(&p, TOPK_OPERATION_SELECT));
 }
 
-/* topk_kth() has one place for each row, so any k will do; beyond the row all is padding. */
+/* topk_kth() has one slot for each row, so any k will do; beyond the row all is padding. */
 static void check_kth_beyond_all_places(void) {
     static const char *const methods[] = {NULL, "rows", "bracket", "reference"};
     for (int m = 0; m < 4; m++) {

@@ -182,7 +182,7 @@ static void find_kth(trial *t, int64_t r) {
         t->better[r] = p->k > p->n ? p->n : 0;
         return;
     }
-    const oracle_kth found = oracle_kth_place(&t->problem, t->kept[r], p->n, p->k);
+    const oracle_kth found = oracle_kth_counts(&t->problem, t->kept[r], p->n, p->k);
     const int64_t e = r * p->n + t->kept[r][p->k - 1].position;
     oracle_write_class(p->type, TOPK_BY_VALUE, (const char *)t->input + (size_t)e * size, kth);
     t->better[r] = found.better;

@@ -11,7 +11,7 @@ static void put_extent(const instance *i, void *array, int64_t at, int64_t value
     }
 }
 
-static void *place_extents(instance *out, enum instance_buffer buffer, int64_t count) {
+static void *extents_buffer(instance *out, enum instance_buffer buffer, int64_t count) {
     bool narrow = out->problem.extent_type == TOPK_INDEX_I32;
     out->buffers[buffer] = build_buffer(out->source, count, narrow ? sizeof(int32_t) : sizeof(int64_t));
     return out->buffers[buffer].data;
@@ -36,7 +36,7 @@ static void build_lengths(instance *out, random_state *random) {
     if (out->source->value[DIM_LENGTHS] == LENGTHS_FULL) {
         return;
     }
-    void *lengths = place_extents(out, BUFFER_EXTENTS, rows);
+    void *lengths = extents_buffer(out, BUFFER_EXTENTS, rows);
     for (int64_t r = 0; r < rows; r++) {
         put_extent(out, lengths, r,
                    out->source->value[DIM_LENGTHS] == LENGTHS_HOSTILE
@@ -50,7 +50,7 @@ static void build_lengths(instance *out, random_state *random) {
  * longer than n. */
 static void build_spans(instance *out, random_state *random) {
     int64_t n = out->problem.length_max, rows = out->problem.rows;
-    void *begins = place_extents(out, BUFFER_EXTENTS, rows), *ends = place_extents(out, BUFFER_ENDS, rows);
+    void *begins = extents_buffer(out, BUFFER_EXTENTS, rows), *ends = extents_buffer(out, BUFFER_ENDS, rows);
     for (int64_t r = 0; r < rows; r++) {
         int64_t begin = r * n, end = begin + n;
         if (out->source->value[DIM_LENGTHS] == LENGTHS_RAGGED) {
@@ -72,7 +72,7 @@ static void build_spans(instance *out, random_state *random) {
 
 static void build_offsets(instance *out, random_state *random) {
     int64_t n = out->problem.length_max, rows = out->problem.rows, offset = 0;
-    void *offsets = place_extents(out, BUFFER_EXTENTS, rows + 1);
+    void *offsets = extents_buffer(out, BUFFER_EXTENTS, rows + 1);
     for (int64_t r = 0; r <= rows; r++) {
         bool hostile = out->source->value[DIM_LENGTHS] == LENGTHS_HOSTILE;
         put_extent(out, offsets, r, hostile ? hostile_offset(out, random) : offset);
@@ -100,7 +100,7 @@ void build_row_k(instance *out, random_state *random) {
     if (out->source->value[DIM_ROW_K] == ROW_K_NONE) {
         return;
     }
-    void *k = place_extents(out, BUFFER_K, rows);
+    void *k = extents_buffer(out, BUFFER_K, rows);
     for (int64_t r = 0; r < rows; r++) {
         put_extent(out, k, r, choices[random_below(random, sizeof choices / sizeof choices[0])]);
     }

@@ -105,8 +105,8 @@ static void build_rankings(instance *out) {
     int64_t total = 0;
     out->rows = calloc((size_t)out->problem.rows + 1, sizeof *out->rows);
     for (int64_t r = 0; out->rows != NULL && r < out->problem.rows; r++) {
-        out->rows[r].place = oracle_resolve_row(&out->problem, &out->input, r);
-        total += out->rows[r].place.length;
+        out->rows[r].extent = oracle_resolve_row(&out->problem, &out->input, r);
+        total += out->rows[r].extent.length;
     }
     out->entry_count = total;
     out->entries = malloc((2 * (size_t)total + 1) * sizeof *out->entries);
@@ -116,13 +116,13 @@ static void build_rankings(instance *out) {
     }
     oracle_entry *next = out->entries;
     for (int64_t r = 0; r < out->problem.rows; r++) {
-        const oracle_row *place = &out->rows[r].place;
+        const oracle_row *extent = &out->rows[r].extent;
         out->rows[r].ranking = next;
-        if (place->length > 0) {
-            oracle_rank(&out->problem, (const char *)out->input.values + (size_t)place->first * size,
-                        place->length, next);
+        if (extent->length > 0) {
+            oracle_rank(&out->problem, (const char *)out->input.values + (size_t)extent->first * size,
+                        extent->length, next);
         }
-        next += place->length;
+        next += extent->length;
     }
 }
 
@@ -135,7 +135,7 @@ static void find_matches(instance *i) {
         instance_row *row = &i->rows[r];
         row->matching = next;
         row->matches =
-            oracle_keep(row->ranking, row->place.length, i->matches + row->place.first, row->matching);
+            oracle_keep(row->ranking, row->extent.length, i->matches + row->extent.first, row->matching);
         next += row->matches;
     }
 }
@@ -149,21 +149,21 @@ static void protect(instance *out) {
     }
 }
 
-static void place(instance *i) {
+static void send_inputs(instance *i) {
     for (int b = 0; b < INSTANCE_BUFFERS; b++) {
         const guarded *buffer = &i->buffers[b];
         if (buffer->map != NULL) {
-            i->placed[b] = device_input(buffer->data, buffer->bytes);
+            i->copies[b] = device_input(buffer->data, buffer->bytes);
         }
     }
     if (i->predicate.bounds != NULL) {
-        i->placed[PLACED_BOUNDS] = device_input(i->bounds, sizeof i->bounds);
+        i->copies[COPIED_BOUNDS] = device_input(i->bounds, sizeof i->bounds);
     }
 }
 
 void instance_match(instance *i) {
     find_matches(i);
-    place(i);
+    send_inputs(i);
 }
 
 void instance_build(const test_case *c, instance *out) {
@@ -183,8 +183,8 @@ void instance_build(const test_case *c, instance *out) {
 }
 
 void instance_free(instance *i) {
-    for (int b = 0; b < PLACED_BUFFERS; b++) {
-        device_free(&i->placed[b]);
+    for (int b = 0; b < COPIED_BUFFERS; b++) {
+        device_free(&i->copies[b]);
     }
     for (int b = 0; b < INSTANCE_BUFFERS; b++) {
         guarded_free(&i->buffers[b]);
@@ -213,14 +213,14 @@ static int64_t element_of_payload(const topk_problem *problem, int64_t payload) 
 }
 
 int64_t instance_index(const instance *i, const instance_row *row, int64_t position) {
-    return i->input.indices != NULL ? instance_payload(&i->problem, row->place.first + position)
+    return i->input.indices != NULL ? instance_payload(&i->problem, row->extent.first + position)
                                     : i->problem.index_base + position;
 }
 
 int64_t instance_position(const instance *i, const instance_row *row, int64_t index) {
-    int64_t position = i->input.indices != NULL ? element_of_payload(&i->problem, index) - row->place.first
+    int64_t position = i->input.indices != NULL ? element_of_payload(&i->problem, index) - row->extent.first
                                                 : index - i->problem.index_base;
-    return position >= 0 && position < row->place.length ? position : -1;
+    return position >= 0 && position < row->extent.length ? position : -1;
 }
 
 size_t instance_index_bytes(const topk_problem *problem) {
@@ -235,7 +235,7 @@ int64_t instance_read_index(const topk_problem *problem, const void *indices, in
 static const void *on_device(const instance *i, const void *pointer) {
     for (int b = 0; pointer != NULL && b < INSTANCE_BUFFERS; b++) {
         if (pointer == i->buffers[b].data) {
-            return i->placed[b].data;
+            return i->copies[b].data;
         }
     }
     return pointer;
@@ -256,8 +256,8 @@ topk_input instance_input(const instance *i) {
 topk_predicate instance_predicate(const instance *i) {
     topk_predicate predicate = i->predicate;
     predicate.mask = on_device(i, predicate.mask);
-    if (predicate.bounds == i->bounds && i->placed[PLACED_BOUNDS].data != NULL) {
-        predicate.bounds = i->placed[PLACED_BOUNDS].data;
+    if (predicate.bounds == i->bounds && i->copies[COPIED_BOUNDS].data != NULL) {
+        predicate.bounds = i->copies[COPIED_BOUNDS].data;
     }
     return predicate;
 }
@@ -265,8 +265,8 @@ topk_predicate instance_predicate(const instance *i) {
 bool instance_intact(const instance *i) {
     for (int b = 0; b < INSTANCE_BUFFERS; b++) {
         const guarded *buffer = &i->buffers[b];
-        if (buffer->map != NULL && !(guarded_intact(buffer) && device_intact(&i->placed[b]) &&
-                                     device_unchanged(&i->placed[b], buffer->data))) {
+        if (buffer->map != NULL && !(guarded_intact(buffer) && device_intact(&i->copies[b]) &&
+                                     device_unchanged(&i->copies[b], buffer->data))) {
             return false;
         }
     }

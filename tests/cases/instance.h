@@ -11,7 +11,7 @@
 #include "oracle.h"
 
 typedef struct instance_row {
-    oracle_row place;
+    oracle_row extent;
     oracle_entry *ranking;  /* all elements of the row, best first */
     oracle_entry *matching; /* those that meet the predicate, likewise */
     int64_t matches;        /* how many */
@@ -25,8 +25,8 @@ enum instance_buffer {
     BUFFER_K,
     BUFFER_MASK,
     INSTANCE_BUFFERS,
-    PLACED_BOUNDS = INSTANCE_BUFFERS,
-    PLACED_BUFFERS
+    COPIED_BOUNDS = INSTANCE_BUFFERS,
+    COPIED_BUFFERS
 };
 
 typedef struct instance {
@@ -41,7 +41,7 @@ typedef struct instance {
     oracle_entry *entries; /* of all rankings, and behind them of those that match */
     int64_t entry_count;   /* of all rankings */
     guarded buffers[INSTANCE_BUFFERS];
-    device_buffer placed[PLACED_BUFFERS]; /* buffers and bounds, for the library */
+    device_buffer copies[COPIED_BUFFERS]; /* of buffers and bounds, on the device */
 } instance;
 
 /* Rows are dropped until a case has about this many elements and result slots at most; 2^18 unless set. */
@@ -51,8 +51,8 @@ void instance_set_budget(int64_t elements);
 void instance_build(const test_case *c, instance *out);
 void instance_free(instance *i);
 
-/* After the predicate was changed and the device reset: finds anew what meets it, and places all inputs on
- * the device again. */
+/* After the predicate was changed and the device reset: finds the matches anew, and sends all inputs to the
+ * device again. */
 void instance_match(instance *i);
 
 /* `input` and `predicate` for the library: pointers to the instance's own buffers lead to the device. */

@@ -28,8 +28,8 @@ static topk_bound draw_bound(const instance *i, random_state *random) {
     return bound;
 }
 
-/* As the values are placed, which a vector unit or a warp likes best, or anywhere. */
-static guarded place_mask(const instance *i, int64_t bytes, random_state *random) {
+/* Where the values of this case lie, which a vector unit or a warp likes best, or anywhere. */
+static guarded mask_buffer(const instance *i, int64_t bytes, random_state *random) {
     const long offset = (long)random_below(random, 32);
     return i->source->value[DIM_PLACEMENT] == PLACEMENT_AT_END || offset >= 16
                ? build_buffer(i->source, bytes, 1)
@@ -41,7 +41,7 @@ static void build_mask(instance *out, random_state *random) {
     bool bits = out->predicate.kind == TOPK_BIT_MASK;
     int64_t bytes = bits ? (out->elements + 7) / 8 : out->elements;
     int64_t one_in = 1 + random_below(random, 9);
-    out->buffers[BUFFER_MASK] = place_mask(out, bytes, random);
+    out->buffers[BUFFER_MASK] = mask_buffer(out, bytes, random);
     unsigned char *mask = out->buffers[BUFFER_MASK].data;
     for (int64_t b = 0; b < bytes; b++) {
         bool some = random_below(random, one_in) == 0;

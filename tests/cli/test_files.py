@@ -145,18 +145,18 @@ class SmallFloats(harness.Case):
 
     def check_texts(self, printed, finite):
         """Each text rounds to its value, and no text with fewer digits would."""
-        place = {value: i for i, value in enumerate(finite)}
+        rank = {value: i for i, value in enumerate(finite)}
         for text, value in printed:
             if value != value or abs(value) == float("inf"):
                 self.assertEqual(text, "nan" if value != value else "inf" if value > 0 else "-inf")
                 continue
             value = abs(value)
             text = text.lstrip("-")
-            self.assertTrue(self.rounds_to(float(text), value, finite, place), (text, value))
+            self.assertTrue(self.rounds_to(float(text), value, finite, rank), (text, value))
             digits = len(text.split("e")[0].replace(".", "").strip("0"))
             if digits > 1:
                 for shorter in self.neighbours(value, digits - 1):
-                    self.assertFalse(self.rounds_to(shorter, value, finite, place), (text, shorter, value))
+                    self.assertFalse(self.rounds_to(shorter, value, finite, rank), (text, shorter, value))
 
     @staticmethod
     def neighbours(value, digits):
@@ -165,8 +165,8 @@ class SmallFloats(harness.Case):
         return [float("%.*fe%s" % (digits - 1, float(mantissa) + step, exponent)) for step in (-unit, 0, unit)]
 
     @staticmethod
-    def rounds_to(x, value, finite, place):
-        i = place[value]
+    def rounds_to(x, value, finite, rank):
+        i = rank[value]
         half_unit = (value - finite[i - 1]) / 2
         below = value - half_unit if i > 0 else -1.0
         above = (value + finite[i + 1]) / 2 if i + 1 < len(finite) else value + half_unit

@@ -80,7 +80,7 @@ class LargeK(harness.Case):
 
     def limited(self, *arguments):
         """Runs the tool on ten lines, with little address space, which bounds what is never touched as well. A library
-        with kernels for many GPUs has its place in that too."""
+        with kernels for many GPUs fits in that, too."""
         limit = 512 << 20
         result = harness.topk(*arguments, "--threads", 1, "--device", "cpu",
                               stdin=b"".join(b"%d\n" % (i * FACTOR % 97) for i in range(10)),
@@ -123,20 +123,20 @@ class LargeK(harness.Case):
 
 
 class Files(harness.Case):
-    """A sparse file: zeros but for a few elements, whose places are known."""
+    """A sparse file: zeros but for a few elements, whose positions are known."""
 
     def setUp(self):
         super().setUp()
         self.count = FILE_BYTES // 4
         header = npy_header("<f4", (self.count,))
         self.file = self.write("big.npy", header)
-        self.places = [self.count * i // 1000 for i in range(1, 1000)]
+        self.positions = [self.count * i // 1000 for i in range(1, 1000)]
         with open(self.file, "r+b") as file:
             file.truncate(len(header) + FILE_BYTES)
-            for place in self.places:
-                file.seek(len(header) + 4 * place)
-                file.write(struct.pack("<f", place % 1009 + 1))
-        self.values = dict((place, place % 1009 + 1) for place in self.places)
+            for position in self.positions:
+                file.seek(len(header) + 4 * position)
+                file.write(struct.pack("<f", position % 1009 + 1))
+        self.values = dict((position, position % 1009 + 1) for position in self.positions)
 
     def check(self, expected, *arguments):
         peak, status, out = peak_mib([*arguments, *PIECE_BYTES])
@@ -148,8 +148,8 @@ class Files(harness.Case):
         self.assertLess(peak, FILE_MIB_MAX)
 
     def test_select(self):
-        ordered = sorted(self.places, key=lambda place: (-self.values[place], place))
-        expected = "".join("%d\t%d\n" % (place, self.values[place]) for place in ordered[:500])
+        ordered = sorted(self.positions, key=lambda position: (-self.values[position], position))
+        expected = "".join("%d\t%d\n" % (position, self.values[position]) for position in ordered[:500])
         self.check(expected, "select", self.file, "-k", 500)
         self.check("", "select", self.file, "-k", 1000, "--indices", self.path("i.npy"))
         zero = next(i for i in range(self.count) if i not in self.values)
@@ -163,7 +163,7 @@ class Files(harness.Case):
         self.check("0\t%d\t%d\n" % (len(ordered), self.count - len(ordered)), "kth", self.file, "-k", 5000)
 
     def test_where(self):
-        expected = "".join("%d\t%d\n" % (place, self.values[place]) for place in self.places)
+        expected = "".join("%d\t%d\n" % (position, self.values[position]) for position in self.positions)
         self.check(expected, "where", self.file, "--ne", 0)
 
     def test_mask(self):
@@ -171,7 +171,7 @@ class Files(harness.Case):
         _, shape, bits = npy_read(self.read("b.npy"))
         self.assertEqual(shape, (self.count // 8,))
         self.assertEqual([8 * i + bit for i, byte in enumerate(bits) if byte for bit in range(8) if byte >> bit & 1],
-                         self.places)
+                         self.positions)
 
 
 if __name__ == "__main__":

@@ -59,10 +59,10 @@ void expected_kth(const topk_problem *p, const topk_input *input, void *kth, int
             oracle_write_padding(p->type, p->direction, value);
         } else {
             const int64_t element = row.first + ranking[row.k - 1].position;
-            const oracle_kth place = oracle_kth_place(p, ranking, row.length, row.k);
+            const oracle_kth counts = oracle_kth_counts(p, ranking, row.length, row.k);
             oracle_write_class(p->type, p->rank, (const char *)input->values + (size_t)element * size, value);
-            better[r] = place.better;
-            equal[r] = place.equal;
+            better[r] = counts.better;
+            equal[r] = counts.equal;
         }
         free(ranking);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Rows of more than 2^31 and 2^32 elements, one for each method: nearly all elements are 0, a few more at
- * places known here. Ends as a skipped test where the GPU has not the memory for them.
+ * positions known here. Ends as a skipped test where the GPU has not the memory for them.
  *
  * usage: test_cuda_long_rows [LENGTH...]: others, of 100000 elements at least */
 #include <stdlib.h>

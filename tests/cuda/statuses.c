@@ -128,7 +128,7 @@ static void check_right(const char *method) {
     end(&a);
 }
 
-/* topk_kth() writes one place for each row, so any k will do. */
+/* topk_kth() writes one slot for each row, so any k will do. */
 static void check_kth_beyond_all_places(const char *method) {
     float wanted[ROWS];
     int64_t wanted_better[ROWS], wanted_equal[ROWS];

@@ -25,7 +25,7 @@ static struct slice trim(struct slice slice) {
     return slice;
 }
 
-/* Takes the first field off *rest; the rest of the last one has a NULL place. */
+/* Takes the first field off *rest; the rest of the last one has a NULL pointer. */
 static struct slice take_field(struct slice *rest, int delimiter) {
     struct slice line = delimiter < 0 ? trim(*rest) : *rest;
     size_t end = 0;

@@ -156,7 +156,7 @@ static void check_some_method(const instance *i, const run_operation *operation,
     }
 }
 
-/* With another predicate in the place of the last one. */
+/* With another predicate instead of the last one. */
 static void change_predicate(instance *i) {
     device_reset();
     instance_match(i);

@@ -11,7 +11,7 @@ typedef struct float_format {
     int exponent_bits;
     int fraction_bits;
     int bias;
-    bool has_infinity; /* e4m3 has none: its all-ones exponent holds numbers, and NaN in one place */
+    bool has_infinity; /* e4m3 has none: its all-ones exponent holds numbers, and one pattern is NaN */
 } float_format;
 
 static const float_format *format_of(topk_type type) {

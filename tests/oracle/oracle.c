@@ -85,15 +85,15 @@ void oracle_rank(const topk_problem *problem, const void *values, int64_t length
     merge_sort(problem, ranking, length);
 }
 
-oracle_kth oracle_kth_place(const topk_problem *problem, const oracle_entry *ranking, int64_t length,
-                            int64_t k) {
-    oracle_kth place = {0, 0};
+oracle_kth oracle_kth_counts(const topk_problem *problem, const oracle_entry *ranking, int64_t length,
+                             int64_t k) {
+    oracle_kth counts = {0, 0};
     for (int64_t i = 0; i < length; i++) {
         int order = oracle_order(problem, &ranking[i].number, &ranking[k - 1].number);
-        place.better += order < 0;
-        place.equal += order == 0;
+        counts.better += order < 0;
+        counts.equal += order == 0;
     }
-    return place;
+    return counts;
 }
 
 int64_t oracle_keep(const oracle_entry *ranking, int64_t length, const bool *matches, oracle_entry *kept) {

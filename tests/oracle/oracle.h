@@ -33,8 +33,8 @@ typedef struct oracle_kth {
     int64_t better, equal;
 } oracle_kth;
 
-oracle_kth oracle_kth_place(const topk_problem *problem, const oracle_entry *ranking, int64_t length,
-                            int64_t k);
+oracle_kth oracle_kth_counts(const topk_problem *problem, const oracle_entry *ranking, int64_t length,
+                             int64_t k);
 
 /* Whether an element of input->values meets the predicate (CONTRACT.md, 6). */
 bool oracle_matches(topk_type type, const topk_input *input, const topk_predicate *predicate,

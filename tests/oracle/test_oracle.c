@@ -106,8 +106,8 @@ static void check_integer_magnitudes(void) {
     for (int i = 0; i < 4; i++) {
         CHECK(ranking[i].position == wanted[i]);
     }
-    oracle_kth place = oracle_kth_place(&problem, ranking, 4, 2);
-    CHECK(place.better == 1 && place.equal == 2);
+    oracle_kth counts = oracle_kth_counts(&problem, ranking, 4, 2);
+    CHECK(counts.better == 1 && counts.equal == 2);
 }
 
 static void check_keep(void) {

@@ -139,10 +139,10 @@ def masked(bits):
 
 def where(values, kind, low, high=0):
     """(values, indices, offsets) of the elements of each row that meet a comparison."""
-    return where_met(values, comparison(kind, low, high))
+    return where_matches(values, comparison(kind, low, high))
 
 
-def where_met(values, predicate):
+def where_matches(values, predicate):
     """(values, indices, offsets) of the elements of each row that meet the predicate."""
     values = np.ascontiguousarray(values)
     problem, data = _problem(values, 0), _input(values)

@@ -20,7 +20,7 @@ def filtered(draw):
 @given(filtered())
 def test_count_and_mask_agree_with_where(problem):
     matrix, predicate = problem
-    _, indices, offsets = libtopk.where_met(matrix, predicate)
+    _, indices, offsets = libtopk.where_matches(matrix, predicate)
     matches = np.zeros(matrix.shape, bool)
     matches[np.repeat(np.arange(len(matrix)), np.diff(offsets)), indices] = True
     assert np.array_equal(libtopk.count(matrix, predicate), np.diff(offsets))
@@ -43,12 +43,12 @@ def test_a_mask_stands_for_its_predicate(problem, k, choice):
 def test_selects_as_from_the_matches_alone(problem, k, choice):
     matrix, predicate = problem
     values, indices = libtopk.select_where(matrix, k, predicate, **choice)
-    matched, places, offsets = libtopk.where_met(matrix, predicate)
+    matched, positions, offsets = libtopk.where_matches(matrix, predicate)
     for r in range(len(matrix)):
         row = slice(offsets[r], offsets[r + 1])
         if offsets[r] == offsets[r + 1]:
             assert (indices[r] == -1).all()
             continue
         expected, slots = libtopk.select(matched[np.newaxis, row], k, **choice)
-        found = np.where(slots[0] < 0, -1, places[row][slots[0]])
+        found = np.where(slots[0] < 0, -1, positions[row][slots[0]])
         assert np.array_equal(indices[r], found) and same(values[r], expected[0])

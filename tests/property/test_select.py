@@ -21,9 +21,9 @@ def ranks(row, smallest, magnitude, nan_last):
     size = np.abs(row.astype(object) if row.dtype.kind in "iu" else row) if magnitude else row
     nan = np.array([x != x for x in row])
     numbers = sorted(set(x for x in size.tolist() if x == x), reverse=not smallest)
-    place = {x: r for r, x in enumerate(numbers)}
+    rank = {x: r for r, x in enumerate(numbers)}
     of_nan = -1 if not smallest and not nan_last else len(numbers)
-    return np.array([of_nan if is_nan else place[x] for x, is_nan in zip(size.tolist(), nan)])
+    return np.array([of_nan if is_nan else rank[x] for x, is_nan in zip(size.tolist(), nan)])
 
 
 def ranking(row, choice):
@@ -66,10 +66,10 @@ def test_best_of_a_concatenation_are_among_the_best_of_its_parts(problem, cut, c
     left, right = libtopk.select(matrix[:, :cut], k, **choice), libtopk.select(matrix[:, cut:], k, **choice)
     candidates = np.concatenate([left[0], right[0]], axis=1)
     positions = np.concatenate([left[1], right[1] + cut], axis=1)
-    values, places = libtopk.select(candidates, k, **choice)
+    values, slots = libtopk.select(candidates, k, **choice)
     whole_values, whole_indices = libtopk.select(matrix, k, **choice)
     assert same(values, whole_values)
-    assert np.array_equal(np.take_along_axis(positions, places, axis=1), whole_indices)
+    assert np.array_equal(np.take_along_axis(positions, slots, axis=1), whole_indices)
 
 
 @given(problems(FLOATS), some.booleans())

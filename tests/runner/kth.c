@@ -7,10 +7,10 @@
 static uint64_t wanted_class(const instance *i, const instance_row *row) {
     const topk_problem *p = &i->problem;
     uint64_t bits = 0;
-    if (row->place.k == 0 || row->place.k > row->place.length) {
+    if (row->extent.k == 0 || row->extent.k > row->extent.length) {
         oracle_write_padding(p->type, p->direction, &bits);
     } else {
-        int64_t element = row->place.first + row->ranking[row->place.k - 1].position;
+        int64_t element = row->extent.first + row->ranking[row->extent.k - 1].position;
         oracle_write_class(p->type, p->rank,
                            (const char *)i->input.values + (size_t)element * oracle_type_size(p->type),
                            &bits);
@@ -18,35 +18,36 @@ static uint64_t wanted_class(const instance *i, const instance_row *row) {
     return element_get_bits(p->type, &bits, 0);
 }
 
-static oracle_kth wanted_place(const instance *i, const instance_row *row) {
-    if (row->place.k == 0) {
+static oracle_kth wanted_counts(const instance *i, const instance_row *row) {
+    if (row->extent.k == 0) {
         return (oracle_kth){0, 0};
     }
-    if (row->place.k > row->place.length) {
-        return (oracle_kth){row->place.length, 0};
+    if (row->extent.k > row->extent.length) {
+        return (oracle_kth){row->extent.length, 0};
     }
-    return oracle_kth_place(&i->problem, row->ranking, row->place.length, row->place.k);
+    return oracle_kth_counts(&i->problem, row->ranking, row->extent.length, row->extent.k);
 }
 
 static run_result check_row(const instance *i, int64_t r, const device_buffer outputs[RUN_OUTPUTS]) {
     const instance_row *row = &i->rows[r];
-    oracle_kth place = wanted_place(i, row);
+    oracle_kth counts = wanted_counts(i, row);
     if (outputs[0].data != NULL && run_output_bits(i->problem.type, &outputs[0], r) != wanted_class(i, row)) {
         return run_fail("row %" PRId64 " k %" PRId64 ": expected class %#" PRIx64 ", got %#" PRIx64, r,
-                        row->place.k, wanted_class(i, row), run_output_bits(i->problem.type, &outputs[0], r));
+                        row->extent.k, wanted_class(i, row),
+                        run_output_bits(i->problem.type, &outputs[0], r));
     }
     for (int o = 1; o <= 2; o++) {
-        int64_t wanted = o == 1 ? place.better : place.equal;
+        int64_t wanted = o == 1 ? counts.better : counts.equal;
         int64_t got = outputs[o].data != NULL ? ((const int64_t *)outputs[o].seen)[r] : wanted;
         if (got != wanted) {
             return run_fail("row %" PRId64 " k %" PRId64 ": expected %s %" PRId64 ", got %" PRId64, r,
-                            row->place.k, o == 1 ? "better" : "equal", wanted, got);
+                            row->extent.k, o == 1 ? "better" : "equal", wanted, got);
         }
     }
     return RUN_PASSED;
 }
 
-static void place(run *r) {
+static void make_outputs(run *r) {
     const instance *i = r->instance;
     r->outputs[0] = run_output(wants_values(i), i->problem.rows, oracle_type_size(i->problem.type));
     r->outputs[1] = run_output(wants_indices(i), i->problem.rows, sizeof(int64_t));
@@ -70,4 +71,4 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_kth = {"kth", TOPK_OPERATION_KTH, place, call, judge, end};
+const run_operation run_kth = {"kth", TOPK_OPERATION_KTH, make_outputs, call, judge, end};

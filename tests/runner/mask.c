@@ -14,7 +14,7 @@ static int64_t mask_bytes(const run *r) {
     return p->rows == 0 || p->length_max == 0 ? 0 : (r->instance->elements + 7) / 8;
 }
 
-static void place(run *r) {
+static void make_outputs(run *r) {
     r->outputs[0] = run_output(true, shift_of(r) + mask_bytes(r), 1);
 }
 
@@ -31,8 +31,8 @@ static unsigned char *expected_mask(const run *r) {
         abort();
     }
     for (int64_t row = 0; row < r->problem.rows; row++) {
-        const oracle_row *place = &r->instance->rows[row].place;
-        for (int64_t e = place->first; e < place->first + place->length; e++) {
+        const oracle_row *extent = &r->instance->rows[row].extent;
+        for (int64_t e = extent->first; e < extent->first + extent->length; e++) {
             if (r->instance->matches[e]) {
                 mask[e / 8] |= (unsigned char)(1 << e % 8);
             }
@@ -64,4 +64,4 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_mask = {"mask", TOPK_OPERATION_MASK, place, call, judge, end};
+const run_operation run_mask = {"mask", TOPK_OPERATION_MASK, make_outputs, call, judge, end};

@@ -100,7 +100,7 @@ run_result run_begin(topk_context *context, const run_operation *operation, cons
         return run_fail("workspace of %zu bytes exceeds the limit of %zu", bytes, r->problem.workspace_limit);
     }
     r->workspace = dirty_workspace(i->source, bytes);
-    operation->place(r);
+    operation->make_outputs(r);
     const run_result started = start(context, r);
     if (started == RUN_PASSED && r->status == TOPK_OK) {
         return RUN_PASSED;

@@ -28,7 +28,7 @@ typedef struct run {
 struct run_operation {
     const char *name;
     topk_operation operation;
-    void (*place)(run *r); /* the outputs */
+    void (*make_outputs)(run *r);
     topk_status (*call)(topk_context *context, run *r, const topk_input *input);
     run_result (*judge)(const run *r); /* what the outputs hold */
     void (*end)(run *r);

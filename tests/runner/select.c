@@ -43,7 +43,7 @@ static int by_index_then_bits(const void *a, const void *b) {
 }
 
 static uint64_t row_bits(const row_check *c, int64_t position) {
-    return element_get_bits(c->i->problem.type, c->i->input.values, c->row->place.first + position);
+    return element_get_bits(c->i->problem.type, c->i->input.values, c->row->extent.first + position);
 }
 
 static slot wanted_slot(const row_check *c, int64_t rank) {
@@ -114,7 +114,7 @@ static run_result check_free_ties(const row_check *c, bool *taken) {
     const oracle_number *kth = &c->ranking[c->results - 1].number;
     oracle_entry previous = c->ranking[0];
     int64_t better = 0;
-    memset(taken, true, (size_t)c->row->place.length * sizeof *taken); /* what may not be selected, too */
+    memset(taken, true, (size_t)c->row->extent.length * sizeof *taken); /* what may not be selected, too */
     for (int64_t s = 0; s < c->ranked; s++) {
         taken[c->ranking[s].position] = false;
     }
@@ -144,11 +144,11 @@ static run_result check_free_ties(const row_check *c, bool *taken) {
         }
         previous = entry;
     }
-    oracle_kth place = oracle_kth_place(p, c->ranking, c->ranked, c->results);
-    return better == place.better
+    oracle_kth counts = oracle_kth_counts(p, c->ranking, c->ranked, c->results);
+    return better == counts.better
                ? RUN_PASSED
                : run_fail("row %" PRId64 ": %" PRId64 " of %" PRId64 " better than the k-th taken", c->number,
-                          better, place.better);
+                          better, counts.better);
 }
 
 /* With ties free and no indices to tell elements apart, only the classes of the values are known. */
@@ -190,7 +190,7 @@ static run_result check_results(const row_check *c) {
     if (!wants_indices(c->i)) {
         return check_classes(c);
     }
-    bool *taken = malloc((size_t)c->row->place.length * sizeof *taken);
+    bool *taken = malloc((size_t)c->row->extent.length * sizeof *taken);
     if (taken == NULL) {
         abort();
     }
@@ -205,8 +205,8 @@ static run_result check_row(const instance *i, int64_t r, bool filtered, const d
     const instance_row *row = &i->rows[r];
     row_check c = {.i = i, .row = row, .number = r, .got = scratch, .wanted = scratch + p->k_max};
     c.ranking = filtered ? row->matching : row->ranking;
-    c.ranked = filtered ? row->matches : row->place.length;
-    c.results = row->place.k < c.ranked ? row->place.k : c.ranked;
+    c.ranked = filtered ? row->matches : row->extent.length;
+    c.results = row->extent.k < c.ranked ? row->extent.k : c.ranked;
     for (int64_t s = 0; s < p->k_max; s++) {
         scratch[s].index = wants_indices(i) ? instance_read_index(p, indices->seen, r * p->k_max + s) : 0;
         scratch[s].bits = wants_values(i) ? run_output_bits(p->type, values, r * p->k_max + s) : 0;
@@ -215,7 +215,7 @@ static run_result check_row(const instance *i, int64_t r, bool filtered, const d
     return results == RUN_PASSED ? check_padding(&c) : results;
 }
 
-static void place(run *r) {
+static void make_outputs(run *r) {
     const topk_problem *p = &r->problem;
     const int64_t slots = p->rows * p->k_max;
     r->outputs[0] = run_output(wants_values(r->instance), slots, oracle_type_size(p->type));
@@ -251,6 +251,6 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_select = {"select", TOPK_OPERATION_SELECT, place, call_select, judge, end};
+const run_operation run_select = {"select", TOPK_OPERATION_SELECT, make_outputs, call_select, judge, end};
 const run_operation run_select_where = {
-    "select_where", TOPK_OPERATION_SELECT_WHERE, place, call_select_where, judge, end};
+    "select_where", TOPK_OPERATION_SELECT_WHERE, make_outputs, call_select_where, judge, end};

@@ -138,7 +138,7 @@ static bool run_case(const test_case *c, long position, void *context) {
     atomic_fetch_add(&s->tally->steps, 1);
     instance_build(&open->source, &open->built);
     call_all(s, &open->built);
-    if (s->calls == 0 || s->cases == CASES_AT_ONCE || device_bytes_placed() > bytes_at_once) {
+    if (s->calls == 0 || s->cases == CASES_AT_ONCE || device_bytes_taken() > bytes_at_once) {
         end_cases(s);
     }
     return s->tally->failures < s->options->failures_max;

@@ -25,14 +25,14 @@ static struct matches *find_matches(const instance *i) {
     struct matches *m = allocate(sizeof *m / sizeof(int64_t));
     int64_t total = 0;
     for (int64_t r = 0; r < i->problem.rows; r++) {
-        total += i->rows[r].place.length;
+        total += i->rows[r].extent.length;
     }
     *m = (struct matches){0, allocate(i->problem.rows), allocate(total), allocate(total)};
     m->offsets[0] = 0;
     for (int64_t r = 0; r < i->problem.rows; r++) {
         const instance_row *row = &i->rows[r];
-        for (int64_t position = 0; position < row->place.length; position++) {
-            int64_t element = row->place.first + position;
+        for (int64_t position = 0; position < row->extent.length; position++) {
+            int64_t element = row->extent.first + position;
             if (i->matches[element]) {
                 m->elements[m->total] = element;
                 m->indices[m->total++] = instance_index(i, row, position);
@@ -97,7 +97,7 @@ static run_result judge(const run *ended) {
                                 : values;
 }
 
-static void place(run *r) {
+static void make_outputs(run *r) {
     const instance *i = r->instance;
     const topk_problem *p = &r->problem;
     r->matches = find_matches(i);
@@ -123,4 +123,4 @@ static void end(run *r) {
     free(r->matches);
 }
 
-const run_operation run_where = {"where", TOPK_OPERATION_WHERE, place, call, judge, end};
+const run_operation run_where = {"where", TOPK_OPERATION_WHERE, make_outputs, call, judge, end};

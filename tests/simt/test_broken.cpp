@@ -144,9 +144,9 @@ static void test_broken(const mistake &one, unsigned long schedules, bool verbos
     unsigned long caught = 0;
     for (unsigned long seed = 1; seed <= schedules; seed++) {
         outcome result = run_in_child(one, false, seed, 1);
-        std::string place = std::string("kernel ") + one.name + ", block ";
+        std::string thread = std::string("kernel ") + one.name + ", block ";
         bool named =
-            result.said.find(one.words) != std::string::npos && result.said.find(place) != std::string::npos;
+            result.said.find(one.words) != std::string::npos && result.said.find(thread) != std::string::npos;
         if (!result.succeeded && !named)
             return fail(one, "is stopped for another reason", result.said);
         if (result.succeeded && one.seen != BY_SCHEDULE)

@@ -6,7 +6,7 @@
  *                   pages, and a call is done when it returns
  *   device_cuda.c   a GPU's: buffers lie in pools, between red zones that are looked at afterwards
  *
- * A call's way: place inputs, outputs and workspace, device_send(), call, device_fetch(), look. Between
+ * A call's way: make inputs, outputs and workspace, device_send(), call, device_fetch(), look. Between
  * device_fetch() and device_fetch() there may be any number of calls; nothing but device_fetch() waits. One
  * thread uses all this. */
 #ifndef TESTS_DEVICE_H
@@ -48,11 +48,11 @@ device_buffer device_output(size_t bytes, unsigned char fill);
 enum { DEVICE_GARBAGE = -1 };
 device_buffer device_workspace(size_t bytes, long offset, int fill, uint64_t seed);
 
-/* What was placed is there for the calls that follow. */
+/* All buffers made so far are there for the calls that follow. */
 void device_send(void);
 
 /* Waits for all calls. False if the device reports an error: device_error() says which, and nothing that was
- * placed can be trusted. */
+ * made can be trusted. */
 bool device_fetch(void);
 const char *device_error(void);
 
@@ -65,9 +65,9 @@ bool device_unchanged(const device_buffer *input, const void *data);
 /* Ends a buffer; it may be none, or another's. */
 void device_free(device_buffer *buffer);
 
-/* After device_fetch(): all buffers that were placed are ended. Returns the bytes that they had taken up. */
+/* After device_fetch(): all buffers end. Returns the bytes that they had taken up. */
 void device_reset(void);
-size_t device_bytes_placed(void);
+size_t device_bytes_taken(void);
 
 /* Between these two a call is captured instead of run; launching it runs it. Nothing where there are no
  * graphs. False after an error, of which device_error() tells. */

@@ -105,7 +105,7 @@ topk_stream device_stream(void) {
     return stream;
 }
 
-/* ---- Placing --------------------------------------------------------------------------------- */
+/* ---- Buffers --------------------------------------------------------------------------------- */
 
 /* A pool with that many bytes left. */
 static pool *pool_with(pool_list *list, size_t bytes) {
@@ -151,7 +151,7 @@ static size_t at_end(size_t bytes) {
     return (ALIGNMENT - bytes % ALIGNMENT) % ALIGNMENT;
 }
 
-static device_buffer place_mirrored(size_t bytes, size_t address, unsigned char **image) {
+static device_buffer mirrored_buffer(size_t bytes, size_t address, unsigned char **image) {
     span s = take(&mirrored, bytes, address);
     const size_t at = s.begin + s.front;
     device_buffer b = {.data = s.in->device + at, .seen = s.in->fetched + at, .bytes = bytes};
@@ -164,7 +164,7 @@ static device_buffer place_mirrored(size_t bytes, size_t address, unsigned char 
 
 device_buffer device_input(const void *data, size_t bytes) {
     unsigned char *image;
-    device_buffer b = place_mirrored(bytes, (uintptr_t)data, &image);
+    device_buffer b = mirrored_buffer(bytes, (uintptr_t)data, &image);
     if (bytes != 0) {
         memcpy(image, data, bytes);
     }
@@ -173,12 +173,12 @@ device_buffer device_input(const void *data, size_t bytes) {
 
 device_buffer device_output(size_t bytes, unsigned char fill) {
     unsigned char *image;
-    device_buffer b = place_mirrored(bytes, at_end(bytes), &image);
+    device_buffer b = mirrored_buffer(bytes, at_end(bytes), &image);
     memset(image, fill, bytes);
     return b;
 }
 
-/* Garbage from a random place in the block of it, then twice as much, and so on. */
+/* Garbage from a random offset in the block of it, then twice as much, and so on. */
 static void fill_with_garbage(unsigned char *to, size_t bytes, uint64_t seed) {
     random_state random = {seed};
     size_t from = (size_t)random_below(&random, (int64_t)garbage_bytes / 2), done = garbage_bytes - from;
@@ -194,7 +194,7 @@ static void fill_with_garbage(unsigned char *to, size_t bytes, uint64_t seed) {
 device_buffer device_workspace(size_t bytes, long offset, int fill, uint64_t seed) {
     span s = take(&unseen, bytes, offset == GUARDED_AT_END ? at_end(bytes) : (size_t)offset);
     unsigned char *data = s.in->device + s.begin + s.front, *ignored;
-    device_buffer zones = place_mirrored((size_t)2 * ZONE, 0, &ignored);
+    device_buffer zones = mirrored_buffer((size_t)2 * ZONE, 0, &ignored);
     if (watch_count == WATCHED) {
         fprintf(stderr, "too many workspaces at once\n");
         exit(3);
@@ -289,7 +289,7 @@ static size_t bytes_used(const pool_list *list) {
     return bytes;
 }
 
-size_t device_bytes_placed(void) {
+size_t device_bytes_taken(void) {
     return bytes_used(&mirrored) + bytes_used(&unseen);
 }
 

@@ -73,7 +73,7 @@ void device_free(device_buffer *buffer) {
 void device_reset(void) {
 }
 
-size_t device_bytes_placed(void) {
+size_t device_bytes_taken(void) {
     return 0;
 }
 

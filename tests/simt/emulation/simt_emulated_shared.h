@@ -16,13 +16,13 @@ template <typename T> struct simt_shared_pointer {
 };
 
 template <typename T> struct simt_shared_element {
-    simt_shared_pointer<T> place;
+    simt_shared_pointer<T> address;
 
     operator T() const {
-        return *place.access(true, false);
+        return *address.access(true, false);
     }
     T operator=(T value) const {
-        return *place.access(false, true) = value;
+        return *address.access(false, true) = value;
     }
     T operator=(const simt_shared_element &other) const {
         return *this = (T)other;
@@ -36,9 +36,9 @@ template <typename T> struct simt_shared_element {
         return old;
     }
     simt_shared_pointer<T> operator&() const {
-        return place;
+        return address;
     }
-    simt_shared_element(simt_shared_pointer<T> where) : place(where) {
+    simt_shared_element(simt_shared_pointer<T> where) : address(where) {
     }
     simt_shared_element(const simt_shared_element &) = default;
 };

@@ -107,9 +107,9 @@ TOPK_KERNEL void candidate_overflow(struct broken_args args) {
     if (simt_thread() == 0)
         count[0] = 0;
     simt_block_sync();
-    uint32_t place = simt_atomic_add(&count[0], 1);
-    if (!args.mended || place < CANDIDATES)
-        candidates[place] = simt_thread();
+    uint32_t slot = simt_atomic_add(&count[0], 1);
+    if (!args.mended || slot < CANDIDATES)
+        candidates[slot] = simt_thread();
 }
 
 /* More arrays than the launch gives bytes. */
@@ -174,7 +174,7 @@ TOPK_KERNEL void mask_of_returned_lane(struct broken_args args) {
     args.out[grid_thread()] = simt_ballot(mask, true);
 }
 
-/* The lanes of one warp in two places, each of which waits for all. */
+/* The lanes of one warp on two lines, each of which waits for all. */
 TOPK_KERNEL void mask_of_diverged_lane(struct broken_args args) {
     uint32_t low = 0xffffu;
     if (simt_lane() < 16)

@@ -100,14 +100,14 @@ TOPK_KERNEL void look_back_scan(struct look_back_args args) {
         mine[0] = simt_atomic_add(args.ticket, 1);
     simt_block_sync();
     uint32_t tile = mine[0], i = tile * simt_threads() + simt_thread(), value = args.in[i];
-    uint32_t place = block_exclusive_sum(value, sums);
+    uint32_t before = block_exclusive_sum(value, sums);
     if (simt_thread() == simt_threads() - 1) {
-        uint32_t sum = place + value;
+        uint32_t sum = before + value;
         publish_tile(args.tiles, 1, tile, sum);
         mine[1] = (uint32_t)collect_tiles(args.tiles, 1, tile, sum);
     }
     simt_block_sync();
-    args.out[i] = mine[1] + place;
+    args.out[i] = mine[1] + before;
 }
 
 struct distant_args {

@@ -35,7 +35,7 @@ static bool arrive(const std::shared_ptr<meeting> &here) {
     return true;
 }
 
-/* All that a barrier needs: nobody of those expected has returned, and all come to the same place. */
+/* All that a barrier needs: nobody of those expected has returned, and all come to the same line. */
 static std::shared_ptr<meeting> meet_at(std::shared_ptr<meeting> &barrier, const char *operation,
                                         simt_site at, size_t expected, size_t ended, bool vote) {
     if (ended > 0)

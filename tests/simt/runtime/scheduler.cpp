@@ -101,9 +101,9 @@ static void start_cluster(uint32_t which) {
 static void end_cluster(cluster *which) {
     for (std::unique_ptr<block> &each : which->blocks)
         now->old_shared.push_back(std::move(each->shared));
-    auto place = std::find_if(now->clusters.begin(), now->clusters.end(),
+    auto found = std::find_if(now->clusters.begin(), now->clusters.end(),
                               [=](const std::unique_ptr<cluster> &one) { return one.get() == which; });
-    now->clusters.erase(place);
+    now->clusters.erase(found);
 }
 
 /* The thread's last moment, and its cluster's if it is the last one there. The shared memory of an ended
