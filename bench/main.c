@@ -9,24 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Keys of the options; those of the dimensions follow first_dimension. */
+/* What the program returns where there is no device of the kind asked for; tests are then skipped. */
+enum { exit_no_device = 77 };
+
+/* Keys of the options. Those of the dimensions come first. */
 enum {
     first_key = 256,
-    key_csv = first_key,
-    key_cold,
+    key_cold = first_key + BENCH_DIMENSIONS,
+    key_csv,
     key_device,
     key_graph,
     key_list,
     key_once,
+    key_pairs,
     key_points,
     key_rivals,
     key_seed,
     key_self_test,
+    key_threads,
     key_warm,
-    first_dimension
+    last_key
 };
 
-static struct argp_option all_options[BENCH_DIMENSIONS + 16] = {
+/* add_dimensions() puts the dimensions in front of these. */
+static struct argp_option all_options[last_key - first_key + 2] = {
     {"device", key_device, "NAME", 0, "cpu (default) or cuda", 2},
     {"threads", 't', "N", 0, "CPU: threads of calls and reads (default: what OpenMP would use)", 2},
     {"pairs", 'p', "N", 0, "pairs of a read and a call, on a GPU runs (default 21)", 2},
@@ -37,109 +43,54 @@ static struct argp_option all_options[BENCH_DIMENSIONS + 16] = {
     {"once", key_once, NULL, 0, "each call once, checked but not timed", 2},
     {"rivals", key_rivals, NULL, 0, "run the C++ standard library beside it, on a GPU CUB", 2},
     {"seed", key_seed, "N", 0, "of the data and of samples (default 1)", 2},
-    {"points", key_points, "FILE", 0, "of the suites peers and where on CUDA: read their points from FILE",
-     2},
+    {"points", key_points, "FILE", 0, "CUDA, peers and where: read their points from FILE", 2},
     {"csv", key_csv, "FILE", 0, "write the results to FILE too", 2},
     {"list", key_list, NULL, 0, "write the points of the suite as CSV, and run none", 2},
     {"self-test", key_self_test, NULL, OPTION_HIDDEN, NULL, 2},
 };
 
-/* An option for each dimension, in front of the others. */
 static void add_dimensions(void) {
     memmove(all_options + BENCH_DIMENSIONS, all_options,
             sizeof all_options - BENCH_DIMENSIONS * sizeof *all_options);
     for (int d = 0; d < BENCH_DIMENSIONS; ++d) {
         const bench_dimension *each = &bench_dimensions[d];
-        all_options[d] = (struct argp_option){each->name, first_dimension + d, "LIST", 0, each->help, 1};
+        all_options[d] = (struct argp_option){each->name, first_key + d, "LIST", 0, each->help, 1};
     }
 }
 
+/* The suite, and the text of each option that was given; "" if it takes none. */
 typedef struct settings {
-    bench_request request;
-    char words[1024]; /* of the request */
-    const char *csv;
-    bool flags[first_dimension - first_key]; /* which of the options without a value were given */
-    bench_session session;
+    const char *suite;
+    const char *given[last_key - first_key];
 } settings;
 
-static int parse_number(const char *text, int most, const char *what, struct argp_state *state) {
-    char *end;
-    errno = 0;
-    const long number = strtol(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || number < 1 || number > most) {
-        argp_error(state, "%s must be 1 to %d, not '%s'", what, most, text);
-    }
-    return (int)number;
-}
-
-static void add_word(settings *arguments, const char *name, const char *list, struct argp_state *state) {
-    const size_t used = strlen(arguments->words);
-    const size_t room = sizeof arguments->words - used;
-    if ((size_t)snprintf(arguments->words + used, room, "%s=%s ", name, list) >= room) {
-        argp_error(state, "too many values");
-    }
+static const char *given(const settings *arguments, int key) {
+    return arguments->given[key - first_key];
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state) {
     settings *arguments = state->input;
-    bench_options *options = &arguments->session.options;
-    if (key >= first_dimension && key < first_dimension + BENCH_DIMENSIONS) {
-        add_word(arguments, bench_dimensions[key - first_dimension].name, text, state);
-        return 0;
-    }
-    switch (key) {
-    case 't':
-        options->threads = parse_number(text, 1024, "threads", state);
-        return 0;
-    case 'p':
-        options->runs = parse_number(text, 1000000, "pairs", state);
-        return 0;
-    case key_seed:
-        options->seed = (uint64_t)parse_number(text, 1000000000, "the seed", state);
-        return 0;
-    case key_points:
-        arguments->request.file = text;
-        return 0;
-    case key_csv:
-        arguments->csv = text;
-        return 0;
-    case key_device:
-        if (strcmp(text, "cpu") != 0 && strcmp(text, "cuda") != 0) {
-            argp_error(state, "the device must be cpu or cuda, not '%s'", text);
-        }
-        arguments->request.device = text;
-        return 0;
-    case key_cold:
-    case key_graph:
-    case key_list:
-    case key_once:
-    case key_rivals:
-    case key_self_test:
-    case key_warm:
-        arguments->flags[key - first_key] = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (arguments->request.suite != NULL) {
-            argp_error(state, "one suite at a time");
-        }
-        arguments->request.suite = text;
-        return 0;
-    default:
+    key = key == 't' ? key_threads : key == 'p' ? key_pairs : key;
+    if (key >= first_key && key < last_key) {
+        arguments->given[key - first_key] = text != NULL ? text : "";
+    } else if (key != ARGP_KEY_ARG) {
         return ARGP_ERR_UNKNOWN;
+    } else if (arguments->suite != NULL) {
+        argp_error(state, "one suite at a time");
+    } else {
+        arguments->suite = text;
     }
+    return 0;
 }
 
 /* The list of distributions, after the options. */
 static char *add_distributions(int key, const char *text, void *input) {
     (void)input;
-    if (key != ARGP_KEY_HELP_POST_DOC) {
-        return (char *)(uintptr_t)text;
-    }
     char *list = NULL;
     size_t size;
-    FILE *out = open_memstream(&list, &size);
+    FILE *out = key == ARGP_KEY_HELP_POST_DOC ? open_memstream(&list, &size) : NULL;
     if (out == NULL) {
-        return NULL;
+        return (char *)(uintptr_t)text;
     }
     fprintf(out, "Distributions:\n");
     for (int i = 0; i < bench_distribution_count; ++i) {
@@ -154,35 +105,50 @@ static const struct argp argp = {
     NULL,        add_distributions, NULL,
 };
 
-static bool is_given(const settings *arguments, int key) {
-    return arguments->flags[key - first_key];
+__attribute__((noreturn)) static void give_up(const char *what, const char *why) {
+    fprintf(stderr, "topk-bench: %s%s\n", what, why);
+    exit(EXIT_FAILURE);
+}
+
+static int number_of(const settings *arguments, int key, int usual, int most) {
+    const char *text = given(arguments, key);
+    char *end;
+    errno = 0;
+    const long number = text != NULL ? strtol(text, &end, 10) : usual;
+    if (text != NULL && (errno != 0 || end == text || *end != '\0' || number < 1 || number > most)) {
+        give_up("not a number, or too large: ", text);
+    }
+    return (int)number;
 }
 
 static bool is_cuda(const settings *arguments) {
-    return strcmp(arguments->request.device, "cuda") == 0;
+    const char *device = given(arguments, key_device);
+    if (device != NULL && strcmp(device, "cpu") != 0 && strcmp(device, "cuda") != 0) {
+        give_up("the device must be cpu or cuda, not ", device);
+    }
+    return device != NULL && strcmp(device, "cuda") == 0;
 }
 
-static void choose_options(settings *arguments) {
-    bench_options *options = &arguments->session.options;
-    options->cold = is_given(arguments, key_cold) || (is_cuda(arguments) && !is_given(arguments, key_warm));
-    options->graph = is_given(arguments, key_graph);
-    options->once = is_given(arguments, key_once);
-    options->rivals = is_given(arguments, key_rivals);
-    arguments->session.device = &bench_cpu; /* without CUDA no context for a GPU can be made */
+static void choose_options(bench_session *session, const settings *arguments) {
+    const bool cold_by_default = is_cuda(arguments) && given(arguments, key_warm) == NULL;
+    session->options = (bench_options){.threads = number_of(arguments, key_threads, 0, 1024),
+                                       .runs = number_of(arguments, key_pairs, 21, 1000000),
+                                       .cold = given(arguments, key_cold) != NULL || cold_by_default,
+                                       .graph = given(arguments, key_graph) != NULL,
+                                       .once = given(arguments, key_once) != NULL,
+                                       .rivals = given(arguments, key_rivals) != NULL,
+                                       .seed = (uint64_t)number_of(arguments, key_seed, 1, 1000000000)};
+    session->device = &bench_cpu; /* without CUDA no context for a GPU can be made */
 #ifdef BENCH_HAS_CUDA
-    arguments->session.device = is_cuda(arguments) ? &bench_cuda : &bench_cpu;
+    session->device = is_cuda(arguments) ? &bench_cuda : &bench_cpu;
 #endif
 }
 
-/* What the program returns where there is no device of the kind asked for; tests are then skipped. */
-enum { exit_no_device = 77 };
-
 /* EXIT_SUCCESS, or what the program is to return. */
-static int open_session(settings *arguments) {
-    bench_session *session = &arguments->session;
+static int open_session(bench_session *session, bool cuda) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
-    options.backend = is_cuda(arguments) ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
+    options.backend = cuda ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
     options.threads = session->options.threads;
     options.seed = session->options.seed;
     topk_status status = topk_context_create(&options, &session->context);
@@ -207,10 +173,13 @@ static void close_session(bench_session *session) {
     topk_context_destroy(session->context);
 }
 
-/* The number of points that failed or were not run. */
-static int run_points(bench_session *session, const bench_point *points, int count, FILE *csv) {
-    bench_report report = {.table = stdout, .csv = csv};
+/* Whether all points were run, and no result was wrong. */
+static bool run_suite(bench_session *session, const bench_point *points, int count, const char *csv) {
+    bench_report report = {.table = stdout, .csv = csv != NULL ? fopen(csv, "w") : NULL};
     int done = 0;
+    if (csv != NULL && report.csv == NULL) {
+        give_up("cannot be written: ", csv);
+    }
     bench_report_begin(&report, session);
     while (done < count && !session->lost) {
         bench_run(session, &points[done++], bench_report_add, &report);
@@ -219,34 +188,10 @@ static int run_points(bench_session *session, const bench_point *points, int cou
         fprintf(report.table, "the device is lost: the last %d points were not run\n", count - done);
     }
     bench_report_end(&report);
-    return report.outcomes[BENCH_WRONG] + (count - done);
-}
-
-static int run_suite(settings *arguments, const bench_point *points, int count) {
-    FILE *csv = NULL;
-    if (arguments->csv != NULL && (csv = fopen(arguments->csv, "w")) == NULL) {
-        fprintf(stderr, "topk-bench: %s: %s\n", arguments->csv, strerror(errno));
-        return EXIT_FAILURE;
+    if (report.csv != NULL && fclose(report.csv) != 0) {
+        give_up("was not written: ", csv);
     }
-    bool ok = run_points(&arguments->session, points, count, csv) == 0;
-    if (csv != NULL && fclose(csv) != 0) {
-        fprintf(stderr, "topk-bench: %s: %s\n", arguments->csv, strerror(errno));
-        ok = false;
-    }
-    return ok ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-/* Runs the points of the suite, or the self-test if there is none. */
-static int run(settings *arguments, const bench_point *points, int count) {
-    bench_session *session = &arguments->session;
-    int status = open_session(arguments);
-    if (status == EXIT_SUCCESS) {
-        status = !is_given(arguments, key_self_test) ? run_suite(arguments, points, count)
-                 : bench_run_self_test(session)      ? EXIT_SUCCESS
-                                                     : EXIT_FAILURE;
-    }
-    close_session(session);
-    return status;
+    return report.outcomes[BENCH_WRONG] == 0 && done == count;
 }
 
 static void tell_suites(const char *device) {
@@ -262,32 +207,57 @@ static void tell_suites(const char *device) {
     fprintf(stderr, "%s\n", strcmp(device, "cuda") == 0 ? ", peers-GROUP, air-figures, where-figures" : "");
 }
 
+/* The points of the suite; none if there is no suite. */
+static int find_points(const settings *arguments, bench_point **points) {
+    char words[1024] = "", error[4200];
+    size_t used = 0;
+    for (int d = 0; d < BENCH_DIMENSIONS; ++d) {
+        const char *list = arguments->given[d];
+        if (list != NULL && used < sizeof words) {
+            used +=
+                (size_t)snprintf(words + used, sizeof words - used, "%s=%s ", bench_dimensions[d].name, list);
+        }
+    }
+    if (used >= sizeof words) {
+        give_up("too many values", "");
+    }
+    if (arguments->suite == NULL) {
+        return 0;
+    }
+    const bench_request request = {is_cuda(arguments) ? "cuda" : "cpu", arguments->suite, words,
+                                   given(arguments, key_points)};
+    const int count = bench_suite_points(&request, points, error, sizeof error);
+    if (count < 0) {
+        give_up(error, "");
+    }
+    return count;
+}
+
 int main(int argc, char **argv) {
-    settings arguments = {.request = {.device = "cpu"}, .session = {.options = {.runs = 21, .seed = 1}}};
+    settings arguments = {0};
+    bench_session session = {0};
     bench_point *points = NULL;
-    char error[4200];
-    int count = 0;
-    arguments.request.words = arguments.words;
     add_dimensions();
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
-    choose_options(&arguments);
-    if (arguments.request.suite != NULL) {
-        count = bench_suite_points(&arguments.request, &points, error, sizeof error);
-        if (count < 0) {
-            fprintf(stderr, "topk-bench: %s\n", error);
-            return EXIT_FAILURE;
-        }
-    } else if (!is_given(&arguments, key_self_test)) {
-        fprintf(stderr, "topk-bench: which suite?\n");
+    choose_options(&session, &arguments);
+    const int count = find_points(&arguments, &points);
+    const bool self_test = given(&arguments, key_self_test) != NULL,
+               list = given(&arguments, key_list) != NULL;
+    int status = EXIT_SUCCESS;
+    if (count == 0 && !self_test) {
         tell_suites("cpu");
         tell_suites("cuda");
-        return EXIT_FAILURE;
+        give_up("which suite?", "");
     }
-    const bool list = is_given(&arguments, key_list);
     for (int i = 0; list && i < count; ++i) {
         bench_report_point(stdout, &points[i], i == 0);
     }
-    const int status = list ? EXIT_SUCCESS : run(&arguments, points, count);
+    if (!list && (status = open_session(&session, is_cuda(&arguments))) == EXIT_SUCCESS) {
+        const bool ok = self_test ? bench_run_self_test(&session)
+                                  : run_suite(&session, points, count, given(&arguments, key_csv));
+        status = ok ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
+    close_session(&session);
     free(points);
     return status;
 }

@@ -39,11 +39,9 @@ bool bench_dimension_set(bench_point *point, const bench_dimension *dimension, c
 extern const bench_dimension bench_dimensions[BENCH_DIMENSIONS];
 
 /* Texts of the fields of a point, by their numbers; NULL at the end. */
-extern const char *const bench_operation_names[],
-    *const bench_predicate_names[], *const bench_wanted_names[], *const bench_direction_names[],
-                                                                     *const bench_order_names[],
-                                                                         *const bench_ties_names[],
-                                                                             *const bench_index_names[];
+typedef const char *const bench_names[];
+extern bench_names bench_operation_names, bench_predicate_names, bench_wanted_names, bench_direction_names,
+    bench_order_names, bench_ties_names, bench_index_names;
 
 /* The number of a text among the names; false if it is none of them. */
 bool bench_choose(const char *text, const char *const *names, unsigned *number);
