@@ -5,7 +5,8 @@
  *
  *   TOPK_KERNEL void count(struct count_args args)          one struct by value; templates are allowed
  *   TOPK_KERNEL TOPK_BOUNDS(512, 2) void count(...)         at most 512 threads, at least 2 blocks per SM
- *   TOPK_DEVICE uint32_t helper(...)                        inlined into kernels; TOPK_MEMBER in structs
+ *   TOPK_DEVICE uint32_t helper(...)                        inlined into kernels; TOPK_MEMBER in structs,
+ *                                                           TOPK_LAMBDA behind the parameters of a lambda
  *
  * Blocks are one-dimensional, of whole warps; grids have two dimensions, the second for rows of a batch.
  *
@@ -59,6 +60,7 @@ struct alignas(16) simt_u32x4 {
 #define TOPK_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define TOPK_DEVICE static __device__ __forceinline__
 #define TOPK_MEMBER __device__ __forceinline__
+#define TOPK_LAMBDA __attribute__((always_inline))
 #define TOPK_HOST_DEVICE static __host__ __device__ __forceinline__
 #define TOPK_REACHED(path) ((void)0)
 

@@ -8,13 +8,13 @@
 
 /* Finds the digits that are missing and writes the results, unless they have to go in the order of positions:
  * that is left to the last filter. All threads. */
-template <typename Element>
-TOPK_DEVICE void finish_row(const struct air_args &a, int64_t row, const struct row &r,
-                            const struct kth_range &before, const block_shared<Element> &s) {
-    struct air_state *state = &a.states[row];
-    struct kth_range range = before;
-    const uint32_t count = (uint32_t)before.candidates;
-    const global_list<Element> buffer = buffer_of<Element>(a, row);
+template <typename Element, bool WHERE> TOPK_DEVICE void finish_row(const shared_row<Element, WHERE> &w) {
+    const struct air_args &a = w.a;
+    const block_shared<Element> &s = w.s;
+    struct air_state *state = w.counters();
+    struct kth_range range = w.state.range;
+    const uint32_t count = (uint32_t)range.candidates;
+    const global_list<Element> buffer = w.buffer();
     for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
         s.candidates.elements[i] = buffer.bits(i);
         s.candidates.positions[i] = ((const uint32_t *)a.candidates.positions)[buffer.first + i];
@@ -22,19 +22,18 @@ TOPK_DEVICE void finish_row(const struct air_args &a, int64_t row, const struct 
     narrow_candidates<SELECT_BINS_MAX / AIR_THREADS>(
         s.candidates, count, a.rows.map, a.digits, a.digit.shift + simt_popc(a.digit.mask), s.digit, &range);
     simt_block_sync();
-    const struct result_plan plan = plan_results(a.target, range, r.k);
+    const struct result_plan plan = plan_results(a.target, range, w.r.k);
     TOPK_REACHED(plan.in_order ? REACHED_AIR_FINISH_LEFT : REACHED_AIR_FINISH);
     if (simt_thread() == 0) {
         state->range = range;
         state->phase = plan.in_order ? AIR_DECIDED : AIR_DONE;
         simt_store_relaxed(&state->retired, 0u);
         if (a.target.kind == TARGET_KTH)
-            write_kth_class<Element>(a, row, range, r.k);
+            write_kth_class<Element>(a, w.row, range, w.r.k);
     }
     if (plan.in_order || a.target.kind == TARGET_KTH)
         return;
-    hit_sinks<shared_row_sink<Element>, shared_row_sink<Element>> sinks = {
-        winner_sink<Element>(a, row, r, plan.winners), tie_sink<Element>(a, row, r, plan)};
+    hit_sinks sinks = {w.winner_sink(plan.winners), w.tie_sink(plan)};
     filter_candidates(s.candidates, count, for_one_block(), code_range_of<Element>(a.rows.map, range), sinks);
 }
 

@@ -54,16 +54,8 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS,
     clear_bins(s.digit.bins, a.digit.mask + 1);
     if (WHERE && simt_thread() == 0)
         s.digit.bins[OTHER_BIN] = 0;
-    simt_wait_predecessor();
-    if (a.has_successor)
-        simt_allow_successor();
-    if (is_called_off(a.rows))
-        return;
-    const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
-    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        first_pass(a, row, predicate, s);
-        simt_block_sync();
-    }
+    for_shared_rows<Element, WHERE>(a, [&](int64_t row, const matcher<Element, WHERE> &predicate)
+                                           TOPK_LAMBDA { first_pass(a, row, predicate, s); });
 }
 
 #endif

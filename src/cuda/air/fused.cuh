@@ -9,22 +9,21 @@
 template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_fused(struct air_args a) {
     const block_shared<Element> s = begin_next<Element>(a);
-    if (is_called_off(a.rows))
-        return;
-    const matcher<Element, false> predicate = {};
-    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        const struct row r = row_at(a.rows, row);
-        if (next_pass(a, row, predicate, s) &&
-            write_decided(a, row, r, source_of(a.rows, r, predicate), for_one_block(),
-                          read_state(&a.states[row]), s)) {
-            TOPK_REACHED(REACHED_AIR_FUSED);
-            simt_block_sync(); /* all threads have read the phase */
-            end_row(&a.states[row]);
-        }
-        if (a.target.kind == TARGET_OUTPUTS)
-            pad_row<Element>(a.rows, row, r, among_all_blocks());
-        simt_block_sync();
-    }
+    for_shared_rows<Element, false>(
+        a, [&](int64_t row, const matcher<Element, false> &predicate) TOPK_LAMBDA {
+            const struct row r = row_at(a.rows, row);
+            if (next_pass(a, row, predicate, s)) {
+                const shared_row<Element, false> w = {
+                    a, s, row, r, source_of(a.rows, r, predicate), read_state(&a.states[row])};
+                if (write_decided(w, for_one_block())) {
+                    TOPK_REACHED(REACHED_AIR_FUSED);
+                    simt_block_sync(); /* all threads have read the phase */
+                    end_row(w.counters());
+                }
+            }
+            if (a.target.kind == TARGET_OUTPUTS)
+                pad_row<Element>(a.rows, row, r, among_all_blocks());
+        });
 }
 
 #endif

@@ -6,35 +6,32 @@
 #include "../select/ordered_lookback.cuh"
 #include "results.cuh"
 
-template <typename Element, typename Source>
-TOPK_DEVICE void write_in_order(const struct air_args &a, int64_t row, const struct row &r,
-                                const Source &source, const struct kth_range &range,
-                                const block_shared<Element> &s) {
-    struct air_state *state = &a.states[row];
-    lookback_prefixes prefixes = {{(uint64_t)r.k - range.need, range.need},
-                                  s.scratch,
-                                  s.bases,
-                                  a.lookback,
-                                  row,
-                                  &state->next,
-                                  &state->finished};
-    filter_row_in_order(source, code_range_of<Element>(a.rows.map, range), prefixes,
-                        row_target<Element>{a.rows, a.target, row, r});
+template <typename Element, bool WHERE> TOPK_DEVICE void write_in_order(const shared_row<Element, WHERE> &w) {
+    const struct kth_range &range = w.state.range;
+    struct air_state *counters = w.counters();
+    lookback_prefixes prefixes = {{(uint64_t)w.r.k - range.need, range.need},
+                                  w.s.scratch,
+                                  w.s.bases,
+                                  w.a.lookback,
+                                  w.row,
+                                  &counters->next,
+                                  &counters->finished};
+    filter_row_in_order(w.source, w.range(), prefixes, w.target());
 }
 
 template <typename Element, bool WHERE>
 TOPK_DEVICE void last_of_row(const struct air_args &a, int64_t row, const matcher<Element, WHERE> &predicate,
                              const block_shared<Element> &s) {
     const struct row r = counted_row<WHERE>(a, row);
-    const struct air_state state = read_state(&a.states[row]);
-    if (state.phase != AIR_DONE) {
-        const row_source<Element, WHERE> source = source_of(a.rows, r, predicate);
-        const struct result_plan plan = plan_shared_results(a, state, r);
+    const shared_row<Element, WHERE> w = {
+        a, s, row, r, source_of(a.rows, r, predicate), read_state(&a.states[row])};
+    if (w.state.phase != AIR_DONE) {
+        const struct result_plan plan = plan_shared_results(w);
         if (plan.in_order) {
             TOPK_REACHED(REACHED_AIR_LAST_IN_ORDER);
-            write_in_order(a, row, r, source, state.range, s);
+            write_in_order(w);
         } else {
-            write_in_any_order(a, row, r, source, among_all_blocks(), state, plan, s);
+            write_in_any_order(w, among_all_blocks(), plan);
         }
     }
     if (a.target.kind == TARGET_OUTPUTS)
@@ -44,17 +41,9 @@ TOPK_DEVICE void last_of_row(const struct air_args &a, int64_t row, const matche
 template <typename Element, bool WHERE>
 TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_last(struct air_args a) {
     simt_arena arena = simt_shared_arena();
-    block_shared<Element> s = carve_block<Element>(arena, AIR_THREADS / SIMT_WARP, 0);
-    simt_wait_predecessor();
-    if (a.has_successor)
-        simt_allow_successor();
-    if (is_called_off(a.rows))
-        return;
-    const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
-    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        last_of_row(a, row, predicate, s);
-        simt_block_sync();
-    }
+    const block_shared<Element> s = carve_block<Element>(arena, AIR_THREADS / SIMT_WARP, 0);
+    for_shared_rows<Element, WHERE>(a, [&](int64_t row, const matcher<Element, WHERE> &predicate)
+                                           TOPK_LAMBDA { last_of_row(a, row, predicate, s); });
 }
 
 #endif

@@ -11,45 +11,29 @@
 #include "finish.cuh"
 
 /* Writes the row's winners and sends its candidates to the buffer. */
-template <typename Element, typename Source, typename Candidates>
-TOPK_DEVICE void buffer_candidates(const struct air_args &a, int64_t row, const struct row &r,
-                                   const Source &source, const struct kth_range &range,
-                                   const Candidates &candidates, const block_shared<Element> &s) {
-    auto queues =
-        queues_over(s.queues, winner_sink<Element>(a, row, r, (uint64_t)r.k - range.need), candidates);
-    filter_row<Element, false>(source, among_all_blocks(), code_range_of<Element>(a.rows.map, range), queues);
+template <typename Element, bool WHERE, typename Candidates>
+TOPK_DEVICE void buffer_candidates(const shared_row<Element, WHERE> &w, const Candidates &candidates) {
+    auto queues = queues_over(w.s.queues, w.winner_sink((uint64_t)w.r.k - w.state.range.need), candidates);
+    filter_row<Element, false>(w.source, among_all_blocks(), w.range(), queues);
 }
 
-/* Where candidates go. */
-template <typename Element>
-TOPK_DEVICE candidate_sink<global_list<Element>, struct global_slots> buffer_sink(const struct air_args &a,
-                                                                                  int64_t row) {
-    return {buffer_of<Element>(a, row), global_slots{&a.states[row].buffered}};
-}
-
-/* Counts the next digit of the row's candidates; returns whether this block was the last to do so. All
- * threads. */
-template <typename Element, typename Source>
-TOPK_DEVICE bool count_next(const struct air_args &a, int64_t row, const struct row &r, const Source &source,
-                            const struct air_state &state, bool buffers, const block_shared<Element> &s) {
-    const code_range<Element> range = code_range_of<Element>(a.rows.map, state.range);
-    const struct digit_counter counter = {a.digit, s.digit.bins};
+/* Counts the next digit of the row's candidates; returns whether this block was the last to do so. `buffers`:
+ * and sends them to the buffer. All threads. */
+template <typename Element, bool WHERE, typename Buffer>
+TOPK_DEVICE bool count_next(const shared_row<Element, WHERE> &w, bool buffers, const Buffer &buffer) {
+    const struct digit_counter counter = {w.a.digit, w.s.digit.bins};
     simt_block_sync(); /* the bins are clear */
-    if (state.is_buffered != 0) {
+    if (w.state.is_buffered != 0) {
         TOPK_REACHED(REACHED_AIR_FROM_BUFFER);
-        count_candidates(buffer_of<Element>(a, row), (int64_t)state.buffered, among_all_blocks(), range,
-                         counter);
+        count_candidates(w.buffer(), (int64_t)w.state.buffered, among_all_blocks(), w.range(), counter);
     } else if (buffers) {
         TOPK_REACHED(REACHED_AIR_BUFFERED);
-        buffer_candidates(a, row, r, source, state.range,
-                          counting_sink<global_list<Element>, struct global_slots>{
-                              buffer_sink<Element>(a, row), a.rows.map, counter},
-                          s);
+        buffer_candidates(w, counting_sink<Buffer>{buffer, w.a.rows.map, counter});
     } else {
         TOPK_REACHED(REACHED_AIR_NO_BUFFER);
-        count_row<Element, false, false>(source, among_all_blocks(), range, counter);
+        count_row<Element, false, false>(w.source, among_all_blocks(), w.range(), counter);
     }
-    return retire<false>(a, row, buffers, s);
+    return retire<false>(w.a, w.row, buffers, w.s);
 }
 
 /* What a pass does with a row; returns whether this block was the last to count a digit of it. */
@@ -60,53 +44,47 @@ TOPK_DEVICE bool next_pass(const struct air_args &a, int64_t row, const matcher<
     if (state.phase == AIR_DONE)
         return false;
     const struct row r = counted_row<WHERE>(a, row);
-    const row_source<Element, WHERE> source = source_of(a.rows, r, predicate);
+    const shared_row<Element, WHERE> w = {a, s, row, r, source_of(a.rows, r, predicate), state};
     if (state.phase == AIR_DECIDED) {
-        if (!write_decided(a, row, r, source, among_all_blocks(), state, s)) {
+        if (!write_decided(w, among_all_blocks())) {
             TOPK_REACHED(REACHED_AIR_DECIDED_LEFT);
-        } else if (last_of_blocks(&a.states[row].retired, s.flag)) {
+        } else if (last_of_blocks(&w.counters()->retired, s.flag)) {
             TOPK_REACHED(REACHED_AIR_DECIDED);
-            end_row(&a.states[row]);
+            end_row(w.counters());
         }
         return false;
     }
+    const candidate_sink buffer = {w.buffer(), &w.counters()->buffered};
     bool buffers = state.is_buffered == 0 && state.range.candidates <= (uint64_t)a.capacity &&
                    a.target.kind != TARGET_LIST;
-    if (buffers && state.range.candidates <= a.block_candidates) {
-        buffer_candidates(a, row, r, source, state.range, buffer_sink<Element>(a, row), s);
-        if (last_of_blocks(&a.states[row].retired, s.flag)) {
-            finish_row(a, row, r, state.range, s);
-            simt_block_sync();
-            clear_bins(s.digit.bins, 1u << a.digits.bits);
-        }
-        return false;
+    if (!buffers || state.range.candidates > a.block_candidates)
+        return count_next(w, buffers, buffer);
+    buffer_candidates(w, buffer);
+    if (last_of_blocks(&w.counters()->retired, s.flag)) {
+        finish_row(w);
+        simt_block_sync();
+        clear_bins(s.digit.bins, 1u << a.digits.bits);
     }
-    return count_next(a, row, r, source, state, buffers, s);
+    return false;
 }
 
-/* What such a kernel does before it touches global memory. */
+/* The block's shared memory, with clear bins. */
 template <typename Element> TOPK_DEVICE block_shared<Element> begin_next(const struct air_args &a) {
     simt_arena arena = simt_shared_arena();
     block_shared<Element> s = carve_block<Element>(arena, AIR_THREADS / SIMT_WARP, a.block_candidates);
     clear_bins(s.digit.bins, a.digit.mask + 1);
-    simt_wait_predecessor();
-    if (a.has_successor)
-        simt_allow_successor();
     return s;
 }
 
 template <typename Element, bool WHERE>
 TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_next(struct air_args a) {
     const block_shared<Element> s = begin_next<Element>(a);
-    if (is_called_off(a.rows))
-        return;
-    const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
-    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
-        if (row != simt_block_y())
-            TOPK_REACHED(REACHED_AIR_NEXT_ROW);
-        (void)next_pass(a, row, predicate, s);
-        simt_block_sync();
-    }
+    for_shared_rows<Element, WHERE>(a,
+                                    [&](int64_t row, const matcher<Element, WHERE> &predicate) TOPK_LAMBDA {
+                                        if (row != simt_block_y())
+                                            TOPK_REACHED(REACHED_AIR_NEXT_ROW);
+                                        (void)next_pass(a, row, predicate, s);
+                                    });
 }
 
 #endif

@@ -37,17 +37,6 @@ struct row_progress {
     uint32_t resident; /* candidates there */
 };
 
-template <typename Element, bool TWO>
-using block_sink = result_sink<Element, block_target<Element, TWO>, struct shared_slots>;
-
-/* Results in slots from `first` on. */
-template <typename Element, bool TWO>
-TOPK_DEVICE block_sink<Element, TWO> sink_of(const block_target<Element, TWO> &target,
-                                             const row_shared<Element, TWO> &s, enum slot_counter counter,
-                                             uint64_t first, uint64_t limit) {
-    return result_sink_of<Element>(target, shared_slots{s.block.counters, (uint32_t)counter}, first, limit);
-}
-
 /* Brings all elements of a short row into shared memory. */
 template <typename Element>
 TOPK_DEVICE void load_elements(const Element *values, int64_t length, const shared_list<Element> &to) {
@@ -61,17 +50,16 @@ TOPK_DEVICE void load_elements(const Element *values, int64_t length, const shar
 template <typename Element, bool TWO, typename Source>
 TOPK_DEVICE void make_resident(const block_target<Element, TWO> &target, const Source &source,
                                const row_shared<Element, TWO> &s, struct row_progress *at) {
-    const struct row &r = target.target.r;
+    const struct row &r = target.r;
     if (!Source::WHERE && at->range.candidates == (uint64_t)r.length) {
         load_elements(source.values(), r.length, s.block.candidates);
     } else {
         TOPK_REACHED(REACHED_AIR_ROW_LATE);
-        typedef candidate_sink<shared_list<Element>, struct shared_slots> resident_sink;
-        hit_sinks<block_sink<Element, TWO>, resident_sink> sinks = {
-            sink_of(target, s, WINNER_SLOTS, 0, (uint64_t)r.k - at->range.need),
-            resident_sink{s.block.candidates, {s.block.counters, CANDIDATE_SLOTS}}};
-        filter_row<Element, true>(source, for_one_block(),
-                                  code_range_of<Element>(target.target.rows.map, at->range), sinks);
+        hit_sinks sinks = {
+            result_sink{target, &s.block.counters[WINNER_SLOTS], (uint64_t)0, (uint64_t)r.k - at->range.need},
+            candidate_sink{s.block.candidates, &s.block.counters[CANDIDATE_SLOTS]}};
+        filter_row<Element, true>(source, for_one_block(), code_range_of<Element>(target.rows.map, at->range),
+                                  sinks);
     }
     at->is_resident = true;
     at->resident = (uint32_t)at->range.candidates;
@@ -105,7 +93,7 @@ TOPK_DEVICE uint64_t count_and_narrow(const struct code_map &map, const Source &
 template <typename Element, bool TWO, typename Source>
 TOPK_DEVICE struct row_progress row_passes(const struct air_args &a, block_target<Element, TWO> &target,
                                            const Source &source, const row_shared<Element, TWO> &s) {
-    struct row &r = target.target.r;
+    struct row &r = target.r;
     uint32_t unknown = 8 * sizeof(Element);
     struct row_progress at = {whole_range<Element>((uint64_t)r.k, (uint64_t)r.length), false, 0};
     bool counted = !Source::WHERE;
@@ -139,9 +127,9 @@ TOPK_DEVICE struct row_progress row_passes(const struct air_args &a, block_targe
 template <typename Element, bool TWO, typename Source>
 TOPK_DEVICE uint32_t write_row(const block_target<Element, TWO> &target, const Source &source,
                                const row_shared<Element, TWO> &s, const struct row_progress &at) {
-    const uint64_t k = (uint64_t)target.target.r.k;
-    const code_range<Element> range = code_range_of<Element>(target.target.rows.map, at.range);
-    const struct result_plan plan = plan_results(target.target.to, at.range, (int64_t)k);
+    const uint64_t k = (uint64_t)target.r.k;
+    const code_range<Element> range = code_range_of<Element>(target.rows.map, at.range);
+    const struct result_plan plan = plan_results(target.to, at.range, (int64_t)k);
     simt_block_sync();
     if (plan.in_order) {
         TOPK_REACHED(REACHED_AIR_ROW_IN_ORDER);
@@ -149,9 +137,8 @@ TOPK_DEVICE uint32_t write_row(const block_target<Element, TWO> &target, const S
         filter_row_in_order(source, range, prefixes, target);
         return (uint32_t)k;
     }
-    hit_sinks<block_sink<Element, TWO>, block_sink<Element, TWO>> sinks = {
-        sink_of(target, s, WINNER_SLOTS, 0, plan.winners),
-        sink_of(target, s, TIE_SLOTS, plan.winners, plan.ties)};
+    hit_sinks sinks = {result_sink{target, &s.block.counters[WINNER_SLOTS], (uint64_t)0, plan.winners},
+                       result_sink{target, &s.block.counters[TIE_SLOTS], plan.winners, plan.ties}};
     if (at.is_resident) {
         filter_candidates(s.block.candidates, at.resident, for_one_block(), range, sinks);
     } else {
@@ -165,7 +152,7 @@ template <typename Element, bool WHERE, bool TWO>
 TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, const struct row &of,
                             const matcher<Element, WHERE> &predicate, const row_shared<Element, TWO> &s) {
     block_target<Element, TWO> target = {{a.rows, a.target, row, of}, s.entries};
-    const struct row &r = target.target.r;
+    const struct row &r = target.r;
     uint32_t count = 0;
     if (r.k > 0) {
         const row_source<Element, WHERE> source = source_of(a.rows, r, predicate);

@@ -54,10 +54,50 @@ TOPK_DEVICE struct air_state read_state(const struct air_state *from) {
     return state;
 }
 
-/* The row's part of the candidate buffer. */
-template <typename Element>
-TOPK_DEVICE global_list<Element> buffer_of(const struct air_args &a, int64_t row) {
-    return global_list<Element>{a.candidates, row * a.capacity};
+/* A row that blocks share, in a launch. */
+template <typename Element, bool WHERE> struct shared_row {
+    const struct air_args &a;
+    const block_shared<Element> &s;
+    int64_t row;
+    const struct row &r;
+    row_source<Element, WHERE> source;
+    struct air_state state; /* as the launch finds it */
+
+    TOPK_MEMBER struct air_state *counters(void) const {
+        return &a.states[row];
+    }
+    TOPK_MEMBER code_range<Element> range(void) const {
+        return code_range_of<Element>(a.rows.map, state.range);
+    }
+    TOPK_MEMBER global_list<Element> buffer(void) const {
+        return global_list<Element>{a.candidates, row * a.capacity};
+    }
+    TOPK_MEMBER row_target<Element> target(void) const {
+        return row_target<Element>{a.rows, a.target, row, r};
+    }
+    /* Where winners go, and ties. */
+    TOPK_MEMBER auto winner_sink(uint64_t winners) const {
+        return result_sink{target(), &counters()->winners, (uint64_t)0, winners};
+    }
+    TOPK_MEMBER auto tie_sink(const struct result_plan &plan) const {
+        return result_sink{target(), &counters()->ties, plan.winners, plan.ties};
+    }
+};
+
+/* What a kernel does with rows that blocks share: calls work(row, predicate). Before, it may have touched
+ * only shared memory. */
+template <typename Element, bool WHERE, typename Work>
+TOPK_DEVICE void for_shared_rows(const struct air_args &a, const Work &work) {
+    simt_wait_predecessor();
+    if (a.has_successor)
+        simt_allow_successor();
+    if (is_called_off(a.rows))
+        return;
+    const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
+    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        work(row, predicate);
+        simt_block_sync();
+    }
 }
 
 /* The k-th class is that of code range.low. One thread. */
@@ -88,7 +128,7 @@ TOPK_DEVICE bool retire(const struct air_args &a, int64_t row, bool buffers, con
     if (!last_of_blocks(&state->retired, s.flag))
         return false;
     const struct kth_range before = state->range;
-    const auto narrow_row = [&](const struct kth_range &range) {
+    const auto narrow_row = [&](const struct kth_range &range) TOPK_LAMBDA {
         state->range = range;
         if (buffers)
             state->is_buffered = 1;
@@ -98,7 +138,8 @@ TOPK_DEVICE bool retire(const struct air_args &a, int64_t row, bool buffers, con
             write_kth_class<Element>(a, row, range, row_at(a.rows, row).k);
     };
     uint64_t total = find_digit<SELECT_BINS_MAX / AIR_THREADS, WHERE>(
-        [&](uint32_t bin) { return bins[bin]; }, a.rows.map, a.digit, before, s.digit.sums, narrow_row);
+        [&](uint32_t bin) TOPK_LAMBDA { return bins[bin]; }, a.rows.map, a.digit, before, s.digit.sums,
+        narrow_row);
     if (WHERE && simt_thread() == 0) {
         a.matches[row] = (int64_t)total;
         if (total == 0)

@@ -58,7 +58,7 @@ TOPK_DEVICE struct bucket_map map_entries(const struct bucket_shared &s,
                                           int64_t length) {
     struct bucket_map map = {TWO ? 0 : 1u << (32 - simt_clz((uint32_t)(length - 1))), 0, 0};
     uint64_t least = ~(uint64_t)0, greatest = 0;
-    for_own_slots(count, [&](uint32_t j, uint32_t) {
+    for_own_slots(count, [&](uint32_t j, uint32_t) TOPK_LAMBDA {
         uint64_t key = map.key<TWO>(held[j]);
         least = key < least ? key : least;
         greatest = key > greatest ? key : greatest;
@@ -158,12 +158,12 @@ TOPK_DEVICE bool sort_by_buckets(const entry_list<TWO> &list, const struct bucke
         return false;
     }
     end_buckets(s);
-    for_own_slots(count, [&](uint32_t j, uint32_t) {
+    for_own_slots(count, [&](uint32_t j, uint32_t) TOPK_LAMBDA {
         list.put(bucket_end(s, to[j] & 0xffff) - 1 - (to[j] >> 16), held[j]);
     });
     simt_block_sync();
     take_entries(list, count, held);
-    for_own_slots(count, [&](uint32_t j, uint32_t) {
+    for_own_slots(count, [&](uint32_t j, uint32_t) TOPK_LAMBDA {
         uint32_t bucket = map.bucket<TWO>(held[j]), end = bucket_end(s, bucket);
         to[j] = bucket == 0 ? 0 : bucket_end(s, bucket - 1);
 #pragma unroll 1

@@ -56,14 +56,15 @@ template <typename Element, typename List>
 TOPK_DEVICE void count_candidates(const List &list, typename List::index count, struct share share,
                                   const code_range<Element> &range, const struct digit_counter &counter) {
     for_candidates(list, count, share,
-                   [&](const auto &tile) { count_tile<Element, false>(tile, range, counter); });
+                   [&](const auto &tile) TOPK_LAMBDA { count_tile<Element, false>(tile, range, counter); });
 }
 
 /* Filters them. Out: hit_sinks or hit_queues. */
 template <typename Element, typename List, typename Out>
 TOPK_DEVICE void filter_candidates(const List &list, typename List::index count, struct share share,
                                    const code_range<Element> &range, Out &out) {
-    for_candidates(list, count, share, [&](const auto &tile) { filter_tile<Element>(tile, range, out); });
+    for_candidates(list, count, share,
+                   [&](const auto &tile) TOPK_LAMBDA { filter_tile<Element>(tile, range, out); });
     drain(out);
 }
 

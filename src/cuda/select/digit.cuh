@@ -78,13 +78,13 @@ TOPK_HOST_DEVICE struct digit_shared carve_digit(simt_arena &arena) {
 template <uint32_t PER, bool LIMIT>
 TOPK_DEVICE uint64_t narrow(const struct code_map &map, struct digit digit, const struct digit_shared &s,
                             struct kth_range *range) {
-    const auto then = [&](const struct kth_range &narrower) {
+    const auto then = [&](const struct kth_range &narrower) TOPK_LAMBDA {
         s.found[0] = narrower.low;
         s.found[1] = narrower.high;
         s.found[2] = narrower.need;
         s.found[3] = narrower.candidates;
     };
-    const auto bins = [&](uint32_t bin) -> uint64_t { return (uint32_t)s.bins[bin]; };
+    const auto bins = [&](uint32_t bin) TOPK_LAMBDA -> uint64_t { return (uint32_t)s.bins[bin]; };
     uint64_t total;
     simt_block_sync();
     if (digit.mask < 2 * simt_threads())

@@ -62,7 +62,7 @@ template <typename Work> TOPK_DEVICE void for_own_slots(uint32_t count, const Wo
 template <bool TWO>
 TOPK_DEVICE void take_entries(const entry_list<TWO> &list, uint32_t count,
                               struct entry (&held)[ENTRIES_PER_THREAD]) {
-    for_own_slots(count, [&](uint32_t j, uint32_t slot) { held[j] = list.get(slot); });
+    for_own_slots(count, [&](uint32_t j, uint32_t slot) TOPK_LAMBDA { held[j] = list.get(slot); });
 }
 
 /* Puts each entry into its slot of to[]. */
@@ -70,7 +70,7 @@ template <bool TWO>
 TOPK_DEVICE void put_entries(const entry_list<TWO> &list, uint32_t count,
                              const struct entry (&held)[ENTRIES_PER_THREAD],
                              const uint32_t (&to)[ENTRIES_PER_THREAD]) {
-    for_own_slots(count, [&](uint32_t j, uint32_t) { list.put(to[j], held[j]); });
+    for_own_slots(count, [&](uint32_t j, uint32_t) TOPK_LAMBDA { list.put(to[j], held[j]); });
 }
 
 #endif

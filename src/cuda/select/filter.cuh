@@ -12,6 +12,9 @@ template <typename Winners, typename Candidates> struct hit_sinks {
     Candidates candidates;
 };
 
+template <typename Winners, typename Candidates>
+hit_sinks(Winners, Candidates) -> hit_sinks<Winners, Candidates>;
+
 /* The elements of a tile that count and are not below the range, as bits group * PER + element. */
 template <typename Element, typename Tile>
 TOPK_DEVICE uint32_t find_hits(const Tile &tile, const code_range<Element> &range) {
@@ -58,12 +61,9 @@ TOPK_DEVICE void put_hits(const Tile &tile, uint32_t hits, uint64_t slot, const 
 /* Puts the hits of one kind; the warp takes their slots together. All lanes. */
 template <typename Tile, typename Sink>
 TOPK_DEVICE void put_warp(const Tile &tile, uint32_t hits, Sink &sink) {
-    uint32_t mine = simt_popc(hits), upto = warp_scan_inclusive(mine);
-    uint32_t all = simt_shuffle(SIMT_ALL_LANES, upto, SIMT_WARP - 1);
-    if (all == 0)
-        return;
-    uint64_t first = sink.take(all);
-    put_hits(tile, hits, first + upto - mine, sink);
+    uint32_t all, before = warp_scan(simt_popc(hits), &all);
+    if (all > 0)
+        put_hits(tile, hits, sink.take(all) + before, sink);
 }
 
 /* Filters a tile. All lanes. */
@@ -98,7 +98,7 @@ TOPK_DEVICE void filter_row(const Source &source, struct share share, const code
                             Out &out) {
     for_tiles<Element, AHEAD>(
         source, share, [&] { return has_all(out); },
-        [&](const auto &tile) { filter_tile<Element>(tile, range, out); });
+        [&](const auto &tile) TOPK_LAMBDA { filter_tile<Element>(tile, range, out); });
     drain(out);
 }
 

@@ -46,7 +46,7 @@ struct digit_counter {
 template <typename Element, bool ALL, typename Tile>
 TOPK_DEVICE void count_tile(const Tile &of_any_kind, const code_range<Element> &range,
                             const struct digit_counter &counter) {
-    branch_once(of_any_kind, [&](const auto &tile) {
+    branch_once(of_any_kind, [&](const auto &tile) TOPK_LAMBDA {
 #pragma unroll
         for (uint32_t g = 0; g < Tile::GROUPS; g++) {
             if (!tile.valid(g))
@@ -69,7 +69,7 @@ TOPK_DEVICE void count_row(const Source &source, struct share share, const code_
                            const struct digit_counter &counter) {
     for_tiles<Element, AHEAD>(
         source, share, [] { return false; },
-        [&](const auto &tile) { count_tile<Element, ALL>(tile, range, counter); });
+        [&](const auto &tile) TOPK_LAMBDA { count_tile<Element, ALL>(tile, range, counter); });
 }
 
 #endif

@@ -52,17 +52,16 @@ template <bool TWO> TOPK_DEVICE void sort_by_merging(const entry_list<TWO> &list
     fill_up(list, count, size);
     simt_block_sync();
     for (uint32_t run = 1; run < size; run = run == 1 ? (uint32_t)SIMT_WARP : 2 * run) {
-        for_own_slots(size, [&](uint32_t j, uint32_t slot) { /* whole warps have one */
-                                                             const uint32_t begin = slot & ~(run - 1);
-                                                             held[j] = list.get(slot);
-                                                             to[j] = run == 1
-                                                                         ? slot / SIMT_WARP * SIMT_WARP +
-                                                                               rank_among_lanes<TWO>(held[j])
-                                                                         : (slot & ~(2 * run - 1)) +
-                                                                               (slot - begin) +
-                                                                               rank_in_run(list, begin ^ run,
-                                                                                           run, held[j]);
-        });
+        for_own_slots(size, [&](uint32_t j, uint32_t slot)
+                                TOPK_LAMBDA { /* whole warps have one */
+                                              const uint32_t begin = slot & ~(run - 1);
+                                              held[j] = list.get(slot);
+                                              to[j] = run == 1
+                                                          ? slot / SIMT_WARP * SIMT_WARP +
+                                                                rank_among_lanes<TWO>(held[j])
+                                                          : (slot & ~(2 * run - 1)) + (slot - begin) +
+                                                                rank_in_run(list, begin ^ run, run, held[j]);
+                                });
         simt_block_sync();
         put_entries(list, size, held, to);
         simt_block_sync();

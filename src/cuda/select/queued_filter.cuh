@@ -34,7 +34,7 @@ queues_over(const queues_memory<Element> &memory, const Winners &winners, const 
 template <typename Element, typename Tile>
 TOPK_DEVICE uint32_t groups_with_hits(const Tile &of_any_kind, const code_range<Element> &range) {
     uint32_t groups = 0;
-    branch_once(of_any_kind, [&](const auto &tile) {
+    branch_once(of_any_kind, [&](const auto &tile) TOPK_LAMBDA {
 #pragma unroll
         for (uint32_t g = 0; g < Tile::GROUPS; g++) {
             bool hit = false;

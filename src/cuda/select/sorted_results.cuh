@@ -31,11 +31,11 @@ TOPK_DEVICE void load_entries(const struct target &from, int64_t row, uint32_t b
                               const entry_list<TWO> &list) {
     in_batches<struct entry, ENTRY_BATCH>(
         begin, end,
-        [&](uint32_t slot) {
+        [&](uint32_t slot) TOPK_LAMBDA {
             return entry{from.entries[row * from.pitch + slot],
                          TWO ? from.entries_low[row * from.pitch + slot] : 0};
         },
-        [&](uint32_t slot, const struct entry &e) { list.put(slot, e); });
+        [&](uint32_t slot, const struct entry &e) TOPK_LAMBDA { list.put(slot, e); });
 }
 
 /* Writes sorted entries and padding as a row's results. */
@@ -46,10 +46,9 @@ TOPK_DEVICE void write_entries(const struct row_args &rows, int64_t row, const s
     const uint32_t count = (uint32_t)r.k;
     in_batches<Element, RESULT_BATCH>(
         0, (uint32_t)rows.k_max,
-        [&](uint32_t slot) {
-            return slot < count ? values[entry_position(TWO, list.get(slot))] : (Element)0;
-        },
-        [&](uint32_t slot, Element element) {
+        [&](uint32_t slot)
+            TOPK_LAMBDA { return slot < count ? values[entry_position(TWO, list.get(slot))] : (Element)0; },
+        [&](uint32_t slot, Element element) TOPK_LAMBDA {
             if (slot < count)
                 write_result<Element>(rows, row, r, slot, element, entry_position(TWO, list.get(slot)));
             else

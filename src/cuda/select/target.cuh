@@ -12,12 +12,18 @@
 
 /* The results of one row, in global memory. */
 template <typename Element> struct row_target {
+    typedef key_word_t<Element> word;
+    static const uint32_t PATIENCE =
+        8; /* of sinks: once in so many tiles they ask how many slots are taken */
     const struct row_args &rows;
     const struct target &to;
     int64_t row;
     struct row r;
 
-    TOPK_MEMBER void put(uint64_t slot, key_word_t<Element> bits, int64_t position) const {
+    static TOPK_MEMBER uint64_t read(const uint64_t *counter) {
+        return simt_load_relaxed(counter);
+    }
+    TOPK_MEMBER void put(uint64_t slot, word bits, int64_t position) const {
         if (to.kind == TARGET_OUTPUTS) {
             write_result<Element>(rows, row, r, (int64_t)slot, (Element)bits, position);
         } else if (to.kind == TARGET_ENTRIES) {
@@ -31,16 +37,20 @@ template <typename Element> struct row_target {
     }
 };
 
-/* The same, but entries go to shared memory. */
-template <typename Element, bool TWO> struct block_target {
-    row_target<Element> target;
-    const entry_list<TWO> &entries;
+/* The same, of a block with a row of its own: entries and counters are in shared memory. */
+template <typename Element, bool TWO> struct block_target : row_target<Element> {
+    typedef row_target<Element> base;
+    static const uint32_t PATIENCE = 1;
+    entry_list<TWO> entry_slots;
 
-    TOPK_MEMBER void put(uint64_t slot, key_word_t<Element> bits, int64_t position) const {
-        if (target.to.kind == TARGET_ENTRIES)
-            entries.put((uint32_t)slot, make_entry(TWO, key_of<Element>(bits, target.rows.map), position));
+    template <typename Counter> static TOPK_MEMBER uint64_t read(Counter counter) {
+        return simt_atomic_add(counter, (uint64_t)0);
+    }
+    TOPK_MEMBER void put(uint64_t slot, typename base::word bits, int64_t position) const {
+        if (base::to.kind == TARGET_ENTRIES)
+            entry_slots.put((uint32_t)slot, make_entry(TWO, key_of<Element>(bits, base::rows.map), position));
         else
-            target.put(slot, bits, position);
+            base::put(slot, bits, position);
     }
 };
 

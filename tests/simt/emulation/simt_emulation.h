@@ -14,6 +14,7 @@
 #define TOPK_BOUNDS(threads, blocks)
 #define TOPK_DEVICE static inline
 #define TOPK_MEMBER inline
+#define TOPK_LAMBDA
 #define TOPK_HOST_DEVICE static inline
 
 inline uint32_t simt_thread() {
