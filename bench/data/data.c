@@ -20,38 +20,47 @@ void *bench_allocate(size_t bytes) {
     return memory;
 }
 
-static void fill(const bench_data *data, uint64_t seed, int threads) {
-    const recipe how = bench_recipe_of(&data->point, seed);
-    const int64_t elements = data->point.rows * data->point.n;
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t i = 0; i < elements; ++i) {
-        element_put_bits(how.type, data->base, i, law_element(&how, i));
+bool bench_data_room(bench_data *data, const bench_memory *memory, const bench_point *point, size_t bytes,
+                     size_t cold_bytes) {
+    data->memory = memory;
+    data->point = *point;
+    data->bytes = bytes;
+    data->pitch = (bytes / 256 + 1) * 256;
+    data->copies = (int64_t)(cold_bytes / data->pitch) + 1;
+    return memory->make(&data->buffer, (size_t)data->copies * data->pitch);
+}
+
+void bench_data_free(bench_data *data) {
+    if (data->memory != NULL) {
+        data->memory->free(&data->buffer);
     }
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int64_t copy = 1; copy < data->copies; ++copy) {
-        memcpy(data->base + (size_t)copy * data->pitch, data->base, data->bytes);
-    }
+    memset(data, 0, sizeof *data);
+}
+
+/* Only one law looks at k. */
+bool bench_data_fits(const bench_data *data, const bench_point *point) {
+    const bench_point *own = &data->point;
+    return data->copies > 0 && own->type == point->type && own->distribution == point->distribution &&
+           own->rows == point->rows && own->n == point->n &&
+           (own->k == point->k || own->distribution->numbers != LAW_PIVOT_TIE);
 }
 
 bool bench_data_make(bench_data *data, const bench_point *point, uint64_t seed, size_t cold_bytes,
                      int threads) {
-    if (data->base != NULL && bench_same_data(&data->point, point)) {
-        return true;
-    }
-    bench_data_free(data);
-    data->point = *point;
-    data->bytes = bench_point_bytes(point);
-    data->pitch = (data->bytes / line_bytes + 1) * line_bytes;
-    data->copies = (int64_t)(cold_bytes / data->pitch) + 1;
-    data->base = bench_allocate((size_t)data->copies * data->pitch);
-    if (data->base == NULL) {
+    const recipe how = bench_recipe_of(point, seed);
+    const int64_t elements = point->rows * point->n;
+    if (!bench_data_room(data, &bench_host_memory, point, bench_point_bytes(point), cold_bytes)) {
+        bench_data_free(data);
         return false;
     }
-    fill(data, seed, threads);
+    unsigned char *first = data->buffer.data;
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t i = 0; i < elements; ++i) {
+        element_put_bits(how.type, first, i, law_element(&how, i));
+    }
+#pragma omp parallel for schedule(static) num_threads(threads)
+    for (int64_t copy = 1; copy < data->copies; ++copy) {
+        memcpy(first + (size_t)copy * data->pitch, first, data->bytes);
+    }
     return true;
-}
-
-void bench_data_free(bench_data *data) {
-    free(data->base);
-    memset(data, 0, sizeof *data);
 }

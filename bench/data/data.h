@@ -5,7 +5,7 @@
 #define BENCH_DATA_H
 
 #include "laws.h"
-#include "points/point.h"
+#include "points/outputs.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,27 +36,34 @@ const bench_distribution *bench_distribution_find(const char *name);
 /* Whether the distribution has a meaning for elements of the type. */
 bool bench_distribution_serves(const bench_distribution *distribution, topk_type type);
 
-/* How the elements of a point are made, on a CPU and on a GPU; and whether two points have the same. */
+/* How the elements of a point are made, on a CPU and on a GPU. */
 recipe bench_recipe_of(const bench_point *point, uint64_t seed);
-bool bench_same_data(const bench_point *a, const bench_point *b);
 
-/* An input, and further copies of it that are read in turn when the caches are to be cold. */
+/* An input or a mask, and further copies of it that are read in turn when the caches are to be cold. Begin
+ * with a zeroed struct. */
 typedef struct bench_data {
     bench_point point; /* what it was made for */
     size_t bytes;      /* of one copy */
-    size_t pitch;      /* bytes from one copy to the next */
+    size_t pitch;      /* bytes from one copy to the next, a multiple of 256 */
     int64_t copies;
-    unsigned char *base;
+    const bench_memory *memory;
+    bench_buffer buffer;
 } bench_data;
 
-/* Makes the input of a point, with copies until they fill cold_bytes. Data that already fits is kept.
- * False: out of memory; *data is then empty. Begin with a zeroed struct. */
-bool bench_data_make(bench_data *data, const bench_point *point, uint64_t seed, size_t cold_bytes,
-                     int threads);
+/* Makes room for so many bytes, with copies until they fill cold_bytes. False: out of memory or an error. */
+bool bench_data_room(bench_data *data, const bench_memory *memory, const bench_point *point, size_t bytes,
+                     size_t cold_bytes);
 void bench_data_free(bench_data *data);
 
-static inline const void *bench_data_copy(const bench_data *data, int64_t i) {
-    return data->base + (size_t)(i % data->copies) * data->pitch;
+/* Whether it is the input of the point. */
+bool bench_data_fits(const bench_data *data, const bench_point *point);
+
+/* Makes the input of a point on the host. False: out of memory; *data is then empty. */
+bool bench_data_make(bench_data *data, const bench_point *point, uint64_t seed, size_t cold_bytes,
+                     int threads);
+
+static inline const void *bench_data_copy(const bench_data *data, int64_t turn) {
+    return (const unsigned char *)data->buffer.data + (size_t)(turn % data->copies) * data->pitch;
 }
 
 /* Memory aligned to large pages, and asking for them: what is to be measured is the memory, not the

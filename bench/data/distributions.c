@@ -55,9 +55,3 @@ recipe bench_recipe_of(const bench_point *point, uint64_t seed) {
                     .scale = element_is_float(point->type) ? 1 : distribution->integer_scale,
                     .first_bits = distribution->first_bits};
 }
-
-/* Only one law looks at k. */
-bool bench_same_data(const bench_point *a, const bench_point *b) {
-    return a->type == b->type && a->distribution == b->distribution && a->rows == b->rows && a->n == b->n &&
-           (a->k == b->k || a->distribution->numbers != LAW_PIVOT_TIE);
-}

@@ -4,7 +4,7 @@
 #ifndef BENCH_CHECK_CUDA_H
 #define BENCH_CHECK_CUDA_H
 
-#include "gpu/truth_cuda.h"
+#include "gpu/input_cuda.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -73,8 +73,8 @@ static bool open_gpu(bench_session *session) {
 static void close_gpu(bench_session *session) {
     struct bench_gpu_state *state = session->state;
     if (state != NULL) {
-        bench_gpu_data_free(&state->data);
-        bench_gpu_data_free(&state->mask);
+        bench_data_free(&state->data);
+        bench_data_free(&state->mask);
         bench_buffer_free(&state->scratch);
         bench_buffer_free(&state->flush);
         bench_gpu_checker_free(&state->checker);
@@ -149,25 +149,25 @@ static bool prepare_read(bench_session *session, bench_result *result) {
         return true;
     }
     state->subject = NULL;
-    bench_gpu_data_free(&state->data);
+    bench_data_free(&state->data);
     return bench_fail_somewhere(session, result);
 }
 
 static bool prepare(bench_session *session, bench_result *result) {
     struct bench_gpu_state *state = session->state;
     const bench_point *point = result->point;
-    bool made;
+    const bool made = !bench_data_fits(&state->data, point);
     state->reads_data = true;
     state->reads_mask = false;
     state->checker.mask = NULL;
-    bench_gpu_data_free(&state->mask);
-    if (!bench_gpu_data_make(&state->data, point, session->options.seed, cold_bytes_of(session),
-                             session->stream, &made)) {
+    bench_data_free(&state->mask);
+    if (made && !bench_gpu_data_make(&state->data, point, session->options.seed, cold_bytes_of(session),
+                                     session->stream)) {
         return bench_fail_to_make(session, result, "the input does not fit");
     }
     state->subject = made ? NULL : state->subject;
     if (made && !take_checksum(state, result)) {
-        bench_gpu_data_free(&state->data);
+        bench_data_free(&state->data);
         result->outcome = BENCH_WRONG;
         return false;
     }
@@ -177,12 +177,12 @@ static bool prepare(bench_session *session, bench_result *result) {
 
 static const void *input(const bench_session *session, int64_t turn) {
     const struct bench_gpu_state *state = session->state;
-    return state->reads_data ? bench_gpu_data_copy(&state->data, turn) : NULL;
+    return state->reads_data ? bench_data_copy(&state->data, turn) : NULL;
 }
 
 static const void *mask(const bench_session *session, int64_t turn) {
     const struct bench_gpu_state *state = session->state;
-    return state->reads_mask ? bench_gpu_data_copy(&state->mask, turn) : NULL;
+    return state->reads_mask ? bench_data_copy(&state->mask, turn) : NULL;
 }
 
 static bool finish(bench_session *session) {
@@ -202,7 +202,7 @@ static bool check(bench_session *session, const bench_outputs *outputs, bench_re
     }
     if (checksum != state->checksum || !bench_buffer_intact(&state->data.buffer, session->stream) ||
         !bench_buffer_intact(&state->mask.buffer, session->stream)) {
-        bench_gpu_data_free(&state->data); /* so that the next point does not suffer for it */
+        bench_data_free(&state->data); /* so that the next point does not suffer for it */
         return bench_fail(session, result, BENCH_WRONG, "the input was changed");
     }
     return true;
@@ -313,7 +313,7 @@ static bool input_watched(bench_session *session) {
         bench_gpu_check(&state->checker, &point, state->data.buffer.data, &none, state->timer.stream,
                         &checksum, reason, sizeof reason) &&
         checksum != state->checksum;
-    bench_gpu_data_free(&state->data);
+    bench_data_free(&state->data);
     return ok;
 }
 

@@ -19,7 +19,7 @@ static bool capture(bench_work work, int64_t turn, cudaStream_t stream, cudaGrap
     return ok;
 }
 
-bool bench_graphs_make(bench_graphs *graphs, bench_work work, const bench_gpu_data *data, int most,
+bool bench_graphs_make(bench_graphs *graphs, bench_work work, const bench_data *data, int most,
                        cudaStream_t stream) {
     graphs->count = data->copies < most ? (int)data->copies : most;
     graphs->stream = stream;

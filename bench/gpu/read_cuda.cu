@@ -82,7 +82,7 @@ const read_kernel kernels[] = {
 
 struct reading {
     const read_kernel *kernel;
-    const bench_gpu_data *data;
+    const bench_data *data;
     unsigned *total; /* on the device */
     int sms;
     cudaStream_t stream;
@@ -91,7 +91,7 @@ struct reading {
 bool enqueue_read(void *state, std::int64_t turn) {
     const reading *self = static_cast<const reading *>(state);
     const read_kernel *kernel = self->kernel;
-    const void *input = bench_gpu_data_copy(self->data, turn);
+    const void *input = bench_data_copy(self->data, turn);
     const std::int64_t words = static_cast<std::int64_t>(self->data->bytes / sizeof(uint4));
     const std::int64_t of_block = static_cast<std::int64_t>(kernel->threads) * kernel->unroll;
     const std::int64_t wanted = words / of_block + 1;
@@ -148,7 +148,7 @@ bool notices_every_byte(reading *self) {
 
 } // namespace
 
-bool bench_gpu_read_measure(bench_timer *timer, const bench_gpu_data *data, int runs, bench_gpu_read *read) {
+bool bench_gpu_read_measure(bench_timer *timer, const bench_data *data, int runs, bench_gpu_read *read) {
     reading self = {};
     self.data = data;
     std::int64_t turn = 0;
@@ -219,7 +219,7 @@ double bench_gpu_copy_rate(bench_timer *timer) {
 const char *bench_gpu_read_self_test(bench_timer *timer) {
     constexpr std::size_t most = 100003;
     reading self = {};
-    bench_gpu_data zeros = {};
+    bench_data zeros = {};
     const char *deaf = nullptr;
     bool ok = reading_make(&self, timer) && bench_buffer_make(&zeros.buffer, most) &&
               bench_device_ok(cudaMemsetAsync(zeros.buffer.data, 0, most, timer->stream), "reading");

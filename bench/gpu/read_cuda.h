@@ -5,7 +5,7 @@
 #ifndef BENCH_READ_CUDA_H
 #define BENCH_READ_CUDA_H
 
-#include "gpu/data_cuda.h"
+#include "gpu/input_cuda.h"
 #include "gpu/timer_cuda.h"
 
 #ifdef __cplusplus
@@ -18,7 +18,7 @@ typedef struct bench_gpu_read {
 } bench_gpu_read;
 
 /* Tries all kernels on the data and times the fastest in `runs` runs. False: a device error. */
-bool bench_gpu_read_measure(bench_timer *timer, const bench_gpu_data *data, int runs, bench_gpu_read *read);
+bool bench_gpu_read_measure(bench_timer *timer, const bench_data *data, int runs, bench_gpu_read *read);
 
 /* What one read of so many bytes should take at most on the GPU of that name, in microseconds; where it takes
  * longer, the machine is not what it is when its figures count. 0: nothing is known about this GPU. */

@@ -62,7 +62,7 @@ bool make_where(bench_gpu_rival *rival, const bench_point *point, const bench_tr
     if (!(traits & BENCH_RIVAL_FLAGS)) {
         return true;
     }
-    const void *input = bench_gpu_data_copy(rival->data, 0);
+    const void *input = bench_data_copy(rival->data, 0);
     rival->data = &rival->flags;
     return bench_gpu_mask_make(&rival->flags, point, BENCH_BYTE_MASK, input, truth, cold_bytes,
                                rival->task.stream);
@@ -79,7 +79,7 @@ bool bench_gpu_rival_can(int i, const bench_point *point) {
     return kind_at(i)->can(point);
 }
 
-bool bench_gpu_rival_make(bench_gpu_rival *rival, int i, const bench_point *point, const bench_gpu_data *data,
+bool bench_gpu_rival_make(bench_gpu_rival *rival, int i, const bench_point *point, const bench_data *data,
                           const bench_truth *truth, std::size_t cold_bytes, cudaStream_t stream) {
     const bool where = point->operation == TOPK_OPERATION_WHERE;
     std::size_t needed = 0;
@@ -115,13 +115,13 @@ void bench_gpu_rival_free(bench_gpu_rival *rival) {
     bench_outputs_free(&rival->outputs);
     bench_buffer_free(&rival->positions);
     bench_buffer_free(&rival->offsets);
-    bench_gpu_data_free(&rival->flags);
+    bench_data_free(&rival->flags);
     bench_buffer_free(&rival->scratch);
 }
 
 bool bench_gpu_rival_enqueue(void *state, std::int64_t turn) {
     const bench_gpu_rival *rival = static_cast<bench_gpu_rival *>(state);
-    const void *input = bench_gpu_data_copy(rival->data, turn);
+    const void *input = bench_data_copy(rival->data, turn);
     std::size_t bytes = rival->scratch.bytes;
     bench_rival_task task = rival->task;
     task.input = static_cast<const float *>(input);

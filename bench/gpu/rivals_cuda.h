@@ -6,9 +6,8 @@
 #ifndef BENCH_RIVALS_CUDA_H
 #define BENCH_RIVALS_CUDA_H
 
-#include "gpu/data_cuda.h"
+#include "gpu/input_cuda.h"
 #include "gpu/timer_cuda.h"
-#include "gpu/truth_cuda.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,10 +64,10 @@ bool bench_where_rival_can(const bench_point *point);
 typedef struct bench_gpu_rival {
     const bench_rival_kind *kind;
     bench_rival_task task;
-    const bench_gpu_data *data; /* what it reads */
+    const bench_data *data; /* what it reads */
     bench_outputs outputs;
     bench_buffer positions, offsets, scratch;
-    bench_gpu_data flags;
+    bench_data flags;
     int64_t host_count;
 } bench_gpu_rival;
 
@@ -78,7 +77,7 @@ bool bench_gpu_rival_can(int i, const bench_point *point);
 
 /* All that is not timed: memory, positions, flags; these with copies until they fill cold_bytes. False: out
  * of memory or a device error. Begin with a zeroed struct. Free it in any case. */
-bool bench_gpu_rival_make(bench_gpu_rival *rival, int i, const bench_point *point, const bench_gpu_data *data,
+bool bench_gpu_rival_make(bench_gpu_rival *rival, int i, const bench_point *point, const bench_data *data,
                           const bench_truth *truth, size_t cold_bytes, cudaStream_t stream);
 void bench_gpu_rival_free(bench_gpu_rival *rival);
 

@@ -17,7 +17,7 @@ typedef struct bench_graphs {
 
 /* Captures the work for up to `most` copies of the data, far from each other. False if the work cannot be
  * captured: it allocates or waits. Free them in any case. Begin with a zeroed struct. */
-bool bench_graphs_make(bench_graphs *graphs, bench_work work, const bench_gpu_data *data, int most,
+bool bench_graphs_make(bench_graphs *graphs, bench_work work, const bench_data *data, int most,
                        cudaStream_t stream);
 void bench_graphs_free(bench_graphs *graphs);
 
@@ -29,12 +29,12 @@ struct bench_gpu_state {
     int sms, driver, runtime;
     bench_timer timer;
     int64_t turn; /* of the runs so far */
-    bench_gpu_data data;
+    bench_data data;
     uint64_t checksum; /* of the data */
-    bench_gpu_data
+    bench_data
         mask; /* of a point with a mask: select_where reads it beside the data, others in their place */
     bool reads_data, reads_mask;
-    const bench_gpu_data *subject; /* the data or the mask: what `read` is about; NULL: not known yet */
+    const bench_data *subject; /* the data or the mask: what `read` is about; NULL: not known yet */
     bench_gpu_read read;
     bool read_slow;       /* slower than it should be: results are void */
     bench_buffer scratch; /* of what is found out about the data */

@@ -45,13 +45,14 @@ static bool prepare(bench_session *session, bench_result *result) {
     cpu_state *state = session->state;
     bench_data *data = &state->data;
     const bench_options *options = &session->options;
-    if (!bench_data_make(data, result->point, options->seed, options->cold ? cold_bytes : 0,
-                         options->threads) ||
-        !bench_truth_find(&session->truth, result->point, data->base)) {
+    if ((!bench_data_fits(data, result->point) &&
+         !bench_data_make(data, result->point, options->seed, options->cold ? cold_bytes : 0,
+                          options->threads)) ||
+        !bench_truth_find(&session->truth, result->point, data->buffer.data)) {
         return bench_fail_to_make(session, result, "out of memory");
     }
     if (!options->once) {
-        state->reader = bench_reader_calibrate(data->base, data->bytes, options->threads);
+        state->reader = bench_reader_calibrate(data->buffer.data, data->bytes, options->threads);
     }
     return true;
 }
@@ -79,8 +80,8 @@ static bool is_alive(void) {
 }
 
 static bool check(bench_session *session, const bench_outputs *outputs, bench_result *result) {
-    return bench_check(&session->truth, result->point, data_of(session)->base, NULL, outputs, result->reason,
-                       sizeof result->reason);
+    return bench_check(&session->truth, result->point, data_of(session)->buffer.data, NULL, outputs,
+                       result->reason, sizeof result->reason);
 }
 
 static bool time_pairs(bench_session *session, bench_work work, const bench_reference *reference,

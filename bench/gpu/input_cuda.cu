@@ -1,10 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu/truth_cuda.h"
+#include "gpu/input_cuda.h"
 
 #include "check/keys.hpp"
 #include "gpu/launch_cuda.cuh"
 
 namespace {
+
+template <typename W> struct fill {
+    recipe how;
+    W *elements;
+
+    __device__ void operator()(std::int64_t i) const {
+        elements[i] = static_cast<W>(law_element(&how, i));
+    }
+};
+
+/* From one copy to all, doubling what there is. */
+bool make_copies(const bench_data *data, cudaStream_t stream) {
+    unsigned char *base = static_cast<unsigned char *>(data->buffer.data);
+    const std::size_t all = static_cast<std::size_t>(data->copies) * data->pitch;
+    for (std::size_t done = data->pitch; done < all; done *= 2) {
+        const std::size_t bytes = all - done < done ? all - done : done;
+        if (!bench_device_ok(cudaMemcpyAsync(base + done, base, bytes, cudaMemcpyDeviceToDevice, stream),
+                             "copies of the input")) {
+            return false;
+        }
+    }
+    return bench_device_ok(cudaStreamSynchronize(stream), "copies of the input");
+}
 
 using counter = unsigned long long; /* what atomics are for */
 
@@ -107,6 +130,24 @@ template <typename W> struct make_mask {
 
 } // namespace
 
+bool bench_gpu_data_make(bench_data *data, const bench_point *point, std::uint64_t seed,
+                         std::size_t cold_bytes, cudaStream_t stream) {
+    const recipe how = bench_recipe_of(point, seed);
+    const bool ok =
+        bench_data_room(data, &bench_device_memory, point, bench_point_bytes(point), cold_bytes) &&
+        bench::with_width(point->type,
+                          [&](auto width) {
+                              using W = decltype(width);
+                              const fill<W> body = {how, static_cast<W *>(data->buffer.data)};
+                              return bench_for_each(point->rows * point->n, body, stream);
+                          }) &&
+        make_copies(data, stream);
+    if (!ok) {
+        bench_data_free(data);
+    }
+    return ok;
+}
+
 bool bench_gpu_truth_find(bench_truth *truth, const bench_point *point, const void *input,
                           bench_buffer *scratch, cudaStream_t stream) {
     *truth = bench::truth_of(*point);
@@ -117,13 +158,12 @@ bool bench_gpu_truth_find(bench_truth *truth, const bench_point *point, const vo
            });
 }
 
-bool bench_gpu_mask_make(bench_gpu_data *mask, const bench_point *point, bench_predicate kind,
-                         const void *input, const bench_truth *truth, std::size_t cold_bytes,
-                         cudaStream_t stream) {
+bool bench_gpu_mask_make(bench_data *mask, const bench_point *point, bench_predicate kind, const void *input,
+                         const bench_truth *truth, std::size_t cold_bytes, cudaStream_t stream) {
     const std::int64_t count = point->rows * point->n;
     const int elements_each = kind == BENCH_BIT_MASK ? 8 : 1;
     const std::int64_t bytes = (count + elements_each - 1) / elements_each;
-    return bench_gpu_data_room(mask, point, static_cast<std::size_t>(bytes), cold_bytes) &&
+    return bench_data_room(mask, &bench_device_memory, point, static_cast<std::size_t>(bytes), cold_bytes) &&
            bench::with_width(point->type,
                              [&](auto width) {
                                  using W = decltype(width);
@@ -135,5 +175,5 @@ bool bench_gpu_mask_make(bench_gpu_data *mask, const bench_point *point, bench_p
                                                             static_cast<unsigned char *>(mask->buffer.data)};
                                  return bench_for_each(bytes, body, stream);
                              }) &&
-           bench_gpu_data_copies(mask, stream);
+           make_copies(mask, stream);
 }
