@@ -10,6 +10,8 @@ endfunction()
 
 topk_tree_test(headers headers.py ${PROJECT_SOURCE_DIR}/include)
 topk_tree_test(layering layering.py ${PROJECT_SOURCE_DIR})
+topk_tree_test(limits limits.py ${PROJECT_SOURCE_DIR})
+topk_tree_test(planted planted.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(format format.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(stages stages.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(pages pages.py ${PROJECT_SOURCE_DIR})

@@ -5,7 +5,9 @@
   1. The leaves of src/ do not know each other: cpu/, cuda/ and dist/ include the neutral middle and
      themselves, and the middle knows of a leaf only what its backend.h declares.
   2. cli, bench, tests, python and examples use only include/. Exceptions are listed below.
-  3. CUDA, MPI and NCCL headers and types appear only in their own leaf, and outside the library only
+  3. Only a method's own files include its folder: no sibling does, nor anything that methods share.
+  4. No files need each other in a circle, nor do folders side by side: circles.py.
+  5. CUDA, MPI and NCCL headers and types appear only in their own leaf, and outside the library only
      in files named *_cuda.*, *.cu, *.cuh or *_mpi.*.
 
 usage: layering.py SOURCE_DIR
@@ -14,8 +16,18 @@ import pathlib
 import re
 import sys
 
+sys.dont_write_bytecode = True
+import circles  # noqa: E402
+
 LEAVES = ("cpu", "cuda", "dist")
 USERS = ("cli", "bench", "tests", "python", "examples")
+
+# The folders of a leaf that hold no method.
+SHARED = {"cpu": ("kernels",), "cuda": ("simt", "predicate", "select")}
+
+# Where the build looks for quoted includes, beside the including file's folder.
+SEARCHED = ("src", "src/cuda", "include", "cli", "bench", "tests/support", "tests/data", "tests/oracle", "tests/cases",
+            "tests/runner", "tests/cuda", "tests/simt", "tests/simt/emulation", "tests/simt/runtime")
 
 # Tests that are about internals: their boundaries, and the rare paths that a run must have taken.
 INTERNAL_TESTS = {
@@ -80,6 +92,21 @@ def check_leaves(root):
             yield f"{path} includes {name}: the leaf {other} is not its business"
 
 
+def method_of(path):
+    """The folder of the method that a file of src/ belongs to, or None."""
+    leaf = leaf_of(path)
+    return path.parts[2] if leaf and len(path.parts) > 3 and path.parts[2] not in SHARED.get(leaf, ()) else None
+
+
+def check_methods(root):
+    for path in sources(root, "src"):
+        for _, name in includes(root, path):
+            target = resolves_to(root, path, name)
+            method = method_of(target) if target and leaf_of(target) == leaf_of(path) else None
+            if method and method != method_of(path):
+                yield f"{path} includes {target}: the method {method} is not its business"
+
+
 def check_users(root):
     own = {path.name for path in sources(root, "include", *USERS)}
     for path in sources(root, *USERS):
@@ -101,11 +128,17 @@ def check_foreign_types(root):
             yield f"{path} uses MPI or NCCL: {DISTRIBUTED.search(code).group()}"
 
 
+def problems_of(root):
+    everything = list(sources(root, "include", "src", *USERS))
+    return [*check_leaves(root), *check_methods(root), *check_users(root), *check_foreign_types(root),
+            *circles.check(root, everything, SEARCHED)]
+
+
 def main():
-    root = pathlib.Path(sys.argv[1])
-    problems = [*check_leaves(root), *check_users(root), *check_foreign_types(root)]
+    problems = problems_of(pathlib.Path(sys.argv[1]))
     print("\n".join(problems) or "layers are kept")
     sys.exit(bool(problems))
 
 
-main()
+if __name__ == "__main__":
+    main()

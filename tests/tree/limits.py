@@ -1,0 +1,84 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Files and functions stay short.
+
+usage: limits.py SOURCE_DIR
+"""
+import pathlib
+import re
+import statistics
+import sys
+
+CODE = {".c", ".h", ".cc", ".cpp", ".hpp", ".cu", ".cuh"}
+KERNELS, KERNELS_MEDIAN, KERNELS_FILE, KERNELS_FUNCTION = "src/cuda", 120, 350, 60
+
+NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:\\\n|[^\n])*', re.DOTALL | re.MULTILINE)
+BODY = re.compile(r"\)(?:\s*const)?\s*\{")
+CONTROL = re.compile(r"\s*(?:else\s+)?(?:if|for|while|switch|do)\b")
+
+
+def files(root, folder):
+    return [path for path in sorted((root / folder).rglob("*")) if path.suffix in CODE]
+
+
+def lines(path):
+    return len(path.read_text().splitlines())
+
+
+def end_of(code, opening):
+    """Where the brace that closes the one at `opening` is."""
+    depth = 0
+    for at in range(opening, len(code)):
+        depth += (code[at] == "{") - (code[at] == "}")
+        if depth == 0:
+            return at
+    return len(code)
+
+
+def start_of(code, closing):
+    """Where the parenthesis that the one at `closing` closes is."""
+    depth = 0
+    for at in range(closing, -1, -1):
+        depth += (code[at] == ")") - (code[at] == "(")
+        if depth == 0:
+            return at
+    return 0
+
+
+def functions(text):
+    """(first line, lines) of each function, lambdas left to the function around them."""
+    code = NOT_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+    for body in BODY.finditer(code):
+        start = max(code.rfind(end, 0, start_of(code, body.start())) for end in ";{}") + 1
+        start += len(code[start:]) - len(code[start:].lstrip())
+        head = code[start:body.end()]
+        if not CONTROL.match(head) and "](" not in head:
+            first = code.count("\n", 0, start) + 1
+            yield first, code.count("\n", start, end_of(code, body.end() - 1)) + 1
+
+
+def check_kernels(root):
+    paths = files(root, KERNELS)
+    median = statistics.median(map(lines, paths))
+    if median >= KERNELS_MEDIAN:
+        yield f"the median file of {KERNELS} has {median:g} lines: under {KERNELS_MEDIAN}"
+    for path in paths:
+        if lines(path) > KERNELS_FILE:
+            yield f"{path.relative_to(root)} has {lines(path)} lines: at most {KERNELS_FILE}"
+        for first, count in functions(path.read_text()):
+            if count > KERNELS_FUNCTION:
+                yield f"{path.relative_to(root)}:{first}: a function of {count} lines: at most {KERNELS_FUNCTION}"
+
+
+def problems_of(root):
+    return [*check_kernels(root)]
+
+
+def main():
+    problems = problems_of(pathlib.Path(sys.argv[1]))
+    print("\n".join(problems) or "files and functions are short")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()

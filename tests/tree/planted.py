@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""layering.py and limits.py report what breaks their rules: each violation is planted in a copy of the source tree.
+
+usage: planted.py SOURCE_DIR
+"""
+import pathlib
+import shutil
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import layering  # noqa: E402
+import limits  # noqa: E402
+
+# A file, what is written at its end, and what a new line of the report says.
+PLANTED = (
+    ("src/cpu/rows.c", '#include "../cuda/backend.h"', "the leaf cuda is not its business"),
+    ("src/choose.c", '#include "cpu/team.h"', "the leaf cpu is not its business"),
+    ("src/cpu/compact/count.c", '#include "../bracket/row.h"', "the method bracket is not its business"),
+    ("src/cuda/compact/compact.c", '#include "../sort/sizes.h"', "the method sort is not its business"),
+    ("src/cuda/tiles.cuh", '#include "air/kernels.h"', "the method air is not its business"),
+    ("src/cuda/simt/bits.cuh", '#include "../sort/sizes.h"', "the method sort is not its business"),
+    ("cli/main.c", '#include "choose.h"', "cli/main.c includes src/choose.h"),
+    ("tests/oracle/oracle.c", '#include "problem.h"', "tests/oracle/oracle.c includes src/problem.h"),
+    ("src/keys.c", "cudaError_t error;", "src/keys.c uses CUDA: cudaError_t"),
+    ("src/keys.h", '#include "problem.h"', "a circle: src/keys.h includes src/problem.h"),
+    ("include/topk.h", '#include "topk_device.cuh"\n#include "../src/keys.h"', "a circle: include/topk.h"),
+    ("src/cuda/block.cuh", '#include "tiles.cuh"', "src/cuda/block.cuh includes src/cuda/tiles.cuh"),
+    ("src/tuning.c", '#include "choose.h"\nbool planted(void) { return topk_find_method(0, 0) == 0; }',
+     "src/tuning.c names topk_find_method, which src/choose.c defines"),
+    ("src/status.h", "static inline void planted(void) { topk_accumulator_push(0, 0, 0, 0, 0, 0); }",
+     "src/status.h names topk_accumulator_push, which src/accumulator.c defines"),
+    ("src/cuda/air/air.c", '#include "../backend.h"\nconst void *planted = &topk_cuda_backend;',
+     "src/cuda/air/air.c names topk_cuda_backend, which src/cuda/backend.c defines"),
+    ("cli/base/fail.c", '#include "../run/run.h"', "cli/base/fail.c includes cli/run/run.h"),
+    ("tests/support/guarded.h", '#include "device.h"', "tests/support/guarded.h includes tests/support/device.h"),
+    ("tests/oracle/oracle.h", '#include "instance.h"', "tests/oracle/oracle.h includes tests/cases/instance.h"),
+    ("src/cuda/codes.c", "\n" * limits.KERNELS_FILE, "src/cuda/codes.c has "),
+    ("src/cuda/codes.h", "int planted(int (*f)(\n    void)) {\n" + "    f();\n" * 58 + "}", "a function of 61 lines"),
+    ("src/cuda/codes.h", "struct s {\n    int f(void) const {\n" + "        ;\n" * 59 + "    }\n};",
+     "a function of 61 lines"),
+)
+
+
+def problems_of(root):
+    return {*layering.problems_of(root), *limits.problems_of(root)}
+
+
+
+def main():
+    source, missed = pathlib.Path(sys.argv[1]), []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder)
+        for name in ("include", "src", *layering.USERS):
+            if (source / name).is_dir():
+                shutil.copytree(source / name, copy / name, ignore=shutil.ignore_patterns("*.csv", "*.patch"))
+        before = problems_of(copy)
+        for path, planted, report in PLANTED:
+            file = copy / path
+            text = file.read_text()
+            file.write_text(f"{text}\n{planted}\n")
+            new = problems_of(copy) - before
+            if not any(report in line for line in new):
+                missed.append(f"nothing reports {planted!r} in {path}: {sorted(new)}")
+            file.write_text(text)
+    print("\n".join(missed) or f"all {len(PLANTED)} violations are reported")
+    sys.exit(bool(missed))
+
+
+main()
