@@ -11,7 +11,7 @@ struct code_map topk_code_map(const struct order *order) {
     const struct point_map point_map = topk_point_map(order);
     const uint64_t ones = topk_ones(traits.bits);
     const bool largest = order->direction == TOPK_LARGEST;
-    /* Everything up to some class, in places: the worst element is at one of the ends. */
+    /* Everything up to some class, in points: the worst element is at one of the ends. */
     const struct arc up_to = topk_threshold_arcs(order, ones).not_above;
     const uint64_t worst = largest ? up_to.begin : up_to.begin + up_to.span;
     struct code_map map = {.keep = point_map.keep,

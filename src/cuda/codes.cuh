@@ -43,8 +43,8 @@ TOPK_DEVICE uint64_t decode_key(const struct decode_args &d, uint64_t key) {
         return d.quiet_nan;
     if (d.has_zeros && (key == d.map.zeros || key == d.map.zeros + 1))
         return 0;
-    uint64_t place = ((key - d.map.turn) ^ d.map.always) & (d.sign | (d.sign - 1));
-    return place ^ (place & d.sign ? d.unflip : 0);
+    uint64_t point = ((key - d.map.turn) ^ d.map.always) & (d.sign | (d.sign - 1));
+    return point ^ (point & d.sign ? d.unflip : 0);
 }
 
 #endif

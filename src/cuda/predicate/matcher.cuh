@@ -13,19 +13,16 @@ template <typename Element, bool WHERE> struct matcher {
     }
 };
 
-template <typename Element> struct matcher<Element, true> {
+template <typename Element> struct matcher<Element, true> : arc_test<Element, false> {
     const uint8_t *mask; /* or NULL: elements are compared */
     bool mask_has_bits;  /* otherwise bytes */
-    arc_test<Element, false> arc;
-    bool none; /* no element matches */
 
     static TOPK_MEMBER matcher of(const struct predicate_args &p) {
-        const arc_test<Element, false> arc = arc_test<Element, false>::of(p);
-        return matcher{(const uint8_t *)p.mask, p.mask_has_bits, arc, arc.none};
+        return matcher{arc_test<Element, false>::of(p), (const uint8_t *)p.mask, p.mask_has_bits};
     }
 
     TOPK_MEMBER bool in_arc(key_word_t<Element> bits) const {
-        return arc.template holds<true>(bits);
+        return this->template holds<true>(bits);
     }
     /* What the mask says of element `index` of the input. */
     TOPK_MEMBER bool is_masked_in(int64_t index) const {
