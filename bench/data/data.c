@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* madvise */
 #include "data/data.h"
 
 #include "elements.h"
 
 #include <stdlib.h>
-#include <sys/mman.h>
-
-enum { large_page_bytes = 1 << 21, line_bytes = 64 };
-
-void *bench_allocate(size_t bytes) {
-    const size_t alignment = bytes >= large_page_bytes ? (size_t)large_page_bytes : (size_t)line_bytes;
-    const size_t rounded = (bytes / alignment + 1) * alignment;
-    void *memory = aligned_alloc(alignment, rounded);
-    if (memory != NULL && alignment == large_page_bytes) {
-        /* Advice: where it is not taken, the pages are merely small. */
-        (void)madvise(memory, rounded, MADV_HUGEPAGE);
-    }
-    return memory;
-}
 
 bool bench_data_room(bench_data *data, const bench_memory *memory, const bench_point *point, size_t bytes,
                      size_t cold_bytes) {

@@ -66,10 +66,6 @@ static inline const void *bench_data_copy(const bench_data *data, int64_t turn) 
     return (const unsigned char *)data->buffer.data + (size_t)(turn % data->copies) * data->pitch;
 }
 
-/* Memory aligned to large pages, and asking for them: what is to be measured is the memory, not the
- * page tables. Freed with free(). NULL: out of memory. */
-void *bench_allocate(size_t bytes);
-
 #ifdef __cplusplus
 }
 #endif

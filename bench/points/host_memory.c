@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The memory of the CPU, for outputs. */
-#include "data/data.h"
+ * The memory of the CPU. */
+#define _GNU_SOURCE /* madvise */
 #include "points/outputs.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { large_page_bytes = 1 << 21, guard_bytes = 64, guard_byte = 0x3C, poison_byte = 0xA5 };
+enum { large_page_bytes = 1 << 21, line_bytes = 64, guard_bytes = 64, guard_byte = 0x3C, poison_byte = 0xA5 };
+
+void *bench_allocate(size_t bytes) {
+    const size_t alignment = bytes >= large_page_bytes ? (size_t)large_page_bytes : (size_t)line_bytes;
+    const size_t rounded = (bytes / alignment + 1) * alignment;
+    void *memory = aligned_alloc(alignment, rounded);
+    if (memory != NULL && alignment == large_page_bytes) {
+        /* Advice: where it is not taken, the pages are merely small. */
+        (void)madvise(memory, rounded, MADV_HUGEPAGE);
+    }
+    return memory;
+}
 
 /* Buffers lie between two guards, whose bytes nobody may change, and are aligned to large pages if they are
  * large. */

@@ -34,6 +34,10 @@ typedef struct bench_memory {
 
 extern const bench_memory bench_host_memory, bench_device_memory;
 
+/* Memory aligned to large pages, and asking for them: what is to be measured is the memory, not the
+ * page tables. Freed with free(). NULL: out of memory. */
+void *bench_allocate(size_t bytes);
+
 enum { BENCH_PARTS = 3 };
 
 /* What an operation does not write, and what a rival cannot give, is NULL. Begin with a zeroed struct. */
