@@ -43,7 +43,8 @@ static bool parse_power(const char **text, int64_t *count) {
     return true;
 }
 
-bool bench_count_read(const char *text, int64_t n, int64_t *count) {
+/* "1000", "2^26", "n" or "n/100", where n is the length of a row. */
+static bool read_count(const char *text, int64_t n, int64_t *count) {
     if (*text == 'n') {
         ++text;
         *count = n;
@@ -86,8 +87,7 @@ bool bench_settings_read(const char *text, int64_t n, char settings[BENCH_SETTIN
         char name[32], value[32];
         int taken = 0;
         int64_t number;
-        if (sscanf(text, "%31[^=+]=%31[^+]%n", name, value, &taken) != 2 ||
-            !bench_count_read(value, n, &number)) {
+        if (sscanf(text, "%31[^=+]=%31[^+]%n", name, value, &taken) != 2 || !read_count(value, n, &number)) {
             return false;
         }
         const size_t room = BENCH_SETTINGS_BYTES - (size_t)length;
@@ -138,7 +138,7 @@ bool bench_dimension_set(bench_point *point, const bench_dimension *dimension, c
         point->distribution = bench_distribution_find(text);
         return point->distribution != NULL;
     case BENCH_OF_COUNTS:
-        return bench_count_read(text, point->n, field);
+        return read_count(text, point->n, field);
     case BENCH_OF_NUMBERS:
         return set_number(field, text, dimension->least, dimension->most);
     case BENCH_OF_NAMES:

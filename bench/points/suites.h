@@ -46,9 +46,6 @@ extern bench_names bench_operation_names, bench_predicate_names, bench_wanted_na
 /* The number of a text among the names; false if it is none of them. */
 bool bench_choose(const char *text, const char *const *names, unsigned *number);
 
-/* Reads a count, "1000", "2^26", "n" or "n/100", where n is the length of a row. */
-bool bench_count_read(const char *text, int64_t n, int64_t *count);
-
 /* Turns knobs such as "alpha=n/4+early_stop=0" into what topk_problem.tuning holds, with the numbers of rows
  * of n elements: "alpha=250,early_stop=0". False if the text cannot be read. */
 enum { BENCH_SETTINGS_BYTES = 256 };
