@@ -32,9 +32,8 @@ struct call {
     topk_stream stream;                     /* NULL on the CPU */
     /* Of a call inside another one: subcall.h. */
     const struct found *found; /* NULL unless plan->found_bytes says otherwise */
-    /* On the device: where it is 0 when the call runs, the call writes nothing but its workspace. It stays
-     * what it is until the call has ended. NULL: the call does its work. Operations in which elements rank
-     * know it, on a GPU. */
+    /* On the device; NULL: none. If it is 0 the call writes to its workspace alone, and each kernel returns
+     * at once. It must not change while the call runs. On a GPU, for operations in which elements rank. */
     const uint32_t *condition;
 };
 
@@ -79,7 +78,7 @@ struct backend {
     topk_backend kind;
     bool has_streams;                    /* else topk_stream must be NULL */
     bool has_accumulators;               /* else topk_accumulator_* are unsupported */
-    const struct method *const *methods; /* those that state less come later; the last is the reference */
+    const struct method *const *methods; /* in the order of topk_explain, the reference last */
     size_t method_count;
     /* TOPK_OK if this build has the backend and this machine a device that it can use. */
     topk_status (*status)(void);

@@ -13,30 +13,24 @@ topk_status topk_subcall_choose(const topk_context *context, topk_operation oper
 }
 
 /* Drops method and tuning, which are the outer method's. */
-static struct subcall subcall_of(const struct plan *plan, const struct method *method) {
-    struct subcall inner = {.method = method, .plan = *plan};
-    inner.plan.problem.method = inner.plan.problem.tuning = NULL;
-    inner.plan.tuning.count = 0;
-    return inner;
+static void make(const topk_context *context, const struct plan *plan, const struct method *method,
+                 size_t found_bytes, struct subcall *inner) {
+    inner->method = method;
+    inner->plan = *plan;
+    inner->plan.problem.method = inner->plan.problem.tuning = NULL;
+    inner->plan.tuning.count = 0;
+    inner->plan.found_bytes = found_bytes;
+    inner->workspace_bytes = method->workspace_bytes(context, &inner->plan);
 }
 
-static void measure(const topk_context *context, struct subcall *inner) {
-    inner->workspace_bytes = inner->method->workspace_bytes(context, &inner->plan);
+void topk_subcall_same(const topk_context *context, const struct plan *plan, const struct method *method,
+                       struct subcall *inner) {
+    make(context, plan, method, 0, inner);
 }
 
-struct subcall topk_subcall_same(const topk_context *context, const struct plan *plan,
-                                 const struct method *method) {
-    struct subcall inner = subcall_of(plan, method);
-    measure(context, &inner);
-    return inner;
-}
-
-struct subcall topk_subcall_on_found(const topk_context *context, const struct plan *plan,
-                                     const struct method *method, size_t position_bytes) {
-    struct subcall inner = subcall_of(plan, method);
-    inner.plan.found_bytes = position_bytes;
-    measure(context, &inner);
-    return inner;
+void topk_subcall_on_found(const topk_context *context, const struct plan *plan, const struct method *method,
+                           size_t position_bytes, struct subcall *inner) {
+    make(context, plan, method, position_bytes, inner);
 }
 
 struct found topk_found_take(const struct plan *plan, size_t position_bytes, struct arena *arena) {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A method inside a method: another one runs over a part of my workspace, on data that I made.
  *
- * In the function that lays out my workspace:
+ * The function that lays out my workspace says what is to be done (one of three ways) and takes the room:
  *
- *     struct subcall inner = topk_subcall_same(context, plan, method);     what is to be done; or _choose, or
- * _on_found topk_subcall_take(&inner, &arena);                                   its workspace is a part of
- * mine
+ *     struct subcall inner;
+ *     topk_subcall_same(context, plan, method, &inner);
+ *     topk_subcall_take(&inner, &arena);
  *
- * and when my call runs:
+ * When my call runs, the inner one is a copy of it that reads and writes other buffers. If the device is to
+ * decide whether it does anything, it gets a condition:
  *
- *     struct call call = topk_subcall_call(&inner, outer);       all that the outer call was given
- *     call.input = ...; call.values = ...;                       what the inner one reads and writes instead
- *     call.condition = flag;                                     whether it does anything, if the device
- * decides that error = inner.method->run(&call);
+ *     struct call call = topk_subcall_call(&inner, outer);
+ *     call.input = ...; call.values = ...; call.condition = flag;
+ *     error = inner.method->run(&call);
  *
  * What is to be done follows from the outer call's plan alone, so that a workspace is the same when it is
  * measured and when it is used. Lengths, offsets and k of the inner call may be on the device, as of any
@@ -36,15 +36,13 @@ struct subcall {
 topk_status topk_subcall_choose(const topk_context *context, topk_operation operation,
                                 const topk_problem *problem, struct subcall *inner);
 
-/* The outer call's problem, served by `method`: the plan is the outer one, but for method, tuning, and
- * perhaps workspace_limit. */
-struct subcall topk_subcall_same(const topk_context *context, const struct plan *plan,
-                                 const struct method *method);
+/* The outer call's problem, served by `method`. All of the plan counts but method and tuning. */
+void topk_subcall_same(const topk_context *context, const struct plan *plan, const struct method *method,
+                       struct subcall *inner);
 
-/* The same, on what the outer call has found (struct found) in place of the rows. Only sort can serve that.
- */
-struct subcall topk_subcall_on_found(const topk_context *context, const struct plan *plan,
-                                     const struct method *method, size_t position_bytes);
+/* The same, on what the outer call has found (struct found) in place of the rows. Only sort can serve it. */
+void topk_subcall_on_found(const topk_context *context, const struct plan *plan, const struct method *method,
+                           size_t position_bytes, struct subcall *inner);
 
 /* Buffers for what is found. */
 struct found topk_found_take(const struct plan *plan, size_t position_bytes, struct arena *arena);

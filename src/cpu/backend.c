@@ -31,13 +31,15 @@ static topk_status run(const struct method *method, const struct call *call) {
 }
 
 static const struct method *const methods[] = {TOPK_CPU_METHODS(METHOD_ADDRESS)};
+enum { METHODS = sizeof methods / sizeof methods[0] };
+_Static_assert(METHODS <= METHODS_MAX, "the chooser has room for all methods");
 
 const struct backend topk_cpu_backend = {
     .name = "cpu",
     .kind = TOPK_BACKEND_CPU,
     .has_accumulators = true,
     .methods = methods,
-    .method_count = sizeof methods / sizeof methods[0],
+    .method_count = METHODS,
     .status = status,
     .open = open_context,
     .close = close_context,

@@ -11,6 +11,7 @@
 
 static const struct method *const methods[] = {TOPK_CUDA_METHODS(METHOD_ADDRESS)};
 enum { METHODS = sizeof methods / sizeof methods[0] };
+_Static_assert(METHODS <= METHODS_MAX, "the chooser has room for all methods");
 
 static topk_status unavailable(const char *what, int error) {
     return topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE, "%s: %s", what, topk_device_error(error));
@@ -74,7 +75,7 @@ static topk_status prepare(topk_context *context, struct cuda_leaf *leaf) {
     }
     device->dependent_launch = topk_device_knows_dependent_launches();
     for (int i = 0; i < METHODS && error == 0; i++) {
-        error = methods[i]->prepare(context);
+        error = methods[i]->prepare == NULL ? 0 : methods[i]->prepare(context);
     }
     if (error != 0) {
         return unavailable("the kernels of this build cannot be loaded", error);

@@ -71,7 +71,8 @@ static void check_workspace(const struct method *method, const unsigned char *wo
 /* Tuning belongs to the outer method; with it the list takes ways that short rows do not take by themselves.
  */
 static struct subcall subcall_of(const struct call *outer, const struct method *method) {
-    struct subcall inner = topk_subcall_same(outer->context, outer->plan, method);
+    struct subcall inner;
+    topk_subcall_same(outer->context, outer->plan, method, &inner);
     inner.plan.tuning = outer->plan->tuning;
     inner.workspace_bytes = method->workspace_bytes(outer->context, &inner.plan);
     inner.workspace = outer->workspace;
