@@ -32,7 +32,7 @@ static topk_status run(const struct method *method, const struct call *call) {
 
 static const struct method *const methods[] = {TOPK_CPU_METHODS(METHOD_ADDRESS)};
 enum { METHODS = sizeof methods / sizeof methods[0] };
-_Static_assert(METHODS <= METHODS_MAX, "the chooser has room for all methods");
+_Static_assert(sizeof methods <= METHODS_MAX * sizeof methods[0], "the chooser has room for all");
 
 const struct backend topk_cpu_backend = {
     .name = "cpu",

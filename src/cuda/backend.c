@@ -11,7 +11,7 @@
 
 static const struct method *const methods[] = {TOPK_CUDA_METHODS(METHOD_ADDRESS)};
 enum { METHODS = sizeof methods / sizeof methods[0] };
-_Static_assert(METHODS <= METHODS_MAX, "the chooser has room for all methods");
+_Static_assert(sizeof methods <= METHODS_MAX * sizeof methods[0], "the chooser has room for all");
 
 static topk_status unavailable(const char *what, int error) {
     return topk_fail(TOPK_ERROR_BACKEND_UNAVAILABLE, "%s: %s", what, topk_device_error(error));
