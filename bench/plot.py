@@ -60,13 +60,13 @@ def labels(names, keys):
     """For each key the parts in which the keys differ, but for what follows from the first part."""
     def tells(i):
         return i == 0 or len({(key[0], key[i]) for key in keys}) > len({key[0] for key in keys})
-    told = [i for i in range(len(names)) if tells(i)]
+    telling = [i for i in range(len(names)) if tells(i)]
 
     def part(name, value):
         if name == "keep_percent":
             return f"{value} %" if value != "0" else ""
         return f"{name} {value}" if value.isdigit() else value
-    return [" ".join(filter(None, (part(names[i], key[i]) for i in told))) for key in keys]
+    return [" ".join(filter(None, (part(names[i], key[i]) for i in telling))) for key in keys]
 
 
 class Scale:

@@ -31,8 +31,7 @@ struct bench_gpu_state {
     int64_t turn; /* of the runs so far */
     bench_data data;
     uint64_t checksum; /* of the data */
-    bench_data
-        mask; /* of a point with a mask: select_where reads it beside the data, others in their place */
+    bench_data mask;   /* of a point with a mask: select_where reads it beside the data, others instead */
     bool reads_data, reads_mask;
     const bench_data *subject; /* the data or the mask: what `read` is about; NULL: not known yet */
     bench_gpu_read read;

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is being made: points from the lists of up to three texts, the first of which that has a dimension
- * counts. */
+/* The points so far. The list of a dimension is in the first of the texts that has it. */
 typedef struct builder {
     const bench_request *request;
     const bench_grid *grid;
@@ -41,7 +40,7 @@ static bool is_fixed(const bench_grid *grid) {
     return find_word(grid->words, "fixed") != NULL;
 }
 
-/* "all" is every suite but quick and those that are fixed; "air-figures" is all that begin with air-, and so
+/* "all" is every suite but quick and fixed suites; "air-figures" is all that begin with air-, and so
  * on. Of a fixed suite, "SUITE-GROUP" is a part. */
 static bool belongs(const bench_grid *grid, const bench_request *request) {
     const char *suite = request->suite;
@@ -157,7 +156,7 @@ static bool read_line(char *header, char *line, const char *group, char *words, 
     return used < room;
 }
 
-/* Appends the points of a CSV file's lines; of a suite "SUITE-GROUP" those of that group. */
+/* Appends the points of a CSV file's lines; a suite "SUITE-GROUP" has only the lines of that group. */
 static bool add_file(builder *made, const char *name) {
     const char *group = is_fixed(made->grid) ? strchr(made->request->suite, '-') : NULL;
     char header[512], header_copy[512], line[512], words[256], usual[4096];

@@ -17,7 +17,7 @@ enum { BENCH_HOW = 9, BENCH_DIMENSIONS = 15 };
 
 typedef struct bench_dimension {
     const char *name;
-    const char *usual; /* where a grid says nothing; of a text: leaves the field empty */
+    const char *usual; /* where a grid says nothing; a text is then empty */
     enum {
         BENCH_OF_TYPES,
         BENCH_OF_DISTRIBUTIONS,
@@ -60,8 +60,8 @@ typedef struct bench_grid {
 extern const bench_grid bench_grids[];
 extern const int bench_grid_count;
 
-/* What is asked for: lists of `words` take the place of those of a grid, and `file`, unless it is NULL, that
- * of the grid's file. */
+/* What is asked for. Lists of `words` replace those of a grid; `file`, unless it is NULL, replaces the grid's
+ * file. */
 typedef struct bench_request {
     const char *device, *suite, *words, *file;
 } bench_request;

@@ -25,7 +25,7 @@ void bench_read(const bench_reader *reader, const void *input, size_t bytes);
 /* The name of a kernel that fails to look at every byte, whatever the length; NULL if there is none. */
 const char *bench_read_self_test(void);
 
-/* Bytes of one step; a kernel leaves what is less than a step to the caller. */
+/* Bytes of one step; the caller reads what is less than a step. */
 enum { bench_read_step = 512 };
 
 typedef struct bench_read_kernel {
