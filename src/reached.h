@@ -55,7 +55,7 @@ enum topk_reached_path {
     REACHED_SELECT_TIES_KEPT,     /* a few ties are all kept, and the sort chooses */
     REACHED_SELECT_TIES_BEYOND,   /* they are too many for that */
     REACHED_SELECT_CROWDED,       /* a bucket has too many entries: they are merged */
-    REACHED_LOOK_BACK_GROUPS,     /* look-back adds the sum of a whole group of tiles */
+    REACHED_LOOK_BACK_BUNDLES,    /* look-back adds the sum of a whole bundle of tiles */
     REACHED_COMPACT_UNITS,        /* rows overlap so much that a unit has several tiles */
     REACHED_COMPACT_SEVERAL_ROWS, /* a tile has parts of several rows */
     REACHED_COMPACT_CAPACITY,     /* the outputs have no room for all hits */

@@ -23,45 +23,45 @@ static const uint64_t TILE_SUM = (uint64_t)1 << 62, TILE_PREFIX = (uint64_t)2 <<
 /* ---- One sum, by one warp ----
  *
  * Each block of the device works on a tile, so that the nearest prefix lies as many tiles back as there are
- * blocks. To get there at once, each group of 32 tiles has words of its own: the sum of its tiles, below
+ * blocks. To get there at once, each bundle of 32 tiles has words of its own: the sum of its tiles, below
  * 2^57, with the number of tiles that have added theirs; and the prefix, which its last tile writes. */
 
-/* In the upper bits of a group's sum. */
-static const uint32_t GROUP_COUNT_SHIFT = 57;
-static const uint64_t GROUP_VALUE = ((uint64_t)1 << GROUP_COUNT_SHIFT) - 1;
+/* In the upper bits of a bundle's sum. */
+static const uint32_t BUNDLE_COUNT_SHIFT = 57;
+static const uint64_t BUNDLE_VALUE = ((uint64_t)1 << BUNDLE_COUNT_SHIFT) - 1;
 
 /* All zero before the launch. */
 struct sum_words {
-    uint64_t *tiles, *group_sums, *group_prefixes;
+    uint64_t *tiles, *bundle_sums, *bundle_prefixes;
 };
 
 /* `words` has look_back_words(tiles) words. */
 TOPK_DEVICE struct sum_words sum_words_of(uint64_t *words, int64_t tiles) {
-    const int64_t groups = tiles / LOOK_BACK_GROUP + 1;
-    return sum_words{words, words + tiles, words + tiles + groups};
+    const int64_t bundles = tiles / LOOK_BACK_BUNDLE + 1;
+    return sum_words{words, words + tiles, words + tiles + bundles};
 }
 
 /* Publishes the sum of a tile. One thread. */
 TOPK_DEVICE void publish_sum(const struct sum_words &words, int64_t tile, uint64_t sum) {
     simt_store_relaxed(&words.tiles[tile], TILE_SUM | sum);
-    simt_atomic_add(&words.group_sums[tile / LOOK_BACK_GROUP], (uint64_t)1 << GROUP_COUNT_SHIFT | sum);
+    simt_atomic_add(&words.bundle_sums[tile / LOOK_BACK_BUNDLE], (uint64_t)1 << BUNDLE_COUNT_SHIFT | sum);
 }
 
-/* What a lane has seen: the word of a tile of the same group; and the words of a group before it, lane 0
+/* What a lane has seen: the word of a tile of the same bundle; and the words of a bundle before it, lane 0
  * those of the nearest. */
 struct seen_words {
-    uint64_t tile, group_sum, group_prefix;
+    uint64_t tile, bundle_sum, bundle_prefix;
 };
 
-/* Reads the words of the 32 groups before group `end`. */
-TOPK_DEVICE void look_at_groups(const struct sum_words &words, int64_t end, struct seen_words *seen) {
-    int64_t group = end - 1 - (int64_t)simt_lane();
-    seen->group_sum = group < 0 ? 0 : simt_load_relaxed(&words.group_sums[group]);
-    seen->group_prefix = group < 0 ? TILE_PREFIX : simt_load_relaxed(&words.group_prefixes[group]);
+/* Reads the words of the 32 bundles before bundle `end`. */
+TOPK_DEVICE void look_at_bundles(const struct sum_words &words, int64_t end, struct seen_words *seen) {
+    int64_t bundle = end - 1 - (int64_t)simt_lane();
+    seen->bundle_sum = bundle < 0 ? 0 : simt_load_relaxed(&words.bundle_sums[bundle]);
+    seen->bundle_prefix = bundle < 0 ? TILE_PREFIX : simt_load_relaxed(&words.bundle_prefixes[bundle]);
 }
 
 TOPK_DEVICE uint64_t look_at_tile(const struct sum_words &words, int64_t tile) {
-    int64_t at = tile / LOOK_BACK_GROUP * LOOK_BACK_GROUP + simt_lane();
+    int64_t at = tile / LOOK_BACK_BUNDLE * LOOK_BACK_BUNDLE + simt_lane();
     return at < tile ? simt_load_relaxed(&words.tiles[at]) : TILE_SUM;
 }
 
@@ -69,7 +69,7 @@ TOPK_DEVICE uint64_t look_at_tile(const struct sum_words &words, int64_t tile) {
 TOPK_DEVICE struct seen_words look_ahead(const struct sum_words &words, int64_t tile) {
     struct seen_words seen;
     seen.tile = look_at_tile(words, tile);
-    look_at_groups(words, tile / LOOK_BACK_GROUP, &seen);
+    look_at_bundles(words, tile / LOOK_BACK_BUNDLE, &seen);
     return seen;
 }
 
@@ -81,27 +81,27 @@ TOPK_DEVICE uint64_t look_back(const struct sum_words &words, int64_t tile, uint
         seen.tile = look_at_tile(words, tile);
     uint64_t before = seen.tile & TILE_VALUE; /* this lane's share */
     bool found = false;
-    for (int64_t end = tile / LOOK_BACK_GROUP; !found;) {
-        uint32_t prefixes = simt_ballot(SIMT_ALL_LANES, seen.group_prefix != 0),
+    for (int64_t end = tile / LOOK_BACK_BUNDLE; !found;) {
+        uint32_t prefixes = simt_ballot(SIMT_ALL_LANES, seen.bundle_prefix != 0),
                  nearer = (prefixes & (0 - prefixes)) - 1;
-        bool full = seen.group_sum >> GROUP_COUNT_SHIFT == LOOK_BACK_GROUP;
+        bool full = seen.bundle_sum >> BUNDLE_COUNT_SHIFT == LOOK_BACK_BUNDLE;
         if ((simt_ballot(SIMT_ALL_LANES, full) & nearer) == nearer) {
             uint32_t mine = 1u << simt_lane();
             if ((nearer & mine) != 0) {
-                TOPK_REACHED(REACHED_LOOK_BACK_GROUPS);
-                before += seen.group_sum & GROUP_VALUE;
+                TOPK_REACHED(REACHED_LOOK_BACK_BUNDLES);
+                before += seen.bundle_sum & BUNDLE_VALUE;
             } else if (mine == nearer + 1) {
-                before += seen.group_prefix & TILE_VALUE;
+                before += seen.bundle_prefix & TILE_VALUE;
             }
             found = prefixes != 0;
             end -= SIMT_WARP;
         }
         if (!found)
-            look_at_groups(words, end, &seen);
+            look_at_bundles(words, end, &seen);
     }
     before = simt_reduce_add(SIMT_ALL_LANES, before);
-    if (simt_lane() == 0 && tile % LOOK_BACK_GROUP == LOOK_BACK_GROUP - 1)
-        simt_store_relaxed(&words.group_prefixes[tile / LOOK_BACK_GROUP], TILE_PREFIX | (before + sum));
+    if (simt_lane() == 0 && tile % LOOK_BACK_BUNDLE == LOOK_BACK_BUNDLE - 1)
+        simt_store_relaxed(&words.bundle_prefixes[tile / LOOK_BACK_BUNDLE], TILE_PREFIX | (before + sum));
     return before;
 }
 

@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-/* Tiles of a group: one for each lane of a warp. */
-enum { LOOK_BACK_GROUP = 32 };
+/* Tiles of a bundle: one for each lane of a warp. */
+enum { LOOK_BACK_BUNDLE = 32 };
 
 /* Words for one sum over `tiles` tiles. All zero before the launch. */
 static inline int64_t look_back_words(int64_t tiles) {
-    return tiles + 2 * (tiles / LOOK_BACK_GROUP + 1);
+    return tiles + 2 * (tiles / LOOK_BACK_BUNDLE + 1);
 }
 
 #endif

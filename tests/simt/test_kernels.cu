@@ -227,12 +227,12 @@ static void test_look_back() {
     check("look_back_scan", output.read(), prefix_sums(in, in.size()));
 }
 
-/* More than 32 groups of tiles, all of which the first warp has to look at; the last of a group, which makes
- * its prefix; and the first two groups. */
+/* More than 32 bundles of tiles, all of which the first warp has to look at; the last of a bundle, which
+ * makes its prefix; and the first two bundles. */
 static void test_distant_sums() {
-    const int64_t tiles = 36 * LOOK_BACK_GROUP;
-    const std::vector<int64_t> from = {tiles - 2, 34 * LOOK_BACK_GROUP - 1, 2 * LOOK_BACK_GROUP - 1,
-                                       LOOK_BACK_GROUP + 1, 1};
+    const int64_t tiles = 36 * LOOK_BACK_BUNDLE;
+    const std::vector<int64_t> from = {tiles - 2, 34 * LOOK_BACK_BUNDLE - 1, 2 * LOOK_BACK_BUNDLE - 1,
+                                       LOOK_BACK_BUNDLE + 1, 1};
     device_array<int64_t> looks(from);
     device_array<uint64_t> memory((size_t)look_back_words(tiles)), before(from.size());
     require_success(simt_launch(shape_of("distant_sums", 1, (uint32_t)from.size() * SIMT_WARP, 0),

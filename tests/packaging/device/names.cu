@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * topk_device.cuh takes no name of the global namespace: here they are somebody else's. It is compiled beside
  * another file that includes it. */
-enum { SIMT_WARP = 1, NO_TILE, TILE_SUM, LOOK_BACK_GROUP, MANY_HITS };
+enum { SIMT_WARP = 1, NO_TILE, TILE_SUM, LOOK_BACK_BUNDLE, MANY_HITS };
 struct simt_arena;
 struct tile_sequence;
 struct sum_words;
