@@ -8,6 +8,7 @@
 
 #define TOPK_CPU_METHODS(ROW)                                                                                \
     ROW(topk_cpu_rows)                                                                                       \
+    ROW(topk_cpu_rtopk)                                                                                      \
     ROW(topk_cpu_bracket)                                                                                    \
     ROW(topk_cpu_compact)                                                                                    \
     ROW(topk_cpu_reference)

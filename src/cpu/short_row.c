@@ -87,7 +87,8 @@ static size_t run_few(const struct call *call, const struct kernels *kernels, co
 }
 
 void topk_short_row_run(const struct call *call, const struct kernels *kernels, const struct matcher *matcher,
-                        int64_t row, struct row_extent extent, const struct short_row *buffers) {
+                        const struct approximation *approximation, int64_t row, struct row_extent extent,
+                        const struct short_row *buffers) {
     const struct plan *plan = call->plan;
     const int64_t wanted = plan_row_k(plan, &call->input, row);
     if (plan->operation == TOPK_OPERATION_KTH) {
@@ -101,7 +102,7 @@ void topk_short_row_run(const struct call *call, const struct kernels *kernels, 
         return;
     }
     size_t n = (size_t)extent.length, k = 0;
-    if (wanted > 0 && n > 0 && n <= FEW_KEYS) {
+    if (wanted > 0 && n > 0 && n <= FEW_KEYS && approximation == NULL) {
         k = run_few(call, kernels, matcher, row, extent, wanted);
     } else if (wanted > 0 && n > 0) {
         const char *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
@@ -115,7 +116,8 @@ void topk_short_row_run(const struct call *call, const struct kernels *kernels, 
         }
         k = (size_t)wanted < n ? (size_t)wanted : n;
         if (k > 0) {
-            const uint32_t *slots = kernels->select_short(source.values, n, k, &plan->map, sorted, buffers);
+            const uint32_t *slots =
+                kernels->select_short(source.values, n, k, &plan->map, approximation, sorted, buffers);
             topk_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
         }
     }

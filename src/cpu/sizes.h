@@ -22,6 +22,8 @@ enum {
     /* Bins of one counting pass over keys. */
     HISTOGRAM_BINS = 2048,
     RADIX_BINS = 256,
+    /* The longest rows of the method rtopk: CONTRACT.md, section 9. */
+    RTOPK_ROW_MAX = 8192,
 #ifdef TOPK_SHRINK
     SHORT_ROW_MAX = 128,
     BATCH_ELEMENTS = 256,

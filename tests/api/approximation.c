@@ -2,9 +2,11 @@
  *
  * max_iterations, epsilon and epsilon_relative: what they may be, which operations and types take them, and
  * which methods. */
+#define _GNU_SOURCE
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "fixture.h"
 
@@ -127,6 +129,73 @@ static void check_methods(void) {
         CHECK_STATUS(TOPK_OK,
                      topk_explain(context, TOPK_OPERATION_SELECT, &f.problem, text, sizeof text, NULL));
         CHECK(strstr(text, "cannot: approximation: only rtopk") != NULL);
+        CHECK(strstr(text, "* rtopk ") != NULL);
+        EXPECT(&f, call_select, TOPK_OK);
+        EXPECT(&f, call_select_where, TOPK_OK);
+        f.problem.method = "rtopk";
+        EXPECT(&f, call_select, TOPK_OK);
+        f.problem.tuning = "alpha=4";
+        EXPECT(&f, call_select, TOPK_ERROR_METHOD_CANNOT);
+        check_sentence("has no knob 'alpha'");
+    }
+}
+
+/* Rows of up to 8192 elements; where rows cannot be longer a larger length_max does no harm. */
+static void check_row_length(void) {
+    for (int i = 0; i < 8; i++) {
+        const bool csr = i % 2 != 0, forced = i / 2 % 2 != 0, too_long = i / 4 != 0;
+        size_t bytes;
+        fixture_init(&f, context);
+        approximate(&f.problem, i % 3);
+        f.problem.rows = 2;
+        f.problem.length_max = too_long ? 8193 : 8192;
+        if (csr) {
+            f.problem.shape = TOPK_SHAPE_CSR;
+            f.problem.elements_max = f.problem.length_max;
+            f.problem.length_max = INT32_MAX;
+        }
+        f.problem.method = forced ? "rtopk" : NULL;
+        CHECK_STATUS(too_long ? TOPK_ERROR_METHOD_CANNOT : TOPK_OK,
+                     topk_workspace_size(context, TOPK_OPERATION_SELECT, &f.problem, &bytes));
+        if (too_long) {
+            check_sentence("'rtopk'");
+            check_sentence("longer than 8192");
+        }
+    }
+}
+
+/* TOPK_METHOD names an exact method: it steps aside, and the choice is that without it. */
+static void check_preference(void) {
+    setenv("TOPK_METHOD", "reference", 1);
+    topk_context *const preferring = create_cpu_context(1);
+    unsetenv("TOPK_METHOD");
+    fixture_init(&f, preferring);
+    f.problem.max_iterations = 1;
+    EXPECT(&f, call_select, TOPK_OK);
+    topk_context_destroy(preferring);
+}
+
+/* Threshold 50 between 0 and 100: of the elements above it the first five. Exact, the five largest. */
+static void check_results(void) {
+    fixture_init(&f, context);
+    f.problem.order = TOPK_ORDER_ANY;
+    f.problem.max_iterations = 1;
+    EXPECT(&f, call_select, TOPK_OK);
+    for (int i = 0, e = 0; i < K; e++) {
+        if (f.values[e] >= 50) {
+            CHECK(f.indices[i] == e && f.results[i] == f.values[e]);
+            i++;
+        }
+    }
+    f.problem.max_iterations = 0;
+    f.problem.epsilon = 1e-3;
+    EXPECT(&f, call_select, TOPK_OK);
+    for (int i = 0; i < K; i++) {
+        int above = 0;
+        for (int e = 0; e < LENGTH; e++) {
+            above += f.values[e] > f.results[i];
+        }
+        CHECK(above < K && (i == 0 || f.indices[i] > f.indices[i - 1]));
     }
 }
 
@@ -137,6 +206,9 @@ int main(void) {
     check_exact();
     check_operations_and_types();
     check_methods();
+    check_row_length();
+    check_preference();
+    check_results();
     topk_context_destroy(context);
     return check_report();
 }

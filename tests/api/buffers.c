@@ -298,25 +298,25 @@ static size_t needed_bytes(topk_operation operation) {
 }
 
 static void check_workspace(void) {
-    static const char *const methods[] = {"reference", "bracket", "rows", "compact"};
+    static const char *const methods[] = {"reference", "bracket", "rows", "rtopk", "compact"};
     bool tried = false;
-    for (int i = 0; i < 4 * OPERATIONS; i++) {
-        topk_operation operation = (topk_operation)(i / 4 + 1);
+    for (int i = 0; i < 5 * OPERATIONS; i++) {
+        topk_operation operation = (topk_operation)(i / 5 + 1);
         size_t bytes;
         reset();
-        f.problem.method = methods[i % 4];
+        f.problem.method = methods[i % 5];
         if (topk_workspace_size(context, operation, &f.problem, &bytes) != TOPK_OK) {
             continue;
         }
         f.workspace_bytes = needed_bytes(operation);
-        EXPECT(&f, fixture_calls[i / 4], TOPK_OK);
+        EXPECT(&f, fixture_calls[i / 5], TOPK_OK);
         if (f.workspace_bytes > 0) {
             tried = true;
             f.workspace_bytes--;
-            EXPECT(&f, fixture_calls[i / 4], TOPK_ERROR_WORKSPACE_TOO_SMALL);
+            EXPECT(&f, fixture_calls[i / 5], TOPK_ERROR_WORKSPACE_TOO_SMALL);
             f.workspace_bytes++;
             f.workspace = NULL;
-            EXPECT(&f, fixture_calls[i / 4], TOPK_ERROR_NULL_POINTER);
+            EXPECT(&f, fixture_calls[i / 5], TOPK_ERROR_NULL_POINTER);
         }
     }
     CHECK(tried);

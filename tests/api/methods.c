@@ -287,8 +287,8 @@ static void check_explain(void) {
     }
     CHECK_STATUS(TOPK_OK, topk_explain(context, TOPK_OPERATION_SELECT, &f.problem, NULL, 0, &needed_again));
     CHECK(needed_again == needed);
-    static const char *const methods[] = {"bracket", "rows", "compact", "reference"};
-    for (int m = 0; m < 4; m++) {
+    static const char *const methods[] = {"bracket", "rows", "rtopk", "compact", "reference"};
+    for (int m = 0; m < 5; m++) {
         CHECK(strstr(whole, methods[m]) != NULL);
     }
 }

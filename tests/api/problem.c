@@ -146,8 +146,8 @@ static void check_overflow(void) {
 
 /* topk_kth() has one slot for each row, so any k will do; beyond the row all is padding. */
 static void check_kth_beyond_all_places(void) {
-    static const char *const methods[] = {NULL, "rows", "bracket", "reference"};
-    for (int m = 0; m < 4; m++) {
+    static const char *const methods[] = {NULL, "rows", "rtopk", "bracket", "reference"};
+    for (int m = 0; m < 5; m++) {
         fixture_init(&base, context);
         base.problem.method = methods[m];
         base.problem.k_max = INT64_C(1) << 62;

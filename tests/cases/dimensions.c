@@ -33,6 +33,9 @@ static const char *const limit_names[] = {"none", "half"};
 static const char *const outputs_names[] = {"both", "values", "indices"};
 static const char *const predicate_names[] = {"gt", "ge", "lt", "le", "eq", "ne", "between", "bytes", "bits"};
 static const char *const capacity_names[] = {"all", "exact", "one-less", "one", "zero"};
+/* max_iterations, epsilon, epsilon_relative: the least ones of both leave nothing but exact results. */
+static const char *const approximation_names[] = {
+    "4", "1", "2", "3", "8", "16", "64", "e64", "e0.01", "e1e-30", "r0.5", "r0.1", "r1e-4", "r1e-30"};
 
 static const int64_t rows[] = {1, 2, 3, 7, 33, 300};
 
@@ -66,6 +69,7 @@ dimension_levels dimensions[DIMENSIONS] = {
     [DIM_OUTPUTS] = NAMED("outputs", outputs_names),
     [DIM_PREDICATE] = NAMED("predicate", predicate_names),
     [DIM_CAPACITY] = NAMED("capacity", capacity_names),
+    [DIM_APPROXIMATION] = NAMED("approximation", approximation_names),
 };
 
 void dimensions_init(int64_t smallest, int64_t largest) {
@@ -179,4 +183,16 @@ int64_t case_k(const test_case *c, int64_t n) {
         return 2 * n + 3;
     }
     return strtoll(name, NULL, 10);
+}
+
+case_approximation case_approximate(const test_case *c) {
+    const char *name = approximation_names[c->value[DIM_APPROXIMATION]];
+    switch (name[0]) {
+    case 'e':
+        return (case_approximation){0, strtod(name + 1, NULL), 0};
+    case 'r':
+        return (case_approximation){0, 0, strtod(name + 1, NULL)};
+    default:
+        return (case_approximation){strtoll(name, NULL, 10), 0, 0};
+    }
 }

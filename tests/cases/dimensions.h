@@ -33,6 +33,7 @@ enum dimension {
     DIM_OUTPUTS,   /* which outputs are given */
     DIM_PREDICATE,
     DIM_CAPACITY,
+    DIM_APPROXIMATION, /* of the operations that ask for one, beside the exact ones */
     DIMENSIONS
 };
 
@@ -78,5 +79,13 @@ const char *case_format(const test_case *c, char text[CASE_TEXT_BYTES]);
 
 /* The number that a level of DIM_K stands for in rows of n. */
 int64_t case_k(const test_case *c, int64_t n);
+
+/* What a level of DIM_APPROXIMATION stands for: one of the three is not 0. */
+typedef struct case_approximation {
+    int64_t max_iterations;
+    double epsilon, epsilon_relative;
+} case_approximation;
+
+case_approximation case_approximate(const test_case *c);
 
 #endif

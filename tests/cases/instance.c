@@ -100,6 +100,14 @@ static void build_values(instance *out, random_state *random) {
     }
 }
 
+static void build_approximation(instance *out) {
+    const case_approximation approximation = case_approximate(out->source);
+    out->approximate = out->problem;
+    out->approximate.max_iterations = approximation.max_iterations;
+    out->approximate.epsilon = approximation.epsilon;
+    out->approximate.epsilon_relative = approximation.epsilon_relative;
+}
+
 static void build_rankings(instance *out) {
     size_t size = oracle_type_size(out->problem.type);
     int64_t total = 0;
@@ -177,6 +185,7 @@ void instance_build(const test_case *c, instance *out) {
         out->problem.length_max = INT64_MAX;
     }
     build_predicate(out, &random);
+    build_approximation(out);
     protect(out);
     build_rankings(out);
     instance_match(out);

@@ -32,7 +32,8 @@ enum instance_buffer {
 typedef struct instance {
     const test_case *source;
     topk_problem problem;
-    topk_input input; /* for the oracle */
+    topk_problem approximate; /* the same with an approximation */
+    topk_input input;         /* for the oracle */
     topk_predicate predicate;
     topk_bound bounds[2]; /* what predicate.bounds may point to */
     int64_t elements;     /* in input.values */

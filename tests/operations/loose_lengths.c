@@ -136,8 +136,10 @@ static void check_results(void) {
         instance_build(&source, &i);
         CHECK(i.problem.length_max == INT64_MAX);
         for (int o = 0; tested->operations[o] != NULL; o++) {
-            if (!CHECK(run_alone(context, tested->operations[o], &i, &tested->methods[0]) == RUN_PASSED)) {
-                fprintf(stderr, "  %s: %s\n", tested->operations[o]->name, cases[c]);
+            const run_operation *operation = tested->operations[o];
+            const run_result result = run_alone(context, operation, &i, &tested->methods[0]);
+            if (!CHECK(result == RUN_PASSED || (operation->approximate && result == RUN_CANNOT))) {
+                fprintf(stderr, "  %s: %s\n", operation->name, cases[c]);
             }
         }
         instance_free(&i);

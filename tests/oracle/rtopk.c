@@ -128,17 +128,38 @@ static void choose(finite_row *row, const topk_problem *problem, bool *taken) {
     }
 }
 
-static int by_position(const void *a, const void *b) {
-    const oracle_entry *x = a, *y = b;
-    return (x->position > y->position) - (x->position < y->position);
-}
-
 static void *allocate(int64_t count, size_t size) {
     void *memory = calloc((size_t)count + 1, size);
     if (memory == NULL) {
         abort();
     }
     return memory;
+}
+
+static int64_t last_position(const oracle_entry *entries, int64_t count) {
+    int64_t last = 0;
+    for (int64_t i = 0; i < count; i++) {
+        last = entries[i].position > last ? entries[i].position : last;
+    }
+    return last;
+}
+
+/* No two have the same position. */
+static void sort_by_position(oracle_entry *entries, int64_t count) {
+    int64_t end = last_position(entries, count) + 1, sorted = 0;
+    oracle_entry *scattered = allocate(end, sizeof *scattered);
+    bool *present = allocate(end, sizeof *present);
+    for (int64_t i = 0; i < count; i++) {
+        scattered[entries[i].position] = entries[i];
+        present[entries[i].position] = true;
+    }
+    for (int64_t position = 0; position < end; position++) {
+        if (present[position]) {
+            entries[sorted++] = scattered[position];
+        }
+    }
+    free(present);
+    free(scattered);
 }
 
 /* The finite elements lie together in a ranking, from `first` on. */
@@ -151,7 +172,7 @@ static void choose_finite(const topk_problem *problem, const oracle_entry *ranki
     for (int64_t i = 0; i < row->count; i++) {
         entries[i] = ranking[first + i];
     }
-    qsort(entries, (size_t)row->count, sizeof *entries, by_position);
+    sort_by_position(entries, row->count);
     for (int64_t i = 0; i < row->count; i++) {
         row->values[i] = value_of(problem, &entries[i].number);
         row->positions[i] = entries[i].position;
@@ -160,14 +181,6 @@ static void choose_finite(const topk_problem *problem, const oracle_entry *ranki
     free(row->positions);
     free(row->values);
     free(entries);
-}
-
-static int64_t last_position(const oracle_entry *ranking, int64_t length) {
-    int64_t last = 0;
-    for (int64_t i = 0; i < length; i++) {
-        last = ranking[i].position > last ? ranking[i].position : last;
-    }
-    return last;
 }
 
 int64_t oracle_approximate(const topk_problem *problem, const oracle_entry *ranking, int64_t length,
@@ -198,7 +211,7 @@ int64_t oracle_approximate(const topk_problem *problem, const oracle_entry *rank
         }
     }
     if (problem->order == TOPK_ORDER_ANY) {
-        qsort(chosen, (size_t)written, sizeof *chosen, by_position);
+        sort_by_position(chosen, written);
     }
     if (steps != NULL) {
         *steps = row.steps;

@@ -10,9 +10,11 @@ static const backend backends[] = {
      {{"default", NULL, NULL},
       {"bracket", "bracket", NULL},
       {"rows", "rows", NULL},
+      {"rtopk", "rtopk", NULL},
       {"compact", "compact", NULL},
       {"reference", "reference", NULL}},
-     {&run_select, &run_kth, &run_where, &run_select_where, &run_count, &run_mask}},
+     {&run_select, &run_kth, &run_where, &run_select_where, &run_count, &run_mask, &run_approximate,
+      &run_approximate_where}},
     {"cuda",
      TOPK_BACKEND_CUDA,
      {{"default", NULL, NULL},
@@ -24,7 +26,8 @@ static const backend backends[] = {
       {"sort", "sort", NULL},
       {"compact", "compact", NULL},
       {"compact-phases", "compact", "one_pass=0"}},
-     {&run_select, &run_kth, &run_where, &run_select_where, &run_count, &run_mask}},
+     {&run_select, &run_kth, &run_where, &run_select_where, &run_count, &run_mask, &run_approximate,
+      &run_approximate_where}},
 };
 
 const backend *backend_named(const char *name) {

@@ -28,4 +28,4 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_count = {"count", TOPK_OPERATION_COUNT, make_outputs, call, judge, end};
+const run_operation run_count = {"count", TOPK_OPERATION_COUNT, make_outputs, call, judge, end, false};

@@ -71,4 +71,4 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_kth = {"kth", TOPK_OPERATION_KTH, make_outputs, call, judge, end};
+const run_operation run_kth = {"kth", TOPK_OPERATION_KTH, make_outputs, call, judge, end, false};

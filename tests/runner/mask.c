@@ -64,4 +64,4 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_mask = {"mask", TOPK_OPERATION_MASK, make_outputs, call, judge, end};
+const run_operation run_mask = {"mask", TOPK_OPERATION_MASK, make_outputs, call, judge, end, false};

@@ -83,14 +83,34 @@ static run_result start(topk_context *context, run *r) {
     return in_graphs && !device_capture_launch() ? run_fail("%s", device_error()) : RUN_PASSED;
 }
 
+/* Whether all methods have to refuse an approximation (CONTRACT.md, 2.5 and 9). */
+static bool must_be_exact(const topk_context *context, const run *r, topk_status status) {
+    topk_problem problem = r->problem;
+    size_t bytes;
+    if (!r->operation->approximate) {
+        return false;
+    }
+    if (problem.type >= TOPK_I8) {
+        return status == TOPK_ERROR_UNSUPPORTED;
+    }
+    const bool loose = problem.shape != TOPK_SHAPE_STRIDED && problem.elements_max < problem.length_max;
+    problem.method = "rtopk";
+    return status == TOPK_ERROR_METHOD_CANNOT &&
+           ((loose ? problem.elements_max : problem.length_max) > 8192 ||
+            topk_workspace_size(context, r->operation->operation, &problem, &bytes) ==
+                TOPK_ERROR_UNKNOWN_METHOD); /* a backend that has no approximations yet */
+}
+
 run_result run_begin(topk_context *context, const run_operation *operation, const instance *i,
                      const run_method *method, run *r) {
     size_t bytes = 0;
-    *r = (run){.operation = operation, .instance = i, .problem = i->problem};
+    *r = (run){.operation = operation,
+               .instance = i,
+               .problem = operation->approximate ? i->approximate : i->problem};
     r->problem.method = method->name;
     r->problem.tuning = method->tuning;
     topk_status status = workspace_bytes(context, operation->operation, i->source, &r->problem, &bytes);
-    if (status == TOPK_ERROR_METHOD_CANNOT && method->name != NULL) {
+    if ((status == TOPK_ERROR_METHOD_CANNOT && method->name != NULL) || must_be_exact(context, r, status)) {
         return RUN_CANNOT;
     }
     if (status != TOPK_OK) {

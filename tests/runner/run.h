@@ -18,7 +18,7 @@ struct matches;
 typedef struct run {
     const run_operation *operation;
     const instance *instance;
-    topk_problem problem; /* with the method forced */
+    topk_problem problem; /* with the method forced, and perhaps an approximation */
     device_buffer workspace, outputs[RUN_OUTPUTS];
     struct matches *matches; /* where: the right answer */
     int64_t capacity;        /* where */
@@ -32,9 +32,11 @@ struct run_operation {
     topk_status (*call)(topk_context *context, run *r, const topk_input *input);
     run_result (*judge)(const run *r); /* what the outputs hold */
     void (*end)(run *r);
+    bool approximate;
 };
 
 extern const run_operation run_select, run_kth, run_where, run_select_where, run_count, run_mask;
+extern const run_operation run_approximate, run_approximate_where; /* select and select_where */
 
 /* A method, perhaps tuned to go other ways than it would by itself. */
 typedef struct run_method {
@@ -43,8 +45,8 @@ typedef struct run_method {
     const char *tuning; /* NULL: none */
 } run_method;
 
-/* RUN_PASSED: so far; run_end() must follow. RUN_CANNOT: the method refuses the problem, which is no failure.
- */
+/* RUN_PASSED: so far; run_end() must follow. RUN_CANNOT: the method refuses the problem, which is no failure;
+ * or all of them do, as CONTRACT.md says of approximations. */
 run_result run_begin(topk_context *context, const run_operation *operation, const instance *i,
                      const run_method *method, run *r);
 

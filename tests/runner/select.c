@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "elements.h"
+#include "rtopk.h"
 #include "run.h"
 
 /* What one slot of a row holds. An output that is not wanted counts as 0 everywhere. */
@@ -199,19 +200,36 @@ static run_result check_results(const row_check *c) {
     return result;
 }
 
-static run_result check_row(const instance *i, int64_t r, bool filtered, const device_buffer *values,
-                            const device_buffer *indices, slot *scratch) {
+/* What the model of the approximation chooses, in its order: ties leave no freedom. */
+static run_result check_approximate(const row_check *c) {
+    row_check model = *c;
+    oracle_entry *chosen = malloc(((size_t)c->results + 1) * sizeof *chosen);
+    if (chosen == NULL) {
+        abort();
+    }
+    (void)oracle_approximate(&c->i->approximate, c->ranking, c->ranked, c->results, chosen, NULL);
+    model.ranking = chosen;
+    run_result result = check_exact(&model);
+    free(chosen);
+    return result;
+}
+
+static run_result check_row(const run *r, int64_t number, slot *scratch) {
+    const instance *i = r->instance;
+    const bool filtered = r->operation->operation == TOPK_OPERATION_SELECT_WHERE;
+    const device_buffer *values = &r->outputs[0], *indices = &r->outputs[1];
     const topk_problem *p = &i->problem;
-    const instance_row *row = &i->rows[r];
-    row_check c = {.i = i, .row = row, .number = r, .got = scratch, .wanted = scratch + p->k_max};
+    const instance_row *row = &i->rows[number];
+    row_check c = {.i = i, .row = row, .number = number, .got = scratch, .wanted = scratch + p->k_max};
     c.ranking = filtered ? row->matching : row->ranking;
     c.ranked = filtered ? row->matches : row->extent.length;
     c.results = row->extent.k < c.ranked ? row->extent.k : c.ranked;
     for (int64_t s = 0; s < p->k_max; s++) {
-        scratch[s].index = wants_indices(i) ? instance_read_index(p, indices->seen, r * p->k_max + s) : 0;
-        scratch[s].bits = wants_values(i) ? run_output_bits(p->type, values, r * p->k_max + s) : 0;
+        scratch[s].index =
+            wants_indices(i) ? instance_read_index(p, indices->seen, number * p->k_max + s) : 0;
+        scratch[s].bits = wants_values(i) ? run_output_bits(p->type, values, number * p->k_max + s) : 0;
     }
-    run_result results = check_results(&c);
+    run_result results = r->operation->approximate ? check_approximate(&c) : check_results(&c);
     return results == RUN_PASSED ? check_padding(&c) : results;
 }
 
@@ -234,14 +252,13 @@ static topk_status call_select_where(topk_context *context, run *r, const topk_i
 }
 
 static run_result judge(const run *r) {
-    const bool filtered = r->operation->operation == TOPK_OPERATION_SELECT_WHERE;
     slot *scratch = malloc((2 * (size_t)r->problem.k_max + 1) * sizeof *scratch);
     run_result result = RUN_PASSED;
     if (scratch == NULL) {
         abort();
     }
     for (int64_t row = 0; row < r->problem.rows && result == RUN_PASSED; row++) {
-        result = check_row(r->instance, row, filtered, &r->outputs[0], &r->outputs[1], scratch);
+        result = check_row(r, row, scratch);
     }
     free(scratch);
     return result;
@@ -251,6 +268,11 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_select = {"select", TOPK_OPERATION_SELECT, make_outputs, call_select, judge, end};
+const run_operation run_select = {"select", TOPK_OPERATION_SELECT, make_outputs, call_select, judge, end,
+                                  false};
 const run_operation run_select_where = {
-    "select_where", TOPK_OPERATION_SELECT_WHERE, make_outputs, call_select_where, judge, end};
+    "select_where", TOPK_OPERATION_SELECT_WHERE, make_outputs, call_select_where, judge, end, false};
+const run_operation run_approximate = {
+    "approximate", TOPK_OPERATION_SELECT, make_outputs, call_select, judge, end, true};
+const run_operation run_approximate_where = {
+    "approximate_where", TOPK_OPERATION_SELECT_WHERE, make_outputs, call_select_where, judge, end, true};

@@ -123,4 +123,4 @@ static void end(run *r) {
     free(r->matches);
 }
 
-const run_operation run_where = {"where", TOPK_OPERATION_WHERE, make_outputs, call, judge, end};
+const run_operation run_where = {"where", TOPK_OPERATION_WHERE, make_outputs, call, judge, end, false};

@@ -86,7 +86,7 @@ struct job {
 static void run_row(const struct job *job, int64_t row, struct row_extent extent,
                     const struct scratch *scratch) {
     if (extent.length <= SHORT_ROW_MAX) {
-        topk_short_row_run(job->call, job->kernels, job->matcher, row, extent, &scratch->short_row);
+        topk_short_row_run(job->call, job->kernels, job->matcher, NULL, row, extent, &scratch->short_row);
     } else {
         topk_cpu_bracket_row(job->call, job->kernels, job->matcher, row, extent, scratch);
     }

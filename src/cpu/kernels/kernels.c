@@ -238,6 +238,13 @@ static struct threshold bisect(const void *all, size_t n, size_t k, bool exact) 
     return (struct threshold){high, above_high};
 }
 
+static struct cut exact_cut(const kint *keys, size_t n, size_t k) {
+    const struct threshold t = bisect(keys, n, k, false);
+    return (struct cut){t.key, t.key, t.above};
+}
+
+#include "search.h"
+
 /* ---- Moving by masks ---- */
 
 /* What is moved for bit i of a mask: element i, or base + i in 32 or 64 bits. */
@@ -391,7 +398,8 @@ static const uint32_t *radix_sort(const struct short_row *row, size_t n) {
 }
 
 static const uint32_t *select_short(const void *elements, size_t n, size_t k, const struct key_map *map,
-                                    bool sorted, const struct short_row *row) {
+                                    const struct approximation *approximation, bool sorted,
+                                    const struct short_row *row) {
     const size_t words = words_of(n), padded = words * WORD, room = words_of(k) * WORD;
     kint *keys = row->keys;
     encode(elements, n, map, keys);
@@ -401,11 +409,12 @@ static const uint32_t *select_short(const void *elements, size_t n, size_t k, co
             row->above[w] = low_bits(n - w * WORD);
         }
     } else {
-        const struct threshold t = bisect(keys, n, k, false);
-        const struct threshold_arcs arcs = {{t.key, 0}, {0, t.key}, t.key};
+        const struct cut cut =
+            approximation == NULL ? exact_cut(keys, n, k) : approximate_cut(keys, n, k, approximation);
+        const struct threshold_arcs arcs = {{cut.low, cut.high - cut.low}, {0, cut.high}, cut.high};
         (void)split_as(keys, n, &topk_unsigned_point_map, &arcs, false, row->above, row->equal);
-        if (t.above < k) {
-            mask_keep_first(row->equal, words, k - t.above);
+        if (cut.above < k) {
+            mask_keep_first(row->equal, words, k - cut.above);
             for (size_t w = 0; w < words; w++) {
                 row->above[w] |= row->equal[w];
             }

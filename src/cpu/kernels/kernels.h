@@ -24,6 +24,25 @@ struct threshold {
     size_t above;
 };
 
+/* How an approximate selection ends (CONTRACT.md 2.5), and the numbers that keys stand for: a key with its
+ * top bit set has the bits of a number that is not negative, any other key the complement of the bits of one
+ * that is, both but for the sign. Larger numbers are better. */
+struct approximation {
+    int64_t max_iterations; /* 0: by epsilon */
+    double epsilon;
+    bool relative;            /* epsilon is to be multiplied by the larger of the row's magnitudes */
+    uint64_t least, greatest; /* keys of the type's finite numbers */
+    unsigned mantissa_bits;
+    double scale; /* of the numbers, to what their bits are as the upper bits of a float or double */
+};
+
+/* The results among some keys: all keys above `high`, of which there are `above`, and the first from low to
+ * high, in the order of their positions. */
+struct cut {
+    uint64_t low, high;
+    size_t above;
+};
+
 /* Where a short row is worked on, all in whole words. */
 struct short_row {
     void *matches;           /* of the row: what meets the predicate, if there is one */
@@ -89,10 +108,12 @@ struct kernels {
     void (*move_digit)(const void *keys, const uint32_t *slots, size_t n, unsigned shift, size_t *offsets,
                        void *keys_out, uint32_t *slots_out);
 
-    /* The k best (1 <= k <= n <= SHORT_ROW_MAX) of a row; their positions end up in the array returned, one
-     * of row->slots, best first if `sorted`. */
+    /* The k best (1 <= k <= n) of a row; their positions end up in the array returned, one of row->slots,
+     * best first if `sorted`, else ascending. With an approximation (NULL: none) the floating-point mode must
+     * be the default. */
     const uint32_t *(*select_short)(const void *elements, size_t n, size_t k, const struct key_map *map,
-                                    bool sorted, const struct short_row *row);
+                                    const struct approximation *approximation, bool sorted,
+                                    const struct short_row *row);
 };
 
 enum kernel_variant { KERNELS_SCALAR, KERNELS_AVX2, KERNELS_AVX512, KERNEL_VARIANTS };

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * RTop-K's searches between the least and the greatest number of a row (CONTRACT.md 2.5). Part of kernels.c.
+ *
+ * Midpoints are numbers, and counts are of keys: keys ascend with the numbers, so the numbers at or above a
+ * midpoint are the keys at or above that of the next element. Runs in the default floating-point mode. */
+#ifndef TOPK_SRC_CPU_KERNELS_SEARCH_H
+#define TOPK_SRC_CPU_KERNELS_SEARCH_H
+
+/* The precision that midpoints have, its bits, and how many of them are the fraction. */
+#if KEY_BITS == 64
+typedef double real;
+typedef uint64_t real_bits;
+enum { REAL_MANTISSA = 52 };
+#else
+typedef float real;
+typedef uint32_t real_bits;
+enum { REAL_MANTISSA = 23 };
+#endif
+
+static const kint sign_bit = (kint)((kint)1 << (KEY_BITS - 1));
+
+/* The number of a key; the key with the complement of its bits has the opposite number. */
+static inline real number_of(kint key, const struct approximation *how) {
+    const kint magnitude = (kint)((key & sign_bit ? key : (kint)~key) & (kint)~sign_bit);
+    const real_bits bits = (real_bits)magnitude << (REAL_MANTISSA - how->mantissa_bits);
+    real number;
+    memcpy(&number, &bits, sizeof number);
+    number *= (real)how->scale;
+    return key & sign_bit ? number : -number;
+}
+
+/* The lowest key whose number is `number` or above. */
+static inline kint key_from(real number, const struct approximation *how) {
+    const real size = number < 0 ? -number : number;
+    const real scaled = size / (real)how->scale; /* rounds where that is a denormal */
+    real_bits bits;
+    memcpy(&bits, &scaled, sizeof bits);
+    kint key = (kint)(sign_bit | (kint)(bits >> (REAL_MANTISSA - how->mantissa_bits)));
+    if (number_of(key, how) > size) {
+        key--;
+    }
+    if (number > 0) {
+        return (kint)(key + (number_of(key, how) < size));
+    }
+    return (kint)~key;
+}
+
+struct search {
+    const kint *keys;
+    size_t words;
+    size_t k;                        /* results, of which `above` are none of the numbers */
+    const struct approximation *how; /* greatest is that of the row */
+    real low, high;                  /* k elements or more lie at or above low */
+    size_t above;
+};
+
+static inline size_t count_from(const struct search *s, kint key) {
+    return count_above(s->keys, s->words, (kint)(key - 1)); /* no number has key 0 */
+}
+
+static inline real midpoint(real low, real high) {
+    const real sum = low + high;
+    return __builtin_isinf(sum) ? low / 2 + high / 2 : sum / 2;
+}
+
+/* Algorithm 2. Once a step changes nothing the others do not, either. */
+static struct cut stop_early(struct search *s, kint greatest) {
+    for (int64_t i = 0; i < s->how->max_iterations; i++) {
+        const real middle = midpoint(s->low, s->high);
+        real *end = count_from(s, key_from(middle, s->how)) < s->k ? &s->high : &s->low;
+        if (*end == middle) {
+            break;
+        }
+        *end = middle;
+    }
+    return (struct cut){key_from(s->low, s->how), greatest, s->above};
+}
+
+static real width_wanted(const struct search *s) {
+    const real low = s->low < 0 ? -s->low : s->low, high = s->high < 0 ? -s->high : s->high;
+    return s->how->relative ? (real)s->how->epsilon * (low > high ? low : high) : (real)s->how->epsilon;
+}
+
+/* Algorithm 1. As printed it does not end where no number lies between low and high. Here it does, after
+ * high, which may be the greatest number and was never counted then. */
+static struct cut narrow_down(struct search *s, kint greatest) {
+    const real wanted = width_wanted(s);
+    struct cut cut = {0, greatest, s->above};
+    for (bool last = false; !last && s->high - s->low > wanted;) {
+        real middle = midpoint(s->low, s->high);
+        last = middle == s->low || middle == s->high;
+        middle = last ? s->high : middle;
+        const kint key = key_from(middle, s->how);
+        const size_t count = count_from(s, key);
+        if (count < s->k) {
+            s->high = middle;
+            cut.high = (kint)(key - 1);
+            cut.above = count;
+        } else {
+            s->low = middle;
+            last = last || count == s->k;
+        }
+    }
+    cut.low = key_from(s->low, s->how);
+    return cut;
+}
+
+/* Of keys that are padded with zeros to whole words. Where the k-th is no number the cut is exact. */
+static struct cut approximate_cut(const kint *keys, size_t n, size_t k, const struct approximation *how) {
+    const kint first = (kint)how->least, span = (kint)(how->greatest - how->least);
+    struct search s = {.keys = keys, .words = words_of(n), .k = k, .how = how};
+    kint least = (kint)UINT64_MAX, greatest = 0;
+    for (size_t i = 0; i < n; i++) {
+        const bool number = (kint)(keys[i] - first) <= span;
+        least = number && keys[i] < least ? keys[i] : least;
+        greatest = number && keys[i] > greatest ? keys[i] : greatest;
+    }
+    s.above = count_above(keys, s.words, (kint)how->greatest);
+    if (s.above >= k || count_from(&s, first) < k) {
+        return exact_cut(keys, n, k);
+    }
+    s.low = number_of(least, how);
+    s.high = number_of(greatest, how);
+    return how->max_iterations > 0 ? stop_early(&s, greatest) : narrow_down(&s, greatest);
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * RTop-K: the threshold of each row by a binary search, which a problem may end early (CONTRACT.md 2.5).
+ * Exact, it bisects keys as the method rows does. */
+#include "methods.h"
+
+#include <string.h>
+
+#include "row_batches.h"
+
+static const char *refuse(const topk_context *context, const struct plan *plan) {
+    (void)context;
+    return plan->problem.length_max > RTOPK_ROW_MAX ? "rows are longer than 8192 elements" : NULL;
+}
+
+/* 2^exponent, without a floating-point operation. */
+static double power_of_2(int exponent) {
+    const uint64_t bits = (uint64_t)(1023 + exponent) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+
+static bool is_zero(double number) {
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits << 1 == 0;
+}
+
+/* Bits of a number are those of its key, or their complement, but for the sign. A narrow type's, read as the
+ * upper bits of a float32, are a number that is smaller by 2 to the difference between the biases. */
+static struct approximation approximation_of(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const struct type_traits traits = topk_type_traits(p->type);
+    const uint64_t sign = 1ull << (traits.bits - 1);
+    const bool infinite =
+        (traits.infinity & ((1ull << traits.mantissa_bits) - 1)) == 0; /* e4m3's is a number */
+    const uint64_t largest = traits.infinity - infinite;
+    const int bias = (1 << (traits.bits - traits.mantissa_bits - 2)) - 1,
+              wide_bias = traits.bits == 64 ? 1023 : 127;
+    const bool relative = is_zero(p->epsilon);
+    return (struct approximation){.max_iterations = p->max_iterations,
+                                  .epsilon = relative ? p->epsilon_relative : p->epsilon,
+                                  .relative = relative,
+                                  .least = ~(sign | largest) & topk_ones(traits.bits),
+                                  .greatest = sign | largest,
+                                  .mantissa_bits = traits.mantissa_bits,
+                                  .scale = power_of_2(wide_bias - bias)};
+}
+
+static int run(const struct call *call) {
+    if (call->plan->approximate) {
+        const struct approximation approximation = approximation_of(call->plan);
+        topk_row_batches_run(call, &approximation);
+    } else {
+        topk_row_batches_run(call, NULL);
+    }
+    return 0;
+}
+
+const struct method topk_cpu_rtopk = {.name = "rtopk",
+                                      .operations = SELECTS_WHERE,
+                                      .approximates = true,
+                                      .refuse = refuse,
+                                      .cost_us = topk_row_batches_cost_us,
+                                      .workspace_bytes = topk_row_batches_bytes,
+                                      .run = run};
