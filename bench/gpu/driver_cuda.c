@@ -271,8 +271,10 @@ static bool rival_make(bench_session *session, int i, const bench_point *point, 
     const struct bench_gpu_state *state = session->state;
     bench_gpu_rival *self = calloc(1, sizeof *self);
     *rival = (bench_rival){.state = self};
-    const bool made = self != NULL && bench_gpu_rival_make(self, i, point, &state->data, &session->truth,
-                                                           cold_bytes_of(session), session->stream);
+    /* A call that changed the input has cost it. */
+    const bool made = self != NULL && state->data.copies > 0 &&
+                      bench_gpu_rival_make(self, i, point, &state->data, &session->truth,
+                                           cold_bytes_of(session), session->stream);
     if (made) {
         rival->threads = self->kind->traits & BENCH_RIVAL_BLOCKS ? point->block : 0;
         rival->work =
