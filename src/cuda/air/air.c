@@ -73,7 +73,7 @@ static int launch_row(const struct call *call, const struct strategy *s, struct 
     if (s->usual_length < plan->problem.length_max) {
         TOPK_REACHED(REACHED_AIR_MEAN_LENGTH);
     }
-    return topk_cuda_air_kernels[width_of(plan)]->row(&grid, args);
+    return topk_cuda_air_kernels[width_of(plan)]->launch(AIR_ROW, &grid, args);
 }
 
 /* Ranks the results with the whole device, or sorts each row's in one block. */
@@ -87,18 +87,18 @@ static int launch_sort(const struct call *call, const struct launch_grid *passes
         TOPK_REACHED(REACHED_AIR_RANK);
         grid.threads = AIR_RANK_THREADS;
         grid.blocks = (uint32_t)(k / (2 * warps) + 1);
-        return topk_cuda_air_kernels[width_of(plan)]->rank(&grid, args);
+        return topk_cuda_air_kernels[width_of(plan)]->launch(AIR_RANK, &grid, args);
     }
     TOPK_REACHED(REACHED_AIR_SORT);
     grid.blocks = grid_side(rows, AIR_GRID_BLOCKS);
     grid.rows = 1;
     grid.threads = AIR_SORT_THREADS;
-    return topk_cuda_air_kernels[width_of(plan)]->sort(&grid, args);
+    return topk_cuda_air_kernels[width_of(plan)]->launch(AIR_SORT, &grid, args);
 }
 
 static int launch_passes(const struct call *call, const struct strategy *s, struct air_args *args) {
     const struct plan *plan = call->plan;
-    const struct air_kernels *launch = topk_cuda_air_kernels[width_of(plan)];
+    const struct air_kernels *kernels = topk_cuda_air_kernels[width_of(plan)];
     struct launch_grid grid = {.blocks = s->blocks,
                                .rows = grid_side(plan->problem.rows, AIR_GRID_ROWS),
                                .threads = AIR_THREADS,
@@ -116,14 +116,13 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
         args->digit = (struct digit){unknown, ((uint32_t)1 << bits) - 1};
         args->has_successor = !is_last || filtered_last || sorted_last;
         grid.blocks = pass == 0 ? s->first_blocks : s->blocks;
-        error = pass == 0             ? launch->first(&grid, args)
-                : is_last && s->fused ? launch->fused(&grid, args)
-                                      : launch->next(&grid, args);
+        const enum air_kernel kernel = pass == 0 ? AIR_FIRST : is_last && s->fused ? AIR_FUSED : AIR_NEXT;
+        error = kernels->launch(kernel, &grid, args);
         grid.dependent = device_of(call->context)->dependent_launch;
     }
     args->has_successor = sorted_last;
     if (error == 0 && filtered_last) {
-        error = launch->last(&grid, args);
+        error = kernels->launch(AIR_LAST, &grid, args);
     }
     if (error == 0 && sorted_last) {
         error = launch_sort(call, &grid, args);

@@ -7,7 +7,7 @@
 #include "results.cuh"
 
 /* Finds the digits that are missing and writes the results, unless they have to go in the order of positions:
- * that is left to the last filter. All threads. */
+ * the last filter does that. All threads. */
 template <typename Element, bool WHERE> TOPK_DEVICE void finish_row(const shared_row<Element, WHERE> &w) {
     const struct air_args &a = w.a;
     const block_shared<Element> &s = w.s;

@@ -33,58 +33,48 @@ static uint32_t row_shared_bytes(const struct air_args *args, uint32_t candidate
 }
 
 static int64_t row_room(const struct air_args *args, uint32_t shared_bytes_max) {
-    const int64_t left = (int64_t)shared_bytes_max - row_shared_bytes(args, 0) - 16; /* alignment */
+    const int64_t room = (int64_t)shared_bytes_max - row_shared_bytes(args, 0) - 16; /* alignment */
     const int64_t each = sizeof(key_word_t<element_t>) + sizeof(uint32_t);
-    return left < 0 ? -1 : left / each;
+    return room < 0 ? -1 : room / each;
 }
 
-static int launch_first(const struct launch_grid *grid, const struct air_args *args) {
-    return launch("air_first", grid, pass_shared_bytes(0),
-                  args->predicate.is_given ? air_first<element_t, true> : air_first<element_t, false>, args);
+template <bool TWO> static uint32_t sort_shared_bytes(const struct air_args *args) {
+    return bytes_of([&](simt_arena &arena) { (void)carve_sort<TWO>(arena, args->block_entries); });
 }
 
-static int launch_next(const struct launch_grid *grid, const struct air_args *args) {
-    const uint32_t bytes = pass_shared_bytes(args->block_candidates);
-    return launch("air_next", grid, bytes,
-                  args->predicate.is_given ? air_next<element_t, true> : air_next<element_t, false>, args);
+template <bool TWO> static uint32_t rank_shared_bytes(const struct air_args *args) {
+    return bytes_of([&](simt_arena &arena) { (void)carve_entries<TWO>(arena, args->block_entries); });
 }
 
-static int launch_fused(const struct launch_grid *grid, const struct air_args *args) {
-    return launch("air_fused", grid, pass_shared_bytes(args->block_candidates), air_fused<element_t>, args);
-}
-
-static int launch_last(const struct launch_grid *grid, const struct air_args *args) {
-    return launch("air_last", grid, pass_shared_bytes(0),
-                  args->predicate.is_given ? air_last<element_t, true> : air_last<element_t, false>, args);
-}
-
-/* Launches of kernels whose entries have one word or two. */
-template <bool TWO> static int sort_with(const struct launch_grid *grid, const struct air_args *args) {
-    const uint32_t bytes =
-        bytes_of([&](simt_arena &arena) { (void)carve_sort<TWO>(arena, args->block_entries); });
-    return launch("air_sort", grid, bytes, air_sort<element_t, TWO>, args);
-}
-
-static int launch_sort(const struct launch_grid *grid, const struct air_args *args) {
-    return args->target.two_words ? sort_with<true>(grid, args) : sort_with<ALWAYS_TWO>(grid, args);
-}
-
-template <bool TWO> static int rank_with(const struct launch_grid *grid, const struct air_args *args) {
-    const uint32_t bytes =
-        bytes_of([&](simt_arena &arena) { (void)carve_entries<TWO>(arena, args->block_entries); });
-    return launch("air_rank", grid, bytes, air_rank<element_t, TWO>, args);
-}
-
-static int launch_rank(const struct launch_grid *grid, const struct air_args *args) {
-    return args->target.two_words ? rank_with<true>(grid, args) : rank_with<ALWAYS_TWO>(grid, args);
-}
-
-/* A row for one block is shorter than 2^31: its entries have two words with keys of 64 bits alone. */
-static int launch_row(const struct launch_grid *grid, const struct air_args *args) {
-    return launch("air_row", grid, row_shared_bytes(args, args->block_candidates),
-                  args->predicate.is_given ? air_row<element_t, true, ALWAYS_TWO>
-                                           : air_row<element_t, false, ALWAYS_TWO>,
-                  args);
+static int launch_kernel(enum air_kernel kernel, const struct launch_grid *grid,
+                         const struct air_args *args) {
+    const bool where = args->predicate.is_given, two = args->target.two_words;
+    const uint32_t candidates = args->block_candidates;
+    switch (kernel) {
+    case AIR_FIRST:
+        return launch("air_first", grid, pass_shared_bytes(0),
+                      where ? air_first<element_t, true> : air_first<element_t, false>, args);
+    case AIR_NEXT:
+        return launch("air_next", grid, pass_shared_bytes(candidates),
+                      where ? air_next<element_t, true> : air_next<element_t, false>, args);
+    case AIR_FUSED:
+        return launch("air_fused", grid, pass_shared_bytes(candidates), air_fused<element_t>, args);
+    case AIR_LAST:
+        return launch("air_last", grid, pass_shared_bytes(0),
+                      where ? air_last<element_t, true> : air_last<element_t, false>, args);
+    case AIR_SORT:
+        return launch("air_sort", grid,
+                      two ? sort_shared_bytes<true>(args) : sort_shared_bytes<ALWAYS_TWO>(args),
+                      two ? air_sort<element_t, true> : air_sort<element_t, ALWAYS_TWO>, args);
+    case AIR_RANK:
+        return launch("air_rank", grid,
+                      two ? rank_shared_bytes<true>(args) : rank_shared_bytes<ALWAYS_TWO>(args),
+                      two ? air_rank<element_t, true> : air_rank<element_t, ALWAYS_TWO>, args);
+    default: /* a row for one block is shorter than 2^31: two words with keys of 64 bits alone */
+        return launch("air_row", grid, row_shared_bytes(args, candidates),
+                      where ? air_row<element_t, true, ALWAYS_TWO> : air_row<element_t, false, ALWAYS_TWO>,
+                      args);
+    }
 }
 
 template <typename Kernel> static int prepare_two(Kernel one, Kernel other, uint32_t bytes) {
@@ -110,9 +100,7 @@ static int prepare(uint32_t shared_bytes_max) {
                       : prepare_two(air_rank<element_t, ALWAYS_TWO>, air_rank<element_t, true>, 1 << 16);
 }
 
-extern "C" const struct air_kernels INSTANCE = {prepare,      launch_first, launch_next,
-                                                launch_fused, launch_last,  launch_sort,
-                                                launch_rank,  launch_row,   row_room};
+extern "C" const struct air_kernels INSTANCE = {prepare, launch_kernel, row_room};
 
 #if KEY_BITS == 8
 #include "../predicate/bounds.cuh"

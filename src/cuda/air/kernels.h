@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the kernels of air are given, and who launches them. */
+ * The kernels of air, as the host sees them. */
 #ifndef TOPK_SRC_CUDA_AIR_KERNELS_H
 #define TOPK_SRC_CUDA_AIR_KERNELS_H
 
@@ -65,20 +65,22 @@ extern "C" {
 int topk_cuda_air_launch_bounds(const struct launch_grid *grid, const struct air_args *args);
 int topk_cuda_air_prepare_bounds(void);
 
-/* The kernels of one element width. Launches return 0 or a cudaError_t. */
+enum air_kernel {
+    AIR_FIRST, /* the first pass */
+    AIR_NEXT,  /* another one */
+    AIR_FUSED, /* the last one, with the tuning fused_filter */
+    AIR_LAST,  /* the last filter */
+    AIR_SORT,  /* the sort of a row's results, in one block */
+    AIR_RANK,  /* the same, in several */
+    AIR_ROW    /* everything, one block for a row */
+};
+
+/* The kernels of one element width. */
 struct air_kernels {
     int (*prepare)(uint32_t shared_bytes_max);
-    /* The first pass; the following ones, and another kind of the last one; the last filter. */
-    int (*first)(const struct launch_grid *grid, const struct air_args *args);
-    int (*next)(const struct launch_grid *grid, const struct air_args *args);
-    int (*fused)(const struct launch_grid *grid, const struct air_args *args);
-    int (*last)(const struct launch_grid *grid, const struct air_args *args);
-    /* The sort of what was found: one block for a row, or several. */
-    int (*sort)(const struct launch_grid *grid, const struct air_args *args);
-    int (*rank)(const struct launch_grid *grid, const struct air_args *args);
-    /* Everything, one block for a row. */
-    int (*row)(const struct launch_grid *grid, const struct air_args *args);
-    /* The candidates that this kernel has room for in shared memory; negative if the rest does not fit. */
+    /* 0 or a cudaError_t. */
+    int (*launch)(enum air_kernel kernel, const struct launch_grid *grid, const struct air_args *args);
+    /* The candidates that AIR_ROW has room for in shared memory; negative if the rest does not fit. */
     int64_t (*row_room)(const struct air_args *args, uint32_t shared_bytes_max);
 };
 

@@ -34,8 +34,8 @@ TOPK_DEVICE void write_in_any_order(const shared_row<Element, WHERE> &w, struct 
     }
 }
 
-/* The same in a pass, once it is known that no digit is missing. Returns false if that is left to the last
- * filter, as what goes in the order of positions. */
+/* The same in a pass, once it is known that no digit is missing. Returns false if the last filter has to do
+ * it, in the order of positions. */
 template <typename Row> TOPK_DEVICE bool write_decided(const Row &w, struct share share) {
     const struct result_plan plan = plan_shared_results(w);
     if (plan.in_order || w.a.target.kind == TARGET_KTH)

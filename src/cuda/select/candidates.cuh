@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Candidates in a list (lists.cuh), in global or in shared memory. All of them have met the predicate. */
+ * Candidates in a list (lists.cuh), in global or in shared memory. All of them match the predicate. */
 #ifndef TOPK_SRC_CUDA_SELECT_CANDIDATES_CUH
 #define TOPK_SRC_CUDA_SELECT_CANDIDATES_CUH
 
