@@ -19,17 +19,20 @@ QUICK = [(1, 2**20, 256, "normal"), (1, 2**20, 256, "prefix20"), (100, 131072, 2
          (4096, 256, 8, "normal")]
 
 
+def published(name):
+    """The lines of a file of published figures."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../docs/benchmarks/published")
+    with open(os.path.join(folder, name), newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def peer_points():
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers_h200.csv")
-    with open(path, newline="") as file:
-        return [(int(line["rows"]), int(line["n"]), int(line["k"]), line["data"]) for line in csv.DictReader(file)]
+    return [(int(line["rows"]), int(line["n"]), int(line["k"]), line["data"]) for line in published("peers_h200.csv")]
 
 
 def where_points():
     """(n, percent kept) of the points that were measured, and of a short row."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers_where_h200.csv")
-    with open(path, newline="") as file:
-        return [(int(line["n"]), int(line["keep_percent"])) for line in csv.DictReader(file)]
+    return [(int(line["n"]), int(line["keep_percent"])) for line in published("peers_where_h200.csv")]
 
 
 SUITES = {"quick": lambda: QUICK, "peers": peer_points, "where": where_points}

@@ -17,6 +17,7 @@ import record  # noqa: E402
 # What says which point a line is about. Of operations without a k, `k` counts matches and is a result.
 POINT = ("what operation type data rows n k keep_percent direction order ties index method tuning launch predicate "
          "outputs threads cache kernel at where name").split()
+PEERS = "docs/benchmarks/published/peers_h200.csv"
 CONDITION = re.compile(r"([\w.]+?)(<=|>=|!=|=|<|>)(.+)")
 COMPARE = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 
@@ -188,7 +189,7 @@ def evaluate(text, root, page, file, defaults):
             raise RecordError(f"not a condition: {words[1:][own.index(None)]}")
         own = [condition.groups() for condition in own]
         kept = [each for each in defaults if each[0] not in {condition[0] for condition in own}]
-        columns.append(look_up(path_of(name, root, page), root / "bench/peers_h200.csv", words[0], kept + own))
+        columns.append(look_up(path_of(name, root, page), root / PEERS, words[0], kept + own))
         return f"_columns[{len(columns) - 1}]"
 
     code = re.sub(r"\{([^}]*)\}", take, text)
