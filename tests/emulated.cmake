@@ -45,7 +45,7 @@ function(topk_emulated_cases name build)
 endfunction()
 
 # A list that takes minutes runs in parts: one for each method.
-set(methods default air air-shared air-buffered air-unbuffered air-fused sort compact compact-phases)
+set(methods default rtopk air air-shared air-buffered air-unbuffered air-fused sort compact compact-phases)
 function(topk_emulated_parts name)
   foreach(method IN LISTS methods)
     topk_emulated_cases(${name}.${method} ${ARGN} --method ${method})
@@ -57,6 +57,9 @@ set_tests_properties(simt.methods PROPERTIES PASS_REGULAR_EXPRESSION "^${lines}\
 
 topk_emulated_parts(plain plain --seed 21 --largest 1500 --elements 2000)
 topk_emulated_parts(schedules plain --seed 22 --smallest 500 --largest 4100 --elements 4200 --cases 100 --schedules 8)
+# Rows of every length that rtopk serves; and with the sizes of production.
+topk_emulated_cases(short_rows plain --seed 35 --method rtopk --largest 530 --elements 2600 --cases 300 --schedules 4)
+topk_emulated_cases(short_rows_full full --seed 36 --method rtopk --largest 1030 --elements 4200 --cases 300)
 topk_emulated_cases(random plain --seed 23 --random 300 --elements 1200 --schedules 2)
 topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1700 --elements 10000
   --filter shape=dense,lengths=full --paths dense-where)
@@ -72,6 +75,7 @@ topk_emulated_cases(many_tiles plain --seed 28 --smallest 16384 --largest 16384 
 topk_emulated_cases(full full --seed 29 --smallest 2000 --largest 66000 --elements 70000 --cases 10)
 topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 150)
 topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)
+topk_emulated_cases(short_rows_tsan tsan --seed 37 --method rtopk --largest 530 --elements 1100 --cases 40)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
 # The last block of a row that several share writes it alone, for its digits end with a plateau.
 topk_emulated_cases(plateaus_tsan tsan --seed 34 --smallest 1000 --largest 4100 --elements 4200 --cases 8

@@ -7,6 +7,7 @@
 #include "../method.h"
 
 #define TOPK_CUDA_METHODS(ROW)                                                                               \
+    ROW(topk_cuda_rtopk)                                                                                     \
     ROW(topk_cuda_air)                                                                                       \
     ROW(topk_cuda_compact)                                                                                   \
     ROW(topk_cuda_sort)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/air/sizes.h"
+#include "cuda/rtopk/sizes.h"
 #include "cuda/select/sizes.h"
 #include "cuda/sort/sizes.h"
 #include "row_sizes.h"
@@ -7,6 +8,10 @@
 const int64_t row_boundaries[] = {AIR_THREADS,
                                   AIR_ROW_CANDIDATES,
                                   AIR_FINISH_CANDIDATES,
+                                  32 * RTOPK_ITEMS_0,
+                                  32 * RTOPK_ITEMS_1,
+                                  32 * RTOPK_ITEMS_2,
+                                  RTOPK_ROW_MAX,
                                   SELECT_SORT_MAX,
                                   SELECT_TIES_KEPT,
                                   AIR_ROW_MAX,

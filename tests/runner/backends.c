@@ -18,6 +18,7 @@ static const backend backends[] = {
     {"cuda",
      TOPK_BACKEND_CUDA,
      {{"default", NULL, NULL},
+      {"rtopk", "rtopk", NULL},
       {"air", "air", NULL},
       {"air-shared", "air", "alpha=4"},
       {"air-buffered", "air", "adaptive_buffering=0,digit_bits=5"},

@@ -85,8 +85,8 @@ static run_result start(topk_context *context, run *r) {
 
 /* Whether all methods have to refuse an approximation (CONTRACT.md, 2.5 and 9). */
 static bool must_be_exact(const topk_context *context, const run *r, topk_status status) {
-    topk_problem problem = r->problem;
-    size_t bytes;
+    const topk_problem problem = r->problem;
+    topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
     if (!r->operation->approximate) {
         return false;
     }
@@ -94,11 +94,10 @@ static bool must_be_exact(const topk_context *context, const run *r, topk_status
         return status == TOPK_ERROR_UNSUPPORTED;
     }
     const bool loose = problem.shape != TOPK_SHAPE_STRIDED && problem.elements_max < problem.length_max;
-    problem.method = "rtopk";
     return status == TOPK_ERROR_METHOD_CANNOT &&
            ((loose ? problem.elements_max : problem.length_max) > 8192 ||
-            topk_workspace_size(context, r->operation->operation, &problem, &bytes) ==
-                TOPK_ERROR_UNKNOWN_METHOD); /* a backend that has no approximations yet */
+            topk_context_query(context, &properties) != TOPK_OK ||
+            properties.backend == TOPK_BACKEND_CUDA); /* which has no approximations yet */
 }
 
 run_result run_begin(topk_context *context, const run_operation *operation, const instance *i,

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernel: a row for each warp. */
+#ifndef TOPK_SRC_CUDA_RTOPK_ROW_CUH
+#define TOPK_SRC_CUDA_RTOPK_ROW_CUH
+
+#include "results.cuh"
+
+/* Writes the k best, or the k-th class, of a row that has k elements at least. All lanes. */
+template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const row_task<Element> &t) {
+    const struct code_map &map = t.a.rows.map;
+    const uint32_t k = (uint32_t)t.r.k;
+    const held_row<Element, ITEMS> held = hold_row<Element, ITEMS>(t.a.rows, t.r);
+    const uint32_t enough = k <= RTOPK_FEW ? (uint32_t)RTOPK_FEW : k;
+    const code_bracket<Element> b = find_bracket(held, map, k, enough);
+    simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
+    if (b.count <= RTOPK_FEW) {
+        (void)collect_hits(held, hits_from(held, b.low), t.lists.positions);
+        simt_warp_sync(SIMT_ALL_LANES);
+        const sorted_few<Element> few = sort_few(t, b.count);
+        if (t.a.is_kth)
+            write_class_of_few(t, few, k, b.count);
+        else
+            write_few(t, few, k);
+        return;
+    }
+    if (t.a.is_kth) {
+        write_class_of_row(t, held, b);
+        return;
+    }
+    collect_best(held, b, map, k, t.lists.positions);
+    simt_warp_sync(SIMT_ALL_LANES);
+    if (!t.a.is_sorted)
+        write_unsorted(t, k);
+    else if (k <= RTOPK_FEW)
+        write_few(t, sort_few(t, k), k);
+    else
+        write_sorted(t, k);
+}
+
+/* The class of a row that has no k-th element. */
+template <typename Element> TOPK_DEVICE void write_no_class(const row_task<Element> &t) {
+    if (simt_lane() == 0)
+        write_kth<Element>(t.a.kth, t.row, t.a.rows.padding, t.r.wanted == 0 ? 0 : t.r.length, 0);
+}
+
+/* Blocks for each multiprocessor: as many as leave each thread the registers that its items need. */
+template <typename Element> constexpr uint32_t row_blocks(uint32_t items) {
+    const bool is_wide = sizeof(Element) == 8;
+    if (items <= 8)
+        return items == 8 && is_wide ? 7 : 10;
+    if (items <= 16)
+        return is_wide ? 5 : 8;
+    return is_wide ? 3 : 6;
+}
+
+template <typename Element, uint32_t ITEMS>
+TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_row(struct rtopk_args a) {
+    simt_arena arena = simt_shared_arena();
+    const warp_lists<Element> lists = lists_of_warp(carve_lists<Element>(arena, a, simt_warps()), a);
+    if (is_called_off(a.rows))
+        return;
+    const int64_t first = (int64_t)simt_block() * simt_warps() + simt_warp();
+    for (int64_t row = first; row < a.rows.rows; row += (int64_t)simt_blocks() * simt_warps()) {
+        if (row != first)
+            TOPK_REACHED(REACHED_RTOPK_NEXT_ROW);
+        const row_task<Element> task = {a, row, row_at(a.rows, row), lists};
+        const struct row &r = task.r;
+        if (a.is_kth && (r.wanted == 0 || r.wanted > r.length))
+            write_no_class(task);
+        else if (r.k > 0)
+            select_best<Element, ITEMS>(task);
+        if (!a.is_kth)
+            for (int64_t slot = r.k + simt_lane(); slot < a.rows.k_max; slot += SIMT_WARP)
+                write_padding<Element>(a.rows, row, slot);
+    }
+}
+
+#endif

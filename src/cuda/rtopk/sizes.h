@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Internal sizes of rtopk. TOPK_SHRINK makes them small, so that tests reach every boundary with short rows.
+ */
+#ifndef TOPK_SRC_CUDA_RTOPK_SIZES_H
+#define TOPK_SRC_CUDA_RTOPK_SIZES_H
+
+#include <stdint.h>
+
+enum {
+#ifdef TOPK_SHRINK
+    RTOPK_THREADS = 64,
+    RTOPK_ITEMS_0 = 2,
+    RTOPK_ITEMS_1 = 4,
+    RTOPK_ITEMS_2 = 8,
+    RTOPK_ITEMS_3 = 16,
+    RTOPK_GRID_BLOCKS = 2,
+#else
+    /* Of a block; each warp has rows of its own. */
+    RTOPK_THREADS = 128,
+    /* Elements of a row that each lane keeps in registers: a kernel for each, and a problem is served by the
+     * first whose 32 lanes hold its longest row. */
+    RTOPK_ITEMS_0 = 4,
+    RTOPK_ITEMS_1 = 8,
+    RTOPK_ITEMS_2 = 16,
+    RTOPK_ITEMS_3 = 32,
+    /* Of a grid, at most. Blocks go on to the rows behind these. */
+    RTOPK_GRID_BLOCKS = INT32_MAX,
+#endif
+    RTOPK_CLASSES = 4,
+    RTOPK_ROW_MAX = 32 * RTOPK_ITEMS_3,
+    /* Candidates that the lanes sort in registers, two each. */
+    RTOPK_FEW = 64,
+    /* Steps of a search that may choose their pivot by the counts; all further ones halve the range. */
+    RTOPK_GUESSES = 8,
+};
+
+#endif
