@@ -161,13 +161,15 @@ static int open_session(bench_session *session, bool cuda) {
     }
     session->options.threads = properties.threads;
     session->features = properties.features;
-    return session->device->open(session) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return session->device->open == NULL || session->device->open(session) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static void close_session(bench_session *session) {
     bench_outputs_free(&session->outputs);
+    bench_data_free(&session->data);
+    bench_data_free(&session->mask);
     session->device->memory->free(&session->workspace);
-    if (session->context != NULL) {
+    if (session->context != NULL && session->device->close != NULL) {
         session->device->close(session);
     }
     topk_context_destroy(session->context);

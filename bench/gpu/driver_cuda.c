@@ -9,15 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { figure_runs = 21, runs_least = 11, runs_most = 1000, warm_up_runs = 2 };
+enum { figure_runs = 21, runs_most = 1000 };
 
 /* What one series of timed runs may take, unless runs_least take longer. */
 static const double budget_us = 1e6;
-
-/* Bytes that cold runs go round. */
-static size_t cold_bytes_of(const bench_session *session) {
-    return session->options.cold && !session->options.once ? (size_t)1 << 28 : 0;
-}
 
 static bool find_device(bench_session *session) {
     struct bench_gpu_state *state = session->state;
@@ -73,8 +68,6 @@ static bool open_gpu(bench_session *session) {
 static void close_gpu(bench_session *session) {
     struct bench_gpu_state *state = session->state;
     if (state != NULL) {
-        bench_data_free(&state->data);
-        bench_data_free(&state->mask);
         bench_buffer_free(&state->scratch);
         bench_buffer_free(&state->flush);
         bench_gpu_checker_free(&state->checker);
@@ -107,33 +100,32 @@ static bool measure_read(bench_session *session) {
     return true;
 }
 
-/* A check of nothing, for the checksum of the input. */
-static bool take_checksum(struct bench_gpu_state *state, bench_result *result) {
-    bench_point nothing = *result->point;
+/* By a check of nothing. */
+static bool take_checksum(bench_session *session, bench_result *result, uint64_t *checksum) {
+    struct bench_gpu_state *state = session->state;
+    bench_point nothing = session->data.point;
     const bench_outputs none = {0};
     nothing.operation = TOPK_OPERATION_SELECT;
     nothing.k = 0;
-    return bench_gpu_check(&state->checker, &nothing, state->data.buffer.data, &none, state->timer.stream,
-                           &state->checksum, result->reason, sizeof result->reason);
+    return bench_gpu_check(&state->checker, &nothing, session->data.buffer.data, &none, session->stream,
+                           checksum, result->reason, sizeof result->reason);
 }
 
 /* The truth about the matches, and a mask if the point has one. */
 static bool prepare_predicate(bench_session *session, bench_result *result) {
     struct bench_gpu_state *state = session->state;
     const bench_point *point = result->point;
-    const void *input = state->data.buffer.data;
+    const void *input = session->data.buffer.data;
     if (!bench_gpu_truth_find(&session->truth, point, input, &state->scratch, session->stream)) {
         return bench_fail_to_make(session, result, "out of memory");
     }
     state->checker.truth = session->truth;
     if (bench_has_mask(point)) {
-        if (!bench_gpu_mask_make(&state->mask, point, point->predicate, input, &session->truth,
-                                 cold_bytes_of(session), session->stream)) {
+        if (!bench_gpu_mask_make(&session->mask, point, point->predicate, input, &session->truth,
+                                 bench_cold_bytes(session), session->stream)) {
             return bench_fail_to_make(session, result, "the mask does not fit");
         }
-        state->checker.mask = state->mask.buffer.data;
-        state->reads_mask = true;
-        state->reads_data = bench_has_k(point);
+        state->checker.mask = session->mask.buffer.data;
     }
     return true;
 }
@@ -141,33 +133,32 @@ static bool prepare_predicate(bench_session *session, bench_result *result) {
 /* Times one read of what the calls will read, unless that is known. */
 static bool prepare_read(bench_session *session, bench_result *result) {
     struct bench_gpu_state *state = session->state;
-    if (state->reads_data && state->subject == &state->data) {
+    const bool reads_data = bench_reads_data(result->point);
+    if (reads_data && state->subject == &session->data) {
         return true;
     }
-    state->subject = state->reads_data ? &state->data : &state->mask;
+    state->subject = reads_data ? &session->data : &session->mask;
     if (session->options.once || measure_read(session)) {
         return true;
     }
     state->subject = NULL;
-    bench_data_free(&state->data);
+    bench_data_free(&session->data);
     return bench_fail_somewhere(session, result);
 }
 
 static bool prepare(bench_session *session, bench_result *result) {
     struct bench_gpu_state *state = session->state;
     const bench_point *point = result->point;
-    const bool made = !bench_data_fits(&state->data, point);
-    state->reads_data = true;
-    state->reads_mask = false;
+    const bool made = !bench_data_fits(&session->data, point);
     state->checker.mask = NULL;
-    bench_data_free(&state->mask);
-    if (made && !bench_gpu_data_make(&state->data, point, session->options.seed, cold_bytes_of(session),
+    bench_data_free(&session->mask);
+    if (made && !bench_gpu_data_make(&session->data, point, session->options.seed, bench_cold_bytes(session),
                                      session->stream)) {
         return bench_fail_to_make(session, result, "the input does not fit");
     }
     state->subject = made ? NULL : state->subject;
-    if (made && !take_checksum(state, result)) {
-        bench_data_free(&state->data);
+    if (made && !take_checksum(session, result, &state->checksum)) {
+        bench_data_free(&session->data);
         result->outcome = BENCH_WRONG;
         return false;
     }
@@ -175,34 +166,21 @@ static bool prepare(bench_session *session, bench_result *result) {
            prepare_read(session, result);
 }
 
-static const void *input(const bench_session *session, int64_t turn) {
-    const struct bench_gpu_state *state = session->state;
-    return state->reads_data ? bench_data_copy(&state->data, turn) : NULL;
-}
-
-static const void *mask(const bench_session *session, int64_t turn) {
-    const struct bench_gpu_state *state = session->state;
-    return state->reads_mask ? bench_data_copy(&state->mask, turn) : NULL;
-}
-
 static bool finish(bench_session *session) {
-    return bench_device_ok(cudaStreamSynchronize(session->stream), "the call");
-}
-
-static bool is_alive(void) {
-    return cudaDeviceSynchronize() == cudaSuccess;
+    (void)session;
+    return bench_device_ok(cudaDeviceSynchronize(), "the call");
 }
 
 static bool check(bench_session *session, const bench_outputs *outputs, bench_result *result) {
     struct bench_gpu_state *state = session->state;
     uint64_t checksum;
-    if (!bench_gpu_check(&state->checker, result->point, state->data.buffer.data, outputs, session->stream,
+    if (!bench_gpu_check(&state->checker, result->point, session->data.buffer.data, outputs, session->stream,
                          &checksum, result->reason, sizeof result->reason)) {
         return false;
     }
-    if (checksum != state->checksum || !bench_buffer_intact(&state->data.buffer, session->stream) ||
-        !bench_buffer_intact(&state->mask.buffer, session->stream)) {
-        bench_data_free(&state->data); /* so that the next point does not suffer for it */
+    if (checksum != state->checksum || !bench_buffer_intact(&session->data.buffer, session->stream) ||
+        !bench_buffer_intact(&session->mask.buffer, session->stream)) {
+        bench_data_free(&session->data); /* so that the next point does not suffer for it */
         return bench_fail(session, result, BENCH_WRONG, "the input was changed");
     }
     return true;
@@ -212,12 +190,14 @@ static bool check(bench_session *session, const bench_outputs *outputs, bench_re
  * they write as well, at the rate of a copy. */
 static void set_limit(const bench_session *session, const bench_outputs *outputs, bench_result *result) {
     const struct bench_gpu_state *state = session->state;
-    const bool beside = state->reads_data && state->reads_mask && state->data.bytes > 0;
+    const bool beside =
+        bench_reads_data(result->point) && session->mask.copies > 0 && session->data.bytes > 0;
     const double written = (double)(outputs->value_bytes + outputs->index_bytes);
     result->reader = state->read.name;
     result->invalid = state->read_slow;
     result->read_us = state->read.us.median;
-    result->mask_us = beside ? result->read_us * (double)state->mask.bytes / (double)state->data.bytes : 0;
+    result->mask_us =
+        beside ? result->read_us * (double)session->mask.bytes / (double)session->data.bytes : 0;
     result->limit_us = bench_has_k(result->point) ? result->read_us + result->mask_us
                                                   : result->read_us + 1e6 * written / session->copy_rate;
 }
@@ -246,35 +226,13 @@ static bool time_work(bench_session *session, bench_work work, const bench_refer
     return true;
 }
 
-/* Captures the work for as many copies as there are runs, so that none of them is read twice. */
-static bool capture(bench_session *session, bench_work work, bench_work *replay, bench_result *result) {
-    struct bench_gpu_state *state = session->state;
-    const int runs = session->options.runs < runs_least ? runs_least : session->options.runs;
-    if (!bench_buffer_make(&state->flush, cold_bytes_of(session))) {
-        return bench_fail(session, result, BENCH_SKIPPED, "out of memory");
-    }
-    if (!bench_graphs_make(&state->graphs, work, state->subject, runs + warm_up_runs, session->stream)) {
-        return bench_fail_somewhere(session, result);
-    }
-    state->turn = 0;
-    *replay = (bench_work){bench_graphs_enqueue, &state->graphs, false};
-    return true;
-}
-
-static void release(bench_session *session) {
-    struct bench_gpu_state *state = session->state;
-    bench_graphs_free(&state->graphs);
-    bench_buffer_free(&state->flush);
-}
-
 static bool rival_make(bench_session *session, int i, const bench_point *point, bench_rival *rival) {
-    const struct bench_gpu_state *state = session->state;
     bench_gpu_rival *self = calloc(1, sizeof *self);
     *rival = (bench_rival){.state = self};
     /* A call that changed the input has cost it. */
-    const bool made = self != NULL && state->data.copies > 0 &&
-                      bench_gpu_rival_make(self, i, point, &state->data, &session->truth,
-                                           cold_bytes_of(session), session->stream);
+    const bool made = self != NULL && session->data.copies > 0 &&
+                      bench_gpu_rival_make(self, i, point, &session->data, &session->truth,
+                                           bench_cold_bytes(session), session->stream);
     if (made) {
         rival->threads = self->kind->traits & BENCH_RIVAL_BLOCKS ? point->block : 0;
         rival->work =
@@ -299,23 +257,14 @@ static const char *deaf_reader(bench_session *session) {
 
 /* An input that is not the one the checksum was taken of. */
 static bool input_watched(bench_session *session) {
-    struct bench_gpu_state *state = session->state;
-    bench_point point = state->data.point;
-    const bench_outputs none = {0};
-    unsigned char byte = 0;
+    const struct bench_gpu_state *state = session->state;
+    unsigned char byte = 0, *input = session->data.buffer.data;
     uint64_t checksum = state->checksum;
-    char reason[64];
-    point.operation = TOPK_OPERATION_SELECT;
-    point.k = 0;
-    const bool ok =
-        state->data.copies > 0 &&
-        bench_device_ok(cudaMemcpy(&byte, state->data.buffer.data, 1, cudaMemcpyDeviceToHost), "spoiling") &&
-        bench_device_ok(cudaMemset(state->data.buffer.data, byte ^ 1, 1), "spoiling") &&
-        bench_device_ok(cudaDeviceSynchronize(), "spoiling") &&
-        bench_gpu_check(&state->checker, &point, state->data.buffer.data, &none, state->timer.stream,
-                        &checksum, reason, sizeof reason) &&
-        checksum != state->checksum;
-    bench_data_free(&state->data);
+    bench_result ignored;
+    const bool ok = session->data.copies > 0 && bench_device_memory.copy(&byte, input, 1) &&
+                    bench_device_ok(cudaMemset(input, byte ^ 1, 1), "spoiling") && finish(session) &&
+                    take_checksum(session, &ignored, &checksum) && checksum != state->checksum;
+    bench_data_free(&session->data);
     return ok;
 }
 
@@ -326,15 +275,12 @@ const bench_device bench_cuda = {
     .close = close_gpu,
     .describe = describe,
     .prepare = prepare,
-    .input = input,
-    .mask = mask,
     .finish = finish,
     .error = bench_device_error,
-    .alive = is_alive,
     .check = check,
     .time = time_work,
-    .capture = capture,
-    .release = release,
+    .capture = bench_gpu_capture,
+    .release = bench_gpu_release,
     .rival_name = bench_gpu_rival_name,
     .rival_can = bench_gpu_rival_can,
     .rival_make = rival_make,

@@ -15,24 +15,12 @@ typedef struct bench_graphs {
     cudaStream_t stream;
 } bench_graphs;
 
-/* Captures the work for up to `most` copies of the data, far from each other. False if the work cannot be
- * captured: it allocates or waits. Free them in any case. Begin with a zeroed struct. */
-bool bench_graphs_make(bench_graphs *graphs, bench_work work, const bench_data *data, int most,
-                       cudaStream_t stream);
-void bench_graphs_free(bench_graphs *graphs);
-
-/* For a bench_work; the state is a bench_graphs. */
-bool bench_graphs_enqueue(void *state, int64_t turn);
-
 struct bench_gpu_state {
     char name[256];
     int sms, driver, runtime;
     bench_timer timer;
-    int64_t turn; /* of the runs so far */
-    bench_data data;
-    uint64_t checksum; /* of the data */
-    bench_data mask;   /* of a point with a mask: select_where reads it beside the data, others instead */
-    bool reads_data, reads_mask;
+    int64_t turn;              /* of the runs so far */
+    uint64_t checksum;         /* of the session's data */
     const bench_data *subject; /* the data or the mask: what `read` is about; NULL: not known yet */
     bench_gpu_read read;
     bool read_slow;       /* slower than it should be: results are void */
@@ -41,5 +29,13 @@ struct bench_gpu_state {
     bench_buffer flush; /* what is written before replays, to have the input out of the cache */
     bench_gpu_checker checker;
 };
+
+/* Timed runs of a call at least, and runs before them that do not count. */
+enum { runs_least = 11, warm_up_runs = 2 };
+
+/* Captures the work for as many copies as there are runs, so that none of them is read twice; see
+ * bench_device. */
+bool bench_gpu_capture(bench_session *session, bench_work work, bench_work *replay, bench_result *result);
+void bench_gpu_release(bench_session *session);
 
 #endif /* BENCH_SESSION_CUDA_H */

@@ -7,8 +7,10 @@
 
 #include "check/check.h"
 #include "check/self_test.h"
+#include "data/data.h"
 #include "measure/statistics.h"
 #include "points/outputs.h"
+#include "read/read.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,11 +37,19 @@ typedef struct bench_session {
     double copy_rate;     /* GPU: bytes per second, read plus written */
     bool lost;            /* the device does not recover from an error; nothing more can be run */
     bench_spoil *spoil;   /* NULL, or what spoils a result before it is checked: a test of the checks */
+    bench_data data;      /* the input of the point at hand, kept for the next if it fits */
+    bench_data mask;      /* of a point with a mask: select_where reads it beside the data, others instead */
     bench_truth truth;    /* of the point at hand */
+    bench_reader reader;  /* CPU: of the data */
     bench_outputs outputs;
     bench_buffer workspace;
     void *state; /* the device's own */
 } bench_session;
+
+/* Bytes that runs go round. */
+static inline size_t bench_cold_bytes(const bench_session *session) {
+    return session->options.cold && !session->options.once ? (size_t)1 << 28 : 0;
+}
 
 typedef enum bench_outcome {
     BENCH_RIGHT,
@@ -97,20 +107,15 @@ typedef struct bench_device {
     const bench_memory *memory;
 
     /* Makes the state; false, with a sentence on stderr, if the device cannot be used. Close it in any case.
-     */
+     * NULL: there is no state. */
     bool (*open)(bench_session *session);
     void (*close)(bench_session *session);
     void (*describe)(const bench_session *session, char *text, size_t bytes);
 
     /* Makes the input of a point, its truth, and a mask if it has one. False: the result says why not. */
     bool (*prepare)(bench_session *session, bench_result *result);
-    /* The copies of the input and of the mask that a call reads; NULL: it reads none. */
-    const void *(*input)(const bench_session *session, int64_t turn);
-    const void *(*mask)(const bench_session *session, int64_t turn);
-
-    bool (*finish)(bench_session *session); /* waits for what was enqueued; false: an error */
+    bool (*finish)(bench_session *session); /* waits for the device; false: an error, again if it is lost */
     const char *(*error)(void); /* the sentence about an error, "" if there was none; forgets it */
-    bool (*alive)(void);
 
     /* Whether the outputs are right and the input is as it was; else the result has the reason. */
     bool (*check)(bench_session *session, const bench_outputs *outputs, bench_result *result);

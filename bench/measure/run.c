@@ -92,11 +92,11 @@ static topk_status call(const library *self, const topk_input *input, const topk
 
 static bool enqueue_call(void *state, int64_t turn) {
     const library *self = state;
-    const bench_device *device = self->session->device;
+    const bench_data *data = &self->session->data, *mask = &self->session->mask;
     topk_input input = TOPK_INPUT_INIT;
     topk_predicate predicate = self->predicate;
-    input.values = device->input(self->session, turn);
-    predicate.mask = device->mask(self->session, turn);
+    input.values = bench_reads_data(self->point) ? bench_data_copy(data, turn) : NULL;
+    predicate.mask = bench_has_mask(self->point) ? bench_data_copy(mask, turn) : NULL;
     return call(self, &input, &predicate) == TOPK_OK;
 }
 
@@ -154,7 +154,7 @@ static bool prepare(bench_session *session, library *self, bench_result *result)
 static void hand_over(bench_session *session, bench_result *result, bench_sink *sink, void *state) {
     if (result->outcome != BENCH_RIGHT) {
         result->call_us = result->host_us = 0;
-        session->lost = !session->device->alive();
+        session->lost = !session->device->finish(session);
     }
     sink(state, session, result);
 }

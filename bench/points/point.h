@@ -66,6 +66,11 @@ static inline bool bench_has_mask(const bench_point *point) {
     return point->predicate == BENCH_BYTE_MASK || point->predicate == BENCH_BIT_MASK;
 }
 
+/* Whether its calls read the elements, and not a mask alone. */
+static inline bool bench_reads_data(const bench_point *point) {
+    return bench_has_k(point) || !bench_has_mask(point);
+}
+
 /* Bytes of the bit mask that mask writes. */
 static inline size_t bench_mask_bytes(const bench_point *point) {
     return ((size_t)(point->rows * point->n) + 7) / 8;
