@@ -38,11 +38,11 @@ static void catch_faults(void) {
     sigaction(SIGSEGV, &action, &before_fault);
 }
 
-/* Whether the run takes in the covering list, uncut: each method must then serve something, and all methods
- * together reach everything. */
+/* Whether the run takes in the covering list, from the shortest rows on: each method must then serve
+ * something, and all methods together reach everything. */
 static bool is_whole_list(const options *o) {
-    return !o->full && o->cases_max == LONG_MAX && o->random_cases == 0 && o->one_case == NULL &&
-           o->filter == NULL && o->operation == NULL;
+    return !o->full && o->smallest == 0 && o->cases_max == LONG_MAX && o->random_cases == 0 &&
+           o->one_case == NULL && o->filter == NULL && o->operation == NULL;
 }
 
 /* A method that served no case at all has not been tested. */
