@@ -68,6 +68,8 @@ void session_check(const struct session *session, const struct options *options,
 void session_choose_freely(topk_problem *problem) {
     problem->method = NULL;
     problem->tuning = NULL;
+    problem->max_iterations = 0;
+    problem->epsilon = problem->epsilon_relative = 0;
 }
 
 static bool on_device(const struct session *session) {

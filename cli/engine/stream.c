@@ -67,6 +67,8 @@ static void check_method(const struct stream *stream) {
 
 void stream_begin(struct stream *stream, struct session *session, const topk_problem *problem,
                   const topk_predicate *predicate) {
+    if (options_approximate(problem))
+        fail("an approximation takes rows as a whole: neither text nor rows longer than a piece");
     *stream = (struct stream){.session = session, .problem = *problem, .predicate = predicate};
     if (merges(stream))
         begin_merging(stream);

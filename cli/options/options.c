@@ -43,6 +43,10 @@ topk_operation options_selection(const struct options *options) {
     return options_predicate(options) != NULL ? TOPK_OPERATION_SELECT_WHERE : TOPK_OPERATION_SELECT;
 }
 
+bool options_approximate(const topk_problem *problem) {
+    return problem->max_iterations != 0 || problem->epsilon > 0 || problem->epsilon_relative > 0;
+}
+
 bool options_writes_arrays(const struct options *options) {
     return options->values_path != NULL || options->indices_path != NULL || options->bits_path != NULL;
 }

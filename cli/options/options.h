@@ -30,7 +30,7 @@ struct options {
 
     /* The question. */
     int64_t k;                /* -1: not given */
-    topk_problem problem;     /* ranking options, method and tuning alone */
+    topk_problem problem;     /* ranking options, approximation, method and tuning alone */
     topk_predicate predicate; /* UNDEFINED: not given */
 
     /* The run. */
@@ -53,6 +53,9 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
 
 /* The predicate, or NULL if none is given. */
 const topk_predicate *options_predicate(const struct options *options);
+
+/* Whether the selection may be approximate. */
+bool options_approximate(const topk_problem *problem);
 
 /* Whether arrays are written, and so nothing is printed. */
 bool options_writes_arrays(const struct options *options);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <argp.h>
 #include <limits.h>
+#include <math.h>
 #include <string.h>
 
 #include "../base/fail.h"
@@ -27,6 +28,14 @@ static int64_t parse_integer(const char *option, const char *text, int64_t least
     if (most == INT64_MAX)
         fail_usage("%s: '%s' is no integer from %lld up", option, text, (long long)least);
     fail_usage("%s: '%s' is no integer from %lld to %lld", option, text, (long long)least, (long long)most);
+}
+
+static double parse_epsilon(const char *option, const char *text) {
+    union number number;
+    if (number_parse(TOPK_F64, text, strlen(text), &number) != NUMBER_OK || !(number.f64 >= 0) ||
+        isinf(number.f64))
+        fail_usage("%s: '%s' is no number from 0 up", option, text);
+    return number.f64;
 }
 
 static topk_bound parse_bound(const char *text) {
@@ -127,6 +136,15 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         break;
     case KEY_UNSORTED:
         options->problem.order = TOPK_ORDER_ANY;
+        break;
+    case KEY_MAX_ITERATIONS:
+        options->problem.max_iterations = parse_integer("--max-iterations", argument, 0, INT64_MAX);
+        break;
+    case KEY_EPSILON:
+        options->problem.epsilon = parse_epsilon("--epsilon", argument);
+        break;
+    case KEY_EPSILON_RELATIVE:
+        options->problem.epsilon_relative = parse_epsilon("--epsilon-relative", argument);
         break;
     case KEY_METHOD:
         options->problem.method = argument;

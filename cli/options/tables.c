@@ -27,6 +27,11 @@ static const struct argp_option order_options[] = {
     {"ties", KEY_TIES, "lowest|any", 0,
      "Which of the elements equal to the K-th are taken: first ones, or any", 2},
     {"unsorted", KEY_UNSORTED, NULL, 0, "Results may come in any order", 2},
+    {"max-iterations", KEY_MAX_ITERATIONS, "N", 0,
+     "Approximate: RTop-K's search is stopped after N steps (0: exact, the default)", 2},
+    {"epsilon", KEY_EPSILON, "X", 0, "Approximate: the search ends once it is no wider than X", 2},
+    {"epsilon-relative", KEY_EPSILON_RELATIVE, "X", 0,
+     "Likewise, than X times the largest magnitude of the row", 2},
     {0},
 };
 

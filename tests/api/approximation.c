@@ -199,6 +199,42 @@ static void check_results(void) {
     }
 }
 
+/* Positions of the results of one row, which come in this order. */
+static void check_row(const float *row, int64_t length, int64_t k, const int32_t *wanted, int line) {
+    f.problem.order = TOPK_ORDER_ANY;
+    f.problem.rows = 1;
+    f.problem.length_max = length;
+    f.problem.k_max = k;
+    memcpy(f.values, row, (size_t)length * sizeof *row);
+    EXPECT(&f, call_select, TOPK_OK);
+    check_that(memcmp(f.indices, wanted, (size_t)k * sizeof *wanted) == 0, "the row's results", __FILE__,
+               line);
+}
+
+#define GIVES(row, k, ...)                                                                                   \
+    check_row(row, sizeof(row) / sizeof *(row), k, (const int32_t[]){__VA_ARGS__}, __LINE__)
+
+/* Rows on which Algorithm 1 as printed does not end or loses elements, and a midpoint whose sum overflows. */
+static void check_rows(void) {
+    static const float plateau[] = {1, 1, 1, 1, 1, 1, 1, 5}, near[] = {1, 0x1.fffffep1F, 4, 4},
+                       huge[] = {3e38F, 3.4e38F, 3.2e38F}, below_zero[] = {-200, -150, -99, -98, -97, -96};
+    fixture_init(&f, context);
+    f.problem.max_iterations = 1;
+    GIVES(plateau, 2, 0, 1);
+    GIVES(huge, 1, 1);
+    fixture_init(&f, context);
+    f.problem.epsilon = 1e-4;
+    GIVES(plateau, 2, 0, 7);
+    f.problem.epsilon = 1e-300;
+    GIVES(near, 2, 2, 3);
+    GIVES(near, 3, 1, 2, 3);
+    fixture_init(&f, context);
+    f.problem.epsilon_relative = 0.6; /* of 200: 120, and the row is 104 wide */
+    GIVES(below_zero, 2, 0, 1);
+    f.problem.epsilon_relative = 0.5;
+    GIVES(below_zero, 2, 2, 3);
+}
+
 int main(void) {
     context = create_cpu_context(1);
     check_values();
@@ -209,6 +245,7 @@ int main(void) {
     check_row_length();
     check_preference();
     check_results();
+    check_rows();
     topk_context_destroy(context);
     return check_report();
 }

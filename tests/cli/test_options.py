@@ -14,12 +14,13 @@ class Help(harness.Case):
                 (["--help"], ["select", "kth", "where", "count", "mask", "info", "explain"]),
                 (["select", "--help"], ["-k", "--smallest", "--magnitude", "--unsorted", "--ties", "--nan", "--method",
                                         "--tuning", "--device", "--threads", "--values", "--indices", "--json", "--dtype", "--cols",
+                                        "--max-iterations", "--epsilon", "--epsilon-relative",
                                         "--field", "--delimiter", "--format", "--quiet"]),
                 (["kth", "--help"], ["-k", "--smallest", "--tuning", "--json"]),
                 (["where", "--help"], ["--gt", "--ge", "--lt", "--le", "--eq", "--ne", "--between", "--tuning", "--values"]),
                 (["mask", "--help"], ["--gt", "--between", "--device", "--bits", "--json"]),
                 (["info", "--help"], ["--device", "--threads"]),
-                (["explain", "--help"], ["-k", "--method", "--tuning"])]:
+                (["explain", "--help"], ["-k", "--method", "--tuning", "--max-iterations"])]:
             with self.subTest(arguments=arguments):
                 result = harness.topk(*arguments)
                 self.assertEqual((result.status, result.err), (0, ""))
@@ -163,6 +164,37 @@ class Options(harness.Case):
         for command in (["kth", "-", "-k", 1], ["kth", self.file, "-k", 1, "--piece-bytes", 16]):
             self.fails(".*no method 'nonsense'", *command, "--method", "nonsense", stdin=b"1\n2\n")
             self.fails(".*'compact' cannot serve .*", *command, "--method", "compact", stdin=b"1\n2\n")
+
+    def test_approximation(self):
+        ramp = self.write("ramp.npy", npy_header("<f4", (2, 16)) + pack("f", [*range(16), *range(16)]))
+        commands = ["select", ramp, "-k", 3]
+        exact = "0\t15\t15\n0\t14\t14\n0\t13\t13\n1\t15\t15\n1\t14\t14\n1\t13\t13\n"
+        rough = "0\t10\t10\n0\t9\t9\n0\t8\t8\n1\t10\t10\n1\t9\t9\n1\t8\t8\n"
+        for options in ([], ["--max-iterations", 0], ["--max-iterations", 4], ["--epsilon", "1e-3"], ["--epsilon", 0],
+                        ["--epsilon-relative", "1e-3"]):
+            self.prints(exact, *commands, *options)
+        self.prints(rough, *commands, "--max-iterations", 1)
+        self.prints(rough, *commands, "--epsilon", "7.5")
+        self.prints(rough, *commands, "--epsilon-relative", "0.5")
+        self.prints(rough, *commands, "--max-iterations=1", "--ge", 0)
+        self.prints("0\t8\t8\n0\t9\t9\n0\t10\t10\n1\t8\t8\n1\t9\t9\n1\t10\t10\n", *commands, "--unsorted",
+                    "--max-iterations=1")
+        out = harness.topk("explain", ramp, "-k", 3, "--max-iterations", 4).out.decode()
+        self.assertIn(", approximate\n", out)
+        self.assertIn("* rtopk ", out)
+        self.assertIn("cannot: approximation: only rtopk", out)
+        for value in ("-1", "x", "nan", "inf", "1e999", ""):
+            self.fails(".*--epsilon: .*", *commands, "--epsilon", value, status=2)
+        self.fails(".*--epsilon-relative: .*", *commands, "--epsilon-relative", "-1", status=2)
+        self.fails(".*--max-iterations: .*", *commands, "--max-iterations", "-1", status=2)
+        self.fails(".*do not go together", *commands, "--max-iterations", 1, "--epsilon", 1)
+        self.fails(".*only rtopk.*", *commands, "--max-iterations", 1, "--method", "rows")
+        self.fails(".*rows as a whole.*", *commands, "--max-iterations", 1, "--piece-bytes", 16)
+        self.fails(".*rows as a whole.*", "select", "-", "-k", 1, "--max-iterations", 1, stdin=b"1\n2\n")
+        long = self.write("long.npy", npy_header("<f4", (8193,)) + pack("f", range(8193)))
+        self.fails(".*'rtopk': rows are longer than 8192.*", "select", long, "-k", 1, "--max-iterations", 1)
+        integers = self.write("integers.npy", npy_header("<i4", (2,)) + pack("i", [1, 2]))
+        self.fails(".*floating-point types, not with i32", "select", integers, "-k", 1, "--max-iterations", 1)
 
     def test_method_of_the_environment_steps_aside(self):
         for method in ("rows", "compact", "reference"):

@@ -112,8 +112,9 @@ static struct cut approximate_cut(const kint *keys, size_t n, size_t k, const st
     kint least = (kint)UINT64_MAX, greatest = 0;
     for (size_t i = 0; i < n; i++) {
         const bool number = (kint)(keys[i] - first) <= span;
-        least = number && keys[i] < least ? keys[i] : least;
-        greatest = number && keys[i] > greatest ? keys[i] : greatest;
+        const kint if_least = number ? keys[i] : (kint)UINT64_MAX, if_greatest = number ? keys[i] : 0;
+        least = if_least < least ? if_least : least;
+        greatest = if_greatest > greatest ? if_greatest : greatest;
     }
     s.above = count_above(keys, s.words, (kint)how->greatest);
     if (s.above >= k || count_from(&s, first) < k) {
