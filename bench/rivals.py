@@ -10,10 +10,12 @@ one shows no time. The CSV has the columns of topk-bench; those about reads stay
 
 import argparse
 import csv
+import functools
 import os
 import statistics
 import sys
 import time
+from ctypes import byref, c_int64
 
 try:
     import numpy
@@ -24,11 +26,16 @@ try:
 except ImportError:
     torch = None
 
-import topk_ctypes
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/property"))
+from topk_ctypes import CPU, CUDA, TYPES, Library, Problem, address, comparison  # noqa: E402
 
 COLUMNS = ("what operation type data rows n k keep_percent direction order ties index method threads cache features "
            "reader reader_threads pairs read_us limit_us call_us host_us to_limit to_limit_q1 to_limit_q3 "
            "to_limit_iqr to_topk workspace_bytes check").split()
+
+# What a line says unless its point or its contender says otherwise.
+LINE = {"type": "f32", "rows": 1, "keep_percent": 0, "direction": "largest", "order": "best", "ties": "lowest",
+        "index": "i32", "method": "auto", "pairs": "", "check": "FAIL"}
 
 # (operation, rows, n, k or percent, order)
 POINTS = {
@@ -55,23 +62,30 @@ def make_data(name, rows, n, seed):
     return draw((rows, n), dtype=numpy.float32)
 
 
-class Selection:
-    """A point of select: the truth, the call and its rivals. A rival is (name, threads, run, check)."""
+def bind(library, operation, array, outputs, **asked):
+    """The library as a contender: run(the array), and its columns of the report."""
+    rows, n = array.shape
+    problem = Problem(type=TYPES[array.dtype.name], extent_type=1, rows=rows, length_max=n, **asked)
+    workspace = numpy.zeros(library.workspace_bytes(operation, problem), numpy.uint8)
+    run, where = library.bind(operation, problem, outputs, workspace), address(array)
+    return {"what": "topk", "threads": library.threads, "workspace_bytes": workspace.size}, lambda _: run(where)
 
-    operation = "select"
-    keep_percent = 0
+
+class Selection:
+    """A point of select. A contender is (its columns of the report, run(input), check(result of run))."""
 
     def __init__(self, array, k, order):
         self.array, self.k, self.order = array, k, order
+        self.columns = {"operation": "select", "k": k, "order": order}
         n = array.shape[1]
         self.best = -numpy.sort(-numpy.partition(array, n - k, axis=1)[:, n - k:], axis=1)
 
-    def prepare(self, library):
-        run, (values, indices), workspace = library.select(self.array, self.k, self.order)
-
-        def check():
-            return self.check_pairs(values, indices) and self.check_ties(indices)
-        return run, check, workspace
+    def ours(self, library):
+        values = numpy.zeros((len(self.array), self.k), self.array.dtype)
+        indices = numpy.zeros((len(self.array), self.k), numpy.int32)
+        columns, run = bind(library, "select", self.array, (address(values), address(indices)), k_max=self.k,
+                            order=int(self.order == "any"))
+        return columns, run, lambda _: self.check_pairs(values, indices) and self.check_ties(indices)
 
     def check_values(self, values):
         return numpy.array_equal(-numpy.sort(-values, axis=1), self.best)
@@ -101,37 +115,38 @@ class Selection:
     def rivals(self, threads):
         """numpy is asked for no more than it gives: the set, in any order, and by partition without
         indices; the copy that it makes of the input is part of it."""
-        array, k, n = self.array, self.k, self.array.shape[1]
-        yield "numpy.partition", 1, lambda: numpy.partition(array, n - k, axis=1)[:, n - k:], self.check_values
-        yield "numpy.argpartition", 1, lambda: numpy.argpartition(array, n - k, axis=1)[:, n - k:], self.check_set
+        k, last = self.k, self.array.shape[1] - self.k
+        yield {"what": "numpy.partition"}, lambda a: numpy.partition(a, last, axis=1)[:, last:], self.check_values
+        yield {"what": "numpy.argpartition"}, lambda a: numpy.argpartition(a, last, axis=1)[:, last:], self.check_set
         if torch is not None:
-            tensor = torch.from_numpy(array)
-            yield ("torch.topk", threads, lambda: torch.topk(tensor, k, dim=1, sorted=self.order == "best"),
+            tensor = torch.from_numpy(self.array)
+            yield ({"what": "torch.topk", "threads": threads},
+                   lambda _: torch.topk(tensor, k, dim=1, sorted=self.order == "best"),
                    lambda result: self.check_pairs(result.values.numpy(), result.indices.numpy()))
 
 
 class Filter:
     """A point of where: the elements above a bound."""
 
-    operation = "where"
-    order = "best"
-
     def __init__(self, array, keep_percent):
-        self.array, self.keep_percent = array, keep_percent
+        self.array = array
         self.bound = numpy.quantile(array[0, :2**20], 1 - keep_percent / 100).astype(array.dtype)
         self.right = numpy.flatnonzero(array[0] > self.bound)
-        self.k = len(self.right)
+        self.columns = {"operation": "where", "k": len(self.right), "keep_percent": keep_percent}
 
-    def prepare(self, library):
-        run, (indices, offsets), workspace = library.where_greater(self.array, self.bound, self.k)
-        return run, lambda: offsets[-1] == self.k and numpy.array_equal(indices, self.right), workspace
+    def ours(self, library):
+        indices, offsets = numpy.zeros(len(self.right), numpy.int32), numpy.zeros(2, numpy.int64)
+        outputs = (byref(comparison("gt", float(self.bound))), None, address(indices), c_int64(len(indices)),
+                   address(offsets))
+        columns, run = bind(library, "where", self.array, outputs)
+        return columns, run, lambda _: offsets[-1] == len(indices) and numpy.array_equal(indices, self.right)
 
     def rivals(self, threads):
-        yield ("numpy.flatnonzero", 1, lambda: numpy.flatnonzero(self.array[0] > self.bound),
+        yield ({"what": "numpy.flatnonzero"}, lambda array: numpy.flatnonzero(array[0] > self.bound),
                lambda result: numpy.array_equal(result, self.right))
         if torch is not None:
             row = torch.from_numpy(self.array[0])
-            yield ("torch.nonzero", threads, lambda: torch.nonzero(row > float(self.bound)),
+            yield ({"what": "torch.nonzero", "threads": threads}, lambda _: torch.nonzero(row > float(self.bound)),
                    lambda result: numpy.array_equal(result.numpy()[:, 0], self.right))
 
 
@@ -142,22 +157,37 @@ def seconds(run, pause=PAUSE_SECONDS):
     return time.perf_counter() - begin
 
 
-def time_pairs(ours, rival, pairs, budget_seconds):
-    """Median seconds of the rival, and median ratio to our run right before it; fewer pairs if it is slow."""
-    once = seconds(rival)
-    rounds = max(min(pairs, int(budget_seconds / once)), min(pairs, ROUNDS_MIN))
+def rounds_of(rival, options):
+    """Fewer if it is slow."""
+    return max(min(options.pairs, int(options.budget / seconds(rival))), min(options.pairs, ROUNDS_MIN))
+
+
+def time_pairs(ours, rival, rounds):
+    """Median seconds of the rival, and median ratio to our run right before it."""
     samples = [(seconds(ours), seconds(rival)) for _ in range(rounds)]
-    return statistics.median(b for _, b in samples), statistics.median(b / a for a, b in samples), rounds
+    return statistics.median(b for _, b in samples), statistics.median(b / a for a, b in samples)
 
 
-def time_in_a_row(ours, rival, pairs, budget_seconds):
+def time_in_a_row(ours, rival, rounds):
     """As time_pairs(), but each runs its calls one right after the other: no thread has to be woken."""
-    def median(run, rounds):
+    def median(run):
         seconds(run)
         return statistics.median(seconds(run, 0) for _ in range(rounds))
-    rounds = max(min(pairs, int(budget_seconds / seconds(rival))), min(pairs, ROUNDS_MIN))
-    theirs, own = median(rival, rounds), median(ours, rounds)
-    return theirs, theirs / own, rounds
+    theirs = median(rival)
+    return theirs, theirs / median(ours)
+
+
+class Pairs:
+    """Times calls of contenders on the CPU."""
+
+    def __init__(self, array, options):
+        self.inputs, self.options = [array], options
+
+    def __call__(self, ours, rival):
+        ours, rival = (functools.partial(run, *self.inputs) for run in (ours, rival))
+        rounds = rounds_of(rival, self.options)
+        call, ratio = self.options.timing(ours, rival, rounds)
+        return {"pairs": rounds, "call_us": 1e6 * call, "host_us": 1e6 * call, "to_topk": ratio}
 
 
 class Report:
@@ -185,32 +215,38 @@ class Report:
             self.file.flush()
 
 
-def times(call, ratio, pairs):
-    return {"check": "ok", "pairs": pairs, "call_us": 1e6 * call, "host_us": 1e6 * call, "to_topk": ratio}
-
-
-def run_point(library, subject, data, options, report):
-    rows, n = subject.array.shape
-    line = {"operation": subject.operation, "type": topk_ctypes.NAMES[subject.array.dtype.name], "data": data,
-            "rows": rows, "n": n, "k": subject.k, "keep_percent": subject.keep_percent, "direction": "largest",
-            "order": subject.order, "ties": "lowest", "index": "i32", "method": "auto", "cache": "warm",
-            "features": library.features, "pairs": "", "check": "FAIL"}
-    ours, check, workspace = subject.prepare(library)
-    own = {**line, "what": "topk", "threads": library.threads, "workspace_bytes": workspace}
-    ours()
-    if check():
-        call = options.timing(ours, ours, options.pairs, options.budget)[0]
-        if check():
-            own.update(times(call, 1.0, options.pairs))
-    report.add(own)
-    for name, threads, run, check_rival in subject.rivals(library.threads):
-        if own["check"] != "ok" or (options.only and name not in options.only):
+def contest(report, line, contenders, time_of, options):
+    """Reports each contender, the library first; without its right results nobody else runs."""
+    ours = None
+    for columns, run, check in contenders:
+        if ours and options.only and columns["what"] not in options.only:
             continue
-        theirs = {**line, "what": name, "threads": threads, "ties": "any"}
-        if check_rival(run()):
-            theirs.update(times(*options.timing(ours, run, options.pairs, options.budget)))
-        targeted = options.targets and subject.operation == "select"
-        report.add(theirs, TARGETS.get((name, rows > 1)) if targeted else None)
+        found = {**line, **columns}
+        ours = ours or run
+        if check(run(time_of.inputs[0])):
+            times = time_of(ours, run)
+            if run is not ours or check(None):
+                found.update(times, check="ok", **({"to_topk": 1.0} if run is ours else {}))
+        targeted = options.targets and line["operation"] == "select"
+        report.add(found, TARGETS.get((columns["what"], line["rows"] > 1)) if targeted else None)
+        if found["check"] != "ok" and run is ours:
+            return
+
+
+def host_points(library, options):
+    """(what the lines of a point say, contenders, what times them) of each point on the CPU."""
+    made = None
+    for data in options.data.split(","):
+        for operation, rows, n, count, order in POINTS[options.suite]:
+            if made != (data, rows, n):
+                array = make_data(data, rows, n, options.seed)
+                made = (data, rows, n)
+            subject = Selection(array, count, order) if operation == "select" else Filter(array, count)
+            contenders = [subject.ours(library)]
+            for columns, run, check in subject.rivals(library.threads):
+                contenders.append(({"threads": 1, "ties": "any", **columns}, run, check))
+            yield ({**subject.columns, "data": data, "rows": rows, "n": n, "cache": "warm",
+                    "features": library.features}, contenders, Pairs(array, options))
 
 
 def parse_arguments():
@@ -238,33 +274,25 @@ def parse_arguments():
     return options
 
 
-def main_cuda(options):
-    if torch is None or not torch.cuda.is_available():
-        sys.exit("rivals.py: torch for this Python sees no GPU: " + sys.executable)
-    import rivals_cuda
-    report = Report(options.csv)
-    rivals_cuda.run(topk_ctypes.Library(options.library, 0, topk_ctypes.CUDA), options, report)
-    return 1 if report.failed else 0
-
-
 def main():
     options = parse_arguments()
     if options.device == "cuda":
-        return main_cuda(options)
-    library = topk_ctypes.Library(options.library, options.threads)
-    print(f"{options.threads} threads, {library.features}, numpy {numpy.__version__}, "
-          f"torch {torch.__version__ if torch else 'not installed: its rows are missing'}")
-    if torch is not None:
-        torch.set_num_threads(options.threads)
+        if torch is None or not torch.cuda.is_available():
+            sys.exit("rivals.py: torch for this Python sees no GPU: " + sys.executable)
+        import rivals_cuda
+        library = Library(options.library, 0, CUDA)
+        print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, CUDA {torch.version.cuda}")
+        points = rivals_cuda.points(library, options)
+    else:
+        library = Library(options.library, options.threads, CPU)
+        print(f"{options.threads} threads, {library.features}, numpy {numpy.__version__}, "
+              f"torch {torch.__version__ if torch else 'not installed: its rows are missing'}")
+        if torch is not None:
+            torch.set_num_threads(options.threads)
+        points = host_points(library, options)
     report = Report(options.csv)
-    made = None
-    for data in options.data.split(","):
-        for operation, rows, n, count, order in POINTS[options.suite]:
-            if made != (data, rows, n):
-                array = make_data(data, rows, n, options.seed)
-                made = (data, rows, n)
-            subject = Selection(array, count, order) if operation == "select" else Filter(array, count)
-            run_point(library, subject, data, options, report)
+    for line, contenders, time_of in points:
+        contest(report, {**LINE, **line}, contenders, time_of, options)
     return 1 if report.failed else 0
 
 

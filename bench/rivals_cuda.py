@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libtopk beside torch.topk and torch.nonzero on a GPU; rivals.py --device cuda runs it. Device time is taken between events
-behind a kernel that sleeps, so that the time the host takes to launch does not count; runs go round copies of
+"""libtopk beside torch.topk and torch.nonzero on a GPU; rivals.py --device cuda runs it. Device time is taken between
+events behind a kernel that sleeps, so that the time the host takes to launch does not count; runs go round copies of
 the input that fill 256 MiB. torch.nonzero waits for the device to say how many matches there are, so that it is timed
 on an idle stream. Every result is verified before it is timed: against torch.sort, and match by match."""
 
@@ -8,8 +8,11 @@ import csv
 import os
 import statistics
 import time
+from ctypes import byref, c_int64, c_void_p
 
 import torch
+
+from topk_ctypes import TYPES, Problem, address, comparison
 
 COLD_BYTES = 2**28
 SLEEP_CYCLES = 4_000_000  # about 2 ms: longer than the host takes to launch any of the calls
@@ -31,8 +34,8 @@ def peer_points():
 
 
 def where_points():
-    """(n, percent kept) of the points that were measured, and of a short row."""
-    return [(int(line["n"]), int(line["keep_percent"])) for line in published("peers_where_h200.csv")]
+    """The points that were measured, and those of a short row; in place of k the percent that are kept."""
+    return [(1, int(line["n"]), int(line["keep_percent"]), "uniform") for line in published("peers_where_h200.csv")]
 
 
 SUITES = {"quick": lambda: QUICK, "peers": peer_points, "where": where_points}
@@ -89,97 +92,76 @@ def host_us(run, copies, runs):
     return statistics.median(samples)
 
 
-def timed(run, copies, runs, waits=False):
-    call, host = device_us(run, copies, runs, waits), host_us(run, copies, runs)
-    return {"check": "ok", "pairs": runs, "call_us": call, "host_us": host}
+class Events:
+    """Times calls of contenders on the GPU, which go round the copies of an input."""
+
+    def __init__(self, data, options):
+        self.inputs = [data] + [data.clone() for _ in range(COLD_BYTES // (4 * data.numel()))]
+        self.runs, self.own = max(options.pairs, RUNS_MIN), None
+
+    def __call__(self, ours, run):
+        waits = getattr(run, "waits", False)
+        call, host = device_us(run, self.inputs, self.runs, waits), host_us(run, self.inputs, self.runs)
+        self.own = self.own or call
+        return {"pairs": self.runs, "call_us": call, "host_us": host, "to_topk": call / self.own}
 
 
-def run_where(library, point, options, report):
-    """float32 uniform in (0, 1], int32 indices of the elements above a bound; torch gives int64."""
-    n, percent = point
-    runs = max(options.pairs, RUNS_MIN)
-    data = make_data("uniform", 1, n, options.seed)[0]
-    copies = [data] + [data.clone() for _ in range(COLD_BYTES // (4 * n))]
-    bound = float(torch.kthvalue(data, n - n * percent // 100).values)
-    right = torch.arange(n, dtype=torch.int32, device="cuda")[data > bound]
-    matches = right.numel()
-    line = {"operation": "where", "type": "f32", "data": "uniform", "rows": 1, "n": n, "k": matches,
-            "keep_percent": percent, "direction": "largest", "order": "best", "ties": "lowest", "index": "i32",
-            "method": options.method or "auto", "threads": 0, "cache": "cold",
-            "features": torch.cuda.get_device_name(), "pairs": "", "check": "FAIL"}
+def empty(kind, *shape):
+    """Filled with what no call writes."""
+    return torch.full(shape, float("nan") if kind.is_floating_point else -7, dtype=kind, device="cuda")
 
-    indices = torch.full((matches,), -7, dtype=torch.int32, device="cuda")
-    offsets = torch.full((2,), -7, dtype=torch.int64, device="cuda")
-    call, needed = library.where_on_device(n, bound, matches, options.method)
+
+def bind(library, operation, data, outputs, method, **asked):
+    """The library as a contender: run(a copy of the data), and its columns of the report."""
+    problem = Problem(type=TYPES["float32"], extent_type=1, rows=data.shape[0], length_max=data.shape[1],
+                      method=method.encode() if method else None, **asked)
+    needed = library.workspace_bytes(operation, problem)
     workspace = torch.empty(max(needed, 1), dtype=torch.uint8, device="cuda")
-    stream = torch.cuda.current_stream().cuda_stream
+    run = library.bind(operation, problem, outputs, workspace, c_void_p(torch.cuda.current_stream().cuda_stream))
+    return {"what": "topk", "workspace_bytes": needed}, lambda copy: run(address(copy))
 
-    def ours(copy):
-        call(copy.data_ptr(), indices.data_ptr(), offsets.data_ptr(), workspace.data_ptr(), stream)
 
-    def is_found():
-        return offsets.tolist() == [0, matches] and torch.equal(indices, right)
-    own = {**line, "what": "topk", "workspace_bytes": needed}
-    ours(data)
-    if is_found():
-        own.update(timed(ours, copies, runs), to_topk=1.0)
-        if not is_found():
-            own = {**line, "what": "topk", "workspace_bytes": needed}
-    report.add(own)
+def where(library, data, percent, options):
+    """Contenders, and what the lines say: int32 indices of the elements above a bound; torch gives int64."""
+    n = data.shape[1]
+    bound = float(torch.kthvalue(data[0], n - n * percent // 100).values)
+    right = torch.arange(n, dtype=torch.int32, device="cuda")[data[0] > bound]
+    indices, offsets = empty(torch.int32, right.numel()), empty(torch.int64, 2)
+    outputs = (byref(comparison("gt", bound)), None, address(indices), c_int64(right.numel()), address(offsets))
+
+    def is_found(_):
+        return offsets.tolist() == [0, right.numel()] and torch.equal(indices, right)
 
     def theirs(copy):
-        return torch.nonzero(copy > bound)
-    rival = {**line, "what": "torch.nonzero", "index": "i64", "method": ""}
-    if own["check"] == "ok":
-        if torch.equal(theirs(data)[:, 0], right.long()):
-            rival.update(timed(theirs, copies, runs, waits=True))
-            rival["to_topk"] = rival["call_us"] / own["call_us"]
-        report.add(rival)
+        return torch.nonzero(copy[0] > bound)
+    theirs.waits = True
+    rival = {"what": "torch.nonzero", "index": "i64", "method": ""}
+    contenders = [(*bind(library, "where", data, outputs, options.method), is_found),
+                  (rival, theirs, lambda result: torch.equal(result[:, 0], right.long()))]
+    return contenders, {"operation": "where", "k": right.numel(), "keep_percent": percent}
 
 
-def run_point(library, point, options, report):
-    rows, n, k, data_name = point
+def select(library, data, k, options):
+    """Contenders, and what the lines say: the k largest of each row."""
     order, ties = options.order, options.ties
-    runs = max(options.pairs, RUNS_MIN)
-    data = make_data(data_name, rows, n, options.seed)
-    copies = [data] + [data.clone() for _ in range(COLD_BYTES // (4 * data.numel()))]
     best = torch.sort(data, dim=1, descending=True).values[:, :k].clone()
-    line = {"operation": "select", "type": "f32", "data": data_name, "rows": rows, "n": n, "k": k, "keep_percent": 0,
-            "direction": "largest", "order": order, "ties": ties, "index": "i32", "method": options.method or "auto",
-            "threads": 0, "cache": "cold", "features": torch.cuda.get_device_name(), "pairs": "", "check": "FAIL"}
-
-    values = torch.empty(rows, k, device="cuda").fill_(float("nan"))
-    indices = torch.full((rows, k), -7, dtype=torch.int32, device="cuda")
-    call, needed = library.select_on_device(rows, n, k, order, ties, options.method)
-    workspace = torch.empty(max(needed, 1), dtype=torch.uint8, device="cuda")
-    stream = torch.cuda.current_stream().cuda_stream
-
-    def ours(copy):
-        call(copy.data_ptr(), values.data_ptr(), indices.data_ptr(), workspace.data_ptr(), stream)
-    own = {**line, "what": "topk", "workspace_bytes": needed}
-    ours(data)
-    if is_right(data, values, indices, best, order):
-        own.update(timed(ours, copies, runs), to_topk=1.0)
-        if not is_right(data, values, indices, best, order):
-            own = {**line, "what": "topk", "workspace_bytes": needed}
-    report.add(own)
-
-    def theirs(copy):
-        return torch.topk(copy, k, dim=1, sorted=order == "best")
-    rival = {**line, "what": "torch.topk", "ties": "any", "index": "i64", "method": ""}
-    result = theirs(data)
-    if own["check"] == "ok" and is_right(data, result.values, result.indices, best, order):
-        rival.update(timed(theirs, copies, runs))
-        rival["to_topk"] = rival["call_us"] / own["call_us"]
-    if own["check"] == "ok":
-        report.add(rival)
+    values, indices = empty(torch.float32, len(data), k), empty(torch.int32, len(data), k)
+    ours = bind(library, "select", data, (address(values), address(indices)), options.method, k_max=k,
+                order=int(order == "any"), ties=int(ties == "any"))
+    rival = {"what": "torch.topk", "ties": "any", "index": "i64", "method": ""}
+    contenders = [(*ours, lambda _: is_right(data, values, indices, best, order)),
+                  (rival, lambda copy: torch.topk(copy, k, dim=1, sorted=order == "best"),
+                   lambda result: is_right(data, result.values, result.indices, best, order))]
+    return contenders, {"operation": "select", "k": k, "order": order, "ties": ties}
 
 
-def run(library, options, report):
-    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, CUDA {torch.version.cuda}")
-    for point in SUITES[options.suite]():
-        if options.suite == "where":
-            run_where(library, point, options, report)
-        else:
-            run_point(library, point, options, report)
+def points(library, options):
+    """(what the lines of a point say, contenders, what times them) of each point on the GPU."""
+    contend = where if options.suite == "where" else select
+    for rows, n, count, data_name in SUITES[options.suite]():
+        data = make_data(data_name, rows, n, options.seed)
+        contenders, columns = contend(library, data, count, options)
+        line = {"data": data_name, "rows": rows, "n": n, "method": options.method or "auto", "threads": 0,
+                "cache": "cold", "features": torch.cuda.get_device_name()}
+        yield {**line, **columns}, contenders, Events(data, options)
         torch.cuda.empty_cache()
