@@ -111,10 +111,10 @@ static struct cut approximate_cut(const kint *keys, size_t n, size_t k, const st
     struct search s = {.keys = keys, .words = words_of(n), .k = k, .how = how};
     kint least = (kint)UINT64_MAX, greatest = 0;
     for (size_t i = 0; i < n; i++) {
-        const bool number = (kint)(keys[i] - first) <= span;
-        const kint if_least = number ? keys[i] : (kint)UINT64_MAX, if_greatest = number ? keys[i] : 0;
-        least = if_least < least ? if_least : least;
-        greatest = if_greatest > greatest ? if_greatest : greatest;
+        const kint other = (kint)(0 - (kint)((kint)(keys[i] - first) > span)); /* all ones if no number */
+        const kint upper = keys[i] | other, lower = (kint)(keys[i] & (kint)~other);
+        least = upper < least ? upper : least;
+        greatest = lower > greatest ? lower : greatest;
     }
     s.above = count_above(keys, s.words, (kint)how->greatest);
     if (s.above >= k || count_from(&s, first) < k) {
