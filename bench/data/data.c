@@ -7,18 +7,15 @@
 
 bool bench_data_room(bench_data *data, const bench_memory *memory, const bench_point *point, size_t bytes,
                      size_t cold_bytes) {
-    data->memory = memory;
     data->point = *point;
     data->bytes = bytes;
     data->pitch = (bytes / 256 + 1) * 256;
     data->copies = (int64_t)(cold_bytes / data->pitch) + 1;
-    return memory->make(&data->buffer, (size_t)data->copies * data->pitch);
+    return bench_buffer_make(memory, &data->buffer, (size_t)data->copies * data->pitch);
 }
 
 void bench_data_free(bench_data *data) {
-    if (data->memory != NULL) {
-        data->memory->free(&data->buffer);
-    }
+    bench_buffer_free(&data->buffer);
     memset(data, 0, sizeof *data);
 }
 

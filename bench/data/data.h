@@ -46,7 +46,6 @@ typedef struct bench_data {
     size_t bytes;      /* of one copy */
     size_t pitch;      /* bytes from one copy to the next, a multiple of 256 */
     int64_t copies;
-    const bench_memory *memory;
     bench_buffer buffer;
 } bench_data;
 

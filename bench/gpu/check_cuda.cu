@@ -9,7 +9,7 @@ static bool run(bench_gpu_checker *checker, const bench_point *point, const void
     constexpr std::int64_t busy = 1 << 18;
     const std::size_t bytes = bench::layout(*point).bytes;
     void *const *const memory = &checker->memory.data;
-    return bench_buffer_make(&checker->memory, bytes) &&
+    return bench_buffer_make(&bench_device_memory, &checker->memory, bytes) &&
            bench_device_ok(cudaMemsetAsync(*memory, 0, bytes, stream), "checking") &&
            bench::with_width(point->type,
                              [&](auto width) {

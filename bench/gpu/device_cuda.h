@@ -12,13 +12,6 @@
 extern "C" {
 #endif
 
-/* bench_device_memory: buffers between two guards, whose bytes nobody may change; data are aligned to 256
- * bytes. */
-bool bench_buffer_make(bench_buffer *buffer, size_t bytes);
-void bench_buffer_free(bench_buffer *buffer);
-bool bench_buffer_poison(const bench_buffer *buffer, cudaStream_t stream);
-bool bench_buffer_intact(const bench_buffer *buffer, cudaStream_t stream);
-
 /* Bytes that can be allocated. */
 size_t bench_device_free_bytes(void);
 

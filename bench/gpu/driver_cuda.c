@@ -178,8 +178,8 @@ static bool check(bench_session *session, const bench_outputs *outputs, bench_re
                          &checksum, result->reason, sizeof result->reason)) {
         return false;
     }
-    if (checksum != state->checksum || !bench_buffer_intact(&session->data.buffer, session->stream) ||
-        !bench_buffer_intact(&session->mask.buffer, session->stream)) {
+    if (checksum != state->checksum || !bench_buffer_intact(&session->data.buffer) ||
+        !bench_buffer_intact(&session->mask.buffer)) {
         bench_data_free(&session->data); /* so that the next point does not suffer for it */
         return bench_fail(session, result, BENCH_WRONG, "the input was changed");
     }
@@ -213,7 +213,7 @@ static bool time_work(bench_session *session, bench_work work, const bench_refer
     const double affordable = budget_us / us.q1;
     result->runs = affordable < session->options.runs ? (int)affordable : session->options.runs;
     result->runs = result->runs < runs_least ? runs_least : result->runs;
-    if ((state->flush.bytes > 0 && !bench_buffer_poison(&state->flush, session->stream)) ||
+    if ((state->flush.bytes > 0 && !bench_buffer_poison(&state->flush)) ||
         !bench_timer_runs(timer, work, &state->turn, result->runs, &us) ||
         !bench_timer_host(timer, work, &state->turn, runs_least, &result->host_us)) {
         return false;

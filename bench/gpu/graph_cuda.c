@@ -38,7 +38,7 @@ static bool make_graphs(bench_graphs *graphs, bench_work work, const bench_data 
 bool bench_gpu_capture(bench_session *session, bench_work work, bench_work *replay, bench_result *result) {
     struct bench_gpu_state *state = session->state;
     const int runs = session->options.runs < runs_least ? runs_least : session->options.runs;
-    if (!bench_buffer_make(&state->flush, bench_cold_bytes(session))) {
+    if (!bench_buffer_make(&bench_device_memory, &state->flush, bench_cold_bytes(session))) {
         return bench_fail(session, result, BENCH_SKIPPED, "out of memory");
     }
     state->graphs.stream = session->stream;

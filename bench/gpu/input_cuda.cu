@@ -151,7 +151,8 @@ bool bench_gpu_data_make(bench_data *data, const bench_point *point, std::uint64
 bool bench_gpu_truth_find(bench_truth *truth, const bench_point *point, const void *input,
                           bench_buffer *scratch, cudaStream_t stream) {
     *truth = bench::truth_of(*point);
-    return bench_buffer_make(scratch, sizeof(counter)) && bench::with_width(point->type, [&](auto width) {
+    return bench_buffer_make(&bench_device_memory, scratch, sizeof(counter)) &&
+           bench::with_width(point->type, [&](auto width) {
                using W = decltype(width);
                return find(truth, counting<W>{static_cast<const W *>(input), point->rows * point->n,
                                               point->type, static_cast<counter *>(scratch->data), stream});

@@ -206,8 +206,8 @@ double bench_gpu_copy_rate(bench_timer *timer) {
     bytes = bytes < copy_bytes_most ? bytes : copy_bytes_most;
     std::int64_t turn = 0;
     bench_quartiles us = {0, 0, 0};
-    bool ok = bytes > 0 && bench_buffer_make(&from, bytes) && bench_buffer_make(&to, bytes) &&
-              bench_buffer_poison(&from, timer->stream);
+    bool ok = bytes > 0 && bench_buffer_make(&bench_device_memory, &from, bytes) &&
+              bench_buffer_make(&bench_device_memory, &to, bytes) && bench_buffer_poison(&from);
     copying self = {to.data, from.data, bytes, timer->stream};
     ok = ok && bench_timer_warm(timer, {enqueue_copy, &self, false}, &turn) &&
          bench_timer_runs(timer, {enqueue_copy, &self, false}, &turn, runs, &us);
@@ -221,7 +221,7 @@ const char *bench_gpu_read_self_test(bench_timer *timer) {
     reading self = {};
     bench_data zeros = {};
     const char *deaf = nullptr;
-    bool ok = reading_make(&self, timer) && bench_buffer_make(&zeros.buffer, most) &&
+    bool ok = reading_make(&self, timer) && bench_buffer_make(&bench_device_memory, &zeros.buffer, most) &&
               bench_device_ok(cudaMemsetAsync(zeros.buffer.data, 0, most, timer->stream), "reading");
     self.data = &zeros;
     zeros.copies = 1;

@@ -39,8 +39,10 @@ struct number_rows {
 bool make_select(bench_gpu_rival *rival) {
     const bench_rival_task &task = rival->task;
     const std::int64_t elements = task.rows * task.n, offsets = task.rows + 1;
-    if (!bench_buffer_make(&rival->positions, static_cast<std::size_t>(elements) * sizeof(std::int32_t)) ||
-        !bench_buffer_make(&rival->offsets, static_cast<std::size_t>(offsets) * sizeof(std::int64_t))) {
+    if (!bench_buffer_make(&bench_device_memory, &rival->positions,
+                           static_cast<std::size_t>(elements) * sizeof(std::int32_t)) ||
+        !bench_buffer_make(&bench_device_memory, &rival->offsets,
+                           static_cast<std::size_t>(offsets) * sizeof(std::int64_t))) {
         return false;
     }
     const number_positions positions = {static_cast<std::int32_t *>(rival->positions.data), task.n};
@@ -105,7 +107,7 @@ bool bench_gpu_rival_make(bench_gpu_rival *rival, int i, const bench_point *poin
     bench_rival_task question = task;
     question.scratch_bytes = &needed;
     const bool made = bench_device_ok(rival->kind->run(&question), "scratch of a rival") &&
-                      bench_buffer_make(&rival->scratch, needed) &&
+                      bench_buffer_make(&bench_device_memory, &rival->scratch, needed) &&
                       bench_device_ok(cudaStreamSynchronize(stream), "preparing a rival");
     task.scratch = rival->scratch.data;
     return made;

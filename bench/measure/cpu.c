@@ -67,10 +67,10 @@ typedef struct copier {
 } copier;
 
 static bool copier_make(copier *copy, size_t bytes) {
-    const bench_memory *memory = &bench_host_memory;
     bytes = bytes < copy_bytes_min ? copy_bytes_min : bytes > copy_bytes_max ? copy_bytes_max : bytes;
-    return memory->make(&copy->from, bytes) && memory->make(&copy->to, bytes) &&
-           memory->poison(&copy->from, NULL) && memory->poison(&copy->to, NULL);
+    return bench_buffer_make(&bench_host_memory, &copy->from, bytes) &&
+           bench_buffer_make(&bench_host_memory, &copy->to, bytes) && bench_buffer_poison(&copy->from) &&
+           bench_buffer_poison(&copy->to);
 }
 
 static bool run_copy(void *state, int64_t turn) {
@@ -178,8 +178,8 @@ static bool time_pairs(bench_session *session, bench_work work, const bench_refe
         summarise(series, written_bytes, copy.to.bytes, result);
     }
     free(series[0]);
-    bench_host_memory.free(&copy.from);
-    bench_host_memory.free(&copy.to);
+    bench_buffer_free(&copy.from);
+    bench_buffer_free(&copy.to);
     return ok;
 }
 
@@ -222,7 +222,7 @@ static bool rival_make(bench_session *session, int i, const bench_point *point, 
     const bool where = point->operation == TOPK_OPERATION_WHERE;
     const bool made = bench_outputs_make(&self->outputs, &bench_host_memory, point,
                                          where ? session->truth.matches : point->k) &&
-                      bench_host_memory.make(&self->scratch, rival->workspace_bytes);
+                      bench_buffer_make(&bench_host_memory, &self->scratch, rival->workspace_bytes);
     self->outputs.indices = self->kind->gives_indices ? self->outputs.indices : NULL;
     self->task = (bench_task){.point = point,
                               .outputs = &self->outputs,
@@ -236,7 +236,7 @@ static void rival_free(bench_rival *rival) {
     baseline *self = rival->state;
     if (self != NULL) {
         bench_outputs_free(&self->outputs);
-        bench_host_memory.free(&self->scratch);
+        bench_buffer_free(&self->scratch);
     }
     free(self);
 }

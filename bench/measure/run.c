@@ -28,7 +28,7 @@ static bool check(bench_session *session, const bench_outputs *outputs, bench_re
         result->outcome = BENCH_WRONG;
         return false;
     }
-    return bench_outputs_intact(outputs, session->stream) ||
+    return bench_outputs_intact(outputs) ||
            bench_fail(session, result, BENCH_WRONG, "written beside the outputs");
 }
 
@@ -36,8 +36,7 @@ static bool check(bench_session *session, const bench_outputs *outputs, bench_re
 static void check_and_time(bench_session *session, bench_work work, const bench_reference *reference,
                            bench_outputs *outputs, bench_result *result) {
     const bench_device *device = session->device;
-    if (!bench_outputs_poison(outputs, session->stream) || !work.enqueue(work.state, 0) ||
-        !device->finish(session) ||
+    if (!bench_outputs_poison(outputs) || !work.enqueue(work.state, 0) || !device->finish(session) ||
         (session->spoil != NULL && !bench_outputs_spoil(outputs, result->point, session->spoil))) {
         bench_fail_somewhere(session, result);
         return;
@@ -45,8 +44,7 @@ static void check_and_time(bench_session *session, bench_work work, const bench_
     if (!check(session, outputs, result) || session->options.once) {
         return;
     }
-    if (!bench_outputs_poison(outputs, session->stream) ||
-        !device->time(session, work, reference, outputs, result)) {
+    if (!bench_outputs_poison(outputs) || !device->time(session, work, reference, outputs, result)) {
         bench_fail_somewhere(session, result);
         return;
     }
@@ -145,10 +143,10 @@ static bool prepare(bench_session *session, library *self, bench_result *result)
         return bench_fail(session, result, cannot ? BENCH_REFUSED : BENCH_WRONG, topk_last_error());
     }
     /* The workspace may hold garbage, so that is what it gets. */
-    if (!memory->make(&session->workspace, workspace_bytes)) {
+    if (!bench_buffer_make(memory, &session->workspace, workspace_bytes)) {
         return bench_fail_to_make(session, result, "the workspace does not fit");
     }
-    return memory->poison(&session->workspace, session->stream) || bench_fail_somewhere(session, result);
+    return bench_buffer_poison(&session->workspace) || bench_fail_somewhere(session, result);
 }
 
 static void hand_over(bench_session *session, bench_result *result, bench_sink *sink, void *state) {
@@ -180,8 +178,7 @@ static library_results run_library(bench_session *session, const bench_point *po
     own.eager.threads = session->options.threads;
     if (prepare(session, self, &own.eager)) {
         check_and_time(session, work, NULL, &session->outputs, &own.eager);
-        if (own.eager.outcome == BENCH_RIGHT &&
-            !device->memory->intact(&session->workspace, session->stream)) {
+        if (own.eager.outcome == BENCH_RIGHT && !bench_buffer_intact(&session->workspace)) {
             bench_fail(session, &own.eager, BENCH_WRONG, "written beside the workspace");
         }
     }
@@ -272,19 +269,19 @@ static bool tell(bool ok, const char *what, const char *but) {
 }
 
 /* A byte in front of or behind a buffer. */
-static bool guards_notice(const bench_memory *memory, topk_stream stream) {
+static bool guards_notice(const bench_memory *memory) {
     static const size_t sizes[] = {0, 1, 255, 256, 1000, 1 << 21};
     const unsigned char zero = 0;
     bool all = true;
     for (size_t i = 0; all && i < sizeof sizes / sizeof *sizes; ++i) {
         for (int behind = 0; all && behind < 2; ++behind) {
             bench_buffer buffer = {0};
-            all = memory->make(&buffer, sizes[i]) && memory->poison(&buffer, stream) &&
-                  memory->intact(&buffer, stream);
+            all = bench_buffer_make(memory, &buffer, sizes[i]) && bench_buffer_poison(&buffer) &&
+                  bench_buffer_intact(&buffer);
             unsigned char *data = buffer.data;
             all = all && memory->copy(behind ? data + sizes[i] : data - 1, &zero, 1) &&
-                  !memory->intact(&buffer, stream);
-            memory->free(&buffer);
+                  !bench_buffer_intact(&buffer);
+            bench_buffer_free(&buffer);
         }
     }
     return all;
@@ -294,7 +291,7 @@ bool bench_run_self_test(bench_session *session) {
     const bench_device *device = session->device;
     const char *deaf = device->deaf_reader(session);
     bool ok = tell(deaf == NULL, "every read kernel reads every byte", deaf);
-    ok = tell(guards_notice(device->memory, session->stream), "a byte beside a buffer", NULL) && ok;
+    ok = tell(guards_notice(device->memory), "a byte beside a buffer", NULL) && ok;
     ok = bench_self_test(device->name, run_trial, session) && ok;
     return (device->input_watched == NULL || tell(device->input_watched(session), "a changed input", NULL)) &&
            ok;

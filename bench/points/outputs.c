@@ -6,7 +6,7 @@
 /* The next part, of so many bytes; NULL: out of memory. */
 static void *take(bench_outputs *outputs, size_t bytes) {
     bench_buffer *part = &outputs->parts[outputs->parts_used];
-    const bool made = outputs->memory->make(part, bytes);
+    const bool made = bench_buffer_make(outputs->memory, part, bytes);
     outputs->parts_used += made;
     return made ? part->data : NULL;
 }
@@ -54,24 +54,24 @@ bool bench_outputs_make(bench_outputs *outputs, const bench_memory *memory, cons
 }
 
 void bench_outputs_free(bench_outputs *outputs) {
-    for (int i = 0; outputs->memory != NULL && i < BENCH_PARTS; ++i) {
-        outputs->memory->free(&outputs->parts[i]);
+    for (int i = 0; i < BENCH_PARTS; ++i) {
+        bench_buffer_free(&outputs->parts[i]);
     }
     memset(outputs, 0, sizeof *outputs);
 }
 
-bool bench_outputs_poison(const bench_outputs *outputs, topk_stream stream) {
+bool bench_outputs_poison(const bench_outputs *outputs) {
     bool ok = true;
     for (int i = 0; ok && i < outputs->parts_used; ++i) {
-        ok = outputs->memory->poison(&outputs->parts[i], stream);
+        ok = bench_buffer_poison(&outputs->parts[i]);
     }
     return ok;
 }
 
-bool bench_outputs_intact(const bench_outputs *outputs, topk_stream stream) {
+bool bench_outputs_intact(const bench_outputs *outputs) {
     bool ok = true;
     for (int i = 0; ok && i < outputs->parts_used; ++i) {
-        ok = outputs->memory->intact(&outputs->parts[i], stream);
+        ok = bench_buffer_intact(&outputs->parts[i]);
     }
     return ok;
 }

@@ -10,33 +10,36 @@
 extern "C" {
 #endif
 
-/* Begin with a zeroed struct. */
+/* Memory of the host or of a GPU. Both wait for all streams before they fill or copy, and after. */
+typedef struct bench_memory {
+    size_t page_bytes;               /* buffers of so many bytes are aligned to them */
+    void *(*allocate)(size_t bytes); /* NULL: out of memory */
+    void (*release)(void *memory);
+    bool (*fill)(void *to, int byte, size_t bytes);
+    bool (*copy)(void *to, const void *from, size_t bytes); /* between the host and the device too */
+} bench_memory;
+
+extern const bench_memory bench_host_memory, bench_device_memory;
+
+/* Lies between two guards, whose bytes nobody may change. Begin with a zeroed struct. */
 typedef struct bench_buffer {
-    void *data;
+    const bench_memory *memory;
+    void *data; /* on a GPU aligned to 256 bytes */
     size_t bytes;
     unsigned char *base; /* of the allocation, which may be larger than what is in use */
     size_t room;
 } bench_buffer;
 
-typedef struct bench_memory {
-    /* Makes room for so many bytes, kept from an earlier use if there is enough; the contents are garbage.
-     * False: out of memory, and the buffer is empty. */
-    bool (*make)(bench_buffer *buffer, size_t bytes);
-    void (*free)(bench_buffer *buffer);
-    /* Overwrites the contents, so that no result of an earlier run can pass for one of the next. */
-    bool (*poison)(const bench_buffer *buffer, topk_stream stream);
-    /* Whether nothing was written in front of or behind it, as far as the device can tell. Waits for the
-     * stream. */
-    bool (*intact)(const bench_buffer *buffer, topk_stream stream);
-    /* Copies between the host and the device. Waits for all streams before and after. */
-    bool (*copy)(void *to, const void *from, size_t bytes);
-} bench_memory;
+/* Makes room for so many bytes, kept from an earlier use if there is enough; the contents are garbage. False:
+ * out of memory, and the buffer is empty, or a device error. */
+bool bench_buffer_make(const bench_memory *memory, bench_buffer *buffer, size_t bytes);
+void bench_buffer_free(bench_buffer *buffer);
 
-extern const bench_memory bench_host_memory, bench_device_memory;
+/* Overwrites the contents, so that no result of an earlier run can pass for one of the next. */
+bool bench_buffer_poison(const bench_buffer *buffer);
 
-/* Memory aligned to large pages, and asking for them: what is to be measured is the memory, not the
- * page tables. Freed with free(). NULL: out of memory. */
-void *bench_allocate(size_t bytes);
+/* Whether nothing was written in front of or behind it, as far as the guards can tell. */
+bool bench_buffer_intact(const bench_buffer *buffer);
 
 enum { BENCH_PARTS = 3 };
 
@@ -69,11 +72,9 @@ bool bench_outputs_make(bench_outputs *outputs, const bench_memory *memory, cons
                         int64_t pitch);
 void bench_outputs_free(bench_outputs *outputs);
 
-/* Overwrites all outputs, so that no result of an earlier call can pass for one of the next. */
-bool bench_outputs_poison(const bench_outputs *outputs, topk_stream stream);
-
-/* Whether nothing was written in front of or behind them. */
-bool bench_outputs_intact(const bench_outputs *outputs, topk_stream stream);
+/* As of each of their buffers. */
+bool bench_outputs_poison(const bench_outputs *outputs);
+bool bench_outputs_intact(const bench_outputs *outputs);
 
 /* Changes right outputs; they are on the host. */
 typedef void bench_spoil(const bench_point *point, bench_outputs *outputs);
