@@ -20,22 +20,21 @@ static int32_t *index_at(const bench_outputs *outputs, int64_t slot) {
     return (int32_t *)outputs->indices + slot;
 }
 
-static void spoil_nothing(const bench_point *point, bench_outputs *outputs) {
-    (void)point, (void)outputs;
-}
+/* A defect of one statement. */
+#define SPOIL(name, statement)                                                                               \
+    static void name(const bench_point *point, bench_outputs *outputs) {                                     \
+        (void)point, (void)outputs, (void)(statement);                                                       \
+    }
 
-static void change_value(const bench_point *point, bench_outputs *outputs) {
-    ((uint32_t *)outputs->values)[first_slot(point, outputs)] ^= 1;
-}
+SPOIL(spoil_nothing, 0)
+SPOIL(change_value, ((uint32_t *)outputs->values)[first_slot(point, outputs)] ^= 1)
 
 static void change_index(const bench_point *point, bench_outputs *outputs) {
     int32_t *index = index_at(outputs, first_slot(point, outputs));
     *index = (*index + 1) % (int32_t)point->n;
 }
 
-static void go_beyond(const bench_point *point, bench_outputs *outputs) {
-    *index_at(outputs, first_slot(point, outputs)) = (int32_t)point->n;
-}
+SPOIL(go_beyond, *index_at(outputs, first_slot(point, outputs)) = (int32_t)point->n)
 
 /* Exchanges two results, as far as there are indices and values. */
 static void exchange(bench_outputs *outputs, int64_t a, int64_t b) {
@@ -78,25 +77,11 @@ static void leave(const bench_point *point, bench_outputs *outputs) {
 }
 
 /* All elements are equal: any of them has the right value, but those at the front must be taken. */
-static void take_last_tie(const bench_point *point, bench_outputs *outputs) {
-    *index_at(outputs, last_slot(point, outputs)) = (int32_t)point->n - 1;
-}
-
-static void change_padding(const bench_point *point, bench_outputs *outputs) {
-    *index_at(outputs, last_slot(point, outputs)) = 0;
-}
-
-static void change_kth(const bench_point *point, bench_outputs *outputs) {
-    ((uint32_t *)outputs->kth)[point->rows - 1] ^= 1;
-}
-
-static void change_better(const bench_point *point, bench_outputs *outputs) {
-    ++outputs->better[point->rows - 1];
-}
-
-static void change_equal(const bench_point *point, bench_outputs *outputs) {
-    ++outputs->equal[point->rows - 1];
-}
+SPOIL(take_last_tie, *index_at(outputs, last_slot(point, outputs)) = (int32_t)point->n - 1)
+SPOIL(change_padding, *index_at(outputs, last_slot(point, outputs)) = 0)
+SPOIL(change_kth, ((uint32_t *)outputs->kth)[point->rows - 1] ^= 1)
+SPOIL(change_better, ++outputs->better[point->rows - 1])
+SPOIL(change_equal, ++outputs->equal[point->rows - 1])
 
 /* The first match is left out, and all others move up. */
 static void miss_match(const bench_point *point, bench_outputs *outputs) {
@@ -107,18 +92,9 @@ static void miss_match(const bench_point *point, bench_outputs *outputs) {
     }
 }
 
-static void change_offset(const bench_point *point, bench_outputs *outputs) {
-    (void)point;
-    ++outputs->offsets[1];
-}
-
-static void change_count(const bench_point *point, bench_outputs *outputs) {
-    --outputs->offsets[point->rows];
-}
-
-static void change_row_count(const bench_point *point, bench_outputs *outputs) {
-    ++outputs->counts[point->rows - 1];
-}
+SPOIL(change_offset, ++outputs->offsets[1])
+SPOIL(change_count, --outputs->offsets[point->rows])
+SPOIL(change_row_count, ++outputs->counts[point->rows - 1])
 
 static void move_count(const bench_point *point, bench_outputs *outputs) {
     (void)point;
@@ -126,42 +102,24 @@ static void move_count(const bench_point *point, bench_outputs *outputs) {
     --outputs->counts[1];
 }
 
-static void change_bit(const bench_point *point, bench_outputs *outputs) {
-    (void)point;
-    outputs->mask[outputs->value_bytes - 1] ^= 0x80;
-}
+SPOIL(change_bit, outputs->mask[outputs->value_bytes - 1] ^= 0x80)
 
 /* From here on the results are one row's, of a rival that promises no order and gives the last offset alone.
  */
-static void make_set(bench_outputs *outputs) {
+static bench_outputs *make_set(bench_outputs *outputs) {
     outputs->any_order = outputs->count_alone = true;
+    return outputs;
 }
 
 static void reverse_set(const bench_point *point, bench_outputs *outputs) {
-    make_set(outputs);
-    reverse(point, outputs);
+    reverse(point, make_set(outputs));
     outputs->offsets[0] = -1; /* not given */
 }
 
-static void repeat_in_set(const bench_point *point, bench_outputs *outputs) {
-    make_set(outputs);
-    repeat(point, outputs);
-}
-
-static void miss_in_set(const bench_point *point, bench_outputs *outputs) {
-    make_set(outputs);
-    change_count(point, outputs);
-}
-
-static void go_beyond_in_set(const bench_point *point, bench_outputs *outputs) {
-    make_set(outputs);
-    go_beyond(point, outputs);
-}
-
-static void go_below_in_set(const bench_point *point, bench_outputs *outputs) {
-    make_set(outputs);
-    *index_at(outputs, last_slot(point, outputs)) = -1;
-}
+SPOIL(repeat_in_set, repeat(point, make_set(outputs)))
+SPOIL(miss_in_set, change_count(point, make_set(outputs)))
+SPOIL(go_beyond_in_set, go_beyond(point, make_set(outputs)))
+SPOIL(go_below_in_set, *index_at(make_set(outputs), last_slot(point, outputs)) = -1)
 
 /* The first element that is no match, in the slot of a match. */
 static void take_another_in_set(const bench_point *point, bench_outputs *outputs) {
