@@ -109,6 +109,4 @@ const bench_rival_kind kinds[] = {
 
 } // namespace
 
-bench_rival_kinds bench_counter_baselines(void) {
-    return {kinds, static_cast<int>(sizeof kinds / sizeof *kinds)};
-}
+const bench_rival_kinds bench_counter_baselines = {kinds, static_cast<int>(sizeof kinds / sizeof *kinds)};

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace bench {
 
@@ -100,25 +101,19 @@ EVERYWHERE inline bool masked(const unsigned char *mask, bool in_bits, std::int6
     return in_bits ? (mask[e / 8] >> (e % 8) & 1) != 0 : mask[e] != 0;
 }
 
-/* The number that an element is; long double holds them all. */
-template <typename W> long double number_of(topk_type type, W bits) {
+/* The number that a float is; double holds them all. */
+template <typename W> double number_of(topk_type type, W bits) {
     const bool negative = (bits & sign_bit<W>()) != 0;
-    if (!element_is_float(type)) {
-        const long double modulus = std::ldexp(1.0L, 8 * static_cast<int>(sizeof(W)));
-        return static_cast<long double>(bits) - (negative && is_signed(type) ? modulus : 0.0L);
-    }
     const W magnitude = static_cast<W>(bits & ~sign_bit<W>());
     if (magnitude == infinity_bits<W>(type) && type != TOPK_F8_E4M3) {
-        return negative ? -std::numeric_limits<long double>::infinity()
-                        : std::numeric_limits<long double>::infinity();
+        return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
     }
     const int stored = element_format_of(type).fraction_bits;
     const int exponent = static_cast<int>(magnitude >> stored);
     const int bias = (1 << (8 * static_cast<int>(sizeof(W)) - 2 - stored)) - 1;
     const W fraction = static_cast<W>(magnitude & ((W(1) << stored) - 1));
-    const long double significand =
-        static_cast<long double>(exponent ? fraction + (W(1) << stored) : fraction);
-    const long double number = std::ldexp(significand, (exponent ? exponent : 1) - bias - stored);
+    const double significand = static_cast<double>(exponent ? fraction + (W(1) << stored) : fraction);
+    const double number = std::ldexp(significand, (exponent ? exponent : 1) - bias - stored);
     return negative ? -number : number;
 }
 
@@ -142,18 +137,18 @@ inline int percent_above(const bench_truth &truth) {
 
 /* Makes the element that has this ascending key the bound. */
 template <typename W> void set_bound(bench_truth &truth, topk_type type, W key) {
-    const long double number = number_of(type, bits_of_key(type, key));
+    const W bits = bits_of_key(type, key);
     truth.key = key;
     truth.all_above = false;
     if (element_is_float(type)) {
         truth.bound.type = TOPK_BOUND_F64;
-        truth.bound.value.f64 = static_cast<double>(number);
+        truth.bound.value.f64 = number_of(type, bits);
     } else if (is_signed(type)) {
         truth.bound.type = TOPK_BOUND_I64;
-        truth.bound.value.i64 = static_cast<std::int64_t>(number);
+        truth.bound.value.i64 = static_cast<std::make_signed_t<W>>(bits);
     } else {
         truth.bound.type = TOPK_BOUND_U64;
-        truth.bound.value.u64 = static_cast<std::uint64_t>(number);
+        truth.bound.value.u64 = bits;
     }
 }
 

@@ -21,9 +21,7 @@ static bool run(bench_gpu_checker *checker, const bench_point *point, const void
                                                               return bench_for_each(count, body, stream);
                                                           });
                              }) &&
-           bench_device_ok(cudaMemcpyAsync(found, *memory, sizeof *found, cudaMemcpyDeviceToHost, stream),
-                           "checking") &&
-           bench_device_ok(cudaStreamSynchronize(stream), "checking");
+           bench_device_memory.copy(found, *memory, sizeof *found);
 }
 
 bool bench_gpu_check(bench_gpu_checker *checker, const bench_point *point, const void *input,

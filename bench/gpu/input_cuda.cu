@@ -63,12 +63,9 @@ template <typename W> struct counting {
         const std::int64_t workers = count < busy ? count : busy;
         const count_matches<W> body = {elements, count, workers, type, truth, total};
         counter found = 0;
-        const bool ok =
-            bench_device_ok(cudaMemsetAsync(total, 0, sizeof *total, stream), "counting") &&
-            bench_for_each(workers, body, stream) &&
-            bench_device_ok(cudaMemcpyAsync(&found, total, sizeof found, cudaMemcpyDeviceToHost, stream),
-                            "counting") &&
-            bench_device_ok(cudaStreamSynchronize(stream), "counting");
+        const bool ok = bench_device_ok(cudaMemsetAsync(total, 0, sizeof *total, stream), "counting") &&
+                        bench_for_each(workers, body, stream) &&
+                        bench_device_memory.copy(&found, total, sizeof found);
         *matches = static_cast<std::int64_t>(found);
         return ok;
     }

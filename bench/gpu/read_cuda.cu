@@ -138,10 +138,7 @@ bool notices_every_byte(reading *self) {
               bench_device_ok(cudaMemsetAsync(zeros + i, 1, 1, self->stream), "reading") &&
               enqueue_read(self, 0) &&
               bench_device_ok(cudaMemsetAsync(zeros + i, 0, 1, self->stream), "reading") &&
-              bench_device_ok(
-                  cudaMemcpyAsync(&sum, self->total, sizeof sum, cudaMemcpyDeviceToHost, self->stream),
-                  "reading") &&
-              bench_device_ok(cudaStreamSynchronize(self->stream), "reading") && sum != 0;
+              bench_device_memory.copy(&sum, self->total, sizeof sum) && sum != 0;
     }
     return all;
 }

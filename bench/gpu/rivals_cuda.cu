@@ -7,8 +7,8 @@ namespace {
 
 /* The i-th of all tables one after the other, or null. */
 const bench_rival_kind *kind_at(int i) {
-    const bench_rival_kinds tables[] = {bench_select_rivals(), bench_where_rivals(),
-                                        bench_counter_baselines(), bench_scan_baselines()};
+    const bench_rival_kinds tables[] = {bench_select_rivals, bench_where_rivals, bench_counter_baselines,
+                                        bench_scan_baselines};
     for (const bench_rival_kinds &table : tables) {
         if (i < table.count) {
             return &table.each[i];

@@ -53,10 +53,8 @@ typedef struct bench_rival_kinds {
     int count;
 } bench_rival_kinds;
 
-bench_rival_kinds bench_select_rivals(void);
-bench_rival_kinds bench_where_rivals(void);
-bench_rival_kinds bench_counter_baselines(void);
-bench_rival_kinds bench_scan_baselines(void);
+extern const bench_rival_kinds bench_select_rivals, bench_where_rivals;
+extern const bench_rival_kinds bench_counter_baselines, bench_scan_baselines;
 
 /* where: float32 of one row, int32 indices of the elements above a bound. */
 bool bench_where_rival_can(const bench_point *point);

@@ -83,6 +83,4 @@ const bench_rival_kind kinds[] = {
 
 } // namespace
 
-bench_rival_kinds bench_select_rivals(void) {
-    return {kinds, static_cast<int>(sizeof kinds / sizeof *kinds)};
-}
+const bench_rival_kinds bench_select_rivals = {kinds, static_cast<int>(sizeof kinds / sizeof *kinds)};

@@ -133,6 +133,4 @@ bool bench_where_rival_can(const bench_point *point) {
     return can(point, BENCH_INDICES);
 }
 
-bench_rival_kinds bench_where_rivals(void) {
-    return {kinds, static_cast<int>(sizeof kinds / sizeof *kinds)};
-}
+const bench_rival_kinds bench_where_rivals = {kinds, static_cast<int>(sizeof kinds / sizeof *kinds)};
