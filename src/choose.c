@@ -36,7 +36,7 @@ static enum refusal refusal_of(const topk_context *context, const struct plan *p
             return misfit.knob == NULL ? REFUSAL_KNOB : REFUSAL_RANGE;
         }
     }
-    return method->refuse(context, plan) != NULL ? REFUSAL_PROBLEM : REFUSAL_NONE;
+    return method->refuse != NULL && method->refuse(context, plan) != NULL ? REFUSAL_PROBLEM : REFUSAL_NONE;
 }
 
 static void measure_workspace(const topk_context *context, const struct plan *plan,

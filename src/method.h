@@ -44,7 +44,8 @@ struct method {
     unsigned operations;      /* set of OPERATION_BIT */
     bool approximates;        /* takes max_iterations and epsilon; else its results are exact */
     const struct knob *knobs; /* NULL: none */
-    /* Why the method cannot serve, or NULL. Operation and tuning are within what is stated above. */
+    /* Why the method cannot serve, or NULL. Operation and tuning are within what is stated above. NULL: it
+     * serves them all. */
     const char *(*refuse)(const topk_context *context, const struct plan *plan);
     double (*cost_us)(const topk_context *context, const struct plan *plan);
     size_t (*workspace_bytes)(const topk_context *context, const struct plan *plan);

@@ -154,11 +154,6 @@ static void run_share(void *argument, int part, int parts) {
     }
 }
 
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    (void)context, (void)plan;
-    return NULL;
-}
-
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const double alone = 0.1 * (double)plan->problem.rows + 0.007 * (double)plan->input_elements;
     const int threads = threads_for(context, plan);
@@ -183,7 +178,6 @@ static int run(const struct call *call) {
 
 const struct method topk_cpu_reference = {.name = "reference",
                                           .operations = SELECTS_WHERE,
-                                          .refuse = refuse,
                                           .cost_us = cost_us,
                                           .workspace_bytes = workspace_bytes,
                                           .run = run};

@@ -18,6 +18,14 @@ template <> struct element_of_bits<64> { typedef uint64_t type; };
 /* The bits of an element. */
 typedef element_of_bits<KEY_BITS>::type element_t;
 
+/* The shared memory that a layout function carves: carve(arena, sizes...). */
+template <typename Shared, typename... Needed, typename... Given>
+static uint32_t shared_bytes_of(Shared (*carve)(simt_arena &, Needed...), Given... sizes) {
+    simt_arena arena = simt_measuring_arena();
+    (void)carve(arena, sizes...);
+    return arena.used_bytes;
+}
+
 /* Launches a kernel whose one argument is *args. 0 or a cudaError_t. */
 template <typename Args>
 static int launch(const char *name, const struct launch_grid *grid, uint32_t shared_bytes,

@@ -39,4 +39,13 @@ static inline int64_t divide_up(int64_t a, int64_t b) {
     return a / b + (a % b != 0);
 }
 
+/* At most `blocks_max` blocks: each goes on to the work of those that there is no room for. */
+static inline struct launch_grid grid_of(const struct call *call, int64_t blocks, int64_t blocks_max,
+                                         int64_t threads) {
+    return (struct launch_grid){.blocks = (uint32_t)least(blocks, blocks_max),
+                                .rows = 1,
+                                .threads = (uint32_t)threads,
+                                .stream = call->stream};
+}
+
 #endif

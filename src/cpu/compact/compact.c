@@ -8,11 +8,6 @@
 #include "../team.h"
 #include "job.h"
 
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    (void)context, (void)plan;
-    return NULL;
-}
-
 static double cost_us(const topk_context *context, const struct plan *plan) {
     return 5.0 + (double)plan->input_elements * (double)plan->element_bytes / 2e4 / context->threads;
 }
@@ -64,7 +59,6 @@ static int run(const struct call *call) {
 
 const struct method topk_cpu_compact = {.name = "compact",
                                         .operations = COMPACTS,
-                                        .refuse = refuse,
                                         .cost_us = cost_us,
                                         .workspace_bytes = workspace_bytes,
                                         .run = run};

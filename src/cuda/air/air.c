@@ -6,12 +6,6 @@
 #include "../methods.h"
 #include "strategy.h"
 
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    (void)plan;
-    return NULL;
-}
-
 /* Fitted on an H200 (driver 580, 2026-11-20): what a pass takes besides reading; a wave of blocks that have a
  * row each; how often the input is read; and bytes for each microsecond. */
 static const double pass_us = 5, wave_us = 6, reads = 2.5, bytes_per_us = 4.6e6;
@@ -59,16 +53,9 @@ static void fill_args(const struct call *call, const struct strategy *s, struct 
     args->block_candidates = s->wide ? 0 : finish_candidates((uint32_t)plan->element_bytes);
 }
 
-static uint32_t grid_side(int64_t count, int64_t limit) {
-    return (uint32_t)least(count, limit);
-}
-
 static int launch_row(const struct call *call, const struct strategy *s, struct air_args *args) {
     const struct plan *plan = call->plan;
-    const struct launch_grid grid = {.blocks = grid_side(plan->problem.rows, AIR_GRID_BLOCKS),
-                                     .rows = 1,
-                                     .threads = s->row_threads,
-                                     .stream = call->stream};
+    const struct launch_grid grid = grid_of(call, plan->problem.rows, AIR_GRID_BLOCKS, s->row_threads);
     args->block_candidates = s->row_candidates;
     if (s->usual_length < plan->problem.length_max) {
         TOPK_REACHED(REACHED_AIR_MEAN_LENGTH);
@@ -90,7 +77,7 @@ static int launch_sort(const struct call *call, const struct launch_grid *passes
         return topk_cuda_air_kernels[width_of(plan)]->launch(AIR_RANK, &grid, args);
     }
     TOPK_REACHED(REACHED_AIR_SORT);
-    grid.blocks = grid_side(rows, AIR_GRID_BLOCKS);
+    grid.blocks = (uint32_t)least(rows, AIR_GRID_BLOCKS);
     grid.rows = 1;
     grid.threads = AIR_SORT_THREADS;
     return topk_cuda_air_kernels[width_of(plan)]->launch(AIR_SORT, &grid, args);
@@ -99,16 +86,14 @@ static int launch_sort(const struct call *call, const struct launch_grid *passes
 static int launch_passes(const struct call *call, const struct strategy *s, struct air_args *args) {
     const struct plan *plan = call->plan;
     const struct air_kernels *kernels = topk_cuda_air_kernels[width_of(plan)];
-    struct launch_grid grid = {.blocks = s->blocks,
-                               .rows = grid_side(plan->problem.rows, AIR_GRID_ROWS),
-                               .threads = AIR_THREADS,
-                               .stream = call->stream};
+    struct launch_grid grid = grid_of(call, s->blocks, INT32_MAX, AIR_THREADS);
     uint32_t unknown = plan->element_bits;
     /* No row needs the last filter where the last pass writes them all, whatever they hold. */
     const bool writes_all = s->fused && args->target.ties_free && s->target != TARGET_LIST;
     const bool filtered_last = s->target != TARGET_KTH && !writes_all,
                sorted_last = s->target == TARGET_ENTRIES;
     int error = 0;
+    grid.rows = (uint32_t)least(plan->problem.rows, AIR_GRID_ROWS);
     for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
         const bool is_last = pass + 1 == s->passes;
         const uint32_t bits = unknown < s->digit_bits ? unknown : s->digit_bits;
@@ -136,7 +121,7 @@ static int run(const struct call *call) {
     int error = 0;
     fill_args(call, &s, &l);
     if (l.args.predicate.bounds.values != NULL) {
-        const struct launch_grid one = {.blocks = 1, .rows = 1, .threads = 32, .stream = call->stream};
+        const struct launch_grid one = grid_of(call, 1, 1, 32);
         error = topk_cuda_air_launch_bounds(&one, &l.args);
     }
     if (error == 0 && s.one_block) {
@@ -165,7 +150,6 @@ static int prepare(const topk_context *context) {
 const struct method topk_cuda_air = {.name = "air",
                                      .operations = SELECTS_WHERE,
                                      .knobs = topk_cuda_air_knobs,
-                                     .refuse = refuse,
                                      .cost_us = cost_us,
                                      .workspace_bytes = workspace_bytes,
                                      .prepare = prepare,

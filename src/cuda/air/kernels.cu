@@ -14,22 +14,12 @@
 /* Whether entries have two words in any case. */
 static const bool ALWAYS_TWO = KEY_BITS == 64;
 
-/* The shared memory that a layout takes. */
-template <typename Carve> static uint32_t bytes_of(const Carve &carve) {
-    simt_arena arena = simt_measuring_arena();
-    carve(arena);
-    return arena.used_bytes;
-}
-
 static uint32_t pass_shared_bytes(uint32_t candidates) {
-    return bytes_of(
-        [&](simt_arena &arena) { (void)carve_block<element_t>(arena, AIR_THREADS / SIMT_WARP, candidates); });
+    return shared_bytes_of(carve_block<element_t>, AIR_THREADS / SIMT_WARP, candidates);
 }
 
 static uint32_t row_shared_bytes(const struct air_args *args, uint32_t candidates) {
-    return bytes_of([&](simt_arena &arena) {
-        (void)carve_row<element_t, ALWAYS_TWO>(arena, candidates, args->block_entries);
-    });
+    return shared_bytes_of(carve_row<element_t, ALWAYS_TWO>, candidates, args->block_entries);
 }
 
 static int64_t row_room(const struct air_args *args, uint32_t shared_bytes_max) {
@@ -38,18 +28,10 @@ static int64_t row_room(const struct air_args *args, uint32_t shared_bytes_max) 
     return room < 0 ? -1 : room / each;
 }
 
-template <bool TWO> static uint32_t sort_shared_bytes(const struct air_args *args) {
-    return bytes_of([&](simt_arena &arena) { (void)carve_sort<TWO>(arena, args->block_entries); });
-}
-
-template <bool TWO> static uint32_t rank_shared_bytes(const struct air_args *args) {
-    return bytes_of([&](simt_arena &arena) { (void)carve_entries<TWO>(arena, args->block_entries); });
-}
-
 static int launch_kernel(enum air_kernel kernel, const struct launch_grid *grid,
                          const struct air_args *args) {
     const bool where = args->predicate.is_given, two = args->target.two_words;
-    const uint32_t candidates = args->block_candidates;
+    const uint32_t candidates = args->block_candidates, entries = args->block_entries;
     switch (kernel) {
     case AIR_FIRST:
         return launch("air_first", grid, pass_shared_bytes(0),
@@ -64,11 +46,13 @@ static int launch_kernel(enum air_kernel kernel, const struct launch_grid *grid,
                       where ? air_last<element_t, true> : air_last<element_t, false>, args);
     case AIR_SORT:
         return launch("air_sort", grid,
-                      two ? sort_shared_bytes<true>(args) : sort_shared_bytes<ALWAYS_TWO>(args),
+                      two ? shared_bytes_of(carve_sort<true>, entries)
+                          : shared_bytes_of(carve_sort<ALWAYS_TWO>, entries),
                       two ? air_sort<element_t, true> : air_sort<element_t, ALWAYS_TWO>, args);
     case AIR_RANK:
         return launch("air_rank", grid,
-                      two ? rank_shared_bytes<true>(args) : rank_shared_bytes<ALWAYS_TWO>(args),
+                      two ? shared_bytes_of(carve_entries<true>, entries)
+                          : shared_bytes_of(carve_entries<ALWAYS_TWO>, entries),
                       two ? air_rank<element_t, true> : air_rank<element_t, ALWAYS_TWO>, args);
     default: /* a row for one block is shorter than 2^31: two words with keys of 64 bits alone */
         return launch("air_row", grid, row_shared_bytes(args, candidates),

@@ -149,10 +149,8 @@ typedef int (*launcher)(const struct launch_grid *grid, const struct compact_arg
 /* `tiles` pieces of work for one block each, of which `per_sm` are resident on a multiprocessor. */
 static void launch(struct launches *l, launcher kernel, int64_t tiles, int64_t per_sm) {
     const struct device_info *device = device_of(l->call->context);
-    const struct launch_grid grid = {.blocks = (uint32_t)least(tiles, device->sms * per_sm),
-                                     .rows = 1,
-                                     .dependent = l->dependent && device->dependent_launch,
-                                     .stream = l->call->stream};
+    struct launch_grid grid = grid_of(l->call, tiles, device->sms * per_sm, 0); /* the kernel's own threads */
+    grid.dependent = l->dependent && device->dependent_launch;
     l->error = l->error != 0 ? l->error : kernel(&grid, l->args);
     l->dependent = true;
 }

@@ -9,15 +9,7 @@
 #include "ragged.cuh"
 
 template <typename Source> static uint32_t dense_shared_bytes(void) {
-    simt_arena arena = simt_measuring_arena();
-    (void)carve_tiles<dense_tiles<Source>>(arena);
-    return arena.used_bytes;
-}
-
-template <typename Source> static uint32_t ragged_shared_bytes(void) {
-    simt_arena arena = simt_measuring_arena();
-    (void)carve_ragged<Source>(arena);
-    return arena.used_bytes;
+    return shared_bytes_of(carve_tiles<dense_tiles<Source>>);
 }
 
 /* With so many threads in a block. */
@@ -34,7 +26,7 @@ static int launch_pass(const struct launch_grid *grid, const struct compact_args
     return args->dense ? launch_threads("compact_dense", grid, compact_shape<Source>::THREADS,
                                         dense_shared_bytes<Source>(), compact_dense<Source>, args)
                        : launch_threads("compact_ragged", grid, COMPACT_RAGGED_THREADS,
-                                        ragged_shared_bytes<Source>(), compact_ragged<Source>, args);
+                                        shared_bytes_of(carve_ragged<Source>), compact_ragged<Source>, args);
 }
 
 template <typename Source> static constexpr int64_t step_of(void) {
@@ -52,7 +44,7 @@ static int launch_mask(const struct launch_grid *grid, const struct compact_args
 
 /* Where a block has too little shared memory for it, dense rows are not served as such. */
 template <typename Source> static int prepare_passes(uint32_t shared_bytes_max) {
-    int error = simt_prepare(compact_ragged<Source>, ragged_shared_bytes<Source>());
+    int error = simt_prepare(compact_ragged<Source>, shared_bytes_of(carve_ragged<Source>));
     if (error == 0 && dense_shared_bytes<Source>() <= shared_bytes_max)
         error = simt_prepare(compact_dense<Source>, dense_shared_bytes<Source>());
     error = error != 0 ? error : simt_prepare(compact_mask<Source>, 0);
@@ -68,16 +60,10 @@ extern "C" const struct compact_kernels INSTANCE = {
 #include "phases.cuh"
 #include "prepare.cuh"
 
-static uint32_t scan_shared_bytes(void) {
-    simt_arena arena = simt_measuring_arena();
-    (void)carve_scan(arena);
-    return arena.used_bytes;
-}
-
 static int prepare_more(uint32_t shared_bytes_max) {
     int error = prepare_passes<mask_bits>(shared_bytes_max);
-    error = error != 0 ? error : simt_prepare(compact_prepare, scan_shared_bytes());
-    error = error != 0 ? error : simt_prepare(compact_scan, scan_shared_bytes());
+    error = error != 0 ? error : simt_prepare(compact_prepare, shared_bytes_of(carve_scan));
+    error = error != 0 ? error : simt_prepare(compact_scan, shared_bytes_of(carve_scan));
     error = error != 0 ? error : simt_prepare(compact_scatter, 0);
     return error != 0 ? error : simt_prepare(compact_count, 0);
 }
@@ -91,13 +77,13 @@ extern "C" const struct compact_kernels topk_cuda_compact_kernels_bits = {
     launch_mask<mask_bits>};
 
 int topk_cuda_compact_launch_prepare(const struct launch_grid *grid, const struct compact_args *args) {
-    return launch_threads("compact_prepare", grid, COMPACT_CHUNK_THREADS, scan_shared_bytes(),
+    return launch_threads("compact_prepare", grid, COMPACT_CHUNK_THREADS, shared_bytes_of(carve_scan),
                           compact_prepare, args);
 }
 
 int topk_cuda_compact_launch_scan(const struct launch_grid *grid, const struct compact_args *args) {
-    return launch_threads("compact_scan", grid, COMPACT_CHUNK_THREADS, scan_shared_bytes(), compact_scan,
-                          args);
+    return launch_threads("compact_scan", grid, COMPACT_CHUNK_THREADS, shared_bytes_of(carve_scan),
+                          compact_scan, args);
 }
 
 int topk_cuda_compact_launch_scatter(const struct launch_grid *grid, const struct compact_args *args) {

@@ -6,34 +6,17 @@
 #include "pass.cuh"
 #include "row.cuh"
 
-static uint32_t row_shared_bytes(uint32_t threads) {
-    simt_arena arena = simt_measuring_arena();
-    (void)carve_row<element_t>(arena, threads);
-    return arena.used_bytes;
-}
-
-static uint32_t count_shared_bytes(void) {
-    simt_arena arena = simt_measuring_arena();
-    (void)carve_count<element_t>(arena);
-    return arena.used_bytes;
-}
-
-static uint32_t pass_shared_bytes(void) {
-    simt_arena arena = simt_measuring_arena();
-    (void)carve_pass<element_t>(arena);
-    return arena.used_bytes;
-}
-
 static int launch_row(const struct launch_grid *grid, const struct sort_args *args) {
-    return launch("sort_row", grid, row_shared_bytes(grid->threads), sort_row<element_t>, args);
+    return launch("sort_row", grid, shared_bytes_of(carve_row<element_t>, grid->threads), sort_row<element_t>,
+                  args);
 }
 
 static int launch_count(const struct launch_grid *grid, const struct sort_args *args) {
-    return launch("sort_count", grid, count_shared_bytes(), sort_count<element_t>, args);
+    return launch("sort_count", grid, shared_bytes_of(carve_count<element_t>), sort_count<element_t>, args);
 }
 
 static int launch_pass(const struct launch_grid *grid, const struct sort_args *args) {
-    return launch("sort_pass", grid, pass_shared_bytes(), sort_pass<element_t>, args);
+    return launch("sort_pass", grid, shared_bytes_of(carve_pass<element_t>), sort_pass<element_t>, args);
 }
 
 static int launch_kth(const struct launch_grid *grid, const struct sort_args *args) {
@@ -41,10 +24,11 @@ static int launch_kth(const struct launch_grid *grid, const struct sort_args *ar
 }
 
 static int prepare(void) {
-    int error = simt_prepare(sort_row<element_t>,
-                             row_shared_bytes(KEY_BITS == 64 ? SORT_ROW_THREADS_64 : SORT_ROW_THREADS));
-    error = error != 0 ? error : simt_prepare(sort_count<element_t>, count_shared_bytes());
-    error = error != 0 ? error : simt_prepare(sort_pass<element_t>, pass_shared_bytes());
+    int error = simt_prepare(
+        sort_row<element_t>,
+        shared_bytes_of(carve_row<element_t>, KEY_BITS == 64 ? SORT_ROW_THREADS_64 : SORT_ROW_THREADS));
+    error = error != 0 ? error : simt_prepare(sort_count<element_t>, shared_bytes_of(carve_count<element_t>));
+    error = error != 0 ? error : simt_prepare(sort_pass<element_t>, shared_bytes_of(carve_pass<element_t>));
     return error != 0 ? error : simt_prepare(sort_kth<element_t>, 0);
 }
 

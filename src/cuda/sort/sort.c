@@ -150,10 +150,7 @@ static int sort_rows(const struct call *call, const struct strategy *s, const st
     const int64_t rows = plan->problem.rows, threads_needed = divide_up(s->length, SORT_ROW_ITEMS);
     const int64_t threads = greatest(divide_up(threads_needed, 32) * 32, 32);
     const int64_t resident = device_of(call->context)->sms * greatest(SORT_ROW_THREADS_PER_SM / threads, 1);
-    struct launch_grid grid = {.blocks = (uint32_t)least(rows, resident),
-                               .rows = 1,
-                               .threads = (uint32_t)threads,
-                               .stream = call->stream};
+    const struct launch_grid grid = grid_of(call, rows, resident, threads);
     struct sort_args args = args_of(call, s, counts);
     args.group_rows = rows;
     args.from = *source;
@@ -166,17 +163,11 @@ static int sort_group(const struct call *call, const struct strategy *s, const s
     const struct sort_kernels *launch = kernels[width_of(call->plan)];
     const int64_t resident = (int64_t)device_of(call->context)->sms * SORT_BLOCKS_PER_SM;
     const int64_t rows_at_once = least(args->group_rows, least(resident, SORT_GRID_ROWS));
-    const struct launch_grid counting = {.blocks =
-                                             (uint32_t)least(s->tiles, greatest(resident / rows_at_once, 1)),
-                                         .rows = (uint32_t)rows_at_once,
-                                         .threads = SORT_THREADS,
-                                         .stream = call->stream};
-    const bool dependent = device_of(call->context)->dependent_launch;
-    const struct launch_grid moving = {.blocks = (uint32_t)least(args->group_rows * s->tiles, resident),
-                                       .rows = 1,
-                                       .threads = SORT_THREADS,
-                                       .dependent = dependent,
-                                       .stream = call->stream};
+    struct launch_grid counting = grid_of(call, s->tiles, greatest(resident / rows_at_once, 1), SORT_THREADS);
+    struct launch_grid moving = grid_of(call, args->group_rows * s->tiles, resident, SORT_THREADS);
+    struct launch_grid finding = grid_of(call, divide_up(args->group_rows, 32), resident, 32);
+    counting.rows = (uint32_t)rows_at_once;
+    moving.dependent = finding.dependent = device_of(call->context)->dependent_launch;
     args->counts = b->counts;
     int error = topk_device_zero(call->stream, b->zeroed, b->zeroed_bytes);
     error = error != 0 ? error : launch->count(&counting, args);
@@ -190,16 +181,7 @@ static int sort_group(const struct call *call, const struct strategy *s, const s
         error = launch->pass(&moving, args);
         args->from = args->to;
     }
-    if (error == 0 && s->is_kth) {
-        const struct launch_grid one_each = {.blocks =
-                                                 (uint32_t)least(divide_up(args->group_rows, 32), resident),
-                                             .rows = 1,
-                                             .threads = 32,
-                                             .dependent = dependent,
-                                             .stream = call->stream};
-        error = launch->kth(&one_each, args);
-    }
-    return error;
+    return error == 0 && s->is_kth ? launch->kth(&finding, args) : error;
 }
 
 static int sort_lists(const struct call *call, const struct strategy *s, struct arena *scratch,
@@ -251,12 +233,6 @@ static int prepare(const topk_context *context) {
 
 /* ---- Choice ---- */
 
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    (void)plan;
-    return NULL;
-}
-
 /* Fitted on an H200 (driver 580, 2026-11-20): bytes that passes move in a microsecond, and what a pass takes
  * besides; elements that blocks of one row each rank in a microsecond, and what their launch takes. */
 static const double BYTES_PER_US = 4e6, PASS_US = 13, RANKED_PER_US = 110e3, LAUNCH_US = 3;
@@ -276,7 +252,6 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
 
 const struct method topk_cuda_sort = {.name = "sort",
                                       .operations = SELECTS,
-                                      .refuse = refuse,
                                       .cost_us = cost_us,
                                       .workspace_bytes = workspace_bytes,
                                       .prepare = prepare,
