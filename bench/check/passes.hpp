@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The passes of a check, for the host and for a GPU. Each is a body that the machine calls for every row,
- * slot or share of the work, in any order and side by side. check.h says what makes a result right. */
+ * The passes of a check, for the host and for a GPU. Each is a function that the machine calls for every
+ * row, slot or share of the work, in any order and side by side. check.h says what makes a result right. */
 #ifndef BENCH_PASSES_HPP
 #define BENCH_PASSES_HPP
 
@@ -12,28 +12,41 @@ namespace bench {
 
 /* The matches of each row; a checksum of all elements; whether the mask is what was made of them; and the
  * bits of a mask that was written. */
-template <typename W> struct look_at_elements {
+template <typename W>
+EVERYWHERE void look_at_elements(const subject<W> &s, std::int64_t worker, std::int64_t workers) {
+    const std::int64_t r = worker / workers;
+    const share mine(worker, workers, s.point.n);
+    counter found = 0, checksum = 0;
+    for (std::int64_t i = mine.first; i < mine.end; i += mine.stride) {
+        const std::int64_t e = r * s.point.n + i;
+        const bool match = s.match(e);
+        found += match;
+        checksum += random_at(s.input[e], e);
+        if (s.mask != nullptr && masked(s.mask, s.point.predicate == BENCH_BIT_MASK, e) != match) {
+            s.find(r, finding_mask);
+        }
+        if (s.outputs.mask != nullptr && masked(s.outputs.mask, true, e) != match) {
+            s.find(r, finding_bit);
+        }
+    }
+    add(&s.rows[r].matches, found);
+    add(&s.result->checksum, checksum);
+}
+
+/* Bodies of a loop: a pass for each row or slot, and a pass whose rows are shared out to workers. */
+template <typename W, void (*Pass)(const subject<W> &, std::int64_t)> struct each {
+    subject<W> s;
+
+    EVERYWHERE void operator()(std::int64_t i) const {
+        Pass(s, i);
+    }
+};
+template <typename W, void (*Pass)(const subject<W> &, std::int64_t, std::int64_t)> struct shared {
     subject<W> s;
     std::int64_t workers;
 
     EVERYWHERE void operator()(std::int64_t worker) const {
-        const std::int64_t r = worker / workers;
-        const share mine(worker, workers, s.point.n);
-        counter found = 0, checksum = 0;
-        for (std::int64_t i = mine.first; i < mine.end; i += mine.stride) {
-            const std::int64_t e = r * s.point.n + i;
-            const bool match = s.match(e);
-            found += match;
-            checksum += random_at(s.input[e], e);
-            if (s.mask != nullptr && masked(s.mask, s.point.predicate == BENCH_BIT_MASK, e) != match) {
-                s.find(r, finding_mask);
-            }
-            if (s.outputs.mask != nullptr && masked(s.outputs.mask, true, e) != match) {
-                s.find(r, finding_bit);
-            }
-        }
-        add(&s.rows[r].matches, found);
-        add(&s.result->checksum, checksum);
+        Pass(s, worker, workers);
     }
 };
 
@@ -49,25 +62,27 @@ bool run_passes(const subject<W> &s, std::int64_t busy, ForEach for_each) {
     };
     const std::int64_t of_row = workers_of(point.n), of_results = workers_of(point.k);
     const bool kth = point.operation == TOPK_OPERATION_KTH;
-    if (!for_each(point.rows * of_row, look_at_elements<W>{s, of_row})) {
+    if (!for_each(point.rows * of_row, shared<W, look_at_elements<W>>{s, of_row})) {
         return false;
     }
     switch (point.operation) {
     case TOPK_OPERATION_COUNT:
-        return for_each(point.rows, judge_count<W>{s});
+        return for_each(point.rows, each<W, judge_count<W>>{s});
     case TOPK_OPERATION_MASK:
-        return for_each(1, judge_mask<W>{s});
+        return for_each(1, each<W, judge_mask<W>>{s});
     case TOPK_OPERATION_WHERE:
-        return for_each(s.part_count, count_part<W>{s}) && for_each(1, add_up_parts<W>{s}) &&
-               (s.outputs.count_alone || for_each(point.rows, judge_offset<W>{s})) &&
-               (s.outputs.any_order ? for_each(s.outputs.capacity, check_any_order<W>{s})
-                                    : for_each(s.part_count, check_part<W>{s}));
+        return for_each(s.part_count, each<W, count_part<W>>{s}) &&
+               for_each(1, each<W, add_up_parts<W>>{s}) &&
+               (s.outputs.count_alone || for_each(point.rows, each<W, judge_offset<W>>{s})) &&
+               (s.outputs.any_order ? for_each(s.outputs.capacity, each<W, check_any_order<W>>{s})
+                                    : for_each(s.part_count, each<W, check_part<W>>{s}));
     default:
-        return (kth ||
-                (for_each(point.rows * point.k, look_at_slot<W>{s}) &&
-                 for_each(point.k > 0 ? point.rows * of_results : 0, count_results<W>{s, of_results}))) &&
-               for_each(point.rows * of_row, count_elements<W>{s, of_row}) &&
-               (kth ? for_each(point.rows, judge_kth<W>{s}) : for_each(point.rows, judge_select<W>{s}));
+        return (kth || (for_each(point.rows * point.k, each<W, look_at_slot<W>>{s}) &&
+                        for_each(point.k > 0 ? point.rows * of_results : 0,
+                                 shared<W, count_results<W>>{s, of_results}))) &&
+               for_each(point.rows * of_row, shared<W, count_elements<W>>{s, of_row}) &&
+               (kth ? for_each(point.rows, each<W, judge_kth<W>>{s})
+                    : for_each(point.rows, each<W, judge_select<W>>{s}));
     }
 }
 
