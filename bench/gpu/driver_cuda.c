@@ -15,7 +15,7 @@ enum { figure_runs = 21, runs_most = 1000 };
 static const double budget_us = 1e6;
 
 static bool find_device(bench_session *session) {
-    struct bench_gpu_state *state = session->state;
+    bench_gpu_state *state = session->state;
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
     struct cudaDeviceProp device;
     if (topk_context_query(session->context, &properties) != TOPK_OK ||
@@ -32,7 +32,7 @@ static bool find_device(bench_session *session) {
 }
 
 static bool measure_figures(bench_session *session) {
-    struct bench_gpu_state *state = session->state;
+    bench_gpu_state *state = session->state;
     bench_quartiles empty_us;
     const bench_work nothing = bench_timer_nothing(&state->timer);
     if (session->options.once) {
@@ -48,7 +48,7 @@ static bool measure_figures(bench_session *session) {
 }
 
 static bool open_gpu(bench_session *session) {
-    struct bench_gpu_state *state = calloc(1, sizeof *state);
+    bench_gpu_state *state = calloc(1, sizeof *state);
     bench_options *options = &session->options;
     options->runs = options->runs < runs_most ? options->runs : runs_most;
     options->threads = 0;
@@ -66,18 +66,17 @@ static bool open_gpu(bench_session *session) {
 }
 
 static void close_gpu(bench_session *session) {
-    struct bench_gpu_state *state = session->state;
+    bench_gpu_state *state = session->state;
     if (state != NULL) {
         bench_buffer_free(&state->scratch);
         bench_buffer_free(&state->flush);
-        bench_gpu_checker_free(&state->checker);
         bench_timer_free(&state->timer);
     }
     free(state);
 }
 
 static void describe(const bench_session *session, char *text, size_t bytes) {
-    const struct bench_gpu_state *state = session->state;
+    const bench_gpu_state *state = session->state;
     snprintf(text, bytes,
              "%s, %d SMs, driver for CUDA %d.%d, runtime %d.%d, an empty kernel %.2f us, a copy %.3f TB/s",
              state->name, state->sms, state->driver / 1000, state->driver % 1000 / 10, state->runtime / 1000,
@@ -85,7 +84,7 @@ static void describe(const bench_session *session, char *text, size_t bytes) {
 }
 
 static bool measure_read(bench_session *session) {
-    struct bench_gpu_state *state = session->state;
+    bench_gpu_state *state = session->state;
     const double limit_us = bench_gpu_read_limit_us(state->name, state->subject->bytes);
     /* A clock that is still rising gets a second chance. */
     for (int attempt = 0; attempt < 2; ++attempt) {
@@ -102,37 +101,30 @@ static bool measure_read(bench_session *session) {
 
 /* By a check of nothing. */
 static bool take_checksum(bench_session *session, bench_result *result, uint64_t *checksum) {
-    struct bench_gpu_state *state = session->state;
     bench_point nothing = session->data.point;
     const bench_outputs none = {0};
     nothing.operation = TOPK_OPERATION_SELECT;
     nothing.k = 0;
-    return bench_gpu_check(&state->checker, &nothing, session->data.buffer.data, &none, session->stream,
-                           checksum, result->reason, sizeof result->reason);
+    return bench_gpu_check(session, &nothing, &none, result, checksum);
 }
 
 /* The truth about the matches, and a mask if the point has one. */
 static bool prepare_predicate(bench_session *session, bench_result *result) {
-    struct bench_gpu_state *state = session->state;
+    bench_gpu_state *state = session->state;
     const bench_point *point = result->point;
     const void *input = session->data.buffer.data;
     if (!bench_gpu_truth_find(&session->truth, point, input, &state->scratch, session->stream)) {
         return bench_fail_to_make(session, result, "out of memory");
     }
-    state->checker.truth = session->truth;
-    if (bench_has_mask(point)) {
-        if (!bench_gpu_mask_make(&session->mask, point, point->predicate, input, &session->truth,
-                                 bench_cold_bytes(session), session->stream)) {
-            return bench_fail_to_make(session, result, "the mask does not fit");
-        }
-        state->checker.mask = session->mask.buffer.data;
-    }
-    return true;
+    return !bench_has_mask(point) ||
+           bench_gpu_mask_make(&session->mask, point, point->predicate, input, &session->truth,
+                               bench_cold_bytes(session), session->stream) ||
+           bench_fail_to_make(session, result, "the mask does not fit");
 }
 
 /* Times one read of what the calls will read, unless that is known. */
 static bool prepare_read(bench_session *session, bench_result *result) {
-    struct bench_gpu_state *state = session->state;
+    bench_gpu_state *state = session->state;
     const bool reads_data = bench_reads_data(result->point);
     if (reads_data && state->subject == &session->data) {
         return true;
@@ -147,10 +139,9 @@ static bool prepare_read(bench_session *session, bench_result *result) {
 }
 
 static bool prepare(bench_session *session, bench_result *result) {
-    struct bench_gpu_state *state = session->state;
+    bench_gpu_state *state = session->state;
     const bench_point *point = result->point;
     const bool made = !bench_data_fits(&session->data, point);
-    state->checker.mask = NULL;
     bench_data_free(&session->mask);
     if (made && !bench_gpu_data_make(&session->data, point, session->options.seed, bench_cold_bytes(session),
                                      session->stream)) {
@@ -172,10 +163,9 @@ static bool finish(bench_session *session) {
 }
 
 static bool check(bench_session *session, const bench_outputs *outputs, bench_result *result) {
-    struct bench_gpu_state *state = session->state;
+    bench_gpu_state *state = session->state;
     uint64_t checksum;
-    if (!bench_gpu_check(&state->checker, result->point, session->data.buffer.data, outputs, session->stream,
-                         &checksum, result->reason, sizeof result->reason)) {
+    if (!bench_gpu_check(session, result->point, outputs, result, &checksum)) {
         return false;
     }
     if (checksum != state->checksum || !bench_buffer_intact(&session->data.buffer) ||
@@ -189,7 +179,7 @@ static bool check(bench_session *session, const bench_outputs *outputs, bench_re
 /* All that is read, a mask beside the input at the rate of the one read. Operations without a k pay for what
  * they write as well, at the rate of a copy. */
 static void set_limit(const bench_session *session, const bench_outputs *outputs, bench_result *result) {
-    const struct bench_gpu_state *state = session->state;
+    const bench_gpu_state *state = session->state;
     const bool beside =
         bench_reads_data(result->point) && session->mask.copies > 0 && session->data.bytes > 0;
     const double written = (double)(outputs->value_bytes + outputs->index_bytes);
@@ -204,9 +194,9 @@ static void set_limit(const bench_session *session, const bench_outputs *outputs
 
 static bool time_work(bench_session *session, bench_work work, const bench_reference *reference,
                       const bench_outputs *outputs, bench_result *result) {
-    struct bench_gpu_state *state = session->state;
+    bench_gpu_state *state = session->state;
     bench_timer *timer = &state->timer;
-    bench_quartiles us;
+    bench_quartiles us, host_us;
     if (!bench_timer_runs(timer, work, &state->turn, warm_up_runs, &us)) {
         return false;
     }
@@ -215,11 +205,12 @@ static bool time_work(bench_session *session, bench_work work, const bench_refer
     result->runs = result->runs < runs_least ? runs_least : result->runs;
     if ((state->flush.bytes > 0 && !bench_buffer_poison(&state->flush)) ||
         !bench_timer_runs(timer, work, &state->turn, result->runs, &us) ||
-        !bench_timer_host(timer, work, &state->turn, runs_least, &result->host_us)) {
+        !bench_timer_host(timer, work, &state->turn, runs_least, &host_us)) {
         return false;
     }
     set_limit(session, outputs, result);
     result->call_us = us.median;
+    result->host_us = host_us.median;
     result->to_limit =
         (bench_quartiles){us.q1 / result->limit_us, us.median / result->limit_us, us.q3 / result->limit_us};
     result->to_topk = reference != NULL && reference->call_us > 0 ? us.median / reference->call_us : 1;
@@ -251,13 +242,13 @@ static void rival_free(bench_rival *rival) {
 }
 
 static const char *deaf_reader(bench_session *session) {
-    struct bench_gpu_state *state = session->state;
+    bench_gpu_state *state = session->state;
     return bench_gpu_read_self_test(&state->timer);
 }
 
 /* An input that is not the one the checksum was taken of. */
 static bool input_watched(bench_session *session) {
-    const struct bench_gpu_state *state = session->state;
+    const bench_gpu_state *state = session->state;
     unsigned char byte = 0, *input = session->data.buffer.data;
     uint64_t checksum = state->checksum;
     bench_result ignored;

@@ -36,7 +36,7 @@ static bool make_graphs(bench_graphs *graphs, bench_work work, const bench_data 
 }
 
 bool bench_gpu_capture(bench_session *session, bench_work work, bench_work *replay, bench_result *result) {
-    struct bench_gpu_state *state = session->state;
+    bench_gpu_state *state = session->state;
     const int runs = session->options.runs < runs_least ? runs_least : session->options.runs;
     if (!bench_buffer_make(&bench_device_memory, &state->flush, bench_cold_bytes(session))) {
         return bench_fail(session, result, BENCH_SKIPPED, "out of memory");
@@ -51,7 +51,7 @@ bool bench_gpu_capture(bench_session *session, bench_work work, bench_work *repl
 }
 
 void bench_gpu_release(bench_session *session) {
-    struct bench_gpu_state *state = session->state;
+    bench_gpu_state *state = session->state;
     bench_graphs *graphs = &state->graphs;
     for (int i = 0; graphs->each != NULL && i < graphs->count; ++i) {
         if (graphs->each[i] != NULL) {

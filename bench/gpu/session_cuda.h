@@ -4,8 +4,11 @@
 #ifndef BENCH_SESSION_CUDA_H
 #define BENCH_SESSION_CUDA_H
 
-#include "gpu/check_cuda.h"
 #include "gpu/read_cuda.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* A call captured in graphs. A graph has its pointers built in, so that there is one for each copy of the
  * input that is to be read. */
@@ -15,7 +18,7 @@ typedef struct bench_graphs {
     cudaStream_t stream;
 } bench_graphs;
 
-struct bench_gpu_state {
+typedef struct bench_gpu_state {
     char name[256];
     int sms, driver, runtime;
     bench_timer timer;
@@ -24,11 +27,10 @@ struct bench_gpu_state {
     const bench_data *subject; /* the data or the mask: what `read` is about; NULL: not known yet */
     bench_gpu_read read;
     bool read_slow;       /* slower than it should be: results are void */
-    bench_buffer scratch; /* of what is found out about the data */
+    bench_buffer scratch; /* of the search for the truth and of the checks */
     bench_graphs graphs;
     bench_buffer flush; /* what is written before replays, to have the input out of the cache */
-    bench_gpu_checker checker;
-};
+} bench_gpu_state;
 
 /* Timed runs of a call at least, and runs before them that do not count. */
 enum { runs_least = 11, warm_up_runs = 2 };
@@ -37,5 +39,14 @@ enum { runs_least = 11, warm_up_runs = 2 };
  * bench_device. */
 bool bench_gpu_capture(bench_session *session, bench_work work, bench_work *replay, bench_result *result);
 void bench_gpu_release(bench_session *session);
+
+/* Whether the outputs of a point are right, found out on the device by the passes of check/; else the result
+ * gets a reason. *checksum gets one of the input's elements and their positions. Waits for the stream. */
+bool bench_gpu_check(bench_session *session, const bench_point *point, const bench_outputs *outputs,
+                     bench_result *result, uint64_t *checksum);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* BENCH_SESSION_CUDA_H */

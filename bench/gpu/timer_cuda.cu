@@ -61,6 +61,27 @@ bool time_one(bench_timer *timer, bench_work work, std::int64_t turn, double *mi
     return ok;
 }
 
+bool time_enqueueing(bench_timer *timer, bench_work work, std::int64_t turn, double *microseconds) {
+    const double begin = bench_seconds();
+    const bool ok = work.enqueue(work.state, turn);
+    *microseconds = 1e6 * (bench_seconds() - begin);
+    return bench_device_ok(cudaStreamSynchronize(timer->stream), "a run") && ok;
+}
+
+template <typename TimeOne>
+bool sample(TimeOne time, bench_timer *timer, bench_work work, std::int64_t *turn, int runs,
+            bench_quartiles *microseconds) {
+    double samples[runs_max];
+    runs = runs < 1 ? 1 : runs > runs_max ? runs_max : runs;
+    for (int i = 0; i < runs; ++i) {
+        if (!time(timer, work, (*turn)++, &samples[i])) {
+            return false;
+        }
+    }
+    *microseconds = bench_quartiles_of(samples, runs);
+    return true;
+}
+
 } // namespace
 
 bool bench_timer_make(bench_timer *timer) {
@@ -98,37 +119,18 @@ void bench_timer_free(bench_timer *timer) {
 }
 
 bool bench_timer_warm(bench_timer *timer, bench_work work, std::int64_t *turn) {
-    const bool ok = work.enqueue(work.state, (*turn)++);
-    return bench_device_ok(cudaStreamSynchronize(timer->stream), "a run") && ok;
+    double ignored;
+    return time_enqueueing(timer, work, (*turn)++, &ignored);
 }
 
 bool bench_timer_runs(bench_timer *timer, bench_work work, std::int64_t *turn, int runs,
                       bench_quartiles *microseconds) {
-    double samples[runs_max];
-    runs = runs < 1 ? 1 : runs > runs_max ? runs_max : runs;
-    for (int i = 0; i < runs; ++i) {
-        if (!time_one(timer, work, (*turn)++, &samples[i])) {
-            return false;
-        }
-    }
-    *microseconds = bench_quartiles_of(samples, runs);
-    return true;
+    return sample(time_one, timer, work, turn, runs, microseconds);
 }
 
 bool bench_timer_host(bench_timer *timer, bench_work work, std::int64_t *turn, int runs,
-                      double *microseconds) {
-    double samples[runs_max];
-    runs = runs < 1 ? 1 : runs > runs_max ? runs_max : runs;
-    for (int i = 0; i < runs; ++i) {
-        const double begin = bench_seconds();
-        const bool ok = work.enqueue(work.state, (*turn)++);
-        samples[i] = 1e6 * (bench_seconds() - begin);
-        if (!bench_device_ok(cudaStreamSynchronize(timer->stream), "a run") || !ok) {
-            return false;
-        }
-    }
-    *microseconds = bench_quartiles_of(samples, runs).median;
-    return true;
+                      bench_quartiles *microseconds) {
+    return sample(time_enqueueing, timer, work, turn, runs, microseconds);
 }
 
 bench_work bench_timer_nothing(bench_timer *timer) {

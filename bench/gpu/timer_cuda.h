@@ -37,8 +37,9 @@ bool bench_timer_warm(bench_timer *timer, bench_work work, int64_t *turn);
 bool bench_timer_runs(bench_timer *timer, bench_work work, int64_t *turn, int runs,
                       bench_quartiles *microseconds);
 
-/* Median host microseconds that enqueueing holds the thread when the device is idle. */
-bool bench_timer_host(bench_timer *timer, bench_work work, int64_t *turn, int runs, double *microseconds);
+/* Likewise host microseconds that enqueueing holds the thread when the device is idle. */
+bool bench_timer_host(bench_timer *timer, bench_work work, int64_t *turn, int runs,
+                      bench_quartiles *microseconds);
 
 /* Work that launches one kernel that does nothing; the state is the timer. */
 bench_work bench_timer_nothing(bench_timer *timer);
