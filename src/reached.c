@@ -24,6 +24,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_RTOPK_BISECTION] = "cuda rtopk: bisection",
     [REACHED_RTOPK_SURPLUS_TIES] = "cuda rtopk: surplus ties",
     [REACHED_RTOPK_PAIRS] = "cuda rtopk: two entries of a lane",
+    [REACHED_RTOPK_NEAR] = "cuda rtopk: entries of near keys",
     [REACHED_RTOPK_MANY] = "cuda rtopk: sort in shared memory",
     [REACHED_RTOPK_NEXT_ROW] = "cuda rtopk: another row for a warp",
     [REACHED_TILES_BACK] = "cuda sort: several tiles back",

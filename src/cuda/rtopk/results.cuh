@@ -40,16 +40,38 @@ template <typename Element> TOPK_DEVICE void write_unsorted(const row_task<Eleme
 
 template <typename Element> struct sorted_few { row_entry_t<Element> first, second; };
 
-/* Sorts up to RTOPK_FEW candidates. All lanes. */
-template <typename Element>
-TOPK_DEVICE sorted_few<Element> sort_few(const row_task<Element> &t, uint32_t count) {
+/* Candidates whose keys differ in few bits: the key above the least one and the position share a word, which
+ * is exchanged in half the instructions. POSITIONS: a power of two, above all positions. */
+template <typename Element, uint32_t POSITIONS> struct near_entry {
+    typedef key_word_t<Element> word;
+
+    static TOPK_MEMBER bool fits(word low, word greatest) {
+        return sizeof(Element) >= 4 && greatest - low < ~(word)0 / POSITIONS;
+    }
+    static TOPK_MEMBER word of(const row_entry_t<Element> &e, word low, bool exists) {
+        const word key = (row_entry<Element>::key(e) - low) * POSITIONS;
+        return exists ? key + (POSITIONS - 1 - row_entry<Element>::position(e)) : 0;
+    }
+    static TOPK_MEMBER row_entry_t<Element> entry(word e, word low) {
+        return row_entry<Element>::of(low + e / POSITIONS, POSITIONS - 1 - (uint32_t)(e % POSITIONS));
+    }
+};
+
+/* Sorts up to RTOPK_FEW candidates, whose codes lie between b.low and b.greatest. All lanes. */
+template <typename Element, uint32_t POSITIONS>
+TOPK_DEVICE sorted_few<Element> sort_few(const row_task<Element> &t, const code_bracket<Element> &b,
+                                         uint32_t count) {
+    typedef near_entry<Element, POSITIONS> near;
     sorted_few<Element> few = {t.entry(simt_lane(), count), {}};
-    if (count <= SIMT_WARP) {
-        few.first = sort_lanes(few.first);
-    } else {
+    if (count > SIMT_WARP) {
         TOPK_REACHED(REACHED_RTOPK_PAIRS);
         few.second = t.entry(SIMT_WARP + simt_lane(), count);
         sort_pairs(&few.first, &few.second);
+    } else if (near::fits(b.low, b.greatest)) {
+        TOPK_REACHED(REACHED_RTOPK_NEAR);
+        few.first = near::entry(sort_lanes(near::of(few.first, b.low, simt_lane() < count)), b.low);
+    } else {
+        few.first = sort_lanes(few.first);
     }
     return few;
 }

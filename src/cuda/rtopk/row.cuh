@@ -16,7 +16,7 @@ template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const r
     if (b.count <= RTOPK_FEW) {
         (void)collect_hits(held, hits_from(held, b.low), t.lists.positions);
         simt_warp_sync(SIMT_ALL_LANES);
-        const sorted_few<Element> few = sort_few(t, b.count);
+        const sorted_few<Element> few = sort_few<Element, SIMT_WARP * ITEMS>(t, b, b.count);
         if (t.a.is_kth)
             write_class_of_few(t, few, k, b.count);
         else
@@ -32,7 +32,7 @@ template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const r
     if (!t.a.is_sorted)
         write_unsorted(t, k);
     else if (k <= RTOPK_FEW)
-        write_few(t, sort_few(t, k), k);
+        write_few(t, sort_few<Element, SIMT_WARP * ITEMS>(t, b, k), k);
     else
         write_sorted(t, k);
 }
@@ -47,10 +47,10 @@ template <typename Element> TOPK_DEVICE void write_no_class(const row_task<Eleme
 template <typename Element> constexpr uint32_t row_blocks(uint32_t items) {
     const bool is_wide = sizeof(Element) == 8;
     if (items <= 8)
-        return items == 8 && is_wide ? 7 : 10;
+        return !is_wide ? 10 : items < 8 ? 9 : 7;
     if (items <= 16)
-        return is_wide ? 5 : 8;
-    return is_wide ? 3 : 6;
+        return is_wide ? 4 : 8;
+    return is_wide ? 3 : 5;
 }
 
 template <typename Element, uint32_t ITEMS>

@@ -21,8 +21,9 @@ TOPK_DEVICE key_word_t<Element> class_last(key_word_t<Element> code, const struc
 /* The k-th code lies in [low, high]; neither bound divides a class. */
 template <typename Element> struct code_bracket {
     key_word_t<Element> low, high;
-    uint32_t count; /* codes of the row at or above low: at least k */
-    uint32_t above; /* codes above high: fewer than k */
+    uint32_t count;               /* codes of the row at or above low: at least k */
+    uint32_t above;               /* codes above high: fewer than k */
+    key_word_t<Element> greatest; /* the last code of the row's best class */
 
     /* Whether all codes in it are one class. */
     TOPK_MEMBER bool is_closed(const struct code_map &map) const {
@@ -118,7 +119,7 @@ TOPK_DEVICE code_bracket<Element> sampled_bracket(const held_row<Element, ITEMS>
     const word sample = simt_lane() % 2 == 0 ? held.codes[0] : held.codes[ITEMS / 2];
     const uint32_t samples = simt_popc(simt_ballot(SIMT_ALL_LANES, sample != 0));
     const word pivot = simt_shuffle(SIMT_ALL_LANES, sort_lanes(sample), (k - 1) * samples / length);
-    code_bracket<Element> b = {0, greatest, length, 0};
+    code_bracket<Element> b = {0, greatest, length, 0, greatest};
     if (pivot > 0 && !b.is_closed(map))
         divide(held, fit_pivot<Element>(pivot, b, map), k, &b);
     return b;
@@ -135,7 +136,7 @@ TOPK_DEVICE code_bracket<Element> find_bracket(const held_row<Element, ITEMS> &h
     code_bracket<Element> b;
     if (k <= SIMT_WARP) {
         const word low = simt_shuffle(SIMT_ALL_LANES, sort_lanes(of_lane), k - 1);
-        b = code_bracket<Element>{class_first<Element>(low, map), greatest, 0, 0};
+        b = code_bracket<Element>{class_first<Element>(low, map), greatest, 0, 0, greatest};
         b.count = count_from(held, b.low);
     } else {
         b = sampled_bracket(held, map, k, greatest);
