@@ -217,19 +217,19 @@ static bool time_work(bench_session *session, bench_work work, const bench_refer
     return true;
 }
 
-static bool rival_make(bench_session *session, int i, const bench_point *point, bench_rival *rival) {
+static bool rival_make(bench_session *session, int i, bench_rival *rival, bench_result *result) {
     bench_gpu_rival *self = calloc(1, sizeof *self);
     *rival = (bench_rival){.state = self};
     /* A call that changed the input has cost it. */
     const bool made = self != NULL && session->data.copies > 0 &&
-                      bench_gpu_rival_make(self, i, point, &session->data, &session->truth,
+                      bench_gpu_rival_make(self, i, result->point, &session->data, &session->truth,
                                            bench_cold_bytes(session), session->stream);
     if (made) {
-        rival->threads = self->kind->traits & BENCH_RIVAL_BLOCKS ? point->block : 0;
+        result->threads = self->kind->traits & BENCH_RIVAL_BLOCKS ? result->point->block : 0;
         rival->work =
             (bench_work){bench_gpu_rival_enqueue, self, (self->kind->traits & BENCH_RIVAL_WAITS) != 0};
         rival->outputs = &self->outputs;
-        rival->workspace_bytes = self->scratch.bytes;
+        result->workspace_bytes = self->scratch.bytes;
     }
     return made;
 }

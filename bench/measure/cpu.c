@@ -207,14 +207,15 @@ static bool run_baseline(void *state, int64_t turn) {
     return true;
 }
 
-static bool rival_make(bench_session *session, int i, const bench_point *point, bench_rival *rival) {
+static bool rival_make(bench_session *session, int i, bench_rival *rival, bench_result *result) {
+    const bench_point *point = result->point;
     baseline *self = calloc(1, sizeof *self);
     *rival = (bench_rival){.state = self};
     if (self == NULL) {
         return false;
     }
-    rival->threads = bench_baseline_threads(point, session->options.threads);
-    rival->workspace_bytes = bench_baseline_scratch(point, rival->threads);
+    result->threads = bench_baseline_threads(point, session->options.threads);
+    result->workspace_bytes = bench_baseline_scratch(point, result->threads);
     rival->outputs = &self->outputs;
     rival->work = (bench_work){run_baseline, self, false};
     self->kind = &bench_baselines[i];
@@ -222,7 +223,7 @@ static bool rival_make(bench_session *session, int i, const bench_point *point, 
     const bool where = point->operation == TOPK_OPERATION_WHERE;
     const bool made = bench_outputs_make(&self->outputs, &bench_host_memory, point,
                                          where ? session->truth.matches : point->k) &&
-                      bench_buffer_make(&bench_host_memory, &self->scratch, rival->workspace_bytes);
+                      bench_buffer_make(&bench_host_memory, &self->scratch, result->workspace_bytes);
     self->outputs.indices = self->kind->gives_indices ? self->outputs.indices : NULL;
     self->task = (bench_task){.point = point,
                               .outputs = &self->outputs,

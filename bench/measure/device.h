@@ -94,10 +94,8 @@ typedef struct bench_reference {
 } bench_reference;
 
 typedef struct bench_rival {
-    int threads; /* as of a result */
     bench_work work;
     bench_outputs *outputs;
-    size_t workspace_bytes;
     void *state; /* the device's own */
 } bench_rival;
 
@@ -132,7 +130,7 @@ typedef struct bench_device {
      * false means that it does not fit; freeing it. */
     const char *(*rival_name)(int i);
     bool (*rival_can)(int i, const bench_point *point);
-    bool (*rival_make)(bench_session *session, int i, const bench_point *point, bench_rival *rival);
+    bool (*rival_make)(bench_session *session, int i, bench_rival *rival, bench_result *result);
     void (*rival_free)(bench_rival *rival);
 
     /* For the self-test: a read kernel that misses a byte, or NULL; and whether the checks notice that the

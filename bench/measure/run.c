@@ -201,11 +201,9 @@ static void run_rival(bench_session *session, int i, const bench_reference *refe
     const bench_device *device = session->device;
     bench_rival rival;
     result->name = device->rival_name(i);
-    if (!device->rival_make(session, i, result->point, &rival)) {
+    if (!device->rival_make(session, i, &rival, result)) {
         bench_fail_to_make(session, result, "does not fit");
     } else {
-        result->threads = rival.threads;
-        result->workspace_bytes = rival.workspace_bytes;
         check_and_time(session, rival.work, reference, rival.outputs, result);
     }
     device->rival_free(&rival);

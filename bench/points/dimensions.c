@@ -102,79 +102,74 @@ bool bench_settings_read(const char *text, int64_t n, char settings[BENCH_SETTIN
     return true;
 }
 
-static bool set_type(topk_type *type, const char *text) {
-    for (int each = TOPK_F16; each <= TOPK_U64; ++each) {
-        if (strcmp(topk_type_name((topk_type)each), text) == 0) {
-            *type = (topk_type)each;
-            return true;
-        }
-    }
-    return false;
+static void *field_of(const bench_dimension *self, bench_point *point) {
+    return (char *)point + self->field;
 }
 
-/* A whole number, no less than `least` and a multiple of it. */
-static bool set_number(int *field, const char *text, int least, int most) {
+static bool set_type(const bench_dimension *self, bench_point *point, const char *text) {
+    (void)self;
+    point->type = TOPK_F16;
+    while (point->type <= TOPK_U64 && strcmp(topk_type_name(point->type), text) != 0) {
+        ++point->type;
+    }
+    return point->type <= TOPK_U64;
+}
+
+static bool set_distribution(const bench_dimension *self, bench_point *point, const char *text) {
+    (void)self;
+    point->distribution = bench_distribution_find(text);
+    return point->distribution != NULL;
+}
+
+static bool set_count(const bench_dimension *self, bench_point *point, const char *text) {
+    return read_count(text, point->n, field_of(self, point));
+}
+
+/* A whole number, no less than the least and a multiple of it. */
+static bool set_number(const bench_dimension *self, bench_point *point, const char *text) {
     int64_t number = 0;
-    const bool ok = parse_digits(&text, &number) && *text == '\0' && number <= most;
-    *field = (int)number;
-    return ok && number >= least && (least == 0 || number % least == 0);
+    const bool ok = parse_digits(&text, &number) && *text == '\0' && number <= self->most;
+    *(int *)field_of(self, point) = (int)number;
+    return ok && number >= self->least && (self->least == 0 || number % self->least == 0);
 }
 
-static bool set_text(char *field, size_t room, const char *text, const char *usual) {
-    const bool fits = strlen(text) < room;
-    if (fits && strcmp(text, usual) != 0) {
-        strcpy(field, text);
-    }
-    return fits;
+static bool set_name(const bench_dimension *self, bench_point *point, const char *text) {
+    return bench_choose(text, self->names, field_of(self, point));
 }
 
-bool bench_dimension_set(bench_point *point, const bench_dimension *dimension, const char *text) {
-    void *field = (char *)point + dimension->field;
+static bool set_text(const bench_dimension *self, bench_point *point, const char *text) {
     char settings[BENCH_SETTINGS_BYTES];
-    switch (dimension->kind) {
-    case BENCH_OF_TYPES:
-        return set_type(field, text);
-    case BENCH_OF_DISTRIBUTIONS:
-        point->distribution = bench_distribution_find(text);
-        return point->distribution != NULL;
-    case BENCH_OF_COUNTS:
-        return read_count(text, point->n, field);
-    case BENCH_OF_NUMBERS:
-        return set_number(field, text, dimension->least, dimension->most);
-    case BENCH_OF_NAMES:
-        return bench_choose(text, dimension->names, field);
-    case BENCH_OF_TEXTS:
-        return set_text(field, (size_t)dimension->most, text, dimension->usual) &&
-               bench_settings_read(point->tuning, point->n, settings);
+    const bool fits = strlen(text) < (size_t)self->most;
+    if (fits && strcmp(text, self->usual) != 0) {
+        strcpy(field_of(self, point), text);
     }
-    return false;
+    return fits && bench_settings_read(point->tuning, point->n, settings);
 }
 
 #define FIELD(name) offsetof(bench_point, name)
 
 const bench_dimension bench_dimensions[BENCH_DIMENSIONS] = {
-    {"type", "f32", BENCH_OF_TYPES, FIELD(type), NULL, 0, 0,
+    {"type", "f32", set_type, FIELD(type), NULL, 0, 0,
      "f8_e4m3, f8_e5m2, f16, bf16, f32, f64, i8 to i64, u8 to u64"},
-    {"dist", "uniform", BENCH_OF_DISTRIBUTIONS, 0, NULL, 0, 0, "distributions of the data, see below"},
-    {"rows", "1", BENCH_OF_COUNTS, FIELD(rows), NULL, 0, 0, "rows, e.g. 65536 or 2^16"},
-    {"n", "2^26", BENCH_OF_COUNTS, FIELD(n), NULL, 0, 0, "elements of a row"},
-    {"k", "1000", BENCH_OF_COUNTS, FIELD(k), NULL, 0, 0, "e.g. 10, 10^5, n/100, n"},
-    {"keep", "10", BENCH_OF_NUMBERS, FIELD(keep_percent), NULL, 0, 100,
+    {"dist", "uniform", set_distribution, 0, NULL, 0, 0, "distributions of the data, see below"},
+    {"rows", "1", set_count, FIELD(rows), NULL, 0, 0, "rows, e.g. 65536 or 2^16"},
+    {"n", "2^26", set_count, FIELD(n), NULL, 0, 0, "elements of a row"},
+    {"k", "1000", set_count, FIELD(k), NULL, 0, 0, "e.g. 10, 10^5, n/100, n"},
+    {"keep", "10", set_number, FIELD(keep_percent), NULL, 0, 100,
      "predicates: percent of the elements that match"},
-    {"predicate", "greater", BENCH_OF_NAMES, FIELD(predicate), bench_predicate_names, 0, 0,
+    {"predicate", "greater", set_name, FIELD(predicate), bench_predicate_names, 0, 0,
      "CUDA: greater, at-most, byte-mask, bit-mask"},
-    {"outputs", "indices", BENCH_OF_NAMES, FIELD(wanted), bench_wanted_names, 0, 0,
+    {"outputs", "indices", set_name, FIELD(wanted), bench_wanted_names, 0, 0,
      "CUDA, where: indices, values, both, count"},
-    {"direction", "largest", BENCH_OF_NAMES, FIELD(direction), bench_direction_names, 0, 0,
-     "largest, smallest"},
-    {"order", "best", BENCH_OF_NAMES, FIELD(order), bench_order_names, 0, 0, "best, any"},
-    {"ties", "lowest", BENCH_OF_NAMES, FIELD(ties), bench_ties_names, 0, 0, "lowest, any"},
-    {"index", "i32", BENCH_OF_NAMES, FIELD(index_type), bench_index_names, 0, 0, "i32, i64"},
-    {"method", "auto", BENCH_OF_TEXTS, FIELD(method), NULL, 0, sizeof((bench_point *)0)->method,
+    {"direction", "largest", set_name, FIELD(direction), bench_direction_names, 0, 0, "largest, smallest"},
+    {"order", "best", set_name, FIELD(order), bench_order_names, 0, 0, "best, any"},
+    {"ties", "lowest", set_name, FIELD(ties), bench_ties_names, 0, 0, "lowest, any"},
+    {"index", "i32", set_name, FIELD(index_type), bench_index_names, 0, 0, "i32, i64"},
+    {"method", "auto", set_text, FIELD(method), NULL, 0, sizeof((bench_point *)0)->method,
      "methods of the library, or auto"},
-    {"tuning", "none", BENCH_OF_TEXTS, FIELD(tuning), NULL, 0, sizeof((bench_point *)0)->tuning,
+    {"tuning", "none", set_text, FIELD(tuning), NULL, 0, sizeof((bench_point *)0)->tuning,
      "knobs of the method (topk explain lists them), e.g. none,alpha=n/4+early_stop=0"},
     /* 128 threads are what the paper of compact found best. */
-    {"block", "128", BENCH_OF_NUMBERS, FIELD(block), NULL, 32, 1024,
+    {"block", "128", set_number, FIELD(block), NULL, 32, 1024,
      "CUDA: threads of a block of the baselines, 32 to 1024"},
 };

@@ -111,7 +111,7 @@ static bool expand(builder *made, int d, const bench_point *begun) {
         char item[64];
         bench_point point = *begun;
         snprintf(item, sizeof item, "%.*s", (int)length, list);
-        if (length >= sizeof item || !bench_dimension_set(&point, dimension, item)) {
+        if (length >= sizeof item || !dimension->set(dimension, &point, item)) {
             return fail(made, item, " is not a value of this option");
         }
         if (!expand(made, d + 1, &point)) {

@@ -18,22 +18,13 @@ enum { BENCH_HOW = 9, BENCH_DIMENSIONS = 15 };
 typedef struct bench_dimension {
     const char *name;
     const char *usual; /* where a grid says nothing; a text is then empty */
-    enum {
-        BENCH_OF_TYPES,
-        BENCH_OF_DISTRIBUTIONS,
-        BENCH_OF_COUNTS,
-        BENCH_OF_NUMBERS,
-        BENCH_OF_NAMES,
-        BENCH_OF_TEXTS
-    } kind;
+    /* Sets the field of a point from a text. False: the dimension has no such value. */
+    bool (*set)(const struct bench_dimension *self, bench_point *point, const char *text);
     size_t field;             /* where it is in a point */
     const char *const *names; /* by their numbers */
     int least, most;          /* of numbers; most: also the bytes of a text */
     const char *help;
 } bench_dimension;
-
-/* Sets the field of a point from a text. False: the dimension has no such value. */
-bool bench_dimension_set(bench_point *point, const bench_dimension *dimension, const char *text);
 
 /* K comes after n, because a count of results may be written as a part of n. */
 extern const bench_dimension bench_dimensions[BENCH_DIMENSIONS];
