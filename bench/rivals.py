@@ -227,7 +227,7 @@ def contest(report, line, contenders, time_of, options):
             times = time_of(ours, run)
             if run is not ours or check(None):
                 found.update(times, check="ok", **({"to_topk": 1.0} if run is ours else {}))
-        targeted = options.targets and line["operation"] == "select"
+        targeted = options.targets and options.device == "cpu" and line["operation"] == "select"
         report.add(found, TARGETS.get((columns["what"], line["rows"] > 1)) if targeted else None)
         if found["check"] != "ok" and run is ours:
             return

@@ -83,7 +83,7 @@ const read_kernel kernels[] = {
 struct reading {
     const read_kernel *kernel;
     const bench_data *data;
-    unsigned *total; /* on the device */
+    bench_buffer total; /* an unsigned on the device */
     int sms;
     cudaStream_t stream;
 };
@@ -98,20 +98,18 @@ bool enqueue_read(void *state, std::int64_t turn) {
     const std::int64_t most = static_cast<std::int64_t>(self->sms) * kernel->blocks_per_sm;
     return bench_launch(kernel->kernel, static_cast<unsigned>(wanted < most ? wanted : most), kernel->threads,
                         self->stream, static_cast<const uint4 *>(input), words,
-                        static_cast<int>(self->data->bytes % sizeof(uint4)), self->total);
+                        static_cast<int>(self->data->bytes % sizeof(uint4)),
+                        static_cast<unsigned *>(self->total.data));
 }
 
 bool reading_make(reading *self, bench_timer *timer) {
     int device = 0;
     self->stream = timer->stream;
-    void *total = nullptr;
-    const bool ok =
-        bench_device_ok(cudaGetDevice(&device), "the device") &&
-        bench_device_ok(cudaDeviceGetAttribute(&self->sms, cudaDevAttrMultiProcessorCount, device), "SMs") &&
-        bench_device_ok(cudaMalloc(&total, sizeof(unsigned)), "reading") &&
-        bench_device_ok(cudaMemsetAsync(total, 0, sizeof(unsigned), timer->stream), "reading");
-    self->total = static_cast<unsigned *>(total);
-    return ok;
+    return bench_device_ok(cudaGetDevice(&device), "the device") &&
+           bench_device_ok(cudaDeviceGetAttribute(&self->sms, cudaDevAttrMultiProcessorCount, device),
+                           "SMs") &&
+           bench_buffer_make(&bench_device_memory, &self->total, sizeof(unsigned)) &&
+           bench_buffer_poison(&self->total);
 }
 
 struct copying {
@@ -134,11 +132,11 @@ bool notices_every_byte(reading *self) {
     bool all = true;
     for (std::size_t i = 0; all && i<bytes; i += bytes> 1000 ? 61 : 1) {
         unsigned sum = 0;
-        all = bench_device_ok(cudaMemsetAsync(self->total, 0, sizeof sum, self->stream), "reading") &&
+        all = bench_device_ok(cudaMemsetAsync(self->total.data, 0, sizeof sum, self->stream), "reading") &&
               bench_device_ok(cudaMemsetAsync(zeros + i, 1, 1, self->stream), "reading") &&
               enqueue_read(self, 0) &&
               bench_device_ok(cudaMemsetAsync(zeros + i, 0, 1, self->stream), "reading") &&
-              bench_device_memory.copy(&sum, self->total, sizeof sum) && sum != 0;
+              bench_device_memory.copy(&sum, self->total.data, sizeof sum) && sum != 0;
     }
     return all;
 }
@@ -165,7 +163,7 @@ bool bench_gpu_read_measure(bench_timer *timer, const bench_data *data, int runs
     self.kernel = best;
     ok = ok && bench_timer_runs(timer, {enqueue_read, &self, false}, &turn, runs, &read->us);
     read->name = ok ? best->name : "";
-    (void)cudaFree(self.total);
+    bench_buffer_free(&self.total);
     return ok;
 }
 
@@ -232,6 +230,6 @@ const char *bench_gpu_read_self_test(bench_timer *timer) {
         }
     }
     bench_buffer_free(&zeros.buffer);
-    (void)cudaFree(self.total);
+    bench_buffer_free(&self.total);
     return deaf;
 }
