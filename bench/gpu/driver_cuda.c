@@ -38,12 +38,10 @@ static bool measure_figures(bench_session *session) {
     if (session->options.once) {
         return true;
     }
-    if (!bench_timer_warm(&state->timer, nothing, &state->turn) ||
-        !bench_timer_runs(&state->timer, nothing, &state->turn, figure_runs, &empty_us)) {
-        return false;
-    }
-    session->empty_us = empty_us.median;
-    session->copy_rate = bench_gpu_copy_rate(&state->timer);
+    const bool ok = bench_timer_warm(&state->timer, nothing, &state->turn) &&
+                    bench_timer_runs(&state->timer, nothing, &state->turn, figure_runs, &empty_us);
+    session->empty_us = ok ? empty_us.median : 0;
+    session->copy_rate = ok ? bench_gpu_copy_rate(&state->timer) : 0;
     return session->copy_rate > 0;
 }
 

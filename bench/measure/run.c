@@ -100,10 +100,8 @@ static bool enqueue_call(void *state, int64_t turn) {
 
 static void describe(library *self) {
     static const topk_predicate_kind kinds[] = {TOPK_GT, TOPK_LE, TOPK_BYTE_MASK, TOPK_BIT_MASK};
-    const topk_problem problem = TOPK_PROBLEM_INIT;
-    const topk_predicate predicate = TOPK_PREDICATE_INIT;
     const bench_point *point = self->point;
-    self->problem = problem;
+    self->problem = (topk_problem)TOPK_PROBLEM_INIT;
     self->problem.type = point->type;
     self->problem.index_type = point->index_type;
     self->problem.direction = point->direction;
@@ -115,7 +113,7 @@ static void describe(library *self) {
     self->problem.k_max = point->k;
     self->problem.method = point->method[0] != '\0' ? point->method : NULL;
     self->problem.tuning = bench_settings_read(point->tuning, point->n, self->tuning) ? self->tuning : NULL;
-    self->predicate = predicate;
+    self->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
     self->predicate.kind = kinds[point->predicate];
     self->predicate.low = self->session->truth.bound;
 }
