@@ -78,11 +78,11 @@ int topk_device_leave(const struct device_handle *handle) {
 }
 
 int topk_device_zero(topk_stream stream, void *address, size_t bytes) {
-    return bytes == 0 ? cudaSuccess : simt_memset_async(stream, address, 0, bytes);
+    return bytes == 0 ? cudaSuccess : cudaMemsetAsync(address, 0, bytes, stream);
 }
 
 int topk_device_copy(topk_stream stream, void *to, const void *from, size_t bytes) {
-    return bytes == 0 ? cudaSuccess : simt_copy_async(stream, to, from, bytes);
+    return bytes == 0 ? cudaSuccess : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
 int topk_device_waiting_error(void) {

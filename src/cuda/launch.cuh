@@ -25,13 +25,6 @@ struct simt_launch_shape {
 
 #ifdef __CUDACC__
 
-/* A kernel has clusters of more blocks than 8 only if it says so; 0 or a cudaError_t. */
-template <typename Args> static int simt_allow_cluster(void (*kernel)(Args), uint32_t blocks) {
-    return blocks <= 8 ? 0
-                       : cudaFuncSetAttribute((const void *)kernel,
-                                              cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-}
-
 /* Enqueues the kernel; returns 0 or a cudaError_t. Nothing is allocated and nothing waited for. */
 template <typename Args>
 static int simt_launch(const simt_launch_shape &shape, void (*kernel)(Args), Args args) {
@@ -50,8 +43,11 @@ static int simt_launch(const simt_launch_shape &shape, void (*kernel)(Args), Arg
         attribute.id = cudaLaunchAttributeClusterDimension;
         attribute.val.clusterDim.x = shape.cluster;
         attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-        const int error = simt_allow_cluster(kernel, shape.cluster);
-        if (error != 0)
+        int error = cudaSuccess;
+        if (shape.cluster > 8) /* only if the kernel says so */
+            error =
+                cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+        if (error != cudaSuccess)
             return error;
 #endif
     }
@@ -69,16 +65,6 @@ static int simt_launch(const simt_launch_shape &shape, void (*kernel)(Args), Arg
 #endif
     void *parameters[] = {&args};
     return cudaLaunchKernelExC(&config, (const void *)kernel, parameters);
-}
-
-/* Enqueues the setting of each byte to `value`; 0 or a cudaError_t. */
-static inline int simt_memset_async(struct CUstream_st *stream, void *address, uint8_t value, size_t bytes) {
-    return cudaMemsetAsync(address, value, bytes, stream);
-}
-
-/* Enqueues a copy from one place of the device's memory to another; 0 or a cudaError_t. */
-static inline int simt_copy_async(struct CUstream_st *stream, void *to, const void *from, size_t bytes) {
-    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
 /* Once per kernel and device before a launch with more than 48 KiB of shared memory; 0 or a cudaError_t. */
@@ -110,30 +96,17 @@ template <typename Args> static uint32_t simt_architecture(void (*kernel)(Args))
 #endif
 }
 
-/* How many SMs the current device has; 0 on an error. */
-static inline uint32_t simt_multiprocessors(void) {
-    int device = 0, sms = 0;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-        return 0;
-    return (uint32_t)sms;
-}
-
-/* How many blocks of that shape an SM holds at once; 0 on an error. */
-template <typename Args>
-static uint32_t simt_max_blocks_per_sm(void (*kernel)(Args), uint32_t threads, uint32_t shared_bytes) {
-    int per_sm = 0;
-    if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, (const void *)kernel, (int)threads,
-                                                      shared_bytes) != cudaSuccess)
-        return 0;
-    return (uint32_t)per_sm;
-}
-
 /* How many blocks of that shape the current device holds at once: the largest cooperative launch; 0 on an
  * error. */
 template <typename Args>
 static uint32_t simt_resident_blocks(void (*kernel)(Args), uint32_t threads, uint32_t shared_bytes) {
-    return simt_multiprocessors() * simt_max_blocks_per_sm(kernel, threads, shared_bytes);
+    int device = 0, sms = 0, per_sm = 0;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, (const void *)kernel, (int)threads,
+                                                      shared_bytes) != cudaSuccess)
+        return 0;
+    return (uint32_t)(sms * per_sm);
 }
 
 #else

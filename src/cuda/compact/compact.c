@@ -146,10 +146,10 @@ struct launches {
 
 typedef int (*launcher)(const struct launch_grid *grid, const struct compact_args *args);
 
-/* `tiles` pieces of work for one block each, of which `per_sm` are resident on a multiprocessor. */
-static void launch(struct launches *l, launcher kernel, int64_t tiles, int64_t per_sm) {
+/* `tiles` pieces of work for a block of `threads` each; a multiprocessor holds `per_sm` blocks. */
+static void launch(struct launches *l, launcher kernel, int64_t tiles, int64_t threads, int64_t per_sm) {
     const struct device_info *device = device_of(l->call->context);
-    struct launch_grid grid = grid_of(l->call, tiles, device->sms * per_sm, 0); /* the kernel's own threads */
+    struct launch_grid grid = grid_of(l->call, tiles, device->sms * per_sm, threads);
     grid.dependent = l->dependent && device->dependent_launch;
     l->error = l->error != 0 ? l->error : kernel(&grid, l->args);
     l->dependent = true;
@@ -163,7 +163,7 @@ static void zero(struct launches *l, void *address, size_t bytes) {
 static void launch_prepare(struct launches *l, bool starts) {
     if (starts || l->args->predicate.bounds.values != NULL) {
         launch(l, topk_cuda_compact_launch_prepare, starts ? row_tiles(l->call->plan) : 1,
-               COMPACT_CHUNK_BLOCKS_PER_SM);
+               COMPACT_CHUNK_THREADS, COMPACT_CHUNK_BLOCKS_PER_SM);
     }
 }
 
@@ -171,7 +171,7 @@ static void launch_mask(struct launches *l) {
     const int64_t chunks = elements_of(l->call->plan) / COMPACT_CHUNK + 1;
     launch_prepare(l, !l->args->dense);
     l->args->has_successor = has_phases(l->call->plan);
-    launch(l, kernels_of(l->call)->mask, chunks / (COMPACT_CHUNK_THREADS / 32) + 1,
+    launch(l, kernels_of(l->call)->mask, chunks / (COMPACT_CHUNK_THREADS / 32) + 1, COMPACT_CHUNK_THREADS,
            l->args->dense ? COMPACT_CHUNK_BLOCKS_PER_SM : COMPACT_RAGGED_BLOCKS_PER_SM);
 }
 
@@ -180,9 +180,10 @@ static void launch_phases(struct launches *l) {
     TOPK_REACHED(REACHED_COMPACT_PHASES);
     const int64_t chunks = l->args->total / COMPACT_CHUNK + 1;
     launch_mask(l);
-    launch(l, topk_cuda_compact_launch_scan, chunks / COMPACT_SCANNED + 1, COMPACT_CHUNK_BLOCKS_PER_SM);
-    launch(l, topk_cuda_compact_launch_scatter, chunks / (COMPACT_CHUNK_THREADS / 32) + 1,
+    launch(l, topk_cuda_compact_launch_scan, chunks / COMPACT_SCANNED + 1, COMPACT_CHUNK_THREADS,
            COMPACT_CHUNK_BLOCKS_PER_SM);
+    launch(l, topk_cuda_compact_launch_scatter, chunks / (COMPACT_CHUNK_THREADS / 32) + 1,
+           COMPACT_CHUNK_THREADS, COMPACT_CHUNK_BLOCKS_PER_SM);
 }
 
 /* Whole words go to where they belong, if it is aligned for them, and no word is cut off or of several rows;
@@ -241,10 +242,11 @@ static int run(const struct call *call) {
                                    (uint32_t)device_of(call->context)->shared_bytes_max;
     launch_prepare(&l, !args.dense);
     launch(&l, kernels_of(call)->pass, b.word_count,
+           args.dense ? kernels_of(call)->dense_threads : COMPACT_RAGGED_THREADS,
            args.dense ? kernels_of(call)->dense_blocks_per_sm : COMPACT_RAGGED_BLOCKS_PER_SM);
     if (plan->operation == TOPK_OPERATION_COUNT) {
         launch(&l, topk_cuda_compact_launch_count, plan->problem.rows / COMPACT_CHUNK_THREADS + 1,
-               COMPACT_CHUNK_BLOCKS_PER_SM);
+               COMPACT_CHUNK_THREADS, COMPACT_CHUNK_BLOCKS_PER_SM);
     }
     return l.error;
 }

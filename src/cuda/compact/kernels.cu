@@ -12,21 +12,12 @@ template <typename Source> static uint32_t dense_shared_bytes(void) {
     return shared_bytes_of(carve_tiles<dense_tiles<Source>>);
 }
 
-/* With so many threads in a block. */
-template <typename Kernel>
-static int launch_threads(const char *name, const struct launch_grid *grid, uint32_t threads,
-                          uint32_t shared_bytes, Kernel kernel, const struct compact_args *args) {
-    struct launch_grid blocks = *grid;
-    blocks.threads = threads;
-    return launch(name, &blocks, shared_bytes, kernel, args);
-}
-
 template <typename Source>
 static int launch_pass(const struct launch_grid *grid, const struct compact_args *args) {
-    return args->dense ? launch_threads("compact_dense", grid, compact_shape<Source>::THREADS,
-                                        dense_shared_bytes<Source>(), compact_dense<Source>, args)
-                       : launch_threads("compact_ragged", grid, COMPACT_RAGGED_THREADS,
-                                        shared_bytes_of(carve_ragged<Source>), compact_ragged<Source>, args);
+    return args->dense
+               ? launch("compact_dense", grid, dense_shared_bytes<Source>(), compact_dense<Source>, args)
+               : launch("compact_ragged", grid, shared_bytes_of(carve_ragged<Source>), compact_ragged<Source>,
+                        args);
 }
 
 template <typename Source> static constexpr int64_t step_of(void) {
@@ -36,10 +27,8 @@ template <typename Source> static constexpr int64_t step_of(void) {
 
 template <typename Source>
 static int launch_mask(const struct launch_grid *grid, const struct compact_args *args) {
-    return args->dense
-               ? launch_threads("compact_mask", grid, COMPACT_CHUNK_THREADS, 0, compact_mask<Source>, args)
-               : launch_threads("compact_mask_ragged", grid, COMPACT_CHUNK_THREADS, 0,
-                                compact_mask_ragged<Source>, args);
+    return args->dense ? launch("compact_mask", grid, 0, compact_mask<Source>, args)
+                       : launch("compact_mask_ragged", grid, 0, compact_mask_ragged<Source>, args);
 }
 
 /* Where a block has too little shared memory for it, dense rows are not served as such. */
@@ -51,10 +40,13 @@ template <typename Source> static int prepare_passes(uint32_t shared_bytes_max) 
     return error != 0 ? error : simt_prepare(compact_mask_ragged<Source>, 0);
 }
 
-extern "C" const struct compact_kernels INSTANCE = {
-    prepare_passes<element_t>,     step_of<element_t>(),
-    dense_shared_bytes<element_t>, compact_shape<element_t>::BLOCKS_PER_SM,
-    launch_pass<element_t>,        launch_mask<element_t>};
+extern "C" const struct compact_kernels INSTANCE = {prepare_passes<element_t>,
+                                                    step_of<element_t>(),
+                                                    dense_shared_bytes<element_t>,
+                                                    compact_shape<element_t>::BLOCKS_PER_SM,
+                                                    compact_shape<element_t>::THREADS,
+                                                    launch_pass<element_t>,
+                                                    launch_mask<element_t>};
 
 #if KEY_BITS == 8
 #include "phases.cuh"
@@ -73,24 +65,23 @@ extern "C" const struct compact_kernels topk_cuda_compact_kernels_bits = {
     step_of<mask_bits>(),
     dense_shared_bytes<mask_bits>,
     compact_shape<mask_bits>::BLOCKS_PER_SM,
+    compact_shape<mask_bits>::THREADS,
     launch_pass<mask_bits>,
     launch_mask<mask_bits>};
 
 int topk_cuda_compact_launch_prepare(const struct launch_grid *grid, const struct compact_args *args) {
-    return launch_threads("compact_prepare", grid, COMPACT_CHUNK_THREADS, shared_bytes_of(carve_scan),
-                          compact_prepare, args);
+    return launch("compact_prepare", grid, shared_bytes_of(carve_scan), compact_prepare, args);
 }
 
 int topk_cuda_compact_launch_scan(const struct launch_grid *grid, const struct compact_args *args) {
-    return launch_threads("compact_scan", grid, COMPACT_CHUNK_THREADS, shared_bytes_of(carve_scan),
-                          compact_scan, args);
+    return launch("compact_scan", grid, shared_bytes_of(carve_scan), compact_scan, args);
 }
 
 int topk_cuda_compact_launch_scatter(const struct launch_grid *grid, const struct compact_args *args) {
-    return launch_threads("compact_scatter", grid, COMPACT_CHUNK_THREADS, 0, compact_scatter, args);
+    return launch("compact_scatter", grid, 0, compact_scatter, args);
 }
 
 int topk_cuda_compact_launch_count(const struct launch_grid *grid, const struct compact_args *args) {
-    return launch_threads("compact_count", grid, COMPACT_CHUNK_THREADS, 0, compact_count, args);
+    return launch("compact_count", grid, 0, compact_count, args);
 }
 #endif

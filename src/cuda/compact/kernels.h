@@ -39,7 +39,7 @@ struct compact_kernels {
     int (*prepare)(uint32_t shared_bytes_max);
     int64_t step;                         /* least number of elements from one tile to the next */
     uint32_t (*dense_shared_bytes)(void); /* of a block, where rows are dense */
-    uint32_t dense_blocks_per_sm;         /* where rows are dense */
+    uint32_t dense_blocks_per_sm, dense_threads;
     int (*pass)(const struct launch_grid *grid, const struct compact_args *args);
     int (*mask)(const struct launch_grid *grid, const struct compact_args *args);
 };

@@ -4,39 +4,25 @@
 #ifndef TOPK_SRC_CUDA_SIMT_ATOMIC_CUH
 #define TOPK_SRC_CUDA_SIMT_ATOMIC_CUH
 
-/* CUDA's atomics take unsigned long long, which is another type than uint64_t. */
-typedef unsigned long long simt_native64;
+/* What CUDA's atomics take for uint32_t and uint64_t: unsigned long long is another type than uint64_t. */
+template <size_t bytes> struct simt_native { typedef unsigned int type; };
+template <> struct simt_native<8> { typedef unsigned long long type; };
+template <typename T> using simt_native_t = typename simt_native<sizeof(T)>::type;
 
-TOPK_DEVICE uint32_t simt_atomic_add(uint32_t *word, uint32_t value) {
-    return atomicAdd(word, value);
+template <typename T> TOPK_DEVICE T simt_atomic_add(T *word, simt_native_t<T> value) {
+    return (T)atomicAdd((simt_native_t<T> *)word, value);
 }
 
-TOPK_DEVICE uint64_t simt_atomic_add(uint64_t *word, uint64_t value) {
-    return atomicAdd((simt_native64 *)word, (simt_native64)value);
+template <typename T> TOPK_DEVICE T simt_atomic_min(T *word, simt_native_t<T> value) {
+    return (T)atomicMin((simt_native_t<T> *)word, value);
 }
 
-TOPK_DEVICE uint32_t simt_atomic_min(uint32_t *word, uint32_t value) {
-    return atomicMin(word, value);
+template <typename T> TOPK_DEVICE T simt_atomic_max(T *word, simt_native_t<T> value) {
+    return (T)atomicMax((simt_native_t<T> *)word, value);
 }
 
-TOPK_DEVICE uint64_t simt_atomic_min(uint64_t *word, uint64_t value) {
-    return atomicMin((simt_native64 *)word, (simt_native64)value);
-}
-
-TOPK_DEVICE uint32_t simt_atomic_max(uint32_t *word, uint32_t value) {
-    return atomicMax(word, value);
-}
-
-TOPK_DEVICE uint64_t simt_atomic_max(uint64_t *word, uint64_t value) {
-    return atomicMax((simt_native64 *)word, (simt_native64)value);
-}
-
-TOPK_DEVICE uint32_t simt_atomic_or(uint32_t *word, uint32_t value) {
-    return atomicOr(word, value);
-}
-
-TOPK_DEVICE uint64_t simt_atomic_or(uint64_t *word, uint64_t value) {
-    return atomicOr((simt_native64 *)word, (simt_native64)value);
+template <typename T> TOPK_DEVICE T simt_atomic_or(T *word, simt_native_t<T> value) {
+    return (T)atomicOr((simt_native_t<T> *)word, value);
 }
 
 /* Adds 1 between a fence of the device and another: publishes what came before it and sees what others have

@@ -52,13 +52,9 @@ TOPK_DEVICE bool simt_all(uint32_t mask, bool predicate) {
     return __all_sync(mask, predicate) != 0;
 }
 
-/* The lanes of the mask whose value equals the caller's. */
-TOPK_DEVICE uint32_t simt_match_any(uint32_t mask, uint32_t value) {
+/* The lanes of the mask whose value equals the caller's. T: uint32_t or uint64_t. */
+template <typename T> TOPK_DEVICE uint32_t simt_match_any(uint32_t mask, T value) {
     return __match_any_sync(mask, value);
-}
-
-TOPK_DEVICE uint32_t simt_match_any(uint32_t mask, uint64_t value) {
-    return __match_any_sync(mask, (unsigned long long)value);
 }
 
 /* Reductions of 32-bit words, and below of 64-bit ones: each lane of the mask gets the result. */

@@ -69,18 +69,9 @@ template <typename Args> uint32_t simt_architecture(void (*)(Args)) {
     return 90;
 }
 
-inline uint32_t simt_multiprocessors() {
-    return simt_runtime::multiprocessors();
-}
-
 template <typename Args>
-uint32_t simt_max_blocks_per_sm(void (*)(Args), uint32_t threads, uint32_t shared_bytes) {
-    return simt_runtime::blocks_per_multiprocessor(threads, shared_bytes);
-}
-
-template <typename Args>
-uint32_t simt_resident_blocks(void (*kernel)(Args), uint32_t threads, uint32_t shared_bytes) {
-    return simt_multiprocessors() * simt_max_blocks_per_sm(kernel, threads, shared_bytes);
+uint32_t simt_resident_blocks(void (*)(Args), uint32_t threads, uint32_t shared_bytes) {
+    return simt_runtime::multiprocessors() * simt_runtime::blocks_per_multiprocessor(threads, shared_bytes);
 }
 
 #endif
