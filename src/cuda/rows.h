@@ -6,18 +6,20 @@
 
 #include "codes.h"
 
+/* A launch finds the constant cache cold: what every kernel reads first lies side by side. */
 struct row_args {
+    const uint32_t *condition; /* of struct call */
     const void *values;
-    const void *payload; /* topk_input.indices, or NULL */
-    const void *lengths, *begins, *ends, *offsets, *k;
-    int64_t rows, length_max, k_max, row_stride, elements_max, index_base;
-    struct code_map map;
-    uint64_t padding;
     topk_shape shape;
-    bool wide_extents;              /* int64 */
-    bool wide_indices;              /* int64, of payload and out_indices */
+    bool wide_extents; /* int64 */
+    bool wide_indices; /* int64, of payload and out_indices */
+    int64_t rows, length_max, k_max, row_stride;
+    const void *lengths, *k, *begins, *ends, *offsets;
+    int64_t elements_max, index_base;
+    struct code_map map;
+    const void *payload; /* topk_input.indices, or NULL */
+    uint64_t padding;
     void *out_values, *out_indices; /* rows x k_max, or NULL */
-    const uint32_t *condition;      /* of struct call */
 };
 
 /* Where topk_kth writes, for each row; NULL: not wanted. */

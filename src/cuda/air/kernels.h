@@ -33,6 +33,9 @@ struct air_state {
 };
 
 struct air_args {
+    bool has_successor;       /* the next launch is the same call's: it may start early */
+    struct digit digit;       /* of this pass */
+    struct air_state *states; /* of each row */
     struct row_args rows;
     struct predicate_args predicate;
     int64_t *matches; /* with a predicate: matching elements of each row; NULL if no launch asks for them */
@@ -40,9 +43,6 @@ struct air_args {
     struct kth_outputs kth;
     struct target target;
     struct digit_plan digits;
-    struct digit digit;             /* of this pass */
-    bool has_successor;             /* the next launch is the same call's: it may start early */
-    struct air_state *states;       /* of each row */
     uint64_t *histograms;           /* rows x 2^digits.bits */
     struct element_list candidates; /* the buffer: `capacity` for each row */
     int64_t capacity;

@@ -10,13 +10,13 @@
 
 /* The rows, laid end to end, are one sequence; `total` and `starts` count in it. */
 struct compact_args {
+    bool has_successor;              /* the next launch is the same call's: it may start early */
     struct row_args rows;            /* k is NULL */
     const void *source;              /* what decides: the values, or a mask, which is laid out as they are */
     struct predicate_args predicate; /* whose bounds compact_prepare reads, if the device has to */
-    bool dense;         /* rows lie in memory without gaps, all of length_max: there are no starts */
-    int64_t total;      /* elements, if dense */
-    int64_t *starts;    /* rows + 1, by compact_prepare */
-    bool has_successor; /* the next launch is the same call's: it may start early */
+    bool dense;      /* rows lie in memory without gaps, all of length_max: there are no starts */
+    int64_t total;   /* elements, if dense */
+    int64_t *starts; /* rows + 1, by compact_prepare */
     uint32_t value_bytes;
     int64_t capacity;
     int64_t *offsets;    /* or NULL */

@@ -16,11 +16,11 @@ struct sort_lists {
 };
 
 struct sort_args {
+    bool has_successor; /* the next launch is the same call's: it may start early */
     struct row_args rows;
     struct decode_args decode;
     struct kth_outputs kth;
     bool is_kth;
-    bool has_successor;          /* the next launch is the same call's: it may start early */
     bool is_found;               /* the lists hold min(k, length) elements of each row, not all of it */
     const int64_t *found_counts; /* if not NULL: but no more than these */
     bool wide;                   /* positions have 64 bits */
