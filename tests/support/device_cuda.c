@@ -268,7 +268,12 @@ void device_free(device_buffer *buffer) {
     *buffer = (device_buffer){.data = NULL};
 }
 
+/* Pools are as large as what first did not fit the others. So many of them are small: they go, and new ones
+ * come. */
 static void empty(pool_list *list) {
+    if (list->count > POOLS / 2) {
+        close_pools(list);
+    }
     for (int p = 0; p < list->count; p++) {
         list->pools[p].used = list->pools[p].used_at_send = 0;
     }
