@@ -17,8 +17,8 @@ static topk_status open_context(const topk_context_options *options, topk_contex
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, the CPU is device 0",
                          options->device);
     }
-    context->threads = options->threads != 0 ? options->threads : topk_team_default_threads(THREADS_MAX);
-    return topk_kernels_choose(context);
+    context->threads = options->threads != 0 ? options->threads : topk_cpu_team_default_threads(THREADS_MAX);
+    return topk_cpu_kernels_choose(context);
 }
 
 static void close_context(topk_context *context) {

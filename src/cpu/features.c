@@ -8,27 +8,27 @@
 #include "../status.h"
 #include "kernels/kernels.h"
 
-extern const struct kernels topk_kernels_scalar_8, topk_kernels_scalar_16, topk_kernels_scalar_32,
-    topk_kernels_scalar_64;
+extern const struct kernels topk_cpu_kernels_scalar_8, topk_cpu_kernels_scalar_16, topk_cpu_kernels_scalar_32,
+    topk_cpu_kernels_scalar_64;
 #if defined(__x86_64__)
-extern const struct kernels topk_kernels_avx2_8, topk_kernels_avx2_16, topk_kernels_avx2_32,
-    topk_kernels_avx2_64;
-extern const struct kernels topk_kernels_avx512_8, topk_kernels_avx512_16, topk_kernels_avx512_32,
-    topk_kernels_avx512_64;
+extern const struct kernels topk_cpu_kernels_avx2_8, topk_cpu_kernels_avx2_16, topk_cpu_kernels_avx2_32,
+    topk_cpu_kernels_avx2_64;
+extern const struct kernels topk_cpu_kernels_avx512_8, topk_cpu_kernels_avx512_16, topk_cpu_kernels_avx512_32,
+    topk_cpu_kernels_avx512_64;
 #endif
 
 static const struct kernels *const kernel_sets[KERNEL_VARIANTS][4] = {
-    [KERNELS_SCALAR] = {&topk_kernels_scalar_8, &topk_kernels_scalar_16, &topk_kernels_scalar_32,
-                        &topk_kernels_scalar_64},
+    [KERNELS_SCALAR] = {&topk_cpu_kernels_scalar_8, &topk_cpu_kernels_scalar_16, &topk_cpu_kernels_scalar_32,
+                        &topk_cpu_kernels_scalar_64},
 #if defined(__x86_64__)
-    [KERNELS_AVX2] = {&topk_kernels_avx2_8, &topk_kernels_avx2_16, &topk_kernels_avx2_32,
-                      &topk_kernels_avx2_64},
-    [KERNELS_AVX512] = {&topk_kernels_avx512_8, &topk_kernels_avx512_16, &topk_kernels_avx512_32,
-                        &topk_kernels_avx512_64},
+    [KERNELS_AVX2] = {&topk_cpu_kernels_avx2_8, &topk_cpu_kernels_avx2_16, &topk_cpu_kernels_avx2_32,
+                      &topk_cpu_kernels_avx2_64},
+    [KERNELS_AVX512] = {&topk_cpu_kernels_avx512_8, &topk_cpu_kernels_avx512_16, &topk_cpu_kernels_avx512_32,
+                        &topk_cpu_kernels_avx512_64},
 #endif
 };
 
-const struct kernels *topk_kernels_for(const topk_context *context, unsigned bits) {
+const struct kernels *topk_cpu_kernels_for(const topk_context *context, unsigned bits) {
     const struct kernels *const *set = context->kernels;
     return set[__builtin_ctz(bits / 8)];
 }
@@ -66,7 +66,7 @@ static topk_status allowed_variant(enum kernel_variant *variant) {
     return TOPK_OK;
 }
 
-topk_status topk_kernels_choose(topk_context *context) {
+topk_status topk_cpu_kernels_choose(topk_context *context) {
     enum kernel_variant variant = machine_variant();
     const topk_status status = allowed_variant(&variant);
     if (status == TOPK_OK) {

@@ -3,26 +3,26 @@
 
 #include "output.h"
 
-struct matcher topk_matcher_of(const struct call *call) {
+struct matcher topk_cpu_matcher_of(const struct call *call) {
     static const struct match not_zero = {{1, 254}, false};
     const topk_predicate *predicate = call->predicate;
     const struct plan *plan = call->plan;
     const struct order order = predicate_order(plan->problem.type);
     if (predicate->kind == TOPK_BIT_MASK) {
         return (struct matcher){
-            .masked = true, .bits = predicate->mask, .kernels = topk_kernels_for(call->context, 8)};
+            .masked = true, .bits = predicate->mask, .kernels = topk_cpu_kernels_for(call->context, 8)};
     }
     if (predicate->kind == TOPK_BYTE_MASK) {
         return (struct matcher){.masked = true,
                                 .compared = predicate->mask,
                                 .compared_bytes = 1,
-                                .kernels = topk_kernels_for(call->context, 8),
+                                .kernels = topk_cpu_kernels_for(call->context, 8),
                                 .point_map = topk_unsigned_point_map,
                                 .match = not_zero};
     }
     return (struct matcher){.compared = call->input.values,
                             .compared_bytes = plan->element_bytes,
-                            .kernels = topk_kernels_for(call->context, plan->element_bits),
+                            .kernels = topk_cpu_kernels_for(call->context, plan->element_bits),
                             .point_map = topk_point_map(&order),
                             .match = topk_predicate_match(predicate, plan->problem.type)};
 }
@@ -47,7 +47,7 @@ static void copy_bits(const unsigned char *bits, size_t first, size_t n, uint64_
     }
 }
 
-bool topk_matcher_matches(const struct matcher *matcher, size_t element) {
+bool topk_cpu_matcher_matches(const struct matcher *matcher, size_t element) {
     if (matcher->bits != NULL) {
         return matcher->bits[element / 8] >> element % 8 & 1;
     }
@@ -56,14 +56,14 @@ bool topk_matcher_matches(const struct matcher *matcher, size_t element) {
                               &matcher->match);
 }
 
-size_t topk_matcher_mask(const struct matcher *matcher, size_t first, size_t n, uint64_t *mask) {
+size_t topk_cpu_matcher_mask(const struct matcher *matcher, size_t first, size_t n, uint64_t *mask) {
     if (n == 0) {
         return 0;
     }
     if (n <= RANKED_KEYS) {
         mask[0] = 0;
         for (size_t i = 0; i < n; i++) {
-            mask[0] |= (uint64_t)topk_matcher_matches(matcher, first + i) << i;
+            mask[0] |= (uint64_t)topk_cpu_matcher_matches(matcher, first + i) << i;
         }
         return (size_t)__builtin_popcountll(mask[0]);
     }

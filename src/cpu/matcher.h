@@ -18,23 +18,24 @@ struct matcher {
 };
 
 /* Reads the bounds that the predicate points to. */
-struct matcher topk_matcher_of(const struct call *call);
+struct matcher topk_cpu_matcher_of(const struct call *call);
 
 /* The same, in *matcher, for an operation that takes a predicate; else NULL. */
-static inline const struct matcher *topk_matcher_if_any(const struct call *call, struct matcher *matcher) {
+static inline const struct matcher *topk_cpu_matcher_if_any(const struct call *call,
+                                                            struct matcher *matcher) {
     if (call->predicate == NULL) {
         return NULL;
     }
-    *matcher = topk_matcher_of(call);
+    *matcher = topk_cpu_matcher_of(call);
     return matcher;
 }
 
 /* Mask of the n elements from element `first` of values on, with a 1 for each match; returns how many match.
  */
-size_t topk_matcher_mask(const struct matcher *matcher, size_t first, size_t n, uint64_t *mask);
+size_t topk_cpu_matcher_mask(const struct matcher *matcher, size_t first, size_t n, uint64_t *mask);
 
 /* Prefetches what decides whether an element matches. */
-static inline void topk_matcher_prefetch(const struct matcher *matcher, size_t element) {
+static inline void topk_cpu_matcher_prefetch(const struct matcher *matcher, size_t element) {
     if (matcher->bits != NULL) {
         __builtin_prefetch(matcher->bits + element / 8);
     } else {
@@ -43,6 +44,6 @@ static inline void topk_matcher_prefetch(const struct matcher *matcher, size_t e
 }
 
 /* Whether one element of values matches. */
-bool topk_matcher_matches(const struct matcher *matcher, size_t element);
+bool topk_cpu_matcher_matches(const struct matcher *matcher, size_t element);
 
 #endif

@@ -9,8 +9,8 @@ static void store_index(void *indices, int64_t at, size_t index_bytes, int64_t i
     }
 }
 
-void topk_gather_elements(const void *elements, size_t element_bytes, const uint32_t *slots, size_t count,
-                          void *out) {
+void topk_cpu_gather_elements(const void *elements, size_t element_bytes, const uint32_t *slots, size_t count,
+                              void *out) {
     switch (element_bytes) {
     case 1:
         for (size_t i = 0; i < count; i++) {
@@ -40,14 +40,14 @@ static int64_t slot_position(const struct source *source, uint32_t slot) {
                                          : ((const int64_t *)source->positions)[slot];
 }
 
-void topk_write_slots(const struct call *call, int64_t at, const struct source *source, int64_t row_begin,
-                      const uint32_t *slots, size_t count) {
+void topk_cpu_write_slots(const struct call *call, int64_t at, const struct source *source, int64_t row_begin,
+                          const uint32_t *slots, size_t count) {
     const struct plan *plan = call->plan;
     const int64_t base = plan->problem.index_base;
     const size_t index_bytes = plan->index_bytes;
     if (call->values != NULL) {
         char *out = (char *)call->values + (size_t)at * plan->element_bytes;
-        topk_gather_elements(source->values, plan->element_bytes, slots, count, out);
+        topk_cpu_gather_elements(source->values, plan->element_bytes, slots, count, out);
     }
     if (call->indices == NULL) {
         return;
@@ -70,7 +70,7 @@ void topk_write_slots(const struct call *call, int64_t at, const struct source *
     }
 }
 
-void topk_write_result(const struct call *call, int64_t at, int64_t row_begin, int64_t position) {
+void topk_cpu_write_result(const struct call *call, int64_t at, int64_t row_begin, int64_t position) {
     const struct plan *plan = call->plan;
     const int64_t element = row_begin + position;
     if (call->values != NULL) {
@@ -108,7 +108,7 @@ static void fill(void *out, size_t bytes, int64_t count, uint64_t bits) {
     }
 }
 
-void topk_write_padding(const struct call *call, int64_t row, size_t filled) {
+void topk_cpu_write_padding(const struct call *call, int64_t row, size_t filled) {
     const struct plan *plan = call->plan;
     const int64_t pitch = plan->problem.k_max, at = row * pitch + (int64_t)filled;
     const int64_t count = pitch - (int64_t)filled;
@@ -133,10 +133,10 @@ static void store_kth(const struct call *call, int64_t row, uint64_t bits, int64
     }
 }
 
-void topk_write_kth(const struct call *call, int64_t row, uint64_t key, int64_t better, int64_t equal) {
+void topk_cpu_write_kth(const struct call *call, int64_t row, uint64_t key, int64_t better, int64_t equal) {
     store_kth(call, row, topk_key_decode(&call->plan->order, key), better, equal);
 }
 
-void topk_write_kth_padding(const struct call *call, int64_t row, int64_t k, int64_t length) {
+void topk_cpu_write_kth_padding(const struct call *call, int64_t row, int64_t k, int64_t length) {
     store_kth(call, row, call->plan->padding, k == 0 ? 0 : length, 0);
 }

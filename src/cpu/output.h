@@ -46,22 +46,22 @@ struct source {
 };
 
 /* out[i] = elements[slots[i]]. */
-void topk_gather_elements(const void *elements, size_t element_bytes, const uint32_t *slots, size_t count,
-                          void *out);
+void topk_cpu_gather_elements(const void *elements, size_t element_bytes, const uint32_t *slots, size_t count,
+                              void *out);
 
 /* Writes the results slots[0 .. count) to slots at, at + 1, ... of the output. `row_begin` is the
  * row's first element in the input. */
-void topk_write_slots(const struct call *call, int64_t at, const struct source *source, int64_t row_begin,
-                      const uint32_t *slots, size_t count);
+void topk_cpu_write_slots(const struct call *call, int64_t at, const struct source *source, int64_t row_begin,
+                          const uint32_t *slots, size_t count);
 
 /* Writes one result. */
-void topk_write_result(const struct call *call, int64_t at, int64_t row_begin, int64_t position);
+void topk_cpu_write_result(const struct call *call, int64_t at, int64_t row_begin, int64_t position);
 
 /* Fills the slots of a row from `filled` to k_max. */
-void topk_write_padding(const struct call *call, int64_t row, size_t filled);
+void topk_cpu_write_padding(const struct call *call, int64_t row, size_t filled);
 
 /* Results of topk_kth for a row that has a k-th element, and for one that has not. */
-void topk_write_kth(const struct call *call, int64_t row, uint64_t key, int64_t better, int64_t equal);
-void topk_write_kth_padding(const struct call *call, int64_t row, int64_t k, int64_t length);
+void topk_cpu_write_kth(const struct call *call, int64_t row, uint64_t key, int64_t better, int64_t equal);
+void topk_cpu_write_kth_padding(const struct call *call, int64_t row, int64_t k, int64_t length);
 
 #endif

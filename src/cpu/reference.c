@@ -58,7 +58,7 @@ static size_t gather(const struct call *call, struct row_extent row, size_t k, c
     const struct plan *plan = call->plan;
     size_t count = 0;
     for (int64_t i = 0; i < row.length && k > 0; i++) {
-        if (matcher != NULL && !topk_matcher_matches(matcher, (size_t)(row.begin + i))) {
+        if (matcher != NULL && !topk_cpu_matcher_matches(matcher, (size_t)(row.begin + i))) {
             continue;
         }
         const uint64_t bits = read_element(call->input.values, row.begin + i, plan->element_bytes);
@@ -88,9 +88,9 @@ static void select_row(const struct call *call, int64_t row, const struct matche
     const size_t k = gather(call, extent, most, matcher, heap);
     sort_heap(heap, k);
     for (size_t i = 0; i < k; i++) {
-        topk_write_result(call, row * plan->problem.k_max + (int64_t)i, extent.begin, heap[i].position);
+        topk_cpu_write_result(call, row * plan->problem.k_max + (int64_t)i, extent.begin, heap[i].position);
     }
-    topk_write_padding(call, row, k);
+    topk_cpu_write_padding(call, row, k);
 }
 
 /* Two passes: the k-th key from a heap, then the counts above it and in its class. */
@@ -100,7 +100,7 @@ static void kth_row(const struct call *call, int64_t row, struct entry *heap) {
     const int64_t k = plan_row_k(plan, &call->input, row);
     int64_t better = 0, equal = 0;
     if (k == 0 || k > extent.length) {
-        topk_write_kth_padding(call, row, k, extent.length);
+        topk_cpu_write_kth_padding(call, row, k, extent.length);
         return;
     }
     (void)gather(call, extent, (size_t)k, NULL, heap);
@@ -110,7 +110,7 @@ static void kth_row(const struct call *call, int64_t row, struct entry *heap) {
         better += key > heap[0].key;
         equal += key == heap[0].key;
     }
-    topk_write_kth(call, row, heap[0].key, better, equal);
+    topk_cpu_write_kth(call, row, heap[0].key, better, equal);
 }
 
 /* A heap holds k_max entries, or the longest row. */
@@ -169,10 +169,11 @@ static size_t workspace_bytes(const topk_context *context, const struct plan *pl
 static int run(const struct call *call) {
     struct arena arena = arena_over(call->workspace);
     struct matcher matcher;
-    struct job job = {call, topk_matcher_if_any(call, &matcher), lay_out(call->context, call->plan, &arena)};
+    struct job job = {call, topk_cpu_matcher_if_any(call, &matcher),
+                      lay_out(call->context, call->plan, &arena)};
     const int useful = team_size(topk_context_threads(call->context), call->plan->input_elements);
     const int most = threads_for(call->context, call->plan);
-    topk_team_run(call->context, useful < most ? useful : most, run_share, &job);
+    topk_cpu_team_run(call->context, useful < most ? useful : most, run_share, &job);
     return 0;
 }
 

@@ -9,7 +9,7 @@
 
 static size_t part_bytes(const struct plan *plan) {
     struct arena arena = arena_over(NULL);
-    (void)topk_short_row_take(&arena, plan, plan->problem.length_max);
+    (void)topk_cpu_short_row_take(&arena, plan, plan->problem.length_max);
     return arena.used;
 }
 
@@ -32,7 +32,7 @@ struct job {
 static void run_rows(struct job *job, int part) {
     const struct plan *plan = job->call->plan;
     struct arena arena = arena_part(job->workspace, (size_t)part, job->part_bytes);
-    const struct short_row buffers = topk_short_row_take(&arena, plan, plan->problem.length_max);
+    const struct short_row buffers = topk_cpu_short_row_take(&arena, plan, plan->problem.length_max);
     const int64_t rows = plan->problem.rows;
     for (;;) {
         const int64_t first = atomic_fetch_add_explicit(&job->next_row, job->batch, memory_order_relaxed);
@@ -41,8 +41,8 @@ static void run_rows(struct job *job, int part) {
         }
         const int64_t end = rows - first < job->batch ? rows : first + job->batch;
         for (int64_t row = first; row < end; row++) {
-            topk_short_row_run(job->call, job->kernels, job->matcher, job->approximation, row,
-                               plan_row(plan, &job->call->input, row), &buffers);
+            topk_cpu_short_row_run(job->call, job->kernels, job->matcher, job->approximation, row,
+                                   plan_row(plan, &job->call->input, row), &buffers);
         }
     }
 }
@@ -59,29 +59,29 @@ static void run_part(void *argument, int part, int parts) {
     }
 }
 
-double topk_row_batches_cost_us(const topk_context *context, const struct plan *plan) {
+double topk_cpu_row_batches_cost_us(const topk_context *context, const struct plan *plan) {
     const double alone = 0.08 * (double)plan->problem.rows + 0.0006 * (double)plan->input_elements;
     return 1.0 + alone / context->threads;
 }
 
-size_t topk_row_batches_bytes(const topk_context *context, const struct plan *plan) {
+size_t topk_cpu_row_batches_bytes(const topk_context *context, const struct plan *plan) {
     struct arena arena = arena_over(NULL);
     (void)arena_take(&arena, (size_t)threads_for(context, plan), part_bytes(plan));
     return arena_bytes(&arena);
 }
 
-void topk_row_batches_run(const struct call *call, const struct approximation *approximation) {
+void topk_cpu_row_batches_run(const struct call *call, const struct approximation *approximation) {
     const struct plan *plan = call->plan;
     const int64_t length = plan->problem.length_max;
     struct matcher matcher;
     struct job job = {.call = call,
-                      .kernels = topk_kernels_for(call->context, plan->element_bits),
-                      .matcher = topk_matcher_if_any(call, &matcher),
+                      .kernels = topk_cpu_kernels_for(call->context, plan->element_bits),
+                      .matcher = topk_cpu_matcher_if_any(call, &matcher),
                       .approximation = approximation,
                       .workspace = arena_over(call->workspace).base,
                       .part_bytes = part_bytes(plan),
                       .batch = length < BATCH_ELEMENTS ? BATCH_ELEMENTS / (length > 0 ? length : 1) : 1};
     const int useful = team_size(topk_context_threads(call->context), plan->input_elements);
     const int most = threads_for(call->context, plan);
-    topk_team_run(call->context, useful < most ? useful : most, run_part, &job);
+    topk_cpu_team_run(call->context, useful < most ? useful : most, run_part, &job);
 }

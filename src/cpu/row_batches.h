@@ -6,11 +6,11 @@
 #include "../method.h"
 #include "kernels/kernels.h"
 
-double topk_row_batches_cost_us(const topk_context *context, const struct plan *plan);
+double topk_cpu_row_batches_cost_us(const topk_context *context, const struct plan *plan);
 
-size_t topk_row_batches_bytes(const topk_context *context, const struct plan *plan);
+size_t topk_cpu_row_batches_bytes(const topk_context *context, const struct plan *plan);
 
 /* Runs the call over a workspace of so many bytes. `approximation` is NULL where the call is exact. */
-void topk_row_batches_run(const struct call *call, const struct approximation *approximation);
+void topk_cpu_row_batches_run(const struct call *call, const struct approximation *approximation);
 
 #endif

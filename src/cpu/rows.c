@@ -12,13 +12,13 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 }
 
 static int run(const struct call *call) {
-    topk_row_batches_run(call, NULL);
+    topk_cpu_row_batches_run(call, NULL);
     return 0;
 }
 
 const struct method topk_cpu_rows = {.name = "rows",
                                      .operations = SELECTS_WHERE,
                                      .refuse = refuse,
-                                     .cost_us = topk_row_batches_cost_us,
-                                     .workspace_bytes = topk_row_batches_bytes,
+                                     .cost_us = topk_cpu_row_batches_cost_us,
+                                     .workspace_bytes = topk_cpu_row_batches_bytes,
                                      .run = run};

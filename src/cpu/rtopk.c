@@ -50,15 +50,15 @@ static struct approximation approximation_of(const struct plan *plan) {
 /* Exact, the bracket is faster on rows that are too long for the method rows. */
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const bool beaten = !plan->approximate && plan->problem.length_max > SHORT_ROW_MAX;
-    return (beaten ? 30.0 : 1.0) * topk_row_batches_cost_us(context, plan);
+    return (beaten ? 30.0 : 1.0) * topk_cpu_row_batches_cost_us(context, plan);
 }
 
 static int run(const struct call *call) {
     if (call->plan->approximate) {
         const struct approximation approximation = approximation_of(call->plan);
-        topk_row_batches_run(call, &approximation);
+        topk_cpu_row_batches_run(call, &approximation);
     } else {
-        topk_row_batches_run(call, NULL);
+        topk_cpu_row_batches_run(call, NULL);
     }
     return 0;
 }
@@ -68,5 +68,5 @@ const struct method topk_cpu_rtopk = {.name = "rtopk",
                                       .approximates = true,
                                       .refuse = refuse,
                                       .cost_us = cost_us,
-                                      .workspace_bytes = topk_row_batches_bytes,
+                                      .workspace_bytes = topk_cpu_row_batches_bytes,
                                       .run = run};

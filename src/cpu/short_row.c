@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "short_row.h"
 
-struct short_row topk_short_row_take(struct arena *arena, const struct plan *plan, int64_t length_max) {
+struct short_row topk_cpu_short_row_take(struct arena *arena, const struct plan *plan, int64_t length_max) {
     const int64_t k_max = plan->problem.k_max < length_max ? plan->problem.k_max : length_max;
     const size_t words = words_of((size_t)length_max), sorted = words_of((size_t)k_max) * WORD;
     const size_t matches = plan->operation == TOPK_OPERATION_SELECT_WHERE ? words * WORD : 0;
@@ -29,7 +29,7 @@ static void kth_short(const struct call *call, const struct kernels *kernels, in
     const struct threshold_arcs arcs = topk_threshold_arcs(&plan->order, t.key);
     const struct split_counts counts =
         kernels->split(elements, n, &plan->point_map, &arcs, buffers->above, NULL);
-    topk_write_kth(call, row, t.key, (int64_t)counts.above, (int64_t)counts.equal);
+    topk_cpu_write_kth(call, row, t.key, (int64_t)counts.above, (int64_t)counts.equal);
 }
 
 /* Moves the matches of a row together, with their positions, unless they are the whole row; returns their
@@ -39,7 +39,7 @@ static size_t gather_matches(const struct kernels *kernels, const struct matcher
                              const struct short_row *buffers) {
     const size_t n = (size_t)extent.length, words = words_of(n);
     uint64_t *mask = buffers->above; /* which is not in use yet */
-    const size_t count = topk_matcher_mask(matcher, (size_t)extent.begin, n, mask);
+    const size_t count = topk_cpu_matcher_mask(matcher, (size_t)extent.begin, n, mask);
     if (count < n) {
         (void)kernels->take(elements, mask, words, buffers->matches, count);
         (void)kernels->positions32(mask, words, 0, buffers->positions, count);
@@ -63,7 +63,7 @@ static void kth_few(const struct call *call, int64_t row, const void *elements, 
     while (end < n && key_at(plan, elements, slots[end]) == kth) {
         end++;
     }
-    topk_write_kth(call, row, kth, (int64_t)above, (int64_t)(end - above));
+    topk_cpu_write_kth(call, row, kth, (int64_t)above, (int64_t)(end - above));
 }
 
 /* A row of 1 to FEW_KEYS elements, of which the caller wants 1 or more; how many results there are. */
@@ -75,25 +75,25 @@ static size_t run_few(const struct call *call, const struct kernels *kernels, co
     const size_t n = (size_t)extent.length;
     uint32_t slots[FEW_KEYS];
     uint64_t only = (1ull << n) - 1;
-    const size_t count = matcher == NULL ? n : topk_matcher_mask(matcher, (size_t)extent.begin, n, &only);
+    const size_t count = matcher == NULL ? n : topk_cpu_matcher_mask(matcher, (size_t)extent.begin, n, &only);
     const size_t k = (size_t)wanted < count ? (size_t)wanted : count;
     kernels->sort_few(source.values, n, only, &plan->map, slots);
     if (plan->operation == TOPK_OPERATION_KTH) {
         kth_few(call, row, source.values, n, k, slots);
     } else {
-        topk_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
+        topk_cpu_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
     }
     return k;
 }
 
-void topk_short_row_run(const struct call *call, const struct kernels *kernels, const struct matcher *matcher,
-                        const struct approximation *approximation, int64_t row, struct row_extent extent,
-                        const struct short_row *buffers) {
+void topk_cpu_short_row_run(const struct call *call, const struct kernels *kernels,
+                            const struct matcher *matcher, const struct approximation *approximation,
+                            int64_t row, struct row_extent extent, const struct short_row *buffers) {
     const struct plan *plan = call->plan;
     const int64_t wanted = plan_row_k(plan, &call->input, row);
     if (plan->operation == TOPK_OPERATION_KTH) {
         if (wanted == 0 || wanted > extent.length) {
-            topk_write_kth_padding(call, row, wanted, extent.length);
+            topk_cpu_write_kth_padding(call, row, wanted, extent.length);
         } else if (extent.length <= FEW_KEYS) {
             (void)run_few(call, kernels, matcher, row, extent, wanted);
         } else {
@@ -118,8 +118,8 @@ void topk_short_row_run(const struct call *call, const struct kernels *kernels, 
         if (k > 0) {
             const uint32_t *slots =
                 kernels->select_short(source.values, n, k, &plan->map, approximation, sorted, buffers);
-            topk_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
+            topk_cpu_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
         }
     }
-    topk_write_padding(call, row, k);
+    topk_cpu_write_padding(call, row, k);
 }

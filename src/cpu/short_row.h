@@ -7,12 +7,12 @@
 #include "output.h"
 
 /* Takes the buffers for rows of up to length_max < 2^32 elements. */
-struct short_row topk_short_row_take(struct arena *arena, const struct plan *plan, int64_t length_max);
+struct short_row topk_cpu_short_row_take(struct arena *arena, const struct plan *plan, int64_t length_max);
 
 /* select, kth or select_where on a row of at most the length that `buffers` were taken for. `matcher` is
  * that of select_where; `approximation` is NULL where the call is exact. */
-void topk_short_row_run(const struct call *call, const struct kernels *kernels, const struct matcher *matcher,
-                        const struct approximation *approximation, int64_t row, struct row_extent extent,
-                        const struct short_row *buffers);
+void topk_cpu_short_row_run(const struct call *call, const struct kernels *kernels,
+                            const struct matcher *matcher, const struct approximation *approximation,
+                            int64_t row, struct row_extent extent, const struct short_row *buffers);
 
 #endif

@@ -5,7 +5,7 @@
 #include <omp.h>
 #endif
 
-void topk_team_run(const topk_context *context, int parts, team_function function, void *job) {
+void topk_cpu_team_run(const topk_context *context, int parts, team_function function, void *job) {
 #ifdef _OPENMP
     /* Within a region of the caller's own, OpenMP allocates each team, even of one thread. */
     const int threads = parts > 1 && omp_get_level() == 0 ? topk_context_threads(context) : 1;
@@ -24,7 +24,7 @@ void topk_team_run(const topk_context *context, int parts, team_function functio
     }
 }
 
-int topk_team_default_threads(int limit) {
+int topk_cpu_team_default_threads(int limit) {
 #ifdef _OPENMP
     const int threads = omp_get_max_threads();
     return threads < limit ? threads : limit;

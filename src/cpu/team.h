@@ -15,10 +15,10 @@ typedef void (*team_function)(void *job, int part, int parts);
  *
  * A team has all of the context's threads, however few the parts: OpenMP allocates where a team has another
  * size than the one before it. */
-void topk_team_run(const topk_context *context, int parts, team_function function, void *job);
+void topk_cpu_team_run(const topk_context *context, int parts, team_function function, void *job);
 
 /* Threads that OpenMP would use here, at most `limit`. */
-int topk_team_default_threads(int limit);
+int topk_cpu_team_default_threads(int limit);
 
 /* Part p's share of n things: [share(n, p, parts), share(n, p + 1, parts)). */
 static inline size_t share(size_t n, int part, int parts) {

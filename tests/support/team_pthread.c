@@ -20,7 +20,7 @@ static void *run_member(void *argument) {
     return NULL;
 }
 
-void topk_team_run(const topk_context *context, int parts, team_function function, void *job) {
+void topk_cpu_team_run(const topk_context *context, int parts, team_function function, void *job) {
     (void)context;
     member *members = calloc((size_t)parts + 1, sizeof *members);
     if (members == NULL) {
@@ -38,6 +38,6 @@ void topk_team_run(const topk_context *context, int parts, team_function functio
     free(members);
 }
 
-int topk_team_default_threads(int limit) {
+int topk_cpu_team_default_threads(int limit) {
     return limit < 2 ? limit : 2;
 }

@@ -29,11 +29,11 @@ static int64_t alone_cap(const struct plan *plan, const struct setup *setup) {
 
 static void measure(const struct plan *plan, struct setup *setup) {
     struct arena arena = arena_over(NULL);
-    (void)topk_scratch_take(&arena, plan, 1, alone_cap(plan, setup), setup->pooled);
+    (void)topk_cpu_scratch_take(&arena, plan, 1, alone_cap(plan, setup), setup->pooled);
     setup->member_bytes = arena.used;
     arena = arena_over(NULL);
     if (plan->problem.length_max >= setup->shared_length) {
-        (void)topk_scratch_take(&arena, plan, setup->team, plan->problem.length_max, setup->pooled);
+        (void)topk_cpu_scratch_take(&arena, plan, setup->team, plan->problem.length_max, setup->pooled);
     }
     setup->team_bytes = arena.used;
 }
@@ -86,7 +86,7 @@ struct job {
 static void run_row(const struct job *job, int64_t row, struct row_extent extent,
                     const struct scratch *scratch) {
     if (extent.length <= SHORT_ROW_MAX) {
-        topk_short_row_run(job->call, job->kernels, job->matcher, NULL, row, extent, &scratch->short_row);
+        topk_cpu_short_row_run(job->call, job->kernels, job->matcher, NULL, row, extent, &scratch->short_row);
     } else {
         topk_cpu_bracket_row(job->call, job->kernels, job->matcher, row, extent, scratch);
     }
@@ -97,7 +97,7 @@ static void run_alone(void *argument, int part, int parts) {
     const struct plan *plan = job->call->plan;
     struct arena arena = arena_part(job->members_workspace, (size_t)part, job->setup->member_bytes);
     const struct scratch scratch =
-        topk_scratch_take(&arena, plan, 1, alone_cap(plan, job->setup), job->setup->pooled);
+        topk_cpu_scratch_take(&arena, plan, 1, alone_cap(plan, job->setup), job->setup->pooled);
     (void)parts;
     for (;;) {
         const int64_t row = atomic_fetch_add_explicit(&job->next_row, 1, memory_order_relaxed);
@@ -114,7 +114,7 @@ static void run_alone(void *argument, int part, int parts) {
 static void run_shared(const struct job *job, struct arena *arena, int available) {
     const struct plan *plan = job->call->plan;
     struct scratch scratch =
-        topk_scratch_take(arena, plan, job->setup->team, plan->problem.length_max, job->setup->pooled);
+        topk_cpu_scratch_take(arena, plan, job->setup->team, plan->problem.length_max, job->setup->pooled);
     scratch.threads = available < scratch.threads ? available : scratch.threads;
     for (int64_t row = 0; row < plan->problem.rows; row++) {
         const struct row_extent extent = plan_row(plan, &job->call->input, row);
@@ -149,8 +149,8 @@ static int run(const struct call *call) {
     const int available = topk_context_threads(call->context);
     struct matcher matcher;
     struct job job = {.call = call,
-                      .kernels = topk_kernels_for(call->context, plan->element_bits),
-                      .matcher = topk_matcher_if_any(call, &matcher),
+                      .kernels = topk_cpu_kernels_for(call->context, plan->element_bits),
+                      .matcher = topk_cpu_matcher_if_any(call, &matcher),
                       .setup = &setup,
                       .members_workspace = arena_over(call->workspace).base};
     if (plan->problem.length_max >= setup.shared_length) {
@@ -158,7 +158,7 @@ static int run(const struct call *call) {
         run_shared(&job, &team, available);
     }
     const int useful = team_size(available, plan->input_elements);
-    topk_team_run(call->context, useful < setup.members ? useful : setup.members, run_alone, &job);
+    topk_cpu_team_run(call->context, useful < setup.members ? useful : setup.members, run_alone, &job);
     return 0;
 }
 

@@ -38,7 +38,7 @@ static size_t histogram_matches(const struct pass *pass, int part, size_t begin,
     size_t above = 0;
     for (; begin < end; begin += TILE) {
         const size_t n = end - begin < TILE ? end - begin : TILE;
-        if (topk_matcher_mask(c->matcher, c->first + begin, n, mask) > 0) {
+        if (topk_cpu_matcher_mask(c->matcher, c->first + begin, n, mask) > 0) {
             above += histogram(pass, begin, n, mask, bins);
         }
     }
@@ -100,7 +100,7 @@ static struct threshold count_down(const struct counting *c, size_t k) {
         for (pass.shift = 0; (pass.high - pass.low) >> pass.shift >= HISTOGRAM_BINS; pass.shift++) {
         }
         pass.above = 0;
-        topk_team_run(c->context, c->threads, histogram_share, &pass);
+        topk_cpu_team_run(c->context, c->threads, histogram_share, &pass);
         above = pass.above;
         bin = bin_of_kth(c, k, &above);
         if (bin == HISTOGRAM_BINS) {
@@ -116,7 +116,7 @@ static struct threshold count_down(const struct counting *c, size_t k) {
     return (struct threshold){pass.low, above};
 }
 
-struct threshold topk_counting_kth(const struct counting *c, size_t k, bool exact) {
+struct threshold topk_cpu_counting_kth(const struct counting *c, size_t k, bool exact) {
     const size_t bytes = c->kernels->bits / 8, padded = words_of(c->n) * WORD;
     if (c->n > BISECT_MAX || c->matcher != NULL) {
         return count_down(c, k);

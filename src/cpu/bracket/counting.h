@@ -23,6 +23,6 @@ struct counting {
 
 /* The k-th largest key (1 <= k <= n) and how many keys are larger; without `exact`, any threshold of
  * the k best will do. */
-struct threshold topk_counting_kth(const struct counting *counting, size_t k, bool exact);
+struct threshold topk_cpu_counting_kth(const struct counting *counting, size_t k, bool exact);
 
 #endif

@@ -40,7 +40,7 @@ static void sample_share(void *argument, int part, int parts) {
     const size_t begin = share(runs, part, parts) * SAMPLE_GROUP;
     const size_t end = share(runs, part + 1, parts) * SAMPLE_GROUP;
     if (b->matcher != NULL) {
-        topk_sample_matches(b, stretch, begin, end, s->seed);
+        topk_cpu_sample_matches(b, stretch, begin, end, s->seed);
     } else {
         b->kernels->sample(b->elements, stretch, begin, end, s->seed, b->map, b->scratch->sample_keys);
     }
@@ -65,8 +65,8 @@ static uint64_t lower_threshold(const struct bracket *b, unsigned attempt, doubl
     const size_t samples = sample_count(b->n, b->k), padded = words_of(samples) * WORD;
     const size_t bytes = b->kernels->bits / 8;
     struct sampling sampling = {b, samples, b->call->context->seed + (attempt + 1) * 0x9e3779b97f4a7c15u};
-    topk_team_run(b->call->context, samples >= TEAM_ELEMENTS_MIN / 8 ? b->scratch->threads : 1, sample_share,
-                  &sampling);
+    topk_cpu_team_run(b->call->context, samples >= TEAM_ELEMENTS_MIN / 8 ? b->scratch->threads : 1,
+                      sample_share, &sampling);
     char *keys = b->scratch->sample_keys;
     memset(keys + samples * bytes, 0, (padded - samples) * bytes);
     const double rank = (double)b->k * (double)samples / (double)b->n;
@@ -98,7 +98,7 @@ static void move_tile(const struct pass *pass, size_t begin, const uint64_t *mas
     if (s->pool_positions != NULL && s->position_bytes == 4) {
         uint32_t *positions = (uint32_t *)s->pool_positions + at;
         (void)b->kernels->positions32(mask, words, (uint32_t)begin, positions, count);
-        topk_gather_elements(b->elements, bytes, positions, count, values);
+        topk_cpu_gather_elements(b->elements, bytes, positions, count, values);
         return;
     }
     (void)b->kernels->take((const char *)b->elements + begin * bytes, mask, words, values, count);
@@ -114,7 +114,7 @@ static bool run_tile(struct pass *pass, int part, size_t tile, size_t *equal) {
     const size_t begin = tile * pass->tile_elements, rest = b->n - begin;
     const size_t count = rest < pass->tile_elements ? rest : pass->tile_elements;
     uint64_t *mask = scratch_mask(s, part, 0);
-    const struct split_counts counts = topk_split_row(b, part, begin, count, &pass->arcs, mask, NULL);
+    const struct split_counts counts = topk_cpu_split_row(b, part, begin, count, &pass->arcs, mask, NULL);
     const size_t at = atomic_fetch_add_explicit(&pass->above, counts.above, memory_order_relaxed);
     if (counts.above > s->capacity - (at < s->capacity ? at : s->capacity)) {
         return false;
@@ -161,7 +161,7 @@ static size_t tile_size(size_t n, double expected) {
 /* Counts the matches, if that has not been done, and lowers k to them. */
 static void count_eligible(struct bracket *b) {
     if (b->eligible == UNCOUNTED) {
-        b->eligible = topk_count_matches(b);
+        b->eligible = topk_cpu_count_matches(b);
     }
     if (b->eligible < b->k) {
         TOPK_REACHED(REACHED_FEW_MATCHES);
@@ -175,7 +175,7 @@ static enum outcome run_pass(struct pass *pass, struct bracket *b, uint64_t thre
     pass->tiles = (b->n + pass->tile_elements - 1) / pass->tile_elements;
     const size_t fair = pass->tiles / ((size_t)b->scratch->threads * DRAWS_EACH);
     pass->draw = fair > 0 ? fair : 1;
-    topk_team_run(b->call->context, b->scratch->threads, pass_part, pass);
+    topk_cpu_team_run(b->call->context, b->scratch->threads, pass_part, pass);
     if (pass->overflowed) {
         TOPK_REACHED(REACHED_BRACKET_OVERFLOW);
         return OVERFLOWED;
@@ -227,9 +227,9 @@ static size_t count_equal(const struct bracket *b, const void *elements, size_t 
 /* The k-th is among `candidates` elements: the row itself, or the pool. */
 static void finish_kth(const struct bracket *b, const void *elements, size_t candidates) {
     const struct counting counting = counting_of(b, elements, candidates);
-    const struct threshold t = topk_counting_kth(&counting, b->k, true);
-    topk_write_kth(b->call, b->row, t.key, (int64_t)t.above,
-                   (int64_t)count_equal(b, elements, candidates, t.key));
+    const struct threshold t = topk_cpu_counting_kth(&counting, b->k, true);
+    topk_cpu_write_kth(b->call, b->row, t.key, (int64_t)t.above,
+                       (int64_t)count_equal(b, elements, candidates, t.key));
 }
 
 static void finish_pooled(const struct bracket *b, const struct pass *pass, enum outcome outcome) {
@@ -241,19 +241,20 @@ static void finish_pooled(const struct bracket *b, const struct pass *pass, enum
     const struct threshold plateau = {pass->arcs.key, pass->above};
     if (b->call->plan->operation == TOPK_OPERATION_KTH) {
         if (outcome == PLATEAU) {
-            topk_write_kth(b->call, b->row, plateau.key, (int64_t)plateau.above, (int64_t)pass->equal);
+            topk_cpu_write_kth(b->call, b->row, plateau.key, (int64_t)plateau.above, (int64_t)pass->equal);
         } else {
             finish_kth(b, s->pool_values, pass->above);
         }
         return;
     }
     if (outcome == PLATEAU) {
-        topk_winners_from_plateau(b, pass->tiles, pass->tile_elements, plateau);
+        topk_cpu_winners_from_plateau(b, pass->tiles, pass->tile_elements, plateau);
     } else {
         const struct counting counting = counting_of(b, s->pool_values, pass->above);
-        topk_winners_from_pool(b, pass->tiles, pass->above, topk_counting_kth(&counting, b->k, false));
+        topk_cpu_winners_from_pool(b, pass->tiles, pass->above,
+                                   topk_cpu_counting_kth(&counting, b->k, false));
     }
-    topk_winners_write(b, &source);
+    topk_cpu_winners_write(b, &source);
 }
 
 static void finish_counted(struct bracket *b) {
@@ -274,8 +275,9 @@ static void finish_counted(struct bracket *b) {
     if (b->k == b->eligible) {
         TOPK_REACHED(REACHED_WHOLE_ROW);
     }
-    topk_winners_from_row(b, b->k == b->eligible ? everything : topk_counting_kth(&counting, b->k, false));
-    topk_winners_write(b, &source);
+    topk_cpu_winners_from_row(b, b->k == b->eligible ? everything
+                                                     : topk_cpu_counting_kth(&counting, b->k, false));
+    topk_cpu_winners_write(b, &source);
 }
 
 /* True if the row is done. */
@@ -306,7 +308,7 @@ void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels
     size_t k = (size_t)(wanted < extent.length ? wanted : extent.length);
     const void *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
     if (kth && (wanted == 0 || wanted > extent.length)) {
-        topk_write_kth_padding(call, row, wanted, extent.length);
+        topk_cpu_write_kth_padding(call, row, wanted, extent.length);
         return;
     }
     if (k > 0) {
@@ -333,6 +335,6 @@ void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels
         k = b.k;
     }
     if (!kth) {
-        topk_write_padding(call, row, k);
+        topk_cpu_write_padding(call, row, k);
     }
 }

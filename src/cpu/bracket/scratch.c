@@ -11,8 +11,8 @@ static size_t pool_capacity(size_t n, size_t k, size_t element_bytes, size_t pla
     return wanted < n ? wanted : n;
 }
 
-struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, int threads,
-                                 int64_t length_cap, bool pooled) {
+struct scratch topk_cpu_scratch_take(struct arena *arena, const struct plan *plan, int threads,
+                                     int64_t length_cap, bool pooled) {
     const topk_problem *p = &plan->problem;
     const size_t n = (size_t)length_cap, members = (size_t)threads, bytes = plan->element_bytes;
     const size_t k = (size_t)(p->k_max < length_cap ? p->k_max : length_cap);
@@ -40,6 +40,7 @@ struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, i
             arena_take(arena, selects && (sorts || i == 0) ? words_of(k) * WORD : 0, sizeof *s.slots[i]);
         s.sort_keys[i] = arena_take(arena, sorts ? words_of(k) * WORD : 0, bytes);
     }
-    s.short_row = topk_short_row_take(arena, plan, length_cap < SHORT_ROW_MAX ? length_cap : SHORT_ROW_MAX);
+    s.short_row =
+        topk_cpu_short_row_take(arena, plan, length_cap < SHORT_ROW_MAX ? length_cap : SHORT_ROW_MAX);
     return s;
 }

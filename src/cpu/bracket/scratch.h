@@ -37,8 +37,8 @@ struct scratch {
 
 /* Takes the buffers for rows of up to length_cap elements, shared by `threads`. Without `pooled` there
  * is no pool but for the positions of wide rows, and rows are counted instead. */
-struct scratch topk_scratch_take(struct arena *arena, const struct plan *plan, int threads,
-                                 int64_t length_cap, bool pooled);
+struct scratch topk_cpu_scratch_take(struct arena *arena, const struct plan *plan, int threads,
+                                     int64_t length_cap, bool pooled);
 
 static inline uint64_t *scratch_mask(const struct scratch *scratch, int part, int which) {
     return scratch->masks + ((size_t)part * 2 + (size_t)which) * (TILE_MAX / WORD);

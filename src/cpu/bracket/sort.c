@@ -51,7 +51,7 @@ static bool counts_to_slots(const struct pass *pass) {
     return true;
 }
 
-const uint32_t *topk_sort_pairs(struct sorter *sorter) {
+const uint32_t *topk_cpu_sort_pairs(struct sorter *sorter) {
     const int parts = sorter->n >= TEAM_ELEMENTS_MIN ? sorter->threads : 1;
     struct pass pass = {sorter, 0, 0, parts};
     if (sorter->n <= RANK_SORT_MAX) {
@@ -62,9 +62,9 @@ const uint32_t *topk_sort_pairs(struct sorter *sorter) {
         TOPK_REACHED(REACHED_TEAM_SORT);
     }
     for (; pass.shift < sorter->kernels->bits; pass.shift += 8) {
-        topk_team_run(sorter->context, parts, count_share, &pass);
+        topk_cpu_team_run(sorter->context, parts, count_share, &pass);
         if (counts_to_slots(&pass)) {
-            topk_team_run(sorter->context, parts, move_share, &pass);
+            topk_cpu_team_run(sorter->context, parts, move_share, &pass);
             pass.from = 1 - pass.from;
         }
     }

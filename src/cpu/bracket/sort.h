@@ -18,6 +18,6 @@ struct sorter {
 };
 
 /* Returns the sorted slots: sorter->slots[0] or [1]. */
-const uint32_t *topk_sort_pairs(struct sorter *sorter);
+const uint32_t *topk_cpu_sort_pairs(struct sorter *sorter);
 
 #endif

@@ -20,8 +20,8 @@ static void drop_one_by_one(const struct bracket *b, size_t begin, size_t words,
     for (size_t w = 0; w < words; w++) {
         for (uint64_t bits = above[w] | equal[w]; bits != 0; bits &= bits - 1) {
             const uint64_t bit = bits & -bits;
-            if (!topk_matcher_matches(b->matcher,
-                                      (size_t)b->begin + begin + w * WORD + (size_t)__builtin_ctzll(bits))) {
+            if (!topk_cpu_matcher_matches(b->matcher, (size_t)b->begin + begin + w * WORD +
+                                                          (size_t)__builtin_ctzll(bits))) {
                 counts->above -= (above[w] & bit) != 0;
                 counts->equal -= (equal[w] & bit) != 0;
                 above[w] &= ~bit;
@@ -35,7 +35,7 @@ static void drop_by_mask(const struct bracket *b, int part, size_t begin, size_t
                          uint64_t *equal, struct split_counts *counts) {
     const size_t words = words_of(n);
     uint64_t *mask = scratch_matches(b->scratch, part);
-    (void)topk_matcher_mask(b->matcher, (size_t)b->begin + begin, n, mask);
+    (void)topk_cpu_matcher_mask(b->matcher, (size_t)b->begin + begin, n, mask);
     for (size_t w = 0; w < words; w++) {
         above[w] &= mask[w];
         equal[w] &= mask[w];
@@ -57,8 +57,9 @@ static struct split_counts split_matches(const struct bracket *b, int part, size
     return counts;
 }
 
-struct split_counts topk_split_row(const struct bracket *b, int part, size_t begin, size_t n,
-                                   const struct threshold_arcs *threshold, uint64_t *above, uint64_t *equal) {
+struct split_counts topk_cpu_split_row(const struct bracket *b, int part, size_t begin, size_t n,
+                                       const struct threshold_arcs *threshold, uint64_t *above,
+                                       uint64_t *equal) {
     if (b->matcher == NULL) {
         const char *elements = (const char *)b->elements + begin * (b->kernels->bits / 8);
         return b->kernels->split(elements, n, b->point_map, threshold, above, equal);
@@ -85,30 +86,31 @@ static void count_share(void *argument, int part, int parts) {
     const size_t end = share(b->n, part + 1, parts);
     size_t count = 0;
     for (size_t begin = share(b->n, part, parts); begin < end; begin += TILE) {
-        count += topk_matcher_mask(b->matcher, (size_t)b->begin + begin, smaller(TILE, end - begin),
-                                   scratch_matches(b->scratch, part));
+        count += topk_cpu_matcher_mask(b->matcher, (size_t)b->begin + begin, smaller(TILE, end - begin),
+                                       scratch_matches(b->scratch, part));
     }
     atomic_fetch_add_explicit(&c->matches, count, memory_order_relaxed);
 }
 
-size_t topk_count_matches(const struct bracket *b) {
+size_t topk_cpu_count_matches(const struct bracket *b) {
     struct counting_matches c = {.b = b};
-    topk_team_run(b->call->context, b->scratch->threads, count_share, &c);
+    topk_cpu_team_run(b->call->context, b->scratch->threads, count_share, &c);
     return c.matches;
 }
 
-void topk_sample_matches(const struct bracket *b, size_t stretch, size_t begin, size_t end, uint64_t seed) {
+void topk_cpu_sample_matches(const struct bracket *b, size_t stretch, size_t begin, size_t end,
+                             uint64_t seed) {
     const unsigned bits = b->kernels->bits;
     for (size_t i = begin; i < end; i++) {
         const size_t run = i / SAMPLE_GROUP, ahead = run + RUNS_AHEAD;
         if (i % SAMPLE_GROUP == 0 && ahead < end / SAMPLE_GROUP) {
             const size_t position = sample_position(ahead, stretch, seed);
             __builtin_prefetch((const char *)b->elements + position * (bits / 8));
-            topk_matcher_prefetch(b->matcher, (size_t)b->begin + position);
+            topk_cpu_matcher_prefetch(b->matcher, (size_t)b->begin + position);
         }
         const size_t position = sample_position(run, stretch, seed) + i % SAMPLE_GROUP;
         const uint64_t element = read_element(b->elements, (int64_t)position, bits / 8);
-        const bool matches = topk_matcher_matches(b->matcher, (size_t)b->begin + position);
+        const bool matches = topk_cpu_matcher_matches(b->matcher, (size_t)b->begin + position);
         store_element(b->scratch->sample_keys, (int64_t)i, bits / 8,
                       matches ? topk_key_encode(element, bits, b->map) : 0);
     }

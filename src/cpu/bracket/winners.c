@@ -31,7 +31,7 @@ static struct piece piece_at(const struct collect *c, size_t i) {
 static struct split_counts split_piece(const struct collect *c, int part, struct piece piece, uint64_t *above,
                                        uint64_t *equal) {
     if (c->tiles == NULL) {
-        return topk_split_row(c->b, part, piece.begin, piece.count, &c->threshold, above, equal);
+        return topk_cpu_split_row(c->b, part, piece.begin, piece.count, &c->threshold, above, equal);
     }
     const char *elements = (const char *)c->elements + piece.begin * (c->b->kernels->bits / 8);
     return c->b->kernels->split(elements, piece.count, c->b->point_map, &c->threshold, above, equal);
@@ -111,20 +111,21 @@ static void collect_share(void *argument, int part, int parts) {
 static void collect(struct collect *c, size_t elements, size_t above) {
     const int parts = elements >= TEAM_ELEMENTS_MIN ? c->b->scratch->threads : 1;
     if (parts > 1) {
-        topk_team_run(c->b->call->context, parts, count_share, c);
+        topk_cpu_team_run(c->b->call->context, parts, count_share, c);
     } else {
         c->b->scratch->totals[0] = (struct split_counts){above, c->b->k - above};
     }
-    topk_team_run(c->b->call->context, parts, collect_share, c);
+    topk_cpu_team_run(c->b->call->context, parts, collect_share, c);
 }
 
-void topk_winners_from_pool(const struct bracket *b, size_t tiles, size_t candidates, struct threshold t) {
+void topk_cpu_winners_from_pool(const struct bracket *b, size_t tiles, size_t candidates,
+                                struct threshold t) {
     struct collect c = {
         b, b->scratch->pool_values, b->scratch->tiles, tiles, topk_threshold_arcs(b->order, t.key), false};
     collect(&c, candidates, t.above);
 }
 
-void topk_winners_from_row(const struct bracket *b, struct threshold t) {
+void topk_cpu_winners_from_row(const struct bracket *b, struct threshold t) {
     struct collect c = {b,
                         b->elements,
                         NULL,
@@ -155,7 +156,7 @@ static void plateau_share(void *argument, int part, int parts) {
             continue;
         }
         const char *elements = (const char *)b->elements + begin * bytes;
-        (void)topk_split_row(b, part, begin, count, &p->threshold, above, equal);
+        (void)topk_cpu_split_row(b, part, begin, count, &p->threshold, above, equal);
         mask_keep_first(equal, words, taken);
         (void)b->kernels->take(elements, equal, words, (char *)s->pool_values + at * bytes, taken);
         if (s->position_bytes == 4) {
@@ -170,14 +171,14 @@ static void plateau_share(void *argument, int part, int parts) {
     }
 }
 
-void topk_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements,
-                               struct threshold t) {
+void topk_cpu_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements,
+                                   struct threshold t) {
     struct plateau plateau = {b, tiles, tile_elements, t.above, topk_threshold_arcs(b->order, t.key)};
     struct bracket all = *b;
     all.k = t.above; /* everything in the pool wins */
-    topk_winners_from_pool(&all, tiles, t.above, t);
-    topk_team_run(b->call->context, b->k - t.above >= TEAM_ELEMENTS_MIN ? b->scratch->threads : 1,
-                  plateau_share, &plateau);
+    topk_cpu_winners_from_pool(&all, tiles, t.above, t);
+    topk_cpu_team_run(b->call->context, b->k - t.above >= TEAM_ELEMENTS_MIN ? b->scratch->threads : 1,
+                      plateau_share, &plateau);
 }
 
 /* ---- Sorting and writing ---- */
@@ -194,7 +195,7 @@ static void key_share(void *argument, int part, int parts) {
     const size_t bytes = w->b->kernels->bits / 8;
     const size_t begin = share(w->b->k, part, parts), count = share(w->b->k, part + 1, parts) - begin;
     char *elements = (char *)s->sort_keys[1] + begin * bytes;
-    topk_gather_elements(w->source->values, bytes, w->slots + begin, count, elements);
+    topk_cpu_gather_elements(w->source->values, bytes, w->slots + begin, count, elements);
     w->b->kernels->encode(elements, count, w->b->map, (char *)s->sort_keys[0] + begin * bytes);
 }
 
@@ -202,11 +203,11 @@ static void write_share(void *argument, int part, int parts) {
     const struct write *w = argument;
     const struct bracket *b = w->b;
     const size_t begin = share(b->k, part, parts), count = share(b->k, part + 1, parts) - begin;
-    topk_write_slots(b->call, b->row * b->call->plan->problem.k_max + (int64_t)begin, w->source, b->begin,
-                     w->slots + begin, count);
+    topk_cpu_write_slots(b->call, b->row * b->call->plan->problem.k_max + (int64_t)begin, w->source, b->begin,
+                         w->slots + begin, count);
 }
 
-void topk_winners_write(const struct bracket *b, const struct source *source) {
+void topk_cpu_winners_write(const struct bracket *b, const struct source *source) {
     const struct scratch *s = b->scratch;
     const int parts = b->k >= TEAM_ELEMENTS_MIN ? s->threads : 1;
     struct write w = {b, source, s->slots[0]};
@@ -218,8 +219,8 @@ void topk_winners_write(const struct bracket *b, const struct source *source) {
                                 s->digit_counts,
                                 b->k,
                                 s->threads};
-        topk_team_run(b->call->context, parts, key_share, &w);
-        w.slots = topk_sort_pairs(&sorter);
+        topk_cpu_team_run(b->call->context, parts, key_share, &w);
+        w.slots = topk_cpu_sort_pairs(&sorter);
     }
-    topk_team_run(b->call->context, parts, write_share, &w);
+    topk_cpu_team_run(b->call->context, parts, write_share, &w);
 }

@@ -27,19 +27,19 @@ struct bracket {
 /* The k best of the pool, whose `tiles` tiles hold `candidates` elements: those above the threshold
  * key, and the first of those equal to it. Leaves k slots of the pool in scratch->slots[0], in position
  * order. */
-void topk_winners_from_pool(const struct bracket *b, size_t tiles, size_t candidates, struct threshold t);
+void topk_cpu_winners_from_pool(const struct bracket *b, size_t tiles, size_t candidates, struct threshold t);
 
 /* All t.above candidates of the pool, and the first k - t.above elements of the row that equal t.key, whose
  * numbers the tiles of `tile_elements` hold; these are added to the pool. */
-void topk_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements,
-                               struct threshold t);
+void topk_cpu_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements,
+                                   struct threshold t);
 
 /* The k best of the row itself, likewise. Leaves slots of the row in scratch->slots[0]; of a wide row, whose
  * positions slots cannot hold, it moves the winners to the pool first. */
-void topk_winners_from_row(const struct bracket *b, struct threshold t);
+void topk_cpu_winners_from_row(const struct bracket *b, struct threshold t);
 
 /* Sorts the slots if the order asks for it and writes the results. `source` is what slots refer to. */
-void topk_winners_write(const struct bracket *b, const struct source *source);
+void topk_cpu_winners_write(const struct bracket *b, const struct source *source);
 
 static inline struct source pool_source(const struct scratch *scratch) {
     return (struct source){scratch->pool_values, scratch->pool_positions, scratch->position_bytes};

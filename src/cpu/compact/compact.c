@@ -42,8 +42,8 @@ static int run(const struct call *call) {
     struct arena arena = arena_over(call->workspace);
     struct job job = {
         .call = call,
-        .matcher = topk_matcher_of(call),
-        .units = topk_units_of(call, team_size(available, plan->input_elements), joined),
+        .matcher = topk_cpu_matcher_of(call),
+        .units = topk_cpu_units_of(call, team_size(available, plan->input_elements), joined),
         .masks = lay_out(call->context, plan, &arena),
         .threads = threads,
     };

@@ -50,12 +50,12 @@ static void run_part(void *argument, int part, int parts) {
     uint64_t *mask = job->masks[part].mask;
     struct unit unit;
     (void)parts;
-    while (topk_units_draw(&job->units, &unit)) {
+    while (topk_cpu_units_draw(&job->units, &unit)) {
         struct walk walk = walk_begin(&job->units, &unit);
         for (int i = 0; i < unit.pieces; i++) {
-            const struct piece piece = topk_walk_next(&job->units, &walk);
+            const struct piece piece = topk_cpu_walk_next(&job->units, &walk);
             if (piece.count > 0) {
-                (void)topk_matcher_mask(&job->matcher, piece.element, (size_t)piece.count, mask);
+                (void)topk_cpu_matcher_mask(&job->matcher, piece.element, (size_t)piece.count, mask);
                 put_bits(job->call->mask, piece.element, (size_t)piece.count, mask);
             }
         }
@@ -73,7 +73,7 @@ void topk_cpu_compact_mask(struct job *job) {
     if (job->units.joined) { /* only the last byte may be joined with what is there */
         job->call->mask[bit_mask_bytes(job->call->plan->input_elements) - 1] = 0;
     } else {
-        topk_team_run(job->call->context, job->threads, clear_share, job);
+        topk_cpu_team_run(job->call->context, job->threads, clear_share, job);
     }
-    topk_team_run(job->call->context, job->threads, run_part, job);
+    topk_cpu_team_run(job->call->context, job->threads, run_part, job);
 }

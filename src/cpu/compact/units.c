@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-struct units topk_units_of(const struct call *call, int threads, bool joined) {
+struct units topk_cpu_units_of(const struct call *call, int threads, bool joined) {
     const struct plan *plan = call->plan;
     const size_t fair = words_of(plan->input_elements / (4 * (size_t)threads)) * WORD;
     return (struct units){.call = call,
@@ -15,7 +15,7 @@ struct units topk_units_of(const struct call *call, int threads, bool joined) {
                           .drawing = ATOMIC_FLAG_INIT};
 }
 
-struct piece topk_walk_next(const struct units *units, struct walk *walk) {
+struct piece topk_cpu_walk_next(const struct units *units, struct walk *walk) {
     const struct call *call = units->call;
     const struct plan *plan = call->plan;
     const struct row_offset begin = walk->next;
@@ -30,7 +30,7 @@ struct piece topk_walk_next(const struct units *units, struct walk *walk) {
     return (struct piece){begin.row, begin.offset, count, (size_t)(extent.begin + begin.offset), last};
 }
 
-bool topk_units_draw(struct units *units, struct unit *unit) {
+bool topk_cpu_units_draw(struct units *units, struct unit *unit) {
     while (atomic_flag_test_and_set_explicit(&units->drawing, memory_order_acquire)) {
         sched_yield();
     }
@@ -39,7 +39,7 @@ bool topk_units_draw(struct units *units, struct unit *unit) {
     unit->number = units->next_number;
     for (unit->pieces = 0; walk.next.row < units->rows && unit->pieces < PIECES_MAX && walk.room > 0;
          unit->pieces++) {
-        (void)topk_walk_next(units, &walk);
+        (void)topk_cpu_walk_next(units, &walk);
     }
     units->next = walk.next;
     units->next_number += unit->pieces > 0;

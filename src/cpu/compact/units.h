@@ -46,15 +46,15 @@ struct walk {
 };
 
 /* Units of a size that gives each of the threads a few. */
-struct units topk_units_of(const struct call *call, int threads, bool joined);
+struct units topk_cpu_units_of(const struct call *call, int threads, bool joined);
 
 /* Draws the next unit; false if there is none. */
-bool topk_units_draw(struct units *units, struct unit *unit);
+bool topk_cpu_units_draw(struct units *units, struct unit *unit);
 
 static inline struct walk walk_begin(const struct units *units, const struct unit *unit) {
     return (struct walk){unit->begin, units->unit_elements};
 }
 
-struct piece topk_walk_next(const struct units *units, struct walk *walk);
+struct piece topk_cpu_walk_next(const struct units *units, struct walk *walk);
 
 #endif

@@ -76,9 +76,9 @@ static void run_unit(struct where *where, const struct unit *unit, struct unit_m
     struct walk walk = walk_begin(&job->units, unit);
     uint64_t *mask = masks->mask;
     for (int i = 0; i < unit->pieces; i++) {
-        const struct piece piece = topk_walk_next(&job->units, &walk);
+        const struct piece piece = topk_cpu_walk_next(&job->units, &walk);
         masks->counts[i] =
-            (uint32_t)topk_matcher_mask(&job->matcher, piece.element, (size_t)piece.count, mask);
+            (uint32_t)topk_cpu_matcher_mask(&job->matcher, piece.element, (size_t)piece.count, mask);
         count += masks->counts[i];
         mask += words_of((size_t)piece.count);
     }
@@ -86,7 +86,7 @@ static void run_unit(struct where *where, const struct unit *unit, struct unit_m
     walk = walk_begin(&job->units, unit);
     mask = masks->mask;
     for (int i = 0; i < unit->pieces; i++) {
-        const struct piece piece = topk_walk_next(&job->units, &walk);
+        const struct piece piece = topk_cpu_walk_next(&job->units, &walk);
         if (offsets != NULL && piece.offset == 0) {
             offsets[piece.row] = at;
         }
@@ -100,7 +100,7 @@ static void run_part(void *argument, int part, int parts) {
     struct where *where = argument;
     struct unit unit;
     (void)parts;
-    while (topk_units_draw(&where->job->units, &unit)) {
+    while (topk_cpu_units_draw(&where->job->units, &unit)) {
         run_unit(where, &unit, &where->job->masks[part]);
     }
 }
@@ -109,9 +109,10 @@ void topk_cpu_compact_where(struct job *job) {
     const struct call *call = job->call;
     const struct plan *plan = call->plan;
     struct where where = {.job = job,
-                          .kernels = topk_kernels_for(call->context, plan->element_bits),
-                          .index_kernels = topk_kernels_for(call->context, (unsigned)plan->index_bytes * 8)};
-    topk_team_run(job->call->context, job->threads, run_part, &where);
+                          .kernels = topk_cpu_kernels_for(call->context, plan->element_bits),
+                          .index_kernels =
+                              topk_cpu_kernels_for(call->context, (unsigned)plan->index_bytes * 8)};
+    topk_cpu_team_run(job->call->context, job->threads, run_part, &where);
     if (call->offsets != NULL) {
         call->offsets[plan->problem.rows] = where.results;
     }

@@ -119,10 +119,10 @@ struct kernels {
 enum kernel_variant { KERNELS_SCALAR, KERNELS_AVX2, KERNELS_AVX512, KERNEL_VARIANTS };
 
 /* Chooses the sets for this machine: fills context->kernels and features. */
-topk_status topk_kernels_choose(topk_context *context);
+topk_status topk_cpu_kernels_choose(topk_context *context);
 
 /* The set for an element width, from those the context chose at its creation. */
-const struct kernels *topk_kernels_for(const topk_context *context, unsigned bits);
+const struct kernels *topk_cpu_kernels_for(const topk_context *context, unsigned bits);
 
 /* Unsigned integers are their own points. */
 static const struct point_map topk_unsigned_point_map = {UINT64_MAX, 0, 0};

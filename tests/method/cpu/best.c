@@ -33,9 +33,9 @@ static int run(const struct call *call) {
             best = key_at(call, extent.begin + i) > key_at(call, extent.begin + best) ? i : best;
         }
         if (any) {
-            topk_write_result(call, row, extent.begin, best);
+            topk_cpu_write_result(call, row, extent.begin, best);
         }
-        topk_write_padding(call, row, any);
+        topk_cpu_write_padding(call, row, any);
     }
     return TOPK_OK;
 }
