@@ -51,6 +51,9 @@ static inline EVERYWHERE element_format element_format_of(topk_type type) {
  * by itself. */
 static inline EVERYWHERE uint64_t element_round(element_format f, double magnitude) {
     const int least_exponent = 2 - (1 << (f.bits - 2 - f.fraction_bits)); /* of a normal number */
+    if (isinf(magnitude)) {                                               /* which has no exponent */
+        return f.infinity;
+    }
     const bool normal = magnitude >= ldexp(1.0, least_exponent);
     const int exponent = normal ? ilogb(magnitude) : least_exponent;
     return ((uint64_t)(exponent - least_exponent) << f.fraction_bits) +
