@@ -74,7 +74,7 @@ static void put_point(line *to, const bench_point *point, int64_t k) {
     const bool has_predicate = bench_has_predicate(point), where = point->operation == TOPK_OPERATION_WHERE;
     put(to, "operation", "op", -12, "%s", bench_operation_names[point->operation]);
     put(to, "type", "type", -7, "%s", topk_type_name(point->type));
-    put(to, "data", "data", -14, "%s", bench_distribution_name(point->distribution));
+    put(to, "data", "data", -14, "%s", point->distribution->name);
     put_count(to, "rows", "rows", 8, point->rows);
     put_count(to, "n", "n", 10, point->n);
     put_count(to, "k", "k", 10, k);
@@ -142,33 +142,25 @@ static void fill(line *to, const bench_session *session, const bench_result *res
     put_number(to, "mask_us", NULL, 0, beside, 3, result->mask_us);
 }
 
-static void write_csv(const line *from, bool header, FILE *csv) {
-    const char *separator = "";
-    for (int i = 0; i < from->count; ++i) {
-        const column *each = &from->columns[i];
-        if (each->name != NULL) {
-            const char *text = header ? each->name : each->text;
-            const char *quote = strchr(text, ',') != NULL ? "\"" : "";
-            fprintf(csv, "%s%s%s%s", separator, quote, text, quote);
-            separator = ",";
+/* The line, with a header above it if asked for. */
+static void write_line(const line *from, bool header, bool csv, FILE *out) {
+    for (int above = header; above >= 0; --above) {
+        const char *separator = "";
+        for (int i = 0; i < from->count; ++i) {
+            const column *each = &from->columns[i];
+            const char *title = csv ? each->name : each->heading, *text = above ? title : each->text;
+            if (title != NULL && csv) {
+                const char *quote = strchr(text, ',') != NULL ? "\"" : "";
+                fprintf(out, "%s%s%s%s", separator, quote, text, quote);
+                separator = ",";
+            } else if (title != NULL) {
+                fprintf(out, "%s%*s", separator, each->width, or_else(text, "-"));
+                separator = " ";
+            }
         }
+        fputc('\n', out);
     }
-    fputc('\n', csv);
-    fflush(csv);
-}
-
-static void write_table(const line *from, bool header, FILE *table) {
-    const char *separator = "";
-    for (int i = 0; i < from->count; ++i) {
-        const column *each = &from->columns[i];
-        if (each->heading != NULL) {
-            fprintf(table, "%s%*s", separator, each->width,
-                    header ? each->heading : or_else(each->text, "-"));
-            separator = " ";
-        }
-    }
-    fputc('\n', table);
-    fflush(table);
+    fflush(out);
 }
 
 void bench_report_begin(bench_report *report, const bench_session *session) {
@@ -183,16 +175,11 @@ void bench_report_add(void *state, const bench_session *session, const bench_res
     bench_report *report = state;
     line made = {.count = 0};
     fill(&made, session, result);
-    if (report->csv != NULL && report->lines == 0) {
-        write_csv(&made, true, report->csv);
-    }
-    if (report->lines++ % 40 == 0) {
-        write_table(&made, true, report->table);
-    }
-    write_table(&made, false, report->table);
+    write_line(&made, report->lines % 40 == 0, false, report->table);
     if (report->csv != NULL) {
-        write_csv(&made, false, report->csv);
+        write_line(&made, report->lines == 0, true, report->csv);
     }
+    ++report->lines;
     ++report->outcomes[result->outcome];
     report->invalid += result->outcome == BENCH_RIGHT && result->invalid;
 }
@@ -212,8 +199,5 @@ void bench_report_point(FILE *out, const bench_point *point, bool first) {
     line made = {.count = 0};
     put_point(&made, point, point->k);
     put_count(&made, "block", NULL, 0, point->block);
-    if (first) {
-        write_csv(&made, true, out);
-    }
-    write_csv(&made, false, out);
+    write_line(&made, first, true, out);
 }

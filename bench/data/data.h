@@ -26,10 +26,6 @@ typedef struct bench_distribution {
 extern const bench_distribution bench_distributions[];
 extern const int bench_distribution_count;
 
-static inline const char *bench_distribution_name(const bench_distribution *distribution) {
-    return distribution->name;
-}
-
 /* NULL if there is none of that name. */
 const bench_distribution *bench_distribution_find(const char *name);
 

@@ -3,54 +3,52 @@
 
 #include <string.h>
 
-/* The next part, of so many bytes; NULL: out of memory. */
+/* The next part, of so many bytes; NULL: out of memory, here or before. */
 static void *take(bench_outputs *outputs, size_t bytes) {
     bench_buffer *part = &outputs->parts[outputs->parts_used];
-    const bool made = bench_buffer_make(outputs->memory, part, bytes);
-    outputs->parts_used += made;
-    return made ? part->data : NULL;
+    outputs->complete = outputs->complete && bench_buffer_make(outputs->memory, part, bytes);
+    outputs->parts_used += outputs->complete;
+    return outputs->complete ? part->data : NULL;
 }
 
-static bool make_where(bench_outputs *outputs, const bench_point *point, int64_t matches) {
-    const bool indices = bench_wants_indices(point), values = bench_wants_values(point);
-    outputs->capacity = indices || values ? matches : 0;
-    outputs->index_bytes = indices ? (size_t)matches * bench_index_size(point) : 0;
-    outputs->value_bytes = values ? (size_t)matches * topk_type_size(point->type) : 0;
-    outputs->indices = indices ? take(outputs, outputs->index_bytes) : NULL;
+static void take_results(bench_outputs *outputs, const bench_point *point, bool values, bool indices,
+                         size_t results) {
+    outputs->value_bytes = values ? results * topk_type_size(point->type) : 0;
+    outputs->index_bytes = indices ? results * bench_index_size(point) : 0;
     outputs->values = values ? take(outputs, outputs->value_bytes) : NULL;
-    outputs->offsets = take(outputs, (size_t)(point->rows + 1) * sizeof(int64_t));
-    return outputs->parts_used == 1 + indices + values;
+    outputs->indices = indices ? take(outputs, outputs->index_bytes) : NULL;
 }
 
 bool bench_outputs_make(bench_outputs *outputs, const bench_memory *memory, const bench_point *point,
                         int64_t pitch) {
-    const size_t rows = (size_t)point->rows, element = topk_type_size(point->type);
-    bench_outputs made = {.memory = memory, .pitch = pitch};
+    const bool indices = bench_wants_indices(point), values = bench_wants_values(point);
+    const size_t rows = (size_t)point->rows;
+    bench_outputs made = {.memory = memory, .pitch = pitch, .complete = true};
     memcpy(made.parts, outputs->parts, sizeof made.parts);
     *outputs = made;
     switch (point->operation) {
     case TOPK_OPERATION_WHERE:
-        return make_where(outputs, point, pitch);
+        outputs->capacity = indices || values ? pitch : 0;
+        take_results(outputs, point, values, indices, (size_t)pitch);
+        outputs->offsets = take(outputs, (rows + 1) * sizeof(int64_t));
+        break;
     case TOPK_OPERATION_COUNT:
         outputs->counts = take(outputs, rows * sizeof(int64_t));
-        return outputs->counts != NULL;
+        break;
     case TOPK_OPERATION_MASK:
         outputs->value_bytes = bench_mask_bytes(point);
         outputs->mask = take(outputs, outputs->value_bytes);
-        return outputs->mask != NULL;
+        break;
     case TOPK_OPERATION_KTH:
-        outputs->value_bytes = rows * element;
+        outputs->value_bytes = rows * topk_type_size(point->type);
         outputs->kth = take(outputs, outputs->value_bytes);
         outputs->better = take(outputs, rows * sizeof(int64_t));
         outputs->equal = take(outputs, rows * sizeof(int64_t));
-        return outputs->parts_used == 3;
+        break;
     default:
-        outputs->value_bytes = rows * (size_t)pitch * element;
-        outputs->index_bytes = rows * (size_t)pitch * bench_index_size(point);
-        outputs->values = take(outputs, outputs->value_bytes);
-        outputs->indices = take(outputs, outputs->index_bytes);
-        return outputs->parts_used == 2;
+        take_results(outputs, point, true, true, rows * (size_t)pitch);
     }
+    return outputs->complete;
 }
 
 void bench_outputs_free(bench_outputs *outputs) {
@@ -60,20 +58,20 @@ void bench_outputs_free(bench_outputs *outputs) {
     memset(outputs, 0, sizeof *outputs);
 }
 
-bool bench_outputs_poison(const bench_outputs *outputs) {
+static bool for_parts(const bench_outputs *outputs, bool (*holds)(const bench_buffer *part)) {
     bool ok = true;
     for (int i = 0; ok && i < outputs->parts_used; ++i) {
-        ok = bench_buffer_poison(&outputs->parts[i]);
+        ok = holds(&outputs->parts[i]);
     }
     return ok;
 }
 
+bool bench_outputs_poison(const bench_outputs *outputs) {
+    return for_parts(outputs, bench_buffer_poison);
+}
+
 bool bench_outputs_intact(const bench_outputs *outputs) {
-    bool ok = true;
-    for (int i = 0; ok && i < outputs->parts_used; ++i) {
-        ok = bench_buffer_intact(&outputs->parts[i]);
-    }
-    return ok;
+    return for_parts(outputs, bench_buffer_intact);
 }
 
 /* All parts from one side to the other. */

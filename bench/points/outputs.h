@@ -64,6 +64,7 @@ typedef struct bench_outputs {
     const bench_memory *memory;
     bench_buffer parts[BENCH_PARTS];
     int parts_used;
+    bool complete; /* there was memory for all parts */
 } bench_outputs;
 
 /* Makes room for the results of a point in that memory; of where there are `pitch` matches. False: out of
