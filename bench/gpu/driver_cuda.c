@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { figure_runs = 21, runs_most = 1000 };
+/* Timed runs of a call at least, and runs before them that do not count. */
+enum { runs_least = 11, warm_up_runs = 2, runs_most = 1000, figure_runs = 21 };
 
 /* What one series of timed runs may take, unless runs_least take longer. */
 static const double budget_us = 1e6;
@@ -215,6 +216,66 @@ static bool time_work(bench_session *session, bench_work work, const bench_refer
     return true;
 }
 
+static bool capture_once(bench_work work, int64_t turn, cudaStream_t stream, cudaGraphExec_t *exec) {
+    cudaGraph_t graph = NULL;
+    if (!bench_device_ok(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "a capture")) {
+        return false;
+    }
+    bool ok = work.enqueue(work.state, turn);
+    ok = bench_device_ok(cudaStreamEndCapture(stream, &graph), "a capture") && ok;
+    ok = ok && bench_device_ok(cudaGraphInstantiate(exec, graph, 0), "a graph") &&
+         bench_device_ok(cudaGraphUpload(*exec, stream), "a graph");
+    if (graph != NULL) {
+        (void)cudaGraphDestroy(graph);
+    }
+    return ok;
+}
+
+static bool replay_graph(void *state, int64_t turn) {
+    const bench_graphs *graphs = state;
+    return bench_device_ok(cudaGraphLaunch(graphs->each[turn % graphs->count], graphs->stream), "a replay");
+}
+
+/* Graphs for up to `most` copies of the data, far from each other. */
+static bool make_graphs(bench_graphs *graphs, bench_work work, const bench_data *data, int most) {
+    graphs->count = data->copies < most ? (int)data->copies : most;
+    graphs->each = calloc((size_t)graphs->count, sizeof(cudaGraphExec_t));
+    bool ok = graphs->each != NULL;
+    for (int i = 0; ok && i < graphs->count; ++i) {
+        ok = capture_once(work, data->copies / graphs->count * i, graphs->stream, &graphs->each[i]);
+    }
+    return ok && bench_device_ok(cudaStreamSynchronize(graphs->stream), "graphs");
+}
+
+/* Captures the work for as many copies as there are runs, so that none of them is read twice. */
+static bool capture(bench_session *session, bench_work work, bench_work *replay, bench_result *result) {
+    bench_gpu_state *state = session->state;
+    const int runs = session->options.runs < runs_least ? runs_least : session->options.runs;
+    if (!bench_buffer_make(&bench_device_memory, &state->flush, bench_cold_bytes(session))) {
+        return bench_fail(session, result, BENCH_SKIPPED, "out of memory");
+    }
+    state->graphs.stream = session->stream;
+    if (!make_graphs(&state->graphs, work, state->subject, runs + warm_up_runs)) {
+        return bench_fail_somewhere(session, result);
+    }
+    state->turn = 0;
+    *replay = (bench_work){replay_graph, &state->graphs, false};
+    return true;
+}
+
+static void release(bench_session *session) {
+    bench_gpu_state *state = session->state;
+    bench_graphs *graphs = &state->graphs;
+    for (int i = 0; graphs->each != NULL && i < graphs->count; ++i) {
+        if (graphs->each[i] != NULL) {
+            (void)cudaGraphExecDestroy(graphs->each[i]);
+        }
+    }
+    free(graphs->each);
+    memset(graphs, 0, sizeof *graphs);
+    bench_buffer_free(&state->flush);
+}
+
 static bool rival_make(bench_session *session, int i, bench_rival *rival, bench_result *result) {
     bench_gpu_rival *self = calloc(1, sizeof *self);
     *rival = (bench_rival){.state = self};
@@ -268,8 +329,8 @@ const bench_device bench_cuda = {
     .error = bench_device_error,
     .check = check,
     .time = time_work,
-    .capture = bench_gpu_capture,
-    .release = bench_gpu_release,
+    .capture = capture,
+    .release = release,
     .rival_name = bench_gpu_rival_name,
     .rival_can = bench_gpu_rival_can,
     .rival_make = rival_make,

@@ -32,14 +32,6 @@ typedef struct bench_gpu_state {
     bench_buffer flush; /* what is written before replays, to have the input out of the cache */
 } bench_gpu_state;
 
-/* Timed runs of a call at least, and runs before them that do not count. */
-enum { runs_least = 11, warm_up_runs = 2 };
-
-/* Captures the work for as many copies as there are runs, so that none of them is read twice; see
- * bench_device. */
-bool bench_gpu_capture(bench_session *session, bench_work work, bench_work *replay, bench_result *result);
-void bench_gpu_release(bench_session *session);
-
 /* Whether the outputs of a point are right, found out on the device by the passes of check/; else the result
  * gets a reason. *checksum gets one of the input's elements and their positions. Waits for the stream. */
 bool bench_gpu_check(bench_session *session, const bench_point *point, const bench_outputs *outputs,

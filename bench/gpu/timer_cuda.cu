@@ -34,8 +34,7 @@ bool enqueue_nothing(void *state, std::int64_t) {
 bool close_gate(bench_timer *timer) {
     timer->gate[1] = 0;
     ++timer->ticket;
-    return bench_launch(wait_for_gate, 1, 1, timer->stream,
-                        static_cast<volatile unsigned *>(timer->gate_device), timer->ticket, patience_ns);
+    return bench_launch(wait_for_gate, 1, 1, timer->stream, timer->gate_device, timer->ticket, patience_ns);
 }
 
 void open_gate(bench_timer *timer) {
@@ -85,19 +84,17 @@ bool sample(TimeOne time, bench_timer *timer, bench_work work, std::int64_t *tur
 } // namespace
 
 bool bench_timer_make(bench_timer *timer) {
-    void *gate = nullptr;
-    void *gate_device = nullptr;
-    bool ok = bench_device_ok(cudaStreamCreateWithFlags(&timer->stream, cudaStreamNonBlocking), "a stream") &&
-              bench_device_ok(cudaEventCreate(&timer->begin), "an event") &&
-              bench_device_ok(cudaEventCreate(&timer->end), "an event") &&
-              bench_device_ok(cudaHostAlloc(&gate, 2 * sizeof(unsigned), cudaHostAllocMapped), "the gate") &&
-              bench_device_ok(cudaHostGetDevicePointer(&gate_device, gate, 0), "the gate");
-    timer->gate = static_cast<unsigned *>(gate);
-    timer->gate_device = static_cast<unsigned *>(gate_device);
-    timer->ticket = 0;
+    const bool ok =
+        bench_device_ok(cudaStreamCreateWithFlags(&timer->stream, cudaStreamNonBlocking), "a stream") &&
+        bench_device_ok(cudaEventCreate(&timer->begin), "an event") &&
+        bench_device_ok(cudaEventCreate(&timer->end), "an event") &&
+        bench_device_ok(cudaHostAlloc(&timer->gate, 2 * sizeof(unsigned), cudaHostAllocMapped), "the gate") &&
+        bench_device_ok(cudaHostGetDevicePointer(&timer->gate_device, const_cast<unsigned *>(timer->gate), 0),
+                        "the gate");
     if (!ok) {
         return false;
     }
+    timer->ticket = 0;
     /* The first ticket finds the gate open, so that its kernel is loaded without anyone waiting. */
     timer->gate[0] = 1;
     timer->gate[1] = 0;

@@ -19,7 +19,7 @@ typedef struct bench_timer {
     cudaEvent_t begin, end;
     volatile unsigned *gate; /* in host memory that the device sees: the last ticket that may pass, and
                                 whether one lost its patience */
-    unsigned *gate_device;
+    volatile unsigned *gate_device;
     unsigned ticket;
 } bench_timer;
 
