@@ -7,9 +7,7 @@
 #include "points/outputs.h"
 #include "points/point.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BENCH_C_BEGIN
 
 typedef struct bench_task {
     const bench_point *point;
@@ -36,8 +34,6 @@ int bench_baseline_threads(const bench_point *point, int threads);
 /* Enough for any baseline, so that none of them allocates while it is timed. */
 size_t bench_baseline_scratch(const bench_point *point, int threads);
 
-#ifdef __cplusplus
-}
-#endif
+BENCH_C_END
 
 #endif /* BENCH_BASELINES_H */

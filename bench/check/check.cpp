@@ -63,11 +63,8 @@ bool bench_check(const bench_truth *truth, const bench_point *point, const void 
         std::snprintf(reason, reason_bytes, "out of memory");
         return false;
     }
-    bench::with_width(point->type, [&](auto width) {
-        using W = decltype(width);
-        bench::run_passes(bench::subject_of<W>(*point, *outputs, *truth, input, mask, memory), busy,
-                          [](std::int64_t count, auto body) { return for_each(count, body); });
-    });
+    bench::run_check(*point, *outputs, *truth, input, mask, memory, busy,
+                     [](std::int64_t count, auto body) { return for_each(count, body); });
     const bool right = bench::tell(*static_cast<const bench::verdict *>(memory), reason, reason_bytes);
     std::free(memory);
     return right;

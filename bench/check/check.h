@@ -17,9 +17,7 @@
 #include "points/outputs.h"
 #include "points/point.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BENCH_C_BEGIN
 
 /* How to tell whether an element matches. By its position: the values then say nothing about it, and the best
  * of all elements are not the best of the matches. */
@@ -43,8 +41,20 @@ bool bench_truth_find(bench_truth *truth, const bench_point *point, const void *
 bool bench_check(const bench_truth *truth, const bench_point *point, const void *input, const void *mask,
                  const bench_outputs *outputs, char *reason, size_t reason_bytes);
 
-#ifdef __cplusplus
-}
-#endif
+/* What came of a point. */
+typedef struct bench_verdict {
+    bool correct, timed;
+    char reason[192];
+} bench_verdict;
+
+/* Runs a point, with a result that is spoilt before it is checked unless `spoil` is NULL. */
+typedef void bench_trial_run(void *state, const bench_point *point, bench_spoil *spoil, bench_verdict *seen);
+
+/* A test of the checks: results are spoilt, one way after another, before they are checked. `device` is "cpu"
+ * or "cuda". True if every right result passed, and every wrong one was rejected without a time; tells on
+ * stdout. */
+bool bench_self_test(const char *device, bench_trial_run *run, void *state);
+
+BENCH_C_END
 
 #endif /* BENCH_CHECK_H */

@@ -12,52 +12,34 @@ namespace bench {
 using counter = unsigned long long; /* what atomics are for */
 
 /* What is wrong; of a row with several findings the first of these is told. */
-enum finding {
-    finding_mask,
-    finding_bit,
-    finding_padding_index,
-    finding_padding_value,
-    finding_index,
-    finding_value,
-    finding_no_match,
-    finding_twice,
-    finding_order,
-    finding_not_best,
-    finding_missing,
-    finding_values,
-    finding_tie,
-    finding_kth,
-    finding_better,
-    finding_equal,
-    finding_offset,
-    finding_match,
-    finding_match_value,
-    finding_count,
-    findings
-};
-constexpr const char *const sentences[] = {
-    "the mask was changed",
-    "not the bit of an element",
-    "index of padding",
-    "value of padding",
-    "index outside the row",
-    "value is not that of the index",
-    "an element that does not match",
-    "an element twice",
-    "order",
-    "an element that is not among the best",
-    "a better element is missing",
-    "values are not those of the best",
-    "a tie that lies too late",
-    "the k-th value",
-    "count of better elements",
-    "count of equal elements",
-    "offset",
-    "index of a match",
-    "value of a match",
-    "count of matches",
-};
-static_assert(sizeof sentences / sizeof *sentences == findings, "a sentence for each finding");
+// clang-format off
+#define BENCH_FINDINGS(finding) \
+    finding(mask, "the mask was changed") \
+    finding(bit, "not the bit of an element") \
+    finding(padding_index, "index of padding") \
+    finding(padding_value, "value of padding") \
+    finding(index, "index outside the row") \
+    finding(value, "value is not that of the index") \
+    finding(no_match, "an element that does not match") \
+    finding(twice, "an element twice") \
+    finding(order, "order") \
+    finding(not_best, "an element that is not among the best") \
+    finding(missing, "a better element is missing") \
+    finding(values, "values are not those of the best") \
+    finding(tie, "a tie that lies too late") \
+    finding(kth, "the k-th value") \
+    finding(better, "count of better elements") \
+    finding(equal, "count of equal elements") \
+    finding(offset, "offset") \
+    finding(match, "index of a match") \
+    finding(match_value, "value of a match") \
+    finding(count, "count of matches")
+// clang-format on
+#define BENCH_FINDING(name, sentence) finding_##name,
+enum finding { BENCH_FINDINGS(BENCH_FINDING) findings };
+
+#define BENCH_SENTENCE(name, sentence) sentence,
+constexpr const char *const sentences[] = {BENCH_FINDINGS(BENCH_SENTENCE)};
 
 struct verdict {
     counter first; /* complement of row * findings + finding, of the first row with one; 0: none */

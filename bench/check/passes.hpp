@@ -86,6 +86,16 @@ bool run_passes(const subject<W> &s, std::int64_t busy, ForEach for_each) {
     }
 }
 
+/* All passes on the outputs of a point; `memory` has layout's bytes, all zero. */
+template <typename ForEach>
+bool run_check(const bench_point &point, const bench_outputs &outputs, const bench_truth &truth,
+               const void *input, const void *mask, void *memory, std::int64_t busy, ForEach for_each) {
+    return with_width(point.type, [&](auto width) {
+        return run_passes(subject_of<decltype(width)>(point, outputs, truth, input, mask, memory), busy,
+                          for_each);
+    });
+}
+
 } // namespace bench
 
 #endif // BENCH_PASSES_HPP

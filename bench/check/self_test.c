@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "check/self_test.h"
+#include "check/check.h"
 
 #include "points/suites.h"
 
@@ -141,6 +141,7 @@ typedef struct trial {
 static const char usual_words[] =
     "type=f32 dist=uniform rows=3 n=1000 k=50 keep=10 order=best ties=lowest index=i32";
 
+enum { cpu_trials = 30 };
 static const trial trials[] = {
     {"a changed value", "select", "", change_value, false},
     {"an index past the end", "select", "order=any ties=any", go_beyond, false},
@@ -172,10 +173,7 @@ static const trial trials[] = {
     {"of a set, an element that does not match", "where", "rows=1 n=5000", take_another_in_set, false},
     {"of a set, an index past the end", "where", "rows=1 n=5000", go_beyond_in_set, false},
     {"of a set, an index below 0", "where", "rows=1 n=5000", go_below_in_set, false},
-};
-
-/* What only a GPU has. */
-static const trial gpu_trials[] = {
+    /* Behind the first cpu_trials, what only a GPU has: */
     {"values beside indices", "where", "outputs=both", spoil_nothing, true},
     {"a changed value beside indices", "where", "outputs=both", change_value, false},
     {"values alone", "where", "outputs=values", spoil_nothing, true},
@@ -207,28 +205,25 @@ static bool try_point(const trial *each, const bench_point *point, bench_trial_r
     return ok;
 }
 
-static bool try_all(const trial *list, size_t count, const char *device, bench_trial_run *run, void *state) {
-    bool ok = true;
-    for (size_t i = 0; i < count; ++i) {
-        char words[160], error[128] = "no points";
-        snprintf(words, sizeof words, "%s %s", list[i].words, usual_words);
-        const bench_request request = {device, list[i].suite, words, NULL};
-        bench_point *points = NULL;
-        const int found = bench_suite_points(&request, &points, error, sizeof error);
-        if (found < 1) {
-            printf("FAIL  %s: %s\n", list[i].what, error);
-        }
-        ok = found >= 1 && try_point(&list[i], &points[0], run, state) && ok;
-        if (found >= 1) {
-            free(points);
-        }
+static bool try_suite(const trial *each, const char *device, bench_trial_run *run, void *state) {
+    char words[160], error[128] = "no points";
+    snprintf(words, sizeof words, "%s %s", each->words, usual_words);
+    const bench_request request = {device, each->suite, words, NULL};
+    bench_point *points = NULL;
+    if (bench_suite_points(&request, &points, error, sizeof error) < 1) {
+        printf("FAIL  %s: %s\n", each->what, error);
+        return false;
     }
+    const bool ok = try_point(each, &points[0], run, state);
+    free(points);
     return ok;
 }
 
 bool bench_self_test(const char *device, bench_trial_run *run, void *state) {
-    const bool ok = try_all(trials, sizeof trials / sizeof *trials, device, run, state);
-    return strcmp(device, "cpu") == 0
-               ? ok
-               : try_all(gpu_trials, sizeof gpu_trials / sizeof *gpu_trials, device, run, state) && ok;
+    const int count = strcmp(device, "cpu") == 0 ? cpu_trials : (int)(sizeof trials / sizeof *trials);
+    bool ok = true;
+    for (int i = 0; i < count; ++i) {
+        ok = try_suite(&trials[i], device, run, state) && ok;
+    }
+    return ok;
 }

@@ -7,9 +7,7 @@
 #include "laws.h"
 #include "points/outputs.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BENCH_C_BEGIN
 
 typedef struct bench_distribution {
     const char *name;
@@ -61,8 +59,6 @@ static inline const void *bench_data_copy(const bench_data *data, int64_t turn) 
     return (const unsigned char *)data->buffer.data + (size_t)(turn % data->copies) * data->pitch;
 }
 
-#ifdef __cplusplus
-}
-#endif
+BENCH_C_END
 
 #endif /* BENCH_DATA_H */

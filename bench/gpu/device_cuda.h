@@ -8,9 +8,7 @@
 
 #include <cuda_runtime.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BENCH_C_BEGIN
 
 /* Bytes that can be allocated. */
 size_t bench_device_free_bytes(void);
@@ -22,8 +20,6 @@ bool bench_device_ok(cudaError_t status, const char *what);
 /* The sentence about that error, "" if there was none; forgets it. Valid until the next error. */
 const char *bench_device_error(void);
 
-#ifdef __cplusplus
-}
-#endif
+BENCH_C_END
 
 #endif /* BENCH_DEVICE_CUDA_H */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpu/input_cuda.h"
 
-#include "check/keys.hpp"
+#include "check/passes.hpp"
 #include "gpu/launch_cuda.cuh"
+#include "gpu/session_cuda.h"
 
 namespace {
 
@@ -29,40 +30,30 @@ bool make_copies(const bench_data *data, cudaStream_t stream) {
     return bench_device_ok(cudaStreamSynchronize(stream), "copies of the input");
 }
 
-using counter = unsigned long long; /* what atomics are for */
+using bench::counter;
 
-/* Counts the elements that match; a worker takes every `workers`-th. */
-template <typename W> struct count_matches {
+constexpr std::int64_t busy = 1 << 18; /* workers that keep a GPU at work */
+
+/* Counts the elements of an input that match; a worker takes every `workers`-th. */
+template <typename W> struct counting {
     const W *elements;
     std::int64_t count, workers;
     topk_type type;
-    bench_truth truth;
     counter *total;
+    cudaStream_t stream;
+    bench_truth truth;
 
     __device__ void operator()(std::int64_t worker) const {
         counter found = 0;
         for (std::int64_t e = worker; e < count; e += workers) {
             found += bench::matches(truth, type, elements[e], e);
         }
-        if (found != 0) {
-            atomicAdd(total, found);
-        }
+        bench::add(total, found);
     }
-};
-
-/* The input of a point, and where counts are made. */
-template <typename W> struct counting {
-    const W *elements;
-    std::int64_t count;
-    topk_type type;
-    counter *total;
-    cudaStream_t stream;
-
-    bool run(const bench_truth &truth, std::int64_t *matches) const {
-        constexpr std::int64_t busy = 1 << 18;
-        const std::int64_t workers = count < busy ? count : busy;
-        const count_matches<W> body = {elements, count, workers, type, truth, total};
+    bool run(const bench_truth &wanted, std::int64_t *matches) const {
+        counting body = *this;
         counter found = 0;
+        body.truth = wanted;
         const bool ok = bench_device_ok(cudaMemsetAsync(total, 0, sizeof *total, stream), "counting") &&
                         bench_for_each(workers, body, stream) &&
                         bench_device_memory.copy(&found, total, sizeof found);
@@ -151,8 +142,14 @@ bool bench_gpu_truth_find(bench_truth *truth, const bench_point *point, const vo
     return bench_buffer_make(&bench_device_memory, scratch, sizeof(counter)) &&
            bench::with_width(point->type, [&](auto width) {
                using W = decltype(width);
-               return find(truth, counting<W>{static_cast<const W *>(input), point->rows * point->n,
-                                              point->type, static_cast<counter *>(scratch->data), stream});
+               const std::int64_t count = point->rows * point->n;
+               return find(truth, counting<W>{static_cast<const W *>(input),
+                                              count,
+                                              count < busy ? count : busy,
+                                              point->type,
+                                              static_cast<counter *>(scratch->data),
+                                              stream,
+                                              {}});
            });
 }
 
@@ -174,4 +171,27 @@ bool bench_gpu_mask_make(bench_data *mask, const bench_point *point, bench_predi
                                  return bench_for_each(bytes, body, stream);
                              }) &&
            make_copies(mask, stream);
+}
+
+bool bench_gpu_check(bench_session *session, const bench_point *point, const bench_outputs *outputs,
+                     bench_result *result, std::uint64_t *checksum) {
+    const std::size_t bytes = bench::layout(*point).bytes;
+    const cudaStream_t stream = static_cast<cudaStream_t>(session->stream);
+    bench_buffer *scratch = &static_cast<bench_gpu_state *>(session->state)->scratch;
+    bench::verdict found = {};
+    const bool ran = bench_buffer_make(&bench_device_memory, scratch, bytes) &&
+                     bench_device_ok(cudaMemsetAsync(scratch->data, 0, bytes, stream), "checking") &&
+                     bench::run_check(*point, *outputs, session->truth, session->data.buffer.data,
+                                      session->mask.buffer.data, scratch->data, busy,
+                                      [stream](std::int64_t count, auto body) {
+                                          return bench_for_each(count, body, stream);
+                                      }) &&
+                     bench_device_memory.copy(&found, scratch->data, sizeof found);
+    *checksum = found.checksum;
+    if (!ran) {
+        std::snprintf(result->reason, sizeof result->reason, "could not be checked: %s",
+                      bench_device_error());
+        return false;
+    }
+    return bench::tell(found, result->reason, sizeof result->reason);
 }

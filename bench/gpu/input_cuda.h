@@ -9,9 +9,7 @@
 #include "data/data.h"
 #include "gpu/device_cuda.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BENCH_C_BEGIN
 
 /* Makes the input of a point, with copies until they fill cold_bytes. False: out of memory or a device error,
  * and *data is empty. */
@@ -29,8 +27,6 @@ bool bench_gpu_truth_find(bench_truth *truth, const bench_point *point, const vo
 bool bench_gpu_mask_make(bench_data *mask, const bench_point *point, bench_predicate kind, const void *input,
                          const bench_truth *truth, size_t cold_bytes, cudaStream_t stream);
 
-#ifdef __cplusplus
-}
-#endif
+BENCH_C_END
 
 #endif /* BENCH_INPUT_CUDA_H */

@@ -8,9 +8,7 @@
 #include "gpu/input_cuda.h"
 #include "gpu/timer_cuda.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BENCH_C_BEGIN
 
 typedef struct bench_gpu_read {
     const char *name; /* of the fastest kernel */
@@ -30,8 +28,6 @@ double bench_gpu_copy_rate(bench_timer *timer);
 /* The name of a kernel that fails to look at some byte; NULL if there is none. */
 const char *bench_gpu_read_self_test(bench_timer *timer);
 
-#ifdef __cplusplus
-}
-#endif
+BENCH_C_END
 
 #endif /* BENCH_READ_CUDA_H */

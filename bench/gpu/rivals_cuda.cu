@@ -7,8 +7,7 @@ namespace {
 
 /* The i-th of all tables one after the other, or null. */
 const bench_rival_kind *kind_at(int i) {
-    const bench_rival_kinds tables[] = {bench_select_rivals, bench_where_rivals, bench_counter_baselines,
-                                        bench_scan_baselines};
+    const bench_rival_kinds tables[] = {bench_toolkit_rivals, bench_counter_baselines, bench_scan_baselines};
     for (const bench_rival_kinds &table : tables) {
         if (i < table.count) {
             return &table.each[i];
@@ -18,38 +17,34 @@ const bench_rival_kind *kind_at(int i) {
     return nullptr;
 }
 
-struct number_positions {
+/* Numbers the elements within their rows, and the element where each row begins and the last one ends. */
+struct number_elements {
     std::int32_t *positions;
-    std::int64_t n;
-
-    __device__ void operator()(std::int64_t i) const {
-        positions[i] = static_cast<std::int32_t>(i % n);
-    }
-};
-
-struct number_rows {
     std::int64_t *offsets;
     std::int64_t n;
 
-    __device__ void operator()(std::int64_t r) const {
-        offsets[r] = r * n;
+    __device__ void operator()(std::int64_t e) const {
+        positions[e] = static_cast<std::int32_t>(e % n);
+        if (e % n == 0) {
+            offsets[e / n] = e;
+        }
     }
 };
 
+/* The end of the last row is numbered like the beginning of one more. */
 bool make_select(bench_gpu_rival *rival) {
-    const bench_rival_task &task = rival->task;
-    const std::int64_t elements = task.rows * task.n, offsets = task.rows + 1;
-    if (!bench_buffer_make(&bench_device_memory, &rival->positions,
-                           static_cast<std::size_t>(elements) * sizeof(std::int32_t)) ||
-        !bench_buffer_make(&bench_device_memory, &rival->offsets,
-                           static_cast<std::size_t>(offsets) * sizeof(std::int64_t))) {
+    bench_rival_task &task = rival->task;
+    const std::size_t numbers = static_cast<std::size_t>(task.rows * task.n) + 1;
+    const std::size_t rows = static_cast<std::size_t>(task.rows);
+    if (!bench_buffer_make(&bench_device_memory, &rival->positions, numbers * sizeof *task.positions) ||
+        !bench_buffer_make(&bench_device_memory, &rival->offsets, (rows + 1) * sizeof *task.offsets)) {
         return false;
     }
-    const number_positions positions = {static_cast<std::int32_t *>(rival->positions.data), task.n};
-    const number_rows rows = {static_cast<std::int64_t *>(rival->offsets.data), task.n};
-    rival->task.positions = positions.positions;
-    rival->task.offsets = rows.offsets;
-    return bench_for_each(elements, positions, task.stream) && bench_for_each(offsets, rows, task.stream);
+    const number_elements body = {static_cast<std::int32_t *>(rival->positions.data),
+                                  static_cast<std::int64_t *>(rival->offsets.data), task.n};
+    task.positions = body.positions;
+    task.offsets = body.offsets;
+    return bench_for_each(task.rows * task.n + 1, body, task.stream);
 }
 
 bool make_where(bench_gpu_rival *rival, const bench_point *point, const bench_truth *truth,

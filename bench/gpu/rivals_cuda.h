@@ -9,9 +9,7 @@
 #include "gpu/input_cuda.h"
 #include "gpu/timer_cuda.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BENCH_C_BEGIN
 
 /* One run of a rival. Without scratch it says in *scratch_bytes how much it needs. */
 typedef struct bench_rival_task {
@@ -53,8 +51,7 @@ typedef struct bench_rival_kinds {
     int count;
 } bench_rival_kinds;
 
-extern const bench_rival_kinds bench_select_rivals, bench_where_rivals;
-extern const bench_rival_kinds bench_counter_baselines, bench_scan_baselines;
+extern const bench_rival_kinds bench_toolkit_rivals, bench_counter_baselines, bench_scan_baselines;
 
 /* where: float32 of one row, int32 indices of the elements above a bound. */
 bool bench_where_rival_can(const bench_point *point);
@@ -82,8 +79,6 @@ void bench_gpu_rival_free(bench_gpu_rival *rival);
 /* For a bench_work; the state is a bench_gpu_rival. */
 bool bench_gpu_rival_enqueue(void *state, int64_t turn);
 
-#ifdef __cplusplus
-}
-#endif
+BENCH_C_END
 
 #endif /* BENCH_RIVALS_CUDA_H */

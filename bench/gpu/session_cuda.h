@@ -6,9 +6,7 @@
 
 #include "gpu/read_cuda.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BENCH_C_BEGIN
 
 /* A call captured in graphs. A graph has its pointers built in, so that there is one for each copy of the
  * input that is to be read. */
@@ -37,8 +35,6 @@ typedef struct bench_gpu_state {
 bool bench_gpu_check(bench_session *session, const bench_point *point, const bench_outputs *outputs,
                      bench_result *result, uint64_t *checksum);
 
-#ifdef __cplusplus
-}
-#endif
+BENCH_C_END
 
 #endif /* BENCH_SESSION_CUDA_H */

@@ -10,9 +10,7 @@
 
 #include <cuda_runtime.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BENCH_C_BEGIN
 
 typedef struct bench_timer {
     cudaStream_t stream;
@@ -44,8 +42,6 @@ bool bench_timer_host(bench_timer *timer, bench_work work, int64_t *turn, int ru
 /* Work that launches one kernel that does nothing; the state is the timer. */
 bench_work bench_timer_nothing(bench_timer *timer);
 
-#ifdef __cplusplus
-}
-#endif
+BENCH_C_END
 
 #endif /* BENCH_TIMER_CUDA_H */

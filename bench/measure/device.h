@@ -6,15 +6,12 @@
 #define BENCH_DEVICE_H
 
 #include "check/check.h"
-#include "check/self_test.h"
 #include "data/data.h"
 #include "measure/statistics.h"
 #include "points/outputs.h"
 #include "read/read.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BENCH_C_BEGIN
 
 typedef struct bench_options {
     int threads; /* CPU: of calls and reads */
@@ -157,8 +154,6 @@ bool bench_fail_somewhere(const bench_session *session, bench_result *result);
 /* What could not be made: because of an error of the device, or else too little memory. */
 bool bench_fail_to_make(const bench_session *session, bench_result *result, const char *what);
 
-#ifdef __cplusplus
-}
-#endif
+BENCH_C_END
 
 #endif /* BENCH_DEVICE_H */

@@ -6,9 +6,7 @@
 
 #include "points/point.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+BENCH_C_BEGIN
 
 /* Memory of the host or of a GPU. Both wait for all streams before they fill or copy, and after. */
 typedef struct bench_memory {
@@ -83,8 +81,6 @@ typedef void bench_spoil(const bench_point *point, bench_outputs *outputs);
 /* Has outputs spoilt, wherever they are: a test of the checks. */
 bool bench_outputs_spoil(bench_outputs *outputs, const bench_point *point, bench_spoil *spoil);
 
-#ifdef __cplusplus
-}
-#endif
+BENCH_C_END
 
 #endif /* BENCH_OUTPUTS_H */

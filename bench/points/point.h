@@ -8,9 +8,16 @@
 
 #include <stdbool.h>
 
+/* Around what C++ code calls or defines. */
 #ifdef __cplusplus
-extern "C" {
+#define BENCH_C_BEGIN extern "C" {
+#define BENCH_C_END }
+#else
+#define BENCH_C_BEGIN
+#define BENCH_C_END
 #endif
+
+BENCH_C_BEGIN
 
 struct bench_distribution; /* data/data.h */
 
@@ -84,8 +91,6 @@ static inline bool bench_wants_values(const bench_point *point) {
     return point->wanted == BENCH_VALUES || point->wanted == BENCH_PAIRS;
 }
 
-#ifdef __cplusplus
-}
-#endif
+BENCH_C_END
 
 #endif /* BENCH_POINT_H */

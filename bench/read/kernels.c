@@ -14,9 +14,6 @@ static bool always(void) {
 #define TARGET
 #define NAME(x) plain_##x
 #include "read/loops.h"
-#undef VECTOR_BYTES
-#undef TARGET
-#undef NAME
 
 #if defined(__x86_64__)
 static bool have_avx2(void) {
@@ -31,9 +28,6 @@ static bool have_avx512(void) {
 #define TARGET __attribute__((target("avx2")))
 #define NAME(x) avx2_##x
 #include "read/loops.h"
-#undef VECTOR_BYTES
-#undef TARGET
-#undef NAME
 
 #define VECTOR_BYTES 64
 #define TARGET __attribute__((target("avx512f")))

@@ -3,8 +3,8 @@
  * The loops that read memory and do no more than use every byte, for vectors of VECTOR_BYTES and an
  * instruction set that TARGET turns on. They differ in how many streams they read at once, in how many
  * vectors of each are in flight, and in prefetching: which is best depends on the machine and on the level of
- * memory. NAME(x) makes a name of its own, and no include guard: kernels.c includes this once for each width.
- */
+ * memory. NAME(x) makes a name of its own, and no include guard: kernels.c includes this once for each width;
+ * all three macros end here. */
 typedef uint64_t NAME(vector) __attribute__((vector_size(VECTOR_BYTES), aligned(16), may_alias));
 
 TARGET __attribute__((always_inline)) static inline uint64_t
@@ -43,3 +43,7 @@ TARGET static uint64_t NAME(sum_x4_ahead)(const unsigned char *begin, size_t ste
 TARGET static uint64_t NAME(sum_streams)(const unsigned char *begin, size_t steps) {
     return NAME(add_up)(begin, steps, 4, 2, false);
 }
+
+#undef VECTOR_BYTES
+#undef TARGET
+#undef NAME
