@@ -5,14 +5,14 @@
 
 namespace {
 
-/* The i-th of all tables one after the other, or null. */
+/* The i-th of both tables one after the other, or null. */
 const bench_rival_kind *kind_at(int i) {
-    const bench_rival_kinds tables[] = {bench_toolkit_rivals, bench_counter_baselines, bench_scan_baselines};
-    for (const bench_rival_kinds &table : tables) {
-        if (i < table.count) {
-            return &table.each[i];
+    for (const bench_rival_kind *kind : {bench_toolkit_rivals, bench_device_baselines}) {
+        for (; kind->name != nullptr; ++kind) {
+            if (i-- == 0) {
+                return kind;
+            }
         }
-        i -= table.count;
     }
     return nullptr;
 }

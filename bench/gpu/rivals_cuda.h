@@ -40,18 +40,13 @@ enum {
 /* A sort always gives the best first, ties by lowest index; a top-k gives any order and any ties, and can do
  * a point that asks for no more. */
 typedef struct bench_rival_kind {
-    const char *name;
+    const char *name; /* NULL: past the last of a table */
     bool (*can)(const bench_point *point);
     cudaError_t (*run)(const bench_rival_task *task);
     int traits;
 } bench_rival_kind;
 
-typedef struct bench_rival_kinds {
-    const bench_rival_kind *each;
-    int count;
-} bench_rival_kinds;
-
-extern const bench_rival_kinds bench_toolkit_rivals, bench_counter_baselines, bench_scan_baselines;
+extern const bench_rival_kind bench_toolkit_rivals[], bench_device_baselines[];
 
 /* where: float32 of one row, int32 indices of the elements above a bound. */
 bool bench_where_rival_can(const bench_point *point);

@@ -187,7 +187,13 @@ cudaError_t run_copy_if_values(const bench_rival_task *t) {
     return run_thrust(t, run_if_values, t->input, t->values, value_above{t->bound});
 }
 
-const bench_rival_kind kinds[] = {
+} // namespace
+
+bool bench_where_rival_can(const bench_point *point) {
+    return can_where(point, BENCH_INDICES);
+}
+
+const bench_rival_kind bench_toolkit_rivals[] = {
     {"cub::DeviceRadixSort", can_row, run_radix_sort, BENCH_RIVAL_SORTS},
     {"cub::DeviceSegmentedSort", can_some_rows, run_segmented_sort, BENCH_RIVAL_SORTS},
     {"cub::DeviceSegmentedRadixSort", can_few_rows, run_segmented_radix_sort, BENCH_RIVAL_SORTS},
@@ -199,12 +205,5 @@ const bench_rival_kind kinds[] = {
     {"thrust::copy_if", bench_where_rival_can, run_copy_if, BENCH_RIVAL_WAITS},
     {"cub::DeviceSelect::If", can_values, run_if_values, 0},
     {"thrust::copy_if", can_values, run_copy_if_values, BENCH_RIVAL_WAITS},
+    {},
 };
-
-} // namespace
-
-bool bench_where_rival_can(const bench_point *point) {
-    return can_where(point, BENCH_INDICES);
-}
-
-const bench_rival_kinds bench_toolkit_rivals = {kinds, static_cast<int>(sizeof kinds / sizeof *kinds)};
