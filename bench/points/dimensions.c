@@ -22,22 +22,20 @@ static bool parse_digits(const char **text, int64_t *number) {
 
 /* NUMBER or BASE^EXPONENT. */
 static bool parse_power(const char **text, int64_t *count) {
-    int64_t base;
+    int64_t base, exponent = 1;
     if (!parse_digits(text, &base)) {
         return false;
     }
-    *count = base;
     if (**text == '^') {
         ++*text;
-        int64_t exponent;
         if (!parse_digits(text, &exponent) || exponent > 62) {
             return false;
         }
-        *count = 1;
-        for (int64_t i = 0; i < exponent; ++i) {
-            if (__builtin_mul_overflow(*count, base, count)) {
-                return false;
-            }
+    }
+    *count = 1;
+    for (int64_t i = 0; i < exponent; ++i) {
+        if (__builtin_mul_overflow(*count, base, count)) {
+            return false;
         }
     }
     return true;
@@ -45,20 +43,16 @@ static bool parse_power(const char **text, int64_t *count) {
 
 /* "1000", "2^26", "n" or "n/100", where n is the length of a row. */
 static bool read_count(const char *text, int64_t n, int64_t *count) {
-    if (*text == 'n') {
-        ++text;
-        *count = n;
-        if (*text == '/') {
-            ++text;
-            int64_t divisor;
-            if (!parse_power(&text, &divisor) || divisor == 0) {
-                return false;
-            }
-            *count = n / divisor;
+    const bool part = *text == 'n';
+    int64_t number = 1;
+    text += part;
+    if (!part || *text == '/') {
+        text += part;
+        if (!parse_power(&text, &number) || (part && number == 0)) {
+            return false;
         }
-    } else if (!parse_power(&text, count)) {
-        return false;
     }
+    *count = part ? n / number : number;
     return *text == '\0';
 }
 
