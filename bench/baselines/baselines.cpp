@@ -26,12 +26,12 @@ template <typename V, typename I> struct row {
     I *indices;
     pair<V, I> *pairs; /* scratch */
 
-    /* All elements with their positions; returns their end. */
-    pair<V, I> *load_pairs() const {
-        for (std::int64_t i = 0; i < point.n; ++i) {
+    /* The first `count` elements with their positions; returns their end. */
+    pair<V, I> *load_pairs(std::int64_t count) const {
+        for (std::int64_t i = 0; i < count; ++i) {
             pairs[i] = {input[i], static_cast<I>(i)};
         }
-        return pairs + point.n;
+        return pairs + count;
     }
     void store_pairs() const {
         for (std::int64_t j = 0; j < point.k; ++j) {
@@ -56,7 +56,7 @@ struct nth_value {
 
 struct nth_pair {
     template <typename V, typename I> static void select(const row<V, I> &row) {
-        pair<V, I> *end = row.load_pairs(), *best_end = row.pairs + row.point.k;
+        pair<V, I> *end = row.load_pairs(row.point.n), *best_end = row.pairs + row.point.k;
         std::nth_element(row.pairs, best_end - 1, end, better());
         if (row.point.order == TOPK_ORDER_BEST_FIRST) {
             std::sort(row.pairs, best_end, better());
@@ -67,7 +67,7 @@ struct nth_pair {
 
 struct partial_sort {
     template <typename V, typename I> static void select(const row<V, I> &row) {
-        pair<V, I> *end = row.load_pairs();
+        pair<V, I> *end = row.load_pairs(row.point.n);
         std::partial_sort(row.pairs, row.pairs + row.point.k, end, better());
         row.store_pairs();
     }
@@ -75,7 +75,7 @@ struct partial_sort {
 
 struct full_sort {
     template <typename V, typename I> static void select(const row<V, I> &row) {
-        pair<V, I> *end = row.load_pairs();
+        pair<V, I> *end = row.load_pairs(row.point.n);
         std::sort(row.pairs, end, better());
         row.store_pairs();
     }
@@ -84,10 +84,7 @@ struct full_sort {
 /* A heap of the best k so far, the worst of them on top; one pass, no copy of the input. */
 struct heap {
     template <typename V, typename I> static void select(const row<V, I> &row) {
-        pair<V, I> *begin = row.pairs, *end = begin + row.point.k;
-        for (std::int64_t i = 0; i < row.point.k; ++i) {
-            begin[i] = {row.input[i], static_cast<I>(i)};
-        }
+        pair<V, I> *begin = row.pairs, *end = row.load_pairs(row.point.k);
         std::make_heap(begin, end, better());
         for (std::int64_t i = row.point.k; i < row.point.n; ++i) {
             /* An equal element that comes later is not better. */

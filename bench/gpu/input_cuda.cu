@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gpu/input_cuda.h"
+#include "gpu/session_cuda.h"
 
 #include "check/passes.hpp"
 #include "gpu/launch_cuda.cuh"
-#include "gpu/session_cuda.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #ifndef BENCH_READ_CUDA_H
 #define BENCH_READ_CUDA_H
 
-#include "gpu/input_cuda.h"
+#include "gpu/device_cuda.h"
 #include "gpu/timer_cuda.h"
 
 BENCH_C_BEGIN

@@ -6,8 +6,7 @@
 #ifndef BENCH_RIVALS_CUDA_H
 #define BENCH_RIVALS_CUDA_H
 
-#include "gpu/input_cuda.h"
-#include "gpu/timer_cuda.h"
+#include "gpu/session_cuda.h"
 
 BENCH_C_BEGIN
 

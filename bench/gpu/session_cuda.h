@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the driver keeps of a GPU from one point to the next. */
+ * What the driver keeps of a GPU from one point to the next, and what input_cuda.cu does there for a point:
+ * its input, from the same recipe as on the host and equal to that but for the last bits of a logarithm; the
+ * truth about it; a mask made of the truth; and the check. */
 #ifndef BENCH_SESSION_CUDA_H
 #define BENCH_SESSION_CUDA_H
 
@@ -29,6 +31,22 @@ typedef struct bench_gpu_state {
     bench_graphs graphs;
     bench_buffer flush; /* what is written before replays, to have the input out of the cache */
 } bench_gpu_state;
+
+/* Makes the input of a point, with copies until they fill cold_bytes. False: out of memory or a device error,
+ * and *data is empty. */
+bool bench_gpu_data_make(bench_data *data, const bench_point *point, uint64_t seed, size_t cold_bytes,
+                         cudaStream_t stream);
+
+/* A bound is found by bisection: the least element with no more than the share above it that is to be there;
+ * without ties exactly so many are. Masks of where, count and mask are made of a bound, masks of select_where
+ * by position. `scratch` is kept from one call to the next. False: a device error. */
+bool bench_gpu_truth_find(bench_truth *truth, const bench_point *point, const void *input,
+                          bench_buffer *scratch, cudaStream_t stream);
+
+/* Makes a byte or a bit mask, as `kind` says, of the matches, with copies until they fill cold_bytes. False:
+ * out of memory or a device error. */
+bool bench_gpu_mask_make(bench_data *mask, const bench_point *point, bench_predicate kind, const void *input,
+                         const bench_truth *truth, size_t cold_bytes, cudaStream_t stream);
 
 /* Whether the outputs of a point are right, found out on the device by the passes of check/; else the result
  * gets a reason. *checksum gets one of the input's elements and their positions. Waits for the stream. */
