@@ -78,9 +78,11 @@ static void run_in_mode(topk_context *context, const instance *i, bool flush, in
     approximate_run approximate_where = begin_approximate(context, &run_approximate_where, i);
     int raised = fetestexcept(EXCEPTIONS);
     fesetenv(&ordinary);
-    bool right = CHECK(reference == RUN_PASSED) & CHECK(raised == 0);
+    bool right = CHECK(reference == RUN_PASSED);
+    right &= CHECK(raised == 0);
     if (i->problem.length_max <= 8192) { /* else there is no approximation */
-        right &= passes(&approximate) & passes(&approximate_where);
+        right &= passes(&approximate);
+        right &= passes(&approximate_where);
     }
     for (int o = 0; o < OPERATIONS; o++) {
         right &= CHECK(results[o] == RUN_PASSED);
