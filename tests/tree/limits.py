@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files and functions stay short.
+"""Files and functions stay short, and the benchmark small.
 
 usage: limits.py SOURCE_DIR
 """
@@ -10,6 +10,7 @@ import statistics
 import sys
 
 CODE = {".c", ".h", ".cc", ".cpp", ".hpp", ".cu", ".cuh"}
+BENCH, BENCH_LINES = "bench", 6000
 KERNELS, KERNELS_MEDIAN, KERNELS_FILE, KERNELS_FUNCTION = "src/cuda", 120, 350, 60
 
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:\\\n|[^\n])*', re.DOTALL | re.MULTILINE)
@@ -70,8 +71,14 @@ def check_kernels(root):
                 yield f"{path.relative_to(root)}:{first}: a function of {count} lines: at most {KERNELS_FUNCTION}"
 
 
+def check_bench(root):
+    total = sum(map(lines, files(root, BENCH)))
+    if total > BENCH_LINES:
+        yield f"the C, C++ and CUDA sources of {BENCH}/ have {total} lines: at most {BENCH_LINES}"
+
+
 def problems_of(root):
-    return [*check_kernels(root)]
+    return [*check_kernels(root), *check_bench(root)]
 
 
 def main():
