@@ -125,7 +125,7 @@ def main():
             writer.writerows(lines)
     if not groups:
         sys.exit("compare.py: no result is about a point of " + os.path.basename(options.peers))
-    print("time over that of published implementations (H200, driver 580.159.04, 2026-11-20; of select in any order, "
+    print("our time over the published time (H200, driver 580.159.04, 2026-11-20; select in any order, "
           "ties free):")
     for (method, name), group in groups.items():
         print(f"{method:10} {name:10} {group}")

@@ -34,7 +34,7 @@ def peer_points():
 
 
 def where_points():
-    """The points that were measured, and those of a short row; in place of k the percent that are kept."""
+    """The measured points and a short row; k is the percentage that is kept."""
     return [(1, int(line["n"]), int(line["keep_percent"]), "uniform") for line in published("peers_where_h200.csv")]
 
 

@@ -28,7 +28,7 @@ typedef struct bench_truth {
     bench_rule rule;
     topk_bound bound; /* of the type that suits the elements */
     uint64_t key;     /* of the bound as an element */
-    bool all_above;   /* integers, for which -infinity is the bound: the key says nothing */
+    bool all_above;   /* integers above -infinity: no key stands for the bound */
     int keep_percent; /* by position: of all positions, picked at random */
     int64_t matches;
 } bench_truth;

@@ -59,7 +59,7 @@ typedef enum bench_outcome {
 /* One line of the results. Only where it is BENCH_RIGHT there are times, and with `once` not even there. */
 typedef struct bench_result {
     const bench_point *point;
-    const char *name;   /* "topk" or that of the rival */
+    const char *name;   /* "topk", or the name of a rival */
     const char *launch; /* GPU: "eager" or "graph" */
     bench_outcome outcome;
     char reason[192]; /* why not */
@@ -123,8 +123,7 @@ typedef struct bench_device {
     bool (*capture)(bench_session *session, bench_work work, bench_work *replay, bench_result *result);
     void (*release)(bench_session *session);
 
-    /* The i-th rival: whether it does the point, and its name, NULL past the last; making it ready, for which
-     * false means that it does not fit; freeing it. */
+    /* The i-th rival. Its name is NULL past the last one; making it returns false if it does not fit. */
     const char *(*rival_name)(int i);
     bool (*rival_can)(int i, const bench_point *point);
     bool (*rival_make)(bench_session *session, int i, bench_rival *rival, bench_result *result);

@@ -96,8 +96,8 @@ const bench_grid bench_grids[] = {
     {"cuda", "where-outputs", "where keep=10,50 outputs=indices,values,both,count"},
     {"cuda", "where-outputs", "where keep=10,50 index=i64"},
     {"cuda", "where-outputs", "where keep=10,50 predicate=byte-mask,bit-mask outputs=indices,count"},
-    /* The k best of the elements that match, beside those of all. At most a bound, because the best of the
-     * elements above one are the best of all. */
+    /* The k best matching elements. The comparison is `at most`: above a bound lie the best of all elements,
+     * so `greater` would select the same as no predicate. */
     {"cuda", "filtered",
      "select_where " AIR "n=2^20,2^23,2^26,2^28 k=100,2048 predicate=at-most,byte-mask,bit-mask"},
     /* How many elements match, and which, by type and by mask. */

@@ -51,8 +51,8 @@ typedef struct bench_grid {
 extern const bench_grid bench_grids[];
 extern const int bench_grid_count;
 
-/* What is asked for. Lists of `words` replace those of a grid; `file`, unless it is NULL, replaces the grid's
- * file. */
+/* What the command line asks for. A dimension in `words` overrides the grid's; so does `file`, unless it is
+ * NULL. */
 typedef struct bench_request {
     const char *device, *suite, *words, *file;
 } bench_request;

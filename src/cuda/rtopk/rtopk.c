@@ -44,9 +44,6 @@ static uint32_t entries_of(const struct plan *plan) {
 
 static const char *refuse(const topk_context *context, const struct plan *plan) {
     (void)context;
-    if (plan->approximate) {
-        return "it is exact on a GPU";
-    }
     return plan->problem.length_max > RTOPK_ROW_MAX ? "rows are longer than a warp's registers hold" : NULL;
 }
 
@@ -102,7 +99,6 @@ static int prepare(const topk_context *context) {
 
 const struct method topk_cuda_rtopk = {.name = "rtopk",
                                        .operations = SELECTS,
-                                       .approximates = true, /* but not on a GPU, as refuse() says */
                                        .refuse = refuse,
                                        .cost_us = cost_us,
                                        .workspace_bytes = workspace_bytes,
