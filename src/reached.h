@@ -66,13 +66,13 @@ enum topk_reached_path {
     REACHED_COMPACT_PHASES,       /* where, as published */
     REACHED_COMPACT_FEW,          /* lanes write their own hits, which are few */
 
-    REACHED_RTOPK_SINGLE_LOADS, /* a misaligned row fits the registers only without what is left of it */
-    REACHED_RTOPK_BISECTION,    /* guessing did not end a search */
-    REACHED_RTOPK_SURPLUS_TIES, /* more elements tie with the k-th than are results */
-    REACHED_RTOPK_PAIRS,        /* a lane sorts two entries */
-    REACHED_RTOPK_NEAR,         /* keys of entries differ in few bits */
-    REACHED_RTOPK_MANY,         /* entries are sorted in shared memory */
-    REACHED_RTOPK_NEXT_ROW,     /* a warp goes on to another row */
+    REACHED_SELECT_SINGLE_LOADS, /* a misaligned row fits the registers only without what is left of it */
+    REACHED_RTOPK_BISECTION,     /* guessing did not end a search */
+    REACHED_RTOPK_SURPLUS_TIES,  /* more elements tie with the k-th than are results */
+    REACHED_RTOPK_PAIRS,         /* a lane sorts two entries */
+    REACHED_RTOPK_NEAR,          /* keys of entries differ in few bits */
+    REACHED_RTOPK_MANY,          /* entries are sorted in shared memory */
+    REACHED_RTOPK_NEXT_ROW,      /* a warp goes on to another row */
     REACHED_PATHS
 };
 

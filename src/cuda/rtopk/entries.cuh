@@ -3,7 +3,8 @@
 #ifndef TOPK_SRC_CUDA_RTOPK_ENTRIES_CUH
 #define TOPK_SRC_CUDA_RTOPK_ENTRIES_CUH
 
-#include "held.cuh"
+#include "../select/held.cuh"
+#include "kernels.h"
 
 /* An entry is one number, the key above the complement of the position: the greater one goes first. Zero is
  * behind all. Positions are below 2^16 - 1. */

@@ -34,10 +34,10 @@ template <typename Element> struct code_bracket {
 /* The greatest code of the lane's. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE key_word_t<Element> greatest_of_lane(const held_row<Element, ITEMS> &held) {
-    key_word_t<Element> greatest = held.codes[0];
+    key_word_t<Element> greatest = held.items[0];
 #pragma unroll
     for (uint32_t i = 1; i < ITEMS; i++)
-        greatest = held.codes[i] > greatest ? held.codes[i] : greatest;
+        greatest = held.items[i] > greatest ? held.items[i] : greatest;
     return greatest;
 }
 
@@ -47,7 +47,7 @@ TOPK_DEVICE key_word_t<Element> least_from(const held_row<Element, ITEMS> &held,
     key_word_t<Element> least = ~(key_word_t<Element>)0;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
-        least = held.codes[i] >= low && held.codes[i] < least ? held.codes[i] : least;
+        least = held.items[i] >= low && held.items[i] < least ? held.items[i] : least;
     return simt_reduce_min(SIMT_ALL_LANES, least);
 }
 
@@ -57,7 +57,7 @@ TOPK_DEVICE key_word_t<Element> least_of_row(const held_row<Element, ITEMS> &hel
     key_word_t<Element> least = ~(key_word_t<Element>)0;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
-        least = held.holds(i) && held.codes[i] < least ? held.codes[i] : least;
+        least = held.holds(i) && held.items[i] < least ? held.items[i] : least;
     return simt_reduce_min(SIMT_ALL_LANES, least);
 }
 
@@ -116,7 +116,7 @@ TOPK_DEVICE code_bracket<Element> sampled_bracket(const held_row<Element, ITEMS>
                                                   key_word_t<Element> greatest) {
     typedef key_word_t<Element> word;
     const uint32_t length = held.end - held.left;
-    const word sample = simt_lane() % 2 == 0 ? held.codes[0] : held.codes[ITEMS / 2];
+    const word sample = simt_lane() % 2 == 0 ? held.items[0] : held.items[ITEMS / 2];
     const uint32_t samples = simt_popc(simt_ballot(SIMT_ALL_LANES, sample != 0));
     const word pivot = simt_shuffle(SIMT_ALL_LANES, sort_lanes(sample), (k - 1) * samples / length);
     code_bracket<Element> b = {0, greatest, length, 0, greatest};

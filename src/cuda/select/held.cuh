@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A row in the registers of a team, a warp or a block: ITEMS words for each thread, codes or what else a map
+ * makes of elements.
+ *
+ * Threads read groups of 16 bytes, or of as many as hold ITEMS elements. Groups begin at a multiple of their
+ * size, so the first one may begin with elements to the left of the row: `left` of them, which take part in
+ * indices and in nothing else. Index i of a row is position i - left. In the order of warp, group, lane and
+ * item indices ascend. */
+#ifndef TOPK_SRC_CUDA_SELECT_HELD_CUH
+#define TOPK_SRC_CUDA_SELECT_HELD_CUH
+
+#include "../rows.cuh"
+#include "team.cuh"
+
+/* How the lanes of a warp share its part of a row. */
+template <typename Element, uint32_t ITEMS> struct held_shape {
+    static const uint32_t PER = ITEMS * sizeof(Element) < 16 ? ITEMS : 16 / sizeof(Element);
+    static const uint32_t GROUPS = ITEMS / PER;
+    static const uint32_t BYTES = PER * sizeof(Element);
+};
+
+template <typename Element, uint32_t ITEMS, uint32_t WARPS = 1, typename Word = key_word_t<Element>>
+struct held_row {
+    static_assert(ITEMS <= 32, "the hits of a thread are bits of a word");
+    typedef held_shape<Element, ITEMS> shape;
+    Word items[ITEMS];
+    uint32_t left, end; /* indices of the row: left to end - 1 */
+
+    /* Of the thread's item. */
+    TOPK_MEMBER uint32_t index(uint32_t item) const {
+        const uint32_t group = row_team<WARPS>::warp() * shape::GROUPS + item / shape::PER;
+        return (group * SIMT_WARP + simt_lane()) * shape::PER + item % shape::PER;
+    }
+    TOPK_MEMBER bool holds(uint32_t item) const {
+        return index(item) >= left && index(item) < end;
+    }
+};
+
+/* ---- Words of elements ---- */
+
+/* A map, which makes words of elements. What is not of the row has code 0: no count of codes at or above a
+ * greater code sees it. */
+template <typename Element> struct as_codes {
+    typedef key_word_t<Element> word;
+    const struct code_map &map;
+
+    TOPK_MEMBER word of(key_word_t<Element> bits) const {
+        return code_of<Element>(bits, map);
+    }
+    static TOPK_MEMBER word nothing(void) {
+        return 0;
+    }
+};
+
+/* ---- Loads ---- */
+
+/* One group: four words at most. */
+struct held_group {
+    uint32_t words[4];
+};
+
+template <uint32_t BYTES> TOPK_DEVICE held_group load_held_group(const void *from) {
+    held_group group = {};
+    if (BYTES == 16) {
+        const simt_u32x4 loaded = simt_load16_read_only(from);
+        group = held_group{{loaded.x, loaded.y, loaded.z, loaded.w}};
+    } else if (BYTES == 8) {
+        const uint64_t loaded = simt_load_read_only((const uint64_t *)from);
+        group = held_group{{(uint32_t)loaded, (uint32_t)(loaded >> 32), 0, 0}};
+    } else if (BYTES == 4) {
+        group.words[0] = simt_load_read_only((const uint32_t *)from);
+    } else {
+        group.words[0] = simt_load_read_only((const uint16_t *)from);
+    }
+    return group;
+}
+
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> bits_of_group(const held_group &group, uint32_t item) {
+    const uint32_t byte = item * (uint32_t)sizeof(Element);
+    if (sizeof(Element) == 8)
+        return (key_word_t<Element>)(group.words[byte / 4] | (uint64_t)group.words[byte / 4 + 1] << 32);
+    return (Element)(group.words[byte / 4] >> byte % 4 * 8);
+}
+
+/* Loads whole groups that end within the row; all other items are nothing. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
+TOPK_DEVICE void load_groups(const Element *first, const Map &map,
+                             held_row<Element, ITEMS, WARPS, typename Map::word> *held) {
+    typedef held_shape<Element, ITEMS> shape;
+    held_group groups[shape::GROUPS];
+#pragma unroll
+    for (uint32_t g = 0; g < shape::GROUPS; g++) {
+        const uint32_t index = held->index(g * shape::PER);
+        groups[g] = held_group{};
+        if (index + shape::PER <= held->end)
+            groups[g] = load_held_group<shape::BYTES>(first + index);
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const bool is_loaded = held->index(i - i % shape::PER) + shape::PER <= held->end;
+        const typename Map::word word =
+            map.of(bits_of_group<Element>(groups[i / shape::PER], i % shape::PER));
+        held->items[i] = is_loaded ? word : Map::nothing();
+    }
+    if (held->left != 0) {
+#pragma unroll
+        for (uint32_t i = 0; i < shape::PER; i++)
+            held->items[i] = held->index(i) < held->left ? Map::nothing() : held->items[i];
+    }
+}
+
+/* Loads one by one what load_groups() has left out, or all elements. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
+TOPK_DEVICE void load_items(const Element *first, const Map &map, bool all,
+                            held_row<Element, ITEMS, WARPS, typename Map::word> *held) {
+    typedef held_shape<Element, ITEMS> shape;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const bool is_loaded = !all && held->index(i - i % shape::PER) + shape::PER <= held->end;
+        if (!is_loaded && held->holds(i))
+            held->items[i] = map.of(simt_load_read_only(first + held->index(i)));
+    }
+}
+
+/* Brings a row into registers, as words of the map: at most ITEMS elements for each thread of the team. All
+ * threads. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
+TOPK_DEVICE held_row<Element, ITEMS, WARPS, typename Map::word>
+hold_row_as(const struct row_args &a, const struct row &r, const Map &map) {
+    typedef held_shape<Element, ITEMS> shape;
+    const Element *values = row_values<Element>(a, r);
+    const uint32_t length = (uint32_t)r.length;
+    held_row<Element, ITEMS, WARPS, typename Map::word> held;
+    held.left = (uint32_t)((uintptr_t)values % shape::BYTES / sizeof(Element));
+    held.end = held.left + length;
+    if (held.end <= WARPS * SIMT_WARP * ITEMS) {
+        load_groups(values - held.left, map, &held);
+        if (held.end % shape::PER != 0)
+            load_items(values - held.left, map, false, &held);
+        return held;
+    }
+    TOPK_REACHED(REACHED_SELECT_SINGLE_LOADS);
+    held.left = 0;
+    held.end = length;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        held.items[i] = Map::nothing();
+    load_items(values, map, true, &held);
+    return held;
+}
+
+/* As codes. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS = 1>
+TOPK_DEVICE held_row<Element, ITEMS, WARPS> hold_row(const struct row_args &a, const struct row &r) {
+    return hold_row_as<Element, ITEMS, WARPS>(a, r, as_codes<Element>{a.map});
+}
+
+/* ---- Hits of a thread: a bit for each item ---- */
+
+template <typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE uint32_t hits_from(const held_row<Element, ITEMS, WARPS> &held, key_word_t<Element> low) {
+    uint32_t hits = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        hits |= held.items[i] >= low ? 1u << i : 0;
+    if (low == 0) { /* also the code of what is not of the row */
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++)
+            hits &= held.holds(i) ? ~0u : ~(1u << i);
+    }
+    return hits;
+}
+
+/* How many codes of the row are at or above `low`. All threads. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE uint32_t count_from(const held_row<Element, ITEMS, WARPS> &held, key_word_t<Element> low,
+                                row_team<WARPS> &team) {
+    uint32_t count = 0;
+    if (low == 0)
+        return held.end - held.left;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        count += held.items[i] >= low ? 1 : 0;
+    return team.reduce_add(count);
+}
+
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE uint32_t count_from(const held_row<Element, ITEMS> &held, key_word_t<Element> low) {
+    row_team<1> warp;
+    return count_from(held, low, warp);
+}
+
+#endif
