@@ -9,6 +9,7 @@
 
 #include "kernels/device_memory.cuh"
 #include "kernels/grids.cuh"
+#include "kernels/teams.cuh"
 
 typedef std::vector<uint32_t> words;
 
@@ -53,11 +54,11 @@ static void test_block_scan() {
     const uint32_t blocks = 3, rows = 2, threads = 160, shared_bytes = 100 * 1024;
     words in = random_words(rows * blocks * threads, 1000);
     device_array<uint32_t> input(in), output(in.size());
-    require_success(simt_allow_shared(block_scan, shared_bytes), "room in shared memory");
-    simt_launch_shape shape = shape_of("block_scan", blocks, threads, shared_bytes);
+    require_success(simt_allow_shared(sums_of_block, shared_bytes), "room in shared memory");
+    simt_launch_shape shape = shape_of("sums_of_block", blocks, threads, shared_bytes);
     shape.rows = rows;
-    require_success(simt_launch(shape, block_scan, sums_args{input.data, output.data}), "block_scan");
-    check("block_scan", output.read(), prefix_sums(in, threads));
+    require_success(simt_launch(shape, sums_of_block, sums_args{input.data, output.data}), "sums_of_block");
+    check("sums_of_block", output.read(), prefix_sums(in, threads));
 }
 
 static uint32_t expect_bits(uint64_t word, uint32_t width) {
@@ -140,6 +141,36 @@ static void test_warp_operations() {
                                 sums_args{input.data, output.data}),
                     "warp_operations");
     check("warp_operations", output.read(), expected);
+}
+
+template <uint32_t WARPS> static void test_team() {
+    const uint32_t blocks = 3, threads = WARPS * SIMT_WARP;
+    words in = random_words(blocks * threads, 40), expected;
+    for (uint32_t i = 0; i < in.size(); i++) {
+        const uint32_t *first = &in[i / threads * threads], *end = first + threads;
+        uint32_t before = 0, sum = 0;
+        uint64_t wide = 0, least = UINT64_MAX;
+        for (const uint32_t *v = first; v < end; v++) {
+            before += v < &in[i] ? *v : 0;
+            sum += *v;
+            wide += wide_of(*v);
+            least = std::min(least, wide_of(*v));
+        }
+        words of_thread = {sum,
+                           *std::min_element(first, end),
+                           *std::max_element(first, end),
+                           (uint32_t)(wide >> 32) ^ (uint32_t)wide,
+                           (uint32_t)least,
+                           before,
+                           sum,
+                           end[-1]};
+        expected.insert(expected.end(), of_thread.begin(), of_thread.end());
+    }
+    device_array<uint32_t> input(in), output(expected.size());
+    require_success(simt_launch(shape_of("team_operations", blocks, threads, (4 * WARPS + threads) * 4),
+                                team_operations<WARPS>, sums_args{input.data, output.data}),
+                    "team_operations");
+    check("team_operations", output.read(), expected);
 }
 
 /* Whether simt_append_at and simt_shared_part take such an array. */
@@ -293,6 +324,8 @@ int main(int count, char **words_given) {
         state = (uint32_t)seed;
         test_block_scan();
         test_warp_operations();
+        test_team<1>();
+        test_team<5>();
         test_cluster_sum(4);
         test_cluster_sum(16);
         test_histogram();

@@ -36,7 +36,7 @@ struct sums_args {
 };
 
 /* out = exclusive prefix sums within each block. */
-TOPK_KERNEL TOPK_BOUNDS(1024, 1) void block_scan(struct sums_args args) {
+TOPK_KERNEL TOPK_BOUNDS(1024, 1) void sums_of_block(struct sums_args args) {
     simt_arena arena = simt_shared_arena();
     simt_shared<uint32_t> sums = simt_carve<uint32_t>(arena, simt_warps());
     uint32_t tile = simt_block_y() * simt_blocks() + simt_block();
