@@ -7,6 +7,7 @@
  *   topk_where    the elements of each row that meet a predicate, in input order
  *   topk_select_where    the k best of those elements
  *   topk_count, topk_mask    how many they are in each row, and which, as a bit mask
+ *   topk_route    the k best experts of each token, and their weights
  *   topk_accumulator_*   the k best elements of a stream of chunks
  *
  * This is the whole core interface. CONTRACT.md states what every function promises on every
@@ -82,6 +83,8 @@ typedef enum topk_status {
  *   - in a problem: elements_max with strided rows, or row_stride with spans or CSR
  *   - in an input: lengths, begins, ends or offsets that its shape has no use for
  *   - in a predicate: bounds with a mask, or a mask with a comparison
+ *   - in a problem of topk_route(): an integer type, a shape other than STRIDED, or another direction or rank
+ *     than the first; groups_kept without groups
  *   - on the CPU: a stream
  *   - for an accumulator: a context on a GPU, a shape other than STRIDED, or a k in a chunk
  *   - an operation that no method of the backend does; in this version there is none
@@ -162,7 +165,8 @@ typedef enum topk_operation {
     TOPK_OPERATION_WHERE = 3,
     TOPK_OPERATION_SELECT_WHERE = 4,
     TOPK_OPERATION_COUNT = 5,
-    TOPK_OPERATION_MASK = 6
+    TOPK_OPERATION_MASK = 6,
+    TOPK_OPERATION_ROUTE = 7
 } topk_operation;
 
 /* ---- Context --------------------------------------------------------------------------------- */
@@ -444,6 +448,51 @@ TOPK_API topk_status topk_count(topk_context *context, const topk_problem *probl
 TOPK_API topk_status topk_mask(topk_context *context, const topk_problem *problem, const topk_input *input,
                                const topk_predicate *predicate, void *mask, void *workspace,
                                size_t workspace_bytes, topk_stream stream);
+
+/* ---- Routing --------------------------------------------------------------------------------- */
+
+/* What experts are chosen by. CONTRACT.md, 11.2, gives the sigmoid step by step: its bits are the same
+ * everywhere. */
+typedef enum topk_score { TOPK_SCORE_LOGIT = 0, TOPK_SCORE_SIGMOID = 1 } topk_score;
+
+/* What a chosen expert is weighed by: exp(logit) or sigmoid(logit), divided by the sum of that over the
+ * chosen. */
+typedef enum topk_weighing { TOPK_WEIGH_SOFTMAX = 0, TOPK_WEIGH_SIGMOID = 1 } topk_weighing;
+
+/* How experts are chosen and weighed. Start from TOPK_ROUTING_INIT. */
+typedef struct topk_routing {
+    size_t size; /* sizeof(topk_routing) */
+    topk_score score;
+    topk_weighing weighing;
+    const float *bias;   /* NULL, or a number for each expert: added to its score, for choosing alone */
+    int64_t groups;      /* 0: none. Else experts are in so many groups of neighbours, all of one size: a
+                            divisor of length_max. Only experts of the best groups can be chosen */
+    int64_t groups_kept; /* how many groups that are, 1 to groups; 0 without groups */
+    float factor;        /* that weights are multiplied by; finite */
+} topk_routing;
+
+#define TOPK_ROUTING_INIT                                                                                    \
+    { sizeof(topk_routing), TOPK_SCORE_LOGIT, TOPK_WEIGH_SOFTMAX, NULL, 0, 0, 1.0f }
+
+/* Chooses experts for tokens: of each row of logits the k_max with the greatest scores, best first, equal
+ * ones by lowest index. A score is a logit, or its sigmoid, plus the expert's bias. If there are groups, the
+ * experts of a row are those of its groups_kept best groups: by the sum of their two best scores, equal ones
+ * by lowest index.
+ *
+ * problem   a row for each token, an expert for each of its length_max elements: of a floating-point type, 0
+ *           to 1024 experts, k_max 0 to 32, in strided rows. direction and rank must be those of
+ *           TOPK_PROBLEM_INIT; order and ties have no meaning here, but must be valid
+ * logits    laid out as topk_input.values
+ * indices   rows x k_max integers of problem->index_type, or NULL: the expert's position plus index_base
+ * weights   rows x k_max float32 numbers, or NULL: in float32, CONTRACT.md, 11.5
+ *
+ * A row of fewer than k_max experts, or whose groups have fewer, ends in padding: index -1, weight 0.
+ *
+ * Statuses as topk_select(). They are OUT_OF_RANGE for more experts, a larger k_max, groups that do not
+ * divide the experts, or a factor that is not finite. */
+TOPK_API topk_status topk_route(topk_context *context, const topk_problem *problem,
+                                const topk_routing *routing, const void *logits, void *indices,
+                                float *weights, void *workspace, size_t workspace_bytes, topk_stream stream);
 
 /* ---- Accumulator ----------------------------------------------------------------------------- */
 

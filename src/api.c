@@ -25,6 +25,7 @@ struct entry {
     struct plan plan;
     struct candidate chosen;
     topk_predicate predicate;
+    topk_routing routing;
     struct call call;
     struct buffer buffers[BUFFERS_MAX];
     size_t buffer_count;
@@ -220,4 +221,27 @@ topk_status topk_mask(topk_context *context, const topk_problem *problem, const 
     const size_t bytes = bit_mask_bytes(entry.plan.input_elements);
     list_buffer(&entry, (struct buffer){"mask", mask, bytes, 1, true, true});
     return finish(&entry, workspace, bytes > 0);
+}
+
+topk_status topk_route(topk_context *context, const topk_problem *problem, const topk_routing *routing,
+                       const void *logits, void *indices, float *weights, void *workspace,
+                       size_t workspace_bytes, topk_stream stream) {
+    struct entry entry = {.call = {.indices = indices, .weights = weights}};
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = logits;
+    topk_status status =
+        begin(&entry, context, TOPK_OPERATION_ROUTE, problem, &input, true, workspace_bytes, stream);
+    if (status != TOPK_OK ||
+        (status = topk_check_routing(&entry.plan.problem, routing, &entry.routing)) != TOPK_OK) {
+        return status;
+    }
+    const struct plan *plan = &entry.plan;
+    const size_t experts = (size_t)plan->problem.length_max;
+    entry.call.routing = &entry.routing;
+    entry.buffers[0].name = "logits"; /* the only one of the input */
+    list_buffer(&entry, (struct buffer){"routing->bias", entry.routing.bias, experts * sizeof(float),
+                                        sizeof(float), false, false});
+    list_output(&entry, "indices", indices, plan->output_elements, plan->index_bytes);
+    list_output(&entry, "weights", weights, plan->output_elements, sizeof *weights);
+    return finish(&entry, workspace, plan->output_elements > 0);
 }

@@ -19,6 +19,7 @@ static const char *const operations[] = {
     [TOPK_OPERATION_SELECT] = "select", [TOPK_OPERATION_KTH] = "kth",
     [TOPK_OPERATION_WHERE] = "where",   [TOPK_OPERATION_SELECT_WHERE] = "select_where",
     [TOPK_OPERATION_COUNT] = "count",   [TOPK_OPERATION_MASK] = "mask",
+    [TOPK_OPERATION_ROUTE] = "route",
 };
 
 /* Whether the method can serve, whatever its workspace. */

@@ -5,6 +5,7 @@
 
 #include "predicate.h"
 #include "problem.h"
+#include "routing.h"
 #include "tuning.h"
 
 /* What a method has found of each row, in the order of positions: min(k, length) elements, but no more than
@@ -22,13 +23,15 @@ struct call {
     topk_input input;
     void *workspace;
     void *values;                           /* select, select_where, where: results; kth: the k-th elements */
-    void *indices;                          /* select, select_where, where */
+    void *indices;                          /* select, select_where, where, route */
     int64_t *better, *equal;                /* kth */
-    const struct topk_predicate *predicate; /* all but select and kth; else NULL */
+    const struct topk_predicate *predicate; /* all but select, kth and route; else NULL */
     int64_t capacity;                       /* where */
     int64_t *offsets;                       /* where */
     int64_t *counts;                        /* count */
     unsigned char *mask;                    /* mask */
+    const topk_routing *routing;            /* route; else NULL */
+    float *weights;                         /* route */
     topk_stream stream;                     /* NULL on the CPU */
     /* Of a call inside another one: subcall.h. */
     const struct found *found; /* NULL unless plan->found_bytes says otherwise */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "routing.h"
 #include "status.h"
 
 topk_status topk_copy_struct(const void *caller, size_t known_bytes, void *copy, const char *name) {
@@ -132,14 +133,40 @@ static topk_status check_approximation(struct plan *plan) {
     plan->approximate = name != NULL;
     if (plan->approximate && !operation_selects(plan->operation)) {
         return topk_fail(TOPK_ERROR_UNSUPPORTED,
-                         "problem->%s makes a selection approximate, and this operation selects nothing",
-                         name);
+                         "problem->%s makes a selection approximate, which this operation is not", name);
     }
     if (plan->approximate && !topk_type_traits(p->type).is_float) {
         return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->%s goes with floating-point types, not with %s",
                          name, topk_type_name(p->type));
     }
     return TOPK_OK;
+}
+
+/* Whether a problem that is valid otherwise is one of routing (CONTRACT.md, 11). */
+static topk_status check_route(const topk_problem *p) {
+    if (!topk_type_traits(p->type).is_float) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->type is %s, logits are of a floating-point type",
+                         topk_type_name(p->type));
+    }
+    const struct {
+        const char *name;
+        unsigned value;
+    } fixed[] = {
+        {"shape", (unsigned)p->shape}, {"direction", (unsigned)p->direction}, {"rank", (unsigned)p->rank}};
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
+        if (fixed[i].value != 0) {
+            return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->%s is %u, in routing it is 0", fixed[i].name,
+                             fixed[i].value);
+        }
+    }
+    if (p->length_max > ROUTE_EXPERTS_MAX) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "problem->length_max is %lld, there are at most %d experts",
+                         (long long)p->length_max, ROUTE_EXPERTS_MAX);
+    }
+    return p->k_max <= ROUTE_K_MAX
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_OUT_OF_RANGE, "problem->k_max is %lld, at most %d experts are chosen",
+                           (long long)p->k_max, ROUTE_K_MAX);
 }
 
 /* Positions and sizes, none of which may overflow. */
@@ -166,7 +193,7 @@ static topk_status derive_sizes(struct plan *plan) {
         overflow |= __builtin_mul_overflow(p->rows - 1, p->row_stride, &elements) ||
                     __builtin_add_overflow(elements, p->length_max, &elements);
     }
-    if (operation_selects(plan->operation)) {
+    if (operation_selects(plan->operation) || plan->operation == TOPK_OPERATION_ROUTE) {
         overflow |= __builtin_mul_overflow(p->rows, p->k_max, &outputs);
     }
     (void)topk_checked_bytes(elements, 8, &overflow);
@@ -189,9 +216,9 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     if (status != TOPK_OK || (status = check_enums(p)) != TOPK_OK || (status = check_ranges(p)) != TOPK_OK) {
         return status;
     }
-    if ((unsigned)operation < TOPK_OPERATION_SELECT || (unsigned)operation > TOPK_OPERATION_MASK) {
+    if ((unsigned)operation < TOPK_OPERATION_SELECT || (unsigned)operation > TOPK_OPERATION_ROUTE) {
         return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "operation is %d, must be %d to %d", (int)operation,
-                         TOPK_OPERATION_SELECT, TOPK_OPERATION_MASK);
+                         TOPK_OPERATION_SELECT, TOPK_OPERATION_ROUTE);
     }
     plan->operation = operation;
     if (!operation_ranks(operation)) {
@@ -210,7 +237,8 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     plan->padding = topk_padding_bits(p->type, p->direction);
     plan->found_bytes = 0;
     if ((status = topk_tuning_read(p->tuning, &plan->tuning)) != TOPK_OK ||
-        (status = check_approximation(plan)) != TOPK_OK) {
+        (status = check_approximation(plan)) != TOPK_OK ||
+        (status = operation == TOPK_OPERATION_ROUTE ? check_route(p) : TOPK_OK) != TOPK_OK) {
         return status;
     }
     return derive_sizes(plan);

@@ -35,10 +35,10 @@ struct row_extent {
     int64_t length; /* elements, 0 to length_max */
 };
 
-/* Operations in which elements rank, and those that write the k best. */
+/* Operations in which elements rank, and those that select the k best of them. */
 static inline bool operation_ranks(topk_operation operation) {
     return operation == TOPK_OPERATION_SELECT || operation == TOPK_OPERATION_KTH ||
-           operation == TOPK_OPERATION_SELECT_WHERE;
+           operation == TOPK_OPERATION_SELECT_WHERE || operation == TOPK_OPERATION_ROUTE;
 }
 
 static inline bool operation_selects(topk_operation operation) {

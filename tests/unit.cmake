@@ -16,13 +16,14 @@ endfunction()
 
 topk_unit_test(oracle oracle/test_oracle.c)
 topk_unit_test(oracle_rtopk oracle/test_rtopk.c)
+topk_unit_test(oracle_route oracle/test_route.c)
 topk_case_program(test_jobs test_jobs.c topk_test_cases none.c)
 topk_add_unit_test(jobs test_jobs)
 topk_unit_test(covering cases/test_covering.c)
 target_link_libraries(test_covering PRIVATE topk_test_cases)
 
 foreach(name status context backends problem structs buffers methods approximation
-    accumulator_misuse)
+    accumulator_misuse routing)
   topk_unit_test(api_${name} api/${name}.c)
 endforeach()
 

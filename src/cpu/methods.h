@@ -11,6 +11,7 @@
     ROW(topk_cpu_rtopk)                                                                                      \
     ROW(topk_cpu_bracket)                                                                                    \
     ROW(topk_cpu_compact)                                                                                    \
+    ROW(topk_cpu_route)                                                                                      \
     ROW(topk_cpu_reference)
 
 TOPK_CPU_METHODS(METHOD_DECLARATION)

@@ -17,6 +17,7 @@ typedef struct fixture {
     topk_problem problem;
     topk_input input;
     topk_predicate predicate;
+    topk_routing routing;
     /* Arguments of the calls; they point into the arrays below. */
     void *out_values, *out_indices, *out_mask, *workspace;
     int64_t *out_counts, *out_equal;
@@ -56,6 +57,7 @@ static inline void fixture_init(fixture *f, topk_context *context) {
     f->input.values = f->values;
     f->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
     f->predicate.kind = TOPK_GT;
+    f->routing = (topk_routing)TOPK_ROUTING_INIT;
     f->out_values = f->results;
     f->out_indices = f->indices;
     f->out_counts = f->counts;
@@ -108,7 +110,15 @@ static inline topk_status call_mask(fixture *f) {
                      f->workspace_bytes, f->stream);
 }
 
-/* The operations, from TOPK_OPERATION_SELECT = 1 on; and those that take a predicate. */
+/* `values` are logits. */
+static inline topk_status call_route(fixture *f) {
+    return topk_route(f->context, &f->problem, &f->routing, f->input.values, f->out_indices, f->out_values,
+                      f->workspace, f->workspace_bytes, f->stream);
+}
+
+/* The operations that serve every problem, from TOPK_OPERATION_SELECT = 1 on; and those that take a
+ * predicate.
+ */
 enum { OPERATIONS = TOPK_OPERATION_MASK };
 static topk_status (*const fixture_calls[OPERATIONS])(fixture *) = {call_select,       call_kth,   call_where,
                                                                     call_select_where, call_count, call_mask};

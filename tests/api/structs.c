@@ -82,6 +82,16 @@ static topk_status mask_with_predicate(void *copy) {
     return topk_mask(context, &f.problem, &f.input, copy, f.out_mask, f.workspace, f.workspace_bytes, NULL);
 }
 
+static topk_status route_with_problem(void *copy) {
+    return topk_route(context, copy, &f.routing, f.values, f.out_indices, f.results, f.workspace,
+                      f.workspace_bytes, NULL);
+}
+
+static topk_status route_with_routing(void *copy) {
+    return topk_route(context, &f.problem, copy, f.values, f.out_indices, f.results, f.workspace,
+                      f.workspace_bytes, NULL);
+}
+
 static topk_status push_with_input(void *copy) {
     topk_status status = topk_accumulator_init(context, &f.problem, f.memory, sizeof f.memory, NULL);
     return status != TOPK_OK
@@ -116,6 +126,8 @@ int main(void) {
     check_sizes(&f.predicate, sizeof f.predicate, select_where_with_predicate);
     check_sizes(&f.predicate, sizeof f.predicate, count_with_predicate);
     check_sizes(&f.predicate, sizeof f.predicate, mask_with_predicate);
+    check_sizes(&f.problem, sizeof f.problem, route_with_problem);
+    check_sizes(&f.routing, sizeof f.routing, route_with_routing);
     check_sizes(&options, sizeof options, create_with_options);
     check_sizes(&properties, sizeof properties, query_with_properties);
     topk_context_destroy(context);

@@ -9,19 +9,12 @@
 
 static int64_t budget = 1 << 18;
 
-enum { ROW_COST = 16 }; /* in elements: what a row costs, however short it is */
-
 void instance_set_budget(int64_t elements) {
     budget = elements;
 }
 
 static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
-}
-
-static int64_t rows_within_budget(int64_t rows, int64_t n, int64_t k_max) {
-    int64_t most = larger(1, budget / larger(ROW_COST, larger(n, k_max)));
-    return rows < most ? rows : most;
 }
 
 static int64_t row_stride(int64_t shape, int64_t n, random_state *random) {
@@ -58,7 +51,7 @@ static void build_problem(const test_case *c, instance *out, random_state *rando
     p->shape = shapes[c->value[DIM_SHAPE]];
     p->length_max = n;
     p->k_max = case_k(c, n);
-    p->rows = rows_within_budget(c->value[DIM_ROWS], n, p->k_max);
+    p->rows = rows_within_budget(budget, c->value[DIM_ROWS], n, p->k_max);
     if (p->shape == TOPK_SHAPE_STRIDED) {
         p->row_stride = row_stride(c->value[DIM_SHAPE], n, random);
         out->elements = p->rows == 0 ? 0 : (p->rows - 1) * (p->row_stride != 0 ? p->row_stride : n) + n;
@@ -186,6 +179,7 @@ void instance_build(const test_case *c, instance *out) {
     }
     build_predicate(out, &random);
     build_approximation(out);
+    build_routing(out, budget);
     protect(out);
     build_rankings(out);
     instance_match(out);
@@ -269,6 +263,16 @@ topk_predicate instance_predicate(const instance *i) {
         predicate.bounds = i->copies[COPIED_BOUNDS].data;
     }
     return predicate;
+}
+
+topk_routing instance_routing(const instance *i) {
+    topk_routing routing = i->routing;
+    routing.bias = on_device(i, routing.bias);
+    return routing;
+}
+
+const void *instance_logits(const instance *i) {
+    return on_device(i, i->logits);
 }
 
 bool instance_intact(const instance *i) {

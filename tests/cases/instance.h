@@ -24,6 +24,8 @@ enum instance_buffer {
     BUFFER_ENDS,
     BUFFER_K,
     BUFFER_MASK,
+    BUFFER_LOGITS,
+    BUFFER_BIAS,
     INSTANCE_BUFFERS,
     COPIED_BOUNDS = INSTANCE_BUFFERS,
     COPIED_BUFFERS
@@ -33,8 +35,11 @@ typedef struct instance {
     const test_case *source;
     topk_problem problem;
     topk_problem approximate; /* the same with an approximation */
+    topk_problem route;       /* much the same as one of routing */
     topk_input input;         /* for the oracle */
     topk_predicate predicate;
+    topk_routing routing;
+    const void *logits;
     topk_bound bounds[2]; /* what predicate.bounds may point to */
     int64_t elements;     /* in input.values */
     bool *matches;        /* for each element of input.values: whether it meets the predicate */
@@ -56,9 +61,11 @@ void instance_free(instance *i);
  * device again. */
 void instance_match(instance *i);
 
-/* `input` and `predicate` for the library: pointers to the instance's own buffers lead to the device. */
+/* What the library is given: pointers to the instance's own buffers lead to the device. */
 topk_input instance_input(const instance *i);
 topk_predicate instance_predicate(const instance *i);
+topk_routing instance_routing(const instance *i);
+const void *instance_logits(const instance *i);
 
 /* After device_fetch(): whether all inputs and the red zones around them are as they were. */
 bool instance_intact(const instance *i);

@@ -36,7 +36,8 @@ static const run_operation *const operations[] = {&run_select,       &run_kth,  
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 static const run_method by_choice = {"default", NULL, NULL}, by_reference = {"reference", "reference", NULL};
 
-/* An approximate selection in the present mode; it is judged in the ordinary one, which the model needs. */
+/* An approximate selection or a routing in the present mode; it is judged in the ordinary one, which the
+ * model needs. */
 typedef struct approximate_run {
     run run;
     run_result begun;
@@ -75,11 +76,13 @@ static void run_in_mode(topk_context *context, const instance *i, bool flush, in
         results[o] = run_alone(context, operations[o], i, &by_choice);
     }
     approximate_run approximate = begin_approximate(context, &run_approximate, i);
+    approximate_run route = begin_approximate(context, &run_route, i);
     approximate_run approximate_where = begin_approximate(context, &run_approximate_where, i);
     int raised = fetestexcept(EXCEPTIONS);
     fesetenv(&ordinary);
     bool right = CHECK(reference == RUN_PASSED);
     right &= CHECK(raised == 0);
+    right &= passes(&route);
     if (i->problem.length_max <= 8192) { /* else there is no approximation */
         right &= passes(&approximate);
         right &= passes(&approximate_where);

@@ -6,7 +6,7 @@
 
 #include "run.h"
 
-enum { METHODS_MOST = 15, OPERATIONS_MOST = 8 };
+enum { METHODS_MOST = 15, OPERATIONS_MOST = 9 };
 
 typedef struct backend {
     const char *name;

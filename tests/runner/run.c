@@ -105,7 +105,9 @@ run_result run_begin(topk_context *context, const run_operation *operation, cons
     size_t bytes = 0;
     *r = (run){.operation = operation,
                .instance = i,
-               .problem = operation->approximate ? i->approximate : i->problem};
+               .problem = operation->operation == TOPK_OPERATION_ROUTE ? i->route
+                          : operation->approximate                     ? i->approximate
+                                                                       : i->problem};
     r->problem.method = method->name;
     r->problem.tuning = method->tuning;
     topk_status status = workspace_bytes(context, operation->operation, i->source, &r->problem, &bytes);
