@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "baselines/baselines.h"
+#include "measure/rivals.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -99,19 +99,25 @@ struct heap {
     }
 };
 
-/* Every row by an algorithm for one. */
+/* Every row by an algorithm for one. Rows are shared out to the threads; a single row is worked on by one, as
+ * the standard library does. */
 template <typename Algorithm> struct by_rows {
-    template <typename V, typename I> static void run(const bench_task &task) {
-        const bench_point &point = *task.point;
-        const int threads = bench_baseline_threads(&point, task.threads);
-        const std::size_t share = bench_baseline_scratch(&point, 1);
+    template <typename V, typename I> static void run(bench_rival &rival) {
+        const bench_point &point = *rival.point;
+        const int threads = static_cast<int>(std::clamp<std::int64_t>(point.rows, 1, rival.threads));
+        const std::size_t share = static_cast<std::size_t>(point.n) * sizeof(pair<V, I>);
+        if (rival.scratch.data == nullptr) {
+            rival.threads = threads;
+            rival.scratch_bytes = static_cast<std::size_t>(threads) * share;
+            return;
+        }
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
         for (int part = 0; part < threads; ++part) {
-            void *scratch = static_cast<char *>(task.scratch) + share * static_cast<std::size_t>(part);
+            void *scratch = static_cast<char *>(rival.scratch.data) + share * static_cast<std::size_t>(part);
             for (std::int64_t r = point.rows * part / threads; r < point.rows * (part + 1) / threads; ++r) {
-                V *values = static_cast<V *>(task.outputs->values);
-                I *indices = static_cast<I *>(task.outputs->indices);
-                Algorithm::select(row<V, I>{point, static_cast<const V *>(task.input) + r * point.n,
+                V *values = static_cast<V *>(rival.outputs.values);
+                I *indices = static_cast<I *>(rival.outputs.indices);
+                Algorithm::select(row<V, I>{point, static_cast<const V *>(rival.input) + r * point.n,
                                             values ? values + r * point.k : nullptr,
                                             indices ? indices + r * point.k : nullptr,
                                             static_cast<pair<V, I> *>(scratch)});
@@ -122,38 +128,36 @@ template <typename Algorithm> struct by_rows {
 
 /* where: every position is stored, and the next one goes over it unless it is to stay. */
 struct loop {
-    template <typename V, typename I> static void run(const bench_task &task) {
-        const V *input = static_cast<const V *>(task.input);
-        const V bound = static_cast<V>(task.bound);
-        I *indices = static_cast<I *>(task.outputs->indices);
+    template <typename V, typename I> static void run(bench_rival &rival) {
+        const bench_point &point = *rival.point;
+        const V *input = static_cast<const V *>(rival.input);
+        const V bound = static_cast<V>(rival.bound);
+        I *indices = static_cast<I *>(rival.outputs.indices);
         std::int64_t count = 0;
-        for (std::int64_t r = 0; r < task.point->rows; ++r, input += task.point->n) {
-            task.outputs->offsets[r] = count;
-            for (std::int64_t i = 0; i < task.point->n && count < task.outputs->capacity; ++i) {
+        rival.threads = 1;
+        for (std::int64_t r = 0; r < point.rows && rival.scratch.data != nullptr; ++r, input += point.n) {
+            rival.outputs.offsets[r] = count;
+            for (std::int64_t i = 0; i < point.n && count < rival.outputs.capacity; ++i) {
                 indices[count] = static_cast<I>(i);
                 count += input[i] > bound;
             }
         }
-        task.outputs->offsets[task.point->rows] = count;
+        rival.outputs.offsets[point.rows] = count;
     }
 };
 
-template <typename Baseline, typename V> void run_value(const bench_task *task) {
-    return task->point->index_type == TOPK_INDEX_I64 ? Baseline::template run<V, std::int64_t>(*task)
-                                                     : Baseline::template run<V, std::int32_t>(*task);
+template <typename Baseline, typename V> void run_value(bench_rival &rival) {
+    rival.point->index_type == TOPK_INDEX_I64 ? Baseline::template run<V, std::int64_t>(rival)
+                                              : Baseline::template run<V, std::int32_t>(rival);
 }
 
-template <typename Baseline> void run(const bench_task *task) {
-    switch (task->point->type) {
-    case TOPK_F64:
-        return run_value<Baseline, double>(task);
-    case TOPK_I32:
-        return run_value<Baseline, std::int32_t>(task);
-    case TOPK_I64:
-        return run_value<Baseline, std::int64_t>(task);
-    default:
-        return run_value<Baseline, float>(task);
-    }
+template <typename Baseline> bool run(bench_rival *rival) {
+    const topk_type type = rival->point->type;
+    type == TOPK_F64   ? run_value<Baseline, double>(*rival)
+    : type == TOPK_I32 ? run_value<Baseline, std::int32_t>(*rival)
+    : type == TOPK_I64 ? run_value<Baseline, std::int64_t>(*rival)
+                       : run_value<Baseline, float>(*rival);
+    return true;
 }
 
 bool can_select(const bench_point *point) {
@@ -175,22 +179,12 @@ bool can_where(const bench_point *point) {
 
 } // namespace
 
-const bench_baseline bench_baselines[] = {
-    {"std::nth_element", false, can_select, run<by_rows<nth_value>>},
-    {"std::nth_element+index", true, can_select, run<by_rows<nth_pair>>},
-    {"std::partial_sort", true, can_small, run<by_rows<partial_sort>>},
-    {"std::sort", true, can_select, run<by_rows<full_sort>>},
-    {"heap", true, can_small, run<by_rows<heap>>},
-    {"loop", true, can_where, run<loop>},
+const bench_rival_kind bench_baselines[] = {
+    {"std::nth_element", can_select, run<by_rows<nth_value>>, BENCH_RIVAL_VALUES},
+    {"std::nth_element+index", can_select, run<by_rows<nth_pair>>, 0},
+    {"std::partial_sort", can_small, run<by_rows<partial_sort>>, 0},
+    {"std::sort", can_select, run<by_rows<full_sort>>, 0},
+    {"heap", can_small, run<by_rows<heap>>, 0},
+    {"loop", can_where, run<loop>, 0},
+    {},
 };
-const int bench_baseline_count = static_cast<int>(sizeof bench_baselines / sizeof *bench_baselines);
-
-int bench_baseline_threads(const bench_point *point, int threads) {
-    const bool by_rows = point->operation == TOPK_OPERATION_SELECT && point->rows > 1;
-    return !by_rows ? 1 : point->rows < threads ? static_cast<int>(point->rows) : threads;
-}
-
-std::size_t bench_baseline_scratch(const bench_point *point, int threads) {
-    const std::size_t pair_bytes = sizeof(pair<std::int64_t, std::int64_t>);
-    return static_cast<std::size_t>(threads) * static_cast<std::size_t>(point->n) * pair_bytes;
-}

@@ -30,8 +30,8 @@ struct selection {
     }
 };
 
-selection selection_of(const bench_rival_task *call) {
-    return {call->input, call->n, call->bound, call->indices};
+selection selection_of(const bench_task &call) {
+    return {call.input, call.n, call.bound, call.indices};
 }
 
 /* How many of the lanes in a ballot come before this one. */
@@ -103,18 +103,18 @@ __global__ void by_warps(counting t) {
     }
 }
 
-template <void (*Kernel)(counting)> cudaError_t run_counting(const bench_rival_task *call) {
-    if (call->scratch == nullptr) {
-        *call->scratch_bytes = 0;
+template <void (*Kernel)(counting)> cudaError_t run_counting(const bench_task &call) {
+    if (call.scratch == nullptr) {
+        call.scratch_bytes = 0;
         return cudaSuccess;
     }
-    const cudaError_t status = cudaMemsetAsync(call->count, 0, sizeof *call->count, call->stream);
+    const cudaError_t status = cudaMemsetAsync(call.count, 0, sizeof *call.count, call.stream);
     if (status != cudaSuccess) {
         return status;
     }
-    const unsigned blocks = static_cast<unsigned>((call->n + call->block - 1) / call->block);
-    Kernel<<<blocks, static_cast<unsigned>(call->block), 0, call->stream>>>(
-        {selection_of(call), reinterpret_cast<unsigned *>(call->count), 0xffffffffu});
+    const unsigned blocks = static_cast<unsigned>((call.n + call.block - 1) / call.block);
+    Kernel<<<blocks, static_cast<unsigned>(call.block), 0, call.stream>>>(
+        {selection_of(call), reinterpret_cast<unsigned *>(call.count), 0xffffffffu});
     return cudaGetLastError();
 }
 
@@ -234,34 +234,34 @@ std::size_t rounded(std::size_t bytes) {
 }
 
 /* The scratch: ballots, counters and what the scan needs. */
-template <typename Way> cudaError_t run_scanning(const bench_rival_task *call) {
-    const std::int64_t counted = (call->n + Way::elements - 1) / Way::elements, counters = counted + 1;
+template <typename Way> cudaError_t run_scanning(const bench_task &call) {
+    const std::int64_t counted = (call.n + Way::elements - 1) / Way::elements, counters = counted + 1;
     const std::size_t ballots_bytes = rounded(static_cast<std::size_t>(counted * Way::elements / 8));
     const std::size_t scan_at =
         ballots_bytes + rounded(static_cast<std::size_t>(counters) * sizeof(unsigned));
-    char *const scratch = static_cast<char *>(call->scratch);
+    char *const scratch = static_cast<char *>(call.scratch);
     unsigned *none = nullptr;
     std::size_t scan_bytes = 0;
     cudaError_t status =
         cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, none, none, static_cast<int>(counters));
     if (scratch == nullptr || status != cudaSuccess) {
-        *call->scratch_bytes = scan_at + scan_bytes;
+        call.scratch_bytes = scan_at + scan_bytes;
         return status;
     }
     const scanning t = {selection_of(call), counted, reinterpret_cast<unsigned *>(scratch),
-                        reinterpret_cast<unsigned *>(scratch + ballots_bytes), call->count};
-    const unsigned threads = static_cast<unsigned>(call->block);
+                        reinterpret_cast<unsigned *>(scratch + ballots_bytes), call.count};
+    const unsigned threads = static_cast<unsigned>(call.block);
     /* A warp for each 1024 elements that counters count, the sum's counter among them. */
     const std::int64_t warps = (counters * Way::elements + 1023) / 1024;
     const unsigned blocks = static_cast<unsigned>((32 * warps + threads - 1) / threads);
-    count<Way><<<blocks, threads, 0, call->stream>>>(t);
+    count<Way><<<blocks, threads, 0, call.stream>>>(t);
     status = cudaGetLastError();
     if (status == cudaSuccess) {
         status = cub::DeviceScan::ExclusiveSum(scratch + scan_at, scan_bytes, t.counters, t.counters,
-                                               static_cast<int>(counters), call->stream);
+                                               static_cast<int>(counters), call.stream);
     }
     if (status == cudaSuccess) {
-        write<Way><<<blocks, threads, 0, call->stream>>>(t);
+        write<Way><<<blocks, threads, 0, call.stream>>>(t);
         status = cudaGetLastError();
     }
     return status;
@@ -272,10 +272,10 @@ constexpr int of_counters = BENCH_RIVAL_ANY_ORDER | BENCH_RIVAL_BLOCKS;
 } // namespace
 
 const bench_rival_kind bench_device_baselines[] = {
-    {"baseline-counter", bench_where_rival_can, run_counting<by_counter>, of_counters},
-    {"baseline-blocks", bench_where_rival_can, run_counting<by_blocks>, of_counters},
-    {"baseline-warps", bench_where_rival_can, run_counting<by_warps>, of_counters},
-    {"baseline-ranks", bench_where_rival_can, run_scanning<ranks>, BENCH_RIVAL_BLOCKS},
-    {"baseline-phases", bench_where_rival_can, run_scanning<phases>, BENCH_RIVAL_BLOCKS},
+    {"baseline-counter", bench_where_rival_can, bench_run_rival<run_counting<by_counter>>, of_counters},
+    {"baseline-blocks", bench_where_rival_can, bench_run_rival<run_counting<by_blocks>>, of_counters},
+    {"baseline-warps", bench_where_rival_can, bench_run_rival<run_counting<by_warps>>, of_counters},
+    {"baseline-ranks", bench_where_rival_can, bench_run_rival<run_scanning<ranks>>, BENCH_RIVAL_BLOCKS},
+    {"baseline-phases", bench_where_rival_can, bench_run_rival<run_scanning<phases>>, BENCH_RIVAL_BLOCKS},
     {},
 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A GPU as a device of the driver. */
-#include "gpu/rivals_cuda.h"
 #include "gpu/session_cuda.h"
-#include "measure/device.h"
+#include "measure/rivals.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -276,30 +275,6 @@ static void release(bench_session *session) {
     bench_buffer_free(&state->flush);
 }
 
-static bool rival_make(bench_session *session, int i, bench_rival *rival, bench_result *result) {
-    bench_gpu_rival *self = calloc(1, sizeof *self);
-    *rival = (bench_rival){.state = self};
-    /* A call that changed the input has cost it. */
-    const bool made = self != NULL && session->data.copies > 0 &&
-                      bench_gpu_rival_make(self, i, result->point, &session->data, &session->truth,
-                                           bench_cold_bytes(session), session->stream);
-    if (made) {
-        result->threads = self->kind->traits & BENCH_RIVAL_BLOCKS ? result->point->block : 0;
-        rival->work =
-            (bench_work){bench_gpu_rival_enqueue, self, (self->kind->traits & BENCH_RIVAL_WAITS) != 0};
-        rival->outputs = &self->outputs;
-        result->workspace_bytes = self->scratch.bytes;
-    }
-    return made;
-}
-
-static void rival_free(bench_rival *rival) {
-    if (rival->state != NULL) {
-        bench_gpu_rival_free(rival->state);
-    }
-    free(rival->state);
-}
-
 static const char *deaf_reader(bench_session *session) {
     bench_gpu_state *state = session->state;
     return bench_gpu_read_self_test(&state->timer);
@@ -331,10 +306,8 @@ const bench_device bench_cuda = {
     .time = time_work,
     .capture = capture,
     .release = release,
-    .rival_name = bench_gpu_rival_name,
-    .rival_can = bench_gpu_rival_can,
-    .rival_make = rival_make,
-    .rival_free = rival_free,
+    .rivals = {bench_toolkit_rivals, bench_device_baselines},
+    .rival_prepare = bench_gpu_rival_prepare,
     .deaf_reader = deaf_reader,
     .input_watched = input_watched,
 };

@@ -7,6 +7,7 @@
 #define BENCH_SESSION_CUDA_H
 
 #include "gpu/read_cuda.h"
+#include "measure/rivals.h"
 
 BENCH_C_BEGIN
 
@@ -52,6 +53,9 @@ bool bench_gpu_mask_make(bench_data *mask, const bench_point *point, bench_predi
  * gets a reason. *checksum gets one of the input's elements and their positions. Waits for the stream. */
 bool bench_gpu_check(bench_session *session, const bench_point *point, const bench_outputs *outputs,
                      bench_result *result, uint64_t *checksum);
+
+/* Makes what rivals read beside the input: positions, offsets, or flags in its place. */
+bool bench_gpu_rival_prepare(bench_session *session, bench_rival *rival);
 
 BENCH_C_END
 

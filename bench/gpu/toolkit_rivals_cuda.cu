@@ -48,23 +48,22 @@ bool can_few_rows(const bench_point *point) {
     return can_any(point) && point->rows > 1 && point->rows <= INT32_MAX / point->n;
 }
 
-cudaError_t run_radix_sort(const bench_rival_task *t) {
-    return cub::DeviceRadixSort::SortPairsDescending(t->scratch, *t->scratch_bytes, t->input, t->values,
-                                                     t->positions, t->indices, static_cast<int>(t->n), 0, 32,
-                                                     t->stream);
+cudaError_t run_radix_sort(const bench_task &t) {
+    return cub::DeviceRadixSort::SortPairsDescending(t.scratch, t.scratch_bytes, t.input, t.values,
+                                                     t.positions, t.indices, static_cast<int>(t.n), 0, 32,
+                                                     t.stream);
 }
 
-cudaError_t run_segmented_radix_sort(const bench_rival_task *t) {
+cudaError_t run_segmented_radix_sort(const bench_task &t) {
     return cub::DeviceSegmentedRadixSort::SortPairsDescending(
-        t->scratch, *t->scratch_bytes, t->input, t->values, t->positions, t->indices,
-        static_cast<int>(t->rows * t->n), static_cast<int>(t->rows), t->offsets, t->offsets + 1, 0, 32,
-        t->stream);
+        t.scratch, t.scratch_bytes, t.input, t.values, t.positions, t.indices, static_cast<int>(t.rows * t.n),
+        static_cast<int>(t.rows), t.offsets, t.offsets + 1, 0, 32, t.stream);
 }
 
-cudaError_t run_segmented_sort(const bench_rival_task *t) {
-    return cub::DeviceSegmentedSort::StableSortPairsDescending(
-        t->scratch, *t->scratch_bytes, t->input, t->values, t->positions, t->indices, t->rows * t->n, t->rows,
-        t->offsets, t->offsets + 1, t->stream);
+cudaError_t run_segmented_sort(const bench_task &t) {
+    return cub::DeviceSegmentedSort::StableSortPairsDescending(t.scratch, t.scratch_bytes, t.input, t.values,
+                                                               t.positions, t.indices, t.rows * t.n, t.rows,
+                                                               t.offsets, t.offsets + 1, t.stream);
 }
 
 #ifdef BENCH_HAS_DEVICE_TOPK
@@ -72,13 +71,13 @@ bool can_topk(const bench_point *point) {
     return can_row(point) && point->order == TOPK_ORDER_ANY && point->ties == TOPK_TIES_ANY;
 }
 
-cudaError_t run_topk(const bench_rival_task *t) {
+cudaError_t run_topk(const bench_task &t) {
     const auto promises = cuda::execution::require(cuda::execution::determinism::not_guaranteed,
                                                    cuda::execution::output_ordering::unsorted);
-    const cuda::stream_ref stream{t->stream};
+    const cuda::stream_ref stream{t.stream};
     const auto environment = cuda::std::execution::env{stream, promises};
-    return cub::DeviceTopK::MaxPairs(t->scratch, *t->scratch_bytes, t->input, t->values, t->positions,
-                                     t->indices, static_cast<int>(t->n), static_cast<int>(t->k), environment);
+    return cub::DeviceTopK::MaxPairs(t.scratch, t.scratch_bytes, t.input, t.values, t.positions, t.indices,
+                                     static_cast<int>(t.n), static_cast<int>(t.k), environment);
 }
 #endif
 
@@ -113,19 +112,19 @@ struct value_above {
     }
 };
 
-cudaError_t run_flagged(const bench_rival_task *t) {
-    return cub::DeviceSelect::Flagged(t->scratch, *t->scratch_bytes, positions(0), t->flags, t->indices,
-                                      t->count, t->n, t->stream);
+cudaError_t run_flagged(const bench_task &t) {
+    return cub::DeviceSelect::Flagged(t.scratch, t.scratch_bytes, positions(0), t.flags, t.indices, t.count,
+                                      t.n, t.stream);
 }
 
-cudaError_t run_if(const bench_rival_task *t) {
-    return cub::DeviceSelect::If(t->scratch, *t->scratch_bytes, positions(0), t->indices, t->count, t->n,
-                                 above{t->input, t->bound}, t->stream);
+cudaError_t run_if(const bench_task &t) {
+    return cub::DeviceSelect::If(t.scratch, t.scratch_bytes, positions(0), t.indices, t.count, t.n,
+                                 above{t.input, t.bound}, t.stream);
 }
 
-cudaError_t run_if_values(const bench_rival_task *t) {
-    return cub::DeviceSelect::If(t->scratch, *t->scratch_bytes, t->input, t->values, t->count, t->n,
-                                 value_above{t->bound}, t->stream);
+cudaError_t run_if_values(const bench_task &t) {
+    return cub::DeviceSelect::If(t.scratch, t.scratch_bytes, t.input, t.values, t.count, t.n,
+                                 value_above{t.bound}, t.stream);
 }
 
 /* Hands out the scratch of the rival, from front to back, and all of it again when nothing is in use. What
@@ -160,17 +159,17 @@ class scratch_allocator {
 /* Copies what is above the bound, and says how much it was. Thrust does not say what it needs: what CUB
  * needs, which it calls, and something for its own. */
 template <typename From, typename To, typename Above>
-cudaError_t run_thrust(const bench_rival_task *t, cudaError_t (*of_cub)(const bench_rival_task *), From from,
-                       To to, Above predicate) try {
+cudaError_t run_thrust(const bench_task &t, cudaError_t (*of_cub)(const bench_task &), From from, To to,
+                       Above predicate) try {
     constexpr std::size_t own_bytes = 4096;
-    if (t->scratch == nullptr) {
+    if (t.scratch == nullptr) {
         const cudaError_t status = of_cub(t);
-        *t->scratch_bytes += own_bytes;
+        t.scratch_bytes += own_bytes;
         return status;
     }
-    scratch_allocator allocator(t->scratch, *t->scratch_bytes);
-    const auto policy = thrust::cuda::par_nosync(allocator).on(t->stream);
-    *t->host_count = thrust::copy_if(policy, from, from + t->n, to, predicate) - to;
+    scratch_allocator allocator(t.scratch, t.scratch_bytes);
+    const auto policy = thrust::cuda::par_nosync(allocator).on(t.stream);
+    t.rival->host_count = thrust::copy_if(policy, from, from + t.n, to, predicate) - to;
     return cudaSuccess;
 } catch (const std::bad_alloc &) {
     return cudaErrorMemoryAllocation;
@@ -179,12 +178,12 @@ cudaError_t run_thrust(const bench_rival_task *t, cudaError_t (*of_cub)(const be
     return status != cudaSuccess ? status : cudaErrorUnknown;
 }
 
-cudaError_t run_copy_if(const bench_rival_task *t) {
-    return run_thrust(t, run_if, positions(0), t->indices, above{t->input, t->bound});
+cudaError_t run_copy_if(const bench_task &t) {
+    return run_thrust(t, run_if, positions(0), t.indices, above{t.input, t.bound});
 }
 
-cudaError_t run_copy_if_values(const bench_rival_task *t) {
-    return run_thrust(t, run_if_values, t->input, t->values, value_above{t->bound});
+cudaError_t run_copy_if_values(const bench_task &t) {
+    return run_thrust(t, run_if_values, t.input, t.values, value_above{t.bound});
 }
 
 } // namespace
@@ -194,16 +193,17 @@ bool bench_where_rival_can(const bench_point *point) {
 }
 
 const bench_rival_kind bench_toolkit_rivals[] = {
-    {"cub::DeviceRadixSort", can_row, run_radix_sort, BENCH_RIVAL_SORTS},
-    {"cub::DeviceSegmentedSort", can_some_rows, run_segmented_sort, BENCH_RIVAL_SORTS},
-    {"cub::DeviceSegmentedRadixSort", can_few_rows, run_segmented_radix_sort, BENCH_RIVAL_SORTS},
+    {"cub::DeviceRadixSort", can_row, bench_run_rival<run_radix_sort>, BENCH_RIVAL_SORTS},
+    {"cub::DeviceSegmentedSort", can_some_rows, bench_run_rival<run_segmented_sort>, BENCH_RIVAL_SORTS},
+    {"cub::DeviceSegmentedRadixSort", can_few_rows, bench_run_rival<run_segmented_radix_sort>,
+     BENCH_RIVAL_SORTS},
 #ifdef BENCH_HAS_DEVICE_TOPK
-    {"cub::DeviceTopK", can_topk, run_topk, 0},
+    {"cub::DeviceTopK", can_topk, bench_run_rival<run_topk>, 0},
 #endif
-    {"cub::DeviceSelect::Flagged", bench_where_rival_can, run_flagged, BENCH_RIVAL_FLAGS},
-    {"cub::DeviceSelect::If", bench_where_rival_can, run_if, 0},
-    {"thrust::copy_if", bench_where_rival_can, run_copy_if, BENCH_RIVAL_WAITS},
-    {"cub::DeviceSelect::If", can_values, run_if_values, 0},
-    {"thrust::copy_if", can_values, run_copy_if_values, BENCH_RIVAL_WAITS},
+    {"cub::DeviceSelect::Flagged", bench_where_rival_can, bench_run_rival<run_flagged>, BENCH_RIVAL_FLAGS},
+    {"cub::DeviceSelect::If", bench_where_rival_can, bench_run_rival<run_if>, 0},
+    {"thrust::copy_if", bench_where_rival_can, bench_run_rival<run_copy_if>, BENCH_RIVAL_WAITS},
+    {"cub::DeviceSelect::If", can_values, bench_run_rival<run_if_values>, 0},
+    {"thrust::copy_if", can_values, bench_run_rival<run_copy_if_values>, BENCH_RIVAL_WAITS},
     {},
 };

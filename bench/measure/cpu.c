@@ -3,8 +3,7 @@
  * The CPU as a device. Machines are shared and their memory's speed wanders, so that times taken minutes
  * apart cannot be compared. Rounds are timed instead: in each, one read, the subject, and what it is to be
  * compared with, one right after the other; and the figures are medians of the rounds' ratios. */
-#include "baselines/baselines.h"
-#include "measure/device.h"
+#include "measure/rivals.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -183,65 +182,6 @@ static bool time_pairs(bench_session *session, bench_work work, const bench_refe
     return ok;
 }
 
-/* A rival at work. */
-typedef struct baseline {
-    const bench_baseline *kind;
-    bench_task task;
-    const bench_data *data;
-    bench_outputs outputs;
-    bench_buffer scratch;
-} baseline;
-
-static const char *rival_name(int i) {
-    return i < bench_baseline_count ? bench_baselines[i].name : NULL;
-}
-
-static bool rival_can(int i, const bench_point *point) {
-    return bench_baselines[i].can(point);
-}
-
-static bool run_baseline(void *state, int64_t turn) {
-    baseline *self = state;
-    self->task.input = bench_data_copy(self->data, turn);
-    self->kind->run(&self->task);
-    return true;
-}
-
-static bool rival_make(bench_session *session, int i, bench_rival *rival, bench_result *result) {
-    const bench_point *point = result->point;
-    baseline *self = calloc(1, sizeof *self);
-    *rival = (bench_rival){.state = self};
-    if (self == NULL) {
-        return false;
-    }
-    result->threads = bench_baseline_threads(point, session->options.threads);
-    result->workspace_bytes = bench_baseline_scratch(point, result->threads);
-    rival->outputs = &self->outputs;
-    rival->work = (bench_work){run_baseline, self, false};
-    self->kind = &bench_baselines[i];
-    self->data = &session->data;
-    const bool where = point->operation == TOPK_OPERATION_WHERE;
-    const bool made = bench_outputs_make(&self->outputs, &bench_host_memory, point,
-                                         where ? session->truth.matches : point->k) &&
-                      bench_buffer_make(&bench_host_memory, &self->scratch, result->workspace_bytes);
-    self->outputs.indices = self->kind->gives_indices ? self->outputs.indices : NULL;
-    self->task = (bench_task){.point = point,
-                              .outputs = &self->outputs,
-                              .bound = session->truth.bound.value.f64, /* they take floats alone */
-                              .threads = session->options.threads,
-                              .scratch = self->scratch.data};
-    return made;
-}
-
-static void rival_free(bench_rival *rival) {
-    baseline *self = rival->state;
-    if (self != NULL) {
-        bench_outputs_free(&self->outputs);
-        bench_buffer_free(&self->scratch);
-    }
-    free(self);
-}
-
 static const char *deaf_reader(bench_session *session) {
     (void)session;
     return bench_read_self_test();
@@ -257,9 +197,6 @@ const bench_device bench_cpu = {
     .error = no_error,
     .check = check,
     .time = time_pairs,
-    .rival_name = rival_name,
-    .rival_can = rival_can,
-    .rival_make = rival_make,
-    .rival_free = rival_free,
+    .rivals = {bench_baselines},
     .deaf_reader = deaf_reader,
 };

@@ -90,11 +90,7 @@ typedef struct bench_reference {
     double call_us;
 } bench_reference;
 
-typedef struct bench_rival {
-    bench_work work;
-    bench_outputs *outputs;
-    void *state; /* the device's own */
-} bench_rival;
+struct bench_rival; /* measure/rivals.h */
 
 typedef struct bench_device {
     const char *name;
@@ -123,11 +119,9 @@ typedef struct bench_device {
     bool (*capture)(bench_session *session, bench_work work, bench_work *replay, bench_result *result);
     void (*release)(bench_session *session);
 
-    /* The i-th rival. Its name is NULL past the last one; making it returns false if it does not fit. */
-    const char *(*rival_name)(int i);
-    bool (*rival_can)(int i, const bench_point *point);
-    bool (*rival_make)(bench_session *session, int i, bench_rival *rival, bench_result *result);
-    void (*rival_free)(bench_rival *rival);
+    const struct bench_rival_kind *rivals[2]; /* tables; NULL: none */
+    /* What rivals read beside the input. False: it does not fit. NULL: they read nothing else. */
+    bool (*rival_prepare)(bench_session *session, struct bench_rival *rival);
 
     /* For the self-test: a read kernel that misses a byte, or NULL; and whether the checks notice that the
      * input was changed (NULL: they do not look). */

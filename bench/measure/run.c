@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "measure/device.h"
+#include "measure/rivals.h"
 #include "points/suites.h"
 
 #include <stdio.h>
@@ -195,16 +195,26 @@ static library_results run_library(bench_session *session, const bench_point *po
     return own;
 }
 
-static void run_rival(bench_session *session, int i, const bench_reference *reference, bench_result *result) {
-    const bench_device *device = session->device;
-    bench_rival rival;
-    result->name = device->rival_name(i);
-    if (!device->rival_make(session, i, &rival, result)) {
-        bench_fail_to_make(session, result, "does not fit");
-    } else {
-        check_and_time(session, rival.work, reference, rival.outputs, result);
+/* The rivals of a table that can do the point. */
+static void run_rivals(bench_session *session, const bench_rival_kind *kind, const bench_result *own,
+                       const bench_reference *reference, bench_sink *sink, void *state) {
+    for (; kind != NULL && kind->name != NULL && !session->lost; ++kind) {
+        if (kind->can(own->point)) {
+            bench_rival rival;
+            bench_result result = blank_of(own->point, own->launch);
+            result.name = kind->name;
+            result.k = own->k;
+            if (bench_rival_make(session, kind, &rival, &result)) {
+                const bool waits = (kind->traits & BENCH_RIVAL_WAITS) != 0;
+                check_and_time(session, (bench_work){bench_rival_enqueue, &rival, waits}, reference,
+                               &rival.outputs, &result);
+            } else {
+                bench_fail_to_make(session, &result, "does not fit");
+            }
+            bench_rival_free(&rival);
+            hand_over(session, &result, sink, state);
+        }
     }
-    device->rival_free(&rival);
 }
 
 /* The same selection from all elements. */
@@ -229,16 +239,8 @@ void bench_run(bench_session *session, const bench_point *point, bench_sink *sin
     const bench_result own = run_library(session, point, &self, &plain, sink, state).eager;
     const bench_reference reference = {{enqueue_call, &self, false}, own.call_us};
     const bool wanted = session->options.rivals && self.prepared && own.outcome != BENCH_WRONG;
-    for (int i = 0; wanted && !session->lost; ++i) {
-        if (session->device->rival_name(i) == NULL) {
-            break;
-        }
-        if (session->device->rival_can(i, point)) {
-            bench_result other = blank_of(point, own.launch);
-            other.k = own.k;
-            run_rival(session, i, &reference, &other);
-            hand_over(session, &other, sink, state);
-        }
+    for (int table = 0; wanted && table < 2; ++table) {
+        run_rivals(session, session->device->rivals[table], &own, &reference, sink, state);
     }
 }
 

@@ -33,7 +33,7 @@ typedef enum law {
 enum { LAW_RUN = 4096 };
 
 typedef struct recipe {
-    law law;
+    enum law law;
     topk_type type;
     uint64_t seed;
     int64_t n, k;   /* elements and results of a row */
