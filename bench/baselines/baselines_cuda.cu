@@ -9,8 +9,6 @@
 
 #include <cub/device/device_scan.cuh>
 
-#include <cstdint>
-
 namespace {
 
 constexpr unsigned whole_warp = 0xffffffffu;

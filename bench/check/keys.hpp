@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Elements as unsigned keys, larger is better; and as numbers. Written from CONTRACT.md section 1. A GPU's
+ * Elements as unsigned keys, larger is better. Written from CONTRACT.md section 1. A GPU's
  * code calls what is constexpr too. */
 #ifndef BENCH_KEYS_HPP
 #define BENCH_KEYS_HPP
@@ -9,11 +9,8 @@
 #include "encode.h"
 #include "random.h"
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 
 namespace bench {
 
@@ -99,65 +96,6 @@ EVERYWHERE bool matches(const bench_truth &truth, topk_type type, W bits, std::i
 /* What a mask says of element e. */
 EVERYWHERE inline bool masked(const unsigned char *mask, bool in_bits, std::int64_t e) {
     return in_bits ? (mask[e / 8] >> (e % 8) & 1) != 0 : mask[e] != 0;
-}
-
-/* The number that a float is; double holds them all. */
-template <typename W> double number_of(topk_type type, W bits) {
-    const bool negative = (bits & sign_bit<W>()) != 0;
-    const W magnitude = static_cast<W>(bits & ~sign_bit<W>());
-    if (magnitude == infinity_bits<W>(type) && type != TOPK_F8_E4M3) {
-        return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-    }
-    const int stored = element_format_of(type).fraction_bits;
-    const int exponent = static_cast<int>(magnitude >> stored);
-    const int bias = (1 << (8 * static_cast<int>(sizeof(W)) - 2 - stored)) - 1;
-    const W fraction = static_cast<W>(magnitude & ((W(1) << stored) - 1));
-    const double significand = static_cast<double>(exponent ? fraction + (W(1) << stored) : fraction);
-    const double number = std::ldexp(significand, (exponent ? exponent : 1) - bias - stored);
-    return negative ? -number : number;
-}
-
-/* The truth about a point, but for its bound and matches. */
-inline bench_truth truth_of(const bench_point &point) {
-    bench_truth truth = {};
-    const bool by_position = point.operation == TOPK_OPERATION_SELECT_WHERE && bench_has_mask(&point);
-    truth.rule = by_position                        ? BENCH_BY_POSITION
-                 : point.predicate == BENCH_AT_MOST ? BENCH_UP_TO_BOUND
-                                                    : BENCH_ABOVE_BOUND;
-    truth.keep_percent = point.keep_percent;
-    return truth;
-}
-
-/* How many percent of the elements the bound is to have above it. */
-inline int percent_above(const bench_truth &truth) {
-    return truth.rule == BENCH_BY_POSITION   ? 100
-           : truth.rule == BENCH_UP_TO_BOUND ? 100 - truth.keep_percent
-                                             : truth.keep_percent;
-}
-
-/* Makes the element that has this ascending key the bound. */
-template <typename W> void set_bound(bench_truth &truth, topk_type type, W key) {
-    const W bits = bits_of_key(type, key);
-    truth.key = key;
-    truth.all_above = false;
-    if (element_is_float(type)) {
-        truth.bound.type = TOPK_BOUND_F64;
-        truth.bound.value.f64 = number_of(type, bits);
-    } else if (is_signed(type)) {
-        truth.bound.type = TOPK_BOUND_I64;
-        truth.bound.value.i64 = static_cast<std::make_signed_t<W>>(bits);
-    } else {
-        truth.bound.type = TOPK_BOUND_U64;
-        truth.bound.value.u64 = bits;
-    }
-}
-
-/* Makes -infinity the bound. */
-template <typename W> void set_no_bound(bench_truth &truth, topk_type type) {
-    truth.bound.type = TOPK_BOUND_F64;
-    truth.bound.value.f64 = -std::numeric_limits<double>::infinity();
-    truth.all_above = !element_is_float(type) || type == TOPK_F8_E4M3;
-    truth.key = truth.all_above ? 0 : static_cast<W>(~(infinity_bits<W>(type) | sign_bit<W>()));
 }
 
 } // namespace bench

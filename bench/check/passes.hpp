@@ -50,14 +50,13 @@ template <typename W, void (*Pass)(const subject<W> &, std::int64_t, std::int64_
     }
 };
 
-/* Calls for_each(count, body) for one pass after the other. `busy` is how many workers the machine keeps at
- * work. False: one of the calls was. */
-template <typename W, typename ForEach>
-bool run_passes(const subject<W> &s, std::int64_t busy, ForEach for_each) {
+/* Calls machine.for_each(count, body) for one pass after the other. False: one of the calls was. */
+template <typename W, typename Machine> bool run_passes(const Machine &machine, const subject<W> &s) {
     const bench_point &point = s.point;
+    const auto for_each = [&](std::int64_t count, auto body) { return machine.for_each(count, body); };
     const auto workers_of = [&](std::int64_t n) {
         constexpr std::int64_t warp = 32;
-        const std::int64_t wanted = (busy / (point.rows > 0 ? point.rows : 1) / warp + 1) * warp;
+        const std::int64_t wanted = (machine.busy / (point.rows > 0 ? point.rows : 1) / warp + 1) * warp;
         return wanted < n ? wanted : n > 0 ? n : 1;
     };
     const std::int64_t of_row = workers_of(point.n), of_results = workers_of(point.k);
@@ -86,14 +85,20 @@ bool run_passes(const subject<W> &s, std::int64_t busy, ForEach for_each) {
     }
 }
 
-/* All passes on the outputs of a point; `memory` has layout's bytes, all zero. */
-template <typename ForEach>
-bool run_check(const bench_point &point, const bench_outputs &outputs, const bench_truth &truth,
-               const void *input, const void *mask, void *memory, std::int64_t busy, ForEach for_each) {
-    return with_width(point.type, [&](auto width) {
-        return run_passes(subject_of<decltype(width)>(point, outputs, truth, input, mask, memory), busy,
-                          for_each);
-    });
+/* All passes on the outputs of a point, and what they find. False: out of memory or a device error. */
+template <typename Machine>
+bool run_check(const Machine &machine, const bench_point &point, const bench_outputs &outputs,
+               const bench_truth &truth, const void *input, const void *mask, bench_buffer *scratch,
+               verdict *found) {
+    const std::size_t bytes = layout(point).bytes;
+    return bench_buffer_make(machine.memory, scratch, bytes) &&
+           machine.memory->fill(scratch->data, 0, bytes) &&
+           with_width(point.type,
+                      [&](auto width) {
+                          return run_passes(machine, subject_of<decltype(width)>(point, outputs, truth, input,
+                                                                                 mask, scratch->data));
+                      }) &&
+           machine.memory->copy(found, scratch->data, sizeof *found);
 }
 
 } // namespace bench

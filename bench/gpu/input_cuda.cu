@@ -2,6 +2,7 @@
 #include "gpu/session_cuda.h"
 
 #include "check/passes.hpp"
+#include "check/truth.hpp"
 #include "gpu/launch_cuda.cuh"
 
 namespace {
@@ -29,72 +30,15 @@ bool make_copies(const bench_data *data, cudaStream_t stream) {
     return bench_device_ok(cudaStreamSynchronize(stream), "copies of the input");
 }
 
-using bench::counter;
-
-constexpr std::int64_t busy = 1 << 18; /* workers that keep a GPU at work */
-
-/* Counts the elements of an input that match; a worker takes every `workers`-th. */
-template <typename W> struct counting {
-    const W *elements;
-    std::int64_t count, workers;
-    topk_type type;
-    counter *total;
+struct gpu {
     cudaStream_t stream;
-    bench_truth truth;
+    const bench_memory *memory = &bench_device_memory;
+    std::int64_t busy = 1 << 18;
 
-    __device__ void operator()(std::int64_t worker) const {
-        counter found = 0;
-        for (std::int64_t e = worker; e < count; e += workers) {
-            found += bench::matches(truth, type, elements[e], e);
-        }
-        bench::add(total, found);
-    }
-    bool run(const bench_truth &wanted, std::int64_t *matches) const {
-        counting body = *this;
-        counter found = 0;
-        body.truth = wanted;
-        const bool ok = bench_device_ok(cudaMemsetAsync(total, 0, sizeof *total, stream), "counting") &&
-                        bench_for_each(workers, body, stream) &&
-                        bench_device_memory.copy(&found, total, sizeof found);
-        *matches = static_cast<std::int64_t>(found);
-        return ok;
+    template <typename Body> bool for_each(std::int64_t count, Body body) const {
+        return bench_for_each(count, body, stream);
     }
 };
-
-/* The least key with at most `wanted` elements above it. */
-template <typename W> bool find_key(const counting<W> &input, std::int64_t wanted, W *key) {
-    W low = 0, high = static_cast<W>(~W(0));
-    while (low < high) {
-        const W middle = static_cast<W>(low + (high - low) / 2);
-        bench_truth above_middle = {};
-        std::int64_t above = 0;
-        above_middle.rule = BENCH_ABOVE_BOUND;
-        above_middle.key = middle;
-        if (!input.run(above_middle, &above)) {
-            return false;
-        }
-        if (above <= wanted) {
-            high = middle;
-        } else {
-            low = static_cast<W>(middle + 1);
-        }
-    }
-    *key = low;
-    return true;
-}
-
-template <typename W> bool find(bench_truth *truth, const counting<W> &input) {
-    const int percent = bench::percent_above(*truth);
-    W key = 0;
-    if (percent >= 100) {
-        bench::set_no_bound<W>(*truth, input.type);
-    } else if (find_key(input, input.count / 100 * percent + input.count % 100 * percent / 100, &key)) {
-        bench::set_bound(*truth, input.type, key);
-    } else {
-        return false;
-    }
-    return input.run(*truth, &truth->matches);
-}
 
 /* One byte of a mask: `elements_each` elements, the first in the lowest bit. */
 template <typename W> struct make_mask {
@@ -137,19 +81,7 @@ bool bench_gpu_data_make(bench_data *data, const bench_point *point, std::uint64
 
 bool bench_gpu_truth_find(bench_truth *truth, const bench_point *point, const void *input,
                           bench_buffer *scratch, cudaStream_t stream) {
-    *truth = bench::truth_of(*point);
-    return bench_buffer_make(&bench_device_memory, scratch, sizeof(counter)) &&
-           bench::with_width(point->type, [&](auto width) {
-               using W = decltype(width);
-               const std::int64_t count = point->rows * point->n;
-               return find(truth, counting<W>{static_cast<const W *>(input),
-                                              count,
-                                              count < busy ? count : busy,
-                                              point->type,
-                                              static_cast<counter *>(scratch->data),
-                                              stream,
-                                              {}});
-           });
+    return bench::find_truth(gpu{stream}, truth, *point, input, scratch);
 }
 
 bool bench_gpu_mask_make(bench_data *mask, const bench_point *point, bench_predicate kind, const void *input,
@@ -174,18 +106,11 @@ bool bench_gpu_mask_make(bench_data *mask, const bench_point *point, bench_predi
 
 bool bench_gpu_check(bench_session *session, const bench_point *point, const bench_outputs *outputs,
                      bench_result *result, std::uint64_t *checksum) {
-    const std::size_t bytes = bench::layout(*point).bytes;
-    const cudaStream_t stream = static_cast<cudaStream_t>(session->stream);
+    const gpu machine = {static_cast<cudaStream_t>(session->stream)};
     bench_buffer *scratch = &static_cast<bench_gpu_state *>(session->state)->scratch;
     bench::verdict found = {};
-    const bool ran = bench_buffer_make(&bench_device_memory, scratch, bytes) &&
-                     bench_device_ok(cudaMemsetAsync(scratch->data, 0, bytes, stream), "checking") &&
-                     bench::run_check(*point, *outputs, session->truth, session->data.buffer.data,
-                                      session->mask.buffer.data, scratch->data, busy,
-                                      [stream](std::int64_t count, auto body) {
-                                          return bench_for_each(count, body, stream);
-                                      }) &&
-                     bench_device_memory.copy(&found, scratch->data, sizeof found);
+    const bool ran = bench::run_check(machine, *point, *outputs, session->truth, session->data.buffer.data,
+                                      session->mask.buffer.data, scratch, &found);
     *checksum = found.checksum;
     if (!ran) {
         std::snprintf(result->reason, sizeof result->reason, "could not be checked: %s",

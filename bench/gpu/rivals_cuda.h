@@ -9,6 +9,8 @@
 #include "gpu/session_cuda.h"
 #include "measure/rivals.h"
 
+#include <cstdint>
+
 /* One run of a rival, in its own types. */
 struct bench_task {
     bench_rival *rival;

@@ -10,8 +10,6 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/system/cuda/execution_policy.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <new>
 
