@@ -12,74 +12,65 @@
 /* What the program returns where there is no device of the kind asked for; tests are then skipped. */
 enum { exit_no_device = 77 };
 
-/* Keys of the options. Those of the dimensions come first. */
-enum {
-    first_key = 256,
-    key_cold = first_key + BENCH_DIMENSIONS,
-    key_csv,
-    key_device,
-    key_graph,
-    key_list,
-    key_once,
-    key_pairs,
-    key_points,
-    key_rivals,
-    key_seed,
-    key_self_test,
-    key_threads,
-    key_warm,
-    last_key
-};
-
-/* add_dimensions() puts the dimensions in front of these. */
-static struct argp_option all_options[last_key - first_key + 2] = {
-    {"device", key_device, "NAME", 0, "cpu (default) or cuda", 2},
+/* add_dimensions() puts the dimensions in front of these, and gives keys to all that have none. */
+enum { first_key = 256, own_options = 14, option_count = BENCH_DIMENSIONS + own_options };
+static struct argp_option all_options[option_count + 1] = {
+    {"device", 0, "NAME", 0, "cpu (default) or cuda", 2},
     {"threads", 't', "N", 0, "CPU: threads of calls and reads (default: what OpenMP would use)", 2},
     {"pairs", 'p', "N", 0, "pairs of a read and a call, on a GPU runs (default 21)", 2},
     {"runs", 'p', NULL, OPTION_ALIAS, NULL, 2},
-    {"cold", key_cold, NULL, 0, "go round 256 MiB of copies of the input (a GPU's default)", 2},
-    {"warm", key_warm, NULL, 0, "read one input again and again (the CPU's default)", 2},
-    {"graph", key_graph, NULL, 0, "CUDA: each call also captured and replayed", 2},
-    {"once", key_once, NULL, 0, "each call once, checked but not timed", 2},
-    {"rivals", key_rivals, NULL, 0, "run the C++ standard library beside it, on a GPU CUB", 2},
-    {"seed", key_seed, "N", 0, "of the data and of samples (default 1)", 2},
-    {"points", key_points, "FILE", 0, "CUDA, peers and where: read their points from FILE", 2},
-    {"csv", key_csv, "FILE", 0, "write the results to FILE too", 2},
-    {"list", key_list, NULL, 0, "write the points of the suite as CSV, and run none", 2},
-    {"self-test", key_self_test, NULL, OPTION_HIDDEN, NULL, 2},
+    {"cold", 0, NULL, 0, "go round 256 MiB of copies of the input (a GPU's default)", 2},
+    {"warm", 0, NULL, 0, "read one input again and again (the CPU's default)", 2},
+    {"graph", 0, NULL, 0, "CUDA: each call also captured and replayed", 2},
+    {"once", 0, NULL, 0, "each call once, checked but not timed", 2},
+    {"rivals", 0, NULL, 0, "run the C++ standard library beside it, on a GPU CUB", 2},
+    {"seed", 0, "N", 0, "of the data and of samples (default 1)", 2},
+    {"points", 0, "FILE", 0, "CUDA, peers and where: read their points from FILE", 2},
+    {"csv", 0, "FILE", 0, "write the results to FILE too", 2},
+    {"list", 0, NULL, 0, "write the points of the suite as CSV, and run none", 2},
+    {"self-test", 0, NULL, OPTION_HIDDEN, NULL, 2},
 };
 
 static void add_dimensions(void) {
-    memmove(all_options + BENCH_DIMENSIONS, all_options,
-            sizeof all_options - BENCH_DIMENSIONS * sizeof *all_options);
-    for (int d = 0; d < BENCH_DIMENSIONS; ++d) {
-        const bench_dimension *each = &bench_dimensions[d];
-        all_options[d] = (struct argp_option){each->name, first_key + d, "LIST", 0, each->help, 1};
+    memmove(all_options + BENCH_DIMENSIONS, all_options, own_options * sizeof *all_options);
+    for (int i = 0; i < option_count; ++i) {
+        struct argp_option *each = &all_options[i];
+        if (i < BENCH_DIMENSIONS) {
+            *each = (struct argp_option){bench_dimensions[i].name, 0, "LIST", 0, bench_dimensions[i].help, 1};
+        }
+        each->key = each->key == 0 && each->name != NULL ? first_key + i : each->key;
     }
 }
 
 /* The suite, and the text of each option that was given; "" if it takes none. */
 typedef struct settings {
     const char *suite;
-    const char *given[last_key - first_key];
+    const char *given[option_count];
 } settings;
 
-static const char *given(const settings *arguments, int key) {
-    return arguments->given[key - first_key];
+static const char *given(const settings *arguments, const char *name) {
+    int i = 0;
+    while (strcmp(all_options[i].name, name) != 0) {
+        ++i;
+    }
+    return arguments->given[i];
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state) {
     settings *arguments = state->input;
-    key = key == 't' ? key_threads : key == 'p' ? key_pairs : key;
-    if (key >= first_key && key < last_key) {
-        arguments->given[key - first_key] = text != NULL ? text : "";
-    } else if (key != ARGP_KEY_ARG) {
-        return ARGP_ERR_UNKNOWN;
-    } else if (arguments->suite != NULL) {
-        argp_error(state, "one suite at a time");
-    } else {
-        arguments->suite = text;
+    for (int i = 0; i < option_count; ++i) {
+        if (key == all_options[i].key) {
+            arguments->given[i] = text != NULL ? text : "";
+            return 0;
+        }
     }
+    if (key != ARGP_KEY_ARG) {
+        return ARGP_ERR_UNKNOWN;
+    }
+    if (arguments->suite != NULL) {
+        argp_error(state, "one suite at a time");
+    }
+    arguments->suite = text;
     return 0;
 }
 
@@ -110,8 +101,8 @@ __attribute__((noreturn)) static void give_up(const char *what, const char *why)
     exit(EXIT_FAILURE);
 }
 
-static int number_of(const settings *arguments, int key, int usual, int most) {
-    const char *text = given(arguments, key);
+static int number_of(const settings *arguments, const char *name, int usual, int most) {
+    const char *text = given(arguments, name);
     char *end;
     errno = 0;
     const long number = text != NULL ? strtol(text, &end, 10) : usual;
@@ -122,7 +113,7 @@ static int number_of(const settings *arguments, int key, int usual, int most) {
 }
 
 static bool is_cuda(const settings *arguments) {
-    const char *device = given(arguments, key_device);
+    const char *device = given(arguments, "device");
     if (device != NULL && strcmp(device, "cpu") != 0 && strcmp(device, "cuda") != 0) {
         give_up("the device must be cpu or cuda, not ", device);
     }
@@ -130,14 +121,14 @@ static bool is_cuda(const settings *arguments) {
 }
 
 static void choose_options(bench_session *session, const settings *arguments) {
-    const bool cold_by_default = is_cuda(arguments) && given(arguments, key_warm) == NULL;
-    session->options = (bench_options){.threads = number_of(arguments, key_threads, 0, 1024),
-                                       .runs = number_of(arguments, key_pairs, 21, 1000000),
-                                       .cold = given(arguments, key_cold) != NULL || cold_by_default,
-                                       .graph = given(arguments, key_graph) != NULL,
-                                       .once = given(arguments, key_once) != NULL,
-                                       .rivals = given(arguments, key_rivals) != NULL,
-                                       .seed = (uint64_t)number_of(arguments, key_seed, 1, 1000000000)};
+    const bool cold_by_default = is_cuda(arguments) && given(arguments, "warm") == NULL;
+    session->options = (bench_options){.threads = number_of(arguments, "threads", 0, 1024),
+                                       .runs = number_of(arguments, "pairs", 21, 1000000),
+                                       .cold = given(arguments, "cold") != NULL || cold_by_default,
+                                       .graph = given(arguments, "graph") != NULL,
+                                       .once = given(arguments, "once") != NULL,
+                                       .rivals = given(arguments, "rivals") != NULL,
+                                       .seed = (uint64_t)number_of(arguments, "seed", 1, 1000000000)};
     session->device = &bench_cpu; /* without CUDA no context for a GPU can be made */
 #ifdef BENCH_HAS_CUDA
     session->device = is_cuda(arguments) ? &bench_cuda : &bench_cpu;
@@ -227,7 +218,7 @@ static int find_points(const settings *arguments, bench_point **points) {
         return 0;
     }
     const bench_request request = {is_cuda(arguments) ? "cuda" : "cpu", arguments->suite, words,
-                                   given(arguments, key_points)};
+                                   given(arguments, "points")};
     const int count = bench_suite_points(&request, points, error, sizeof error);
     if (count < 0) {
         give_up(error, "");
@@ -243,8 +234,7 @@ int main(int argc, char **argv) {
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     choose_options(&session, &arguments);
     const int count = find_points(&arguments, &points);
-    const bool self_test = given(&arguments, key_self_test) != NULL,
-               list = given(&arguments, key_list) != NULL;
+    const bool self_test = given(&arguments, "self-test") != NULL, list = given(&arguments, "list") != NULL;
     int status = EXIT_SUCCESS;
     if (count == 0 && !self_test) {
         tell_suites("cpu");
@@ -256,7 +246,7 @@ int main(int argc, char **argv) {
     }
     if (!list && (status = open_session(&session, is_cuda(&arguments))) == EXIT_SUCCESS) {
         const bool ok = self_test ? bench_run_self_test(&session)
-                                  : run_suite(&session, points, count, given(&arguments, key_csv));
+                                  : run_suite(&session, points, count, given(&arguments, "csv"));
         status = ok ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     close_session(&session);

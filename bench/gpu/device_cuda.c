@@ -37,16 +37,17 @@ static void release(void *memory) {
     (void)cudaFree(memory);
 }
 
+static bool is_idle(void) {
+    return bench_device_ok(cudaDeviceSynchronize(), "earlier work");
+}
+
 static bool fill(void *to, int byte, size_t bytes) {
-    return bench_device_ok(cudaDeviceSynchronize(), "filling memory") &&
-           bench_device_ok(cudaMemset(to, byte, bytes), "filling memory") &&
-           bench_device_ok(cudaDeviceSynchronize(), "filling memory");
+    return is_idle() && bench_device_ok(cudaMemset(to, byte, bytes), "filling memory") && is_idle();
 }
 
 static bool copy(void *to, const void *from, size_t bytes) {
-    return bench_device_ok(cudaDeviceSynchronize(), "a copy") &&
-           (bytes == 0 || bench_device_ok(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "a copy")) &&
-           bench_device_ok(cudaDeviceSynchronize(), "a copy");
+    return is_idle() && bench_device_ok(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "a copy") &&
+           is_idle();
 }
 
 const bench_memory bench_device_memory = {SIZE_MAX, allocate, release, fill, copy};

@@ -3,16 +3,17 @@
 
 #include "check/passes.hpp"
 #include "check/truth.hpp"
+#include "elements.h"
 #include "gpu/launch_cuda.cuh"
 
 namespace {
 
-template <typename W> struct fill {
+struct fill {
     recipe how;
-    W *elements;
+    void *elements;
 
     __device__ void operator()(std::int64_t i) const {
-        elements[i] = static_cast<W>(law_element(&how, i));
+        element_put_bits(how.type, elements, i, law_element(&how, i));
     }
 };
 
@@ -66,12 +67,7 @@ bool bench_gpu_data_make(bench_data *data, const bench_point *point, std::uint64
     const recipe how = bench_recipe_of(point, seed);
     const bool ok =
         bench_data_room(data, &bench_device_memory, point, bench_point_bytes(point), cold_bytes) &&
-        bench::with_width(point->type,
-                          [&](auto width) {
-                              using W = decltype(width);
-                              const fill<W> body = {how, static_cast<W *>(data->buffer.data)};
-                              return bench_for_each(point->rows * point->n, body, stream);
-                          }) &&
+        bench_for_each(point->rows * point->n, fill{how, data->buffer.data}, stream) &&
         make_copies(data, stream);
     if (!ok) {
         bench_data_free(data);
@@ -89,19 +85,17 @@ bool bench_gpu_mask_make(bench_data *mask, const bench_point *point, bench_predi
     const std::int64_t count = point->rows * point->n;
     const int elements_each = kind == BENCH_BIT_MASK ? 8 : 1;
     const std::int64_t bytes = (count + elements_each - 1) / elements_each;
-    return bench_data_room(mask, &bench_device_memory, point, static_cast<std::size_t>(bytes), cold_bytes) &&
-           bench::with_width(point->type,
-                             [&](auto width) {
-                                 using W = decltype(width);
-                                 const make_mask<W> body = {static_cast<const W *>(input),
-                                                            count,
-                                                            elements_each,
-                                                            point->type,
-                                                            *truth,
-                                                            static_cast<unsigned char *>(mask->buffer.data)};
-                                 return bench_for_each(bytes, body, stream);
-                             }) &&
-           make_copies(mask, stream);
+    if (!bench_data_room(mask, &bench_device_memory, point, static_cast<std::size_t>(bytes), cold_bytes)) {
+        return false;
+    }
+    unsigned char *const to = static_cast<unsigned char *>(mask->buffer.data);
+    const bool made = bench::with_width(point->type, [&](auto width) {
+        using W = decltype(width);
+        const W *const elements = static_cast<const W *>(input);
+        return bench_for_each(bytes, make_mask<W>{elements, count, elements_each, point->type, *truth, to},
+                              stream);
+    });
+    return made && make_copies(mask, stream);
 }
 
 bool bench_gpu_check(bench_session *session, const bench_point *point, const bench_outputs *outputs,

@@ -7,12 +7,12 @@
 #include "encode.h"
 #include "random.h"
 
-static inline int element_bits(topk_type type) {
+static inline EVERYWHERE int element_bits(topk_type type) {
     return element_format_of(type).bits;
 }
 
 /* Stores the low bits of `bits` as element i. */
-static inline void element_put_bits(topk_type type, void *values, int64_t i, uint64_t bits) {
+static inline EVERYWHERE void element_put_bits(topk_type type, void *values, int64_t i, uint64_t bits) {
     switch (element_bits(type)) {
     case 8:
         ((uint8_t *)values)[i] = (uint8_t)bits;
@@ -28,7 +28,7 @@ static inline void element_put_bits(topk_type type, void *values, int64_t i, uin
     }
 }
 
-static inline uint64_t element_get_bits(topk_type type, const void *values, int64_t i) {
+static inline EVERYWHERE uint64_t element_get_bits(topk_type type, const void *values, int64_t i) {
     switch (element_bits(type)) {
     case 8:
         return ((const uint8_t *)values)[i];
