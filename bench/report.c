@@ -43,10 +43,6 @@ static void put_number(line *to, const char *name, const char *heading, int widt
     }
 }
 
-static void put_count(line *to, const char *name, const char *heading, int width, int64_t count) {
-    put(to, name, heading, width, "%lld", (long long)count);
-}
-
 static const char *or_else(const char *text, const char *other) {
     return text[0] != '\0' ? text : other;
 }
@@ -75,10 +71,10 @@ static void put_point(line *to, const bench_point *point, int64_t k) {
     put(to, "operation", "op", -12, "%s", bench_operation_names[point->operation]);
     put(to, "type", "type", -7, "%s", topk_type_name(point->type));
     put(to, "data", "data", -14, "%s", point->distribution->name);
-    put_count(to, "rows", "rows", 8, point->rows);
-    put_count(to, "n", "n", 10, point->n);
-    put_count(to, "k", "k", 10, k);
-    put_count(to, "keep_percent", NULL, 0, point->keep_percent);
+    put_number(to, "rows", "rows", 8, true, 0, (double)point->rows);
+    put_number(to, "n", "n", 10, true, 0, (double)point->n);
+    put_number(to, "k", "k", 10, true, 0, (double)k);
+    put_number(to, "keep_percent", NULL, 0, true, 0, (double)point->keep_percent);
     put(to, "direction", NULL, 0, "%s", bench_direction_names[point->direction]);
     put(to, "order", NULL, 0, "%s", bench_order_names[point->order]);
     put(to, "ties", NULL, 0, "%s", bench_ties_names[point->ties]);
@@ -134,7 +130,7 @@ static void fill(line *to, const bench_session *session, const bench_result *res
     put(to, "cache", NULL, 0, "%s", session->options.cold ? "cold" : "warm");
     put(to, "features", NULL, 0, "%s", session->features);
     put_times(to, result);
-    put_count(to, "workspace_bytes", "workspace", 11, (int64_t)result->workspace_bytes);
+    put_number(to, "workspace_bytes", "workspace", 11, true, 0, (double)result->workspace_bytes);
     put_verdict(to, result);
     put_number(to, "empty_us", NULL, 0, gpu, 3, session->empty_us);
     put_number(to, "copy_tb_per_s", NULL, 0, gpu, 4, session->copy_rate / 1e12);
@@ -198,6 +194,6 @@ void bench_report_end(bench_report *report) {
 void bench_report_point(FILE *out, const bench_point *point, bool first) {
     line made = {.count = 0};
     put_point(&made, point, point->k);
-    put_count(&made, "block", NULL, 0, point->block);
+    put_number(&made, "block", NULL, 0, true, 0, point->block);
     write_line(&made, first, true, out);
 }

@@ -54,29 +54,20 @@ struct nth_value {
     }
 };
 
-struct nth_pair {
+/* Pairs, by one of the algorithms that put the best to the front. */
+enum algorithm { nth_element, partial_sort, full_sort };
+template <algorithm How> struct by_pairs {
     template <typename V, typename I> static void select(const row<V, I> &row) {
-        pair<V, I> *end = row.load_pairs(row.point.n), *best_end = row.pairs + row.point.k;
-        std::nth_element(row.pairs, best_end - 1, end, better());
-        if (row.point.order == TOPK_ORDER_BEST_FIRST) {
-            std::sort(row.pairs, best_end, better());
+        pair<V, I> *begin = row.pairs, *end = row.load_pairs(row.point.n), *best_end = begin + row.point.k;
+        if (How == nth_element) {
+            std::nth_element(begin, best_end - 1, end, better());
+            end = row.point.order == TOPK_ORDER_BEST_FIRST ? best_end : begin;
         }
-        row.store_pairs();
-    }
-};
-
-struct partial_sort {
-    template <typename V, typename I> static void select(const row<V, I> &row) {
-        pair<V, I> *end = row.load_pairs(row.point.n);
-        std::partial_sort(row.pairs, row.pairs + row.point.k, end, better());
-        row.store_pairs();
-    }
-};
-
-struct full_sort {
-    template <typename V, typename I> static void select(const row<V, I> &row) {
-        pair<V, I> *end = row.load_pairs(row.point.n);
-        std::sort(row.pairs, end, better());
+        if (How == partial_sort) {
+            std::partial_sort(begin, best_end, end, better());
+        } else {
+            std::sort(begin, end, better());
+        }
         row.store_pairs();
     }
 };
@@ -181,9 +172,9 @@ bool can_where(const bench_point *point) {
 
 const bench_rival_kind bench_baselines[] = {
     {"std::nth_element", can_select, run<by_rows<nth_value>>, BENCH_RIVAL_VALUES},
-    {"std::nth_element+index", can_select, run<by_rows<nth_pair>>, 0},
-    {"std::partial_sort", can_small, run<by_rows<partial_sort>>, 0},
-    {"std::sort", can_select, run<by_rows<full_sort>>, 0},
+    {"std::nth_element+index", can_select, run<by_rows<by_pairs<nth_element>>>, 0},
+    {"std::partial_sort", can_small, run<by_rows<by_pairs<partial_sort>>>, 0},
+    {"std::sort", can_select, run<by_rows<by_pairs<full_sort>>>, 0},
     {"heap", can_small, run<by_rows<heap>>, 0},
     {"loop", can_where, run<loop>, 0},
     {},

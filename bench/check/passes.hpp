@@ -8,6 +8,8 @@
 #include "check/matched.hpp"
 #include "check/ranked.hpp"
 
+#include <type_traits>
+
 namespace bench {
 
 /* The matches of each row; a checksum of all elements; whether the mask is what was made of them; and the
@@ -33,20 +35,17 @@ EVERYWHERE void look_at_elements(const subject<W> &s, std::int64_t worker, std::
     add(&s.result->checksum, checksum);
 }
 
-/* Bodies of a loop: a pass for each row or slot, and a pass whose rows are shared out to workers. */
-template <typename W, void (*Pass)(const subject<W> &, std::int64_t)> struct each {
+/* The body of a loop: a pass for each row or slot, or one whose rows are shared out to so many workers. */
+template <auto Pass, typename W> struct pass {
     subject<W> s;
+    std::int64_t workers = 0;
 
     EVERYWHERE void operator()(std::int64_t i) const {
-        Pass(s, i);
-    }
-};
-template <typename W, void (*Pass)(const subject<W> &, std::int64_t, std::int64_t)> struct shared {
-    subject<W> s;
-    std::int64_t workers;
-
-    EVERYWHERE void operator()(std::int64_t worker) const {
-        Pass(s, worker, workers);
+        if constexpr (std::is_invocable_v<decltype(Pass), const subject<W> &, std::int64_t>) {
+            Pass(s, i);
+        } else {
+            Pass(s, i, workers);
+        }
     }
 };
 
@@ -61,27 +60,27 @@ template <typename W, typename Machine> bool run_passes(const Machine &machine, 
     };
     const std::int64_t of_row = workers_of(point.n), of_results = workers_of(point.k);
     const bool kth = point.operation == TOPK_OPERATION_KTH;
-    if (!for_each(point.rows * of_row, shared<W, look_at_elements<W>>{s, of_row})) {
+    if (!for_each(point.rows * of_row, pass<look_at_elements<W>, W>{s, of_row})) {
         return false;
     }
     switch (point.operation) {
     case TOPK_OPERATION_COUNT:
-        return for_each(point.rows, each<W, judge_count<W>>{s});
+        return for_each(point.rows, pass<judge_count<W>, W>{s});
     case TOPK_OPERATION_MASK:
-        return for_each(1, each<W, judge_mask<W>>{s});
+        return for_each(1, pass<judge_mask<W>, W>{s});
     case TOPK_OPERATION_WHERE:
-        return for_each(s.part_count, each<W, count_part<W>>{s}) &&
-               for_each(1, each<W, add_up_parts<W>>{s}) &&
-               (s.outputs.count_alone || for_each(point.rows, each<W, judge_offset<W>>{s})) &&
-               (s.outputs.any_order ? for_each(s.outputs.capacity, each<W, check_any_order<W>>{s})
-                                    : for_each(s.part_count, each<W, check_part<W>>{s}));
+        return for_each(s.part_count, pass<count_part<W>, W>{s}) &&
+               for_each(1, pass<add_up_parts<W>, W>{s}) &&
+               (s.outputs.count_alone || for_each(point.rows, pass<judge_offset<W>, W>{s})) &&
+               (s.outputs.any_order ? for_each(s.outputs.capacity, pass<check_any_order<W>, W>{s})
+                                    : for_each(s.part_count, pass<check_part<W>, W>{s}));
     default:
-        return (kth || (for_each(point.rows * point.k, each<W, look_at_slot<W>>{s}) &&
+        return (kth || (for_each(point.rows * point.k, pass<look_at_slot<W>, W>{s}) &&
                         for_each(point.k > 0 ? point.rows * of_results : 0,
-                                 shared<W, count_results<W>>{s, of_results}))) &&
-               for_each(point.rows * of_row, shared<W, count_elements<W>>{s, of_row}) &&
-               (kth ? for_each(point.rows, each<W, judge_kth<W>>{s})
-                    : for_each(point.rows, each<W, judge_select<W>>{s}));
+                                 pass<count_results<W>, W>{s, of_results}))) &&
+               for_each(point.rows * of_row, pass<count_elements<W>, W>{s, of_row}) &&
+               (kth ? for_each(point.rows, pass<judge_kth<W>, W>{s})
+                    : for_each(point.rows, pass<judge_select<W>, W>{s}));
     }
 }
 

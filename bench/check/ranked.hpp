@@ -41,8 +41,7 @@ template <typename W> EVERYWHERE void look_at_slot(const subject<W> &s, std::int
         }
         s.see(r, e);
     }
-    /* Free ties are free to take, but not to lie in any order: the ones taken are sorted like all others.
-     */
+    /* Free ties are free to take, but not to lie in any order: those taken are sorted like all others. */
     if (j > 0 && s.point.order == TOPK_ORDER_BEST_FIRST && s.look_up(r, j - 1, &key_before, &before) &&
         (key > key_before || (key == key_before && i >= 0 && i <= before))) {
         s.find(r, finding_order);

@@ -20,6 +20,10 @@ static int32_t *index_at(const bench_outputs *outputs, int64_t slot) {
     return (int32_t *)outputs->indices + slot;
 }
 
+static void raise_index(int32_t *index, int64_t n) {
+    *index = (*index + 1) % (int32_t)n;
+}
+
 /* A defect of one statement. */
 #define SPOIL(name, statement)                                                                               \
     static void name(const bench_point *point, bench_outputs *outputs) {                                     \
@@ -29,11 +33,7 @@ static int32_t *index_at(const bench_outputs *outputs, int64_t slot) {
 SPOIL(spoil_nothing, 0)
 SPOIL(change_value, ((uint32_t *)outputs->values)[first_slot(point, outputs)] ^= 1)
 
-static void change_index(const bench_point *point, bench_outputs *outputs) {
-    int32_t *index = index_at(outputs, first_slot(point, outputs));
-    *index = (*index + 1) % (int32_t)point->n;
-}
-
+SPOIL(change_index, raise_index(index_at(outputs, first_slot(point, outputs)), point->n))
 SPOIL(go_beyond, *index_at(outputs, first_slot(point, outputs)) = (int32_t)point->n)
 
 /* Exchanges two results, as far as there are indices and values. */
@@ -48,10 +48,7 @@ static void exchange(bench_outputs *outputs, int64_t a, int64_t b) {
     }
 }
 
-static void exchange_two(const bench_point *point, bench_outputs *outputs) {
-    const int64_t first = first_slot(point, outputs);
-    exchange(outputs, first, first + 1);
-}
+SPOIL(exchange_two, exchange(outputs, first_slot(point, outputs), first_slot(point, outputs) + 1))
 
 static void reverse(const bench_point *point, bench_outputs *outputs) {
     for (int64_t a = first_slot(point, outputs), b = last_slot(point, outputs); a < b; ++a, --b) {
@@ -95,27 +92,16 @@ static void miss_match(const bench_point *point, bench_outputs *outputs) {
 SPOIL(change_offset, ++outputs->offsets[1])
 SPOIL(change_count, --outputs->offsets[point->rows])
 SPOIL(change_row_count, ++outputs->counts[point->rows - 1])
-
-static void move_count(const bench_point *point, bench_outputs *outputs) {
-    (void)point;
-    ++outputs->counts[0];
-    --outputs->counts[1];
-}
-
+SPOIL(move_count, (++outputs->counts[0], --outputs->counts[1]))
 SPOIL(change_bit, outputs->mask[outputs->value_bytes - 1] ^= 0x80)
 
-/* From here on the results are one row's, of a rival that promises no order and gives the last offset alone.
- */
+/* From here on the results are one row's, of a rival that promises no order and gives the last offset. */
 static bench_outputs *make_set(bench_outputs *outputs) {
     outputs->any_order = outputs->count_alone = true;
     return outputs;
 }
 
-static void reverse_set(const bench_point *point, bench_outputs *outputs) {
-    reverse(point, make_set(outputs));
-    outputs->offsets[0] = -1; /* not given */
-}
-
+SPOIL(reverse_set, (reverse(point, make_set(outputs)), outputs->offsets[0] = -1)) /* which is not given */
 SPOIL(repeat_in_set, repeat(point, make_set(outputs)))
 SPOIL(miss_in_set, change_count(point, make_set(outputs)))
 SPOIL(go_beyond_in_set, go_beyond(point, make_set(outputs)))

@@ -38,8 +38,8 @@ static bool measure_figures(bench_session *session) {
     if (session->options.once) {
         return true;
     }
-    const bool ok = bench_timer_warm(&state->timer, nothing, &state->turn) &&
-                    bench_timer_runs(&state->timer, nothing, &state->turn, figure_runs, &empty_us);
+    const bool ok = bench_timer_host(&state->timer, nothing, 1, &empty_us) &&
+                    bench_timer_runs(&state->timer, nothing, figure_runs, &empty_us);
     session->empty_us = ok ? empty_us.median : 0;
     session->copy_rate = ok ? bench_gpu_copy_rate(&state->timer) : 0;
     return session->copy_rate > 0;
@@ -81,22 +81,6 @@ static void describe(const bench_session *session, char *text, size_t bytes) {
              state->runtime % 1000 / 10, session->empty_us, session->copy_rate / 1e12);
 }
 
-static bool measure_read(bench_session *session) {
-    bench_gpu_state *state = session->state;
-    const double limit_us = bench_gpu_read_limit_us(state->name, state->subject->bytes);
-    /* A clock that is still rising gets a second chance. */
-    for (int attempt = 0; attempt < 2; ++attempt) {
-        if (!bench_gpu_read_measure(&state->timer, state->subject, session->options.runs, &state->read)) {
-            return false;
-        }
-        state->read_slow = limit_us > 0 && state->read.us.median > limit_us;
-        if (!state->read_slow) {
-            break;
-        }
-    }
-    return true;
-}
-
 /* By a check of nothing. */
 static bool take_checksum(bench_session *session, bench_result *result, uint64_t *checksum) {
     bench_point nothing = session->data.point;
@@ -108,15 +92,11 @@ static bool take_checksum(bench_session *session, bench_result *result, uint64_t
 
 /* The truth about the matches, and a mask if the point has one. */
 static bool prepare_predicate(bench_session *session, bench_result *result) {
-    bench_gpu_state *state = session->state;
     const bench_point *point = result->point;
-    const void *input = session->data.buffer.data;
-    if (!bench_gpu_truth_find(&session->truth, point, input, &state->scratch, session->stream)) {
+    if (!bench_gpu_truth_find(session, point)) {
         return bench_fail_to_make(session, result, "out of memory");
     }
-    return !bench_has_mask(point) ||
-           bench_gpu_mask_make(&session->mask, point, point->predicate, input, &session->truth,
-                               bench_cold_bytes(session), session->stream) ||
+    return !bench_has_mask(point) || bench_gpu_mask_make(session, &session->mask, point, point->predicate) ||
            bench_fail_to_make(session, result, "the mask does not fit");
 }
 
@@ -128,7 +108,7 @@ static bool prepare_read(bench_session *session, bench_result *result) {
         return true;
     }
     state->subject = reads_data ? &session->data : &session->mask;
-    if (session->options.once || measure_read(session)) {
+    if (session->options.once || bench_gpu_read_measure(state, session->options.runs)) {
         return true;
     }
     state->subject = NULL;
@@ -141,8 +121,7 @@ static bool prepare(bench_session *session, bench_result *result) {
     const bench_point *point = result->point;
     const bool made = !bench_data_fits(&session->data, point);
     bench_data_free(&session->mask);
-    if (made && !bench_gpu_data_make(&session->data, point, session->options.seed, bench_cold_bytes(session),
-                                     session->stream)) {
+    if (made && !bench_gpu_data_make(session, point)) {
         return bench_fail_to_make(session, result, "the input does not fit");
     }
     state->subject = made ? NULL : state->subject;
@@ -181,9 +160,9 @@ static void set_limit(const bench_session *session, const bench_outputs *outputs
     const bool beside =
         bench_reads_data(result->point) && session->mask.copies > 0 && session->data.bytes > 0;
     const double written = (double)(outputs->value_bytes + outputs->index_bytes);
-    result->reader = state->read.name;
+    result->reader = state->read_name;
     result->invalid = state->read_slow;
-    result->read_us = state->read.us.median;
+    result->read_us = state->read_us.median;
     result->mask_us =
         beside ? result->read_us * (double)session->mask.bytes / (double)session->data.bytes : 0;
     result->limit_us = bench_has_k(result->point) ? result->read_us + result->mask_us
@@ -195,15 +174,15 @@ static bool time_work(bench_session *session, bench_work work, const bench_refer
     bench_gpu_state *state = session->state;
     bench_timer *timer = &state->timer;
     bench_quartiles us, host_us;
-    if (!bench_timer_runs(timer, work, &state->turn, warm_up_runs, &us)) {
+    if (!bench_timer_runs(timer, work, warm_up_runs, &us)) {
         return false;
     }
     const double affordable = budget_us / us.q1;
     result->runs = affordable < session->options.runs ? (int)affordable : session->options.runs;
     result->runs = result->runs < runs_least ? runs_least : result->runs;
     if ((state->flush.bytes > 0 && !bench_buffer_poison(&state->flush)) ||
-        !bench_timer_runs(timer, work, &state->turn, result->runs, &us) ||
-        !bench_timer_host(timer, work, &state->turn, runs_least, &host_us)) {
+        !bench_timer_runs(timer, work, result->runs, &us) ||
+        !bench_timer_host(timer, work, runs_least, &host_us)) {
         return false;
     }
     set_limit(session, outputs, result);
@@ -235,31 +214,27 @@ static bool replay_graph(void *state, int64_t turn) {
     return bench_device_ok(cudaGraphLaunch(graphs->each[turn % graphs->count], graphs->stream), "a replay");
 }
 
-/* Graphs for up to `most` copies of the data, far from each other. */
-static bool make_graphs(bench_graphs *graphs, bench_work work, const bench_data *data, int most) {
-    graphs->count = data->copies < most ? (int)data->copies : most;
-    graphs->each = calloc((size_t)graphs->count, sizeof(cudaGraphExec_t));
-    bool ok = graphs->each != NULL;
-    for (int i = 0; ok && i < graphs->count; ++i) {
-        ok = capture_once(work, data->copies / graphs->count * i, graphs->stream, &graphs->each[i]);
-    }
-    return ok && bench_device_ok(cudaStreamSynchronize(graphs->stream), "graphs");
-}
-
-/* Captures the work for as many copies as there are runs, so that none of them is read twice. */
+/* Captures the work for as many copies, far from each other, as there are runs, so that none of them is read
+ * twice. */
 static bool capture(bench_session *session, bench_work work, bench_work *replay, bench_result *result) {
     bench_gpu_state *state = session->state;
-    const int runs = session->options.runs < runs_least ? runs_least : session->options.runs;
+    bench_graphs *graphs = &state->graphs;
+    const int64_t copies = state->subject->copies;
+    const int runs = (session->options.runs < runs_least ? runs_least : session->options.runs) + warm_up_runs;
     if (!bench_buffer_make(&bench_device_memory, &state->flush, bench_cold_bytes(session))) {
         return bench_fail(session, result, BENCH_SKIPPED, "out of memory");
     }
-    state->graphs.stream = session->stream;
-    if (!make_graphs(&state->graphs, work, state->subject, runs + warm_up_runs)) {
-        return bench_fail_somewhere(session, result);
+    graphs->stream = session->stream;
+    graphs->count = copies < runs ? (int)copies : runs;
+    graphs->each = calloc((size_t)graphs->count, sizeof(cudaGraphExec_t));
+    bool ok = graphs->each != NULL;
+    for (int i = 0; ok && i < graphs->count; ++i) {
+        ok = capture_once(work, copies / graphs->count * i, graphs->stream, &graphs->each[i]);
     }
-    state->turn = 0;
-    *replay = (bench_work){replay_graph, &state->graphs, false};
-    return true;
+    state->timer.turn = 0;
+    *replay = (bench_work){replay_graph, graphs, false};
+    return (ok && bench_device_ok(cudaStreamSynchronize(graphs->stream), "graphs")) ||
+           bench_fail_somewhere(session, result);
 }
 
 static void release(bench_session *session) {
@@ -273,11 +248,6 @@ static void release(bench_session *session) {
     free(graphs->each);
     memset(graphs, 0, sizeof *graphs);
     bench_buffer_free(&state->flush);
-}
-
-static const char *deaf_reader(bench_session *session) {
-    bench_gpu_state *state = session->state;
-    return bench_gpu_read_self_test(&state->timer);
 }
 
 /* An input that is not the one the checksum was taken of. */
@@ -308,6 +278,6 @@ const bench_device bench_cuda = {
     .release = release,
     .rivals = {bench_toolkit_rivals, bench_device_baselines},
     .rival_prepare = bench_gpu_rival_prepare,
-    .deaf_reader = deaf_reader,
+    .deaf_reader = bench_gpu_deaf_reader,
     .input_watched = input_watched,
 };

@@ -62,37 +62,41 @@ template <typename W> struct make_mask {
 
 } // namespace
 
-bool bench_gpu_data_make(bench_data *data, const bench_point *point, std::uint64_t seed,
-                         std::size_t cold_bytes, cudaStream_t stream) {
-    const recipe how = bench_recipe_of(point, seed);
-    const bool ok =
-        bench_data_room(data, &bench_device_memory, point, bench_point_bytes(point), cold_bytes) &&
-        bench_for_each(point->rows * point->n, fill{how, data->buffer.data}, stream) &&
-        make_copies(data, stream);
+bool bench_gpu_data_make(bench_session *session, const bench_point *point) {
+    const recipe how = bench_recipe_of(point, session->options.seed);
+    const cudaStream_t stream = static_cast<cudaStream_t>(session->stream);
+    bench_data *data = &session->data;
+    const bool ok = bench_data_room(data, &bench_device_memory, point, bench_point_bytes(point),
+                                    bench_cold_bytes(session)) &&
+                    bench_for_each(point->rows * point->n, fill{how, data->buffer.data}, stream) &&
+                    make_copies(data, stream);
     if (!ok) {
         bench_data_free(data);
     }
     return ok;
 }
 
-bool bench_gpu_truth_find(bench_truth *truth, const bench_point *point, const void *input,
-                          bench_buffer *scratch, cudaStream_t stream) {
-    return bench::find_truth(gpu{stream}, truth, *point, input, scratch);
+bool bench_gpu_truth_find(bench_session *session, const bench_point *point) {
+    const gpu machine = {static_cast<cudaStream_t>(session->stream)};
+    return bench::find_truth(machine, &session->truth, *point, session->data.buffer.data,
+                             &static_cast<bench_gpu_state *>(session->state)->scratch);
 }
 
-bool bench_gpu_mask_make(bench_data *mask, const bench_point *point, bench_predicate kind, const void *input,
-                         const bench_truth *truth, std::size_t cold_bytes, cudaStream_t stream) {
+bool bench_gpu_mask_make(bench_session *session, bench_data *mask, const bench_point *point,
+                         bench_predicate kind) {
+    const cudaStream_t stream = static_cast<cudaStream_t>(session->stream);
     const std::int64_t count = point->rows * point->n;
-    const int elements_each = kind == BENCH_BIT_MASK ? 8 : 1;
-    const std::int64_t bytes = (count + elements_each - 1) / elements_each;
-    if (!bench_data_room(mask, &bench_device_memory, point, static_cast<std::size_t>(bytes), cold_bytes)) {
+    const int each = kind == BENCH_BIT_MASK ? 8 : 1;
+    const std::int64_t bytes = (count + each - 1) / each;
+    if (!bench_data_room(mask, &bench_device_memory, point, static_cast<std::size_t>(bytes),
+                         bench_cold_bytes(session))) {
         return false;
     }
     unsigned char *const to = static_cast<unsigned char *>(mask->buffer.data);
     const bool made = bench::with_width(point->type, [&](auto width) {
         using W = decltype(width);
-        const W *const elements = static_cast<const W *>(input);
-        return bench_for_each(bytes, make_mask<W>{elements, count, elements_each, point->type, *truth, to},
+        const W *const elements = static_cast<const W *>(session->data.buffer.data);
+        return bench_for_each(bytes, make_mask<W>{elements, count, each, point->type, session->truth, to},
                               stream);
     });
     return made && make_copies(mask, stream);

@@ -33,18 +33,14 @@ bool prepare_select(bench_rival *rival) {
     return bench_for_each(elements + 1, body, static_cast<cudaStream_t>(rival->stream));
 }
 
-bool prepare_where(const bench_session *session, bench_rival *rival) {
+bool prepare_where(bench_session *session, bench_rival *rival) {
     const int traits = rival->kind->traits;
     rival->outputs.any_order = (traits & BENCH_RIVAL_ANY_ORDER) != 0;
     rival->outputs.count_alone = true;
     rival->outputs.host_count = traits & BENCH_RIVAL_WAITS ? &rival->host_count : nullptr;
-    if (!(traits & BENCH_RIVAL_FLAGS)) {
-        return true;
-    }
-    rival->data = &rival->flags;
-    return bench_gpu_mask_make(&rival->flags, rival->point, BENCH_BYTE_MASK, session->data.buffer.data,
-                               &session->truth, bench_cold_bytes(session),
-                               static_cast<cudaStream_t>(rival->stream));
+    rival->data = traits & BENCH_RIVAL_FLAGS ? &rival->flags : rival->data;
+    return !(traits & BENCH_RIVAL_FLAGS) ||
+           bench_gpu_mask_make(session, &rival->flags, rival->point, BENCH_BYTE_MASK);
 }
 
 } // namespace

@@ -5,6 +5,8 @@
 #include "gpu/launch_cuda.cuh"
 #include "measure/statistics.h"
 
+#include <algorithm>
+
 namespace {
 
 /* A call that enqueues so much that the queue runs full, or that waits for the device, would wait for
@@ -67,13 +69,12 @@ bool time_enqueueing(bench_timer *timer, bench_work work, std::int64_t turn, dou
     return bench_device_ok(cudaStreamSynchronize(timer->stream), "a run") && ok;
 }
 
-template <typename TimeOne>
-bool sample(TimeOne time, bench_timer *timer, bench_work work, std::int64_t *turn, int runs,
-            bench_quartiles *microseconds) {
+template <bool (*TimeOne)(bench_timer *, bench_work, std::int64_t, double *)>
+bool sample(bench_timer *timer, bench_work work, int runs, bench_quartiles *microseconds) {
     double samples[runs_max];
-    runs = runs < 1 ? 1 : runs > runs_max ? runs_max : runs;
+    runs = std::clamp(runs, 1, runs_max);
     for (int i = 0; i < runs; ++i) {
-        if (!time(timer, work, (*turn)++, &samples[i])) {
+        if (!TimeOne(timer, work, timer->turn++, &samples[i])) {
             return false;
         }
     }
@@ -102,32 +103,19 @@ bool bench_timer_make(bench_timer *timer) {
 }
 
 void bench_timer_free(bench_timer *timer) {
-    if (timer->stream != nullptr) {
-        (void)cudaStreamDestroy(timer->stream);
-    }
-    if (timer->begin != nullptr) {
-        (void)cudaEventDestroy(timer->begin);
-    }
-    if (timer->end != nullptr) {
-        (void)cudaEventDestroy(timer->end);
-    }
+    (void)cudaStreamDestroy(timer->stream); /* what was never made is an error that nobody sees */
+    (void)cudaEventDestroy(timer->begin);
+    (void)cudaEventDestroy(timer->end);
     (void)cudaFreeHost(const_cast<unsigned *>(timer->gate));
     *timer = {};
 }
 
-bool bench_timer_warm(bench_timer *timer, bench_work work, std::int64_t *turn) {
-    double ignored;
-    return time_enqueueing(timer, work, (*turn)++, &ignored);
+bool bench_timer_runs(bench_timer *timer, bench_work work, int runs, bench_quartiles *microseconds) {
+    return sample<time_one>(timer, work, runs, microseconds);
 }
 
-bool bench_timer_runs(bench_timer *timer, bench_work work, std::int64_t *turn, int runs,
-                      bench_quartiles *microseconds) {
-    return sample(time_one, timer, work, turn, runs, microseconds);
-}
-
-bool bench_timer_host(bench_timer *timer, bench_work work, std::int64_t *turn, int runs,
-                      bench_quartiles *microseconds) {
-    return sample(time_enqueueing, timer, work, turn, runs, microseconds);
+bool bench_timer_host(bench_timer *timer, bench_work work, int runs, bench_quartiles *microseconds) {
+    return sample<time_enqueueing>(timer, work, runs, microseconds);
 }
 
 bench_work bench_timer_nothing(bench_timer *timer) {

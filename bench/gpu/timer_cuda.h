@@ -19,25 +19,19 @@ typedef struct bench_timer {
                                 whether one lost its patience */
     volatile unsigned *gate_device;
     unsigned ticket;
+    int64_t turn; /* of the runs so far: each takes the next */
 } bench_timer;
 
 bool bench_timer_make(bench_timer *timer);
 void bench_timer_free(bench_timer *timer);
 
-/* Runs go on with the turn: each takes the next. */
-
-/* One run that is not timed, to its end. What has never run before may have to be loaded, which can wait for
- * the device; behind a closed gate it would wait for ever. */
-bool bench_timer_warm(bench_timer *timer, bench_work work, int64_t *turn);
-
 /* Device microseconds of `runs` runs, at most 1024; false if one failed. Work that waits for the device by
- * its nature goes without the gate, and what the host does between its steps counts. */
-bool bench_timer_runs(bench_timer *timer, bench_work work, int64_t *turn, int runs,
-                      bench_quartiles *microseconds);
+ * its nature goes without the gate, and what the host does between its steps counts. Other work must have run
+ * before: what has not may have to be loaded, which can wait for the device, behind a gate for ever. */
+bool bench_timer_runs(bench_timer *timer, bench_work work, int runs, bench_quartiles *microseconds);
 
 /* Likewise host microseconds that enqueueing holds the thread when the device is idle. */
-bool bench_timer_host(bench_timer *timer, bench_work work, int64_t *turn, int runs,
-                      bench_quartiles *microseconds);
+bool bench_timer_host(bench_timer *timer, bench_work work, int runs, bench_quartiles *microseconds);
 
 /* Work that launches one kernel that does nothing; the state is the timer. */
 bench_work bench_timer_nothing(bench_timer *timer);

@@ -35,8 +35,7 @@ bool can_row(const bench_point *point) {
     return can_any(point) && point->rows == 1;
 }
 
-/* With more rows it sorts segments by their size first, and waits for the device to say how many there are.
- */
+/* With more rows it sorts segments by size first, and waits for the device to say how many there are. */
 bool can_some_rows(const bench_point *point) {
     return can_any(point) && point->rows > 1 && point->rows < 500;
 }
@@ -91,7 +90,8 @@ bool can_values(const bench_point *point) {
 
 using positions = thrust::counting_iterator<std::int32_t>;
 
-/* The predicate: it gets a position, and reads the element there. */
+/* The predicate. It gets a position, and reads the element there; or, where values are selected, the element.
+ */
 struct above {
     const float *input;
     float bound;
@@ -99,12 +99,6 @@ struct above {
     __host__ __device__ bool operator()(std::int32_t i) const {
         return input[i] > bound;
     }
-};
-
-/* The predicate where values are selected: it gets the element. */
-struct value_above {
-    float bound;
-
     __host__ __device__ bool operator()(float value) const {
         return value > bound;
     }
@@ -122,7 +116,7 @@ cudaError_t run_if(const bench_task &t) {
 
 cudaError_t run_if_values(const bench_task &t) {
     return cub::DeviceSelect::If(t.scratch, t.scratch_bytes, t.input, t.values, t.count, t.n,
-                                 value_above{t.bound}, t.stream);
+                                 above{t.input, t.bound}, t.stream);
 }
 
 /* Hands out the scratch of the rival, from front to back, and all of it again when nothing is in use. What
@@ -181,7 +175,7 @@ cudaError_t run_copy_if(const bench_task &t) {
 }
 
 cudaError_t run_copy_if_values(const bench_task &t) {
-    return run_thrust(t, run_if_values, t.input, t.values, value_above{t.bound});
+    return run_thrust(t, run_if_values, t.input, t.values, above{t.input, t.bound});
 }
 
 } // namespace

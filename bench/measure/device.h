@@ -91,7 +91,6 @@ typedef struct bench_reference {
 } bench_reference;
 
 struct bench_rival; /* measure/rivals.h */
-
 typedef struct bench_device {
     const char *name;
     bool serves_all; /* a point that is refused or does not fit is a failure */

@@ -28,7 +28,7 @@ static bool check(bench_session *session, const bench_outputs *outputs, bench_re
         result->outcome = BENCH_WRONG;
         return false;
     }
-    return bench_outputs_intact(outputs) ||
+    return bench_outputs_all(outputs, bench_buffer_intact) ||
            bench_fail(session, result, BENCH_WRONG, "written beside the outputs");
 }
 
@@ -36,7 +36,8 @@ static bool check(bench_session *session, const bench_outputs *outputs, bench_re
 static void check_and_time(bench_session *session, bench_work work, const bench_reference *reference,
                            bench_outputs *outputs, bench_result *result) {
     const bench_device *device = session->device;
-    if (!bench_outputs_poison(outputs) || !work.enqueue(work.state, 0) || !device->finish(session) ||
+    if (!bench_outputs_all(outputs, bench_buffer_poison) || !work.enqueue(work.state, 0) ||
+        !device->finish(session) ||
         (session->spoil != NULL && !bench_outputs_spoil(outputs, result->point, session->spoil))) {
         bench_fail_somewhere(session, result);
         return;
@@ -44,7 +45,8 @@ static void check_and_time(bench_session *session, bench_work work, const bench_
     if (!check(session, outputs, result) || session->options.once) {
         return;
     }
-    if (!bench_outputs_poison(outputs) || !device->time(session, work, reference, outputs, result)) {
+    if (!bench_outputs_all(outputs, bench_buffer_poison) ||
+        !device->time(session, work, reference, outputs, result)) {
         bench_fail_somewhere(session, result);
         return;
     }

@@ -31,11 +31,10 @@ static inline double bench_quantile(const double *sorted, int count, double shar
 
 /* Quartiles, interpolated linearly between the sorted samples. Sorts them. count >= 1. */
 static inline bench_quartiles bench_quartiles_of(double *samples, int count) {
-    bench_quartiles quartiles;
     qsort(samples, (size_t)count, sizeof *samples, bench_ascending);
-    quartiles.q1 = bench_quantile(samples, count, 0.25);
-    quartiles.median = bench_quantile(samples, count, 0.5);
-    quartiles.q3 = bench_quantile(samples, count, 0.75);
+    const bench_quartiles quartiles = {bench_quantile(samples, count, 0.25),
+                                       bench_quantile(samples, count, 0.5),
+                                       bench_quantile(samples, count, 0.75)};
     return quartiles;
 }
 

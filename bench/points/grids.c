@@ -80,8 +80,7 @@ const bench_grid bench_grids[] = {
     /* Time over the share that is kept, where matches lie anywhere and where they lie together. */
     {"cuda", "where-share", "where dist=uniform,runs keep=0,1,5,10,25,50,75,90,99,100"},
     {"cuda", "where-n", "where n=" N_FROM_10_TO_30 " keep=10,50"},
-    /* One pass against the paper's three phases, over the share that is kept and over n, as its figures do.
-     */
+    /* One pass against the paper's three phases, over the share that is kept and over n, as its figures. */
     {"cuda", "where-phases", "where keep=1,10,25,50,75,90,99 method=compact tuning=one_pass=1,one_pass=0"},
     {"cuda", "where-phases",
      "where n=2^16,2^18,2^20,2^22,2^24,2^28 keep=50 method=compact tuning=one_pass=1,one_pass=0"},

@@ -58,20 +58,12 @@ void bench_outputs_free(bench_outputs *outputs) {
     memset(outputs, 0, sizeof *outputs);
 }
 
-static bool for_parts(const bench_outputs *outputs, bool (*holds)(const bench_buffer *part)) {
+bool bench_outputs_all(const bench_outputs *outputs, bool (*holds)(const bench_buffer *part)) {
     bool ok = true;
     for (int i = 0; ok && i < outputs->parts_used; ++i) {
         ok = holds(&outputs->parts[i]);
     }
     return ok;
-}
-
-bool bench_outputs_poison(const bench_outputs *outputs) {
-    return for_parts(outputs, bench_buffer_poison);
-}
-
-bool bench_outputs_intact(const bench_outputs *outputs) {
-    return for_parts(outputs, bench_buffer_intact);
 }
 
 /* All parts from one side to the other. */

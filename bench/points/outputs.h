@@ -71,9 +71,8 @@ bool bench_outputs_make(bench_outputs *outputs, const bench_memory *memory, cons
                         int64_t pitch);
 void bench_outputs_free(bench_outputs *outputs);
 
-/* As of each of their buffers. */
-bool bench_outputs_poison(const bench_outputs *outputs);
-bool bench_outputs_intact(const bench_outputs *outputs);
+/* Whether it holds of each of their buffers: bench_buffer_poison or bench_buffer_intact. */
+bool bench_outputs_all(const bench_outputs *outputs, bool (*holds)(const bench_buffer *part));
 
 /* Changes right outputs; they are on the host. */
 typedef void bench_spoil(const bench_point *point, bench_outputs *outputs);

@@ -40,6 +40,7 @@ PLANTED = (
     ("src/cuda/codes.h", "int planted(int (*f)(\n    void)) {\n" + "    f();\n" * 58 + "}", "a function of 61 lines"),
     ("src/cuda/codes.h", "struct s {\n    int f(void) const {\n" + "        ;\n" * 59 + "    }\n};",
      "a function of 61 lines"),
+    ("bench/CMakeLists.txt", "\n" * limits.BENCH_LINES, "sources of bench/ have"),
 )
 
 
