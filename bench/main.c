@@ -234,7 +234,7 @@ int main(int argc, char **argv) {
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     choose_options(&session, &arguments);
     const int count = find_points(&arguments, &points);
-    const bool self_test = given(&arguments, "self-test") != NULL, list = given(&arguments, "list") != NULL;
+    const bool self_test = given(&arguments, "self-test"), list = given(&arguments, "list");
     int status = EXIT_SUCCESS;
     if (count == 0 && !self_test) {
         tell_suites("cpu");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is known of a point with a predicate: its bound and its matches. On the host and on a GPU, which
- * differ in the machine that they hand over: the memory, a loop, and how many workers keep it busy. */
+ * What is known of a point with a predicate: its bound and its matches. A machine, the host or a GPU, has
+ * memory, a loop, and so many workers that keep it busy. */
 #ifndef BENCH_TRUTH_HPP
 #define BENCH_TRUTH_HPP
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Rivals on a GPU: sorts of all pairs and the top-k of CUB, where the toolkit has it (float32 and int32
- * indices; the k largest); selections of CUB and Thrust by flags and by a predicate; and the baselines of the
- * benchmark (baselines/). */
+ * Rivals on a GPU: sorts of all pairs and the top-k of CUB (float32 and int32 indices; the k largest);
+ * selections of CUB and Thrust by flags and by a predicate; and the baselines (baselines/). */
 #ifndef BENCH_RIVALS_CUDA_H
 #define BENCH_RIVALS_CUDA_H
 

@@ -88,7 +88,7 @@ bool can_values(const bench_point *point) {
     return can_where(point, BENCH_VALUES);
 }
 
-using positions = thrust::counting_iterator<std::int32_t>;
+using all_positions = thrust::counting_iterator<std::int32_t>;
 
 /* The predicate. It gets a position, and reads the element there; or, where values are selected, the element.
  */
@@ -105,12 +105,12 @@ struct above {
 };
 
 cudaError_t run_flagged(const bench_task &t) {
-    return cub::DeviceSelect::Flagged(t.scratch, t.scratch_bytes, positions(0), t.flags, t.indices, t.count,
-                                      t.n, t.stream);
+    return cub::DeviceSelect::Flagged(t.scratch, t.scratch_bytes, all_positions(0), t.flags, t.indices,
+                                      t.count, t.n, t.stream);
 }
 
 cudaError_t run_if(const bench_task &t) {
-    return cub::DeviceSelect::If(t.scratch, t.scratch_bytes, positions(0), t.indices, t.count, t.n,
+    return cub::DeviceSelect::If(t.scratch, t.scratch_bytes, all_positions(0), t.indices, t.count, t.n,
                                  above{t.input, t.bound}, t.stream);
 }
 
@@ -171,7 +171,7 @@ cudaError_t run_thrust(const bench_task &t, cudaError_t (*of_cub)(const bench_ta
 }
 
 cudaError_t run_copy_if(const bench_task &t) {
-    return run_thrust(t, run_if, positions(0), t.indices, above{t.input, t.bound});
+    return run_thrust(t, run_if, all_positions(0), t.indices, above{t.input, t.bound});
 }
 
 cudaError_t run_copy_if_values(const bench_task &t) {

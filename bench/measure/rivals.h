@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What others would do at a point, run beside the library: what one would write without it, on a GPU also CUB
- * and Thrust. */
+ * What others would do at a point, run beside the library. */
 #ifndef BENCH_RIVALS_H
 #define BENCH_RIVALS_H
 
