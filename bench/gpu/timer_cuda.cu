@@ -95,7 +95,6 @@ bool bench_timer_make(bench_timer *timer) {
     if (!ok) {
         return false;
     }
-    timer->ticket = 0;
     /* The first ticket finds the gate open, so that its kernel is loaded without anyone waiting. */
     timer->gate[0] = 1;
     timer->gate[1] = 0;
