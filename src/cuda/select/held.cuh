@@ -17,6 +17,7 @@ template <typename Element, uint32_t ITEMS> struct held_shape {
     static const uint32_t PER = ITEMS * sizeof(Element) < 16 ? ITEMS : 16 / sizeof(Element);
     static const uint32_t GROUPS = ITEMS / PER;
     static const uint32_t BYTES = PER * sizeof(Element);
+    static const uint32_t STEP = SIMT_WARP * PER; /* from one group of a thread to its next */
 };
 
 template <typename Element, uint32_t ITEMS, uint32_t WARPS = 1, typename Word = key_word_t<Element>>
@@ -33,6 +34,10 @@ struct held_row {
     }
     TOPK_MEMBER bool holds(uint32_t item) const {
         return index(item) >= left && index(item) < end;
+    }
+    /* Elements from the thread's first index to the row's end: less than 0 behind the row. */
+    TOPK_MEMBER int32_t remaining(void) const {
+        return (int32_t)(end - index(0));
     }
 };
 
@@ -83,43 +88,69 @@ TOPK_DEVICE key_word_t<Element> bits_of_group(const held_group &group, uint32_t 
     return (Element)(group.words[byte / 4] >> byte % 4 * 8);
 }
 
-/* Loads whole groups that end within the row; all other items are nothing. */
-template <typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
+/* Loads whole groups that end within the row; all other items are nothing. ALL: all groups of the thread. */
+template <bool ALL, typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
 TOPK_DEVICE void load_groups(const Element *first, const Map &map,
                              held_row<Element, ITEMS, WARPS, typename Map::word> *held) {
     typedef held_shape<Element, ITEMS> shape;
+    const Element *from = first + held->index(0);
+    const int32_t remaining = held->remaining();
     held_group groups[shape::GROUPS];
 #pragma unroll
     for (uint32_t g = 0; g < shape::GROUPS; g++) {
-        const uint32_t index = held->index(g * shape::PER);
         groups[g] = held_group{};
-        if (index + shape::PER <= held->end)
-            groups[g] = load_held_group<shape::BYTES>(first + index);
+        if (ALL || (int32_t)(g * shape::STEP + shape::PER) <= remaining)
+            groups[g] = load_held_group<shape::BYTES>(from + g * shape::STEP);
     }
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
-        const bool is_loaded = held->index(i - i % shape::PER) + shape::PER <= held->end;
+        const bool is_loaded = ALL || (int32_t)(i / shape::PER * shape::STEP + shape::PER) <= remaining;
         const typename Map::word word =
             map.of(bits_of_group<Element>(groups[i / shape::PER], i % shape::PER));
         held->items[i] = is_loaded ? word : Map::nothing();
     }
-    if (held->left != 0) {
-#pragma unroll
-        for (uint32_t i = 0; i < shape::PER; i++)
-            held->items[i] = held->index(i) < held->left ? Map::nothing() : held->items[i];
-    }
 }
 
-/* Loads one by one what load_groups() has left out, or all elements. */
+/* Leaves out what is left of the row. */
 template <typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
-TOPK_DEVICE void load_items(const Element *first, const Map &map, bool all,
+TOPK_DEVICE void drop_left(const Map &, held_row<Element, ITEMS, WARPS, typename Map::word> *held) {
+#pragma unroll
+    for (uint32_t i = 0; i < held_shape<Element, ITEMS>::PER; i++)
+        held->items[i] = held->index(i) < held->left ? Map::nothing() : held->items[i];
+}
+
+/* Loads what load_groups() has left out: a part of the row's last group, which one thread has. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
+TOPK_DEVICE void load_last_group(const Element *first, const Map &map,
+                                 held_row<Element, ITEMS, WARPS, typename Map::word> *held) {
+    typedef held_shape<Element, ITEMS> shape;
+    const int32_t remaining = held->remaining();
+    const uint32_t group = (uint32_t)remaining / shape::STEP, count = (uint32_t)remaining % shape::STEP;
+    const uint32_t index = held->index(0) + group * shape::STEP;
+    typename Map::word items[shape::PER];
+    if (remaining < 0 || count >= shape::PER)
+        return;
+#pragma unroll
+    for (uint32_t i = 0; i < shape::PER; i++)
+        items[i] = i < count && index + i >= held->left ? map.of(simt_load_read_only(first + index + i))
+                                                        : Map::nothing();
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        held->items[i] = i / shape::PER == group ? items[i % shape::PER] : held->items[i];
+}
+
+/* Loads all elements one by one. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
+TOPK_DEVICE void load_items(const Element *first, const Map &map,
                             held_row<Element, ITEMS, WARPS, typename Map::word> *held) {
     typedef held_shape<Element, ITEMS> shape;
+    const Element *from = first + held->index(0);
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
-        const bool is_loaded = !all && held->index(i - i % shape::PER) + shape::PER <= held->end;
-        if (!is_loaded && held->holds(i))
-            held->items[i] = map.of(simt_load_read_only(first + held->index(i)));
+        held->items[i] = Map::nothing();
+        if (held->holds(i))
+            held->items[i] =
+                map.of(simt_load_read_only(from + i / shape::PER * shape::STEP + i % shape::PER));
     }
 }
 
@@ -135,18 +166,22 @@ hold_row_as(const struct row_args &a, const struct row &r, const Map &map) {
     held.left = (uint32_t)((uintptr_t)values % shape::BYTES / sizeof(Element));
     held.end = held.left + length;
     if (held.end <= WARPS * SIMT_WARP * ITEMS) {
-        load_groups(values - held.left, map, &held);
+        const Element *first = values - held.left;
+        if (simt_all(SIMT_ALL_LANES,
+                     held.remaining() >= (int32_t)((shape::GROUPS - 1) * shape::STEP + shape::PER)))
+            load_groups<true>(first, map, &held);
+        else
+            load_groups<false>(first, map, &held);
+        if (held.left != 0)
+            drop_left(map, &held);
         if (held.end % shape::PER != 0)
-            load_items(values - held.left, map, false, &held);
+            load_last_group(first, map, &held);
         return held;
     }
     TOPK_REACHED(REACHED_SELECT_SINGLE_LOADS);
     held.left = 0;
     held.end = length;
-#pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++)
-        held.items[i] = Map::nothing();
-    load_items(values, map, true, &held);
+    load_items(values, map, &held);
     return held;
 }
 
