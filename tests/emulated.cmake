@@ -45,7 +45,7 @@ function(topk_emulated_cases name build)
 endfunction()
 
 # A list that takes minutes runs in parts: one for each method.
-set(methods default rtopk air air-shared air-buffered air-unbuffered air-fused sort compact compact-phases)
+set(methods default rtopk resident resident-narrow air air-shared air-buffered air-unbuffered air-fused sort compact compact-phases)
 function(topk_emulated_parts name)
   foreach(method IN LISTS methods)
     topk_emulated_cases(${name}.${method} ${ARGN} --method ${method})
@@ -62,6 +62,13 @@ topk_emulated_cases(short_rows plain --seed 35 --method rtopk --largest 530 --el
 topk_emulated_cases(short_rows_full full --seed 36 --method rtopk --largest 1030 --elements 4200 --cases 300)
 topk_emulated_cases(short_rows_zeros plain --seed 38 --method rtopk --smallest 100 --largest 530 --elements 2600
   --filter data=zeros)
+# Rows that resident serves, of all its shapes; and with the sizes of production.
+topk_emulated_cases(resident_rows plain --seed 44 --method resident --smallest 100 --largest 800 --elements 2600
+  --cases 400 --schedules 4)
+topk_emulated_cases(resident_rows_full full --seed 45 --method resident --smallest 900 --largest 8200 --elements 20000
+  --cases 100)
+topk_emulated_cases(resident_long_rows_full full --seed 46 --method resident --smallest 16000 --largest 33000
+  --elements 70000 --cases 20)
 topk_emulated_cases(random plain --seed 23 --random 300 --elements 1200 --schedules 2)
 topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1700 --elements 10000
   --filter shape=dense,lengths=full --paths dense-where)
@@ -78,6 +85,8 @@ topk_emulated_cases(full full --seed 29 --smallest 2000 --largest 66000 --elemen
 topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 150)
 topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)
 topk_emulated_cases(short_rows_tsan tsan --seed 37 --method rtopk --largest 530 --elements 1100 --cases 40)
+topk_emulated_cases(resident_rows_tsan tsan --seed 47 --method resident --smallest 30 --largest 800 --elements 1100
+  --cases 60)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
 # The last block of a row that several share writes it alone, for its digits end with a plateau.
 topk_emulated_cases(plateaus_tsan tsan --seed 34 --smallest 1000 --largest 4100 --elements 4200 --cases 8

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/air/sizes.h"
+#include "cuda/resident/sizes.h"
 #include "cuda/rtopk/sizes.h"
 #include "cuda/select/sizes.h"
 #include "cuda/sort/sizes.h"
@@ -12,6 +13,10 @@ const int64_t row_boundaries[] = {AIR_THREADS,
                                   32 * RTOPK_ITEMS_1,
                                   32 * RTOPK_ITEMS_2,
                                   RTOPK_ROW_MAX,
+                                  32 * RESIDENT_ITEMS_2,
+                                  RESIDENT_THREADS_MAX *RESIDENT_ITEMS_0,
+                                  RESIDENT_THREADS_MAX *RESIDENT_ITEMS_1,
+                                  RESIDENT_ROW_MAX,
                                   SELECT_SORT_MAX,
                                   SELECT_TIES_KEPT,
                                   AIR_ROW_MAX,

@@ -274,6 +274,8 @@ static void check_tuning(void) {
          "'air' cannot serve this problem: has no knob 'one_pass'"},
         {TOPK_OPERATION_SELECT, "air", "alph=4", "has no knob 'alph'"},
         {TOPK_OPERATION_SELECT, "air", "alphas=4", "has no knob 'alphas'"},
+        {TOPK_OPERATION_SELECT, "resident", "threads=31", "takes threads 32 to "},
+        {TOPK_OPERATION_KTH, "resident", "threads=1025", ", not 1025"},
         {TOPK_OPERATION_SELECT, "sort", "alpha=4", "'sort' cannot serve this problem: has no knob 'alpha'"},
         {TOPK_OPERATION_SELECT, NULL, "digit_bits=12", "'air': takes digit_bits"},
         {TOPK_OPERATION_SELECT, NULL, "one_pass=0", "has no knob 'one_pass'"},
@@ -314,6 +316,7 @@ static void check_taken_tuning(void) {
                                          "fused_filter=0",
                                          "fused_filter=1",
                                          "alpha=0004,early_stop=-0"};
+    static const char *const of_resident[] = {"threads=32", "threads=96"};
     static const char *const of_compact[] = {"one_pass=0", "one_pass=1"};
     arguments a = begin(NULL);
     topk_problem p = a.problem;
@@ -327,6 +330,12 @@ static void check_taken_tuning(void) {
     for (size_t i = 0; i < sizeof of_compact / sizeof of_compact[0]; i++) {
         p.tuning = of_compact[i];
         (void)workspace_for(TOPK_OPERATION_WHERE, &p);
+    }
+    p.length_max = 100; /* as long as tiny blocks hold */
+    for (size_t i = 0; i < sizeof of_resident / sizeof of_resident[0]; i++) {
+        p.tuning = of_resident[i];
+        (void)workspace_for(TOPK_OPERATION_SELECT, &p);
+        (void)workspace_for(TOPK_OPERATION_KTH, &p);
     }
 }
 
@@ -344,6 +353,7 @@ static void check_tuned_choice(void) {
                                        "knob adaptive_buffering (switch, 0 or 1, default 1): ",
                                        "knob early_stop (switch, 0 or 1, default 1): ",
                                        "knob fused_filter (switch, 0 or 1, default 0): ",
+                                       "knob threads (integer, 32 to ",
                                        "knob one_pass (switch, 0 or 1, default 1): "};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         CHECK(strstr(text, rows[i]) != NULL);

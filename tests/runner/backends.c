@@ -20,6 +20,8 @@ static const backend backends[] = {
      TOPK_BACKEND_CUDA,
      {{"default", NULL, NULL},
       {"rtopk", "rtopk", NULL},
+      {"resident", "resident", NULL},
+      {"resident-narrow", "resident", "threads=32"},
       {"air", "air", NULL},
       {"air-shared", "air", "alpha=4"},
       {"air-buffered", "air", "adaptive_buffering=0,digit_bits=5"},

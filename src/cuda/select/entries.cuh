@@ -22,6 +22,10 @@ TOPK_DEVICE int64_t entry_position(bool two_words, struct entry e) {
     return two_words ? (int64_t)e.low : (int64_t)(uint32_t)e.high;
 }
 
+TOPK_DEVICE uint64_t entry_key(bool two_words, struct entry e) {
+    return two_words ? ~e.high : (uint32_t) ~(e.high >> 32);
+}
+
 TOPK_DEVICE bool is_before(struct entry a, struct entry b) {
     return a.high != b.high ? a.high < b.high : a.low < b.low;
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of resident for elements of KEY_BITS bits. docs/methods/resident.md tells the whole. */
+#include "kernels.h"
+
+#include "../instance.cuh"
+#include "row.cuh"
+
+static uint32_t row_shared_bytes(const struct resident_args *args, uint32_t threads) {
+    simt_arena arena = simt_measuring_arena();
+    (void)carve_row<element_t>(arena, *args, threads);
+    return arena.used_bytes;
+}
+
+static const uint32_t HALVED = KEY_BITS == 64 ? 2 : 1;
+
+static void (*const kernels[RESIDENT_SHAPES])(struct resident_args) = {
+    resident_row<element_t, RESIDENT_ITEMS_0 / HALVED>, resident_row<element_t, RESIDENT_ITEMS_1 / HALVED>,
+    resident_row<element_t, RESIDENT_ITEMS_2 / HALVED>};
+
+static int launch_row(const struct launch_grid *grid, const struct resident_args *args, uint32_t shape) {
+    return launch("resident_row", grid, row_shared_bytes(args, grid->threads), kernels[shape], args);
+}
+
+static int prepare(uint32_t shared_bytes_max) {
+    int error = 0;
+    for (uint32_t i = 0; i < RESIDENT_SHAPES && error == 0; i++)
+        error = simt_prepare(kernels[i], shared_bytes_max);
+    return error;
+}
+
+extern "C" const struct resident_kernels INSTANCE = {prepare, row_shared_bytes, launch_row};

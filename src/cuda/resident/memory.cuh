@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A block's shared memory. */
+#ifndef TOPK_SRC_CUDA_RESIDENT_MEMORY_CUH
+#define TOPK_SRC_CUDA_RESIDENT_MEMORY_CUH
+
+#include "../codes.cuh"
+#include "../select/entries.cuh"
+#include "kernels.h"
+
+/* Whether entries have two words. */
+template <typename Element> struct entry_size { static const bool TWO = sizeof(Element) == 8; };
+
+enum { LISTED_ENTRIES, LISTED_POSITIONS, LISTS };
+
+template <typename Element> struct row_memory {
+    typedef key_word_t<Element> word;
+    simt_shared<word> samples;    /* one of each thread */
+    simt_shared<word> best;       /* of each warp */
+    simt_shared<uint32_t> ranks;  /* of each pivot among the samples */
+    simt_shared<uint32_t> counts; /* of each warp, in two halves that take turns */
+    simt_shared<uint32_t> slots;  /* taken of each list */
+    entry_list<entry_size<Element>::TWO> entries;
+    simt_shared<uint16_t> positions; /* of results */
+};
+
+template <typename Element>
+TOPK_HOST_DEVICE row_memory<Element> carve_row(simt_arena &arena, const struct resident_args &a,
+                                               uint32_t threads) {
+    typedef key_word_t<Element> word;
+    row_memory<Element> m;
+    m.entries = carve_entries<entry_size<Element>::TWO>(arena, a.entries);
+    m.samples = simt_carve<word>(arena, threads);
+    m.best = simt_carve<word>(arena, SIMT_WARP);
+    m.ranks = simt_carve<uint32_t>(arena, SIMT_WARP);
+    m.counts = simt_carve<uint32_t>(arena, 2 * SIMT_WARP);
+    m.slots = simt_carve<uint32_t>(arena, LISTS);
+    m.positions = simt_carve<uint16_t>(arena, a.positions);
+    return m;
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A row in the registers of a block: each warp holds a part of it, as keys. In the order of warps, and in a
+ * warp as held_row says, positions ascend. */
+#ifndef TOPK_SRC_CUDA_RESIDENT_PART_CUH
+#define TOPK_SRC_CUDA_RESIDENT_PART_CUH
+
+#include "../select/held.cuh"
+#include "memory.cuh"
+
+/* A map of held_row: keys, so that both zeros have one. What is not of the row has key 0. */
+template <typename Element> struct as_keys {
+    typedef key_word_t<Element> word;
+    const struct code_map &map;
+
+    TOPK_MEMBER word of(key_word_t<Element> bits) const {
+        return key_of<Element>(bits, map);
+    }
+    static TOPK_MEMBER word nothing(void) {
+        return 0;
+    }
+};
+
+template <typename Element, uint32_t ITEMS> struct row_part {
+    typedef key_word_t<Element> word;
+    held_row<Element, ITEMS> held;
+    uint32_t origin;       /* position of index 0; wraps */
+    const Element *values; /* of the row */
+    as_keys<Element> map;
+
+    TOPK_MEMBER word key(uint32_t item) const {
+        return held.items[item];
+    }
+    TOPK_MEMBER uint32_t position(uint32_t item) const {
+        return origin + held.index(item);
+    }
+    /* Of any element of the row: which of its items a thread needs is not known before, and registers have no
+     * index. */
+    TOPK_MEMBER word key_at(uint32_t position) const {
+        return map.of(simt_load_read_only(values + position));
+    }
+    TOPK_MEMBER bool is_empty(void) const {
+        return held.left == held.end;
+    }
+};
+
+/* Brings the warp's part of a row into registers. All lanes. Parts begin where groups do, unless the row
+ * would then be too long for the block. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE row_part<Element, ITEMS> hold_part(const struct row_args &a, const struct row &r) {
+    const uint32_t of_warp = SIMT_WARP * ITEMS, length = (uint32_t)r.length;
+    uint32_t left = (uint32_t)((uintptr_t)row_values<Element>(a, r) % held_shape<Element, ITEMS>::BYTES /
+                               sizeof(Element));
+    left = left + length <= simt_warps() * of_warp ? left : 0;
+    const uint32_t begin = simt_warp() == 0 ? 0 : simt_warp() * of_warp - left;
+    const uint32_t end = (simt_warp() + 1) * of_warp - left;
+    struct row part = r;
+    part.begin += begin < length ? begin : length;
+    part.length = begin >= length ? 0 : (end < length ? end : length) - begin;
+    const as_keys<Element> map = {a.map};
+    row_part<Element, ITEMS> held = {hold_row_as<Element, ITEMS, 1>(a, part, map), begin,
+                                     row_values<Element>(a, r), map};
+    held.origin -= held.held.left;
+    return held;
+}
+
+/* Warps that hold any of a row, perhaps one more. */
+template <typename Element, uint32_t ITEMS> TOPK_DEVICE uint32_t warps_of_row(uint32_t length) {
+    const uint32_t of_warp = SIMT_WARP * ITEMS;
+    const uint32_t warps = (length + held_shape<Element, ITEMS>::PER - 1 + of_warp - 1) / of_warp;
+    return warps < simt_warps() ? warps : simt_warps();
+}
+
+/* The greatest key of the thread's first `count` items, a power of two or above ITEMS; *best is that of all.
+ */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE key_word_t<Element> best_of_first(const row_part<Element, ITEMS> &part, uint32_t count,
+                                              key_word_t<Element> *best) {
+    typedef key_word_t<Element> word;
+    word so_far = part.key(0), of_first = so_far;
+#pragma unroll
+    for (uint32_t i = 1; i < ITEMS; i++) {
+        if ((i & (i - 1)) == 0)
+            of_first = i == count ? so_far : of_first;
+        so_far = part.key(i) > so_far ? part.key(i) : so_far;
+    }
+    *best = so_far;
+    return count >= ITEMS ? so_far : of_first;
+}
+
+/* How many keys of the block's row are at or above `lower`; *upper becomes how many are at or above it.
+ * Neither is 0. *half changes. All threads. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE uint32_t count_two(const row_part<Element, ITEMS> &part, key_word_t<Element> lower,
+                               key_word_t<Element> upper, const row_memory<Element> &m, uint32_t *half,
+                               uint32_t *above) {
+    static_assert(RESIDENT_ROW_MAX < 1 << 16, "two counts fit a word");
+    uint32_t counts = 0;
+    if (!part.is_empty()) {
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++) {
+            counts += part.key(i) >= lower ? 1u : 0;
+            counts += part.key(i) >= upper ? 1u << 16 : 0;
+        }
+        counts = simt_reduce_add(SIMT_ALL_LANES, counts);
+    }
+    if (simt_lane() == 0)
+        m.counts[*half * SIMT_WARP + simt_warp()] = counts;
+    simt_block_sync();
+    counts = simt_lane() < simt_warps() ? (uint32_t)m.counts[*half * SIMT_WARP + simt_lane()] : 0;
+    counts = simt_reduce_add(SIMT_ALL_LANES, counts);
+    *half ^= 1;
+    *above = counts >> 16;
+    return counts & 0xffff;
+}
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a call of resident launches. It needs no workspace. */
+#include "../methods.h"
+
+#include "shape.h"
+
+static const struct resident_kernels *const kernels[WIDTHS] = {
+    &topk_cuda_resident_kernels_8, &topk_cuda_resident_kernels_16, &topk_cuda_resident_kernels_32,
+    &topk_cuda_resident_kernels_64};
+
+/* What does not depend on where the buffers are. */
+static struct resident_args args_of(const struct plan *plan) {
+    const bool is_kth = plan->operation == TOPK_OPERATION_KTH;
+    const int64_t results = least(plan->problem.k_max, plan->problem.length_max);
+    return (struct resident_args){.is_kth = is_kth,
+                                  .is_sorted = topk_cuda_resident_is_sorted(plan),
+                                  .positions = is_kth ? 0 : (uint32_t)results,
+                                  .entries = (uint32_t)topk_cuda_resident_entries(plan)};
+}
+
+/* Rows in no more room than they need on average. */
+static bool is_wasteful(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    return p->shape != TOPK_SHAPE_STRIDED && p->length_max > RESIDENT_WASTE * 32 &&
+           p->elements_max / RESIDENT_WASTE / p->rows < p->length_max / RESIDENT_WASTE / RESIDENT_WASTE;
+}
+
+static const char *refuse(const topk_context *context, const struct plan *plan) {
+    if (plan->problem.rows == 0 || plan->problem.length_max == 0) {
+        return NULL;
+    }
+    if (plan->problem.length_max > topk_cuda_resident_row_max(plan)) {
+        return "rows are longer than a block's registers hold";
+    }
+    if (is_wasteful(plan)) {
+        return "rows are much shorter than length_max on average";
+    }
+    if (topk_cuda_resident_entries(plan) > RESIDENT_SORT_MAX) {
+        return "a row has more sorted results than a block merges";
+    }
+    const struct resident_args args = args_of(plan);
+    if (kernels[width_of(plan)]->shared_bytes(&args, RESIDENT_THREADS_MAX) >
+        (uint32_t)device_of(context)->shared_bytes_max) {
+        return "a row has more results than a block's shared memory holds";
+    }
+    return NULL;
+}
+
+/* A model, not a fit: a launch, and what one row takes from its first load to its last store; bytes that are
+ * read and written in a microsecond; instructions that all warps together issue in one, and what a warp takes
+ * of them for its part, for each element of a thread, and for the list of entries. */
+static const double LAUNCH_US = 3, ROW_US = 2.5, BYTES_PER_US = 4.2e6, INSTRUCTIONS_PER_US = 0.6e6,
+                    OF_WARP = 300, OF_ITEM = 20, OF_ENTRY = 6;
+
+static double cost_us(const topk_context *context, const struct plan *plan) {
+    const struct block_shape shape = topk_cuda_resident_shape(context, plan, true);
+    const double rows = (double)plan->problem.rows;
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
+                         (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
+    const double of_warps = (double)shape.threads / 32 * (OF_WARP + OF_ITEM * (double)shape.items);
+    const double instructions = of_warps + OF_ENTRY * (double)topk_cuda_resident_entries(plan);
+    const double issue_us = rows * instructions / INSTRUCTIONS_PER_US, move_us = bytes / BYTES_PER_US;
+    return LAUNCH_US + ROW_US + (issue_us > move_us ? issue_us : move_us);
+}
+
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
+    (void)context;
+    (void)plan;
+    return 0;
+}
+
+/* Whether all rows begin at multiples of 16 bytes. */
+static bool is_aligned(const struct call *call) {
+    const topk_problem *p = &call->plan->problem;
+    return p->shape == TOPK_SHAPE_STRIDED && (uintptr_t)call->input.values % 16 == 0 &&
+           (p->rows == 1 || (size_t)p->row_stride * call->plan->element_bytes % 16 == 0);
+}
+
+static int run(const struct call *call) {
+    const struct plan *plan = call->plan;
+    const struct block_shape shape = topk_cuda_resident_shape(call->context, plan, is_aligned(call));
+    const struct launch_grid grid = grid_of(call, plan->problem.rows, RESIDENT_GRID_BLOCKS, shape.threads);
+    struct resident_args args = args_of(plan);
+    args.rows = row_args_of(call);
+    args.decode = topk_decode_args(&plan->order);
+    args.kth = kth_outputs_of(call);
+    if (plan->problem.rows == 0 || (!args.is_kth && plan->problem.k_max == 0)) {
+        return 0;
+    }
+    return kernels[width_of(plan)]->row(&grid, &args, shape.kernel);
+}
+
+static int prepare(const topk_context *context) {
+    int error = 0;
+    for (int width = 0; width < WIDTHS && error == 0; width++) {
+        error = kernels[width]->prepare((uint32_t)device_of(context)->shared_bytes_max);
+    }
+    return error;
+}
+
+const struct method topk_cuda_resident = {.name = "resident",
+                                          .operations = SELECTS,
+                                          .knobs = topk_cuda_resident_knobs,
+                                          .refuse = refuse,
+                                          .cost_us = cost_us,
+                                          .workspace_bytes = workspace_bytes,
+                                          .prepare = prepare,
+                                          .run = run};

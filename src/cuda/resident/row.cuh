@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernel: a row for each block. */
+#ifndef TOPK_SRC_CUDA_RESIDENT_ROW_CUH
+#define TOPK_SRC_CUDA_RESIDENT_ROW_CUH
+
+#include "results.cuh"
+#include "search.cuh"
+
+/* Lists all that is at or above the sample's bound, if few samples are, and returns how many these are: more
+ * than the list has room for if the sample misled. 0: there is no such bound. All threads; one barrier. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE uint32_t list_bound(const row_part<Element, ITEMS> &part, const struct sample_plan &plan,
+                                const sampled_pivots<Element> &p, const row_memory<Element> &m) {
+    if (!plan.is_bound || !is_few(plan.most) || p.lower == 0 || p.rank > RESIDENT_LIST / 2)
+        return 0;
+    list_entries(part, hits_from(part.held, p.lower), m, RESIDENT_LIST);
+    simt_block_sync();
+    return m.slots[LISTED_ENTRIES];
+}
+
+/* Writes the k best, or the k-th class, of a row that has k elements at least. All threads. */
+template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const row_task<Element> &t) {
+    const row_memory<Element> &m = t.memory;
+    const uint32_t k = (uint32_t)t.r.k, length = (uint32_t)t.r.length;
+    const row_part<Element, ITEMS> part = hold_part<Element, ITEMS>(t.a.rows, t.r);
+    const struct sample_plan plan = plan_sample<ITEMS>(length, k, warps_of_row<Element, ITEMS>(length));
+    const sampled_pivots<Element> pivots = sample_pivots(part, plan, m);
+    const uint32_t listed = list_bound(part, plan, pivots, m);
+    uint32_t half = 0;
+    if (listed != 0 && listed <= RESIDENT_LIST) {
+        if (t.a.is_kth)
+            write_class_of_entries(t, listed, k, 0);
+        else
+            write_ranked_entries(t, listed, 0);
+        return;
+    }
+    key_bracket<Element> b = {pivots.lower, greatest_of_row(m), listed, 0};
+    if (listed == 0) {
+        b = sampled_bracket(part, pivots, length, k, m, &half);
+    } else {
+        TOPK_REACHED(REACHED_RESIDENT_OVERFLOW);
+        simt_block_sync();
+        if (simt_thread() == 0)
+            m.slots[LISTED_ENTRIES] = 0;
+        simt_block_sync();
+    }
+    narrow_bracket(part, k, t.a.is_kth, m, &half, &b);
+    if (t.a.is_kth)
+        write_class(t, part, b);
+    else
+        write_best(t, part, b, &half);
+}
+
+template <typename Element, uint32_t ITEMS>
+TOPK_KERNEL TOPK_BOUNDS(RESIDENT_THREADS_MAX, 1) void resident_row(struct resident_args a) {
+    simt_arena arena = simt_shared_arena();
+    const row_memory<Element> memory = carve_row<Element>(arena, a, simt_threads());
+    if (is_called_off(a.rows))
+        return;
+    for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
+        const row_task<Element> task = {a, memory, row, row_at(a.rows, row)};
+        const struct row &r = task.r;
+        if (row != simt_block()) {
+            TOPK_REACHED(REACHED_RESIDENT_NEXT_ROW);
+            simt_block_sync();
+        }
+        if (a.is_kth && (r.wanted == 0 || r.wanted > r.length))
+            write_no_class(task);
+        else if (r.k > 0)
+            select_best<Element, ITEMS>(task);
+        if (!a.is_kth)
+            pad_row<Element>(a.rows, row, r, for_one_block());
+    }
+}
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The first pivots of a row, from a sample.
+ *
+ * A sample is the greatest key of so many elements, of a part of a thread's or of all that one, two or four
+ * threads have. 32 of them are pivots, and all samples are counted against each. Where k is small, the pivot
+ * that k samples reach is a bound: as many elements reach it. Otherwise two pivots lie a little below and
+ * above where the k-th key is expected. */
+#ifndef TOPK_SRC_CUDA_RESIDENT_SAMPLE_CUH
+#define TOPK_SRC_CUDA_RESIDENT_SAMPLE_CUH
+
+#include "bracket.cuh"
+#include "part.cuh"
+
+struct sample_plan {
+    uint32_t size;        /* elements of a sample, a power of two */
+    uint32_t lanes;       /* that share one */
+    uint32_t warps;       /* that hold any of the row */
+    uint32_t most, least; /* samples that a lower and an upper pivot should reach: at least and at most */
+    bool is_bound;        /* `most` is k: as many elements are at or above the pivot */
+};
+
+/* Few enough results for their bound to be listed at once. */
+TOPK_DEVICE bool is_few(uint32_t k) {
+    return k <= RESIDENT_LIST / 4;
+}
+
+template <uint32_t ITEMS>
+TOPK_DEVICE struct sample_plan plan_sample(uint32_t length, uint32_t k, uint32_t warps) {
+    struct sample_plan p = {1, 1, warps, k, 0, 2 * k * ITEMS <= length};
+    while (p.is_bound && p.lanes < 4 && 4 * k * ITEMS * p.lanes <= length)
+        p.lanes *= 2;
+    if (p.is_bound && is_few(k)) {
+        p.size = ITEMS * p.lanes;
+        return p;
+    }
+    float missed = 1 - (float)k / (float)length; /* that none of a sample is among the k best */
+    for (; p.size < ITEMS * p.lanes && (p.is_bound || missed > 0.6f); p.size *= 2)
+        missed *= missed;
+    const uint32_t samples = p.size < ITEMS ? (length + ITEMS - 1) / ITEMS : length / p.size;
+    const uint32_t expected = (uint32_t)((float)samples * (1 - missed)), margin = rough_root(samples);
+    if (!p.is_bound)
+        p.most = expected + margin;
+    p.least = expected > margin ? expected - margin : 0;
+    return p;
+}
+
+/* Pivots, or 0 where the sample has none; and how many samples reach the lower one. */
+template <typename Element> struct sampled_pivots {
+    key_word_t<Element> lower, upper;
+    uint32_t rank;
+};
+
+/* How many of the warp's samples are at or above the lane's pivot. All lanes. */
+template <typename Word> TOPK_DEVICE uint32_t rank_pivot(Word sample, Word pivot, uint32_t lanes) {
+    const uint32_t BATCH = SIMT_WARP / 4;
+    uint32_t rank = 0;
+#pragma unroll 1
+    for (uint32_t lane = 0; lane < SIMT_WARP; lane += BATCH * lanes) {
+#pragma unroll
+        for (uint32_t i = 0; i < BATCH; i++)
+            rank += simt_shuffle(SIMT_ALL_LANES, sample, lane + i * lanes) >= pivot ? 1 : 0;
+    }
+    return rank;
+}
+
+/* The pivots that a row's samples give. m.best gets the greatest key of each warp. All threads; two barriers,
+ * and m.slots is 0 after the first. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS> &part,
+                                                  const struct sample_plan &p, const row_memory<Element> &m) {
+    typedef key_word_t<Element> word;
+    word best, sample = best_of_first(part, p.size, &best);
+    if (simt_thread() < SIMT_WARP)
+        m.ranks[simt_thread()] = 0;
+    if (simt_thread() < LISTS)
+        m.slots[simt_thread()] = 0;
+    best = simt_reduce_max(SIMT_ALL_LANES, best);
+    if (simt_lane() == 0)
+        m.best[simt_warp()] = best;
+    for (uint32_t lanes = 1; lanes < p.lanes; lanes *= 2) {
+        const word other = simt_shuffle_xor(SIMT_ALL_LANES, sample, lanes);
+        sample = other > sample ? other : sample;
+    }
+    m.samples[simt_thread()] = sample;
+    simt_block_sync();
+    const word pivot = m.samples[simt_lane() * p.warps + simt_lane() % p.warps];
+    if (!part.is_empty())
+        simt_atomic_add(&m.ranks[simt_lane()], rank_pivot(sample, pivot, p.lanes));
+    simt_block_sync();
+    const uint32_t rank = m.ranks[simt_lane()], ranked = rank * SIMT_WARP + simt_lane();
+    const uint32_t lower = simt_reduce_min(SIMT_ALL_LANES, rank >= p.most ? ranked : UINT32_MAX);
+    const uint32_t upper = simt_reduce_max(SIMT_ALL_LANES, rank <= p.least ? ranked : 0);
+    sampled_pivots<Element> pivots = {simt_shuffle(SIMT_ALL_LANES, pivot, lower % SIMT_WARP),
+                                      simt_shuffle(SIMT_ALL_LANES, pivot, upper % SIMT_WARP),
+                                      lower / SIMT_WARP};
+    if (lower == UINT32_MAX)
+        pivots.lower = 0;
+    if (upper == 0) /* a pivot's rank is 1 at least */
+        pivots.upper = 0;
+    return pivots;
+}
+
+/* The greatest key of the row, after sample_pivots(). All lanes. */
+template <typename Element> TOPK_DEVICE key_word_t<Element> greatest_of_row(const row_memory<Element> &m) {
+    typedef key_word_t<Element> word;
+    return simt_reduce_max(SIMT_ALL_LANES, simt_lane() < simt_warps() ? (word)m.best[simt_lane()] : (word)0);
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Internal sizes of resident. */
+#ifndef TOPK_SRC_CUDA_RESIDENT_SIZES_H
+#define TOPK_SRC_CUDA_RESIDENT_SIZES_H
+
+#include <stdint.h>
+
+#include "../size.h"
+
+enum {
+    /* Elements of a row that each thread keeps in registers, half as many of 64 bits: a kernel for each. */
+    RESIDENT_ITEMS_0 = SIZE(8, 2),
+    RESIDENT_ITEMS_1 = SIZE(16, 4),
+    RESIDENT_ITEMS_2 = SIZE(32, 8),
+    RESIDENT_SHAPES = 3,
+    /* Rows are this many times shorter than they may be, on average, at most. */
+    RESIDENT_WASTE = 16,
+    RESIDENT_THREADS_MAX = SIZE(1024, 96),
+    RESIDENT_ROW_MAX = RESIDENT_ITEMS_2 * RESIDENT_THREADS_MAX,
+    /* A list of entries has this room at least. What a sample promises to fill it to half goes there at
+     * once. */
+    RESIDENT_LIST = SIZE(256, 24),
+    /* A search ends when so few candidates are left. */
+    RESIDENT_FEW = SIZE(128, 12),
+    /* Entries that are sorted by counting ranks, at most; more of them are merged. */
+    RESIDENT_RANKED = SIZE(192, 20),
+    /* As many as threads of merge_sort.cuh hold. */
+    RESIDENT_ENTRIES_PER_THREAD = 8,
+    RESIDENT_SORT_MAX = RESIDENT_ENTRIES_PER_THREAD * RESIDENT_THREADS_MAX,
+    /* Steps of a search that may choose their pivots by the counts; all further ones cut the range in three.
+     */
+    RESIDENT_GUESSES = 6,
+    /* Of a grid, at most. Blocks go on to the rows behind these. */
+    RESIDENT_GRID_BLOCKS = SIZE(INT32_MAX, 2),
+};
+
+#endif
