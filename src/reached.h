@@ -79,6 +79,12 @@ enum topk_reached_path {
     REACHED_RTOPK_NEAR,          /* keys of entries differ in few bits */
     REACHED_RTOPK_MANY,          /* entries are sorted in shared memory */
     REACHED_RTOPK_NEXT_ROW,      /* a warp goes on to another row */
+
+    REACHED_ROUTE_SINGLE_LOADS, /* a row is not aligned, or ends within 16 bytes */
+    REACHED_ROUTE_GROUPS,       /* groups are chosen in registers */
+    REACHED_ROUTE_UNCERTAIN,    /* two of them are too near to each other for that */
+    REACHED_ROUTE_WAY_OUT,      /* rows are chosen from exact keys of all experts */
+    REACHED_ROUTE_NEXT_ROW,     /* a warp goes on to other rows */
     REACHED_PATHS
 };
 

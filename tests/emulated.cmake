@@ -45,7 +45,8 @@ function(topk_emulated_cases name build)
 endfunction()
 
 # A list that takes minutes runs in parts: one for each method.
-set(methods default rtopk resident resident-narrow air air-shared air-buffered air-unbuffered air-fused sort compact compact-phases)
+set(methods default rtopk resident resident-narrow air air-shared air-buffered air-unbuffered air-fused sort compact compact-phases
+    route)
 function(topk_emulated_parts name)
   foreach(method IN LISTS methods)
     topk_emulated_cases(${name}.${method} ${ARGN} --method ${method})
@@ -118,7 +119,7 @@ topk_emulated_test(added_method ${TOPK_SYSTEM_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR
   ${CMAKE_CURRENT_BINARY_DIR}/method ${CMAKE_COMMAND})
 set_tests_properties(simt.added_method PROPERTIES COST 50)
 
-foreach(operation select kth select_where)
+foreach(operation select kth select_where route)
   topk_emulated_test(conditional_${operation} test_conditional_plain --backend cuda --jobs 1 --seed 41
     --operation ${operation} --largest 5000 --elements 6000 --cases 60)
 endforeach()

@@ -11,6 +11,7 @@
     ROW(topk_cuda_resident)                                                                                  \
     ROW(topk_cuda_air)                                                                                       \
     ROW(topk_cuda_compact)                                                                                   \
+    ROW(topk_cuda_route)                                                                                     \
     ROW(topk_cuda_sort)
 
 TOPK_CUDA_METHODS(METHOD_DECLARATION)

@@ -17,6 +17,8 @@
  *                    simt_any, simt_all, simt_match_any, simt_reduce_{add,min,max} on uint32_t and uint64_t,
  *                    simt_reduce_or on uint32_t                                      simt/warp.cuh
  *   bits             simt_popc, simt_clz, simt_ffs on uint32_t and uint64_t          simt/bits.cuh
+ *   floats           simt_float_of_bits, simt_bits_of_float, simt_float_{add,multiply,divide,min,max},
+ *                    simt_float_max_or_nan, simt_float_{exp2,reciprocal}_near          simt/float.cuh
  *   atomics          simt_atomic_{add,min,max,or} on uint32_t and uint64_t, relaxed, in shared or
  *                    global memory; simt_{load,store}_relaxed                        simt/atomic.cuh
  *   order            simt_fence_device, simt_load_acquire, simt_store_release,
@@ -76,6 +78,7 @@ struct alignas(16) simt_u32x4 {
 #include "simt/bits.cuh"
 #include "simt/cluster.cuh"
 #include "simt/dependent.cuh"
+#include "simt/float.cuh"
 #include "simt/memory.cuh"
 #include "simt/shared.cuh"
 #include "simt/thread.cuh"

@@ -17,7 +17,7 @@
 topk_status __real_topk_cuda_run(const struct method *method, const struct call *call);
 topk_status __wrap_topk_cuda_run(const struct method *method, const struct call *call);
 
-enum { OUTPUTS = 4, UNTOUCHED = 0xb7 }; /* what gaps hold, too */
+enum { OUTPUTS = 5, UNTOUCHED = 0xb7 }; /* what gaps hold, too */
 
 typedef struct output {
     void *data;
@@ -33,9 +33,10 @@ static void stop(const char *why, const struct method *method) {
 static void copy_outputs(const struct call *call, output *outputs) {
     const struct plan *plan = call->plan;
     const size_t rows = (size_t)plan->problem.rows,
-                 values = operation_selects(plan->operation) ? plan->output_elements : rows;
+                 values = plan->operation == TOPK_OPERATION_KTH ? rows : plan->output_elements;
     const output all[OUTPUTS] = {{call->values, values * plan->element_bytes, NULL},
                                  {call->indices, values * plan->index_bytes, NULL},
+                                 {call->weights, values * sizeof *call->weights, NULL},
                                  {call->better, rows * sizeof *call->better, NULL},
                                  {call->equal, rows * sizeof *call->equal, NULL}};
     for (int i = 0; i < OUTPUTS; i++) {

@@ -29,9 +29,10 @@ static const backend backends[] = {
       {"air-fused", "air", "fused_filter=1,alpha=4,digit_bits=3"},
       {"sort", "sort", NULL},
       {"compact", "compact", NULL},
-      {"compact-phases", "compact", "one_pass=0"}},
-     {&run_select, &run_kth, &run_where, &run_select_where, &run_count, &run_mask, &run_approximate,
-      &run_approximate_where}},
+      {"compact-phases", "compact", "one_pass=0"},
+      {"route", "route", NULL}},
+     {&run_select, &run_kth, &run_where, &run_select_where, &run_count, &run_mask, &run_route,
+      &run_approximate, &run_approximate_where}},
 };
 
 const backend *backend_named(const char *name) {

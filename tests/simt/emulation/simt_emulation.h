@@ -4,6 +4,7 @@
 #ifndef TOPK_TESTS_SIMT_EMULATION_H
 #define TOPK_TESTS_SIMT_EMULATION_H
 
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -71,6 +72,7 @@ inline void simt_allow_successor() {
 
 #include "simt_emulated_atomic.h"
 #include "simt_emulated_bits.h"
+#include "simt_emulated_float.h"
 #include "simt_emulated_shared.h"
 #include "simt_emulated_warp.h"
 

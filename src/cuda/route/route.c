@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a call of route launches: one kernel. It needs no workspace. */
+#include "../methods.h"
+
+#include "../leaf.h"
+#include "kernels.h"
+
+static const struct route_kernels *const kernels[WIDTHS] = {
+    &topk_cuda_route_kernels_8, &topk_cuda_route_kernels_16, &topk_cuda_route_kernels_32,
+    &topk_cuda_route_kernels_64};
+
+static const struct row_class {
+    int64_t lanes, items;
+} classes[ROUTE_CLASSES] = {{ROUTE_LANES_0, ROUTE_ITEMS_0},
+                            {ROUTE_LANES_1, ROUTE_ITEMS_1},
+                            {ROUTE_LANES_2, ROUTE_ITEMS_2},
+                            {ROUTE_LANES_3, ROUTE_ITEMS_3},
+                            {ROUTE_LANES_4, ROUTE_ITEMS_4}};
+
+/* The first whose lanes hold all experts, and have twice as many bests as there are results. */
+static uint32_t class_of(const struct plan *plan) {
+    uint32_t i = 0;
+    while (i + 1 < ROUTE_CLASSES && (classes[i].lanes * classes[i].items < plan->problem.length_max ||
+                                     classes[i].lanes < least(2 * plan->problem.k_max, 32))) {
+        i++;
+    }
+    return i;
+}
+
+/* A model, not a fit: only this method routes. */
+static double cost_us(const topk_context *context, const struct plan *plan) {
+    (void)context;
+    return 3 + 0.0003 * (double)plan->problem.rows;
+}
+
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
+    (void)context;
+    (void)plan;
+    return 0;
+}
+
+static struct route_args args_of(const struct call *call) {
+    const topk_routing *routing = call->routing;
+    const topk_problem *p = &call->plan->problem;
+    const uint32_t experts = (uint32_t)p->length_max, groups = experts == 0 ? 0 : (uint32_t)routing->groups;
+    struct route_args args = {.rows = row_args_of(call),
+                              .bias = routing->bias,
+                              .weights = call->weights,
+                              .choosable = experts,
+                              .groups = groups,
+                              .by_sigmoid = routing->score == TOPK_SCORE_SIGMOID,
+                              .weigh_sigmoid = routing->weighing == TOPK_WEIGH_SIGMOID,
+                              .nan_key = route_nan_key(p->nan),
+                              .factor = routing->factor,
+                              .format = topk_logit_format(p->type)};
+    if (groups != 0) {
+        args.group_size = experts / groups;
+        args.groups_kept = (uint32_t)routing->groups_kept;
+        args.choosable = args.groups_kept * args.group_size;
+    }
+    return args;
+}
+
+static int run(const struct call *call) {
+    const struct plan *plan = call->plan;
+    const uint32_t row_class = class_of(plan);
+    const struct route_args args = args_of(call);
+    const int64_t rows_of_block = ROUTE_THREADS / classes[row_class].lanes;
+    const struct launch_grid grid =
+        grid_of(call, divide_up(plan->problem.rows, rows_of_block), ROUTE_GRID_BLOCKS, ROUTE_THREADS);
+    return kernels[width_of(plan)]->row(&grid, &args, row_class);
+}
+
+static int prepare(const topk_context *context) {
+    int error = 0;
+    for (int width = 0; width < WIDTHS && error == 0; width++) {
+        error = kernels[width]->prepare();
+    }
+    (void)context;
+    return error;
+}
+
+const struct method topk_cuda_route = {.name = "route",
+                                       .operations = OPERATION_BIT(TOPK_OPERATION_ROUTE),
+                                       .cost_us = cost_us,
+                                       .workspace_bytes = workspace_bytes,
+                                       .prepare = prepare,
+                                       .run = run};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Arithmetic of float32. What a GPU gives to within some error has about as large a one here, which looks
+ * random. */
+#ifndef TOPK_TESTS_SIMT_EMULATED_FLOAT_H
+#define TOPK_TESTS_SIMT_EMULATED_FLOAT_H
+
+inline float simt_float_of_bits(uint32_t bits) {
+    float number;
+    std::memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+inline uint32_t simt_bits_of_float(float number) {
+    uint32_t bits;
+    std::memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+inline float simt_float_add(float a, float b) {
+    return a + b;
+}
+
+inline float simt_float_multiply(float a, float b) {
+    return a * b;
+}
+
+inline float simt_float_divide(float a, float b) {
+    return a / b;
+}
+
+inline float simt_float_max(float a, float b) {
+    return a > b ? a : b;
+}
+
+inline float simt_float_min(float a, float b) {
+    return a < b ? a : b;
+}
+
+inline float simt_float_max_or_nan(float a, float b) {
+    return a != a || b != b ? a + b : simt_float_max(a, b);
+}
+
+/* Off by up to 2^-22, up or down. */
+inline float simt_float_disturbed(double exact, float argument) {
+    const uint32_t hash = simt_bits_of_float(argument) * 2654435761u;
+    const double error = ((double)hash / 4294967296.0 - 0.5) * 0x1p-21;
+    const float number = (float)(exact * (1 + error));
+    return std::fabs(number) < 0x1p-126f ? 0.0f : number;
+}
+
+inline float simt_float_exp2_near(float x) {
+    return simt_float_disturbed(std::exp2((double)x), x);
+}
+
+inline float simt_float_reciprocal_near(float x) {
+    return simt_float_disturbed(1 / (double)x, x);
+}
+
+#endif
