@@ -70,6 +70,10 @@ topk_emulated_cases(resident_rows_full full --seed 45 --method resident --smalle
   --cases 100)
 topk_emulated_cases(resident_long_rows_full full --seed 46 --method resident --smallest 16000 --largest 33000
   --elements 70000 --cases 20)
+# Routing with the sizes of production, which leave fewer rows to the way out; and races in it.
+topk_emulated_cases(routes_full full --seed 47 --operation route --method route --largest 1500 --elements 10000)
+topk_emulated_cases(routes_random full --seed 48 --operation route --method route --random 5000 --elements 10000)
+topk_emulated_cases(routes_tsan tsan --seed 49 --operation route --method route --largest 1100 --elements 1500 --cases 200)
 topk_emulated_cases(random plain --seed 23 --random 300 --elements 1200 --schedules 2)
 topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1700 --elements 10000
   --filter shape=dense,lengths=full --paths dense-where)
