@@ -63,6 +63,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_AIR_RARE_TIES] = "cuda air-shared: rare ties in order",
     [REACHED_SELECT_ALL_FOUND] = "cuda air-shared: end of a shared row unread",
     [REACHED_SELECT_WARP_STOPS] = "cuda air: a warp stops",
+    [REACHED_SELECT_EMPTIED_QUEUE] = "cuda emptied-queue: a queue emptied within a row",
     [REACHED_SELECT_TIES_KEPT] = "cuda air: ties kept for the sort",
     [REACHED_SELECT_TIES_BEYOND] = "cuda air: more ties than are kept",
     [REACHED_SELECT_CROWDED] = "cuda air: crowded buckets",

@@ -52,6 +52,7 @@ enum topk_reached_path {
     REACHED_AIR_RARE_TIES,        /* also where they may be any, but are rare */
     REACHED_SELECT_ALL_FOUND,     /* the rest of its tiles need not be read */
     REACHED_SELECT_WARP_STOPS,    /* a warp of the filter stops: all results are found */
+    REACHED_SELECT_EMPTIED_QUEUE, /* a warp empties its queue of winners before the end of a row */
     REACHED_SELECT_TIES_KEPT,     /* a few ties are all kept, and the sort chooses */
     REACHED_SELECT_TIES_BEYOND,   /* they are too many for that */
     REACHED_SELECT_CROWDED,       /* a bucket has too many entries: they are merged */

@@ -96,9 +96,13 @@ topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --e
 # The last block of a row that several share writes it alone, for its digits end with a plateau.
 topk_emulated_cases(plateaus_tsan tsan --seed 34 --smallest 1000 --largest 4100 --elements 4200 --cases 8
   --operation select --method air-fused --filter ties=any,data=all-equal)
-# In a row of many tiles a warp empties its queues before the end.
+# Ties in rows of many tiles.
 topk_emulated_cases(long_ties_tsan tsan --seed 1 --smallest 16000 --largest 16385 --elements 17000 --cases 40
   --operation select --method air-shared --filter ties=any,order=any)
+# A warp empties its queue of winners within a row and fills it again: half the elements tie, of which few are results,
+# and nearly all others are winners. Of types of 8 bytes a block has several tiles.
+topk_emulated_cases(emptied_queue_tsan tsan --operation select --method air-shared --paths emptied-queue
+  --case type=f64,data=relu-quantised,size=16384,k=n/2,ties=any,order=any)
 set(predicates_plain 15) # one in so many
 set(predicates_asan 30)
 set(predicates_tsan 200)

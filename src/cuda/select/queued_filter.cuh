@@ -84,8 +84,11 @@ TOPK_DEVICE bool has_all(hit_queues<Element, Winners, Candidates> &queues) {
         hit_sinks<Winners, Candidates> &sinks = queues.sinks;
         if (queues.tiles++ % SELECT_ASKING_TILES == SELECT_ASKING_TILES / 2) {
             sinks.candidates.full |= sinks.candidates.ask();
-            if (sinks.candidates.is_full())
+            if (sinks.candidates.is_full()) {
+                if (queues.winners.count > 0)
+                    TOPK_REACHED(REACHED_SELECT_EMPTIED_QUEUE);
                 drain_queue(queues.winners, sinks.winners);
+            }
         }
         return has_all(sinks);
     }
