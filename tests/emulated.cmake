@@ -45,8 +45,8 @@ function(topk_emulated_cases name build)
 endfunction()
 
 # A list that takes minutes runs in parts: one for each method.
-set(methods default rtopk resident resident-narrow air air-shared air-buffered air-unbuffered air-fused sort compact compact-phases
-    route)
+set(methods default rtopk resident resident-narrow resident-wide air air-shared air-buffered air-unbuffered air-fused
+    sort compact compact-phases route)
 function(topk_emulated_parts name)
   foreach(method IN LISTS methods)
     topk_emulated_cases(${name}.${method} ${ARGN} --method ${method})

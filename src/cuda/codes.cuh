@@ -31,6 +31,19 @@ TOPK_DEVICE key_word_t<Element> key_of_code(key_word_t<Element> code, const stru
     return code | (key_word_t<Element>)(code == (key_word_t<Element>)map.zeros);
 }
 
+/* The two codes of zero are one class (codes.h): the first and the last code of a code's class. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> class_first(key_word_t<Element> code, const struct code_map &map) {
+    const key_word_t<Element> even = code & ~(key_word_t<Element>)1;
+    return even == (key_word_t<Element>)map.zeros ? even : code;
+}
+
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> class_last(key_word_t<Element> code, const struct code_map &map) {
+    const key_word_t<Element> even = code & ~(key_word_t<Element>)1;
+    return even == (key_word_t<Element>)map.zeros ? even + 1 : code;
+}
+
 /* The key of an element: greater for the better one, and the same for elements that tie. */
 template <typename Element>
 TOPK_DEVICE key_word_t<Element> key_of(key_word_t<Element> bits, const struct code_map &map) {

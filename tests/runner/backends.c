@@ -22,6 +22,7 @@ static const backend backends[] = {
       {"rtopk", "rtopk", NULL},
       {"resident", "resident", NULL},
       {"resident-narrow", "resident", "threads=32"},
+      {"resident-wide", "resident", "threads=96"},
       {"air", "air", NULL},
       {"air-shared", "air", "alpha=4"},
       {"air-buffered", "air", "adaptive_buffering=0,digit_bits=5"},

@@ -1,33 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A row in the registers of a block: each warp holds a part of it, as keys. In the order of warps, and in a
+ * A row in the registers of a block: each warp holds a part of it, as codes. In the order of warps, and in a
  * warp as held_row says, positions ascend. */
 #ifndef TOPK_SRC_CUDA_RESIDENT_PART_CUH
 #define TOPK_SRC_CUDA_RESIDENT_PART_CUH
 
 #include "../select/held.cuh"
+#include "bracket.cuh"
 #include "memory.cuh"
-
-/* A map of held_row: keys, so that both zeros have one. What is not of the row has key 0. */
-template <typename Element> struct as_keys {
-    typedef key_word_t<Element> word;
-    const struct code_map &map;
-
-    TOPK_MEMBER word of(key_word_t<Element> bits) const {
-        return key_of<Element>(bits, map);
-    }
-    static TOPK_MEMBER word nothing(void) {
-        return 0;
-    }
-};
 
 template <typename Element, uint32_t ITEMS> struct row_part {
     typedef key_word_t<Element> word;
     held_row<Element, ITEMS> held;
     uint32_t origin;       /* position of index 0; wraps */
     const Element *values; /* of the row */
-    as_keys<Element> map;
+    struct code_map map;
 
-    TOPK_MEMBER word key(uint32_t item) const {
+    TOPK_MEMBER word code(uint32_t item) const {
         return held.items[item];
     }
     TOPK_MEMBER uint32_t position(uint32_t item) const {
@@ -36,7 +24,7 @@ template <typename Element, uint32_t ITEMS> struct row_part {
     /* Of any element of the row: which of its items a thread needs is not known before, and registers have no
      * index. */
     TOPK_MEMBER word key_at(uint32_t position) const {
-        return map.of(simt_load_read_only(values + position));
+        return key_of<Element>(simt_load_read_only(values + position), map);
     }
     TOPK_MEMBER bool is_empty(void) const {
         return held.left == held.end;
@@ -56,9 +44,10 @@ TOPK_DEVICE row_part<Element, ITEMS> hold_part(const struct row_args &a, const s
     struct row part = r;
     part.begin += begin < length ? begin : length;
     part.length = begin >= length ? 0 : (end < length ? end : length) - begin;
-    const as_keys<Element> map = {a.map};
-    row_part<Element, ITEMS> held = {hold_row_as<Element, ITEMS, 1>(a, part, map), begin,
-                                     row_values<Element>(a, r), map};
+    row_part<Element, ITEMS> held = {{}, begin, row_values<Element>(a, r), a.map};
+    /* In a register, since an instruction takes one uniform operand alone. */
+    held.map.always = simt_shuffle(SIMT_ALL_LANES, (key_word_t<Element>)a.map.always, 0);
+    held.held = hold_row_as<Element, ITEMS, 1>(a, part, as_codes<Element>{held.map});
     held.origin -= held.held.left;
     return held;
 }
@@ -70,36 +59,35 @@ template <typename Element, uint32_t ITEMS> TOPK_DEVICE uint32_t warps_of_row(ui
     return warps < simt_warps() ? warps : simt_warps();
 }
 
-/* The greatest key of the thread's first `count` items, a power of two or above ITEMS; *best is that of all.
+/* The greatest code of the thread's first `count` items, a power of two or above ITEMS; *best is that of all.
  */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE key_word_t<Element> best_of_first(const row_part<Element, ITEMS> &part, uint32_t count,
                                               key_word_t<Element> *best) {
     typedef key_word_t<Element> word;
-    word so_far = part.key(0), of_first = so_far;
+    word so_far = part.code(0), of_first = so_far;
 #pragma unroll
     for (uint32_t i = 1; i < ITEMS; i++) {
         if ((i & (i - 1)) == 0)
             of_first = i == count ? so_far : of_first;
-        so_far = part.key(i) > so_far ? part.key(i) : so_far;
+        so_far = part.code(i) > so_far ? part.code(i) : so_far;
     }
     *best = so_far;
     return count >= ITEMS ? so_far : of_first;
 }
 
-/* How many keys of the block's row are at or above `lower`; *upper becomes how many are at or above it.
- * Neither is 0. *half changes. All threads. */
+/* How many codes of the block's row are at or above the lower pivot, and at or above the upper one: *above.
+ * Neither pivot is 0. *half changes. All threads. */
 template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE uint32_t count_two(const row_part<Element, ITEMS> &part, key_word_t<Element> lower,
-                               key_word_t<Element> upper, const row_memory<Element> &m, uint32_t *half,
-                               uint32_t *above) {
+TOPK_DEVICE uint32_t count_two(const row_part<Element, ITEMS> &part, const pivot_pair<Element> &p,
+                               const row_memory<Element> &m, uint32_t *half, uint32_t *above) {
     static_assert(RESIDENT_ROW_MAX < 1 << 16, "two counts fit a word");
     uint32_t counts = 0;
     if (!part.is_empty()) {
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS; i++) {
-            counts += part.key(i) >= lower ? 1u : 0;
-            counts += part.key(i) >= upper ? 1u << 16 : 0;
+            counts += part.code(i) >= p.lower ? 1u : 0;
+            counts += part.code(i) >= p.upper ? 1u << 16 : 0;
         }
         counts = simt_reduce_add(SIMT_ALL_LANES, counts);
     }

@@ -74,9 +74,10 @@ TOPK_DEVICE void write_sorted_entries(const row_task<Element> &t, uint32_t count
 /* Writes the k best of a row. All threads; m.slots is 0. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void write_best(const row_task<Element> &t, const row_part<Element, ITEMS> &part,
-                            const key_bracket<Element> &b, uint32_t *half) {
+                            const code_bracket<Element> &b, uint32_t *half) {
     const uint32_t k = (uint32_t)t.r.k, all = hits_from(part.held, b.low);
-    const bool is_exact = b.count == k, has_ties = !is_exact && b.is_closed(), is_sorted = t.a.is_sorted;
+    const bool is_exact = b.count == k, has_ties = !is_exact && b.is_closed(part.map),
+               is_sorted = t.a.is_sorted;
     uint32_t winners = all, certain = k;
     if (!is_exact) {
         winners = b.above > 0 ? hits_from(part.held, b.high + 1) : 0;
@@ -127,8 +128,8 @@ TOPK_DEVICE void write_class_of_entries(const row_task<Element> &t, uint32_t cou
 /* Writes the k-th class of a row. All threads; m.slots is 0. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void write_class(const row_task<Element> &t, const row_part<Element, ITEMS> &part,
-                             const key_bracket<Element> &b) {
-    if (b.is_closed()) {
+                             const code_bracket<Element> &b) {
+    if (b.is_closed(part.map)) {
         if (simt_thread() == 0)
             write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, b.low), b.above, b.candidates());
         return;

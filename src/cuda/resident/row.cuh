@@ -34,7 +34,7 @@ template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const r
             write_ranked_entries(t, listed, 0);
         return;
     }
-    key_bracket<Element> b = {pivots.lower, greatest_of_row(m), listed, 0};
+    code_bracket<Element> b = {pivots.lower, class_last<Element>(greatest_of_row(m), part.map), listed, 0};
     if (listed == 0) {
         b = sampled_bracket(part, pivots, length, k, m, &half);
     } else {

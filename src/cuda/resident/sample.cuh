@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The first pivots of a row, from a sample.
  *
- * A sample is the greatest key of so many elements, of a part of a thread's or of all that one, two or four
+ * A sample is the greatest code of so many elements, of a part of a thread's or of all that one, two or four
  * threads have. 32 of them are pivots, and all samples are counted against each. Where k is small, the pivot
  * that k samples reach is a bound: as many elements reach it. Otherwise two pivots lie a little below and
- * above where the k-th key is expected. */
+ * above where the k-th code is expected. */
 #ifndef TOPK_SRC_CUDA_RESIDENT_SAMPLE_CUH
 #define TOPK_SRC_CUDA_RESIDENT_SAMPLE_CUH
 
@@ -51,20 +51,16 @@ template <typename Element> struct sampled_pivots {
 };
 
 /* How many of the warp's samples are at or above the lane's pivot. All lanes. */
-template <typename Word> TOPK_DEVICE uint32_t rank_pivot(Word sample, Word pivot, uint32_t lanes) {
-    const uint32_t BATCH = SIMT_WARP / 4;
+template <uint32_t LANES, typename Word> TOPK_DEVICE uint32_t rank_pivot(Word sample, Word pivot) {
     uint32_t rank = 0;
-#pragma unroll 1
-    for (uint32_t lane = 0; lane < SIMT_WARP; lane += BATCH * lanes) {
 #pragma unroll
-        for (uint32_t i = 0; i < BATCH; i++)
-            rank += simt_shuffle(SIMT_ALL_LANES, sample, lane + i * lanes) >= pivot ? 1 : 0;
-    }
+    for (uint32_t lane = 0; lane < SIMT_WARP; lane += LANES)
+        rank += simt_shuffle(SIMT_ALL_LANES, sample, lane) >= pivot ? 1 : 0;
     return rank;
 }
 
-/* The pivots that a row's samples give. m.best gets the greatest key of each warp. All threads; two barriers,
- * and m.slots is 0 after the first. */
+/* The pivots that a row's samples give. m.best gets the greatest code of each warp. All threads; two
+ * barriers, and m.slots is 0 after the first. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS> &part,
                                                   const struct sample_plan &p, const row_memory<Element> &m) {
@@ -83,16 +79,21 @@ TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS>
     }
     m.samples[simt_thread()] = sample;
     simt_block_sync();
-    const word pivot = m.samples[simt_lane() * p.warps + simt_lane() % p.warps];
-    if (!part.is_empty())
-        simt_atomic_add(&m.ranks[simt_lane()], rank_pivot(sample, pivot, p.lanes));
+    const word pivot = m.samples[simt_lane() * p.warps];
+    if (!part.is_empty()) {
+        const uint32_t ranked = p.lanes == 1   ? rank_pivot<1>(sample, pivot)
+                                : p.lanes == 2 ? rank_pivot<2>(sample, pivot)
+                                               : rank_pivot<4>(sample, pivot);
+        simt_atomic_add(&m.ranks[simt_lane()], ranked);
+    }
     simt_block_sync();
     const uint32_t rank = m.ranks[simt_lane()], ranked = rank * SIMT_WARP + simt_lane();
     const uint32_t lower = simt_reduce_min(SIMT_ALL_LANES, rank >= p.most ? ranked : UINT32_MAX);
     const uint32_t upper = simt_reduce_max(SIMT_ALL_LANES, rank <= p.least ? ranked : 0);
-    sampled_pivots<Element> pivots = {simt_shuffle(SIMT_ALL_LANES, pivot, lower % SIMT_WARP),
-                                      simt_shuffle(SIMT_ALL_LANES, pivot, upper % SIMT_WARP),
-                                      lower / SIMT_WARP};
+    const word lower_code = simt_shuffle(SIMT_ALL_LANES, pivot, lower % SIMT_WARP);
+    const word upper_code = simt_shuffle(SIMT_ALL_LANES, pivot, upper % SIMT_WARP);
+    sampled_pivots<Element> pivots = {class_first<Element>(lower_code, part.map),
+                                      class_first<Element>(upper_code, part.map), lower / SIMT_WARP};
     if (lower == UINT32_MAX)
         pivots.lower = 0;
     if (upper == 0) /* a pivot's rank is 1 at least */
@@ -100,7 +101,7 @@ TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS>
     return pivots;
 }
 
-/* The greatest key of the row, after sample_pivots(). All lanes. */
+/* The greatest code of the row, after sample_pivots(). All lanes. */
 template <typename Element> TOPK_DEVICE key_word_t<Element> greatest_of_row(const row_memory<Element> &m) {
     typedef key_word_t<Element> word;
     return simt_reduce_max(SIMT_ALL_LANES, simt_lane() < simt_warps() ? (word)m.best[simt_lane()] : (word)0);

@@ -4,8 +4,8 @@
 enum { THREADS };
 
 const struct knob topk_cuda_resident_knobs[] = {
-    [THREADS] = {"threads", KNOB_INTEGER, 32, RESIDENT_THREADS_MAX, RESIDENT_THREADS_MAX,
-                 "of a block, at most, unless its rows or results need more; by default fewer for many rows"},
+    [THREADS] = {"threads", KNOB_INTEGER, 32, RESIDENT_THREADS_MAX, RESIDENT_THREADS,
+                 "of a block, at most, unless its row or results need more; by default fewer for many rows"},
     {.name = NULL}};
 
 static const int64_t items_of_kernel[RESIDENT_SHAPES] = {RESIDENT_ITEMS_0, RESIDENT_ITEMS_1,
@@ -43,7 +43,7 @@ struct block_shape topk_cuda_resident_shape(const topk_context *context, const s
                                             bool aligned) {
     const int64_t *given = tuning_given(&plan->tuning, &topk_cuda_resident_knobs[THREADS]);
     const int64_t beside = aligned ? 0 : 16 / (int64_t)plan->element_bytes - 1;
-    const int64_t most = given != NULL ? *given : RESIDENT_THREADS_MAX;
+    const int64_t most = given != NULL ? *given : RESIDENT_THREADS;
     const int64_t at_once = (int64_t)device_of(context)->sms * RESIDENT_THREADS_MAX;
     struct block_shape shape = {0};
     for (uint32_t kernel = 0; kernel < RESIDENT_SHAPES; kernel++) {

@@ -15,13 +15,15 @@ enum {
     RESIDENT_SHAPES = 3,
     /* Rows are this many times shorter than they may be, on average, at most. */
     RESIDENT_WASTE = 16,
+    /* Of a block, at most; and at most where threads could keep more elements. */
     RESIDENT_THREADS_MAX = SIZE(1024, 96),
+    RESIDENT_THREADS = SIZE(256, 64),
     RESIDENT_ROW_MAX = RESIDENT_ITEMS_2 * RESIDENT_THREADS_MAX,
     /* A list of entries has this room at least. What a sample promises to fill it to half goes there at
      * once. */
     RESIDENT_LIST = SIZE(256, 24),
     /* A search ends when so few candidates are left. */
-    RESIDENT_FEW = SIZE(128, 12),
+    RESIDENT_FEW = SIZE(80, 12),
     /* Entries that are sorted by counting ranks, at most; more of them are merged. */
     RESIDENT_RANKED = SIZE(192, 20),
     /* As many as threads of merge_sort.cuh hold. */

@@ -5,19 +5,6 @@
 
 #include "entries.cuh"
 
-/* The two codes of zero are one class (codes.h): the first and the last code of a code's class. */
-template <typename Element>
-TOPK_DEVICE key_word_t<Element> class_first(key_word_t<Element> code, const struct code_map &map) {
-    const key_word_t<Element> even = code & ~(key_word_t<Element>)1;
-    return even == (key_word_t<Element>)map.zeros ? even : code;
-}
-
-template <typename Element>
-TOPK_DEVICE key_word_t<Element> class_last(key_word_t<Element> code, const struct code_map &map) {
-    const key_word_t<Element> even = code & ~(key_word_t<Element>)1;
-    return even == (key_word_t<Element>)map.zeros ? even + 1 : code;
-}
-
 /* The k-th code lies in [low, high]; neither bound divides a class. */
 template <typename Element> struct code_bracket {
     key_word_t<Element> low, high;
