@@ -159,6 +159,8 @@ static void close_session(bench_session *session) {
     bench_outputs_free(&session->outputs);
     bench_data_free(&session->data);
     bench_data_free(&session->mask);
+    bench_data_free(&session->host);
+    bench_buffer_free(&session->chosen);
     bench_buffer_free(&session->workspace);
     if (session->context != NULL && session->device->close != NULL) {
         session->device->close(session);

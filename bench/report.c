@@ -4,6 +4,7 @@
 #include "data/data.h"
 #include "points/suites.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -61,6 +62,11 @@ static void put_asked(line *to, const bench_point *point) {
         put(to, NULL, "asked", width, "%s", predicate);
     } else if (bench_has_predicate(point)) {
         put(to, NULL, "asked", width, "%s %d%% %s %s", predicate, point->keep_percent, order, ties);
+    } else if (point->max_iterations > 0) {
+        put(to, NULL, "asked", width, "%-4s %d steps", order, point->max_iterations);
+    } else if (bench_is_approximate(point)) {
+        put(to, NULL, "asked", width, "%-4s eps%s %g", order, point->epsilon > 0 ? "" : " rel",
+            fmax(point->epsilon, point->epsilon_relative));
     } else {
         put(to, NULL, "asked", width, "%-4s %s", order, ties);
     }
@@ -84,6 +90,9 @@ static void put_point(line *to, const bench_point *point, int64_t k) {
     put(to, "tuning", "tuning", -12, "%s", or_else(point->tuning, "none"));
     put(to, "predicate", NULL, 0, "%s", has_predicate ? bench_predicate_names[point->predicate] : "");
     put(to, "outputs", NULL, 0, "%s", where ? bench_wanted_names[point->wanted] : "");
+    put(to, "max_iterations", NULL, 0, "%d", point->max_iterations);
+    put(to, "epsilon", NULL, 0, "%g", point->epsilon);
+    put(to, "epsilon_relative", NULL, 0, "%g", point->epsilon_relative);
 }
 
 static void put_times(line *to, const bench_result *result) {
@@ -110,13 +119,22 @@ static void put_verdict(line *to, const bench_result *result) {
     const bool right = result->outcome == BENCH_RIGHT;
     const char *name = right && result->invalid ? "VOID" : names[result->outcome];
     const double paid_us = plain_tolerance * result->plain_us + result->mask_us;
+    char more[64] = "";
+    if (right && result->floor_us > 0) {
+        snprintf(more, sizeof more, ", %.3f of the floor", result->call_us / result->floor_us);
+    }
+    if (right && result->hit_percent > 0) {
+        const size_t used = strlen(more);
+        snprintf(more + used, sizeof more - used, ", %.2f %% hits", result->hit_percent);
+    }
     put(to, "check", NULL, 0, "%s", name);
     if (right && result->call_us > 0 && result->plain_us > 0) {
         put(to, NULL, "check", -1, "%s, %.3f of %.2f select%s%s", name, result->call_us / paid_us,
             plain_tolerance, result->mask_us > 0 ? " + mask" : "",
             result->call_us > paid_us ? " TOO SLOW" : "");
     } else {
-        put(to, NULL, "check", -1, "%s%s%s", name, result->reason[0] != '\0' ? ": " : "", result->reason);
+        put(to, NULL, "check", -1, "%s%s%s%s", name, more, result->reason[0] != '\0' ? ": " : "",
+            result->reason);
     }
 }
 
@@ -136,6 +154,8 @@ static void fill(line *to, const bench_session *session, const bench_result *res
     put_number(to, "copy_tb_per_s", NULL, 0, gpu, 4, session->copy_rate / 1e12);
     put_number(to, "plain_us", NULL, 0, beside, 3, result->plain_us);
     put_number(to, "mask_us", NULL, 0, beside, 3, result->mask_us);
+    put_number(to, "floor_us", NULL, 0, result->floor_us > 0, 3, result->floor_us);
+    put_number(to, "hit_percent", NULL, 0, result->hit_percent > 0, 2, result->hit_percent);
 }
 
 /* The line, with a header above it if asked for. */

@@ -6,7 +6,8 @@
  * index says, they hold as many elements above the threshold as the row does, and the row has at least k at
  * or above it. With ties by lowest index, also: the row has no more elements equal to the threshold up to the
  * last tie taken than were taken. Values without indices must have the hashes of the row's elements above the
- * threshold. With a predicate all this is about the elements that match, and no result may be another.
+ * threshold. With a predicate all this is about the elements that match, and no result may be another. So it
+ * is with an approximation, where the elements that the model of the tests chooses match.
  *
  * where: all matches are counted once more, and each result is looked at. The i-th must be the i-th match;
  * where no order is promised, there must be as many distinct matches as there are. Likewise each count, and
@@ -23,7 +24,7 @@ BENCH_C_BEGIN
  * of all elements are not the best of the matches. */
 typedef enum bench_rule { BENCH_ABOVE_BOUND, BENCH_UP_TO_BOUND, BENCH_BY_POSITION } bench_rule;
 
-/* What is known of a point with a predicate before it is run. */
+/* What is known of a point with a predicate, or of an approximate one, before it is run. */
 typedef struct bench_truth {
     bench_rule rule;
     topk_bound bound; /* of the type that suits the elements */
@@ -31,6 +32,7 @@ typedef struct bench_truth {
     bool all_above;   /* integers above -infinity: no key stands for the bound */
     int keep_percent; /* by position: of all positions, picked at random */
     int64_t matches;
+    const unsigned char *chosen; /* a bit for each element: the results of an approximate point; else NULL */
 } bench_truth;
 
 /* Chooses the bound of a point from a sample of its input, and counts the matches. False: out of memory. */

@@ -82,20 +82,23 @@ template <typename W> EVERYWHERE W padding_bits(const bench_point &point) {
     return bits_of_key<W>(point.type, static_cast<W>(largest ? W(0) : ~W(0)));
 }
 
+/* What a mask says of element e. */
+EVERYWHERE inline bool masked(const unsigned char *mask, bool in_bits, std::int64_t e) {
+    return in_bits ? (mask[e / 8] >> (e % 8) & 1) != 0 : mask[e] != 0;
+}
+
 /* Whether an element matches; it lies at e, counted through all rows. */
 template <typename W>
 EVERYWHERE bool matches(const bench_truth &truth, topk_type type, W bits, std::int64_t e) {
     constexpr std::uint64_t seed = 0x706C616365; /* that no data has */
+    if (truth.chosen != nullptr) {
+        return masked(truth.chosen, true, e);
+    }
     if (truth.rule == BENCH_BY_POSITION) {
         return random_at(seed, e) % 100 < static_cast<std::uint64_t>(truth.keep_percent);
     }
     const bool above = truth.all_above || ascending_key(type, bits) > truth.key;
     return !is_nan(type, bits) && above == (truth.rule == BENCH_ABOVE_BOUND);
-}
-
-/* What a mask says of element e. */
-EVERYWHERE inline bool masked(const unsigned char *mask, bool in_bits, std::int64_t e) {
-    return in_bits ? (mask[e / 8] >> (e % 8) & 1) != 0 : mask[e] != 0;
 }
 
 } // namespace bench

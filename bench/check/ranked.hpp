@@ -46,6 +46,10 @@ template <typename W> EVERYWHERE void look_at_slot(const subject<W> &s, std::int
         (key > key_before || (key == key_before && i >= 0 && i <= before))) {
         s.find(r, finding_order);
     }
+    if (j > 0 && s.point.order == TOPK_ORDER_ANY && s.truth.chosen != nullptr &&
+        s.look_up(r, j - 1, &key_before, &before) && i <= before) {
+        s.find(r, finding_order); /* of positions */
+    }
     raise(&s.rows[r].worst, ~key);
 }
 

@@ -77,7 +77,7 @@ template <typename W> struct subject {
     bench_point point;
     bench_outputs outputs;
     bench_truth truth;
-    bool filtered;           /* only elements that match take part */
+    bool filtered;           /* only elements that match take part, or that the model chooses */
     std::int64_t host_count; /* where: the number of matches where the call gives it to the host; else -1 */
     const W *input;
     const unsigned char *mask; /* null: none */
@@ -163,7 +163,7 @@ subject<W> subject_of(const bench_point &point, const bench_outputs &outputs, co
     return {point,
             outputs,
             truth,
-            bench_has_predicate(&point),
+            bench_has_predicate(&point) || truth.chosen != nullptr,
             outputs.host_count != nullptr ? *outputs.host_count : -1,
             static_cast<const W *>(input),
             static_cast<const unsigned char *>(bench_has_predicate(&point) ? mask : nullptr),

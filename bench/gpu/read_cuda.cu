@@ -36,11 +36,18 @@ __device__ unsigned read_tail(const uint4 *words, std::int64_t count, int tail_b
     return blockIdx.x == 0 && static_cast<int>(threadIdx.x) < tail_bytes ? tail[threadIdx.x] : 0;
 }
 
+/* What is written besides: nothing; or, to find the floor of a selection, as much as its results are. */
+struct writing {
+    uint4 *to[2];
+    std::int64_t words[2];
+};
+
 /* Each thread adds up Unroll words at a time, all in flight together. They lie a grid apart, so that all
  * threads go through the input side by side; or a block apart, in tiles that are dealt out to the blocks in
  * turn. */
 template <load How, int Unroll, bool Tiles>
-__global__ void read_words(const uint4 *words, std::int64_t count, int tail_bytes, unsigned *total) {
+__global__ void read_words(const uint4 *words, std::int64_t count, int tail_bytes, unsigned *total,
+                           writing results) {
     const std::int64_t block = blockDim.x, blocks = gridDim.x;
     const std::int64_t step = Tiles ? block : block * blocks;
     std::int64_t i = block * blockIdx.x * (Tiles ? Unroll : 1) + threadIdx.x;
@@ -59,12 +66,17 @@ __global__ void read_words(const uint4 *words, std::int64_t count, int tail_byte
     for (; i < count; i += step) {
         sum += sum_of(read_word<How>(words + i));
     }
+    for (int part = 0; part < 2; ++part) {
+        for (i = block * blockIdx.x + threadIdx.x; i < results.words[part]; i += block * blocks) {
+            results.to[part][i] = make_uint4(sum, sum, sum, sum);
+        }
+    }
     bench_block_add(total, sum);
 }
 
 struct read_kernel {
     const char *name;
-    void (*kernel)(const uint4 *, std::int64_t, int, unsigned *);
+    void (*kernel)(const uint4 *, std::int64_t, int, unsigned *, writing);
     unsigned threads;
     int unroll;
     unsigned blocks_per_sm; /* at most */
@@ -85,20 +97,22 @@ struct reading {
     bench_gpu_state *state;
     const bench_data *data;
     const read_kernel *kernel;
+    writing results;
 
     bench_work work() {
         return {enqueue, this, false};
     }
     /* The sum goes to the scratch. */
     static bool enqueue(void *self, std::int64_t turn) {
-        const auto [state, data, kernel] = *static_cast<const reading *>(self);
+        const auto [state, data, kernel, results] = *static_cast<const reading *>(self);
         const std::int64_t words = static_cast<std::int64_t>(data->bytes / sizeof(uint4));
         const std::int64_t of_block = static_cast<std::int64_t>(kernel->threads) * kernel->unroll;
         const std::int64_t most = static_cast<std::int64_t>(state->sms) * kernel->blocks_per_sm;
-        return bench_launch(
-            kernel->kernel, static_cast<unsigned>(std::min(words / of_block + 1, most)), kernel->threads,
-            state->timer.stream, static_cast<const uint4 *>(bench_data_copy(data, turn)), words,
-            static_cast<int>(data->bytes % sizeof(uint4)), static_cast<unsigned *>(state->scratch.data));
+        return bench_launch(kernel->kernel, static_cast<unsigned>(std::min(words / of_block + 1, most)),
+                            kernel->threads, state->timer.stream,
+                            static_cast<const uint4 *>(bench_data_copy(data, turn)), words,
+                            static_cast<int>(data->bytes % sizeof(uint4)),
+                            static_cast<unsigned *>(state->scratch.data), results);
     }
     /* Whether the kernel's sum of zeros changes with each single byte. */
     bool notices_every_byte() {
@@ -143,8 +157,9 @@ double limit_us(const char *device, std::size_t bytes) {
 }
 
 /* Tries all kernels, and times the fastest. */
-bool measure(bench_gpu_state *state, int runs) {
-    reading self = {state, state->subject, kernels};
+bool measure(bench_gpu_state *state, const writing &results, int runs, const char **name,
+             bench_quartiles *fastest) {
+    reading self = {state, state->subject, kernels, results};
     const read_kernel *best = nullptr;
     bench_quartiles us = {0, 0, 0};
     double least_us = 0;
@@ -160,8 +175,8 @@ bool measure(bench_gpu_state *state, int runs) {
         }
     }
     self.kernel = best;
-    state->read_name = best->name;
-    return ok && bench_timer_runs(&state->timer, self.work(), runs, &state->read_us);
+    *name = best->name;
+    return ok && bench_timer_runs(&state->timer, self.work(), runs, fastest);
 }
 
 struct copying {
@@ -182,7 +197,7 @@ bool bench_gpu_read_measure(bench_gpu_state *state, int runs) {
     const double most_us = limit_us(state->name, state->subject->bytes);
     /* A clock that is still rising gets a second chance. */
     for (int attempt = 0; attempt < 2; ++attempt) {
-        if (!measure(state, runs)) {
+        if (!measure(state, {}, runs, &state->read_name, &state->read_us)) {
             return false;
         }
         state->read_slow = most_us > 0 && state->read_us.median > most_us;
@@ -191,6 +206,18 @@ bool bench_gpu_read_measure(bench_gpu_state *state, int runs) {
         }
     }
     return true;
+}
+
+bool bench_gpu_floor_measure(bench_gpu_state *state, const bench_outputs *outputs, int runs, double *us) {
+    constexpr std::size_t word = sizeof(uint4);
+    const writing results = {{static_cast<uint4 *>(outputs->values), static_cast<uint4 *>(outputs->indices)},
+                             {static_cast<std::int64_t>(outputs->value_bytes / word),
+                              static_cast<std::int64_t>(outputs->index_bytes / word)}};
+    const char *name;
+    bench_quartiles floor = {0, 0, 0};
+    const bool ok = measure(state, results, runs, &name, &floor);
+    *us = floor.median;
+    return ok;
 }
 
 double bench_gpu_copy_rate(bench_timer *timer) {
@@ -218,7 +245,7 @@ const char *bench_gpu_deaf_reader(bench_session *session) {
               bench_device_memory.fill(zeros.buffer.data, 0, most);
     zeros.copies = 1;
     for (const read_kernel &each : kernels) {
-        reading self = {state, &zeros, &each};
+        reading self = {state, &zeros, &each, {}};
         for (const std::size_t bytes :
              {std::size_t(1), std::size_t(15), std::size_t(16), std::size_t(17), std::size_t(900), most}) {
             zeros.bytes = bytes;

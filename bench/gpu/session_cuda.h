@@ -57,6 +57,10 @@ bool bench_gpu_check(bench_session *session, const bench_point *point, const ben
  * is the unit of the benchmark. Times it in `runs` runs. False: a device error. */
 bool bench_gpu_read_measure(bench_gpu_state *state, int runs);
 
+/* The floor of a selection: the least time of a kernel that reads the subject and writes as many bytes to the
+ * outputs, but selects nothing. False: a device error. */
+bool bench_gpu_floor_measure(bench_gpu_state *state, const bench_outputs *outputs, int runs, double *us);
+
 /* Bytes per second, read plus written, of a copy in device memory; 0: a device error. */
 double bench_gpu_copy_rate(bench_timer *timer);
 

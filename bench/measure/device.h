@@ -37,6 +37,8 @@ typedef struct bench_session {
     bench_data data;      /* the input of the point at hand, kept for the next if it fits */
     bench_data mask;      /* of a point with a mask: select_where reads it beside the data, others instead */
     bench_truth truth;    /* of the point at hand */
+    bench_data host;      /* the data on the host, for models */
+    bench_buffer chosen;  /* what the model chooses: of the truth */
     bench_reader reader;  /* CPU: of the data */
     bench_outputs outputs;
     bench_buffer workspace;
@@ -74,6 +76,8 @@ typedef struct bench_result {
     double to_topk;           /* rivals: how many times the library's time; else 1 */
     double plain_us, mask_us; /* select_where: the time of select on the same data, launched likewise; and
                                  what is to be paid for the bytes of the mask. 0: none */
+    double hit_percent;       /* of an approximate selection: results that are among the exact ones */
+    double floor_us; /* GPU: of a kernel that reads and writes as much and selects nothing; 0: none */
     size_t workspace_bytes;
 } bench_result;
 
@@ -138,6 +142,10 @@ void bench_run(bench_session *session, const bench_point *point, bench_sink *sin
 
 /* Whether the checks notice what they must; tells on stdout. */
 bool bench_run_self_test(bench_session *session);
+
+/* Has the model of the tests choose for an approximate point: fills in the truth, and the hit rate. Returns
+ * what does not fit, or NULL. */
+const char *bench_model_choose(bench_session *session, const topk_problem *problem, bench_result *result);
 
 /* For devices: note in the result what went wrong, and return false. */
 bool bench_fail(const bench_session *session, bench_result *result, bench_outcome outcome, const char *why);

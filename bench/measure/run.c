@@ -113,6 +113,9 @@ static void describe(library *self) {
     self->problem.rows = point->rows;
     self->problem.length_max = point->n;
     self->problem.k_max = point->k;
+    self->problem.max_iterations = point->max_iterations;
+    self->problem.epsilon = point->epsilon;
+    self->problem.epsilon_relative = point->epsilon_relative;
     self->problem.method = point->method[0] != '\0' ? point->method : NULL;
     self->problem.tuning = bench_settings_read(point->tuning, point->n, self->tuning) ? self->tuning : NULL;
     self->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
@@ -126,6 +129,7 @@ static bool prepare(bench_session *session, library *self, bench_result *result)
     const bench_memory *memory = session->device->memory;
     size_t workspace_bytes = 0;
     self->session = session;
+    session->truth = (bench_truth){.matches = 0};
     self->prepared = session->device->prepare(session, result);
     if (!self->prepared) {
         return false;
@@ -134,6 +138,11 @@ static bool prepare(bench_session *session, library *self, bench_result *result)
     result->k = bench_has_predicate(point) && !bench_has_k(point) ? session->truth.matches : point->k;
     if (!bench_outputs_make(&session->outputs, memory, point, result->k)) {
         return bench_fail_to_make(session, result, "the outputs do not fit");
+    }
+    const char *lacking =
+        bench_is_approximate(point) ? bench_model_choose(session, &self->problem, result) : NULL;
+    if (lacking != NULL) {
+        return bench_fail_to_make(session, result, lacking);
     }
     const topk_status status =
         topk_workspace_size(session->context, point->operation, &self->problem, &workspace_bytes);
@@ -240,6 +249,7 @@ void bench_run(bench_session *session, const bench_point *point, bench_sink *sin
     }
     const bench_result own = run_library(session, point, &self, &plain, sink, state).eager;
     const bench_reference reference = {{enqueue_call, &self, false}, own.call_us};
+    session->truth.chosen = NULL; /* rivals are exact */
     const bool wanted = session->options.rivals && self.prepared && own.outcome != BENCH_WRONG;
     for (int table = 0; wanted && table < 2; ++table) {
         run_rivals(session, session->device->rivals[table], &own, &reference, sink, state);

@@ -4,6 +4,7 @@
 #include "data/data.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,23 @@ static bool set_count(const bench_dimension *self, bench_point *point, const cha
     return read_count(text, point->n, field_of(self, point));
 }
 
+/* COUNT, or COUNT/n, which clear_idle() divides. */
+static bool set_rows(const bench_dimension *self, bench_point *point, const char *text) {
+    char count[32];
+    const bool shared = strlen(text) < sizeof count && strstr(text, "/n") != NULL;
+    snprintf(count, sizeof count, "%.*s", (int)strcspn(text, "/"), text);
+    const bool ok = set_count(self, point, shared ? count : text);
+    point->rows = shared ? -point->rows : point->rows;
+    return ok;
+}
+
+static bool set_real(const bench_dimension *self, bench_point *point, const char *text) {
+    char *end;
+    double *number = field_of(self, point);
+    *number = strtod(text, &end);
+    return end != text && *end == '\0' && *number >= 0 && *number < HUGE_VAL;
+}
+
 /* A whole number, no less than the least and a multiple of it. */
 static bool set_number(const bench_dimension *self, bench_point *point, const char *text) {
     int64_t number = 0;
@@ -146,7 +164,7 @@ const bench_dimension bench_dimensions[BENCH_DIMENSIONS] = {
     {"type", "f32", set_type, FIELD(type), NULL, 0, 0,
      "f8_e4m3, f8_e5m2, f16, bf16, f32, f64, i8 to i64, u8 to u64"},
     {"dist", "uniform", set_distribution, 0, NULL, 0, 0, "distributions of the data, see below"},
-    {"rows", "1", set_count, FIELD(rows), NULL, 0, 0, "rows, e.g. 65536 or 2^16"},
+    {"rows", "1", set_rows, FIELD(rows), NULL, 0, 0, "rows, e.g. 65536, 2^16, 2^24/n"},
     {"n", "2^26", set_count, FIELD(n), NULL, 0, 0, "elements of a row"},
     {"k", "1000", set_count, FIELD(k), NULL, 0, 0, "e.g. 10, 10^5, n/100, n"},
     {"keep", "10", set_number, FIELD(keep_percent), NULL, 0, 100,
@@ -159,6 +177,9 @@ const bench_dimension bench_dimensions[BENCH_DIMENSIONS] = {
     {"order", "best", set_name, FIELD(order), bench_order_names, 0, 0, "best, any"},
     {"ties", "lowest", set_name, FIELD(ties), bench_ties_names, 0, 0, "lowest, any"},
     {"index", "i32", set_name, FIELD(index_type), bench_index_names, 0, 0, "i32, i64"},
+    {"max-iterations", "0", set_number, FIELD(max_iterations), NULL, 0, 1000000, "of rtopk; 0: exact"},
+    {"epsilon", "0", set_real, FIELD(epsilon), NULL, 0, 0, "of rtopk, e.g. 1e-4; 0: exact"},
+    {"epsilon-relative", "0", set_real, FIELD(epsilon_relative), NULL, 0, 0, "likewise"},
     {"method", "auto", set_text, FIELD(method), NULL, 0, sizeof((bench_point *)0)->method,
      "methods of the library, or auto"},
     {"tuning", "none", set_text, FIELD(tuning), NULL, 0, sizeof((bench_point *)0)->tuning,

@@ -4,7 +4,9 @@
 /* The data of the figures of the AIR paper: uniform in (0, 1], normal, and its adversary. */
 #define AIR_DATA "uniform,normal,prefix20"
 #define AIR "order=any ties=any method=air "
+#define ANY "select order=any ties=any "
 #define MANY_TYPES "f8_e4m3,f8_e5m2,f16,bf16,f32,f64,i32,u32,i64,u64,u8"
+#define ROW_DATA "uniform,normal,outlier,all-equal,sorted,cluster128"
 #define EVERY_TYPE MANY_TYPES ",i8,i16,u16"
 #define EVERY_DISTRIBUTION                                                                                   \
     "uniform,normal,normal-1e8,cd,prefix10,prefix20,cluster,narrow,zipf,softmax,quantised,relu-quantised,"   \
@@ -33,6 +35,16 @@ const bench_grid bench_grids[] = {
      "select dist=normal,tie-heavy n=1000 rows=1,3 k=0,1,n,2^10 direction=largest,smallest order=best,any "
      "ties=lowest,any index=i32,i64"},
     {"cpu cuda", "quick", "kth dist=normal,tie-heavy n=5000 rows=1,3 k=1,100,n"},
+    /* With --threads 2. */
+    {"cpu", "rtopk-cpu", "select type=f8_e4m3,f16,bf16,f32,f64,i8,u8,u16,i32,i64 rows=65536 n=256 k=32"},
+    {"cpu", "rtopk-cpu", "select dist=normal rows=65536 n=256 k=32 order=best,any max-iterations=2,4,8"},
+    {"cpu", "rtopk-cpu", "select dist=normal rows=65536 n=256 k=32 order=best,any epsilon=1e-4,1e-16"},
+    {"cpu cuda", "quick",
+     "select type=f16,bf16,f32,f64 dist=normal,outlier,sorted,all-equal n=300 rows=1,5 k=0,1,30,n,301 "
+     "order=best,any direction=largest,smallest max-iterations=0,1,4"},
+    {"cpu cuda", "quick",
+     "select dist=normal,cluster128 n=1000 rows=3 k=100 order=best,any epsilon=1e-4,1e-2"},
+    {"cpu cuda", "quick", "select dist=normal n=1000 rows=3 k=100 order=best,any epsilon-relative=1e-4,1e-2"},
     {"cpu", "quick", "where type=" MANY_TYPES " n=5000 rows=1,3 keep=0,10,90 index=i32,i64"},
 
     {"cuda", "select",
@@ -77,6 +89,32 @@ const bench_grid bench_grids[] = {
     /* The points at which published implementations were measured; of where also a short row. */
     {"cuda", "peers", "select order=any ties=any points=peers_h200.csv fixed=yes"},
     {"cuda", "where", "where points=peers_where_h200.csv"},
+    /* The figures of the RTop-K paper: time over rows, their length, k and steps; 0: exact. */
+    {"cuda", "rtopk-fig4",
+     ANY "dist=normal rows=2^14,2^16,2^18,2^20 n=256,512,768 k=16,32,64,96,128 "
+         "max-iterations=0,2,3,4,5,6,7,8"},
+    {"cuda", "rtopk-fig6", ANY "dist=normal rows=65536 n=256 k=64,128 max-iterations=0,2,4,8"},
+    {"cuda", "rtopk-fig6", ANY "dist=normal rows=65536 n=512 k=64,128,256 max-iterations=0,2,4,8"},
+    {"cuda", "rtopk-fig6",
+     ANY "dist=normal rows=65536 n=768,1024,1280,2048,3072,4096,6144,8192 k=64,128,256,512 "
+         "max-iterations=0,2,4,8"},
+    {"cuda", "rtopk-fig7",
+     ANY "dist=normal rows=65536 n=512,1024,2048,4096,8192 k=64,128,256 epsilon=0,1e-16,1e-8,1e-4,1e-2"},
+    /* Rows to be selected from at the speed of memory, in data that is hard to search, too. */
+    {"cuda", "rtopk-shapes", ANY "dist=" ROW_DATA " rows=2^20,65536 n=256 k=8,16,32,128"},
+    {"cuda", "rtopk-shapes", ANY "dist=" ROW_DATA " rows=2^20 n=512,768 k=32"},
+    {"cuda", "rtopk-shapes", ANY "dist=" ROW_DATA " rows=4096 n=256 k=8"},
+    {"cuda", "rtopk-shapes", ANY "dist=" ROW_DATA " rows=100 n=4096 k=50,256"},
+    {"cuda", "rtopk-shapes", ANY "dist=" ROW_DATA " rows=20000 n=100,1000,5000 k=5,40"},
+    {"cuda", "rtopk-promises",
+     "select dist=" ROW_DATA " rows=2^20,65536 n=256 k=32,128 order=any,best ties=any,lowest"},
+    {"cuda", "rtopk-widths", ANY "rows=2^24/n,2^28/n n=1,2,3,5,7,8,9,15,16,17,31 k=1,n/2"},
+    {"cuda", "rtopk-widths",
+     ANY
+     "rows=2^24/n,2^28/n k=8,32,n/4 n=33,63,64,65,100,127,129,200,255,257,500,511,513,1000,1023,1025,2000,"
+     "2047,2049,3000,4095,4096,4097,5000,6000,8191,8192"},
+    {"cuda", "rtopk-types", ANY "type=" EVERY_TYPE " rows=65536,2^20 n=256 k=8,32,128"},
+    {"cuda", "rtopk-types", ANY "type=" EVERY_TYPE " rows=20000 n=1000 k=40"},
     /* Time over the share that is kept, where matches lie anywhere and where they lie together. */
     {"cuda", "where-share", "where dist=uniform,runs keep=0,1,5,10,25,50,75,90,99,100"},
     {"cuda", "where-n", "where n=" N_FROM_10_TO_30 " keep=10,50"},

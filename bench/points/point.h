@@ -48,6 +48,8 @@ typedef struct bench_point {
     topk_ties ties;
     topk_nan nan;
     topk_index_type index_type;
+    int max_iterations; /* select, or one of the next two, which are approximate; 0: exact */
+    double epsilon, epsilon_relative;
     char method[28]; /* forced method, "" for the library's choice */
     char tuning[64]; /* its knobs, see bench_settings_read(); "" for none */
     int block;       /* threads of a block of the baselines on a GPU, a multiple of 32 */
@@ -71,6 +73,10 @@ static inline bool bench_has_predicate(const bench_point *point) {
 }
 static inline bool bench_has_mask(const bench_point *point) {
     return point->predicate == BENCH_BYTE_MASK || point->predicate == BENCH_BIT_MASK;
+}
+
+static inline bool bench_is_approximate(const bench_point *point) {
+    return point->max_iterations > 0 || point->epsilon > 0 || point->epsilon_relative > 0;
 }
 
 /* Whether its calls read the elements, and not a mask alone. */

@@ -78,19 +78,24 @@ static bool append(builder *made, const bench_point *point) {
     return true;
 }
 
-/* Fields that mean nothing to the operation are 0. */
+/* Fields that mean nothing to the operation are 0. Rows below 0 are the elements of all rows. */
 static void clear_idle(bench_point *point) {
     const bool has_predicate = bench_has_predicate(point);
     point->k = bench_has_k(point) ? point->k : 0;
     point->keep_percent = has_predicate ? point->keep_percent : 0;
     point->predicate = has_predicate ? point->predicate : BENCH_GREATER;
     point->wanted = point->operation == TOPK_OPERATION_WHERE ? point->wanted : BENCH_INDICES;
+    point->rows = point->rows >= 0 ? point->rows : point->n > 0 ? -point->rows / point->n : 0;
 }
 
-/* With a mask there are no values to be written: the benchmark gives the call none. */
+/* With a mask there are no values to be written: the benchmark gives the call none. Only select from floats
+ * can be approximate, by one field. */
 static bool makes_sense(const bench_point *point) {
+    const int fields = (point->max_iterations > 0) + (point->epsilon > 0) + (point->epsilon_relative > 0);
     return bench_distribution_serves(point->distribution, point->type) &&
-           !(bench_has_mask(point) && bench_wants_values(point));
+           !(bench_has_mask(point) && bench_wants_values(point)) &&
+           (fields == 0 ||
+            (fields == 1 && point->operation == TOPK_OPERATION_SELECT && element_is_float(point->type)));
 }
 
 /* Appends all completions of a point whose dimensions below d are set. */

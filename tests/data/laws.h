@@ -11,13 +11,16 @@
 typedef enum law {
     LAW_NONE,
     /* Numbers. */
-    LAW_ONE,        /* 1 */
-    LAW_UNIFORM,    /* in (0, 1] */
-    LAW_NORMAL,     /* of mean 0 and deviation 1 */
-    LAW_NORMAL_1E8, /* whole numbers of mean 1e8 and deviation 10 */
-    LAW_CLUSTER,    /* uniform in [0.6, 0.7] */
-    LAW_NARROW,     /* uniform in [1, 1.0001] */
-    LAW_ZIPF,       /* whole numbers from 1 to 2^20 with exponent 1.1: many small, few large */
+    LAW_ONE,         /* 1 */
+    LAW_UNIFORM,     /* in (0, 1] */
+    LAW_NORMAL,      /* of mean 0 and deviation 1 */
+    LAW_NORMAL_1E8,  /* whole numbers of mean 1e8 and deviation 10 */
+    LAW_CLUSTER,     /* uniform in [0.6, 0.7] */
+    LAW_CLUSTER_128, /* uniform in [128.6, 128.7] */
+    LAW_OUTLIER,     /* normal, but for 1e30 somewhere in each row */
+    LAW_SORTED,      /* the positions in each row, as parts of its length: ascending up to 1 */
+    LAW_NARROW,      /* uniform in [1, 1.0001] */
+    LAW_ZIPF,        /* whole numbers from 1 to 2^20 with exponent 1.1: many small, few large */
     LAW_SOFTMAX,   /* one or two entries of a row hold 0.8 to 0.9, the others share the rest nearly equally */
     LAW_QUANTISED, /* normal in steps of 1/16, moved up so that unsigned types do not cut them off at 0 */
     LAW_RELU,      /* normal in steps of 1/16, negative ones at 0 */
@@ -76,6 +79,13 @@ static inline EVERYWHERE double law_number(const recipe *r, int64_t i) {
         return 1e8 + rint(10.0 * law_normal(r, i));
     case LAW_CLUSTER:
         return 0.6 + 0.1 * random_unit_at(r->seed, i);
+    case LAW_CLUSTER_128:
+        return 128.6 + 0.1 * random_unit_at(r->seed, i);
+    case LAW_OUTLIER:
+        return i % r->n == (int64_t)(random_at(~r->seed, i / r->n) % (uint64_t)r->n) ? 1e30
+                                                                                     : law_normal(r, i);
+    case LAW_SORTED:
+        return (double)(i % r->n + 1) / (double)r->n;
     case LAW_NARROW:
         return 1.0 + 1e-4 * random_unit_at(r->seed, i);
     case LAW_ZIPF: /* by inversion of the continuous law, rounded down; 0.75 is 1 - (2^20)^(1 - 1.1) */

@@ -1,0 +1,54 @@
+# The benchmark: its checks, its suites, and its scripts.
+if(NOT TARGET topk-bench)
+  return()
+endif()
+function(topk_bench_test name)
+  add_test(NAME bench-${name} COMMAND ${ARGN})
+  set_tests_properties(bench-${name} PROPERTIES LABELS bench ENVIRONMENT OMP_WAIT_POLICY=passive)
+endfunction()
+
+set(bench ${PROJECT_SOURCE_DIR}/bench)
+set(results ${CMAKE_CURRENT_BINARY_DIR}/bench-results)
+file(MAKE_DIRECTORY ${results})
+
+topk_bench_test(quick topk-bench quick --pairs 3)
+topk_bench_test(cold topk-bench sizes --n 1000,2^12 --pairs 3 --cold)
+topk_bench_test(rivals topk-bench quick --type f32,i64 --pairs 3 --rivals --csv ${results}/quick.csv)
+topk_bench_test(self-test topk-bench --self-test)
+# Points of files: of one group, from the file's usual place; and from a file that is named.
+topk_bench_test(points topk-bench peers-routing --device cuda --order best --list)
+set_tests_properties(bench-points PROPERTIES PASS_REGULAR_EXPRESSION
+  "block\nselect,f32,normal,4096,256,8,0,largest,best,any,i32,auto,none,,,0,0,0,128\nselect,f32,normal,65536,256,8,[^\n]*\n$")
+topk_bench_test(points-named topk-bench where --device cuda --keep 50 --n 1000 --list
+  --points ${PROJECT_SOURCE_DIR}/docs/benchmarks/published/peers_where_h200.csv)
+set_tests_properties(bench-points-named PROPERTIES PASS_REGULAR_EXPRESSION
+  "block\nwhere,f32,uniform,1,1000,0,50,largest,best,lowest,i32,auto,none,greater,indices,0,0,0,128\n$")
+
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+add_executable(test_bench_check bench/check_against_oracle.c ${bench}/check/check.cpp ${bench}/points/memory.c)
+target_include_directories(test_bench_check PRIVATE ${bench})
+target_link_libraries(test_bench_check PRIVATE topk_test_support topk OpenMP::OpenMP_CXX)
+target_compile_features(test_bench_check PRIVATE cxx_std_17)
+topk_warnings(test_bench_check)
+topk_bench_test(check test_bench_check)
+
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  set(python ${Python3_EXECUTABLE} -B)
+  topk_bench_test(record ${python} ${bench}/record.py ${results}/quick.csv --out ${results}/records
+    date=2026-11-22 commit=none)
+  topk_bench_test(plot ${python} ${bench}/plot.py ${results}/records/quick.csv --out ${results}/plots)
+  set_tests_properties(bench-rivals PROPERTIES FIXTURES_SETUP bench-results)
+  set_tests_properties(bench-record PROPERTIES FIXTURES_REQUIRED bench-results FIXTURES_SETUP bench-records)
+  set_tests_properties(bench-plot PROPERTIES FIXTURES_REQUIRED bench-records
+    PASS_REGULAR_EXPRESSION "to_limit-over-k.svg")
+  execute_process(COMMAND ${Python3_EXECUTABLE} -c "import numpy" RESULT_VARIABLE no_numpy ERROR_QUIET)
+  if(no_numpy EQUAL 0)
+    topk_bench_test(rivals-python ${python} ${bench}/rivals.py quick --library $<TARGET_FILE:topk> --threads 2 --pairs 2)
+  endif()
+endif()
+
+if(COMMAND topk_gpu_test)
+  topk_gpu_test(bench_self_test topk-bench --device cuda --self-test)
+  topk_gpu_test(bench_quick topk-bench --device cuda quick --graph --rivals)
+endif()
