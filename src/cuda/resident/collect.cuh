@@ -5,29 +5,16 @@
 
 #include "part.cuh"
 
-/* The slot of the lane's first hit in a list; *of_warp is how many hits the warp has. All lanes. */
-template <typename Element>
-TOPK_DEVICE uint32_t take_list_slots(const row_memory<Element> &m, uint32_t list, uint32_t hits,
-                                     uint32_t *of_warp) {
-    const uint32_t rank = warp_scan(simt_popc(hits), of_warp);
-    uint32_t first = 0;
-    if (simt_lane() == 0 && *of_warp != 0)
-        first = simt_atomic_add(&m.slots[list], *of_warp);
-    return simt_shuffle(SIMT_ALL_LANES, first, 0) + rank;
-}
-
-/* Lists the thread's hits as entries, in any order. Those behind the list's room, `room`, are dropped. All
- * lanes. */
+/* Lists the thread's hits as entries, in any order. Those behind the list's room, `room`, are dropped. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void list_entries(const row_part<Element, ITEMS> &part, uint32_t hits,
                               const row_memory<Element> &m, uint32_t room) {
-    const bool TWO = entry_size<Element>::TWO;
-    if (!simt_any(SIMT_ALL_LANES, hits != 0))
-        return;
-    uint32_t of_warp, slot = take_list_slots(m, LISTED_ENTRIES, hits, &of_warp);
+    uint32_t slot = room;
+    if (hits != 0) /* few threads have any, so each asks by itself */
+        slot = simt_atomic_add(&m.slots[LISTED_ENTRIES], simt_popc(hits));
     for (; hits != 0 && slot < room; hits &= hits - 1) {
         const uint32_t position = part.position(simt_ffs(hits) - 1);
-        m.entries.put(slot++, make_entry(TWO, part.key_at(position), position));
+        m.entries.put(slot++, make_entry(entry_size<Element>::TWO, part.key_at(position), position));
     }
 }
 
@@ -43,10 +30,14 @@ TOPK_DEVICE void put_positions(const row_part<Element, ITEMS> &part, uint32_t hi
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void list_positions(const row_part<Element, ITEMS> &part, uint32_t hits,
                                 const row_memory<Element> &m) {
-    uint32_t of_warp;
-    if (!simt_any(SIMT_ALL_LANES, hits != 0))
+    uint32_t of_warp, first = 0;
+    const uint32_t rank = warp_scan(simt_popc(hits), &of_warp);
+    if (of_warp == 0)
         return;
-    put_positions(part, hits, take_list_slots(m, LISTED_POSITIONS, hits, &of_warp), UINT32_MAX, m.positions);
+    if (simt_lane() == 0)
+        first = simt_atomic_add(&m.slots[LISTED_POSITIONS], of_warp);
+    first = simt_shuffle(SIMT_ALL_LANES, first, 0);
+    put_positions(part, hits, first + rank, UINT32_MAX, m.positions);
 }
 
 /* Lists positions of the row's first ties, in slots `first` to `end` - 1. There are enough ties. All threads;

@@ -6,6 +6,7 @@
 #include "../codes.cuh"
 #include "../select/entries.cuh"
 #include "kernels.h"
+#include "ranked.cuh"
 
 /* Whether entries have two words. */
 template <typename Element> struct entry_size { static const bool TWO = sizeof(Element) == 8; };
@@ -36,6 +37,13 @@ TOPK_HOST_DEVICE row_memory<Element> carve_row(simt_arena &arena, const struct r
     m.slots = simt_carve<uint32_t>(arena, LISTS);
     m.positions = simt_carve<uint16_t>(arena, a.positions);
     return m;
+}
+
+/* Empties the lists. All threads. */
+template <typename Element> TOPK_DEVICE void clear_lists(const row_memory<Element> &m) {
+    clear_entries(m.entries);
+    if (simt_thread() < LISTS)
+        m.slots[simt_thread()] = 0;
 }
 
 #endif

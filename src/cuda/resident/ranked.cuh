@@ -1,40 +1,85 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The order of few entries, by counting for each how many are before it. */
+ * The order of few entries, by counting for each how many are before it. Eight lanes count for an entry. They
+ * read the list in batches, without asking where it ends: what is behind its last entry is behind all. */
 #ifndef TOPK_SRC_CUDA_RESIDENT_RANKED_CUH
 #define TOPK_SRC_CUDA_RESIDENT_RANKED_CUH
 
 #include "../select/entries.cuh"
+#include "sizes.h"
 
-/* Lanes that count for one entry. */
-enum { RANK_LANES = 8 };
+enum { RANK_LANES = 8, RANK_TEAMS = SIMT_WARP / RANK_LANES, RANK_BATCH = 4 };
+static_assert(RESIDENT_LIST % (RANK_LANES * RANK_BATCH) == 0, "whole batches are read");
 
-/* Lanes with the caller's entry. */
-TOPK_DEVICE uint32_t rank_lanes(void) {
-    return ((1u << RANK_LANES) - 1) << simt_lane() / RANK_LANES * RANK_LANES;
+/* Fills the slots of a short list. All threads. */
+template <bool TWO> TOPK_DEVICE void clear_entries(const entry_list<TWO> &list) {
+    for (uint32_t slot = simt_thread(); slot < RESIDENT_LIST; slot += simt_threads())
+        list.put(slot, entry{~(uint64_t)0, ~(uint64_t)0});
 }
 
-/* The sum of value(other) over the first `count` entries. The RANK_LANES lanes of an entry. */
-template <bool TWO, typename Value>
-TOPK_DEVICE uint32_t sum_entries(const entry_list<TWO> &list, uint32_t count, const Value &value) {
-    uint32_t sum = 0;
-#pragma unroll 4
-    for (uint32_t i = simt_lane() % RANK_LANES; i < count; i += RANK_LANES)
-        sum += value(list.get(i));
+/* The sum of what the lanes of an entry have. All lanes. */
+TOPK_DEVICE uint32_t sum_of_team(uint32_t value) {
 #pragma unroll
     for (uint32_t lanes = RANK_LANES / 2; lanes != 0; lanes /= 2)
-        sum += simt_shuffle_xor(rank_lanes(), sum, lanes);
-    return sum;
+        value += simt_shuffle_xor(SIMT_ALL_LANES, value, lanes);
+    return value;
 }
 
-/* Calls work(entry, rank) for the first `count` entries, in RANK_LANES lanes of each. All entries are
- * different. */
+/* How many of the first `count` entries are before each of two, in 16 bits for each. All lanes. */
+template <bool TWO>
+TOPK_DEVICE uint32_t rank_pair(const entry_list<TWO> &list, uint32_t count, const struct entry (&pair)[2]) {
+    uint32_t before = 0;
+#pragma unroll 1
+    for (uint32_t first = 0; first < count; first += RANK_LANES * RANK_BATCH) {
+#pragma unroll
+        for (uint32_t i = 0; i < RANK_BATCH; i++) {
+            const struct entry other = list.get(first + i * RANK_LANES + simt_lane() % RANK_LANES);
+            before += is_before(other, pair[0]) ? 1u : 0;
+            before += is_before(other, pair[1]) ? 1u << 16 : 0;
+        }
+    }
+    return sum_of_team(before);
+}
+
+/* Calls prepare(lane of a pair, slot) and then work(what it returned, rank) for the first `count` entries,
+ * in a lane of each. */
+template <bool TWO, typename Prepare, typename Work>
+TOPK_DEVICE void for_ranked(const entry_list<TWO> &list, uint32_t count, const Prepare &prepare,
+                            const Work &work) {
+    const uint32_t of_warp = 2 * RANK_TEAMS, mine = simt_lane() % RANK_LANES;
+    for (uint32_t first = simt_warp() * of_warp; first < count; first += simt_warps() * of_warp) {
+        const uint32_t slot = first + simt_lane() / RANK_LANES * 2;
+        const struct entry pair[2] = {list.get(slot), list.get(slot + 1)};
+        const bool works = mine < 2 && slot + mine < count;
+        const auto prepared = prepare(mine == 0 ? pair[0] : pair[1], works);
+        const uint32_t ranks = rank_pair(list, count, pair);
+        if (works)
+            work(prepared, mine == 0 ? ranks & 0xffff : ranks >> 16);
+    }
+}
+
+/* How an entry stands among others: how many are before it, have a better key, have its own key. */
+struct standing {
+    uint32_t before, better, equal;
+};
+
+/* Calls work(key, standing) for the first `count` entries, in a lane of each. */
 template <bool TWO, typename Work>
-TOPK_DEVICE void for_ranked(const entry_list<TWO> &list, uint32_t count, const Work &work) {
-    for (uint32_t i = simt_thread() / RANK_LANES; i < count; i += simt_threads() / RANK_LANES) {
-        const struct entry e = list.get(i);
-        const auto is_earlier = [&](const struct entry &other)
-                                    TOPK_LAMBDA -> uint32_t { return is_before(other, e) ? 1 : 0; };
-        work(e, sum_entries(list, count, is_earlier));
+TOPK_DEVICE void for_standings(const entry_list<TWO> &list, uint32_t count, const Work &work) {
+    static_assert(RESIDENT_LIST < 1 << 10, "three counts fit a word");
+    for (uint32_t first = simt_warp() * RANK_TEAMS; first < count; first += simt_warps() * RANK_TEAMS) {
+        const uint32_t slot = first + simt_lane() / RANK_LANES;
+        const struct entry e = list.get(slot);
+        const uint64_t key = entry_key(TWO, e);
+        uint32_t counts = 0;
+        for (uint32_t i = simt_lane() % RANK_LANES; i < count; i += RANK_LANES) {
+            const struct entry other = list.get(i);
+            const uint64_t of_other = entry_key(TWO, other);
+            counts += is_before(other, e) ? 1u : 0;
+            counts += of_other > key ? 1u << 10 : of_other == key ? 1u << 20 : 0;
+        }
+        counts = sum_of_team(counts);
+        if (simt_lane() % RANK_LANES == 0 && slot < count)
+            work(key, standing{counts & 0x3ff, counts >> 10 & 0x3ff, counts >> 20});
     }
 }
 

@@ -43,13 +43,21 @@ TOPK_DEVICE void write_positions_of(const row_task<Element> &t, uint32_t begin, 
  * a barrier. */
 template <typename Element>
 TOPK_DEVICE void write_ranked_entries(const row_task<Element> &t, uint32_t count, uint32_t first) {
-    const bool TWO = row_task<Element>::TWO;
+    struct result {
+        Element element;
+        uint32_t position;
+    };
     const uint32_t k = (uint32_t)t.r.k;
-    for_ranked(t.memory.entries, count, [&](const struct entry &e, uint32_t rank) TOPK_LAMBDA {
-        const uint32_t position = (uint32_t)entry_position(TWO, e);
-        if (simt_lane() % RANK_LANES == 0 && first + rank < k)
-            t.write(first + rank, t.element(position), position);
-    });
+    for_ranked(
+        t.memory.entries, count,
+        [&](const struct entry &e, bool exists) TOPK_LAMBDA {
+            const uint32_t position = (uint32_t)entry_position(row_task<Element>::TWO, e);
+            return result{exists ? t.element(position) : (Element)0, position};
+        },
+        [&](const result &result, uint32_t rank) TOPK_LAMBDA {
+            if (first + rank < k)
+                t.write(first + rank, result.element, result.position);
+        });
 }
 
 /* The same from slot 0 on, for any number of entries. */
@@ -71,7 +79,7 @@ TOPK_DEVICE void write_sorted_entries(const row_task<Element> &t, uint32_t count
         [&](uint32_t slot, Element element) TOPK_LAMBDA { t.write(slot, element, position(slot)); });
 }
 
-/* Writes the k best of a row. All threads; m.slots is 0. */
+/* Writes the k best of a row. All threads; the lists are empty. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void write_best(const row_task<Element> &t, const row_part<Element, ITEMS> &part,
                             const code_bracket<Element> &b, uint32_t *half) {
@@ -109,23 +117,13 @@ TOPK_DEVICE void write_best(const row_task<Element> &t, const row_part<Element, 
 template <typename Element>
 TOPK_DEVICE void write_class_of_entries(const row_task<Element> &t, uint32_t count, uint32_t need,
                                         uint32_t above) {
-    const bool TWO = row_task<Element>::TWO;
-    for_ranked(t.memory.entries, count, [&](const struct entry &e, uint32_t rank) TOPK_LAMBDA {
-        if (rank != need - 1)
-            return;
-        const uint64_t key = entry_key(TWO, e);
-        const auto tally = [&](const struct entry &other) TOPK_LAMBDA -> uint32_t {
-            const uint64_t of_other = entry_key(TWO, other);
-            return (of_other > key ? 1u : 0) + (of_other == key ? 1u << 16 : 0);
-        };
-        const uint32_t tallies = sum_entries(t.memory.entries, count, tally);
-        if (simt_lane() % RANK_LANES == 0)
-            write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, key), above + (tallies & 0xffff),
-                               tallies >> 16);
+    for_standings(t.memory.entries, count, [&](uint64_t key, const struct standing &s) TOPK_LAMBDA {
+        if (s.before == need - 1)
+            write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, key), above + s.better, s.equal);
     });
 }
 
-/* Writes the k-th class of a row. All threads; m.slots is 0. */
+/* Writes the k-th class of a row. All threads; the lists are empty. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void write_class(const row_task<Element> &t, const row_part<Element, ITEMS> &part,
                              const code_bracket<Element> &b) {

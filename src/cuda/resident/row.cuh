@@ -11,7 +11,8 @@
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE uint32_t list_bound(const row_part<Element, ITEMS> &part, const struct sample_plan &plan,
                                 const sampled_pivots<Element> &p, const row_memory<Element> &m) {
-    if (!plan.is_bound || !is_few(plan.most) || p.lower == 0 || p.rank > RESIDENT_LIST / 2)
+    const bool is_plateau = p.rank > 2 * plan.most + RESIDENT_UNEVEN || p.rank > RESIDENT_LIST / 2;
+    if (!plan.is_bound || !is_few(plan.most) || p.lower == 0 || is_plateau)
         return 0;
     list_entries(part, hits_from(part.held, p.lower), m, RESIDENT_LIST);
     simt_block_sync();
@@ -40,8 +41,7 @@ template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const r
     } else {
         TOPK_REACHED(REACHED_RESIDENT_OVERFLOW);
         simt_block_sync();
-        if (simt_thread() == 0)
-            m.slots[LISTED_ENTRIES] = 0;
+        clear_lists(m);
         simt_block_sync();
     }
     narrow_bracket(part, k, t.a.is_kth, m, &half, &b);

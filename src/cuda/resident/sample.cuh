@@ -60,7 +60,7 @@ template <uint32_t LANES, typename Word> TOPK_DEVICE uint32_t rank_pivot(Word sa
 }
 
 /* The pivots that a row's samples give. m.best gets the greatest code of each warp. All threads; two
- * barriers, and m.slots is 0 after the first. */
+ * barriers, and the lists are empty after the first. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS> &part,
                                                   const struct sample_plan &p, const row_memory<Element> &m) {
@@ -68,8 +68,7 @@ TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS>
     word best, sample = best_of_first(part, p.size, &best);
     if (simt_thread() < SIMT_WARP)
         m.ranks[simt_thread()] = 0;
-    if (simt_thread() < LISTS)
-        m.slots[simt_thread()] = 0;
+    clear_lists(m);
     best = simt_reduce_max(SIMT_ALL_LANES, best);
     if (simt_lane() == 0)
         m.best[simt_warp()] = best;

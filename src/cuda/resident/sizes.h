@@ -21,7 +21,9 @@ enum {
     RESIDENT_ROW_MAX = RESIDENT_ITEMS_2 * RESIDENT_THREADS_MAX,
     /* A list of entries has this room at least. What a sample promises to fill it to half goes there at
      * once. */
-    RESIDENT_LIST = SIZE(256, 24),
+    RESIDENT_LIST = SIZE(256, 32),
+    /* So many samples more than twice k at the lowest pivot that k reach: then many tie with it. */
+    RESIDENT_UNEVEN = SIZE(16, 4),
     /* A search ends when so few candidates are left. */
     RESIDENT_FEW = SIZE(80, 12),
     /* Entries that are sorted by counting ranks, at most; more of them are merged. */
