@@ -32,20 +32,19 @@ target_compile_features(test_bench_check PRIVATE cxx_std_17)
 topk_warnings(test_bench_check)
 topk_bench_test(check test_bench_check)
 
-find_package(Python3 COMPONENTS Interpreter)
-if(Python3_FOUND)
-  set(python ${Python3_EXECUTABLE} -B)
-  topk_bench_test(record ${python} ${bench}/record.py ${results}/quick.csv --out ${results}/records
-    date=2026-11-22 commit=none)
-  topk_bench_test(plot ${python} ${bench}/plot.py ${results}/records/quick.csv --out ${results}/plots)
-  set_tests_properties(bench-rivals PROPERTIES FIXTURES_SETUP bench-results)
-  set_tests_properties(bench-record PROPERTIES FIXTURES_REQUIRED bench-results FIXTURES_SETUP bench-records)
-  set_tests_properties(bench-plot PROPERTIES FIXTURES_REQUIRED bench-records
-    PASS_REGULAR_EXPRESSION "to_limit-over-k.svg")
-  execute_process(COMMAND ${Python3_EXECUTABLE} -c "import numpy" RESULT_VARIABLE no_numpy ERROR_QUIET)
-  if(no_numpy EQUAL 0)
-    topk_bench_test(rivals-python ${python} ${bench}/rivals.py quick --library $<TARGET_FILE:topk> --threads 2 --pairs 2)
-  endif()
+set(python ${TOPK_SYSTEM_PYTHON} -B)
+topk_bench_test(record ${python} ${bench}/record.py ${results}/quick.csv --out ${results}/records
+  date=2026-11-22 commit=none)
+topk_bench_test(plot ${python} ${bench}/plot.py ${results}/records/quick.csv --out ${results}/plots)
+set_tests_properties(bench-rivals PROPERTIES FIXTURES_SETUP bench-results)
+set_tests_properties(bench-record PROPERTIES FIXTURES_REQUIRED bench-results FIXTURES_SETUP bench-records)
+set_tests_properties(bench-plot PROPERTIES FIXTURES_REQUIRED bench-records
+  PASS_REGULAR_EXPRESSION "to_limit-over-k.svg")
+execute_process(COMMAND ${TOPK_SYSTEM_PYTHON} -c "import numpy" RESULT_VARIABLE no_numpy ERROR_QUIET)
+if(no_numpy EQUAL 0)
+  topk_bench_test(rivals-python ${python} ${bench}/rivals.py quick --library $<TARGET_FILE:topk> --threads 2 --pairs 2)
+  topk_bench_test(rtopk-tables ${python} ${bench}/rtopk.py $<TARGET_FILE:topk-bench-models> --rows 1000 --tables 1,2
+    --tolerance 6)
 endif()
 
 if(COMMAND topk_gpu_test)
