@@ -28,13 +28,13 @@ template <typename Element>
 TOPK_HOST_DEVICE row_memory<Element> carve_row(simt_arena &arena, const struct resident_args &a,
                                                uint32_t threads) {
     typedef key_word_t<Element> word;
-    row_memory<Element> m;
-    m.entries = carve_entries<entry_size<Element>::TWO>(arena, a.entries);
-    m.samples = simt_carve<word>(arena, threads);
-    m.best = simt_carve<word>(arena, SIMT_WARP);
+    row_memory<Element> m; /* what has a constant size goes first, so that addresses are constants */
     m.ranks = simt_carve<uint32_t>(arena, SIMT_WARP);
     m.counts = simt_carve<uint32_t>(arena, 2 * SIMT_WARP);
-    m.slots = simt_carve<uint32_t>(arena, LISTS);
+    m.best = simt_carve<word>(arena, SIMT_WARP);
+    m.slots = simt_carve<uint32_t>(arena, 4); /* LISTS, and what aligns the next array */
+    m.entries = carve_entries<entry_size<Element>::TWO>(arena, a.entries);
+    m.samples = simt_carve<word>(arena, threads);
     m.positions = simt_carve<uint16_t>(arena, a.positions);
     return m;
 }

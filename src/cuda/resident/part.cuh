@@ -84,11 +84,8 @@ TOPK_DEVICE uint32_t count_two(const row_part<Element, ITEMS> &part, const pivot
     static_assert(RESIDENT_ROW_MAX < 1 << 16, "two counts fit a word");
     uint32_t counts = 0;
     if (!part.is_empty()) {
-#pragma unroll
-        for (uint32_t i = 0; i < ITEMS; i++) {
-            counts += part.code(i) >= p.lower ? 1u : 0;
-            counts += part.code(i) >= p.upper ? 1u << 16 : 0;
-        }
+        counts = simt_popc(hits_from(part.held, p.lower));
+        counts += simt_popc(hits_from(part.held, p.upper)) << 16;
         counts = simt_reduce_add(SIMT_ALL_LANES, counts);
     }
     if (simt_lane() == 0)

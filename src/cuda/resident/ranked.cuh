@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The order of few entries, by counting for each how many are before it. Eight lanes count for an entry. They
- * read the list in batches, without asking where it ends: what is behind its last entry is behind all. */
+ * The order of few entries, by counting for each how many are before it. Four lanes count for two entries.
+ * They read the list in batches, without asking where it ends: what is behind its last entry is behind all.
+ */
 #ifndef TOPK_SRC_CUDA_RESIDENT_RANKED_CUH
 #define TOPK_SRC_CUDA_RESIDENT_RANKED_CUH
 
 #include "../select/entries.cuh"
 #include "sizes.h"
 
-enum { RANK_LANES = 8, RANK_TEAMS = SIMT_WARP / RANK_LANES, RANK_BATCH = 4 };
+enum { RANK_LANES = 4, RANK_TEAMS = SIMT_WARP / RANK_LANES, RANK_BATCH = 4 };
 static_assert(RESIDENT_LIST % (RANK_LANES * RANK_BATCH) == 0, "whole batches are read");
 
 /* Fills the slots of a short list. All threads. */
