@@ -11,18 +11,28 @@ template <typename Element> struct key_word { typedef uint32_t type; };
 template <> struct key_word<uint64_t> { typedef uint64_t type; };
 template <typename Element> using key_word_t = typename key_word<Element>::type;
 
+/* The code of an element before it is cut: each NaN has one of its own. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> uncut_code_of(key_word_t<Element> bits, const struct code_map &map) {
+    typedef key_word_t<Element> word;
+    const uint32_t width = 8 * sizeof(Element);
+    const word negative = (word)0 - (bits >> (width - 1)); /* all ones or none */
+    const word flip = (negative & (word)map.negative) ^ (word)map.always;
+    const word code = ((bits & (word)map.keep) ^ flip) + (word)map.turn + (negative & (word)map.add);
+    return sizeof(Element) < sizeof(word) ? code & (word)(Element) ~(Element)0 : code;
+}
+
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> cut_code(key_word_t<Element> code, const struct code_map &map) {
+    typedef key_word_t<Element> word;
+    code = code > (word)map.lowest ? code : (word)map.lowest;
+    return code < (word)map.highest ? code : (word)map.highest;
+}
+
 /* The code of an element: codes.h. */
 template <typename Element>
 TOPK_DEVICE key_word_t<Element> code_of(key_word_t<Element> bits, const struct code_map &map) {
-    typedef key_word_t<Element> word;
-    const uint32_t width = 8 * sizeof(Element);
-    word negative = (word)0 - (bits >> (width - 1)); /* all ones or none */
-    word flip = (negative & (word)map.negative) ^ (word)map.always;
-    word code = ((bits & (word)map.keep) ^ flip) + (word)map.turn + (negative & (word)map.add);
-    if (sizeof(Element) < sizeof(word))
-        code &= (word)(Element) ~(Element)0;
-    code = code > (word)map.lowest ? code : (word)map.lowest;
-    return code < (word)map.highest ? code : (word)map.highest;
+    return cut_code<Element>(uncut_code_of<Element>(bits, map), map);
 }
 
 /* The key of a code: as the code, but the same for both zeros. */
@@ -42,6 +52,23 @@ template <typename Element>
 TOPK_DEVICE key_word_t<Element> class_last(key_word_t<Element> code, const struct code_map &map) {
     const key_word_t<Element> even = code & ~(key_word_t<Element>)1;
     return even == (key_word_t<Element>)map.zeros ? even + 1 : code;
+}
+
+/* The same among uncut codes, where those of all NaN are one class: an end of all codes. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> uncut_class_first(key_word_t<Element> code, const struct code_map &map) {
+    typedef key_word_t<Element> word;
+    if (code <= (word)map.lowest)
+        return 0;
+    return class_first<Element>(code < (word)map.highest ? code : (word)map.highest, map);
+}
+
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> uncut_class_last(key_word_t<Element> code, const struct code_map &map) {
+    typedef key_word_t<Element> word;
+    if (code >= (word)map.highest)
+        return (word) ~(Element)0;
+    return class_last<Element>(code > (word)map.lowest ? code : (word)map.lowest, map);
 }
 
 /* The key of an element: greater for the better one, and the same for elements that tie. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is known of the k-th code of a row. */
+ * What is known of the k-th code of a row. Codes are not cut (codes.cuh). */
 #ifndef TOPK_SRC_CUDA_RESIDENT_BRACKET_CUH
 #define TOPK_SRC_CUDA_RESIDENT_BRACKET_CUH
 
@@ -17,7 +17,7 @@ template <typename Element> struct code_bracket {
     }
     /* Whether all candidates tie. */
     TOPK_MEMBER bool is_closed(const struct code_map &map) const {
-        return high == class_last<Element>(low, map);
+        return high == uncut_class_last<Element>(low, map);
     }
 };
 
@@ -63,8 +63,8 @@ TOPK_DEVICE key_word_t<Element> interpolate(const code_bracket<Element> &b, floa
 template <typename Element>
 TOPK_DEVICE key_word_t<Element> fit_pivot(key_word_t<Element> pivot, const code_bracket<Element> &b,
                                           const struct code_map &map) {
-    const key_word_t<Element> least = class_last<Element>(b.low, map) + 1;
-    pivot = class_first<Element>(pivot, map);
+    const key_word_t<Element> least = uncut_class_last<Element>(b.low, map) + 1;
+    pivot = uncut_class_first<Element>(pivot, map);
     return pivot > least ? pivot : least;
 }
 

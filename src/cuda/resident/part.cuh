@@ -8,6 +8,13 @@
 #include "bracket.cuh"
 #include "memory.cuh"
 
+/* A map of held_row. */
+template <typename Element> struct as_uncut_codes : as_codes<Element> {
+    TOPK_MEMBER key_word_t<Element> of(key_word_t<Element> bits) const {
+        return uncut_code_of<Element>(bits, as_codes<Element>::map);
+    }
+};
+
 template <typename Element, uint32_t ITEMS> struct row_part {
     typedef key_word_t<Element> word;
     held_row<Element, ITEMS> held;
@@ -47,7 +54,7 @@ TOPK_DEVICE row_part<Element, ITEMS> hold_part(const struct row_args &a, const s
     row_part<Element, ITEMS> held = {{}, begin, row_values<Element>(a, r), a.map};
     /* In a register, since an instruction takes one uniform operand alone. */
     held.map.always = simt_shuffle(SIMT_ALL_LANES, (key_word_t<Element>)a.map.always, 0);
-    held.held = hold_row_as<Element, ITEMS, 1>(a, part, as_codes<Element>{held.map});
+    held.held = hold_row_as<Element, ITEMS, 1>(a, part, as_uncut_codes<Element>{{held.map}});
     held.origin -= held.held.left;
     return held;
 }
@@ -59,11 +66,9 @@ template <typename Element, uint32_t ITEMS> TOPK_DEVICE uint32_t warps_of_row(ui
     return warps < simt_warps() ? warps : simt_warps();
 }
 
-/* The greatest code of the thread's first `count` items, a power of two or above ITEMS; *best is that of all.
- */
+/* The greatest code of the thread's first `count` items: a power of two, or above ITEMS for all. */
 template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE key_word_t<Element> best_of_first(const row_part<Element, ITEMS> &part, uint32_t count,
-                                              key_word_t<Element> *best) {
+TOPK_DEVICE key_word_t<Element> best_of_first(const row_part<Element, ITEMS> &part, uint32_t count) {
     typedef key_word_t<Element> word;
     word so_far = part.code(0), of_first = so_far;
 #pragma unroll
@@ -72,8 +77,23 @@ TOPK_DEVICE key_word_t<Element> best_of_first(const row_part<Element, ITEMS> &pa
             of_first = i == count ? so_far : of_first;
         so_far = part.code(i) > so_far ? part.code(i) : so_far;
     }
-    *best = so_far;
     return count >= ITEMS ? so_far : of_first;
+}
+
+/* Shares the greatest code of the warp's part: greatest_of_row() has it after a barrier. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void share_greatest(const row_part<Element, ITEMS> &part, const row_memory<Element> &m) {
+    const key_word_t<Element> best = simt_reduce_max(SIMT_ALL_LANES, best_of_first(part, ITEMS));
+    if (simt_lane() == 0)
+        m.best[simt_warp()] = best;
+}
+
+/* The last code of the row's best class. All lanes. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> greatest_of_row(const row_memory<Element> &m, const struct code_map &map) {
+    typedef key_word_t<Element> word;
+    const word of_lane = simt_lane() < simt_warps() ? (word)m.best[simt_lane()] : (word)0;
+    return uncut_class_last<Element>(simt_reduce_max(SIMT_ALL_LANES, of_lane), map);
 }
 
 /* How many codes of the block's row are at or above the lower pivot, and at or above the upper one: *above.

@@ -129,7 +129,8 @@ TOPK_DEVICE void write_class(const row_task<Element> &t, const row_part<Element,
                              const code_bracket<Element> &b) {
     if (b.is_closed(part.map)) {
         if (simt_thread() == 0)
-            write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, b.low), b.above, b.candidates());
+            write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, cut_code<Element>(b.low, part.map)),
+                               b.above, b.candidates());
         return;
     }
     const uint32_t winners = b.above > 0 ? hits_from(part.held, b.high + 1) : 0;

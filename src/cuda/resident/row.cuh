@@ -35,14 +35,16 @@ template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const r
             write_ranked_entries(t, listed, 0);
         return;
     }
-    code_bracket<Element> b = {pivots.lower, class_last<Element>(greatest_of_row(m), part.map), listed, 0};
+    code_bracket<Element> b = {};
     if (listed == 0) {
         b = sampled_bracket(part, pivots, length, k, m, &half);
     } else {
         TOPK_REACHED(REACHED_RESIDENT_OVERFLOW);
         simt_block_sync();
         clear_lists(m);
+        share_greatest(part, m);
         simt_block_sync();
+        b = code_bracket<Element>{pivots.lower, greatest_of_row(m, part.map), listed, 0};
     }
     narrow_bracket(part, k, t.a.is_kth, m, &half, &b);
     if (t.a.is_kth)

@@ -59,19 +59,16 @@ template <uint32_t LANES, typename Word> TOPK_DEVICE uint32_t rank_pivot(Word sa
     return simt_popc(reach);
 }
 
-/* The pivots that a row's samples give. m.best gets the greatest code of each warp. All threads; two
+/* The pivots that a row's samples give. All threads; two
  * barriers, and the lists are empty after the first. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS> &part,
                                                   const struct sample_plan &p, const row_memory<Element> &m) {
     typedef key_word_t<Element> word;
-    word best, sample = best_of_first(part, p.size, &best);
+    word sample = best_of_first(part, p.size);
     if (simt_thread() < SIMT_WARP)
         m.ranks[simt_thread()] = 0;
     clear_lists(m);
-    best = simt_reduce_max(SIMT_ALL_LANES, best);
-    if (simt_lane() == 0)
-        m.best[simt_warp()] = best;
     for (uint32_t lanes = 1; lanes < p.lanes; lanes *= 2) {
         const word other = simt_shuffle_xor(SIMT_ALL_LANES, sample, lanes);
         sample = other > sample ? other : sample;
@@ -91,19 +88,13 @@ TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS>
     const uint32_t upper = simt_reduce_max(SIMT_ALL_LANES, rank <= p.least ? ranked : 0);
     const word lower_code = simt_shuffle(SIMT_ALL_LANES, pivot, lower % SIMT_WARP);
     const word upper_code = simt_shuffle(SIMT_ALL_LANES, pivot, upper % SIMT_WARP);
-    sampled_pivots<Element> pivots = {class_first<Element>(lower_code, part.map),
-                                      class_first<Element>(upper_code, part.map), lower / SIMT_WARP};
+    sampled_pivots<Element> pivots = {uncut_class_first<Element>(lower_code, part.map),
+                                      uncut_class_first<Element>(upper_code, part.map), lower / SIMT_WARP};
     if (lower == UINT32_MAX)
         pivots.lower = 0;
     if (upper == 0) /* a pivot's rank is 1 at least */
         pivots.upper = 0;
     return pivots;
-}
-
-/* The greatest code of the row, after sample_pivots(). All lanes. */
-template <typename Element> TOPK_DEVICE key_word_t<Element> greatest_of_row(const row_memory<Element> &m) {
-    typedef key_word_t<Element> word;
-    return simt_reduce_max(SIMT_ALL_LANES, simt_lane() < simt_warps() ? (word)m.best[simt_lane()] : (word)0);
 }
 
 #endif
