@@ -79,7 +79,14 @@ enum topk_reached_path {
     REACHED_RTOPK_PAIRS,         /* a lane sorts two entries */
     REACHED_RTOPK_NEAR,          /* keys of entries differ in few bits */
     REACHED_RTOPK_MANY,          /* entries are sorted in shared memory */
-    REACHED_RTOPK_NEXT_ROW,      /* a warp goes on to another row */
+    REACHED_RTOPK_PLATEAU,       /* too many elements tie with the k-th for a list of candidates */
+    REACHED_RTOPK_SURPLUS,    /* words of candidates that tie with the k-th word, which not all are results */
+    REACHED_RTOPK_UNCLEAR,    /* words of candidates do not tell their order */
+    REACHED_RTOPK_BEST_TIE,   /* too many elements tie for the best */
+    REACHED_RTOPK_NEARLY_ALL, /* few candidates are no results */
+    REACHED_RTOPK_ALONE,      /* a row is served by itself */
+    REACHED_RTOPK_GENERAL,    /* a row goes to the general search */
+    REACHED_RTOPK_NEXT_ROW,   /* a warp goes on to another row */
 
     REACHED_ROUTE_SINGLE_LOADS, /* a row is not aligned, or ends within 16 bytes */
     REACHED_ROUTE_GROUPS,       /* groups are chosen in registers */

@@ -63,6 +63,12 @@ topk_emulated_cases(short_rows plain --seed 35 --method rtopk --largest 530 --el
 topk_emulated_cases(short_rows_full full --seed 36 --method rtopk --largest 1030 --elements 4200 --cases 300)
 topk_emulated_cases(short_rows_zeros plain --seed 38 --method rtopk --smallest 100 --largest 530 --elements 2600
   --filter data=zeros)
+# Rows of one length with few results have shortcuts of their own in rtopk.
+set(few_results --operation select --method rtopk --filter shape=dense,lengths=full)
+topk_emulated_cases(few_results plain --seed 39 ${few_results} --random 40000 --largest 530 --elements 2600
+  --paths few-results)
+topk_emulated_cases(few_results_full full --seed 40 ${few_results} --random 60000 --largest 1030 --elements 9000)
+topk_emulated_cases(few_results_tsan tsan --seed 41 ${few_results} --random 20000 --largest 530 --elements 1100)
 # Rows that resident serves, of all its shapes; and with the sizes of production.
 topk_emulated_cases(resident_rows plain --seed 44 --method resident --smallest 100 --largest 800 --elements 2600
   --cases 400 --schedules 4)

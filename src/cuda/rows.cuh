@@ -27,6 +27,10 @@ TOPK_DEVICE bool is_called_off(const struct row_args &a) {
     return a.condition != nullptr && *a.condition == 0;
 }
 
+TOPK_DEVICE struct row row_without_elements(void) {
+    return row{0, 0, 0, 0};
+}
+
 /* CONTRACT.md 3.4: clamped, never reported. */
 TOPK_DEVICE struct row row_at(const struct row_args &a, int64_t row) {
     struct row r;
@@ -54,22 +58,28 @@ TOPK_DEVICE const Element *row_values(const struct row_args &a, const struct row
     return (const Element *)a.values + r.begin;
 }
 
-/* Result `slot` of a row: an element's bits and its position in the row. */
+/* The result in slot `at` of the outputs: an element's bits and its position in the row that begins at
+ * `begin`. */
 template <typename Element>
-TOPK_DEVICE void write_result(const struct row_args &a, int64_t row, const struct row &r, int64_t slot,
-                              Element bits, int64_t position) {
-    int64_t at = row * a.k_max + slot;
+TOPK_DEVICE void write_output(const struct row_args &a, int64_t at, int64_t begin, Element bits,
+                              int64_t position) {
     if (a.out_values != nullptr)
         ((Element *)a.out_values)[at] = bits;
     if (a.out_indices == nullptr)
         return;
     if (a.wide_indices)
         ((int64_t *)a.out_indices)[at] =
-            a.payload != nullptr ? ((const int64_t *)a.payload)[r.begin + position] : position + a.index_base;
+            a.payload != nullptr ? ((const int64_t *)a.payload)[begin + position] : position + a.index_base;
     else
-        ((int32_t *)a.out_indices)[at] = a.payload != nullptr
-                                             ? ((const int32_t *)a.payload)[r.begin + position]
-                                             : (int32_t)(position + a.index_base);
+        ((int32_t *)a.out_indices)[at] = a.payload != nullptr ? ((const int32_t *)a.payload)[begin + position]
+                                                              : (int32_t)(position + a.index_base);
+}
+
+/* Result `slot` of a row. */
+template <typename Element>
+TOPK_DEVICE void write_result(const struct row_args &a, int64_t row, const struct row &r, int64_t slot,
+                              Element bits, int64_t position) {
+    write_output<Element>(a, row * a.k_max + slot, r.begin, bits, position);
 }
 
 template <typename Element>

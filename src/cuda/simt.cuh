@@ -7,6 +7,8 @@
  *   TOPK_KERNEL TOPK_BOUNDS(512, 2) void count(...)         at most 512 threads, at least 2 blocks per SM
  *   TOPK_DEVICE uint32_t helper(...)                        inlined into kernels; TOPK_MEMBER in structs,
  *                                                           TOPK_LAMBDA behind the parameters of a lambda
+ *   TOPK_NOINLINE void rare(const struct count_args &)      a function of its own; the kernel's argument is
+ * then declared TOPK_CONSTANT_ARGS struct count_args
  *
  * Blocks are one-dimensional, of whole warps; grids have two dimensions, the second for rows of a batch.
  *
@@ -16,7 +18,8 @@
  *   warp             simt_warp_sync, simt_shuffle{,_up,_down,_xor}, simt_add_lane_before, simt_ballot,
  *                    simt_any, simt_all, simt_match_any, simt_reduce_{add,min,max} on uint32_t and uint64_t,
  *                    simt_reduce_or on uint32_t                                      simt/warp.cuh
- *   bits             simt_popc, simt_clz, simt_ffs on uint32_t and uint64_t          simt/bits.cuh
+ *   bits             simt_popc, simt_clz, simt_ffs on uint32_t and uint64_t,
+ *                    simt_pick_halves, simt_count_from                                simt/bits.cuh
  *   floats           simt_float_of_bits, simt_bits_of_float, simt_float_{add,multiply,divide,min,max},
  *                    simt_float_max_or_nan, simt_float_{exp2,reciprocal}_near          simt/float.cuh
  *   atomics          simt_atomic_{add,min,max,or} on uint32_t and uint64_t, relaxed, in shared or
@@ -61,6 +64,8 @@ struct alignas(16) simt_u32x4 {
 #define TOPK_KERNEL __global__
 #define TOPK_BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define TOPK_DEVICE static __device__ __forceinline__
+#define TOPK_NOINLINE static __device__ __noinline__
+#define TOPK_CONSTANT_ARGS const __grid_constant__
 #define TOPK_MEMBER __device__ __forceinline__
 #define TOPK_LAMBDA __attribute__((always_inline))
 #define TOPK_HOST_DEVICE static __host__ __device__ __forceinline__

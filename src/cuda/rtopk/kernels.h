@@ -7,8 +7,30 @@
 #include "../rows.h"
 #include "sizes.h"
 
+/* How elements become leads (leads.cuh). Of elements with 64 bits flip, always and turn have as many; of all
+ * others 32, with the element in the upper bits. */
+struct lead_map {
+    uint64_t flip, always, turn;
+    uint32_t sign;                   /* 1, or all ones if the order descends */
+    uint32_t unit;                   /* how far the leads of neighbours are apart; 0 with 64 bits */
+    uint32_t lowest, highest, zeros; /* as in struct code_map */
+};
+
+/* Rows that have a stride, one length, and one k up to RTOPK_SMALL_K. */
+struct uniform_rows {
+    uint32_t length, k;
+    uint32_t groups;        /* of a lane, at most, that have elements of a row */
+    uint32_t rank;          /* so many of the lanes' best leads may lie above the first threshold */
+    bool is_aligned;        /* each row begins at a multiple of 16 bytes */
+    bool has_padding;       /* k_max is above k */
+    bool has_plain_outputs; /* values, and positions of 32 bits */
+    int64_t safe_rows;      /* of these rows each 16 bytes with an element of the row are elements of rows */
+    struct lead_map map;
+};
+
 struct rtopk_args {
     struct row_args rows;
+    struct uniform_rows uniform; /* of small_k */
     struct decode_args decode;
     struct kth_outputs kth;
     bool is_kth;
@@ -26,6 +48,8 @@ struct rtopk_kernels {
     int (*prepare)(void);
     /* `row_class` counts from 0: each lane keeps RTOPK_ITEMS_0 elements, RTOPK_ITEMS_1, and so on. */
     int (*row)(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t row_class);
+    /* For uniform rows. */
+    int (*small_k)(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t row_class);
 };
 
 extern const struct rtopk_kernels topk_cuda_rtopk_kernels_8, topk_cuda_rtopk_kernels_16,

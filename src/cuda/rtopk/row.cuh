@@ -43,11 +43,17 @@ template <typename Element> TOPK_DEVICE void write_no_class(const row_task<Eleme
         write_kth<Element>(t.a.kth, t.row, t.a.rows.padding, t.r.wanted == 0 ? 0 : t.r.length, 0);
 }
 
+/* Fills the slots behind a row's results. All lanes. */
+template <typename Element> TOPK_DEVICE void write_rest(const row_task<Element> &t) {
+    for (int64_t slot = t.r.k + simt_lane(); slot < t.a.rows.k_max; slot += SIMT_WARP)
+        write_padding<Element>(t.a.rows, t.row, slot);
+}
+
 /* Blocks for each multiprocessor: as many as leave each thread the registers that its items need. */
 template <typename Element> constexpr uint32_t row_blocks(uint32_t items) {
     const bool is_wide = sizeof(Element) == 8;
     if (items <= 8)
-        return !is_wide ? 10 : items < 8 ? 9 : 7;
+        return !is_wide ? 9 : items < 8 ? 9 : 7;
     if (items <= 16)
         return is_wide ? 4 : 8;
     return is_wide ? 3 : 5;
@@ -70,8 +76,7 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_ro
         else if (r.k > 0)
             select_best<Element, ITEMS>(task);
         if (!a.is_kth)
-            for (int64_t slot = r.k + simt_lane(); slot < a.rows.k_max; slot += SIMT_WARP)
-                write_padding<Element>(a.rows, row, slot);
+            write_rest(task);
     }
 }
 

@@ -2,6 +2,8 @@
  * What a call of rtopk launches. It needs no workspace. */
 #include "../methods.h"
 
+#include <math.h>
+
 #include "../leaf.h"
 #include "kernels.h"
 
@@ -12,10 +14,10 @@ static const struct rtopk_kernels *const kernels[WIDTHS] = {
 static const int64_t items_of_class[RTOPK_CLASSES] = {RTOPK_ITEMS_0, RTOPK_ITEMS_1, RTOPK_ITEMS_2,
                                                       RTOPK_ITEMS_3};
 
-/* The first class whose lanes hold the longest row. */
-static uint32_t row_class_of(const struct plan *plan) {
+/* The first class whose lanes hold a row of that length. */
+static uint32_t row_class_of(int64_t length) {
     uint32_t row_class = 0;
-    while (32 * items_of_class[row_class] < plan->problem.length_max) {
+    while (32 * items_of_class[row_class] < length) {
         row_class++;
     }
     return row_class;
@@ -55,7 +57,8 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     const double rows = (double)plan->problem.rows, entries = entries_of(plan);
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
-    const double instructions = 300 + 25 * (double)items_of_class[row_class_of(plan)] + 12 * entries;
+    const double instructions =
+        300 + 25 * (double)items_of_class[row_class_of(plan->problem.length_max)] + 12 * entries;
     const double issue_us = rows * instructions / INSTRUCTIONS_PER_US, move_us = bytes / BYTES_PER_US;
     (void)context;
     return LAUNCH_US + (issue_us > move_us ? issue_us : move_us);
@@ -67,25 +70,114 @@ static size_t workspace_bytes(const topk_context *context, const struct plan *pl
     return 0;
 }
 
+/* The threshold of a row is the best lead of some lane. k - 1 lanes may have better ones, for then k elements
+ * reach it. Where so many elements would do so that they leave less than half of the room for candidates
+ * beyond k, fewer lanes must. The estimate takes elements to be spread over the lanes at random. */
+static uint8_t rank_of(int64_t k, double length, double lanes) {
+    const double room = (double)(k + RTOPK_FEW) / 2;
+    double rank = least(k, (int64_t)lanes);
+    if (length > room) {
+        const double most = (lanes + 1) * (1 - pow(1 - room / length, length / lanes));
+        rank = most < rank ? most : rank;
+    }
+    return (uint8_t)(rank - 1);
+}
+
+static struct lead_map lead_map_of(const struct plan *plan, const struct code_map *map) {
+    const unsigned bits = 8 * (unsigned)plan->element_bytes, up = bits < 32 ? 32 - bits : 0;
+    const uint64_t ones = topk_ones(bits);
+    return (struct lead_map){.flip = (map->negative | (ones ^ map->keep)) << up,
+                             .always = map->always,
+                             .turn = bits == 64 ? map->turn : (map->turn + map->always) << up,
+                             .sign = map->always != 0 ? UINT32_MAX : 1,
+                             .unit = bits == 64 ? 0 : 1u << up,
+                             .lowest = (uint32_t)(bits == 64 ? map->lowest >> 32 : map->lowest << up),
+                             .highest = (uint32_t)(bits == 64 ? map->highest >> 32 : map->highest << up),
+                             .zeros = (uint32_t)(bits == 64 ? map->zeros >> 32 : map->zeros << up)};
+}
+
+/* Elements that a group of 16 bytes has. */
+static int64_t group_elements(const struct plan *plan) {
+    return 16 / (int64_t)plan->element_bytes;
+}
+
+/* How many elements to the left of a row its first group may have. */
+static int64_t left_max(const struct call *call) {
+    const int64_t stride = call->plan->problem.row_stride, per = group_elements(call->plan);
+    const bool is_aligned = (uintptr_t)call->input.values % 16 == 0 && stride % per == 0;
+    return is_aligned ? 0 : per - 1;
+}
+
+/* Whether rows consist of whole groups. */
+static bool is_whole(const struct call *call) {
+    return left_max(call) == 0 && call->plan->problem.length_max % group_elements(call->plan) == 0;
+}
+
+/* Rows that a block of small_k serves. */
+static int64_t rows_of_block(uint32_t row_class) {
+    return RTOPK_THREADS / 32 * (items_of_class[row_class] <= RTOPK_ITEMS_OF_TWO ? 2 : 1);
+}
+
+/* Whether all rows are alike, few of their elements are results, and registers hold them wherever they begin.
+ * Signed integers by magnitude have no leads. */
+static bool is_uniform(const struct call *call, const struct code_map *map) {
+    const topk_problem *p = &call->plan->problem;
+    return call->plan->operation == TOPK_OPERATION_SELECT && p->shape == TOPK_SHAPE_STRIDED &&
+           call->input.lengths == NULL && call->input.k == NULL && least(p->k_max, p->length_max) > 0 &&
+           least(p->k_max, p->length_max) <= RTOPK_SMALL_K && map->add == 0 &&
+           p->length_max + left_max(call) <= RTOPK_ROW_MAX && p->rows <= INT32_MAX &&
+           (p->row_stride == p->length_max || is_whole(call));
+}
+
+static struct uniform_rows uniform_rows_of(const struct call *call, const struct code_map *map,
+                                           int64_t items) {
+    const topk_problem *p = &call->plan->problem;
+    const int64_t length = p->length_max, k = least(p->k_max, length), overhang = left_max(call);
+    const int64_t per = least(group_elements(call->plan), items); /* of a lane's group */
+    const int64_t lanes = least(divide_up(length, per), 32);
+    const int64_t followers = divide_up(group_elements(call->plan), length);
+    return (struct uniform_rows){.length = (uint32_t)length,
+                                 .k = (uint32_t)k,
+                                 .groups = (uint32_t)divide_up(length + overhang, 32 * per),
+                                 .rank = rank_of(k, (double)length, (double)lanes),
+                                 .is_aligned = overhang == 0,
+                                 .has_padding = p->k_max > k,
+                                 .has_plain_outputs = call->values != NULL && call->indices != NULL &&
+                                                      call->input.indices == NULL &&
+                                                      p->index_type == TOPK_INDEX_I32,
+                                 .safe_rows = is_whole(call) ? p->rows : greatest(p->rows - followers, 0),
+                                 .map = lead_map_of(call->plan, map)};
+}
+
+static int run_uniform(const struct call *call, struct rtopk_args *args) {
+    const struct plan *plan = call->plan;
+    const uint32_t row_class = row_class_of(plan->problem.length_max + left_max(call));
+    const struct launch_grid grid =
+        grid_of(call, divide_up(plan->problem.rows, rows_of_block(row_class)), INT32_MAX, RTOPK_THREADS);
+    args->uniform = uniform_rows_of(call, &args->rows.map, items_of_class[row_class]);
+    return kernels[width_of(plan)]->small_k(&grid, args, row_class);
+}
+
 static int run(const struct call *call) {
     const struct plan *plan = call->plan;
     const bool is_kth = plan->operation == TOPK_OPERATION_KTH;
-    const int64_t rows = plan->problem.rows, warps = RTOPK_THREADS / 32;
-    const struct launch_grid grid = {.blocks = (uint32_t)least(divide_up(rows, warps), RTOPK_GRID_BLOCKS),
-                                     .rows = 1,
-                                     .threads = RTOPK_THREADS,
-                                     .stream = call->stream};
-    const struct rtopk_args args = {.rows = row_args_of(call),
-                                    .decode = topk_decode_args(&plan->order),
-                                    .kth = kth_outputs_of(call),
-                                    .is_kth = is_kth,
-                                    .is_sorted = is_sorted(plan),
-                                    .slots = (uint32_t)greatest(is_kth ? 0 : results_max(plan), RTOPK_FEW),
-                                    .entries = entries_of(plan)};
+    const int64_t rows = plan->problem.rows;
+    const struct launch_grid grid =
+        grid_of(call, divide_up(rows, RTOPK_THREADS / 32), RTOPK_GRID_BLOCKS, RTOPK_THREADS);
+    struct rtopk_args args = {.rows = row_args_of(call),
+                              .decode = topk_decode_args(&plan->order),
+                              .kth = kth_outputs_of(call),
+                              .is_kth = is_kth,
+                              .is_sorted = is_sorted(plan),
+                              .slots = (uint32_t)greatest(is_kth ? 0 : results_max(plan), RTOPK_FEW),
+                              .entries = entries_of(plan)};
     if (rows == 0 || (!is_kth && plan->problem.k_max == 0)) {
         return 0;
     }
-    return kernels[width_of(plan)]->row(&grid, &args, row_class_of(plan));
+    if (is_uniform(call, &args.rows.map)) {
+        return run_uniform(call, &args);
+    }
+    return kernels[width_of(plan)]->row(&grid, &args, row_class_of(plan->problem.length_max));
 }
 
 static int prepare(const topk_context *context) {

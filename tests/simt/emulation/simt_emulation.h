@@ -14,6 +14,8 @@
 #define TOPK_KERNEL static
 #define TOPK_BOUNDS(threads, blocks)
 #define TOPK_DEVICE static inline
+#define TOPK_NOINLINE static inline
+#define TOPK_CONSTANT_ARGS const
 #define TOPK_MEMBER inline
 #define TOPK_LAMBDA
 #define TOPK_HOST_DEVICE static inline
