@@ -34,8 +34,27 @@ SELECT_MARKS = ["30.00 us ok, 0.75 of AIR, 1.50 of CUB", "60.00 us ok, 1.50 of A
                 "3.00 us VOID, 0.07 of AIR, 0.07 of CUB", "10.00 us ok, 1.00 of RTop-K"]
 ONE = "3 points, 1 VOID; to AIR: 1 of 2 within 1.1, geometric mean 1.061; to the best peer: 0 of 2 at most 1, " \
       "geometric mean 1.500"
-TWO = "1 points; to the best peer: 1 of 1 at most 1, geometric mean 1.000"
+TWO = "1 points; to RTop-K: 1 of 1 within 1.1, geometric mean 1.000; to the best peer: 1 of 1 at most 1, geometric " \
+      "mean 1.000"
 SELECT_GROUPS = ["auto one " + ONE, "air two " + TWO, "auto all " + ONE, "air all " + TWO]
+
+# The same point under two promises, and beside one whose best peer is no AIR.
+ORDERED_HEADER = HEADER.replace("index,", "order,ties,index,")
+ORDERED = """topk,select,f32,normal,1,1000,10,0,largest,any,any,i32,auto,eager,,,20,ok
+topk,select,f32,normal,1,1000,10,0,largest,best,lowest,i32,auto,eager,,,40,ok
+topk,select,f32,normal,1,2000,10,0,largest,best,lowest,i32,auto,eager,,,20,ok
+"""
+ORDERED_RATIOS = {0: ("0.5000", "1.0000"), 1: ("1.0000", "2.0000"), 2: ("", "2.0000")}
+ORDERED_MARKS = ["20.00 us ok, 0.50 of AIR, 1.00 of CUB", "40.00 us ok, 1.00 of AIR, 2.00 of CUB",
+                 "20.00 us ok, 2.00 of RTop-K"]
+FREE = "1 points; to AIR: 1 of 1 within 1.1, geometric mean 0.500; to the best peer: 1 of 1 at most 1, geometric mean 1.000"
+BEST = ["1 points; to AIR: 1 of 1 within 1.1, geometric mean 1.000; to the best peer: 0 of 1 at most 1, geometric mean 2.000",
+        "1 points; to RTop-K: 0 of 1 within 1.1, geometric mean 2.000; to the best peer: 0 of 1 at most 1, geometric mean "
+        "2.000",
+        "2 points; to AIR or RTop-K: 1 of 2 within 1.1, geometric mean 1.414; to the best peer: 0 of 2 at most 1, geometric "
+        "mean 2.000"]
+ORDERED_GROUPS = ["auto any any one " + FREE, "auto best lowest one " + BEST[0], "auto best lowest two " + BEST[1],
+                  "auto any any all " + FREE, "auto best lowest all " + BEST[2]]
 
 WHERE_PEERS = """n,keep_percent,read_us,flagged_us,if_us,copy_if_us,nonzero_us
 500,10,,,,,
@@ -56,9 +75,9 @@ WHERE_GROUPS = ["auto where 2 points; to CUB If or Thrust: 1 of 2 within 1.0, ge
                 "1 of 2 at most 1, geometric mean 1.183"]
 
 
-def compare(source, folder, results, peers):
+def compare(source, folder, results, peers, header=HEADER):
     """The exit status, the lines of the output without runs of spaces, and the CSV file that was written."""
-    (folder / "results.csv").write_text(HEADER + "\n" + results)
+    (folder / "results.csv").write_text(header + "\n" + results)
     (folder / "peers.csv").write_text(peers)
     done = subprocess.run([sys.executable, "-B", source / "bench/compare.py", folder / "results.csv",
                            folder / "peers.csv", "--csv", folder / "out.csv"], capture_output=True, text=True)
@@ -82,6 +101,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check(compare(source, folder, SELECT, PEERS), SELECT, SELECT_RATIOS, SELECT_MARKS, SELECT_GROUPS)
+        check(compare(source, folder, ORDERED, PEERS, ORDERED_HEADER), ORDERED, ORDERED_RATIOS, ORDERED_MARKS,
+              ORDERED_GROUPS)
         check(compare(source, folder, WHERE, WHERE_PEERS), WHERE, WHERE_RATIOS, WHERE_MARKS, WHERE_GROUPS)
         wrong = "topk,kth,f32,normal,1,1000,10,0,largest,i32,auto,eager,,,,FAIL\n"
         assert compare(source, folder, SELECT + wrong, PEERS)[0] == 1
