@@ -160,7 +160,7 @@ static void close_session(bench_session *session) {
     bench_data_free(&session->data);
     bench_data_free(&session->mask);
     bench_data_free(&session->host);
-    bench_buffer_free(&session->chosen);
+    bench_buffer_free(&session->of_model);
     bench_buffer_free(&session->workspace);
     if (session->context != NULL && session->device->close != NULL) {
         session->device->close(session);
@@ -199,22 +199,21 @@ static void tell_suites(const char *device) {
             fprintf(stderr, ", %s", last = grid->suite);
         }
     }
-    fprintf(stderr, "%s\n", strcmp(device, "cuda") == 0 ? ", peers-GROUP, air-figures, where-figures" : "");
+    fprintf(stderr, "%s\n", strcmp(device, "cuda") == 0 ? ", peers-GROUP, air-, rtopk-, where-figures" : "");
 }
 
 /* The points of the suite; none if there is no suite. */
 static int find_points(const settings *arguments, bench_point **points) {
-    char words[1024] = "", error[4200];
-    size_t used = 0;
-    for (int d = 0; d < BENCH_DIMENSIONS; ++d) {
-        const char *list = arguments->given[d];
-        if (list != NULL && used < sizeof words) {
-            used +=
-                (size_t)snprintf(words + used, sizeof words - used, "%s=%s ", bench_dimensions[d].name, list);
+    char *words = NULL, error[4200];
+    size_t size;
+    FILE *out = open_memstream(&words, &size);
+    for (int d = 0; out != NULL && d < BENCH_DIMENSIONS; ++d) {
+        if (arguments->given[d] != NULL) {
+            fprintf(out, "%s=%s ", bench_dimensions[d].name, arguments->given[d]);
         }
     }
-    if (used >= sizeof words) {
-        give_up("too many values", "");
+    if (out == NULL || fclose(out) != 0) {
+        give_up("out of memory", "");
     }
     if (arguments->suite == NULL) {
         return 0;
@@ -222,6 +221,7 @@ static int find_points(const settings *arguments, bench_point **points) {
     const bench_request request = {is_cuda(arguments) ? "cuda" : "cpu", arguments->suite, words,
                                    given(arguments, "points")};
     const int count = bench_suite_points(&request, points, error, sizeof error);
+    free(words);
     if (count < 0) {
         give_up(error, "");
     }

@@ -21,7 +21,7 @@ typedef struct column {
 } column;
 
 typedef struct line {
-    column columns[48];
+    column columns[64];
     int count;
 } line;
 
@@ -54,19 +54,20 @@ static void put_asked(line *to, const bench_point *point) {
     static const char *const written[] = {"index", "value", "both", "count"};
     const char *order = bench_order_names[point->order], *ties = point->ties == TOPK_TIES_ANY ? "any" : "low";
     const char *predicate = read[point->predicate];
+    const bool steps = point->max_iterations > 0, wide = point->index_type == TOPK_INDEX_I64;
     const int width = -16;
-    if (point->operation == TOPK_OPERATION_WHERE) {
-        const bool wide = point->index_type == TOPK_INDEX_I64 && bench_wants_indices(point);
-        put(to, NULL, "asked", width, "%s %s%s", predicate, written[point->wanted], wide ? " i64" : "");
+    if (point->operation == TOPK_OPERATION_ROUTE) {
+        put(to, NULL, "asked", width, "%s", bench_routing_names[point->routing]);
+    } else if (point->operation == TOPK_OPERATION_WHERE) {
+        put(to, NULL, "asked", width, "%s %s%s", predicate, written[point->wanted],
+            wide && bench_wants_indices(point) ? " i64" : "");
     } else if (!bench_has_k(point)) {
         put(to, NULL, "asked", width, "%s", predicate);
     } else if (bench_has_predicate(point)) {
         put(to, NULL, "asked", width, "%s %d%% %s %s", predicate, point->keep_percent, order, ties);
-    } else if (point->max_iterations > 0) {
-        put(to, NULL, "asked", width, "%-4s %d steps", order, point->max_iterations);
     } else if (bench_is_approximate(point)) {
-        put(to, NULL, "asked", width, "%-4s eps%s %g", order, point->epsilon > 0 ? "" : " rel",
-            fmax(point->epsilon, point->epsilon_relative));
+        put(to, NULL, "asked", width, "%-4s %s %g", order, steps ? "steps" : "eps",
+            fmax(point->max_iterations, fmax(point->epsilon, point->epsilon_relative)));
     } else {
         put(to, NULL, "asked", width, "%-4s %s", order, ties);
     }
@@ -90,6 +91,8 @@ static void put_point(line *to, const bench_point *point, int64_t k) {
     put(to, "tuning", "tuning", -12, "%s", or_else(point->tuning, "none"));
     put(to, "predicate", NULL, 0, "%s", has_predicate ? bench_predicate_names[point->predicate] : "");
     put(to, "outputs", NULL, 0, "%s", where ? bench_wanted_names[point->wanted] : "");
+    put(to, "routing", NULL, 0, "%s",
+        point->operation == TOPK_OPERATION_ROUTE ? bench_routing_names[point->routing] : "");
     put(to, "max_iterations", NULL, 0, "%d", point->max_iterations);
     put(to, "epsilon", NULL, 0, "%g", point->epsilon);
     put(to, "epsilon_relative", NULL, 0, "%g", point->epsilon_relative);
@@ -111,6 +114,8 @@ static void put_times(line *to, const bench_result *result) {
     put_number(to, "to_limit_q3", "third", 7, known, 4, to_limit->q3);
     put_number(to, "to_limit_iqr", NULL, 0, known, 4, to_limit->q3 - to_limit->q1);
     put_number(to, "to_topk", "/topk", 8, known, 3, result->to_topk);
+    put_number(to, "floor_us", "floor us", 10, known && result->floor_us > 0, 3, result->floor_us);
+    put_number(to, "hit_percent", "hits %", 6, known && result->hit_percent > 0, 2, result->hit_percent);
 }
 
 /* What became of the line, and why; against select, which the contract of select_where is about. */
@@ -119,22 +124,13 @@ static void put_verdict(line *to, const bench_result *result) {
     const bool right = result->outcome == BENCH_RIGHT;
     const char *name = right && result->invalid ? "VOID" : names[result->outcome];
     const double paid_us = plain_tolerance * result->plain_us + result->mask_us;
-    char more[64] = "";
-    if (right && result->floor_us > 0) {
-        snprintf(more, sizeof more, ", %.3f of the floor", result->call_us / result->floor_us);
-    }
-    if (right && result->hit_percent > 0) {
-        const size_t used = strlen(more);
-        snprintf(more + used, sizeof more - used, ", %.2f %% hits", result->hit_percent);
-    }
     put(to, "check", NULL, 0, "%s", name);
     if (right && result->call_us > 0 && result->plain_us > 0) {
         put(to, NULL, "check", -1, "%s, %.3f of %.2f select%s%s", name, result->call_us / paid_us,
             plain_tolerance, result->mask_us > 0 ? " + mask" : "",
             result->call_us > paid_us ? " TOO SLOW" : "");
     } else {
-        put(to, NULL, "check", -1, "%s%s%s%s", name, more, result->reason[0] != '\0' ? ": " : "",
-            result->reason);
+        put(to, NULL, "check", -1, "%s%s%s", name, result->reason[0] != '\0' ? ": " : "", result->reason);
     }
 }
 
@@ -154,8 +150,6 @@ static void fill(line *to, const bench_session *session, const bench_result *res
     put_number(to, "copy_tb_per_s", NULL, 0, gpu, 4, session->copy_rate / 1e12);
     put_number(to, "plain_us", NULL, 0, beside, 3, result->plain_us);
     put_number(to, "mask_us", NULL, 0, beside, 3, result->mask_us);
-    put_number(to, "floor_us", NULL, 0, result->floor_us > 0, 3, result->floor_us);
-    put_number(to, "hit_percent", NULL, 0, result->hit_percent > 0, 2, result->hit_percent);
 }
 
 /* The line, with a header above it if asked for. */

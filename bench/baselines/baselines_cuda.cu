@@ -5,6 +5,7 @@
  * order. Its own keep the order of the input: they count matches, add up the counters by a scan, and then
  * write the matches. `ranks` is an earlier version by the authors: a counter for each ballot of 32 elements.
  * `phases` is the version of the paper: a counter for each 1024 elements, the rest by shuffles. */
+#include "gpu/launch_cuda.cuh"
 #include "gpu/rivals_cuda.h"
 
 #include <cub/device/device_scan.cuh>
@@ -101,19 +102,17 @@ __global__ void by_warps(counting t) {
     }
 }
 
-template <void (*Kernel)(counting)> cudaError_t run_counting(const bench_task &call) {
-    if (call.scratch == nullptr) {
-        call.scratch_bytes = 0;
-        return cudaSuccess;
-    }
-    const cudaError_t status = cudaMemsetAsync(call.count, 0, sizeof *call.count, call.stream);
-    if (status != cudaSuccess) {
-        return status;
-    }
-    const unsigned blocks = static_cast<unsigned>((call.n + call.block - 1) / call.block);
-    Kernel<<<blocks, static_cast<unsigned>(call.block), 0, call.stream>>>(
-        {selection_of(call), reinterpret_cast<unsigned *>(call.count), 0xffffffffu});
-    return cudaGetLastError();
+unsigned blocks_for(std::int64_t threads, int block) {
+    return static_cast<unsigned>((threads + block - 1) / block);
+}
+
+template <void (*Kernel)(counting)> bool run_counting(bench_rival *rival) {
+    const bench_task call(rival);
+    const counting t = {selection_of(call), reinterpret_cast<unsigned *>(call.count), 0xffffffffu};
+    return call.scratch == nullptr ||
+           (bench_device_ok(cudaMemsetAsync(call.count, 0, sizeof *call.count, call.stream), "counting") &&
+            bench_launch(Kernel, blocks_for(call.n, call.block), static_cast<unsigned>(call.block),
+                         call.stream, t));
 }
 
 /* Each warp has 32 ballots, of 32 elements each: 32 elements for each thread. Neighbouring lanes write and
@@ -232,37 +231,30 @@ std::size_t rounded(std::size_t bytes) {
 }
 
 /* The scratch: ballots, counters and what the scan needs. */
-template <typename Way> cudaError_t run_scanning(const bench_task &call) {
+template <typename Way> bool run_scanning(bench_rival *rival) {
+    const bench_task call(rival);
     const std::int64_t counted = (call.n + Way::elements - 1) / Way::elements, counters = counted + 1;
     const std::size_t ballots_bytes = rounded(static_cast<std::size_t>(counted * Way::elements / 8));
     const std::size_t scan_at =
         ballots_bytes + rounded(static_cast<std::size_t>(counters) * sizeof(unsigned));
     char *const scratch = static_cast<char *>(call.scratch);
-    unsigned *none = nullptr;
-    std::size_t scan_bytes = 0;
-    cudaError_t status =
-        cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, none, none, static_cast<int>(counters));
-    if (scratch == nullptr || status != cudaSuccess) {
-        call.scratch_bytes = scan_at + scan_bytes;
-        return status;
-    }
     const scanning t = {selection_of(call), counted, reinterpret_cast<unsigned *>(scratch),
                         reinterpret_cast<unsigned *>(scratch + ballots_bytes), call.count};
+    std::size_t scan_bytes = 0;
+    const auto scan = [&](void *own) {
+        return bench_device_ok(cub::DeviceScan::ExclusiveSum(own, scan_bytes, t.counters, t.counters,
+                                                             static_cast<int>(counters), call.stream),
+                               "a scan");
+    };
+    if (!scan(nullptr) || scratch == nullptr) {
+        call.scratch_bytes = scan_at + scan_bytes;
+        return scratch == nullptr;
+    }
     const unsigned threads = static_cast<unsigned>(call.block);
     /* A warp for each 1024 elements that counters count, the sum's counter among them. */
-    const std::int64_t warps = (counters * Way::elements + 1023) / 1024;
-    const unsigned blocks = static_cast<unsigned>((32 * warps + threads - 1) / threads);
-    count<Way><<<blocks, threads, 0, call.stream>>>(t);
-    status = cudaGetLastError();
-    if (status == cudaSuccess) {
-        status = cub::DeviceScan::ExclusiveSum(scratch + scan_at, scan_bytes, t.counters, t.counters,
-                                               static_cast<int>(counters), call.stream);
-    }
-    if (status == cudaSuccess) {
-        write<Way><<<blocks, threads, 0, call.stream>>>(t);
-        status = cudaGetLastError();
-    }
-    return status;
+    const unsigned blocks = blocks_for((counters * Way::elements + 1023) / 1024 * 32, call.block);
+    return bench_launch(count<Way>, blocks, threads, call.stream, t) && scan(scratch + scan_at) &&
+           bench_launch(write<Way>, blocks, threads, call.stream, t);
 }
 
 constexpr int of_counters = BENCH_RIVAL_ANY_ORDER | BENCH_RIVAL_BLOCKS;
@@ -270,10 +262,10 @@ constexpr int of_counters = BENCH_RIVAL_ANY_ORDER | BENCH_RIVAL_BLOCKS;
 } // namespace
 
 const bench_rival_kind bench_device_baselines[] = {
-    {"baseline-counter", bench_where_rival_can, bench_run_rival<run_counting<by_counter>>, of_counters},
-    {"baseline-blocks", bench_where_rival_can, bench_run_rival<run_counting<by_blocks>>, of_counters},
-    {"baseline-warps", bench_where_rival_can, bench_run_rival<run_counting<by_warps>>, of_counters},
-    {"baseline-ranks", bench_where_rival_can, bench_run_rival<run_scanning<ranks>>, BENCH_RIVAL_BLOCKS},
-    {"baseline-phases", bench_where_rival_can, bench_run_rival<run_scanning<phases>>, BENCH_RIVAL_BLOCKS},
+    {"baseline-counter", bench_can_where<BENCH_INDICES>, run_counting<by_counter>, of_counters},
+    {"baseline-blocks", bench_can_where<BENCH_INDICES>, run_counting<by_blocks>, of_counters},
+    {"baseline-warps", bench_can_where<BENCH_INDICES>, run_counting<by_warps>, of_counters},
+    {"baseline-ranks", bench_can_where<BENCH_INDICES>, run_scanning<ranks>, BENCH_RIVAL_BLOCKS},
+    {"baseline-phases", bench_can_where<BENCH_INDICES>, run_scanning<phases>, BENCH_RIVAL_BLOCKS},
     {},
 };

@@ -41,14 +41,12 @@ template <typename W> EVERYWHERE void look_at_slot(const subject<W> &s, std::int
         }
         s.see(r, e);
     }
-    /* Free ties are free to take, but not to lie in any order: those taken are sorted like all others. */
-    if (j > 0 && s.point.order == TOPK_ORDER_BEST_FIRST && s.look_up(r, j - 1, &key_before, &before) &&
-        (key > key_before || (key == key_before && i >= 0 && i <= before))) {
+    /* Free ties are free to take, but not to lie in any order: those taken are sorted like all others. In any
+     * order approximate results come by position. */
+    const bool best = s.point.order == TOPK_ORDER_BEST_FIRST;
+    if (j > 0 && (best || s.truth.chosen != nullptr) && s.look_up(r, j - 1, &key_before, &before) &&
+        ((best && key > key_before) || ((!best || key == key_before) && i >= 0 && i <= before))) {
         s.find(r, finding_order);
-    }
-    if (j > 0 && s.point.order == TOPK_ORDER_ANY && s.truth.chosen != nullptr &&
-        s.look_up(r, j - 1, &key_before, &before) && i <= before) {
-        s.find(r, finding_order); /* of positions */
     }
     raise(&s.rows[r].worst, ~key);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Timed runs of a call at least, and runs before them that do not count. */
-enum { runs_least = 11, warm_up_runs = 2, runs_most = 1000, figure_runs = 21 };
+enum { runs_least = 11, warm_up_runs = 2, runs_most = BENCH_GRAPHS - warm_up_runs, figure_runs = 21 };
 
 /* Up to this length rows have a floor to be compared with. */
 enum { short_row = 8192 };
@@ -36,32 +36,25 @@ static bool find_device(bench_session *session) {
 
 static bool measure_figures(bench_session *session) {
     bench_gpu_state *state = session->state;
-    bench_quartiles empty_us;
+    bench_quartiles empty_us = {0, 0, 0};
     const bench_work nothing = bench_timer_nothing(&state->timer);
-    if (session->options.once) {
-        return true;
-    }
     const bool ok = bench_timer_host(&state->timer, nothing, 1, &empty_us) &&
                     bench_timer_runs(&state->timer, nothing, figure_runs, &empty_us);
-    session->empty_us = ok ? empty_us.median : 0;
+    session->empty_us = empty_us.median;
     session->copy_rate = ok ? bench_gpu_copy_rate(&state->timer) : 0;
     return session->copy_rate > 0;
 }
 
 static bool open_gpu(bench_session *session) {
-    bench_gpu_state *state = calloc(1, sizeof *state);
+    bench_gpu_state *state = session->state = calloc(1, sizeof *state);
     bench_options *options = &session->options;
     options->runs = options->runs < runs_most ? options->runs : runs_most;
     options->threads = 0;
-    session->state = state;
-    if (state == NULL) {
-        fprintf(stderr, "topk-bench: out of memory\n");
-        return false;
-    }
-    const bool ok = find_device(session) && bench_timer_make(&state->timer) && measure_figures(session);
-    session->stream = state->timer.stream;
+    const bool ok = state != NULL && find_device(session) && bench_timer_make(&state->timer) &&
+                    (options->once || measure_figures(session));
+    session->stream = ok ? state->timer.stream : NULL;
     if (!ok) {
-        fprintf(stderr, "topk-bench: %s\n", bench_device_error());
+        fprintf(stderr, "topk-bench: %s\n", state != NULL ? bench_device_error() : "out of memory");
     }
     return ok;
 }
@@ -219,44 +212,40 @@ static bool capture_once(bench_work work, int64_t turn, cudaStream_t stream, cud
     return ok;
 }
 
-static bool replay_graph(void *state, int64_t turn) {
-    const bench_graphs *graphs = state;
-    return bench_device_ok(cudaGraphLaunch(graphs->each[turn % graphs->count], graphs->stream), "a replay");
+static bool replay_graph(void *session_state, int64_t turn) {
+    const bench_gpu_state *state = session_state;
+    return bench_device_ok(cudaGraphLaunch(state->graphs[turn % state->graph_count], state->timer.stream),
+                           "a replay");
 }
 
 /* Captures the work for as many copies, far from each other, as there are runs, so that none of them is read
  * twice. */
 static bool capture(bench_session *session, bench_work work, bench_work *replay, bench_result *result) {
     bench_gpu_state *state = session->state;
-    bench_graphs *graphs = &state->graphs;
     const int64_t copies = state->subject->copies;
     const int runs = (session->options.runs < runs_least ? runs_least : session->options.runs) + warm_up_runs;
+    bool ok = true;
     if (!bench_buffer_make(&bench_device_memory, &state->flush, bench_cold_bytes(session))) {
         return bench_fail(session, result, BENCH_SKIPPED, "out of memory");
     }
-    graphs->stream = session->stream;
-    graphs->count = copies < runs ? (int)copies : runs;
-    graphs->each = calloc((size_t)graphs->count, sizeof(cudaGraphExec_t));
-    bool ok = graphs->each != NULL;
-    for (int i = 0; ok && i < graphs->count; ++i) {
-        ok = capture_once(work, copies / graphs->count * i, graphs->stream, &graphs->each[i]);
+    state->graph_count = copies < runs ? (int)copies : runs;
+    for (int i = 0; ok && i < state->graph_count; ++i) {
+        ok = capture_once(work, copies / state->graph_count * i, session->stream, &state->graphs[i]);
     }
     state->timer.turn = 0;
-    *replay = (bench_work){replay_graph, graphs, false};
-    return (ok && bench_device_ok(cudaStreamSynchronize(graphs->stream), "graphs")) ||
+    *replay = (bench_work){replay_graph, state, false};
+    return (ok && bench_device_ok(cudaStreamSynchronize(session->stream), "graphs")) ||
            bench_fail_somewhere(session, result);
 }
 
 static void release(bench_session *session) {
     bench_gpu_state *state = session->state;
-    bench_graphs *graphs = &state->graphs;
-    for (int i = 0; graphs->each != NULL && i < graphs->count; ++i) {
-        if (graphs->each[i] != NULL) {
-            (void)cudaGraphExecDestroy(graphs->each[i]);
+    for (int i = 0; i < state->graph_count; ++i) {
+        if (state->graphs[i] != NULL) {
+            (void)cudaGraphExecDestroy(state->graphs[i]);
         }
     }
-    free(graphs->each);
-    memset(graphs, 0, sizeof *graphs);
+    memset(state->graphs, 0, sizeof state->graphs);
     bench_buffer_free(&state->flush);
 }
 

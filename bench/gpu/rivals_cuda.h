@@ -46,6 +46,10 @@ template <cudaError_t (*Run)(const bench_task &task)> bool bench_run_rival(bench
 }
 
 /* where: float32 of one row, int32 indices of the elements above a bound. */
-bool bench_where_rival_can(const bench_point *point);
+template <bench_wanted Wanted> bool bench_can_where(const bench_point *point) {
+    return point->operation == TOPK_OPERATION_WHERE && point->type == TOPK_F32 && point->rows == 1 &&
+           point->n >= 1 && point->n <= INT32_MAX && point->index_type == TOPK_INDEX_I32 &&
+           point->predicate == BENCH_GREATER && point->wanted == Wanted;
+}
 
 #endif /* BENCH_RIVALS_CUDA_H */

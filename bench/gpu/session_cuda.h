@@ -12,13 +12,7 @@
 
 BENCH_C_BEGIN
 
-/* A call captured in graphs. A graph has its pointers built in, so that there is one for each copy of the
- * input that is to be read. */
-typedef struct bench_graphs {
-    cudaGraphExec_t *each;
-    int count;
-    cudaStream_t stream;
-} bench_graphs;
+enum { BENCH_GRAPHS = 1002 };
 
 typedef struct bench_gpu_state {
     char name[256];
@@ -28,9 +22,11 @@ typedef struct bench_gpu_state {
     const bench_data *subject; /* the data or the mask: what the next three are about; NULL: not known yet */
     const char *read_name;     /* of the fastest kernel */
     bench_quartiles read_us;
-    bool read_slow;       /* slower than it should be: results are void */
-    bench_buffer scratch; /* of reads, of the search for the truth and of the checks */
-    bench_graphs graphs;
+    bool read_slow;                       /* slower than it should be: results are void */
+    bench_buffer scratch;                 /* of reads, of the search for the truth and of the checks */
+    cudaGraphExec_t graphs[BENCH_GRAPHS]; /* a captured call: a graph has its pointers built in, so that there
+                                             is one for each copy of the input that is to be read */
+    int graph_count;
     bench_buffer flush; /* what is written before replays, to have the input out of the cache */
 } bench_gpu_state;
 

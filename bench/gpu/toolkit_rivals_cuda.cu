@@ -78,16 +78,6 @@ cudaError_t run_topk(const bench_task &t) {
 }
 #endif
 
-bool can_where(const bench_point *point, bench_wanted wanted) {
-    return point->operation == TOPK_OPERATION_WHERE && point->type == TOPK_F32 && point->rows == 1 &&
-           point->n >= 1 && point->n <= INT32_MAX && point->index_type == TOPK_INDEX_I32 &&
-           point->predicate == BENCH_GREATER && point->wanted == wanted;
-}
-
-bool can_values(const bench_point *point) {
-    return can_where(point, BENCH_VALUES);
-}
-
 using all_positions = thrust::counting_iterator<std::int32_t>;
 
 /* The predicate. It gets a position, and reads the element there; or, where values are selected, the element.
@@ -180,10 +170,6 @@ cudaError_t run_copy_if_values(const bench_task &t) {
 
 } // namespace
 
-bool bench_where_rival_can(const bench_point *point) {
-    return can_where(point, BENCH_INDICES);
-}
-
 const bench_rival_kind bench_toolkit_rivals[] = {
     {"cub::DeviceRadixSort", can_row, bench_run_rival<run_radix_sort>, BENCH_RIVAL_SORTS},
     {"cub::DeviceSegmentedSort", can_some_rows, bench_run_rival<run_segmented_sort>, BENCH_RIVAL_SORTS},
@@ -192,10 +178,12 @@ const bench_rival_kind bench_toolkit_rivals[] = {
 #ifdef BENCH_HAS_DEVICE_TOPK
     {"cub::DeviceTopK", can_topk, bench_run_rival<run_topk>, 0},
 #endif
-    {"cub::DeviceSelect::Flagged", bench_where_rival_can, bench_run_rival<run_flagged>, BENCH_RIVAL_FLAGS},
-    {"cub::DeviceSelect::If", bench_where_rival_can, bench_run_rival<run_if>, 0},
-    {"thrust::copy_if", bench_where_rival_can, bench_run_rival<run_copy_if>, BENCH_RIVAL_WAITS},
-    {"cub::DeviceSelect::If", can_values, bench_run_rival<run_if_values>, 0},
-    {"thrust::copy_if", can_values, bench_run_rival<run_copy_if_values>, BENCH_RIVAL_WAITS},
+    {"cub::DeviceSelect::Flagged", bench_can_where<BENCH_INDICES>, bench_run_rival<run_flagged>,
+     BENCH_RIVAL_FLAGS},
+    {"cub::DeviceSelect::If", bench_can_where<BENCH_INDICES>, bench_run_rival<run_if>, 0},
+    {"thrust::copy_if", bench_can_where<BENCH_INDICES>, bench_run_rival<run_copy_if>, BENCH_RIVAL_WAITS},
+    {"cub::DeviceSelect::If", bench_can_where<BENCH_VALUES>, bench_run_rival<run_if_values>, 0},
+    {"thrust::copy_if", bench_can_where<BENCH_VALUES>, bench_run_rival<run_copy_if_values>,
+     BENCH_RIVAL_WAITS},
     {},
 };

@@ -28,18 +28,19 @@ typedef struct bench_session {
     const struct bench_device *device;
     topk_context *context;
     bench_options options;
-    const char *features; /* instruction sets that the library uses; on a GPU its name */
-    topk_stream stream;   /* NULL on the CPU */
-    double empty_us;      /* GPU: a kernel that does nothing, measured as everything else is */
-    double copy_rate;     /* GPU: bytes per second, read plus written */
-    bool lost;            /* the device does not recover from an error; nothing more can be run */
-    bench_spoil *spoil;   /* NULL, or what spoils a result before it is checked: a test of the checks */
-    bench_data data;      /* the input of the point at hand, kept for the next if it fits */
-    bench_data mask;      /* of a point with a mask: select_where reads it beside the data, others instead */
-    bench_truth truth;    /* of the point at hand */
-    bench_data host;      /* the data on the host, for models */
-    bench_buffer chosen;  /* what the model chooses: of the truth */
-    bench_reader reader;  /* CPU: of the data */
+    const char *features;  /* instruction sets that the library uses; on a GPU its name */
+    topk_stream stream;    /* NULL on the CPU */
+    double empty_us;       /* GPU: a kernel that does nothing, measured as everything else is */
+    double copy_rate;      /* GPU: bytes per second, read plus written */
+    bool lost;             /* the device does not recover from an error; nothing more can be run */
+    bench_spoil *spoil;    /* NULL, or what spoils a result before it is checked: a test of the checks */
+    bench_data data;       /* the input of the point at hand, kept for the next if it fits */
+    bench_data mask;       /* of a point with a mask: select_where reads it beside the data, others instead */
+    bench_truth truth;     /* of the point at hand */
+    bench_data host;       /* the data on the host, for models */
+    bench_buffer of_model; /* what the model chooses, or the bias */
+    topk_routing routing;
+    bench_reader reader; /* CPU: of the data */
     bench_outputs outputs;
     bench_buffer workspace;
     void *state; /* the device's own */
@@ -143,9 +144,12 @@ void bench_run(bench_session *session, const bench_point *point, bench_sink *sin
 /* Whether the checks notice what they must; tells on stdout. */
 bool bench_run_self_test(bench_session *session);
 
-/* Has the model of the tests choose for an approximate point: fills in the truth, and the hit rate. Returns
- * what does not fit, or NULL. */
-const char *bench_model_choose(bench_session *session, const topk_problem *problem, bench_result *result);
+/* What the models of the tests need and give for a point: how it is routed; the truth about an approximation,
+ * and its hit rate. False: something does not fit. */
+bool bench_model_prepare(bench_session *session, const topk_problem *problem, bench_result *result);
+
+/* Whether the results of route are those of the model. */
+bool bench_model_routes(bench_session *session, const bench_point *point, const bench_outputs *outputs);
 
 /* For devices: note in the result what went wrong, and return false. */
 bool bench_fail(const bench_session *session, bench_result *result, bench_outcome outcome, const char *why);

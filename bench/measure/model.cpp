@@ -5,16 +5,18 @@
 #include "measure/device.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <vector>
 
 extern "C" {
+#include "route.h"
 #include "rtopk.h"
 }
 
 namespace {
 
-/* Where an input can be read. Null: out of memory or a device error. */
+/* Where the input can be read; null: out of memory or a device error. */
 const unsigned char *on_host(bench_session *session) {
     const bench_data &data = session->data;
     bench_data *host = &session->host;
@@ -25,7 +27,6 @@ const unsigned char *on_host(bench_session *session) {
         !(bench_data_room(host, &bench_host_memory, &data.point, data.bytes, 0) &&
           session->device->memory->copy(host->buffer.data, data.buffer.data, data.bytes))) {
         bench_data_free(host);
-        return nullptr;
     }
     return static_cast<const unsigned char *>(host->buffer.data);
 }
@@ -58,35 +59,92 @@ std::int64_t choose(const bench_point &point, const topk_problem &problem, const
     return hits;
 }
 
-} // namespace
+std::vector<float> bias_of(const bench_point &point) {
+    std::vector<float> bias;
+    for (std::int64_t expert = 0; point.routing & BENCH_BIAS && expert < point.n; ++expert) {
+        bias.push_back(static_cast<float>(random_unit_at(0x62696173, expert) - 0.5));
+    }
+    return bias;
+}
 
-const char *bench_model_choose(bench_session *session, const topk_problem *problem, bench_result *result) {
-    const bench_point &point = *result->point;
+/* Puts into the device's memory what a call or a check reads. */
+template <typename T> const T *hand_over(bench_session *session, const std::vector<T> &all) {
     const bench_memory *memory = session->device->memory;
-    const std::size_t bytes = bench_mask_bytes(&point);
-    std::vector<unsigned char> chosen(bytes);
-    topk_problem by_position = *problem;
-    by_position.order = TOPK_ORDER_ANY;
-    std::int64_t hits = 0;
+    bench_buffer *to = &session->of_model;
+    const bool ok = bench_buffer_make(memory, to, all.size() * sizeof(T)) &&
+                    memory->copy(to->data, all.data(), all.size() * sizeof(T));
+    return ok ? static_cast<const T *>(to->data) : nullptr;
+}
+
+/* To within 4 units in the last place. */
+bool is_near(float weight, float wanted) {
+    const float unit = std::ldexp(1.0F, std::ilogb(std::max(std::fabs(wanted), 0x1p-126F)) - 23);
+    return std::fabs(weight - wanted) <= 4 * unit;
+}
+
+/* Has the model choose, which the check then compares with. */
+bool prepare_choice(bench_session *session, topk_problem problem, bench_result *result) {
+    const bench_point &point = *result->point;
+    std::vector<unsigned char> chosen(bench_mask_bytes(&point));
     const unsigned char *const input = on_host(session);
+    const std::int64_t results = point.rows * std::min(point.k, point.n);
+    std::int64_t hits = 0;
+    problem.order = TOPK_ORDER_ANY;
     if (input == nullptr) {
-        return "the input does not fit on the host";
+        return false;
     }
     bench::with_width(point.type, [&](auto width) {
-        using W = decltype(width);
-        const W *const elements = reinterpret_cast<const W *>(input);
+        const auto *const elements = reinterpret_cast<const decltype(width) *>(input);
 #pragma omp parallel for schedule(dynamic, 64) reduction(+ : hits)
         for (std::int64_t r = 0; r < point.rows; ++r) {
-            hits += choose(point, by_position, elements + r * point.n, r * point.n, chosen.data());
+            hits += choose(point, problem, elements + r * point.n, r * point.n, chosen.data());
         }
     });
-    const std::int64_t results = point.rows * std::min(point.k, point.n);
     result->hit_percent =
         results > 0 ? 100.0 * static_cast<double>(hits) / static_cast<double>(results) : 100;
-    if (!bench_buffer_make(memory, &session->chosen, bytes) ||
-        !memory->copy(session->chosen.data, chosen.data(), bytes)) {
-        return "the model's results do not fit";
+    session->truth.chosen = hand_over(session, chosen);
+    return session->truth.chosen != nullptr;
+}
+
+} // namespace
+
+bool bench_model_prepare(bench_session *session, const topk_problem *problem, bench_result *result) {
+    const bench_point *point = result->point;
+    topk_routing *routing = &session->routing;
+    *routing = TOPK_ROUTING_INIT;
+    routing->groups = point->routing & BENCH_GROUPED ? 8 : 0;
+    routing->groups_kept = routing->groups / 2;
+    if (point->routing & BENCH_BIAS) {
+        routing->score = TOPK_SCORE_SIGMOID;
+        routing->weighing = TOPK_WEIGH_SIGMOID;
+        routing->bias = hand_over(session, bias_of(*point));
+        return routing->bias != nullptr;
     }
-    session->truth.chosen = static_cast<const unsigned char *>(session->chosen.data);
-    return nullptr;
+    return !bench_is_approximate(point) || prepare_choice(session, *problem, result);
+}
+
+bool bench_model_routes(bench_session *session, const bench_point *point, const bench_outputs *outputs) {
+    const std::size_t row_bytes = static_cast<std::size_t>(point->n) * topk_type_size(point->type);
+    const std::vector<float> bias = bias_of(*point);
+    const unsigned char *const input = on_host(session);
+    bench_outputs mirror = {};
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    problem.type = point->type;
+    problem.length_max = point->n;
+    problem.k_max = point->k;
+    bool right = input != nullptr && bench_outputs_mirror(&mirror, outputs, point);
+    const std::int64_t rows = right ? point->rows : 0;
+#pragma omp parallel for schedule(dynamic, 64) reduction(&& : right)
+    for (std::int64_t r = 0; r < rows; ++r) {
+        oracle_expert wanted[ORACLE_CHOSEN_MAX];
+        oracle_route(&problem, &session->routing, input + static_cast<std::size_t>(r) * row_bytes,
+                     bias.empty() ? nullptr : bias.data(), wanted);
+        for (std::int64_t j = 0; j < point->k; ++j) {
+            const std::int64_t slot = r * point->k + j;
+            right = right && static_cast<const std::int32_t *>(mirror.indices)[slot] == wanted[j].position &&
+                    (mirror.weights == nullptr || is_near(mirror.weights[slot], wanted[j].weight));
+        }
+    }
+    bench_outputs_free(&mirror);
+    return right;
 }

@@ -28,6 +28,10 @@ static bool check(bench_session *session, const bench_outputs *outputs, bench_re
         result->outcome = BENCH_WRONG;
         return false;
     }
+    if (result->point->operation == TOPK_OPERATION_ROUTE &&
+        !bench_model_routes(session, result->point, outputs)) {
+        return bench_fail(session, result, BENCH_WRONG, "other experts or weights than the model's");
+    }
     return bench_outputs_all(outputs, bench_buffer_intact) ||
            bench_fail(session, result, BENCH_WRONG, "written beside the outputs");
 }
@@ -80,6 +84,9 @@ static topk_status call(const library *self, const topk_input *input, const topk
     case TOPK_OPERATION_SELECT_WHERE:
         return topk_select_where(context, problem, input, predicate, out->values, out->indices, workspace,
                                  bytes, session->stream);
+    case TOPK_OPERATION_ROUTE:
+        return topk_route(context, problem, &session->routing, input->values, out->indices, out->weights,
+                          workspace, bytes, session->stream);
     case TOPK_OPERATION_COUNT:
         return topk_count(context, problem, input, predicate, out->counts, workspace, bytes, session->stream);
     case TOPK_OPERATION_MASK:
@@ -139,10 +146,8 @@ static bool prepare(bench_session *session, library *self, bench_result *result)
     if (!bench_outputs_make(&session->outputs, memory, point, result->k)) {
         return bench_fail_to_make(session, result, "the outputs do not fit");
     }
-    const char *lacking =
-        bench_is_approximate(point) ? bench_model_choose(session, &self->problem, result) : NULL;
-    if (lacking != NULL) {
-        return bench_fail_to_make(session, result, lacking);
+    if (!bench_model_prepare(session, &self->problem, result)) {
+        return bench_fail_to_make(session, result, "the model does not fit");
     }
     const topk_status status =
         topk_workspace_size(session->context, point->operation, &self->problem, &workspace_bytes);

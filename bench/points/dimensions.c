@@ -42,7 +42,7 @@ static bool parse_power(const char **text, int64_t *count) {
     return true;
 }
 
-/* "1000", "2^26", "n" or "n/100", where n is the length of a row. */
+/* "1000", "2^26", "n" or "n/100", where n is the length of a row; or "2^24/n", which is -2^24. */
 static bool read_count(const char *text, int64_t n, int64_t *count) {
     const bool part = *text == 'n';
     int64_t number = 1;
@@ -53,8 +53,9 @@ static bool read_count(const char *text, int64_t n, int64_t *count) {
             return false;
         }
     }
-    *count = part ? n / number : number;
-    return *text == '\0';
+    const bool shared = !part && strcmp(text, "/n") == 0;
+    *count = part ? n / number : shared ? -number : number;
+    return *text == '\0' || shared;
 }
 
 bool bench_choose(const char *text, const char *const *names, unsigned *number) {
@@ -66,10 +67,12 @@ bool bench_choose(const char *text, const char *const *names, unsigned *number) 
     return false;
 }
 
-const char *const bench_operation_names[] = {"",      "select", "kth", "where", "select_where",
-                                             "count", "mask",   NULL};
+const char *const bench_operation_names[] = {"",      "select", "kth",   "where", "select_where",
+                                             "count", "mask",   "route", NULL};
 const char *const bench_predicate_names[] = {"greater", "at-most", "byte-mask", "bit-mask", NULL};
 const char *const bench_wanted_names[] = {"indices", "values", "both", "count", NULL};
+const char *const bench_routing_names[] = {
+    "indices", "weights", "bias", "weights+bias", "groups", "weights+groups", "bias+groups", "all", NULL};
 const char *const bench_direction_names[] = {"largest", "smallest", NULL};
 const char *const bench_order_names[] = {"best", "any", NULL};
 const char *const bench_ties_names[] = {"lowest", "any", NULL};
@@ -82,7 +85,8 @@ bool bench_settings_read(const char *text, int64_t n, char settings[BENCH_SETTIN
         char name[32], value[32];
         int taken = 0;
         int64_t number;
-        if (sscanf(text, "%31[^=+]=%31[^+]%n", name, value, &taken) != 2 || !read_count(value, n, &number)) {
+        if (sscanf(text, "%31[^=+]=%31[^+]%n", name, value, &taken) != 2 || !read_count(value, n, &number) ||
+            number < 0) {
             return false;
         }
         const size_t room = BENCH_SETTINGS_BYTES - (size_t)length;
@@ -117,17 +121,8 @@ static bool set_distribution(const bench_dimension *self, bench_point *point, co
 }
 
 static bool set_count(const bench_dimension *self, bench_point *point, const char *text) {
-    return read_count(text, point->n, field_of(self, point));
-}
-
-/* COUNT, or COUNT/n, which clear_idle() divides. */
-static bool set_rows(const bench_dimension *self, bench_point *point, const char *text) {
-    char count[32];
-    const bool shared = strlen(text) < sizeof count && strstr(text, "/n") != NULL;
-    snprintf(count, sizeof count, "%.*s", (int)strcspn(text, "/"), text);
-    const bool ok = set_count(self, point, shared ? count : text);
-    point->rows = shared ? -point->rows : point->rows;
-    return ok;
+    int64_t *count = field_of(self, point);
+    return read_count(text, point->n, count) && (*count >= 0 || self->field == offsetof(bench_point, rows));
 }
 
 static bool set_real(const bench_dimension *self, bench_point *point, const char *text) {
@@ -164,7 +159,7 @@ const bench_dimension bench_dimensions[BENCH_DIMENSIONS] = {
     {"type", "f32", set_type, FIELD(type), NULL, 0, 0,
      "f8_e4m3, f8_e5m2, f16, bf16, f32, f64, i8 to i64, u8 to u64"},
     {"dist", "uniform", set_distribution, 0, NULL, 0, 0, "distributions of the data, see below"},
-    {"rows", "1", set_rows, FIELD(rows), NULL, 0, 0, "rows, e.g. 65536, 2^16, 2^24/n"},
+    {"rows", "1", set_count, FIELD(rows), NULL, 0, 0, "rows, e.g. 65536, 2^16, 2^24/n"},
     {"n", "2^26", set_count, FIELD(n), NULL, 0, 0, "elements of a row"},
     {"k", "1000", set_count, FIELD(k), NULL, 0, 0, "e.g. 10, 10^5, n/100, n"},
     {"keep", "10", set_number, FIELD(keep_percent), NULL, 0, 100,
@@ -173,6 +168,8 @@ const bench_dimension bench_dimensions[BENCH_DIMENSIONS] = {
      "CUDA: greater, at-most, byte-mask, bit-mask"},
     {"outputs", "indices", set_name, FIELD(wanted), bench_wanted_names, 0, 0,
      "CUDA, where: indices, values, both, count"},
+    {"routing", "indices", set_name, FIELD(routing), bench_routing_names, 0, 0,
+     "route: indices, weights, bias, weights+bias, groups, ..., all"},
     {"direction", "largest", set_name, FIELD(direction), bench_direction_names, 0, 0, "largest, smallest"},
     {"order", "best", set_name, FIELD(order), bench_order_names, 0, 0, "best, any"},
     {"ties", "lowest", set_name, FIELD(ties), bench_ties_names, 0, 0, "lowest, any"},

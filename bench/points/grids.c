@@ -93,8 +93,7 @@ const bench_grid bench_grids[] = {
     {"cuda", "rtopk-fig4",
      ANY "dist=normal rows=2^14,2^16,2^18,2^20 n=256,512,768 k=16,32,64,96,128 "
          "max-iterations=0,2,3,4,5,6,7,8"},
-    {"cuda", "rtopk-fig6", ANY "dist=normal rows=65536 n=256 k=64,128 max-iterations=0,2,4,8"},
-    {"cuda", "rtopk-fig6", ANY "dist=normal rows=65536 n=512 k=64,128,256 max-iterations=0,2,4,8"},
+    {"cuda", "rtopk-fig6", ANY "dist=normal rows=65536 n=256,512 k=64,128,n/2 max-iterations=0,2,4,8"},
     {"cuda", "rtopk-fig6",
      ANY "dist=normal rows=65536 n=768,1024,1280,2048,3072,4096,6144,8192 k=64,128,256,512 "
          "max-iterations=0,2,4,8"},
@@ -114,7 +113,12 @@ const bench_grid bench_grids[] = {
      "rows=2^24/n,2^28/n k=8,32,n/4 n=33,63,64,65,100,127,129,200,255,257,500,511,513,1000,1023,1025,2000,"
      "2047,2049,3000,4095,4096,4097,5000,6000,8191,8192"},
     {"cuda", "rtopk-types", ANY "type=" EVERY_TYPE " rows=65536,2^20 n=256 k=8,32,128"},
-    {"cuda", "rtopk-types", ANY "type=" EVERY_TYPE " rows=20000 n=1000 k=40"},
+    {"cpu cuda", "routing",
+     "route type=f32,bf16 dist=normal rows=128,4096,65536 n=256 k=8 routing=indices,weights,weights+bias,"
+     "weights+groups,all"},
+    {"cpu cuda", "quick",
+     "route type=f16,f32,f64 dist=normal,tie-heavy rows=100 n=8,64,256 k=1,8 "
+     "routing=indices,weights,bias,weights+bias,groups,weights+groups,bias+groups,all"},
     /* Time over the share that is kept, where matches lie anywhere and where they lie together. */
     {"cuda", "where-share", "where dist=uniform,runs keep=0,1,5,10,25,50,75,90,99,100"},
     {"cuda", "where-n", "where n=" N_FROM_10_TO_30 " keep=10,50"},

@@ -32,6 +32,11 @@ bool bench_outputs_make(bench_outputs *outputs, const bench_memory *memory, cons
         take_results(outputs, point, values, indices, (size_t)pitch);
         outputs->offsets = take(outputs, (rows + 1) * sizeof(int64_t));
         break;
+    case TOPK_OPERATION_ROUTE:
+        take_results(outputs, point, false, true, rows * (size_t)pitch);
+        outputs->value_bytes = point->routing & BENCH_WEIGHTS ? rows * (size_t)pitch * sizeof(float) : 0;
+        outputs->weights = outputs->value_bytes > 0 ? take(outputs, outputs->value_bytes) : NULL;
+        break;
     case TOPK_OPERATION_COUNT:
         outputs->counts = take(outputs, rows * sizeof(int64_t));
         break;
@@ -76,10 +81,13 @@ static bool copy(const bench_outputs *to, const bench_outputs *from) {
     return ok;
 }
 
+bool bench_outputs_mirror(bench_outputs *mirror, const bench_outputs *outputs, const bench_point *point) {
+    return bench_outputs_make(mirror, &bench_host_memory, point, outputs->pitch) && copy(mirror, outputs);
+}
+
 bool bench_outputs_spoil(bench_outputs *outputs, const bench_point *point, bench_spoil *spoil) {
     bench_outputs mirror = {0};
-    bool ok =
-        bench_outputs_make(&mirror, &bench_host_memory, point, outputs->pitch) && copy(&mirror, outputs);
+    bool ok = bench_outputs_mirror(&mirror, outputs, point);
     if (ok) {
         spoil(point, &mirror);
         outputs->any_order = mirror.any_order;

@@ -43,8 +43,9 @@ enum { BENCH_PARTS = 3 };
 
 /* What an operation does not write, and what a rival cannot give, is NULL. Begin with a zeroed struct. */
 typedef struct bench_outputs {
+    float *weights;      /* route: rows x k numbers */
     void *values;        /* select, select_where: rows x pitch elements; where: capacity elements */
-    void *indices;       /* as many integers of index_type */
+    void *indices;       /* as many integers of index_type; route: rows x k */
     void *kth;           /* kth: rows elements */
     int64_t *better;     /* kth: rows counts */
     int64_t *equal;      /* kth: rows counts */
@@ -73,6 +74,9 @@ void bench_outputs_free(bench_outputs *outputs);
 
 /* Whether it holds of each of their buffers: bench_buffer_poison or bench_buffer_intact. */
 bool bench_outputs_all(const bench_outputs *outputs, bool (*holds)(const bench_buffer *part));
+
+/* Makes others on the host with the same contents. */
+bool bench_outputs_mirror(bench_outputs *mirror, const bench_outputs *outputs, const bench_point *point);
 
 /* Changes right outputs; they are on the host. */
 typedef void bench_spoil(const bench_point *point, bench_outputs *outputs);

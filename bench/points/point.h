@@ -30,6 +30,9 @@ typedef enum bench_predicate {
 } bench_predicate;
 
 /* What where is to write of the elements that match. */
+/* What routing has, bit by bit: weights; a bias, and with it sigmoids in place of logits; 4 groups of 8. */
+enum { BENCH_WEIGHTS = 1, BENCH_BIAS = 2, BENCH_GROUPED = 4 };
+
 typedef enum bench_wanted { BENCH_INDICES, BENCH_VALUES, BENCH_PAIRS, BENCH_COUNT } bench_wanted;
 
 /* Made zeroed and then filled, so that equal points are equal byte for byte. */
@@ -43,6 +46,7 @@ typedef struct bench_point {
     int keep_percent;          /* share of the elements that meets the predicate; 0 if there is none */
     bench_predicate predicate; /* likewise */
     bench_wanted wanted;       /* where; else 0 */
+    unsigned routing;          /* of route; else 0 */
     topk_direction direction;
     topk_order order;
     topk_ties ties;
@@ -63,13 +67,13 @@ static inline size_t bench_index_size(const bench_point *point) {
     return point->index_type == TOPK_INDEX_I64 ? sizeof(int64_t) : sizeof(int32_t);
 }
 
-/* What the operation of a point has: select, kth and select_where a k, all but the first two a predicate. */
+/* What the operation of a point has: a k, a predicate, or both. */
 static inline bool bench_has_k(const bench_point *point) {
     return point->operation == TOPK_OPERATION_SELECT || point->operation == TOPK_OPERATION_KTH ||
-           point->operation == TOPK_OPERATION_SELECT_WHERE;
+           point->operation == TOPK_OPERATION_SELECT_WHERE || point->operation == TOPK_OPERATION_ROUTE;
 }
 static inline bool bench_has_predicate(const bench_point *point) {
-    return point->operation != TOPK_OPERATION_SELECT && point->operation != TOPK_OPERATION_KTH;
+    return !bench_has_k(point) || point->operation == TOPK_OPERATION_SELECT_WHERE;
 }
 static inline bool bench_has_mask(const bench_point *point) {
     return point->predicate == BENCH_BYTE_MASK || point->predicate == BENCH_BIT_MASK;

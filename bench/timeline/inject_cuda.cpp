@@ -27,31 +27,21 @@ template <typename Record> void write(const char *kind, const Record *record, co
                  name);
 }
 
-void write_kernel(const CUpti_ActivityKernel9 *kernel) {
-    int status = 0;
-    char *const plain = abi::__cxa_demangle(kernel->name, nullptr, nullptr, &status);
-    write("kernel", kernel, status == 0 ? plain : kernel->name);
-    std::free(plain);
-}
-
+/* Later versions of the structs only append to them. */
 void write_record(const CUpti_Activity *record) {
-    const char *name = "?";
-    switch (record->kind) {
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-        /* Later versions of the struct only append to it. */
-        write_kernel(reinterpret_cast<const CUpti_ActivityKernel9 *>(record));
-        break;
-    case CUPTI_ACTIVITY_KIND_MEMSET:
+    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+        const auto *kernel = reinterpret_cast<const CUpti_ActivityKernel9 *>(record);
+        int status = 0;
+        char *const plain = abi::__cxa_demangle(kernel->name, nullptr, nullptr, &status);
+        write("kernel", kernel, status == 0 ? plain : kernel->name);
+        std::free(plain);
+    } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
         write("memset", reinterpret_cast<const CUpti_ActivityMemset4 *>(record), "memset");
-        break;
-    case CUPTI_ACTIVITY_KIND_RUNTIME: {
-        const CUpti_ActivityAPI *call = reinterpret_cast<const CUpti_ActivityAPI *>(record);
+    } else if (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME) {
+        const auto *call = reinterpret_cast<const CUpti_ActivityAPI *>(record);
+        const char *name = "?";
         (void)cuptiGetCallbackName(CUPTI_CB_DOMAIN_RUNTIME_API, call->cbid, &name);
         write("host", call, name);
-        break;
-    }
-    default:
-        break;
     }
 }
 
