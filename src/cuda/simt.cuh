@@ -21,7 +21,7 @@
  *   bits             simt_popc, simt_clz, simt_ffs on uint32_t and uint64_t,
  *                    simt_pick_halves, simt_count_from                                simt/bits.cuh
  *   floats           simt_float_of_bits, simt_bits_of_float, simt_float_{add,multiply,divide,min,max},
- *                    simt_float_max_or_nan, simt_float_{exp2,reciprocal}_near          simt/float.cuh
+ *                    simt_float_{max_or_nan,exp2_near,reciprocal_near}          simt/float.cuh
  *   atomics          simt_atomic_{add,min,max,or} on uint32_t and uint64_t, relaxed, in shared or
  *                    global memory; simt_{load,store}_relaxed                        simt/atomic.cuh
  *   order            simt_fence_device, simt_load_acquire, simt_store_release,

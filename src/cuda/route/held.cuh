@@ -65,36 +65,53 @@ TOPK_DEVICE key_word_t<Element> element_of_group(const simt_u32x4 &raw, uint32_t
         return (Element)(word >> byte % 4 * 8);
 }
 
-/* Loads the logits of the lane's experts. Returns the bits of the items that are experts; the others hold
- * anything. */
+TOPK_DEVICE float minus_infinity(void) {
+    return score_of_bits(0xff800000);
+}
+
+/* A bit for each item that is an expert: the first ones are. */
 template <typename Element, uint32_t LANES, uint32_t ITEMS>
-TOPK_DEVICE uint32_t hold_logits(const logit_row<Element> &row, float (&held)[ITEMS]) {
+TOPK_DEVICE uint32_t present_items(uint32_t experts) {
+    typedef logit_shape<Element, LANES, ITEMS> shape;
+    const uint32_t per_group = LANES * shape::PER, before = shape::lane() * shape::PER;
+    const uint32_t rest = experts % per_group, more = rest > before ? rest - before : 0;
+    const uint32_t items = experts / per_group * shape::PER + (more < shape::PER ? more : shape::PER);
+    return items == 0 ? 0 : ~0u >> (32 - items);
+}
+
+/* Loads whole groups of items, those that begin in front of `end`; the others become -infinity. */
+template <typename Element, uint32_t LANES, uint32_t ITEMS>
+TOPK_DEVICE void hold_groups(const logit_row<Element> &row, uint32_t end, float (&held)[ITEMS]) {
+    typedef logit_shape<Element, LANES, ITEMS> shape;
+    const Element *first = row.logits + shape::expert(0);
+    simt_u32x4 raw[shape::GROUPS];
+#pragma unroll
+    for (uint32_t g = 0; g < shape::GROUPS; g++)
+        raw[g] = shape::expert(g * shape::PER) < end ? simt_load16_read_only(first + g * LANES * shape::PER)
+                                                     : simt_u32x4{0, 0, 0, 0};
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const float logit = row.logit_of_bits(element_of_group<Element>(raw[i / shape::PER], i % shape::PER));
+        held[i] = shape::expert(i - i % shape::PER) < end ? logit : minus_infinity();
+    }
+}
+
+/* Loads the logits of the lane's experts; those of items that are none become -infinity. */
+template <typename Element, uint32_t LANES, uint32_t ITEMS>
+TOPK_DEVICE void hold_logits(const logit_row<Element> &row, float (&held)[ITEMS]) {
     typedef logit_shape<Element, LANES, ITEMS> shape;
     const uint32_t experts = row.experts();
     const bool is_aligned = shape::PER > 1 && (uintptr_t)row.logits % 16 == 0;
-    if (is_aligned && experts % shape::PER == 0) {
-        simt_u32x4 raw[shape::GROUPS];
-#pragma unroll
-        for (uint32_t g = 0; g < shape::GROUPS; g++) {
-            const uint32_t first = shape::expert(g * shape::PER);
-            raw[g] = first < experts ? simt_load16_read_only(row.logits + first) : simt_u32x4{0, 0, 0, 0};
-        }
-#pragma unroll
-        for (uint32_t i = 0; i < ITEMS; i++)
-            held[i] = row.logit_of_bits(element_of_group<Element>(raw[i / shape::PER], i % shape::PER));
+    if (is_aligned && experts == LANES * ITEMS) {
+        hold_groups<Element, LANES>(row, UINT32_MAX, held);
+    } else if (is_aligned && experts % shape::PER == 0) {
+        hold_groups<Element, LANES>(row, experts, held);
     } else {
         TOPK_REACHED(REACHED_ROUTE_SINGLE_LOADS);
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS; i++)
-            held[i] = shape::expert(i) < experts ? row.logit(shape::expert(i)) : 0;
+            held[i] = shape::expert(i) < experts ? row.logit(shape::expert(i)) : minus_infinity();
     }
-    uint32_t present = ~0u;
-    if (experts < LANES * ITEMS) {
-#pragma unroll
-        for (uint32_t i = 0; i < ITEMS; i++)
-            present &= shape::expert(i) < experts ? ~0u : ~(1u << i);
-    }
-    return present;
 }
 
 /* Adds the bias of the lane's experts. */

@@ -12,13 +12,15 @@ struct route_args {
     struct row_args rows; /* length_max experts, k_max results */
     const float *bias;    /* or NULL */
     float *weights;       /* rows x k_max, or NULL */
-    uint32_t choosable;   /* experts of a row among which the best are chosen */
+    uint32_t wanted;      /* results of a row */
     uint32_t groups;      /* 0: none */
     uint32_t groups_kept;
     uint32_t group_size;
-    bool by_sigmoid;    /* is the score; else it is the logit */
-    bool weigh_sigmoid; /* else softmax */
-    uint32_t nan_key;   /* of a score that is NaN */
+    uint32_t group_lanes; /* that a group lies in, a power of two: groups.cuh. 0: not so, or no groups */
+    uint32_t group_shift; /* which power */
+    bool by_sigmoid;      /* is the score; else it is the logit */
+    bool weigh_sigmoid;   /* else softmax */
+    uint32_t nan_key;     /* of a score that is NaN */
     float factor;
     struct logit_format format;
 };
@@ -32,6 +34,8 @@ struct route_kernels {
     int (*prepare)(void);
     /* `row_class` counts the kernels of sizes.h from 0. */
     int (*row)(const struct launch_grid *grid, const struct route_args *args, uint32_t row_class);
+    /* What group_lanes are for such rows. */
+    uint32_t (*group_lanes)(const struct route_args *args, uint32_t row_class);
 };
 
 extern const struct route_kernels topk_cuda_route_kernels_8, topk_cuda_route_kernels_16,

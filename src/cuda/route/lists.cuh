@@ -6,29 +6,27 @@
 #include "filter.cuh"
 
 struct row_lists {
-    simt_shared<uint64_t> entries; /* of candidates */
-    simt_shared<uint16_t> items;   /* theirs: item * LANES + lane */
-    simt_shared<uint32_t> experts; /* the results, best first */
-    simt_shared<float> logits;     /* theirs */
+    simt_shared<float> scores;        /* of candidates: near ones are not among them */
+    simt_shared<uint16_t> candidates; /* item * LANES + lane, then experts */
+    simt_shared<uint32_t> experts;    /* the results, best first */
+    simt_shared<float> logits;        /* theirs, if there are weights */
     simt_shared<uint32_t> keys; /* of all experts, and behind them of all groups; once a way out is taken */
 };
 
-enum { ROUTE_RESULTS_MAX = 32 };
-
-/* Of a row. Lists of entries are read side by side by the rows of a warp, so they begin in different banks.
- */
+/* Of a row. The rows of a warp read scores side by side, so their lists begin in different banks. */
 template <uint32_t LANES> struct candidate_list {
-    static const uint32_t ROOM = LANES * ROUTE_CANDIDATES, PITCH = ROOM + (LANES < SIMT_WARP ? 1 : 0);
+    static const uint32_t ROOM = LANES * ROUTE_CANDIDATES, PITCH = ROOM + ROUTE_RANKED_AT_ONCE;
 };
 
-/* Those of so many rows, one behind the other. */
+/* Those of a block's rows, one behind the other. */
 template <uint32_t LANES>
-TOPK_HOST_DEVICE row_lists carve_lists(simt_arena &arena, const struct route_args &a, uint32_t rows) {
+TOPK_HOST_DEVICE row_lists carve_lists(simt_arena &arena, const struct route_args &a) {
+    const uint32_t rows = ROUTE_THREADS / LANES;
     row_lists lists;
-    lists.entries = simt_carve<uint64_t>(arena, rows * candidate_list<LANES>::PITCH);
-    lists.items = simt_carve<uint16_t>(arena, rows * candidate_list<LANES>::ROOM);
-    lists.experts = simt_carve<uint32_t>(arena, rows * ROUTE_RESULTS_MAX);
-    lists.logits = simt_carve<float>(arena, rows * ROUTE_RESULTS_MAX);
+    lists.scores = simt_carve<float>(arena, rows * candidate_list<LANES>::PITCH);
+    lists.candidates = simt_carve<uint16_t>(arena, rows * candidate_list<LANES>::ROOM);
+    lists.experts = simt_carve<uint32_t>(arena, rows * LANES);
+    lists.logits = simt_carve<float>(arena, rows * LANES);
     lists.keys = simt_carve<uint32_t>(arena, rows * ((uint32_t)a.rows.length_max + a.groups));
     return lists;
 }
@@ -36,19 +34,15 @@ TOPK_HOST_DEVICE row_lists carve_lists(simt_arena &arena, const struct route_arg
 /* Those of row `row`. */
 template <uint32_t LANES>
 TOPK_DEVICE row_lists lists_of_row(const row_lists &all, const struct route_args &a, uint32_t row) {
-    const uint32_t room = candidate_list<LANES>::ROOM, keys = (uint32_t)a.rows.length_max + a.groups;
+    const uint32_t room = candidate_list<LANES>::ROOM, pitch = candidate_list<LANES>::PITCH;
+    const uint32_t keys = (uint32_t)a.rows.length_max + a.groups;
     row_lists lists;
-    lists.entries = simt_shared_part(all.entries, row * candidate_list<LANES>::PITCH, room);
-    lists.items = simt_shared_part(all.items, row * room, room);
-    lists.experts = simt_shared_part(all.experts, row * ROUTE_RESULTS_MAX, ROUTE_RESULTS_MAX);
-    lists.logits = simt_shared_part(all.logits, row * ROUTE_RESULTS_MAX, ROUTE_RESULTS_MAX);
+    lists.scores = simt_shared_part(all.scores, row * pitch, pitch);
+    lists.candidates = simt_shared_part(all.candidates, row * room, room);
+    lists.experts = simt_shared_part(all.experts, row * LANES, LANES);
+    lists.logits = simt_shared_part(all.logits, row * LANES, LANES);
     lists.keys = simt_shared_part(all.keys, row * keys, keys);
     return lists;
-}
-
-/* Greater for the better expert, and for the first of equals; never 0. */
-TOPK_DEVICE uint64_t entry_of(uint32_t key, uint32_t expert) {
-    return (uint64_t)key << 32 | ~expert;
 }
 
 #endif

@@ -22,18 +22,18 @@ TOPK_DEVICE float weight_of(const struct route_args &a, float logit, bool is_res
     return is_result && sum != 0 ? score_multiply(score_divide(term, sum), a.factor) : 0;
 }
 
-/* Writes the results and padding of a row of so many results. All lanes. */
+/* Writes the results and padding of a row. All lanes. */
 template <uint32_t LANES>
-TOPK_DEVICE void write_results(const struct route_args &a, int64_t row, bool exists, uint32_t count,
-                               const row_lists &lists) {
+TOPK_DEVICE void write_results(const struct route_args &a, int64_t row, bool exists, const row_lists &lists) {
     const uint32_t slot = simt_lane() % LANES;
-    const bool is_result = slot < count;
+    const bool is_result = slot < a.wanted;
     simt_warp_sync(SIMT_ALL_LANES);
     const uint32_t expert = is_result ? (uint32_t)lists.experts[slot] : 0;
-    const float logit = is_result ? (float)lists.logits[slot] : 0;
-    const float weight = a.weights != nullptr ? weight_of<LANES>(a, logit, is_result) : 0;
+    float weight = 0;
+    if (a.weights != nullptr)
+        weight = weight_of<LANES>(a, is_result ? (float)lists.logits[slot] : 0, is_result);
     const int64_t at = row * a.rows.k_max + slot, index = is_result ? expert + a.rows.index_base : -1;
-    if (!exists || slot >= a.rows.k_max)
+    if (!exists || slot >= (uint32_t)a.rows.k_max)
         return;
     if (a.weights != nullptr)
         a.weights[at] = weight;

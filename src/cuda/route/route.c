@@ -9,22 +9,35 @@ static const struct route_kernels *const kernels[WIDTHS] = {
     &topk_cuda_route_kernels_8, &topk_cuda_route_kernels_16, &topk_cuda_route_kernels_32,
     &topk_cuda_route_kernels_64};
 
+/* In the order of preference: a problem is served by the first class that takes it. */
 static const struct row_class {
     int64_t lanes, items;
-} classes[ROUTE_CLASSES] = {{ROUTE_LANES_0, ROUTE_ITEMS_0},
-                            {ROUTE_LANES_1, ROUTE_ITEMS_1},
-                            {ROUTE_LANES_2, ROUTE_ITEMS_2},
-                            {ROUTE_LANES_3, ROUTE_ITEMS_3},
-                            {ROUTE_LANES_4, ROUTE_ITEMS_4}};
+    int64_t results_max, rows_min;
+} classes[ROUTE_CLASSES] = {{ROUTE_LANES_0, ROUTE_ITEMS_0, ROUTE_FEW_RESULTS, 0},
+                            {ROUTE_LANES_1, ROUTE_ITEMS_1, ROUTE_FEW_RESULTS, ROUTE_MANY_ROWS},
+                            {ROUTE_LANES_2, ROUTE_ITEMS_2, ROUTE_FEW_RESULTS, 0},
+                            {ROUTE_LANES_3, ROUTE_ITEMS_3, ROUTE_K_MAX, 0},
+                            {ROUTE_LANES_4, ROUTE_ITEMS_4, ROUTE_K_MAX, 0},
+                            {ROUTE_LANES_5, ROUTE_ITEMS_5, ROUTE_K_MAX, 0}};
 
-/* The first whose lanes hold all experts, and have twice as many bests as there are results. */
-static uint32_t class_of(const struct plan *plan) {
-    uint32_t i = 0;
-    while (i + 1 < ROUTE_CLASSES && (classes[i].lanes * classes[i].items < plan->problem.length_max ||
-                                     classes[i].lanes < least(2 * plan->problem.k_max, 32))) {
-        i++;
+static bool takes(const struct row_class *c, const topk_problem *p) {
+    return p->length_max <= c->lanes * c->items && p->k_max <= c->results_max && p->rows >= c->rows_min;
+}
+
+/* The first class that takes the problem and its groups, or else the problem. The last takes all problems.
+ * Fills args->group_lanes. */
+static uint32_t choose_class(const struct plan *plan, struct route_args *args) {
+    uint32_t chosen = ROUTE_CLASSES;
+    for (uint32_t i = ROUTE_CLASSES; i-- > 0;) {
+        const uint32_t lanes = args->groups == 0 ? 0 : kernels[width_of(plan)]->group_lanes(args, i);
+        const bool fits = lanes != 0 || args->groups == 0;
+        if (takes(&classes[i], &plan->problem) && (fits || args->group_lanes == 0)) {
+            chosen = i;
+            args->group_lanes = lanes;
+            args->group_shift = lanes == 0 ? 0 : (uint32_t)__builtin_ctz(lanes);
+        }
     }
-    return i;
+    return chosen;
 }
 
 /* A model, not a fit: only this method routes. */
@@ -46,25 +59,26 @@ static struct route_args args_of(const struct call *call) {
     struct route_args args = {.rows = row_args_of(call),
                               .bias = routing->bias,
                               .weights = call->weights,
-                              .choosable = experts,
                               .groups = groups,
                               .by_sigmoid = routing->score == TOPK_SCORE_SIGMOID,
                               .weigh_sigmoid = routing->weighing == TOPK_WEIGH_SIGMOID,
                               .nan_key = route_nan_key(p->nan),
                               .factor = routing->factor,
                               .format = topk_logit_format(p->type)};
+    int64_t choosable = experts;
     if (groups != 0) {
         args.group_size = experts / groups;
         args.groups_kept = (uint32_t)routing->groups_kept;
-        args.choosable = args.groups_kept * args.group_size;
+        choosable = args.groups_kept * args.group_size;
     }
+    args.wanted = (uint32_t)least(p->k_max, choosable);
     return args;
 }
 
 static int run(const struct call *call) {
     const struct plan *plan = call->plan;
-    const uint32_t row_class = class_of(plan);
-    const struct route_args args = args_of(call);
+    struct route_args args = args_of(call);
+    const uint32_t row_class = choose_class(plan, &args);
     const int64_t rows_of_block = ROUTE_THREADS / classes[row_class].lanes;
     const struct launch_grid grid =
         grid_of(call, divide_up(plan->problem.rows, rows_of_block), ROUTE_GRID_BLOCKS, ROUTE_THREADS);

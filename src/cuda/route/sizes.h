@@ -12,21 +12,29 @@ enum {
     ROUTE_THREADS = SIZE(128, 64),
     /* Of a grid, at most. Warps go on to the rows behind these. */
     ROUTE_GRID_BLOCKS = SIZE(INT32_MAX, 2),
-    /* The kernels: a row is held by so many lanes, with so many logits each. A problem is served by the first
-     * that has room for its experts and a lane for each result. */
-    ROUTE_CLASSES = 5,
+    /* The kernels: so many lanes hold a row, so many logits each. The fewer the lanes, the more rows share
+     * what a warp does for its rows at once; the more, the sooner a row is done. */
+    ROUTE_CLASSES = 6,
     ROUTE_LANES_0 = 16,
     ROUTE_ITEMS_0 = 4,
-    ROUTE_LANES_1 = 16,
-    ROUTE_ITEMS_1 = 16,
-    ROUTE_LANES_2 = 32,
-    ROUTE_ITEMS_2 = 8,
+    ROUTE_LANES_1 = 8,
+    ROUTE_ITEMS_1 = 32,
+    ROUTE_LANES_2 = 16,
+    ROUTE_ITEMS_2 = 16,
     ROUTE_LANES_3 = 32,
-    ROUTE_ITEMS_3 = 16,
+    ROUTE_ITEMS_3 = 8,
     ROUTE_LANES_4 = 32,
-    ROUTE_ITEMS_4 = 32,
+    ROUTE_ITEMS_4 = 16,
+    ROUTE_LANES_5 = 32,
+    ROUTE_ITEMS_5 = 32,
+    /* The most results that a row of fewer than 32 lanes gives. */
+    ROUTE_FEW_RESULTS = 8,
+    /* From so many rows on 8 lanes hold a row, if they can. */
+    ROUTE_MANY_ROWS = SIZE(1 << 14, 3),
     /* Experts of a row that may be among the best, for each of its lanes. */
-    ROUTE_CANDIDATES = SIZE(6, 2),
+    ROUTE_CANDIDATES = SIZE(5, 2),
+    /* Scores that a candidate is compared with in one go. */
+    ROUTE_RANKED_AT_ONCE = 4,
 };
 
 #endif

@@ -20,15 +20,16 @@ template <typename T> TOPK_DEVICE T simt_shuffle_up(uint32_t mask, T value, uint
     return __shfl_up_sync(mask, value, distance);
 }
 
-/* `value`, and that of the lane `distance` before the caller's added to it, if there is one. All lanes. */
-TOPK_DEVICE uint32_t simt_add_lane_before(uint32_t value, uint32_t distance) {
+/* `value`, and that of the lane `distance` before the caller's added to it, if there is one in the same part
+ * of the warp, of so many lanes: a power of two. All lanes. */
+TOPK_DEVICE uint32_t simt_add_lane_before(uint32_t value, uint32_t distance, uint32_t part = SIMT_WARP) {
     uint32_t sum;
     asm volatile("{ .reg .pred there; .reg .u32 other;\n"
-                 "shfl.sync.up.b32 other|there, %1, %2, 0, 0xffffffff;\n"
+                 "shfl.sync.up.b32 other|there, %1, %2, %3, 0xffffffff;\n"
                  "mov.u32 %0, %1;\n"
                  "@there add.u32 %0, %1, other; }"
                  : "=&r"(sum)
-                 : "r"(value), "r"(distance));
+                 : "r"(value), "r"(distance), "r"((SIMT_WARP - part) << 8));
     return sum;
 }
 

@@ -41,8 +41,9 @@ T simt_shuffle_up(uint32_t mask, T value, uint32_t distance, simt_site at = simt
     return simt_exchange_lanes("simt_shuffle_up", mask, value, simt_lane() - distance, at);
 }
 
-inline uint32_t simt_add_lane_before(uint32_t value, uint32_t distance, simt_site at = simt_here()) {
-    uint32_t lane = simt_lane(), before = simt_shuffle_up(SIMT_ALL_LANES, value, distance, at);
+inline uint32_t simt_add_lane_before(uint32_t value, uint32_t distance, uint32_t part = SIMT_WARP,
+                                     simt_site at = simt_here()) {
+    uint32_t lane = simt_lane() % part, before = simt_shuffle_up(SIMT_ALL_LANES, value, distance, at);
     return value + (lane >= distance ? before : 0);
 }
 
