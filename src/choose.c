@@ -66,8 +66,7 @@ void topk_refusal_text(const topk_context *context, const struct plan *plan,
         (void)snprintf(text, REFUSAL_BYTES, "does not do %s", operations[plan->operation]);
         break;
     case REFUSAL_APPROXIMATION:
-        (void)snprintf(text, REFUSAL_BYTES,
-                       "approximation: only rtopk on the CPU takes max_iterations and epsilon");
+        (void)snprintf(text, REFUSAL_BYTES, "approximation: only rtopk takes max_iterations and epsilon");
         break;
     case REFUSAL_KNOB:
         (void)snprintf(text, REFUSAL_BYTES, "has no knob '%.*s'", (int)misfit.setting->name_length,

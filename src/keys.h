@@ -52,6 +52,19 @@ struct type_traits {
 
 struct type_traits topk_type_traits(topk_type type);
 
+/* Bits of a floating-point type's largest finite number. */
+static inline uint64_t topk_largest_finite(const struct type_traits *traits) {
+    const uint64_t fraction = traits->infinity & ((1ull << traits->mantissa_bits) - 1);
+    return traits->infinity - (fraction == 0); /* e4m3's infinity is a number */
+}
+
+/* The bits of a narrow type's number, moved to where a float32 has exponent and fraction, are a number that
+ * is smaller by 2 to this power: the difference between the biases. 0 for float32 and float64. */
+static inline unsigned topk_bias_gap(const struct type_traits *traits) {
+    const unsigned exponent_bits = traits->bits - 1 - traits->mantissa_bits;
+    return ((traits->bits == 64 ? 1u << 10 : 1u << 7) - (1u << (exponent_bits - 1)));
+}
+
 /* Keys compare two elements. To compare a long row with one threshold there is a shorter way. Each
  * element has a point on a circle of 2^bits points:
  *

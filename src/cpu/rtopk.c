@@ -13,7 +13,7 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 }
 
 /* 2^exponent, without a floating-point operation. */
-static double power_of_2(int exponent) {
+static double power_of_2(unsigned exponent) {
     const uint64_t bits = (uint64_t)(1023 + exponent) << 52;
     double power;
     memcpy(&power, &bits, sizeof power);
@@ -26,17 +26,11 @@ static bool is_zero(double number) {
     return bits << 1 == 0;
 }
 
-/* Bits of a number are those of its key, or their complement, but for the sign. A narrow type's, read as the
- * upper bits of a float32, are a number that is smaller by 2 to the difference between the biases. */
+/* Bits of a number are those of its key, or their complement, but for the sign. */
 static struct approximation approximation_of(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const struct type_traits traits = topk_type_traits(p->type);
-    const uint64_t sign = 1ull << (traits.bits - 1);
-    const bool infinite =
-        (traits.infinity & ((1ull << traits.mantissa_bits) - 1)) == 0; /* e4m3's is a number */
-    const uint64_t largest = traits.infinity - infinite;
-    const int bias = (1 << (traits.bits - traits.mantissa_bits - 2)) - 1,
-              wide_bias = traits.bits == 64 ? 1023 : 127;
+    const uint64_t sign = 1ull << (traits.bits - 1), largest = topk_largest_finite(&traits);
     const bool relative = is_zero(p->epsilon);
     return (struct approximation){.max_iterations = p->max_iterations,
                                   .epsilon = relative ? p->epsilon_relative : p->epsilon,
@@ -44,7 +38,7 @@ static struct approximation approximation_of(const struct plan *plan) {
                                   .least = ~(sign | largest) & topk_ones(traits.bits),
                                   .greatest = sign | largest,
                                   .mantissa_bits = traits.mantissa_bits,
-                                  .scale = power_of_2(wide_bias - bias)};
+                                  .scale = power_of_2(topk_bias_gap(&traits))};
 }
 
 /* Exact, the bracket is faster on rows that are too long for the method rows. */

@@ -53,6 +53,16 @@ TOPK_DEVICE struct row row_at(const struct row_args &a, int64_t row) {
     return r;
 }
 
+/* Whether all rows have one length and one k. */
+TOPK_DEVICE bool are_rows_even(const struct row_args &a) {
+    return a.shape == TOPK_SHAPE_STRIDED && a.lengths == nullptr && a.k == nullptr;
+}
+
+/* As row_at(), for even rows. */
+TOPK_DEVICE struct row even_row_at(const struct row_args &a, int64_t row) {
+    return {row * a.row_stride, a.length_max, a.k_max < a.length_max ? a.k_max : a.length_max, a.k_max};
+}
+
 template <typename Element>
 TOPK_DEVICE const Element *row_values(const struct row_args &a, const struct row &r) {
     return (const Element *)a.values + r.begin;

@@ -8,7 +8,7 @@
  *   TOPK_DEVICE uint32_t helper(...)                        inlined into kernels; TOPK_MEMBER in structs,
  *                                                           TOPK_LAMBDA behind the parameters of a lambda
  *   TOPK_NOINLINE void rare(const struct count_args &)      a function of its own; the kernel's argument is
- * then declared TOPK_CONSTANT_ARGS struct count_args
+ *                                                           then TOPK_CONSTANT_ARGS struct count_args
  *
  * Blocks are one-dimensional, of whole warps; grids have two dimensions, the second for rows of a batch.
  *
@@ -19,9 +19,11 @@
  *                    simt_any, simt_all, simt_match_any, simt_reduce_{add,min,max} on uint32_t and uint64_t,
  *                    simt_reduce_or on uint32_t                                      simt/warp.cuh
  *   bits             simt_popc, simt_clz, simt_ffs on uint32_t and uint64_t,
- *                    simt_pick_halves, simt_count_from                                simt/bits.cuh
- *   floats           simt_float_of_bits, simt_bits_of_float, simt_float_{add,multiply,divide,min,max},
- *                    simt_float_{max_or_nan,exp2_near,reciprocal_near}          simt/float.cuh
+ *                    simt_pick_halves                                                simt/bits.cuh
+ *   floats           simt_float_of_bits, simt_bits_of_float, simt_float_{add,multiply,min,max,magnitude}; of
+ *                    float32 alone simt_float_{divide,max_or_nan,exp2_near,reciprocal_near}
+ *                                                                                    simt/float.cuh
+ *   comparisons      simt_count_from, simt_tally<T>                                  simt/compare.cuh
  *   atomics          simt_atomic_{add,min,max,or} on uint32_t and uint64_t, relaxed, in shared or
  *                    global memory; simt_{load,store}_relaxed                        simt/atomic.cuh
  *   order            simt_fence_device, simt_load_acquire, simt_store_release,
@@ -82,6 +84,7 @@ struct alignas(16) simt_u32x4 {
 #include "simt/atomic.cuh"
 #include "simt/bits.cuh"
 #include "simt/cluster.cuh"
+#include "simt/compare.cuh"
 #include "simt/dependent.cuh"
 #include "simt/float.cuh"
 #include "simt/memory.cuh"

@@ -84,9 +84,8 @@ static run_result start(topk_context *context, run *r) {
 }
 
 /* Whether all methods have to refuse an approximation (CONTRACT.md, 2.5 and 9). */
-static bool must_be_exact(const topk_context *context, const run *r, topk_status status) {
+static bool must_be_exact(const run *r, topk_status status) {
     const topk_problem problem = r->problem;
-    topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
     if (!r->operation->approximate) {
         return false;
     }
@@ -94,10 +93,7 @@ static bool must_be_exact(const topk_context *context, const run *r, topk_status
         return status == TOPK_ERROR_UNSUPPORTED;
     }
     const bool loose = problem.shape != TOPK_SHAPE_STRIDED && problem.elements_max < problem.length_max;
-    return status == TOPK_ERROR_METHOD_CANNOT &&
-           ((loose ? problem.elements_max : problem.length_max) > 8192 ||
-            topk_context_query(context, &properties) != TOPK_OK ||
-            properties.backend == TOPK_BACKEND_CUDA); /* which has no approximations yet */
+    return status == TOPK_ERROR_METHOD_CANNOT && (loose ? problem.elements_max : problem.length_max) > 8192;
 }
 
 run_result run_begin(topk_context *context, const run_operation *operation, const instance *i,
@@ -111,7 +107,7 @@ run_result run_begin(topk_context *context, const run_operation *operation, cons
     r->problem.method = method->name;
     r->problem.tuning = method->tuning;
     topk_status status = workspace_bytes(context, operation->operation, i->source, &r->problem, &bytes);
-    if ((status == TOPK_ERROR_METHOD_CANNOT && method->name != NULL) || must_be_exact(context, r, status)) {
+    if ((status == TOPK_ERROR_METHOD_CANNOT && method->name != NULL) || must_be_exact(r, status)) {
         return RUN_CANNOT;
     }
     if (status != TOPK_OK) {

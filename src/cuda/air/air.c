@@ -118,12 +118,8 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
 static int run(const struct call *call) {
     const struct strategy s = topk_cuda_air_strategy(call->context, call->plan);
     struct layout l = topk_cuda_air_lay_out(call->context, call->plan, &s, call->workspace);
-    int error = 0;
     fill_args(call, &s, &l);
-    if (l.args.predicate.bounds.values != NULL) {
-        const struct launch_grid one = grid_of(call, 1, 1, 32);
-        error = topk_cuda_air_launch_bounds(&one, &l.args);
-    }
+    int error = topk_cuda_read_bounds(call, &l.args.predicate);
     if (error == 0 && s.one_block) {
         error = launch_row(call, &s, &l.args);
     } else if (error == 0) {
@@ -140,7 +136,7 @@ static int run(const struct call *call) {
 
 static int prepare(const topk_context *context) {
     const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
-    int error = topk_cuda_air_prepare_bounds();
+    int error = topk_cuda_prepare_bounds();
     for (int width = 0; width < WIDTHS && error == 0; width++) {
         error = topk_cuda_air_kernels[width]->prepare(shared_bytes_max);
     }

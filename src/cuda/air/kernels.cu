@@ -85,23 +85,3 @@ static int prepare(uint32_t shared_bytes_max) {
 }
 
 extern "C" const struct air_kernels INSTANCE = {prepare, launch_kernel, row_room};
-
-#if KEY_BITS == 8
-#include "../predicate/bounds.cuh"
-
-/* Once for all widths. */
-TOPK_KERNEL TOPK_BOUNDS(SIMT_WARP, 1) void air_bounds(struct air_args a) {
-    simt_wait_predecessor();
-    if (is_called_off(a.rows))
-        return;
-    read_bounds(a.predicate);
-}
-
-int topk_cuda_air_launch_bounds(const struct launch_grid *grid, const struct air_args *args) {
-    return launch("air_bounds", grid, 0, air_bounds, args);
-}
-
-int topk_cuda_air_prepare_bounds(void) {
-    return simt_prepare(air_bounds, 0);
-}
-#endif

@@ -61,10 +61,6 @@ static inline uint32_t finish_candidates(uint32_t element_bytes) {
 extern "C" {
 #endif
 
-/* Reads the bounds of args->predicate. */
-int topk_cuda_air_launch_bounds(const struct launch_grid *grid, const struct air_args *args);
-int topk_cuda_air_prepare_bounds(void);
-
 enum air_kernel {
     AIR_FIRST, /* the first pass */
     AIR_NEXT,  /* another one */

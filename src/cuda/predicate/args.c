@@ -39,3 +39,9 @@ struct predicate_args topk_cuda_predicate_args(const struct call *call, struct m
     }
     return args;
 }
+
+int topk_cuda_read_bounds(const struct call *call, const struct predicate_args *args) {
+    const struct launch_grid one = {.blocks = 1, .rows = 1, .threads = 32, .stream = call->stream};
+    const struct bounds_args bounds = {call->condition, *args};
+    return args->bounds.values != NULL ? topk_cuda_launch_bounds(&one, &bounds) : 0;
+}

@@ -4,6 +4,7 @@
 #define TOPK_SRC_CUDA_PREDICATE_ARGS_H
 
 #include "../../keys.h"
+#include "../grid.h"
 
 /* A comparison whose bounds the device reads. */
 struct device_bounds {
@@ -22,10 +23,27 @@ struct predicate_args {
     struct device_bounds bounds;
 };
 
-#ifndef __cplusplus
+struct bounds_args {
+    const uint32_t *condition; /* of struct call */
+    struct predicate_args predicate;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+int topk_cuda_launch_bounds(const struct launch_grid *grid, const struct bounds_args *args);
+int topk_cuda_prepare_bounds(void);
+
+#ifdef __cplusplus
+}
+#else
 #include "../../method.h"
 
 /* The call has a predicate. `found`: room for a match, in device memory. */
 struct predicate_args topk_cuda_predicate_args(const struct call *call, struct match *found);
+
+/* Launches the reading of the bounds, if they lie in device memory. */
+int topk_cuda_read_bounds(const struct call *call, const struct predicate_args *args);
 #endif
 #endif

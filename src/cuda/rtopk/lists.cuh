@@ -47,14 +47,15 @@ TOPK_HOST_DEVICE warp_lists<Element> carve_lists(simt_arena &arena, const struct
     return lists;
 }
 
-/* This warp's. */
+/* Those of warp or team `index`. */
 template <typename Element>
-TOPK_DEVICE warp_lists<Element> lists_of_warp(const warp_lists<Element> &all, const struct rtopk_args &a) {
+TOPK_DEVICE warp_lists<Element> lists_of(const warp_lists<Element> &all, const struct rtopk_args &a,
+                                         uint32_t index) {
     const uint32_t second = second_words<Element>(a.entries);
     warp_lists<Element> lists;
-    lists.positions = simt_shared_part(all.positions, simt_warp() * a.slots, a.slots);
-    lists.entries = simt_shared_part(all.entries, simt_warp() * a.entries, a.entries);
-    lists.complements = simt_shared_part(all.complements, simt_warp() * second, second);
+    lists.positions = simt_shared_part(all.positions, index * a.slots, a.slots);
+    lists.entries = simt_shared_part(all.entries, index * a.entries, a.entries);
+    lists.complements = simt_shared_part(all.complements, index * second, second);
     return lists;
 }
 

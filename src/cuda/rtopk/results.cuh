@@ -21,18 +21,20 @@ template <typename Element> struct row_task {
     /* The entry of a candidate; from `count` on nothing. */
     TOPK_MEMBER row_entry_t<Element> entry(uint32_t slot, uint32_t count) const {
         row_entry_t<Element> e = {};
-        if (slot < count) {
-            const uint32_t position = (uint16_t)lists.positions[slot];
-            e = row_entry<Element>::of(key_of<Element>(element(position), a.rows.map), position);
-        }
+        if (slot < count)
+            e = entry_at((uint16_t)lists.positions[slot]);
         return e;
+    }
+    TOPK_MEMBER row_entry_t<Element> entry_at(uint32_t position) const {
+        return row_entry<Element>::of(key_of<Element>(element(position), a.rows.map), position);
     }
 };
 
 /* ---- Results in any order ---- */
 
-template <typename Element> TOPK_DEVICE void write_unsorted(const row_task<Element> &t, uint32_t k) {
-    for (uint32_t slot = simt_lane(); slot < k; slot += SIMT_WARP)
+template <typename Element, uint32_t WARPS>
+TOPK_DEVICE void write_unsorted(const row_task<Element> &t, uint32_t k, const row_team<WARPS> &team) {
+    for (uint32_t slot = team.thread(); slot < k; slot += team.THREADS)
         t.write(slot, (uint16_t)t.lists.positions[slot]);
 }
 
@@ -86,45 +88,66 @@ TOPK_DEVICE void write_few(const row_task<Element> &t, const sorted_few<Element>
 
 /* ---- Results of many, sorted in shared memory ---- */
 
-template <typename Element>
-TOPK_DEVICE void compare_slots(const warp_lists<Element> &l, uint32_t lower, uint32_t upper) {
-    const row_entry_t<Element> a = l.get(lower), b = l.get(upper);
+/* The list of positions as one of entries, for which there is no other room. */
+template <typename Element> struct listed_entries {
+    static const uint16_t NOTHING = 0xffff;
+    const row_task<Element> &t;
+
+    TOPK_MEMBER row_entry_t<Element> get(uint32_t slot) const {
+        const uint32_t position = (uint16_t)t.lists.positions[slot];
+        return position != NOTHING ? t.entry_at(position) : row_entry_t<Element>{};
+    }
+    TOPK_MEMBER void put(uint32_t slot, const row_entry_t<Element> &e) const {
+        t.lists.positions[slot] = (uint16_t)row_entry<Element>::position(e);
+    }
+};
+
+template <typename List> TOPK_DEVICE void compare_slots(const List &l, uint32_t lower, uint32_t upper) {
+    const auto a = l.get(lower), b = l.get(upper);
     if (b > a) {
         l.put(lower, b);
         l.put(upper, a);
     }
 }
 
-/* Sorts the first `count` entries, a power of two. Between synchronisations of the warp. */
-template <typename Element> TOPK_DEVICE void sort_slots(const warp_lists<Element> &l, uint32_t count) {
+/* The lower slot of pair i, of slots whose numbers differ in one bit. */
+TOPK_DEVICE uint32_t lower_slot(uint32_t i, uint32_t bit) {
+    return 2 * i - (i & (bit - 1));
+}
+
+/* Sorts the first `count` entries, a power of two. Between synchronisations of the team. */
+template <typename List, uint32_t WARPS>
+TOPK_DEVICE void sort_slots(const List &l, uint32_t count, const row_team<WARPS> &team) {
     for (uint32_t run = 2; run <= count; run *= 2) {
-        for (uint32_t i = simt_lane(); i < count / 2; i += SIMT_WARP) {
-            const uint32_t lower = i / (run / 2) * run + i % (run / 2);
+        for (uint32_t i = team.thread(); i < count / 2; i += team.THREADS) {
+            const uint32_t lower = lower_slot(i, run / 2);
             compare_slots(l, lower, lower ^ (run - 1));
         }
-        simt_warp_sync(SIMT_ALL_LANES);
+        team.sync();
         for (uint32_t distance = run / 4; distance != 0; distance /= 2) {
-            for (uint32_t i = simt_lane(); i < count / 2; i += SIMT_WARP) {
-                const uint32_t lower = i / distance * 2 * distance + i % distance;
+            for (uint32_t i = team.thread(); i < count / 2; i += team.THREADS) {
+                const uint32_t lower = lower_slot(i, distance);
                 compare_slots(l, lower, lower + distance);
             }
-            simt_warp_sync(SIMT_ALL_LANES);
+            team.sync();
         }
     }
 }
 
-/* Sorts the k results at hand and writes them. */
-template <typename Element> TOPK_DEVICE void write_sorted(const row_task<Element> &t, uint32_t k) {
+/* Sorts the k results at hand in the list and writes them. */
+template <typename Element, typename List, uint32_t WARPS>
+TOPK_DEVICE void write_sorted(const row_task<Element> &t, uint32_t k, const List &list,
+                              const row_team<WARPS> &team) {
     uint32_t count = 2 * RTOPK_FEW;
     TOPK_REACHED(REACHED_RTOPK_MANY);
     while (count < k)
         count *= 2;
-    for (uint32_t slot = simt_lane(); slot < count; slot += SIMT_WARP)
-        t.lists.put(slot, t.entry(slot, k));
-    simt_warp_sync(SIMT_ALL_LANES);
-    sort_slots(t.lists, count);
-    for (uint32_t slot = simt_lane(); slot < k; slot += SIMT_WARP)
-        t.write(slot, row_entry<Element>::position(t.lists.get(slot)));
+    for (uint32_t slot = team.thread(); slot < count; slot += team.THREADS)
+        list.put(slot, t.entry(slot, k));
+    team.sync();
+    sort_slots(list, count, team);
+    for (uint32_t slot = team.thread(); slot < k; slot += team.THREADS)
+        t.write(slot, row_entry<Element>::position(list.get(slot)));
 }
 
 /* ---- The k-th class ---- */

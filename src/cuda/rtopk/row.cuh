@@ -30,11 +30,11 @@ template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const r
     collect_best(held, b, map, k, t.lists.positions);
     simt_warp_sync(SIMT_ALL_LANES);
     if (!t.a.is_sorted)
-        write_unsorted(t, k);
+        write_unsorted(t, k, row_team<1>{});
     else if (k <= RTOPK_FEW)
         write_few(t, sort_few<Element, SIMT_WARP * ITEMS>(t, b, k), k);
     else
-        write_sorted(t, k);
+        write_sorted(t, k, t.lists, row_team<1>{});
 }
 
 /* The class of a row that has no k-th element. */
@@ -62,7 +62,7 @@ template <typename Element> constexpr uint32_t row_blocks(uint32_t items) {
 template <typename Element, uint32_t ITEMS>
 TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_row(struct rtopk_args a) {
     simt_arena arena = simt_shared_arena();
-    const warp_lists<Element> lists = lists_of_warp(carve_lists<Element>(arena, a, simt_warps()), a);
+    const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
     if (is_called_off(a.rows))
         return;
     const int64_t first = (int64_t)simt_block() * simt_warps() + simt_warp();

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a call of rtopk launches. It needs no workspace. */
+ * What a call of rtopk launches. */
 #include "../methods.h"
 
 #include <math.h>
 
+#include "../../workspace.h"
 #include "../leaf.h"
+#include "approximate.h"
 #include "kernels.h"
 
 static const struct rtopk_kernels *const kernels[WIDTHS] = {
@@ -29,7 +31,7 @@ static int64_t results_max(const struct plan *plan) {
 }
 
 static bool is_sorted(const struct plan *plan) {
-    return plan->operation == TOPK_OPERATION_SELECT && plan->problem.order == TOPK_ORDER_BEST_FIRST;
+    return plan->operation != TOPK_OPERATION_KTH && plan->problem.order == TOPK_ORDER_BEST_FIRST;
 }
 
 /* Entries that a warp sorts in shared memory, a power of two: 0 if registers hold them. */
@@ -46,6 +48,12 @@ static uint32_t entries_of(const struct plan *plan) {
 
 static const char *refuse(const topk_context *context, const struct plan *plan) {
     (void)context;
+    if (plan->approximate) {
+        return plan->problem.length_max > RTOPK_APPROXIMATE_MAX ? "rows are longer than 8192 elements" : NULL;
+    }
+    if (plan->operation == TOPK_OPERATION_SELECT_WHERE) {
+        return "it selects from matches only approximately";
+    }
     return plan->problem.length_max > RTOPK_ROW_MAX ? "rows are longer than a warp's registers hold" : NULL;
 }
 
@@ -57,17 +65,22 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     const double rows = (double)plan->problem.rows, entries = entries_of(plan);
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
-    const double instructions =
-        300 + 25 * (double)items_of_class[row_class_of(plan->problem.length_max)] + 12 * entries;
+    const double of_search = plan->approximate
+                                 ? topk_cuda_rtopk_approximate_instructions(plan)
+                                 : 300 + 25 * (double)items_of_class[row_class_of(plan->problem.length_max)];
+    const double instructions = of_search + 12 * entries;
     const double issue_us = rows * instructions / INSTRUCTIONS_PER_US, move_us = bytes / BYTES_PER_US;
     (void)context;
     return LAUNCH_US + (issue_us > move_us ? issue_us : move_us);
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
+    struct arena arena = arena_over(NULL);
     (void)context;
-    (void)plan;
-    return 0;
+    if (plan->operation == TOPK_OPERATION_SELECT_WHERE) {
+        (void)arena_take(&arena, 1, sizeof(struct match)); /* of bounds that the device reads */
+    }
+    return arena_bytes(&arena);
 }
 
 /* The threshold of a row is the best lead of some lane. k - 1 lanes may have better ones, for then k elements
@@ -174,6 +187,9 @@ static int run(const struct call *call) {
     if (rows == 0 || (!is_kth && plan->problem.k_max == 0)) {
         return 0;
     }
+    if (plan->approximate) {
+        return topk_cuda_rtopk_run_approximate(call, &args);
+    }
     if (is_uniform(call, &args.rows.map)) {
         return run_uniform(call, &args);
     }
@@ -181,7 +197,7 @@ static int run(const struct call *call) {
 }
 
 static int prepare(const topk_context *context) {
-    int error = 0;
+    int error = topk_cuda_rtopk_prepare_approximate();
     for (int width = 0; width < WIDTHS && error == 0; width++) {
         error = kernels[width]->prepare();
     }
@@ -190,7 +206,8 @@ static int prepare(const topk_context *context) {
 }
 
 const struct method topk_cuda_rtopk = {.name = "rtopk",
-                                       .operations = SELECTS,
+                                       .operations = SELECTS_WHERE,
+                                       .approximates = true,
                                        .refuse = refuse,
                                        .cost_us = cost_us,
                                        .workspace_bytes = workspace_bytes,

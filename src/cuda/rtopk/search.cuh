@@ -102,7 +102,7 @@ TOPK_DEVICE code_bracket<Element> sampled_bracket(const held_row<Element, ITEMS>
                                                   const struct code_map &map, uint32_t k,
                                                   key_word_t<Element> greatest) {
     typedef key_word_t<Element> word;
-    const uint32_t length = held.end - held.left;
+    const uint32_t length = held.count;
     const word sample = simt_lane() % 2 == 0 ? held.items[0] : held.items[ITEMS / 2];
     const uint32_t samples = simt_popc(simt_ballot(SIMT_ALL_LANES, sample != 0));
     const word pivot = simt_shuffle(SIMT_ALL_LANES, sort_lanes(sample), (k - 1) * samples / length);

@@ -14,6 +14,8 @@ enum {
     RTOPK_ITEMS_2 = 8,
     RTOPK_ITEMS_3 = 16,
     RTOPK_GRID_BLOCKS = 2,
+    RTOPK_BLOCK_WARPS_0 = 2,
+    RTOPK_BLOCK_ITEMS_0 = 16,
 #else
     /* Of a block; each warp has rows of its own. */
     RTOPK_THREADS = 128,
@@ -25,7 +27,18 @@ enum {
     RTOPK_ITEMS_3 = 32,
     /* Of a grid, at most. Blocks go on to the rows behind these. */
     RTOPK_GRID_BLOCKS = INT32_MAX,
+    /* An approximation serves longer rows, too: a block holds each, with so many warps and items. */
+    RTOPK_BLOCK_WARPS_0 = 8,
+    RTOPK_BLOCK_ITEMS_0 = 8,
 #endif
+    RTOPK_BLOCK_WARPS_1 = 8,
+    RTOPK_BLOCK_ITEMS_1 = 32,
+    RTOPK_APPROXIMATE_MAX = 32 * RTOPK_BLOCK_WARPS_1 * RTOPK_BLOCK_ITEMS_1,
+    /* Lanes of ITEMS_1, ITEMS_2 or ITEMS_3, and both kinds of blocks. */
+    RTOPK_APPROXIMATE_CLASSES = 5,
+    /* Rows that a team of an approximation takes at most, where a multiprocessor has so many blocks. */
+    RTOPK_ROWS_OF_TEAM = 8,
+    RTOPK_BLOCKS_OF_SM = 64,
     RTOPK_CLASSES = 4,
     RTOPK_ROW_MAX = 32 * RTOPK_ITEMS_3,
     /* Results of a row at most where a warp serves several rows at once, and the longest rows that it does so

@@ -26,14 +26,20 @@ struct held_row {
     typedef held_shape<Element, ITEMS> shape;
     Word items[ITEMS];
     uint32_t left, end; /* indices of the row: left to end - 1 */
+    uint32_t matches;   /* of the thread: clear bits of items that take no part */
+    uint32_t count;     /* elements of the row that take part */
 
     /* Of the thread's item. */
     TOPK_MEMBER uint32_t index(uint32_t item) const {
         const uint32_t group = row_team<WARPS>::warp() * shape::GROUPS + item / shape::PER;
         return (group * SIMT_WARP + simt_lane()) * shape::PER + item % shape::PER;
     }
-    TOPK_MEMBER bool holds(uint32_t item) const {
+    TOPK_MEMBER bool in_row(uint32_t item) const {
         return index(item) >= left && index(item) < end;
+    }
+    /* Whether it is an element that takes part. */
+    TOPK_MEMBER bool holds(uint32_t item) const {
+        return in_row(item) && (matches >> item & 1) != 0;
     }
     /* Elements from the thread's first index to the row's end: less than 0 behind the row. */
     TOPK_MEMBER int32_t remaining(void) const {
@@ -43,10 +49,12 @@ struct held_row {
 
 /* ---- Words of elements ---- */
 
-/* A map, which makes words of elements. What is not of the row has code 0: no count of codes at or above a
- * greater code sees it. */
+/* A map, which makes words of elements. If it FILTERS it also says which elements take part: of bits and
+ * position. What takes no part, or is not of the row, has code 0: no count of codes at or above a greater
+ * code sees it. */
 template <typename Element> struct as_codes {
     typedef key_word_t<Element> word;
+    static const bool FILTERS = false;
     const struct code_map &map;
 
     TOPK_MEMBER word of(key_word_t<Element> bits) const {
@@ -88,6 +96,18 @@ TOPK_DEVICE key_word_t<Element> bits_of_group(const held_group &group, uint32_t 
     return (Element)(group.words[byte / 4] >> byte % 4 * 8);
 }
 
+/* The word of an element, if it exists and takes part; sets `bit` of *matches then. */
+template <typename Element, typename Map>
+TOPK_DEVICE typename Map::word word_of(const Map &map, key_word_t<Element> bits, bool exists,
+                                       uint32_t position, uint32_t bit, uint32_t *matches) {
+    const typename Map::word word = map.of(bits); /* in any case: without a branch */
+    if constexpr (Map::FILTERS) {
+        exists = exists && map.takes(bits, position);
+        *matches |= exists ? bit : 0;
+    }
+    return exists ? word : Map::nothing();
+}
+
 /* Loads whole groups that end within the row; all other items are nothing. ALL: all groups of the thread. */
 template <bool ALL, typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
 TOPK_DEVICE void load_groups(const Element *first, const Map &map,
@@ -105,9 +125,9 @@ TOPK_DEVICE void load_groups(const Element *first, const Map &map,
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
         const bool is_loaded = ALL || (int32_t)(i / shape::PER * shape::STEP + shape::PER) <= remaining;
-        const typename Map::word word =
-            map.of(bits_of_group<Element>(groups[i / shape::PER], i % shape::PER));
-        held->items[i] = is_loaded ? word : Map::nothing();
+        const key_word_t<Element> bits = bits_of_group<Element>(groups[i / shape::PER], i % shape::PER);
+        held->items[i] = word_of<Element>(map, bits, is_loaded && (!Map::FILTERS || held->in_row(i)),
+                                          held->index(i) - held->left, 1u << i, &held->matches);
     }
 }
 
@@ -119,7 +139,8 @@ TOPK_DEVICE void drop_left(const Map &, held_row<Element, ITEMS, WARPS, typename
         held->items[i] = held->index(i) < held->left ? Map::nothing() : held->items[i];
 }
 
-/* Loads what load_groups() has left out: a part of the row's last group, which one thread has. */
+/* Loads what load_groups() has left out: a part of the row's last group, which one thread
+ * has. */
 template <typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
 TOPK_DEVICE void load_last_group(const Element *first, const Map &map,
                                  held_row<Element, ITEMS, WARPS, typename Map::word> *held) {
@@ -128,12 +149,15 @@ TOPK_DEVICE void load_last_group(const Element *first, const Map &map,
     const uint32_t group = (uint32_t)remaining / shape::STEP, count = (uint32_t)remaining % shape::STEP;
     const uint32_t index = held->index(0) + group * shape::STEP;
     typename Map::word items[shape::PER];
-    if (remaining < 0 || count >= shape::PER)
+    if (remaining < 0 || count >= shape::PER || (WARPS > 1 && group >= shape::GROUPS))
         return;
 #pragma unroll
-    for (uint32_t i = 0; i < shape::PER; i++)
-        items[i] = i < count && index + i >= held->left ? map.of(simt_load_read_only(first + index + i))
-                                                        : Map::nothing();
+    for (uint32_t i = 0; i < shape::PER; i++) {
+        const bool exists = i < count && index + i >= held->left;
+        const Element bits = exists ? simt_load_read_only(first + index + i) : (Element)0;
+        items[i] = word_of<Element>(map, bits, exists, index + i - held->left, 1u << (group * shape::PER + i),
+                                    &held->matches);
+    }
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
         held->items[i] = i / shape::PER == group ? items[i % shape::PER] : held->items[i];
@@ -147,10 +171,10 @@ TOPK_DEVICE void load_items(const Element *first, const Map &map,
     const Element *from = first + held->index(0);
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
-        held->items[i] = Map::nothing();
-        if (held->holds(i))
-            held->items[i] =
-                map.of(simt_load_read_only(from + i / shape::PER * shape::STEP + i % shape::PER));
+        const bool exists = held->in_row(i);
+        const Element *element = from + i / shape::PER * shape::STEP + i % shape::PER;
+        held->items[i] = word_of<Element>(map, exists ? simt_load_read_only(element) : (Element)0, exists,
+                                          held->index(i), 1u << i, &held->matches);
     }
 }
 
@@ -165,6 +189,8 @@ hold_row_as(const struct row_args &a, const struct row &r, const Map &map) {
     held_row<Element, ITEMS, WARPS, typename Map::word> held;
     held.left = (uint32_t)((uintptr_t)values % shape::BYTES / sizeof(Element));
     held.end = held.left + length;
+    held.matches = Map::FILTERS ? 0 : ~0u;
+    held.count = length; /* count_matches() */
     if (held.end <= WARPS * SIMT_WARP * ITEMS) {
         const Element *first = values - held.left;
         if (simt_all(SIMT_ALL_LANES,
@@ -185,6 +211,12 @@ hold_row_as(const struct row_args &a, const struct row &r, const Map &map) {
     return held;
 }
 
+/* How many elements take part, where the map FILTERS. All threads. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS, typename Word>
+TOPK_DEVICE void count_matches(row_team<WARPS> &team, held_row<Element, ITEMS, WARPS, Word> *held) {
+    held->count = team.reduce_add(simt_popc(held->matches));
+}
+
 /* As codes. */
 template <typename Element, uint32_t ITEMS, uint32_t WARPS = 1>
 TOPK_DEVICE held_row<Element, ITEMS, WARPS> hold_row(const struct row_args &a, const struct row &r) {
@@ -198,7 +230,7 @@ TOPK_DEVICE uint32_t hits_from(const held_row<Element, ITEMS, WARPS> &held, key_
     uint32_t hits = 0;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
-        hits |= held.items[i] >= low ? 1u << i : 0;
+        hits = simt_count_from(hits, held.items[i], low, 1u << i);
     if (low == 0) { /* also the code of what is not of the row */
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS; i++)
@@ -211,13 +243,13 @@ TOPK_DEVICE uint32_t hits_from(const held_row<Element, ITEMS, WARPS> &held, key_
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 TOPK_DEVICE uint32_t count_from(const held_row<Element, ITEMS, WARPS> &held, key_word_t<Element> low,
                                 row_team<WARPS> &team) {
-    uint32_t count = 0;
+    simt_tally<key_word_t<Element>> tally;
     if (low == 0)
-        return held.end - held.left;
+        return held.count;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
-        count += held.items[i] >= low ? 1 : 0;
-    return team.reduce_add(count);
+        tally.add_if_at_least(held.items[i], low);
+    return team.reduce_add(tally.count());
 }
 
 template <typename Element, uint32_t ITEMS>

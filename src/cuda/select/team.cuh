@@ -10,6 +10,7 @@
  * writes to a half again has met all others since they read it. T: uint32_t or uint64_t. */
 template <uint32_t WARPS> struct row_team {
     static_assert(WARPS <= SIMT_WARP, "a lane reads the value of a warp");
+    static const uint32_t THREADS = WARPS * SIMT_WARP;
     simt_shared<uint64_t> scratch; /* two words for each warp */
     uint32_t half;
 
@@ -58,6 +59,7 @@ template <uint32_t WARPS> struct row_team {
 
 /* A warp. */
 template <> struct row_team<1> {
+    static const uint32_t THREADS = SIMT_WARP;
     static TOPK_MEMBER uint32_t warp(void) {
         return 0;
     }

@@ -37,16 +37,6 @@ TOPK_DEVICE uint32_t simt_pick_halves(uint32_t a, uint32_t b, bool lesser) {
 #endif
 }
 
-/* `count`, and `unit` added to it if `value` is `low` or more; without a branch. */
-TOPK_DEVICE uint32_t simt_count_from(uint32_t count, uint32_t value, uint32_t low, uint32_t unit) {
-    asm("{ .reg .pred counts;\n"
-        "setp.ge.u32 counts, %1, %2;\n"
-        "@counts add.u32 %0, %0, %3; }"
-        : "+r"(count)
-        : "r"(value), "r"(low), "r"(unit));
-    return count;
-}
-
 /* The place of the lowest bit that is set, counted from 1; 0 for zero. */
 TOPK_DEVICE uint32_t simt_ffs(uint32_t word) {
     return (uint32_t)__ffs((int)word);

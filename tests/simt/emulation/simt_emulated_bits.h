@@ -24,10 +24,6 @@ inline uint32_t simt_pick_halves(uint32_t a, uint32_t b, bool lesser) {
     return ((low == lesser ? a : b) & 0xffff) | ((high == lesser ? a : b) >> 16 << 16);
 }
 
-inline uint32_t simt_count_from(uint32_t count, uint32_t value, uint32_t low, uint32_t unit) {
-    return value >= low ? count + unit : count;
-}
-
 inline uint32_t simt_ffs(uint32_t word) {
     return (uint32_t)__builtin_ffs((int)word);
 }

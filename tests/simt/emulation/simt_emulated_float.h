@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Arithmetic of float32. What a GPU gives to within some error has about as large a one here, which looks
- * random. */
+ * Arithmetic of float32 and float64. What a GPU gives to within some error has about as large a one here,
+ * which looks random. */
 #ifndef TOPK_TESTS_SIMT_EMULATED_FLOAT_H
 #define TOPK_TESTS_SIMT_EMULATED_FLOAT_H
 
@@ -16,24 +16,41 @@ inline uint32_t simt_bits_of_float(float number) {
     return bits;
 }
 
-inline float simt_float_add(float a, float b) {
+inline double simt_float_of_bits(uint64_t bits) {
+    double number;
+    std::memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+inline uint64_t simt_bits_of_float(double number) {
+    uint64_t bits;
+    std::memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+/* Number: float or double. */
+template <typename Number> Number simt_float_add(Number a, Number b) {
     return a + b;
 }
 
-inline float simt_float_multiply(float a, float b) {
+template <typename Number> Number simt_float_multiply(Number a, Number b) {
     return a * b;
+}
+
+template <typename Number> Number simt_float_magnitude(Number number) {
+    return std::fabs(number);
 }
 
 inline float simt_float_divide(float a, float b) {
     return a / b;
 }
 
-inline float simt_float_max(float a, float b) {
-    return a > b ? a : b;
+template <typename Number> Number simt_float_max(Number a, Number b) {
+    return b != b || a > b ? a : b;
 }
 
-inline float simt_float_min(float a, float b) {
-    return a < b ? a : b;
+template <typename Number> Number simt_float_min(Number a, Number b) {
+    return b != b || a < b ? a : b;
 }
 
 inline float simt_float_max_or_nan(float a, float b) {

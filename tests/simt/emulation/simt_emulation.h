@@ -74,6 +74,7 @@ inline void simt_allow_successor() {
 
 #include "simt_emulated_atomic.h"
 #include "simt_emulated_bits.h"
+#include "simt_emulated_compare.h"
 #include "simt_emulated_float.h"
 #include "simt_emulated_shared.h"
 #include "simt_emulated_warp.h"

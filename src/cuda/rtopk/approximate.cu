@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of approximate selections from elements of KEY_BITS bits. */
+#include "approximate.h"
+
+#include "../instance.cuh"
+#include "approximate_row.cuh"
+
+struct approximate_kernel {
+    void (*kernel)(struct approximate_args);
+    uint32_t (*shared_bytes)(const struct rtopk_args *args);
+    uint32_t held; /* elements, of a team */
+};
+
+template <uint32_t WARPS> static uint32_t shared_bytes(const struct rtopk_args *args) {
+    simt_arena arena = simt_measuring_arena();
+    (void)carve_approximate<element_t, WARPS>(arena, *args);
+    return arena.used_bytes;
+}
+
+template <uint32_t ITEMS, uint32_t WARPS> static constexpr approximate_kernel kernel_of(void) {
+    return {rtopk_approximate<element_t, ITEMS, WARPS>, shared_bytes<WARPS>, ITEMS * WARPS * SIMT_WARP};
+}
+
+/* For each class of rows. */
+static const approximate_kernel kernels[RTOPK_APPROXIMATE_CLASSES] = {
+    kernel_of<RTOPK_ITEMS_1, 1>(), kernel_of<RTOPK_ITEMS_2, 1>(), kernel_of<RTOPK_ITEMS_3, 1>(),
+    kernel_of<RTOPK_BLOCK_ITEMS_0, RTOPK_BLOCK_WARPS_0>(),
+    kernel_of<RTOPK_BLOCK_ITEMS_1, RTOPK_BLOCK_WARPS_1>()};
+
+static int launch_row(const struct launch_grid *grid, const struct approximate_args *args,
+                      uint32_t row_class) {
+    const approximate_kernel &k = kernels[row_class];
+    return launch("rtopk_approximate", grid, k.shared_bytes(&args->of_row), k.kernel, args);
+}
+
+static int prepare(void) {
+    int error = 0;
+    for (uint32_t i = 0; i < RTOPK_APPROXIMATE_CLASSES && error == 0; i++) {
+        struct rtopk_args most = {};
+        most.slots = kernels[i].held;
+        most.entries = RTOPK_ROW_MAX;
+        error = simt_prepare(kernels[i].kernel, kernels[i].shared_bytes(&most));
+    }
+    return error;
+}
+
+extern "C" const struct approximate_kernels INSTANCE = {prepare, launch_row};

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * RTop-K's searches between the least and the greatest number of a row (CONTRACT.md 2.5). */
+#ifndef TOPK_SRC_CUDA_RTOPK_APPROXIMATE_CUH
+#define TOPK_SRC_CUDA_RTOPK_APPROXIMATE_CUH
+
+#include "approximate.h"
+#include "numbers.cuh"
+
+/* A search starts from the least and the greatest number. At least k are at or above low. */
+template <typename Number> struct number_range { Number low, high; };
+
+/* What a search ends with: the numbers at or above `fewer` are results, and the first of the others that are
+ * at or above low. */
+template <typename Number> struct number_cut {
+    Number low, fewer;
+    uint32_t above; /* numbers at or above fewer: less than k */
+};
+
+/* SUM_FITS: the sum of both ends is finite. */
+template <bool SUM_FITS, typename Number> TOPK_DEVICE Number midpoint(const number_range<Number> &range) {
+    const Number half = (Number)0.5, sum = simt_float_add(range.low, range.high);
+    if (!SUM_FITS && simt_float_magnitude(sum) == infinity_of<Number>())
+        return simt_float_add(simt_float_multiply(range.low, half), simt_float_multiply(range.high, half));
+    return simt_float_multiply(sum, half);
+}
+
+template <typename Number> TOPK_DEVICE Number magnitude_of(const number_range<Number> &range) {
+    return simt_float_max(simt_float_magnitude(range.low), simt_float_magnitude(range.high));
+}
+
+/* Whether a midpoint lies between no two numbers: then no step behind this one changes the range. */
+template <typename Number> TOPK_DEVICE bool is_end(const number_range<Number> &range, Number middle) {
+    return middle == range.low || middle == range.high;
+}
+
+/* Algorithm 2. All threads, as below. */
+template <bool SUM_FITS, typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE number_range<number_t<Element>> halve(const held_numbers<Element, ITEMS, WARPS> &held,
+                                                  number_range<number_t<Element>> range, uint32_t steps,
+                                                  uint32_t k, row_team<WARPS> &team) {
+    for (bool last = false; steps != 0 && !last; steps--) {
+        const number_t<Element> middle = midpoint<SUM_FITS>(range);
+        last = is_end(range, middle);
+        const bool is_low = count_numbers_from(held, middle, team) >= k;
+        range = {is_low ? middle : range.low, is_low ? range.high : middle};
+    }
+    return range;
+}
+
+template <typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE number_cut<number_t<Element>>
+stop_early(const held_numbers<Element, ITEMS, WARPS> &held, const number_range<number_t<Element>> &range,
+           uint32_t max_iterations, uint32_t k, uint32_t above, row_team<WARPS> &team) {
+    typedef number_t<Element> number;
+    const bool sum_fits = simt_float_magnitude(simt_float_add(magnitude_of(range), magnitude_of(range))) <
+                          infinity_of<number>();
+    const number_range<number> halved = sum_fits ? halve<true>(held, range, max_iterations, k, team)
+                                                 : halve<false>(held, range, max_iterations, k, team);
+    return {halved.low, infinity_of<number>(), above};
+}
+
+/* Algorithm 1. As printed it does not end where no number lies between low and high. Here it does, after
+ * high, which may be the greatest number and was never counted then. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE number_cut<number_t<Element>>
+narrow_down(const held_numbers<Element, ITEMS, WARPS> &held, number_range<number_t<Element>> range,
+            number_t<Element> wanted, uint32_t k, uint32_t above, row_team<WARPS> &team) {
+    typedef number_t<Element> number;
+    number fewer = infinity_of<number>();
+    for (bool last = false; !last && simt_float_add(range.high, -range.low) > wanted;) {
+        number middle = midpoint<false>(range);
+        last = is_end(range, middle);
+        middle = last ? range.high : middle;
+        const uint32_t count = count_numbers_from(held, middle, team);
+        if (count == k)
+            return {middle, infinity_of<number>(), 0}; /* of which there are k */
+        if (count < k) {
+            TOPK_REACHED(REACHED_RTOPK_FEWER);
+            range.high = fewer = middle;
+            above = count;
+        } else {
+            range.low = middle;
+        }
+    }
+    return {range.low, fewer, above};
+}
+
+template <typename Number>
+TOPK_DEVICE Number width_wanted(const struct approximate_args &a, const number_range<Number> &range) {
+    if (a.epsilon != 0)
+        return (Number)a.epsilon;
+    return simt_float_multiply((Number)a.epsilon_relative, magnitude_of(range));
+}
+
+/* The range of a row's finite numbers. ALL: there are no others. */
+template <bool ALL, typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE number_range<number_t<Element>> range_of(const held_numbers<Element, ITEMS, WARPS> &held,
+                                                     number_t<Element> largest, row_team<WARPS> &team) {
+    typedef number_t<Element> number;
+    number low = infinity_of<number>(), high = -low;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const number item = held.items[i];
+        if (ALL || simt_float_magnitude(item) <= largest) {
+            low = simt_float_min(low, item);
+            high = simt_float_max(high, item);
+        }
+    }
+    return {number_of_ascending<number>(team.reduce_min(ascending_of(low))),
+            number_of_ascending<number>(team.reduce_max(ascending_of(high)))};
+}
+
+/* ---- Elements that are not finite ---- */
+
+/* Where an element ranks: 0 with the numbers, or above or below them. */
+template <typename Number> struct tier_map {
+    Number largest, infinity;
+    bool nan_is_best;
+
+    TOPK_MEMBER Number of(Number element) const {
+        if (simt_float_magnitude(element) <= largest)
+            return 0;
+        if (simt_float_magnitude(element) <= infinity)
+            return element > 0 ? 1 : -1;
+        return nan_is_best ? 2 : -2;
+    }
+};
+
+/* How many elements rank above all numbers. All threads. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE uint32_t count_above(const held_numbers<Element, ITEMS, WARPS> &held,
+                                 const tier_map<number_t<Element>> &tiers, row_team<WARPS> &team) {
+    uint32_t count = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        count += held.holds(i) && tiers.of(held.items[i]) > 0;
+    return team.reduce_add(count);
+}
+
+/* Makes infinities of the elements that are not finite, so that they compare as they rank; or, if `to_tiers`,
+ * makes all elements their tiers. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE void replace_others(const tier_map<number_t<Element>> &tiers, bool to_tiers,
+                                held_numbers<Element, ITEMS, WARPS> *held) {
+    typedef number_t<Element> number;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const number tier = held->holds(i) ? tiers.of(held->items[i]) : 0;
+        const number rank = tier > 0 ? infinity_of<number>() : -infinity_of<number>();
+        if (to_tiers && held->holds(i))
+            held->items[i] = tier;
+        else if (tier != 0)
+            held->items[i] = rank;
+    }
+}
+
+/* The exact cut of a row of tiers. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE number_cut<number_t<Element>> cut_tiers(const held_numbers<Element, ITEMS, WARPS> &held,
+                                                    uint32_t k, row_team<WARPS> &team) {
+    number_cut<number_t<Element>> cut = {2, 3, 0};
+    for (uint32_t count = count_numbers_from(held, cut.low, team); count < k;
+         count = count_numbers_from(held, cut.low, team)) {
+        cut = {cut.low - 1, cut.low, count};
+    }
+    return cut;
+}
+
+/* ---- Both ---- */
+
+/* Of a row with k elements at least, and k at least 1. Replaces elements that are not finite. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE number_cut<number_t<Element>> find_cut(const struct approximate_args &a, uint32_t k,
+                                                   row_team<WARPS> &team,
+                                                   held_numbers<Element, ITEMS, WARPS> *held) {
+    typedef number_t<Element> number;
+    const as_numbers<Element> map = {a.numbers};
+    const number largest = map.magnitude_of(a.numbers.largest);
+    const uint32_t finite = count_finite(*held, largest, team);
+    number_range<number> range;
+    uint32_t above = 0;
+    if (finite == held->count) {
+        range = range_of<true>(*held, largest, team);
+    } else {
+        TOPK_REACHED(REACHED_RTOPK_NOT_FINITE);
+        const tier_map<number> tiers = {largest, map.magnitude_of(a.numbers.infinity), a.numbers.nan_is_best};
+        range = range_of<false>(*held, largest, team);
+        above = count_above(*held, tiers, team);
+        const bool is_finite = k > above && k <= above + finite;
+        replace_others(tiers, !is_finite, held);
+        if (!is_finite) {
+            TOPK_REACHED(REACHED_RTOPK_KTH_NOT_FINITE);
+            return cut_tiers(*held, k, team);
+        }
+    }
+    return a.max_iterations > 0 ? stop_early(*held, range, a.max_iterations, k, above, team)
+                                : narrow_down(*held, range, width_wanted(a, range), k, above, team);
+}
+
+#endif

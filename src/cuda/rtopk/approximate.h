@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the kernels of an approximate selection are given, and who launches them. */
+#ifndef TOPK_SRC_CUDA_RTOPK_APPROXIMATE_H
+#define TOPK_SRC_CUDA_RTOPK_APPROXIMATE_H
+
+#include "../predicate/args.h"
+#include "kernels.h"
+#include "numbers.h"
+
+/* `of_row`: lists have a slot for each element that a team holds. */
+struct approximate_args {
+    struct rtopk_args of_row;
+    struct predicate_args predicate;
+    struct number_map numbers;
+    uint32_t max_iterations; /* or 0: one of the others is set */
+    double epsilon, epsilon_relative;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The kernels of one element width. `row_class` as in approximate_classes. */
+struct approximate_kernels {
+    int (*prepare)(void);
+    int (*row)(const struct launch_grid *grid, const struct approximate_args *args, uint32_t row_class);
+};
+
+extern const struct approximate_kernels topk_cuda_rtopk_approximate_8, topk_cuda_rtopk_approximate_16,
+    topk_cuda_rtopk_approximate_32, topk_cuda_rtopk_approximate_64;
+
+#ifdef __cplusplus
+}
+#else
+#include "../../method.h"
+
+/* What rtopk.c calls for an approximate selection. */
+int topk_cuda_rtopk_prepare_approximate(void);
+double topk_cuda_rtopk_approximate_instructions(const struct plan *plan);
+int topk_cuda_rtopk_run_approximate(const struct call *call, const struct rtopk_args *of_row);
+#endif
+#endif

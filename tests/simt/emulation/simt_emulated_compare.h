@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Many comparisons at once. */
+#ifndef TOPK_TESTS_SIMT_EMULATED_COMPARE_H
+#define TOPK_TESTS_SIMT_EMULATED_COMPARE_H
+
+template <typename T> struct simt_tally {
+    uint32_t sum = 0;
+
+    void add_if_at_least(T a, T b) {
+        sum += a >= b;
+    }
+    uint32_t count() const {
+        return sum;
+    }
+};
+
+template <typename T> uint32_t simt_count_from(uint32_t count, T value, T low, uint32_t unit) {
+    return value >= low ? count + unit : count;
+}
+
+#endif
