@@ -21,6 +21,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_SORT_NEXT_ROW] = "cuda sort: row behind the grid's",
     [REACHED_SORT_NEXT_LIST] = "cuda sort: another row for a block",
     [REACHED_RESIDENT_OVERFLOW] = "cuda resident: more above a sample than the list holds",
+    [REACHED_RESIDENT_TIGHTENED] = "cuda resident: range tightened",
     [REACHED_RESIDENT_THIRDS] = "cuda resident: range cut in three",
     [REACHED_RESIDENT_TIES] = "cuda resident: ties in order",
     [REACHED_RESIDENT_MERGED] = "cuda resident: entries merged",

@@ -50,11 +50,28 @@ TOPK_DEVICE uint32_t rough_root(uint32_t value) {
     return 1u << (32 - simt_clz(value)) / 2;
 }
 
-/* The code above which `rank` codes of the row lie if codes are spread evenly over the bracket. */
+/* The logarithm of a number above 0, by a chord for each power of two. */
+TOPK_DEVICE float rough_log(uint32_t number) {
+    const uint32_t power = 31 - simt_clz(number);
+    return (float)power + (float)(number - (1u << power)) / (float)(1u << power);
+}
+
+/* How far into the bracket `rank` codes of the row lie above: if codes are spread evenly, and if they thin
+ * out towards its end. */
+struct expected_shares {
+    float even, thinning;
+};
+
 template <typename Element>
-TOPK_DEVICE key_word_t<Element> interpolate(const code_bracket<Element> &b, float rank) {
+TOPK_DEVICE struct expected_shares expect(const code_bracket<Element> &b, uint32_t rank) {
+    const float count = rough_log(b.count + 1);
+    return expected_shares{((float)b.count - (float)rank) / (float)b.candidates(),
+                           (count - rough_log(rank + 1)) / (count - rough_log(b.above + 1))};
+}
+
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> code_at(const code_bracket<Element> &b, float share) {
     typedef key_word_t<Element> word;
-    const float share = ((float)b.count - rank) / (float)b.candidates();
     return share <= 0.0f ? b.low
                          : b.low + (word)((float)(b.high - b.low) * (share < 0.999f ? share : 0.999f));
 }
@@ -68,25 +85,30 @@ TOPK_DEVICE key_word_t<Element> fit_pivot(key_word_t<Element> pivot, const code_
     return pivot > least ? pivot : least;
 }
 
-/* The pivots of a step: around the k-th code, by interpolation; or just inside both bounds, for a plateau; or
- * thirds. The bracket is not closed. */
+/* Where the k-th code should be, by either law. In one step of four the upper pivot is between the laws. */
+template <typename Element>
+TOPK_DEVICE pivot_pair<Element> guess_pivots(const code_bracket<Element> &b, uint32_t k, uint32_t step) {
+    const uint32_t margin = rough_root(b.candidates());
+    const struct expected_shares low = expect(b, k + margin), high = expect(b, k > margin ? k - margin : 0);
+    const float greater = high.even > high.thinning ? high.even : high.thinning;
+    const key_word_t<Element> upper = code_at(b, step % 4 == 1 ? (high.even + high.thinning) / 2 : greater);
+    return pivot_pair<Element>{code_at(b, low.even < low.thinning ? low.even : low.thinning),
+                               upper + (upper < b.high ? 1 : 0)};
+}
+
+/* The pivots of a step: guesses, or thirds. The bracket is not closed. */
 template <typename Element>
 TOPK_DEVICE pivot_pair<Element> choose_pivots(const code_bracket<Element> &b, const struct code_map &map,
                                               uint32_t k, uint32_t step) {
-    typedef key_word_t<Element> word;
-    word lower = b.low, upper = b.high;
-    if (step >= RESIDENT_GUESSES) {
-        const word third = (b.high - b.low) / 3;
+    const key_word_t<Element> third = (b.high - b.low) / 3;
+    pivot_pair<Element> p = {b.low + third + 1, b.high - third};
+    if (step < RESIDENT_GUESSES)
+        p = guess_pivots(b, k, step);
+    else
         TOPK_REACHED(REACHED_RESIDENT_THIRDS);
-        lower = b.low + third + 1;
-        upper = b.high - third;
-    } else if (step % 2 == 0) {
-        const float margin = (float)rough_root(b.candidates()) + 0.5f;
-        lower = interpolate(b, (float)k + margin);
-        upper = interpolate(b, (float)k - margin);
-        upper += upper < b.high ? 1 : 0;
-    }
-    return pivot_pair<Element>{fit_pivot(lower, b, map), fit_pivot(upper, b, map)};
+    p.lower = fit_pivot(p.lower, b, map);
+    p.upper = fit_pivot(p.upper, b, map);
+    return p.lower < p.upper ? p : pivot_pair<Element>{p.upper, p.lower};
 }
 
 #endif

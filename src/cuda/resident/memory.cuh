@@ -16,7 +16,7 @@ enum { LISTED_ENTRIES, LISTED_POSITIONS, LISTS };
 template <typename Element> struct row_memory {
     typedef key_word_t<Element> word;
     simt_shared<word> samples;    /* one of each thread */
-    simt_shared<word> best;       /* of each warp */
+    simt_shared<word> best;       /* two of each warp: codes of the row, or distances to them */
     simt_shared<uint32_t> ranks;  /* of each pivot among the samples */
     simt_shared<uint32_t> counts; /* of each warp, in two halves that take turns */
     simt_shared<uint32_t> slots;  /* taken of each list */
@@ -31,7 +31,7 @@ TOPK_HOST_DEVICE row_memory<Element> carve_row(simt_arena &arena, const struct r
     row_memory<Element> m; /* what has a constant size goes first, so that addresses are constants */
     m.ranks = simt_carve<uint32_t>(arena, SIMT_WARP);
     m.counts = simt_carve<uint32_t>(arena, 2 * SIMT_WARP);
-    m.best = simt_carve<word>(arena, SIMT_WARP);
+    m.best = simt_carve<word>(arena, 2 * SIMT_WARP);
     m.slots = simt_carve<uint32_t>(arena, 4); /* LISTS, and what aligns the next array */
     m.entries = carve_entries<entry_size<Element>::TWO>(arena, a.entries);
     m.samples = simt_carve<word>(arena, threads);

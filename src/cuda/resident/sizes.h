@@ -33,7 +33,7 @@ enum {
     RESIDENT_SORT_MAX = RESIDENT_ENTRIES_PER_THREAD * RESIDENT_THREADS_MAX,
     /* Steps of a search that may choose their pivots by the counts; all further ones cut the range in three.
      */
-    RESIDENT_GUESSES = 6,
+    RESIDENT_GUESSES = 8,
     /* Of a grid, at most. Blocks go on to the rows behind these. */
     RESIDENT_GRID_BLOCKS = SIZE(INT32_MAX, 2),
 };
