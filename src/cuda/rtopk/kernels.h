@@ -19,10 +19,10 @@ struct lead_map {
 /* Rows that have a stride, one length, and one k up to RTOPK_SMALL_K. */
 struct uniform_rows {
     uint32_t length, k;
-    uint32_t groups;        /* of a lane, at most, that have elements of a row */
-    uint32_t rank;          /* so many of the lanes' best leads may lie above the first threshold */
-    bool is_aligned;        /* each row begins at a multiple of 16 bytes */
-    bool has_padding;       /* k_max is above k */
+    uint32_t groups;  /* of a lane, at most, that have elements of a row */
+    uint32_t rank;    /* so many of the lanes' best leads may lie above the first threshold */
+    bool is_whole;    /* rows begin at multiples of 16 bytes and fill the groups that they use in all lanes */
+    bool has_padding; /* k_max is above k */
     bool has_plain_outputs; /* values, and positions of 32 bits */
     int64_t safe_rows;      /* of these rows each 16 bytes with an element of the row are elements of rows */
     struct lead_map map;

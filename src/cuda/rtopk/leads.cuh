@@ -80,21 +80,24 @@ TOPK_DEVICE void load_row(const Element *values, const struct uniform_rows &u,
                           lead_row<Element, ITEMS> *row) {
     typedef held_shape<Element, ITEMS> shape;
     row->values = values;
-    row->left = u.is_aligned ? 0 : (uint32_t)((uintptr_t)values % shape::BYTES / sizeof(Element));
+    if (u.is_whole) {
+        row->left = 0;
+        row->end = u.length;
+#pragma unroll
+        for (uint32_t g = 0; g < shape::GROUPS; g++)
+            if (row->is_used(u, g))
+                row->groups[g] = load_held_group<shape::BYTES>(values + row->index(g * shape::PER));
+        return;
+    }
+    row->left = (uint32_t)((uintptr_t)values % shape::BYTES / sizeof(Element));
     row->end = row->left + u.length;
     const Element *first = values - row->left;
+    const uint32_t last = (row->end - 1) / shape::PER * shape::PER;
 #pragma unroll
     for (uint32_t g = 0; g < shape::GROUPS; g++) {
         const uint32_t index = row->index(g * shape::PER);
-        row->groups[g] = held_group{};
-        if (!row->is_used(u, g))
-            continue;
-        if ((g + 1) * row->OF_WARP <= row->end) {
-            row->groups[g] = load_held_group<shape::BYTES>(first + index);
-        } else {
-            const uint32_t last = (row->end - 1) / shape::PER * shape::PER;
+        if (row->is_used(u, g))
             row->groups[g] = load_held_group<shape::BYTES>(first + (index < last ? index : last));
-        }
     }
 }
 
@@ -103,13 +106,17 @@ template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void make_leads(const struct uniform_rows &u, lead_row<Element, ITEMS> *row) {
     typedef held_shape<Element, ITEMS> shape;
 #pragma unroll
-    for (uint32_t g = 0; g < shape::GROUPS; g++) {
-        const bool is_used = row->is_used(u, g);
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const uint32_t g = i / shape::PER;
+        row->leads[i] = 0;
+        if (row->is_used(u, g))
+            row->leads[i] = lead_of<Element>(bits_of_group<Element>(row->groups[g], i % shape::PER), u.map);
+    }
+    if (u.is_whole)
+        return;
 #pragma unroll
-        for (uint32_t i = g * shape::PER; i < (g + 1) * shape::PER; i++)
-            row->leads[i] =
-                is_used ? lead_of<Element>(bits_of_group<Element>(row->groups[g], i % shape::PER), u.map) : 0;
-        if (is_used && ((g + 1) * row->OF_WARP > row->end || (g == 0 && row->left != 0))) {
+    for (uint32_t g = 0; g < shape::GROUPS; g++) {
+        if (g == 0 || (g + 1) * row->OF_WARP > row->end) {
 #pragma unroll
             for (uint32_t i = g * shape::PER; i < (g + 1) * shape::PER; i++)
                 row->leads[i] = row->index(i) - row->left < u.length ? row->leads[i] : 0;

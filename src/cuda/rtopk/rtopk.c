@@ -153,7 +153,7 @@ static struct uniform_rows uniform_rows_of(const struct call *call, const struct
                                  .k = (uint32_t)k,
                                  .groups = (uint32_t)divide_up(length + overhang, 32 * per),
                                  .rank = rank_of(k, (double)length, (double)lanes),
-                                 .is_aligned = overhang == 0,
+                                 .is_whole = overhang == 0 && length % (32 * per) == 0,
                                  .has_padding = p->k_max > k,
                                  .has_plain_outputs = call->values != NULL && call->indices != NULL &&
                                                       call->input.indices == NULL &&
