@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The benchmark's checks against the oracle: small random problems of every type, direction, order, policy of
- * ties and NaN, and predicate. The checks must accept what the oracle says, in any form that the point
- * allows, and reject it with one thing wrong. */
+ * ties and NaN, and predicate; and approximate ones, whose results are any elements that a model may have
+ * chosen. The checks must accept what the oracle says, in any form that the point allows, and reject it with
+ * one thing wrong. */
 #include "check/check.h"
 
 #include <stdio.h>
@@ -95,6 +96,7 @@ static void draw_point(trial *t) {
     if (bench_has_k(p)) {
         p->k = below(t, p->n + 3);
     }
+    p->max_iterations = p->operation == TOPK_OPERATION_SELECT && below(t, 3) == 0;
     if (bench_has_predicate(p)) {
         p->predicate = (bench_predicate)below(t, 4);
         p->keep_percent = (int)(below(t, 11) * 10);
@@ -117,6 +119,16 @@ static void draw_input(trial *t) {
     }
 }
 
+/* Which elements a model chooses: k of each row. */
+static bool is_chosen(trial *t, int64_t e) {
+    const int64_t i = e % t->point.n, rest = t->point.n - i;
+    int64_t missing = t->point.k;
+    for (int64_t before = e - i; before < e; before++) {
+        missing -= t->matches[before];
+    }
+    return below(t, rest) < missing;
+}
+
 /* Which elements match, by the oracle, and a mask that says so. */
 static void find_matches(trial *t) {
     const bench_point *p = &t->point;
@@ -128,7 +140,8 @@ static void find_matches(trial *t) {
     predicate.low = t->truth.bound;
     input.values = t->input;
     for (int64_t e = 0; e < p->rows * p->n; e++) {
-        t->matches[e] = !bench_has_predicate(p) ? true
+        t->matches[e] = p->max_iterations > 0     ? is_chosen(t, e)
+                        : !bench_has_predicate(p) ? true
                         : t->truth.rule == BENCH_BY_POSITION
                             ? random_at(position_seed, e) % 100 < (uint64_t)p->keep_percent
                             : oracle_matches(p->type, &input, &predicate, e);
@@ -140,6 +153,7 @@ static void find_matches(trial *t) {
             t->mask[e / 8] = t->bits[e / 8];
         }
     }
+    t->truth.chosen = p->max_iterations > 0 ? t->bits : NULL;
     CHECK(!bench_has_predicate(p) || count == t->truth.matches);
 }
 
@@ -170,6 +184,12 @@ static void take_results(trial *t, int64_t r) {
     }
     if (p->order == TOPK_ORDER_ANY) {
         shuffle(t, first, taken);
+    }
+    for (int64_t j = 0; p->order == TOPK_ORDER_ANY && p->max_iterations > 0 && j < taken; j++) {
+        for (int64_t before = first + j; before > first && index_at(t, before) < index_at(t, before - 1);
+             before--) {
+            exchange(t, before, before - 1); /* they come by position */
+        }
     }
 }
 
@@ -288,7 +308,7 @@ static bool spoil_selection(trial *t) {
         return indices ? a != b : order != 0;
     case 3: /* two exchanged; of values alone ties may be */
         exchange(t, a, b);
-        return indices && a != b && p->order == TOPK_ORDER_BEST_FIRST;
+        return indices && a != b && (p->order == TOPK_ORDER_BEST_FIRST || p->max_iterations > 0);
     case 4: /* a worse element */
         put_result(t, a, r, worse < 0 ? 0 : worse);
         return worse >= 0;
@@ -331,6 +351,17 @@ static bool spoil_tie(trial *t) {
         return false;
     }
     put_result(t, slot_of(t, r, best ? kept[0].position : last), r, kept[other].position);
+    return true;
+}
+
+/* An element that was not chosen comes in place of one that was. */
+static bool spoil_choice(trial *t) {
+    const bench_point *p = &t->point;
+    const int64_t r = below(t, p->rows), i = p->n > 0 ? below(t, p->n) : 0;
+    if (t->outputs.indices == NULL || t->taken[r] == 0 || t->matches[r * p->n + i]) {
+        return false;
+    }
+    put_result(t, r * p->k + below(t, t->taken[r]), r, i);
     return true;
 }
 
@@ -413,7 +444,9 @@ static bool spoil(trial *t) {
     case TOPK_OPERATION_MASK:
         return spoil_mask(t, t->bits, (elements + 7) / 8 * 8);
     default:
-        return below(t, 4) ? spoil_selection(t) : spoil_tie(t);
+        return p->max_iterations > 0 && below(t, 2) ? spoil_choice(t)
+               : below(t, 4)                        ? spoil_selection(t)
+                                                    : spoil_tie(t);
     }
 }
 
