@@ -39,6 +39,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_RTOPK_NEARLY_ALL] = "cuda few-results: nearly all candidates",
     [REACHED_RTOPK_ALONE] = "cuda few-results: a row by itself",
     [REACHED_RTOPK_GENERAL] = "cuda few-results: a row for the general search",
+    [REACHED_RTOPK_NO_MATCH] = "cuda rtopk: a row without a match",
     [REACHED_RTOPK_NEXT_ROW] = "cuda rtopk: another row for a warp",
     [REACHED_RTOPK_FEWER] = "cuda rtopk: fewer than k above a midpoint",
     [REACHED_RTOPK_WINNERS] = "cuda rtopk: winners of an approximation",

@@ -87,6 +87,7 @@ enum topk_reached_path {
     REACHED_RTOPK_NEARLY_ALL, /* few candidates are no results */
     REACHED_RTOPK_ALONE,      /* a row is served by itself */
     REACHED_RTOPK_GENERAL,    /* a row goes to the general search */
+    REACHED_RTOPK_NO_MATCH,   /* no element of a row matches */
     REACHED_RTOPK_NEXT_ROW,   /* a warp goes on to another row */
     REACHED_RTOPK_FEWER,      /* a step of epsilon finds fewer than k numbers at or above its midpoint */
     REACHED_RTOPK_WINNERS,    /* results of an approximation that the threshold alone does not tell */

@@ -2,7 +2,6 @@
  * What an approximate selection launches. */
 #include "approximate.h"
 
-#include "../../workspace.h"
 #include "../leaf.h"
 
 static const struct approximate_kernels *const kernels[WIDTHS] = {
@@ -44,7 +43,8 @@ static int64_t blocks_for(const struct call *call, int64_t teams) {
     return divide_up(rows, teams * greatest(1, least(several, RTOPK_ROWS_OF_TEAM)));
 }
 
-int topk_cuda_rtopk_run_approximate(const struct call *call, const struct rtopk_args *of_row) {
+int topk_cuda_rtopk_run_approximate(const struct call *call, const struct rtopk_args *of_row,
+                                    const struct predicate_args *predicate) {
     const struct plan *plan = call->plan;
     const topk_problem *p = &plan->problem;
     const uint32_t index = class_of(plan),
@@ -52,6 +52,7 @@ int topk_cuda_rtopk_run_approximate(const struct call *call, const struct rtopk_
     const int64_t teams = threads / (32 * classes[index].warps);
     const struct launch_grid grid = grid_of(call, blocks_for(call, teams), RTOPK_GRID_BLOCKS, threads);
     struct approximate_args args = {.of_row = *of_row,
+                                    .predicate = *predicate,
                                     .numbers = topk_cuda_number_map(&plan->order),
                                     .max_iterations = (uint32_t)least(p->max_iterations, UINT32_MAX),
                                     .epsilon = p->epsilon,
@@ -60,16 +61,11 @@ int topk_cuda_rtopk_run_approximate(const struct call *call, const struct rtopk_
     if (args.of_row.entries > RTOPK_ROW_MAX) {
         args.of_row.entries = 0; /* the list of positions is sorted */
     }
-    if (plan->operation == TOPK_OPERATION_SELECT_WHERE) {
-        struct arena arena = arena_over(call->workspace);
-        args.predicate = topk_cuda_predicate_args(call, arena_take(&arena, 1, sizeof(struct match)));
-    }
-    const int error = topk_cuda_read_bounds(call, &args.predicate);
-    return error != 0 ? error : kernels[width_of(plan)]->row(&grid, &args, index);
+    return kernels[width_of(plan)]->row(&grid, &args, index);
 }
 
 int topk_cuda_rtopk_prepare_approximate(void) {
-    int error = topk_cuda_prepare_bounds();
+    int error = 0;
     for (int width = 0; width < WIDTHS && error == 0; width++) {
         error = kernels[width]->prepare();
     }

@@ -5,11 +5,11 @@
 
 #include "results.cuh"
 
-/* Writes the k best, or the k-th class, of a row that has k elements at least. All lanes. */
-template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const row_task<Element> &t) {
+/* Writes the k best, or the k-th class, of the elements of a row that take part: at least k. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void select_held(const row_task<Element> &t, const held_row<Element, ITEMS> &held) {
     const struct code_map &map = t.a.rows.map;
     const uint32_t k = (uint32_t)t.r.k;
-    const held_row<Element, ITEMS> held = hold_row<Element, ITEMS>(t.a.rows, t.r);
     const uint32_t enough = k <= RTOPK_FEW ? (uint32_t)RTOPK_FEW : k;
     const code_bracket<Element> b = find_bracket(held, map, k, enough);
     simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
@@ -35,6 +35,11 @@ template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const r
         write_few(t, sort_few<Element, SIMT_WARP * ITEMS>(t, b, k), k);
     else
         write_sorted(t, k, t.lists, row_team<1>{});
+}
+
+/* Of a row that has k elements at least. All lanes. */
+template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const row_task<Element> &t) {
+    select_held(t, hold_row<Element, ITEMS>(t.a.rows, t.r));
 }
 
 /* The class of a row that has no k-th element. */

@@ -7,11 +7,15 @@
 #include "../../workspace.h"
 #include "../leaf.h"
 #include "approximate.h"
-#include "kernels.h"
+#include "where.h"
 
 static const struct rtopk_kernels *const kernels[WIDTHS] = {
     &topk_cuda_rtopk_kernels_8, &topk_cuda_rtopk_kernels_16, &topk_cuda_rtopk_kernels_32,
     &topk_cuda_rtopk_kernels_64};
+
+static const struct where_kernels *const where_kernels[WIDTHS] = {
+    &topk_cuda_rtopk_where_8, &topk_cuda_rtopk_where_16, &topk_cuda_rtopk_where_32,
+    &topk_cuda_rtopk_where_64};
 
 static const int64_t items_of_class[RTOPK_CLASSES] = {RTOPK_ITEMS_0, RTOPK_ITEMS_1, RTOPK_ITEMS_2,
                                                       RTOPK_ITEMS_3};
@@ -50,9 +54,6 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
     (void)context;
     if (plan->approximate) {
         return plan->problem.length_max > RTOPK_APPROXIMATE_MAX ? "rows are longer than 8192 elements" : NULL;
-    }
-    if (plan->operation == TOPK_OPERATION_SELECT_WHERE) {
-        return "it selects from matches only approximately";
     }
     return plan->problem.length_max > RTOPK_ROW_MAX ? "rows are longer than a warp's registers hold" : NULL;
 }
@@ -171,10 +172,19 @@ static int run_uniform(const struct call *call, struct rtopk_args *args) {
     return kernels[width_of(plan)]->small_k(&grid, args, row_class);
 }
 
+static int run_where(const struct plan *plan, const struct launch_grid *grid, const struct rtopk_args *of_row,
+                     const struct predicate_args *predicate) {
+    const struct where_args args = {*of_row, *predicate};
+    const uint32_t row_class = row_class_of(plan->problem.length_max);
+    return where_kernels[width_of(plan)]->row(grid, &args, row_class == 0 ? 0 : row_class - 1);
+}
+
 static int run(const struct call *call) {
     const struct plan *plan = call->plan;
     const bool is_kth = plan->operation == TOPK_OPERATION_KTH;
     const int64_t rows = plan->problem.rows;
+    struct predicate_args predicate = {.is_given = false};
+    int error;
     const struct launch_grid grid =
         grid_of(call, divide_up(rows, RTOPK_THREADS / 32), RTOPK_GRID_BLOCKS, RTOPK_THREADS);
     struct rtopk_args args = {.rows = row_args_of(call),
@@ -187,8 +197,19 @@ static int run(const struct call *call) {
     if (rows == 0 || (!is_kth && plan->problem.k_max == 0)) {
         return 0;
     }
+    if (plan->operation == TOPK_OPERATION_SELECT_WHERE) {
+        struct arena arena = arena_over(call->workspace);
+        predicate = topk_cuda_predicate_args(call, arena_take(&arena, 1, sizeof(struct match)));
+    }
+    error = topk_cuda_read_bounds(call, &predicate);
+    if (error != 0) {
+        return error;
+    }
     if (plan->approximate) {
-        return topk_cuda_rtopk_run_approximate(call, &args);
+        return topk_cuda_rtopk_run_approximate(call, &args, &predicate);
+    }
+    if (predicate.is_given) {
+        return run_where(plan, &grid, &args, &predicate);
     }
     if (is_uniform(call, &args.rows.map)) {
         return run_uniform(call, &args);
@@ -197,9 +218,11 @@ static int run(const struct call *call) {
 }
 
 static int prepare(const topk_context *context) {
-    int error = topk_cuda_rtopk_prepare_approximate();
+    int error = topk_cuda_prepare_bounds();
+    error = error != 0 ? error : topk_cuda_rtopk_prepare_approximate();
     for (int width = 0; width < WIDTHS && error == 0; width++) {
         error = kernels[width]->prepare();
+        error = error != 0 ? error : where_kernels[width]->prepare();
     }
     (void)context;
     return error;

@@ -36,6 +36,8 @@ enum {
     RTOPK_APPROXIMATE_MAX = 32 * RTOPK_BLOCK_WARPS_1 * RTOPK_BLOCK_ITEMS_1,
     /* Lanes of ITEMS_1, ITEMS_2 or ITEMS_3, and both kinds of blocks. */
     RTOPK_APPROXIMATE_CLASSES = 5,
+    /* A select_where: lanes of ITEMS_1, ITEMS_2 or ITEMS_3. */
+    RTOPK_WHERE_CLASSES = 3,
     /* Rows that a team of an approximation takes at most, where a multiprocessor has so many blocks. */
     RTOPK_ROWS_OF_TEAM = 8,
     RTOPK_BLOCKS_OF_SM = 64,
