@@ -77,6 +77,7 @@ static void leave(const bench_point *point, bench_outputs *outputs) {
 SPOIL(take_last_tie, *index_at(outputs, last_slot(point, outputs)) = (int32_t)point->n - 1)
 SPOIL(change_padding, *index_at(outputs, last_slot(point, outputs)) = 0)
 SPOIL(change_kth, ((uint32_t *)outputs->kth)[point->rows - 1] ^= 1)
+SPOIL(change_weight, outputs->weights[first_slot(point, outputs)] *= 1.000001F)
 SPOIL(change_better, ++outputs->better[point->rows - 1])
 SPOIL(change_equal, ++outputs->equal[point->rows - 1])
 
@@ -127,7 +128,7 @@ typedef struct trial {
 static const char usual_words[] =
     "type=f32 dist=uniform rows=3 n=1000 k=50 keep=10 order=best ties=lowest index=i32";
 
-enum { cpu_trials = 30 };
+enum { cpu_trials = 36 };
 static const trial trials[] = {
     {"a changed value", "select", "", change_value, false},
     {"an index past the end", "select", "order=any ties=any", go_beyond, false},
@@ -159,6 +160,13 @@ static const trial trials[] = {
     {"of a set, an element that does not match", "where", "rows=1 n=5000", take_another_in_set, false},
     {"of a set, an index past the end", "where", "rows=1 n=5000", go_beyond_in_set, false},
     {"of a set, an index below 0", "where", "rows=1 n=5000", go_below_in_set, false},
+    {"an equal element that is not chosen", "select", "dist=all-equal max-iterations=2", take_last_tie,
+     false},
+    {"results that are not by position", "select", "order=any max-iterations=2", exchange_two, false},
+    {"another result of an approximation", "select", "order=any epsilon=0.1", change_index, false},
+    {"two experts exchanged", "routing", "k=8", exchange_two, false},
+    {"an expert past the end", "routing", "k=8 routing=all", go_beyond, false},
+    {"a changed weight", "routing", "k=8 routing=weights", change_weight, false},
     /* Behind the first cpu_trials, what only a GPU has: */
     {"values beside indices", "where", "outputs=both", spoil_nothing, true},
     {"a changed value beside indices", "where", "outputs=both", change_value, false},
@@ -167,10 +175,8 @@ static const trial trials[] = {
     {"two values exchanged", "where", "outputs=values", exchange_two, false},
     {"a count alone", "where", "outputs=count", spoil_nothing, true},
     {"a changed count alone", "where", "outputs=count", change_count, false},
-    {"a changed value of a match by mask", "filtered", "predicate=byte-mask order=any ties=any", change_value,
-     false},
-    {"an equal element that is no match", "filtered", "predicate=byte-mask dist=all-equal", change_index,
-     false},
+    {"a changed value by mask", "filtered", "predicate=byte-mask order=any ties=any", change_value, false},
+    {"an equal element, no match", "filtered", "predicate=byte-mask dist=all-equal", change_index, false},
     {"more results than matches", "filtered", "predicate=byte-mask k=500", change_padding, false},
     {"a changed count of a row", "count", "predicate=byte-mask", change_row_count, false},
     {"a match counted for another row", "count", "predicate=byte-mask", move_count, false},

@@ -18,8 +18,7 @@ const bench_distribution bench_distributions[] = {
     {"quantised", "normal in steps of 1/16", LAW_QUANTISED, 16, 8, LAW_NONE, 0, 0, 0},
     {"relu-quantised", "the same, negatives at 0", LAW_RELU, 16, 8, LAW_NONE, 0, 0, 0},
     {"tie-heavy", "16 values", LAW_SIXTEEN, 16, 8, LAW_NONE, 0, 0, 0},
-    {"pivot-tie", "k/2 winners, then a plateau of half the elements", LAW_PIVOT_TIE, 100, 8, LAW_NONE, 0, 0,
-     0},
+    {"pivot-tie", "k/2 winners, a plateau of half the elements", LAW_PIVOT_TIE, 100, 8, LAW_NONE, 0, 0, 0},
     {"all-equal", "one value", LAW_ONE, 1, 8, LAW_NONE, 0, 0, 0},
     {"runs", "runs of 4096 equal elements, uniform in (0, 1]", LAW_RUNS, 0, 0, LAW_NONE, 0, 0, 0},
 };

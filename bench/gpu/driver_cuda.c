@@ -11,9 +11,6 @@
 /* Timed runs of a call at least, and runs before them that do not count. */
 enum { runs_least = 11, warm_up_runs = 2, runs_most = BENCH_GRAPHS - warm_up_runs, figure_runs = 21 };
 
-/* Up to this length rows have a floor to be compared with. */
-enum { short_row = 8192 };
-
 /* What one series of timed runs may take, unless runs_least take longer. */
 static const double budget_us = 1e6;
 
@@ -170,8 +167,7 @@ static bool time_work(bench_session *session, bench_work work, const bench_refer
     bench_gpu_state *state = session->state;
     bench_timer *timer = &state->timer;
     bench_quartiles us, host_us;
-    const bool short_rows =
-        result->point->operation == TOPK_OPERATION_SELECT && result->point->n <= short_row;
+    const bool short_rows = result->point->operation == TOPK_OPERATION_SELECT && result->point->n <= 8192;
     if (short_rows && reference == NULL &&
         !(bench_gpu_floor_measure(state, outputs, session->options.runs, &result->floor_us) &&
           bench_outputs_all(outputs, bench_buffer_poison))) {

@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 # Kernels of the library. The benchmark's own kernels make and check the data.
-OWN = ("air_", "sort_", "compact_")
+OWN = ("air_", "sort_", "compact_", "rtopk_", "resident_", "route_")
 
 
 def is_own(record):
