@@ -47,19 +47,15 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 }
 
 /* A model, not a fit: a launch, and what one row takes from its first load to its last store; bytes that are
- * read and written in a microsecond; instructions that all warps together issue in one, and what a warp takes
- * of them for its part, for each element of a thread, and for the list of entries. */
-static const double LAUNCH_US = 3, ROW_US = 2.5, BYTES_PER_US = 4.2e6, INSTRUCTIONS_PER_US = 0.6e6,
-                    OF_WARP = 300, OF_ITEM = 20, OF_ENTRY = 6;
+ * read and written in a microsecond; instructions that all warps together issue in one. */
+static const double LAUNCH_US = 3, ROW_US = 2.5, BYTES_PER_US = 4.2e6, INSTRUCTIONS_PER_US = 0.6e6;
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct block_shape shape = topk_cuda_resident_shape(context, plan, true);
-    const double rows = (double)plan->problem.rows;
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
-    const double of_warps = (double)shape.threads / 32 * (OF_WARP + OF_ITEM * (double)shape.items);
-    const double instructions = of_warps + OF_ENTRY * (double)topk_cuda_resident_entries(plan);
-    const double issue_us = rows * instructions / INSTRUCTIONS_PER_US, move_us = bytes / BYTES_PER_US;
+    const double instructions = (double)plan->problem.rows * topk_cuda_resident_instructions(plan, &shape);
+    const double issue_us = instructions / INSTRUCTIONS_PER_US, move_us = bytes / BYTES_PER_US;
     return LAUNCH_US + ROW_US + (issue_us > move_us ? issue_us : move_us);
 }
 

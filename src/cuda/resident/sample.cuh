@@ -52,11 +52,11 @@ template <typename Element> struct sampled_pivots {
 
 /* How many of the warp's samples are at or above the lane's pivot. All lanes. */
 template <uint32_t LANES, typename Word> TOPK_DEVICE uint32_t rank_pivot(Word sample, Word pivot) {
-    uint32_t reach = 0; /* a bit for each: that takes less instructions than to count */
+    uint32_t rank = 0;
 #pragma unroll
     for (uint32_t lane = 0; lane < SIMT_WARP; lane += LANES)
-        reach |= simt_shuffle(SIMT_ALL_LANES, sample, lane) >= pivot ? 1u << lane : 0;
-    return simt_popc(reach);
+        rank = simt_count_from(rank, simt_shuffle(SIMT_ALL_LANES, sample, lane), pivot, 1);
+    return rank;
 }
 
 /* The pivots that a row's samples give. All threads; two

@@ -39,23 +39,41 @@ static int64_t whole_warps(int64_t threads) {
     return greatest(divide_up(threads, 32), 1) * 32;
 }
 
+/* With that kernel; `beside`: elements that may lie beside a row in its groups. */
+static struct block_shape shape_with(const struct plan *plan, uint32_t kernel, int64_t beside) {
+    const int64_t items = items_of(plan, kernel), entries = topk_cuda_resident_entries(plan);
+    const int64_t for_row = whole_warps(divide_up(plan->problem.length_max + beside, items));
+    const int64_t for_entries = whole_warps(divide_up(entries, RESIDENT_ENTRIES_PER_THREAD));
+    return (struct block_shape){.kernel = kernel, .items = items, .threads = greatest(for_row, for_entries)};
+}
+
+/* A model, not a fit: what a warp takes for its part, for each element of a thread, and for the list of
+ * entries. */
+static const double OF_WARP = 300, OF_ITEM = 20, OF_ENTRY = 6;
+
+double topk_cuda_resident_instructions(const struct plan *plan, const struct block_shape *shape) {
+    const double of_item = plan->element_bytes == 8 ? 2 * OF_ITEM : OF_ITEM;
+    return (double)shape->threads / 32 * (OF_WARP + of_item * (double)shape->items) +
+           OF_ENTRY * (double)topk_cuda_resident_entries(plan);
+}
+
 struct block_shape topk_cuda_resident_shape(const topk_context *context, const struct plan *plan,
                                             bool aligned) {
     const int64_t *given = tuning_given(&plan->tuning, &topk_cuda_resident_knobs[THREADS]);
     const int64_t beside = aligned ? 0 : 16 / (int64_t)plan->element_bytes - 1;
     const int64_t most = given != NULL ? *given : RESIDENT_THREADS;
     const int64_t at_once = (int64_t)device_of(context)->sms * RESIDENT_THREADS_MAX;
-    struct block_shape shape = {0};
+    struct block_shape best = shape_with(plan, RESIDENT_SHAPES - 1, beside);
     for (uint32_t kernel = 0; kernel < RESIDENT_SHAPES; kernel++) {
-        shape.kernel = kernel;
-        shape.items = items_of(plan, kernel);
-        shape.threads = whole_warps(divide_up(plan->problem.length_max + beside, shape.items));
+        const struct block_shape shape = shape_with(plan, kernel, beside);
         if (shape.threads <= most && (given != NULL || plan->problem.rows <= at_once / shape.threads)) {
-            break;
+            return shape;
+        }
+        if (given == NULL && shape.threads <= RESIDENT_THREADS_MAX &&
+            topk_cuda_resident_instructions(plan, &shape) < topk_cuda_resident_instructions(plan, &best)) {
+            best = shape;
         }
     }
-    shape.threads = least(shape.threads, RESIDENT_THREADS_MAX); /* without what lies beside the row */
-    shape.threads = greatest(
-        shape.threads, whole_warps(divide_up(topk_cuda_resident_entries(plan), RESIDENT_ENTRIES_PER_THREAD)));
-    return shape;
+    best.threads = least(best.threads, RESIDENT_THREADS_MAX); /* without what lies beside the row */
+    return best;
 }

@@ -22,6 +22,9 @@ bool topk_cuda_resident_is_sorted(const struct plan *plan);
 /* Room for entries that a block needs; more than RESIDENT_SORT_MAX cannot be sorted. */
 int64_t topk_cuda_resident_entries(const struct plan *plan);
 
+/* That a block issues for a row. */
+double topk_cuda_resident_instructions(const struct plan *plan, const struct block_shape *shape);
+
 /* `aligned`: all rows begin at multiples of 16 bytes. */
 struct block_shape topk_cuda_resident_shape(const topk_context *context, const struct plan *plan,
                                             bool aligned);
