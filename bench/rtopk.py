@@ -42,7 +42,8 @@ def approximate(models, ranking, k, chosen, **early):
 
 
 def relative_error(value, right):
-    return abs((float(value) - float(right)) / float(right)) * 100
+    """In percent; of an element that is 0 there is none, and it adds nothing."""
+    return abs((float(value) - float(right)) / float(right)) * 100 if right else 0.0
 
 
 def of_row(models, table, row, ks, iterations):
