@@ -146,15 +146,15 @@ static bool prepare(bench_session *session, library *self, bench_result *result)
     if (!bench_outputs_make(&session->outputs, memory, point, result->k)) {
         return bench_fail_to_make(session, result, "the outputs do not fit");
     }
-    if (!bench_model_prepare(session, &self->problem, result)) {
-        return bench_fail_to_make(session, result, "the model does not fit");
-    }
     const topk_status status =
         topk_workspace_size(session->context, point->operation, &self->problem, &workspace_bytes);
     result->workspace_bytes = workspace_bytes;
     if (status != TOPK_OK) {
         const bool cannot = status == TOPK_ERROR_METHOD_CANNOT || status == TOPK_ERROR_UNSUPPORTED;
         return bench_fail(session, result, cannot ? BENCH_REFUSED : BENCH_WRONG, topk_last_error());
+    }
+    if (!bench_model_prepare(session, &self->problem, result)) {
+        return bench_fail_to_make(session, result, "the model does not fit");
     }
     /* The workspace may hold garbage, so that is what it gets. */
     if (!bench_buffer_make(memory, &session->workspace, workspace_bytes)) {
