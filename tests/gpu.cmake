@@ -16,6 +16,15 @@ topk_gpu_test(cases_graphs test_cases_cuda --backend cuda --jobs 4 --seed 32 --g
 topk_gpu_test(cases_long_rows test_cases_cuda --backend cuda --jobs 4 --seed 33 --largest 1000000 --filter size=1000000)
 topk_gpu_test(cases_random test_cases_cuda --backend cuda --jobs 4 --seed 34 --random 20000)
 
+# So many rows that few lanes hold each.
+set(types f32 bf16 f16 f8_e4m3)
+foreach(seed RANGE 1 8)
+  math(EXPR type "${seed} % 4")
+  list(GET types ${type} type)
+  topk_gpu_test(cases_many_routes_${seed} test_cases_cuda --backend cuda --operation route --elements 6000000
+    --seed ${seed} --case type=${type},data=normal,size=256,k=10,rows=20000)
+endforeach()
+
 foreach(name predicates loose_lengths)
   add_executable(test_${name}_cuda operations/${name}.c)
   target_link_libraries(test_${name}_cuda PRIVATE topk_test_cases_cuda)

@@ -28,7 +28,7 @@ if(NOT TOPK_SANITIZE)
   topk_tree_test(symbols symbols.py
     $<TARGET_FILE:topk> ${PROJECT_SOURCE_DIR}/include $<TARGET_FILE:topk_shrunk>)
 
-  foreach(properties select where predicates accumulator)
+  foreach(properties select where predicates accumulator route)
     add_test(NAME property_${properties}
       COMMAND ${TOPK_SYSTEM_PYTHON} -m pytest -q -p no:cacheprovider
               ${CMAKE_CURRENT_SOURCE_DIR}/property/test_${properties}.py)

@@ -111,6 +111,25 @@ static void build_logits(instance *out, random_state *random) {
     }
 }
 
+/* Groups whose best two sigmoids have sums that are nearly all 1, but for rounding. */
+static void balance_groups(instance *out, random_state *random) {
+    const topk_problem *p = &out->route;
+    const int64_t groups = out->routing.groups, size = groups == 0 ? 0 : p->length_max / groups;
+    const int64_t stride = p->row_stride != 0 ? p->row_stride : p->length_max;
+    for (int64_t row = 0; row < p->rows && size >= 2; row++) {
+        for (int64_t group = 0; group < groups; group++) {
+            const int64_t first = row * stride + group * size;
+            const double logit = random_unit(random);
+            for (int64_t i = 0; i < size; i++) {
+                element_put(p->type, out->buffers[BUFFER_LOGITS].data, first + i,
+                            i == 0   ? logit
+                            : i == 1 ? -logit
+                                     : -20.0 - random_unit(random));
+            }
+        }
+    }
+}
+
 void build_routing(instance *out, int64_t budget) {
     static const float factors[] = {1, 1, 2.5F, 1 / 3.0F, -16, 0};
     random_state random = {~out->source->seed};
@@ -122,4 +141,7 @@ void build_routing(instance *out, int64_t budget) {
     build_groups(out, &random);
     build_bias(out, &random);
     build_logits(out, &random);
+    if (random_below(&random, 4) == 0) {
+        balance_groups(out, &random);
+    }
 }

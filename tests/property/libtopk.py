@@ -8,7 +8,7 @@ import os
 
 import numpy as np
 
-from topk_ctypes import KINDS, TYPES, Input, Library, Predicate, Problem, address, comparison
+from topk_ctypes import KINDS, TYPES, Input, Library, Predicate, Problem, Routing, address, comparison
 
 _library = Library(os.environ["TOPK_LIBRARY"], threads=2)
 _call = _library.call
@@ -85,6 +85,16 @@ def mask(values, predicate):
     """The bit mask of all elements that meet the predicate."""
     values = np.ascontiguousarray(values)
     return _read("mask", values, predicate, np.empty((values.size + 7) // 8, np.uint8))
+
+
+def route(logits, k, bias=None, groups=0, groups_kept=0, factor=1.0, **options):
+    """(experts, weights) of each row, by logits and weighed by softmax unless the options say otherwise."""
+    logits = np.ascontiguousarray(logits)
+    out = np.empty((logits.shape[0], k), np.int64), np.empty((logits.shape[0], k), np.float32)
+    routing = Routing(bias=address(bias), groups=groups, groups_kept=groups_kept, factor=factor, **options)
+    _call("route", ctypes.byref(_problem(logits, k)), ctypes.byref(routing), *map(address, (logits, *out)), None,
+          ctypes.c_size_t(0), None)
+    return out
 
 
 def accumulate(values, k, cuts, order, **options):

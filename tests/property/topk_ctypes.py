@@ -9,7 +9,7 @@ from ctypes import byref, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint64
 TYPES = {"float16": 1, "float32": 3, "float64": 4, "int8": 7, "int16": 8, "int32": 9, "int64": 10, "uint8": 11,
          "uint16": 12, "uint32": 13, "uint64": 14}
 KINDS = {"gt": 1, "ge": 2, "lt": 3, "le": 4, "eq": 5, "ne": 6, "between": 7, "bit-mask": 9}
-OPERATIONS = {"select": 1, "kth": 2, "where": 3, "select_where": 4, "count": 5, "mask": 6}
+OPERATIONS = {"select": 1, "kth": 2, "where": 3, "select_where": 4, "count": 5, "mask": 6, "route": 7}
 CPU, CUDA = 1, 2
 
 
@@ -56,6 +56,11 @@ class Bound(ctypes.Structure):
 class Predicate(_Sized):
     _fields_ = [("size", c_size_t), ("kind", c_int), ("low", Bound), ("high", Bound), ("bounds", c_void_p),
                 ("mask", c_void_p)]
+
+
+class Routing(_Sized):
+    _fields_ = [("size", c_size_t)] + _members(int="score weighing", void_p="bias", int64="groups groups_kept",
+                                               float="factor")
 
 
 def bound(number):
