@@ -3,6 +3,7 @@
 // test_kernels [SCHEDULES [FIRST_SEED]].
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -103,6 +104,14 @@ static void expect_halves(uint32_t a, uint32_t b, uint32_t *out) {
     out[2] = a < b ? 5 : 8;
 }
 
+static void expect_floats(uint32_t value, uint32_t *out) {
+    const volatile float third = (float)(value + 1) * 0x1.5p-3f / 3.0f, product = third * third;
+    const float difference = product - 1.0f;
+    std::memcpy(out, &difference, sizeof difference);
+    out[1] = 1;
+    out[2] = 7;
+}
+
 /* What lane `lane` of the warp whose values begin at `v` should report. */
 static void expect_warp(const uint32_t *v, uint32_t lane, uint32_t *out) {
     auto lanes_with = [&](auto holds) {
@@ -132,11 +141,12 @@ static void expect_warp(const uint32_t *v, uint32_t lane, uint32_t *out) {
     out[10] = lane % 3 == 0 ? thirds : others;
     out[11] = (uint32_t)__builtin_popcount(odd);
     expect_wide(v, lane, out + 12);
-    out[22] = v[lane] + (lane >= 4 ? v[lane - 4] : 0);
+    out[22] = v[lane] + (lane >= 4 ? v[lane - 4] : 0) + 1000 * (v[lane] + (lane % 8 >= 3 ? v[lane - 3] : 0));
     out[23] = (v[lane ^ 1] % 2 != 0 ? lane ^ 1 : (lane ^ 1) + 100) + 1000 * ((lane ^ 1) + 100) +
               1000000 * ((lane ^ 1) + 200);
     out[24] = v[lane] > v[lane ^ 1] ? lane + 1000 * (lane + 100) : lane + 100;
     expect_halves(v[lane] * 0x9e3779b9u, v[lane ^ 1] * 0x85ebca6bu, out + 25);
+    expect_floats(v[lane], out + 28);
 }
 
 static void test_warp_operations() {

@@ -67,7 +67,7 @@ TOPK_DEVICE void wide_operations(uint32_t value, uint32_t mask, uint32_t *out) {
     out[9] = simt_popc(shifted) + 100 * simt_clz(shifted) + 10000 * simt_ffs(shifted);
 }
 
-enum { WARP_WORDS = 28 };
+enum { WARP_WORDS = 31 };
 
 /* A lane appends its number, if its value is odd, and then its number and 100; and in front of them, from the
  * back, its number and 200. Returns what the neighbour's first word is, 1000 times its last, and 10^6 times
@@ -105,6 +105,21 @@ TOPK_DEVICE void halves_operations(uint32_t a, uint32_t b, uint32_t *out) {
     out[2] = simt_count_from(5, a, b, 3);
 }
 
+/* Three words: a sum of products and a quotient that a fused operation or a rounder division would change;
+ * whether 2^-x and 1 / x are near enough; and of a NaN and a number the greater, or both. */
+TOPK_DEVICE void float_operations(uint32_t value, uint32_t *out) {
+    const float x = (float)(value + 1) * 0x1.5p-3f, third = simt_float_divide(x, 3.0f);
+    const float nan = simt_float_of_bits(0x7fc00000u);
+    const float power = simt_float_exp2_near((float)-(int)(value % 64)); /* exact: a power of two */
+    const float one = simt_float_multiply(simt_float_reciprocal_near(x), x);
+    const float exact = simt_float_of_bits((127 - value % 64) << 23), off = power / exact - 1.0f;
+    out[0] = simt_bits_of_float(simt_float_add(simt_float_multiply(third, third), -1.0f));
+    out[1] = (off < 0 ? -off : off) <= 0x1p-21f && one >= 1 - 0x1p-21f && one <= 1 + 0x1p-21f;
+    const bool has_nan = simt_float_max_or_nan(x, nan) != x && simt_float_max_or_nan(nan, x) != x;
+    out[2] = has_nan + 2u * (simt_float_max_or_nan(x, 2.0f) == simt_float_max(2.0f, x)) +
+             4u * (simt_float_min(x, 2.0f) + simt_float_max(x, 2.0f) == x + 2.0f);
+}
+
 /* What the warp operations say of one value per lane, WARP_WORDS words for each lane. */
 TOPK_KERNEL void warp_operations(struct sums_args args) {
     uint32_t i = simt_block() * simt_threads() + simt_thread(), lane = simt_lane();
@@ -133,6 +148,8 @@ TOPK_KERNEL void warp_operations(struct sums_args args) {
     simt_warp_sync(SIMT_ALL_LANES);
     out[24] = append_greater(value, args.in[i ^ 1]);
     halves_operations(value * 0x9e3779b9u, args.in[i ^ 1] * 0x85ebca6bu, out + 25);
+    float_operations(value, out + 28);
+    out[22] += 1000 * simt_add_lane_before(value, 3, 8);
 }
 
 /* out[cluster] = the sum of the cluster's values, which block 0 of the cluster gathers. */
