@@ -9,7 +9,8 @@
 #include "sizes.h"
 
 enum { RANK_LANES = 4, RANK_TEAMS = SIMT_WARP / RANK_LANES, RANK_BATCH = 4 };
-static_assert(RESIDENT_LIST % (RANK_LANES * RANK_BATCH) == 0, "whole batches are read");
+static_assert(RESIDENT_LIST % (RANK_LANES * RANK_BATCH) == 0 && RESIDENT_RANKED <= RESIDENT_LIST,
+              "whole batches are read, of a list that was cleared");
 
 /* Fills the slots of a short list. All threads. */
 template <bool TWO> TOPK_DEVICE void clear_entries(const entry_list<TWO> &list) {

@@ -21,13 +21,13 @@ enum {
     RESIDENT_ROW_MAX = RESIDENT_ITEMS_2 * RESIDENT_THREADS_MAX,
     /* A list of entries has this room at least. What a sample promises to fill it to half goes there at
      * once. */
-    RESIDENT_LIST = SIZE(256, 32),
+    RESIDENT_LIST = SIZE(256, 16),
     /* So many samples more than twice k at the lowest pivot that k reach: then many tie with it. */
     RESIDENT_UNEVEN = SIZE(16, 4),
     /* A search ends when so few candidates are left. */
-    RESIDENT_FEW = SIZE(80, 12),
+    RESIDENT_FEW = SIZE(80, 6),
     /* Entries that are sorted by counting ranks, at most; more of them are merged. */
-    RESIDENT_RANKED = SIZE(192, 20),
+    RESIDENT_RANKED = SIZE(192, 14),
     /* As many as threads of merge_sort.cuh hold. */
     RESIDENT_ENTRIES_PER_THREAD = 8,
     RESIDENT_SORT_MAX = RESIDENT_ENTRIES_PER_THREAD * RESIDENT_THREADS_MAX,
