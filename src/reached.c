@@ -3,6 +3,11 @@
 
 /* The backend; the run of the tests that must take the path, if not all runs together; the path. */
 const char *const topk_reached_names[REACHED_PATHS] = {
+    [REACHED_ROW_GUESSED] = "cpu: threshold of the row before",
+    [REACHED_ROW_MISSED] = "cpu: another threshold for a short row",
+    [REACHED_ROW_PLATEAU] = "cpu: plateau in a short row",
+    [REACHED_ROW_FEW] = "cpu: few hits ranked",
+    [REACHED_ROW_MANY] = "cpu: many hits sorted",
     [REACHED_BRACKET_HELD] = "cpu: bracket held",
     [REACHED_BRACKET_PLATEAU] = "cpu: bracket plateau",
     [REACHED_BRACKET_MISS] = "cpu: bracket miss",

@@ -7,6 +7,11 @@
 #define TOPK_SRC_REACHED_H
 
 enum topk_reached_path {
+    REACHED_ROW_GUESSED,      /* the threshold of the row before serves a short row */
+    REACHED_ROW_MISSED,       /* it does not, and a search finds another */
+    REACHED_ROW_PLATEAU,      /* more keys equal the k-th than hits may be */
+    REACHED_ROW_FEW,          /* few hits are ranked */
+    REACHED_ROW_MANY,         /* many are sorted digit by digit */
     REACHED_BRACKET_HELD,     /* the k-th key was above the lower threshold */
     REACHED_BRACKET_PLATEAU,  /* the k-th key was the lower threshold itself */
     REACHED_BRACKET_MISS,     /* too few elements at or above the lower threshold: another attempt */

@@ -32,7 +32,7 @@ struct job {
 static void run_rows(struct job *job, int part) {
     const struct plan *plan = job->call->plan;
     struct arena arena = arena_part(job->workspace, (size_t)part, job->part_bytes);
-    const struct short_row buffers = topk_cpu_short_row_take(&arena, plan, plan->problem.length_max);
+    struct short_row buffers = topk_cpu_short_row_take(&arena, plan, plan->problem.length_max);
     const int64_t rows = plan->problem.rows;
     for (;;) {
         const int64_t first = atomic_fetch_add_explicit(&job->next_row, job->batch, memory_order_relaxed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The method for many short rows: each row is turned into keys in the L1 cache, a bisection finds the
- * threshold, and the winners are moved together and sorted there. Rows are dealt to the threads
- * in batches. */
+ * The method for many short rows: the threshold of one row finds the hits of the next, or else a bisection of
+ * its keys in the L1 cache. Hits are moved together and sorted there. Rows are dealt to the threads in
+ * batches. */
 #include "methods.h"
 
 #include "row_batches.h"

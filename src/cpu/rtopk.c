@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * RTop-K: the threshold of each row by a binary search, which a problem may end early (CONTRACT.md 2.5).
- * Exact, it bisects keys as the method rows does. */
+ * Exact, it works as the method rows does. */
 #include "methods.h"
 
 #include <string.h>

@@ -3,33 +3,37 @@
 
 struct short_row topk_cpu_short_row_take(struct arena *arena, const struct plan *plan, int64_t length_max) {
     const int64_t k_max = plan->problem.k_max < length_max ? plan->problem.k_max : length_max;
-    const size_t words = words_of((size_t)length_max), sorted = words_of((size_t)k_max) * WORD;
+    const size_t words = words_of((size_t)length_max);
+    const size_t hits = (words_of(hits_room((size_t)length_max, (size_t)k_max)) + 1) * WORD;
     const size_t matches = plan->operation == TOPK_OPERATION_SELECT_WHERE ? words * WORD : 0;
-    struct short_row row;
+    struct short_row row = {.guesses = false};
     row.matches = arena_take(arena, matches, plan->element_bytes);
     row.positions = arena_take(arena, matches, sizeof *row.positions);
     row.keys = arena_take(arena, words * WORD, plan->element_bytes);
-    row.above = arena_take(arena, words, sizeof *row.above);
-    row.equal = arena_take(arena, words, sizeof *row.equal);
+    row.hits = arena_take(arena, words, sizeof *row.hits);
     for (int i = 0; i < 2; i++) {
-        row.sort_keys[i] = arena_take(arena, sorted, plan->element_bytes);
-        row.slots[i] = arena_take(arena, sorted, sizeof *row.slots[i]);
+        row.hit_keys[i] = arena_take(arena, hits, plan->element_bytes);
+        row.slots[i] = arena_take(arena, hits, sizeof *row.slots[i]);
     }
     return row;
 }
 
+/* Rows of a call often resemble each other: the threshold that was found for one is the guess for the next.
+ */
+static void guess_anew(const struct plan *plan, struct short_row *buffers) {
+    if (buffers->searched && buffers->guesses) {
+        buffers->not_above = topk_threshold_arcs(&plan->order, buffers->threshold).not_above;
+    }
+}
+
 static void kth_short(const struct call *call, const struct kernels *kernels, int64_t row,
-                      struct row_extent extent, int64_t k, const struct short_row *buffers) {
+                      struct row_extent extent, int64_t k, struct short_row *buffers) {
     const struct plan *plan = call->plan;
     const char *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
-    const size_t n = (size_t)extent.length, padded = words_of(n) * WORD;
-    kernels->encode(elements, n, &plan->map, buffers->keys);
-    memset((char *)buffers->keys + n * plan->element_bytes, 0, (padded - n) * plan->element_bytes);
-    const struct threshold t = kernels->bisect(buffers->keys, n, (size_t)k, true);
-    const struct threshold_arcs arcs = topk_threshold_arcs(&plan->order, t.key);
-    const struct split_counts counts =
-        kernels->split(elements, n, &plan->point_map, &arcs, buffers->above, NULL);
-    topk_cpu_write_kth(call, row, t.key, (int64_t)counts.above, (int64_t)counts.equal);
+    const struct maps maps = {&plan->map, &plan->point_map};
+    const struct kth kth = kernels->kth_short(elements, (size_t)extent.length, (size_t)k, &maps, buffers);
+    guess_anew(plan, buffers);
+    topk_cpu_write_kth(call, row, kth.key, (int64_t)kth.above, (int64_t)kth.equal);
 }
 
 /* Moves the matches of a row together, with their positions, unless they are the whole row; returns their
@@ -38,7 +42,7 @@ static size_t gather_matches(const struct kernels *kernels, const struct matcher
                              const char *elements, struct row_extent extent,
                              const struct short_row *buffers) {
     const size_t n = (size_t)extent.length, words = words_of(n);
-    uint64_t *mask = buffers->above; /* which is not in use yet */
+    uint64_t *mask = buffers->hits; /* which is not in use yet */
     const size_t count = topk_cpu_matcher_mask(matcher, (size_t)extent.begin, n, mask);
     if (count < n) {
         (void)kernels->take(elements, mask, words, buffers->matches, count);
@@ -71,7 +75,7 @@ static size_t run_few(const struct call *call, const struct kernels *kernels, co
                       int64_t row, struct row_extent extent, int64_t wanted) {
     const struct plan *plan = call->plan;
     const struct source source = {
-        (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes, NULL, 0};
+        (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes, NULL, 0, NULL};
     const size_t n = (size_t)extent.length;
     uint32_t slots[FEW_KEYS];
     uint64_t only = (1ull << n) - 1;
@@ -88,7 +92,7 @@ static size_t run_few(const struct call *call, const struct kernels *kernels, co
 
 void topk_cpu_short_row_run(const struct call *call, const struct kernels *kernels,
                             const struct matcher *matcher, const struct approximation *approximation,
-                            int64_t row, struct row_extent extent, const struct short_row *buffers) {
+                            int64_t row, struct row_extent extent, struct short_row *buffers) {
     const struct plan *plan = call->plan;
     const int64_t wanted = plan_row_k(plan, &call->input, row);
     if (plan->operation == TOPK_OPERATION_KTH) {
@@ -106,19 +110,22 @@ void topk_cpu_short_row_run(const struct call *call, const struct kernels *kerne
         k = run_few(call, kernels, matcher, row, extent, wanted);
     } else if (wanted > 0 && n > 0) {
         const char *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
-        struct source source = {elements, NULL, 0};
+        struct source source = {elements, NULL, 0, NULL};
         const bool sorted = plan->problem.order == TOPK_ORDER_BEST_FIRST;
         if (matcher != NULL) {
             n = gather_matches(kernels, matcher, elements, extent, buffers);
         }
         if (n < (size_t)extent.length) {
-            source = (struct source){buffers->matches, buffers->positions, sizeof *buffers->positions};
+            source = (struct source){buffers->matches, buffers->positions, sizeof *buffers->positions, NULL};
         }
         k = (size_t)wanted < n ? (size_t)wanted : n;
         if (k > 0) {
-            const uint32_t *slots =
-                kernels->select_short(source.values, n, k, &plan->map, approximation, sorted, buffers);
-            topk_cpu_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
+            const struct maps maps = {&plan->map, &plan->point_map};
+            const struct short_results results =
+                kernels->select_short(source.values, n, k, &maps, approximation, sorted, buffers);
+            source.sorted = results.elements;
+            guess_anew(plan, buffers);
+            topk_cpu_write_slots(call, row * plan->problem.k_max, &source, extent.begin, results.slots, k);
         }
     }
     topk_cpu_write_padding(call, row, k);

@@ -13,6 +13,6 @@ struct short_row topk_cpu_short_row_take(struct arena *arena, const struct plan 
  * that of select_where; `approximation` is NULL where the call is exact. */
 void topk_cpu_short_row_run(const struct call *call, const struct kernels *kernels,
                             const struct matcher *matcher, const struct approximation *approximation,
-                            int64_t row, struct row_extent extent, const struct short_row *buffers);
+                            int64_t row, struct row_extent extent, struct short_row *buffers);
 
 #endif

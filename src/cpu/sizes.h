@@ -13,7 +13,7 @@ enum {
      * fetched before they are used. */
     SAMPLE_GROUP = 4,
     RUNS_AHEAD = 32,
-    /* Longest sort by counting comparisons: one word. */
+    /* Longest sort of the bracket method by counting comparisons: one word. */
     RANK_SORT_MAX = WORD,
     /* Rows of up to so many elements are sorted whole, by comparing all with each other: a few vectors. */
     FEW_KEYS = 16,

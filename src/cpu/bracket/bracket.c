@@ -83,8 +83,7 @@ struct job {
     _Atomic int64_t next_row;
 };
 
-static void run_row(const struct job *job, int64_t row, struct row_extent extent,
-                    const struct scratch *scratch) {
+static void run_row(const struct job *job, int64_t row, struct row_extent extent, struct scratch *scratch) {
     if (extent.length <= SHORT_ROW_MAX) {
         topk_cpu_short_row_run(job->call, job->kernels, job->matcher, NULL, row, extent, &scratch->short_row);
     } else {
@@ -96,7 +95,7 @@ static void run_alone(void *argument, int part, int parts) {
     struct job *job = argument;
     const struct plan *plan = job->call->plan;
     struct arena arena = arena_part(job->members_workspace, (size_t)part, job->setup->member_bytes);
-    const struct scratch scratch =
+    struct scratch scratch =
         topk_cpu_scratch_take(&arena, plan, 1, alone_cap(plan, job->setup), job->setup->pooled);
     (void)parts;
     for (;;) {

@@ -64,10 +64,10 @@ static void propose(const struct counting *c, size_t k, struct pass *pass) {
     c->kernels->sample(c->elements, c->n / (samples / SAMPLE_GROUP), 0, samples, c->context->seed + k, c->map,
                        c->keys);
     if (rank > margin) {
-        pass->high = c->kernels->bisect(c->keys, samples, (size_t)(rank - margin) + 1, true).key;
+        pass->high = c->kernels->bisect(c->keys, samples, (size_t)(rank - margin) + 1, 0).key;
     }
     if (rank + margin < (double)samples) {
-        pass->low = c->kernels->bisect(c->keys, samples, (size_t)(rank + margin), true).key;
+        pass->low = c->kernels->bisect(c->keys, samples, (size_t)(rank + margin), 0).key;
     }
 }
 
@@ -123,5 +123,5 @@ struct threshold topk_cpu_counting_kth(const struct counting *c, size_t k, bool 
     }
     c->kernels->encode(c->elements, c->n, c->map, c->keys);
     memset((char *)c->keys + c->n * bytes, 0, (padded - c->n) * bytes);
-    return c->kernels->bisect(c->keys, c->n, k, exact);
+    return c->kernels->bisect(c->keys, c->n, k, exact ? 0 : k);
 }

@@ -74,7 +74,7 @@ static uint64_t lower_threshold(const struct bracket *b, unsigned attempt, doubl
     const double wanted = rank + margin + 1.0;
     const size_t at = wanted < (double)samples ? (size_t)wanted : samples;
     *expected = (double)at / (double)samples * (double)b->n;
-    return b->kernels->bisect(keys, samples, at > 0 ? at : 1, false).key;
+    return b->kernels->bisect(keys, samples, at > 0 ? at : 1, at > 0 ? at : 1).key;
 }
 
 /* ---- The pass over the row ---- */

@@ -138,4 +138,68 @@ static inline size_t pack_positions32(uint64_t mask, uint32_t base, uint32_t *ou
     return count;
 }
 
+static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t base, wide_kint *out,
+                               uint32_t *slots) {
+    size_t count = 0;
+    for (unsigned i = 0; i < WORD; i += 8) {
+        const unsigned part = (unsigned)(mask >> i) & 0xff;
+        const __m256i offsets = kept_lanes(part);
+        _mm256_storeu_si256((__m256i *)(void *)(slots + count),
+                            _mm256_add_epi32(_mm256_set1_epi32((int)(base + i)), offsets));
+#if KEY_BITS == 64
+        for (unsigned j = 0; j < 8; j++) {
+            out[count + j] = elements[slots[count + j] - base];
+        }
+#else
+#if KEY_BITS == 32
+        const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(elements + i));
+#elif KEY_BITS == 16
+        const __m256i v =
+            _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)(elements + i)));
+#else
+        const __m256i v =
+            _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)(elements + i)));
+#endif
+        _mm256_storeu_si256((__m256i *)(void *)(out + count), _mm256_permutevar8x32_epi32(v, offsets));
+#endif
+        count += (size_t)__builtin_popcount(part);
+    }
+    return count;
+}
+
+/* Signed comparisons serve keys whose top bits are flipped. */
+typedef __m256i lanes;
+enum { WIDE_LANES = 256 / WIDE_BITS, RANK_MAX = KEY_BITS == 8 ? WORD : 3 * WORD };
+static const wide_kint wide_flip = (wide_kint)1 << (WIDE_BITS - 1);
+
+static inline lanes lanes_load(const wide_kint *keys) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)keys);
+}
+
+#if WIDE_BITS == 64
+static inline lanes add_lanes(lanes a, lanes b) {
+    return _mm256_add_epi64(a, b);
+}
+
+static inline lanes lanes_of(wide_kint key) {
+    return _mm256_set1_epi64x((long long)key);
+}
+
+static inline lanes add_above(lanes counts, lanes a, lanes b) {
+    return _mm256_sub_epi64(counts, _mm256_cmpgt_epi64(a, b));
+}
+#else
+static inline lanes add_lanes(lanes a, lanes b) {
+    return _mm256_add_epi32(a, b);
+}
+
+static inline lanes lanes_of(wide_kint key) {
+    return _mm256_set1_epi32((int)key);
+}
+
+static inline lanes add_above(lanes counts, lanes a, lanes b) {
+    return _mm256_sub_epi32(counts, _mm256_cmpgt_epi32(a, b));
+}
+#endif
+
 #endif

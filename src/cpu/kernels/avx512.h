@@ -112,19 +112,94 @@ static inline size_t pack_word(const kint *elements, uint64_t mask, kint *out) {
 }
 #endif
 
+/* The offsets of the bits of a 16-bit mask, each in the low 4 bits of its lane: they are extracted from the
+ * nibbles 0 to 15. */
+static inline __m512i kept_lanes(unsigned mask) {
+    const uint64_t ones = _pdep_u64(mask, 0x1111111111111111u);
+    const uint64_t nibbles = _pext_u64(0xfedcba9876543210u, (ones << 4) - ones);
+    const __m512i half = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
+    const __m512i shift = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28);
+    const __m512i both = _mm512_castsi128_si512(_mm_cvtsi64_si128((long long)nibbles));
+    return _mm512_srlv_epi32(_mm512_permutexvar_epi32(half, both), shift);
+}
+
+static inline __m512i kept_positions(__m512i kept, uint32_t base) {
+    return _mm512_add_epi32(_mm512_set1_epi32((int)base), _mm512_and_si512(kept, _mm512_set1_epi32(15)));
+}
+
 #define HAVE_PACK_POSITIONS32
 static inline size_t pack_positions32(uint64_t mask, uint32_t base, uint32_t *out) {
-    const __m512i step = _mm512_set1_epi32(16);
-    __m512i v = _mm512_add_epi32(_mm512_set1_epi32((int)base),
-                                 _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
     size_t count = 0;
     for (unsigned i = 0; i < WORD; i += 16) {
         const unsigned part = (unsigned)(mask >> i) & 0xffff;
-        _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi32((__mmask16)part, v));
+        _mm512_storeu_si512(out + count, kept_positions(kept_lanes(part), base + i));
         count += (size_t)__builtin_popcount(part);
-        v = _mm512_add_epi32(v, step);
     }
     return count;
 }
+
+static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t base, wide_kint *out,
+                               uint32_t *slots) {
+    size_t count = 0;
+    for (unsigned i = 0; i < WORD; i += 16) {
+        const unsigned part = (unsigned)(mask >> i) & 0xffff;
+        const __m512i kept = kept_lanes(part);
+        _mm512_storeu_si512(slots + count, kept_positions(kept, base + i));
+#if KEY_BITS == 64
+        const __m512i low = _mm512_loadu_si512(elements + i), high = _mm512_loadu_si512(elements + i + 8);
+        const __m512i first = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(kept));
+        const __m512i second = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(kept, 1));
+        _mm512_storeu_si512(out + count, _mm512_permutex2var_epi64(low, first, high));
+        _mm512_storeu_si512(out + count + 8, _mm512_permutex2var_epi64(low, second, high));
+#else
+#if KEY_BITS == 32
+        const __m512i v = _mm512_loadu_si512(elements + i);
+#elif KEY_BITS == 16
+        const __m512i v =
+            _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)(elements + i)));
+#else
+        const __m512i v =
+            _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(elements + i)));
+#endif
+        _mm512_storeu_si512(out + count, _mm512_permutexvar_epi32(kept, v));
+#endif
+        count += (size_t)__builtin_popcount(part);
+    }
+    return count;
+}
+
+typedef __m512i lanes;
+enum { WIDE_LANES = 512 / WIDE_BITS, RANK_MAX = KEY_BITS == 8 ? WORD : 3 * WORD };
+static const wide_kint wide_flip = 0;
+
+static inline lanes lanes_load(const wide_kint *keys) {
+    return _mm512_loadu_si512(keys);
+}
+
+#if WIDE_BITS == 64
+static inline lanes add_lanes(lanes a, lanes b) {
+    return _mm512_add_epi64(a, b);
+}
+
+static inline lanes lanes_of(wide_kint key) {
+    return _mm512_set1_epi64((long long)key);
+}
+
+static inline lanes add_above(lanes counts, lanes a, lanes b) {
+    return _mm512_mask_sub_epi64(counts, _mm512_cmpgt_epu64_mask(a, b), counts, _mm512_set1_epi64(-1));
+}
+#else
+static inline lanes add_lanes(lanes a, lanes b) {
+    return _mm512_add_epi32(a, b);
+}
+
+static inline lanes lanes_of(wide_kint key) {
+    return _mm512_set1_epi32((int)key);
+}
+
+static inline lanes add_above(lanes counts, lanes a, lanes b) {
+    return _mm512_mask_sub_epi32(counts, _mm512_cmpgt_epu32_mask(a, b), counts, _mm512_set1_epi32(-1));
+}
+#endif
 
 #endif

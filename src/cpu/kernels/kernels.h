@@ -17,8 +17,8 @@ struct split_counts {
     size_t above, equal;
 };
 
-/* What separates the k best of some keys from the others: all keys above `threshold`, of which there
- * are `above` <= k, and the first k - above of those equal to it. */
+/* What separates the k best of some keys from the others: all keys above `key`, of which there are `above`;
+ * and if these are fewer than k, the first k - above of those equal to it. */
 struct threshold {
     uint64_t key;
     size_t above;
@@ -36,22 +36,52 @@ struct approximation {
     double scale; /* of the numbers, to what their bits are as the upper bits of a float or double */
 };
 
-/* The results among some keys: all keys above `high`, of which there are `above`, and the first from low to
- * high, in the order of their positions. */
+/* The results among some keys: all keys above `high`, of which there are `above`, and if these are too few
+ * the first from low to high, in the order of their positions. */
 struct cut {
     uint64_t low, high;
     size_t above;
 };
 
+/* The k-th key of a row, and how many are above and equal to it. */
+struct kth {
+    uint64_t key;
+    size_t above, equal;
+};
+
 /* Where a short row is worked on, all in whole words. */
 struct short_row {
-    void *matches;           /* of the row: what meets the predicate, if there is one */
-    uint32_t *positions;     /* of the matches */
-    void *keys;              /* of the row */
-    uint64_t *above, *equal; /* masks of the row */
-    void *sort_keys[2];      /* of the k winners */
-    uint32_t *slots[2];
+    void *matches;        /* of the row: what meets the predicate, if there is one */
+    uint32_t *positions;  /* of the matches */
+    void *keys;           /* of the row */
+    uint64_t *hits;       /* mask of the row: its results, and maybe a few more */
+    void *hit_keys[2];    /* of hits_room() hits, and a word more */
+    uint32_t *slots[2];   /* likewise */
+    struct arc not_above; /* no hits of the next row, at a guess */
+    bool guesses;         /* there is one */
+    bool searched;        /* the row's hits were found by a search, and keys are valid */
+    bool equal;           /* the row's hits all have the same key */
+    uint64_t threshold;   /* that it found: whoever runs the row makes the next guess from it */
 };
+
+/* Results of a row: their slots, and if not NULL their elements, both in the row's buffers. */
+struct short_results {
+    const uint32_t *slots;
+    const void *elements;
+};
+
+/* The keys and the points of an order of elements. */
+struct maps {
+    const struct key_map *key;
+    const struct point_map *point;
+};
+
+/* How many hits of a row are moved together at most, where k <= n are wanted: enough that the same threshold
+ * serves most rows of the same distribution, and few enough to be sorted. */
+static inline size_t hits_room(size_t n, size_t k) {
+    const size_t room = k + k / 4 + 24;
+    return room < n ? room : n;
+}
 
 struct kernels {
     const char *name;
@@ -82,8 +112,8 @@ struct kernels {
                         uint64_t low, uint64_t high, unsigned shift, uint64_t *bins);
 
     /* Threshold of the k best (1 <= k <= n) of n keys, by bisection; `keys` is padded with zeros to
-     * whole words. With `exact` the threshold is the k-th key itself. */
-    struct threshold (*bisect)(const void *keys, size_t n, size_t k, bool exact);
+     * whole words. Ends early where k to `most` keys are above; else the threshold is the k-th key itself. */
+    struct threshold (*bisect)(const void *keys, size_t n, size_t k, size_t most);
 
     /* Copies the elements of a mask of `words` words to out, which has room for `room` of them: at least
      * as many as there are, and not many more, for how they are moved is chosen by it. Returns their
@@ -94,9 +124,8 @@ struct kernels {
     size_t (*positions32)(const uint64_t *mask, size_t words, uint32_t base, uint32_t *out, size_t room);
     size_t (*positions64)(const uint64_t *mask, size_t words, uint64_t base, uint64_t *out, size_t room);
 
-    /* Sorts n <= RANK_SORT_MAX (key, slot) pairs, best first and stable; `keys` has room for, and is
-     * padded to, a whole word. */
-    void (*rank_sort)(void *keys, const uint32_t *slots, size_t n, uint32_t *sorted_slots);
+    /* Sorts n <= RANK_SORT_MAX (key, slot) pairs, best first and stable; `keys` has room for a whole word. */
+    void (*rank_sort)(const void *keys, const uint32_t *slots, size_t n, uint32_t *sorted_slots);
 
     /* Slots of those of n <= FEW_KEYS elements that are in the mask `only`, best first and stable. */
     void (*sort_few)(const void *elements, size_t n, uint64_t only, const struct key_map *map,
@@ -111,9 +140,13 @@ struct kernels {
     /* The k best (1 <= k <= n) of a row; their positions end up in the array returned, one of row->slots,
      * best first if `sorted`, else ascending. With an approximation (NULL: none) the floating-point mode must
      * be the default. */
-    const uint32_t *(*select_short)(const void *elements, size_t n, size_t k, const struct key_map *map,
-                                    const struct approximation *approximation, bool sorted,
-                                    const struct short_row *row);
+    struct short_results (*select_short)(const void *elements, size_t n, size_t k, const struct maps *maps,
+                                         const struct approximation *approximation, bool sorted,
+                                         struct short_row *row);
+
+    /* The k-th key of a row (1 <= k <= n). */
+    struct kth (*kth_short)(const void *elements, size_t n, size_t k, const struct maps *maps,
+                            struct short_row *row);
 };
 
 enum kernel_variant { KERNELS_SCALAR, KERNELS_AVX2, KERNELS_AVX512, KERNEL_VARIANTS };

@@ -59,4 +59,37 @@ static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, boo
     *in_b = flags_to_mask(b_flags);
 }
 
+static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t base, wide_kint *out,
+                               uint32_t *slots) {
+    size_t count = 0;
+    for (; mask != 0; mask &= mask - 1) {
+        const unsigned i = (unsigned)__builtin_ctzll(mask);
+        slots[count] = base + i;
+        out[count++] = elements[i];
+    }
+    return count;
+}
+
+typedef wide_kint lanes __attribute__((vector_size(16)));
+enum { WIDE_LANES = 128 / WIDE_BITS, RANK_MAX = WORD };
+static const wide_kint wide_flip = 0;
+
+static inline lanes lanes_load(const wide_kint *keys) {
+    lanes v;
+    memcpy(&v, keys, sizeof v);
+    return v;
+}
+
+static inline lanes add_lanes(lanes a, lanes b) {
+    return a + b;
+}
+
+static inline lanes lanes_of(wide_kint key) {
+    return key - (lanes){0};
+}
+
+static inline lanes add_above(lanes counts, lanes a, lanes b) {
+    return counts - (lanes)(a > b); /* what is true is -1 */
+}
+
 #endif

@@ -118,7 +118,7 @@ static struct cut approximate_cut(const kint *keys, size_t n, size_t k, const st
     }
     s.above = count_above(keys, s.words, (kint)how->greatest);
     if (s.above >= k || count_from(&s, first) < k) {
-        return exact_cut(keys, n, k);
+        return exact_cut(keys, n, k, k);
     }
     s.low = number_of(least, how);
     s.high = number_of(greatest, how);

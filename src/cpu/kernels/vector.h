@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What kernels.c asks of an instruction set: comparing a word of keys to a bit mask, and moving
- * the elements of a mask together. Included by kernels.c alone, after KEY_BITS and kint, the integer that
- * holds a key.
+ * What kernels.c asks of an instruction set: comparing a word of keys to a bit mask, moving the elements of
+ * a mask together, and counting comparisons. Included by kernels.c alone, after KEY_BITS and kint, the
+ * integer that holds a key.
  *
  *   mask_above(keys, t)    bit i: keys[i] > t, for 64 keys
  *   mask_equal(keys, t)    bit i: keys[i] == t
  *   arcs_masks(...)        bit i: the point of element i is in an arc, for 64 elements and two arcs
  *   pack_word(...)         the elements of one mask word, moved together; may write anything to the rest
  *                          of the WORD slots from where it begins
- *   pack_positions32(...)  the same for base + i */
+ *   pack_positions32(...)  the same for base + i
+ *   pack_hits(...)         the elements of one mask word, widened, and base + i; may write as pack_word()
+ * does lanes                  a vector of wide_kint; keys in it have the bits of wide_flip flipped
+ *   lanes_load, lanes_of, add_lanes
+ *                          the numbers at an address; one number in all lanes; a + b
+ *   add_above(c, a, b)     c + 1 in the lanes where a > b
+ *   RANK_MAX               so many keys are sorted by counting comparisons faster than digit by digit */
 #ifndef TOPK_SRC_CPU_KERNELS_VECTOR_H
 #define TOPK_SRC_CPU_KERNELS_VECTOR_H
 
 #define INLINE inline __attribute__((always_inline))
+#define NO_INLINE __attribute__((noinline))
 
 #if defined(__AVX512BW__)
 #include "avx512.h"
