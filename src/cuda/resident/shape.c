@@ -23,13 +23,22 @@ int64_t topk_cuda_resident_row_max(const struct plan *plan) {
     return RESIDENT_THREADS_MAX * items_of(plan, RESIDENT_SHAPES - 1);
 }
 
+/* Entries of a row that are sorted, at most. */
+static int64_t sorted_entries(const struct plan *plan) {
+    return least(plan->problem.k_max, plan->problem.length_max) + RESIDENT_FEW;
+}
+
+/* Whether they are too many to be ranked by counting. */
+static bool is_merged(const struct plan *plan) {
+    return topk_cuda_resident_is_sorted(plan) && sorted_entries(plan) > RESIDENT_RANKED;
+}
+
 int64_t topk_cuda_resident_entries(const struct plan *plan) {
-    const int64_t results = least(plan->problem.k_max, plan->problem.length_max);
     int64_t merged = 64;
-    if (!topk_cuda_resident_is_sorted(plan) || results + RESIDENT_FEW <= RESIDENT_RANKED) {
+    if (!is_merged(plan)) {
         return RESIDENT_LIST;
     }
-    while (merged < results + RESIDENT_FEW) {
+    while (merged < sorted_entries(plan)) {
         merged *= 2;
     }
     return greatest(merged, RESIDENT_LIST);
@@ -47,14 +56,15 @@ static struct block_shape shape_with(const struct plan *plan, uint32_t kernel, i
     return (struct block_shape){.kernel = kernel, .items = items, .threads = greatest(for_row, for_entries)};
 }
 
-/* A model, not a fit: what a warp takes for its part, for each element of a thread, and for the list of
- * entries. */
-static const double OF_WARP = 300, OF_ITEM = 20, OF_ENTRY = 6;
+/* A model, not a fit: what a warp takes for its part, for each element of a thread, for the list of entries,
+ * and for entries that are merged. */
+static const double OF_WARP = 300, OF_ITEM = 20, OF_ENTRY = 6, OF_MERGED = 8;
 
 double topk_cuda_resident_instructions(const struct plan *plan, const struct block_shape *shape) {
     const double of_item = plan->element_bytes == 8 ? 2 * OF_ITEM : OF_ITEM;
+    const double of_entry = is_merged(plan) ? OF_ENTRY + OF_MERGED : OF_ENTRY;
     return (double)shape->threads / 32 * (OF_WARP + of_item * (double)shape->items) +
-           OF_ENTRY * (double)topk_cuda_resident_entries(plan);
+           of_entry * (double)topk_cuda_resident_entries(plan);
 }
 
 struct block_shape topk_cuda_resident_shape(const topk_context *context, const struct plan *plan,

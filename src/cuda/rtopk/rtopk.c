@@ -62,13 +62,23 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
  * together issue in one, and what a row takes of them. */
 static const double LAUNCH_US = 3, BYTES_PER_US = 4.2e6, INSTRUCTIONS_PER_US = 0.6e6;
 
+/* Of an exact search. Rows of one length with few results take less. */
+static double search_instructions(const struct plan *plan) {
+    const int64_t k = results_max(plan);
+    const double items = (double)items_of_class[row_class_of(plan->problem.length_max)];
+    if (plan->operation != TOPK_OPERATION_SELECT || plan->problem.shape != TOPK_SHAPE_STRIDED ||
+        k > RTOPK_SMALL_K) {
+        return 300 + 25 * items;
+    }
+    return k <= RTOPK_SMALL_K / 2 ? 140 + 20 * items : 200 + 27 * items;
+}
+
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const double rows = (double)plan->problem.rows, entries = entries_of(plan);
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
-    const double of_search = plan->approximate
-                                 ? topk_cuda_rtopk_approximate_instructions(plan)
-                                 : 300 + 25 * (double)items_of_class[row_class_of(plan->problem.length_max)];
+    const double of_search =
+        plan->approximate ? topk_cuda_rtopk_approximate_instructions(plan) : search_instructions(plan);
     const double instructions = of_search + 12 * entries;
     const double issue_us = rows * instructions / INSTRUCTIONS_PER_US, move_us = bytes / BYTES_PER_US;
     (void)context;
