@@ -165,7 +165,7 @@ enum listing {
 /* Lists the candidates of a row that may have many. All lanes. */
 template <typename Element, uint32_t ITEMS, uint32_t ROWS>
 TOPK_DEVICE enum listing
-list_some(const lead_row<Element, ITEMS> &row, uint32_t r, const struct uniform_rows &u,
+list_many(const lead_row<Element, ITEMS> &row, uint32_t r, const struct uniform_rows &u,
           const hit_counts<Element, ITEMS, ROWS> &before, const hit_counts<Element, ITEMS, ROWS> &totals,
           const struct lead_search &s, simt_shared<uint16_t> list) {
     if (s.threshold == 0 || s.count < u.k)

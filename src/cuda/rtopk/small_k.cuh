@@ -60,57 +60,43 @@ TOPK_NOINLINE void serve_alone(const struct rtopk_args &a, int64_t row) {
     select_best<Element, ITEMS>(row_task<Element>{a, row, row_at(a.rows, row), lists});
 }
 
-/* Writes the results of all rows, which have up to 32 listed candidates; returns the bits of those that it
- * could not. All lanes. */
-template <typename Element>
-TOPK_DEVICE uint32_t write_rows(const uniform_task<Element> (&tasks)[2],
+/* Writes the results of one or two rows, which have up to 32 listed candidates; returns the bits of those
+ * that it could not. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE uint32_t write_rows(const struct rtopk_args &a, simt_shared<uint16_t> lists, int64_t first,
+                                const lead_row<Element, ITEMS> (&rows)[2],
                                 const struct lead_search (&searches)[2]) {
-    if (tasks[0].a.is_sorted) {
-        const bool first = write_row<Element, 1>(tasks[0], searches[0]);
-        return (first ? 0 : 1) | (write_row<Element, 1>(tasks[1], searches[1]) ? 0 : 2);
+    const uniform_task<Element> one = task_of(a, first, 0, rows[0], lists),
+                                other = task_of(a, first + 1, 1, rows[1], lists);
+    if (a.is_sorted) {
+        const bool is_written = write_row<Element, 1>(one, searches[0]);
+        return (is_written ? 0 : 1) | (write_row<Element, 1>(other, searches[1]) ? 0 : 2);
     }
-    write_any_of_two(tasks[0], load_candidates<Element, 1>(tasks[0], searches[0]), tasks[1],
-                     load_candidates<Element, 1>(tasks[1], searches[1]), tasks[0].a.uniform.k);
+    write_any_of_two(one, load_candidates<Element, 1>(one, searches[0]), other,
+                     load_candidates<Element, 1>(other, searches[1]), a.uniform.k);
     return 0;
 }
 
-template <typename Element>
-TOPK_DEVICE uint32_t write_rows(const uniform_task<Element> (&tasks)[1],
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE uint32_t write_rows(const struct rtopk_args &a, simt_shared<uint16_t> lists, int64_t first,
+                                const lead_row<Element, ITEMS> (&rows)[1],
                                 const struct lead_search (&searches)[1]) {
-    return write_row<Element, 1>(tasks[0], searches[0]) ? 0 : 1;
+    return write_row<Element, 1>(task_of(a, first, 0, rows[0], lists), searches[0]) ? 0 : 1;
 }
-
-template <typename Element> struct task_array {
-    template <uint32_t ITEMS>
-    static TOPK_MEMBER uint32_t write(const struct rtopk_args &a, simt_shared<uint16_t> lists, int64_t first,
-                                      const lead_row<Element, ITEMS> (&rows)[2],
-                                      const struct lead_search (&searches)[2]) {
-        const uniform_task<Element> tasks[2] = {task_of(a, first, 0, rows[0], lists),
-                                                task_of(a, first + 1, 1, rows[1], lists)};
-        return write_rows(tasks, searches);
-    }
-    template <uint32_t ITEMS>
-    static TOPK_MEMBER uint32_t write(const struct rtopk_args &a, simt_shared<uint16_t> lists, int64_t first,
-                                      const lead_row<Element, ITEMS> (&rows)[1],
-                                      const struct lead_search (&searches)[1]) {
-        const uniform_task<Element> tasks[1] = {task_of(a, first, 0, rows[0], lists)};
-        return write_rows(tasks, searches);
-    }
-};
 
 /* Serves rows that may have more than 32 candidates; returns the bits of those that it could not. All lanes.
  */
 template <typename Element, uint32_t ITEMS, uint32_t ROWS>
-TOPK_DEVICE uint32_t serve_uneasy(const struct rtopk_args &a, simt_shared<uint16_t> lists, int64_t first,
-                                  const lead_row<Element, ITEMS> (&rows)[ROWS],
-                                  const struct lead_search (&searches)[ROWS],
-                                  const hit_counts<Element, ITEMS, ROWS> &before,
-                                  const hit_counts<Element, ITEMS, ROWS> &totals) {
+TOPK_DEVICE uint32_t serve_many_candidates(const struct rtopk_args &a, simt_shared<uint16_t> lists,
+                                           int64_t first, const lead_row<Element, ITEMS> (&rows)[ROWS],
+                                           const struct lead_search (&searches)[ROWS],
+                                           const hit_counts<Element, ITEMS, ROWS> &before,
+                                           const hit_counts<Element, ITEMS, ROWS> &totals) {
     enum listing listings[ROWS];
     uint32_t failed = 0;
 #pragma unroll
     for (uint32_t r = 0; r < ROWS; r++)
-        listings[r] = list_some(rows[r], r, a.uniform, before, totals, searches[r],
+        listings[r] = list_many(rows[r], r, a.uniform, before, totals, searches[r],
                                 simt_shared_part(lists, r * RTOPK_LIST_SLOTS, RTOPK_LIST_SLOTS));
     simt_warp_sync(SIMT_ALL_LANES);
 #pragma unroll
@@ -154,9 +140,9 @@ TOPK_DEVICE uint32_t serve_rows(const struct rtopk_args &a, simt_shared<uint16_t
             list_candidates<false>(rows[r], r, u, searches[r].threshold, before, totals,
                                    simt_shared_part(lists, r * RTOPK_LIST_SLOTS, RTOPK_LIST_SLOTS));
         simt_warp_sync(SIMT_ALL_LANES);
-        return task_array<Element>::write(a, lists, first, rows, searches);
+        return write_rows(a, lists, first, rows, searches);
     }
-    return serve_uneasy(a, lists, first, rows, searches, before, totals);
+    return serve_many_candidates(a, lists, first, rows, searches, before, totals);
 }
 
 template <typename Element, uint32_t ITEMS, uint32_t ROWS = ITEMS <= RTOPK_ITEMS_OF_TWO ? 2 : 1>
