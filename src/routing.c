@@ -51,6 +51,9 @@ topk_status topk_check_routing(const topk_problem *problem, const topk_routing *
 
 struct logit_format topk_logit_format(topk_type type) {
     const struct type_traits traits = topk_type_traits(type);
+    if (traits.bits > 32) {
+        return (struct logit_format){0}; /* these are rounded by a conversion of their own */
+    }
     const uint32_t fraction = (1u << traits.mantissa_bits) - 1;
     const bool has_infinity = (traits.infinity & fraction) == 0; /* else that is e4m3's largest number */
     const uint32_t bias = (1u << (traits.bits - traits.mantissa_bits - 2)) - 1;

@@ -23,9 +23,10 @@ int64_t topk_cuda_resident_row_max(const struct plan *plan) {
     return RESIDENT_THREADS_MAX * items_of(plan, RESIDENT_SHAPES - 1);
 }
 
-/* Entries of a row that are sorted, at most. */
+/* Entries of a row that are sorted, at most; of rows that are too long for a block, some number. */
 static int64_t sorted_entries(const struct plan *plan) {
-    return least(plan->problem.k_max, plan->problem.length_max) + RESIDENT_FEW;
+    const int64_t results = least(plan->problem.k_max, plan->problem.length_max);
+    return least(results, topk_cuda_resident_row_max(plan)) + RESIDENT_FEW;
 }
 
 /* Whether they are too many to be ranked by counting. */
