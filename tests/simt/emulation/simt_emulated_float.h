@@ -60,9 +60,9 @@ inline float simt_float_max_or_nan(float a, float b) {
 /* Off by up to 2^-22, up or down. */
 inline float simt_float_disturbed(double exact, float argument) {
     const uint32_t hash = simt_bits_of_float(argument) * 2654435761u;
-    const double error = ((double)hash / 4294967296.0 - 0.5) * 0x1p-21;
+    const double error = ((double)hash / 4294967296.0 - 0.5) / 2097152.0;
     const float number = (float)(exact * (1 + error));
-    return std::fabs(number) < 0x1p-126f ? 0.0f : number;
+    return std::fabs(number) < FLT_MIN ? 0.0f : number;
 }
 
 inline float simt_float_exp2_near(float x) {

@@ -4,6 +4,7 @@
 #ifndef TOPK_TESTS_SIMT_EMULATION_H
 #define TOPK_TESTS_SIMT_EMULATION_H
 
+#include <cfloat>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
