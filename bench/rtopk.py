@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../tests/property"))
 from topk_ctypes import TYPES, Problem, address  # noqa: E402
 
-# struct oracle_entry: a number, of which only its place in a ranking is looked at, and its position.
+# struct oracle_entry: a number and its position. This script reads only the position.
 ENTRY = numpy.dtype({"names": ["position"], "formats": ["i8"], "offsets": [24], "itemsize": 32})
 LEAST_EPSILON = 5e-324  # in the precision of the elements it is 0, which by itself would mean an exact search
 EPSILON = {"1": 1e-4, "5": LEAST_EPSILON}

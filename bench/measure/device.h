@@ -148,7 +148,7 @@ bool bench_run_self_test(bench_session *session);
  * and its hit rate. False: something does not fit. */
 bool bench_model_prepare(bench_session *session, const topk_problem *problem, bench_result *result);
 
-/* Whether the results of route are those of the model. */
+/* Whether route chose and weighed as the model does. */
 bool bench_model_routes(bench_session *session, const bench_point *point, const bench_outputs *outputs);
 
 /* For devices: note in the result what went wrong, and return false. */

@@ -27,10 +27,6 @@ TOPK_DEVICE bool is_called_off(const struct row_args &a) {
     return a.condition != nullptr && *a.condition == 0;
 }
 
-TOPK_DEVICE struct row row_without_elements(void) {
-    return row{0, 0, 0, 0};
-}
-
 /* CONTRACT.md 3.4: clamped, never reported. */
 TOPK_DEVICE struct row row_at(const struct row_args &a, int64_t row) {
     struct row r;

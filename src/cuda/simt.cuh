@@ -7,8 +7,8 @@
  *   TOPK_KERNEL TOPK_BOUNDS(512, 2) void count(...)         at most 512 threads, at least 2 blocks per SM
  *   TOPK_DEVICE uint32_t helper(...)                        inlined into kernels; TOPK_MEMBER in structs,
  *                                                           TOPK_LAMBDA behind the parameters of a lambda
- *   TOPK_NOINLINE void rare(const struct count_args &)      a function of its own; the kernel's argument is
- *                                                           then TOPK_CONSTANT_ARGS struct count_args
+ *   TOPK_NOINLINE void rare(const struct count_args &)      a function of its own. A kernel that calls it
+ *                                                           declares its argument TOPK_CONSTANT_ARGS
  *
  * Blocks are one-dimensional, of whole warps; grids have two dimensions, the second for rows of a batch.
  *

@@ -48,7 +48,7 @@ enum {
     RTOPK_SMALL_K = 32,
     RTOPK_ITEMS_OF_TWO = 8,
     RTOPK_ROWS_OF_WARP = 2,
-    /* So many candidates of two rows are too many are dropped one by one. */
+    /* If two rows together have no more surplus candidates than this, the worst are dropped one by one. */
     RTOPK_FEW_SURPLUS = 5,
     /* Steps that may raise a threshold which too many elements reach. */
     RTOPK_RAISES = 3,
