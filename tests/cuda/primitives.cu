@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The primitives of simt.cuh, each in a kernel of its own. tests/tree/ptx.py compiles this file to PTX and
- * compares the instructions of each kernel, as far as they touch memory or other threads, with the comment
+ * compares the instructions of each kernel, as far as they touch memory or other threads or round, with the comment
  * before it. "portable:" begins what the path for older GPUs has instead.
  *
  * Where a primitive orders memory, the kernel writes *data before it and after it. If the compiler were free
@@ -248,4 +248,32 @@ PRIMITIVE(reductions) {
     const uint32_t all = SIMT_ALL_LANES;
     uint32_t value = simt_reduce_max(all, simt_reduce_min(all, simt_reduce_add(all, *a.data) + 1) + 2) + 3;
     *a.out = simt_reduce_or(all, value);
+}
+
+/* ---- Arithmetic that rounds: to nearest even, denormals kept, nothing fused ---- */
+
+/* ld.global.f32 ld.global.f32 mul.rn.f32 add.rn.f32 div.rn.f32 st.global.f32 */
+PRIMITIVE(float_arithmetic) {
+    const float *numbers = (const float *)a.data;
+    float x = numbers[0], y = numbers[1];
+    *(float *)a.out = simt_float_divide(simt_float_add(simt_float_multiply(x, y), y), x);
+}
+
+/* ld.global.f64 ld.global.f64 mul.rn.f64 add.rn.f64 st.global.f64 */
+PRIMITIVE(double_arithmetic) {
+    const double *numbers = (const double *)a.word64;
+    double x = numbers[0], y = numbers[1];
+    *(double *)a.out64 = simt_float_add(simt_float_multiply(x, y), y);
+}
+
+/* ld.global.f32 ex2.approx.ftz.f32 rcp.approx.ftz.f32 st.global.f32 */
+PRIMITIVE(float_near) {
+    *(float *)a.out = simt_float_reciprocal_near(simt_float_exp2_near(*(const float *)a.data));
+}
+
+/* ld.global.f32 ld.global.f32 max.NaN.f32 st.global.f32
+ * portable: ld.global.f32 ld.global.f32 add.f32 st.global.f32 */
+PRIMITIVE(float_max_or_nan) {
+    const float *numbers = (const float *)a.data;
+    *(float *)a.out = simt_float_max_or_nan(numbers[0], numbers[1]);
 }
