@@ -26,8 +26,12 @@ template <typename Element> struct matcher<Element, true> : arc_test<Element, fa
     }
     /* What the mask says of element `index` of the input. */
     TOPK_MEMBER bool is_masked_in(int64_t index) const {
-        if (mask_has_bits)
-            return (simt_load_read_only(mask + (uint64_t)index / 8) >> (uint32_t)index % 8 & 1) != 0;
+        return mask_has_bits ? bit_of_mask(index) : byte_of_mask(index);
+    }
+    TOPK_MEMBER bool bit_of_mask(int64_t index) const {
+        return (simt_load_read_only(mask + (uint64_t)index / 8) >> (uint32_t)index % 8 & 1) != 0;
+    }
+    TOPK_MEMBER bool byte_of_mask(int64_t index) const {
         return simt_load_read_only(mask + index) != 0;
     }
 };

@@ -41,6 +41,16 @@ struct held_row {
     TOPK_MEMBER bool holds(uint32_t item) const {
         return in_row(item) && (matches >> item & 1) != 0;
     }
+    /* The thread's items that are elements of the row. */
+    TOPK_MEMBER uint32_t filled(void) const {
+        uint32_t bits = 0;
+        if (in_row(0) && in_row(ITEMS - 1)) /* the first one and the last */
+            return ~0u >> (32 - ITEMS);
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++)
+            bits |= in_row(i) ? 1u << i : 0;
+        return bits;
+    }
     /* Elements from the thread's first index to the row's end: less than 0 behind the row. */
     TOPK_MEMBER int32_t remaining(void) const {
         return (int32_t)(end - index(0));
@@ -49,9 +59,9 @@ struct held_row {
 
 /* ---- Words of elements ---- */
 
-/* A map, which makes words of elements. If it FILTERS it also says which elements take part: of bits and
- * position. What takes no part, or is not of the row, has code 0: no count of codes at or above a greater
- * code sees it. */
+/* A map, which makes words of elements. If it FILTERS it also says which elements take part: allowed() by
+ * their positions, all of a thread at once, and takes() by their bits. What takes no part, or is not of the
+ * row, has code 0: no count of codes at or above a greater code sees it. */
 template <typename Element> struct as_codes {
     typedef key_word_t<Element> word;
     static const bool FILTERS = false;
@@ -96,14 +106,14 @@ TOPK_DEVICE key_word_t<Element> bits_of_group(const held_group &group, uint32_t 
     return (Element)(group.words[byte / 4] >> byte % 4 * 8);
 }
 
-/* The word of an element, if it exists and takes part; sets `bit` of *matches then. */
+/* The word of an element, if it exists and takes part; else clears `bit` of *matches if it exists. */
 template <typename Element, typename Map>
-TOPK_DEVICE typename Map::word word_of(const Map &map, key_word_t<Element> bits, bool exists,
-                                       uint32_t position, uint32_t bit, uint32_t *matches) {
+TOPK_DEVICE typename Map::word word_of(const Map &map, key_word_t<Element> bits, bool exists, uint32_t bit,
+                                       uint32_t *matches) {
     const typename Map::word word = map.of(bits); /* in any case: without a branch */
     if constexpr (Map::FILTERS) {
-        exists = exists && map.takes(bits, position);
-        *matches |= exists ? bit : 0;
+        *matches &= exists && !map.takes(bits) ? ~bit : ~0u;
+        exists = exists && (*matches & bit) != 0;
     }
     return exists ? word : Map::nothing();
 }
@@ -126,8 +136,7 @@ TOPK_DEVICE void load_groups(const Element *first, const Map &map,
     for (uint32_t i = 0; i < ITEMS; i++) {
         const bool is_loaded = ALL || (int32_t)(i / shape::PER * shape::STEP + shape::PER) <= remaining;
         const key_word_t<Element> bits = bits_of_group<Element>(groups[i / shape::PER], i % shape::PER);
-        held->items[i] = word_of<Element>(map, bits, is_loaded && (!Map::FILTERS || held->in_row(i)),
-                                          held->index(i) - held->left, 1u << i, &held->matches);
+        held->items[i] = word_of<Element>(map, bits, is_loaded, 1u << i, &held->matches);
     }
 }
 
@@ -155,8 +164,7 @@ TOPK_DEVICE void load_last_group(const Element *first, const Map &map,
     for (uint32_t i = 0; i < shape::PER; i++) {
         const bool exists = i < count && index + i >= held->left;
         const Element bits = exists ? simt_load_read_only(first + index + i) : (Element)0;
-        items[i] = word_of<Element>(map, bits, exists, index + i - held->left, 1u << (group * shape::PER + i),
-                                    &held->matches);
+        items[i] = word_of<Element>(map, bits, exists, 1u << (group * shape::PER + i), &held->matches);
     }
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
@@ -174,7 +182,7 @@ TOPK_DEVICE void load_items(const Element *first, const Map &map,
         const bool exists = held->in_row(i);
         const Element *element = from + i / shape::PER * shape::STEP + i % shape::PER;
         held->items[i] = word_of<Element>(map, exists ? simt_load_read_only(element) : (Element)0, exists,
-                                          held->index(i), 1u << i, &held->matches);
+                                          1u << i, &held->matches);
     }
 }
 
@@ -188,26 +196,28 @@ hold_row_as(const struct row_args &a, const struct row &r, const Map &map) {
     const uint32_t length = (uint32_t)r.length;
     held_row<Element, ITEMS, WARPS, typename Map::word> held;
     held.left = (uint32_t)((uintptr_t)values % shape::BYTES / sizeof(Element));
+    const bool is_grouped = held.left + length <= WARPS * SIMT_WARP * ITEMS;
+    held.left = is_grouped ? held.left : 0;
     held.end = held.left + length;
-    held.matches = Map::FILTERS ? 0 : ~0u;
+    held.matches = ~0u;
     held.count = length; /* count_matches() */
-    if (held.end <= WARPS * SIMT_WARP * ITEMS) {
-        const Element *first = values - held.left;
-        if (simt_all(SIMT_ALL_LANES,
-                     held.remaining() >= (int32_t)((shape::GROUPS - 1) * shape::STEP + shape::PER)))
-            load_groups<true>(first, map, &held);
-        else
-            load_groups<false>(first, map, &held);
-        if (held.left != 0)
-            drop_left(map, &held);
-        if (held.end % shape::PER != 0)
-            load_last_group(first, map, &held);
+    if constexpr (Map::FILTERS)
+        held.matches = map.allowed(held);
+    const Element *first = values - held.left;
+    if (!is_grouped) {
+        TOPK_REACHED(REACHED_SELECT_SINGLE_LOADS);
+        load_items(first, map, &held);
         return held;
     }
-    TOPK_REACHED(REACHED_SELECT_SINGLE_LOADS);
-    held.left = 0;
-    held.end = length;
-    load_items(values, map, &held);
+    if (simt_all(SIMT_ALL_LANES,
+                 held.remaining() >= (int32_t)((shape::GROUPS - 1) * shape::STEP + shape::PER)))
+        load_groups<true>(first, map, &held);
+    else
+        load_groups<false>(first, map, &held);
+    if (held.left != 0)
+        drop_left(map, &held);
+    if (held.end % shape::PER != 0)
+        load_last_group(first, map, &held);
     return held;
 }
 
