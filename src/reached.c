@@ -30,6 +30,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_RESIDENT_THIRDS] = "cuda resident: range cut in three",
     [REACHED_RESIDENT_TIES] = "cuda resident: ties in order",
     [REACHED_RESIDENT_MERGED] = "cuda resident: entries merged",
+    [REACHED_RESIDENT_FEW_MATCHES] = "cuda resident: few matches, or no more than k",
     [REACHED_RESIDENT_NEXT_ROW] = "cuda resident: another row for a block",
     [REACHED_SELECT_SINGLE_LOADS] = "cuda rtopk: single loads",
     [REACHED_RTOPK_BISECTION] = "cuda rtopk: bisection",

@@ -72,12 +72,13 @@ enum topk_reached_path {
     REACHED_COMPACT_PHASES,       /* where, as published */
     REACHED_COMPACT_FEW,          /* lanes write their own hits, which are few */
 
-    REACHED_RESIDENT_OVERFLOW,  /* a sample's bound lets more pass than the list has room for */
-    REACHED_RESIDENT_TIGHTENED, /* the bounds of a search are moved to codes of the row */
-    REACHED_RESIDENT_THIRDS,    /* guessing did not end a search */
-    REACHED_RESIDENT_TIES,      /* the first of many ties are results */
-    REACHED_RESIDENT_MERGED,    /* entries are sorted by merging */
-    REACHED_RESIDENT_NEXT_ROW,  /* a block goes on to another row */
+    REACHED_RESIDENT_OVERFLOW,    /* a sample's bound lets more pass than the list has room for */
+    REACHED_RESIDENT_TIGHTENED,   /* the bounds of a search are moved to codes of the row */
+    REACHED_RESIDENT_THIRDS,      /* guessing did not end a search */
+    REACHED_RESIDENT_TIES,        /* the first of many ties are results */
+    REACHED_RESIDENT_MERGED,      /* entries are sorted by merging */
+    REACHED_RESIDENT_FEW_MATCHES, /* matches are few, or all of them results: none is searched */
+    REACHED_RESIDENT_NEXT_ROW,    /* a block goes on to another row */
 
     REACHED_SELECT_SINGLE_LOADS, /* a misaligned row fits the registers only without what is left of it */
     REACHED_RTOPK_BISECTION,     /* guessing did not end a search */

@@ -27,6 +27,11 @@ static inline int width_of(const struct plan *plan) {
     return __builtin_ctzll(plan->element_bytes);
 }
 
+/* Whether elements have to match a predicate, and rank. */
+static inline bool has_predicate(const struct plan *plan) {
+    return plan->operation == TOPK_OPERATION_SELECT_WHERE;
+}
+
 static inline int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }

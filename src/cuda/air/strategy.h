@@ -43,9 +43,4 @@ struct strategy topk_cuda_air_strategy(const topk_context *context, const struct
 struct layout topk_cuda_air_lay_out(const topk_context *context, const struct plan *plan,
                                     const struct strategy *s, void *workspace);
 
-/* Whether elements have to match a predicate. */
-static inline bool has_predicate(const struct plan *plan) {
-    return plan->operation == TOPK_OPERATION_SELECT_WHERE;
-}
-
 #endif

@@ -5,10 +5,8 @@
 #include "../instance.cuh"
 #include "row.cuh"
 
-static uint32_t row_shared_bytes(const struct resident_args *args, uint32_t threads) {
-    simt_arena arena = simt_measuring_arena();
-    (void)carve_row<element_t>(arena, *args, threads);
-    return arena.used_bytes;
+static uint32_t shared_bytes(const struct resident_args *args, uint32_t threads) {
+    return row_shared_bytes<element_t>(*args, threads);
 }
 
 static const uint32_t HALVED = KEY_BITS == 64 ? 2 : 1;
@@ -18,7 +16,7 @@ static void (*const kernels[RESIDENT_SHAPES])(struct resident_args) = {
     resident_row<element_t, RESIDENT_ITEMS_2 / HALVED>};
 
 static int launch_row(const struct launch_grid *grid, const struct resident_args *args, uint32_t shape) {
-    return launch("resident_row", grid, row_shared_bytes(args, grid->threads), kernels[shape], args);
+    return launch("resident_row", grid, shared_bytes(args, grid->threads), kernels[shape], args);
 }
 
 static int prepare(uint32_t shared_bytes_max) {
@@ -28,4 +26,4 @@ static int prepare(uint32_t shared_bytes_max) {
     return error;
 }
 
-extern "C" const struct resident_kernels INSTANCE = {prepare, row_shared_bytes, launch_row};
+extern "C" const struct resident_kernels INSTANCE = {prepare, shared_bytes, launch_row};

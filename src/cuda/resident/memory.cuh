@@ -39,6 +39,12 @@ TOPK_HOST_DEVICE row_memory<Element> carve_row(simt_arena &arena, const struct r
     return m;
 }
 
+template <typename Element> uint32_t row_shared_bytes(const struct resident_args &a, uint32_t threads) {
+    simt_arena arena = simt_measuring_arena();
+    (void)carve_row<Element>(arena, a, threads);
+    return arena.used_bytes;
+}
+
 /* Empties the lists. All threads. */
 template <typename Element> TOPK_DEVICE void clear_lists(const row_memory<Element> &m) {
     clear_entries(m.entries);

@@ -19,6 +19,7 @@ template <typename Element, uint32_t ITEMS> struct row_part {
     typedef key_word_t<Element> word;
     held_row<Element, ITEMS> held;
     uint32_t origin;       /* position of index 0; wraps */
+    uint32_t count;        /* elements of the row that take part */
     const Element *values; /* of the row */
     struct code_map map;
 
@@ -38,10 +39,18 @@ template <typename Element, uint32_t ITEMS> struct row_part {
     }
 };
 
+/* Which elements take part: all; or with a predicate (where.cuh). */
+struct all_elements {
+    template <typename Map> TOPK_MEMBER const Map &of(const Map &map, const struct row &) const {
+        return map;
+    }
+};
+
 /* Brings the warp's part of a row into registers. All lanes. Parts begin where groups do, unless the row
  * would then be too long for the block. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE row_part<Element, ITEMS> hold_part(const struct row_args &a, const struct row &r) {
+template <typename Element, uint32_t ITEMS, typename Who = all_elements>
+TOPK_DEVICE row_part<Element, ITEMS> hold_part(const struct row_args &a, const struct row &r,
+                                               const Who &who = Who{}) {
     const uint32_t of_warp = SIMT_WARP * ITEMS, length = (uint32_t)r.length;
     uint32_t left = (uint32_t)((uintptr_t)row_values<Element>(a, r) % held_shape<Element, ITEMS>::BYTES /
                                sizeof(Element));
@@ -51,10 +60,10 @@ TOPK_DEVICE row_part<Element, ITEMS> hold_part(const struct row_args &a, const s
     struct row part = r;
     part.begin += begin < length ? begin : length;
     part.length = begin >= length ? 0 : (end < length ? end : length) - begin;
-    row_part<Element, ITEMS> held = {{}, begin, row_values<Element>(a, r), a.map};
+    row_part<Element, ITEMS> held = {{}, begin, length, row_values<Element>(a, r), a.map};
     /* In a register, since an instruction takes one uniform operand alone. */
     held.map.always = simt_shuffle(SIMT_ALL_LANES, (key_word_t<Element>)a.map.always, 0);
-    held.held = hold_row_as<Element, ITEMS, 1>(a, part, as_uncut_codes<Element>{{held.map}});
+    held.held = hold_row_as<Element, ITEMS, 1>(a, part, who.of(as_uncut_codes<Element>{{held.map}}, part));
     held.origin -= held.held.left;
     return held;
 }
@@ -96,6 +105,17 @@ TOPK_DEVICE key_word_t<Element> greatest_of_row(const row_memory<Element> &m, co
     return uncut_class_last<Element>(simt_reduce_max(SIMT_ALL_LANES, of_lane), map);
 }
 
+/* The sum over the warps; *half changes. All threads; one barrier. */
+template <typename Element>
+TOPK_DEVICE uint32_t sum_of_warps(uint32_t of_warp, const row_memory<Element> &m, uint32_t *half) {
+    const simt_shared<uint32_t> sums = simt_shared_part(m.counts, *half * SIMT_WARP, SIMT_WARP);
+    if (simt_lane() == 0)
+        sums[simt_warp()] = of_warp;
+    simt_block_sync();
+    *half ^= 1;
+    return simt_reduce_add(SIMT_ALL_LANES, simt_lane() < simt_warps() ? (uint32_t)sums[simt_lane()] : 0);
+}
+
 /* How many codes of the block's row are at or above the lower pivot, and at or above the upper one: *above.
  * Neither pivot is 0. *half changes. All threads. */
 template <typename Element, uint32_t ITEMS>
@@ -108,12 +128,7 @@ TOPK_DEVICE uint32_t count_two(const row_part<Element, ITEMS> &part, const pivot
         counts += simt_popc(hits_from(part.held, p.upper)) << 16;
         counts = simt_reduce_add(SIMT_ALL_LANES, counts);
     }
-    if (simt_lane() == 0)
-        m.counts[*half * SIMT_WARP + simt_warp()] = counts;
-    simt_block_sync();
-    counts = simt_lane() < simt_warps() ? (uint32_t)m.counts[*half * SIMT_WARP + simt_lane()] : 0;
-    counts = simt_reduce_add(SIMT_ALL_LANES, counts);
-    *half ^= 1;
+    counts = sum_of_warps(counts, m, half);
     *above = counts >> 16;
     return counts & 0xffff;
 }

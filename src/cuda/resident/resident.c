@@ -2,11 +2,17 @@
  * What a call of resident launches. It needs no workspace. */
 #include "../methods.h"
 
+#include "../../workspace.h"
 #include "shape.h"
+#include "where.h"
 
 static const struct resident_kernels *const kernels[WIDTHS] = {
     &topk_cuda_resident_kernels_8, &topk_cuda_resident_kernels_16, &topk_cuda_resident_kernels_32,
     &topk_cuda_resident_kernels_64};
+
+static const struct resident_where_kernels *const where_kernels[WIDTHS] = {
+    &topk_cuda_resident_where_8, &topk_cuda_resident_where_16, &topk_cuda_resident_where_32,
+    &topk_cuda_resident_where_64};
 
 /* What does not depend on where the buffers are. */
 static struct resident_args args_of(const struct plan *plan) {
@@ -60,9 +66,12 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
+    struct arena arena = arena_over(NULL);
     (void)context;
-    (void)plan;
-    return 0;
+    if (has_predicate(plan)) {
+        (void)arena_take(&arena, 1, sizeof(struct match)); /* of bounds that the device reads */
+    }
+    return arena_bytes(&arena);
 }
 
 /* Whether all rows begin at multiples of 16 bytes. */
@@ -70,6 +79,15 @@ static bool is_aligned(const struct call *call) {
     const topk_problem *p = &call->plan->problem;
     return p->shape == TOPK_SHAPE_STRIDED && (uintptr_t)call->input.values % 16 == 0 &&
            (p->rows == 1 || (size_t)p->row_stride * call->plan->element_bytes % 16 == 0);
+}
+
+static int run_where(const struct call *call, const struct launch_grid *grid,
+                     const struct resident_args *of_row, uint32_t kernel) {
+    struct arena arena = arena_over(call->workspace);
+    struct match *found = arena_take(&arena, 1, sizeof *found);
+    const struct resident_where_args args = {*of_row, topk_cuda_predicate_args(call, found)};
+    const int error = topk_cuda_read_bounds(call, &args.predicate);
+    return error != 0 ? error : where_kernels[width_of(call->plan)]->row(grid, &args, kernel);
 }
 
 static int run(const struct call *call) {
@@ -83,19 +101,22 @@ static int run(const struct call *call) {
     if (plan->problem.rows == 0 || (!args.is_kth && plan->problem.k_max == 0)) {
         return 0;
     }
-    return kernels[width_of(plan)]->row(&grid, &args, shape.kernel);
+    return has_predicate(plan) ? run_where(call, &grid, &args, shape.kernel)
+                               : kernels[width_of(plan)]->row(&grid, &args, shape.kernel);
 }
 
 static int prepare(const topk_context *context) {
-    int error = 0;
+    const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
+    int error = topk_cuda_prepare_bounds();
     for (int width = 0; width < WIDTHS && error == 0; width++) {
-        error = kernels[width]->prepare((uint32_t)device_of(context)->shared_bytes_max);
+        error = kernels[width]->prepare(shared_bytes_max);
+        error = error != 0 ? error : where_kernels[width]->prepare(shared_bytes_max);
     }
     return error;
 }
 
 const struct method topk_cuda_resident = {.name = "resident",
-                                          .operations = SELECTS,
+                                          .operations = SELECTS_WHERE,
                                           .knobs = topk_cuda_resident_knobs,
                                           .refuse = refuse,
                                           .cost_us = cost_us,

@@ -19,60 +19,78 @@ TOPK_DEVICE uint32_t list_bound(const row_part<Element, ITEMS> &part, const stru
     return m.slots[LISTED_ENTRIES];
 }
 
-/* Writes the k best, or the k-th class, of a row that has k elements at least. All threads. */
-template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const row_task<Element> &t) {
+/* Finds a range that holds the k-th code; or, if a sample tells enough, writes the results and returns false.
+ * All threads, with empty lists. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE bool begin_search(const row_task<Element> &t, const row_part<Element, ITEMS> &part, bool is_kth,
+                              uint32_t *half, code_bracket<Element> *b) {
     const row_memory<Element> &m = t.memory;
     const uint32_t k = (uint32_t)t.r.k, length = (uint32_t)t.r.length;
-    const row_part<Element, ITEMS> part = hold_part<Element, ITEMS>(t.a.rows, t.r);
     const struct sample_plan plan = plan_sample<ITEMS>(length, k, warps_of_row<Element, ITEMS>(length));
     const sampled_pivots<Element> pivots = sample_pivots(part, plan, m);
     const uint32_t listed = list_bound(part, plan, pivots, m);
-    uint32_t half = 0;
     if (listed != 0 && listed <= RESIDENT_LIST) {
-        if (t.a.is_kth)
+        if (is_kth)
             write_class_of_entries(t, listed, k, 0);
         else
             write_ranked_entries(t, listed, 0);
-        return;
+        return false;
     }
-    code_bracket<Element> b = {};
     if (listed == 0) {
-        b = sampled_bracket(part, pivots, length, k, m, &half);
+        *b = sampled_bracket(part, pivots, k, m, half);
     } else {
         TOPK_REACHED(REACHED_RESIDENT_OVERFLOW);
         simt_block_sync();
         clear_lists(m);
         share_greatest(part, m);
         simt_block_sync();
-        b = code_bracket<Element>{pivots.lower, greatest_of_row(m, part.map), listed, 0};
+        *b = code_bracket<Element>{pivots.lower, greatest_of_row(m, part.map), listed, 0};
     }
-    narrow_bracket(part, k, t.a.is_kth, m, &half, &b);
+    return true;
+}
+
+/* Writes the k best, or the k-th class, of a row that has k elements at least. All threads. */
+template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const row_task<Element> &t) {
+    const row_part<Element, ITEMS> part = hold_part<Element, ITEMS>(t.a.rows, t.r);
+    code_bracket<Element> b = {};
+    uint32_t half = 0;
+    clear_lists(t.memory);
+    if (!begin_search(t, part, t.a.is_kth, &half, &b))
+        return;
+    narrow_bracket(part, (uint32_t)t.r.k, t.a.is_kth, t.memory, &half, &b);
     if (t.a.is_kth)
         write_class(t, part, b);
     else
         write_best(t, part, b, &half);
 }
 
-template <typename Element, uint32_t ITEMS>
-TOPK_KERNEL TOPK_BOUNDS(RESIDENT_THREADS_MAX, 1) void resident_row(struct resident_args a) {
+/* Calls work() with the task of each row that is the block's. All threads. */
+template <typename Element, typename Work>
+TOPK_DEVICE void for_rows_of_block(const struct resident_args &a, const Work &work) {
     simt_arena arena = simt_shared_arena();
     const row_memory<Element> memory = carve_row<Element>(arena, a, simt_threads());
     if (is_called_off(a.rows))
         return;
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
-        const row_task<Element> task = {a, memory, row, row_at(a.rows, row)};
-        const struct row &r = task.r;
         if (row != simt_block()) {
             TOPK_REACHED(REACHED_RESIDENT_NEXT_ROW);
             simt_block_sync();
         }
+        work(row_task<Element>{a, memory, row, row_at(a.rows, row)});
+    }
+}
+
+template <typename Element, uint32_t ITEMS>
+TOPK_KERNEL TOPK_BOUNDS(RESIDENT_THREADS_MAX, 1) void resident_row(struct resident_args a) {
+    for_rows_of_block<Element>(a, [&](const row_task<Element> &task) TOPK_LAMBDA {
+        const struct row &r = task.r;
         if (a.is_kth && (r.wanted == 0 || r.wanted > r.length))
             write_no_class(task);
         else if (r.k > 0)
             select_best<Element, ITEMS>(task);
         if (!a.is_kth)
-            pad_row<Element>(a.rows, row, r, for_one_block());
-    }
+            pad_row<Element>(a.rows, task.row, r, for_one_block());
+    });
 }
 
 #endif

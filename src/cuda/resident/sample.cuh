@@ -59,8 +59,7 @@ template <uint32_t LANES, typename Word> TOPK_DEVICE uint32_t rank_pivot(Word sa
     return rank;
 }
 
-/* The pivots that a row's samples give. All threads; two
- * barriers, and the lists are empty after the first. */
+/* The pivots that a row's samples give. All threads; two barriers. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS> &part,
                                                   const struct sample_plan &p, const row_memory<Element> &m) {
@@ -68,7 +67,6 @@ TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS>
     word sample = best_of_first(part, p.size);
     if (simt_thread() < SIMT_WARP)
         m.ranks[simt_thread()] = 0;
-    clear_lists(m);
     for (uint32_t lanes = 1; lanes < p.lanes; lanes *= 2) {
         const word other = simt_shuffle_xor(SIMT_ALL_LANES, sample, lanes);
         sample = other > sample ? other : sample;

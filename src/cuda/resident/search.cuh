@@ -8,14 +8,14 @@
 /* A bracket of all codes of the row, divided at the pivots of the sample. All threads. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE code_bracket<Element> sampled_bracket(const row_part<Element, ITEMS> &part,
-                                                  const sampled_pivots<Element> &p, uint32_t length,
-                                                  uint32_t k, const row_memory<Element> &m, uint32_t *half) {
+                                                  const sampled_pivots<Element> &p, uint32_t k,
+                                                  const row_memory<Element> &m, uint32_t *half) {
     const key_word_t<Element> lower = p.lower != 0 ? p.lower : p.upper;
     const pivot_pair<Element> pivots = {lower, p.upper > lower ? p.upper : lower};
     uint32_t lower_count, upper_count;
     share_greatest(part, m);
     lower_count = count_two(part, pivots, m, half, &upper_count);
-    code_bracket<Element> b = {0, greatest_of_row(m, part.map), length, 0};
+    code_bracket<Element> b = {0, greatest_of_row(m, part.map), part.count, 0};
     if (lower == 0)
         return b;
     divide(pivots, lower_count, upper_count, k, &b);

@@ -16,7 +16,7 @@ static int64_t items_of(const struct plan *plan, uint32_t kernel) {
 }
 
 bool topk_cuda_resident_is_sorted(const struct plan *plan) {
-    return plan->operation == TOPK_OPERATION_SELECT && plan->problem.order == TOPK_ORDER_BEST_FIRST;
+    return plan->operation != TOPK_OPERATION_KTH && plan->problem.order == TOPK_ORDER_BEST_FIRST;
 }
 
 int64_t topk_cuda_resident_row_max(const struct plan *plan) {
@@ -57,12 +57,13 @@ static struct block_shape shape_with(const struct plan *plan, uint32_t kernel, i
     return (struct block_shape){.kernel = kernel, .items = items, .threads = greatest(for_row, for_entries)};
 }
 
-/* A model, not a fit: what a warp takes for its part, for each element of a thread, for the list of entries,
- * and for entries that are merged. */
-static const double OF_WARP = 300, OF_ITEM = 20, OF_ENTRY = 6, OF_MERGED = 8;
+/* A model, not a fit: what a warp takes for its part, for each element of a thread, and more of it with a
+ * predicate, for the list of entries, and for entries that are merged. */
+static const double OF_WARP = 300, OF_ITEM = 20, OF_TEST = 10, OF_ENTRY = 6, OF_MERGED = 8;
 
 double topk_cuda_resident_instructions(const struct plan *plan, const struct block_shape *shape) {
-    const double of_item = plan->element_bytes == 8 ? 2 * OF_ITEM : OF_ITEM;
+    const double once = has_predicate(plan) ? OF_ITEM + OF_TEST : OF_ITEM;
+    const double of_item = plan->element_bytes == 8 ? 2 * once : once;
     const double of_entry = is_merged(plan) ? OF_ENTRY + OF_MERGED : OF_ENTRY;
     return (double)shape->threads / 32 * (OF_WARP + of_item * (double)shape->items) +
            of_entry * (double)topk_cuda_resident_entries(plan);
@@ -75,7 +76,8 @@ struct block_shape topk_cuda_resident_shape(const topk_context *context, const s
     const int64_t most = given != NULL ? *given : RESIDENT_THREADS;
     const int64_t at_once = (int64_t)device_of(context)->sms * RESIDENT_THREADS_MAX;
     struct block_shape best = shape_with(plan, RESIDENT_SHAPES - 1, beside);
-    for (uint32_t kernel = 0; kernel < RESIDENT_SHAPES; kernel++) {
+    for (uint32_t kernel = has_predicate(plan) ? RESIDENT_WHERE_SHAPE : 0; kernel < RESIDENT_SHAPES;
+         kernel++) {
         const struct block_shape shape = shape_with(plan, kernel, beside);
         if (shape.threads <= most && (given != NULL || plan->problem.rows <= at_once / shape.threads)) {
             return shape;

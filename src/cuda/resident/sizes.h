@@ -13,6 +13,8 @@ enum {
     RESIDENT_ITEMS_1 = SIZE(16, 4),
     RESIDENT_ITEMS_2 = SIZE(32, 8),
     RESIDENT_SHAPES = 3,
+    /* select_where has no kernel for the first one: rtopk serves most of the rows that it would. */
+    RESIDENT_WHERE_SHAPE = 1,
     /* Rows are this many times shorter than they may be, on average, at most. */
     RESIDENT_WASTE = 16,
     /* Of a block, at most; and at most where threads could keep more elements. */

@@ -88,7 +88,7 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
     struct arena arena = arena_over(NULL);
     (void)context;
-    if (plan->operation == TOPK_OPERATION_SELECT_WHERE) {
+    if (has_predicate(plan)) {
         (void)arena_take(&arena, 1, sizeof(struct match)); /* of bounds that the device reads */
     }
     return arena_bytes(&arena);
@@ -207,7 +207,7 @@ static int run(const struct call *call) {
     if (rows == 0 || (!is_kth && plan->problem.k_max == 0)) {
         return 0;
     }
-    if (plan->operation == TOPK_OPERATION_SELECT_WHERE) {
+    if (has_predicate(plan)) {
         struct arena arena = arena_over(call->workspace);
         predicate = topk_cuda_predicate_args(call, arena_take(&arena, 1, sizeof(struct match)));
     }
