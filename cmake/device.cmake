@@ -2,8 +2,8 @@
 # which lie beside it in topk_device/: in the build folder, and where they are installed. Nothing is linked.
 set(topk_device_headers
   block.cuh lookback.cuh lookback.h ordered.cuh simt.cuh tile_loop.cuh
-  simt/atomic.cuh simt/bits.cuh simt/cluster.cuh simt/compare.cuh simt/dependent.cuh simt/float.cuh simt/grid.cuh
-  simt/memory.cuh simt/shared.cuh simt/thread.cuh simt/warp.cuh)
+  simt/atomic.cuh simt/bits.cuh simt/bulk.cuh simt/cluster.cuh simt/compare.cuh simt/dependent.cuh simt/float.cuh
+  simt/grid.cuh simt/mbarrier.cuh simt/memory.cuh simt/shared.cuh simt/thread.cuh simt/warp.cuh)
 
 foreach(header IN LISTS topk_device_headers)
   configure_file(src/cuda/${header} ${PROJECT_BINARY_DIR}/include/topk_device/${header} COPYONLY)

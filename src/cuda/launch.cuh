@@ -11,8 +11,8 @@ struct simt_launch_shape {
     const char *name;      /* of the kernel, for reports */
     uint32_t blocks, rows; /* the grid's two dimensions, each at least 1 */
     uint32_t threads;      /* per block: a multiple of 32, at most 1024 */
-    uint32_t cluster;      /* blocks per cluster; 0 and 1: none. Not all devices have room for more than 8 */
-    bool cooperative;      /* all blocks resident at once, or the launch fails */
+    uint32_t cluster;      /* blocks per cluster; 0 and 1: none. See simt_resident_clusters */
+    bool cooperative;      /* all blocks resident at once. See simt_resident_blocks */
     uint32_t shared_bytes; /* dynamic shared memory of a block */
     struct CUstream_st *stream;
     bool dependent; /* may start before the launch before it in the stream has ended */
@@ -43,12 +43,6 @@ static int simt_launch(const simt_launch_shape &shape, void (*kernel)(Args), Arg
         attribute.id = cudaLaunchAttributeClusterDimension;
         attribute.val.clusterDim.x = shape.cluster;
         attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-        int error = cudaSuccess;
-        if (shape.cluster > 8) /* only if the kernel says so */
-            error =
-                cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-        if (error != cudaSuccess)
-            return error;
 #endif
     }
     if (shape.cooperative) {
@@ -96,17 +90,44 @@ template <typename Args> static uint32_t simt_architecture(void (*kernel)(Args))
 #endif
 }
 
-/* How many blocks of that shape the current device holds at once: the largest cooperative launch; 0 on an
- * error. */
+/* How many blocks of that shape the current device holds at once: a cooperative launch of more fails. 0 where
+ * there are no such launches. The kernel has been prepared. */
 template <typename Args>
 static uint32_t simt_resident_blocks(void (*kernel)(Args), uint32_t threads, uint32_t shared_bytes) {
-    int device = 0, sms = 0, per_sm = 0;
+    int device = 0, cooperative = 0, sms = 0, per_sm = 0;
     if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device) != cudaSuccess ||
         cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, (const void *)kernel, (int)threads,
                                                       shared_bytes) != cudaSuccess)
         return 0;
-    return (uint32_t)(sms * per_sm);
+    return (uint32_t)(cooperative != 0 ? sms * per_sm : 0);
+}
+
+/* How many clusters of `cluster` such blocks the current device holds at once; 0 where it has no room for
+ * one, or the kernel was compiled for GPUs without clusters. The kernel has been prepared. A launch in
+ * clusters of more than 8 blocks needs this call first, once per kernel and device. */
+template <typename Args>
+static uint32_t simt_resident_clusters(void (*kernel)(Args), uint32_t threads, uint32_t shared_bytes,
+                                       uint32_t cluster) {
+    int clusters = 0;
+    cudaLaunchAttribute attribute = {};
+    cudaLaunchConfig_t config = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = cluster;
+    attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    config.gridDim = dim3(cluster);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared_bytes;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    if (simt_architecture(kernel) < 90 ||
+        (cluster > 8 &&
+         cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1) !=
+             cudaSuccess) ||
+        cudaOccupancyMaxActiveClusters(&clusters, (const void *)kernel, &config) != cudaSuccess)
+        return 0;
+    return (uint32_t)clusters;
 }
 
 #else

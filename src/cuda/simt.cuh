@@ -30,23 +30,28 @@
  *                    simt_atomic_ticket                                              simt/atomic.cuh
  *   global memory    simt_load16{,_read_only}, simt_load_read_only, simt_store16     simt/memory.cuh
  *   shared memory    simt_arena, simt_carve, simt_shared<T>, simt_shared_part,
- *                    simt_appender, simt_append_at                                   simt/shared.cuh
- *   clusters         simt_cluster_{rank,size,sync}, simt_remote<T>, simt_shared_of_rank
- *                                                                                    simt/cluster.cuh
+ *                    simt_shared_as, simt_appender, simt_append_at                   simt/shared.cuh
+ *   bulk copies      simt_mbarrier, simt_mbarrier_{init,arrive,wait}, simt_fence_bulk
+ *                                                                                    simt/mbarrier.cuh
+ *                    simt_bulk_copy                                                  simt/bulk.cuh
+ *   clusters         simt_cluster_{rank,size,arrive,arrive_relaxed,wait,sync}, simt_remote<T>,
+ *                    simt_shared_of_rank, simt_remote_{load,store} on uint32_t and uint64_t,
+ *                    simt_remote_{add,max} on uint32_t                               simt/cluster.cuh
  *   grid barrier     simt_grid_sync, in cooperative launches                         simt/grid.cuh
  *   launches         simt_wait_predecessor, simt_allow_successor                     simt/dependent.cuh
  *   rare paths       TOPK_REACHED, which counts in the emulation
  *
  * The rules of order that both implementations keep: barriers, and in a warp simt_warp_sync, order all
- * accesses of those who meet; shuffles, ballots, votes, matches and reductions hand over their values and
- * order nothing else; an atomic orders nothing by itself, only together with a fence before it (it then
+ * accesses of those who meet; an mbarrier orders those before the arrivals of a phase before those after the
+ * waits for it; shuffles, ballots, votes, matches and reductions hand over their values and order nothing
+ * else; an atomic orders nothing by itself, only together with a fence before it (it then
  * publishes what the fence follows, but not itself) or after it (it then sees what was published). Hence a
  * word that blocks share through atomics is also read and reset by atomics, or simt_{load,store}_relaxed, as
- * long as the launch runs. What a launch writes is never read through the read-only cache in the same launch,
- * nor, if it is dependent, what launches wrote that it overlaps or waits for.
+ * long as the launch runs. What a launch writes is never read through the read-only cache or by bulk copies
+ * in the same launch, nor, if it is dependent, what launches wrote that it overlaps or waits for.
  *
- * TOPK_PORTABLE compiles the path of sm_75 for every architecture: no clusters, no dependent launches, no
- * redux. */
+ * TOPK_PORTABLE compiles the path of sm_75 for every architecture: no clusters, no bulk copies but by the
+ * lanes themselves, no dependent launches, no redux. */
 #ifndef TOPK_SRC_CUDA_SIMT_CUH
 #define TOPK_SRC_CUDA_SIMT_CUH
 
@@ -74,6 +79,7 @@ struct alignas(16) simt_u32x4 {
 #define TOPK_REACHED(path) ((void)0)
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(TOPK_PORTABLE)
+#define SIMT_HAS_BULK_COPIES 1
 #define SIMT_HAS_CLUSTERS 1
 #define SIMT_HAS_DEPENDENT_LAUNCHES 1
 #endif
@@ -83,10 +89,12 @@ struct alignas(16) simt_u32x4 {
 
 #include "simt/atomic.cuh"
 #include "simt/bits.cuh"
+#include "simt/bulk.cuh"
 #include "simt/cluster.cuh"
 #include "simt/compare.cuh"
 #include "simt/dependent.cuh"
 #include "simt/float.cuh"
+#include "simt/mbarrier.cuh"
 #include "simt/memory.cuh"
 #include "simt/shared.cuh"
 #include "simt/thread.cuh"

@@ -76,6 +76,18 @@ static void check_machine(const machine *m) {
     }
 }
 
+/* A device that holds few blocks at once, or refuses cooperative launches and clusters, serves all the same.
+ */
+static void check_small_room(void) {
+    enum { FEW = 2 };
+    const uint32_t blocks[] = {0, FEW, UINT32_MAX}, cluster_blocks[] = {1, FEW, UINT32_MAX};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        emulated_devices(machines[0].capabilities, 1);
+        emulated_room(blocks[i], cluster_blocks[i]);
+        CHECK(created(TOPK_BACKEND_CUDA, 0, TOPK_OK) == TOPK_BACKEND_CUDA);
+    }
+}
+
 /* What waits for the caller's next cudaGetLastError() is not cleared. */
 static void check_waiting_error(void) {
     enum { CALLERS = 2 };
@@ -98,6 +110,7 @@ int main(void) {
     for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
         check_machine(&machines[m]);
     }
+    check_small_room();
     check_waiting_error();
     return check_report();
 }

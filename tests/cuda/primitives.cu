@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The primitives of simt.cuh, each in a kernel of its own. tests/tree/ptx.py compiles this file to PTX and
- * compares the instructions of each kernel, as far as they touch memory or other threads or round, with the comment
- * before it. "portable:" begins what the path for older GPUs has instead.
+ * compares the instructions of each kernel, as far as they touch memory or other threads or round, with the
+ * comment before it. "portable:" begins what the path for older GPUs has instead.
  *
  * Where a primitive orders memory, the kernel writes *data before it and after it. If the compiler were free
  * to move the first store, it would leave it out. */
@@ -48,6 +48,25 @@ PRIMITIVE(warp_sync) {
 PRIMITIVE(cluster_sync) {
     *a.data = 1;
     simt_cluster_sync();
+    *a.data = 2;
+}
+
+/* st.global.u32 barrier.cluster.arrive st.global.u32 barrier.cluster.wait st.global.u32
+ * portable: st.global.u32 bar.sync st.global.u32 */
+PRIMITIVE(cluster_halves) {
+    *a.data = 1;
+    simt_cluster_arrive();
+    *a.data = 2;
+    simt_cluster_wait();
+    *a.data = 3;
+}
+
+/* st.global.u32 barrier.cluster.arrive.relaxed barrier.cluster.wait st.global.u32
+ * portable: st.global.u32 bar.sync st.global.u32 */
+PRIMITIVE(cluster_halves_relaxed) {
+    *a.data = 1;
+    simt_cluster_arrive_relaxed();
+    simt_cluster_wait();
     *a.data = 2;
 }
 
@@ -178,10 +197,104 @@ PRIMITIVE(shared_part) {
     *a.out = simt_shared_part(shared_words(), 8, 8)[3];
 }
 
-/* mapa.u64 ld.u32 st.global.u32
- * portable: ld.shared.u32 st.global.u32 */
-PRIMITIVE(shared_of_rank) {
-    *a.out = simt_shared_of_rank(shared_words(), simt_cluster_size() - 1 - simt_cluster_rank())[3];
+/* ld.shared.u16 st.global.u32 */
+PRIMITIVE(shared_as) {
+    *a.out = simt_shared_as<uint16_t>(shared_words())[3];
+}
+
+/* ---- Other blocks' shared memory ---- */
+
+TOPK_DEVICE simt_remote<uint32_t> remote_words(void) {
+    return simt_shared_of_rank(shared_words(), simt_cluster_size() - 1 - simt_cluster_rank());
+}
+
+TOPK_DEVICE simt_remote<uint64_t> wide_remote_words(void) {
+    simt_arena arena = simt_shared_arena();
+    return simt_shared_of_rank(simt_carve<uint64_t>(arena, 64), 0);
+}
+
+/* st.global.u32 mapa.shared::cluster.u32 ld.shared::cluster.u32 st.global.u32 mapa.shared::cluster.u32
+ * ld.shared::cluster.u64 st.global.u64
+ * portable: st.global.u32 ld.shared.u32 st.global.u32 ld.shared.u64 st.global.u64 */
+PRIMITIVE(remote_load) {
+    *a.data = 1;
+    uint32_t word = simt_remote_load(remote_words(), 3);
+    *a.data = 2;
+    *a.out64 = word + simt_remote_load(wide_remote_words(), 3);
+}
+
+/* st.global.u32 mapa.shared::cluster.u32 st.shared::cluster.u32 st.global.u32 mapa.shared::cluster.u32
+ * st.shared::cluster.u64
+ * portable: st.global.u32 st.shared.u32 st.global.u32 st.shared.u64 */
+PRIMITIVE(remote_store) {
+    *a.data = 1;
+    simt_remote_store(remote_words(), 3, 5);
+    *a.data = 2;
+    simt_remote_store(wide_remote_words(), 3, 5);
+}
+
+/* mapa.shared::cluster.u32 atom.shared::cluster.add.u32 st.global.u32
+ * portable: atom.shared.add.u32 st.global.u32 */
+PRIMITIVE(remote_add) {
+    *a.out = simt_remote_add(remote_words(), 3, 5);
+}
+
+/* mapa.shared::cluster.u32 atom.shared::cluster.max.u32 st.global.u32
+ * portable: atom.shared.max.u32 st.global.u32 */
+PRIMITIVE(remote_max) {
+    *a.out = simt_remote_max(remote_words(), 3, 5);
+}
+
+/* ---- Mbarriers and bulk copies ---- */
+
+TOPK_DEVICE simt_shared<simt_mbarrier> mbarriers(void) {
+    simt_arena arena = simt_shared_arena();
+    return simt_carve<simt_mbarrier>(arena, 4);
+}
+
+/* st.global.u32 mbarrier.init.shared::cta.b64*2 fence.proxy.async.shared::cta st.global.u32
+ * portable: st.shared.v2.u32*2 st.global.u32 */
+PRIMITIVE(mbarrier_init) {
+    *a.data = 1;
+    simt_mbarrier_init(mbarriers(), 1, 2, 32);
+    *a.data = 2;
+}
+
+/* st.global.u32 mbarrier.arrive.shared::cta.b64 st.global.u32
+ * portable: st.global.u32 membar.cta atom.shared.add.u32 st.global.u32 */
+PRIMITIVE(mbarrier_arrive) {
+    *a.data = 1;
+    simt_mbarrier_arrive(mbarriers(), 1);
+    *a.data = 2;
+}
+
+/* st.global.u32 mbarrier.try_wait.parity.shared::cta.b64 st.global.u32
+ * portable: st.global.u32 ld.shared.u32 ld.volatile.shared.u32 membar.cta st.global.u32 */
+PRIMITIVE(mbarrier_wait) {
+    *a.data = 1;
+    simt_mbarrier_wait(mbarriers(), 1, 0);
+    *a.data = 2;
+}
+
+/* st.global.u32 fence.proxy.async.shared::cta st.global.u32
+ * portable: st.global.u32 */
+PRIMITIVE(fence_bulk) {
+    *a.data = 1;
+    simt_fence_bulk();
+    *a.data = 2;
+}
+
+/* st.global.u32 mbarrier.arrive.expect_tx.shared::cta.b64
+ * cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes st.global.u32
+ * portable: st.global.u32 ld.global.v4.u32 st.shared.v4.u32 bar.warp.sync membar.cta atom.shared.add.u32
+ * st.global.u32 */
+PRIMITIVE(bulk_copy) {
+    simt_arena arena = simt_shared_arena();
+    simt_shared<simt_u32x4> slot = simt_carve<simt_u32x4>(arena, 64, 128);
+    simt_shared<simt_mbarrier> full = simt_carve<simt_mbarrier>(arena, 4);
+    *a.out = 1;
+    simt_bulk_copy(slot, 8, a.data, 32, full, 1);
+    *a.out = 2;
 }
 
 /* ld.global.u32 ld.global.u16 st.shared.u16 st.shared.u16 st.global.u32 */

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernels/broken.cuh"
+#include "kernels/broken_rings.cuh"
 #include "kernels/device_memory.cuh"
 
 enum watcher { RUNTIME, ADDRESS_SANITIZER, THREAD_SANITIZER };
@@ -24,6 +24,7 @@ enum sight { ALWAYS, BY_SCHEDULE }; /* seen under every schedule, or some */
 enum launched {
     ORDINARY,
     CLUSTERS_OF_2,
+    COOPERATIVE,
     MENDED_BY_COOPERATION,
     DEPENDENT, /* after `predecessor` */
     IMPATIENT, /* with turns of at most 200 ms */
@@ -36,7 +37,10 @@ struct mistake {
     sight seen;
     const char *words;
     launched as;
+    uint32_t shared_bytes = (CANDIDATES + 1) * 4;
 };
+
+constexpr uint32_t slot_bytes = 16 + 16 * SIMT_WARP;
 
 static const mistake mistakes[] = {
     {"ticket_without_barrier", ticket_without_barrier, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY},
@@ -65,7 +69,7 @@ static const mistake mistakes[] = {
     {"barrier_against_warp", barrier_against_warp, RUNTIME, ALWAYS, "lane 5, which waits in block barrier",
      ORDINARY},
     {"spin_barrier", spin_barrier, RUNTIME, BY_SCHEDULE, "the blocks spin for ever", MENDED_BY_COOPERATION},
-    {"cluster_block_ended", cluster_block_ended, RUNTIME, BY_SCHEDULE, "which has ended", CLUSTERS_OF_2},
+    {"cluster_block_ended", cluster_block_ended, RUNTIME, ALWAYS, "which has ended", CLUSTERS_OF_2},
     {"read_before_write", read_before_write, RUNTIME, ALWAYS, "read before it is written", ORDINARY},
     {"atomic_before_wait", atomic_before_wait, RUNTIME, ALWAYS, "before simt_wait_predecessor", DEPENDENT},
     {"read_before_wait", read_before_wait, THREAD_SANITIZER, ALWAYS, "data race", DEPENDENT},
@@ -78,6 +82,34 @@ static const mistake mistakes[] = {
     {"poll_by_plain_loads", poll_by_plain_loads, RUNTIME, ALWAYS, "without letting others run", IMPATIENT},
     {"global_overflow", global_overflow, ADDRESS_SANITIZER, ALWAYS, "heap-buffer-overflow", ORDINARY},
     {"misaligned_load", misaligned_load, RUNTIME, ALWAYS, "not a multiple of 16", ORDINARY},
+    {"slot_read_early", slot_read_early, RUNTIME, ALWAYS, "touched before anybody has waited", ORDINARY,
+     slot_bytes},
+    {"slot_read_without_wait", slot_read_without_wait, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY,
+     slot_bytes},
+    {"slot_refilled_early", slot_refilled_early, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY, slot_bytes},
+    {"slot_filled_twice", slot_filled_twice, RUNTIME, ALWAYS, "touched before anybody has waited", ORDINARY,
+     slot_bytes},
+    {"slot_written_before", slot_written_before, RUNTIME, ALWAYS, "without simt_fence_bulk", ORDINARY,
+     slot_bytes},
+    {"slot_left_behind", slot_left_behind, RUNTIME, ALWAYS, "nobody has waited for its bulk copy", ORDINARY,
+     slot_bytes},
+    {"arrival_forgotten", arrival_forgotten, RUNTIME, ALWAYS, "1 of 2 arrivals are missing", ORDINARY,
+     slot_bytes},
+    {"mbarrier_made_late", mbarrier_made_late, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY, slot_bytes},
+    {"copy_after_write", copy_after_write, THREAD_SANITIZER, ALWAYS, "read-only cache", ORDINARY, slot_bytes},
+    {"misaligned_copy", misaligned_copy, RUNTIME, ALWAYS, "not a multiple of 16", ORDINARY, slot_bytes},
+    {"copy_beyond_input", copy_beyond_input, ADDRESS_SANITIZER, ALWAYS, "heap-buffer-overflow", ORDINARY,
+     slot_bytes},
+    {"remote_store_early", remote_store_early, RUNTIME, ALWAYS, "which may not have started", CLUSTERS_OF_2,
+     256},
+    {"remote_load_late", remote_load_late, RUNTIME, ALWAYS, "which has ended", CLUSTERS_OF_2},
+    {"remote_load_unpublished", remote_load_unpublished, THREAD_SANITIZER, ALWAYS, "data race",
+     CLUSTERS_OF_2},
+    {"remote_stores_race", remote_stores_race, THREAD_SANITIZER, ALWAYS, "data race", CLUSTERS_OF_2},
+    {"cluster_wait_alone", cluster_wait_alone, RUNTIME, ALWAYS, "without simt_cluster_arrive", CLUSTERS_OF_2},
+    {"cluster_arrival_alone", cluster_arrival_alone, RUNTIME, ALWAYS, "returns between simt_cluster_arrive",
+     CLUSTERS_OF_2},
+    {"grid_barrier_skipped", grid_barrier_skipped, RUNTIME, ALWAYS, "the blocks spin for ever", COOPERATIVE},
 };
 
 static void run(const mistake &one, bool mended, unsigned long seed) {
@@ -89,8 +121,8 @@ static void run(const mistake &one, bool mended, unsigned long seed) {
     shape.rows = 1;
     shape.threads = threads;
     shape.cluster = one.as == CLUSTERS_OF_2 ? 2 : 0;
-    shape.cooperative = mended && one.as == MENDED_BY_COOPERATION;
-    shape.shared_bytes = (CANDIDATES + 1) * 4;
+    shape.cooperative = one.as == COOPERATIVE || (mended && one.as == MENDED_BY_COOPERATION);
+    shape.shared_bytes = one.shared_bytes;
     broken_args args = {mended, data.data, word.data, out.data};
     simt_runtime::seed(seed);
     if (one.as == IMPATIENT)

@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/clusters.cuh"
 #include "kernels/device_memory.cuh"
 #include "kernels/grids.cuh"
+#include "kernels/rings.cuh"
 #include "kernels/teams.cuh"
 
 typedef std::vector<uint32_t> words;
@@ -192,34 +194,120 @@ template <uint32_t WARPS> static void test_team() {
     check("team_operations", output.read(), expected);
 }
 
-/* Whether simt_append_at and simt_shared_part take such an array. */
+/* The weighted sum of rings.cuh, of each chunk. */
+static words chunk_sums(const words &in, uint32_t added) {
+    const uint32_t weights[] = {1, 3, 5, 7};
+    words sums(in.size() / SLOT_WORDS, added);
+    for (size_t i = 0; i < in.size(); i++)
+        sums[i / SLOT_WORDS] += in[i] * weights[i % 4] + (i % 4 == 1 ? in[i] % 65536 : 0);
+    return sums;
+}
+
+static void test_rings_of_warps() {
+    const uint32_t blocks = 2, warps = 2;
+    for (uint32_t chunks : {1u, 4u, 11u, 29u}) {
+        words in = random_words((size_t)chunks * SLOT_WORDS, 1 << 20);
+        device_array<uint32_t> input(in), output(chunks);
+        require_success(simt_launch(shape_of("rings_of_warps", blocks, warps * SIMT_WARP, ring_bytes(warps)),
+                                    rings_of_warps, ring_args{input.data, chunks, 1, output.data}),
+                        "rings_of_warps");
+        check("rings_of_warps", output.read(), chunk_sums(in, 0));
+    }
+}
+
+static void test_ring_of_block() {
+    const uint32_t threads = 4 * SIMT_WARP, chunks = 5, rounds = 3;
+    words in = random_words(chunks * SLOT_WORDS, 1 << 20), expected;
+    for (uint32_t round = 0; round < rounds; round++) {
+        words sums = chunk_sums(in, round);
+        expected.insert(expected.end(), sums.begin(), sums.end());
+    }
+    device_array<uint32_t> input(in), output(expected.size());
+    require_success(simt_launch(shape_of("ring_of_block", 1, threads, ring_bytes(1)), ring_of_block,
+                                ring_args{input.data, chunks, rounds, output.data}),
+                    "ring_of_block");
+    check("ring_of_block", output.read(), expected);
+}
+
+/* Whether simt_append_at, simt_shared_part, simt_bulk_copy and simt_shared_of_rank take such an array. */
 template <typename Array, typename = void> struct takes_append : std::false_type {};
 template <typename Array>
 struct takes_append<Array, decltype((void)simt_append_at(std::declval<Array>(), 0u))> : std::true_type {};
+template <typename Array, typename = void> struct takes_copy : std::false_type {};
+template <typename Array>
+struct takes_copy<Array, decltype((void)simt_bulk_copy(std::declval<Array>(), 0u, nullptr, 1u,
+                                                       std::declval<simt_shared<simt_mbarrier>>(), 0u))>
+    : std::true_type {};
+template <typename Array, typename = void> struct takes_rank : std::false_type {};
+template <typename Array>
+struct takes_rank<Array, decltype((void)simt_shared_of_rank(std::declval<Array>(), 0u))> : std::true_type {};
 template <typename Array, typename = void> struct takes_part : std::false_type {};
 template <typename Array>
 struct takes_part<Array, decltype((void)simt_shared_part(std::declval<Array>(), 0u, 1u))> : std::true_type {};
 
 typedef simt_shared<uint16_t> own_words;
-typedef decltype(simt_shared_of_rank(std::declval<own_words>(), 0u)) remote_words;
+template <typename T> using own = simt_shared<T>;
 
 static_assert(takes_append<own_words>::value && takes_part<own_words>::value, "of the block's own memory");
-static_assert(!takes_append<remote_words>::value && !takes_part<remote_words>::value, "of another block's");
+static_assert(takes_copy<own<simt_u32x4>>::value && takes_rank<own<uint32_t>>::value, "of the block's own");
+static_assert(!takes_append<simt_remote<uint32_t>>::value && !takes_part<simt_remote<uint32_t>>::value &&
+                  !takes_copy<simt_remote<uint32_t>>::value && !takes_rank<simt_remote<uint32_t>>::value,
+              "of another block's");
+
+/* Launches in clusters, and false, where there are some. */
+template <typename Args>
+static bool launch_clusters(const char *name, void (*kernel)(Args), uint32_t cluster, uint32_t threads,
+                            uint32_t shared_bytes, Args args) {
+    simt_launch_shape shape = shape_of(name, 2 * cluster, threads, shared_bytes);
+    shape.cluster = cluster;
+    const uint32_t resident = simt_resident_clusters(kernel, threads, shared_bytes, cluster);
+#ifdef TOPK_PORTABLE
+    require_success(resident != 0, "no clusters");
+    if (simt_launch(shape, kernel, args) == 0)
+        require_success(-1, "a launch in clusters that there are none of");
+    return false;
+#else
+    require_success(resident == 0, "room for a cluster");
+    require_success(simt_launch(shape, kernel, args), name);
+    return true;
+#endif
+}
 
 static void test_cluster_sum(uint32_t cluster) {
-#ifndef TOPK_PORTABLE
-    const uint32_t blocks = 2 * cluster, threads = 64;
-    words in = random_words(blocks * threads, 1000), expected(blocks / cluster);
+    const uint32_t threads = 64;
+    words in = random_words(2 * cluster * threads, 1000), expected(2);
     for (size_t i = 0; i < in.size(); i++)
         expected[i / (threads * cluster)] += in[i];
     device_array<uint32_t> input(in), output(expected.size());
-    simt_launch_shape shape = shape_of("cluster_sum", blocks, threads, 4);
-    shape.cluster = cluster;
-    require_success(simt_launch(shape, cluster_sum, sums_args{input.data, output.data}), "cluster_sum");
-    check("cluster_sum", output.read(), expected);
-#else
-    (void)cluster; /* there are none */
-#endif
+    if (launch_clusters("cluster_sum", cluster_sum, cluster, threads, 4, sums_args{input.data, output.data}))
+        check("cluster_sum", output.read(), expected);
+}
+
+static void test_cluster_list(uint32_t cluster) {
+    const uint32_t threads = 32, bound = 1500, members = cluster * threads;
+    words in = random_words(2 * members, 2000), found;
+    std::vector<uint64_t> listed(in.size());
+    for (uint32_t first = 0; first < in.size(); first += members) {
+        uint32_t number = 0, most = 0;
+        for (uint32_t i = 0; i < members; i++)
+            if (in[first + i] < bound) {
+                listed[first + number++] = (uint64_t)in[first + i] << 32 | i;
+                most = std::max(most, in[first + i]);
+            }
+        std::sort(&listed[first], &listed[first] + number);
+        for (uint32_t block = 0; block < cluster; block++)
+            found.insert(found.end(), {number, most});
+    }
+    device_array<uint32_t> input(in), of_blocks(found.size());
+    device_array<uint64_t> output(in.size());
+    if (!launch_clusters("cluster_list", cluster_list, cluster, threads, 8 + 8 * members,
+                         list_args{input.data, bound, output.data, of_blocks.data}))
+        return;
+    std::vector<uint64_t> got = output.read();
+    for (uint32_t group = 0; group < 2; group++)
+        std::sort(&got[group * members], &got[group * members] + found[2 * group * cluster]);
+    require_success(got != listed, "cluster_list, the list");
+    check("cluster_list, found", of_blocks.read(), found);
 }
 
 static void test_histogram() {
@@ -263,6 +351,29 @@ static void test_too_large_for_cooperation() {
     shape.blocks++;
     if (simt_launch(shape, grid_rounds, rounds_args{memory.data, 1, barrier.data}) == 0)
         require_success(-1, "a cooperative launch of too many blocks");
+}
+
+/* A device that holds less than its SMs would: a launch that it does not hold is refused before it begins. */
+static void test_small_room() {
+#ifndef __CUDACC__
+    const uint32_t threads = SIMT_WARP;
+    device_array<uint32_t> memory(words(6, 1)), barrier(1), output(16 * 16 * SIMT_WARP);
+    const rounds_args rounds = {memory.data, 1, barrier.data};
+    simt_launch_shape together = shape_of("grid_rounds", 3, threads, 0);
+    simt_launch_shape clustered = shape_of("cluster_sum", 16, threads, 4);
+    together.cooperative = true;
+    clustered.cluster = 16;
+    for (uint32_t room : {0u, 2u, 3u, 16u, UINT32_MAX}) {
+        simt_runtime::limit_device(room, std::max(room, 1u));
+        const uint32_t blocks = simt_resident_blocks(grid_rounds, threads, 0);
+        const uint32_t clusters = simt_resident_clusters(cluster_sum, threads, 4, 16);
+        require_success(blocks != std::min(room, 64u) || (clusters != 0) != (room >= 16), "resident");
+        const bool ran = simt_launch(together, grid_rounds, rounds) == 0;
+        require_success(ran != (blocks >= 3), "a cooperative launch");
+        const sums_args sums = {output.data, output.data};
+        require_success((simt_launch(clustered, cluster_sum, sums) == 0) != (clusters != 0), "clusters");
+    }
+#endif
 }
 
 static void test_look_back() {
@@ -345,8 +456,13 @@ int main(int count, char **words_given) {
         test_warp_operations();
         test_team<1>();
         test_team<5>();
+        test_rings_of_warps();
+        test_ring_of_block();
         test_cluster_sum(4);
         test_cluster_sum(16);
+        test_cluster_list(2);
+        test_cluster_list(16);
+        test_small_room();
         test_histogram();
         test_grid_rounds();
         test_too_large_for_cooperation();

@@ -15,13 +15,14 @@ import sys
 KERNEL = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\nPRIMITIVE\((\w+)\)")
 ENTRY = re.compile(r"\.entry (\w+)\(.*?\n\}", re.DOTALL)
 INSTRUCTION = re.compile(r"^\s*(?:@!?%?\w+\s+)?\{?\s*([a-z][\w.:]*)[\s;]", re.MULTILINE)
-COUNTS = re.compile(r"(ld|st|atom|red|fence|membar|bar|barrier|shfl|vote|match|redux|griddepcontrol|mapa)\b"
+COUNTS = re.compile(r"(ld|st|atom|red|fence|membar|bar|barrier|shfl|vote|match|redux|griddepcontrol|mapa|"
+                    r"mbarrier|cp)\b"
                     r"|(add|mul|div)\.(\w+\.)*f|fma|ex2|rcp|max\.NaN")
 DEFINED = re.compile(r"^(?:template <[^>]*> )?TOPK_DEVICE [^;{]*?\b(simt_\w+)\(", re.MULTILINE)
 
 # Coordinates, bits, comparisons and parts of other primitives: they neither touch memory, nor meet anyone, nor round.
 NO_PRIMITIVES = re.compile(r"simt_(threads?|lane|warps?|blocks?|blocks?_y|popc|clz|ffs|pick_halves|count_from|"
-                           r"from_native|combine_lanes|float_(of_bits|max|min|magnitude)|bits_of_float)$")
+                           r"from_native|combine_lanes|shared_address|float_(of_bits|max|min|magnitude)|bits_of_float)$")
 
 # Another spelling of the same.
 SAME = {"barrier.sync.aligned": "bar.sync", "barrier.red.popc.aligned.u32": "bar.red.popc.u32"}

@@ -21,6 +21,17 @@ TOPK_DEVICE simt_shared<T> simt_shared_part(simt_shared<T> array, uint32_t first
     return simt_shared<T>{array.data + first};
 }
 
+/* The same bytes as elements of another type, whose alignment T has. */
+template <typename U, typename T> TOPK_DEVICE simt_shared<U> simt_shared_as(simt_shared<T> array) {
+    static_assert(alignof(U) <= alignof(T), "the array may begin between two elements");
+    return simt_shared<U>{(U *)array.data};
+}
+
+/* Of an element, for instructions that take addresses of the block's shared memory. */
+template <typename T> TOPK_DEVICE uint32_t simt_shared_address(simt_shared<T> array, uint32_t index) {
+    return (uint32_t)__cvta_generic_to_shared(array.data + index);
+}
+
 /* Where the next of some 16-bit words goes, which are written one after another from array[index] on, or
  * the other way, from array[index - 1]. */
 struct simt_appender {
@@ -56,7 +67,7 @@ struct simt_appender {
 };
 
 TOPK_DEVICE simt_appender simt_append_at(simt_shared<uint16_t> array, uint32_t index) {
-    return simt_appender{(uint32_t)__cvta_generic_to_shared(array.data + index)};
+    return simt_appender{simt_shared_address(array, index)};
 }
 
 struct simt_arena {
@@ -65,7 +76,7 @@ struct simt_arena {
 };
 
 TOPK_DEVICE simt_arena simt_shared_arena(void) {
-    extern __shared__ __align__(16) unsigned char simt_dynamic_shared[];
+    extern __shared__ __align__(128) unsigned char simt_dynamic_shared[];
     return simt_arena{simt_dynamic_shared, 0};
 }
 
@@ -73,10 +84,11 @@ TOPK_HOST_DEVICE simt_arena simt_measuring_arena(void) {
     return simt_arena{nullptr, 0};
 }
 
-/* Room for `count` elements, which hold nothing yet. alignof(T) is at most 16. */
-template <typename T> TOPK_HOST_DEVICE simt_shared<T> simt_carve(simt_arena &arena, uint32_t count) {
-    uint32_t start =
-        (arena.used_bytes + (uint32_t)alignof(T) - 1) / (uint32_t)alignof(T) * (uint32_t)alignof(T);
+/* Room for `count` elements, which hold nothing yet. The alignment is a power of two, at most 128. */
+template <typename T>
+TOPK_HOST_DEVICE simt_shared<T> simt_carve(simt_arena &arena, uint32_t count,
+                                           uint32_t alignment = (uint32_t)alignof(T)) {
+    uint32_t start = (arena.used_bytes + alignment - 1) / alignment * alignment;
     arena.used_bytes = start + count * (uint32_t)sizeof(T);
 #ifdef __CUDA_ARCH__
     return simt_shared<T>{

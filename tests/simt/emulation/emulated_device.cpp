@@ -20,6 +20,10 @@ void emulated_devices(const int *of_each, int count) {
     devices = count;
 }
 
+void emulated_room(uint32_t blocks, uint32_t cluster_blocks) {
+    simt_runtime::limit_device(blocks, cluster_blocks);
+}
+
 /* As the runtime does. */
 static int fail(int error) {
     emulated_waiting_error = error;

@@ -4,6 +4,8 @@
 #ifndef TOPK_TESTS_EMULATED_DEVICE_H
 #define TOPK_TESTS_EMULATED_DEVICE_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -11,6 +13,10 @@ extern "C" {
 /* `capabilities`: 10 x major + minor of each; it stays the caller's. With a count below 0 the driver refuses.
  */
 void emulated_devices(const int *capabilities, int count);
+
+/* What the devices hold at once: `blocks` of a cooperative launch, 0 if they refuse those; clusters of
+ * `cluster_blocks`, 1 if they have none. */
+void emulated_room(uint32_t blocks, uint32_t cluster_blocks);
 
 /* What waits for the host's next cudaGetLastError(). */
 extern int emulated_waiting_error;

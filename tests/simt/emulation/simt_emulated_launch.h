@@ -23,8 +23,12 @@ bool may_start_early();
 /* The host enqueued something else than a launch. */
 void after_other_work();
 
-uint32_t multiprocessors();
-uint32_t blocks_per_multiprocessor(uint32_t threads, uint32_t shared_bytes);
+/* What the device holds at once: of a cooperative launch at most `blocks`, 0 if it has none; of a cluster at
+ * most so many, 1 if it has none. Without a call, what there is room for, and 16. */
+void limit_device(uint32_t blocks, uint32_t cluster);
+
+uint32_t resident_blocks(uint32_t threads, uint32_t shared_bytes);
+uint32_t resident_clusters(uint32_t threads, uint32_t shared_bytes, uint32_t cluster);
 
 } // namespace simt_runtime
 
@@ -71,7 +75,12 @@ template <typename Args> uint32_t simt_architecture(void (*)(Args)) {
 
 template <typename Args>
 uint32_t simt_resident_blocks(void (*)(Args), uint32_t threads, uint32_t shared_bytes) {
-    return simt_runtime::multiprocessors() * simt_runtime::blocks_per_multiprocessor(threads, shared_bytes);
+    return simt_runtime::resident_blocks(threads, shared_bytes);
+}
+
+template <typename Args>
+uint32_t simt_resident_clusters(void (*)(Args), uint32_t threads, uint32_t shared_bytes, uint32_t cluster) {
+    return simt_runtime::resident_clusters(threads, shared_bytes, cluster);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Shared memory and clusters. An array knows its block and its length, and its elements are proxies, so that
- * each access is checked: inside the array, of a block that runs, written before it is read. */
+ * Shared memory. An array knows its block and its length, and its elements are proxies, so that each access
+ * is checked: inside the array, of a block that runs, written before it is read. */
 #ifndef TOPK_TESTS_SIMT_EMULATED_SHARED_H
 #define TOPK_TESTS_SIMT_EMULATED_SHARED_H
 
@@ -61,6 +61,11 @@ template <typename T> simt_shared<T> simt_shared_part(simt_shared<T> array, uint
     return simt_shared<T>{array.home, array.start + first * (uint32_t)sizeof(T), count};
 }
 
+template <typename U, typename T> simt_shared<U> simt_shared_as(simt_shared<T> array) {
+    static_assert(alignof(U) <= alignof(T), "the array may begin between two elements");
+    return simt_shared<U>{array.home, array.start, (uint32_t)(array.count * sizeof(T) / sizeof(U))};
+}
+
 struct simt_appender {
     simt_shared<uint16_t> array;
     uint32_t index;
@@ -94,40 +99,16 @@ inline simt_arena simt_measuring_arena() {
     return simt_arena{nullptr, 0};
 }
 
-template <typename T> simt_shared<T> simt_carve(simt_arena &arena, uint32_t count) {
-    static_assert(alignof(T) <= 16, "the arena is aligned to 16 bytes");
-    uint32_t start =
-        (arena.used_bytes + (uint32_t)alignof(T) - 1) / (uint32_t)alignof(T) * (uint32_t)alignof(T);
+template <typename T>
+simt_shared<T> simt_carve(simt_arena &arena, uint32_t count, uint32_t alignment = (uint32_t)alignof(T)) {
+    if (alignment % alignof(T) != 0 || alignment > simt_runtime::shared_alignment)
+        simt_runtime::report("an array of shared memory is to be aligned to %u bytes", alignment);
+    uint32_t start = (arena.used_bytes + alignment - 1) / alignment * alignment;
     arena.used_bytes = start + count * (uint32_t)sizeof(T);
     if (arena.home != nullptr && arena.used_bytes > simt_runtime::shared_bytes())
         simt_runtime::report("shared memory out of bounds: %u bytes are carved, the launch gave %u",
                              arena.used_bytes, simt_runtime::shared_bytes());
     return simt_shared<T>{arena.home, start, count};
-}
-
-inline uint32_t simt_cluster_rank() {
-    return simt_runtime::where().cluster_rank;
-}
-
-inline uint32_t simt_cluster_size() {
-    return simt_runtime::where().cluster_size;
-}
-
-inline void simt_cluster_sync(simt_site at = simt_here()) {
-    simt_runtime::meet_cluster(at);
-}
-
-template <typename T> struct simt_remote {
-    simt_shared<T> array;
-
-    simt_shared_element<T> operator[](uint32_t index) const {
-        return array[index];
-    }
-};
-
-template <typename T> simt_remote<T> simt_shared_of_rank(simt_shared<T> array, uint32_t rank) {
-    array.home = simt_runtime::block_of_rank(rank);
-    return simt_remote<T>{array};
 }
 
 template <typename T> T simt_atomic_add(simt_shared_pointer<T> word, typename simt_same<T>::type value) {

@@ -78,6 +78,9 @@ inline void simt_allow_successor() {
 #include "simt_emulated_compare.h"
 #include "simt_emulated_float.h"
 #include "simt_emulated_shared.h"
+
+#include "simt_emulated_bulk.h"
+#include "simt_emulated_cluster.h"
 #include "simt_emulated_warp.h"
 
 #endif

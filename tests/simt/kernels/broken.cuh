@@ -224,7 +224,7 @@ TOPK_KERNEL void cluster_block_ended(struct broken_args args) {
         value[0] = simt_block();
     simt_cluster_sync();
     if (simt_cluster_rank() == 0)
-        args.out[grid_thread()] = simt_shared_of_rank(value, 1)[0];
+        args.out[grid_thread()] = simt_remote_load(simt_shared_of_rank(value, 1), 0);
     if (args.mended)
         simt_cluster_sync();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kernels within a block and a cluster, each with what it should compute in its comment. */
+ * Kernels within a block, each with what it should compute in its comment. */
 #ifndef TOPK_TESTS_SIMT_SUMS_CUH
 #define TOPK_TESTS_SIMT_SUMS_CUH
 
@@ -150,26 +150,6 @@ TOPK_KERNEL void warp_operations(struct sums_args args) {
     halves_operations(value * 0x9e3779b9u, args.in[i ^ 1] * 0x85ebca6bu, out + 25);
     float_operations(value, out + 28);
     out[22] += 1000 * simt_add_lane_before(value, 3, 8);
-}
-
-/* out[cluster] = the sum of the cluster's values, which block 0 of the cluster gathers. */
-TOPK_KERNEL void cluster_sum(struct sums_args args) {
-    simt_arena arena = simt_shared_arena();
-    simt_shared<uint32_t> sums = simt_carve<uint32_t>(arena, 1);
-    if (simt_thread() == 0)
-        sums[0] = 0;
-    simt_block_sync();
-    uint32_t sum = simt_reduce_add(SIMT_ALL_LANES, args.in[simt_block() * simt_threads() + simt_thread()]);
-    if (simt_lane() == 0)
-        simt_atomic_add(&sums[0], sum);
-    simt_cluster_sync();
-    if (simt_cluster_rank() == 0 && simt_thread() == 0) {
-        uint32_t total = 0;
-        for (uint32_t rank = 0; rank < simt_cluster_size(); rank++)
-            total += simt_shared_of_rank(sums, rank)[0];
-        args.out[simt_block() / simt_cluster_size()] = total;
-    }
-    simt_cluster_sync(); /* no block ends before its sum is read */
 }
 
 #endif

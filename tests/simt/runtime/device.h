@@ -3,7 +3,9 @@
 #ifndef TOPK_TESTS_SIMT_DEVICE_H
 #define TOPK_TESTS_SIMT_DEVICE_H
 
+#include <map>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "fiber.h"
@@ -14,6 +16,7 @@
 namespace simt_runtime {
 
 struct thread;
+struct mbarrier;
 
 /* Threads that wait for each other: a barrier or a warp operation. It passes when all expected arrived. */
 struct meeting {
@@ -21,6 +24,7 @@ struct meeting {
     simt_site at;
     uint32_t mask; /* of a warp operation */
     size_t expected;
+    const mbarrier *of = nullptr; /* alone at this one, for which somebody must arrive */
     std::vector<thread *> arrived;
     uint32_t votes = 0;
     uint64_t values[SIMT_WARP] = {};
@@ -33,6 +37,31 @@ struct sighting {
     uint64_t value;
 };
 
+struct mbarrier {
+    uint32_t arrivals, number; /* of each phase; in the order in which the launch's mbarriers are made */
+    uint32_t arrived = 0;      /* in the phase that is open, as the two below */
+    uint64_t bytes_to_come = 0, phase = 0;
+    token open = new_token(), completed = new_token(); /* the phase before it */
+    std::vector<thread *> waiting = {};
+};
+
+struct bulk_copy {
+    thread *by;
+    simt_site site;
+    uint32_t at, bytes; /* of the block's shared memory */
+    mbarrier *barrier;
+    std::unique_ptr<unsigned char[]> data;
+    token started = new_token();
+    bool landed = false;
+    uint64_t phase = 0; /* in which it landed */
+};
+
+/* What another agent does for a thread. */
+struct act {
+    const char *what; /* NULL: nothing */
+    simt_site at;
+};
+
 enum class state { ready, waiting, ended };
 
 struct thread {
@@ -42,8 +71,10 @@ struct thread {
     std::shared_ptr<meeting> waits; /* while waiting; after it, what it took from there */
     bool may_touch;                 /* global memory: from the start, or after waiting for the predecessor */
     fiber run;
+    std::shared_ptr<meeting> arrived_at; /* the cluster barrier that it has not waited for yet */
+    uint32_t cluster_arrivals = 0, cluster_waits = 0;
     order_of_thread order;
-    simt_site reads_cache_at = {}; /* while it reads through the read-only cache */
+    act acts = {};
     sighting seen[64] = {};
 };
 
@@ -53,16 +84,28 @@ struct cluster {
     size_t threads = 0, ended_threads = 0;
 };
 
+/* What is known of a byte of shared memory. */
+constexpr unsigned char written = 1, unfenced = 2; /* by threads, with no simt_fence_bulk since */
+
+struct aligned_delete {
+    void operator()(unsigned char *memory) const {
+        ::operator delete[](memory, std::align_val_t(shared_alignment));
+    }
+};
+typedef std::unique_ptr<unsigned char[], aligned_delete> shared_memory;
+
 struct block {
     cluster *within;
     uint32_t index;
-    bool started = false;
     size_t ended_threads = 0;
+    uint32_t needed_waits = 0; /* at the cluster's barrier, before it may end */
     std::vector<std::unique_ptr<thread>> threads;
     std::shared_ptr<meeting> barrier;
     std::vector<std::shared_ptr<meeting>> warp_meetings; /* those still open, of all warps */
-    std::unique_ptr<unsigned char[]> shared;
-    std::vector<bool> shared_written;
+    shared_memory shared;
+    std::vector<unsigned char> shared_state; /* of each byte */
+    std::map<uint32_t, mbarrier> mbarriers;
+    std::vector<std::shared_ptr<bulk_copy>> copies; /* those that nobody has waited for */
 
     bool ended() const {
         return ended_threads == threads.size();
@@ -79,8 +122,10 @@ struct device {
     std::vector<std::unique_ptr<cluster>> clusters; /* the resident ones */
     size_t started_clusters = 0;
     /* Of ended clusters: an address that came back would bring what `order` knows of it. */
-    std::vector<std::unique_ptr<unsigned char[]>> old_shared;
+    std::vector<shared_memory> old_shared;
     std::vector<thread *> ready;
+    std::vector<std::shared_ptr<bulk_copy>> copies; /* those on their way */
+    uint32_t mbarriers_made = 0;
     uint64_t idle_steps = 0; /* since something last changed */
     uint64_t turns = 0;
     order_of_memory order;
@@ -103,6 +148,11 @@ bool is_shared(const void *address);
 
 /* Called by a thread that ends, before it does. */
 void leave_meetings(thread *which);
+/* The same, of the last one of a block: nobody else uses its shared memory. */
+void check_end(const thread *which);
+
+/* One of the copies on their way lands. By the host. */
+void land_copy(uint64_t which);
 
 /* Makes sanitizers say in which thread of which kernel they stop the process. */
 void report_sanitizers();

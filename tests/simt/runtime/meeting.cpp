@@ -22,7 +22,8 @@ static std::shared_ptr<meeting> new_meeting(const char *operation, simt_site at,
     return made;
 }
 
-/* The running thread arrives; true for the last one, who goes on at once. Orders nothing. */
+/* The running thread arrives; true for the last one, who goes on at once, and others who wait go on. Orders
+ * nothing. */
 static bool arrive(const std::shared_ptr<meeting> &here) {
     here->arrived.push_back(running);
     running->waits = here;
@@ -30,14 +31,15 @@ static bool arrive(const std::shared_ptr<meeting> &here) {
         return false;
     now->progress();
     for (thread *other : here->arrived)
-        if (other != running)
+        if (other->state == state::waiting && other->waits == here)
             wake(other);
     return true;
 }
 
-/* All that a barrier needs: nobody of those expected has returned, and all come to the same line. */
-static std::shared_ptr<meeting> meet_at(std::shared_ptr<meeting> &barrier, const char *operation,
-                                        simt_site at, size_t expected, size_t ended, bool vote) {
+/* Arrives at a barrier: nobody of those expected has returned, and all come to the same line. */
+static std::shared_ptr<meeting> arrive_at(std::shared_ptr<meeting> &barrier, const char *operation,
+                                          simt_site at, size_t expected, size_t ended, bool vote,
+                                          bool publishes) {
     if (ended > 0)
         report("divergent %s: this thread is at %s:%u, but %zu threads have returned", operation, at.file,
                at.line, ended);
@@ -48,28 +50,50 @@ static std::shared_ptr<meeting> meet_at(std::shared_ptr<meeting> &barrier, const
         report("divergent %s: this thread is at %s:%u, but thread %u waits at %s:%u", operation, at.file,
                at.line, here->arrived[0]->where.thread, here->at.file, here->at.line);
     here->votes += vote;
-    release_token(here->passed);
+    if (publishes)
+        release_token(here->passed);
     if (arrive(here))
         barrier.reset();
-    else
+    return here;
+}
+
+/* Waits for all those that are expected there. */
+static void wait_at(const std::shared_ptr<meeting> &here) {
+    running->waits = here;
+    if (here->arrived.size() < here->expected)
         sleep();
     acquire_token(here->passed);
-    return here;
 }
 
 uint32_t meet_block(bool predicate, simt_site at) {
     quiet hush;
     yield();
     block &home = *running->home;
-    return meet_at(home.barrier, "block barrier", at, home.threads.size(), home.ended_threads, predicate)
-        ->votes;
+    std::shared_ptr<meeting> here = arrive_at(home.barrier, "block barrier", at, home.threads.size(),
+                                              home.ended_threads, predicate, true);
+    wait_at(here);
+    return here->votes;
 }
 
-void meet_cluster(simt_site at) {
+void arrive_cluster(bool publishes, simt_site at) {
     quiet hush;
     yield();
     cluster &within = *running->home->within;
-    meet_at(within.barrier, "cluster barrier", at, within.threads, within.ended_threads, false);
+    if (running->arrived_at)
+        report("simt_cluster_arrive (%s:%u) follows another without simt_cluster_wait", at.file, at.line);
+    running->arrived_at = arrive_at(within.barrier, "cluster barrier", at, within.threads,
+                                    within.ended_threads, false, publishes);
+    running->cluster_arrivals++;
+}
+
+void wait_cluster(simt_site at) {
+    quiet hush;
+    yield();
+    if (!running->arrived_at)
+        report("simt_cluster_wait (%s:%u) without simt_cluster_arrive", at.file, at.line);
+    wait_at(running->arrived_at);
+    running->arrived_at.reset();
+    running->cluster_waits++;
 }
 
 static void check_mask(const char *operation, uint32_t mask, simt_site at) {
@@ -128,6 +152,9 @@ void sync_warp(uint32_t mask, simt_site at) {
 
 void leave_meetings(thread *which) {
     block &home = *which->home;
+    if (which->arrived_at)
+        report("this thread returns between simt_cluster_arrive (%s:%u) and simt_cluster_wait",
+               which->arrived_at->at.file, which->arrived_at->at.line);
     if (home.barrier)
         report("divergent block barrier: this thread returns, but thread %u waits at %s:%u",
                home.barrier->arrived[0]->where.thread, home.barrier->at.file, home.barrier->at.line);

@@ -112,35 +112,28 @@ void release(const void *address) {
 
 static void *cache; // ThreadSanitizer's state of a thread
 
-template <typename Action> static void as_cache(Action action) {
-    void *self = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(cache, 1); // 1: the switch orders nothing
-    action();
-    __tsan_switch_to_fiber(self, 1);
-}
-
 void open_read_only_cache(bool in_chain) {
     if (cache == nullptr) {
         cache = __tsan_create_fiber(0);
         __tsan_set_fiber_name(cache, "read-only cache");
     }
     if (!in_chain)
-        as_cache([] { acquire_token(now->began); });
+        as_another(cache, [] { acquire_token(now->began); });
 }
 
 void close_read_only_cache() {
-    as_cache([] { release_token(now->ended); });
+    as_another(cache, [] { release_token(now->ended); });
 }
 
 void read_through_cache(const void *address, size_t bytes, simt_site at) {
     void *caller = __builtin_return_address(0);
-    running->reads_cache_at = at;
-    as_cache([=] {
+    running->acts = {"a load through the read-only cache", at};
+    as_another(cache, [=] {
         __tsan_func_entry(caller);
         __tsan_read_range((void *)(uintptr_t)address, bytes);
         __tsan_func_exit();
     });
-    running->reads_cache_at = {};
+    running->acts = {};
 }
 
 #else

@@ -42,6 +42,18 @@ void report_of(const thread *whose, const char *format, ...) {
     report_list(whose, format, values);
 }
 
+/* A phase that nobody completes any more. */
+static void diagnose_mbarrier(const thread *waiting) {
+    if (waiting->waits->of == nullptr)
+        return;
+    const mbarrier &missing = *waiting->waits->of;
+    report_of(waiting,
+              "nobody can run: this thread waits for an mbarrier (%s:%u), in whose phase %llu %u of %u "
+              "arrivals are missing",
+              waiting->waits->at.file, waiting->waits->at.line, (unsigned long long)missing.phase,
+              missing.arrivals - missing.arrived, missing.arrivals);
+}
+
 /* A lane that a warp operation waits for, and that waits for something else. */
 static void diagnose_warp(const thread *waiting) {
     const meeting &here = *waiting->waits;
@@ -62,7 +74,7 @@ static void diagnose_warp(const thread *waiting) {
 /* A thread that a block barrier waits for, and that waits for something else. */
 static void diagnose_barrier(const thread *waiting) {
     const meeting &here = *waiting->waits;
-    if (here.mask != 0)
+    if (here.mask != 0 || here.of != nullptr)
         return;
     for (const std::unique_ptr<thread> &other : waiting->home->threads)
         if (other->state == state::waiting && other->waits.get() != &here)
@@ -80,6 +92,8 @@ template <typename Action> static void for_each_waiting(Action action) {
 }
 
 void diagnose() {
+    if (now->ready.empty())
+        for_each_waiting(diagnose_mbarrier);
     for_each_waiting(diagnose_warp);
     for_each_waiting(diagnose_barrier);
     if (!now->ready.empty())
@@ -152,9 +166,8 @@ static void say_where() {
         return;
     print_place(running);
     fprintf(stderr, "stopped by the sanitizer");
-    if (running->reads_cache_at.file != nullptr)
-        fprintf(stderr, " in a load through the read-only cache (%s:%u)", running->reads_cache_at.file,
-                running->reads_cache_at.line);
+    if (running->acts.what != nullptr)
+        fprintf(stderr, " in %s (%s:%u)", running->acts.what, running->acts.at.file, running->acts.at.line);
     print_seed();
 }
 

@@ -47,7 +47,10 @@ void read_through_cache(const void *address, size_t bytes, simt_site at);
 
 /* All threads of the block meet; the number of those whose `predicate` holds. */
 uint32_t meet_block(bool predicate, simt_site at);
-void meet_cluster(simt_site at);
+/* All threads of the cluster arrive; each waits, later, until all have arrived, and sees what those
+ * published. */
+void arrive_cluster(bool publishes, simt_site at);
+void wait_cluster(simt_site at);
 
 /* The lanes of `mask` meet in the operation of that name, which orders none of their accesses. Returns 32
  * values: each lane of the mask has set its own. They stay until the caller's next meeting. */
@@ -64,7 +67,18 @@ void fence();
 void acquire(const void *address); /* makes the load just done an acquire */
 void release(const void *address); /* makes the store about to be done a release */
 
+/* Mbarriers of the running block, each known by its first byte. */
+void make_mbarrier(uint32_t at, uint32_t arrivals);
+void arrive_mbarrier(uint32_t at);
+void wait_mbarrier(uint32_t at, uint32_t parity, simt_site site);
+/* A copy to byte `to` of the running block's shared memory: what holds before it, and then its start, which
+ * is an arrival at that mbarrier. */
+void before_copy(uint32_t to, const void *from, uint32_t bytes);
+void copy_bulk(uint32_t to, const void *from, uint32_t bytes, uint32_t at, simt_site site);
+void fence_bulk();
+
 /* The running block's shared memory. */
+constexpr uint32_t shared_alignment = 128;
 block *home();
 uint32_t shared_bytes();
 unsigned char *shared_base(const block *of);

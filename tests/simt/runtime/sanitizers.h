@@ -15,6 +15,7 @@
 extern "C" void __tsan_func_entry(void *caller);
 extern "C" void __tsan_func_exit();
 extern "C" void __tsan_read_range(void *address, unsigned long bytes);
+extern "C" void __tsan_write_range(void *address, unsigned long bytes);
 extern "C" void AnnotateIgnoreReadsBegin(const char *file, int line);
 extern "C" void AnnotateIgnoreReadsEnd(const char *file, int line);
 extern "C" void AnnotateIgnoreWritesBegin(const char *file, int line);
@@ -39,6 +40,14 @@ struct quiet {
     }
     quiet(const quiet &) = delete;
 };
+
+/* As a thread that is neither quiet nor ordered with anyone. */
+template <typename Action> void as_another(void *race_state, Action action) {
+    void *self = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(race_state, 1); // 1: the switch orders nothing
+    action();
+    __tsan_switch_to_fiber(self, 1);
+}
 
 /* Something that threads release and acquire. Its address is its identity; freeing it forgets its clock. */
 typedef std::shared_ptr<char> token;

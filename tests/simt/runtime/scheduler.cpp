@@ -45,7 +45,6 @@ static void run_thread() {
     void *argument = alloca(now->argument_bytes);
     {
         quiet hush;
-        self->home->started = true;
         if (self->may_touch)
             acquire_token(now->began);
         memcpy(argument, now->argument, now->argument_bytes);
@@ -56,6 +55,7 @@ static void run_thread() {
         if (!self->may_touch)
             report("a thread of a dependent launch returns without simt_wait_predecessor");
         leave_meetings(self);
+        check_end(self);
         release_token(now->ended);
         self->home->ended_threads++;
         self->home->within->ended_threads++;
@@ -71,8 +71,8 @@ static void start_block(cluster *within, uint32_t index, uint32_t row, uint32_t 
     block &made = *within->blocks.back();
     made.within = within;
     made.index = index;
-    made.shared.reset(new unsigned char[shape.shared_bytes]);
-    made.shared_written.resize(shape.shared_bytes);
+    made.shared.reset(new (std::align_val_t(shared_alignment)) unsigned char[shape.shared_bytes]);
+    made.shared_state.resize(shape.shared_bytes);
     for (uint32_t i = 0; i < shape.threads; i++) {
         made.threads.push_back(std::make_unique<thread>());
         thread &one = *made.threads.back();
@@ -121,6 +121,12 @@ static uint64_t patience() {
     return 20000 + 500 * now->ready.size();
 }
 
+/* Whether a bulk copy lands next: after few turns in some schedules, in others when nobody else can run. */
+static bool copy_lands() {
+    const uint64_t turns[] = {2, 16, 1024};
+    return !now->copies.empty() && (now->ready.empty() || random_below(turns[now->seed % 3]) == 0);
+}
+
 /* Runs the clusters in the given order, at most `resident` at a time. */
 static void run_clusters(const std::vector<uint32_t> &order, size_t resident) {
     // How likely a thread goes on where it could be interrupted: some schedules alternate, some hardly do.
@@ -131,6 +137,10 @@ static void run_clusters(const std::vector<uint32_t> &order, size_t resident) {
             start_cluster(order[now->started_clusters++]);
         if (now->clusters.empty())
             return;
+        if (copy_lands()) {
+            land_copy(random_below(now->copies.size()));
+            continue;
+        }
         if (now->ready.empty() || now->idle_steps++ > patience())
             diagnose();
         size_t turn = random_below(now->ready.size());
@@ -151,25 +161,32 @@ static void run_clusters(const std::vector<uint32_t> &order, size_t resident) {
     }
 }
 
-uint32_t multiprocessors() {
-    return sms;
+static uint32_t cooperative_limit = UINT32_MAX, cluster_limit = largest_cluster;
+
+void limit_device(uint32_t blocks, uint32_t cluster) {
+    cooperative_limit = blocks;
+    cluster_limit = std::min(cluster, largest_cluster);
 }
 
-uint32_t blocks_per_multiprocessor(uint32_t threads, uint32_t shared_bytes) {
+static uint32_t room(uint32_t threads, uint32_t shared_bytes) {
     uint32_t by_threads = threads_per_sm / threads;
     uint32_t by_shared = shared_bytes != 0 ? shared_bytes_per_sm / (shared_bytes + 1024) : blocks_per_sm;
-    return std::min({by_threads, by_shared, blocks_per_sm});
+    return sms * std::min({by_threads, by_shared, blocks_per_sm});
 }
 
-static uint32_t resident_blocks(const simt_launch_shape &shape) {
-    return sms * blocks_per_multiprocessor(shape.threads, shape.shared_bytes);
+uint32_t resident_blocks(uint32_t threads, uint32_t shared_bytes) {
+    return std::min(room(threads, shared_bytes), cooperative_limit);
+}
+
+uint32_t resident_clusters(uint32_t threads, uint32_t shared_bytes, uint32_t cluster) {
+    return cluster > cluster_limit ? 0 : room(threads, shared_bytes) / cluster;
 }
 
 static bool fits(const simt_launch_shape &shape) {
     uint32_t cluster = std::max(shape.cluster, 1u);
     return shape.blocks > 0 && shape.rows > 0 && shape.threads > 0 && shape.threads % SIMT_WARP == 0 &&
            shape.threads <= largest_block && shape.shared_bytes <= largest_shared &&
-           cluster <= largest_cluster && shape.blocks % cluster == 0 && cluster <= resident_blocks(shape);
+           shape.blocks % cluster == 0 && resident_clusters(shape.threads, shape.shared_bytes, cluster) > 0;
 }
 
 /* What was enqueued last is a launch; which has allowed a successor. */
@@ -198,8 +215,9 @@ int launch(const simt_launch_shape &shape, void (*body)(const void *), const voi
     if (!fits(shape))
         return INVALID_CONFIGURATION;
     uint32_t cluster = std::max(shape.cluster, 1u), clusters = shape.blocks / cluster * shape.rows;
-    uint32_t capacity = resident_blocks(shape) / cluster;
-    if (shape.cooperative && clusters > capacity)
+    uint32_t capacity = resident_clusters(shape.threads, shape.shared_bytes, cluster);
+    uint32_t together = resident_blocks(shape.threads, shape.shared_bytes);
+    if (shape.cooperative && clusters * cluster > together)
         return COOPERATIVE_LAUNCH_TOO_LARGE;
     uint32_t most_resident = std::max(1u, std::min(capacity, most_watched / (cluster * shape.threads)));
 

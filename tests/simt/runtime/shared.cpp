@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared memory, and who may touch it.
+#include <algorithm>
+
 #include "device.h"
 
 namespace simt_runtime {
@@ -32,16 +34,40 @@ bool is_shared(const void *address) {
     return false;
 }
 
+/* A block has started once a cluster barrier was passed, and lasts until it has passed the one after. */
+static void check_remote(block &of) {
+    if (of.ended())
+        report("the shared memory of block %u, which has ended", of.index);
+    if (running->cluster_waits == 0)
+        report("the shared memory of block %u, which may not have started: no cluster barrier came before",
+               of.index);
+    of.needed_waits = std::max(of.needed_waits, running->cluster_arrivals + 1);
+}
+
+void check_end(const thread *which) {
+    const block &home = *which->home;
+    if (home.ended_threads + 1 < home.threads.size())
+        return;
+    if (which->cluster_waits < home.needed_waits)
+        report("others use the shared memory of block %u, which has ended: no cluster barrier came between",
+               home.index);
+    if (!home.copies.empty())
+        report("the block ends, and nobody has waited for its bulk copy of %s:%u", home.copies[0]->site.file,
+               home.copies[0]->site.line);
+}
+
 void check_shared(block *of, uint32_t at, uint32_t bytes, bool reads, bool writes) {
-    if (of->ended())
-        report("the shared memory of block %u, which has ended", of->index);
-    if (!of->started)
-        report("the shared memory of block %u, which has not started", of->index);
+    if (of != running->home)
+        check_remote(*of);
+    for (const std::shared_ptr<bulk_copy> &copy : of->copies)
+        if (at < copy->at + copy->bytes && copy->at < at + bytes)
+            report("shared memory is touched before anybody has waited for its bulk copy of %s:%u: byte %u",
+                   copy->site.file, copy->site.line, at);
     for (uint32_t i = at; i < at + bytes; i++) {
-        if (reads && !of->shared_written[i])
+        if (reads && (of->shared_state[i] & written) == 0)
             report("shared memory is read before it is written: byte %u of block %u", i, of->index);
         if (writes)
-            of->shared_written[i] = true;
+            of->shared_state[i] = written | unfenced;
     }
 }
 
