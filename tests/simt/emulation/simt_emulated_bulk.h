@@ -45,7 +45,7 @@ inline void simt_bulk_copy(simt_shared<simt_u32x4> to, uint32_t first, const voi
         return;
     const uint32_t bytes = count * (uint32_t)sizeof(simt_u32x4);
     simt_runtime::before_copy(slot.start, from, bytes);
-    std::memset(simt_runtime::shared_base(slot.home) + slot.start, 0xa5, bytes); /* no reader is left */
+    simt_runtime::overwrite(slot.start, bytes);
     simt_runtime::read_through_cache(from, bytes, at);
     simt_runtime::copy_bulk(slot.start, from, bytes, simt_made_mbarrier(barriers, index), at);
 }

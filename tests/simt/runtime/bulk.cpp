@@ -2,9 +2,9 @@
 // Mbarriers and bulk copies. A copy lands at some later moment of the schedule, and bytes that are to come
 // may not be touched before somebody has waited for them.
 //
-// For ThreadSanitizer the thread that starts a copy writes the slot (simt_emulated_bulk.h): who still reads
-// what it held races with that. When the copy lands, an agent of its mbarrier writes the slot once more: who
-// reads without having waited races with that.
+// The thread that starts a copy overwrites the slot: for ThreadSanitizer, a reader of what it held races with
+// that. When the copy lands, an agent of its mbarrier writes the slot: a reader that has not waited races
+// with that.
 #include <algorithm>
 #include <cstring>
 
@@ -96,6 +96,15 @@ void before_copy(uint32_t to, const void *from, uint32_t bytes) {
             report("a bulk copy to bytes that threads wrote, without simt_fence_bulk: byte %u", i);
         home.shared_state[i] = written;
     }
+}
+
+void overwrite(uint32_t to, uint32_t bytes) {
+    unsigned char *slot = running->home->shared.get() + to;
+#ifdef SIMT_TSAN
+    __tsan_write_range(slot, bytes);
+#endif
+    quiet hush;
+    memset(slot, 0xa5, bytes);
 }
 
 void copy_bulk(uint32_t to, const void *from, uint32_t bytes, uint32_t at, simt_site site) {

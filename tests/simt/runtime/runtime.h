@@ -71,9 +71,10 @@ void release(const void *address); /* makes the store about to be done a release
 void make_mbarrier(uint32_t at, uint32_t arrivals);
 void arrive_mbarrier(uint32_t at);
 void wait_mbarrier(uint32_t at, uint32_t parity, simt_site site);
-/* A copy to byte `to` of the running block's shared memory: what holds before it, and then its start, which
- * is an arrival at that mbarrier. */
+/* A copy to byte `to` of the running block's shared memory: what holds before it; the running thread writes
+ * there, so that no reader may be left; then its start, which is an arrival at that mbarrier. */
 void before_copy(uint32_t to, const void *from, uint32_t bytes);
+void overwrite(uint32_t to, uint32_t bytes);
 void copy_bulk(uint32_t to, const void *from, uint32_t bytes, uint32_t at, simt_site site);
 void fence_bulk();
 
