@@ -23,6 +23,7 @@ enum sight { ALWAYS, BY_SCHEDULE }; /* seen under every schedule, or some */
 
 enum launched {
     ORDINARY,
+    ONE_WARP, /* with a slot */
     CLUSTERS_OF_2,
     COOPERATIVE,
     MENDED_BY_COOPERATION,
@@ -37,10 +38,7 @@ struct mistake {
     sight seen;
     const char *words;
     launched as;
-    uint32_t shared_bytes = (CANDIDATES + 1) * 4;
 };
-
-constexpr uint32_t slot_bytes = 16 + 16 * SIMT_WARP;
 
 static const mistake mistakes[] = {
     {"ticket_without_barrier", ticket_without_barrier, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY},
@@ -82,26 +80,18 @@ static const mistake mistakes[] = {
     {"poll_by_plain_loads", poll_by_plain_loads, RUNTIME, ALWAYS, "without letting others run", IMPATIENT},
     {"global_overflow", global_overflow, ADDRESS_SANITIZER, ALWAYS, "heap-buffer-overflow", ORDINARY},
     {"misaligned_load", misaligned_load, RUNTIME, ALWAYS, "not a multiple of 16", ORDINARY},
-    {"slot_read_early", slot_read_early, RUNTIME, ALWAYS, "touched before anybody has waited", ORDINARY,
-     slot_bytes},
-    {"slot_read_without_wait", slot_read_without_wait, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY,
-     slot_bytes},
-    {"slot_refilled_early", slot_refilled_early, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY, slot_bytes},
-    {"slot_filled_twice", slot_filled_twice, RUNTIME, ALWAYS, "touched before anybody has waited", ORDINARY,
-     slot_bytes},
-    {"slot_written_before", slot_written_before, RUNTIME, ALWAYS, "without simt_fence_bulk", ORDINARY,
-     slot_bytes},
-    {"slot_left_behind", slot_left_behind, RUNTIME, ALWAYS, "nobody has waited for its bulk copy", ORDINARY,
-     slot_bytes},
-    {"arrival_forgotten", arrival_forgotten, RUNTIME, ALWAYS, "1 of 2 arrivals are missing", ORDINARY,
-     slot_bytes},
-    {"mbarrier_made_late", mbarrier_made_late, THREAD_SANITIZER, ALWAYS, "data race", ORDINARY, slot_bytes},
-    {"copy_after_write", copy_after_write, THREAD_SANITIZER, ALWAYS, "read-only cache", ORDINARY, slot_bytes},
-    {"misaligned_copy", misaligned_copy, RUNTIME, ALWAYS, "not a multiple of 16", ORDINARY, slot_bytes},
-    {"copy_beyond_input", copy_beyond_input, ADDRESS_SANITIZER, ALWAYS, "heap-buffer-overflow", ORDINARY,
-     slot_bytes},
-    {"remote_store_early", remote_store_early, RUNTIME, ALWAYS, "which may not have started", CLUSTERS_OF_2,
-     256},
+    {"slot_read_early", slot_read_early, RUNTIME, ALWAYS, "touched before anybody has waited", ONE_WARP},
+    {"slot_read_without_wait", slot_read_without_wait, THREAD_SANITIZER, ALWAYS, "data race", ONE_WARP},
+    {"slot_refilled_early", slot_refilled_early, THREAD_SANITIZER, ALWAYS, "data race", ONE_WARP},
+    {"slot_filled_twice", slot_filled_twice, RUNTIME, ALWAYS, "touched before anybody has waited", ONE_WARP},
+    {"slot_written_before", slot_written_before, RUNTIME, ALWAYS, "without simt_fence_bulk", ONE_WARP},
+    {"slot_left_behind", slot_left_behind, RUNTIME, ALWAYS, "nobody has waited for its bulk copy", ONE_WARP},
+    {"arrival_forgotten", arrival_forgotten, RUNTIME, ALWAYS, "1 of 2 arrivals are missing", ONE_WARP},
+    {"mbarrier_made_late", mbarrier_made_late, THREAD_SANITIZER, ALWAYS, "data race", ONE_WARP},
+    {"copy_after_write", copy_after_write, THREAD_SANITIZER, ALWAYS, "read-only cache", ONE_WARP},
+    {"misaligned_copy", misaligned_copy, RUNTIME, ALWAYS, "not a multiple of 16", ONE_WARP},
+    {"copy_beyond_input", copy_beyond_input, ADDRESS_SANITIZER, ALWAYS, "heap-buffer-overflow", ONE_WARP},
+    {"remote_store_early", remote_store_early, RUNTIME, ALWAYS, "which may not have started", CLUSTERS_OF_2},
     {"remote_load_late", remote_load_late, RUNTIME, ALWAYS, "which has ended", CLUSTERS_OF_2},
     {"remote_load_unpublished", remote_load_unpublished, THREAD_SANITIZER, ALWAYS, "data race",
      CLUSTERS_OF_2},
@@ -113,8 +103,8 @@ static const mistake mistakes[] = {
 };
 
 static void run(const mistake &one, bool mended, unsigned long seed) {
-    const uint32_t blocks = 4, threads = 64;
-    device_array<uint32_t> data(blocks * threads), word(1), out(blocks * threads);
+    const uint32_t blocks = one.as == ONE_WARP ? 1 : 4, threads = one.as == ONE_WARP ? SIMT_WARP : 64;
+    device_array<uint32_t> data(DATA_WORDS), word(1), out(DATA_WORDS);
     simt_launch_shape shape = {};
     shape.name = one.name;
     shape.blocks = blocks;
@@ -122,7 +112,7 @@ static void run(const mistake &one, bool mended, unsigned long seed) {
     shape.threads = threads;
     shape.cluster = one.as == CLUSTERS_OF_2 ? 2 : 0;
     shape.cooperative = one.as == COOPERATIVE || (mended && one.as == MENDED_BY_COOPERATION);
-    shape.shared_bytes = one.shared_bytes;
+    shape.shared_bytes = one.as == ONE_WARP ? 16 * (1 + SIMT_WARP) : (CANDIDATES + 1) * 4;
     broken_args args = {mended, data.data, word.data, out.data};
     simt_runtime::seed(seed);
     if (one.as == IMPATIENT)

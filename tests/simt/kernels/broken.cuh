@@ -5,11 +5,13 @@
 
 #include "launch.cuh"
 
+enum { DATA_WORDS = 256 };
+
 struct broken_args {
     bool mended;
-    uint32_t *data; /* a word for each thread of the grid */
+    uint32_t *data; /* DATA_WORDS, one for each thread of the grid */
     uint32_t *word; /* one, 0 */
-    uint32_t *out;  /* a word for each thread of the grid */
+    uint32_t *out;  /* as many */
 };
 
 TOPK_DEVICE uint32_t grid_thread(void) {

@@ -6,7 +6,7 @@
 
 #include "broken.cuh"
 
-/* A slot of 32 groups, 512 bytes, which warp 0 of block 0 works with. */
+/* A slot of 32 groups, with which one warp works. */
 struct one_slot {
     simt_shared<simt_mbarrier> barriers;
     simt_shared<simt_u32x4> groups;
@@ -20,15 +20,11 @@ TOPK_DEVICE struct one_slot carve_slot(void) {
     return s;
 }
 
-TOPK_DEVICE bool is_first_warp(void) {
-    return simt_block() == 0 && simt_warp() == 0;
-}
-
 TOPK_DEVICE void fill_slot(const struct broken_args &args, struct one_slot s) {
     simt_bulk_copy(s.groups, 0, args.data, SIMT_WARP, s.barriers, 0);
 }
 
-/* With its mbarrier, and the first copy started. */
+/* Its mbarrier is made, and the first copy started. */
 TOPK_DEVICE struct one_slot started_slot(const struct broken_args &args, uint32_t arrivals) {
     struct one_slot s = carve_slot();
     if (simt_lane() == 0)
@@ -45,8 +41,6 @@ TOPK_DEVICE void read_slot(const struct broken_args &args, struct one_slot s) {
 
 /* A slot is read before its copy arrived. */
 TOPK_KERNEL void slot_read_early(struct broken_args args) {
-    if (!is_first_warp())
-        return;
     struct one_slot s = started_slot(args, 1);
     simt_ballot(SIMT_ALL_LANES, true);
     if (args.mended)
@@ -57,8 +51,6 @@ TOPK_KERNEL void slot_read_early(struct broken_args args) {
 
 /* One lane waits, and the others take its word for it. */
 TOPK_KERNEL void slot_read_without_wait(struct broken_args args) {
-    if (!is_first_warp())
-        return;
     struct one_slot s = started_slot(args, 1);
     if (args.mended || simt_lane() == 0)
         simt_mbarrier_wait(s.barriers, 0, 0);
@@ -68,8 +60,6 @@ TOPK_KERNEL void slot_read_without_wait(struct broken_args args) {
 
 /* A slot is filled again while others may be reading it. */
 TOPK_KERNEL void slot_refilled_early(struct broken_args args) {
-    if (!is_first_warp())
-        return;
     struct one_slot s = started_slot(args, 1);
     simt_mbarrier_wait(s.barriers, 0, 0);
     read_slot(args, s);
@@ -81,8 +71,6 @@ TOPK_KERNEL void slot_refilled_early(struct broken_args args) {
 
 /* A slot is filled again while its copy is on its way. */
 TOPK_KERNEL void slot_filled_twice(struct broken_args args) {
-    if (!is_first_warp())
-        return;
     struct one_slot s = started_slot(args, 1);
     if (args.mended)
         simt_mbarrier_wait(s.barriers, 0, 0);
@@ -93,8 +81,6 @@ TOPK_KERNEL void slot_filled_twice(struct broken_args args) {
 
 /* Threads wrote where the copy goes. */
 TOPK_KERNEL void slot_written_before(struct broken_args args) {
-    if (!is_first_warp())
-        return;
     struct one_slot s = carve_slot();
     if (simt_lane() == 0)
         simt_mbarrier_init(s.barriers, 0, 1, 1);
@@ -109,8 +95,6 @@ TOPK_KERNEL void slot_written_before(struct broken_args args) {
 
 /* The block ends before its copy arrived. */
 TOPK_KERNEL void slot_left_behind(struct broken_args args) {
-    if (!is_first_warp())
-        return;
     struct one_slot s = started_slot(args, 1);
     if (args.mended)
         simt_mbarrier_wait(s.barriers, 0, 0);
@@ -118,8 +102,6 @@ TOPK_KERNEL void slot_left_behind(struct broken_args args) {
 
 /* The mbarrier expects one more arrival than there is. */
 TOPK_KERNEL void arrival_forgotten(struct broken_args args) {
-    if (!is_first_warp())
-        return;
     struct one_slot s = started_slot(args, 2);
     if (args.mended && simt_lane() == 5)
         simt_mbarrier_arrive(s.barriers, 0);
@@ -128,8 +110,6 @@ TOPK_KERNEL void arrival_forgotten(struct broken_args args) {
 
 /* Other lanes use an mbarrier that nothing tells them to be made. */
 TOPK_KERNEL void mbarrier_made_late(struct broken_args args) {
-    if (!is_first_warp())
-        return;
     struct one_slot s = carve_slot();
     if (simt_lane() == 0)
         simt_mbarrier_init(s.barriers, 0, 1, SIMT_WARP);
@@ -142,8 +122,6 @@ TOPK_KERNEL void mbarrier_made_late(struct broken_args args) {
 
 /* A copy reads what the same launch wrote. */
 TOPK_KERNEL void copy_after_write(struct broken_args args) {
-    if (!is_first_warp())
-        return;
     uint32_t *words = args.mended ? args.out : args.data;
     words[simt_lane()] = 1;
     simt_warp_sync(SIMT_ALL_LANES);
@@ -152,17 +130,13 @@ TOPK_KERNEL void copy_after_write(struct broken_args args) {
 }
 
 TOPK_KERNEL void misaligned_copy(struct broken_args args) {
-    if (!is_first_warp())
-        return;
     args.data += args.mended ? 4 : 2;
     struct one_slot s = started_slot(args, 1);
     simt_mbarrier_wait(s.barriers, 0, 0);
 }
 
 TOPK_KERNEL void copy_beyond_input(struct broken_args args) {
-    if (!is_first_warp())
-        return;
-    args.data += simt_blocks() * simt_threads() - (args.mended ? 4 : 3) * SIMT_WARP;
+    args.data += DATA_WORDS - (args.mended ? 4 : 3) * SIMT_WARP;
     struct one_slot s = started_slot(args, 1);
     simt_mbarrier_wait(s.barriers, 0, 0);
 }
@@ -170,16 +144,17 @@ TOPK_KERNEL void copy_beyond_input(struct broken_args args) {
 /* A block stores to another one of its cluster, which may not have started, before it has waited. */
 TOPK_KERNEL void remote_store_early(struct broken_args args) {
     simt_arena arena = simt_shared_arena();
-    simt_shared<uint32_t> values = simt_carve<uint32_t>(arena, simt_threads());
-    simt_remote<uint32_t> other = simt_shared_of_rank(values, simt_cluster_rank() ^ 1);
+    simt_shared<uint32_t> value = simt_carve<uint32_t>(arena, 1);
+    simt_remote<uint32_t> other = simt_shared_of_rank(value, simt_cluster_rank() ^ 1);
     simt_cluster_arrive_relaxed();
     if (args.mended)
         simt_cluster_wait();
-    simt_remote_store(other, simt_thread(), simt_block());
+    if (simt_thread() == 0)
+        simt_remote_store(other, 0, simt_block());
     if (!args.mended)
         simt_cluster_wait();
     simt_cluster_sync();
-    args.out[grid_thread()] = values[simt_thread()];
+    args.out[grid_thread()] = value[0];
 }
 
 /* A block reads from another one when it has arrived at the last barrier, which thus does not hold that one
