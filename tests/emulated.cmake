@@ -45,8 +45,8 @@ function(topk_emulated_cases name build)
 endfunction()
 
 # A list that takes minutes runs in parts: one for each method.
-set(methods default rtopk resident resident-narrow resident-wide air air-shared air-buffered air-unbuffered air-fused
-    sort compact compact-phases route)
+set(methods default rtopk rtopk-plain rtopk-network resident resident-narrow resident-wide air air-shared air-buffered
+    air-unbuffered air-fused sort compact compact-phases route)
 function(topk_emulated_parts name)
   foreach(method IN LISTS methods)
     topk_emulated_cases(${name}.${method} ${ARGN} --method ${method})
@@ -64,11 +64,16 @@ topk_emulated_cases(short_rows_full full --seed 36 --method rtopk --largest 1030
 topk_emulated_cases(short_rows_zeros plain --seed 38 --method rtopk --smallest 100 --largest 530 --elements 2600
   --filter data=zeros)
 # Rows of one length with few results have shortcuts of their own in rtopk.
-set(few_results --operation select --method rtopk --filter shape=dense,lengths=full)
+set(few_results --operation select --method rtopk-plain --filter shape=dense,lengths=full)
 topk_emulated_cases(few_results plain --seed 39 ${few_results} --random 40000 --largest 530 --elements 2600
   --paths few-results)
 topk_emulated_cases(few_results_full full --seed 40 ${few_results} --random 60000 --largest 1030 --elements 9000)
 topk_emulated_cases(few_results_tsan tsan --seed 41 ${few_results} --random 20000 --largest 530 --elements 1100)
+# Networks serve rows of one length, with more results too.
+set(networks --operation select --method rtopk-network --filter shape=dense,lengths=full)
+topk_emulated_cases(networks plain --seed 50 ${networks} --random 200000 --largest 260 --elements 2600 --paths networks)
+topk_emulated_cases(networks_full full --seed 51 ${networks} --random 100000 --largest 1030 --elements 9000)
+topk_emulated_cases(networks_tsan tsan --seed 52 ${networks} --random 50000 --largest 260 --elements 1100)
 # Rows that resident serves, of all its shapes; and with the sizes of production.
 topk_emulated_cases(resident_rows plain --seed 44 --method resident --smallest 100 --largest 800 --elements 2600
   --cases 400 --schedules 4)

@@ -20,6 +20,8 @@ static const backend backends[] = {
      TOPK_BACKEND_CUDA,
      {{"default", NULL, NULL},
       {"rtopk", "rtopk", NULL},
+      {"rtopk-plain", "rtopk", "network=0"},
+      {"rtopk-network", "rtopk", "network=2"},
       {"resident", "resident", NULL},
       {"resident-narrow", "resident", "threads=32"},
       {"resident-wide", "resident", "threads=96"},

@@ -21,8 +21,9 @@ COUNTS = re.compile(r"(ld|st|atom|red|fence|membar|bar|barrier|shfl|vote|match|r
 DEFINED = re.compile(r"^(?:template <[^>]*> )?TOPK_DEVICE [^;{]*?\b(simt_\w+)\(", re.MULTILINE)
 
 # Coordinates, bits, comparisons and parts of other primitives: they neither touch memory, nor meet anyone, nor round.
-NO_PRIMITIVES = re.compile(r"simt_(threads?|lane|warps?|blocks?|blocks?_y|popc|clz|ffs|pick_halves|count_from|"
-                           r"from_native|combine_lanes|shared_address|float_(of_bits|max|min|magnitude)|bits_of_float)$")
+NO_PRIMITIVES = re.compile(r"simt_(threads?|lane|warps?|blocks?|blocks?_y|popc|clz|ffs|in_register|pick_halves|"
+                           r"count_from|from_native|combine_lanes|shared_address|float_(of_bits|max|min|magnitude)|"
+                           r"bits_of_float)$")
 
 # Another spelling of the same.
 SAME = {"barrier.sync.aligned": "bar.sync", "barrier.red.popc.aligned.u32": "bar.red.popc.u32"}

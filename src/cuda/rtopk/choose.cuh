@@ -6,6 +6,7 @@
 
 #include "candidates.cuh"
 #include "results.cuh"
+#include "uniform.cuh"
 
 /* A row of a problem whose rows are all alike. */
 template <typename Element> struct uniform_task {
@@ -22,14 +23,7 @@ template <typename Element> struct uniform_task {
         return simt_load_read_only(values + position);
     }
     TOPK_MEMBER void write(uint32_t slot, Element bits, uint32_t position) const {
-        if (a.uniform.has_plain_outputs) {
-            ((Element *)a.rows.out_values)[first_slot + slot] = bits;
-            ((int32_t *)a.rows.out_indices)[first_slot + slot] =
-                (int32_t)position + (int32_t)a.rows.index_base;
-            return;
-        }
-        write_output<Element>(a.rows, first_slot + slot, values - (const Element *)a.rows.values, bits,
-                              position);
+        write_uniform(a, first_slot + slot, values, bits, position);
     }
 };
 

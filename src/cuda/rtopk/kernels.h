@@ -16,7 +16,7 @@ struct lead_map {
     uint32_t lowest, highest, zeros; /* as in struct code_map */
 };
 
-/* Rows that have a stride, one length, and one k up to RTOPK_SMALL_K. */
+/* Rows that have a stride, one length, and one k. */
 struct uniform_rows {
     uint32_t length, k;
     uint32_t groups;  /* of a lane, at most, that have elements of a row */
@@ -26,11 +26,18 @@ struct uniform_rows {
     bool has_plain_outputs; /* values, and positions of 32 bits */
     int64_t safe_rows;      /* of these rows each 16 bytes with an element of the row are elements of rows */
     struct lead_map map;
+    /* Of the network: */
+    uint32_t part_shift;  /* 1 << part_shift lanes share a row */
+    uint32_t list_shift;  /* 1 << list_shift of these, at least, hold the best k leads */
+    bool ranks_by_list;   /* sorted lists of leads give the ranks of results */
+    bool is_full;         /* rows fill all items of all lanes */
+    uint32_t group_shift; /* lanes have 1 << group_shift neighbours each, in turns */
+    uint32_t reciprocal;  /* of k, times 1 << RTOPK_RECIPROCAL_BITS, rounded up */
 };
 
 struct rtopk_args {
     struct row_args rows;
-    struct uniform_rows uniform; /* of small_k */
+    struct uniform_rows uniform; /* of small_k and network */
     struct decode_args decode;
     struct kth_outputs kth;
     bool is_kth;

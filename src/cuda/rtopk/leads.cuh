@@ -24,7 +24,7 @@ TOPK_DEVICE uint32_t lead_of(key_word_t<Element> bits, const struct lead_map &ma
 }
 
 /* A word for each class of elements that ascends with their keys: with 64 bits the key, else the last lead of
- * a number's class. */
+ * a number's class. NaN that are worst keep their leads. */
 template <typename Element>
 TOPK_DEVICE key_word_t<Element> word_of(Element bits, const struct code_map &codes,
                                         const struct lead_map &map) {
@@ -41,6 +41,8 @@ TOPK_DEVICE key_word_t<Element> word_of(Element bits, const struct code_map &cod
 TOPK_DEVICE uint32_t class_end(uint32_t lead, const struct lead_map &map) {
     if (lead >= map.highest)
         return ~0u;
+    if (lead <= map.lowest)
+        return map.lowest;
     return (lead & ~map.unit) == map.zeros ? map.zeros + map.unit : lead;
 }
 

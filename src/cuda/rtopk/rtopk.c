@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "../../workspace.h"
-#include "../leaf.h"
 #include "approximate.h"
+#include "network.h"
 #include "where.h"
 
 static const struct rtopk_kernels *const kernels[WIDTHS] = {
@@ -27,15 +27,6 @@ static uint32_t row_class_of(int64_t length) {
         row_class++;
     }
     return row_class;
-}
-
-/* Results of a row at most. */
-static int64_t results_max(const struct plan *plan) {
-    return least(plan->problem.k_max, plan->problem.length_max);
-}
-
-static bool is_sorted(const struct plan *plan) {
-    return plan->operation != TOPK_OPERATION_KTH && plan->problem.order == TOPK_ORDER_BEST_FIRST;
 }
 
 /* Entries that a warp sorts in shared memory, a power of two: 0 if registers hold them. */
@@ -62,26 +53,35 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
  * together issue in one, and what a row takes of them. */
 static const double LAUNCH_US = 3, BYTES_PER_US = 4.2e6, INSTRUCTIONS_PER_US = 0.6e6;
 
-/* Of an exact search. Rows of one length with few results take less. */
-static double search_instructions(const struct plan *plan) {
-    const int64_t k = results_max(plan);
-    const double items = (double)items_of_class[row_class_of(plan->problem.length_max)];
+/* Of an exact search without a network. Rows of one length with few results take less. */
+static double plain_instructions(const topk_context *context, const struct plan *plan) {
+    const int64_t k = results_max(plan), items = items_of_class[row_class_of(plan->problem.length_max)];
+    const double held = (double)items;
     if (plan->operation != TOPK_OPERATION_SELECT || plan->problem.shape != TOPK_SHAPE_STRIDED ||
         k > RTOPK_SMALL_K) {
-        return 300 + 25 * items;
+        const double of_results = k > RTOPK_SMALL_K ? 2.5 * (double)k + 12 * entries_of(plan) : 0;
+        return topk_cuda_rtopk_instructions_of_row(context, plan, 300 + 25 * held + of_results, 1);
     }
-    return k <= RTOPK_SMALL_K / 2 ? 140 + 20 * items : 200 + 27 * items;
+    const int64_t rows = items <= RTOPK_ITEMS_OF_TWO ? RTOPK_ROWS_OF_WARP : 1;
+    const double of_row = k <= RTOPK_SMALL_K / 2 ? 140 + 20 * held : 200 + 27 * held;
+    return topk_cuda_rtopk_instructions_of_row(context, plan, (double)rows * of_row, rows);
+}
+
+static double search_instructions(const topk_context *context, const struct plan *plan) {
+    const double plain = plain_instructions(context, plan);
+    const bool may_be_uniform =
+        plan->operation == TOPK_OPERATION_SELECT && plan->problem.shape == TOPK_SHAPE_STRIDED;
+    return may_be_uniform ? fmin(plain, topk_cuda_rtopk_network_of(context, plan).instructions) : plain;
 }
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
-    const double rows = (double)plan->problem.rows, entries = entries_of(plan);
+    const double rows = (double)plan->problem.rows;
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
-    const double of_search =
-        plan->approximate ? topk_cuda_rtopk_approximate_instructions(plan) : search_instructions(plan);
-    const double instructions = of_search + 12 * entries;
+    const double instructions = plan->approximate
+                                    ? topk_cuda_rtopk_approximate_instructions(plan) + 12 * entries_of(plan)
+                                    : search_instructions(context, plan);
     const double issue_us = rows * instructions / INSTRUCTIONS_PER_US, move_us = bytes / BYTES_PER_US;
-    (void)context;
     return LAUNCH_US + (issue_us > move_us ? issue_us : move_us);
 }
 
@@ -107,24 +107,6 @@ static uint8_t rank_of(int64_t k, double length, double lanes) {
     return (uint8_t)(rank - 1);
 }
 
-static struct lead_map lead_map_of(const struct plan *plan, const struct code_map *map) {
-    const unsigned bits = 8 * (unsigned)plan->element_bytes, up = bits < 32 ? 32 - bits : 0;
-    const uint64_t ones = topk_ones(bits);
-    return (struct lead_map){.flip = (map->negative | (ones ^ map->keep)) << up,
-                             .always = map->always,
-                             .turn = bits == 64 ? map->turn : (map->turn + map->always) << up,
-                             .sign = map->always != 0 ? UINT32_MAX : 1,
-                             .unit = bits == 64 ? 0 : 1u << up,
-                             .lowest = (uint32_t)(bits == 64 ? map->lowest >> 32 : map->lowest << up),
-                             .highest = (uint32_t)(bits == 64 ? map->highest >> 32 : map->highest << up),
-                             .zeros = (uint32_t)(bits == 64 ? map->zeros >> 32 : map->zeros << up)};
-}
-
-/* Elements that a group of 16 bytes has. */
-static int64_t group_elements(const struct plan *plan) {
-    return 16 / (int64_t)plan->element_bytes;
-}
-
 /* How many elements to the left of a row its first group may have. */
 static int64_t left_max(const struct call *call) {
     const int64_t stride = call->plan->problem.row_stride, per = group_elements(call->plan);
@@ -132,53 +114,35 @@ static int64_t left_max(const struct call *call) {
     return is_aligned ? 0 : per - 1;
 }
 
-/* Whether rows consist of whole groups. */
-static bool is_whole(const struct call *call) {
-    return left_max(call) == 0 && call->plan->problem.length_max % group_elements(call->plan) == 0;
-}
-
 /* Rows that a block of small_k serves. */
 static int64_t rows_of_block(uint32_t row_class) {
     return RTOPK_THREADS / 32 * (items_of_class[row_class] <= RTOPK_ITEMS_OF_TWO ? 2 : 1);
 }
 
-/* Whether all rows are alike, few of their elements are results, and registers hold them wherever they begin.
- * Signed integers by magnitude have no leads. */
-static bool is_uniform(const struct call *call, const struct code_map *map) {
+/* Whether small_k serves uniform rows: few elements are results, and registers hold rows wherever they begin.
+ */
+static bool has_small_k(const struct call *call) {
     const topk_problem *p = &call->plan->problem;
-    return call->plan->operation == TOPK_OPERATION_SELECT && p->shape == TOPK_SHAPE_STRIDED &&
-           call->input.lengths == NULL && call->input.k == NULL && least(p->k_max, p->length_max) > 0 &&
-           least(p->k_max, p->length_max) <= RTOPK_SMALL_K && map->add == 0 &&
-           p->length_max + left_max(call) <= RTOPK_ROW_MAX && p->rows <= INT32_MAX &&
-           (p->row_stride == p->length_max || is_whole(call));
+    return results_max(call->plan) <= RTOPK_SMALL_K && p->length_max + left_max(call) <= RTOPK_ROW_MAX &&
+           (p->row_stride == p->length_max || topk_cuda_rtopk_is_whole(call));
 }
 
-static struct uniform_rows uniform_rows_of(const struct call *call, const struct code_map *map,
-                                           int64_t items) {
-    const topk_problem *p = &call->plan->problem;
-    const int64_t length = p->length_max, k = least(p->k_max, length), overhang = left_max(call);
-    const int64_t per = least(group_elements(call->plan), items); /* of a lane's group */
-    const int64_t lanes = least(divide_up(length, per), 32);
-    const int64_t followers = divide_up(group_elements(call->plan), length);
-    return (struct uniform_rows){.length = (uint32_t)length,
-                                 .k = (uint32_t)k,
-                                 .groups = (uint32_t)divide_up(length + overhang, 32 * per),
-                                 .rank = rank_of(k, (double)length, (double)lanes),
-                                 .is_whole = overhang == 0 && length % (32 * per) == 0,
-                                 .has_padding = p->k_max > k,
-                                 .has_plain_outputs = call->values != NULL && call->indices != NULL &&
-                                                      call->input.indices == NULL &&
-                                                      p->index_type == TOPK_INDEX_I32,
-                                 .safe_rows = is_whole(call) ? p->rows : greatest(p->rows - followers, 0),
-                                 .map = lead_map_of(call->plan, map)};
-}
-
-static int run_uniform(const struct call *call, struct rtopk_args *args) {
+static int run_small_k(const struct call *call, struct rtopk_args *args) {
     const struct plan *plan = call->plan;
-    const uint32_t row_class = row_class_of(plan->problem.length_max + left_max(call));
+    const topk_problem *p = &plan->problem;
+    const int64_t overhang = left_max(call), length = p->length_max;
+    const uint32_t row_class = row_class_of(length + overhang);
+    const int64_t per = least(group_elements(plan), items_of_class[row_class]); /* of a lane's group */
+    const int64_t lanes = least(divide_up(length, per), 32);
+    const int64_t followers = divide_up(group_elements(plan), length);
     const struct launch_grid grid =
-        grid_of(call, divide_up(plan->problem.rows, rows_of_block(row_class)), INT32_MAX, RTOPK_THREADS);
-    args->uniform = uniform_rows_of(call, &args->rows.map, items_of_class[row_class]);
+        grid_of(call, divide_up(p->rows, rows_of_block(row_class)), INT32_MAX, RTOPK_THREADS);
+    struct uniform_rows *u = &args->uniform;
+    *u = topk_cuda_rtopk_uniform_rows(call, &args->rows.map);
+    u->groups = (uint32_t)divide_up(length + overhang, 32 * per);
+    u->rank = rank_of(u->k, (double)length, (double)lanes);
+    u->is_whole = overhang == 0 && length % (32 * per) == 0;
+    u->safe_rows = topk_cuda_rtopk_is_whole(call) ? p->rows : greatest(p->rows - followers, 0);
     return kernels[width_of(plan)]->small_k(&grid, args, row_class);
 }
 
@@ -221,8 +185,14 @@ static int run(const struct call *call) {
     if (predicate.is_given) {
         return run_where(plan, &grid, &args, &predicate);
     }
-    if (is_uniform(call, &args.rows.map)) {
-        return run_uniform(call, &args);
+    if (topk_cuda_rtopk_is_uniform(call, &args.rows.map)) {
+        const struct network network = topk_cuda_rtopk_network_of(call->context, plan);
+        if (network.instructions < plain_instructions(call->context, plan)) {
+            return topk_cuda_rtopk_run_network(call, &args, &network);
+        }
+        if (has_small_k(call)) {
+            return run_small_k(call, &args);
+        }
     }
     return kernels[width_of(plan)]->row(&grid, &args, row_class_of(plan->problem.length_max));
 }
@@ -230,6 +200,7 @@ static int run(const struct call *call) {
 static int prepare(const topk_context *context) {
     int error = topk_cuda_prepare_bounds();
     error = error != 0 ? error : topk_cuda_rtopk_prepare_approximate();
+    error = error != 0 ? error : topk_cuda_rtopk_prepare_network();
     for (int width = 0; width < WIDTHS && error == 0; width++) {
         error = kernels[width]->prepare();
         error = error != 0 ? error : where_kernels[width]->prepare();
@@ -241,6 +212,7 @@ static int prepare(const topk_context *context) {
 const struct method topk_cuda_rtopk = {.name = "rtopk",
                                        .operations = SELECTS_WHERE,
                                        .approximates = true,
+                                       .knobs = topk_cuda_rtopk_knobs,
                                        .refuse = refuse,
                                        .cost_us = cost_us,
                                        .workspace_bytes = workspace_bytes,

@@ -16,6 +16,9 @@ enum {
     RTOPK_GRID_BLOCKS = 2,
     RTOPK_BLOCK_WARPS_0 = 2,
     RTOPK_BLOCK_ITEMS_0 = 16,
+    RTOPK_NETWORK_DEVIATIONS = 0,
+    RTOPK_NETWORK_COMPARED = 3,
+#define RTOPK_NETWORK_LIST(F) F(2, 1) F(4, 2) F(8, 2) F(2, 2) F(4, 4) F(8, 4) F(8, 8) F(16, 4)
 #else
     /* Of a block; each warp has rows of its own. */
     RTOPK_THREADS = 128,
@@ -30,7 +33,19 @@ enum {
     /* An approximation serves longer rows, too: a block holds each, with so many warps and items. */
     RTOPK_BLOCK_WARPS_0 = 8,
     RTOPK_BLOCK_ITEMS_0 = 8,
+/* A kernel for each pair: the leads that a lane has of a row, and how many it keeps once they are sorted. */
+#define RTOPK_NETWORK_LIST(F) F(16, 8) F(32, 8) F(64, 8) F(16, 16) F(32, 16) F(64, 16) F(32, 32) F(64, 64)
+    /* Lanes keep as many leads as they have results on average, and so many tenths of a standard deviation
+       more. */
+    RTOPK_NETWORK_DEVIATIONS = 32,
+    /* So many results go in order by comparing each with all others. */
+    RTOPK_NETWORK_COMPARED = 12,
 #endif
+    RTOPK_NETWORKS = 8,
+    RTOPK_NETWORK_RESULTS = 1024, /* of all rows of a warp, at most */
+    /* Warps that keep a multiprocessor busy. */
+    RTOPK_BUSY_WARPS = 8,
+    RTOPK_RECIPROCAL_BITS = 20,
     RTOPK_BLOCK_WARPS_1 = 8,
     RTOPK_BLOCK_ITEMS_1 = 32,
     RTOPK_APPROXIMATE_MAX = 32 * RTOPK_BLOCK_WARPS_1 * RTOPK_BLOCK_ITEMS_1,

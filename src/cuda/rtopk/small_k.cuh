@@ -19,10 +19,6 @@ TOPK_DEVICE simt_shared<uint16_t> small_k_lists(void) {
     return simt_shared_part(carve_small_k_lists(arena), simt_warp() * WARP_SLOTS, WARP_SLOTS);
 }
 
-template <typename Element> TOPK_DEVICE const Element *uniform_row(const struct rtopk_args &a, int64_t row) {
-    return (const Element *)a.rows.values + row * a.rows.row_stride;
-}
-
 /* The candidates of row `r` of those that the warp serves at once. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE uniform_task<Element> task_of(const struct rtopk_args &a, int64_t row, uint32_t r,
@@ -163,8 +159,7 @@ TOPK_BOUNDS(RTOPK_THREADS,
     }
     if (a.uniform.has_padding)
         for (uint32_t r = 0; r < ROWS && row + r < a.rows.rows; r++)
-            for (int64_t slot = a.uniform.k + simt_lane(); slot < a.rows.k_max; slot += SIMT_WARP)
-                write_padding<Element>(a.rows, row + r, slot);
+            write_uniform_rest<Element>(a, row + r);
 }
 
 #endif

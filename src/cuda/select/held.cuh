@@ -18,6 +18,7 @@ template <typename Element, uint32_t ITEMS> struct held_shape {
     static const uint32_t GROUPS = ITEMS / PER;
     static const uint32_t BYTES = PER * sizeof(Element);
     static const uint32_t STEP = SIMT_WARP * PER; /* from one group of a thread to its next */
+    static const uint32_t PER_SHIFT = PER == 1 ? 0 : PER == 2 ? 1 : PER == 4 ? 2 : PER == 8 ? 3 : 4;
 };
 
 template <typename Element, uint32_t ITEMS, uint32_t WARPS = 1, typename Word = key_word_t<Element>>

@@ -28,4 +28,10 @@ TOPK_DEVICE void simt_store16(void *address, simt_u32x4 value) {
     *(uint4 *)address = make_uint4(value.x, value.y, value.z, value.w);
 }
 
+/* The same pointer to what is only read, computed once: the compiler knows nothing of it and adds to it. */
+template <typename T> TOPK_DEVICE const T *simt_in_register(const T *pointer) {
+    asm("" : "+l"(pointer));
+    return pointer;
+}
+
 #endif

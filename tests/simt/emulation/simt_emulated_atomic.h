@@ -85,6 +85,10 @@ inline simt_u32x4 simt_load16_read_only(const void *address, simt_site at = simt
     return simt_load_words(address);
 }
 
+template <typename T> const T *simt_in_register(const T *pointer) {
+    return pointer;
+}
+
 template <typename T> T simt_load_read_only(const T *address, simt_site at = simt_here()) {
     simt_runtime::before_access(address, sizeof *address);
     simt_runtime::read_through_cache(address, sizeof *address, at);

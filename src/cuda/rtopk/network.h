@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rows of one length whose thresholds sorting networks find: the kernels, and who launches them. */
+#ifndef TOPK_SRC_CUDA_RTOPK_NETWORK_H
+#define TOPK_SRC_CUDA_RTOPK_NETWORK_H
+
+#include "kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The kernels of one element width. `network`: an index of RTOPK_NETWORK_LIST. */
+struct network_kernels {
+    int (*prepare)(void);
+    int (*rows)(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t network);
+};
+
+extern const struct network_kernels topk_cuda_rtopk_network_8, topk_cuda_rtopk_network_16,
+    topk_cuda_rtopk_network_32, topk_cuda_rtopk_network_64;
+
+#ifdef __cplusplus
+}
+#else
+#include "uniform.h"
+
+extern const struct knob topk_cuda_rtopk_knobs[];
+
+/* How a network serves a problem. */
+struct network {
+    uint32_t index;                  /* of RTOPK_NETWORK_LIST */
+    uint32_t part_shift, list_shift; /* as in struct uniform_rows */
+    double instructions;             /* of a warp, for a row; INFINITY: no network serves it */
+};
+
+/* The network that takes the fewest instructions. */
+struct network topk_cuda_rtopk_network_of(const topk_context *context, const struct plan *plan);
+/* What a row costs if a warp serves so many at once: where there are too few warps to keep the GPU busy, more
+ * than its share. */
+double topk_cuda_rtopk_instructions_of_row(const topk_context *context, const struct plan *plan,
+                                           double of_warp, int64_t rows_of_warp);
+int topk_cuda_rtopk_prepare_network(void);
+/* For uniform rows. */
+int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args *of_row,
+                                const struct network *network);
+#endif
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The results of a row among the leads of a part, from its k-th lead on. */
+#ifndef TOPK_SRC_CUDA_RTOPK_PART_RESULTS_CUH
+#define TOPK_SRC_CUDA_RTOPK_PART_RESULTS_CUH
+
+#include "parts.cuh"
+
+/* The results that a lane has of its row. */
+template <uint32_t ITEMS> struct lane_results {
+    item_set<ITEMS> items;
+    uint32_t end;  /* so many have this lane and those before it */
+    bool found;    /* whether these are the row's results */
+    bool had_ties; /* more elements than k reach the k-th lead */
+};
+
+/* Adds the first of the row's ties to its winners. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE lane_results<ITEMS> resolve_ties(const part_row<Element, ITEMS> &row,
+                                             const struct uniform_rows &u, uint32_t kth,
+                                             const lane_results<ITEMS> &hits) {
+    TOPK_REACHED(REACHED_RTOPK_NETWORK_TIES);
+    const uint32_t end = class_end(kth, u.map);
+    const item_set<ITEMS> better = items_from(row, u, end + 1);
+    item_set<ITEMS> winners, ties;
+#pragma unroll
+    for (uint32_t w = 0; w < item_set<ITEMS>::WORDS; w++) {
+        winners.words[w] = end == ~0u ? 0 : better.words[w];
+        ties.words[w] = hits.items.words[w] & ~winners.words[w];
+    }
+    const uint32_t above = part_sum(row.part, winners.count());
+    lane_results<ITEMS> results;
+    results.had_ties = hits.had_ties;
+    results.found = hits.found || (sizeof(Element) < 8 && above < u.k);
+    ties = first_ties(row, ties, results.found ? u.k - above : 0);
+#pragma unroll
+    for (uint32_t w = 0; w < item_set<ITEMS>::WORDS; w++)
+        results.items.words[w] = winners.words[w] | ties.words[w];
+    uint32_t total;
+    results.end = results.items.count();
+    results.end += part_scan(row.part, results.end, &total);
+    return results;
+}
+
+/* The row's elements from its k-th lead on. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE lane_results<ITEMS> results_of(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
+                                           uint32_t kth) {
+    lane_results<ITEMS> results = {items_from(row, u, class_begin(kth, u.map)), 0, false, false};
+    uint32_t total;
+    results.end = results.items.count();
+    results.end += part_scan(row.part, results.end, &total);
+    results.found = total == u.k;
+    results.had_ties = !results.found;
+    if (simt_any(SIMT_ALL_LANES, !results.found))
+        results = resolve_ties(row, u, kth, results);
+    return results;
+}
+
+/* Lists the positions of a row's results, `end` being the slot behind the lane's last one. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void list_results(const part_row<Element, ITEMS> &row, const item_set<ITEMS> &results,
+                              simt_shared<uint16_t> list, uint32_t end) {
+    simt_appender to = simt_append_at(list, end);
+#pragma unroll
+    for (uint32_t w = 0; w < item_set<ITEMS>::WORDS; w++) {
+        uint32_t bits = results.words[w];
+#pragma unroll 1
+        while (bits != 0) {
+            const uint32_t item = 31 - simt_clz(bits);
+            bits ^= 1u << item;
+            to.prepend((uint16_t)row.position(32 * w + item));
+        }
+    }
+}
+
+#endif

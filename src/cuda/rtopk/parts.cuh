@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rows of one length in parts of a warp: 1, 2, 4 or more lanes share a row, and several rows are served at
+ * once.
+ *
+ * Lanes keep leads (leads.cuh). What is not of the row has lead 0. */
+#ifndef TOPK_SRC_CUDA_RTOPK_PARTS_CUH
+#define TOPK_SRC_CUDA_RTOPK_PARTS_CUH
+
+#include "entries.cuh"
+#include "leads.cuh"
+
+/* The lanes that share a row. */
+struct row_part {
+    uint32_t shift; /* there are 1 << shift */
+    uint32_t lane;  /* this one among them */
+
+    TOPK_MEMBER uint32_t lanes(void) const {
+        return 1u << shift;
+    }
+};
+
+TOPK_DEVICE row_part part_of_lane(uint32_t shift) {
+    return row_part{shift, simt_lane() & ((1u << shift) - 1)};
+}
+
+/* The sum of lower lanes of the part. *total: of all of its lanes. All lanes of the warp. */
+TOPK_DEVICE uint32_t part_scan(const row_part &part, uint32_t value, uint32_t *total) {
+    uint32_t before = 0;
+#pragma unroll 1
+    for (uint32_t s = 0; s < part.shift; s++) {
+        const uint32_t other = exchange(value, 1u << s);
+        before += (part.lane >> s & 1) != 0 ? other : 0;
+        value += other;
+    }
+    *total = value;
+    return before;
+}
+
+TOPK_DEVICE uint32_t part_sum(const row_part &part, uint32_t value) {
+    uint32_t total;
+    (void)part_scan(part, value, &total);
+    return total;
+}
+
+/* Some of a lane's items. */
+template <uint32_t ITEMS> struct item_set {
+    static const uint32_t WORDS = (ITEMS + 31) / 32;
+    uint32_t words[WORDS];
+
+    TOPK_MEMBER uint32_t count(void) const {
+        uint32_t sum = 0;
+#pragma unroll
+        for (uint32_t w = 0; w < WORDS; w++)
+            sum += simt_popc(words[w]);
+        return sum;
+    }
+    /* Those below `item`, up to ITEMS. */
+    TOPK_MEMBER item_set below(uint32_t item) const {
+        item_set set;
+#pragma unroll
+        for (uint32_t w = 0; w < WORDS; w++) {
+            const uint32_t bits = item < 32 * w ? 0 : item - 32 * w;
+            set.words[w] = bits < 32 ? words[w] & ((1u << bits) - 1) : words[w];
+        }
+        return set;
+    }
+};
+
+/* The lanes have groups of 1 << group_shift elements in turns. */
+template <typename Element, uint32_t ITEMS> struct part_row {
+    typedef held_shape<Element, ITEMS> shape;
+    row_part part;
+    uint32_t group_shift;
+    uint32_t gap; /* elements of other lanes between two groups of this one */
+    uint32_t leads[ITEMS];
+
+    TOPK_MEMBER part_row(const struct uniform_rows &u)
+        : part(part_of_lane(u.part_shift)), group_shift(u.group_shift),
+          gap((part.lanes() - 1) << group_shift) {
+    }
+
+    TOPK_MEMBER uint32_t position(uint32_t item) const {
+        return (part.lane << group_shift) + item + (item >> group_shift) * gap;
+    }
+};
+
+/* Reads rows that consist of whole groups. Lanes that lie behind a row read its last group. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void load_part_groups(const Element *values, const struct uniform_rows &u,
+                                  part_row<Element, ITEMS> *row) {
+    typedef held_shape<Element, ITEMS> shape;
+    const uint32_t last = u.length - shape::PER, step = shape::PER << row->part.shift;
+    held_group groups[shape::GROUPS];
+    uint32_t begin = row->part.lane * shape::PER;
+#pragma unroll
+    for (uint32_t g = 0; g < shape::GROUPS; g++, begin += step)
+        groups[g] = load_held_group<shape::BYTES>(values + (begin < last ? begin : last));
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        row->leads[i] =
+            lead_of<Element>(bits_of_group<Element>(groups[i / shape::PER], i % shape::PER), u.map);
+    if (u.is_full)
+        return;
+    begin = row->part.lane * shape::PER;
+#pragma unroll
+    for (uint32_t g = 0; g < shape::GROUPS; g++, begin += step)
+#pragma unroll
+        for (uint32_t i = g * shape::PER; i < (g + 1) * shape::PER; i++)
+            row->leads[i] = begin < u.length ? row->leads[i] : 0;
+}
+
+/* Reads rows element by element. Lanes that lie behind a row read its last one. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void load_part_items(const Element *values, const struct uniform_rows &u,
+                                 part_row<Element, ITEMS> *row) {
+    const uint32_t last = u.length - 1, step = row->part.lanes();
+    uint32_t position = row->part.lane;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++, position += step)
+        row->leads[i] =
+            lead_of<Element>(simt_load_read_only(values + (position < last ? position : last)), u.map);
+    position = row->part.lane;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++, position += step)
+        row->leads[i] = position < u.length ? row->leads[i] : 0;
+}
+
+/* The items whose leads are at or above `low`; if this is 0, all of the row. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE item_set<ITEMS> items_from(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
+                                       uint32_t low) {
+    item_set<ITEMS> set = {};
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        set.words[i / 32] = simt_count_from(set.words[i / 32], row.leads[i], low, 1u << i % 32);
+    if (simt_any(SIMT_ALL_LANES, low == 0)) {
+#pragma unroll
+        for (uint32_t w = 0; w < item_set<ITEMS>::WORDS; w++)
+#pragma unroll 1
+            for (uint32_t i = 32 * w; i < ITEMS && i < 32 * w + 32; i++)
+                if (row.position(i) >= u.length)
+                    set.words[w] &= ~(1u << i % 32);
+    }
+    return set;
+}
+
+/* Of a row's ties the first `count` by position; there are as many at least. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE item_set<ITEMS> first_ties(const part_row<Element, ITEMS> &row, const item_set<ITEMS> &ties,
+                                       uint32_t count) {
+    const uint32_t group_shift = row.group_shift;
+    /* Lanes keep all of their first groups, with fewer ties than `count`, and then some of one more. */
+    uint32_t kept = 0;
+#pragma unroll 1
+    for (uint32_t items = ITEMS / 2; items >> group_shift != 0; items /= 2)
+        kept += part_sum(row.part, ties.below(kept + items).count()) < count ? items : 0;
+    item_set<ITEMS> first = ties.below(kept), next = ties.below(kept + (1u << group_shift));
+    uint32_t total;
+    const uint32_t before = part_scan(row.part, next.count() - first.count(), &total);
+    const uint32_t all = part_sum(row.part, first.count());
+    uint32_t wanted = first.count() + (count > all + before ? count - all - before : 0);
+#pragma unroll 1
+    for (uint32_t item = kept; item < kept + (1u << group_shift); item++)
+        if (ties.below(item + 1).count() <= wanted)
+            first = ties.below(item + 1);
+    return first;
+}
+
+#endif
