@@ -55,6 +55,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_RTOPK_NOT_FINITE] = "cuda rtopk: infinities and NaN",
     [REACHED_RTOPK_KTH_NOT_FINITE] = "cuda rtopk: k-th element not finite",
     [REACHED_RTOPK_LISTED] = "cuda rtopk: list of positions sorted",
+    [REACHED_ROUTE_PLAIN] = "cuda route: plain rows",
     [REACHED_ROUTE_SINGLE_LOADS] = "cuda route: single loads",
     [REACHED_ROUTE_GROUPS] = "cuda route: groups in registers",
     [REACHED_ROUTE_UNCERTAIN] = "cuda route: groups too near to each other",

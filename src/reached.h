@@ -105,6 +105,7 @@ enum topk_reached_path {
     REACHED_RTOPK_KTH_NOT_FINITE,  /* among them the k-th element */
     REACHED_RTOPK_LISTED,          /* so many results that their list of positions is sorted itself */
 
+    REACHED_ROUTE_PLAIN,        /* rows are full, aligned and chosen by logits alone */
     REACHED_ROUTE_SINGLE_LOADS, /* a row is not aligned, or ends within 16 bytes */
     REACHED_ROUTE_GROUPS,       /* groups are chosen in registers */
     REACHED_ROUTE_UNCERTAIN,    /* two of them are too near to each other for that */

@@ -4,7 +4,7 @@
 #ifndef TOPK_SRC_CUDA_ROUTE_FILTER_CUH
 #define TOPK_SRC_CUDA_ROUTE_FILTER_CUH
 
-#include "held.cuh"
+#include "lists.cuh"
 
 /* Two steps are within 2^-22 of exact ones; their error, what the exponent's rounding adds, and the exact
  * sequence's own 3 units in the last place are less than 2^-21 together. Adding a bias rounds both sums to
@@ -28,40 +28,26 @@ template <uint32_t LANES, typename T, typename Combine> TOPK_DEVICE T combine_ro
     return value;
 }
 
-/* The scores of a row, and what is known of them. */
-template <uint32_t ITEMS> struct near_scores {
-    float scores[ITEMS]; /* -infinity behind the last expert */
-    float greatest[2];   /* among those of each half of the items that are present */
-    uint32_t present;    /* a bit for each item that can be chosen */
-    bool is_certain;     /* what is not present cannot be chosen; no score is NaN */
-};
-
-template <typename Element, uint32_t LANES, uint32_t ITEMS>
-TOPK_DEVICE near_scores<ITEMS> near_scores_of(const logit_row<Element> &row) {
-    near_scores<ITEMS> s;
-    hold_logits<Element, LANES>(row, s.scores);
-    s.present = present_items<Element, LANES, ITEMS>(row.experts());
-    s.is_certain = true;
-    if (row.a.by_sigmoid) {
+/* Makes near scores of a lane's logits; -infinity behind the last expert. */
+template <typename Shape>
+TOPK_DEVICE void score_nearly(const logit_row<Shape> &row, float (&scores)[Shape::ITEMS]) {
+    if (row.by_sigmoid()) {
 #pragma unroll
-        for (uint32_t i = 0; i < ITEMS; i++)
-            s.scores[i] = sigmoid_near(s.scores[i]);
-        if (row.experts() < LANES * ITEMS) {
-#pragma unroll
-            for (uint32_t i = 0; i < ITEMS; i++)
-                s.scores[i] = (s.present >> i & 1) != 0 ? s.scores[i] : minus_infinity();
-        }
+        for (uint32_t i = 0; i < Shape::ITEMS; i++)
+            scores[i] = sigmoid_near(scores[i]);
     }
-    if (row.a.bias != nullptr)
-        add_bias<Element, LANES>(row, s.scores);
-    return s;
+    if (row.has_biases()) {
+#pragma unroll
+        for (uint32_t i = 0; i < Shape::ITEMS; i++)
+            scores[i] = score_add(scores[i], row.biases[Shape::expert(i)]);
+    }
 }
 
 /* Compares with the lane whose number differs in `lanes`: of the two, the one without bit `upper` keeps the
  * greater number. */
 TOPK_DEVICE float keep_greater(float mine, uint32_t lanes, uint32_t upper) {
     const float other = simt_shuffle_xor(SIMT_ALL_LANES, mine, lanes);
-    return (other > mine) != ((simt_lane() & upper) != 0) ? other : mine;
+    return (simt_lane() & upper) != 0 ? simt_float_min(mine, other) : simt_float_max(mine, other);
 }
 
 /* Sorts a sequence over LANES lanes that ascends and descends once at most. */
@@ -85,53 +71,42 @@ template <uint32_t LANES> TOPK_DEVICE float sort_row(float number) {
     return number;
 }
 
-template <uint32_t ITEMS>
-TOPK_DEVICE float greatest_of(const float (&scores)[ITEMS], uint32_t first, uint32_t end) {
-    float greatest = scores[first];
+/* Two different scores of a lane that bound its best ones from below: the greatest of every other item each.
+ * NaN stays. */
+template <uint32_t ITEMS> TOPK_DEVICE best_two greatest_of(const float (&scores)[ITEMS]) {
+    best_two greatest = {scores[0], scores[1]};
 #pragma unroll
-    for (uint32_t i = first + 1; i < end; i++)
-        greatest = simt_float_max_or_nan(greatest, scores[i]);
+    for (uint32_t i = 2; i < ITEMS; i += 2) {
+        greatest.first = simt_float_max_or_nan(greatest.first, scores[i]);
+        greatest.second = simt_float_max_or_nan(greatest.second, scores[i + 1]);
+    }
     return greatest;
 }
 
-/* Finds the maxima of the lane. */
-template <uint32_t ITEMS> TOPK_DEVICE void find_greatest(near_scores<ITEMS> *s) {
-    s->greatest[0] = greatest_of(s->scores, 0, ITEMS / 2);
-    s->greatest[1] = greatest_of(s->scores, ITEMS / 2, ITEMS);
-    s->is_certain &= s->greatest[0] == s->greatest[0] && s->greatest[1] == s->greatest[1];
-}
-
-/* A lower bound of the k-th best score: the k-th best of the lanes' maxima. There are 2 for each lane where k
- * may be as large as the number of lanes, else 1: about 1.4 k experts are at or above their k-th. All lanes.
- */
-template <uint32_t LANES>
-TOPK_DEVICE float lower_bound_of(const struct route_args &a, const float (&greatest)[2]) {
-    const uint32_t kth = simt_lane() / LANES * LANES + (uint32_t)a.rows.k_max - 1;
+/* A lower bound of the k-th best score: the k-th best of 2 for each lane where k may be as large as the
+ * number of lanes, else of 1. About 1.3 k experts are at or above it. All lanes. */
+template <uint32_t LANES> TOPK_DEVICE float lower_bound_of(const struct route_args &a, best_two greatest) {
+    const uint32_t kth = simt_lane() / LANES * LANES + a.wanted - 1;
     float sorted;
     if (LANES > ROUTE_FEW_RESULTS && LANES < SIMT_WARP) {
-        sorted = sort_row<LANES>(simt_float_max(greatest[0], greatest[1]));
+        sorted = sort_row<LANES>(simt_float_max(greatest.first, greatest.second));
     } else {
-        const float one = sort_row<LANES>(greatest[0]), other = sort_row<LANES>(greatest[1]);
+        const float one = sort_row<LANES>(greatest.first), other = sort_row<LANES>(greatest.second);
         const float mirrored = simt_shuffle_xor(SIMT_ALL_LANES, other, LANES - 1);
         sorted = merge_row<LANES>(simt_float_max(one, mirrored));
     }
     return simt_shuffle(SIMT_ALL_LANES, sorted, kth);
 }
 
-/* Finds the items that may be among the k best: a bit for each. All lanes. */
-template <uint32_t LANES, uint32_t ITEMS>
-TOPK_DEVICE uint32_t candidates_of(const struct route_args &a, const near_scores<ITEMS> &s) {
-    float threshold = lower_bound_of<LANES>(a, s.greatest);
-    uint32_t below = 0;
-    if (a.by_sigmoid)
-        threshold -= 4 * error_of(threshold);
-    /* The sign of a difference is that of the exact one. Equal numbers, also zeros of two signs, have the sum
-     * 0, and infinities that cancel out make a row uncertain or are hits. */
+/* The items at or above a threshold: a bit for each. The sign of a difference is that of the exact one, and
+ * equal numbers, also zeros of two signs and infinities, differ by what has no sign. */
+template <uint32_t ITEMS> TOPK_DEVICE uint32_t items_from(const float (&scores)[ITEMS], float threshold) {
     const float negated = 0.0f - threshold;
+    uint32_t below = 0;
 #pragma unroll
     for (uint32_t i = ITEMS; i-- > 0;)
-        below = below << 1 | score_bits(s.scores[i] + negated) >> 31;
-    return ~below & s.present;
+        below = below << 1 | score_bits(score_add(scores[i], negated)) >> 31;
+    return ~below & ~0u >> (32 - ITEMS);
 }
 
 #endif

@@ -8,28 +8,36 @@
 #include "../rows.cuh"
 #include "kernels.h"
 
-/* How the lanes share a row. */
-template <typename Element, uint32_t LANES, uint32_t ITEMS> struct logit_shape {
+/* How the lanes share a row: LANES_ lanes with ITEMS_ numbers each, PER of them side by side. PLAIN_ rows are
+ * aligned and full, their scores are logits, and they have no groups. Element is the unsigned integer of an
+ * element's width. */
+template <typename Element_, uint32_t LANES_, uint32_t ITEMS_, bool PLAIN_> struct row_shape {
+    typedef Element_ Element;
+    static const uint32_t LANES = LANES_, ITEMS = ITEMS_, EXPERTS = LANES * ITEMS;
+    static const bool IS_PLAIN = PLAIN_;
+    static const uint32_t ROWS = SIMT_WARP / LANES; /* of a warp */
     static const uint32_t WHOLE = 16 / sizeof(Element);
-    static const uint32_t PER = ITEMS < 8 || ITEMS < WHOLE ? 1 : WHOLE; /* of a group */
-    static const uint32_t GROUPS = ITEMS / PER;
+    static const uint32_t PER = ITEMS < 8 || ITEMS < WHOLE ? 1 : WHOLE < 8 ? 8 : WHOLE;
+    static const uint32_t PIECES = ITEMS / PER;
 
     static TOPK_MEMBER uint32_t lane(void) {
         return simt_lane() % LANES;
     }
-    /* The expert of the lane's item. */
+    /* The expert of the lane's item: `distance` behind that of its first one. */
     static TOPK_MEMBER uint32_t expert(uint32_t item) {
-        return expert_of(lane(), item);
+        return lane() * PER + distance(item);
     }
-    static TOPK_MEMBER uint32_t expert_of(uint32_t lane, uint32_t item) {
-        return (item / PER * LANES + lane) * PER + item % PER;
+    static TOPK_MEMBER uint32_t distance(uint32_t item) {
+        return item + item / PER * PER * (LANES - 1);
     }
 };
 
-/* A row of the input. Element is the unsigned integer of an element's width. */
-template <typename Element> struct logit_row {
+/* A row of the input. */
+template <typename Shape> struct logit_row {
+    typedef typename Shape::Element Element;
     const struct route_args &a;
     const Element *logits;
+    simt_shared<float> biases; /* if there are any */
 
     TOPK_MEMBER float logit_of_bits(key_word_t<Element> bits) const {
         if constexpr (sizeof(Element) == 8) {
@@ -48,10 +56,32 @@ template <typename Element> struct logit_row {
     TOPK_MEMBER uint32_t experts(void) const {
         return (uint32_t)a.rows.length_max;
     }
+    TOPK_MEMBER bool by_sigmoid(void) const {
+        return !Shape::IS_PLAIN && a.by_sigmoid;
+    }
+    TOPK_MEMBER bool has_biases(void) const {
+        return !Shape::IS_PLAIN && a.has_biases;
+    }
     /* By which the expert is chosen. */
     TOPK_MEMBER float score(uint32_t expert, float logit) const {
-        const float plain = a.by_sigmoid ? score_sigmoid(logit) : logit;
-        return a.bias != nullptr ? score_add(plain, simt_load_read_only(a.bias + expert)) : plain;
+        const float plain = by_sigmoid() ? score_sigmoid(logit) : logit;
+        return has_biases() ? score_add(plain, biases[expert]) : plain;
+    }
+};
+
+/* Rows that a block serves at once. What they share comes first in sums: the threads have it in common. */
+struct block_rows {
+    int64_t first;
+    uint32_t count; /* that exist */
+
+    /* Of row `row` of the block. Rows behind the last one are the last once more. */
+    template <typename Shape>
+    TOPK_MEMBER logit_row<Shape> logits(const struct route_args &a, uint32_t row,
+                                        simt_shared<float> biases) const {
+        const int64_t read = row < count ? row : count - 1;
+        const typename Shape::Element *values =
+            (const typename Shape::Element *)a.rows.values + first * a.rows.row_stride;
+        return logit_row<Shape>{a, values + read * a.rows.row_stride, biases};
     }
 };
 
@@ -69,74 +99,56 @@ TOPK_DEVICE float minus_infinity(void) {
     return score_of_bits(0xff800000);
 }
 
-/* A bit for each item that is an expert: the first ones are. */
-template <typename Element, uint32_t LANES, uint32_t ITEMS>
-TOPK_DEVICE uint32_t present_items(uint32_t experts) {
-    typedef logit_shape<Element, LANES, ITEMS> shape;
-    const uint32_t per_group = LANES * shape::PER, before = shape::lane() * shape::PER;
-    const uint32_t rest = experts % per_group, more = rest > before ? rest - before : 0;
-    const uint32_t items = experts / per_group * shape::PER + (more < shape::PER ? more : shape::PER);
-    return items == 0 ? 0 : ~0u >> (32 - items);
+/* Loads whole groups of items, those that begin in front of `end`; the others become 0. */
+template <typename Shape>
+TOPK_DEVICE void hold_groups(const logit_row<Shape> &row, uint32_t end, float (&held)[Shape::ITEMS]) {
+    typedef typename Shape::Element Element;
+    const Element *first = row.logits + Shape::expert(0);
+    simt_u32x4 raw[(Shape::ITEMS + Shape::WHOLE - 1) / Shape::WHOLE];
+#pragma unroll
+    for (uint32_t i = 0; i < Shape::ITEMS; i += Shape::WHOLE)
+        raw[i / Shape::WHOLE] = Shape::expert(i) < end ? simt_load16_read_only(first + Shape::distance(i))
+                                                       : simt_u32x4{0, 0, 0, 0};
+#pragma unroll
+    for (uint32_t i = 0; i < Shape::ITEMS; i++)
+        held[i] = row.logit_of_bits(element_of_group<Element>(raw[i / Shape::WHOLE], i % Shape::WHOLE));
 }
 
-/* Loads whole groups of items, those that begin in front of `end`; the others become -infinity. */
-template <typename Element, uint32_t LANES, uint32_t ITEMS>
-TOPK_DEVICE void hold_groups(const logit_row<Element> &row, uint32_t end, float (&held)[ITEMS]) {
-    typedef logit_shape<Element, LANES, ITEMS> shape;
-    const Element *first = row.logits + shape::expert(0);
-    simt_u32x4 raw[shape::GROUPS];
-#pragma unroll
-    for (uint32_t g = 0; g < shape::GROUPS; g++)
-        raw[g] = shape::expert(g * shape::PER) < end ? simt_load16_read_only(first + g * LANES * shape::PER)
-                                                     : simt_u32x4{0, 0, 0, 0};
-#pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++) {
-        const float logit = row.logit_of_bits(element_of_group<Element>(raw[i / shape::PER], i % shape::PER));
-        held[i] = shape::expert(i - i % shape::PER) < end ? logit : minus_infinity();
-    }
-}
-
-/* Loads the logits of the lane's experts; those of items that are none become -infinity. */
-template <typename Element, uint32_t LANES, uint32_t ITEMS>
-TOPK_DEVICE void hold_logits(const logit_row<Element> &row, float (&held)[ITEMS]) {
-    typedef logit_shape<Element, LANES, ITEMS> shape;
+/* Loads the logits of the lane's experts; those of items that are none become 0. */
+template <typename Shape>
+TOPK_DEVICE void hold_logits(const logit_row<Shape> &row, float (&held)[Shape::ITEMS]) {
     const uint32_t experts = row.experts();
-    const bool is_aligned = shape::PER > 1 && (uintptr_t)row.logits % 16 == 0;
-    if (is_aligned && experts == LANES * ITEMS) {
-        hold_groups<Element, LANES>(row, UINT32_MAX, held);
-    } else if (is_aligned && experts % shape::PER == 0) {
-        hold_groups<Element, LANES>(row, experts, held);
+    const bool is_aligned = Shape::PER > 1 && (uintptr_t)row.logits % 16 == 0;
+    if (Shape::IS_PLAIN || (is_aligned && experts == Shape::EXPERTS)) {
+        hold_groups(row, UINT32_MAX, held);
+    } else if (is_aligned && experts % Shape::WHOLE == 0) {
+        hold_groups(row, experts, held);
     } else {
         TOPK_REACHED(REACHED_ROUTE_SINGLE_LOADS);
 #pragma unroll
-        for (uint32_t i = 0; i < ITEMS; i++)
-            held[i] = shape::expert(i) < experts ? row.logit(shape::expert(i)) : minus_infinity();
+        for (uint32_t i = 0; i < Shape::ITEMS; i++)
+            held[i] = Shape::expert(i) < experts ? row.logit(Shape::expert(i)) : 0;
     }
 }
 
-/* Adds the bias of the lane's experts. */
-template <typename Element, uint32_t LANES, uint32_t ITEMS>
-TOPK_DEVICE void add_bias(const logit_row<Element> &row, float (&held)[ITEMS]) {
-    typedef logit_shape<Element, LANES, ITEMS> shape;
-    const float *bias = row.a.bias;
-    const uint32_t experts = row.experts();
-    if (shape::PER % 4 == 0 && (uintptr_t)bias % 16 == 0 && experts % 4 == 0) {
+/* Fills a block's list of biases: 0 if the caller has none, -infinity behind the last expert. The whole
+ * block. */
+template <uint32_t COUNT>
+TOPK_DEVICE void fill_biases(const struct route_args &a, simt_shared<float> biases) {
+    float mine[(COUNT + ROUTE_THREADS - 1) / ROUTE_THREADS];
 #pragma unroll
-        for (uint32_t i = 0; i < ITEMS; i += 4) {
-            const uint32_t first = shape::expert(i);
-            const simt_u32x4 raw =
-                first < experts ? simt_load16_read_only(bias + first) : simt_u32x4{0, 0, 0, 0};
-            held[i] = score_add(held[i], score_of_bits(raw.x));
-            held[i + 1] = score_add(held[i + 1], score_of_bits(raw.y));
-            held[i + 2] = score_add(held[i + 2], score_of_bits(raw.z));
-            held[i + 3] = score_add(held[i + 3], score_of_bits(raw.w));
-        }
-        return;
+    for (uint32_t i = 0; i < COUNT; i += ROUTE_THREADS) {
+        const uint32_t e = i + simt_thread();
+        const bool is_expert = e < (uint32_t)a.rows.length_max;
+        mine[i / ROUTE_THREADS] = is_expert ? 0 : minus_infinity();
+        if (is_expert && a.bias != nullptr)
+            mine[i / ROUTE_THREADS] = simt_load_read_only(a.bias + e);
     }
 #pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++)
-        if (shape::expert(i) < experts)
-            held[i] = score_add(held[i], simt_load_read_only(bias + shape::expert(i)));
+    for (uint32_t i = 0; i < COUNT; i += ROUTE_THREADS)
+        if (i + simt_thread() < COUNT)
+            biases[i + simt_thread()] = mine[i / ROUTE_THREADS];
+    simt_block_sync();
 }
 
 #endif

@@ -7,15 +7,15 @@
 
 /* Those for one class of rows. */
 struct class_kernel {
-    void (*kernel)(struct route_args);
-    row_lists (*carve)(simt_arena &, const struct route_args &);
-    uint32_t lanes, per, groups; /* of a row; experts that a lane has side by side, and how often */
+    void (*any)(struct route_args), (*plain)(struct route_args);
+    route_lists (*carve)(simt_arena &, const struct route_args &);
+    uint32_t lanes, per_piece; /* of a row; experts of a piece */
 };
 
 template <uint32_t LANES, uint32_t ITEMS> static constexpr class_kernel kernel_of(void) {
-    return class_kernel{route_row<element_t, LANES, ITEMS>, carve_lists<LANES>, LANES,
-                        logit_shape<element_t, LANES, ITEMS>::PER,
-                        logit_shape<element_t, LANES, ITEMS>::GROUPS};
+    typedef row_shape<element_t, LANES, ITEMS, false> any;
+    typedef row_shape<element_t, LANES, ITEMS, (any::PER > 1)> plain;
+    return class_kernel{route_row<any>, route_row<plain>, carve_lists<any>, LANES, any::PER};
 }
 
 static const class_kernel kernels[ROUTE_CLASSES] = {
@@ -29,25 +29,33 @@ static uint32_t row_shared_bytes(const class_kernel &kernel, const struct route_
     return arena.used_bytes;
 }
 
-/* A power of two. Each lane has one group at most, and halving leaves it with no more. */
-static uint32_t group_lanes(const struct route_args *args, uint32_t row_class) {
+/* Each lane has one group at most. */
+static uint32_t pieces_of_group(const struct route_args *args, uint32_t row_class) {
     const class_kernel &kernel = kernels[row_class];
-    const uint32_t lanes = args->group_size % kernel.per == 0 ? args->group_size / kernel.per : 0;
-    const bool fits = lanes >= kernel.groups && lanes <= kernel.lanes && (lanes & (lanes - 1)) == 0;
-    return fits ? lanes : 0;
+    const bool fits = args->group_size % kernel.per_piece == 0 && args->groups <= kernel.lanes;
+    return fits ? args->group_size / kernel.per_piece : 0;
+}
+
+/* Rows without biases are full. */
+static bool is_plain(const class_kernel &kernel, const struct route_args *args) {
+    const struct row_args *rows = &args->rows;
+    const bool are_aligned =
+        (uintptr_t)rows->values % 16 == 0 && rows->row_stride * sizeof(element_t) % 16 == 0;
+    return kernel.per_piece > 1 && are_aligned && !args->has_biases && args->groups == 0;
 }
 
 static int launch_row(const struct launch_grid *grid, const struct route_args *args, uint32_t row_class) {
     const class_kernel &kernel = kernels[row_class];
-    return launch("route_row", grid, row_shared_bytes(kernel, args), kernel.kernel, args);
+    return launch("route_row", grid, row_shared_bytes(kernel, args),
+                  is_plain(kernel, args) ? kernel.plain : kernel.any, args);
 }
 
 /* Lists of the most experts, in as many groups, take no more shared memory than any kernel may have. */
 static int prepare(void) {
     int error = 0;
-    for (uint32_t i = 0; i < ROUTE_CLASSES && error == 0; i++)
-        error = simt_prepare(kernels[i].kernel, 0);
+    for (uint32_t i = 0; i < 2 * ROUTE_CLASSES && error == 0; i++)
+        error = simt_prepare(i % 2 == 0 ? kernels[i / 2].any : kernels[i / 2].plain, 0);
     return error;
 }
 
-extern "C" const struct route_kernels INSTANCE = {prepare, launch_row, group_lanes};
+extern "C" const struct route_kernels INSTANCE = {prepare, launch_row, pieces_of_group};

@@ -16,11 +16,12 @@ struct route_args {
     uint32_t groups;      /* 0: none */
     uint32_t groups_kept;
     uint32_t group_size;
-    uint32_t group_lanes; /* that a group lies in, a power of two: groups.cuh. 0: not so, or no groups */
-    uint32_t group_shift; /* which power */
-    bool by_sigmoid;      /* is the score; else it is the logit */
-    bool weigh_sigmoid;   /* else softmax */
-    uint32_t nan_key;     /* of a score that is NaN */
+    uint32_t pieces_of_group;  /* groups.cuh. 0: it is not whole pieces, or there are no groups */
+    uint32_t piece_reciprocal; /* of pieces_of_group, by 2^ROUTE_RECIPROCAL_BITS and rounded up */
+    bool by_sigmoid;           /* is the score; else it is the logit */
+    bool has_biases;           /* scores take the lists of biases */
+    bool weigh_sigmoid;        /* else softmax */
+    uint32_t nan_key;          /* of a score that is NaN */
     float factor;
     struct logit_format format;
 };
@@ -34,8 +35,8 @@ struct route_kernels {
     int (*prepare)(void);
     /* `row_class` counts the kernels of sizes.h from 0. */
     int (*row)(const struct launch_grid *grid, const struct route_args *args, uint32_t row_class);
-    /* What group_lanes are for such rows. */
-    uint32_t (*group_lanes)(const struct route_args *args, uint32_t row_class);
+    /* What pieces_of_group are for such rows. */
+    uint32_t (*pieces_of_group)(const struct route_args *args, uint32_t row_class);
 };
 
 extern const struct route_kernels topk_cuda_route_kernels_8, topk_cuda_route_kernels_16,

@@ -1,47 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A row's lists in shared memory. */
+ * Lists in shared memory. */
 #ifndef TOPK_SRC_CUDA_ROUTE_LISTS_CUH
 #define TOPK_SRC_CUDA_ROUTE_LISTS_CUH
 
-#include "filter.cuh"
+#include "held.cuh"
 
-struct row_lists {
-    simt_shared<float> scores;        /* of candidates: near ones are not among them */
-    simt_shared<uint16_t> candidates; /* item * LANES + lane, then experts */
-    simt_shared<uint32_t> experts;    /* the results, best first */
-    simt_shared<float> logits;        /* theirs, if there are weights */
-    simt_shared<uint32_t> keys; /* of all experts, and behind them of all groups; once a way out is taken */
+/* The two best scores of some experts. */
+struct alignas(8) best_two {
+    float first, second;
 };
 
-/* Of a row. The rows of a warp read scores side by side, so their lists begin in different banks. */
+struct route_lists {
+    simt_shared<float> biases;     /* of a block: fill_biases() */
+    simt_shared<float> scores;     /* of a row's candidates: near ones are not among them */
+    simt_shared<uint16_t> experts; /* of a row: its candidates, then its results, best first */
+    simt_shared<best_two> pieces;  /* of a row: groups.cuh */
+    simt_shared<uint32_t> keys;    /* of all experts and groups of a row, for each warp: exact.cuh */
+};
+
+/* The rows of a warp read scores side by side, so their lists begin in different banks. */
 template <uint32_t LANES> struct candidate_list {
-    static const uint32_t ROOM = LANES * ROUTE_CANDIDATES, PITCH = ROOM + ROUTE_RANKED_AT_ONCE;
+    static const uint32_t ROOM = LANES * ROUTE_CANDIDATES, PITCH = ROOM + 4;
 };
 
-/* Those of a block's rows, one behind the other. */
-template <uint32_t LANES>
-TOPK_HOST_DEVICE row_lists carve_lists(simt_arena &arena, const struct route_args &a) {
-    const uint32_t rows = ROUTE_THREADS / LANES;
-    row_lists lists;
-    lists.scores = simt_carve<float>(arena, rows * candidate_list<LANES>::PITCH);
-    lists.candidates = simt_carve<uint16_t>(arena, rows * candidate_list<LANES>::ROOM);
-    lists.experts = simt_carve<uint32_t>(arena, rows * LANES);
-    lists.logits = simt_carve<float>(arena, rows * LANES);
-    lists.keys = simt_carve<uint32_t>(arena, rows * ((uint32_t)a.rows.length_max + a.groups));
+/* The group of a piece: a division of numbers up to 1024, whose reciprocal is rounded up. */
+TOPK_HOST_DEVICE uint32_t group_of(const struct route_args &a, uint32_t piece) {
+    return piece * a.piece_reciprocal >> ROUTE_RECIPROCAL_BITS;
+}
+
+/* Up to `pieces` of a row, and one more for each group, so that lanes read the pieces of different groups in
+ * different banks. */
+TOPK_HOST_DEVICE uint32_t row_pieces(const struct route_args &a, uint32_t pieces) {
+    return a.pieces_of_group == 0 ? 0 : pieces + group_of(a, pieces);
+}
+
+TOPK_HOST_DEVICE uint32_t row_keys(const struct route_args &a) {
+    return (uint32_t)a.rows.length_max + a.groups;
+}
+
+/* Those of a block. Lists of constant sizes come first, so that their addresses cost little. */
+template <typename Shape>
+TOPK_HOST_DEVICE route_lists carve_lists(simt_arena &arena, const struct route_args &a) {
+    const uint32_t rows = ROUTE_THREADS / Shape::LANES, warps = ROUTE_THREADS / SIMT_WARP;
+    route_lists lists;
+    lists.biases = simt_carve<float>(arena, Shape::EXPERTS);
+    lists.scores = simt_carve<float>(arena, rows * candidate_list<Shape::LANES>::PITCH);
+    lists.experts = simt_carve<uint16_t>(arena, rows * candidate_list<Shape::LANES>::ROOM);
+    lists.pieces = simt_carve<best_two>(arena, rows * row_pieces(a, Shape::EXPERTS / Shape::PER));
+    lists.keys = simt_carve<uint32_t>(arena, warps * row_keys(a));
     return lists;
 }
 
-/* Those of row `row`. */
-template <uint32_t LANES>
-TOPK_DEVICE row_lists lists_of_row(const row_lists &all, const struct route_args &a, uint32_t row) {
-    const uint32_t room = candidate_list<LANES>::ROOM, pitch = candidate_list<LANES>::PITCH;
-    const uint32_t keys = (uint32_t)a.rows.length_max + a.groups;
-    row_lists lists;
+/* Those of row `row` of the block. */
+template <typename Shape> TOPK_DEVICE route_lists lists_of_row(const struct route_args &a, uint32_t row) {
+    const uint32_t room = candidate_list<Shape::LANES>::ROOM, pitch = candidate_list<Shape::LANES>::PITCH;
+    const uint32_t pieces = row_pieces(a, Shape::EXPERTS / Shape::PER);
+    simt_arena arena = simt_shared_arena();
+    const route_lists all = carve_lists<Shape>(arena, a);
+    route_lists lists;
+    lists.biases = all.biases;
     lists.scores = simt_shared_part(all.scores, row * pitch, pitch);
-    lists.candidates = simt_shared_part(all.candidates, row * room, room);
-    lists.experts = simt_shared_part(all.experts, row * LANES, LANES);
-    lists.logits = simt_shared_part(all.logits, row * LANES, LANES);
-    lists.keys = simt_shared_part(all.keys, row * keys, keys);
+    lists.experts = simt_shared_part(all.experts, row * room, room);
+    lists.pieces = simt_shared_part(all.pieces, row * pieces, pieces);
+    lists.keys = simt_shared_part(all.keys, simt_warp() * row_keys(a), row_keys(a));
     return lists;
 }
 

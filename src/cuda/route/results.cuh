@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A row's results, from its lists to the outputs: one for each lane. */
+ * A row's results, from its list to the outputs: one for each lane. */
 #ifndef TOPK_SRC_CUDA_ROUTE_RESULTS_CUH
 #define TOPK_SRC_CUDA_ROUTE_RESULTS_CUH
 
-#include "lists.cuh"
+#include "filter.cuh"
 
 /* The weight of a lane's result, if it has one: CONTRACT.md, 11.5. All lanes. */
 template <uint32_t LANES>
@@ -22,25 +22,30 @@ TOPK_DEVICE float weight_of(const struct route_args &a, float logit, bool is_res
     return is_result && sum != 0 ? score_multiply(score_divide(term, sum), a.factor) : 0;
 }
 
-/* Writes the results and padding of a row. All lanes. */
-template <uint32_t LANES>
-TOPK_DEVICE void write_results(const struct route_args &a, int64_t row, bool exists, const row_lists &lists) {
-    const uint32_t slot = simt_lane() % LANES;
+/* Writes the results and padding of row `row` of the block, if it exists. All lanes. */
+template <typename Shape>
+TOPK_DEVICE void write_results(const logit_row<Shape> &logits, const block_rows &rows, uint32_t row,
+                               const route_lists &lists) {
+    const struct route_args &a = logits.a;
+    const uint32_t slot = Shape::lane(), k_max = (uint32_t)a.rows.k_max;
     const bool is_result = slot < a.wanted;
     simt_warp_sync(SIMT_ALL_LANES);
     const uint32_t expert = is_result ? (uint32_t)lists.experts[slot] : 0;
     float weight = 0;
     if (a.weights != nullptr)
-        weight = weight_of<LANES>(a, is_result ? (float)lists.logits[slot] : 0, is_result);
-    const int64_t at = row * a.rows.k_max + slot, index = is_result ? expert + a.rows.index_base : -1;
-    if (!exists || slot >= (uint32_t)a.rows.k_max)
+        weight = weight_of<Shape::LANES>(a, is_result ? logits.logit(expert) : 0, is_result);
+    const int64_t block = rows.first * k_max;
+    const uint32_t at = row * k_max + slot;
+    if (row >= rows.count || slot >= k_max)
         return;
     if (a.weights != nullptr)
-        a.weights[at] = weight;
-    if (a.rows.out_indices != nullptr && a.rows.wide_indices)
-        ((int64_t *)a.rows.out_indices)[at] = index;
-    if (a.rows.out_indices != nullptr && !a.rows.wide_indices)
-        ((int32_t *)a.rows.out_indices)[at] = (int32_t)index;
+        (a.weights + block)[at] = weight;
+    if (a.rows.out_indices == nullptr)
+        return;
+    if (a.rows.wide_indices)
+        ((int64_t *)a.rows.out_indices + block)[at] = is_result ? expert + a.rows.index_base : -1;
+    else
+        ((int32_t *)a.rows.out_indices + block)[at] = is_result ? (int32_t)(expert + a.rows.index_base) : -1;
 }
 
 #endif

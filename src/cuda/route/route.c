@@ -25,18 +25,22 @@ static bool takes(const struct row_class *c, const topk_problem *p) {
 }
 
 /* The first class that takes the problem and its groups, or else the problem. The last takes all problems.
- * Fills args->group_lanes. */
+ * Fills the arguments that depend on the class. */
 static uint32_t choose_class(const struct plan *plan, struct route_args *args) {
     uint32_t chosen = ROUTE_CLASSES;
     for (uint32_t i = ROUTE_CLASSES; i-- > 0;) {
-        const uint32_t lanes = args->groups == 0 ? 0 : kernels[width_of(plan)]->group_lanes(args, i);
-        const bool fits = lanes != 0 || args->groups == 0;
-        if (takes(&classes[i], &plan->problem) && (fits || args->group_lanes == 0)) {
+        const uint32_t pieces = args->groups == 0 ? 0 : kernels[width_of(plan)]->pieces_of_group(args, i);
+        const bool fits = pieces != 0 || args->groups == 0;
+        if (takes(&classes[i], &plan->problem) && (fits || args->pieces_of_group == 0)) {
             chosen = i;
-            args->group_lanes = lanes;
-            args->group_shift = lanes == 0 ? 0 : (uint32_t)__builtin_ctz(lanes);
+            args->pieces_of_group = pieces;
         }
     }
+    if (args->pieces_of_group != 0) {
+        args->piece_reciprocal = (1u << ROUTE_RECIPROCAL_BITS) / args->pieces_of_group + 1;
+    }
+    args->has_biases = args->by_sigmoid || args->bias != NULL ||
+                       plan->problem.length_max < classes[chosen].lanes * classes[chosen].items;
     return chosen;
 }
 

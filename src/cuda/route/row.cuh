@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernel: LANES lanes for each row. */
+ * The kernel: some lanes for each row. */
 #ifndef TOPK_SRC_CUDA_ROUTE_ROW_CUH
 #define TOPK_SRC_CUDA_ROUTE_ROW_CUH
 
@@ -8,47 +8,90 @@
 #include "groups.cuh"
 #include "results.cuh"
 
-/* Lists the results of a row. The rows of a warp take the way out together. All lanes. */
-template <typename Element, uint32_t LANES, uint32_t ITEMS>
-TOPK_DEVICE void choose_best(const logit_row<Element> &row, const row_lists &lists) {
-    near_scores<ITEMS> scores = near_scores_of<Element, LANES, ITEMS>(row);
-    if (row.a.group_lanes != 0)
-        keep_groups<Element, LANES>(row.a, &scores);
+/* Finds the items that may be among the row's best, a bit for each. Returns whether this is certain: no score
+ * is NaN, the best groups are known, and so many scores are above -infinity as there are results. All lanes.
+ */
+template <typename Shape>
+TOPK_DEVICE bool find_candidates(const logit_row<Shape> &row, const route_lists &lists,
+                                 const float (&scores)[Shape::ITEMS], uint32_t *hits) {
+    const bool has_groups = !Shape::IS_PLAIN && row.a.groups != 0;
+    bool is_certain = !has_groups || row.a.pieces_of_group != 0;
+    uint32_t items = ~0u;
+    best_two greatest;
+    if (has_groups && is_certain)
+        items = keep_groups<Shape>(row.a, scores, lists.pieces, &greatest, &is_certain);
     else
-        find_greatest(&scores);
-    scores.is_certain &= row.a.group_lanes != 0 || row.a.groups == 0;
-    const uint32_t hits = candidates_of<LANES>(row.a, scores);
-    uint32_t count;
-    const uint32_t slot = scan_row<LANES>(simt_popc(hits), &count);
-    const bool fits = count >= row.a.wanted && count <= candidate_list<LANES>::ROOM;
-    if (simt_all(SIMT_ALL_LANES, scores.is_certain && fits)) {
-        list_candidates<LANES>(hits, slot + simt_popc(hits), lists);
-        rank_candidates<Element, LANES, ITEMS>(row, count, lists);
-    } else {
-        TOPK_REACHED(REACHED_ROUTE_WAY_OUT);
-        choose_exactly<Element, LANES>(row, lists);
-    }
+        greatest = greatest_of(scores);
+    is_certain &= greatest.first == greatest.first && greatest.second == greatest.second;
+    float threshold = lower_bound_of<Shape::LANES>(row.a, greatest);
+    is_certain &= threshold > minus_infinity();
+    if (row.by_sigmoid())
+        threshold -= 4 * error_of(threshold);
+    *hits = items & items_from(scores, threshold);
+    return is_certain;
 }
 
-template <typename Element, uint32_t LANES, uint32_t ITEMS>
-TOPK_KERNEL TOPK_BOUNDS(ROUTE_THREADS, ITEMS < 32 ? 8 : 6) void route_row(struct route_args a) {
-    const uint32_t rows_of_warp = SIMT_WARP / LANES, rows_of_block = ROUTE_THREADS / LANES;
-    simt_arena arena = simt_shared_arena();
-    const row_lists lists = lists_of_row<LANES>(carve_lists<LANES>(arena, a), a, simt_thread() / LANES);
+/* Lists the results of the warp's rows. Returns the lanes of rows that it cannot serve. All lanes. */
+template <typename Shape>
+TOPK_DEVICE uint32_t choose_best(const logit_row<Shape> &row, const route_lists &lists,
+                                 const float (&scores)[Shape::ITEMS]) {
+    const uint32_t ones = ~0u >> (SIMT_WARP - Shape::LANES),
+                   first_lane = simt_lane() / Shape::LANES * Shape::LANES;
+    uint32_t hits, count;
+    const bool is_certain = find_candidates(row, lists, scores, &hits);
+    const uint32_t slot = scan_row<Shape::LANES>(simt_popc(hits), &count);
+    const bool fits = count >= row.a.wanted && count <= candidate_list<Shape::LANES>::ROOM;
+    const uint32_t failed = simt_ballot(SIMT_ALL_LANES, !is_certain || !fits);
+    if ((failed >> first_lane & ones) != 0)
+        hits = count = 0;
+    list_candidates<Shape>(hits, slot + simt_popc(hits), lists);
+    if (Shape::LANES > ROUTE_FEW_RESULTS && !simt_any(SIMT_ALL_LANES, count > Shape::LANES))
+        rank_candidates<Shape, 1>(row, count, lists);
+    else
+        rank_candidates<Shape, ROUTE_CANDIDATES>(row, count, lists);
+    return failed;
+}
+
+/* Blocks for each multiprocessor: as many as leave each thread the registers that its items need. */
+template <typename Shape> constexpr uint32_t row_blocks(void) {
+    const uint32_t bytes = sizeof(typename Shape::Element);
+    if (Shape::ITEMS < 16)
+        return 12;
+    if (Shape::ITEMS < 32)
+        return bytes == 8 ? 9 : 10;
+    return bytes == 8 ? 6 : 8;
+}
+
+template <typename Shape>
+TOPK_KERNEL TOPK_BOUNDS(ROUTE_THREADS,
+                        row_blocks<Shape>()) void route_row(TOPK_CONSTANT_ARGS struct route_args a) {
+    const uint32_t rows_of_block = ROUTE_THREADS / Shape::LANES, row = simt_thread() / Shape::LANES;
+    const int64_t stride = (int64_t)simt_blocks() * rows_of_block;
+    const route_lists lists = lists_of_row<Shape>(a, row);
     if (is_called_off(a.rows))
         return;
-    int64_t first = (int64_t)simt_block() * rows_of_block + simt_warp() * rows_of_warp;
-    for (; first < a.rows.rows; first += (int64_t)simt_blocks() * rows_of_block) {
-        const int64_t row = first + simt_lane() / LANES;
-        const bool exists = row < a.rows.rows; /* otherwise the last row once more */
-        const int64_t read = exists ? row : a.rows.rows - 1;
+    bool is_first = true;
+    for (int64_t first = (int64_t)simt_block() * rows_of_block; first < a.rows.rows; first += stride) {
+        const int64_t left = a.rows.rows - first;
+        const block_rows rows = {first, left < rows_of_block ? (uint32_t)left : rows_of_block};
+        const logit_row<Shape> logits = rows.logits<Shape>(a, row, lists.biases);
         if (a.wanted > 0) {
-            const Element *logits = (const Element *)a.rows.values + read * a.rows.row_stride;
-            choose_best<Element, LANES, ITEMS>(logit_row<Element>{a, logits}, lists);
+            if (Shape::IS_PLAIN)
+                TOPK_REACHED(REACHED_ROUTE_PLAIN);
+            float scores[Shape::ITEMS];
+            hold_logits(logits, scores);
+            if (is_first && logits.has_biases())
+                fill_biases<Shape::EXPERTS>(a, lists.biases);
+            score_nearly(logits, scores);
+            const uint32_t failed = choose_best(logits, lists, scores);
+            for (uint32_t r = 0; failed != 0 && r < Shape::ROWS; r++)
+                if ((failed >> r * Shape::LANES & ~0u >> (SIMT_WARP - Shape::LANES)) != 0)
+                    choose_exactly<Shape>(a, rows, simt_warp() * Shape::ROWS + r);
         }
-        write_results<LANES>(a, row, exists, lists);
+        write_results(logits, rows, row, lists);
+        is_first = false;
         simt_warp_sync(SIMT_ALL_LANES);
-        if (first + (int64_t)simt_blocks() * rows_of_block < a.rows.rows)
+        if (first + stride < a.rows.rows)
             TOPK_REACHED(REACHED_ROUTE_NEXT_ROW);
     }
 }

@@ -28,9 +28,10 @@ inline uint64_t simt_bits_of_float(double number) {
     return bits;
 }
 
-/* Number: float or double. */
+/* Number: float or double. A GPU's NaN have no sign. */
 template <typename Number> Number simt_float_add(Number a, Number b) {
-    return a + b;
+    const Number sum = a + b;
+    return sum == sum ? sum : std::numeric_limits<Number>::quiet_NaN();
 }
 
 template <typename Number> Number simt_float_multiply(Number a, Number b) {
