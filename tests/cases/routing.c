@@ -15,12 +15,13 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* The size of the case where rows may be so long; else a width that models have, or any. */
+/* A width that models have; else the size of the case where rows may be so long, or any. */
 static int64_t draw_experts(const test_case *c, random_state *random) {
     static const int64_t widths[] = {8, 60, 64, 128, 160, 256, 384, 512, 1024};
     const int64_t usual = widths[random_below(random, sizeof widths / sizeof widths[0])];
     const int64_t any = 1 + random_below(random, ORACLE_EXPERTS_MAX), size = c->value[DIM_SIZE];
-    return size <= ORACLE_EXPERTS_MAX ? size : random_below(random, 3) == 0 ? any : usual;
+    const bool is_usual = random_below(random, 2) == 0;
+    return is_usual ? usual : size <= ORACLE_EXPERTS_MAX ? size : any;
 }
 
 static int64_t draw_stride(const test_case *c, int64_t experts, random_state *random) {

@@ -24,9 +24,9 @@ TOPK_DEVICE bool find_candidates(const logit_row<Shape> &row, const route_lists 
         greatest = greatest_of(scores);
     is_certain &= greatest.first == greatest.first && greatest.second == greatest.second;
     float threshold = lower_bound_of<Shape::LANES>(row.a, greatest);
-    is_certain &= threshold > minus_infinity();
     if (row.by_sigmoid())
-        threshold -= 4 * error_of(threshold);
+        threshold -= 4 * error_of(threshold); /* NaN for +infinity */
+    is_certain &= threshold > minus_infinity();
     *hits = items & items_from(scores, threshold);
     return is_certain;
 }

@@ -32,7 +32,7 @@ enum {
     /* From so many rows on 8 lanes hold a row, if they can. */
     ROUTE_MANY_ROWS = SIZE(1 << 14, 3),
     /* Experts of a row that may be among the best, for each of its lanes. */
-    ROUTE_CANDIDATES = SIZE(2, 1),
+    ROUTE_CANDIDATES = 2,
     /* Scores that a candidate is compared with in one go; divides the lanes of a row. */
     ROUTE_RANKED_AT_ONCE = 8,
     /* Pieces of a row number up to 1024: with so many bits products fit 32, and quotients are exact. */
