@@ -47,11 +47,7 @@ void topk_cpu_write_slots(const struct call *call, int64_t at, const struct sour
     const size_t index_bytes = plan->index_bytes;
     if (call->values != NULL) {
         char *out = (char *)call->values + (size_t)at * plan->element_bytes;
-        if (source->sorted != NULL) {
-            memcpy(out, source->sorted, count * plan->element_bytes);
-        } else {
-            topk_cpu_gather_elements(source->values, plan->element_bytes, slots, count, out);
-        }
+        topk_cpu_gather_elements(source->values, plan->element_bytes, slots, count, out);
     }
     if (call->indices == NULL) {
         return;

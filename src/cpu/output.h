@@ -43,7 +43,6 @@ struct source {
     const void *values;    /* element of each slot */
     const void *positions; /* position in the row of each slot */
     size_t position_bytes; /* 4 or 8; 0: a slot is its position, `positions` is not read */
-    const void *sorted;    /* NULL, or the elements of the slots that are to be written, in their order */
 };
 
 /* out[i] = elements[slots[i]]. */

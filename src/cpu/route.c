@@ -163,7 +163,7 @@ static void write_weights(const struct job *job, const struct route_row *row, fl
 static void route(const struct job *job, int64_t number, struct route_row *row) {
     const struct call *call = job->call;
     const topk_problem *p = &call->plan->problem;
-    const struct source source = {NULL, NULL, 0, NULL};
+    const struct source source = {NULL, NULL, 0};
     const int64_t slot = number * p->k_max;
     read_logits(job, number, row->logits);
     make_scores(job, row);

@@ -75,7 +75,7 @@ static size_t run_few(const struct call *call, const struct kernels *kernels, co
                       int64_t row, struct row_extent extent, int64_t wanted) {
     const struct plan *plan = call->plan;
     const struct source source = {
-        (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes, NULL, 0, NULL};
+        (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes, NULL, 0};
     const size_t n = (size_t)extent.length;
     uint32_t slots[FEW_KEYS];
     uint64_t only = (1ull << n) - 1;
@@ -110,22 +110,21 @@ void topk_cpu_short_row_run(const struct call *call, const struct kernels *kerne
         k = run_few(call, kernels, matcher, row, extent, wanted);
     } else if (wanted > 0 && n > 0) {
         const char *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
-        struct source source = {elements, NULL, 0, NULL};
+        struct source source = {elements, NULL, 0};
         const bool sorted = plan->problem.order == TOPK_ORDER_BEST_FIRST;
         if (matcher != NULL) {
             n = gather_matches(kernels, matcher, elements, extent, buffers);
         }
         if (n < (size_t)extent.length) {
-            source = (struct source){buffers->matches, buffers->positions, sizeof *buffers->positions, NULL};
+            source = (struct source){buffers->matches, buffers->positions, sizeof *buffers->positions};
         }
         k = (size_t)wanted < n ? (size_t)wanted : n;
         if (k > 0) {
             const struct maps maps = {&plan->map, &plan->point_map};
-            const struct short_results results =
+            const uint32_t *slots =
                 kernels->select_short(source.values, n, k, &maps, approximation, sorted, buffers);
-            source.sorted = results.elements;
             guess_anew(plan, buffers);
-            topk_cpu_write_slots(call, row * plan->problem.k_max, &source, extent.begin, results.slots, k);
+            topk_cpu_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
         }
     }
     topk_cpu_write_padding(call, row, k);

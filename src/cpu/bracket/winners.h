@@ -42,12 +42,11 @@ void topk_cpu_winners_from_row(const struct bracket *b, struct threshold t);
 void topk_cpu_winners_write(const struct bracket *b, const struct source *source);
 
 static inline struct source pool_source(const struct scratch *scratch) {
-    return (struct source){scratch->pool_values, scratch->pool_positions, scratch->position_bytes, NULL};
+    return (struct source){scratch->pool_values, scratch->pool_positions, scratch->position_bytes};
 }
 
 static inline struct source row_source(const struct bracket *b) {
-    return b->scratch->position_bytes == 8 ? pool_source(b->scratch)
-                                           : (struct source){b->elements, NULL, 0, NULL};
+    return b->scratch->position_bytes == 8 ? pool_source(b->scratch) : (struct source){b->elements, NULL, 0};
 }
 
 #endif

@@ -9,26 +9,22 @@
 #define LANES 32
 #define LOAD_SET(t) _mm256_set1_epi8((char)(t))
 #define COMPARE_ABOVE(a, b) _mm256_cmpgt_epi8(a, b)
-#define COMPARE_EQUAL(a, b) _mm256_cmpeq_epi8(a, b)
 #define LANE_BITS(v) ((uint32_t)_mm256_movemask_epi8(v))
 #elif KEY_BITS == 16
 #define LANES 16
 #define LOAD_SET(t) _mm256_set1_epi16((short)(t))
 #define COMPARE_ABOVE(a, b) _mm256_cmpgt_epi16(a, b)
-#define COMPARE_EQUAL(a, b) _mm256_cmpeq_epi16(a, b)
 /* One bit of each byte pair. */
 #define LANE_BITS(v) _pext_u32((uint32_t)_mm256_movemask_epi8(v), 0x55555555u)
 #elif KEY_BITS == 32
 #define LANES 8
 #define LOAD_SET(t) _mm256_set1_epi32((int)(t))
 #define COMPARE_ABOVE(a, b) _mm256_cmpgt_epi32(a, b)
-#define COMPARE_EQUAL(a, b) _mm256_cmpeq_epi32(a, b)
 #define LANE_BITS(v) ((uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(v)))
 #else
 #define LANES 4
 #define LOAD_SET(t) _mm256_set1_epi64x((long long)(t))
 #define COMPARE_ABOVE(a, b) _mm256_cmpgt_epi64(a, b)
-#define COMPARE_EQUAL(a, b) _mm256_cmpeq_epi64(a, b)
 #define LANE_BITS(v) ((uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(v)))
 #endif
 
@@ -45,14 +41,21 @@ static inline uint64_t mask_above(const kint *keys, kint threshold) {
     return mask;
 }
 
-static inline uint64_t mask_equal(const kint *keys, kint threshold) {
-    const __m256i t = LOAD_SET(threshold);
-    uint64_t mask = 0;
+static inline uint64_t mask_from(const kint *keys, kint threshold) {
+    const __m256i top = LOAD_SET((kint)1 << (KEY_BITS - 1));
+    const __m256i t = _mm256_xor_si256(LOAD_SET(threshold), top);
+    uint64_t below = 0;
     for (unsigned i = 0; i < WORD; i += LANES) {
-        const __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)(keys + i));
-        mask |= (uint64_t)LANE_BITS(COMPARE_EQUAL(v, t)) << i;
+        const __m256i v =
+            _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)(const void *)(keys + i)), top);
+        below |= (uint64_t)LANE_BITS(COMPARE_ABOVE(t, v)) << i;
     }
-    return mask;
+    return ~below;
+}
+
+/* The bit behind the first `count` is deposited, or none. */
+static inline uint64_t first_bits(uint64_t mask, size_t count) {
+    return count < WORD ? mask & (_pdep_u64(1ull << count, mask) - 1) : mask;
 }
 
 #if KEY_BITS == 8
@@ -138,9 +141,10 @@ static inline size_t pack_positions32(uint64_t mask, uint32_t base, uint32_t *ou
     return count;
 }
 
-static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t base, wide_kint *out,
-                               uint32_t *slots) {
+static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t base, bool sparse,
+                               wide_kint *out, uint32_t *slots) {
     size_t count = 0;
+    (void)sparse;
     for (unsigned i = 0; i < WORD; i += 8) {
         const unsigned part = (unsigned)(mask >> i) & 0xff;
         const __m256i offsets = kept_lanes(part);

@@ -9,22 +9,22 @@
 #define LANES 64
 #define LOAD_SET(t) _mm512_set1_epi8((char)(t))
 #define COMPARE_ABOVE(a, b) _mm512_cmpgt_epu8_mask(a, b)
-#define COMPARE_EQUAL(a, b) _mm512_cmpeq_epu8_mask(a, b)
+#define COMPARE_FROM(a, b) _mm512_cmpge_epu8_mask(a, b)
 #elif KEY_BITS == 16
 #define LANES 32
 #define LOAD_SET(t) _mm512_set1_epi16((short)(t))
 #define COMPARE_ABOVE(a, b) _mm512_cmpgt_epu16_mask(a, b)
-#define COMPARE_EQUAL(a, b) _mm512_cmpeq_epu16_mask(a, b)
+#define COMPARE_FROM(a, b) _mm512_cmpge_epu16_mask(a, b)
 #elif KEY_BITS == 32
 #define LANES 16
 #define LOAD_SET(t) _mm512_set1_epi32((int)(t))
 #define COMPARE_ABOVE(a, b) _mm512_cmpgt_epu32_mask(a, b)
-#define COMPARE_EQUAL(a, b) _mm512_cmpeq_epu32_mask(a, b)
+#define COMPARE_FROM(a, b) _mm512_cmpge_epu32_mask(a, b)
 #else
 #define LANES 8
 #define LOAD_SET(t) _mm512_set1_epi64((long long)(t))
 #define COMPARE_ABOVE(a, b) _mm512_cmpgt_epu64_mask(a, b)
-#define COMPARE_EQUAL(a, b) _mm512_cmpeq_epu64_mask(a, b)
+#define COMPARE_FROM(a, b) _mm512_cmpge_epu64_mask(a, b)
 #endif
 
 static inline uint64_t mask_above(const kint *keys, kint threshold) {
@@ -36,11 +36,11 @@ static inline uint64_t mask_above(const kint *keys, kint threshold) {
     return mask;
 }
 
-static inline uint64_t mask_equal(const kint *keys, kint threshold) {
+static inline uint64_t mask_from(const kint *keys, kint threshold) {
     const __m512i t = LOAD_SET(threshold);
     uint64_t mask = 0;
     for (unsigned i = 0; i < WORD; i += LANES) {
-        mask |= (uint64_t)COMPARE_EQUAL(_mm512_loadu_si512(keys + i), t) << i;
+        mask |= (uint64_t)COMPARE_FROM(_mm512_loadu_si512(keys + i), t) << i;
     }
     return mask;
 }
@@ -94,6 +94,11 @@ static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, boo
     *in_b = b_bits;
 }
 
+/* The bit behind the first `count` is deposited, or none. */
+static inline uint64_t first_bits(uint64_t mask, size_t count) {
+    return count < WORD ? mask & (_pdep_u64(1ull << count, mask) - 1) : mask;
+}
+
 #if KEY_BITS >= 32
 #define HAVE_PACK_WORD
 static inline size_t pack_word(const kint *elements, uint64_t mask, kint *out) {
@@ -112,45 +117,50 @@ static inline size_t pack_word(const kint *elements, uint64_t mask, kint *out) {
 }
 #endif
 
-/* The offsets of the bits of a 16-bit mask, each in the low 4 bits of its lane: they are extracted from the
- * nibbles 0 to 15. */
-static inline __m512i kept_lanes(unsigned mask) {
-    const uint64_t ones = _pdep_u64(mask, 0x1111111111111111u);
-    const uint64_t nibbles = _pext_u64(0xfedcba9876543210u, (ones << 4) - ones);
-    const __m512i half = _mm512_setr_epi32(0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1);
-    const __m512i shift = _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28);
-    const __m512i both = _mm512_castsi128_si512(_mm_cvtsi64_si128((long long)nibbles));
-    return _mm512_srlv_epi32(_mm512_permutexvar_epi32(half, both), shift);
-}
-
-static inline __m512i kept_positions(__m512i kept, uint32_t base) {
-    return _mm512_add_epi32(_mm512_set1_epi32((int)base), _mm512_and_si512(kept, _mm512_set1_epi32(15)));
+static inline __m512i positions_from(uint32_t base) {
+    const __m512i numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm512_add_epi32(numbers, _mm512_set1_epi32((int)base));
 }
 
 #define HAVE_PACK_POSITIONS32
 static inline size_t pack_positions32(uint64_t mask, uint32_t base, uint32_t *out) {
+    __m512i positions = positions_from(base);
     size_t count = 0;
     for (unsigned i = 0; i < WORD; i += 16) {
         const unsigned part = (unsigned)(mask >> i) & 0xffff;
-        _mm512_storeu_si512(out + count, kept_positions(kept_lanes(part), base + i));
+        _mm512_storeu_si512(out + count, _mm512_maskz_compress_epi32((__mmask16)part, positions));
+        positions = _mm512_add_epi32(positions, _mm512_set1_epi32(16));
         count += (size_t)__builtin_popcount(part);
     }
     return count;
 }
 
-static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t base, wide_kint *out,
-                               uint32_t *slots) {
+/* Stores a vector, or its lower half, which crosses fewer cache lines. */
+static INLINE void store_lanes(void *out, __m512i v, bool half) {
+    if (half) {
+        _mm256_storeu_si256(out, _mm512_castsi512_si256(v));
+    } else {
+        _mm512_storeu_si512(out, v);
+    }
+}
+
+static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t base, bool sparse,
+                               wide_kint *out, uint32_t *slots) {
+    __m512i positions = positions_from(base);
     size_t count = 0;
     for (unsigned i = 0; i < WORD; i += 16) {
-        const unsigned part = (unsigned)(mask >> i) & 0xffff;
-        const __m512i kept = kept_lanes(part);
-        _mm512_storeu_si512(slots + count, kept_positions(kept, base + i));
+        const unsigned part = (unsigned)(mask >> i) & 0xffff, hits = (unsigned)__builtin_popcount(part);
+        const bool half = sparse && __builtin_expect(hits <= 8, 1);
+        store_lanes(slots + count, _mm512_maskz_compress_epi32((__mmask16)part, positions), half);
 #if KEY_BITS == 64
         const __m512i low = _mm512_loadu_si512(elements + i), high = _mm512_loadu_si512(elements + i + 8);
+        const __m512i kept = _mm512_maskz_compress_epi32((__mmask16)part, positions_from(0));
         const __m512i first = _mm512_cvtepu32_epi64(_mm512_castsi512_si256(kept));
-        const __m512i second = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(kept, 1));
         _mm512_storeu_si512(out + count, _mm512_permutex2var_epi64(low, first, high));
-        _mm512_storeu_si512(out + count + 8, _mm512_permutex2var_epi64(low, second, high));
+        if (!half) {
+            const __m512i second = _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(kept, 1));
+            _mm512_storeu_si512(out + count + 8, _mm512_permutex2var_epi64(low, second, high));
+        }
 #else
 #if KEY_BITS == 32
         const __m512i v = _mm512_loadu_si512(elements + i);
@@ -161,12 +171,38 @@ static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t bas
         const __m512i v =
             _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)(elements + i)));
 #endif
-        _mm512_storeu_si512(out + count, _mm512_permutexvar_epi32(kept, v));
+        store_lanes(out + count, _mm512_maskz_compress_epi32((__mmask16)part, v), half);
 #endif
-        count += (size_t)__builtin_popcount(part);
+        positions = _mm512_add_epi32(positions, _mm512_set1_epi32(16));
+        count += hits;
     }
     return count;
 }
+
+#if KEY_BITS == 32
+#define HAVE_PACK_BEYOND
+static INLINE size_t pack_beyond(const struct arcs *arcs, const kint *elements, uint64_t among, uint32_t base,
+                                 bool by_magnitude, bool sparse, wide_kint *out, uint32_t *slots) {
+    __m512i positions = positions_from(base);
+    size_t count = 0;
+    for (unsigned i = 0; i < WORD; i += 16) {
+        const __m512i element = _mm512_loadu_si512(elements + i);
+        __m512i v = by_magnitude ? _mm512_and_si512(element, arcs->keep) : element;
+        const __m512i signs = SIGNS(v);
+        v = _mm512_ternarylogic_epi64(v, signs, arcs->flip, 0x78); /* v ^ (signs & flip) */
+        v = by_magnitude ? ADD(v, _mm512_and_si512(signs, arcs->add)) : v;
+        const __mmask16 beyond = COMPARE_ABOVE(SUBTRACT(v, arcs->a_begin), arcs->a_span);
+        const __mmask16 part = (__mmask16)(beyond & among >> i);
+        const unsigned hits = (unsigned)__builtin_popcount(part);
+        const bool half = sparse && __builtin_expect(hits <= 8, 1);
+        store_lanes(slots + count, _mm512_maskz_compress_epi32(part, positions), half);
+        store_lanes(out + count, _mm512_maskz_compress_epi32(part, element), half);
+        positions = _mm512_add_epi32(positions, _mm512_set1_epi32(16));
+        count += hits;
+    }
+    return count;
+}
+#endif
 
 typedef __m512i lanes;
 enum { WIDE_LANES = 512 / WIDE_BITS, RANK_MAX = KEY_BITS == 8 ? WORD : 3 * WORD };

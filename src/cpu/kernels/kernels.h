@@ -64,12 +64,6 @@ struct short_row {
     uint64_t threshold;   /* that it found: whoever runs the row makes the next guess from it */
 };
 
-/* Results of a row: their slots, and if not NULL their elements, both in the row's buffers. */
-struct short_results {
-    const uint32_t *slots;
-    const void *elements;
-};
-
 /* The keys and the points of an order of elements. */
 struct maps {
     const struct key_map *key;
@@ -140,9 +134,9 @@ struct kernels {
     /* The k best (1 <= k <= n) of a row; their positions end up in the array returned, one of row->slots,
      * best first if `sorted`, else ascending. With an approximation (NULL: none) the floating-point mode must
      * be the default. */
-    struct short_results (*select_short)(const void *elements, size_t n, size_t k, const struct maps *maps,
-                                         const struct approximation *approximation, bool sorted,
-                                         struct short_row *row);
+    const uint32_t *(*select_short)(const void *elements, size_t n, size_t k, const struct maps *maps,
+                                    const struct approximation *approximation, bool sorted,
+                                    struct short_row *row);
 
     /* The k-th key of a row (1 <= k <= n). */
     struct kth (*kth_short)(const void *elements, size_t n, size_t k, const struct maps *maps,

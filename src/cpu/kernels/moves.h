@@ -93,19 +93,6 @@ static size_t positions32(const uint64_t *mask, size_t words, uint32_t base, uin
     return move_bits(POSITIONS32, NULL, base, mask, words, out, room);
 }
 
-/* base + i for every bit i of a word; may write anything to the rest of WORD slots. */
-static inline size_t word_positions32(uint64_t mask, uint32_t base, uint32_t *out) {
-#ifdef HAVE_PACK_POSITIONS32
-    return pack_positions32(mask, base, out);
-#else
-    size_t count = 0;
-    for (; mask != 0; mask &= mask - 1) {
-        out[count++] = base + (uint32_t)__builtin_ctzll(mask);
-    }
-    return count;
-#endif
-}
-
 static size_t positions64(const uint64_t *mask, size_t words, uint64_t base, uint64_t *out, size_t room) {
     return move_bits(POSITIONS64, NULL, base, mask, words, out, room);
 }

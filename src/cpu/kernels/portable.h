@@ -25,12 +25,17 @@ static inline uint64_t mask_above(const kint *keys, kint threshold) {
     return flags_to_mask(flags);
 }
 
-static inline uint64_t mask_equal(const kint *keys, kint threshold) {
+static inline uint64_t mask_from(const kint *keys, kint threshold) {
     unsigned char flags[WORD];
     for (unsigned i = 0; i < WORD; i++) {
-        flags[i] = keys[i] == threshold;
+        flags[i] = keys[i] >= threshold;
     }
     return flags_to_mask(flags);
+}
+
+static inline uint64_t first_bits(uint64_t mask, size_t count) {
+    mask_keep_first(&mask, 1, count);
+    return mask;
 }
 
 struct arcs {
@@ -59,9 +64,10 @@ static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, boo
     *in_b = flags_to_mask(b_flags);
 }
 
-static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t base, wide_kint *out,
-                               uint32_t *slots) {
+static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t base, bool sparse,
+                               wide_kint *out, uint32_t *slots) {
     size_t count = 0;
+    (void)sparse;
     for (; mask != 0; mask &= mask - 1) {
         const unsigned i = (unsigned)__builtin_ctzll(mask);
         slots[count] = base + i;

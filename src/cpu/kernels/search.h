@@ -19,6 +19,24 @@ enum { REAL_MANTISSA = 23 };
 
 static const kint sign_bit = (kint)((kint)1 << (KEY_BITS - 1));
 
+#if KEY_BITS >= 32
+/* float32 and float64: a key and its number have the same bits, or complements, but for the sign. */
+static inline real number_of(kint key, const struct approximation *how) {
+    const kint bits = key & sign_bit ? key ^ sign_bit : ~key;
+    real number;
+    (void)how;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+/* The lowest key whose number is `number` or above. */
+static inline kint key_from(real number, const struct approximation *how) {
+    kint bits;
+    (void)how;
+    memcpy(&bits, &number, sizeof bits);
+    return (bits ^ ((0 - (bits >> (KEY_BITS - 1))) | sign_bit)) - (bits == 0);
+}
+#else
 /* The number of a key; the key with the complement of its bits has the opposite number. */
 static inline real number_of(kint key, const struct approximation *how) {
     const kint magnitude = (kint)((key & sign_bit ? key : (kint)~key) & (kint)~sign_bit);
@@ -36,14 +54,11 @@ static inline kint key_from(real number, const struct approximation *how) {
     real_bits bits;
     memcpy(&bits, &scaled, sizeof bits);
     kint key = (kint)(sign_bit | (kint)(bits >> (REAL_MANTISSA - how->mantissa_bits)));
-    if (number_of(key, how) > size) {
-        key--;
-    }
-    if (number > 0) {
-        return (kint)(key + (number_of(key, how) < size));
-    }
-    return (kint)~key;
+    key = (kint)(key - (number_of(key, how) > size));
+    const kint above = (kint)(key + (number_of(key, how) < size));
+    return number > 0 ? above : (kint)~key;
 }
+#endif
 
 struct search {
     const kint *keys;
@@ -63,17 +78,25 @@ static inline real midpoint(real low, real high) {
     return __builtin_isinf(sum) ? low / 2 + high / 2 : sum / 2;
 }
 
-/* Algorithm 2. Once a step changes nothing the others do not, either. */
-static struct cut stop_early(struct search *s, kint greatest) {
+/* Algorithm 2. Once a step changes nothing the others do not, either. The ends are kept in registers, and
+ * each outcome is a branch: rows that resemble each other take the first steps alike. */
+static struct cut stop_early(const struct search *s, kint greatest) {
+    real low = s->low, high = s->high;
     for (int64_t i = 0; i < s->how->max_iterations; i++) {
-        const real middle = midpoint(s->low, s->high);
-        real *end = count_from(s, key_from(middle, s->how)) < s->k ? &s->high : &s->low;
-        if (*end == middle) {
-            break;
+        const real middle = midpoint(low, high);
+        if (count_from(s, key_from(middle, s->how)) < s->k) {
+            if (high == middle) {
+                break;
+            }
+            high = middle;
+        } else {
+            if (low == middle) {
+                break;
+            }
+            low = middle;
         }
-        *end = middle;
     }
-    return (struct cut){key_from(s->low, s->how), greatest, s->above};
+    return (struct cut){key_from(low, s->how), greatest, s->above};
 }
 
 static real width_wanted(const struct search *s) {
@@ -105,20 +128,25 @@ static struct cut narrow_down(struct search *s, kint greatest) {
     return cut;
 }
 
-/* Of keys that are padded with zeros to whole words. Where the k-th is no number the cut is exact. */
-static struct cut approximate_cut(const kint *keys, size_t n, size_t k, const struct approximation *how) {
+/* Of keys that are padded with zeros to whole words, between `least` and `greatest`. Where the k-th is no
+ * number the cut is exact. */
+static struct cut approximate_cut(const kint *keys, size_t n, size_t k, kint least, kint greatest,
+                                  const struct approximation *how) {
     const kint first = (kint)how->least, span = (kint)(how->greatest - how->least);
     struct search s = {.keys = keys, .words = words_of(n), .k = k, .how = how};
-    kint least = (kint)UINT64_MAX, greatest = 0;
-    for (size_t i = 0; i < n; i++) {
-        const kint other = (kint)(0 - (kint)((kint)(keys[i] - first) > span)); /* all ones if no number */
-        const kint upper = keys[i] | other, lower = (kint)(keys[i] & (kint)~other);
-        least = upper < least ? upper : least;
-        greatest = lower > greatest ? lower : greatest;
-    }
-    s.above = count_above(keys, s.words, (kint)how->greatest);
-    if (s.above >= k || count_from(&s, first) < k) {
-        return exact_cut(keys, n, k, k);
+    if (least < first || greatest > (kint)how->greatest) {
+        least = (kint)UINT64_MAX;
+        greatest = 0;
+        for (size_t i = 0; i < n; i++) {
+            const kint other = (kint)(0 - (kint)((kint)(keys[i] - first) > span)); /* all ones if no number */
+            const kint upper = keys[i] | other, lower = (kint)(keys[i] & (kint)~other);
+            least = upper < least ? upper : least;
+            greatest = lower > greatest ? lower : greatest;
+        }
+        s.above = count_above(keys, s.words, (kint)how->greatest);
+        if (s.above >= k || count_from(&s, first) < k) {
+            return exact_cut(keys, n, k, k);
+        }
     }
     s.low = number_of(least, how);
     s.high = number_of(greatest, how);

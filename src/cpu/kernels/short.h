@@ -22,19 +22,31 @@ static void encode_padded(const kint *elements, size_t n, const struct key_map *
     }
 }
 
+/* The same, and the least and the greatest key. */
+static void encode_extremes(const kint *restrict elements, size_t n, const struct key_map *key_map,
+                            kint *restrict keys, kint *least, kint *greatest) {
+    const struct map map = narrow(key_map);
+    kint low = (kint)UINT64_MAX, high = 0;
+    for (size_t i = 0; i < n; i++) {
+        const kint key = key_of(elements[i], &map);
+        keys[i] = key;
+        low = key < low ? key : low;
+        high = key > high ? key : high;
+    }
+    memset(keys + n, 0, (words_of(n) * WORD - n) * sizeof *keys);
+    *least = low;
+    *greatest = high;
+}
+
 /* Masks the results of a cut of n keys: k, or cut->above if that is more. Returns their number. */
 static size_t mask_cut(const kint *keys, size_t n, size_t k, const struct cut *cut, uint64_t *hits) {
     size_t missing = cut->above < k ? k - cut->above : 0;
     for (size_t i = 0; i < n; i += WORD) {
-        const uint64_t above = mask_above(keys + i, (kint)cut->high);
-        hits[i / WORD] = above;
-        if (missing > 0) {
-            uint64_t in_range = mask_above(keys + i, (kint)cut->low) | mask_equal(keys + i, (kint)cut->low);
-            in_range &= low_bits(n - i) & ~above;
-            mask_keep_first(&in_range, 1, missing);
-            hits[i / WORD] |= in_range;
-            missing -= (size_t)__builtin_popcountll(in_range);
-        }
+        const uint64_t above = cut->above > 0 ? mask_above(keys + i, (kint)cut->high) : 0;
+        const uint64_t in_range = mask_from(keys + i, (kint)cut->low) & low_bits(n - i) & ~above;
+        const uint64_t taken = first_bits(in_range, missing);
+        hits[i / WORD] = above | taken;
+        missing -= (size_t)__builtin_popcountll(taken);
     }
     return cut->above > k ? cut->above : k;
 }
@@ -66,29 +78,6 @@ static size_t search_hits(const void *elements, size_t n, size_t k, size_t room,
     return mask_cut(row->keys, n, k, &cut, row->hits);
 }
 
-/* Masks the hits of a row: k or more, and no more than there is room for. Returns their number. */
-static size_t mask_hits(const void *elements, size_t n, size_t k, const struct maps *maps,
-                        struct short_row *row) {
-    const size_t room = room_for(n, k);
-    row->searched = row->equal = false;
-    if (k == n) {
-        for (size_t i = 0; i < n; i += WORD) {
-            row->hits[i / WORD] = low_bits(n - i);
-        }
-        return n;
-    }
-    if (row->guesses && room > k) {
-        const struct threshold_arcs guess = {row->not_above, row->not_above, 0};
-        const size_t hits = split(elements, n, maps->point, &guess, row->hits, NULL).above;
-        if (hits >= k && hits <= room) {
-            TOPK_REACHED(REACHED_ROW_GUESSED);
-            return hits;
-        }
-        TOPK_REACHED(REACHED_ROW_MISSED);
-    }
-    return search_hits(elements, n, k, room, maps, row);
-}
-
 /* Few hits of a row: elements and slots in the order of positions, and ranks. */
 struct few_hits {
     size_t count;
@@ -97,61 +86,139 @@ struct few_hits {
     struct ranking ranking;
 };
 
+#ifdef HAVE_PACK_BEYOND
+/* Moves the hits of a guess together as soon as they are found. Returns their number; or, where that is more
+ * than there is room for, how many there were until then. */
+static INLINE size_t pack_guess_as(const kint *elements, size_t n, size_t room,
+                                   const struct point_map *point_map, const struct arc *not_above,
+                                   bool by_magnitude, struct few_hits *few) {
+    const struct arcs arcs = arcs_make(point_map, not_above, not_above);
+    const bool sparse = room <= n / 4;
+    size_t count = 0;
+    for (size_t i = 0; i < n && count <= room; i += WORD) {
+        const kint *word = elements + i;
+        kint last[WORD];
+        fetch_ahead(word);
+        if (n - i < WORD) {
+            memcpy(last, word, (n - i) * sizeof *last);
+            word = last;
+        }
+        count += pack_beyond(&arcs, word, low_bits(n - i), (uint32_t)i, by_magnitude, sparse,
+                             few->elements + count, few->slots + count);
+    }
+    return count;
+}
+
+static NO_INLINE size_t pack_guess(const kint *elements, size_t n, size_t room,
+                                   const struct point_map *point_map, const struct arc *not_above,
+                                   struct few_hits *few) {
+    return points_by_magnitude(point_map)
+               ? pack_guess_as(elements, n, room, point_map, not_above, true, few)
+               : pack_guess_as(elements, n, room, point_map, not_above, false, few);
+}
+#endif
+
+/* Moves the hits of a guess together, if there is room among the few, or masks them. Returns their number. */
+static size_t guess_hits(const kint *elements, size_t n, size_t room, const struct point_map *point_map,
+                         const struct short_row *row, struct few_hits *few) {
+#ifdef HAVE_PACK_BEYOND
+    if (room <= RANK_MAX) {
+        few->count = pack_guess(elements, n, room, point_map, &row->not_above, few);
+        return few->count;
+    }
+#endif
+    const struct threshold_arcs guess = {row->not_above, row->not_above, 0};
+    (void)room, (void)few;
+    return split(elements, n, point_map, &guess, row->hits, NULL).above;
+}
+
+/* Finds the hits of a row: k or more, and no more than there is room for. Returns their number. They are
+ * masked, or, where few->count is not 0, moved together. */
+static size_t find_hits(const void *elements, size_t n, size_t k, const struct maps *maps,
+                        struct short_row *row, struct few_hits *few) {
+    const size_t room = room_for(n, k);
+    few->count = 0;
+    row->searched = row->equal = false;
+    if (k == n) {
+        for (size_t i = 0; i < n; i += WORD) {
+            row->hits[i / WORD] = low_bits(n - i);
+        }
+        return n;
+    }
+    if (row->guesses && room > k) {
+        const size_t hits = guess_hits(elements, n, room, maps->point, row, few);
+        if (hits >= k && hits <= room) {
+            TOPK_REACHED(REACHED_ROW_GUESSED);
+            return hits;
+        }
+        few->count = 0;
+        TOPK_REACHED(REACHED_ROW_MISSED);
+    }
+    return search_hits(elements, n, k, room, maps, row);
+}
+
+/* Keys of hits are made a few vectors at a time. */
+enum { RANKED_WORD = 16 };
+
 static inline void rank_word(const wide_kint *restrict elements, const struct map *map, wide_kint first,
                              wide_kint count, wide_kint *restrict keys) {
     const struct map m = *map;
-    for (wide_kint i = 0; i < WORD; i++) {
+    for (wide_kint i = 0; i < RANKED_WORD; i++) {
         keys[i] = ranked_key(key_of((kint)elements[i], &m), first + i, count);
     }
 }
 
-/* Moves the few hits of a row together, and ranks them. */
-static INLINE void rank_hits(const kint *elements, size_t n, const struct key_map *key_map,
-                             const struct short_row *row, struct few_hits *few) {
-    const struct map map = narrow(key_map);
+/* Moves the masked hits of a row together; returns their number. */
+static INLINE size_t pack_masked(const kint *elements, size_t n, const uint64_t *hits, bool sparse,
+                                 struct few_hits *few) {
     size_t count = 0;
     for (size_t i = 0; i < n; i += WORD) {
-        const uint64_t hits = row->hits[i / WORD];
-        if (n - i >= WORD) {
-            count += pack_hits(elements + i, hits, (uint32_t)i, few->elements + count, few->slots + count);
-        } else {
-            kint last[WORD];
-            memcpy(last, elements + i, (n - i) * sizeof *last);
-            count += pack_hits(last, hits, (uint32_t)i, few->elements + count, few->slots + count);
+        const kint *word = elements + i;
+        kint last[WORD];
+        if (n - i < WORD) {
+            memcpy(last, word, (n - i) * sizeof *last);
+            word = last;
         }
+        count +=
+            pack_hits(word, hits[i / WORD], (uint32_t)i, sparse, few->elements + count, few->slots + count);
     }
-    for (size_t first = 0; first < count; first += WORD) {
+    return count;
+}
+
+/* Ranks `count` hits of a row, and moves them together first if they are masked. */
+static INLINE void rank_hits(const kint *elements, size_t n, size_t count, const struct key_map *key_map,
+                             const struct short_row *row, struct few_hits *few) {
+    const struct map map = narrow(key_map);
+    if (few->count == 0) {
+        few->count = pack_masked(elements, n, row->hits, count <= n / 4, few);
+    }
+    for (size_t first = 0; first < count; first += RANKED_WORD) {
         rank_word(few->elements + first, &map, (wide_kint)first, (wide_kint)count, few->ranking.keys + first);
     }
     rank_keys(&few->ranking, count);
-    few->count = count;
 }
 
-/* Few hits, best first. */
-static INLINE struct short_results sorted_hits(const struct few_hits *few, const struct short_row *row) {
+/* The slots of few hits, best first. */
+static INLINE const uint32_t *sorted_hits(const struct few_hits *few, const struct short_row *row) {
     uint32_t *best_slots = row->slots[1];
-    kint *best = row->hit_keys[1];
     for (size_t i = 0; i < few->count; i += RANKED_AT_ONCE) {
         for (size_t j = i; j < i + RANKED_AT_ONCE; j++) {
             const size_t rank = few->ranking.ranks[j];
             best_slots[rank] = few->slots[j];
-            best[rank] = (kint)few->elements[j];
         }
     }
-    return (struct short_results){best_slots, best};
+    return best_slots;
 }
 
 /* The k best of few hits, in the order of positions. The last slots written may be of no result. */
-static struct short_results best_hits(const struct few_hits *few, size_t k, const struct short_row *row) {
+static const uint32_t *best_hits(const struct few_hits *few, size_t k, const struct short_row *row) {
     uint32_t *best_slots = row->slots[1];
-    kint *best = row->hit_keys[1];
     size_t kept = 0;
     for (size_t i = 0; i < few->count; i++) {
         best_slots[kept] = few->slots[i];
-        best[kept] = (kint)few->elements[i];
         kept += few->ranking.ranks[i] < k;
     }
-    return (struct short_results){best_slots, best};
+    return best_slots;
 }
 
 /* Lists the slots and keys of many hits. */
@@ -180,49 +247,51 @@ static void cut_list(const struct short_row *row, size_t count, size_t k) {
 }
 
 /* kernels.h */
-static struct short_results select_short(const void *elements, size_t n, size_t k, const struct maps *maps,
-                                         const struct approximation *approximation, bool sorted,
-                                         struct short_row *row) {
+static const uint32_t *select_short(const void *elements, size_t n, size_t k, const struct maps *maps,
+                                    const struct approximation *approximation, bool sorted,
+                                    struct short_row *row) {
     size_t count = k;
+    struct few_hits few;
+    few.count = 0;
     if (approximation == NULL || k == n) {
-        count = mask_hits(elements, n, k, maps, row);
+        count = find_hits(elements, n, k, maps, row, &few);
     } else {
-        encode_padded(elements, n, maps->key, row->keys);
+        kint least, greatest;
+        encode_extremes(elements, n, maps->key, row->keys, &least, &greatest);
         row->searched = true;
         row->equal = false;
-        const struct cut cut = approximate_cut(row->keys, n, k, approximation);
+        const struct cut cut = approximate_cut(row->keys, n, k, least, greatest, approximation);
         (void)mask_cut(row->keys, n, k, &cut, row->hits);
     }
-    if (count == k && (!sorted || row->equal)) {
-        (void)positions32(row->hits, words_of(n), 0, row->slots[0], words_of(k) * WORD);
-        return (struct short_results){row->slots[0], NULL};
+    if (few.count == 0 && count == k && (!sorted || row->equal)) {
+        (void)positions32(row->hits, words_of(n), 0, row->slots[0], (words_of(k) + 1) * WORD);
+        return row->slots[0];
     }
     if (count <= RANK_MAX) {
-        struct few_hits few;
         TOPK_REACHED(REACHED_ROW_FEW);
-        rank_hits(elements, n, maps->key, row, &few);
+        rank_hits(elements, n, count, maps->key, row, &few);
         return sorted ? sorted_hits(&few, row) : best_hits(&few, k, row);
     }
     list_hits(elements, n, count, maps->key, row);
     if (sorted) {
         TOPK_REACHED(REACHED_ROW_MANY);
-        return (struct short_results){radix_sort(row, count), NULL};
+        return radix_sort(row, count);
     }
     cut_list(row, count, k);
-    return (struct short_results){row->slots[1], NULL};
+    return row->slots[1];
 }
 
 /* kernels.h */
 static struct kth kth_short(const void *elements, size_t n, size_t k, const struct maps *maps,
                             struct short_row *row) {
     const struct map map = narrow(maps->key);
-    const size_t count = mask_hits(elements, n, k, maps, row);
+    struct few_hits few;
+    const size_t count = find_hits(elements, n, k, maps, row, &few);
     kint *keys = row->hit_keys[0];
     struct kth kth = {0, 0, 0};
     if (count <= RANK_MAX) {
-        struct few_hits few;
-        rank_hits(elements, n, maps->key, row, &few);
-        kth.key = key_of(((const kint *)sorted_hits(&few, row).elements)[k - 1], &map);
+        rank_hits(elements, n, count, maps->key, row, &few);
+        kth.key = key_of(((const kint *)elements)[sorted_hits(&few, row)[k - 1]], &map);
         for (size_t i = 0; i < count; i++) {
             keys[i] = key_of((kint)few.elements[i], &map);
         }
@@ -234,8 +303,10 @@ static struct kth kth_short(const void *elements, size_t n, size_t k, const stru
     const size_t keyed = row->searched ? n : count;
     keys = row->searched ? row->keys : keys;
     for (size_t i = 0; i < keyed; i += WORD) {
-        kth.above += (size_t)__builtin_popcountll(mask_above(keys + i, (kint)kth.key) & low_bits(keyed - i));
-        kth.equal += (size_t)__builtin_popcountll(mask_equal(keys + i, (kint)kth.key) & low_bits(keyed - i));
+        const uint64_t above = mask_above(keys + i, (kint)kth.key);
+        const uint64_t equal = mask_from(keys + i, (kint)kth.key) & ~above & low_bits(keyed - i);
+        kth.above += (size_t)__builtin_popcountll(above & low_bits(keyed - i));
+        kth.equal += (size_t)__builtin_popcountll(equal);
     }
     return kth;
 }

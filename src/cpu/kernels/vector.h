@@ -4,13 +4,17 @@
  * integer that holds a key.
  *
  *   mask_above(keys, t)    bit i: keys[i] > t, for 64 keys
- *   mask_equal(keys, t)    bit i: keys[i] == t
+ *   mask_from(keys, t)     bit i: keys[i] >= t
+ *   first_bits(mask, n)    the first n bits of a mask, or all
  *   arcs_masks(...)        bit i: the point of element i is in an arc, for 64 elements and two arcs
  *   pack_word(...)         the elements of one mask word, moved together; may write anything to the rest
  *                          of the WORD slots from where it begins
  *   pack_positions32(...)  the same for base + i
- *   pack_hits(...)         the elements of one mask word, widened, and base + i; may write as pack_word()
- * does lanes                  a vector of wide_kint; keys in it have the bits of wide_flip flipped
+ *   pack_hits(...)         the elements of one mask word, widened, and base + i; may write as pack_word().
+ *                          `sparse`: at most half of each vector's elements are expected
+ *   pack_beyond(...)       the same for the elements among a mask whose points are not in an arc. Optional
+ *
+ *   lanes                  a vector of wide_kint; keys in it have the bits of wide_flip flipped
  *   lanes_load, lanes_of, add_lanes
  *                          the numbers at an address; one number in all lanes; a + b
  *   add_above(c, a, b)     c + 1 in the lanes where a > b
