@@ -53,7 +53,7 @@ static inline uint64_t mask_from(const kint *keys, kint threshold) {
     return ~below;
 }
 
-/* The bit behind the first `count` is deposited, or none. */
+/* A deposit finds the bit behind the first `count`, or 0 if there is none. */
 static inline uint64_t first_bits(uint64_t mask, size_t count) {
     return count < WORD ? mask & (_pdep_u64(1ull << count, mask) - 1) : mask;
 }

@@ -94,7 +94,7 @@ static INLINE void arcs_masks(const struct arcs *arcs, const kint *elements, boo
     *in_b = b_bits;
 }
 
-/* The bit behind the first `count` is deposited, or none. */
+/* A deposit finds the bit behind the first `count`, or 0 if there is none. */
 static inline uint64_t first_bits(uint64_t mask, size_t count) {
     return count < WORD ? mask & (_pdep_u64(1ull << count, mask) - 1) : mask;
 }

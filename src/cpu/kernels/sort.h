@@ -8,7 +8,7 @@ enum { RANKED_AT_ONCE = 4, RANKED_VECTORS = 4 };
 /* RANK_MAX keys or fewer, to be sorted, and their ranks: how many come before each. Narrow keys have the
  * complement of their slot below them, so that no two are equal. */
 struct ranking {
-    wide_kint keys[RANK_MAX] __attribute__((aligned(64))); /* zeros follow the last, up to a whole word */
+    wide_kint keys[RANK_MAX] __attribute__((aligned(64))); /* zeros follow the last, up to a whole vector */
     wide_kint ranks[RANK_MAX + RANKED_AT_ONCE] __attribute__((aligned(64))); /* n follows the last */
 };
 
