@@ -9,8 +9,10 @@
 template <typename Element> struct code_bracket {
     typedef key_word_t<Element> word;
     word low, high;
-    uint32_t count; /* codes of the row at or above low: at least k */
-    uint32_t above; /* codes above high: fewer than k */
+    uint32_t count;   /* codes of the row at or above low: at least k */
+    uint32_t above;   /* codes above high: fewer than k */
+    uint32_t all;     /* the thread's items at or above low */
+    uint32_t winners; /* the thread's items above high */
 
     TOPK_MEMBER uint32_t candidates(void) const {
         return count - above;
@@ -24,36 +26,33 @@ template <typename Element> struct code_bracket {
 /* Two codes, in this order. */
 template <typename Element> struct pivot_pair { key_word_t<Element> lower, upper; };
 
-/* Divides the bracket at both pivots, which are first codes of classes, above that of low and at most high.
- * Counts: of codes at or above them. */
+/* The thread's items at or above a pivot, and how many items of the row are. */
+struct pivot_hits {
+    uint32_t hits, count;
+};
+
+/* Divides the bracket at a pivot. */
 template <typename Element>
-TOPK_DEVICE void divide(const pivot_pair<Element> &p, uint32_t lower_count, uint32_t upper_count, uint32_t k,
-                        code_bracket<Element> *b) {
-    if (upper_count >= k) {
-        b->low = p.upper;
-        b->count = upper_count;
-        return;
-    }
-    b->high = p.upper - 1;
-    b->above = upper_count;
-    if (lower_count >= k) {
-        b->low = p.lower;
-        b->count = lower_count;
-    } else {
-        b->high = p.lower - 1;
-        b->above = lower_count;
-    }
+TOPK_DEVICE void divide_at(key_word_t<Element> pivot, const struct pivot_hits &found, uint32_t k,
+                           code_bracket<Element> *b) {
+    const bool reaches = found.count >= k; /* selected, not branched */
+    b->low = reaches ? pivot : b->low;
+    b->count = reaches ? found.count : b->count;
+    b->all = reaches ? found.hits : b->all;
+    b->high = reaches ? b->high : pivot - 1;
+    b->above = reaches ? b->above : found.count;
+    b->winners = reaches ? b->winners : found.hits;
 }
 
-/* A power of two within a factor of 1.5 of the square root. */
+/* The square root of a number above 0, to within a tenth: a power of two, and a step of Newton's. */
 TOPK_DEVICE uint32_t rough_root(uint32_t value) {
-    return 1u << (32 - simt_clz(value)) / 2;
+    const uint32_t bits = (32 - simt_clz(value)) / 2;
+    return ((1u << bits) + (value >> bits)) / 2;
 }
 
-/* The logarithm of a number above 0, by a chord for each power of two. */
-TOPK_DEVICE float rough_log(uint32_t number) {
-    const uint32_t power = 31 - simt_clz(number);
-    return (float)power + (float)(number - (1u << power)) / (float)(1u << power);
+/* The logarithm of a number above 0, in some unit, by a chord for each power of two: the bits of a float. */
+TOPK_DEVICE int32_t rough_log(uint32_t number) {
+    return (int32_t)simt_bits_of_float((float)number);
 }
 
 /* How far into the bracket `rank` codes of the row lie above: if codes are spread evenly, and if they thin
@@ -62,11 +61,22 @@ struct expected_shares {
     float even, thinning;
 };
 
-template <typename Element>
-TOPK_DEVICE struct expected_shares expect(const code_bracket<Element> &b, uint32_t rank) {
-    const float count = rough_log(b.count + 1);
-    return expected_shares{((float)b.count - (float)rank) / (float)b.candidates(),
-                           (count - rough_log(rank + 1)) / (count - rough_log(b.above + 1))};
+/* What tells them. */
+struct code_laws {
+    uint32_t count;
+    int32_t log;           /* of `count` */
+    float of_code, of_log; /* of one */
+};
+
+template <typename Element> TOPK_DEVICE struct code_laws laws_of(const code_bracket<Element> &b) {
+    const int32_t log = rough_log(b.count + 1);
+    return code_laws{b.count, log, simt_float_reciprocal_near((float)b.candidates()),
+                     simt_float_reciprocal_near((float)(log - rough_log(b.above + 1)))};
+}
+
+TOPK_DEVICE struct expected_shares expect(const struct code_laws &laws, uint32_t rank) {
+    return expected_shares{(float)((int32_t)laws.count - (int32_t)rank) * laws.of_code,
+                           (float)(laws.log - rough_log(rank + 1)) * laws.of_log};
 }
 
 template <typename Element>
@@ -89,7 +99,9 @@ TOPK_DEVICE key_word_t<Element> fit_pivot(key_word_t<Element> pivot, const code_
 template <typename Element>
 TOPK_DEVICE pivot_pair<Element> guess_pivots(const code_bracket<Element> &b, uint32_t k, uint32_t step) {
     const uint32_t margin = rough_root(b.candidates());
-    const struct expected_shares low = expect(b, k + margin), high = expect(b, k > margin ? k - margin : 0);
+    const struct code_laws laws = laws_of(b);
+    const struct expected_shares low = expect(laws, k + margin),
+                                 high = expect(laws, k > margin ? k - margin : 0);
     const float greater = high.even > high.thinning ? high.even : high.thinning;
     const key_word_t<Element> upper = code_at(b, step % 4 == 1 ? (high.even + high.thinning) / 2 : greater);
     return pivot_pair<Element>{code_at(b, low.even < low.thinning ? low.even : low.thinning),

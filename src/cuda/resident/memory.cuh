@@ -45,9 +45,11 @@ template <typename Element> uint32_t row_shared_bytes(const struct resident_args
     return arena.used_bytes;
 }
 
-/* Empties the lists. All threads. */
+/* Empties the lists, and counts of samples. All threads. */
 template <typename Element> TOPK_DEVICE void clear_lists(const row_memory<Element> &m) {
     clear_entries(m.entries);
+    if (simt_thread() < SIMT_WARP)
+        m.ranks[simt_thread()] = 0;
     if (simt_thread() < LISTS)
         m.slots[simt_thread()] = 0;
 }

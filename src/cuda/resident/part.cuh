@@ -8,10 +8,31 @@
 #include "bracket.cuh"
 #include "memory.cuh"
 
-/* A map of held_row. */
-template <typename Element> struct as_uncut_codes : as_codes<Element> {
-    TOPK_MEMBER key_word_t<Element> of(key_word_t<Element> bits) const {
-        return uncut_code_of<Element>(bits, as_codes<Element>::map);
+/* A map of held_row: codes.h. With less than 64 bits, elements are extended by their sign and go through a
+ * multiplication by 1 or -1, since multiplications have a pipe of their own, while all else shares one. */
+template <typename Element> struct as_uncut_codes {
+    typedef key_word_t<Element> word;
+    static const bool FILTERS = false;
+    const struct code_map &map;
+    uint32_t flip, sign, turn, less; /* of elements with less than 64 bits; `less` is -add */
+
+    static TOPK_MEMBER as_uncut_codes of_map(const struct code_map &map) {
+        const uint32_t always = (uint32_t)0 - (uint32_t)(map.always & 1);
+        return as_uncut_codes{map, (uint32_t)map.negative | ~(uint32_t)map.keep, always | 1,
+                              (uint32_t)map.turn + always, (uint32_t)0 - (uint32_t)map.add};
+    }
+    TOPK_MEMBER word of(word bits) const {
+        if constexpr (sizeof(Element) == 8) {
+            return uncut_code_of<Element>(bits, map);
+        } else {
+            const uint32_t up = 32 - 8 * (uint32_t)sizeof(Element);
+            const int32_t element = (int32_t)(bits << up) >> up, negative = element >> 31;
+            const uint32_t flipped = (uint32_t)element ^ ((uint32_t)negative & flip);
+            return (Element)(flipped * sign + ((uint32_t)negative * less + turn));
+        }
+    }
+    static TOPK_MEMBER word nothing(void) {
+        return 0;
     }
 };
 
@@ -46,11 +67,11 @@ struct all_elements {
     }
 };
 
-/* Brings the warp's part of a row into registers. All lanes. Parts begin where groups do, unless the row
- * would then be too long for the block. */
-template <typename Element, uint32_t ITEMS, typename Who = all_elements>
-TOPK_DEVICE row_part<Element, ITEMS> hold_part(const struct row_args &a, const struct row &r,
-                                               const Who &who = Who{}) {
+/* Brings the warp's part of a row into registers, and calls meanwhile() once the loads are on their way. All
+ * lanes. Parts begin where groups do, unless the row would then be too long for the block. */
+template <typename Element, uint32_t ITEMS, typename Who, typename Meanwhile>
+TOPK_DEVICE row_part<Element, ITEMS> hold_part(const struct row_args &a, const struct row &r, const Who &who,
+                                               const Meanwhile &meanwhile) {
     const uint32_t of_warp = SIMT_WARP * ITEMS, length = (uint32_t)r.length;
     uint32_t left = (uint32_t)((uintptr_t)row_values<Element>(a, r) % held_shape<Element, ITEMS>::BYTES /
                                sizeof(Element));
@@ -61,9 +82,8 @@ TOPK_DEVICE row_part<Element, ITEMS> hold_part(const struct row_args &a, const s
     part.begin += begin < length ? begin : length;
     part.length = begin >= length ? 0 : (end < length ? end : length) - begin;
     row_part<Element, ITEMS> held = {{}, begin, length, row_values<Element>(a, r), a.map};
-    /* In a register, since an instruction takes one uniform operand alone. */
-    held.map.always = simt_shuffle(SIMT_ALL_LANES, (key_word_t<Element>)a.map.always, 0);
-    held.held = hold_row_as<Element, ITEMS, 1>(a, part, who.of(as_uncut_codes<Element>{{held.map}}, part));
+    held.held = hold_row_as<Element, ITEMS, 1>(a, part, who.of(as_uncut_codes<Element>::of_map(a.map), part),
+                                               meanwhile);
     held.origin -= held.held.left;
     return held;
 }
@@ -116,21 +136,31 @@ TOPK_DEVICE uint32_t sum_of_warps(uint32_t of_warp, const row_memory<Element> &m
     return simt_reduce_add(SIMT_ALL_LANES, simt_lane() < simt_warps() ? (uint32_t)sums[simt_lane()] : 0);
 }
 
-/* How many codes of the block's row are at or above the lower pivot, and at or above the upper one: *above.
- * Neither pivot is 0. *half changes. All threads. */
+/* The bracket of all codes that take part. */
 template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE uint32_t count_two(const row_part<Element, ITEMS> &part, const pivot_pair<Element> &p,
-                               const row_memory<Element> &m, uint32_t *half, uint32_t *above) {
+TOPK_DEVICE code_bracket<Element> whole_bracket(const row_part<Element, ITEMS> &part) {
+    return code_bracket<Element>{0, (Element) ~(Element)0, part.count, 0, part.held.holding(), 0};
+}
+
+/* Divides the bracket at both pivots, which are first codes of classes, above that of low and at most high.
+ * One barrier; *half changes. All threads. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void divide(const row_part<Element, ITEMS> &part, const pivot_pair<Element> &p, uint32_t k,
+                        const row_memory<Element> &m, uint32_t *half, code_bracket<Element> *b) {
     static_assert(RESIDENT_ROW_MAX < 1 << 16, "two counts fit a word");
+    struct pivot_hits lower = {0, 0}, upper = {0, 0};
     uint32_t counts = 0;
     if (!part.is_empty()) {
-        counts = simt_popc(hits_from(part.held, p.lower));
-        counts += simt_popc(hits_from(part.held, p.upper)) << 16;
-        counts = simt_reduce_add(SIMT_ALL_LANES, counts);
+        lower.hits = hits_of_pivot(part.held, p.lower);
+        upper.hits = hits_of_pivot(part.held, p.upper);
+        counts = simt_reduce_add(SIMT_ALL_LANES, simt_popc(lower.hits) + (simt_popc(upper.hits) << 16));
     }
     counts = sum_of_warps(counts, m, half);
-    *above = counts >> 16;
-    return counts & 0xffff;
+    lower.count = counts & 0xffff;
+    upper.count = counts >> 16;
+    divide_at(p.upper, upper, k, b);
+    if (upper.count < k)
+        divide_at(p.lower, lower, k, b);
 }
 
 #endif

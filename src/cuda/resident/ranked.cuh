@@ -9,6 +9,7 @@
 #include "sizes.h"
 
 enum { RANK_LANES = 4, RANK_TEAMS = SIMT_WARP / RANK_LANES, RANK_BATCH = 4 };
+enum { RANKED_AT_ONCE = 2 * RANK_TEAMS }; /* by a warp */
 static_assert(RESIDENT_LIST % (RANK_LANES * RANK_BATCH) == 0 && RESIDENT_RANKED <= RESIDENT_LIST,
               "whole batches are read, of a list that was cleared");
 
@@ -29,17 +30,17 @@ TOPK_DEVICE uint32_t sum_of_team(uint32_t value) {
 /* How many of the first `count` entries are before each of two, in 16 bits for each. All lanes. */
 template <bool TWO>
 TOPK_DEVICE uint32_t rank_pair(const entry_list<TWO> &list, uint32_t count, const struct entry (&pair)[2]) {
-    uint32_t before = 0;
+    uint32_t before[2] = {0, 0};
 #pragma unroll 1
     for (uint32_t first = 0; first < count; first += RANK_LANES * RANK_BATCH) {
 #pragma unroll
         for (uint32_t i = 0; i < RANK_BATCH; i++) {
             const struct entry other = list.get(first + i * RANK_LANES + simt_lane() % RANK_LANES);
-            before += is_before(other, pair[0]) ? 1u : 0;
-            before += is_before(other, pair[1]) ? 1u << 16 : 0;
+            before[0] += is_before(other, pair[0]) ? 1 : 0;
+            before[1] += is_before(other, pair[1]) ? 1 : 0;
         }
     }
-    return sum_of_team(before);
+    return sum_of_team(before[0] + (before[1] << 16));
 }
 
 /* Calls prepare(lane of a pair, slot) and then work(what it returned, rank) for the first `count` entries,
@@ -47,7 +48,7 @@ TOPK_DEVICE uint32_t rank_pair(const entry_list<TWO> &list, uint32_t count, cons
 template <bool TWO, typename Prepare, typename Work>
 TOPK_DEVICE void for_ranked(const entry_list<TWO> &list, uint32_t count, const Prepare &prepare,
                             const Work &work) {
-    const uint32_t of_warp = 2 * RANK_TEAMS, mine = simt_lane() % RANK_LANES;
+    const uint32_t of_warp = RANKED_AT_ONCE, mine = simt_lane() % RANK_LANES;
     for (uint32_t first = simt_warp() * of_warp; first < count; first += simt_warps() * of_warp) {
         const uint32_t slot = first + simt_lane() / RANK_LANES * 2;
         const struct entry pair[2] = {list.get(slot), list.get(slot + 1)};

@@ -83,23 +83,19 @@ TOPK_DEVICE void write_sorted_entries(const row_task<Element> &t, uint32_t count
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void write_best(const row_task<Element> &t, const row_part<Element, ITEMS> &part,
                             const code_bracket<Element> &b, uint32_t *half) {
-    const uint32_t k = (uint32_t)t.r.k, all = hits_from(part.held, b.low);
+    const uint32_t k = (uint32_t)t.r.k;
     const bool is_exact = b.count == k, has_ties = !is_exact && b.is_closed(part.map),
                is_sorted = t.a.is_sorted;
-    uint32_t winners = all, certain = k;
-    if (!is_exact) {
-        winners = b.above > 0 ? hits_from(part.held, b.high + 1) : 0;
-        certain = b.above;
-    }
+    const uint32_t winners = is_exact ? b.all : b.winners, certain = is_exact ? k : b.above;
     if (is_sorted)
-        list_entries(part, has_ties ? winners : all, t.memory, t.a.entries);
+        list_entries(part, has_ties ? winners : b.all, t.memory, t.a.entries);
     else
         list_positions(part, winners, t.memory);
     if (has_ties) {
         TOPK_REACHED(REACHED_RESIDENT_TIES);
-        list_ties(part, all & ~winners, certain, k, t.memory, half);
+        list_ties(part, b.all & ~winners, certain, k, t.memory, half);
     } else if (!is_sorted) {
-        list_entries(part, all & ~winners, t.memory, t.a.entries);
+        list_entries(part, b.all & ~winners, t.memory, t.a.entries);
     }
     simt_block_sync();
     if (has_ties || !is_sorted)
@@ -133,8 +129,7 @@ TOPK_DEVICE void write_class(const row_task<Element> &t, const row_part<Element,
                                b.above, b.candidates());
         return;
     }
-    const uint32_t winners = b.above > 0 ? hits_from(part.held, b.high + 1) : 0;
-    list_entries(part, hits_from(part.held, b.low) & ~winners, t.memory, t.a.entries);
+    list_entries(part, b.all & ~b.winners, t.memory, t.a.entries);
     simt_block_sync();
     write_class_of_entries(t, b.candidates(), (uint32_t)t.r.k - b.above, b.above);
 }

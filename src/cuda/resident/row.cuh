@@ -14,19 +14,32 @@ TOPK_DEVICE uint32_t list_bound(const row_part<Element, ITEMS> &part, const stru
     const bool is_plateau = p.rank > 2 * plan.most + RESIDENT_UNEVEN || p.rank > RESIDENT_LIST / 2;
     if (!plan.is_bound || !is_few(plan.most) || p.lower == 0 || is_plateau)
         return 0;
-    list_entries(part, hits_from(part.held, p.lower), m, RESIDENT_LIST);
+    list_entries(part, hits_of_pivot(part.held, p.lower), m, RESIDENT_LIST);
     simt_block_sync();
     return m.slots[LISTED_ENTRIES];
 }
 
+/* What a block does while its row is on its way: it clears its lists, and plans the sample. All threads. */
+template <typename Element, uint32_t ITEMS> struct row_preparation {
+    static const bool WORKS = true;
+    const row_task<Element> &t;
+    struct sample_plan *plan;
+
+    TOPK_MEMBER void operator()(void) const {
+        const uint32_t length = (uint32_t)t.r.length;
+        clear_lists(t.memory);
+        *plan = plan_sample<ITEMS>(length, (uint32_t)t.r.k, warps_of_row<Element, ITEMS>(length));
+    }
+};
+
 /* Finds a range that holds the k-th code; or, if a sample tells enough, writes the results and returns false.
  * All threads, with empty lists. */
 template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE bool begin_search(const row_task<Element> &t, const row_part<Element, ITEMS> &part, bool is_kth,
-                              uint32_t *half, code_bracket<Element> *b) {
+TOPK_DEVICE bool begin_search(const row_task<Element> &t, const row_part<Element, ITEMS> &part,
+                              const struct sample_plan &plan, bool is_kth, uint32_t *half,
+                              code_bracket<Element> *b) {
     const row_memory<Element> &m = t.memory;
-    const uint32_t k = (uint32_t)t.r.k, length = (uint32_t)t.r.length;
-    const struct sample_plan plan = plan_sample<ITEMS>(length, k, warps_of_row<Element, ITEMS>(length));
+    const uint32_t k = (uint32_t)t.r.k;
     const sampled_pivots<Element> pivots = sample_pivots(part, plan, m);
     const uint32_t listed = list_bound(part, plan, pivots, m);
     if (listed != 0 && listed <= RESIDENT_LIST) {
@@ -42,20 +55,20 @@ TOPK_DEVICE bool begin_search(const row_task<Element> &t, const row_part<Element
         TOPK_REACHED(REACHED_RESIDENT_OVERFLOW);
         simt_block_sync();
         clear_lists(m);
-        share_greatest(part, m);
-        simt_block_sync();
-        *b = code_bracket<Element>{pivots.lower, greatest_of_row(m, part.map), listed, 0};
+        *b = code_bracket<Element>{pivots.lower, 0, listed, 0, hits_of_pivot(part.held, pivots.lower), 0};
+        bound_by_greatest(part, m, b);
     }
     return true;
 }
 
 /* Writes the k best, or the k-th class, of a row that has k elements at least. All threads. */
 template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const row_task<Element> &t) {
-    const row_part<Element, ITEMS> part = hold_part<Element, ITEMS>(t.a.rows, t.r);
+    struct sample_plan plan;
+    const row_part<Element, ITEMS> part =
+        hold_part<Element, ITEMS>(t.a.rows, t.r, all_elements{}, row_preparation<Element, ITEMS>{t, &plan});
     code_bracket<Element> b = {};
     uint32_t half = 0;
-    clear_lists(t.memory);
-    if (!begin_search(t, part, t.a.is_kth, &half, &b))
+    if (!begin_search(t, part, plan, t.a.is_kth, &half, &b))
         return;
     narrow_bracket(part, (uint32_t)t.r.k, t.a.is_kth, t.memory, &half, &b);
     if (t.a.is_kth)

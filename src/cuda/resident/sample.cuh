@@ -24,20 +24,27 @@ TOPK_DEVICE bool is_few(uint32_t k) {
     return k <= RESIDENT_LIST / 4;
 }
 
+/* Straight on, without loops and divisions: all threads do it, and wait for each branch. */
 template <uint32_t ITEMS>
 TOPK_DEVICE struct sample_plan plan_sample(uint32_t length, uint32_t k, uint32_t warps) {
     struct sample_plan p = {1, 1, warps, k, 0, 2 * k * ITEMS <= length};
-    while (p.is_bound && p.lanes < 4 && 4 * k * ITEMS * p.lanes <= length)
-        p.lanes *= 2;
-    if (p.is_bound && is_few(k)) {
-        p.size = ITEMS * p.lanes;
+    p.lanes = 8 * k * ITEMS <= length ? 4 : 4 * k * ITEMS <= length ? 2 : 1;
+    const uint32_t greatest = 31 - simt_clz(ITEMS * p.lanes); /* as a power of two */
+    p.size = 1u << greatest;
+    if (p.is_bound && is_few(k))
         return p;
-    }
-    float missed = 1 - (float)k / (float)length; /* that none of a sample is among the k best */
-    for (; p.size < ITEMS * p.lanes && (p.is_bound || missed > 0.6f); p.size *= 2)
-        missed *= missed;
-    const uint32_t samples = p.size < ITEMS ? (length + ITEMS - 1) / ITEMS : length / p.size;
-    const uint32_t expected = (uint32_t)((float)samples * (1 - missed)), margin = rough_root(samples);
+    /* One in so many elements is a result; about -log2(1 - share) up to a half, and less above. */
+    const float share = (float)k * simt_float_reciprocal_near((float)length);
+    const float log = share * (1.4427f + 1.11f * share);
+    /* At least 0.4 of the samples should be above the k-th element: 2^(-size * log) is at most 0.6. */
+    const float least_size = 0.737f * simt_float_reciprocal_near(log);
+    const int32_t power = (int32_t)((simt_bits_of_float(least_size) + 0x7fffff) >> 23) - 127;
+    const uint32_t lower = power < 0 ? 0 : (uint32_t)power;
+    const uint32_t chosen = p.is_bound || lower > greatest ? greatest : lower;
+    p.size = 1u << chosen;
+    const uint32_t samples = p.size < ITEMS ? (length + ITEMS - 1) / ITEMS : length >> chosen;
+    const float reach = chosen == 0 ? share : 1 - simt_float_exp2_near(-(float)p.size * log);
+    const uint32_t expected = (uint32_t)((float)samples * reach), margin = rough_root(samples) * 3 / 4;
     if (!p.is_bound)
         p.most = expected + margin;
     p.least = expected > margin ? expected - margin : 0;
@@ -52,24 +59,27 @@ template <typename Element> struct sampled_pivots {
 
 /* How many of the warp's samples are at or above the lane's pivot. All lanes. */
 template <uint32_t LANES, typename Word> TOPK_DEVICE uint32_t rank_pivot(Word sample, Word pivot) {
-    uint32_t rank = 0;
+    uint32_t ranks[2] = {0, 0}; /* two, since each addition waits for the one before */
 #pragma unroll
-    for (uint32_t lane = 0; lane < SIMT_WARP; lane += LANES)
-        rank = simt_count_from(rank, simt_shuffle(SIMT_ALL_LANES, sample, lane), pivot, 1);
-    return rank;
+    for (uint32_t lane = 0; lane < SIMT_WARP; lane += LANES) {
+        uint32_t *rank = &ranks[lane / LANES % 2];
+        *rank = simt_count_from(*rank, simt_shuffle(SIMT_ALL_LANES, sample, lane), pivot, 1);
+    }
+    return ranks[0] + ranks[1];
 }
 
-/* The pivots that a row's samples give. All threads; two barriers. */
+/* The pivots that a row's samples give. All threads, after clear_lists(); two barriers. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS> &part,
                                                   const struct sample_plan &p, const row_memory<Element> &m) {
     typedef key_word_t<Element> word;
     word sample = best_of_first(part, p.size);
-    if (simt_thread() < SIMT_WARP)
-        m.ranks[simt_thread()] = 0;
-    for (uint32_t lanes = 1; lanes < p.lanes; lanes *= 2) {
-        const word other = simt_shuffle_xor(SIMT_ALL_LANES, sample, lanes);
-        sample = other > sample ? other : sample;
+#pragma unroll
+    for (uint32_t lanes = 1; lanes < 4; lanes *= 2) {
+        if (lanes < p.lanes) {
+            const word other = simt_shuffle_xor(SIMT_ALL_LANES, sample, lanes);
+            sample = other > sample ? other : sample;
+        }
     }
     m.samples[simt_thread()] = sample;
     simt_block_sync();

@@ -26,8 +26,8 @@ enum {
     RESIDENT_LIST = SIZE(256, 16),
     /* So many samples more than twice k at the lowest pivot that k reach: then many tie with it. */
     RESIDENT_UNEVEN = SIZE(16, 4),
-    /* A search ends when so few candidates are left. */
-    RESIDENT_FEW = SIZE(80, 6),
+    /* A search ends when so few candidates are left, or fewer in small blocks. */
+    RESIDENT_FEW = SIZE(96, 6),
     /* Entries that are sorted by counting ranks, at most; more of them are merged. */
     RESIDENT_RANKED = SIZE(192, 14),
     /* As many as threads of merge_sort.cuh hold. */

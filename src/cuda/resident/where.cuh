@@ -22,15 +22,15 @@ template <typename Element> struct matching_elements {
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE uint32_t select_matches(row_task<Element> t, const struct predicate_args &predicate) {
     uint32_t half = 0;
-    row_part<Element, ITEMS> part =
-        hold_part<Element, ITEMS>(t.a.rows, t.r, matching_elements<Element>{predicate});
-    clear_lists(t.memory);
+    struct sample_plan plan;
+    row_part<Element, ITEMS> part = hold_part<Element, ITEMS>(
+        t.a.rows, t.r, matching_elements<Element>{predicate}, row_preparation<Element, ITEMS>{t, &plan});
     part.count = sum_of_warps(simt_reduce_add(SIMT_ALL_LANES, simt_popc(part.held.matches)), t.memory, &half);
     t.r.k = t.r.k < part.count ? t.r.k : part.count;
-    code_bracket<Element> b = {0, (Element) ~(Element)0, part.count, 0};
-    if (part.count <= RESIDENT_FEW || part.count == t.r.k)
+    code_bracket<Element> b = whole_bracket(part);
+    if (part.count <= few_candidates() || part.count == t.r.k)
         TOPK_REACHED(REACHED_RESIDENT_FEW_MATCHES);
-    else if (!begin_search(t, part, false, &half, &b))
+    else if (!begin_search(t, part, plan, false, &half, &b))
         return (uint32_t)t.r.k;
     narrow_bracket(part, (uint32_t)t.r.k, false, t.memory, &half, &b);
     write_best(t, part, b, &half);

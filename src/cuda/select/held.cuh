@@ -52,6 +52,10 @@ struct held_row {
             bits |= in_row(i) ? 1u << i : 0;
         return bits;
     }
+    /* The thread's items that take part. */
+    TOPK_MEMBER uint32_t holding(void) const {
+        return filled() & matches;
+    }
     /* Elements from the thread's first index to the row's end: less than 0 behind the row. */
     TOPK_MEMBER int32_t remaining(void) const {
         return (int32_t)(end - index(0));
@@ -119,25 +123,41 @@ TOPK_DEVICE typename Map::word word_of(const Map &map, key_word_t<Element> bits,
     return exists ? word : Map::nothing();
 }
 
-/* Loads whole groups that end within the row; all other items are nothing. ALL: all groups of the thread. */
-template <bool ALL, typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
-TOPK_DEVICE void load_groups(const Element *first, const Map &map,
+/* The groups of a thread as they are in memory. */
+template <typename Element, uint32_t ITEMS> struct raw_row {
+    held_group groups[held_shape<Element, ITEMS>::GROUPS];
+};
+
+/* Whether a group of the thread ends within the row. ALL: the warp's groups all do. */
+template <bool ALL, typename Held> TOPK_DEVICE bool is_whole_group(const Held &held, uint32_t group) {
+    typedef typename Held::shape shape;
+    return ALL || (int32_t)(group * shape::STEP + shape::PER) <= held.remaining();
+}
+
+/* Loads whole groups that end within the row. */
+template <bool ALL, typename Element, uint32_t ITEMS, uint32_t WARPS, typename Word>
+TOPK_DEVICE void load_groups(const Element *first, const held_row<Element, ITEMS, WARPS, Word> &held,
+                             raw_row<Element, ITEMS> *raw) {
+    typedef held_shape<Element, ITEMS> shape;
+    const Element *from = first + held.index(0);
+#pragma unroll
+    for (uint32_t g = 0; g < shape::GROUPS; g++)
+        if (is_whole_group<ALL>(held, g))
+            raw->groups[g] = load_held_group<shape::BYTES>(from + g * shape::STEP);
+}
+
+/* Makes words of them, once they are LOADED; all other items are nothing. */
+template <bool LOADED, bool ALL, typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
+TOPK_DEVICE void take_groups(const Element *first, raw_row<Element, ITEMS> raw, const Map &map,
                              held_row<Element, ITEMS, WARPS, typename Map::word> *held) {
     typedef held_shape<Element, ITEMS> shape;
-    const Element *from = first + held->index(0);
-    const int32_t remaining = held->remaining();
-    held_group groups[shape::GROUPS];
-#pragma unroll
-    for (uint32_t g = 0; g < shape::GROUPS; g++) {
-        groups[g] = held_group{};
-        if (ALL || (int32_t)(g * shape::STEP + shape::PER) <= remaining)
-            groups[g] = load_held_group<shape::BYTES>(from + g * shape::STEP);
-    }
+    if (!LOADED)
+        load_groups<ALL>(first, *held, &raw);
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
-        const bool is_loaded = ALL || (int32_t)(i / shape::PER * shape::STEP + shape::PER) <= remaining;
-        const key_word_t<Element> bits = bits_of_group<Element>(groups[i / shape::PER], i % shape::PER);
-        held->items[i] = word_of<Element>(map, bits, is_loaded, 1u << i, &held->matches);
+        const key_word_t<Element> bits = bits_of_group<Element>(raw.groups[i / shape::PER], i % shape::PER);
+        held->items[i] =
+            word_of<Element>(map, bits, is_whole_group<ALL>(*held, i / shape::PER), 1u << i, &held->matches);
     }
 }
 
@@ -149,7 +169,7 @@ TOPK_DEVICE void drop_left(const Map &, held_row<Element, ITEMS, WARPS, typename
         held->items[i] = held->index(i) < held->left ? Map::nothing() : held->items[i];
 }
 
-/* Loads what load_groups() has left out: a part of the row's last group, which one thread
+/* Loads what take_groups() has left out: a part of the row's last group, which one thread
  * has. */
 template <typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
 TOPK_DEVICE void load_last_group(const Element *first, const Map &map,
@@ -187,34 +207,57 @@ TOPK_DEVICE void load_items(const Element *first, const Map &map,
     }
 }
 
-/* Brings a row into registers, as words of the map: at most ITEMS elements for each thread of the team. All
- * threads. */
-template <typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map>
+struct nothing_meanwhile {
+    static const bool WORKS = false;
+    TOPK_MEMBER void operator()(void) const {
+    }
+};
+
+/* Whether a row's loads are on their way while something else is done: registers then hold its groups, too.
+ */
+template <typename Element, uint32_t ITEMS, typename Map, typename Meanwhile> struct early_loads {
+    static const bool FIT = ITEMS * sizeof(Element) <= 64 || (sizeof(Element) < 8 && !Map::FILTERS);
+    static const bool ARE = Meanwhile::WORKS && FIT;
+};
+
+/* Brings a row into registers, as words of the map: at most ITEMS elements for each thread of the team. Calls
+ * meanwhile(), where registers allow it once the loads are on their way. All threads. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS, typename Map,
+          typename Meanwhile = nothing_meanwhile>
 TOPK_DEVICE held_row<Element, ITEMS, WARPS, typename Map::word>
-hold_row_as(const struct row_args &a, const struct row &r, const Map &map) {
+hold_row_as(const struct row_args &a, const struct row &r, const Map &map,
+            const Meanwhile &meanwhile = Meanwhile{}) {
     typedef held_shape<Element, ITEMS> shape;
+    const bool LOADED = early_loads<Element, ITEMS, Map, Meanwhile>::ARE;
     const Element *values = row_values<Element>(a, r);
     const uint32_t length = (uint32_t)r.length;
     held_row<Element, ITEMS, WARPS, typename Map::word> held;
+    raw_row<Element, ITEMS> raw = {};
     held.left = (uint32_t)((uintptr_t)values % shape::BYTES / sizeof(Element));
     const bool is_grouped = held.left + length <= WARPS * SIMT_WARP * ITEMS;
     held.left = is_grouped ? held.left : 0;
     held.end = held.left + length;
     held.matches = ~0u;
     held.count = length; /* count_matches() */
+    const Element *first = values - held.left;
+    const bool is_whole =
+        is_grouped && simt_all(SIMT_ALL_LANES, is_whole_group<false>(held, shape::GROUPS - 1));
+    if (LOADED && is_whole)
+        load_groups<true>(first, held, &raw);
+    else if (LOADED && is_grouped)
+        load_groups<false>(first, held, &raw);
+    meanwhile();
     if constexpr (Map::FILTERS)
         held.matches = map.allowed(held);
-    const Element *first = values - held.left;
     if (!is_grouped) {
         TOPK_REACHED(REACHED_SELECT_SINGLE_LOADS);
         load_items(first, map, &held);
         return held;
     }
-    if (simt_all(SIMT_ALL_LANES,
-                 held.remaining() >= (int32_t)((shape::GROUPS - 1) * shape::STEP + shape::PER)))
-        load_groups<true>(first, map, &held);
+    if (is_whole)
+        take_groups<LOADED, true>(first, raw, map, &held);
     else
-        load_groups<false>(first, map, &held);
+        take_groups<LOADED, false>(first, raw, map, &held);
     if (held.left != 0)
         drop_left(map, &held);
     if (held.end % shape::PER != 0)
@@ -236,18 +279,19 @@ TOPK_DEVICE held_row<Element, ITEMS, WARPS> hold_row(const struct row_args &a, c
 
 /* ---- Hits of a thread: a bit for each item ---- */
 
+/* At or above `low`, which is not 0, the code of what takes no part. */
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
-TOPK_DEVICE uint32_t hits_from(const held_row<Element, ITEMS, WARPS> &held, key_word_t<Element> low) {
+TOPK_DEVICE uint32_t hits_of_pivot(const held_row<Element, ITEMS, WARPS> &held, key_word_t<Element> low) {
     uint32_t hits = 0;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
         hits = simt_count_from(hits, held.items[i], low, 1u << i);
-    if (low == 0) { /* also the code of what is not of the row */
-#pragma unroll
-        for (uint32_t i = 0; i < ITEMS; i++)
-            hits &= held.holds(i) ? ~0u : ~(1u << i);
-    }
     return hits;
+}
+
+template <typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE uint32_t hits_from(const held_row<Element, ITEMS, WARPS> &held, key_word_t<Element> low) {
+    return low == 0 ? held.holding() : hits_of_pivot(held, low);
 }
 
 /* How many codes of the row are at or above `low`. All threads. */
