@@ -30,7 +30,7 @@ struct uniform_rows {
     uint32_t part_shift;  /* 1 << part_shift lanes share a row */
     uint32_t list_shift;  /* 1 << list_shift of these, at least, hold the best k leads */
     bool ranks_by_list;   /* sorted lists of leads give the ranks of results */
-    bool is_full;         /* rows fill all items of all lanes */
+    bool is_full;         /* rows are whole and fill all items of all lanes */
     uint32_t group_shift; /* lanes have 1 << group_shift neighbours each, in turns */
     uint32_t reciprocal;  /* of k, times 1 << RTOPK_RECIPROCAL_BITS, rounded up */
 };

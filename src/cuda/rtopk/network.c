@@ -17,10 +17,11 @@ const struct knob topk_cuda_rtopk_knobs[] = {
          "instructions, 2 wherever they can"},
     {.name = NULL}};
 
+/* kept: 0 where a thread sorts its row as a whole. */
 #define SHAPE(items, kept) {items, kept},
 static const struct network_shape {
     int64_t items, kept;
-} shapes[RTOPK_NETWORKS] = {RTOPK_NETWORK_LIST(SHAPE)};
+} shapes[] = {RTOPK_NETWORK_LIST(SHAPE) RTOPK_TINY_LIST(SHAPE)};
 
 /* The least number whose power of two, times `unit`, is `count` or more. */
 static uint32_t shift_to(int64_t unit, int64_t count) {
@@ -64,6 +65,13 @@ static double instructions_of(const struct plan *plan, const struct network_shap
     return 250 + read + search + list + order + write;
 }
 
+/* The same, where a thread sorts its row with its positions. */
+static double tiny_instructions_of(const struct plan *plan, const struct network_shape *shape) {
+    const double items = (double)shape->items, steps = log2(items);
+    const double comparisons = (steps * steps - steps + 4) * items / 4 - 1;
+    return 130 + 9 * items + 6 * comparisons + 24 * (double)results_max(plan);
+}
+
 double topk_cuda_rtopk_instructions_of_row(const topk_context *context, const struct plan *plan,
                                            double of_warp, int64_t rows_of_warp) {
     const double warps = (double)plan->problem.rows / (double)rows_of_warp;
@@ -78,16 +86,19 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
     if (setting == 0 || n > RTOPK_ROW_MAX || k == 0) {
         return best;
     }
-    for (uint32_t i = 0; i < RTOPK_NETWORKS; i++) {
+    for (uint32_t i = 0; i < RTOPK_NETWORKS + RTOPK_TINIES; i++) {
         const struct network_shape *shape = &shapes[i];
-        struct network network = {i, shift_to(shape->items, n), shift_to(shape->kept, k), 0};
-        if (network.part_shift > 5 || network.list_shift > network.part_shift ||
+        const bool is_tiny = shape->kept == 0;
+        struct network network = {i, shift_to(shape->items, n), is_tiny ? 0 : shift_to(shape->kept, k), 0};
+        if (network.part_shift > (is_tiny ? 0 : 5) || network.list_shift > network.part_shift ||
             32 >> network.part_shift > RTOPK_NETWORK_RESULTS / k ||
-            !has_room(shape, k, 1 << network.part_shift)) {
+            (!is_tiny && !has_room(shape, k, 1 << network.part_shift))) {
             continue;
         }
-        network.instructions = topk_cuda_rtopk_instructions_of_row(
-            context, plan, instructions_of(plan, shape, &network), 32 >> network.part_shift);
+        const double of_warp =
+            is_tiny ? tiny_instructions_of(plan, shape) : instructions_of(plan, shape, &network);
+        network.instructions =
+            topk_cuda_rtopk_instructions_of_row(context, plan, of_warp, 32 >> network.part_shift);
         if (network.instructions < best.instructions) {
             best = network;
         }
@@ -117,11 +128,14 @@ int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args
     u->is_whole = topk_cuda_rtopk_is_whole(call);
     u->part_shift = network->part_shift;
     u->list_shift = network->list_shift;
-    u->is_full = plan->problem.length_max == shape->items << network->part_shift;
+    u->is_full = u->is_whole && plan->problem.length_max == shape->items << network->part_shift;
     u->group_shift = u->is_whole ? shift_to(1, least(group_elements(plan), shape->items)) : 0;
     u->reciprocal = (1u << RTOPK_RECIPROCAL_BITS) / u->k + 1;
-    u->ranks_by_list = args.is_sorted && ranks_by_list(u->k);
-    args.entries = args.is_sorted ? (uint32_t)parts * u->k : 0;
-    args.slots = (uint32_t)(args.is_sorted ? 2 * parts : parts) * u->k;
+    args.slots = (uint32_t)parts * u->k;
+    if (args.is_sorted && shape->kept != 0) {
+        u->ranks_by_list = ranks_by_list(u->k);
+        args.entries = args.slots;
+        args.slots *= 2;
+    }
     return kernels[width_of(plan)]->rows(&grid, &args, network->index);
 }

@@ -4,6 +4,7 @@
 
 #include "../instance.cuh"
 #include "network.cuh"
+#include "tiny.cuh"
 
 static uint32_t shared_bytes(const struct rtopk_args *args) {
     simt_arena arena = simt_measuring_arena();
@@ -12,10 +13,13 @@ static uint32_t shared_bytes(const struct rtopk_args *args) {
 }
 
 #define KERNEL(items, kept) rtopk_network<element_t, items, kept>,
-static void (*const kernels[RTOPK_NETWORKS])(struct rtopk_args) = {RTOPK_NETWORK_LIST(KERNEL)};
+#define TINY_KERNEL(items, kept) rtopk_tiny<element_t, items>,
+static void (*const kernels[RTOPK_NETWORKS + RTOPK_TINIES])(struct rtopk_args) = {
+    RTOPK_NETWORK_LIST(KERNEL) RTOPK_TINY_LIST(TINY_KERNEL)};
 
 static int launch_rows(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t network) {
-    return launch("rtopk_network", grid, shared_bytes(args), kernels[network], args);
+    const char *name = network < RTOPK_NETWORKS ? "rtopk_network" : "rtopk_tiny";
+    return launch(name, grid, shared_bytes(args), kernels[network], args);
 }
 
 static int prepare(void) {
@@ -23,7 +27,7 @@ static int prepare(void) {
     most.slots = 2 * RTOPK_NETWORK_RESULTS;
     most.entries = RTOPK_NETWORK_RESULTS;
     int error = 0;
-    for (uint32_t i = 0; i < RTOPK_NETWORKS && error == 0; i++)
+    for (uint32_t i = 0; i < RTOPK_NETWORKS + RTOPK_TINIES && error == 0; i++)
         error = simt_prepare(kernels[i], shared_bytes(&most));
     return error;
 }

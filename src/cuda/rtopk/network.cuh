@@ -8,37 +8,6 @@
 #include "part_order.cuh"
 #include "part_results.cuh"
 
-/* The rows that a warp serves at once: `count` rows from `first` on. */
-struct served_rows {
-    int64_t first;
-    uint32_t count;
-};
-
-/* Writes the listed results. All lanes. */
-template <typename Element>
-TOPK_DEVICE void write_results(const struct rtopk_args &a, const served_rows &s, simt_shared<uint16_t> list) {
-    const struct uniform_rows &u = a.uniform;
-    const Element *values = simt_in_register(uniform_row<Element>(a, s.first));
-    if (u.has_plain_outputs && !u.has_padding) {
-        Element *out_values = (Element *)a.rows.out_values + s.first * u.k;
-        int32_t *out_indices = (int32_t *)a.rows.out_indices + s.first * u.k;
-#pragma unroll 4
-        for (uint32_t at = simt_lane(); at < s.count * u.k; at += SIMT_WARP) {
-            const uint32_t r = at * u.reciprocal >> RTOPK_RECIPROCAL_BITS, position = (uint16_t)list[at];
-            out_values[at] = simt_load_read_only(values + r * a.rows.row_stride + position);
-            out_indices[at] = (int32_t)position + (int32_t)a.rows.index_base;
-        }
-        return;
-    }
-#pragma unroll 1
-    for (uint32_t at = simt_lane(); at < s.count * u.k; at += SIMT_WARP) {
-        const uint32_t r = at * u.reciprocal >> RTOPK_RECIPROCAL_BITS, position = (uint16_t)list[at];
-        const Element *of_row = values + r * a.rows.row_stride;
-        write_uniform(a, (s.first + r) * a.rows.k_max + (at - r * u.k), of_row,
-                      simt_load_read_only(of_row + position), position);
-    }
-}
-
 /* What is known of the lanes' rows. */
 struct listed_rows {
     uint32_t missing; /* lanes whose row's results are not listed */
@@ -115,16 +84,12 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, (network_blocks<Element>(ITEMS, KEPT))) v
     TOPK_CONSTANT_ARGS struct rtopk_args a) {
     if (is_called_off(a.rows))
         return;
-    const uint32_t parts = (uint32_t)SIMT_WARP >> a.uniform.part_shift;
-    const int64_t first = ((int64_t)simt_block() * simt_warps() + simt_warp()) * parts;
-    const int64_t rest = a.rows.rows - first;
-    if (rest <= 0)
+    const served_rows s = rows_of_warp(a, (uint32_t)SIMT_WARP >> a.uniform.part_shift);
+    if (s.count == 0)
         return;
-    const served_rows s = {first, rest < parts ? (uint32_t)rest : parts};
     serve_parts<Element, ITEMS, KEPT>(a, s);
     if (a.uniform.has_padding)
-        for (uint32_t r = 0; r < s.count; r++)
-            write_uniform_rest<Element>(a, first + r);
+        write_rests<Element>(a, s);
 }
 
 #endif

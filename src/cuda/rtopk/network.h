@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* The kernels of one element width. `network`: an index of RTOPK_NETWORK_LIST. */
+/* The kernels of one element width. `network`: an index of RTOPK_NETWORK_LIST, or
+ * behind these of RTOPK_TINY_LIST. */
 struct network_kernels {
     int (*prepare)(void);
     int (*rows)(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t network);
@@ -27,7 +28,7 @@ extern const struct knob topk_cuda_rtopk_knobs[];
 
 /* How a network serves a problem. */
 struct network {
-    uint32_t index;                  /* of RTOPK_NETWORK_LIST */
+    uint32_t index;                  /* as in struct network_kernels */
     uint32_t part_shift, list_shift; /* as in struct uniform_rows */
     double instructions;             /* of a warp, for a row; INFINITY: no network serves it */
 };

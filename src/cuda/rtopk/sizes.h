@@ -19,6 +19,7 @@ enum {
     RTOPK_NETWORK_DEVIATIONS = 0,
     RTOPK_NETWORK_COMPARED = 3,
 #define RTOPK_NETWORK_LIST(F) F(2, 1) F(4, 2) F(8, 2) F(2, 2) F(4, 4) F(8, 4) F(8, 8) F(16, 4)
+#define RTOPK_TINY_LIST(F) F(2, 0) F(4, 0)
 #else
     /* Of a block; each warp has rows of its own. */
     RTOPK_THREADS = 128,
@@ -35,6 +36,8 @@ enum {
     RTOPK_BLOCK_ITEMS_0 = 8,
 /* A kernel for each pair: the leads that a lane has of a row, and how many it keeps once they are sorted. */
 #define RTOPK_NETWORK_LIST(F) F(16, 8) F(32, 8) F(64, 8) F(16, 16) F(32, 16) F(64, 16) F(32, 32) F(64, 64)
+/* A kernel for each length up to which a thread sorts a row as a whole. */
+#define RTOPK_TINY_LIST(F) F(4, 0) F(8, 0)
     /* Lanes keep as many leads as they have results on average, and so many tenths of a standard deviation
        more. */
     RTOPK_NETWORK_DEVIATIONS = 32,
@@ -42,6 +45,7 @@ enum {
     RTOPK_NETWORK_COMPARED = 12,
 #endif
     RTOPK_NETWORKS = 8,
+    RTOPK_TINIES = 2,
     RTOPK_NETWORK_RESULTS = 1024, /* of all rows of a warp, at most */
     /* Warps that keep a multiprocessor busy. */
     RTOPK_BUSY_WARPS = 8,

@@ -3,6 +3,7 @@
 #ifndef TOPK_SRC_CUDA_RTOPK_UNIFORM_CUH
 #define TOPK_SRC_CUDA_RTOPK_UNIFORM_CUH
 
+#include "../rows.cuh"
 #include "kernels.h"
 
 template <typename Element> TOPK_DEVICE const Element *uniform_row(const struct rtopk_args &a, int64_t row) {
@@ -26,6 +27,52 @@ TOPK_DEVICE void write_uniform(const struct rtopk_args &a, int64_t at, const Ele
 template <typename Element> TOPK_DEVICE void write_uniform_rest(const struct rtopk_args &a, int64_t row) {
     for (int64_t slot = a.uniform.k + simt_lane(); slot < a.rows.k_max; slot += SIMT_WARP)
         write_padding<Element>(a.rows, row, slot);
+}
+
+/* ---- Several rows of a warp at once ---- */
+
+/* `count` rows from `first` on. */
+struct served_rows {
+    int64_t first;
+    uint32_t count;
+};
+
+/* Of this warp, which has room for `parts`. */
+TOPK_DEVICE served_rows rows_of_warp(const struct rtopk_args &a, uint32_t parts) {
+    const int64_t first = ((int64_t)simt_block() * simt_warps() + simt_warp()) * parts;
+    const int64_t rest = a.rows.rows - first;
+    return served_rows{first, rest <= 0 ? 0 : rest < parts ? (uint32_t)rest : parts};
+}
+
+/* Writes the results of rows, whose positions are listed, k for each row. All lanes. */
+template <typename Element>
+TOPK_DEVICE void write_results(const struct rtopk_args &a, const served_rows &s, simt_shared<uint16_t> list) {
+    const struct uniform_rows &u = a.uniform;
+    const Element *values = simt_in_register(uniform_row<Element>(a, s.first));
+    if (u.has_plain_outputs && !u.has_padding) {
+        Element *out_values = (Element *)a.rows.out_values + s.first * u.k;
+        int32_t *out_indices = (int32_t *)a.rows.out_indices + s.first * u.k;
+#pragma unroll 4
+        for (uint32_t at = simt_lane(); at < s.count * u.k; at += SIMT_WARP) {
+            const uint32_t r = at * u.reciprocal >> RTOPK_RECIPROCAL_BITS, position = (uint16_t)list[at];
+            out_values[at] = simt_load_read_only(values + r * a.rows.row_stride + position);
+            out_indices[at] = (int32_t)position + (int32_t)a.rows.index_base;
+        }
+        return;
+    }
+#pragma unroll 1
+    for (uint32_t at = simt_lane(); at < s.count * u.k; at += SIMT_WARP) {
+        const uint32_t r = at * u.reciprocal >> RTOPK_RECIPROCAL_BITS, position = (uint16_t)list[at];
+        const Element *of_row = values + r * a.rows.row_stride;
+        write_uniform(a, (s.first + r) * a.rows.k_max + (at - r * u.k), of_row,
+                      simt_load_read_only(of_row + position), position);
+    }
+}
+
+/* Fills the slots behind their results. All lanes. */
+template <typename Element> TOPK_DEVICE void write_rests(const struct rtopk_args &a, const served_rows &s) {
+    for (uint32_t r = 0; r < s.count; r++)
+        write_uniform_rest<Element>(a, s.first + r);
 }
 
 #endif

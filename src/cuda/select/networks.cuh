@@ -7,16 +7,16 @@
 #include "../simt.cuh"
 
 /* Puts the greater one first. */
-TOPK_DEVICE void sort_two(uint32_t *first, uint32_t *second) {
-    const uint32_t a = *first, b = *second;
+template <typename Word> TOPK_DEVICE void sort_two(Word *first, Word *second) {
+    const Word a = *first, b = *second;
     *first = a > b ? a : b;
     *second = a > b ? b : a;
 }
 
 /* Merges the words FIRST, FIRST + STEP and so on, of which the first and the second half of a list are
  * sorted. */
-template <uint32_t FIRST, uint32_t COUNT, uint32_t STEP, uint32_t N>
-TOPK_DEVICE void merge_odd_even(uint32_t (&words)[N]) {
+template <uint32_t FIRST, uint32_t COUNT, uint32_t STEP, typename Word, uint32_t N>
+TOPK_DEVICE void merge_odd_even(Word (&words)[N]) {
     if constexpr (2 * STEP < COUNT) {
         merge_odd_even<FIRST, COUNT, 2 * STEP>(words);
         merge_odd_even<FIRST + STEP, COUNT, 2 * STEP>(words);
@@ -30,7 +30,8 @@ TOPK_DEVICE void merge_odd_even(uint32_t (&words)[N]) {
 
 /* Batcher's odd-even merge sort: 19 comparisons for 8 words, 63 for 16, 191 for 32, 543 for 64. The recursion
  * is one of templates, for loops of this size are not unrolled. */
-template <uint32_t FIRST, uint32_t COUNT, uint32_t N> TOPK_DEVICE void sort_part(uint32_t (&words)[N]) {
+template <uint32_t FIRST, uint32_t COUNT, typename Word, uint32_t N>
+TOPK_DEVICE void sort_part(Word (&words)[N]) {
     if constexpr (COUNT > 1) {
         sort_part<FIRST, COUNT / 2>(words);
         sort_part<FIRST + COUNT / 2, COUNT / 2>(words);
@@ -38,7 +39,7 @@ template <uint32_t FIRST, uint32_t COUNT, uint32_t N> TOPK_DEVICE void sort_part
     }
 }
 
-template <uint32_t N> TOPK_DEVICE void sort_words(uint32_t (&words)[N]) {
+template <typename Word, uint32_t N> TOPK_DEVICE void sort_words(Word (&words)[N]) {
     sort_part<0, N>(words);
 }
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernel for rows of one length that a thread sorts as a whole. */
+#ifndef TOPK_SRC_CUDA_RTOPK_TINY_CUH
+#define TOPK_SRC_CUDA_RTOPK_TINY_CUH
+
+#include "../select/networks.cuh"
+#include "lists.cuh"
+#include "uniform.cuh"
+
+/* The entries of the thread's row; what is not of the row is behind all others. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void load_tiny_row(const Element *values, const struct rtopk_args &a,
+                               row_entry_t<Element> (&entries)[ITEMS]) {
+    typedef held_shape<Element, ITEMS> shape;
+    Element items[ITEMS];
+    if (a.uniform.is_full) {
+        held_group groups[shape::GROUPS];
+#pragma unroll
+        for (uint32_t g = 0; g < shape::GROUPS; g++)
+            groups[g] = load_held_group<shape::BYTES>(values + g * shape::PER);
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++)
+            items[i] = (Element)bits_of_group<Element>(groups[i / shape::PER], i % shape::PER);
+    } else {
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++)
+            items[i] = simt_load_read_only(values + (i < a.uniform.length ? i : 0));
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        entries[i] = row_entry<Element>::of(key_of<Element>(items[i], a.rows.map), i);
+        if (i >= a.uniform.length)
+            entries[i] = row_entry_t<Element>{};
+    }
+}
+
+template <typename Element, uint32_t ITEMS>
+TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, sizeof(Element) == 8
+                                           ? 6
+                                           : 12) void rtopk_tiny(TOPK_CONSTANT_ARGS struct rtopk_args a) {
+    if (is_called_off(a.rows))
+        return;
+    const served_rows s = rows_of_warp(a, SIMT_WARP);
+    if (s.count == 0)
+        return;
+    simt_arena arena = simt_shared_arena();
+    const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
+    if (simt_lane() < s.count) {
+        row_entry_t<Element> entries[ITEMS];
+        load_tiny_row(uniform_row<Element>(a, s.first + simt_lane()), a, entries);
+        sort_words(entries);
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++)
+            if (i < a.uniform.k)
+                lists.positions[simt_lane() * a.uniform.k + i] =
+                    (uint16_t)row_entry<Element>::position(entries[i]);
+    }
+    simt_warp_sync(SIMT_ALL_LANES);
+    write_results<Element>(a, s, lists.positions);
+    if (a.uniform.has_padding)
+        write_rests<Element>(a, s);
+}
+
+#endif
