@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "kernels/clusters.cuh"
 #include "kernels/device_memory.cuh"
 #include "kernels/grids.cuh"
+#include "kernels/networks.cuh"
 #include "kernels/rings.cuh"
 #include "kernels/teams.cuh"
 
@@ -62,6 +64,27 @@ static void test_block_scan() {
     shape.rows = rows;
     require_success(simt_launch(shape, sums_of_block, sums_args{input.data, output.data}), "sums_of_block");
     check("sums_of_block", output.read(), prefix_sums(in, threads));
+}
+
+/* Words below 2 find out any network that does not sort; others, that words are not just counted. */
+template <uint32_t N> static void test_networks() {
+    const uint32_t threads = 64;
+    for (uint32_t limit : {2u, 7u, 1u << 24}) {
+        const words in = random_words(threads * 2 * N, limit);
+        words expected = in;
+        for (uint32_t thread = 0; thread < threads; thread++) {
+            const auto begin = expected.begin() + thread * 2 * N;
+            std::sort(begin, begin + N, std::greater<uint32_t>());
+            words all(in.begin() + thread * 2 * N, in.begin() + (thread + 1) * 2 * N);
+            std::sort(all.begin(), all.end(), std::greater<uint32_t>());
+            std::copy(all.begin(), all.begin() + N, begin + N);
+        }
+        device_array<uint32_t> input(in), output(in.size());
+        require_success(simt_launch(shape_of("networks_of_threads", 1, threads, 0), networks_of_threads<N>,
+                                    sums_args{input.data, output.data}),
+                        "networks_of_threads");
+        check("networks_of_threads", output.read(), expected);
+    }
 }
 
 static uint32_t expect_bits(uint64_t word, uint32_t width) {
@@ -447,6 +470,10 @@ int main(int count, char **words_given) {
     unsigned long schedules = count > 1 ? strtoul(words_given[1], nullptr, 0) : 1;
     unsigned long first = count > 2 ? strtoul(words_given[2], nullptr, 0) : 1;
     printf("%lu schedules, seeds from %lu\n", schedules, first);
+    test_networks<1>(); /* no schedule changes what a thread does alone */
+    test_networks<2>();
+    test_networks<8>();
+    test_networks<64>();
     for (unsigned long seed = first; seed < first + schedules; seed++) {
 #ifndef __CUDACC__
         simt_runtime::seed(seed * 1000);
