@@ -72,8 +72,8 @@ TOPK_KERNEL TOPK_BOUNDS(ROUTE_THREADS,
         return;
     bool is_first = true;
     for (int64_t first = (int64_t)simt_block() * rows_of_block; first < a.rows.rows; first += stride) {
-        const int64_t left = a.rows.rows - first;
-        const block_rows rows = {first, left < rows_of_block ? (uint32_t)left : rows_of_block};
+        const int64_t rest = a.rows.rows - first;
+        const block_rows rows = {first, rest < rows_of_block ? (uint32_t)rest : rows_of_block};
         const logit_row<Shape> logits = rows.logits<Shape>(a, row, lists.biases);
         if (a.wanted > 0) {
             if (Shape::IS_PLAIN)

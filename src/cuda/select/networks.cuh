@@ -13,8 +13,7 @@ template <typename Word> TOPK_DEVICE void sort_two(Word *first, Word *second) {
     *second = a > b ? b : a;
 }
 
-/* Merges the words FIRST, FIRST + STEP and so on, of which the first and the second half of a list are
- * sorted. */
+/* Takes every STEP-th of COUNT words from FIRST on, as a list whose halves are sorted, and sorts the list. */
 template <uint32_t FIRST, uint32_t COUNT, uint32_t STEP, typename Word, uint32_t N>
 TOPK_DEVICE void merge_odd_even(Word (&words)[N]) {
     if constexpr (2 * STEP < COUNT) {
