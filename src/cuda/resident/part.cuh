@@ -142,8 +142,8 @@ TOPK_DEVICE code_bracket<Element> whole_bracket(const row_part<Element, ITEMS> &
     return code_bracket<Element>{0, (Element) ~(Element)0, part.count, 0, part.held.holding(), 0};
 }
 
-/* Divides the bracket at both pivots, which are first codes of classes, above that of low and at most high.
- * One barrier; *half changes. All threads. */
+/* Divides the bracket at both pivots. Each is the first code of a class, above the class of low and at most
+ * high. One barrier; *half changes. All threads. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void divide(const row_part<Element, ITEMS> &part, const pivot_pair<Element> &p, uint32_t k,
                         const row_memory<Element> &m, uint32_t *half, code_bracket<Element> *b) {

@@ -7,7 +7,7 @@
 #include "row.cuh"
 #include "where.h"
 
-/* Which elements take part (part.cuh): those that match. */
+/* Elements that match take part (part.cuh). */
 template <typename Element> struct matching_elements {
     const struct predicate_args &predicate;
 

@@ -40,8 +40,8 @@ TOPK_DEVICE float distinct_score(float logit, uint32_t expert) {
     return is_finite ? score_of_bits(bits | (is_negative ? expert : 1023 - expert)) : logit;
 }
 
-/* Loads the lane's candidates, and lists the exact scores of all; behind them, up to a multiple of LANES,
- * those that are no better than any. All lanes. */
+/* Loads the lane's candidates, and lists the exact scores of all. Behind them it fills up to a multiple of
+ * LANES with the worst score. All lanes. */
 template <typename Shape, uint32_t SLOTS>
 TOPK_DEVICE void score_candidates(const logit_row<Shape> &row, uint32_t count, const route_lists &lists,
                                   lane_candidates<SLOTS> *mine) {

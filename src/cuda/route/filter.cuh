@@ -98,8 +98,8 @@ template <uint32_t LANES> TOPK_DEVICE float lower_bound_of(const struct route_ar
     return simt_shuffle(SIMT_ALL_LANES, sorted, kth);
 }
 
-/* The items at or above a threshold: a bit for each. The sign of a difference is that of the exact one, and
- * equal numbers, also zeros of two signs and infinities, differ by what has no sign. */
+/* A bit for each item: whether it is at or above the threshold. Rounding keeps the sign of a difference.
+ * Equal numbers, also zeros of two signs and equal infinities, have a difference without a sign bit. */
 template <uint32_t ITEMS> TOPK_DEVICE uint32_t items_from(const float (&scores)[ITEMS], float threshold) {
     const float negated = 0.0f - threshold;
     uint32_t below = 0;

@@ -23,7 +23,7 @@ template <typename Element_, uint32_t LANES_, uint32_t ITEMS_, bool PLAIN_> stru
     static TOPK_MEMBER uint32_t lane(void) {
         return simt_lane() % LANES;
     }
-    /* The expert of the lane's item: `distance` behind that of its first one. */
+    /* The expert of one of the lane's items. */
     static TOPK_MEMBER uint32_t expert(uint32_t item) {
         return lane() * PER + distance(item);
     }
@@ -99,7 +99,7 @@ TOPK_DEVICE float minus_infinity(void) {
     return score_of_bits(0xff800000);
 }
 
-/* Loads whole groups of items, those that begin in front of `end`; the others become 0. */
+/* Loads the groups that begin in front of `end`. Items of other groups become 0. */
 template <typename Shape>
 TOPK_DEVICE void hold_groups(const logit_row<Shape> &row, uint32_t end, float (&held)[Shape::ITEMS]) {
     typedef typename Shape::Element Element;
@@ -114,7 +114,7 @@ TOPK_DEVICE void hold_groups(const logit_row<Shape> &row, uint32_t end, float (&
         held[i] = row.logit_of_bits(element_of_group<Element>(raw[i / Shape::WHOLE], i % Shape::WHOLE));
 }
 
-/* Loads the logits of the lane's experts; those of items that are none become 0. */
+/* Loads the logits of the lane's experts. Items that are no expert become 0. */
 template <typename Shape>
 TOPK_DEVICE void hold_logits(const logit_row<Shape> &row, float (&held)[Shape::ITEMS]) {
     const uint32_t experts = row.experts();

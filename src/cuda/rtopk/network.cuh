@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernel for rows of one length that finds thresholds by sorting networks. No data makes it slower but
- * ties. */
+ * The kernel for rows of one length that finds thresholds by sorting networks. Two things make it slower:
+ * ties, and a lane that has more results than it keeps. */
 #ifndef TOPK_SRC_CUDA_RTOPK_NETWORK_CUH
 #define TOPK_SRC_CUDA_RTOPK_NETWORK_CUH
 
@@ -11,7 +11,7 @@
 /* What is known of the lanes' rows. */
 struct listed_rows {
     uint32_t missing; /* lanes whose row's results are not listed */
-    bool has_leads;   /* the lists of leads are those of the results, of all rows */
+    bool has_leads;   /* in all rows the lists hold the leads of the results */
 };
 
 /* Lists the results of the lane's row, if the leads that its part keeps tell them. All lanes. */

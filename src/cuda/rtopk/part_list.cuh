@@ -31,8 +31,8 @@ TOPK_DEVICE uint32_t pick(uint32_t a, uint32_t b, bool lesser) {
     return (a < b) == lesser ? a : b;
 }
 
-/* Merges two lists: that of the lane, and that of the lane whose number differs in `lanes`. If the list
- * grows, the upper lanes keep the worse half of it. What is kept ascends and descends once at most. */
+/* Merges the lane's list with the list of another lane; the lanes' numbers differ in `lanes`. If the list
+ * grows, the upper lanes keep its worse half. What is kept ascends and descends once at most. */
 template <uint32_t KEPT>
 TOPK_DEVICE void merge_lists(uint32_t (&list)[KEPT], uint32_t lanes, bool keeps_worse) {
     uint32_t others[KEPT];

@@ -36,7 +36,7 @@ enum {
     RTOPK_BLOCK_ITEMS_0 = 8,
 /* A kernel for each pair: the leads that a lane has of a row, and how many it keeps once they are sorted. */
 #define RTOPK_NETWORK_LIST(F) F(16, 8) F(32, 8) F(64, 8) F(16, 16) F(32, 16) F(64, 16) F(32, 32) F(64, 64)
-/* A kernel for each length up to which a thread sorts a row as a whole. */
+/* A kernel for each of these lengths: a thread sorts a whole row that is no longer. */
 #define RTOPK_TINY_LIST(F) F(4, 0) F(8, 0)
     /* Lanes keep as many leads as they have results on average, and so many tenths of a standard deviation
        more. */

@@ -7,7 +7,7 @@
 #include "lists.cuh"
 #include "uniform.cuh"
 
-/* The entries of the thread's row; what is not of the row is behind all others. */
+/* The entries of the thread's row. Items beyond the row go behind all others. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void load_tiny_row(const Element *values, const struct rtopk_args &a,
                                row_entry_t<Element> (&entries)[ITEMS]) {
