@@ -15,9 +15,9 @@ TOPK_DEVICE float score_of_key(uint32_t key, uint32_t nan_key) {
 /* Of a group whose first expert that is. */
 TOPK_DEVICE uint32_t key_of_group(const struct route_args &a, uint32_t first, simt_shared<uint32_t> keys) {
     uint32_t best = SCORE_KEY_ABSENT, second = SCORE_KEY_ABSENT;
-#pragma unroll 1
-    for (uint32_t e = first; e < first + a.group_size; e++) {
-        const uint32_t key = keys[e];
+#pragma unroll 4
+    for (uint32_t e = 0; e < a.group_size; e++) {
+        const uint32_t key = keys[first + e];
         second = key > best ? best : key > second ? key : second;
         best = key > best ? key : best;
     }
@@ -27,22 +27,23 @@ TOPK_DEVICE uint32_t key_of_group(const struct route_args &a, uint32_t first, si
 
 /* Makes the experts of all groups but the best absent. All lanes. */
 TOPK_DEVICE void drop_groups(const struct route_args &a, simt_shared<uint32_t> keys) {
-    const uint32_t experts = (uint32_t)a.rows.length_max;
+    const uint32_t experts = (uint32_t)a.rows.length_max, groups = a.groups, size = a.group_size;
     simt_warp_sync(SIMT_ALL_LANES);
-    for (uint32_t group = simt_lane(); group < a.groups; group += SIMT_WARP)
-        keys[experts + group] = key_of_group(a, group * a.group_size, keys);
+    for (uint32_t group = simt_lane(); group < groups; group += SIMT_WARP)
+        keys[experts + group] = key_of_group(a, group * size, keys);
     simt_warp_sync(SIMT_ALL_LANES);
-    for (uint32_t group = simt_lane(); group < a.groups; group += SIMT_WARP) {
+    for (uint32_t group = simt_lane(); group < groups; group += SIMT_WARP) {
         const uint32_t mine = keys[experts + group];
         uint32_t rank = 0;
 #pragma unroll 1
-        for (uint32_t other = 0; other < a.groups; other++) {
+        for (uint32_t other = 0; other < groups; other++) {
             const uint32_t key = keys[experts + other];
             rank += key > mine || (key == mine && other < group) ? 1 : 0;
         }
+        const uint32_t absent = rank >= a.groups_kept ? size : 0;
 #pragma unroll 1
-        for (uint32_t i = 0; rank >= a.groups_kept && i < a.group_size; i++)
-            keys[group * a.group_size + i] = SCORE_KEY_ABSENT;
+        for (uint32_t i = 0; i < absent; i++)
+            keys[group * size + i] = SCORE_KEY_ABSENT;
     }
     simt_warp_sync(SIMT_ALL_LANES);
 }
@@ -52,17 +53,18 @@ template <typename Shape>
 TOPK_NOINLINE void choose_exactly(const struct route_args &a, const block_rows &rows, uint32_t number) {
     const route_lists lists = lists_of_row<Shape>(a, number);
     const logit_row<Shape> row = rows.logits<Shape>(a, number, lists.biases);
+    const uint32_t experts = row.experts(), wanted = a.wanted; /* stores might change what `a` refers to */
     TOPK_REACHED(REACHED_ROUTE_WAY_OUT);
     simt_warp_sync(SIMT_ALL_LANES);
 #pragma unroll 1
-    for (uint32_t e = simt_lane(); e < row.experts(); e += SIMT_WARP)
+    for (uint32_t e = simt_lane(); e < experts; e += SIMT_WARP)
         lists.keys[e] = score_key(row.score(e, row.logit(e)), a.nan_key);
     if (a.groups != 0)
         drop_groups(a, lists.keys);
-    for (uint32_t slot = 0; slot < a.wanted; slot++) {
+    for (uint32_t slot = 0; slot < wanted; slot++) {
         uint32_t best = SCORE_KEY_ABSENT, expert = 0;
 #pragma unroll 4
-        for (uint32_t e = simt_lane(); e < row.experts(); e += SIMT_WARP) { /* no other lane's keys */
+        for (uint32_t e = simt_lane(); e < experts; e += SIMT_WARP) { /* no other lane's keys */
             const uint32_t key = lists.keys[e];
             expert = key > best ? e : expert;
             best = key > best ? key : best;

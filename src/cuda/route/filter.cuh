@@ -84,11 +84,13 @@ template <uint32_t ITEMS> TOPK_DEVICE best_two greatest_of(const float (&scores)
 }
 
 /* A lower bound of the k-th best score: the k-th best of 2 for each lane where k may be as large as the
- * number of lanes, else of 1. About 1.3 k experts are at or above it. All lanes. */
-template <uint32_t LANES> TOPK_DEVICE float lower_bound_of(const struct route_args &a, best_two greatest) {
+ * number of lanes that have scores, else of 1. The groups that are kept may lie in few lanes. About 1.3 k
+ * experts are at or above it. All lanes. */
+template <uint32_t LANES>
+TOPK_DEVICE float lower_bound_of(const struct route_args &a, best_two greatest, bool has_groups) {
     const uint32_t kth = simt_lane() / LANES * LANES + a.wanted - 1;
     float sorted;
-    if (LANES > ROUTE_FEW_RESULTS && LANES < SIMT_WARP) {
+    if (LANES > ROUTE_FEW_RESULTS && LANES < SIMT_WARP && !has_groups) {
         sorted = sort_row<LANES>(simt_float_max(greatest.first, greatest.second));
     } else {
         const float one = sort_row<LANES>(greatest.first), other = sort_row<LANES>(greatest.second);

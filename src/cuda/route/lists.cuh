@@ -18,9 +18,11 @@ struct route_lists {
     simt_shared<uint32_t> keys;    /* of all experts and groups of a row, for each warp: exact.cuh */
 };
 
-/* The rows of a warp read scores side by side, so their lists begin in different banks. */
+/* Nearly all rows have at most half as many candidates as there is room for. The rows of a warp read scores
+ * side by side, so their lists begin in different banks. */
 template <uint32_t LANES> struct candidate_list {
-    static const uint32_t ROOM = LANES * ROUTE_CANDIDATES, PITCH = ROOM + 4;
+    static const uint32_t SLOTS = 2 * LANES < ROUTE_CANDIDATES ? ROUTE_CANDIDATES / LANES : 2; /* of a lane */
+    static const uint32_t ROOM = LANES * SLOTS, PITCH = ROOM + 4;
 };
 
 /* The group of a piece: a division of numbers up to 1024, whose reciprocal is rounded up. */

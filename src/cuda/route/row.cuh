@@ -23,7 +23,7 @@ TOPK_DEVICE bool find_candidates(const logit_row<Shape> &row, const route_lists 
     else
         greatest = greatest_of(scores);
     is_certain &= greatest.first == greatest.first && greatest.second == greatest.second;
-    float threshold = lower_bound_of<Shape::LANES>(row.a, greatest);
+    float threshold = lower_bound_of<Shape::LANES>(row.a, greatest, has_groups);
     if (row.by_sigmoid())
         threshold -= 4 * error_of(threshold); /* NaN for +infinity */
     is_certain &= threshold > minus_infinity();
@@ -35,20 +35,21 @@ TOPK_DEVICE bool find_candidates(const logit_row<Shape> &row, const route_lists 
 template <typename Shape>
 TOPK_DEVICE uint32_t choose_best(const logit_row<Shape> &row, const route_lists &lists,
                                  const float (&scores)[Shape::ITEMS]) {
+    typedef candidate_list<Shape::LANES> list;
     const uint32_t ones = ~0u >> (SIMT_WARP - Shape::LANES),
                    first_lane = simt_lane() / Shape::LANES * Shape::LANES;
     uint32_t hits, count;
     const bool is_certain = find_candidates(row, lists, scores, &hits);
     const uint32_t slot = scan_row<Shape::LANES>(simt_popc(hits), &count);
-    const bool fits = count >= row.a.wanted && count <= candidate_list<Shape::LANES>::ROOM;
+    const bool fits = count >= row.a.wanted && count <= list::ROOM;
     const uint32_t failed = simt_ballot(SIMT_ALL_LANES, !is_certain || !fits);
     if ((failed >> first_lane & ones) != 0)
         hits = count = 0;
     list_candidates<Shape>(hits, slot + simt_popc(hits), lists);
-    if (Shape::LANES > ROUTE_FEW_RESULTS && !simt_any(SIMT_ALL_LANES, count > Shape::LANES))
-        rank_candidates<Shape, 1>(row, count, lists);
+    if (!simt_any(SIMT_ALL_LANES, count > list::ROOM / 2))
+        rank_candidates<Shape, list::SLOTS / 2>(row, count, lists);
     else
-        rank_candidates<Shape, ROUTE_CANDIDATES>(row, count, lists);
+        rank_candidates<Shape, list::SLOTS>(row, count, lists);
     return failed;
 }
 

@@ -31,8 +31,8 @@ enum {
     ROUTE_FEW_RESULTS = 8,
     /* From so many rows on 8 lanes hold a row, if they can. */
     ROUTE_MANY_ROWS = SIZE(1 << 14, 3),
-    /* Experts of a row that may be among the best, for each of its lanes. */
-    ROUTE_CANDIDATES = 2,
+    /* So many experts of a row may be among its best, and at least two for each lane. */
+    ROUTE_CANDIDATES = 32,
     /* Scores that a candidate is compared with in one go; divides the lanes of a row. */
     ROUTE_RANKED_AT_ONCE = 8,
     /* Pieces of a row number up to 1024: with so many bits products fit 32, and quotients are exact. */
