@@ -61,6 +61,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_ROUTE_UNCERTAIN] = "cuda route: groups too near to each other",
     [REACHED_ROUTE_WAY_OUT] = "cuda route: way out",
     [REACHED_ROUTE_TIES] = "cuda route: equal candidates",
+    [REACHED_ROUTE_AHEAD] = "cuda route: rows loaded ahead",
     [REACHED_ROUTE_NEXT_ROW] = "cuda route: other rows for a warp",
     [REACHED_TILES_BACK] = "cuda sort: several tiles back",
     [REACHED_AIR_LIMIT_UNBUFFERED] = "cuda air: no candidates buffered, for the limit",

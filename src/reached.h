@@ -111,6 +111,7 @@ enum topk_reached_path {
     REACHED_ROUTE_UNCERTAIN,    /* two of them are too near to each other for that */
     REACHED_ROUTE_WAY_OUT,      /* rows are chosen from exact keys of all experts */
     REACHED_ROUTE_TIES,         /* candidates are ranked by expert, too */
+    REACHED_ROUTE_AHEAD,        /* the next rows are loaded while these are served */
     REACHED_ROUTE_NEXT_ROW,     /* a warp goes on to other rows */
     REACHED_PATHS
 };

@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CUDA_ROUTE_CANDIDATES_CUH
 #define TOPK_SRC_CUDA_ROUTE_CANDIDATES_CUH
 
-#include "lists.cuh"
+#include "held.cuh"
 
 /* The sum over the row's lanes before this one; *total over all. All lanes. */
 template <uint32_t LANES> TOPK_DEVICE uint32_t scan_row(uint32_t value, uint32_t *total) {
@@ -43,9 +43,9 @@ TOPK_DEVICE float distinct_score(float logit, uint32_t expert) {
 /* Loads the lane's candidates, and lists the exact scores of all. Behind them it fills up to a multiple of
  * LANES with the worst score. All lanes. */
 template <typename Shape, uint32_t SLOTS>
-TOPK_DEVICE void score_candidates(const logit_row<Shape> &row, uint32_t count, const route_lists &lists,
-                                  lane_candidates<SLOTS> *mine) {
+TOPK_DEVICE void score_candidates(const logit_row<Shape> &row, uint32_t count, lane_candidates<SLOTS> *mine) {
     const uint32_t lane = Shape::lane();
+    const route_lists &lists = row.lists;
     float logits[SLOTS];
 #pragma unroll
     for (uint32_t s = 0; s < SLOTS; s++) {
@@ -98,12 +98,13 @@ TOPK_DEVICE void rank_by_expert(uint32_t count, const route_lists &lists, lane_c
 /* Replaces the list of so many candidates by the results. Their scores alone rank them, unless some are
  * equal: then ranks meet, and their sum falls short of the sum of slots. All lanes. */
 template <typename Shape, uint32_t SLOTS>
-TOPK_DEVICE void rank_candidates(const logit_row<Shape> &row, uint32_t count, const route_lists &lists) {
+TOPK_DEVICE void rank_candidates(const logit_row<Shape> &row, uint32_t count) {
     const uint32_t lane = Shape::lane();
+    const route_lists &lists = row.lists;
     lane_candidates<SLOTS> mine;
     uint32_t missing = 0;
     simt_warp_sync(SIMT_ALL_LANES);
-    score_candidates(row, count, lists, &mine);
+    score_candidates(row, count, &mine);
     simt_warp_sync(SIMT_ALL_LANES);
     rank_by_score(count, lists, &mine);
 #pragma unroll

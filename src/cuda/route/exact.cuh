@@ -4,7 +4,7 @@
 #ifndef TOPK_SRC_CUDA_ROUTE_EXACT_CUH
 #define TOPK_SRC_CUDA_ROUTE_EXACT_CUH
 
-#include "lists.cuh"
+#include "held.cuh"
 
 /* The score of a key; +0 for both zeros. */
 TOPK_DEVICE float score_of_key(uint32_t key, uint32_t nan_key) {
@@ -52,7 +52,7 @@ TOPK_DEVICE void drop_groups(const struct route_args &a, simt_shared<uint32_t> k
 template <typename Shape>
 TOPK_NOINLINE void choose_exactly(const struct route_args &a, const block_rows &rows, uint32_t number) {
     const route_lists lists = lists_of_row<Shape>(a, number);
-    const logit_row<Shape> row = rows.logits<Shape>(a, number, lists.biases);
+    const logit_row<Shape> row = rows.logits<Shape>(a, number, lists);
     const uint32_t experts = row.experts(), wanted = a.wanted; /* stores might change what `a` refers to */
     TOPK_REACHED(REACHED_ROUTE_WAY_OUT);
     simt_warp_sync(SIMT_ALL_LANES);

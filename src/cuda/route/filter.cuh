@@ -4,7 +4,7 @@
 #ifndef TOPK_SRC_CUDA_ROUTE_FILTER_CUH
 #define TOPK_SRC_CUDA_ROUTE_FILTER_CUH
 
-#include "lists.cuh"
+#include "held.cuh"
 
 /* Two steps are within 2^-22 of exact ones; their error, what the exponent's rounding adds, and the exact
  * sequence's own 3 units in the last place are less than 2^-21 together. Adding a bias rounds both sums to
@@ -39,7 +39,7 @@ TOPK_DEVICE void score_nearly(const logit_row<Shape> &row, float (&scores)[Shape
     if (row.has_biases()) {
 #pragma unroll
         for (uint32_t i = 0; i < Shape::ITEMS; i++)
-            scores[i] = score_add(scores[i], row.biases[Shape::expert(i)]);
+            scores[i] = score_add(scores[i], row.lists.biases[Shape::expert(i)]);
     }
 }
 

@@ -5,8 +5,7 @@
 #ifndef TOPK_SRC_CUDA_ROUTE_HELD_CUH
 #define TOPK_SRC_CUDA_ROUTE_HELD_CUH
 
-#include "../rows.cuh"
-#include "kernels.h"
+#include "lists.cuh"
 
 /* How the lanes share a row: LANES_ lanes with ITEMS_ numbers each, PER of them side by side. PLAIN_ rows are
  * aligned and full, their scores are logits, and they have no groups. Element is the unsigned integer of an
@@ -19,6 +18,10 @@ template <typename Element_, uint32_t LANES_, uint32_t ITEMS_, bool PLAIN_> stru
     static const uint32_t WHOLE = 16 / sizeof(Element);
     static const uint32_t PER = ITEMS < 8 || ITEMS < WHOLE ? 1 : WHOLE < 8 ? 8 : WHOLE;
     static const uint32_t PIECES = ITEMS / PER;
+    static const uint32_t GROUPS = (ITEMS + WHOLE - 1) / WHOLE; /* of 16 bytes, of a lane */
+    /* Warps load their next rows while they work on these, whose copies are in shared memory: many rows. */
+    static const bool IS_AHEAD = LANES == ROUTE_LANES_1;
+    static const uint32_t COPY = IS_AHEAD ? GROUPS * LANES : 0; /* groups of a row */
 
     static TOPK_MEMBER uint32_t lane(void) {
         return simt_lane() % LANES;
@@ -37,7 +40,7 @@ template <typename Shape> struct logit_row {
     typedef typename Shape::Element Element;
     const struct route_args &a;
     const Element *logits;
-    simt_shared<float> biases; /* if there are any */
+    const route_lists &lists;
 
     TOPK_MEMBER float logit_of_bits(key_word_t<Element> bits) const {
         if constexpr (sizeof(Element) == 8) {
@@ -51,7 +54,12 @@ template <typename Shape> struct logit_row {
         }
     }
     TOPK_MEMBER float logit(uint32_t expert) const {
-        return logit_of_bits(simt_load_read_only(logits + expert));
+        if constexpr (Shape::IS_AHEAD) {
+            const Element bits = simt_shared_as<Element>(lists.copy)[expert];
+            return logit_of_bits(bits);
+        } else {
+            return logit_of_bits(simt_load_read_only(logits + expert));
+        }
     }
     TOPK_MEMBER uint32_t experts(void) const {
         return (uint32_t)a.rows.length_max;
@@ -65,7 +73,7 @@ template <typename Shape> struct logit_row {
     /* By which the expert is chosen. */
     TOPK_MEMBER float score(uint32_t expert, float logit) const {
         const float plain = by_sigmoid() ? score_sigmoid(logit) : logit;
-        return has_biases() ? score_add(plain, biases[expert]) : plain;
+        return has_biases() ? score_add(plain, lists.biases[expert]) : plain;
     }
 };
 
@@ -77,13 +85,19 @@ struct block_rows {
     /* Of row `row` of the block. Rows behind the last one are the last once more. */
     template <typename Shape>
     TOPK_MEMBER logit_row<Shape> logits(const struct route_args &a, uint32_t row,
-                                        simt_shared<float> biases) const {
+                                        const route_lists &lists) const {
         const int64_t read = row < count ? row : count - 1;
         const typename Shape::Element *values =
             (const typename Shape::Element *)a.rows.values + first * a.rows.row_stride;
-        return logit_row<Shape>{a, values + read * a.rows.row_stride, biases};
+        return logit_row<Shape>{a, values + read * a.rows.row_stride, lists};
     }
 };
+
+template <typename Shape> TOPK_DEVICE block_rows rows_of(const struct route_args &a, int64_t first) {
+    const uint32_t rows = ROUTE_THREADS / Shape::LANES;
+    const int64_t rest = a.rows.rows - first;
+    return block_rows{first, rest < rows ? (uint32_t)rest : rows};
+}
 
 template <typename Element>
 TOPK_DEVICE key_word_t<Element> element_of_group(const simt_u32x4 &raw, uint32_t item) {
@@ -99,19 +113,43 @@ TOPK_DEVICE float minus_infinity(void) {
     return score_of_bits(0xff800000);
 }
 
-/* Loads the groups that begin in front of `end`. Items of other groups become 0. */
+template <typename Shape> struct lane_groups { simt_u32x4 raw[Shape::GROUPS]; };
+
+/* Loads the lane's groups that begin in front of `end`; others become 0. */
 template <typename Shape>
-TOPK_DEVICE void hold_groups(const logit_row<Shape> &row, uint32_t end, float (&held)[Shape::ITEMS]) {
-    typedef typename Shape::Element Element;
-    const Element *first = row.logits + Shape::expert(0);
-    simt_u32x4 raw[(Shape::ITEMS + Shape::WHOLE - 1) / Shape::WHOLE];
+TOPK_DEVICE void load_groups(const logit_row<Shape> &row, uint32_t end, lane_groups<Shape> *groups) {
+    const typename Shape::Element *first = row.logits + Shape::expert(0);
 #pragma unroll
     for (uint32_t i = 0; i < Shape::ITEMS; i += Shape::WHOLE)
-        raw[i / Shape::WHOLE] = Shape::expert(i) < end ? simt_load16_read_only(first + Shape::distance(i))
-                                                       : simt_u32x4{0, 0, 0, 0};
+        groups->raw[i / Shape::WHOLE] = Shape::expert(i) < end
+                                            ? simt_load16_read_only(first + Shape::distance(i))
+                                            : simt_u32x4{0, 0, 0, 0};
+}
+
+template <typename Shape>
+TOPK_DEVICE void hold_groups(const logit_row<Shape> &row, const lane_groups<Shape> &groups,
+                             float (&held)[Shape::ITEMS]) {
+    typedef typename Shape::Element Element;
 #pragma unroll
     for (uint32_t i = 0; i < Shape::ITEMS; i++)
-        held[i] = row.logit_of_bits(element_of_group<Element>(raw[i / Shape::WHOLE], i % Shape::WHOLE));
+        held[i] =
+            row.logit_of_bits(element_of_group<Element>(groups.raw[i / Shape::WHOLE], i % Shape::WHOLE));
+}
+
+/* Where all rows are whole groups: loads the lane's. */
+template <typename Shape>
+TOPK_DEVICE void load_ahead(const logit_row<Shape> &row, lane_groups<Shape> *groups) {
+    load_groups(row, Shape::IS_PLAIN ? UINT32_MAX : row.experts(), groups);
+}
+
+/* Holds groups that were loaded ahead, and copies them for logit(). */
+template <typename Shape>
+TOPK_DEVICE void hold_copied(const logit_row<Shape> &row, const lane_groups<Shape> &groups,
+                             float (&held)[Shape::ITEMS]) {
+#pragma unroll
+    for (uint32_t i = 0; i < Shape::ITEMS; i += Shape::WHOLE)
+        row.lists.copy[Shape::expert(i) / Shape::WHOLE] = groups.raw[i / Shape::WHOLE];
+    hold_groups(row, groups, held);
 }
 
 /* Loads the logits of the lane's experts. Items that are no expert become 0. */
@@ -119,10 +157,13 @@ template <typename Shape>
 TOPK_DEVICE void hold_logits(const logit_row<Shape> &row, float (&held)[Shape::ITEMS]) {
     const uint32_t experts = row.experts();
     const bool is_aligned = Shape::PER > 1 && (uintptr_t)row.logits % 16 == 0;
+    lane_groups<Shape> groups;
     if (Shape::IS_PLAIN || (is_aligned && experts == Shape::EXPERTS)) {
-        hold_groups(row, UINT32_MAX, held);
+        load_groups(row, UINT32_MAX, &groups);
+        hold_groups(row, groups, held);
     } else if (is_aligned && experts % Shape::WHOLE == 0) {
-        hold_groups(row, experts, held);
+        load_groups(row, experts, &groups);
+        hold_groups(row, groups, held);
     } else {
         TOPK_REACHED(REACHED_ROUTE_SINGLE_LOADS);
 #pragma unroll

@@ -3,7 +3,8 @@
 #ifndef TOPK_SRC_CUDA_ROUTE_LISTS_CUH
 #define TOPK_SRC_CUDA_ROUTE_LISTS_CUH
 
-#include "held.cuh"
+#include "../rows.cuh"
+#include "kernels.h"
 
 /* The two best scores of some experts. */
 struct alignas(8) best_two {
@@ -12,6 +13,7 @@ struct alignas(8) best_two {
 
 struct route_lists {
     simt_shared<float> biases;     /* of a block: fill_biases() */
+    simt_shared<simt_u32x4> copy;  /* of a row, where rows are loaded ahead */
     simt_shared<float> scores;     /* of a row's candidates: near ones are not among them */
     simt_shared<uint16_t> experts; /* of a row: its candidates, then its results, best first */
     simt_shared<best_two> pieces;  /* of a row: groups.cuh */
@@ -48,6 +50,7 @@ TOPK_HOST_DEVICE route_lists carve_lists(simt_arena &arena, const struct route_a
     lists.biases = simt_carve<float>(arena, Shape::EXPERTS);
     lists.scores = simt_carve<float>(arena, rows * candidate_list<Shape::LANES>::PITCH);
     lists.experts = simt_carve<uint16_t>(arena, rows * candidate_list<Shape::LANES>::ROOM);
+    lists.copy = simt_carve<simt_u32x4>(arena, rows * Shape::COPY);
     lists.pieces = simt_carve<best_two>(arena, rows * row_pieces(a, Shape::EXPERTS / Shape::PER));
     lists.keys = simt_carve<uint32_t>(arena, warps * row_keys(a));
     return lists;
@@ -63,6 +66,7 @@ template <typename Shape> TOPK_DEVICE route_lists lists_of_row(const struct rout
     lists.biases = all.biases;
     lists.scores = simt_shared_part(all.scores, row * pitch, pitch);
     lists.experts = simt_shared_part(all.experts, row * room, room);
+    lists.copy = simt_shared_part(all.copy, row * Shape::COPY, Shape::COPY);
     lists.pieces = simt_shared_part(all.pieces, row * pieces, pieces);
     lists.keys = simt_shared_part(all.keys, simt_warp() * row_keys(a), row_keys(a));
     return lists;

@@ -24,13 +24,12 @@ TOPK_DEVICE float weight_of(const struct route_args &a, float logit, bool is_res
 
 /* Writes the results and padding of row `row` of the block, if it exists. All lanes. */
 template <typename Shape>
-TOPK_DEVICE void write_results(const logit_row<Shape> &logits, const block_rows &rows, uint32_t row,
-                               const route_lists &lists) {
+TOPK_DEVICE void write_results(const logit_row<Shape> &logits, const block_rows &rows, uint32_t row) {
     const struct route_args &a = logits.a;
     const uint32_t slot = Shape::lane(), k_max = (uint32_t)a.rows.k_max;
     const bool is_result = slot < a.wanted;
     simt_warp_sync(SIMT_ALL_LANES);
-    const uint32_t expert = is_result ? (uint32_t)lists.experts[slot] : 0;
+    const uint32_t expert = is_result ? (uint32_t)logits.lists.experts[slot] : 0;
     float weight = 0;
     if (a.weights != nullptr)
         weight = weight_of<Shape::LANES>(a, is_result ? logits.logit(expert) : 0, is_result);

@@ -20,8 +20,19 @@ static const struct row_class {
                             {ROUTE_LANES_4, ROUTE_ITEMS_4, ROUTE_K_MAX, 0},
                             {ROUTE_LANES_5, ROUTE_ITEMS_5, ROUTE_K_MAX, 0}};
 
-static bool takes(const struct row_class *c, const topk_problem *p) {
-    return p->length_max <= c->lanes * c->items && p->k_max <= c->results_max && p->rows >= c->rows_min;
+/* Such rows are loaded ahead. */
+static bool is_ahead(const struct row_class *c) {
+    return c->lanes == ROUTE_LANES_1;
+}
+
+static bool takes(const struct row_class *c, const struct plan *plan, const struct route_args *args) {
+    const topk_problem *p = &plan->problem;
+    const uint64_t bytes = plan->element_bytes;
+    const bool are_groups = (uintptr_t)args->rows.values % 16 == 0 &&
+                            (uint64_t)p->row_stride * bytes % 16 == 0 &&
+                            (uint64_t)p->length_max * bytes % 16 == 0;
+    return p->length_max <= c->lanes * c->items && p->k_max <= c->results_max && p->rows >= c->rows_min &&
+           (!is_ahead(c) || (are_groups && args->wanted != 0));
 }
 
 /* The first class that takes the problem and its groups, or else the problem. The last takes all problems.
@@ -31,7 +42,7 @@ static uint32_t choose_class(const struct plan *plan, struct route_args *args) {
     for (uint32_t i = ROUTE_CLASSES; i-- > 0;) {
         const uint32_t pieces = args->groups == 0 ? 0 : kernels[width_of(plan)]->pieces_of_group(args, i);
         const bool fits = pieces != 0 || args->groups == 0;
-        if (takes(&classes[i], &plan->problem) && (fits || args->pieces_of_group == 0)) {
+        if (takes(&classes[i], plan, args) && (fits || args->pieces_of_group == 0)) {
             chosen = i;
             args->pieces_of_group = pieces;
         }
@@ -79,13 +90,21 @@ static struct route_args args_of(const struct call *call) {
     return args;
 }
 
+/* Blocks that load ahead are all resident. */
+static int64_t blocks_max(const struct call *call, const struct row_class *c) {
+    const int64_t of_multiprocessor =
+        call->plan->element_bytes == 8 ? ROUTE_WIDE_BLOCKS_AHEAD : ROUTE_BLOCKS_AHEAD;
+    const int64_t resident = of_multiprocessor * device_of(call->context)->sms;
+    return is_ahead(c) ? least(resident, ROUTE_GRID_BLOCKS_AHEAD) : ROUTE_GRID_BLOCKS;
+}
+
 static int run(const struct call *call) {
     const struct plan *plan = call->plan;
     struct route_args args = args_of(call);
     const uint32_t row_class = choose_class(plan, &args);
     const int64_t rows_of_block = ROUTE_THREADS / classes[row_class].lanes;
-    const struct launch_grid grid =
-        grid_of(call, divide_up(plan->problem.rows, rows_of_block), ROUTE_GRID_BLOCKS, ROUTE_THREADS);
+    const struct launch_grid grid = grid_of(call, divide_up(plan->problem.rows, rows_of_block),
+                                            blocks_max(call, &classes[row_class]), ROUTE_THREADS);
     return kernels[width_of(plan)]->row(&grid, &args, row_class);
 }
 

@@ -12,14 +12,14 @@
  * is NaN, the best groups are known, and so many scores are above -infinity as there are results. All lanes.
  */
 template <typename Shape>
-TOPK_DEVICE bool find_candidates(const logit_row<Shape> &row, const route_lists &lists,
-                                 const float (&scores)[Shape::ITEMS], uint32_t *hits) {
+TOPK_DEVICE bool find_candidates(const logit_row<Shape> &row, const float (&scores)[Shape::ITEMS],
+                                 uint32_t *hits) {
     const bool has_groups = !Shape::IS_PLAIN && row.a.groups != 0;
     bool is_certain = !has_groups || row.a.pieces_of_group != 0;
     uint32_t items = ~0u;
     best_two greatest;
     if (has_groups && is_certain)
-        items = keep_groups<Shape>(row.a, scores, lists.pieces, &greatest, &is_certain);
+        items = keep_groups<Shape>(row.a, scores, row.lists.pieces, &greatest, &is_certain);
     else
         greatest = greatest_of(scores);
     is_certain &= greatest.first == greatest.first && greatest.second == greatest.second;
@@ -31,31 +31,37 @@ TOPK_DEVICE bool find_candidates(const logit_row<Shape> &row, const route_lists 
     return is_certain;
 }
 
-/* Lists the results of the warp's rows. Returns the lanes of rows that it cannot serve. All lanes. */
-template <typename Shape>
-TOPK_DEVICE uint32_t choose_best(const logit_row<Shape> &row, const route_lists &lists,
-                                 const float (&scores)[Shape::ITEMS]) {
+/* Lists the results of the warp's rows, and calls meanwhile() once the scores are of no more use. All lanes.
+ */
+template <typename Shape, typename Meanwhile>
+TOPK_DEVICE void choose_best(const logit_row<Shape> &row, const block_rows &rows,
+                             const float (&scores)[Shape::ITEMS], Meanwhile meanwhile) {
     typedef candidate_list<Shape::LANES> list;
     const uint32_t ones = ~0u >> (SIMT_WARP - Shape::LANES),
                    first_lane = simt_lane() / Shape::LANES * Shape::LANES;
     uint32_t hits, count;
-    const bool is_certain = find_candidates(row, lists, scores, &hits);
+    const bool is_certain = find_candidates(row, scores, &hits);
     const uint32_t slot = scan_row<Shape::LANES>(simt_popc(hits), &count);
     const bool fits = count >= row.a.wanted && count <= list::ROOM;
     const uint32_t failed = simt_ballot(SIMT_ALL_LANES, !is_certain || !fits);
     if ((failed >> first_lane & ones) != 0)
         hits = count = 0;
-    list_candidates<Shape>(hits, slot + simt_popc(hits), lists);
+    for (uint32_t r = 0; failed != 0 && r < Shape::ROWS; r++)
+        if ((failed >> r * Shape::LANES & ones) != 0)
+            choose_exactly<Shape>(row.a, rows, simt_warp() * Shape::ROWS + r);
+    meanwhile();
+    list_candidates<Shape>(hits, slot + simt_popc(hits), row.lists);
     if (!simt_any(SIMT_ALL_LANES, count > list::ROOM / 2))
-        rank_candidates<Shape, list::SLOTS / 2>(row, count, lists);
+        rank_candidates<Shape, list::SLOTS / 2>(row, count);
     else
-        rank_candidates<Shape, list::SLOTS>(row, count, lists);
-    return failed;
+        rank_candidates<Shape, list::SLOTS>(row, count);
 }
 
 /* Blocks for each multiprocessor: as many as leave each thread the registers that its items need. */
 template <typename Shape> constexpr uint32_t row_blocks(void) {
     const uint32_t bytes = sizeof(typename Shape::Element);
+    if (Shape::IS_AHEAD)
+        return bytes == 8 ? ROUTE_WIDE_BLOCKS_AHEAD : ROUTE_BLOCKS_AHEAD;
     if (Shape::ITEMS < 16)
         return 12;
     if (Shape::ITEMS < 32)
@@ -69,30 +75,37 @@ TOPK_KERNEL TOPK_BOUNDS(ROUTE_THREADS,
     const uint32_t rows_of_block = ROUTE_THREADS / Shape::LANES, row = simt_thread() / Shape::LANES;
     const int64_t stride = (int64_t)simt_blocks() * rows_of_block;
     const route_lists lists = lists_of_row<Shape>(a, row);
-    if (is_called_off(a.rows))
+    int64_t first = (int64_t)simt_block() * rows_of_block;
+    if (is_called_off(a.rows) || first >= a.rows.rows)
         return;
-    bool is_first = true;
-    for (int64_t first = (int64_t)simt_block() * rows_of_block; first < a.rows.rows; first += stride) {
-        const int64_t rest = a.rows.rows - first;
-        const block_rows rows = {first, rest < rows_of_block ? (uint32_t)rest : rows_of_block};
-        const logit_row<Shape> logits = rows.logits<Shape>(a, row, lists.biases);
+    lane_groups<Shape> ahead;
+    if (Shape::IS_AHEAD)
+        load_ahead(rows_of<Shape>(a, first).template logits<Shape>(a, row, lists), &ahead);
+    for (bool is_first = true; first < a.rows.rows; is_first = false) {
+        const block_rows rows = rows_of<Shape>(a, first);
+        const logit_row<Shape> logits = rows.template logits<Shape>(a, row, lists);
+        first += stride;
         if (a.wanted > 0) {
             if (Shape::IS_PLAIN)
                 TOPK_REACHED(REACHED_ROUTE_PLAIN);
             float scores[Shape::ITEMS];
-            hold_logits(logits, scores);
+            if constexpr (Shape::IS_AHEAD)
+                hold_copied(logits, ahead, scores);
+            else
+                hold_logits(logits, scores);
             if (is_first && logits.has_biases())
                 fill_biases<Shape::EXPERTS>(a, lists.biases);
             score_nearly(logits, scores);
-            const uint32_t failed = choose_best(logits, lists, scores);
-            for (uint32_t r = 0; failed != 0 && r < Shape::ROWS; r++)
-                if ((failed >> r * Shape::LANES & ~0u >> (SIMT_WARP - Shape::LANES)) != 0)
-                    choose_exactly<Shape>(a, rows, simt_warp() * Shape::ROWS + r);
+            choose_best(logits, rows, scores, [&]() TOPK_LAMBDA {
+                if (!Shape::IS_AHEAD || first >= a.rows.rows)
+                    return;
+                TOPK_REACHED(REACHED_ROUTE_AHEAD);
+                load_ahead(rows_of<Shape>(a, first).template logits<Shape>(a, row, lists), &ahead);
+            });
         }
-        write_results(logits, rows, row, lists);
-        is_first = false;
+        write_results(logits, rows, row);
         simt_warp_sync(SIMT_ALL_LANES);
-        if (first + stride < a.rows.rows)
+        if (first < a.rows.rows)
             TOPK_REACHED(REACHED_ROUTE_NEXT_ROW);
     }
 }

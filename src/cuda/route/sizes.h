@@ -29,8 +29,12 @@ enum {
     ROUTE_ITEMS_5 = 32,
     /* The most results that a row of fewer than 32 lanes gives. */
     ROUTE_FEW_RESULTS = 8,
-    /* From so many rows on 8 lanes hold a row, if they can. */
+    /* From so many rows on 8 lanes hold a row, if they can: if it is groups of 16 bytes. A grid has no more
+     * blocks than are resident, here for each multiprocessor, and the next rows of each are on their way. */
     ROUTE_MANY_ROWS = SIZE(1 << 14, 3),
+    ROUTE_GRID_BLOCKS_AHEAD = SIZE(INT32_MAX, 1),
+    ROUTE_BLOCKS_AHEAD = 6,
+    ROUTE_WIDE_BLOCKS_AHEAD = 4, /* of elements of 8 bytes */
     /* So many experts of a row may be among its best, and at least two for each lane. */
     ROUTE_CANDIDATES = 32,
     /* Scores that a candidate is compared with in one go; divides the lanes of a row. */
