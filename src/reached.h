@@ -95,15 +95,15 @@ enum topk_reached_path {
     REACHED_RTOPK_GENERAL,    /* a row goes to the general search */
     REACHED_RTOPK_NETWORK_TIES, /* more elements tie with the k-th than are results, or a list was too short
                                  */
-    REACHED_RTOPK_NETWORK_KEYS, /* leads do not tell the order of results */
-    REACHED_RTOPK_NETWORK_MISSING, /* a row that the network cannot serve */
-    REACHED_RTOPK_NO_MATCH,        /* no element of a row matches */
-    REACHED_RTOPK_NEXT_ROW,        /* a warp goes on to another row */
-    REACHED_RTOPK_FEWER,           /* a step of epsilon finds fewer than k numbers at or above its midpoint */
-    REACHED_RTOPK_WINNERS,         /* results of an approximation that the threshold alone does not tell */
-    REACHED_RTOPK_NOT_FINITE,      /* infinities or NaN in an approximate row */
-    REACHED_RTOPK_KTH_NOT_FINITE,  /* among them the k-th element */
-    REACHED_RTOPK_LISTED,          /* so many results that their list of positions is sorted itself */
+    REACHED_RTOPK_NETWORK_EXCHANGED, /* two results that words had put in the wrong order */
+    REACHED_RTOPK_NETWORK_MISSING,   /* a row that the network cannot serve */
+    REACHED_RTOPK_NO_MATCH,          /* no element of a row matches */
+    REACHED_RTOPK_NEXT_ROW,          /* a warp goes on to another row */
+    REACHED_RTOPK_FEWER,          /* a step of epsilon finds fewer than k numbers at or above its midpoint */
+    REACHED_RTOPK_WINNERS,        /* results of an approximation that the threshold alone does not tell */
+    REACHED_RTOPK_NOT_FINITE,     /* infinities or NaN in an approximate row */
+    REACHED_RTOPK_KTH_NOT_FINITE, /* among them the k-th element */
+    REACHED_RTOPK_LISTED,         /* so many results that their list of positions is sorted itself */
 
     REACHED_ROUTE_PLAIN,        /* rows are full, aligned and chosen by logits alone */
     REACHED_ROUTE_SINGLE_LOADS, /* a row is not aligned, or ends within 16 bytes */

@@ -87,6 +87,51 @@ template <uint32_t N> static void test_networks() {
     }
 }
 
+/* Words tell the order of equal numbers, and of near ones; but not that of numbers of all sizes, nor that of
+ * small ones beside a large one. */
+static words numbers_to_order(uint32_t row, uint32_t k) {
+    words made = random_words(k, row == 1 ? 1u << 20 : 1u << 24);
+    for (uint32_t i = 0; i < k; i++)
+        made[i] = row == 0   ? 7
+                  : row == 1 ? made[i] + 0xf0000000u
+                  : row == 2 ? made[i] << 8 >> made[i] % 32
+                             : made[i] % 50;
+    made[k / 2] = row == 3 ? UINT32_MAX : made[k / 2];
+    return made;
+}
+
+template <uint32_t MOST> static void test_order(uint32_t order_shift, uint32_t k) {
+    const uint32_t rows = 4, shared_bytes = rows * k * sizeof(uint16_t);
+    words in, expected;
+    for (uint32_t row = 0; row < rows; row++) {
+        const words numbers = numbers_to_order(row, k);
+        words positions(k);
+        for (uint32_t i = 0; i < k; i++)
+            positions[i] = i;
+        std::stable_sort(positions.begin(), positions.end(),
+                         [&](uint32_t a, uint32_t b) { return numbers[a] > numbers[b]; });
+        in.insert(in.end(), numbers.begin(), numbers.end());
+        expected.insert(expected.end(), positions.begin(), positions.end());
+        expected.push_back(row < 2);
+    }
+    device_array<uint32_t> input(in), output(expected.size());
+    order_args args = {};
+    args.rtopk.rows.values = input.data;
+    args.rtopk.rows.rows = rows;
+    args.rtopk.rows.row_stride = k;
+    args.rtopk.uniform.k = args.rtopk.uniform.length = k;
+    args.rtopk.uniform.map.sign = args.rtopk.uniform.map.unit = 1;
+    args.rtopk.uniform.map.highest = args.rtopk.uniform.map.zeros = UINT32_MAX;
+    args.rtopk.uniform.order_words = MOST;
+    args.rtopk.uniform.order_shift = order_shift;
+    args.rtopk.uniform.position_mask = 1023;
+    args.out = output.data;
+    require_success(
+        simt_launch(shape_of("rows_in_order", 1, SIMT_WARP, shared_bytes), rows_in_order<MOST>, args),
+        "rows_in_order");
+    check("rows_in_order", output.read(), expected);
+}
+
 static uint32_t expect_bits(uint64_t word, uint32_t width) {
     uint32_t bits = 0, lowest = 0, highest = 0;
     for (uint32_t i = 0; i < width; i++)
@@ -474,6 +519,14 @@ int main(int count, char **words_given) {
     test_networks<2>();
     test_networks<8>();
     test_networks<64>();
+    test_order<2>(0, 2);
+    test_order<2>(5, 63);
+    test_order<4>(2, 13);
+    test_order<8>(2, 32);
+    test_order<8>(5, 250);
+    test_order<16>(1, 31);
+    test_order<32>(2, 128);
+    test_order<32>(5, 1023);
     for (unsigned long seed = first; seed < first + schedules; seed++) {
 #ifndef __CUDACC__
         simt_runtime::seed(seed * 1000);

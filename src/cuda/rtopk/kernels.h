@@ -29,10 +29,13 @@ struct uniform_rows {
     /* Of the network: */
     uint32_t part_shift;  /* 1 << part_shift lanes share a row */
     uint32_t list_shift;  /* 1 << list_shift of these, at least, hold the best k leads */
-    bool ranks_by_list;   /* sorted lists of leads give the ranks of results */
     bool is_full;         /* rows are whole and fill all items of all lanes */
     uint32_t group_shift; /* lanes have 1 << group_shift neighbours each, in turns */
     uint32_t reciprocal;  /* of k, times 1 << RTOPK_RECIPROCAL_BITS, rounded up */
+    /* Where results go best first: 1 << order_shift lanes sort those of a row, order_words each, which is at
+     * most k. */
+    uint32_t order_shift, order_words;
+    uint32_t position_mask; /* the bits that positions take of the words that are sorted */
 };
 
 struct rtopk_args {

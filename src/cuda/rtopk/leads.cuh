@@ -32,9 +32,17 @@ TOPK_DEVICE key_word_t<Element> word_of(Element bits, const struct code_map &cod
         return key_of<Element>(bits, codes);
     } else {
         uint32_t lead = lead_of<Element>(bits, map);
-        lead = (lead & ~map.unit) == map.zeros ? lead | map.unit : lead;
+        lead = lead == map.zeros ? map.zeros | map.unit : lead;
         return lead < map.highest ? lead : map.highest;
     }
+}
+
+/* The same where NaN that are worst share a word, too. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> class_word_of(Element bits, const struct code_map &codes,
+                                              const struct lead_map &map) {
+    const key_word_t<Element> word = word_of<Element>(bits, codes, map);
+    return sizeof(Element) < 8 && word < map.lowest ? (key_word_t<Element>)map.lowest : word;
 }
 
 /* The last lead of a lead's class. */

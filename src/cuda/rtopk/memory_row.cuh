@@ -14,8 +14,7 @@ template <typename Element> struct memory_row {
     const struct lead_map &map;
 
     TOPK_MEMBER word at(uint32_t position) const {
-        const word w = word_of<Element>(simt_load_read_only(values + position), codes, map);
-        return sizeof(Element) < 8 && w < map.lowest ? (word)map.lowest : w;
+        return class_word_of<Element>(simt_load_read_only(values + position), codes, map);
     }
 };
 

@@ -40,10 +40,48 @@ static bool has_room(const struct network_shape *shape, int64_t k, int64_t lanes
            (double)shape->kept >= mean + 0.1 * RTOPK_NETWORK_DEVIATIONS * sqrt(mean * (1 - share));
 }
 
-/* Whether a search in the sorted leads takes fewer instructions than a comparison of each result with all
- * others. */
-static bool ranks_by_list(int64_t k) {
-    return k > RTOPK_NETWORK_COMPARED;
+/* Instructions that sort so many words, and that sort them where they ascend and descend once. */
+static double sort_instructions(double words) {
+    const double steps = log2(words);
+    return (steps * steps - steps + 4) * words / 2 - 2;
+}
+
+static double merge_instructions(double words) {
+    return words * log2(words);
+}
+
+/* How lanes put results in order. */
+struct ordering {
+    uint32_t words, shift; /* as in struct uniform_rows */
+    double instructions;   /* of a warp */
+};
+
+/* Where each lane takes so many words. More lanes than share a row may do so, and the rows take turns. */
+static struct ordering ordering_of(uint32_t words, uint32_t part_shift, int64_t k) {
+    const uint32_t shift = (uint32_t)greatest(part_shift, shift_to(words, k));
+    const double count = words, levels = shift, exchange = 3 * count;
+    const double merges =
+        levels * (17 + exchange + merge_instructions(count)) + levels * (levels - 1) / 2 * (7 + exchange);
+    const double of_turn = 70 + 17 * count + 11 * levels + sort_instructions(count) + merges;
+    return (struct ordering){words, shift, 30 + of_turn * (double)(1 << shift >> part_shift)};
+}
+
+/* The best way; lanes have at least one word to compare. */
+static struct ordering best_ordering(const struct network_shape *shape, uint32_t part_shift, int64_t k) {
+    const uint32_t most = RTOPK_ORDER_MOST(shape->items, shape->kept);
+    struct ordering best = {.instructions = INFINITY};
+    for (uint32_t words = 2; words <= k; words = RTOPK_ORDER_NEXT(words, most)) {
+        const struct ordering ordering = ordering_of(words, part_shift, k);
+        best = ordering.shift <= 5 && ordering.instructions < best.instructions ? ordering : best;
+        if (words == most) {
+            break;
+        }
+    }
+    return best;
+}
+
+static bool goes_in_order(const struct plan *plan) {
+    return is_sorted(plan) && results_max(plan) > 1;
 }
 
 /* A model of what a warp executes: rows are read, converted and compared with the threshold; lists are sorted
@@ -54,22 +92,21 @@ static double instructions_of(const struct plan *plan, const struct network_shap
     const bool may_be_whole = n % per == 0 && plan->problem.row_stride % per == 0;
     const double k = (double)results_max(plan), kept = (double)shape->kept, levels = network->part_shift;
     const double lists = (double)divide_up(n, shape->kept * lanes), of_lane = k / (double)lanes;
-    const double steps = log2(kept), spans = fmin(levels, network->list_shift) * levels / 2;
-    const double sort = (steps * steps - steps + 4) * kept / 2 - 2, merge = kept * (steps + 1);
+    const double spans = fmin(levels, network->list_shift) * levels / 2;
+    const double sort = sort_instructions(kept), merge = kept + merge_instructions(kept);
     const double search =
         lists * sort + (lists - 1) * merge + levels * (merge + 4 * kept) + spans * 3.5 * kept;
     const double list = 10 * (of_lane + 3 * sqrt(of_lane) + 1), write = 22 * ceil(of_lane);
-    const double rank = ranks_by_list((int64_t)k) ? 6 * log2(k) + 25 : 4 * k + 20;
-    const double order = is_sorted(plan) ? ceil(of_lane) * rank : 0;
+    const double order =
+        goes_in_order(plan) ? best_ordering(shape, network->part_shift, results_max(plan)).instructions : 0;
     const double read = (double)shape->items * (may_be_whole ? 6.5 : 10.5);
     return 250 + read + search + list + order + write;
 }
 
 /* The same, where a thread sorts its row with its positions. */
 static double tiny_instructions_of(const struct plan *plan, const struct network_shape *shape) {
-    const double items = (double)shape->items, steps = log2(items);
-    const double comparisons = (steps * steps - steps + 4) * items / 4 - 1;
-    return 130 + 9 * items + 6 * comparisons + 24 * (double)results_max(plan);
+    const double items = (double)shape->items;
+    return 130 + 9 * items + 3 * sort_instructions(items) + 24 * (double)results_max(plan);
 }
 
 double topk_cuda_rtopk_instructions_of_row(const topk_context *context, const struct plan *plan,
@@ -132,10 +169,14 @@ int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args
     u->group_shift = u->is_whole ? shift_to(1, least(group_elements(plan), shape->items)) : 0;
     u->reciprocal = (1u << RTOPK_RECIPROCAL_BITS) / u->k + 1;
     args.slots = (uint32_t)parts * u->k;
-    if (args.is_sorted && shape->kept != 0) {
-        u->ranks_by_list = ranks_by_list(u->k);
-        args.entries = args.slots;
-        args.slots *= 2;
+    args.entries = 0;
+    args.is_sorted = goes_in_order(plan);
+    if (args.is_sorted && network->index < RTOPK_NETWORKS) {
+        const struct ordering ordering = best_ordering(shape, u->part_shift, u->k);
+        const uint32_t position_bits = shift_to(1, u->length);
+        u->order_words = ordering.words;
+        u->order_shift = ordering.shift;
+        u->position_mask = (1u << greatest(RTOPK_POSITION_BITS, position_bits)) - 1;
     }
     return kernels[width_of(plan)]->rows(&grid, &args, network->index);
 }

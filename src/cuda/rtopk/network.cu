@@ -24,8 +24,7 @@ static int launch_rows(const struct launch_grid *grid, const struct rtopk_args *
 
 static int prepare(void) {
     struct rtopk_args most = {};
-    most.slots = 2 * RTOPK_NETWORK_RESULTS;
-    most.entries = RTOPK_NETWORK_RESULTS;
+    most.slots = RTOPK_NETWORK_RESULTS;
     int error = 0;
     for (uint32_t i = 0; i < RTOPK_NETWORKS + RTOPK_TINIES && error == 0; i++)
         error = simt_prepare(kernels[i], shared_bytes(&most));

@@ -4,27 +4,21 @@
 #ifndef TOPK_SRC_CUDA_RTOPK_NETWORK_CUH
 #define TOPK_SRC_CUDA_RTOPK_NETWORK_CUH
 
+#include "lists.cuh"
 #include "memory_row.cuh"
+#include "part_list.cuh"
 #include "part_order.cuh"
 #include "part_results.cuh"
 
-/* What is known of the lanes' rows. */
-struct listed_rows {
-    uint32_t missing; /* lanes whose row's results are not listed */
-    bool has_leads;   /* in all rows the lists hold the leads of the results */
-};
-
-/* Lists the results of the lane's row, if the leads that its part keeps tell them. All lanes. */
+/* Lists the results of the lane's row, if the leads that its part keeps tell them. Returns the lanes whose
+ * rows' results are not listed. All lanes. */
 template <uint32_t KEPT, typename Element, uint32_t ITEMS>
-TOPK_DEVICE listed_rows list_rows(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
-                                  bool has_row, part_list<KEPT> *best, simt_shared<uint16_t> list) {
-    const lane_results<ITEMS> results = results_of(row, u, find_list(row, u, u.ranks_by_list, best));
+TOPK_DEVICE uint32_t list_rows(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
+                               bool has_row, simt_shared<uint16_t> list) {
+    const lane_results<ITEMS> results = results_of(row, u, find_kth<KEPT>(row, u));
     if (results.found && has_row)
         list_results(row, results.items, list, results.end);
-    /* Where there are ties the k-th lead is right even if some lane has lost better ones. */
-    const bool has_leads = results.found && (!results.had_ties || KEPT == ITEMS || u.k <= KEPT);
-    return {simt_ballot(SIMT_ALL_LANES, has_row && !results.found),
-            u.ranks_by_list && simt_all(SIMT_ALL_LANES, !has_row || has_leads)};
+    return simt_ballot(SIMT_ALL_LANES, has_row && !results.found);
 }
 
 /* Lists the results of a row whose lanes have too many of them, or whose leads do not tell them. All lanes.
@@ -50,26 +44,17 @@ TOPK_DEVICE void serve_parts(const struct rtopk_args &a, const served_rows &s) {
         load_part_groups(values, u, &row);
     else
         load_part_items(values, u, &row);
-    part_list<KEPT> best;
     const simt_shared<uint16_t> list = simt_shared_part(lists.positions, r * u.k, u.k);
-    const listed_rows listed = list_rows(row, u, has_row, &best, list);
-    uint32_t missing = listed.missing;
+    uint32_t missing = list_rows<KEPT>(row, u, has_row, list);
     while (missing != 0) {
         const uint32_t last = (31 - simt_clz(missing)) >> u.part_shift;
         list_missing<Element>(a, s.first + last, simt_shared_part(lists.positions, last * u.k, u.k));
         missing &= (1u << (last << u.part_shift)) - 1;
     }
     simt_warp_sync(SIMT_ALL_LANES);
-    if (!a.is_sorted) {
-        write_results<Element>(a, s, lists.positions);
-        return;
-    }
-    const simt_shared<uint16_t> ordered = simt_shared_part(lists.positions, a.slots / 2, a.slots / 2);
-    order_results(listed_row<Element>{row.part, values, has_row ? u.k : 0, r * u.k, lists, list,
-                                      simt_shared_part(ordered, r * u.k, u.k)},
-                  a, best, listed.has_leads);
-    simt_warp_sync(SIMT_ALL_LANES);
-    write_results<Element>(a, s, ordered);
+    if (a.is_sorted)
+        order_rows<Element, RTOPK_ORDER_MOST(ITEMS, KEPT)>(a, s, lists.positions);
+    write_results<Element>(a, s, lists.positions);
 }
 
 /* Blocks for each multiprocessor, as in row_blocks(). */

@@ -3,8 +3,7 @@
 #ifndef TOPK_SRC_CUDA_RTOPK_PART_LIST_CUH
 #define TOPK_SRC_CUDA_RTOPK_PART_LIST_CUH
 
-#include "../select/networks.cuh"
-#include "parts.cuh"
+#include "part_sort.cuh"
 
 /* The best KEPT leads of the lane, sorted. */
 template <uint32_t KEPT, typename Element, uint32_t ITEMS>
@@ -25,35 +24,6 @@ TOPK_DEVICE void sort_items(const part_row<Element, ITEMS> &row, const struct un
             keep_best_words(list, others);
         }
     }
-}
-
-TOPK_DEVICE uint32_t pick(uint32_t a, uint32_t b, bool lesser) {
-    return (a < b) == lesser ? a : b;
-}
-
-/* Merges the lane's list with the list of another lane; the lanes' numbers differ in `lanes`. If the list
- * grows, the upper lanes keep its worse half. What is kept ascends and descends once at most. */
-template <uint32_t KEPT>
-TOPK_DEVICE void merge_lists(uint32_t (&list)[KEPT], uint32_t lanes, bool keeps_worse) {
-    uint32_t others[KEPT];
-#pragma unroll
-    for (uint32_t i = 0; i < KEPT; i++)
-        others[i] = exchange(list[KEPT - 1 - i], lanes);
-#pragma unroll
-    for (uint32_t i = 0; i < KEPT; i++)
-        list[i] = pick(list[i], others[i], keeps_worse);
-}
-
-/* Sorts a list over 1 << span lanes. */
-template <uint32_t KEPT>
-TOPK_DEVICE void sort_list(uint32_t (&list)[KEPT], const row_part &part, uint32_t span) {
-#pragma unroll 1
-    for (uint32_t lanes = 1u << span >> 1; lanes != 0; lanes /= 2) {
-#pragma unroll
-        for (uint32_t i = 0; i < KEPT; i++)
-            list[i] = pick(list[i], exchange(list[i], lanes), (part.lane & lanes) != 0);
-    }
-    merge_words(list);
 }
 
 /* The least lead of a list over 1 << span lanes. */
@@ -87,31 +57,21 @@ TOPK_DEVICE uint32_t lead_of_rank(const uint32_t (&list)[KEPT], uint32_t rank, u
     return simt_shuffle(SIMT_ALL_LANES, leads[0], (simt_lane() & ~((1u << span) - 1)) + rank / KEPT);
 }
 
-/* The best leads of a row, sorted over the first 1 << span lanes of its part, KEPT for each. */
-template <uint32_t KEPT> struct part_list {
-    uint32_t leads[KEPT];
-    uint32_t span;
-};
-
-/* Finds the list of a row and its k-th lead; or lesser ones, if some lane has more than KEPT better ones.
- * `sorts`: whether the list is wanted, and not just the lead. All lanes. */
+/* The k-th lead of a row; or a lesser one, if some lane has more than KEPT better ones. All lanes. */
 template <uint32_t KEPT, typename Element, uint32_t ITEMS>
-TOPK_DEVICE uint32_t find_list(const part_row<Element, ITEMS> &row, const struct uniform_rows &u, bool sorts,
-                               part_list<KEPT> *list) {
-    uint32_t(&leads)[KEPT] = list->leads;
-    uint32_t &span = list->span;
-    span = 0;
-    sort_items(row, u, leads);
+TOPK_DEVICE uint32_t find_kth(const part_row<Element, ITEMS> &row, const struct uniform_rows &u) {
+    uint32_t list[KEPT], span = 0; /* the list is sorted over the first 1 << span lanes of the part */
+    sort_items(row, u, list);
 #pragma unroll 1
     for (uint32_t s = 0; s < row.part.shift; s++) {
         const bool grows = s < u.list_shift;
-        merge_lists(leads, (1u << s) + (1u << span) - 1, grows && (row.part.lane >> s & 1) != 0);
-        if (s + 1 == row.part.shift && u.k == KEPT << u.list_shift && !grows && !sorts)
-            return least_of_list(leads, span);
-        sort_list(leads, row.part, span);
+        merge_lists(list, (1u << s) + (1u << span) - 1, grows && (row.part.lane >> s & 1) != 0);
+        if (s + 1 == row.part.shift && u.k == KEPT << u.list_shift && !grows)
+            return least_of_list(list, span);
+        sort_list(list, row.part, span);
         span += grows ? 1 : 0;
     }
-    return lead_of_rank(leads, u.k - 1, span);
+    return lead_of_rank(list, u.k - 1, span);
 }
 
 #endif

@@ -1,91 +1,163 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Results in their order: the listed positions of a row go to the slots of their ranks. */
+ * Results in their order. Lanes take a row's results as words of 32 bits and sort these: the upper bits are
+ * of the key, the lower ones the complement of the position. Where words lose bits of keys, neighbours whose
+ * upper bits are equal may be in the wrong order. They are exchanged until none is. */
 #ifndef TOPK_SRC_CUDA_RTOPK_PART_ORDER_CUH
 #define TOPK_SRC_CUDA_RTOPK_PART_ORDER_CUH
 
-#include "lists.cuh"
-#include "part_list.cuh"
+#include "part_sort.cuh"
 #include "uniform.cuh"
 
-/* A row's part of the lists in shared memory. */
+/* A row whose results are listed. */
 template <typename Element> struct listed_row {
-    row_part part;
+    const struct rtopk_args &a;
     const Element *values;
-    uint32_t k;     /* 0: the lanes have no row */
-    uint32_t first; /* slot of the row's first entry */
-    const warp_lists<Element> &lists;
-    simt_shared<uint16_t> listed, ordered; /* positions */
+    simt_shared<uint16_t> list; /* positions */
 
-    TOPK_MEMBER Element element(uint32_t slot) const {
-        return simt_load_read_only(values + (uint16_t)listed[slot]);
+    TOPK_MEMBER key_word_t<Element> key(uint32_t position) const {
+        return class_word_of<Element>(simt_load_read_only(values + position), a.rows.map, a.uniform.map);
+    }
+    /* The bits of a word that have the position. */
+    TOPK_MEMBER uint32_t mask(void) const {
+        return sizeof(Element) < 4 ? 0xffff : a.uniform.position_mask;
     }
 };
 
-/* The last lead of the class of a lead, for all classes. */
-TOPK_DEVICE uint32_t lead_class(uint32_t lead, const struct lead_map &map) {
-    lead = (lead & ~map.unit) == map.zeros ? lead | map.unit : lead;
-    lead = lead > map.lowest ? lead : map.lowest;
-    return lead < map.highest ? lead : map.highest;
-}
+/* Keys times `factor`, plus `offset`: 0 for the least one of a row, and the greatest fills the upper bits. */
+template <typename Word> struct key_scale { Word factor, offset; };
 
-/* By the list of the row's best leads, sorted, which becomes the row's entries. Returns false if a lead of
- * the lane's results is not the only one of its class. All lanes. */
-template <uint32_t KEPT, typename Element>
-TOPK_DEVICE bool order_by_list(const listed_row<Element> &row, const struct lead_map &map,
-                               const part_list<KEPT> &list) {
-    const uint32_t begin = row.part.lane * KEPT;
-    const uint32_t count = row.part.lane >> list.span == 0 && begin < row.k ? row.k - begin : 0;
-    bool is_clear = true;
+/* All lanes. */
+template <uint32_t WORDS, typename Word>
+TOPK_DEVICE key_scale<Word> scale_of(const Word (&keys)[WORDS], const row_part &part) {
+    Word least = keys[0], greatest = keys[0];
 #pragma unroll
-    for (uint32_t i = 0; i < KEPT; i++)
-        if (i < count)
-            row.lists.entries[row.first + begin + i] = lead_class(list.leads[i], map);
-    simt_warp_sync(SIMT_ALL_LANES);
-#pragma unroll 1
-    for (uint32_t slot = row.part.lane; slot < row.k; slot += row.part.lanes()) {
-        const uint32_t own = lead_class(lead_of<Element>(row.element(slot), map), map);
-        uint32_t rank = 0; /* so many are above */
-#pragma unroll 1
-        for (uint32_t step = 1u << (31 - simt_clz(row.k)); step != 0; step /= 2)
-            if (rank + step <= row.k && (uint32_t)row.lists.entries[row.first + rank + step - 1] > own)
-                rank += step;
-        const bool is_alone = rank + 1 == row.k || (uint32_t)row.lists.entries[row.first + rank + 1] != own;
-        if (is_alone)
-            row.ordered[rank] = (uint16_t)row.listed[slot];
-        is_clear = is_clear && is_alone;
+    for (uint32_t i = 1; i < WORDS; i++) {
+        least = keys[i] < least ? keys[i] : least;
+        greatest = keys[i] > greatest ? keys[i] : greatest;
     }
-    return is_clear;
+#pragma unroll 1
+    for (uint32_t s = 0; s < part.shift; s++) {
+        const Word low = exchange(least, 1u << s), high = exchange(greatest, 1u << s);
+        least = low < least ? low : least;
+        greatest = high > greatest ? high : greatest;
+    }
+    const Word factor = (Word)1 << simt_clz((greatest - least) | 1);
+    return {factor, (Word)0 - least * factor};
 }
 
-/* By comparing each result with all others. All lanes. */
+/* Makes words of the lane's share of a row's results; words behind the last one are 0. Returns whether they
+ * have all bits of the keys. All lanes. */
+template <uint32_t WORDS, typename Element>
+TOPK_DEVICE bool load_words(const listed_row<Element> &row, const row_part &part, uint32_t (&words)[WORDS]) {
+    typedef key_word_t<Element> word;
+    const uint32_t begin = part.lane * WORDS, last = row.a.uniform.k - WORDS;
+    const uint32_t first = begin < last ? begin : last; /* slots before `begin` are other lanes' */
+    uint32_t positions[WORDS];
+    word keys[WORDS], bits = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < WORDS; i++)
+        positions[i] = (uint16_t)row.list[first + i];
+#pragma unroll
+    for (uint32_t i = 0; i < WORDS; i++)
+        keys[i] = row.key(positions[i]);
+    key_scale<word> scale = {1, 0}; /* narrow keys are upper bits */
+    if constexpr (sizeof(Element) >= 4)
+        scale = scale_of(keys, part);
+#pragma unroll
+    for (uint32_t i = 0; i < WORDS; i++) {
+        const word key = keys[i] * scale.factor + scale.offset;
+        const uint32_t upper = (uint32_t)(key >> (8 * sizeof(word) - 32));
+        bits |= key;
+        words[i] = (upper & ~row.mask()) | (~positions[i] & row.mask());
+    }
+    if (first != begin) {
+#pragma unroll
+        for (uint32_t i = 0; i < WORDS; i++)
+            words[i] = i < begin - first ? 0 : words[i];
+    }
+    const word kept = (word)~row.mask() << (8 * sizeof(word) - 32);
+    return sizeof(Element) < 4 || (bits & ~kept) == 0;
+}
+
+/* Which of the lane's first `count` words have the upper bits of the word behind them. All lanes. */
+template <uint32_t WORDS>
+TOPK_DEVICE uint32_t equal_words(const uint32_t (&words)[WORDS], uint32_t mask, uint32_t count) {
+    const uint32_t next = simt_shuffle_down(SIMT_ALL_LANES, words[0], 1);
+    uint32_t differing = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < WORDS; i++) {
+        const uint32_t other = i + 1 < WORDS ? words[(i + 1) % WORDS] : next;
+        differing = simt_count_from(differing, words[i] ^ other, mask + 1, 1u << i);
+    }
+    return ~differing & (count < 32 ? (1u << count) - 1 : ~0u);
+}
+
+/* Exchanges the results of a slot and the next one if they are in the wrong order: whether they were. */
+template <typename Element> TOPK_DEVICE bool order_two(const listed_row<Element> &row, uint32_t slot) {
+    const uint16_t first = row.list[slot], second = row.list[slot + 1];
+    const key_word_t<Element> a = row.key(first), b = row.key(second);
+    if (a > b || (a == b && first < second))
+        return false;
+    TOPK_REACHED(REACHED_RTOPK_NETWORK_EXCHANGED);
+    row.list[slot] = second;
+    row.list[slot + 1] = first;
+    return true;
+}
+
+/* Puts runs of results in order. `equal`: which of the lane's slots, from `begin` on, are in a run with the
+ * next one. All lanes. */
 template <typename Element>
-TOPK_DEVICE void order_by_keys(const listed_row<Element> &row, const struct code_map &codes) {
-    typedef row_entry<Element> format;
-#pragma unroll 1
-    for (uint32_t slot = row.part.lane; slot < row.k; slot += row.part.lanes())
-        row.lists.put(row.first + slot,
-                      format::of(key_of<Element>(row.element(slot), codes), (uint16_t)row.listed[slot]));
-    simt_warp_sync(SIMT_ALL_LANES);
-#pragma unroll 1
-    for (uint32_t slot = row.part.lane; slot < row.k; slot += row.part.lanes()) {
-        const row_entry_t<Element> entry = row.lists.get(row.first + slot);
-        uint32_t rank = 0;
-#pragma unroll 4
-        for (uint32_t other = 0; other < row.k; other++)
-            rank += row.lists.get(row.first + other) > entry ? 1 : 0;
-        row.ordered[rank] = (uint16_t)format::position(entry);
+TOPK_NOINLINE void order_runs(listed_row<Element> row, uint32_t begin, uint32_t equal) {
+    bool was_wrong = true;
+    while (simt_any(SIMT_ALL_LANES, was_wrong)) {
+        was_wrong = false;
+        /* Pairs, then the pairs between these. */
+        for (uint32_t half = 0x55555555, h = 0; h < 2; h++, half = ~half) {
+            for (uint32_t slots = equal & half; slots != 0; slots &= slots - 1)
+                was_wrong |= order_two(row, begin + simt_ffs(slots) - 1);
+            simt_warp_sync(SIMT_ALL_LANES);
+        }
     }
 }
 
-/* Puts the results of the lanes' rows in order. All lanes. */
-template <uint32_t KEPT, typename Element>
-TOPK_DEVICE void order_results(const listed_row<Element> &row, const struct rtopk_args &a,
-                               const part_list<KEPT> &list, bool has_leads) {
-    if (has_leads && simt_all(SIMT_ALL_LANES, order_by_list(row, a.uniform.map, list)))
-        return;
-    TOPK_REACHED(REACHED_RTOPK_NETWORK_KEYS);
+/* Puts the results of a row in order. All lanes. */
+template <uint32_t WORDS, typename Element>
+TOPK_DEVICE void order_row(const listed_row<Element> &row, const row_part &part, bool has_row) {
+    uint32_t words[WORDS];
+    const bool is_clear = load_words(row, part, words);
+    sort_over_part(words, part);
+    simt_warp_sync(SIMT_ALL_LANES); /* all have read the lists */
+    const uint32_t begin = part.lane * WORDS, k = has_row ? row.a.uniform.k : 0;
+    const uint32_t count = begin < k ? k - begin : 0;
+#pragma unroll
+    for (uint32_t i = 0; i < WORDS; i++)
+        if (i < count)
+            row.list[begin + i] = (uint16_t)(~words[i] & row.mask());
     simt_warp_sync(SIMT_ALL_LANES);
-    order_by_keys(row, a.rows.map);
+    if constexpr (sizeof(Element) >= 4)
+        if (simt_any(SIMT_ALL_LANES, !is_clear))
+            order_runs(row, begin, equal_words(words, row.mask(), count == 0 ? 0 : count - 1));
+}
+
+/* Puts the listed results of the warp's rows in order. A lane takes u.order_words of them: 2, 4 and so
+ * on, or MOST. All lanes. */
+template <typename Element, uint32_t MOST, uint32_t WORDS = 2>
+TOPK_DEVICE void order_rows(const struct rtopk_args &a, const served_rows &s, simt_shared<uint16_t> list) {
+    const struct uniform_rows &u = a.uniform;
+    if constexpr (WORDS < MOST) {
+        if (u.order_words > WORDS) {
+            order_rows<Element, MOST, RTOPK_ORDER_NEXT(WORDS, MOST)>(a, s, list);
+            return;
+        }
+    }
+    const row_part part = part_of_lane(u.order_shift);
+#pragma unroll 1
+    for (uint32_t first = 0; first < s.count; first += SIMT_WARP >> u.order_shift) {
+        const bool has_row = first + (simt_lane() >> part.shift) < s.count;
+        const uint32_t r = has_row ? first + (simt_lane() >> part.shift) : 0;
+        const Element *values = simt_in_register(uniform_row<Element>(a, s.first + r));
+        order_row<WORDS>(listed_row<Element>{a, values, simt_shared_part(list, r * u.k, u.k)}, part, has_row);
+    }
 }
 
 #endif

@@ -8,9 +8,8 @@
 /* The results that a lane has of its row. */
 template <uint32_t ITEMS> struct lane_results {
     item_set<ITEMS> items;
-    uint32_t end;  /* so many have this lane and those before it */
-    bool found;    /* whether these are the row's results */
-    bool had_ties; /* more elements than k reach the k-th lead */
+    uint32_t end; /* so many have this lane and those before it */
+    bool found;   /* whether these are the row's results */
 };
 
 /* Adds the first of the row's ties to its winners. All lanes. */
@@ -29,7 +28,6 @@ TOPK_DEVICE lane_results<ITEMS> resolve_ties(const part_row<Element, ITEMS> &row
     }
     const uint32_t above = part_sum(row.part, winners.count());
     lane_results<ITEMS> results;
-    results.had_ties = hits.had_ties;
     results.found = hits.found || (sizeof(Element) < 8 && above < u.k);
     ties = first_ties(row, ties, results.found ? u.k - above : 0);
 #pragma unroll
@@ -45,12 +43,11 @@ TOPK_DEVICE lane_results<ITEMS> resolve_ties(const part_row<Element, ITEMS> &row
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE lane_results<ITEMS> results_of(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
                                            uint32_t kth) {
-    lane_results<ITEMS> results = {items_from(row, u, class_begin(kth, u.map)), 0, false, false};
+    lane_results<ITEMS> results = {items_from(row, u, class_begin(kth, u.map)), 0, false};
     uint32_t total;
     results.end = results.items.count();
     results.end += part_scan(row.part, results.end, &total);
     results.found = total == u.k;
-    results.had_ties = !results.found;
     if (simt_any(SIMT_ALL_LANES, !results.found))
         results = resolve_ties(row, u, kth, results);
     return results;

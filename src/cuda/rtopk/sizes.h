@@ -17,7 +17,8 @@ enum {
     RTOPK_BLOCK_WARPS_0 = 2,
     RTOPK_BLOCK_ITEMS_0 = 16,
     RTOPK_NETWORK_DEVIATIONS = 0,
-    RTOPK_NETWORK_COMPARED = 3,
+    RTOPK_ORDER_FEW = 4,
+    RTOPK_POSITION_BITS = 24,
 #define RTOPK_NETWORK_LIST(F) F(2, 1) F(4, 2) F(8, 2) F(2, 2) F(4, 4) F(8, 4) F(8, 8) F(16, 4)
 #define RTOPK_TINY_LIST(F) F(2, 0) F(4, 0)
 #else
@@ -41,9 +42,16 @@ enum {
     /* Lanes keep as many leads as they have results on average, and so many tenths of a standard deviation
        more. */
     RTOPK_NETWORK_DEVIATIONS = 32,
-    /* So many results go in order by comparing each with all others. */
-    RTOPK_NETWORK_COMPARED = 12,
+    /* Positions take so many bits, or more, of the words that put results in order. */
+    RTOPK_POSITION_BITS = 1,
+    /* Results that a lane puts in order at once; more lanes help instead. */
+    RTOPK_ORDER_FEW = 8,
 #endif
+/* Results that a lane can put in order at once: 2, 4 and so on up to RTOPK_ORDER_FEW. Where the lanes can
+ * have many more, also RTOPK_ORDER_MOST. */
+#define RTOPK_ORDER_MOST(items, kept)                                                                        \
+    ((kept) != 0 && (kept) < (items) ? (int)RTOPK_ORDER_FEW : (items) < 64 ? 16 : 32)
+#define RTOPK_ORDER_NEXT(words, most) ((words) < RTOPK_ORDER_FEW ? 2 * (words) : (most))
     RTOPK_NETWORKS = 8,
     RTOPK_TINIES = 2,
     RTOPK_NETWORK_RESULTS = 1024, /* of all rows of a warp, at most */

@@ -14,8 +14,8 @@ template <typename Word> TOPK_DEVICE void sort_two(Word *first, Word *second) {
 }
 
 /* Takes every STEP-th of COUNT words from FIRST on, as a list whose halves are sorted, and sorts the list. */
-template <uint32_t FIRST, uint32_t COUNT, uint32_t STEP, typename Word, uint32_t N>
-TOPK_DEVICE void merge_odd_even(Word (&words)[N]) {
+template <uint32_t FIRST, uint32_t COUNT, uint32_t STEP, typename Word>
+TOPK_DEVICE void merge_odd_even(Word *words) {
     if constexpr (2 * STEP < COUNT) {
         merge_odd_even<FIRST, COUNT, 2 * STEP>(words);
         merge_odd_even<FIRST + STEP, COUNT, 2 * STEP>(words);
@@ -29,8 +29,7 @@ TOPK_DEVICE void merge_odd_even(Word (&words)[N]) {
 
 /* Batcher's odd-even merge sort: 19 comparisons for 8 words, 63 for 16, 191 for 32, 543 for 64. The recursion
  * is one of templates, for loops of this size are not unrolled. */
-template <uint32_t FIRST, uint32_t COUNT, typename Word, uint32_t N>
-TOPK_DEVICE void sort_part(Word (&words)[N]) {
+template <uint32_t FIRST, uint32_t COUNT, typename Word> TOPK_DEVICE void sort_part(Word *words) {
     if constexpr (COUNT > 1) {
         sort_part<FIRST, COUNT / 2>(words);
         sort_part<FIRST + COUNT / 2, COUNT / 2>(words);
@@ -42,7 +41,7 @@ template <typename Word, uint32_t N> TOPK_DEVICE void sort_words(Word (&words)[N
     sort_part<0, N>(words);
 }
 
-template <uint32_t FIRST, uint32_t COUNT, uint32_t N> TOPK_DEVICE void merge_part(uint32_t (&words)[N]) {
+template <uint32_t FIRST, uint32_t COUNT> TOPK_DEVICE void merge_part(uint32_t *words) {
     if constexpr (COUNT > 1) {
 #pragma unroll
         for (uint32_t i = FIRST; i < FIRST + COUNT / 2; i++)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sorting networks of single threads. */
+ * Sorting networks of single threads, and the order of results, which lanes sort together. */
 #ifndef TOPK_TESTS_SIMT_NETWORKS_CUH
 #define TOPK_TESTS_SIMT_NETWORKS_CUH
 
+#include "rtopk/part_order.cuh"
 #include "select/networks.cuh"
 #include "sums.cuh"
 
@@ -21,6 +22,36 @@ template <uint32_t N> TOPK_KERNEL TOPK_BOUNDS(64, 1) void networks_of_threads(st
     keep_best_words(first, second);
     for (uint32_t i = 0; i < N; i++)
         args.out[begin + N + i] = first[i];
+}
+
+/* Rows of numbers whose elements are all results, k for each. `rtopk` says how lanes share them. */
+struct order_args {
+    struct rtopk_args rtopk;
+    uint32_t *out; /* the positions in order, and behind these whether words told it; for each row */
+};
+
+/* Each warp of the block orders all rows, MOST for each lane. */
+template <uint32_t MOST> TOPK_KERNEL TOPK_BOUNDS(32, 1) void rows_in_order(struct order_args args) {
+    const struct uniform_rows &u = args.rtopk.uniform;
+    const served_rows s = {0, (uint32_t)args.rtopk.rows.rows};
+    simt_arena arena = simt_shared_arena();
+    const simt_shared<uint16_t> list = simt_carve<uint16_t>(arena, s.count * u.k);
+    for (uint32_t slot = simt_lane(); slot < s.count * u.k; slot += SIMT_WARP)
+        list[slot] = (uint16_t)((slot % u.k * 37 + 5) % u.k);
+    simt_warp_sync(SIMT_ALL_LANES);
+    const row_part part = part_of_lane(u.order_shift);
+    for (uint32_t r = 0; r < s.count; r++) {
+        uint32_t words[MOST];
+        const uint32_t *values = uniform_row<uint32_t>(args.rtopk, r);
+        const bool is_clear = load_words(
+            listed_row<uint32_t>{args.rtopk, values, simt_shared_part(list, r * u.k, u.k)}, part, words);
+        args.out[r * (u.k + 1) + u.k] = simt_all(SIMT_ALL_LANES, is_clear);
+    }
+    simt_warp_sync(SIMT_ALL_LANES);
+    order_rows<uint32_t, MOST>(args.rtopk, s, list);
+    simt_warp_sync(SIMT_ALL_LANES);
+    for (uint32_t slot = simt_lane(); slot < s.count * u.k; slot += SIMT_WARP)
+        args.out[slot / u.k * (u.k + 1) + slot % u.k] = list[slot];
 }
 
 #endif
