@@ -131,6 +131,20 @@ static void balance_groups(instance *out, random_state *random) {
     }
 }
 
+/* A few zeros of both signs, which are equal and better than the rest. */
+static void scatter_zeros(instance *out, random_state *random) {
+    const topk_problem *p = &out->route;
+    const int64_t stride = p->row_stride != 0 ? p->row_stride : p->length_max;
+    const int64_t one_in = 1 + p->length_max / 8;
+    for (int64_t row = 0; row < p->rows; row++) {
+        for (int64_t e = 0; e < p->length_max; e++) {
+            const double zero = random_below(random, 2) == 0 ? -0.0 : 0.0, less = -1.0 - random_unit(random);
+            element_put(p->type, out->buffers[BUFFER_LOGITS].data, row * stride + e,
+                        random_below(random, one_in) == 0 ? zero : less);
+        }
+    }
+}
+
 void build_routing(instance *out, int64_t budget) {
     static const float factors[] = {1, 1, 2.5F, 1 / 3.0F, -16, 0};
     random_state random = {~out->source->seed};
@@ -142,7 +156,10 @@ void build_routing(instance *out, int64_t budget) {
     build_groups(out, &random);
     build_bias(out, &random);
     build_logits(out, &random);
-    if (random_below(&random, 4) == 0) {
+    const int64_t kind = random_below(&random, 8);
+    if (kind < 2) {
         balance_groups(out, &random);
+    } else if (kind == 2) {
+        scatter_zeros(out, &random);
     }
 }

@@ -32,16 +32,16 @@ template <uint32_t SLOTS> struct lane_candidates {
     float scores[SLOTS];
 };
 
-/* Puts the expert into bits of a logit that its type leaves 0, at least 13: the lower expert is better. So
- * equal logits differ, unless they are infinite. */
+/* Puts the expert into bits of a logit, no negative zero, that its type leaves 0, at least 13: the lower
+ * expert is better. So equal logits differ, unless they are infinite. */
 TOPK_DEVICE float distinct_score(float logit, uint32_t expert) {
-    const uint32_t bits = score_bits(score_add(logit, 0.0f)); /* no zero is negative */
+    const uint32_t bits = score_bits(logit);
     const bool is_negative = bits >> 31 != 0, is_finite = (bits & 0x7f800000) != 0x7f800000;
     return is_finite ? score_of_bits(bits | (is_negative ? expert : 1023 - expert)) : logit;
 }
 
 /* Loads the lane's candidates, and lists the exact scores of all. Behind them it fills up to a multiple of
- * LANES with the worst score. All lanes. */
+ * LANES with the worst score. No zero is negative, for -0 - 0 has a sign. All lanes. */
 template <typename Shape, uint32_t SLOTS>
 TOPK_DEVICE void score_candidates(const logit_row<Shape> &row, uint32_t count, lane_candidates<SLOTS> *mine) {
     const uint32_t lane = Shape::lane();
@@ -56,7 +56,7 @@ TOPK_DEVICE void score_candidates(const logit_row<Shape> &row, uint32_t count, l
 #pragma unroll
     for (uint32_t s = 0; s < SLOTS; s++) {
         const uint32_t slot = s * Shape::LANES + lane;
-        float score = row.score(mine->experts[s], logits[s]);
+        float score = score_add(row.score(mine->experts[s], logits[s]), 0.0f);
         if (Shape::IS_PLAIN && sizeof(typename Shape::Element) <= 2)
             score = distinct_score(score, mine->experts[s]);
         mine->scores[s] = slot < count ? score : minus_infinity();
