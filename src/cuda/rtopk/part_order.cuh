@@ -79,7 +79,8 @@ TOPK_DEVICE bool load_words(const listed_row<Element> &row, const row_part &part
     return sizeof(Element) < 4 || (bits & ~kept) == 0;
 }
 
-/* Which of the lane's first `count` words have the upper bits of the word behind them. All lanes. */
+/* Which of the lane's words have the upper bits of the word behind them. From its first one on `count` are
+ * words of results that have one behind them. All lanes. */
 template <uint32_t WORDS>
 TOPK_DEVICE uint32_t equal_words(const uint32_t (&words)[WORDS], uint32_t mask, uint32_t count) {
     const uint32_t next = simt_shuffle_down(SIMT_ALL_LANES, words[0], 1);
@@ -89,7 +90,8 @@ TOPK_DEVICE uint32_t equal_words(const uint32_t (&words)[WORDS], uint32_t mask, 
         const uint32_t other = i + 1 < WORDS ? words[(i + 1) % WORDS] : next;
         differing = simt_count_from(differing, words[i] ^ other, mask + 1, 1u << i);
     }
-    return ~differing & (count < 32 ? (1u << count) - 1 : ~0u);
+    const uint32_t own = count < WORDS ? count : WORDS;
+    return ~differing & (own < 32 ? (1u << own) - 1 : ~0u);
 }
 
 /* Exchanges the results of a slot and the next one if they are in the wrong order: whether they were. */
