@@ -65,15 +65,16 @@ TOPK_DEVICE void score_candidates(const logit_row<Shape> &row, uint32_t count, l
 }
 
 /* Counts the candidates with better scores: the sign of a difference counts. */
-template <uint32_t SLOTS>
+template <uint32_t LANES, uint32_t SLOTS>
 TOPK_DEVICE void rank_by_score(uint32_t count, const route_lists &lists, lane_candidates<SLOTS> *mine) {
+    const uint32_t at_once = LANES < ROUTE_RANKED_AT_ONCE ? LANES : (uint32_t)ROUTE_RANKED_AT_ONCE;
 #pragma unroll
     for (uint32_t s = 0; s < SLOTS; s++)
         mine->ranks[s] = 0;
 #pragma unroll 1
-    for (uint32_t first = 0; first < count; first += ROUTE_RANKED_AT_ONCE) {
+    for (uint32_t first = 0; first < count; first += at_once) {
 #pragma unroll
-        for (uint32_t i = 0; i < ROUTE_RANKED_AT_ONCE; i++) {
+        for (uint32_t i = 0; i < at_once; i++) {
             const float other = lists.scores[first + i];
 #pragma unroll
             for (uint32_t s = 0; s < SLOTS; s++)
@@ -106,7 +107,7 @@ TOPK_DEVICE void rank_candidates(const logit_row<Shape> &row, uint32_t count) {
     simt_warp_sync(SIMT_ALL_LANES);
     score_candidates(row, count, &mine);
     simt_warp_sync(SIMT_ALL_LANES);
-    rank_by_score(count, lists, &mine);
+    rank_by_score<Shape::LANES>(count, lists, &mine);
 #pragma unroll
     for (uint32_t s = 0; s < SLOTS; s++)
         missing += s * Shape::LANES + lane < count ? s * Shape::LANES + lane - mine.ranks[s] : 0;

@@ -71,6 +71,24 @@ template <uint32_t LANES> TOPK_DEVICE float sort_row(float number) {
     return number;
 }
 
+/* A lower bound, by less than 32 units in the last place, of the k-th greatest of a number of each of LANES
+ * lanes; NaN for -infinity. Each lane counts the greater ones. Rounded down and made different by lanes, one
+ * of them has k - 1. Unlike a sort's, these shuffles do not wait for each other. All lanes. */
+template <uint32_t LANES> TOPK_DEVICE float kth_of_row(float number, uint32_t k) {
+    const uint32_t lane = simt_lane() % LANES, first_lane = simt_lane() - lane, sign = 0x80000000u;
+    const uint32_t bits = score_bits(number), ascending = (bits & sign) != 0 ? ~bits : bits | sign;
+    const uint32_t mine = (ascending >> 1 & ~(LANES - 1)) | lane;
+    uint32_t greater = 0;
+#pragma unroll
+    for (uint32_t lanes = 1; lanes < LANES; lanes++)
+        greater += (mine - simt_shuffle_xor(SIMT_ALL_LANES, mine, lanes)) >> 31;
+    const uint32_t kth =
+        simt_ballot(SIMT_ALL_LANES, greater == k - 1) >> first_lane & ~0u >> (SIMT_WARP - LANES);
+    const uint32_t found =
+        simt_shuffle(SIMT_ALL_LANES, mine, first_lane + 31 - simt_clz(kth)) / LANES * LANES * 2;
+    return score_of_bits((found & sign) != 0 ? found ^ sign : ~found);
+}
+
 /* Two different scores of a lane that bound its best ones from below: the greatest of every other item each.
  * NaN stays. */
 template <uint32_t ITEMS> TOPK_DEVICE best_two greatest_of(const float (&scores)[ITEMS]) {
@@ -89,15 +107,11 @@ template <uint32_t ITEMS> TOPK_DEVICE best_two greatest_of(const float (&scores)
 template <uint32_t LANES>
 TOPK_DEVICE float lower_bound_of(const struct route_args &a, best_two greatest, bool has_groups) {
     const uint32_t kth = simt_lane() / LANES * LANES + a.wanted - 1;
-    float sorted;
-    if (LANES > ROUTE_FEW_RESULTS && LANES < SIMT_WARP && !has_groups) {
-        sorted = sort_row<LANES>(simt_float_max(greatest.first, greatest.second));
-    } else {
-        const float one = sort_row<LANES>(greatest.first), other = sort_row<LANES>(greatest.second);
-        const float mirrored = simt_shuffle_xor(SIMT_ALL_LANES, other, LANES - 1);
-        sorted = merge_row<LANES>(simt_float_max(one, mirrored));
-    }
-    return simt_shuffle(SIMT_ALL_LANES, sorted, kth);
+    if (LANES > ROUTE_FEW_RESULTS && LANES < SIMT_WARP && !has_groups)
+        return kth_of_row<LANES>(simt_float_max(greatest.first, greatest.second), a.wanted);
+    const float one = sort_row<LANES>(greatest.first), other = sort_row<LANES>(greatest.second);
+    const float mirrored = simt_shuffle_xor(SIMT_ALL_LANES, other, LANES - 1);
+    return simt_shuffle(SIMT_ALL_LANES, merge_row<LANES>(simt_float_max(one, mirrored)), kth);
 }
 
 /* A bit for each item: whether it is at or above the threshold. Rounding keeps the sign of a difference.

@@ -93,8 +93,13 @@ struct block_rows {
     }
 };
 
+/* Of a block. Those of plain rows may have fewer than ROUTE_THREADS threads. */
+template <typename Shape> TOPK_DEVICE uint32_t rows_at_once(void) {
+    return (Shape::IS_PLAIN && !Shape::IS_AHEAD ? simt_threads() : (uint32_t)ROUTE_THREADS) / Shape::LANES;
+}
+
 template <typename Shape> TOPK_DEVICE block_rows rows_of(const struct route_args &a, int64_t first) {
-    const uint32_t rows = ROUTE_THREADS / Shape::LANES;
+    const uint32_t rows = rows_at_once<Shape>();
     const int64_t rest = a.rows.rows - first;
     return block_rows{first, rest < rows ? (uint32_t)rest : rows};
 }

@@ -44,10 +44,18 @@ static bool is_plain(const class_kernel &kernel, const struct route_args *args) 
     return kernel.per_piece > 1 && are_aligned && !args->has_biases && args->groups == 0;
 }
 
-static int launch_row(const struct launch_grid *grid, const struct route_args *args, uint32_t row_class) {
+static int launch_row(const struct launch_grid *given, const struct route_args *args, uint32_t row_class) {
     const class_kernel &kernel = kernels[row_class];
-    return launch("route_row", grid, row_shared_bytes(kernel, args),
-                  is_plain(kernel, args) ? kernel.plain : kernel.any, args);
+    const bool plain = is_plain(kernel, args);
+    struct launch_grid grid = *given;
+    const int64_t rows_of_warp = SIMT_WARP / kernel.lanes;
+    const int64_t warps = (args->rows.rows + rows_of_warp - 1) / rows_of_warp;
+    if (plain && warps <= ROUTE_FEW_WARPS && row_class != ROUTE_CLASS_AHEAD) {
+        grid.blocks = (uint32_t)warps;
+        grid.threads = SIMT_WARP;
+    }
+    return launch("route_row", &grid, row_shared_bytes(kernel, args), plain ? kernel.plain : kernel.any,
+                  args);
 }
 
 /* Lists of the most experts, in as many groups, take no more shared memory than any kernel may have. */

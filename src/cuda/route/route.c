@@ -20,9 +20,8 @@ static const struct row_class {
                             {ROUTE_LANES_4, ROUTE_ITEMS_4, ROUTE_K_MAX, 0},
                             {ROUTE_LANES_5, ROUTE_ITEMS_5, ROUTE_K_MAX, 0}};
 
-/* Such rows are loaded ahead. */
 static bool is_ahead(const struct row_class *c) {
-    return c->lanes == ROUTE_LANES_1;
+    return c == &classes[ROUTE_CLASS_AHEAD];
 }
 
 static bool takes(const struct row_class *c, const struct plan *plan, const struct route_args *args) {

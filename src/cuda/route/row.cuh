@@ -72,7 +72,7 @@ template <typename Shape> constexpr uint32_t row_blocks(void) {
 template <typename Shape>
 TOPK_KERNEL TOPK_BOUNDS(ROUTE_THREADS,
                         row_blocks<Shape>()) void route_row(TOPK_CONSTANT_ARGS struct route_args a) {
-    const uint32_t rows_of_block = ROUTE_THREADS / Shape::LANES, row = simt_thread() / Shape::LANES;
+    const uint32_t rows_of_block = rows_at_once<Shape>(), row = simt_thread() / Shape::LANES;
     const int64_t stride = (int64_t)simt_blocks() * rows_of_block;
     const route_lists lists = lists_of_row<Shape>(a, row);
     int64_t first = (int64_t)simt_block() * rows_of_block;

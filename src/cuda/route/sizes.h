@@ -15,6 +15,7 @@ enum {
     /* The kernels: so many lanes hold a row, so many logits each. The fewer the lanes, the more rows share
      * what a warp does for its rows at once; the more, the sooner a row is done. */
     ROUTE_CLASSES = 6,
+    ROUTE_CLASS_AHEAD = 1, /* whose rows are loaded ahead */
     ROUTE_LANES_0 = 16,
     ROUTE_ITEMS_0 = 4,
     ROUTE_LANES_1 = 8,
@@ -37,8 +38,10 @@ enum {
     ROUTE_WIDE_BLOCKS_AHEAD = 4, /* of elements of 8 bytes */
     /* So many experts of a row may be among its best, and at least two for each lane. */
     ROUTE_CANDIDATES = 32,
-    /* Scores that a candidate is compared with in one go; divides the lanes of a row. */
-    ROUTE_RANKED_AT_ONCE = 8,
+    /* Scores that a candidate is compared with in one go, at most. */
+    ROUTE_RANKED_AT_ONCE = 16,
+    /* Plain rows of so few warps have blocks of one warp, which are spread over more multiprocessors. */
+    ROUTE_FEW_WARPS = SIZE(256, 2),
     /* Pieces of a row number up to 1024: with so many bits products fit 32, and quotients are exact. */
     ROUTE_RECIPROCAL_BITS = 22,
 };
