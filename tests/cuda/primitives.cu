@@ -297,12 +297,14 @@ PRIMITIVE(bulk_copy) {
     *a.out = 2;
 }
 
-/* ld.global.u32 ld.global.u16 st.shared.u16 st.shared.u16 st.global.u32 */
+/* ld.global.u32 ld.global.u16 st.shared.u16 st.shared.u16 st.shared.u16 st.global.u32 */
 PRIMITIVE(appender) {
     simt_arena arena = simt_shared_arena();
     simt_appender list = simt_append_at(simt_carve<uint16_t>(arena, 64), 4);
-    list.append_if(*a.data, (uint16_t)*a.word);
+    const uint32_t wanted = *a.data;
+    list.append_if(wanted, (uint16_t)*a.word);
     list.prepend(3);
+    list.prepend_if(wanted, 4);
     *a.out = list.address;
 }
 

@@ -36,6 +36,7 @@ struct uniform_rows {
      * most k. */
     uint32_t order_shift, order_words;
     uint32_t position_mask; /* the bits that positions take of the words that are sorted */
+    uint32_t ahead;         /* a warp has the cache read rows so far behind its own; 0: none */
 };
 
 struct rtopk_args {

@@ -3,6 +3,7 @@
 #include "network.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const struct network_kernels *const kernels[WIDTHS] = {
     &topk_cuda_rtopk_network_8, &topk_cuda_rtopk_network_16, &topk_cuda_rtopk_network_32,
@@ -152,6 +153,15 @@ int topk_cuda_rtopk_prepare_network(void) {
     return error;
 }
 
+/* Half of the rows of all blocks that are resident at a time, which measured best; 0 if rows do not lie one
+ * behind the other. */
+static uint32_t ahead_of(const struct call *call, const struct network_shape *shape, int64_t rows_of_warp) {
+    const topk_problem *p = &call->plan->problem;
+    const int64_t blocks = RTOPK_NETWORK_BLOCKS(shape->items, shape->kept, call->plan->element_bytes);
+    const int64_t warps = device_of(call->context)->sms * blocks * (RTOPK_THREADS / 32) / 2;
+    return p->row_stride == p->length_max ? (uint32_t)(warps * rows_of_warp) : 0;
+}
+
 int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args *of_row,
                                 const struct network *network) {
     const struct plan *plan = call->plan;
@@ -168,6 +178,7 @@ int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args
     u->is_full = u->is_whole && plan->problem.length_max == shape->items << network->part_shift;
     u->group_shift = u->is_whole ? shift_to(1, least(group_elements(plan), shape->items)) : 0;
     u->reciprocal = (1u << RTOPK_RECIPROCAL_BITS) / u->k + 1;
+    u->ahead = (uint32_t)(ahead_of(call, shape, parts) * (getenv("AHEAD") ? atof(getenv("AHEAD")) : 1));
     args.slots = (uint32_t)parts * u->k;
     args.entries = 0;
     args.is_sorted = goes_in_order(plan);

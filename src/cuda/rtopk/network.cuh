@@ -6,6 +6,7 @@
 
 #include "lists.cuh"
 #include "memory_row.cuh"
+#include "network.h"
 #include "part_list.cuh"
 #include "part_order.cuh"
 #include "part_results.cuh"
@@ -44,6 +45,7 @@ TOPK_DEVICE void serve_parts(const struct rtopk_args &a, const served_rows &s) {
         load_part_groups(values, u, &row);
     else
         load_part_items(values, u, &row);
+    read_ahead<Element>(a, s);
     const simt_shared<uint16_t> list = simt_shared_part(lists.positions, r * u.k, u.k);
     uint32_t missing = list_rows<KEPT>(row, u, has_row, list);
     while (missing != 0) {
@@ -57,15 +59,9 @@ TOPK_DEVICE void serve_parts(const struct rtopk_args &a, const served_rows &s) {
     write_results<Element>(a, s, lists.positions);
 }
 
-/* Blocks for each multiprocessor, as in row_blocks(). */
-template <typename Element> constexpr uint32_t network_blocks(uint32_t items, uint32_t kept) {
-    if (items > 32)
-        return kept > 16 || sizeof(Element) == 8 ? 3 : kept > 8 ? 4 : 5;
-    return kept > 16 ? 5 : items > 16 ? 6 : 7;
-}
-
 template <typename Element, uint32_t ITEMS, uint32_t KEPT>
-TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, (network_blocks<Element>(ITEMS, KEPT))) void rtopk_network(
+TOPK_KERNEL
+TOPK_BOUNDS(RTOPK_THREADS, (RTOPK_NETWORK_BLOCKS(ITEMS, KEPT, sizeof(Element)))) void rtopk_network(
     TOPK_CONSTANT_ARGS struct rtopk_args a) {
     if (is_called_off(a.rows))
         return;

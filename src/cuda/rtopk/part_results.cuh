@@ -57,15 +57,25 @@ TOPK_DEVICE lane_results<ITEMS> results_of(const part_row<Element, ITEMS> &row, 
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void list_results(const part_row<Element, ITEMS> &row, const item_set<ITEMS> &results,
                               simt_shared<uint16_t> list, uint32_t end) {
-    simt_appender to = simt_append_at(list, end);
+    static const uint32_t WORDS = item_set<ITEMS>::WORDS;
+    item_set<ITEMS> rest = results;
+    simt_appender to[WORDS];
+    uint32_t any = 0;
 #pragma unroll
-    for (uint32_t w = 0; w < item_set<ITEMS>::WORDS; w++) {
-        uint32_t bits = results.words[w];
+    for (uint32_t w = WORDS; w-- > 0;) {
+        to[w] = simt_append_at(list, end);
+        end -= simt_popc(rest.words[w]);
+        any |= rest.words[w];
+    }
 #pragma unroll 1
-        while (bits != 0) {
-            const uint32_t item = 31 - simt_clz(bits);
-            bits ^= 1u << item;
-            to.prepend((uint16_t)row.position(32 * w + item));
+    while (any != 0) {
+        any = 0;
+#pragma unroll
+        for (uint32_t w = 0; w < WORDS; w++) {
+            const uint32_t item = 31 - simt_clz(rest.words[w]);
+            to[w].prepend_if(rest.words[w], (uint16_t)row.position(32 * w + item));
+            rest.words[w] &= ~(1u << item % 32);
+            any |= rest.words[w];
         }
     }
 }

@@ -8,6 +8,7 @@
 
 #include "entries.cuh"
 #include "leads.cuh"
+#include "uniform.cuh"
 
 /* The lanes that share a row. */
 struct row_part {
@@ -76,13 +77,26 @@ template <typename Element, uint32_t ITEMS> struct part_row {
 
     TOPK_MEMBER part_row(const struct uniform_rows &u)
         : part(part_of_lane(u.part_shift)), group_shift(u.group_shift),
-          gap((part.lanes() - 1) << group_shift) {
+          gap(simt_in_register((part.lanes() - 1) << group_shift)) {
     }
 
     TOPK_MEMBER uint32_t position(uint32_t item) const {
         return (part.lane << group_shift) + item + (item >> group_shift) * gap;
     }
 };
+
+/* Has the L2 cache read what a later warp will. Rows lie one behind the other. All lanes. */
+template <typename Element> TOPK_DEVICE void read_ahead(const struct rtopk_args &a, const served_rows &s) {
+    const uint32_t LINE = 128;
+    const int64_t first = s.first + a.uniform.ahead, end = first + s.count;
+    if (a.uniform.ahead == 0 || end > a.rows.rows)
+        return;
+    const char *from = (const char *)uniform_row<Element>(a, first);
+    const uint32_t bytes = s.count * a.uniform.length * (uint32_t)sizeof(Element);
+#pragma unroll 1
+    for (uint32_t at = simt_lane() * LINE; at < bytes; at += SIMT_WARP * LINE)
+        simt_read_ahead(from + at);
+}
 
 /* Reads rows that consist of whole groups. Lanes that lie behind a row read its last group. */
 template <typename Element, uint32_t ITEMS>

@@ -28,10 +28,21 @@ TOPK_DEVICE void simt_store16(void *address, simt_u32x4 value) {
     *(uint4 *)address = make_uint4(value.x, value.y, value.z, value.w);
 }
 
-/* The same pointer to what is only read, computed once: the compiler knows nothing of it and adds to it. */
+/* The same pointer to what is only read, or the same word, computed once: the compiler knows nothing of it
+ * and works on with it. */
 template <typename T> TOPK_DEVICE const T *simt_in_register(const T *pointer) {
     asm("" : "+l"(pointer));
     return pointer;
+}
+
+TOPK_DEVICE uint32_t simt_in_register(uint32_t word) {
+    asm("" : "+r"(word));
+    return word;
+}
+
+/* Has the L2 cache read the line with this address. It changes no result. */
+TOPK_DEVICE void simt_read_ahead(const void *address) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(address)));
 }
 
 #endif

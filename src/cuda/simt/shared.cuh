@@ -64,6 +64,16 @@ struct simt_appender {
                      : "h"(word)
                      : "memory");
     }
+    /* If `wanted` is not 0; without a branch. */
+    __device__ __forceinline__ void prepend_if(uint32_t wanted, uint16_t word) {
+        asm volatile("{ .reg .pred wanted;\n"
+                     "setp.ne.u32 wanted, %2, 0;\n"
+                     "@wanted st.shared.u16 [%0 + -2], %1;\n"
+                     "@wanted add.u32 %0, %0, -2; }"
+                     : "+r"(address)
+                     : "h"(word), "r"(wanted)
+                     : "memory");
+    }
 };
 
 TOPK_DEVICE simt_appender simt_append_at(simt_shared<uint16_t> array, uint32_t index) {

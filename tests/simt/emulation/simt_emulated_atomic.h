@@ -88,6 +88,11 @@ inline simt_u32x4 simt_load16_read_only(const void *address, simt_site at = simt
 template <typename T> const T *simt_in_register(const T *pointer) {
     return pointer;
 }
+inline void simt_read_ahead(const void *) {
+}
+inline uint32_t simt_in_register(uint32_t word) {
+    return word;
+}
 
 template <typename T> T simt_load_read_only(const T *address, simt_site at = simt_here()) {
     simt_runtime::before_access(address, sizeof *address);

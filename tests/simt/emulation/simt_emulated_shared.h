@@ -80,6 +80,10 @@ struct simt_appender {
     void prepend(uint16_t word) {
         array[--index] = word;
     }
+    void prepend_if(uint32_t wanted, uint16_t word) {
+        if (wanted != 0)
+            prepend(word);
+    }
 };
 
 inline simt_appender simt_append_at(simt_shared<uint16_t> array, uint32_t index) {

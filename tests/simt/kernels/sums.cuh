@@ -78,7 +78,8 @@ TOPK_DEVICE uint32_t append_words(uint32_t value) {
     simt_shared<uint16_t> all = simt_carve<uint16_t>(arena, 1 + 3 * SIMT_WARP),
                           words = simt_shared_part(all, 1, 3 * SIMT_WARP);
     simt_appender list = simt_append_at(words, 3 * lane + 1), front = list;
-    front.prepend((uint16_t)(lane + 200));
+    front.prepend_if(1, (uint16_t)(lane + 200));
+    front.prepend_if(0, 1);
     list.append_if(value & 1, (uint16_t)lane);
     list.append_if(1, (uint16_t)(lane + 100));
     simt_warp_sync(SIMT_ALL_LANES);
