@@ -47,10 +47,9 @@ enum {
     /* Results that a lane puts in order at once; more lanes help instead. */
     RTOPK_ORDER_FEW = 8,
 #endif
-/* Results that a lane can put in order at once: 2, 4 and so on up to RTOPK_ORDER_FEW. Where the lanes can
- * have many more, also RTOPK_ORDER_MOST. */
-#define RTOPK_ORDER_MOST(items, kept)                                                                        \
-    ((kept) != 0 && (kept) < (items) ? (int)RTOPK_ORDER_FEW : (items) < 64 ? 16 : 32)
+/* Results that a lane can put in order at once: 2, 4 and so on up to RTOPK_ORDER_FEW. Where lanes keep no
+ * lists, also RTOPK_ORDER_MOST: such kernels serve many results. */
+#define RTOPK_ORDER_MOST(items, kept) ((kept) != 0 ? (int)RTOPK_ORDER_FEW : (items) < 64 ? 16 : 32)
 #define RTOPK_ORDER_NEXT(words, most) ((words) < RTOPK_ORDER_FEW ? 2 * (words) : (most))
     RTOPK_NETWORKS = 8,
     RTOPK_TINIES = 2,
