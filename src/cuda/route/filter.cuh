@@ -28,15 +28,19 @@ template <uint32_t LANES, typename T, typename Combine> TOPK_DEVICE T combine_ro
     return value;
 }
 
-/* Makes near scores of a lane's logits; -infinity behind the last expert. */
+/* Makes near scores of a lane's logits; -infinity behind the last expert. The block lists its biases first if
+ * it has not: sigmoids pass the time until these have come. The whole block. */
 template <typename Shape>
-TOPK_DEVICE void score_nearly(const logit_row<Shape> &row, float (&scores)[Shape::ITEMS]) {
+TOPK_DEVICE void score_nearly(const logit_row<Shape> &row, const thread_biases<Shape> &biases,
+                              bool are_listed, float (&scores)[Shape::ITEMS]) {
     if (row.by_sigmoid()) {
 #pragma unroll
         for (uint32_t i = 0; i < Shape::ITEMS; i++)
             scores[i] = sigmoid_near(scores[i]);
     }
     if (row.has_biases()) {
+        if (!are_listed)
+            list_biases(biases, row.lists.biases);
 #pragma unroll
         for (uint32_t i = 0; i < Shape::ITEMS; i++)
             scores[i] = score_add(scores[i], row.lists.biases[Shape::expert(i)]);

@@ -177,23 +177,32 @@ TOPK_DEVICE void hold_logits(const logit_row<Shape> &row, float (&held)[Shape::I
     }
 }
 
-/* Fills a block's list of biases: 0 if the caller has none, -infinity behind the last expert. The whole
- * block. */
-template <uint32_t COUNT>
-TOPK_DEVICE void fill_biases(const struct route_args &a, simt_shared<float> biases) {
-    float mine[(COUNT + ROUTE_THREADS - 1) / ROUTE_THREADS];
+/* A thread's share of the biases of a block. */
+template <typename Shape> struct thread_biases {
+    static const uint32_t COUNT = (Shape::EXPERTS + ROUTE_THREADS - 1) / ROUTE_THREADS;
+    float numbers[COUNT];
+};
+
+/* 0 if the caller has none, -infinity behind the last expert. */
+template <typename Shape>
+TOPK_DEVICE void load_biases(const struct route_args &a, thread_biases<Shape> *mine) {
 #pragma unroll
-    for (uint32_t i = 0; i < COUNT; i += ROUTE_THREADS) {
-        const uint32_t e = i + simt_thread();
+    for (uint32_t i = 0; i < thread_biases<Shape>::COUNT; i++) {
+        const uint32_t e = i * ROUTE_THREADS + simt_thread();
         const bool is_expert = e < (uint32_t)a.rows.length_max;
-        mine[i / ROUTE_THREADS] = is_expert ? 0 : minus_infinity();
+        mine->numbers[i] = is_expert ? 0 : minus_infinity();
         if (is_expert && a.bias != nullptr)
-            mine[i / ROUTE_THREADS] = simt_load_read_only(a.bias + e);
+            mine->numbers[i] = simt_load_read_only(a.bias + e);
     }
+}
+
+/* Fills a block's list. The whole block. */
+template <typename Shape>
+TOPK_DEVICE void list_biases(const thread_biases<Shape> &mine, simt_shared<float> biases) {
 #pragma unroll
-    for (uint32_t i = 0; i < COUNT; i += ROUTE_THREADS)
-        if (i + simt_thread() < COUNT)
-            biases[i + simt_thread()] = mine[i / ROUTE_THREADS];
+    for (uint32_t i = 0; i < thread_biases<Shape>::COUNT; i++)
+        if (i * ROUTE_THREADS + simt_thread() < Shape::EXPERTS)
+            biases[i * ROUTE_THREADS + simt_thread()] = mine.numbers[i];
     simt_block_sync();
 }
 

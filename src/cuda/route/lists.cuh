@@ -12,7 +12,7 @@ struct alignas(8) best_two {
 };
 
 struct route_lists {
-    simt_shared<float> biases;     /* of a block: fill_biases() */
+    simt_shared<float> biases;     /* of a block: list_biases() */
     simt_shared<simt_u32x4> copy;  /* of a row, where rows are loaded ahead */
     simt_shared<float> scores;     /* of a row's candidates: near ones are not among them */
     simt_shared<uint16_t> experts; /* of a row: its candidates, then its results, best first */

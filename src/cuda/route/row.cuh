@@ -79,9 +79,17 @@ TOPK_KERNEL TOPK_BOUNDS(ROUTE_THREADS,
     if (is_called_off(a.rows) || first >= a.rows.rows)
         return;
     lane_groups<Shape> ahead;
-    if (Shape::IS_AHEAD)
-        load_ahead(rows_of<Shape>(a, first).template logits<Shape>(a, row, lists), &ahead);
-    for (bool is_first = true; first < a.rows.rows; is_first = false) {
+    thread_biases<Shape> biases = {};
+    bool are_listed = Shape::IS_AHEAD;
+    if (Shape::IS_AHEAD) {
+        const logit_row<Shape> logits = rows_of<Shape>(a, first).template logits<Shape>(a, row, lists);
+        load_ahead(logits, &ahead);
+        if (logits.has_biases()) {
+            load_biases(a, &biases);
+            list_biases(biases, lists.biases);
+        }
+    }
+    for (; first < a.rows.rows; are_listed = true) {
         const block_rows rows = rows_of<Shape>(a, first);
         const logit_row<Shape> logits = rows.template logits<Shape>(a, row, lists);
         first += stride;
@@ -93,9 +101,9 @@ TOPK_KERNEL TOPK_BOUNDS(ROUTE_THREADS,
                 hold_copied(logits, ahead, scores);
             else
                 hold_logits(logits, scores);
-            if (is_first && logits.has_biases())
-                fill_biases<Shape::EXPERTS>(a, lists.biases);
-            score_nearly(logits, scores);
+            if (!are_listed && logits.has_biases())
+                load_biases(a, &biases);
+            score_nearly(logits, biases, are_listed, scores);
             choose_best(logits, rows, scores, [&]() TOPK_LAMBDA {
                 if (!Shape::IS_AHEAD || first >= a.rows.rows)
                     return;
