@@ -34,6 +34,23 @@ TOPK_DEVICE void load_tiny_row(const Element *values, const struct rtopk_args &a
     }
 }
 
+/* Lists the positions of the lane's row, which the warp then writes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void list_entries(const row_entry_t<Element> (&entries)[ITEMS], uint32_t k,
+                              simt_shared<uint16_t> list) {
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        if (i < k)
+            list[simt_lane() * k + i] = (uint16_t)row_entry<Element>::position(entries[i]);
+}
+
+/* The one result of a row: neighbouring lanes write to neighbouring slots. */
+template <typename Element>
+TOPK_DEVICE void write_best(const struct rtopk_args &a, int64_t row, const Element *values,
+                            uint32_t position) {
+    write_uniform<Element>(a, row * a.rows.k_max, values, simt_load_read_only(values + position), position);
+}
+
 template <typename Element, uint32_t ITEMS>
 TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, sizeof(Element) == 8
                                            ? 6
@@ -45,18 +62,21 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, sizeof(Element) == 8
         return;
     simt_arena arena = simt_shared_arena();
     const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
-    if (simt_lane() < s.count) {
+    const bool has_row = simt_lane() < s.count, is_alone = a.uniform.k == 1;
+    if (has_row) {
+        const int64_t row = s.first + simt_lane();
+        const Element *values = uniform_row<Element>(a, row);
         row_entry_t<Element> entries[ITEMS];
-        load_tiny_row(uniform_row<Element>(a, s.first + simt_lane()), a, entries);
+        load_tiny_row(values, a, entries);
         sort_words(entries);
-#pragma unroll
-        for (uint32_t i = 0; i < ITEMS; i++)
-            if (i < a.uniform.k)
-                lists.positions[simt_lane() * a.uniform.k + i] =
-                    (uint16_t)row_entry<Element>::position(entries[i]);
+        if (is_alone)
+            write_best(a, row, values, row_entry<Element>::position(entries[0]));
+        else
+            list_entries<Element>(entries, a.uniform.k, lists.positions);
     }
     simt_warp_sync(SIMT_ALL_LANES);
-    write_results<Element>(a, s, lists.positions);
+    if (!is_alone)
+        write_results<Element>(a, s, lists.positions);
     if (a.uniform.has_padding)
         write_rests<Element>(a, s);
 }
