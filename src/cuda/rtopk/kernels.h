@@ -37,6 +37,13 @@ struct uniform_rows {
     uint32_t order_shift, order_words;
     uint32_t position_mask; /* the bits that positions take of the words that are sorted */
     uint32_t ahead;         /* a warp has the cache read rows so far behind its own; 0: none */
+    /* Of a search by counting: */
+    bool has_numbers;      /* leads are those of floats that go by value or magnitude */
+    uint32_t origin;       /* the lead of zero */
+    uint32_t number_shift; /* of 32 bits or fewer: from the magnitude in a lead to that of a float32 */
+    uint32_t upper_sample, lower_sample; /* two of a lane's sorted samples about the k-th lead */
+    float sample_share;                  /* how far the k-th lead lies from the lower to the upper one */
+    float rank_share;                    /* a rank's part of what all lanes' samples are apart */
 };
 
 struct rtopk_args {

@@ -57,8 +57,8 @@ TOPK_DEVICE uint32_t class_end(uint32_t lead, const struct lead_map &map) {
 /* The first lead of a lead's class; 0 if this is the class of the worst NaN. */
 TOPK_DEVICE uint32_t class_begin(uint32_t lead, const struct lead_map &map) {
     const uint32_t even = lead & ~map.unit;
-    lead = lead < map.highest ? lead : map.highest;
     lead = even == map.zeros ? even : lead;
+    lead = lead < map.highest ? lead : map.highest;
     return lead > map.lowest ? lead : 0;
 }
 

@@ -18,7 +18,7 @@ const struct knob topk_cuda_rtopk_knobs[] = {
          "instructions, 2 wherever they can"},
     {.name = NULL}};
 
-/* kept: 0 where a thread sorts its row as a whole. */
+/* kept: 0 where leads are counted, or where a thread sorts its row as a whole. */
 #define SHAPE(items, kept) {items, kept},
 static const struct network_shape {
     int64_t items, kept;
@@ -37,7 +37,7 @@ static uint32_t shift_to(int64_t unit, int64_t count) {
  */
 static bool has_room(const struct network_shape *shape, int64_t k, int64_t lanes) {
     const double share = 1.0 / (double)lanes, mean = (double)k * share;
-    return shape->kept >= least(k, shape->items) ||
+    return shape->kept == 0 || shape->kept >= least(k, shape->items) ||
            (double)shape->kept >= mean + 0.1 * RTOPK_NETWORK_DEVIATIONS * sqrt(mean * (1 - share));
 }
 
@@ -85,18 +85,30 @@ static bool goes_in_order(const struct plan *plan) {
     return is_sorted(plan) && results_max(plan) > 1;
 }
 
-/* A model of what a warp executes: rows are read, converted and compared with the threshold; lists are sorted
- * and merged; results are listed, perhaps sorted, and written. */
+/* Of a search by lists: they are sorted, and merged. */
+static double list_instructions(const struct network_shape *shape, const struct network *network, int64_t n) {
+    const double levels = network->part_shift, kept = (double)shape->kept;
+    const double lists = (double)divide_up(n, shape->kept << network->part_shift);
+    const double spans = fmin(levels, network->list_shift) * levels / 2;
+    const double sort = sort_instructions(kept), merge = kept + merge_instructions(kept);
+    return lists * sort + (lists - 1) * merge + levels * (merge + 4 * kept) + spans * 3.5 * kept;
+}
+
+/* Of a search by counting: as many steps as the slowest row of a warp takes, and a sort of samples. */
+static double count_instructions(const struct network_shape *shape, const struct network *network) {
+    const double steps = 7.3 - 0.25 * network->part_shift;
+    return 150 + steps * (2 * (double)shape->items + 60 + 6 * network->part_shift);
+}
+
+/* A model of what a warp executes: rows are read, converted and compared with the threshold, which is
+ * searched; results are listed, perhaps sorted, and written. */
 static double instructions_of(const struct plan *plan, const struct network_shape *shape,
                               const struct network *network) {
     const int64_t lanes = 1 << network->part_shift, n = plan->problem.length_max, per = group_elements(plan);
     const bool may_be_whole = n % per == 0 && plan->problem.row_stride % per == 0;
-    const double k = (double)results_max(plan), kept = (double)shape->kept, levels = network->part_shift;
-    const double lists = (double)divide_up(n, shape->kept * lanes), of_lane = k / (double)lanes;
-    const double spans = fmin(levels, network->list_shift) * levels / 2;
-    const double sort = sort_instructions(kept), merge = kept + merge_instructions(kept);
+    const double k = (double)results_max(plan), of_lane = k / (double)lanes;
     const double search =
-        lists * sort + (lists - 1) * merge + levels * (merge + 4 * kept) + spans * 3.5 * kept;
+        shape->kept == 0 ? count_instructions(shape, network) : list_instructions(shape, network, n);
     const double list = 10 * (of_lane + 3 * sqrt(of_lane) + 1), write = 22 * ceil(of_lane);
     const double order =
         goes_in_order(plan) ? best_ordering(shape, network->part_shift, results_max(plan)).instructions : 0;
@@ -126,8 +138,9 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
     }
     for (uint32_t i = 0; i < RTOPK_NETWORKS + RTOPK_TINIES; i++) {
         const struct network_shape *shape = &shapes[i];
-        const bool is_tiny = shape->kept == 0;
-        struct network network = {i, shift_to(shape->items, n), is_tiny ? 0 : shift_to(shape->kept, k), 0};
+        const bool is_tiny = i >= RTOPK_NETWORKS;
+        const uint32_t list_shift = shape->kept == 0 ? 0 : shift_to(shape->kept, k);
+        struct network network = {i, shift_to(shape->items, n), list_shift, 0};
         if (network.part_shift > (is_tiny ? 0 : 5) || network.list_shift > network.part_shift ||
             32 >> network.part_shift > RTOPK_NETWORK_RESULTS / k ||
             (!is_tiny && !has_room(shape, k, 1 << network.part_shift))) {
@@ -162,6 +175,22 @@ static uint32_t ahead_of(const struct call *call, const struct network_shape *sh
     return p->row_stride == p->length_max ? (uint32_t)(warps * rows_of_warp) : 0;
 }
 
+/* What a search by counting begins with. Needs part_shift. Lanes that are not full have fewer samples. */
+static void set_guesses(const struct plan *plan, const struct network_shape *shape, struct uniform_rows *u) {
+    const struct type_traits traits = topk_type_traits(plan->order.type);
+    const int64_t leads = shape->items << u->part_shift, samples = u->length * RTOPK_SAMPLES / leads;
+    const float rank = (float)(u->k * RTOPK_SAMPLES) / (float)leads - 0.5f, ranks_beyond = 1.3f;
+    const int64_t upper = (int64_t)(rank - RTOPK_SAMPLE_SPAN / 2.0f + 0.5f);
+    u->has_numbers = traits.is_float;
+    u->origin = (uint32_t)(traits.bits == 64 ? u->map.turn >> 32 : u->map.turn);
+    u->number_shift = traits.bits < 32 ? traits.mantissa_bits + 9 - traits.bits : 0;
+    u->upper_sample = (uint32_t)greatest(1, least(upper, least(RTOPK_UPPER_SAMPLE, samples - 2)));
+    u->lower_sample = (uint32_t)least(u->upper_sample + RTOPK_SAMPLE_SPAN, greatest(2, samples - 1));
+    const float span = (float)(u->lower_sample - u->upper_sample);
+    u->sample_share = fmaxf((float)u->lower_sample - rank, 0) / span;
+    u->rank_share = ranks_beyond * RTOPK_SAMPLES / (span * (float)(leads << u->part_shift));
+}
+
 int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args *of_row,
                                 const struct network *network) {
     const struct plan *plan = call->plan;
@@ -180,6 +209,7 @@ int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args
     u->reciprocal = (1u << RTOPK_RECIPROCAL_BITS) / u->k + 1;
     u->ahead = (uint32_t)(ahead_of(call, shape, parts) * (getenv("AHEAD") ? atof(getenv("AHEAD")) : 1));
     args.slots = (uint32_t)parts * u->k;
+    set_guesses(plan, shape, u);
     args.entries = 0;
     args.is_sorted = goes_in_order(plan);
     if (args.is_sorted && network->index < RTOPK_NETWORKS) {

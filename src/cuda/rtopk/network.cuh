@@ -7,16 +7,26 @@
 #include "lists.cuh"
 #include "memory_row.cuh"
 #include "network.h"
+#include "part_counts.cuh"
 #include "part_list.cuh"
 #include "part_order.cuh"
-#include "part_results.cuh"
+
+/* The results of the lane's row. All lanes. */
+template <uint32_t KEPT, typename Element, uint32_t ITEMS>
+TOPK_DEVICE lane_results<ITEMS> find_results(const part_row<Element, ITEMS> &row,
+                                             const struct uniform_rows &u) {
+    if constexpr (KEPT == 0)
+        return results_by_counts(row, u);
+    else
+        return results_of(row, u, find_kth<KEPT>(row, u));
+}
 
 /* Lists the results of the lane's row, if the leads that its part keeps tell them. Returns the lanes whose
  * rows' results are not listed. All lanes. */
 template <uint32_t KEPT, typename Element, uint32_t ITEMS>
 TOPK_DEVICE uint32_t list_rows(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
                                bool has_row, simt_shared<uint16_t> list) {
-    const lane_results<ITEMS> results = results_of(row, u, find_kth<KEPT>(row, u));
+    const lane_results<ITEMS> results = find_results<KEPT>(row, u);
     if (results.found && has_row)
         list_results(row, results.items, list, results.end);
     return simt_ballot(SIMT_ALL_LANES, has_row && !results.found);

@@ -7,12 +7,11 @@
 
 /* Blocks that a multiprocessor has registers for, with elements of so many bytes. */
 #define RTOPK_NETWORK_BLOCKS(items, kept, bytes)                                                             \
-    ((items) > 32   ? (kept) > 16 || (bytes) == 8 ? 3                                                        \
-                      : (kept) > 8                ? 4                                                        \
+    ((items) > 32                  ? (bytes) == 8 ? ((kept) == 0 ? 4 : 3)                                    \
+                                     : (kept) > 8 ? 4                                                        \
                                                   : 5                                                        \
-     : (kept) > 16  ? 5                                                                                      \
-     : (items) > 16 ? 6                                                                                      \
-                    : 7)
+     : (items) > 16 && (kept) != 0 ? 6                                                                       \
+                                   : 7)
 
 #ifdef __cplusplus
 extern "C" {

@@ -39,11 +39,12 @@ TOPK_DEVICE lane_results<ITEMS> resolve_ties(const part_row<Element, ITEMS> &row
     return results;
 }
 
-/* The row's elements from its k-th lead on. All lanes. */
+/* The results among a row's items from its k-th lead on. All lanes. */
 template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE lane_results<ITEMS> results_of(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
-                                           uint32_t kth) {
-    lane_results<ITEMS> results = {items_from(row, u, class_begin(kth, u.map)), 0, false};
+TOPK_DEVICE lane_results<ITEMS> results_among(const part_row<Element, ITEMS> &row,
+                                              const struct uniform_rows &u, uint32_t kth,
+                                              const item_set<ITEMS> &items) {
+    lane_results<ITEMS> results = {items, 0, false};
     uint32_t total;
     results.end = results.items.count();
     results.end += part_scan(row.part, results.end, &total);
@@ -51,6 +52,13 @@ TOPK_DEVICE lane_results<ITEMS> results_of(const part_row<Element, ITEMS> &row, 
     if (simt_any(SIMT_ALL_LANES, !results.found))
         results = resolve_ties(row, u, kth, results);
     return results;
+}
+
+/* The row's elements from its k-th lead on. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE lane_results<ITEMS> results_of(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
+                                           uint32_t kth) {
+    return results_among(row, u, kth, items_from(row, u, class_begin(kth, u.map)));
 }
 
 /* Lists the positions of a row's results, `end` being the slot behind the lane's last one. */

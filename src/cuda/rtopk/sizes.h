@@ -19,7 +19,9 @@ enum {
     RTOPK_NETWORK_DEVIATIONS = 0,
     RTOPK_ORDER_FEW = 4,
     RTOPK_POSITION_BITS = 24,
-#define RTOPK_NETWORK_LIST(F) F(2, 1) F(4, 2) F(8, 2) F(2, 2) F(4, 4) F(8, 4) F(8, 8) F(16, 4)
+#define RTOPK_NETWORK_LIST(F)                                                                                \
+    F(2, 1) F(4, 2) F(8, 2) F(2, 2) F(4, 4) F(8, 4) F(8, 8) F(16, 4) F(8, 0) F(16, 0)
+    RTOPK_NETWORKS = 10,
 #define RTOPK_TINY_LIST(F) F(2, 0) F(4, 0)
 #else
     /* Of a block; each warp has rows of its own. */
@@ -35,8 +37,10 @@ enum {
     /* An approximation serves longer rows, too: a block holds each, with so many warps and items. */
     RTOPK_BLOCK_WARPS_0 = 8,
     RTOPK_BLOCK_ITEMS_0 = 8,
-/* A kernel for each pair: the leads that a lane has of a row, and how many it keeps once they are sorted. */
-#define RTOPK_NETWORK_LIST(F) F(16, 8) F(32, 8) F(64, 8) F(16, 16) F(32, 16) F(64, 16) F(32, 32) F(64, 64)
+/* A kernel for each pair: the leads that a lane has of a row, and how many it keeps once they are sorted; 0
+   if it sorts none and counts. */
+#define RTOPK_NETWORK_LIST(F) F(16, 8) F(32, 8) F(64, 8) F(16, 16) F(32, 16) F(64, 16) F(32, 0) F(64, 0)
+    RTOPK_NETWORKS = 8,
 /* A kernel for each of these lengths: a thread sorts a whole row that is no longer. */
 #define RTOPK_TINY_LIST(F) F(4, 0) F(8, 0)
     /* Lanes keep as many leads as they have results on average, and so many tenths of a standard deviation
@@ -51,7 +55,6 @@ enum {
  * lists, also RTOPK_ORDER_MOST: such kernels serve many results. */
 #define RTOPK_ORDER_MOST(items, kept) ((kept) != 0 ? (int)RTOPK_ORDER_FEW : (items) < 64 ? 16 : 32)
 #define RTOPK_ORDER_NEXT(words, most) ((words) < RTOPK_ORDER_FEW ? 2 * (words) : (most))
-    RTOPK_NETWORKS = 8,
     RTOPK_TINIES = 2,
     RTOPK_NETWORK_RESULTS = 1024, /* of all rows of a warp, at most */
     /* Warps that keep a multiprocessor busy. */
@@ -84,6 +87,11 @@ enum {
     RTOPK_LIST_SLOTS = RTOPK_FEW + 16,
     /* Steps of a search that may choose their pivot by the counts; all further ones halve the range. */
     RTOPK_GUESSES = 8,
+    /* Leads that a lane sorts for a first guess; how far the two are apart that enclose it, and the greatest
+       index of the upper one. */
+    RTOPK_SAMPLES = 8,
+    RTOPK_SAMPLE_SPAN = 3,
+    RTOPK_UPPER_SAMPLE = RTOPK_SAMPLES - RTOPK_SAMPLE_SPAN - 2,
 };
 
 #endif

@@ -56,6 +56,24 @@ TOPK_DEVICE uint32_t simt_count_from(uint32_t count, uint32_t value, uint32_t lo
     return count;
 }
 
+/* 1, which the compiler does not know: blocks have one dimension. */
+TOPK_DEVICE uint32_t simt_unknown_one(void) {
+    uint32_t one;
+    asm("mov.u32 %0, %%ntid.y;" : "=r"(one));
+    return one;
+}
+
+/* The same by a product with that one, which other units compute than those that compare. */
+TOPK_DEVICE uint32_t simt_count_from(uint32_t count, uint32_t value, uint32_t low, uint32_t unit,
+                                     uint32_t one) {
+    asm("{ .reg .pred counts;\n"
+        "setp.ge.u32 counts, %1, %2;\n"
+        "@counts mad.lo.u32 %0, %3, %4, %0; }"
+        : "+r"(count)
+        : "r"(value), "r"(low), "r"(one), "r"(unit));
+    return count;
+}
+
 TOPK_DEVICE uint32_t simt_count_from(uint32_t count, uint64_t value, uint64_t low, uint32_t unit) {
     asm("{ .reg .pred counts;\n"
         "setp.ge.u64 counts, %1, %2;\n"

@@ -99,11 +99,12 @@ TOPK_DEVICE uint32_t append_greater(uint32_t value, uint32_t bound) {
     return words[2 * simt_lane()] + 1000u * words[2 * simt_lane() + 1];
 }
 
-/* Three words: the lesser halves, the greater ones, and 5, or 8 if the first word is not below the second. */
+/* Three words: the lesser halves, the greater ones, and 10, or 17 if the first word is not below the second.
+ */
 TOPK_DEVICE void halves_operations(uint32_t a, uint32_t b, uint32_t *out) {
     out[0] = simt_pick_halves(a, b, true);
     out[1] = simt_pick_halves(a, b, false);
-    out[2] = simt_count_from(5, a, b, 3);
+    out[2] = simt_count_from(5, a, b, 3) + simt_count_from(5, a, b, 4, simt_unknown_one());
 }
 
 /* Three words: a sum of products and a quotient that a fused operation or a rounder division would change;
