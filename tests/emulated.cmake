@@ -45,8 +45,8 @@ function(topk_emulated_cases name build)
 endfunction()
 
 # A list that takes minutes runs in parts: one for each method.
-set(methods default rtopk rtopk-plain rtopk-network resident resident-narrow resident-wide air air-shared air-buffered
-    air-unbuffered air-fused sort compact compact-phases route)
+set(methods default rtopk rtopk-plain rtopk-network rtopk-counts resident resident-narrow resident-wide air air-shared
+    air-buffered air-unbuffered air-fused sort compact compact-phases route)
 function(topk_emulated_parts name)
   foreach(method IN LISTS methods)
     topk_emulated_cases(${name}.${method} ${ARGN} --method ${method})
@@ -74,6 +74,9 @@ set(networks --operation select --method rtopk-network --filter shape=dense,leng
 topk_emulated_cases(networks plain --seed 50 ${networks} --random 200000 --largest 260 --elements 2600 --paths networks)
 topk_emulated_cases(networks_full full --seed 51 ${networks} --random 100000 --largest 1030 --elements 9000)
 topk_emulated_cases(networks_tsan tsan --seed 52 ${networks} --random 50000 --largest 260 --elements 1100)
+set(counts --operation select --method rtopk-counts --filter shape=dense,lengths=full)
+topk_emulated_cases(counts plain --seed 53 ${counts} --random 200000 --largest 260 --elements 2600)
+topk_emulated_cases(counts_full full --seed 54 ${counts} --random 100000 --largest 1030 --elements 9000)
 # Rows that resident serves, of all its shapes; and with the sizes of production.
 topk_emulated_cases(resident_rows plain --seed 44 --method resident --smallest 100 --largest 800 --elements 2600
   --cases 400 --schedules 4)

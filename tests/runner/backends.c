@@ -22,6 +22,7 @@ static const backend backends[] = {
       {"rtopk", "rtopk", NULL},
       {"rtopk-plain", "rtopk", "network=0"},
       {"rtopk-network", "rtopk", "network=2"},
+      {"rtopk-counts", "rtopk", "network=3"},
       {"resident", "resident", NULL},
       {"resident-narrow", "resident", "threads=32"},
       {"resident-wide", "resident", "threads=96"},

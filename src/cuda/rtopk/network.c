@@ -13,9 +13,9 @@ enum { NETWORK };
 
 const struct knob topk_cuda_rtopk_knobs[] = {
     [NETWORK] =
-        {"network", KNOB_INTEGER, 0, 2, 1,
+        {"network", KNOB_INTEGER, 0, 3, 1,
          "sorting networks find the thresholds of rows of one length: 0 never, 1 where they take fewer "
-         "instructions, 2 wherever they can"},
+         "instructions, 2 wherever they can, 3 likewise, by counting alone"},
     {.name = NULL}};
 
 /* kept: 0 where leads are counted, or where a thread sorts its row as a whole. */
@@ -140,6 +140,9 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
     for (uint32_t i = 0; i < RTOPK_NETWORKS + RTOPK_TINIES; i++) {
         const struct network_shape *shape = &shapes[i];
         const bool is_tiny = i >= RTOPK_NETWORKS;
+        if (setting == 3 && (is_tiny || shape->kept != 0)) {
+            continue;
+        }
         const uint32_t list_shift = shape->kept == 0 ? 0 : shift_to(shape->kept, k);
         struct network network = {i, shift_to(shape->items, n), list_shift, 0};
         if (network.part_shift > (is_tiny ? 0 : 5) || network.list_shift > network.part_shift ||
@@ -155,7 +158,7 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
             best = network;
         }
     }
-    best.instructions = setting == 2 && best.instructions < INFINITY ? 0 : best.instructions;
+    best.instructions = setting >= 2 && best.instructions < INFINITY ? 0 : best.instructions;
     return best;
 }
 
