@@ -46,6 +46,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_RTOPK_ALONE] = "cuda few-results: a row by itself",
     [REACHED_RTOPK_GENERAL] = "cuda few-results: a row for the general search",
     [REACHED_RTOPK_NETWORK_TIES] = "cuda networks: ties",
+    [REACHED_RTOPK_NETWORK_COUNTED] = "cuda networks: counts after a list that was too short",
     [REACHED_RTOPK_NETWORK_EXCHANGED] = "cuda networks: results exchanged",
     [REACHED_RTOPK_COUNTS_TIGHTENED] = "cuda networks: a bound moved to a lead",
     [REACHED_RTOPK_COUNTS_HALVED] = "cuda networks: bounds halved",

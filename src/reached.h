@@ -95,10 +95,11 @@ enum topk_reached_path {
     REACHED_RTOPK_GENERAL,    /* a row goes to the general search */
     REACHED_RTOPK_NETWORK_TIES, /* more elements tie with the k-th than are results, or a list was too short
                                  */
+    REACHED_RTOPK_NETWORK_COUNTED,   /* a list was too short, so the warp counts */
     REACHED_RTOPK_NETWORK_EXCHANGED, /* two results that words had put in the wrong order */
     REACHED_RTOPK_COUNTS_TIGHTENED,  /* a bound of a search by counting moves to a lead */
     REACHED_RTOPK_COUNTS_HALVED,     /* guessing did not end a search by counting */
-    REACHED_RTOPK_NETWORK_MISSING,   /* a row that the network cannot serve */
+    REACHED_RTOPK_NETWORK_MISSING,   /* a row whose leads do not tell its results */
     REACHED_RTOPK_NO_MATCH,          /* no element of a row matches */
     REACHED_RTOPK_NEXT_ROW,          /* a warp goes on to another row */
     REACHED_RTOPK_FEWER,          /* a step of epsilon finds fewer than k numbers at or above its midpoint */

@@ -11,17 +11,21 @@
 #include "part_list.cuh"
 #include "part_order.cuh"
 
-/* The results of the lane's row. All lanes. */
+/* The results of the lane's row. A lane may have more of them than it keeps leads: then its row's list tells
+ * too low a threshold, and the warp counts. All lanes. */
 template <uint32_t KEPT, typename Element, uint32_t ITEMS>
 TOPK_DEVICE lane_results<ITEMS> find_results(const part_row<Element, ITEMS> &row,
                                              const struct uniform_rows &u) {
-    if constexpr (KEPT == 0)
-        return results_by_counts(row, u);
-    else
-        return results_of(row, u, find_kth<KEPT>(row, u));
+    if constexpr (KEPT != 0) {
+        const lane_results<ITEMS> results = results_of(row, u, find_kth<KEPT>(row, u));
+        if (simt_all(SIMT_ALL_LANES, results.found))
+            return results;
+        TOPK_REACHED(REACHED_RTOPK_NETWORK_COUNTED);
+    }
+    return results_by_counts(row, u);
 }
 
-/* Lists the results of the lane's row, if the leads that its part keeps tell them. Returns the lanes whose
+/* Lists the results of the lane's row, if its leads tell them. Returns the lanes whose
  * rows' results are not listed. All lanes. */
 template <uint32_t KEPT, typename Element, uint32_t ITEMS>
 TOPK_DEVICE uint32_t list_rows(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
@@ -32,8 +36,7 @@ TOPK_DEVICE uint32_t list_rows(const part_row<Element, ITEMS> &row, const struct
     return simt_ballot(SIMT_ALL_LANES, has_row && !results.found);
 }
 
-/* Lists the results of a row whose lanes have too many of them, or whose leads do not tell them. All lanes.
- */
+/* Lists the results of a row whose leads do not tell them. All lanes. */
 template <typename Element>
 TOPK_NOINLINE void list_missing(const struct rtopk_args &a, int64_t row, simt_shared<uint16_t> list) {
     TOPK_REACHED(REACHED_RTOPK_NETWORK_MISSING);

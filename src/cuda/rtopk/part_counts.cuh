@@ -91,11 +91,11 @@ struct first_guess {
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE first_guess guess_first(const part_row<Element, ITEMS> &row, const struct uniform_rows &u) {
     const lead_scale<Element> scale = {u};
-    const uint32_t STEP = ITEMS / RTOPK_SAMPLES;
+    const uint32_t STEP = ITEMS < RTOPK_SAMPLES ? 1 : ITEMS / RTOPK_SAMPLES; /* few items count twice */
     uint32_t samples[RTOPK_SAMPLES];
 #pragma unroll
     for (uint32_t i = 0; i < RTOPK_SAMPLES; i++)
-        samples[i] = row.leads[i * STEP + i % (STEP < 4 ? STEP : 4)];
+        samples[i] = row.leads[(i * STEP + i % (STEP < 4 ? STEP : 4)) % ITEMS];
     sort_words(samples);
     uint32_t upper = samples[1], lower = samples[2];
 #pragma unroll
