@@ -44,6 +44,15 @@ TOPK_DEVICE void list_entries(const row_entry_t<Element> (&entries)[ITEMS], uint
             list[simt_lane() * k + i] = (uint16_t)row_entry<Element>::position(entries[i]);
 }
 
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE row_entry_t<Element> best_entry(const row_entry_t<Element> (&entries)[ITEMS]) {
+    row_entry_t<Element> best = entries[0];
+#pragma unroll
+    for (uint32_t i = 1; i < ITEMS; i++)
+        best = entries[i] > best ? entries[i] : best;
+    return best;
+}
+
 /* The one result of a row: neighbouring lanes write to neighbouring slots. */
 template <typename Element>
 TOPK_DEVICE void write_best(const struct rtopk_args &a, int64_t row, const Element *values,
@@ -68,11 +77,12 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, sizeof(Element) == 8
         const Element *values = uniform_row<Element>(a, row);
         row_entry_t<Element> entries[ITEMS];
         load_tiny_row(values, a, entries);
-        sort_words(entries);
-        if (is_alone)
-            write_best(a, row, values, row_entry<Element>::position(entries[0]));
-        else
+        if (is_alone) {
+            write_best(a, row, values, row_entry<Element>::position(best_entry<Element>(entries)));
+        } else {
+            sort_words(entries);
             list_entries<Element>(entries, a.uniform.k, lists.positions);
+        }
     }
     simt_warp_sync(SIMT_ALL_LANES);
     if (!is_alone)
