@@ -86,15 +86,8 @@ enum topk_reached_path {
     REACHED_RTOPK_PAIRS,         /* a lane sorts two entries */
     REACHED_RTOPK_NEAR,          /* keys of entries differ in few bits */
     REACHED_RTOPK_MANY,          /* entries are sorted in shared memory */
-    REACHED_RTOPK_PLATEAU,       /* too many elements tie with the k-th for a list of candidates */
-    REACHED_RTOPK_SURPLUS,    /* words of candidates that tie with the k-th word, which not all are results */
-    REACHED_RTOPK_UNCLEAR,    /* words of candidates do not tell their order */
-    REACHED_RTOPK_BEST_TIE,   /* too many elements tie for the best */
-    REACHED_RTOPK_NEARLY_ALL, /* few candidates are no results */
-    REACHED_RTOPK_ALONE,      /* a row is served by itself */
-    REACHED_RTOPK_GENERAL,    /* a row goes to the general search */
-    REACHED_RTOPK_NETWORK_TIES, /* more elements tie with the k-th than are results, or a list was too short
-                                 */
+    REACHED_RTOPK_NETWORK_TIES,  /* more elements tie with the k-th than are results, or a list was too short
+                                  */
     REACHED_RTOPK_NETWORK_COUNTED,   /* a list was too short, so the warp counts */
     REACHED_RTOPK_NETWORK_EXCHANGED, /* two results that words had put in the wrong order */
     REACHED_RTOPK_COUNTS_TIGHTENED,  /* a bound of a search by counting moves to a lead */

@@ -63,13 +63,7 @@ topk_emulated_cases(short_rows plain --seed 35 --method rtopk --largest 530 --el
 topk_emulated_cases(short_rows_full full --seed 36 --method rtopk --largest 1030 --elements 4200 --cases 300)
 topk_emulated_cases(short_rows_zeros plain --seed 38 --method rtopk --smallest 100 --largest 530 --elements 2600
   --filter data=zeros)
-# Rows of one length with few results have shortcuts of their own in rtopk.
-set(few_results --operation select --method rtopk-plain --filter shape=dense,lengths=full)
-topk_emulated_cases(few_results plain --seed 39 ${few_results} --random 40000 --largest 530 --elements 2600
-  --paths few-results)
-topk_emulated_cases(few_results_full full --seed 40 ${few_results} --random 60000 --largest 1030 --elements 9000)
-topk_emulated_cases(few_results_tsan tsan --seed 41 ${few_results} --random 20000 --largest 530 --elements 1100)
-# Networks serve rows of one length, with more results too.
+# Networks serve rows of one length.
 set(networks --operation select --method rtopk-network --filter shape=dense,lengths=full)
 topk_emulated_cases(networks plain --seed 50 ${networks} --random 200000 --largest 260 --elements 2600 --paths networks)
 topk_emulated_cases(networks_full full --seed 51 ${networks} --random 100000 --largest 1030 --elements 9000)

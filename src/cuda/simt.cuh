@@ -18,8 +18,7 @@
  *   warp             simt_warp_sync, simt_shuffle{,_up,_down,_xor}, simt_add_lane_before, simt_ballot,
  *                    simt_any, simt_all, simt_match_any, simt_reduce_{add,min,max} on uint32_t and uint64_t,
  *                    simt_reduce_or on uint32_t                                      simt/warp.cuh
- *   bits             simt_popc, simt_clz, simt_ffs on uint32_t and uint64_t,
- *                    simt_pick_halves                                                simt/bits.cuh
+ *   bits             simt_popc, simt_clz, simt_ffs on uint32_t and uint64_t          simt/bits.cuh
  *   floats           simt_float_of_bits, simt_bits_of_float, simt_float_{add,multiply,min,max,magnitude}; of
  *                    float32 alone simt_float_{divide,max_or_nan,exp2_near,reciprocal_near}
  *                                                                                    simt/float.cuh

@@ -4,7 +4,7 @@
 #include "kernels.h"
 
 #include "../instance.cuh"
-#include "small_k.cuh"
+#include "row.cuh"
 
 static uint32_t row_shared_bytes(const struct rtopk_args *args) {
     simt_arena arena = simt_measuring_arena();
@@ -17,15 +17,6 @@ static void (*const kernels[RTOPK_CLASSES])(struct rtopk_args) = {
     rtopk_row<element_t, RTOPK_ITEMS_0>, rtopk_row<element_t, RTOPK_ITEMS_1>,
     rtopk_row<element_t, RTOPK_ITEMS_2>, rtopk_row<element_t, RTOPK_ITEMS_3>};
 
-static void (*const small_k_kernels[RTOPK_CLASSES])(struct rtopk_args) = {
-    rtopk_small_k<element_t, RTOPK_ITEMS_0>, rtopk_small_k<element_t, RTOPK_ITEMS_1>,
-    rtopk_small_k<element_t, RTOPK_ITEMS_2>, rtopk_small_k<element_t, RTOPK_ITEMS_3>};
-
-static int launch_small_k(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t row_class) {
-    return launch("rtopk_small_k", grid, shared_bytes_of(carve_small_k_lists), small_k_kernels[row_class],
-                  args);
-}
-
 static int launch_row(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t row_class) {
     return launch("rtopk_row", grid, row_shared_bytes(args), kernels[row_class], args);
 }
@@ -37,9 +28,7 @@ static int prepare(void) {
     int error = 0;
     for (uint32_t i = 0; i < RTOPK_CLASSES && error == 0; i++)
         error = simt_prepare(kernels[i], row_shared_bytes(&most));
-    for (uint32_t i = 0; i < RTOPK_CLASSES && error == 0; i++)
-        error = simt_prepare(small_k_kernels[i], shared_bytes_of(carve_small_k_lists));
     return error;
 }
 
-extern "C" const struct rtopk_kernels INSTANCE = {prepare, launch_row, launch_small_k};
+extern "C" const struct rtopk_kernels INSTANCE = {prepare, launch_row};

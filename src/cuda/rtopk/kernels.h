@@ -19,14 +19,10 @@ struct lead_map {
 /* Rows that have a stride, one length, and one k. */
 struct uniform_rows {
     uint32_t length, k;
-    uint32_t groups;  /* of a lane, at most, that have elements of a row */
-    uint32_t rank;    /* so many of the lanes' best leads may lie above the first threshold */
-    bool is_whole;    /* rows begin at multiples of 16 bytes and fill the groups that they use in all lanes */
-    bool has_padding; /* k_max is above k */
+    bool is_whole;          /* rows begin at multiples of 16 bytes and consist of whole groups */
+    bool has_padding;       /* k_max is above k */
     bool has_plain_outputs; /* values, and positions of 32 bits */
-    int64_t safe_rows;      /* of these rows each 16 bytes with an element of the row are elements of rows */
     struct lead_map map;
-    /* Of the network: */
     uint32_t part_shift;  /* 1 << part_shift lanes share a row */
     uint32_t list_shift;  /* 1 << list_shift of these, at least, hold the best k leads */
     bool is_full;         /* rows are whole and fill all items of all lanes */
@@ -48,7 +44,7 @@ struct uniform_rows {
 
 struct rtopk_args {
     struct row_args rows;
-    struct uniform_rows uniform; /* of small_k and network */
+    struct uniform_rows uniform; /* of networks */
     struct decode_args decode;
     struct kth_outputs kth;
     bool is_kth;
@@ -66,8 +62,6 @@ struct rtopk_kernels {
     int (*prepare)(void);
     /* `row_class` counts from 0: each lane keeps RTOPK_ITEMS_0 elements, RTOPK_ITEMS_1, and so on. */
     int (*row)(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t row_class);
-    /* For uniform rows. */
-    int (*small_k)(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t row_class);
 };
 
 extern const struct rtopk_kernels topk_cuda_rtopk_kernels_8, topk_cuda_rtopk_kernels_16,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows of one length in the registers of a warp, as leads.
+ * Leads: what kernels for rows of one length keep of elements.
  *
  * The lead of an element is the upper 32 bits of its code, before the code is cut: of elements with 32 bits
  * all of it, and a narrower code lies in the upper bits. A lead takes half the instructions of a code. The
@@ -60,78 +60,6 @@ TOPK_DEVICE uint32_t class_begin(uint32_t lead, const struct lead_map &map) {
     lead = even == map.zeros ? even : lead;
     lead = lead < map.highest ? lead : map.highest;
     return lead > map.lowest ? lead : 0;
-}
-
-/* ---- Rows ---- */
-
-template <typename Element, uint32_t ITEMS> struct lead_row {
-    typedef held_shape<Element, ITEMS> shape;
-    static const uint32_t OF_WARP =
-        SIMT_WARP * shape::PER; /* elements that the lanes hold in one group each */
-    const Element *values;
-    uint32_t left, end;               /* indices of the row: left to end - 1, as in held.cuh */
-    held_group groups[shape::GROUPS]; /* as loaded */
-    uint32_t leads[ITEMS];
-
-    /* Of the lane's item. */
-    static TOPK_MEMBER uint32_t index(uint32_t item) {
-        return (item / shape::PER * SIMT_WARP + simt_lane()) * shape::PER + item % shape::PER;
-    }
-    /* Whether lanes hold elements of some row in this group. */
-    static TOPK_MEMBER bool is_used(const struct uniform_rows &u, uint32_t group) {
-        return shape::GROUPS <= 2 || group < u.groups;
-    }
-};
-
-/* Reads a row, which the registers hold wherever it begins. Lanes that lie behind it read its last group. All
- * lanes. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void load_row(const Element *values, const struct uniform_rows &u,
-                          lead_row<Element, ITEMS> *row) {
-    typedef held_shape<Element, ITEMS> shape;
-    row->values = values;
-    if (u.is_whole) {
-        row->left = 0;
-        row->end = u.length;
-#pragma unroll
-        for (uint32_t g = 0; g < shape::GROUPS; g++)
-            if (row->is_used(u, g))
-                row->groups[g] = load_held_group<shape::BYTES>(values + row->index(g * shape::PER));
-        return;
-    }
-    row->left = (uint32_t)((uintptr_t)values % shape::BYTES / sizeof(Element));
-    row->end = row->left + u.length;
-    const Element *first = values - row->left;
-    const uint32_t last = (row->end - 1) / shape::PER * shape::PER;
-#pragma unroll
-    for (uint32_t g = 0; g < shape::GROUPS; g++) {
-        const uint32_t index = row->index(g * shape::PER);
-        if (row->is_used(u, g))
-            row->groups[g] = load_held_group<shape::BYTES>(first + (index < last ? index : last));
-    }
-}
-
-/* Turns what was read into leads. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void make_leads(const struct uniform_rows &u, lead_row<Element, ITEMS> *row) {
-    typedef held_shape<Element, ITEMS> shape;
-#pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++) {
-        const uint32_t g = i / shape::PER;
-        row->leads[i] = 0;
-        if (row->is_used(u, g))
-            row->leads[i] = lead_of<Element>(bits_of_group<Element>(row->groups[g], i % shape::PER), u.map);
-    }
-    if (u.is_whole)
-        return;
-#pragma unroll
-    for (uint32_t g = 0; g < shape::GROUPS; g++) {
-        if (g == 0 || (g + 1) * row->OF_WARP > row->end) {
-#pragma unroll
-            for (uint32_t i = g * shape::PER; i < (g + 1) * shape::PER; i++)
-                row->leads[i] = row->index(i) - row->left < u.length ? row->leads[i] : 0;
-        }
-    }
 }
 
 #endif

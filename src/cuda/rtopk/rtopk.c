@@ -53,18 +53,11 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
  * together issue in one, and what a row takes of them. */
 static const double LAUNCH_US = 3, BYTES_PER_US = 4.2e6, INSTRUCTIONS_PER_US = 0.6e6;
 
-/* Of an exact search without a network. Rows of one length with few results take less. */
+/* Of an exact search without a network. For up to 32 results the lanes' best codes tell a threshold. */
 static double plain_instructions(const topk_context *context, const struct plan *plan) {
     const int64_t k = results_max(plan), items = items_of_class[row_class_of(plan->problem.length_max)];
-    const double held = (double)items;
-    if (plan->operation != TOPK_OPERATION_SELECT || plan->problem.shape != TOPK_SHAPE_STRIDED ||
-        k > RTOPK_SMALL_K) {
-        const double of_results = k > RTOPK_SMALL_K ? 2.5 * (double)k + 12 * entries_of(plan) : 0;
-        return topk_cuda_rtopk_instructions_of_row(context, plan, 300 + 25 * held + of_results, 1);
-    }
-    const int64_t rows = items <= RTOPK_ITEMS_OF_TWO ? RTOPK_ROWS_OF_WARP : 1;
-    const double of_row = k <= RTOPK_SMALL_K / 2 ? 140 + 20 * held : 200 + 27 * held;
-    return topk_cuda_rtopk_instructions_of_row(context, plan, (double)rows * of_row, rows);
+    const double of_results = k > 32 ? 2.5 * (double)k + 12 * entries_of(plan) : 0;
+    return topk_cuda_rtopk_instructions_of_row(context, plan, 300 + 25 * (double)items + of_results, 1);
 }
 
 static double search_instructions(const topk_context *context, const struct plan *plan) {
@@ -92,58 +85,6 @@ static size_t workspace_bytes(const topk_context *context, const struct plan *pl
         (void)arena_take(&arena, 1, sizeof(struct match)); /* of bounds that the device reads */
     }
     return arena_bytes(&arena);
-}
-
-/* The threshold of a row is the best lead of some lane. k - 1 lanes may have better ones, for then k elements
- * reach it. Where so many elements would do so that they leave less than half of the room for candidates
- * beyond k, fewer lanes must. The estimate takes elements to be spread over the lanes at random. */
-static uint8_t rank_of(int64_t k, double length, double lanes) {
-    const double room = (double)(k + RTOPK_FEW) / 2;
-    double rank = least(k, (int64_t)lanes);
-    if (length > room) {
-        const double most = (lanes + 1) * (1 - pow(1 - room / length, length / lanes));
-        rank = most < rank ? most : rank;
-    }
-    return (uint8_t)(rank - 1);
-}
-
-/* How many elements to the left of a row its first group may have. */
-static int64_t left_max(const struct call *call) {
-    const int64_t stride = call->plan->problem.row_stride, per = group_elements(call->plan);
-    const bool is_aligned = (uintptr_t)call->input.values % 16 == 0 && stride % per == 0;
-    return is_aligned ? 0 : per - 1;
-}
-
-/* Rows that a block of small_k serves. */
-static int64_t rows_of_block(uint32_t row_class) {
-    return RTOPK_THREADS / 32 * (items_of_class[row_class] <= RTOPK_ITEMS_OF_TWO ? 2 : 1);
-}
-
-/* Whether small_k serves uniform rows: few elements are results, and registers hold rows wherever they begin.
- */
-static bool has_small_k(const struct call *call) {
-    const topk_problem *p = &call->plan->problem;
-    return results_max(call->plan) <= RTOPK_SMALL_K && p->length_max + left_max(call) <= RTOPK_ROW_MAX &&
-           (p->row_stride == p->length_max || topk_cuda_rtopk_is_whole(call));
-}
-
-static int run_small_k(const struct call *call, struct rtopk_args *args) {
-    const struct plan *plan = call->plan;
-    const topk_problem *p = &plan->problem;
-    const int64_t overhang = left_max(call), length = p->length_max;
-    const uint32_t row_class = row_class_of(length + overhang);
-    const int64_t per = least(group_elements(plan), items_of_class[row_class]); /* of a lane's group */
-    const int64_t lanes = least(divide_up(length, per), 32);
-    const int64_t followers = divide_up(group_elements(plan), length);
-    const struct launch_grid grid =
-        grid_of(call, divide_up(p->rows, rows_of_block(row_class)), INT32_MAX, RTOPK_THREADS);
-    struct uniform_rows *u = &args->uniform;
-    *u = topk_cuda_rtopk_uniform_rows(call, &args->rows.map);
-    u->groups = (uint32_t)divide_up(length + overhang, 32 * per);
-    u->rank = rank_of(u->k, (double)length, (double)lanes);
-    u->is_whole = overhang == 0 && length % (32 * per) == 0;
-    u->safe_rows = topk_cuda_rtopk_is_whole(call) ? p->rows : greatest(p->rows - followers, 0);
-    return kernels[width_of(plan)]->small_k(&grid, args, row_class);
 }
 
 static int run_where(const struct plan *plan, const struct launch_grid *grid, const struct rtopk_args *of_row,
@@ -189,9 +130,6 @@ static int run(const struct call *call) {
         const struct network network = topk_cuda_rtopk_network_of(call->context, plan);
         if (network.instructions < plain_instructions(call->context, plan)) {
             return topk_cuda_rtopk_run_network(call, &args, &network);
-        }
-        if (has_small_k(call)) {
-            return run_small_k(call, &args);
         }
     }
     return kernels[width_of(plan)]->row(&grid, &args, row_class_of(plan->problem.length_max));

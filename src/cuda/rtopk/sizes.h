@@ -72,19 +72,8 @@ enum {
     RTOPK_BLOCKS_OF_SM = 64,
     RTOPK_CLASSES = 4,
     RTOPK_ROW_MAX = 32 * RTOPK_ITEMS_3,
-    /* Results of a row at most where a warp serves several rows at once, and the longest rows that it does so
-     * with, in elements of a lane. */
-    RTOPK_SMALL_K = 32,
-    RTOPK_ITEMS_OF_TWO = 8,
-    RTOPK_ROWS_OF_WARP = 2,
-    /* If two rows together have no more surplus candidates than this, the worst are dropped one by one. */
-    RTOPK_FEW_SURPLUS = 5,
-    /* Steps that may raise a threshold which too many elements reach. */
-    RTOPK_RAISES = 3,
-    /* Candidates that the lanes sort in registers, two each. A list has room for as many, and for what a lane
-     * adds when it is nearly full. */
+    /* Candidates that the lanes sort in registers, two each. */
     RTOPK_FEW = 64,
-    RTOPK_LIST_SLOTS = RTOPK_FEW + 16,
     /* Steps of a search that may choose their pivot by the counts; all further ones halve the range. */
     RTOPK_GUESSES = 8,
     /* Leads that a lane sorts for a first guess; how far the two are apart that enclose it, and the greatest

@@ -21,22 +21,6 @@ TOPK_DEVICE uint32_t simt_clz(uint64_t word) {
     return (uint32_t)__clzll((long long)word);
 }
 
-/* Of each two halves the greater, or the lesser. */
-TOPK_DEVICE uint32_t simt_pick_halves(uint32_t a, uint32_t b, bool lesser) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    uint32_t picked; /* without moves */
-    asm("{ .reg .pred lesser;\n"
-        "setp.ne.u32 lesser, %3, 0;\n"
-        "max.u16x2 %0, %1, %2;\n"
-        "@lesser min.u16x2 %0, %1, %2; }"
-        : "=&r"(picked)
-        : "r"(a), "r"(b), "r"((uint32_t)lesser));
-    return picked;
-#else
-    return lesser ? __vminu2(a, b) : __vmaxu2(a, b);
-#endif
-}
-
 /* The place of the lowest bit that is set, counted from 1; 0 for zero. */
 TOPK_DEVICE uint32_t simt_ffs(uint32_t word) {
     return (uint32_t)__ffs((int)word);

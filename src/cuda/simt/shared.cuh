@@ -47,16 +47,6 @@ struct simt_appender {
                      : "h"(word), "r"(wanted)
                      : "memory");
     }
-    /* If `value` is above `bound`; without a branch. */
-    __device__ __forceinline__ void append_above(uint32_t value, uint32_t bound, uint16_t word) {
-        asm volatile("{ .reg .pred wanted;\n"
-                     "setp.gt.u32 wanted, %2, %3;\n"
-                     "@wanted st.shared.u16 [%0], %1;\n"
-                     "@wanted add.u32 %0, %0, 2; }"
-                     : "+r"(address)
-                     : "h"(word), "r"(value), "r"(bound)
-                     : "memory");
-    }
     __device__ __forceinline__ void prepend(uint16_t word) {
         asm volatile("st.shared.u16 [%0 + -2], %1;\n"
                      "add.u32 %0, %0, -2;"

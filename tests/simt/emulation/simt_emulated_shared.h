@@ -74,9 +74,6 @@ struct simt_appender {
         if (wanted != 0)
             array[index++] = word;
     }
-    void append_above(uint32_t value, uint32_t bound, uint16_t word) {
-        append_if(value > bound, word);
-    }
     void prepend(uint16_t word) {
         array[--index] = word;
     }

@@ -67,7 +67,7 @@ TOPK_DEVICE void wide_operations(uint32_t value, uint32_t mask, uint32_t *out) {
     out[9] = simt_popc(shifted) + 100 * simt_clz(shifted) + 10000 * simt_ffs(shifted);
 }
 
-enum { WARP_WORDS = 31 };
+enum { WARP_WORDS = 28 };
 
 /* A lane appends its number, if its value is odd, and then its number and 100; and in front of them, from the
  * back, its number and 200. Returns what the neighbour's first word is, 1000 times its last, and 10^6 times
@@ -88,23 +88,9 @@ TOPK_DEVICE uint32_t append_words(uint32_t value) {
            1000000u * words[3 * neighbour];
 }
 
-/* A lane appends its number if `value` is above `bound`, and then its number and 100. Returns both words. */
-TOPK_DEVICE uint32_t append_greater(uint32_t value, uint32_t bound) {
-    simt_arena arena = simt_shared_arena();
-    simt_shared<uint16_t> words = simt_carve<uint16_t>(arena, 2 * SIMT_WARP);
-    simt_appender list = simt_append_at(words, 2 * simt_lane());
-    words[2 * simt_lane() + 1] = 0;
-    list.append_above(value, bound, (uint16_t)simt_lane());
-    list.append_if(1, (uint16_t)(simt_lane() + 100));
-    return words[2 * simt_lane()] + 1000u * words[2 * simt_lane() + 1];
-}
-
-/* Three words: the lesser halves, the greater ones, and 10, or 17 if the first word is not below the second.
- */
-TOPK_DEVICE void halves_operations(uint32_t a, uint32_t b, uint32_t *out) {
-    out[0] = simt_pick_halves(a, b, true);
-    out[1] = simt_pick_halves(a, b, false);
-    out[2] = simt_count_from(5, a, b, 3) + simt_count_from(5, a, b, 4, simt_unknown_one());
+/* 10, or 17 if the first word is not below the second. */
+TOPK_DEVICE uint32_t compare_words(uint32_t a, uint32_t b) {
+    return simt_count_from(5, a, b, 3) + simt_count_from(5, a, b, 4, simt_unknown_one());
 }
 
 /* Three words: a sum of products and a quotient that a fused operation or a rounder division would change;
@@ -147,10 +133,8 @@ TOPK_KERNEL void warp_operations(struct sums_args args) {
     wide_operations(value, mine, out + 12);
     out[22] = simt_add_lane_before(value, 4);
     out[23] = append_words(value);
-    simt_warp_sync(SIMT_ALL_LANES);
-    out[24] = append_greater(value, args.in[i ^ 1]);
-    halves_operations(value * 0x9e3779b9u, args.in[i ^ 1] * 0x85ebca6bu, out + 25);
-    float_operations(value, out + 28);
+    out[24] = compare_words(value * 0x9e3779b9u, args.in[i ^ 1] * 0x85ebca6bu);
+    float_operations(value, out + 25);
     out[22] += 1000 * simt_add_lane_before(value, 3, 8);
 }
 
