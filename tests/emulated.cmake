@@ -61,7 +61,7 @@ topk_emulated_parts(schedules plain --seed 22 --smallest 500 --largest 4100 --el
 # Rows of every length that rtopk serves; and with the sizes of production.
 topk_emulated_cases(short_rows plain --seed 35 --method rtopk --largest 530 --elements 2600 --cases 300 --schedules 4)
 topk_emulated_cases(short_rows_full full --seed 36 --method rtopk --largest 1030 --elements 4200 --cases 300)
-topk_emulated_cases(short_rows_zeros plain --seed 38 --method rtopk --smallest 100 --largest 530 --elements 2600
+topk_emulated_cases(short_rows_zeros plain --seed 3 --method rtopk-plain --smallest 100 --largest 530 --elements 2600
   --filter data=zeros)
 # Networks serve rows of one length.
 set(networks --operation select --method rtopk-network --filter shape=dense,lengths=full)
