@@ -3,7 +3,6 @@
 #include "network.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static const struct network_kernels *const kernels[WIDTHS] = {
     &topk_cuda_rtopk_network_8, &topk_cuda_rtopk_network_16, &topk_cuda_rtopk_network_32,
@@ -211,7 +210,7 @@ int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args
     u->is_full = u->is_whole && plan->problem.length_max == shape->items << network->part_shift;
     u->group_shift = u->is_whole ? shift_to(1, least(group_elements(plan), shape->items)) : 0;
     u->reciprocal = (1u << RTOPK_RECIPROCAL_BITS) / u->k + 1;
-    u->ahead = (uint32_t)(ahead_of(call, shape, parts) * (getenv("AHEAD") ? atof(getenv("AHEAD")) : 1));
+    u->ahead = ahead_of(call, shape, parts);
     args.slots = (uint32_t)parts * u->k;
     set_guesses(plan, shape, u);
     args.entries = 0;
