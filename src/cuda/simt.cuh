@@ -28,7 +28,7 @@
  *   order            simt_fence_device, simt_load_acquire, simt_store_release,
  *                    simt_atomic_ticket                                              simt/atomic.cuh
  *   global memory    simt_load16{,_read_only}, simt_load_read_only, simt_store16,
- *                    simt_in_register                                                simt/memory.cuh
+ *                    simt_in_register, simt_read_ahead                               simt/memory.cuh
  *   shared memory    simt_arena, simt_carve, simt_shared<T>, simt_shared_part,
  *                    simt_shared_as, simt_appender, simt_append_at                   simt/shared.cuh
  *   bulk copies      simt_mbarrier, simt_mbarrier_{init,arrive,wait}, simt_fence_bulk

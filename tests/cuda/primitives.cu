@@ -187,6 +187,11 @@ PRIMITIVE(load16_read_only) {
     simt_store16(a.out, simt_load16_read_only(a.data));
 }
 
+/* prefetch.global.L2 */
+PRIMITIVE(read_ahead) {
+    simt_read_ahead(a.data);
+}
+
 /* ld.global.nc.u32 st.global.u32 */
 PRIMITIVE(load_read_only) {
     *a.out = simt_load_read_only(a.data);

@@ -16,7 +16,7 @@ KERNEL = re.compile(r"/\*((?:[^*]|\*(?!/))*)\*/\nPRIMITIVE\((\w+)\)")
 ENTRY = re.compile(r"\.entry (\w+)\(.*?\n\}", re.DOTALL)
 INSTRUCTION = re.compile(r"^\s*(?:@!?%?\w+\s+)?\{?\s*([a-z][\w.:]*)[\s;]", re.MULTILINE)
 COUNTS = re.compile(r"(ld|st|atom|red|fence|membar|bar|barrier|shfl|vote|match|redux|griddepcontrol|mapa|"
-                    r"mbarrier|cp)\b"
+                    r"mbarrier|cp|prefetch)\b"
                     r"|(add|mul|div)\.(\w+\.)*f|fma|ex2|rcp|max\.NaN")
 DEFINED = re.compile(r"^(?:template <[^>]*> )?TOPK_DEVICE [^;{]*?\b(simt_\w+)\(", re.MULTILINE)
 
