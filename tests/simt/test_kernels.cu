@@ -87,8 +87,8 @@ template <uint32_t N> static void test_networks() {
     }
 }
 
-/* Words tell the order of equal numbers, and of near ones; but not that of numbers of all sizes, nor that of
- * small ones beside a large one. */
+/* Words tell the order of rows 0 and 1, whose numbers are equal or near. In the other rows words lose bits:
+ * numbers have all sizes, or are small beside a large one. */
 static words numbers_to_order(uint32_t row, uint32_t k) {
     words made = random_words(k, row == 1 ? 1u << 20 : 1u << 24);
     for (uint32_t i = 0; i < k; i++)

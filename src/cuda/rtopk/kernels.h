@@ -28,15 +28,15 @@ struct uniform_rows {
     bool is_full;         /* rows are whole and fill all items of all lanes */
     uint32_t group_shift; /* lanes have 1 << group_shift neighbours each, in turns */
     uint32_t reciprocal;  /* of k, times 1 << RTOPK_RECIPROCAL_BITS, rounded up */
-    /* Where results go best first: 1 << order_shift lanes sort those of a row, order_words each, which is at
-     * most k. */
+    /* For results that go best first: 1 << order_shift lanes sort the results of a row. Each lane takes
+     * order_words of them, at most k. */
     uint32_t order_shift, order_words;
     uint32_t position_mask; /* the bits that positions take of the words that are sorted */
     uint32_t ahead;         /* a warp has the cache read rows so far behind its own; 0: none */
     /* Of a search by counting: */
-    bool has_numbers;      /* leads are those of floats that go by value or magnitude */
-    uint32_t origin;       /* the lead of zero */
-    uint32_t number_shift; /* of 32 bits or fewer: from the magnitude in a lead to that of a float32 */
+    bool has_numbers;                    /* elements are floats */
+    uint32_t origin;                     /* the lead of zero */
+    uint32_t number_shift;               /* turns the magnitude in a lead into bits of a float32 */
     uint32_t upper_sample, lower_sample; /* two of a lane's sorted samples about the k-th lead */
     float sample_share;                  /* how far the k-th lead lies from the lower to the upper one */
     float rank_share;                    /* a rank's part of what all lanes' samples are apart */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernel for rows of one length that finds thresholds by sorting networks. Two things make it slower:
- * ties, and a lane that has more results than it keeps. */
+ * The kernel for rows of one length that finds thresholds by sorting networks, or by counting if KEPT is 0.
+ * Networks are slower where elements tie with the k-th, and where a lane has more results than it keeps. */
 #ifndef TOPK_SRC_CUDA_RTOPK_NETWORK_CUH
 #define TOPK_SRC_CUDA_RTOPK_NETWORK_CUH
 

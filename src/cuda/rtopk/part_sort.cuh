@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Lists of words over the lanes of a part: each lane has some, and those of lower lanes go first. */
+ * Lists of words over the lanes of a part. Each lane has some of the words. The first lane has the first
+ * ones. */
 #ifndef TOPK_SRC_CUDA_RTOPK_PART_SORT_CUH
 #define TOPK_SRC_CUDA_RTOPK_PART_SORT_CUH
 

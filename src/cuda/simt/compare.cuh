@@ -63,7 +63,8 @@ TOPK_DEVICE uint32_t simt_unknown_one(void) {
     return one;
 }
 
-/* The same by a product with that one, which other units compute than those that compare. */
+/* The same. The sum is a multiplication by simt_unknown_one() and an addition: the units that compare stay
+ * free. */
 TOPK_DEVICE uint32_t simt_count_from(uint32_t count, uint32_t value, uint32_t low, uint32_t unit,
                                      uint32_t one) {
     asm("{ .reg .pred counts;\n"
