@@ -80,15 +80,14 @@ enum topk_reached_path {
     REACHED_RESIDENT_FEW_MATCHES, /* matches are few, or all of them results: none is searched */
     REACHED_RESIDENT_NEXT_ROW,    /* a block goes on to another row */
 
-    REACHED_SELECT_SINGLE_LOADS,   /* a misaligned row fits the registers only if elements are read one by one
-                                    */
-    REACHED_RTOPK_BISECTION,       /* guessing did not end a search */
-    REACHED_RTOPK_SURPLUS_TIES,    /* more elements tie with the k-th than are results */
-    REACHED_RTOPK_PAIRS,           /* a lane sorts two entries */
-    REACHED_RTOPK_NEAR,            /* keys of entries differ in few bits */
-    REACHED_RTOPK_MANY,            /* entries are sorted in shared memory */
-    REACHED_RTOPK_NETWORK_TIES,    /* more elements reach the threshold than are results */
-    REACHED_RTOPK_NETWORK_COUNTED, /* a list was too short, so the warp counts */
+    REACHED_SELECT_SINGLE_LOADS,     /* elements of a misaligned row are read one by one, to fit */
+    REACHED_RTOPK_BISECTION,         /* guessing did not end a search */
+    REACHED_RTOPK_SURPLUS_TIES,      /* more elements tie with the k-th than are results */
+    REACHED_RTOPK_PAIRS,             /* a lane sorts two entries */
+    REACHED_RTOPK_NEAR,              /* keys of entries differ in few bits */
+    REACHED_RTOPK_MANY,              /* entries are sorted in shared memory */
+    REACHED_RTOPK_NETWORK_TIES,      /* more elements reach the threshold than are results */
+    REACHED_RTOPK_NETWORK_COUNTED,   /* a list was too short, so the warp counts */
     REACHED_RTOPK_NETWORK_EXCHANGED, /* two results that words had put in the wrong order */
     REACHED_RTOPK_COUNTS_TIGHTENED,  /* a bound of a search by counting moves to a lead */
     REACHED_RTOPK_COUNTS_HALVED,     /* guessing did not end a search by counting */
