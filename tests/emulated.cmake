@@ -61,6 +61,9 @@ topk_emulated_parts(schedules plain --seed 22 --smallest 500 --largest 4100 --el
 # Rows of every length that rtopk serves; and with the sizes of production.
 topk_emulated_cases(short_rows plain --seed 35 --method rtopk --largest 530 --elements 2600 --cases 300 --schedules 4)
 topk_emulated_cases(short_rows_full full --seed 36 --method rtopk --largest 1030 --elements 4200 --cases 300)
+# Approximate selections from rows that blocks hold.
+topk_emulated_cases(approximate_full full --seed 55 --method rtopk --operation approximate --smallest 1000 --largest 8200
+  --elements 20000 --cases 300)
 topk_emulated_cases(short_rows_zeros plain --seed 3 --method rtopk-plain --smallest 100 --largest 530 --elements 2600
   --filter data=zeros)
 # Networks serve rows of one length.

@@ -208,6 +208,7 @@ static void expect_warp(const uint32_t *v, uint32_t lane, uint32_t *out) {
     out[23] = (v[lane ^ 1] % 2 != 0 ? lane ^ 1 : (lane ^ 1) + 100) + 1000 * ((lane ^ 1) + 100) +
               1000000 * ((lane ^ 1) + 200);
     out[24] = v[lane] * 0x9e3779b9u < v[lane ^ 1] * 0x85ebca6bu ? 10 : 17;
+    out[24] += 1000 * (v[lane] < v[lane ^ 1] ? 311 : 332);
     expect_floats(v[lane], out + 25);
 }
 
@@ -244,6 +245,7 @@ template <uint32_t WARPS> static void test_team() {
                            (uint32_t)least,
                            before,
                            sum,
+                           *std::min_element(first, end) + 1000 * *std::max_element(first, end),
                            end[-1]};
         expected.insert(expected.end(), of_thread.begin(), of_thread.end());
     }

@@ -16,7 +16,8 @@ static const struct row_class {
                                         {RTOPK_ITEMS_2, 1},
                                         {RTOPK_ITEMS_3, 1},
                                         {RTOPK_BLOCK_ITEMS_0, RTOPK_BLOCK_WARPS_0},
-                                        {RTOPK_BLOCK_ITEMS_1, RTOPK_BLOCK_WARPS_1}};
+                                        {RTOPK_BLOCK_ITEMS_1, RTOPK_BLOCK_WARPS_1},
+                                        {RTOPK_BLOCK_ITEMS_2, RTOPK_BLOCK_WARPS_2}};
 
 static uint32_t held_by(const struct row_class *c) {
     return 32 * c->items * c->warps;

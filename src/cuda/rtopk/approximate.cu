@@ -23,9 +23,12 @@ template <uint32_t ITEMS, uint32_t WARPS> static constexpr approximate_kernel ke
 
 /* For each class of rows. */
 static const approximate_kernel kernels[RTOPK_APPROXIMATE_CLASSES] = {
-    kernel_of<RTOPK_ITEMS_1, 1>(), kernel_of<RTOPK_ITEMS_2, 1>(), kernel_of<RTOPK_ITEMS_3, 1>(),
+    kernel_of<RTOPK_ITEMS_1, 1>(),
+    kernel_of<RTOPK_ITEMS_2, 1>(),
+    kernel_of<RTOPK_ITEMS_3, 1>(),
     kernel_of<RTOPK_BLOCK_ITEMS_0, RTOPK_BLOCK_WARPS_0>(),
-    kernel_of<RTOPK_BLOCK_ITEMS_1, RTOPK_BLOCK_WARPS_1>()};
+    kernel_of<RTOPK_BLOCK_ITEMS_1, RTOPK_BLOCK_WARPS_1>(),
+    kernel_of<RTOPK_BLOCK_ITEMS_2, RTOPK_BLOCK_WARPS_2>()};
 
 static int launch_row(const struct launch_grid *grid, const struct approximate_args *args,
                       uint32_t row_class) {

@@ -4,10 +4,7 @@
 #define TOPK_SRC_CUDA_RTOPK_APPROXIMATE_CUH
 
 #include "approximate.h"
-#include "numbers.cuh"
-
-/* A search starts from the least and the greatest number. At least k are at or above low. */
-template <typename Number> struct number_range { Number low, high; };
+#include "number_range.cuh"
 
 /* What a search ends with: the numbers at or above `fewer` are results, and the first of the others that are
  * at or above low. */
@@ -15,23 +12,6 @@ template <typename Number> struct number_cut {
     Number low, fewer;
     uint32_t above; /* numbers at or above fewer: less than k */
 };
-
-/* SUM_FITS: the sum of both ends is finite. */
-template <bool SUM_FITS, typename Number> TOPK_DEVICE Number midpoint(const number_range<Number> &range) {
-    const Number half = (Number)0.5, sum = simt_float_add(range.low, range.high);
-    if (!SUM_FITS && simt_float_magnitude(sum) == infinity_of<Number>())
-        return simt_float_add(simt_float_multiply(range.low, half), simt_float_multiply(range.high, half));
-    return simt_float_multiply(sum, half);
-}
-
-template <typename Number> TOPK_DEVICE Number magnitude_of(const number_range<Number> &range) {
-    return simt_float_max(simt_float_magnitude(range.low), simt_float_magnitude(range.high));
-}
-
-/* Whether a midpoint lies between no two numbers: then no step behind this one changes the range. */
-template <typename Number> TOPK_DEVICE bool is_end(const number_range<Number> &range, Number middle) {
-    return middle == range.low || middle == range.high;
-}
 
 /* Algorithm 2. All threads, as below. */
 template <bool SUM_FITS, typename Element, uint32_t ITEMS, uint32_t WARPS>
@@ -92,37 +72,17 @@ TOPK_DEVICE Number width_wanted(const struct approximate_args &a, const number_r
     return simt_float_multiply((Number)a.epsilon_relative, magnitude_of(range));
 }
 
-/* The range of a row's finite numbers. ALL: there are no others. */
-template <bool ALL, typename Element, uint32_t ITEMS, uint32_t WARPS>
-TOPK_DEVICE number_range<number_t<Element>> range_of(const held_numbers<Element, ITEMS, WARPS> &held,
-                                                     number_t<Element> largest, row_team<WARPS> &team) {
-    typedef number_t<Element> number;
-    number low = infinity_of<number>(), high = -low;
-#pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++) {
-        const number item = held.items[i];
-        if (ALL || simt_float_magnitude(item) <= largest) {
-            low = simt_float_min(low, item);
-            high = simt_float_max(high, item);
-        }
-    }
-    return {number_of_ascending<number>(team.reduce_min(ascending_of(low))),
-            number_of_ascending<number>(team.reduce_max(ascending_of(high)))};
-}
-
 /* ---- Elements that are not finite ---- */
 
-/* Where an element ranks: 0 with the numbers, or above or below them. */
+/* Where an element ranks: 0 with the numbers, or above or below them. Without branches: threads make tiers of
+ * all their items. */
 template <typename Number> struct tier_map {
-    Number largest, infinity;
-    bool nan_is_best;
+    Number largest, infinity, of_nan;
 
     TOPK_MEMBER Number of(Number element) const {
-        if (simt_float_magnitude(element) <= largest)
-            return 0;
-        if (simt_float_magnitude(element) <= infinity)
-            return element > 0 ? 1 : -1;
-        return nan_is_best ? 2 : -2;
+        const Number magnitude = simt_float_magnitude(element), of_infinity = element > 0 ? 1 : -1;
+        const Number of_other = magnitude <= infinity ? of_infinity : of_nan;
+        return magnitude <= largest ? 0 : of_other;
     }
 };
 
@@ -130,10 +90,11 @@ template <typename Number> struct tier_map {
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 TOPK_DEVICE uint32_t count_above(const held_numbers<Element, ITEMS, WARPS> &held,
                                  const tier_map<number_t<Element>> &tiers, row_team<WARPS> &team) {
+    const uint32_t holding = held.holding();
     uint32_t count = 0;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
-        count += held.holds(i) && tiers.of(held.items[i]) > 0;
+        count += tiers.of(held.items[i]) > 0 ? holding >> i & 1 : 0;
     return team.reduce_add(count);
 }
 
@@ -143,14 +104,13 @@ template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 TOPK_DEVICE void replace_others(const tier_map<number_t<Element>> &tiers, bool to_tiers,
                                 held_numbers<Element, ITEMS, WARPS> *held) {
     typedef number_t<Element> number;
+    const uint32_t holding = held->holding();
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
-        const number tier = held->holds(i) ? tiers.of(held->items[i]) : 0;
+        const number item = held->items[i], tier = tiers.of(item);
         const number rank = tier > 0 ? infinity_of<number>() : -infinity_of<number>();
-        if (to_tiers && held->holds(i))
-            held->items[i] = tier;
-        else if (tier != 0)
-            held->items[i] = rank;
+        const number word = to_tiers ? tier : tier != 0 ? rank : item;
+        held->items[i] = (holding >> i & 1) != 0 ? word : item;
     }
 }
 
@@ -176,15 +136,14 @@ TOPK_DEVICE number_cut<number_t<Element>> find_cut(const struct approximate_args
     typedef number_t<Element> number;
     const as_numbers<Element> map = {a.numbers};
     const number largest = map.magnitude_of(a.numbers.largest);
-    const uint32_t finite = count_finite(*held, largest, team);
     number_range<number> range;
     uint32_t above = 0;
-    if (finite == held->count) {
-        range = range_of<true>(*held, largest, team);
-    } else {
+    if (!find_range(*held, largest, team, &range)) {
         TOPK_REACHED(REACHED_RTOPK_NOT_FINITE);
-        const tier_map<number> tiers = {largest, map.magnitude_of(a.numbers.infinity), a.numbers.nan_is_best};
-        range = range_of<false>(*held, largest, team);
+        const tier_map<number> tiers = {largest, map.magnitude_of(a.numbers.infinity),
+                                        (number)(a.numbers.nan_is_best ? 2 : -2)};
+        const uint32_t finite = team.reduce_add(count_finite_items(*held, largest));
+        range = finite_range(*held, largest, team);
         above = count_above(*held, tiers, team);
         const bool is_finite = k > above && k <= above + finite;
         replace_others(tiers, !is_finite, held);

@@ -13,13 +13,13 @@ template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 TOPK_DEVICE void collect_cut(const held_numbers<Element, ITEMS, WARPS> &held,
                              const number_cut<number_t<Element>> &cut, uint32_t k, row_team<WARPS> &team,
                              simt_shared<uint16_t> to) {
-    uint32_t hits = number_hits_from(held, cut.low);
+    uint32_t hits = hits_of_neighbours<Element, ITEMS>(number_hits_from(held, cut.low));
     if (cut.above > 0) {
         TOPK_REACHED(REACHED_RTOPK_WINNERS);
-        const uint32_t winners = number_hits_from(held, cut.fewer);
-        hits = winners | first_hits<Element, ITEMS>(hits & ~winners, k - cut.above, team);
+        const uint32_t winners = hits_of_neighbours<Element, ITEMS>(number_hits_from(held, cut.fewer));
+        hits = winners | first_hits(hits & ~winners, k - cut.above, team);
     }
-    put_in_order(held, hits, team, to); /* the first k of them count */
+    put_in_order(held, hits, k, team, to);
 }
 
 /* Up to RTOPK_FEW results, sorted by one warp. All lanes. */
@@ -72,7 +72,8 @@ TOPK_DEVICE void approximate_row(const struct approximate_args &a, int64_t row, 
         const row_task<Element> task = {a.of_row, row, r, lists};
         if (r.k > 0) {
             const number_cut<number_t<Element>> cut = find_cut(a, (uint32_t)r.k, team, &held);
-            team.sync(); /* the row before this one has been written */
+            if (WARPS == 1)
+                team.sync(); /* the row before this one has been written; blocks have met in find_cut() */
             collect_cut(held, cut, (uint32_t)r.k, team, lists.positions);
             team.sync();
             write_chosen<Element, ITEMS>(task, (uint32_t)r.k, team);
@@ -97,19 +98,26 @@ TOPK_HOST_DEVICE approximate_shared<Element, WARPS> carve_approximate(simt_arena
     return s;
 }
 
-template <uint32_t WARPS> constexpr uint32_t approximate_threads(void) {
-    return WARPS == 1 ? (uint32_t)RTOPK_THREADS : WARPS * SIMT_WARP;
+constexpr uint32_t approximate_threads(uint32_t warps) {
+    return warps == 1 ? (uint32_t)RTOPK_THREADS : warps * SIMT_WARP;
 }
 
-/* Blocks for each multiprocessor: as row_blocks(), for as many registers of a thread. */
+/* Blocks for each multiprocessor: as many as leave each thread the registers that its items need. */
 template <typename Element> constexpr uint32_t approximate_blocks(uint32_t items, uint32_t warps) {
-    const uint32_t blocks = row_blocks<Element>(items) * RTOPK_THREADS / (warps * SIMT_WARP);
-    return warps == 1 ? row_blocks<Element>(items) : blocks == 0 ? 1 : blocks;
+    const bool is_wide = sizeof(Element) == 8;
+    const uint32_t resident = is_wide ? (items <= 8    ? 28
+                                         : items <= 16 ? 16
+                                                       : 12)
+                                      : (items <= 8    ? 36
+                                         : items <= 16 ? 32
+                                                       : 24);
+    const uint32_t of_block = approximate_threads(warps) / SIMT_WARP;
+    return resident < of_block ? 1 : resident / of_block;
 }
 
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 TOPK_KERNEL
-TOPK_BOUNDS(approximate_threads<WARPS>(),
+TOPK_BOUNDS(approximate_threads(WARPS),
             (approximate_blocks<Element>(ITEMS, WARPS))) void rtopk_approximate(struct approximate_args a) {
     simt_arena arena = simt_shared_arena();
     approximate_shared<Element, WARPS> s = carve_approximate<Element, WARPS>(arena, a.of_row);

@@ -70,10 +70,11 @@ TOPK_DEVICE Number number_of_ascending(typename number_bits<Number>::word ascend
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 TOPK_DEVICE uint32_t number_hits_from(const held_numbers<Element, ITEMS, WARPS> &held,
                                       number_t<Element> low) {
+    const uint32_t one = simt_unknown_one();
     uint32_t hits = 0;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
-        hits = simt_count_from(hits, held.items[i], low, 1u << i);
+        hits = simt_count_from(hits, held.items[i], low, 1u << i, one);
     return hits;
 }
 
@@ -88,15 +89,15 @@ TOPK_DEVICE uint32_t count_numbers_from(const held_numbers<Element, ITEMS, WARPS
     return team.reduce_add(tally.count());
 }
 
-/* How many magnitudes are at most `largest`. All threads. */
+/* How many of the thread's numbers have a magnitude of at most `largest`. */
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
-TOPK_DEVICE uint32_t count_finite(const held_numbers<Element, ITEMS, WARPS> &held, number_t<Element> largest,
-                                  row_team<WARPS> &team) {
+TOPK_DEVICE uint32_t count_finite_items(const held_numbers<Element, ITEMS, WARPS> &held,
+                                        number_t<Element> largest) {
     simt_tally<number_t<Element>> tally;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
         tally.add_if_at_least(largest, simt_float_magnitude(held.items[i]));
-    return team.reduce_add(tally.count());
+    return tally.count();
 }
 
 #endif

@@ -32,6 +32,18 @@ template <uint32_t WARPS> struct row_team {
     template <typename T> TOPK_MEMBER T reduce_max(T value) {
         return simt_reduce_max(SIMT_ALL_LANES, share(simt_reduce_max(SIMT_ALL_LANES, value), (T)0));
     }
+    /* Of two values, each by itself. */
+    TOPK_MEMBER void reduce_min_of_each(uint32_t *a, uint32_t *b) {
+        const uint64_t of_warp =
+            (uint64_t)simt_reduce_min(SIMT_ALL_LANES, *a) << 32 | simt_reduce_min(SIMT_ALL_LANES, *b);
+        const uint64_t of_lane = share(of_warp, ~(uint64_t)0);
+        *a = simt_reduce_min(SIMT_ALL_LANES, (uint32_t)(of_lane >> 32));
+        *b = simt_reduce_min(SIMT_ALL_LANES, (uint32_t)of_lane);
+    }
+    TOPK_MEMBER void reduce_min_of_each(uint64_t *a, uint64_t *b) {
+        *a = reduce_min(*a);
+        *b = reduce_min(*b);
+    }
     /* Scan over the warps; all lanes of a warp pass the same value. *total is the sum of all. */
     template <typename T> TOPK_MEMBER T scan_warps(T of_warp, T *total) {
         const T of_lane = share(of_warp, (T)0);
@@ -77,6 +89,10 @@ template <> struct row_team<1> {
     }
     template <typename T> TOPK_MEMBER T reduce_max(T value) const {
         return simt_reduce_max(SIMT_ALL_LANES, value);
+    }
+    template <typename T> TOPK_MEMBER void reduce_min_of_each(T *a, T *b) const {
+        *a = reduce_min(*a);
+        *b = reduce_min(*b);
     }
     template <typename T> TOPK_MEMBER T scan_warps(T of_warp, T *total) const {
         *total = of_warp;

@@ -31,18 +31,17 @@ template <typename T> struct simt_tally {
     }
 };
 
-/* A comparison of floats can make 1.0, whose bits are 2^30 - 2^23: bits 23 to 29 of the negative sum count.
- */
+/* A comparison of floats can make 1.0. Units that add floats add them up, while those that compare go on. */
 template <> struct simt_tally<float> {
-    uint32_t sum = 0;
+    float sum = 0;
 
     TOPK_MEMBER void add_if_at_least(float a, float b) {
         float one;
         asm("set.ge.f32.f32 %0, %1, %2;" : "=f"(one) : "f"(a), "f"(b));
-        sum -= __float_as_uint(one);
+        sum = __fadd_rn(sum, one);
     }
     TOPK_MEMBER uint32_t count(void) const {
-        return sum >> 23 & 127;
+        return __float2uint_rz(sum);
     }
 };
 
@@ -75,6 +74,15 @@ TOPK_DEVICE uint32_t simt_count_from(uint32_t count, uint32_t value, uint32_t lo
     return count;
 }
 
+TOPK_DEVICE uint32_t simt_count_from(uint32_t count, float value, float low, uint32_t unit, uint32_t one) {
+    asm("{ .reg .pred counts;\n"
+        "setp.ge.f32 counts, %1, %2;\n"
+        "@counts mad.lo.u32 %0, %3, %4, %0; }"
+        : "+r"(count)
+        : "f"(value), "f"(low), "r"(one), "r"(unit));
+    return count;
+}
+
 TOPK_DEVICE uint32_t simt_count_from(uint32_t count, uint64_t value, uint64_t low, uint32_t unit) {
     asm("{ .reg .pred counts;\n"
         "setp.ge.u64 counts, %1, %2;\n"
@@ -84,16 +92,7 @@ TOPK_DEVICE uint32_t simt_count_from(uint32_t count, uint64_t value, uint64_t lo
     return count;
 }
 
-TOPK_DEVICE uint32_t simt_count_from(uint32_t count, float value, float low, uint32_t unit) {
-    asm("{ .reg .pred counts;\n"
-        "setp.ge.f32 counts, %1, %2;\n"
-        "@counts add.u32 %0, %0, %3; }"
-        : "+r"(count)
-        : "f"(value), "f"(low), "r"(unit));
-    return count;
-}
-
-TOPK_DEVICE uint32_t simt_count_from(uint32_t count, double value, double low, uint32_t unit) {
+TOPK_DEVICE uint32_t simt_count_from(uint32_t count, double value, double low, uint32_t unit, uint32_t) {
     asm("{ .reg .pred counts;\n"
         "setp.ge.f64 counts, %1, %2;\n"
         "@counts add.u32 %0, %0, %3; }"

@@ -77,6 +77,10 @@ TOPK_DEVICE float simt_float_max_or_nan(float a, float b) {
 #endif
 }
 
+TOPK_DEVICE double simt_float_max_or_nan(double a, double b) {
+    return a > b || a != a ? a : b;
+}
+
 /* 2^x and 1 / x, to within 2^-22 of themselves; results that are denormal may be 0. */
 TOPK_DEVICE float simt_float_exp2_near(float x) {
     float power;

@@ -22,7 +22,7 @@ inline uint32_t simt_unknown_one() {
     return 1;
 }
 
-inline uint32_t simt_count_from(uint32_t count, uint32_t value, uint32_t low, uint32_t unit, uint32_t one) {
+template <typename T> uint32_t simt_count_from(uint32_t count, T value, T low, uint32_t unit, uint32_t one) {
     return simt_count_from(count, value, low, unit * one);
 }
 

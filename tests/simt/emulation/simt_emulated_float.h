@@ -54,7 +54,7 @@ template <typename Number> Number simt_float_min(Number a, Number b) {
     return b != b || a < b ? a : b;
 }
 
-inline float simt_float_max_or_nan(float a, float b) {
+template <typename Number> Number simt_float_max_or_nan(Number a, Number b) {
     return a != a || b != b ? a + b : simt_float_max(a, b);
 }
 

@@ -93,6 +93,22 @@ TOPK_DEVICE uint32_t compare_words(uint32_t a, uint32_t b) {
     return simt_count_from(5, a, b, 3) + simt_count_from(5, a, b, 4, simt_unknown_one());
 }
 
+/* 311, or 332 if a is not below b: counts of comparisons, and what is the greater of two, or NaN. */
+TOPK_DEVICE uint32_t compare_numbers(float a, float b) {
+    const float nan = simt_float_of_bits(0x7fc00000u);
+    const double wide = a, wide_nan = nan;
+    simt_tally<float> tally;
+    tally.add_if_at_least(a, b);
+    tally.add_if_at_least(a, a);
+    tally.add_if_at_least(nan, a);
+    tally.add_if_at_least(a, nan);
+    const double with_nan = simt_float_max_or_nan(wide, wide_nan),
+                 nan_first = simt_float_max_or_nan(wide_nan, wide);
+    return tally.count() + 10 * simt_count_from(1, a, b, 2, simt_unknown_one()) +
+           100 * (simt_float_max_or_nan(wide, (double)b) == simt_float_max(wide, (double)b)) +
+           200 * (with_nan != with_nan && nan_first != nan_first);
+}
+
 /* Three words: a sum of products and a quotient that a fused operation or a rounder division would change;
  * whether 2^-x and 1 / x are near enough; and of a NaN and a number the greater, or both. */
 TOPK_DEVICE void float_operations(uint32_t value, uint32_t *out) {
@@ -133,7 +149,8 @@ TOPK_KERNEL void warp_operations(struct sums_args args) {
     wide_operations(value, mine, out + 12);
     out[22] = simt_add_lane_before(value, 4);
     out[23] = append_words(value);
-    out[24] = compare_words(value * 0x9e3779b9u, args.in[i ^ 1] * 0x85ebca6bu);
+    out[24] = compare_words(value * 0x9e3779b9u, args.in[i ^ 1] * 0x85ebca6bu) +
+              1000 * compare_numbers((float)value, (float)args.in[i ^ 1]);
     float_operations(value, out + 25);
     out[22] += 1000 * simt_add_lane_before(value, 3, 8);
 }

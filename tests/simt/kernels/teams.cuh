@@ -7,7 +7,7 @@
 #include "select/team.cuh"
 #include "sums.cuh"
 
-enum { TEAM_WORDS = 8 };
+enum { TEAM_WORDS = 9 };
 
 /* What the operations of a team of WARPS warps say, TEAM_WORDS words for each thread. The last word is read
  * from the last thread's slot in shared memory. */
@@ -24,9 +24,12 @@ template <uint32_t WARPS> TOPK_KERNEL void team_operations(struct sums_args args
     out[3] = (uint32_t)(sum >> 32) ^ (uint32_t)sum;
     out[4] = (uint32_t)team.reduce_min(wide_of(value));
     out[5] = team.scan(value, &out[6]);
+    uint32_t least = value, least_complement = ~value;
+    team.reduce_min_of_each(&least, &least_complement);
+    out[7] = least + 1000 * ~least_complement;
     slots[team.thread()] = value;
     team.sync();
-    out[7] = slots[WARPS * SIMT_WARP - 1];
+    out[8] = slots[WARPS * SIMT_WARP - 1];
 }
 
 #endif
