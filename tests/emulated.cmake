@@ -59,13 +59,13 @@ set_tests_properties(simt.methods PROPERTIES PASS_REGULAR_EXPRESSION "^${lines}\
 topk_emulated_parts(plain plain --seed 21 --largest 1500 --elements 2000)
 topk_emulated_parts(schedules plain --seed 22 --smallest 500 --largest 4100 --elements 4200 --cases 100 --schedules 8)
 # Rows of every length that rtopk serves; and with the sizes of production.
-topk_emulated_cases(short_rows plain --seed 35 --method rtopk --largest 530 --elements 2600 --cases 300 --schedules 4)
-topk_emulated_cases(short_rows_full full --seed 36 --method rtopk --largest 1030 --elements 4200 --cases 300)
+topk_emulated_cases(short_rows plain --seed 35 --method rtopk --largest 1030 --elements 2600 --cases 400 --schedules 4)
+topk_emulated_cases(short_rows_full full --seed 36 --method rtopk --largest 2050 --elements 4200 --cases 400)
+topk_emulated_cases(short_rows_zeros plain --seed 3 --method rtopk-plain --smallest 100 --largest 530 --elements 2600
+  --filter data=zeros)
 # Approximate selections from rows that blocks hold.
 topk_emulated_cases(approximate_full full --seed 55 --method rtopk --operation approximate --smallest 1000 --largest 8200
   --elements 20000 --cases 300)
-topk_emulated_cases(short_rows_zeros plain --seed 3 --method rtopk-plain --smallest 100 --largest 530 --elements 2600
-  --filter data=zeros)
 # Networks serve rows of one length.
 set(networks --operation select --method rtopk-network --filter shape=dense,lengths=full)
 topk_emulated_cases(networks plain --seed 50 ${networks} --random 200000 --largest 260 --elements 2600 --paths networks)
@@ -74,6 +74,13 @@ topk_emulated_cases(networks_tsan tsan --seed 52 ${networks} --random 50000 --la
 set(counts --operation select --method rtopk-counts --filter shape=dense,lengths=full)
 topk_emulated_cases(counts plain --seed 53 ${counts} --random 200000 --largest 260 --elements 2600)
 topk_emulated_cases(counts_full full --seed 54 ${counts} --random 100000 --largest 1030 --elements 9000)
+# Rows of a whole warp, which no other kernels of rtopk hold.
+topk_emulated_cases(wide_rows plain --seed 57 ${networks} --random 40000 --smallest 510 --largest 770 --elements 2600)
+topk_emulated_cases(wide_counts plain --seed 58 ${counts} --random 40000 --smallest 510 --largest 770 --elements 2600)
+topk_emulated_cases(wide_rows_full full --seed 59 ${networks} --random 20000 --smallest 1023 --largest 2050
+  --elements 9000)
+topk_emulated_cases(wide_counts_full full --seed 60 ${counts} --random 20000 --smallest 1023 --largest 2050
+  --elements 9000)
 # Rows that resident serves, of all its shapes; and with the sizes of production.
 topk_emulated_cases(resident_rows plain --seed 44 --method resident --smallest 100 --largest 800 --elements 2600
   --cases 400 --schedules 4)

@@ -360,6 +360,36 @@ static void check_tuned_choice(void) {
     }
 }
 
+/* Rows that rtopk holds only if all are alike: a length for the sizes of production, and one for tiny ones.
+ */
+static void check_rows_alike(void) {
+    static const int64_t lengths[] = {2000, 700};
+    topk_problem p = TOPK_PROBLEM_INIT;
+    size_t bytes;
+    p.type = TOPK_F32;
+    p.rows = ROWS;
+    p.k_max = K;
+    p.method = "rtopk";
+    p.length_max = lengths[0];
+    if (topk_workspace_size(context, TOPK_OPERATION_SELECT, &p, &bytes) != TOPK_OK) {
+        p.length_max = lengths[1];
+    }
+    (void)workspace_for(TOPK_OPERATION_SELECT, &p);
+    for (int i = 0; i < 5; i++) {
+        topk_problem q = p;
+        q.shape = i == 2 ? TOPK_SHAPE_CSR : p.shape;
+        q.elements_max = i == 2 ? ROWS * p.length_max : 0;
+        q.type = i == 3 ? TOPK_I32 : p.type;
+        q.rank = i == 3 ? TOPK_BY_MAGNITUDE : p.rank;
+        q.tuning = i == 4 ? "network=0" : NULL;
+        const topk_operation operation = i == 0   ? TOPK_OPERATION_KTH
+                                         : i == 1 ? TOPK_OPERATION_SELECT_WHERE
+                                                  : TOPK_OPERATION_SELECT;
+        CHECK_STATUS(TOPK_ERROR_METHOD_CANNOT, topk_workspace_size(context, operation, &q, &bytes));
+        CHECK(strstr(topk_last_error(), i == 4 ? "no network serves rows" : "unless all are alike") != NULL);
+    }
+}
+
 /* The chosen method's line begins with a star. */
 static bool explains(const topk_context *of, const char *method, const char *line) {
     static char text[8192];
@@ -497,6 +527,7 @@ int main(void) {
     check_limits();
     check_tuning();
     check_taken_tuning();
+    check_rows_alike();
     check_tuned_choice();
     check_explanations();
     check_options();

@@ -54,13 +54,28 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 
 /* A model, not a fit: a launch, and what one row takes from its first load to its last store; bytes that are
  * read and written in a microsecond; instructions that all warps together issue in one. */
-static const double LAUNCH_US = 3, ROW_US = 2.5, BYTES_PER_US = 4.2e6, INSTRUCTIONS_PER_US = 0.6e6;
+static const double LAUNCH_US = 3, ROW_US = 2, BYTES_PER_US = 4.2e6, INSTRUCTIONS_PER_US = 0.6e6;
+
+/* Whether a sample's bound nearly always tells a short list of a row's results. Then a block issues so many
+ * instructions, and more for each warp: fitted on an H200 (driver 580, 2026-11-22). */
+static const double OF_LIST = 650, OF_LISTING_WARP = 425;
+
+static bool is_listed_at_once(const struct plan *plan, const struct block_shape *shape) {
+    const int64_t k = least(plan->problem.k_max, plan->problem.length_max);
+    return plan->operation == TOPK_OPERATION_SELECT && plan->element_bytes < 8 && k <= RESIDENT_LIST / 4 &&
+           2 * k * shape->items <= plan->problem.length_max;
+}
+
+static double instructions_of(const struct plan *plan, const struct block_shape *shape) {
+    return is_listed_at_once(plan, shape) ? OF_LIST + OF_LISTING_WARP * (double)shape->threads / 32
+                                          : topk_cuda_resident_instructions(plan, shape);
+}
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct block_shape shape = topk_cuda_resident_shape(context, plan, true);
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
-    const double instructions = (double)plan->problem.rows * topk_cuda_resident_instructions(plan, &shape);
+    const double instructions = (double)plan->problem.rows * instructions_of(plan, &shape);
     const double issue_us = instructions / INSTRUCTIONS_PER_US, move_us = bytes / BYTES_PER_US;
     return LAUNCH_US + ROW_US + (issue_us > move_us ? issue_us : move_us);
 }

@@ -133,7 +133,7 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
     struct network best = {.instructions = INFINITY};
     const int64_t n = plan->problem.length_max, k = results_max(plan);
     const int64_t setting = tuning_value(&plan->tuning, &topk_cuda_rtopk_knobs[NETWORK]);
-    if (setting == 0 || n > RTOPK_ROW_MAX || k == 0) {
+    if (setting == 0 || n > RTOPK_UNIFORM_ROW_MAX || k == 0) {
         return best;
     }
     for (uint32_t i = 0; i < RTOPK_NETWORKS + RTOPK_TINIES; i++) {
@@ -143,16 +143,16 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
             continue;
         }
         const uint32_t list_shift = shape->kept == 0 ? 0 : shift_to(shape->kept, k);
-        struct network network = {i, shift_to(shape->items, n), list_shift, 0};
+        struct network network = {i, shift_to(shape->items, n), list_shift, 0, 0};
         if (network.part_shift > (is_tiny ? 0 : 5) || network.list_shift > network.part_shift ||
             32 >> network.part_shift > RTOPK_NETWORK_RESULTS / k ||
             (!is_tiny && !has_room(shape, k, 1 << network.part_shift))) {
             continue;
         }
-        const double of_warp =
+        network.of_warp =
             is_tiny ? tiny_instructions_of(plan, shape) : instructions_of(plan, shape, &network);
         network.instructions =
-            topk_cuda_rtopk_instructions_of_row(context, plan, of_warp, 32 >> network.part_shift);
+            topk_cuda_rtopk_instructions_of_row(context, plan, network.of_warp, 32 >> network.part_shift);
         if (network.instructions < best.instructions) {
             best = network;
         }

@@ -39,6 +39,7 @@ struct network {
     uint32_t index;                  /* as in struct network_kernels */
     uint32_t part_shift, list_shift; /* as in struct uniform_rows */
     double instructions;             /* of a warp, for a row; INFINITY: no network serves it */
+    double of_warp;                  /* of a warp, for all rows that it serves at once */
 };
 
 /* The network that takes the fewest instructions. */

@@ -4,9 +4,11 @@
 
 #include <math.h>
 
-#include "../../workspace.h"
+#include "../../reached.h"
+#include "../../subcall.h"
 #include "approximate.h"
 #include "network.h"
+#include "uniform.h"
 #include "where.h"
 
 static const struct rtopk_kernels *const kernels[WIDTHS] = {
@@ -41,12 +43,39 @@ static uint32_t entries_of(const struct plan *plan) {
     return entries;
 }
 
+/* Whether rows of an exact selection are so long that networks alone hold them. */
+static bool is_wide(const struct plan *plan) {
+    return !plan->approximate && plan->problem.length_max > RTOPK_ROW_MAX;
+}
+
+/* Serves wide rows that are not alike, for the device has lengths or k of their own. */
+static struct subcall unlike_rows(const topk_context *context, const struct plan *plan, struct arena *arena) {
+    struct subcall inner;
+    topk_subcall_same(context, plan, &topk_cuda_resident, &inner);
+    topk_subcall_take(&inner, arena);
+    return inner;
+}
+
+static const char *refuse_wide(const topk_context *context, const struct plan *plan) {
+    if (plan->problem.length_max > RTOPK_UNIFORM_ROW_MAX) {
+        return "rows are longer than a warp's registers hold";
+    }
+    if (!topk_cuda_rtopk_may_be_uniform(plan)) {
+        return "rows are longer than a warp's registers hold, unless all are alike";
+    }
+    if (topk_cuda_rtopk_network_of(context, plan).instructions == INFINITY) {
+        return "no network serves rows of that length with that k";
+    }
+    struct arena arena = arena_over(NULL);
+    const struct subcall unlike = unlike_rows(context, plan, &arena);
+    return unlike.method->refuse(context, &unlike.plan);
+}
+
 static const char *refuse(const topk_context *context, const struct plan *plan) {
-    (void)context;
     if (plan->approximate) {
         return plan->problem.length_max > RTOPK_APPROXIMATE_MAX ? "rows are longer than 8192 elements" : NULL;
     }
-    return plan->problem.length_max > RTOPK_ROW_MAX ? "rows are longer than a warp's registers hold" : NULL;
+    return is_wide(plan) ? refuse_wide(context, plan) : NULL;
 }
 
 /* A model, not a fit: a launch; bytes that are read and written in a microsecond; instructions that all warps
@@ -55,6 +84,9 @@ static const double LAUNCH_US = 3, BYTES_PER_US = 4.2e6, INSTRUCTIONS_PER_US = 0
 
 /* Of an exact search without a network. For up to 32 results the lanes' best codes tell a threshold. */
 static double plain_instructions(const topk_context *context, const struct plan *plan) {
+    if (is_wide(plan)) {
+        return INFINITY;
+    }
     const int64_t k = results_max(plan), items = items_of_class[row_class_of(plan->problem.length_max)];
     const double of_results = k > 32 ? 2.5 * (double)k + 12 * entries_of(plan) : 0;
     return topk_cuda_rtopk_instructions_of_row(context, plan, 300 + 25 * (double)items + of_results, 1);
@@ -62,9 +94,17 @@ static double plain_instructions(const topk_context *context, const struct plan 
 
 static double search_instructions(const topk_context *context, const struct plan *plan) {
     const double plain = plain_instructions(context, plan);
-    const bool may_be_uniform =
-        plan->operation == TOPK_OPERATION_SELECT && plan->problem.shape == TOPK_SHAPE_STRIDED;
-    return may_be_uniform ? fmin(plain, topk_cuda_rtopk_network_of(context, plan).instructions) : plain;
+    return topk_cuda_rtopk_may_be_uniform(plan)
+               ? fmin(plain, topk_cuda_rtopk_network_of(context, plan).instructions)
+               : plain;
+}
+
+/* What a wide row takes from its first load to its last store, by what one instruction takes: a warp has it
+ * alone, and too few warps have room beside it to hide that where rows are few. Fitted on an H200 (driver
+ * 580, 2026-11-22). */
+static double wide_row_us(const topk_context *context, const struct plan *plan) {
+    const double us_per_instruction = 0.0027;
+    return is_wide(plan) ? us_per_instruction * topk_cuda_rtopk_network_of(context, plan).of_warp : 0;
 }
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
@@ -75,12 +115,14 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
                                     ? topk_cuda_rtopk_approximate_instructions(plan) + 12 * entries_of(plan)
                                     : search_instructions(context, plan);
     const double issue_us = rows * instructions / INSTRUCTIONS_PER_US, move_us = bytes / BYTES_PER_US;
-    return LAUNCH_US + (issue_us > move_us ? issue_us : move_us);
+    return LAUNCH_US + wide_row_us(context, plan) + (issue_us > move_us ? issue_us : move_us);
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
     struct arena arena = arena_over(NULL);
-    (void)context;
+    if (is_wide(plan)) {
+        (void)unlike_rows(context, plan, &arena);
+    }
     if (has_predicate(plan)) {
         (void)arena_take(&arena, 1, sizeof(struct match)); /* of bounds that the device reads */
     }
@@ -92,6 +134,13 @@ static int run_where(const struct plan *plan, const struct launch_grid *grid, co
     const struct where_args args = {*of_row, *predicate};
     const uint32_t row_class = row_class_of(plan->problem.length_max);
     return where_kernels[width_of(plan)]->row(grid, &args, row_class == 0 ? 0 : row_class - 1);
+}
+
+static int run_unlike(const struct call *call) {
+    struct arena arena = arena_over(call->workspace);
+    const struct subcall unlike = unlike_rows(call->context, call->plan, &arena);
+    const struct call inner = topk_subcall_call(&unlike, call);
+    return unlike.method->run(&inner);
 }
 
 static int run(const struct call *call) {
@@ -126,11 +175,15 @@ static int run(const struct call *call) {
     if (predicate.is_given) {
         return run_where(plan, &grid, &args, &predicate);
     }
-    if (topk_cuda_rtopk_is_uniform(call, &args.rows.map)) {
+    if (topk_cuda_rtopk_is_uniform(call)) {
         const struct network network = topk_cuda_rtopk_network_of(call->context, plan);
         if (network.instructions < plain_instructions(call->context, plan)) {
             return topk_cuda_rtopk_run_network(call, &args, &network);
         }
+    }
+    if (is_wide(plan)) {
+        TOPK_REACHED(REACHED_RTOPK_UNLIKE);
+        return run_unlike(call);
     }
     return kernels[width_of(plan)]->row(&grid, &args, row_class_of(plan->problem.length_max));
 }

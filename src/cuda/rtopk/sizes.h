@@ -19,8 +19,9 @@ enum {
     RTOPK_ORDER_FEW = 4,
     RTOPK_POSITION_BITS = 24,
 #define RTOPK_NETWORK_LIST(F)                                                                                \
-    F(2, 1) F(4, 2) F(8, 2) F(2, 2) F(4, 4) F(8, 4) F(8, 8) F(16, 4) F(8, 0) F(16, 0)
-    RTOPK_NETWORKS = 10,
+    F(2, 1) F(4, 2) F(8, 2) F(2, 2) F(4, 4) F(8, 4) F(8, 8) F(16, 4) F(32, 4) F(8, 0) F(16, 0) F(32, 0)
+    RTOPK_NETWORKS = 12,
+    RTOPK_NETWORK_ITEMS = 32,
 #define RTOPK_TINY_LIST(F) F(2, 0) F(4, 0)
 #else
     /* Of a block; each warp has rows of its own. */
@@ -39,6 +40,7 @@ enum {
    if it sorts none and counts. */
 #define RTOPK_NETWORK_LIST(F) F(16, 8) F(32, 8) F(64, 8) F(16, 16) F(32, 16) F(64, 16) F(32, 0) F(64, 0)
     RTOPK_NETWORKS = 8,
+    RTOPK_NETWORK_ITEMS = 64, /* of a lane, at most */
 /* A kernel for each of these lengths: a thread sorts a whole row that is no longer. */
 #define RTOPK_TINY_LIST(F) F(4, 0) F(8, 0)
     /* Lanes keep as many leads as they have results on average, and so many tenths of a standard deviation
@@ -73,6 +75,7 @@ enum {
     RTOPK_BLOCKS_OF_SM = 64,
     RTOPK_CLASSES = 4,
     RTOPK_ROW_MAX = 32 * RTOPK_ITEMS_3,
+    RTOPK_UNIFORM_ROW_MAX = 32 * RTOPK_NETWORK_ITEMS,
     /* Candidates that the lanes sort in registers, two each. */
     RTOPK_FEW = 64,
     /* Steps of a search that may choose their pivot by the counts; all further ones halve the range. */

@@ -15,11 +15,14 @@ static struct lead_map lead_map_of(const struct plan *plan, const struct code_ma
                              .zeros = (uint32_t)(bits == 64 ? map->zeros >> 32 : map->zeros << up)};
 }
 
-bool topk_cuda_rtopk_is_uniform(const struct call *call, const struct code_map *map) {
-    const topk_problem *p = &call->plan->problem;
-    return call->plan->operation == TOPK_OPERATION_SELECT && p->shape == TOPK_SHAPE_STRIDED &&
-           call->input.lengths == NULL && call->input.k == NULL && results_max(call->plan) > 0 &&
-           map->add == 0 && p->rows <= INT32_MAX;
+bool topk_cuda_rtopk_may_be_uniform(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    return plan->operation == TOPK_OPERATION_SELECT && p->shape == TOPK_SHAPE_STRIDED &&
+           results_max(plan) > 0 && p->rows <= INT32_MAX && topk_code_map(&plan->order).add == 0;
+}
+
+bool topk_cuda_rtopk_is_uniform(const struct call *call) {
+    return topk_cuda_rtopk_may_be_uniform(call->plan) && call->input.lengths == NULL && call->input.k == NULL;
 }
 
 bool topk_cuda_rtopk_is_whole(const struct call *call) {

@@ -20,8 +20,11 @@ static inline int64_t group_elements(const struct plan *plan) {
     return 16 / (int64_t)plan->element_bytes;
 }
 
-/* Whether all rows are alike and have results. Signed integers by magnitude have no leads. */
-bool topk_cuda_rtopk_is_uniform(const struct call *call, const struct code_map *map);
+/* Whether all rows are alike and have results, unless the device has lengths or k of its own. Signed integers
+ * by magnitude have no leads. */
+bool topk_cuda_rtopk_may_be_uniform(const struct plan *plan);
+/* Whether they are. */
+bool topk_cuda_rtopk_is_uniform(const struct call *call);
 /* Whether rows begin at multiples of 16 bytes and consist of whole groups. */
 bool topk_cuda_rtopk_is_whole(const struct call *call);
 /* What all kernels for such rows are told. */
