@@ -2,6 +2,8 @@
  * What a call of sort launches, and over which workspace. */
 #include "../methods.h"
 
+#include <math.h>
+
 #include "../../reached.h"
 #include "../../workspace.h"
 #include "../leaf.h"
@@ -235,8 +237,10 @@ static int prepare(const topk_context *context) {
 
 /* Fitted on an H200 (driver 580, 2026-11-20): bytes that passes move in a microsecond, and what a pass takes
  * besides; elements that blocks of one row each rank in a microsecond, what their launch takes, and what the
- * block of a row does however short it is. */
-static const double BYTES_PER_US = 4e6, PASS_US = 13, RANKED_PER_US = 110e3, LAUNCH_US = 3, ROW_US = 0.005;
+ * block of a row does however short it is. A block's own pass has a latency, which shows where rows are few
+ * (2026-11-22). */
+static const double BYTES_PER_US = 4e6, PASS_US = 13, RANKED_PER_US = 110e3, LAUNCH_US = 3, ROW_US = 0.005,
+                    BLOCK_PASS_US = 3.7;
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(plan);
@@ -244,7 +248,8 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     const double entry = (double)plan->element_bytes + (s.is_kth ? 0 : s.wide ? 8 : 4);
     (void)context;
     if (s.one_block || rows == 0) {
-        return LAUNCH_US + rows * ROW_US + elements * (double)s.passes / RANKED_PER_US;
+        const double ranking_us = rows * ROW_US + elements * (double)s.passes / RANKED_PER_US;
+        return LAUNCH_US + fmax(ranking_us, BLOCK_PASS_US * (double)s.passes);
     }
     const double groups = rows / (double)s.group_rows, launches = s.passes + 2 + s.is_kth;
     return groups * launches * PASS_US +
