@@ -56,10 +56,12 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
  * read and written in a microsecond; instructions that all warps together issue in one. */
 static const double LAUNCH_US = 3, ROW_US = 2, BYTES_PER_US = 4.2e6, INSTRUCTIONS_PER_US = 0.6e6;
 
-/* Whether a sample's bound nearly always tells a short list of a row's results. Then a block issues so many
- * instructions, and more for each warp: fitted on an H200 (driver 580, 2026-11-22). */
-static const double OF_LIST = 650, OF_LISTING_WARP = 425;
+/* What a block issues where a sample's bound nearly always tells a short list of a row's results: once, for
+ * each result, for each warp and for each of a thread's elements. Fitted on an H200 (driver 580, 2026-11-22).
+ */
+static const double OF_LIST = 520, OF_LISTED = 24, OF_LISTING_WARP = 105, OF_LISTING_ITEM = 9;
 
+/* Whether that is so. */
 static bool is_listed_at_once(const struct plan *plan, const struct block_shape *shape) {
     const int64_t k = least(plan->problem.k_max, plan->problem.length_max);
     return plan->operation == TOPK_OPERATION_SELECT && plan->element_bytes < 8 && k <= RESIDENT_LIST / 4 &&
@@ -67,12 +69,21 @@ static bool is_listed_at_once(const struct plan *plan, const struct block_shape 
 }
 
 static double instructions_of(const struct plan *plan, const struct block_shape *shape) {
-    return is_listed_at_once(plan, shape) ? OF_LIST + OF_LISTING_WARP * (double)shape->threads / 32
+    const double warps = (double)shape->threads / 32, items = (double)shape->items;
+    return is_listed_at_once(plan, shape) ? OF_LIST + OF_LISTED * (double)plan->problem.k_max +
+                                                warps * (OF_LISTING_WARP + OF_LISTING_ITEM * items)
                                           : topk_cuda_resident_instructions(plan, shape);
 }
 
+/* Whether all rows begin at multiples of 16 bytes, if the first one does; or may do so. */
+static bool may_be_aligned(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    return p->shape != TOPK_SHAPE_STRIDED || p->rows == 1 ||
+           (size_t)p->row_stride * plan->element_bytes % 16 == 0;
+}
+
 static double cost_us(const topk_context *context, const struct plan *plan) {
-    const struct block_shape shape = topk_cuda_resident_shape(context, plan, true);
+    const struct block_shape shape = topk_cuda_resident_shape(context, plan, may_be_aligned(plan));
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
     const double instructions = (double)plan->problem.rows * instructions_of(plan, &shape);
@@ -91,9 +102,8 @@ static size_t workspace_bytes(const topk_context *context, const struct plan *pl
 
 /* Whether all rows begin at multiples of 16 bytes. */
 static bool is_aligned(const struct call *call) {
-    const topk_problem *p = &call->plan->problem;
-    return p->shape == TOPK_SHAPE_STRIDED && (uintptr_t)call->input.values % 16 == 0 &&
-           (p->rows == 1 || (size_t)p->row_stride * call->plan->element_bytes % 16 == 0);
+    return call->plan->problem.shape == TOPK_SHAPE_STRIDED && (uintptr_t)call->input.values % 16 == 0 &&
+           may_be_aligned(call->plan);
 }
 
 static int run_where(const struct call *call, const struct launch_grid *grid,

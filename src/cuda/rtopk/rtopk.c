@@ -93,10 +93,11 @@ static double plain_instructions(const topk_context *context, const struct plan 
 }
 
 static double search_instructions(const topk_context *context, const struct plan *plan) {
-    const double plain = plain_instructions(context, plan);
-    return topk_cuda_rtopk_may_be_uniform(plan)
-               ? fmin(plain, topk_cuda_rtopk_network_of(context, plan).instructions)
-               : plain;
+    const double plain = plain_instructions(context, plan), of_ties = 400; /* which narrow elements have */
+    const double best = topk_cuda_rtopk_may_be_uniform(plan)
+                            ? fmin(plain, topk_cuda_rtopk_network_of(context, plan).instructions)
+                            : plain;
+    return is_wide(plan) && plan->element_bytes < 4 ? best + of_ties : best;
 }
 
 /* What a wide row takes from its first load to its last store, by what one instruction takes: a warp has it
