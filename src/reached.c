@@ -48,6 +48,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_RTOPK_NO_MATCH] = "cuda rtopk: a row without a match",
     [REACHED_RTOPK_NEXT_ROW] = "cuda rtopk: another row for a warp",
     [REACHED_RTOPK_FEWER] = "cuda rtopk: fewer than k above a midpoint",
+    [REACHED_RTOPK_BY_THREADS] = "cuda rtopk: threads counted in place of numbers",
     [REACHED_RTOPK_WINNERS] = "cuda rtopk: winners of an approximation",
     [REACHED_RTOPK_NOT_FINITE] = "cuda rtopk: infinities and NaN",
     [REACHED_RTOPK_KTH_NOT_FINITE] = "cuda rtopk: k-th element not finite",

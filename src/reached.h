@@ -96,6 +96,7 @@ enum topk_reached_path {
     REACHED_RTOPK_NO_MATCH,          /* no element of a row matches */
     REACHED_RTOPK_NEXT_ROW,          /* a warp goes on to another row */
     REACHED_RTOPK_FEWER,          /* a step of epsilon finds fewer than k numbers at or above its midpoint */
+    REACHED_RTOPK_BY_THREADS,     /* threads that have a number at or above a midpoint are more than k */
     REACHED_RTOPK_WINNERS,        /* results of an approximation that the threshold alone does not tell */
     REACHED_RTOPK_NOT_FINITE,     /* infinities or NaN in an approximate row */
     REACHED_RTOPK_KTH_NOT_FINITE, /* among them the k-th element */

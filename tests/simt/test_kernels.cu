@@ -246,6 +246,7 @@ template <uint32_t WARPS> static void test_team() {
                            before,
                            sum,
                            *std::min_element(first, end) + 1000 * *std::max_element(first, end),
+                           (uint32_t)std::count_if(first, end, [](uint32_t v) { return v % 3 == 1; }),
                            end[-1]};
         expected.insert(expected.end(), of_thread.begin(), of_thread.end());
     }

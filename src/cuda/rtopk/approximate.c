@@ -15,9 +15,11 @@ static const struct row_class {
 } classes[RTOPK_APPROXIMATE_CLASSES] = {{RTOPK_ITEMS_1, 1},
                                         {RTOPK_ITEMS_2, 1},
                                         {RTOPK_ITEMS_3, 1},
-                                        {RTOPK_BLOCK_ITEMS_0, RTOPK_BLOCK_WARPS_0},
-                                        {RTOPK_BLOCK_ITEMS_1, RTOPK_BLOCK_WARPS_1},
-                                        {RTOPK_BLOCK_ITEMS_2, RTOPK_BLOCK_WARPS_2}};
+                                        {RTOPK_BLOCK_ITEMS, RTOPK_BLOCK_WARPS_0},
+                                        {RTOPK_BLOCK_ITEMS, RTOPK_BLOCK_WARPS_1},
+                                        {RTOPK_BLOCK_ITEMS, RTOPK_BLOCK_WARPS_2},
+                                        {RTOPK_BLOCK_ITEMS, RTOPK_BLOCK_WARPS_3},
+                                        {RTOPK_BLOCK_ITEMS_4, RTOPK_BLOCK_WARPS_4}};
 
 static uint32_t held_by(const struct row_class *c) {
     return 32 * c->items * c->warps;
@@ -58,7 +60,7 @@ int topk_cuda_rtopk_run_approximate(const struct call *call, const struct rtopk_
                                     .max_iterations = (uint32_t)least(p->max_iterations, UINT32_MAX),
                                     .epsilon = p->epsilon,
                                     .epsilon_relative = p->epsilon_relative};
-    args.of_row.slots = held_by(&classes[index]);
+    args.of_row.slots = approximate_slots(held_by(&classes[index]));
     if (args.of_row.entries > RTOPK_ROW_MAX) {
         args.of_row.entries = 0; /* the list of positions is sorted */
     }

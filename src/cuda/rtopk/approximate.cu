@@ -26,9 +26,11 @@ static const approximate_kernel kernels[RTOPK_APPROXIMATE_CLASSES] = {
     kernel_of<RTOPK_ITEMS_1, 1>(),
     kernel_of<RTOPK_ITEMS_2, 1>(),
     kernel_of<RTOPK_ITEMS_3, 1>(),
-    kernel_of<RTOPK_BLOCK_ITEMS_0, RTOPK_BLOCK_WARPS_0>(),
-    kernel_of<RTOPK_BLOCK_ITEMS_1, RTOPK_BLOCK_WARPS_1>(),
-    kernel_of<RTOPK_BLOCK_ITEMS_2, RTOPK_BLOCK_WARPS_2>()};
+    kernel_of<RTOPK_BLOCK_ITEMS, RTOPK_BLOCK_WARPS_0>(),
+    kernel_of<RTOPK_BLOCK_ITEMS, RTOPK_BLOCK_WARPS_1>(),
+    kernel_of<RTOPK_BLOCK_ITEMS, RTOPK_BLOCK_WARPS_2>(),
+    kernel_of<RTOPK_BLOCK_ITEMS, RTOPK_BLOCK_WARPS_3>(),
+    kernel_of<RTOPK_BLOCK_ITEMS_4, RTOPK_BLOCK_WARPS_4>()};
 
 static int launch_row(const struct launch_grid *grid, const struct approximate_args *args,
                       uint32_t row_class) {
@@ -40,7 +42,7 @@ static int prepare(void) {
     int error = 0;
     for (uint32_t i = 0; i < RTOPK_APPROXIMATE_CLASSES && error == 0; i++) {
         struct rtopk_args most = {};
-        most.slots = kernels[i].held;
+        most.slots = approximate_slots(kernels[i].held);
         most.entries = RTOPK_ROW_MAX;
         error = simt_prepare(kernels[i].kernel, kernels[i].shared_bytes(&most));
     }

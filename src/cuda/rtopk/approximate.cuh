@@ -13,15 +13,37 @@ template <typename Number> struct number_cut {
     uint32_t above; /* numbers at or above fewer: less than k */
 };
 
+/* Counts at or above midpoints, for a search of the k-th number. The greatest number of each thread is looked
+ * at first: if they tell of more than k, the count is theirs and need not be exact. Once they do not, they
+ * will hardly do so again. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS> struct midpoint_counts {
+    const held_numbers<Element, ITEMS, WARPS> &held;
+    uint32_t k;
+    number_t<Element> greatest; /* of the thread */
+    bool is_by_threads;
+
+    TOPK_MEMBER uint32_t from(number_t<Element> middle, row_team<WARPS> &team) {
+        if (WARPS > 1 && is_by_threads) {
+            const uint32_t threads = team.count(greatest >= middle);
+            if (threads > k) {
+                TOPK_REACHED(REACHED_RTOPK_BY_THREADS);
+                return threads;
+            }
+            is_by_threads = false;
+        }
+        return count_numbers_from(held, middle, team);
+    }
+};
+
 /* Algorithm 2. All threads, as below. */
 template <bool SUM_FITS, typename Element, uint32_t ITEMS, uint32_t WARPS>
-TOPK_DEVICE number_range<number_t<Element>> halve(const held_numbers<Element, ITEMS, WARPS> &held,
+TOPK_DEVICE number_range<number_t<Element>> halve(midpoint_counts<Element, ITEMS, WARPS> counts,
                                                   number_range<number_t<Element>> range, uint32_t steps,
-                                                  uint32_t k, row_team<WARPS> &team) {
+                                                  row_team<WARPS> &team) {
     for (bool last = false; steps != 0 && !last; steps--) {
         const number_t<Element> middle = midpoint<SUM_FITS>(range);
         last = is_end(range, middle);
-        const bool is_low = count_numbers_from(held, middle, team) >= k;
+        const bool is_low = counts.from(middle, team) >= counts.k;
         range = {is_low ? middle : range.low, is_low ? range.high : middle};
     }
     return range;
@@ -29,13 +51,13 @@ TOPK_DEVICE number_range<number_t<Element>> halve(const held_numbers<Element, IT
 
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 TOPK_DEVICE number_cut<number_t<Element>>
-stop_early(const held_numbers<Element, ITEMS, WARPS> &held, const number_range<number_t<Element>> &range,
-           uint32_t max_iterations, uint32_t k, uint32_t above, row_team<WARPS> &team) {
+stop_early(const midpoint_counts<Element, ITEMS, WARPS> &counts, const number_range<number_t<Element>> &range,
+           uint32_t max_iterations, uint32_t above, row_team<WARPS> &team) {
     typedef number_t<Element> number;
     const bool sum_fits = simt_float_magnitude(simt_float_add(magnitude_of(range), magnitude_of(range))) <
                           infinity_of<number>();
-    const number_range<number> halved = sum_fits ? halve<true>(held, range, max_iterations, k, team)
-                                                 : halve<false>(held, range, max_iterations, k, team);
+    const number_range<number> halved = sum_fits ? halve<true>(counts, range, max_iterations, team)
+                                                 : halve<false>(counts, range, max_iterations, team);
     return {halved.low, infinity_of<number>(), above};
 }
 
@@ -43,18 +65,18 @@ stop_early(const held_numbers<Element, ITEMS, WARPS> &held, const number_range<n
  * high, which may be the greatest number and was never counted then. */
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 TOPK_DEVICE number_cut<number_t<Element>>
-narrow_down(const held_numbers<Element, ITEMS, WARPS> &held, number_range<number_t<Element>> range,
-            number_t<Element> wanted, uint32_t k, uint32_t above, row_team<WARPS> &team) {
+narrow_down(midpoint_counts<Element, ITEMS, WARPS> counts, number_range<number_t<Element>> range,
+            number_t<Element> wanted, uint32_t above, row_team<WARPS> &team) {
     typedef number_t<Element> number;
     number fewer = infinity_of<number>();
     for (bool last = false; !last && simt_float_add(range.high, -range.low) > wanted;) {
         number middle = midpoint<false>(range);
         last = is_end(range, middle);
         middle = last ? range.high : middle;
-        const uint32_t count = count_numbers_from(held, middle, team);
-        if (count == k)
+        const uint32_t count = counts.from(middle, team);
+        if (count == counts.k)
             return {middle, infinity_of<number>(), 0}; /* of which there are k */
-        if (count < k) {
+        if (count < counts.k) {
             TOPK_REACHED(REACHED_RTOPK_FEWER);
             range.high = fewer = middle;
             above = count;
@@ -138,8 +160,10 @@ TOPK_DEVICE number_cut<number_t<Element>> find_cut(const struct approximate_args
     const number largest = map.magnitude_of(a.numbers.largest);
     number_range<number> range;
     uint32_t above = 0;
-    if (!find_range(*held, largest, team, &range)) {
+    midpoint_counts<Element, ITEMS, WARPS> counts = {*held, k, 0, k < team.THREADS};
+    if (!find_range(*held, largest, team, &range, &counts.greatest)) {
         TOPK_REACHED(REACHED_RTOPK_NOT_FINITE);
+        counts.is_by_threads = false;
         const tier_map<number> tiers = {largest, map.magnitude_of(a.numbers.infinity),
                                         (number)(a.numbers.nan_is_best ? 2 : -2)};
         const uint32_t finite = team.reduce_add(count_finite_items(*held, largest));
@@ -152,8 +176,8 @@ TOPK_DEVICE number_cut<number_t<Element>> find_cut(const struct approximate_args
             return cut_tiers(*held, k, team);
         }
     }
-    return a.max_iterations > 0 ? stop_early(*held, range, a.max_iterations, k, above, team)
-                                : narrow_down(*held, range, width_wanted(a, range), k, above, team);
+    return a.max_iterations > 0 ? stop_early(counts, range, a.max_iterations, above, team)
+                                : narrow_down(counts, range, width_wanted(a, range), above, team);
 }
 
 #endif

@@ -7,7 +7,7 @@
 #include "kernels.h"
 #include "numbers.h"
 
-/* `of_row`: lists have a slot for each element that a team holds. */
+/* `of_row`: lists have a slot for each element that a team holds, or more. */
 struct approximate_args {
     struct rtopk_args of_row;
     struct predicate_args predicate;
@@ -15,6 +15,15 @@ struct approximate_args {
     uint32_t max_iterations; /* or 0: one of the others is set */
     double epsilon, epsilon_relative;
 };
+
+/* Slots of a list for so many elements: a list that is sorted itself has a power of two. */
+static inline uint32_t approximate_slots(uint32_t held) {
+    uint32_t slots = 1;
+    while (slots < held) {
+        slots *= 2;
+    }
+    return slots;
+}
 
 #ifdef __cplusplus
 extern "C" {

@@ -40,7 +40,8 @@ TOPK_DEVICE void write_chosen(const row_task<Element> &t, uint32_t k, const row_
         write_unsorted(t, k, team);
     } else if (k <= RTOPK_FEW) {
         if (team.warp() == 0)
-            sort_and_write_few<Element, row_team<WARPS>::THREADS * ITEMS>(t, k);
+            sort_and_write_few<Element, WARPS == 1 ? SIMT_WARP * ITEMS : (uint32_t)RTOPK_APPROXIMATE_MAX>(t,
+                                                                                                          k);
     } else if (WARPS == 1 || t.a.entries != 0) {
         write_sorted(t, k, t.lists, team);
     } else {
@@ -54,11 +55,15 @@ template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 TOPK_DEVICE held_numbers<Element, ITEMS, WARPS> hold_numbers(const struct approximate_args &a,
                                                              const struct row &r, row_team<WARPS> &team) {
     const as_numbers<Element> map = {a.numbers};
-    if (!a.predicate.is_given)
-        return hold_row_as<Element, ITEMS, WARPS>(a.of_row.rows, r, map);
-    held_numbers<Element, ITEMS, WARPS> held = hold_row_as<Element, ITEMS, WARPS>(
-        a.of_row.rows, r, of_matches<Element, as_numbers<Element>>::of_row(map, a.predicate, r));
-    count_matches(team, &held);
+    held_numbers<Element, ITEMS, WARPS> held;
+    if (!a.predicate.is_given) {
+        held = hold_row_as<Element, ITEMS, WARPS>(a.of_row.rows, r, map);
+    } else {
+        held = hold_row_as<Element, ITEMS, WARPS>(
+            a.of_row.rows, r, of_matches<Element, as_numbers<Element>>::of_row(map, a.predicate, r));
+        count_matches(team, &held);
+    }
+    orient_numbers(a.numbers, &held);
     return held;
 }
 

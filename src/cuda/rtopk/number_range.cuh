@@ -31,6 +31,8 @@ TOPK_DEVICE number_range<number_t<Element>> range_of_groups(const held_numbers<E
     typedef held_shape<Element, ITEMS> shape;
     typedef number_t<Element> number;
     number_range<number> range = {infinity_of<number>(), -infinity_of<number>()};
+    if (held.is_warp_behind())
+        return range;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
         const bool is_whole = is_whole_group<false>(held, i / shape::PER);
@@ -65,11 +67,12 @@ range_of_finite_items(const held_numbers<Element, ITEMS, WARPS> &held, number_t<
     return range;
 }
 
-/* Finds the range of the row's finite numbers. Returns whether it has no other elements; else the range is
- * left open. All threads. */
+/* Finds the range of the row's finite numbers, and the thread's greatest. Returns whether the row has no
+ * other elements; else the range is left open. All threads. */
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 TOPK_DEVICE bool find_range(const held_numbers<Element, ITEMS, WARPS> &held, number_t<Element> largest,
-                            row_team<WARPS> &team, number_range<number_t<Element>> *range) {
+                            row_team<WARPS> &team, number_range<number_t<Element>> *range,
+                            number_t<Element> *greatest) {
     typedef number_t<Element> number;
     number_range<number> mine = range_of_groups(held);
     bool are_finite = !has_part_of_group(held) && mine.low >= -largest && mine.high <= largest;
@@ -79,6 +82,7 @@ TOPK_DEVICE bool find_range(const held_numbers<Element, ITEMS, WARPS> &held, num
     }
     typename number_bits<number>::word low = ascending_of(mine.low), below_high; /* descends with high */
     below_high = are_finite ? ~ascending_of(mine.high) : 0;
+    *greatest = mine.high;
     team.reduce_min_of_each(&low, &below_high);
     *range = {number_of_ascending<number>(low), number_of_ascending<number>(~below_high)};
     return below_high != 0; /* of no number */

@@ -34,7 +34,7 @@ template <typename Element> struct as_numbers {
 
     TOPK_MEMBER word of(key_word_t<Element> bits) const {
         if constexpr (sizeof(Element) >= 4) {
-            return simt_float_of_bits((key_word_t<Element>)((bits & map.keep) ^ map.negate));
+            return simt_float_of_bits(bits); /* orient_numbers() */
         } else {
             const uint32_t top = (uint32_t)bits << (32 - 8 * sizeof(Element));
             const uint32_t moved = (uint32_t)((int32_t)top >> map.shift) & (uint32_t)map.keep;
@@ -51,6 +51,22 @@ template <typename Element> struct as_numbers {
 
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 using held_numbers = held_row<Element, ITEMS, WARPS, number_t<Element>>;
+
+/* Takes signs off or turns them, where the order asks for it: numbers of narrow types come so. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE void orient_numbers(const struct number_map &map, held_numbers<Element, ITEMS, WARPS> *held) {
+    if constexpr (sizeof(Element) >= 4) {
+        typedef key_word_t<Element> word;
+        const word keep = (word)map.keep, negate = (word)map.negate;
+        if (keep == (word) ~(word)0 && negate == 0)
+            return;
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++) {
+            const word bits = simt_bits_of_float(held->items[i]);
+            held->items[i] = simt_float_of_bits((word)((bits & keep) ^ negate));
+        }
+    }
+}
 
 /* Integers that ascend with the numbers, for reductions; none is NaN. */
 template <typename Number> TOPK_DEVICE typename number_bits<Number>::word ascending_of(Number number) {
@@ -72,21 +88,30 @@ TOPK_DEVICE uint32_t number_hits_from(const held_numbers<Element, ITEMS, WARPS> 
                                       number_t<Element> low) {
     const uint32_t one = simt_unknown_one();
     uint32_t hits = 0;
+    if (held.is_warp_behind())
+        return 0;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
         hits = simt_count_from(hits, held.items[i], low, 1u << i, one);
     return hits;
 }
 
-/* How many numbers are at or above `low`. All threads. */
+/* How many of the thread's numbers are at or above `low`. */
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
-TOPK_DEVICE uint32_t count_numbers_from(const held_numbers<Element, ITEMS, WARPS> &held,
-                                        number_t<Element> low, row_team<WARPS> &team) {
+TOPK_DEVICE uint32_t count_items_from(const held_numbers<Element, ITEMS, WARPS> &held,
+                                      number_t<Element> low) {
     simt_tally<number_t<Element>> tally;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
         tally.add_if_at_least(held.items[i], low);
-    return team.reduce_add(tally.count());
+    return tally.count();
+}
+
+/* How many numbers are at or above `low`. All threads. */
+template <typename Element, uint32_t ITEMS, uint32_t WARPS>
+TOPK_DEVICE uint32_t count_numbers_from(const held_numbers<Element, ITEMS, WARPS> &held,
+                                        number_t<Element> low, row_team<WARPS> &team) {
+    return team.reduce_add(held.is_warp_behind() ? 0 : count_items_from(held, low));
 }
 
 /* How many of the thread's numbers have a magnitude of at most `largest`. */

@@ -14,7 +14,7 @@ enum {
     RTOPK_ITEMS_2 = 8,
     RTOPK_ITEMS_3 = 16,
     RTOPK_GRID_BLOCKS = 2,
-    RTOPK_BLOCK_ITEMS_0 = 16,
+    RTOPK_BLOCK_ITEMS = 16,
     RTOPK_NETWORK_DEVIATIONS = 0,
     RTOPK_ORDER_FEW = 4,
     RTOPK_POSITION_BITS = 24,
@@ -35,7 +35,7 @@ enum {
     /* Of a grid, at most. Blocks go on to the rows behind these. */
     RTOPK_GRID_BLOCKS = INT32_MAX,
     /* An approximation serves longer rows, too: a block holds each, with so many items and warps. */
-    RTOPK_BLOCK_ITEMS_0 = 32,
+    RTOPK_BLOCK_ITEMS = 32,
 /* A kernel for each pair: the leads that a lane has of a row, and how many it keeps once they are sorted; 0
    if it sorts none and counts. */
 #define RTOPK_NETWORK_LIST(F) F(16, 8) F(32, 8) F(64, 8) F(16, 16) F(32, 16) F(64, 16) F(32, 0) F(64, 0)
@@ -61,13 +61,14 @@ enum {
     RTOPK_BUSY_WARPS = 8,
     RTOPK_RECIPROCAL_BITS = 20,
     RTOPK_BLOCK_WARPS_0 = 2,
-    RTOPK_BLOCK_WARPS_1 = 4,
-    RTOPK_BLOCK_WARPS_2 = 8,
-    RTOPK_BLOCK_ITEMS_1 = RTOPK_BLOCK_ITEMS_0,
-    RTOPK_BLOCK_ITEMS_2 = 32,
-    RTOPK_APPROXIMATE_MAX = 32 * RTOPK_BLOCK_WARPS_2 * RTOPK_BLOCK_ITEMS_2,
+    RTOPK_BLOCK_WARPS_1 = 3,
+    RTOPK_BLOCK_WARPS_2 = 4,
+    RTOPK_BLOCK_WARPS_3 = 6,
+    RTOPK_BLOCK_WARPS_4 = 8,
+    RTOPK_BLOCK_ITEMS_4 = 32,
+    RTOPK_APPROXIMATE_MAX = 32 * RTOPK_BLOCK_WARPS_4 * RTOPK_BLOCK_ITEMS_4,
     /* Lanes of ITEMS_1, ITEMS_2 or ITEMS_3, and the kinds of blocks. */
-    RTOPK_APPROXIMATE_CLASSES = 6,
+    RTOPK_APPROXIMATE_CLASSES = 8,
     /* A select_where: lanes of ITEMS_1, ITEMS_2 or ITEMS_3. */
     RTOPK_WHERE_CLASSES = 3,
     /* Rows that a team of an approximation takes at most, where a multiprocessor has so many blocks. */

@@ -56,6 +56,10 @@ struct held_row {
     TOPK_MEMBER uint32_t holding(void) const {
         return filled() & matches;
     }
+    /* Whether all items of the warp lie behind the row. */
+    TOPK_MEMBER bool is_warp_behind(void) const {
+        return WARPS > 1 && row_team<WARPS>::warp() * ITEMS * SIMT_WARP >= end;
+    }
     /* Elements from the thread's first index to the row's end: less than 0 behind the row. */
     TOPK_MEMBER int32_t remaining(void) const {
         return (int32_t)(end - index(0));

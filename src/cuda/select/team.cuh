@@ -26,6 +26,10 @@ template <uint32_t WARPS> struct row_team {
     template <typename T> TOPK_MEMBER T reduce_add(T value) {
         return simt_reduce_add(SIMT_ALL_LANES, share(simt_reduce_add(SIMT_ALL_LANES, value), (T)0));
     }
+    /* How many threads have it set. */
+    TOPK_MEMBER uint32_t count(bool is_counted) const {
+        return simt_block_count(is_counted);
+    }
     template <typename T> TOPK_MEMBER T reduce_min(T value) {
         return simt_reduce_min(SIMT_ALL_LANES, share(simt_reduce_min(SIMT_ALL_LANES, value), (T) ~(T)0));
     }
@@ -83,6 +87,9 @@ template <> struct row_team<1> {
     }
     template <typename T> TOPK_MEMBER T reduce_add(T value) const {
         return simt_reduce_add(SIMT_ALL_LANES, value);
+    }
+    TOPK_MEMBER uint32_t count(bool is_counted) const {
+        return simt_popc(simt_ballot(SIMT_ALL_LANES, is_counted));
     }
     template <typename T> TOPK_MEMBER T reduce_min(T value) const {
         return simt_reduce_min(SIMT_ALL_LANES, value);

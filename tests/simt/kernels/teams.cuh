@@ -7,7 +7,7 @@
 #include "select/team.cuh"
 #include "sums.cuh"
 
-enum { TEAM_WORDS = 9 };
+enum { TEAM_WORDS = 10 };
 
 /* What the operations of a team of WARPS warps say, TEAM_WORDS words for each thread. The last word is read
  * from the last thread's slot in shared memory. */
@@ -29,7 +29,8 @@ template <uint32_t WARPS> TOPK_KERNEL void team_operations(struct sums_args args
     out[7] = least + 1000 * ~least_complement;
     slots[team.thread()] = value;
     team.sync();
-    out[8] = slots[WARPS * SIMT_WARP - 1];
+    out[8] = team.count(value % 3 == 1);
+    out[9] = slots[WARPS * SIMT_WARP - 1];
 }
 
 #endif
