@@ -80,6 +80,12 @@ enum topk_reached_path {
     REACHED_RESIDENT_FEW_MATCHES, /* matches are few, or all of them results: none is searched */
     REACHED_RESIDENT_NEXT_ROW,    /* a block goes on to another row */
 
+    /* Where a cluster holds a row: */
+    REACHED_RESIDENT_CLUSTER_OVERFLOW, /* a sample's bound lets more pass than the list has room for */
+    REACHED_RESIDENT_CLUSTER_TIES,     /* the first of many ties are results */
+    REACHED_RESIDENT_CLUSTER_MERGED,   /* entries are sorted by merging, in its first block */
+    REACHED_RESIDENT_CLUSTER_NEXT_ROW, /* it goes on to another row */
+
     REACHED_SELECT_SINGLE_LOADS,     /* elements of a misaligned row are read one by one, to fit */
     REACHED_RTOPK_BISECTION,         /* guessing did not end a search */
     REACHED_RTOPK_SURPLUS_TIES,      /* more elements tie with the k-th than are results */

@@ -45,8 +45,8 @@ function(topk_emulated_cases name build)
 endfunction()
 
 # A list that takes minutes runs in parts: one for each method.
-set(methods default rtopk rtopk-plain rtopk-network rtopk-counts resident resident-narrow resident-wide air air-shared
-    air-buffered air-unbuffered air-fused sort compact compact-phases route)
+set(methods default rtopk rtopk-plain rtopk-network rtopk-counts resident resident-narrow resident-wide resident-pair
+    resident-cluster resident-largest air air-shared air-buffered air-unbuffered air-fused sort compact compact-phases route)
 function(topk_emulated_parts name)
   foreach(method IN LISTS methods)
     topk_emulated_cases(${name}.${method} ${ARGN} --method ${method})
@@ -88,6 +88,13 @@ topk_emulated_cases(resident_rows_full full --seed 45 --method resident --smalle
   --cases 100)
 topk_emulated_cases(resident_long_rows_full full --seed 46 --method resident --smallest 16000 --largest 33000
   --elements 70000 --cases 20)
+# Rows that clusters hold, in rows of all its lengths; and with the sizes of production.
+topk_emulated_cases(resident_clusters plain --seed 55 --method resident-cluster --smallest 100 --largest 4200
+  --elements 9000 --cases 300 --schedules 4)
+topk_emulated_cases(resident_clusters_full full --seed 56 --method resident-cluster --smallest 900 --largest 33000
+  --elements 70000 --cases 30)
+topk_emulated_cases(resident_long_clusters_full full --seed 57 --method resident-cluster --smallest 100000
+  --largest 131072 --elements 140000 --cases 10)
 # Routing with the sizes of production, which leave fewer rows to the way out; and races in it.
 topk_emulated_cases(routes_full full --seed 47 --operation route --method route --largest 1500 --elements 10000)
 topk_emulated_cases(routes_random full --seed 48 --operation route --method route --random 5000 --elements 10000)
@@ -110,6 +117,10 @@ topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)
 topk_emulated_cases(short_rows_tsan tsan --seed 37 --method rtopk --largest 530 --elements 1100 --cases 40)
 topk_emulated_cases(resident_rows_tsan tsan --seed 47 --method resident --smallest 30 --largest 800 --elements 1100
   --cases 60)
+topk_emulated_cases(resident_pairs_tsan tsan --seed 58 --method resident-pair --smallest 30 --largest 800 --elements 1100
+  --cases 60)
+topk_emulated_cases(resident_clusters_tsan tsan --seed 59 --method resident-cluster --smallest 30 --largest 3000
+  --elements 3500 --cases 30)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
 # The last block of a row that several share writes it alone, for its digits end with a plateau.
 topk_emulated_cases(plateaus_tsan tsan --seed 34 --smallest 1000 --largest 4100 --elements 4200 --cases 8
@@ -126,7 +137,8 @@ set(predicates_asan 30)
 set(predicates_tsan 200)
 add_executable(test_devices_emulated cuda/devices_emulated.c)
 target_link_libraries(test_devices_emulated PRIVATE topk_test_support topk_emulated_plain)
-target_include_directories(test_devices_emulated PRIVATE simt/emulation)
+target_include_directories(test_devices_emulated PRIVATE simt/emulation ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(test_devices_emulated PRIVATE TOPK_SHRINK)
 topk_warnings(test_devices_emulated)
 topk_emulated_test(devices test_devices_emulated)
 foreach(build plain asan tsan)

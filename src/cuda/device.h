@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "topk.h"
 
@@ -20,6 +21,8 @@ struct device_info {
     int sms;
     int shared_bytes_max;  /* that a block may have */
     bool dependent_launch; /* a kernel may be launched before the one before it has ended */
+    uint32_t
+        cluster_blocks[4]; /* that resident's kernels of each width find room for in a cluster: 1 if none */
 };
 
 int topk_device_count(int *count);

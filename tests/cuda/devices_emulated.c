@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "cuda/resident/sizes.h"
 #include "emulated_device.h"
 
 /* Creates a context and compares its status; returns its backend, AUTO if there is none. */
@@ -88,6 +89,49 @@ static void check_small_room(void) {
     }
 }
 
+/* Whether `resident` serves a row of that length with that tuning, or refuses it with these words. */
+static void check_resident(const topk_context *context, int64_t length, const char *tuning,
+                           const char *refusal) {
+    topk_problem p = TOPK_PROBLEM_INIT;
+    size_t bytes;
+    p.type = TOPK_F32;
+    p.rows = 1;
+    p.length_max = p.row_stride = length;
+    p.k_max = 3;
+    p.tuning = tuning;
+    p.method = "resident";
+    CHECK_STATUS(refusal == NULL ? TOPK_OK : TOPK_ERROR_METHOD_CANNOT,
+                 topk_workspace_size(context, TOPK_OPERATION_SELECT, &p, &bytes));
+    CHECK(refusal == NULL || strstr(topk_last_error(), refusal) != NULL);
+    p.method = NULL;
+    p.tuning = NULL;
+    CHECK_STATUS(TOPK_OK, topk_workspace_size(context, TOPK_OPERATION_SELECT, &p, &bytes));
+}
+
+/* Rows that one block does not hold are served where the device has room for clusters that do. */
+static void check_room_for_clusters(void) {
+    enum { OF_BLOCK = RESIDENT_ROW_MAX, OF_ONE = RESIDENT_CLUSTER_THREADS * RESIDENT_ITEMS_2, LARGEST = 16 };
+    static const char no_room[] = "the device has no room for clusters of so many blocks";
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    options.backend = TOPK_BACKEND_CUDA;
+    for (int cluster = 1; cluster <= LARGEST; cluster *= 2) {
+        topk_context *context;
+        const int64_t most = cluster == 1 ? OF_BLOCK : cluster * OF_ONE;
+        emulated_devices(machines[0].capabilities, 1);
+        emulated_room(UINT32_MAX, (uint32_t)cluster);
+        CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
+        check_resident(context, most, NULL, NULL);
+        check_resident(context, most + 1, NULL,
+                       cluster == 1 ? "and there is no room for clusters"
+                                    : "than a cluster's registers hold");
+        check_resident(context, OF_BLOCK + 1, "cluster=1", "than a block's registers hold");
+        check_resident(context, 1, "cluster=2", cluster < 2 ? no_room : NULL);
+        check_resident(context, 1, "cluster=15", cluster < 8 ? no_room : NULL);
+        check_resident(context, 1, "cluster=16", cluster < 16 ? no_room : NULL);
+        topk_context_destroy(context);
+    }
+}
+
 /* What waits for the caller's next cudaGetLastError() is not cleared. */
 static void check_waiting_error(void) {
     enum { CALLERS = 2 };
@@ -111,6 +155,7 @@ int main(void) {
         check_machine(&machines[m]);
     }
     check_small_room();
+    check_room_for_clusters();
     check_waiting_error();
     return check_report();
 }

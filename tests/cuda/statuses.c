@@ -276,6 +276,8 @@ static void check_tuning(void) {
         {TOPK_OPERATION_SELECT, "air", "alphas=4", "has no knob 'alphas'"},
         {TOPK_OPERATION_SELECT, "resident", "threads=31", "takes threads 32 to "},
         {TOPK_OPERATION_KTH, "resident", "threads=1025", ", not 1025"},
+        {TOPK_OPERATION_SELECT, "resident", "cluster=0", "takes cluster 1 to 16, not 0"},
+        {TOPK_OPERATION_SELECT_WHERE, "resident", "cluster=17", "takes cluster 1 to 16, not 17"},
         {TOPK_OPERATION_SELECT, "sort", "alpha=4", "'sort' cannot serve this problem: has no knob 'alpha'"},
         {TOPK_OPERATION_SELECT, NULL, "digit_bits=12", "'air': takes digit_bits"},
         {TOPK_OPERATION_SELECT, NULL, "one_pass=0", "has no knob 'one_pass'"},
@@ -316,7 +318,8 @@ static void check_taken_tuning(void) {
                                          "fused_filter=0",
                                          "fused_filter=1",
                                          "alpha=0004,early_stop=-0"};
-    static const char *const of_resident[] = {"threads=32", "threads=96"};
+    static const char *const of_resident[] = {"threads=32", "threads=96", "cluster=1", "cluster=16",
+                                              "threads=32,cluster=3"};
     static const char *const of_compact[] = {"one_pass=0", "one_pass=1"};
     arguments a = begin(NULL);
     topk_problem p = a.problem;
@@ -354,6 +357,7 @@ static void check_tuned_choice(void) {
                                        "knob early_stop (switch, 0 or 1, default 1): ",
                                        "knob fused_filter (switch, 0 or 1, default 0): ",
                                        "knob threads (integer, 32 to ",
+                                       "knob cluster (integer, 1 to 16, default ",
                                        "knob one_pass (switch, 0 or 1, default 1): "};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         CHECK(strstr(text, rows[i]) != NULL);
@@ -461,7 +465,8 @@ static void check_options(void) {
 /* Nothing to do: nothing is written, and no kernel need run. */
 static void check_nothing_to_do(void) {
     for (int i = 0; i < 3; i++) {
-        arguments a = begin(NULL);
+        arguments a = begin("sort"); /* whose workspace is enough for any method */
+        a.problem.method = NULL;
         if (i == 0) {
             a.problem.rows = 0;
         } else if (i == 1) {

@@ -45,6 +45,7 @@ INTERNAL_TESTS = {
     ("tests/simt/emulation/simt_emulation.h", "../../../src/reached.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/device.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/launch.cuh"),
+    ("tests/cuda/devices_emulated.c", "cuda/resident/sizes.h"),
     ("tests/cuda/conditional.c", "context.h"),
     ("tests/cuda/conditional.c", "subcall.h"),
     ("tests/internals/keys.c", "keys.h"),

@@ -5,17 +5,22 @@
 
 #include "../codes.cuh"
 
+/* How many there are in the row, and in the blocks before this one. */
+struct row_count {
+    uint32_t all, before;
+};
+
 /* The k-th code lies in [low, high]; neither bound divides a class. */
 template <typename Element> struct code_bracket {
     typedef key_word_t<Element> word;
     word low, high;
-    uint32_t count;   /* codes of the row at or above low: at least k */
-    uint32_t above;   /* codes above high: fewer than k */
-    uint32_t all;     /* the thread's items at or above low */
-    uint32_t winners; /* the thread's items above high */
+    struct row_count count; /* codes of the row at or above low: at least k */
+    struct row_count above; /* codes above high: fewer than k */
+    uint32_t all;           /* the thread's items at or above low */
+    uint32_t winners;       /* the thread's items above high */
 
     TOPK_MEMBER uint32_t candidates(void) const {
-        return count - above;
+        return count.all - above.all;
     }
     /* Whether all candidates tie. */
     TOPK_MEMBER bool is_closed(const struct code_map &map) const {
@@ -28,19 +33,22 @@ template <typename Element> struct pivot_pair { key_word_t<Element> lower, upper
 
 /* The thread's items at or above a pivot, and how many items of the row are. */
 struct pivot_hits {
-    uint32_t hits, count;
+    uint32_t hits;
+    struct row_count count;
 };
 
 /* Divides the bracket at a pivot. */
 template <typename Element>
 TOPK_DEVICE void divide_at(key_word_t<Element> pivot, const struct pivot_hits &found, uint32_t k,
                            code_bracket<Element> *b) {
-    const bool reaches = found.count >= k; /* selected, not branched */
+    const bool reaches = found.count.all >= k; /* selected, not branched */
     b->low = reaches ? pivot : b->low;
-    b->count = reaches ? found.count : b->count;
+    b->count.all = reaches ? found.count.all : b->count.all;
+    b->count.before = reaches ? found.count.before : b->count.before;
     b->all = reaches ? found.hits : b->all;
     b->high = reaches ? b->high : pivot - 1;
-    b->above = reaches ? b->above : found.count;
+    b->above.all = reaches ? b->above.all : found.count.all;
+    b->above.before = reaches ? b->above.before : found.count.before;
     b->winners = reaches ? b->winners : found.hits;
 }
 
@@ -69,9 +77,9 @@ struct code_laws {
 };
 
 template <typename Element> TOPK_DEVICE struct code_laws laws_of(const code_bracket<Element> &b) {
-    const int32_t log = rough_log(b.count + 1);
-    return code_laws{b.count, log, simt_float_reciprocal_near((float)b.candidates()),
-                     simt_float_reciprocal_near((float)(log - rough_log(b.above + 1)))};
+    const int32_t log = rough_log(b.count.all + 1);
+    return code_laws{b.count.all, log, simt_float_reciprocal_near((float)b.candidates()),
+                     simt_float_reciprocal_near((float)(log - rough_log(b.above.all + 1)))};
 }
 
 TOPK_DEVICE struct expected_shares expect(const struct code_laws &laws, uint32_t rank) {

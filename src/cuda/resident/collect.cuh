@@ -5,17 +5,37 @@
 
 #include "part.cuh"
 
-/* Lists the thread's hits as entries, in any order. Those behind the list's room, `room`, are dropped. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void list_entries(const row_part<Element, ITEMS> &part, uint32_t hits,
-                              const row_memory<Element> &m, uint32_t room) {
-    uint32_t slot = room;
-    if (hits != 0) /* few threads have any, so each asks by itself */
-        slot = simt_atomic_add(&m.slots[LISTED_ENTRIES], simt_popc(hits));
+/* Puts the thread's hits as entries into the list of the first block, from `slot` on. Those behind the list's
+ * room, `room`, are dropped. */
+template <typename Element, uint32_t ITEMS, typename Team>
+TOPK_DEVICE void put_entries(const row_part<Element, ITEMS> &part, uint32_t hits, uint32_t slot,
+                             const row_memory<Element, Team> &m, uint32_t room) {
     for (; hits != 0 && slot < room; hits &= hits - 1) {
         const uint32_t position = part.position(simt_ffs(hits) - 1);
-        m.entries.put(slot++, make_entry(entry_size<Element>::TWO, part.key_at(position), position));
+        put_in_first<Team>(m.entries, slot++,
+                           make_entry(entry_size<Element>::TWO, part.key_at(position), position));
     }
+}
+
+/* Lists them in any order, those of this block from slot `first` on. */
+template <typename Element, uint32_t ITEMS, typename Team>
+TOPK_DEVICE void list_entries(const row_part<Element, ITEMS> &part, uint32_t hits, uint32_t first,
+                              const row_memory<Element, Team> &m, uint32_t room) {
+    if (hits != 0) /* few threads have any, so each asks by itself */
+        put_entries(part, hits, first + simt_atomic_add(&m.slots[LISTED_ENTRIES], simt_popc(hits)), m, room);
+}
+
+/* The same in a cluster, where nobody knows yet how many other blocks have. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void list_uncounted(const row_part<Element, ITEMS> &part, uint32_t hits,
+                                const row_memory<Element, cluster_team> &m, uint32_t room) {
+    uint32_t of_warp, first = 0;
+    if (!simt_any(SIMT_ALL_LANES, hits != 0))
+        return;
+    const uint32_t rank = warp_scan(simt_popc(hits), &of_warp);
+    if (simt_lane() == 0)
+        first = simt_remote_add(simt_shared_of_rank(m.slots, 0), LISTED_ENTRIES, of_warp);
+    put_entries(part, hits, simt_shuffle(SIMT_ALL_LANES, first, 0) + rank, m, room);
 }
 
 /* Lists positions of the thread's hits, from `slot` to `end` - 1. */
@@ -23,13 +43,13 @@ template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void put_positions(const row_part<Element, ITEMS> &part, uint32_t hits, uint32_t slot,
                                uint32_t end, simt_shared<uint16_t> to) {
     for (; hits != 0 && slot < end; hits &= hits - 1)
-        to[slot++] = (uint16_t)part.position(simt_ffs(hits) - 1);
+        to[slot++] = (uint16_t)(part.position(simt_ffs(hits) - 1) - part.of_block);
 }
 
 /* Lists positions of the thread's hits, in any order. All lanes. */
-template <typename Element, uint32_t ITEMS>
+template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_DEVICE void list_positions(const row_part<Element, ITEMS> &part, uint32_t hits,
-                                const row_memory<Element> &m) {
+                                const row_memory<Element, Team> &m) {
     uint32_t of_warp, first = 0;
     const uint32_t rank = warp_scan(simt_popc(hits), &of_warp);
     if (of_warp == 0)
@@ -40,24 +60,26 @@ TOPK_DEVICE void list_positions(const row_part<Element, ITEMS> &part, uint32_t h
     put_positions(part, hits, first + rank, UINT32_MAX, m.positions);
 }
 
-/* Lists positions of the row's first ties, in slots `first` to `end` - 1. There are enough ties. All threads;
- * one barrier. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void list_ties(const row_part<Element, ITEMS> &part, uint32_t ties, uint32_t first, uint32_t end,
-                           const row_memory<Element> &m, uint32_t *half) {
+/* Lists positions of the block's first `wanted` ties, or of all, in order, behind those that are listed.
+ * Returns how many these are. All threads; one barrier of the block. */
+template <typename Element, uint32_t ITEMS, typename Team>
+TOPK_DEVICE uint32_t list_ties(const row_part<Element, ITEMS> &part, uint32_t ties, uint32_t wanted,
+                               const row_memory<Element, Team> &m, uint32_t turn) {
     typedef held_shape<Element, ITEMS> shape;
     const uint32_t of_group = (1u << (shape::PER - 1) << 1) - 1;
-    const simt_shared<uint32_t> sums = simt_shared_part(m.counts, *half * SIMT_WARP, SIMT_WARP);
-    uint32_t total;
-    first += scan_of_warps(sums, simt_reduce_add(SIMT_ALL_LANES, simt_popc(ties)), &total);
-    *half ^= 1;
+    const simt_shared<uint32_t> sums = simt_shared_part(m.counts, turn % 2 * SIMT_WARP, SIMT_WARP);
+    uint32_t of_block, total;
+    uint32_t first = scan_of_warps(sums, simt_reduce_add(SIMT_ALL_LANES, simt_popc(ties)), &of_block);
+    const uint32_t listed = m.slots[LISTED_POSITIONS], taken = of_block < wanted ? of_block : wanted;
+    first += listed;
 #pragma unroll 1
-    for (uint32_t g = 0; g < shape::GROUPS && first < end; g++) {
+    for (uint32_t g = 0; g < shape::GROUPS && first < listed + taken; g++) {
         const uint32_t hits = ties & of_group << g * shape::PER;
         const uint32_t slot = first + warp_scan(simt_popc(hits), &total);
-        put_positions(part, hits, slot, end, m.positions);
+        put_positions(part, hits, slot, listed + taken, m.positions);
         first += total;
     }
+    return taken;
 }
 
 #endif

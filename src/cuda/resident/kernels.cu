@@ -6,7 +6,7 @@
 #include "row.cuh"
 
 static uint32_t shared_bytes(const struct resident_args *args, uint32_t threads) {
-    return row_shared_bytes<element_t>(*args, threads);
+    return row_shared_bytes<element_t, block_team>(*args, threads);
 }
 
 static const uint32_t HALVED = KEY_BITS == 64 ? 2 : 1;

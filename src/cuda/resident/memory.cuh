@@ -4,34 +4,39 @@
 #define TOPK_SRC_CUDA_RESIDENT_MEMORY_CUH
 
 #include "../codes.cuh"
-#include "../select/entries.cuh"
 #include "kernels.h"
 #include "ranked.cuh"
+#include "team.cuh"
 
 /* Whether entries have two words. */
 template <typename Element> struct entry_size { static const bool TWO = sizeof(Element) == 8; };
 
 enum { LISTED_ENTRIES, LISTED_POSITIONS, LISTS };
 
-template <typename Element> struct row_memory {
+template <typename Element, typename Team> struct row_memory {
     typedef key_word_t<Element> word;
-    simt_shared<word> samples;    /* one of each thread */
+    simt_shared<word> samples;    /* one of each thread; or of the row, at most as many */
     simt_shared<word> best;       /* two of each warp: codes of the row, or distances to them */
+    simt_shared<word> bounds;     /* in a cluster, two of each block */
     simt_shared<uint32_t> ranks;  /* of each pivot among the samples */
     simt_shared<uint32_t> counts; /* of each warp, in two halves that take turns */
+    simt_shared<uint32_t> sums;   /* in a cluster, of each block, in two halves that take turns */
     simt_shared<uint32_t> slots;  /* taken of each list */
     entry_list<entry_size<Element>::TWO> entries;
-    simt_shared<uint16_t> positions; /* of results */
+    simt_shared<uint16_t> positions; /* of results, counted from the block's first */
 };
 
-template <typename Element>
-TOPK_HOST_DEVICE row_memory<Element> carve_row(simt_arena &arena, const struct resident_args &a,
-                                               uint32_t threads) {
+template <typename Element, typename Team>
+TOPK_HOST_DEVICE row_memory<Element, Team> carve_row(simt_arena &arena, const struct resident_args &a,
+                                                     uint32_t threads) {
     typedef key_word_t<Element> word;
-    row_memory<Element> m; /* what has a constant size goes first, so that addresses are constants */
+    const uint32_t others = Team::IS_CLUSTER ? RESIDENT_CLUSTER_MAX : 0;
+    row_memory<Element, Team> m; /* what has a constant size goes first, so that addresses are constants */
     m.ranks = simt_carve<uint32_t>(arena, SIMT_WARP);
     m.counts = simt_carve<uint32_t>(arena, 2 * SIMT_WARP);
+    m.sums = simt_carve<uint32_t>(arena, 2 * others);
     m.best = simt_carve<word>(arena, 2 * SIMT_WARP);
+    m.bounds = simt_carve<word>(arena, 2 * others);
     m.slots = simt_carve<uint32_t>(arena, 4); /* LISTS, and what aligns the next array */
     m.entries = carve_entries<entry_size<Element>::TWO>(arena, a.entries);
     m.samples = simt_carve<word>(arena, threads);
@@ -39,14 +44,15 @@ TOPK_HOST_DEVICE row_memory<Element> carve_row(simt_arena &arena, const struct r
     return m;
 }
 
-template <typename Element> uint32_t row_shared_bytes(const struct resident_args &a, uint32_t threads) {
+template <typename Element, typename Team>
+uint32_t row_shared_bytes(const struct resident_args &a, uint32_t threads) {
     simt_arena arena = simt_measuring_arena();
-    (void)carve_row<Element>(arena, a, threads);
+    (void)carve_row<Element, Team>(arena, a, threads);
     return arena.used_bytes;
 }
 
 /* Empties the lists, and counts of samples. All threads. */
-template <typename Element> TOPK_DEVICE void clear_lists(const row_memory<Element> &m) {
+template <typename Element, typename Team> TOPK_DEVICE void clear_lists(const row_memory<Element, Team> &m) {
     clear_entries(m.entries);
     if (simt_thread() < SIMT_WARP)
         m.ranks[simt_thread()] = 0;

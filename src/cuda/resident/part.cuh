@@ -1,12 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A row in the registers of a block: each warp holds a part of it, as codes. In the order of warps, and in a
+ * A row in the registers of a team: each warp holds a part of it, as codes. In the order of warps, and in a
  * warp as held_row says, positions ascend. */
 #ifndef TOPK_SRC_CUDA_RESIDENT_PART_CUH
 #define TOPK_SRC_CUDA_RESIDENT_PART_CUH
 
 #include "../select/held.cuh"
 #include "bracket.cuh"
-#include "memory.cuh"
+#include "sums.cuh"
+
+/* Where a row comes from and goes to. */
+template <typename Element, typename Team> struct row_task {
+    static const bool TWO = entry_size<Element>::TWO;
+    const struct resident_args &a;
+    const row_memory<Element, Team> &memory;
+    int64_t row;
+    struct row r;
+
+    TOPK_MEMBER Element element(uint32_t position) const {
+        return simt_load_read_only(row_values<Element>(a.rows, r) + position);
+    }
+    TOPK_MEMBER void write(uint32_t slot, Element element, uint32_t position) const {
+        write_result<Element>(a.rows, row, r, slot, element, position);
+    }
+};
 
 /* A map of held_row: codes.h. With less than 64 bits, elements are extended by their sign and go through a
  * multiplication by 1 or -1, since multiplications have a pipe of their own, while all else shares one. */
@@ -39,9 +55,10 @@ template <typename Element> struct as_uncut_codes {
 template <typename Element, uint32_t ITEMS> struct row_part {
     typedef key_word_t<Element> word;
     held_row<Element, ITEMS> held;
-    uint32_t origin;       /* position of index 0; wraps */
-    uint32_t count;        /* elements of the row that take part */
-    const Element *values; /* of the row */
+    uint32_t origin;        /* position of index 0; wraps */
+    uint32_t of_block;      /* the block's first position; wraps */
+    struct row_count count; /* elements of the row that take part */
+    const Element *values;  /* of the row */
     struct code_map map;
 
     TOPK_MEMBER word code(uint32_t item) const {
@@ -68,20 +85,23 @@ struct all_elements {
 };
 
 /* Brings the warp's part of a row into registers, and calls meanwhile() once the loads are on their way. All
- * lanes. Parts begin where groups do, unless the row would then be too long for the block. */
-template <typename Element, uint32_t ITEMS, typename Who, typename Meanwhile>
+ * lanes. Parts begin where groups do, unless the row would then be too long for the team. */
+template <typename Element, uint32_t ITEMS, typename Team, typename Who, typename Meanwhile>
 TOPK_DEVICE row_part<Element, ITEMS> hold_part(const struct row_args &a, const struct row &r, const Who &who,
                                                const Meanwhile &meanwhile) {
-    const uint32_t of_warp = SIMT_WARP * ITEMS, length = (uint32_t)r.length;
+    const uint32_t of_warp = SIMT_WARP * ITEMS, length = (uint32_t)r.length, warp = warp_of_team<Team>();
     uint32_t left = (uint32_t)((uintptr_t)row_values<Element>(a, r) % held_shape<Element, ITEMS>::BYTES /
                                sizeof(Element));
-    left = left + length <= simt_warps() * of_warp ? left : 0;
-    const uint32_t begin = simt_warp() == 0 ? 0 : simt_warp() * of_warp - left;
-    const uint32_t end = (simt_warp() + 1) * of_warp - left;
+    left = left + length <= warps_of_team<Team>() * of_warp ? left : 0;
+    const uint32_t begin = warp == 0 ? 0 : warp * of_warp - left;
+    const uint32_t end = (warp + 1) * of_warp - left;
+    const uint32_t of_block = Team::rank() == 0 ? 0 : Team::rank() * simt_warps() * of_warp - left;
     struct row part = r;
     part.begin += begin < length ? begin : length;
     part.length = begin >= length ? 0 : (end < length ? end : length) - begin;
-    row_part<Element, ITEMS> held = {{}, begin, length, row_values<Element>(a, r), a.map};
+    row_part<Element, ITEMS> held = {
+        {},   begin, of_block, {length, of_block < length ? of_block : length}, row_values<Element>(a, r),
+        a.map};
     held.held = hold_row_as<Element, ITEMS, 1>(a, part, who.of(as_uncut_codes<Element>::of_map(a.map), part),
                                                meanwhile);
     held.origin -= held.held.left;
@@ -89,10 +109,11 @@ TOPK_DEVICE row_part<Element, ITEMS> hold_part(const struct row_args &a, const s
 }
 
 /* Warps that hold any of a row, perhaps one more. */
-template <typename Element, uint32_t ITEMS> TOPK_DEVICE uint32_t warps_of_row(uint32_t length) {
+template <typename Element, uint32_t ITEMS, typename Team>
+TOPK_DEVICE uint32_t warps_of_row(uint32_t length) {
     const uint32_t of_warp = SIMT_WARP * ITEMS;
     const uint32_t warps = (length + held_shape<Element, ITEMS>::PER - 1 + of_warp - 1) / of_warp;
-    return warps < simt_warps() ? warps : simt_warps();
+    return warps < warps_of_team<Team>() ? warps : warps_of_team<Team>();
 }
 
 /* The greatest code of the thread's first `count` items: a power of two, or above ITEMS for all. */
@@ -109,58 +130,28 @@ TOPK_DEVICE key_word_t<Element> best_of_first(const row_part<Element, ITEMS> &pa
     return count >= ITEMS ? so_far : of_first;
 }
 
-/* Shares the greatest code of the warp's part: greatest_of_row() has it after a barrier. All lanes. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void share_greatest(const row_part<Element, ITEMS> &part, const row_memory<Element> &m) {
-    const key_word_t<Element> best = simt_reduce_max(SIMT_ALL_LANES, best_of_first(part, ITEMS));
-    if (simt_lane() == 0)
-        m.best[simt_warp()] = best;
-}
-
-/* The last code of the row's best class. All lanes. */
-template <typename Element>
-TOPK_DEVICE key_word_t<Element> greatest_of_row(const row_memory<Element> &m, const struct code_map &map) {
-    typedef key_word_t<Element> word;
-    const word of_lane = simt_lane() < simt_warps() ? (word)m.best[simt_lane()] : (word)0;
-    return uncut_class_last<Element>(simt_reduce_max(SIMT_ALL_LANES, of_lane), map);
-}
-
-/* The sum over the warps; *half changes. All threads; one barrier. */
-template <typename Element>
-TOPK_DEVICE uint32_t sum_of_warps(uint32_t of_warp, const row_memory<Element> &m, uint32_t *half) {
-    const simt_shared<uint32_t> sums = simt_shared_part(m.counts, *half * SIMT_WARP, SIMT_WARP);
-    if (simt_lane() == 0)
-        sums[simt_warp()] = of_warp;
-    simt_block_sync();
-    *half ^= 1;
-    return simt_reduce_add(SIMT_ALL_LANES, simt_lane() < simt_warps() ? (uint32_t)sums[simt_lane()] : 0);
-}
-
 /* The bracket of all codes that take part. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE code_bracket<Element> whole_bracket(const row_part<Element, ITEMS> &part) {
-    return code_bracket<Element>{0, (Element) ~(Element)0, part.count, 0, part.held.holding(), 0};
+    return code_bracket<Element>{0, (Element) ~(Element)0, part.count, {0, 0}, part.held.holding(), 0};
 }
 
 /* Divides the bracket at both pivots. Each is the first code of a class, above the class of low and at most
- * high. One barrier; *half changes. All threads. */
-template <typename Element, uint32_t ITEMS>
+ * high. One barrier; *turn changes. All threads. */
+template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_DEVICE void divide(const row_part<Element, ITEMS> &part, const pivot_pair<Element> &p, uint32_t k,
-                        const row_memory<Element> &m, uint32_t *half, code_bracket<Element> *b) {
-    static_assert(RESIDENT_ROW_MAX < 1 << 16, "two counts fit a word");
-    struct pivot_hits lower = {0, 0}, upper = {0, 0};
-    uint32_t counts = 0;
+                        const row_memory<Element, Team> &m, uint32_t *turn, code_bracket<Element> *b) {
+    static_assert(RESIDENT_ROW_MAX < 1 << 16, "two counts of a block fit a word");
+    uint32_t lower = 0, upper = 0, counts = 0;
     if (!part.is_empty()) {
-        lower.hits = hits_of_pivot(part.held, p.lower);
-        upper.hits = hits_of_pivot(part.held, p.upper);
-        counts = simt_reduce_add(SIMT_ALL_LANES, simt_popc(lower.hits) + (simt_popc(upper.hits) << 16));
+        lower = hits_of_pivot(part.held, p.lower);
+        upper = hits_of_pivot(part.held, p.upper);
+        counts = simt_reduce_add(SIMT_ALL_LANES, simt_popc(lower) + (simt_popc(upper) << 16));
     }
-    counts = sum_of_warps(counts, m, half);
-    lower.count = counts & 0xffff;
-    upper.count = counts >> 16;
-    divide_at(p.upper, upper, k, b);
-    if (upper.count < k)
-        divide_at(p.lower, lower, k, b);
+    const struct row_counts found = sums_of(counts, m, turn);
+    divide_at(p.upper, pivot_hits{upper, found.upper}, k, b);
+    if (found.upper.all < k)
+        divide_at(p.lower, pivot_hits{lower, found.lower}, k, b);
 }
 
 #endif

@@ -3,8 +3,8 @@
 #include "../methods.h"
 
 #include "../../workspace.h"
+#include "cluster.h"
 #include "shape.h"
-#include "where.h"
 
 static const struct resident_kernels *const kernels[WIDTHS] = {
     &topk_cuda_resident_kernels_8, &topk_cuda_resident_kernels_16, &topk_cuda_resident_kernels_32,
@@ -14,14 +14,19 @@ static const struct resident_where_kernels *const where_kernels[WIDTHS] = {
     &topk_cuda_resident_where_8, &topk_cuda_resident_where_16, &topk_cuda_resident_where_32,
     &topk_cuda_resident_where_64};
 
+static const struct resident_cluster_kernels *const cluster_kernels[WIDTHS] = {
+    &topk_cuda_resident_cluster_8, &topk_cuda_resident_cluster_16, &topk_cuda_resident_cluster_32,
+    &topk_cuda_resident_cluster_64};
+
 /* What does not depend on where the buffers are. */
-static struct resident_args args_of(const struct plan *plan) {
+static struct resident_args args_of(const struct plan *plan, const struct block_shape *shape) {
     const bool is_kth = plan->operation == TOPK_OPERATION_KTH;
     const int64_t results = least(plan->problem.k_max, plan->problem.length_max);
     return (struct resident_args){.is_kth = is_kth,
                                   .is_sorted = topk_cuda_resident_is_sorted(plan),
-                                  .positions = is_kth ? 0 : (uint32_t)results,
-                                  .entries = (uint32_t)topk_cuda_resident_entries(plan)};
+                                  .positions =
+                                      is_kth ? 0 : (uint32_t)least(results, shape->threads * shape->items),
+                                  .entries = (uint32_t)topk_cuda_resident_entries(plan, shape->cluster)};
 }
 
 /* Rows in no more room than they need on average. */
@@ -31,22 +36,36 @@ static bool is_wasteful(const struct plan *plan) {
            p->elements_max / RESIDENT_WASTE / p->rows < p->length_max / RESIDENT_WASTE / RESIDENT_WASTE;
 }
 
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    if (plan->problem.rows == 0 || plan->problem.length_max == 0) {
+/* Why so many blocks cannot hold a row. */
+static const char *refuse_length(const topk_context *context, const struct plan *plan) {
+    const int64_t most = topk_cuda_resident_cluster_max(context, plan);
+    const int64_t given = topk_cuda_resident_given_cluster(plan);
+    if (given > most) {
+        return "the device has no room for clusters of so many blocks";
+    }
+    if (plan->problem.length_max <= topk_cuda_resident_row_max(plan, given != 0 ? given : most)) {
         return NULL;
     }
-    if (plan->problem.length_max > topk_cuda_resident_row_max(plan)) {
-        return "rows are longer than a block's registers hold";
+    return given == 1  ? "rows are longer than a block's registers hold"
+           : most == 1 ? "rows are longer than a block's registers hold, and there is no room for clusters"
+                       : "rows are longer than a cluster's registers hold";
+}
+
+static const char *refuse(const topk_context *context, const struct plan *plan) {
+    const char *reason = refuse_length(context, plan);
+    if (plan->problem.rows == 0 || plan->problem.length_max == 0 || reason != NULL) {
+        return reason;
     }
     if (is_wasteful(plan)) {
         return "rows are much shorter than length_max on average";
     }
-    if (topk_cuda_resident_entries(plan) > RESIDENT_SORT_MAX) {
+    const struct block_shape shape = topk_cuda_resident_shape(context, plan, true);
+    if (shape.threads == 0) {
         return "a row has more sorted results than a block merges";
     }
-    const struct resident_args args = args_of(plan);
-    if (kernels[width_of(plan)]->shared_bytes(&args, RESIDENT_THREADS_MAX) >
-        (uint32_t)device_of(context)->shared_bytes_max) {
+    const struct resident_args args = args_of(plan, &shape);
+    if (shape.cluster == 1 && kernels[width_of(plan)]->shared_bytes(&args, RESIDENT_THREADS_MAX) >
+                                  (uint32_t)device_of(context)->shared_bytes_max) {
         return "a row has more results than a block's shared memory holds";
     }
     return NULL;
@@ -82,12 +101,31 @@ static bool may_be_aligned(const struct plan *plan) {
            (size_t)p->row_stride * plan->element_bytes % 16 == 0;
 }
 
+/* Of clusters, by what one to 1024 rows of 40000 and 131072 elements took on an H200 (2026-11-22): a row's
+ * barriers; a search where the sample does not tell the results, which takes half as many instructions again;
+ * and for each entry what its merging takes in one block, and in instructions. */
+static const double CLUSTER_US = 2.7, SEARCH_US = 3, SEARCHED = 1.5, MERGED_US = 0.0103, OF_MERGED = 47,
+                    IN_CLUSTERS_PER_US = 0.48e6;
+
+static double cluster_us(const struct plan *plan, const struct block_shape *shape) {
+    const bool is_searched = plan->problem.k_max > RESIDENT_LIST / 4 || has_predicate(plan);
+    const double merged = topk_cuda_resident_is_merged(plan, shape->cluster)
+                              ? (double)topk_cuda_resident_entries(plan, shape->cluster)
+                              : 0;
+    const double of_row =
+        topk_cuda_resident_instructions(plan, shape) * (double)shape->cluster * (is_searched ? SEARCHED : 1) +
+        OF_MERGED * merged;
+    return CLUSTER_US + (is_searched ? SEARCH_US : 0) + MERGED_US * merged +
+           (double)plan->problem.rows * of_row / IN_CLUSTERS_PER_US;
+}
+
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct block_shape shape = topk_cuda_resident_shape(context, plan, may_be_aligned(plan));
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
     const double instructions = (double)plan->problem.rows * instructions_of(plan, &shape);
-    const double issue_us = instructions / INSTRUCTIONS_PER_US, move_us = bytes / BYTES_PER_US;
+    const double issue_us = shape.cluster > 1 ? cluster_us(plan, &shape) : instructions / INSTRUCTIONS_PER_US;
+    const double move_us = bytes / BYTES_PER_US;
     return LAUNCH_US + ROW_US + (issue_us > move_us ? issue_us : move_us);
 }
 
@@ -107,35 +145,44 @@ static bool is_aligned(const struct call *call) {
 }
 
 static int run_where(const struct call *call, const struct launch_grid *grid,
-                     const struct resident_args *of_row, uint32_t kernel) {
+                     const struct resident_args *of_row, const struct block_shape *shape) {
+    const int width = width_of(call->plan);
     struct arena arena = arena_over(call->workspace);
     struct match *found = arena_take(&arena, 1, sizeof *found);
     const struct resident_where_args args = {*of_row, topk_cuda_predicate_args(call, found)};
     const int error = topk_cuda_read_bounds(call, &args.predicate);
-    return error != 0 ? error : where_kernels[width_of(call->plan)]->row(grid, &args, kernel);
+    return error != 0           ? error
+           : shape->cluster > 1 ? cluster_kernels[width]->where(grid, &args, (uint32_t)shape->cluster)
+                                : where_kernels[width]->row(grid, &args, shape->kernel);
 }
 
 static int run(const struct call *call) {
     const struct plan *plan = call->plan;
+    const int width = width_of(plan);
     const struct block_shape shape = topk_cuda_resident_shape(call->context, plan, is_aligned(call));
-    const struct launch_grid grid = grid_of(call, plan->problem.rows, RESIDENT_GRID_BLOCKS, shape.threads);
-    struct resident_args args = args_of(plan);
+    const struct launch_grid grid = grid_of(call, plan->problem.rows, RESIDENT_GRID_ROWS, shape.threads);
+    struct resident_args args = args_of(plan, &shape);
     args.rows = row_args_of(call);
     args.decode = topk_decode_args(&plan->order);
     args.kth = kth_outputs_of(call);
     if (plan->problem.rows == 0 || (!args.is_kth && plan->problem.k_max == 0)) {
         return 0;
     }
-    return has_predicate(plan) ? run_where(call, &grid, &args, shape.kernel)
-                               : kernels[width_of(plan)]->row(&grid, &args, shape.kernel);
+    return has_predicate(plan) ? run_where(call, &grid, &args, &shape)
+           : shape.cluster > 1 ? cluster_kernels[width]->row(&grid, &args, (uint32_t)shape.cluster)
+                               : kernels[width]->row(&grid, &args, shape.kernel);
 }
 
 static int prepare(const topk_context *context) {
-    const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
+    struct device_info *device = &((struct cuda_leaf *)context->leaf)->device;
+    const uint32_t shared_bytes_max = (uint32_t)device->shared_bytes_max;
     int error = topk_cuda_prepare_bounds();
     for (int width = 0; width < WIDTHS && error == 0; width++) {
         error = kernels[width]->prepare(shared_bytes_max);
         error = error != 0 ? error : where_kernels[width]->prepare(shared_bytes_max);
+        error = error != 0
+                    ? error
+                    : cluster_kernels[width]->prepare(shared_bytes_max, &device->cluster_blocks[width]);
     }
     return error;
 }

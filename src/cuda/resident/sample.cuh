@@ -2,9 +2,10 @@
  * The first pivots of a row, from a sample.
  *
  * A sample is the greatest code of so many elements, of a part of a thread's or of all that one, two or four
- * threads have. 32 of them are pivots, and all samples are counted against each. Where k is small, the pivot
- * that k samples reach is a bound: as many elements reach it. Otherwise two pivots lie a little below and
- * above where the k-th code is expected. */
+ * threads have. In a cluster more threads share one, so that a block's memory holds the samples of the row.
+ * 32 of them are pivots, and all samples are counted against each. Where k is small, the pivot that k samples
+ * reach is a bound: as many elements reach it. Otherwise two pivots lie a little below and above where the
+ * k-th code is expected. */
 #ifndef TOPK_SRC_CUDA_RESIDENT_SAMPLE_CUH
 #define TOPK_SRC_CUDA_RESIDENT_SAMPLE_CUH
 
@@ -13,7 +14,7 @@
 
 struct sample_plan {
     uint32_t size;        /* elements of a sample, a power of two */
-    uint32_t lanes;       /* that share one */
+    uint32_t lanes;       /* that share one, a power of two; the first `size` of them if these are fewer */
     uint32_t warps;       /* that hold any of the row */
     uint32_t most, least; /* samples that a lower and an upper pivot should reach: at least and at most */
     bool is_bound;        /* `most` is k: as many elements are at or above the pivot */
@@ -25,10 +26,13 @@ TOPK_DEVICE bool is_few(uint32_t k) {
 }
 
 /* Straight on, without loops and divisions: all threads do it, and wait for each branch. */
-template <uint32_t ITEMS>
+template <uint32_t ITEMS, typename Team>
 TOPK_DEVICE struct sample_plan plan_sample(uint32_t length, uint32_t k, uint32_t warps) {
-    struct sample_plan p = {1, 1, warps, k, 0, 2 * k * ITEMS <= length};
-    p.lanes = 8 * k * ITEMS <= length ? 4 : 4 * k * ITEMS <= length ? 2 : 1;
+    const uint32_t per_lane = 2 * k * ITEMS, least_lanes = Team::blocks();
+    struct sample_plan p = {1, least_lanes, warps, k, 0, least_lanes * per_lane <= length};
+#pragma unroll
+    for (uint32_t lanes = 2; lanes <= Team::SAMPLE_LANES; lanes *= 2)
+        p.lanes = lanes > least_lanes && lanes * per_lane <= length ? lanes : p.lanes;
     const uint32_t greatest = 31 - simt_clz(ITEMS * p.lanes); /* as a power of two */
     p.size = 1u << greatest;
     if (p.is_bound && is_few(k))
@@ -42,7 +46,7 @@ TOPK_DEVICE struct sample_plan plan_sample(uint32_t length, uint32_t k, uint32_t
     const uint32_t lower = power < 0 ? 0 : (uint32_t)power;
     const uint32_t chosen = p.is_bound || lower > greatest ? greatest : lower;
     p.size = 1u << chosen;
-    const uint32_t samples = p.size < ITEMS ? (length + ITEMS - 1) / ITEMS : length >> chosen;
+    const uint32_t samples = (length + (chosen < greatest ? (1u << greatest) - 1 : 0)) >> greatest;
     const float reach = chosen == 0 ? share : 1 - simt_float_exp2_near(-(float)p.size * log);
     const uint32_t expected = (uint32_t)((float)samples * reach), margin = rough_root(samples) * 3 / 4;
     if (!p.is_bound)
@@ -68,19 +72,30 @@ template <uint32_t LANES, typename Word> TOPK_DEVICE uint32_t rank_pivot(Word sa
     return ranks[0] + ranks[1];
 }
 
-/* The pivots that a row's samples give. All threads, after clear_lists(); two barriers. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS> &part,
-                                                  const struct sample_plan &p, const row_memory<Element> &m) {
+/* The lane's sample, if it is the first of those that share one. All lanes. */
+template <typename Element, uint32_t ITEMS, typename Team>
+TOPK_DEVICE key_word_t<Element> sample_of_lane(const row_part<Element, ITEMS> &part,
+                                               const struct sample_plan &p) {
     typedef key_word_t<Element> word;
-    word sample = best_of_first(part, p.size);
+    const uint32_t lanes = p.size < p.lanes ? p.size : p.lanes;
+    word sample = best_of_first(part, p.size / lanes);
 #pragma unroll
-    for (uint32_t lanes = 1; lanes < 4; lanes *= 2) {
-        if (lanes < p.lanes) {
-            const word other = simt_shuffle_xor(SIMT_ALL_LANES, sample, lanes);
+    for (uint32_t distance = 1; distance < Team::SAMPLE_LANES; distance *= 2) {
+        if (distance < lanes) {
+            const word other = simt_shuffle_xor(SIMT_ALL_LANES, sample, distance);
             sample = other > sample ? other : sample;
         }
     }
+    return sample;
+}
+
+/* Shares the samples, and ranks the pivot of each lane among them, in m.ranks. Returns the pivot. All
+ * threads, after clear_lists(); two barriers. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE key_word_t<Element> rank_pivots(const row_part<Element, ITEMS> &part, const struct sample_plan &p,
+                                            const row_memory<Element, block_team> &m) {
+    typedef key_word_t<Element> word;
+    const word sample = sample_of_lane<Element, ITEMS, block_team>(part, p);
     m.samples[simt_thread()] = sample;
     simt_block_sync();
     const word pivot = m.samples[simt_lane() * p.warps];
@@ -91,6 +106,40 @@ TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS>
         simt_atomic_add(&m.ranks[simt_lane()], ranked);
     }
     simt_block_sync();
+    return pivot;
+}
+
+/* Each block gets all samples, without gaps. They are no more than its threads, since at least as many lanes
+ * share one as there are blocks. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE key_word_t<Element> rank_pivots(const row_part<Element, ITEMS> &part, const struct sample_plan &p,
+                                            const row_memory<Element, cluster_team> &m) {
+    typedef key_word_t<Element> word;
+    const word best = sample_of_lane<Element, ITEMS, cluster_team>(part, p);
+    const uint32_t of_warp = SIMT_WARP / p.lanes, blocks = cluster_team::blocks();
+    const uint32_t block = simt_lane() % blocks, number = simt_lane() / blocks; /* where a lane sends which */
+    const word sent = simt_shuffle(SIMT_ALL_LANES, best, number * p.lanes % SIMT_WARP);
+    if (number < of_warp)
+        simt_remote_store(simt_shared_of_rank(m.samples, block),
+                          warp_of_team<cluster_team>() * of_warp + number, sent);
+    sync_team<cluster_team>();
+    const word pivot = m.samples[simt_lane() * p.warps / p.lanes];
+    if (simt_warp() * p.lanes < p.warps) {
+        const bool exists = simt_thread() * p.lanes < p.warps * SIMT_WARP;
+        const word sample = exists ? (word)m.samples[simt_thread()] : (word)0;
+        simt_atomic_add(&m.ranks[simt_lane()], rank_pivot<1>(sample, pivot));
+    }
+    simt_block_sync();
+    return pivot;
+}
+
+/* The pivots that a row's samples give. All threads, after clear_lists(); two barriers. */
+template <typename Element, uint32_t ITEMS, typename Team>
+TOPK_DEVICE sampled_pivots<Element> sample_pivots(const row_part<Element, ITEMS> &part,
+                                                  const struct sample_plan &p,
+                                                  const row_memory<Element, Team> &m) {
+    typedef key_word_t<Element> word;
+    const word pivot = rank_pivots(part, p, m);
     const uint32_t rank = m.ranks[simt_lane()], ranked = rank * SIMT_WARP + simt_lane();
     const uint32_t lower = simt_reduce_min(SIMT_ALL_LANES, rank >= p.most ? ranked : UINT32_MAX);
     const uint32_t upper = simt_reduce_max(SIMT_ALL_LANES, rank <= p.least ? ranked : 0);

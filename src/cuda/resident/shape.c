@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shape.h"
 
-enum { THREADS };
+enum { THREADS, CLUSTER };
 
 const struct knob topk_cuda_resident_knobs[] = {
     [THREADS] = {"threads", KNOB_INTEGER, 32, RESIDENT_THREADS_MAX, RESIDENT_THREADS,
                  "of a block, at most, unless its row or results need more; by default fewer for many rows"},
+    [CLUSTER] = {"cluster", KNOB_INTEGER, 1, RESIDENT_CLUSTER_MAX, 1,
+                 "blocks that share a row, a power of two or the one below; by default as rows need"},
     {.name = NULL}};
 
 static const int64_t items_of_kernel[RESIDENT_SHAPES] = {RESIDENT_ITEMS_0, RESIDENT_ITEMS_1,
@@ -15,46 +17,69 @@ static int64_t items_of(const struct plan *plan, uint32_t kernel) {
     return items_of_kernel[kernel] / (plan->element_bytes == 8 ? 2 : 1);
 }
 
+static int64_t threads_max(int64_t cluster) {
+    return cluster > 1 ? RESIDENT_CLUSTER_THREADS : RESIDENT_THREADS_MAX;
+}
+
 bool topk_cuda_resident_is_sorted(const struct plan *plan) {
     return plan->operation != TOPK_OPERATION_KTH && plan->problem.order == TOPK_ORDER_BEST_FIRST;
 }
 
-int64_t topk_cuda_resident_row_max(const struct plan *plan) {
-    return RESIDENT_THREADS_MAX * items_of(plan, RESIDENT_SHAPES - 1);
+int64_t topk_cuda_resident_row_max(const struct plan *plan, int64_t cluster) {
+    return cluster * threads_max(cluster) * items_of(plan, RESIDENT_SHAPES - 1);
 }
 
-/* Entries of a row that are sorted, at most; of rows that are too long for a block, some number. */
-static int64_t sorted_entries(const struct plan *plan) {
+int64_t topk_cuda_resident_cluster_max(const topk_context *context, const struct plan *plan) {
+    return device_of(context)->cluster_blocks[width_of(plan)];
+}
+
+int64_t topk_cuda_resident_given_cluster(const struct plan *plan) {
+    const int64_t *given = tuning_given(&plan->tuning, &topk_cuda_resident_knobs[CLUSTER]);
+    int64_t cluster = given != NULL ? 1 : 0;
+    while (2 * cluster <= (given != NULL ? *given : -1)) {
+        cluster *= 2;
+    }
+    return cluster;
+}
+
+/* ---- Entries ---- */
+
+/* Entries of a row that are sorted, at most; of rows that are too long, some number. */
+static int64_t sorted_entries(const struct plan *plan, int64_t cluster) {
     const int64_t results = least(plan->problem.k_max, plan->problem.length_max);
-    return least(results, topk_cuda_resident_row_max(plan)) + RESIDENT_FEW;
+    return least(results, topk_cuda_resident_row_max(plan, cluster)) + RESIDENT_FEW;
 }
 
 /* Whether they are too many to be ranked by counting. */
-static bool is_merged(const struct plan *plan) {
-    return topk_cuda_resident_is_sorted(plan) && sorted_entries(plan) > RESIDENT_RANKED;
+bool topk_cuda_resident_is_merged(const struct plan *plan, int64_t cluster) {
+    return topk_cuda_resident_is_sorted(plan) && sorted_entries(plan, cluster) > RESIDENT_RANKED;
 }
 
-int64_t topk_cuda_resident_entries(const struct plan *plan) {
+int64_t topk_cuda_resident_entries(const struct plan *plan, int64_t cluster) {
     int64_t merged = 64;
-    if (!is_merged(plan)) {
+    if (!topk_cuda_resident_is_merged(plan, cluster)) {
         return RESIDENT_LIST;
     }
-    while (merged < sorted_entries(plan)) {
+    while (merged < sorted_entries(plan, cluster)) {
         merged *= 2;
     }
     return greatest(merged, RESIDENT_LIST);
 }
+
+/* ---- Shapes ---- */
 
 static int64_t whole_warps(int64_t threads) {
     return greatest(divide_up(threads, 32), 1) * 32;
 }
 
 /* With that kernel; `beside`: elements that may lie beside a row in its groups. */
-static struct block_shape shape_with(const struct plan *plan, uint32_t kernel, int64_t beside) {
-    const int64_t items = items_of(plan, kernel), entries = topk_cuda_resident_entries(plan);
-    const int64_t for_row = whole_warps(divide_up(plan->problem.length_max + beside, items));
+static struct block_shape shape_with(const struct plan *plan, uint32_t kernel, int64_t cluster,
+                                     int64_t beside) {
+    const int64_t items = items_of(plan, kernel), entries = topk_cuda_resident_entries(plan, cluster);
+    const int64_t for_row = whole_warps(divide_up(plan->problem.length_max + beside, items * cluster));
     const int64_t for_entries = whole_warps(divide_up(entries, RESIDENT_ENTRIES_PER_THREAD));
-    return (struct block_shape){.kernel = kernel, .items = items, .threads = greatest(for_row, for_entries)};
+    return (struct block_shape){
+        .kernel = kernel, .items = items, .threads = greatest(for_row, for_entries), .cluster = cluster};
 }
 
 /* A model, not a fit: what a warp takes for its part, for each element of a thread, and more of it with a
@@ -64,21 +89,23 @@ static const double OF_WARP = 300, OF_ITEM = 20, OF_TEST = 10, OF_ENTRY = 6, OF_
 double topk_cuda_resident_instructions(const struct plan *plan, const struct block_shape *shape) {
     const double once = has_predicate(plan) ? OF_ITEM + OF_TEST : OF_ITEM;
     const double of_item = plan->element_bytes == 8 ? 2 * once : once;
-    const double of_entry = is_merged(plan) ? OF_ENTRY + OF_MERGED : OF_ENTRY;
+    const double of_entry =
+        topk_cuda_resident_is_merged(plan, shape->cluster) ? OF_ENTRY + OF_MERGED : OF_ENTRY;
     return (double)shape->threads / 32 * (OF_WARP + of_item * (double)shape->items) +
-           of_entry * (double)topk_cuda_resident_entries(plan);
+           of_entry * (double)topk_cuda_resident_entries(plan, shape->cluster);
 }
 
-struct block_shape topk_cuda_resident_shape(const topk_context *context, const struct plan *plan,
-                                            bool aligned) {
+/* Of one block for each row: of few rows threads keep as few elements as leave blocks no more than the usual
+ * threads. */
+static struct block_shape shape_of_block(const topk_context *context, const struct plan *plan,
+                                         int64_t beside) {
     const int64_t *given = tuning_given(&plan->tuning, &topk_cuda_resident_knobs[THREADS]);
-    const int64_t beside = aligned ? 0 : 16 / (int64_t)plan->element_bytes - 1;
     const int64_t most = given != NULL ? *given : RESIDENT_THREADS;
     const int64_t at_once = (int64_t)device_of(context)->sms * RESIDENT_THREADS_MAX;
-    struct block_shape best = shape_with(plan, RESIDENT_SHAPES - 1, beside);
+    struct block_shape best = shape_with(plan, RESIDENT_SHAPES - 1, 1, beside);
     for (uint32_t kernel = has_predicate(plan) ? RESIDENT_WHERE_SHAPE : 0; kernel < RESIDENT_SHAPES;
          kernel++) {
-        const struct block_shape shape = shape_with(plan, kernel, beside);
+        const struct block_shape shape = shape_with(plan, kernel, 1, beside);
         if (shape.threads <= most && (given != NULL || plan->problem.rows <= at_once / shape.threads)) {
             return shape;
         }
@@ -89,4 +116,37 @@ struct block_shape topk_cuda_resident_shape(const topk_context *context, const s
     }
     best.threads = least(best.threads, RESIDENT_THREADS_MAX); /* without what lies beside the row */
     return best;
+}
+
+/* Whether so many blocks hold a row and its results. */
+static bool fits(const struct plan *plan, int64_t cluster) {
+    return plan->problem.length_max <= topk_cuda_resident_row_max(plan, cluster) &&
+           topk_cuda_resident_entries(plan, cluster) <= RESIDENT_ENTRIES_PER_THREAD * threads_max(cluster);
+}
+
+/* Of a cluster, threads of a block at most, if it may be larger: half of what there could be where
+ * multiprocessors are left over, since a row takes longer in large blocks. */
+static int64_t threads_of_cluster(const topk_context *context, const struct plan *plan, int64_t cluster) {
+    const int64_t *given = tuning_given(&plan->tuning, &topk_cuda_resident_knobs[THREADS]);
+    const bool are_few = plan->problem.rows <= device_of(context)->sms / 2 / cluster;
+    return given != NULL ? *given : are_few ? RESIDENT_CLUSTER_THREADS / 2 : RESIDENT_CLUSTER_THREADS;
+}
+
+struct block_shape topk_cuda_resident_shape(const topk_context *context, const struct plan *plan,
+                                            bool aligned) {
+    const int64_t beside = aligned ? 0 : 16 / (int64_t)plan->element_bytes - 1;
+    const int64_t given = topk_cuda_resident_given_cluster(plan);
+    const int64_t most = given != 0 ? given : topk_cuda_resident_cluster_max(context, plan);
+    struct block_shape shape = {.threads = 0};
+    if (given <= 1 && fits(plan, 1)) {
+        return shape_of_block(context, plan, beside);
+    }
+    for (int64_t cluster = given > 1 ? given : 2; cluster <= most && fits(plan, most); cluster *= 2) {
+        shape = shape_with(plan, RESIDENT_SHAPES - 1, cluster, beside);
+        if (shape.threads <= threads_of_cluster(context, plan, 2 * cluster)) {
+            break;
+        }
+    }
+    shape.threads = least(shape.threads, RESIDENT_CLUSTER_THREADS); /* without what lies beside the row */
+    return shape;
 }

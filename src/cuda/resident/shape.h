@@ -9,23 +9,31 @@
 struct block_shape {
     uint32_t kernel; /* by the elements that each thread keeps: kernels.h */
     int64_t items;   /* these */
-    int64_t threads;
+    int64_t threads; /* of a block */
+    int64_t cluster; /* blocks that share a row: 1, or as many as a cluster has */
 };
 
 extern const struct knob topk_cuda_resident_knobs[];
 
-/* The elements that a block holds at most. */
-int64_t topk_cuda_resident_row_max(const struct plan *plan);
+/* Blocks that share a row, at most: as many as the device has room for in a cluster, or 1. */
+int64_t topk_cuda_resident_cluster_max(const topk_context *context, const struct plan *plan);
+
+/* As the caller has set them; 0: not set. */
+int64_t topk_cuda_resident_given_cluster(const struct plan *plan);
+
+/* The elements that so many blocks hold at most. */
+int64_t topk_cuda_resident_row_max(const struct plan *plan, int64_t cluster);
 
 bool topk_cuda_resident_is_sorted(const struct plan *plan);
 
-/* Room for entries that a block needs; more than RESIDENT_SORT_MAX cannot be sorted. */
-int64_t topk_cuda_resident_entries(const struct plan *plan);
+/* Room for entries that a block needs; and whether they are too many to be ranked by counting. */
+int64_t topk_cuda_resident_entries(const struct plan *plan, int64_t cluster);
+bool topk_cuda_resident_is_merged(const struct plan *plan, int64_t cluster);
 
 /* That a block issues for a row. */
 double topk_cuda_resident_instructions(const struct plan *plan, const struct block_shape *shape);
 
-/* `aligned`: all rows begin at multiples of 16 bytes. */
+/* `aligned`: all rows begin at multiples of 16 bytes. No threads: no blocks hold a row and its results. */
 struct block_shape topk_cuda_resident_shape(const topk_context *context, const struct plan *plan,
                                             bool aligned);
 

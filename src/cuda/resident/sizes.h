@@ -21,23 +21,28 @@ enum {
     RESIDENT_THREADS_MAX = SIZE(1024, 96),
     RESIDENT_THREADS = SIZE(256, 64),
     RESIDENT_ROW_MAX = RESIDENT_ITEMS_2 * RESIDENT_THREADS_MAX,
+    /* Blocks of a cluster, and threads of each, at most: as many as leave a thread 64 registers where two
+     * blocks share a multiprocessor. */
+    RESIDENT_CLUSTER_MAX = 16,
+    RESIDENT_CLUSTER_THREADS = SIZE(512, 64),
     /* A list of entries has this room at least. What a sample promises to fill it to half goes there at
      * once. */
     RESIDENT_LIST = SIZE(256, 16),
     /* So many samples more than twice k at the lowest pivot that k reach: then many tie with it. */
     RESIDENT_UNEVEN = SIZE(16, 4),
-    /* A search ends when so few candidates are left, or fewer in small blocks. */
+    /* A search ends when so few candidates are left, or fewer in small blocks, and in a cluster so few if
+     * results go in any order. */
     RESIDENT_FEW = SIZE(96, 6),
+    RESIDENT_CLUSTER_FEW = SIZE(256, 16),
     /* Entries that are sorted by counting ranks, at most; more of them are merged. */
     RESIDENT_RANKED = SIZE(192, 14),
     /* As many as threads of merge_sort.cuh hold. */
     RESIDENT_ENTRIES_PER_THREAD = 8,
-    RESIDENT_SORT_MAX = RESIDENT_ENTRIES_PER_THREAD * RESIDENT_THREADS_MAX,
     /* Steps of a search that may choose their pivots by the counts; all further ones cut the range in three.
      */
     RESIDENT_GUESSES = 8,
-    /* Of a grid, at most. Blocks go on to the rows behind these. */
-    RESIDENT_GRID_BLOCKS = SIZE(INT32_MAX, 2),
+    /* Rows of a grid, at most. Blocks and clusters go on to the rows behind these. */
+    RESIDENT_GRID_ROWS = SIZE(INT32_MAX / RESIDENT_CLUSTER_MAX, 2),
 };
 
 #endif

@@ -14,7 +14,8 @@ static void (*const kernels[KERNELS])(struct resident_where_args) = {
 
 static int launch_row(const struct launch_grid *grid, const struct resident_where_args *args,
                       uint32_t shape) {
-    return launch("resident_where", grid, row_shared_bytes<element_t>(args->of_row, grid->threads),
+    return launch("resident_where", grid,
+                  row_shared_bytes<element_t, block_team>(args->of_row, grid->threads),
                   kernels[shape - RESIDENT_WHERE_SHAPE], args);
 }
 
