@@ -129,7 +129,10 @@ static bool fits(const struct plan *plan, int64_t cluster) {
 static int64_t threads_of_cluster(const topk_context *context, const struct plan *plan, int64_t cluster) {
     const int64_t *given = tuning_given(&plan->tuning, &topk_cuda_resident_knobs[THREADS]);
     const bool are_few = plan->problem.rows <= device_of(context)->sms / 2 / cluster;
-    return given != NULL ? *given : are_few ? RESIDENT_CLUSTER_THREADS / 2 : RESIDENT_CLUSTER_THREADS;
+    const int64_t most = given != NULL ? *given
+                         : are_few     ? RESIDENT_CLUSTER_THREADS / 2
+                                       : RESIDENT_CLUSTER_THREADS;
+    return least(most, RESIDENT_CLUSTER_THREADS);
 }
 
 struct block_shape topk_cuda_resident_shape(const topk_context *context, const struct plan *plan,
