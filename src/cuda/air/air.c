@@ -6,22 +6,24 @@
 #include "../methods.h"
 #include "strategy.h"
 
-/* Fitted on an H200 (driver 580, 2026-11-20): what a pass takes besides reading; a wave of blocks that have a
- * row each; how often the input is read; and bytes for each microsecond. */
-static const double pass_us = 5, wave_us = 6, reads = 2.5, bytes_per_us = 4.6e6;
+/* Fitted on an H200 (driver 580, 2026-11-20; rows of one block 2026-11-22): what a pass takes besides
+ * reading, and how often blocks that share a row read it; a wave of blocks that have a row each, and how
+ * often these read it; and bytes for each microsecond. */
+static const double pass_us = 5, shared_reads = 2.5, wave_us = 8, own_reads = 3.5, bytes_per_us = 4.6e6;
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = topk_cuda_air_strategy(context, plan);
     const double read_us = (double)plan->input_elements * (double)plan->element_bytes / bytes_per_us;
     const double rows_at_once = (double)device_of(context)->sms * AIR_ROW_THREADS_MAX;
-    double cost = s.one_block ? wave_us * (1 + (double)plan->problem.rows * s.row_threads / rows_at_once)
-                              : pass_us * (s.passes + 1);
+    double cost = s.one_block ? wave_us * (1 + (double)plan->problem.rows * s.row_threads / rows_at_once) +
+                                    own_reads * read_us
+                              : pass_us * (s.passes + 1) + shared_reads * read_us;
     if (s.target == TARGET_LIST) { /* then all that was found is sorted, byte by byte */
         cost +=
             (double)plan->element_bytes *
             (pass_us + 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4) / bytes_per_us);
     }
-    return cost + reads * read_us;
+    return cost;
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
