@@ -17,7 +17,7 @@ TOPK_DEVICE void put_entries(const row_part<Element, ITEMS> &part, uint32_t hits
     }
 }
 
-/* Lists them in any order, those of this block from slot `first` on. */
+/* Lists the hits as entries, in any order; this block's begin at slot `first`. */
 template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_DEVICE void list_entries(const row_part<Element, ITEMS> &part, uint32_t hits, uint32_t first,
                               const row_memory<Element, Team> &m, uint32_t room) {
@@ -60,8 +60,8 @@ TOPK_DEVICE void list_positions(const row_part<Element, ITEMS> &part, uint32_t h
     put_positions(part, hits, first + rank, UINT32_MAX, m.positions);
 }
 
-/* Lists positions of the block's first `wanted` ties, or of all, in order, behind those that are listed.
- * Returns how many these are. All threads; one barrier of the block. */
+/* Adds the positions of the block's first `wanted` ties, or of all, to the list, in order. Returns how many
+ * ties that are. All threads; one barrier of the block. */
 template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_DEVICE uint32_t list_ties(const row_part<Element, ITEMS> &part, uint32_t ties, uint32_t wanted,
                                const row_memory<Element, Team> &m, uint32_t turn) {

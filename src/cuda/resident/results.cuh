@@ -71,7 +71,7 @@ struct certain_results {
     uint32_t items;         /* of the thread: these are results */
     struct row_count count; /* of all of them */
     bool has_ties;          /* all other candidates tie, and not all of them are results */
-    uint32_t ties;          /* results among those of this block and of later ones */
+    uint32_t ties;          /* how many ties of this block and of later ones are results */
 };
 
 template <typename Element, uint32_t ITEMS>

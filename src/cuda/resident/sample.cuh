@@ -72,7 +72,7 @@ template <uint32_t LANES, typename Word> TOPK_DEVICE uint32_t rank_pivot(Word sa
     return ranks[0] + ranks[1];
 }
 
-/* The lane's sample, if it is the first of those that share one. All lanes. */
+/* The lane's sample; of lanes that share one, the first has it. All lanes. */
 template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_DEVICE key_word_t<Element> sample_of_lane(const row_part<Element, ITEMS> &part,
                                                const struct sample_plan &p) {

@@ -77,7 +77,7 @@ template <typename Team> TOPK_DEVICE uint32_t warps_of_team(void) {
     return Team::blocks() * simt_warps();
 }
 
-/* The block among those that hold its row. */
+/* The block's number in its team, and how many blocks that has. */
 template <typename Team> TOPK_DEVICE struct share share_of_team(void) {
     return share{Team::rank(), Team::blocks()};
 }

@@ -6,9 +6,9 @@
 
 #include "../select/held.cuh"
 
-/* Moves hits between the lanes of a warp until each lane has those of ITEMS neighbours, which follow the ones
- * of the lane before. As many lanes as a lane has groups transpose the bits of these: lane i gets group i of
- * all. All lanes. */
+/* Moves hits between the lanes of a warp until each lane has the hits of ITEMS neighbours, which come behind
+ * the neighbours of the lane before. As many lanes as a lane has groups transpose the bits of these: lane i
+ * gets group i of all. All lanes. */
 template <typename Element, uint32_t ITEMS> TOPK_DEVICE uint32_t hits_of_neighbours(uint32_t hits) {
     typedef held_shape<Element, ITEMS> shape;
     const uint32_t lane = simt_lane(), sharing = SIMT_WARP / shape::GROUPS;

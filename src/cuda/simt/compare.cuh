@@ -31,7 +31,7 @@ template <typename T> struct simt_tally {
     }
 };
 
-/* A comparison of floats can make 1.0. Units that add floats add them up, while those that compare go on. */
+/* A comparison of floats can make 1.0. Float additions count: the units that compare stay free. */
 template <> struct simt_tally<float> {
     float sum = 0;
 
