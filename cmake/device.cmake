@@ -3,7 +3,7 @@
 set(topk_device_headers
   block.cuh lookback.cuh lookback.h ordered.cuh simt.cuh tile_loop.cuh
   simt/atomic.cuh simt/bits.cuh simt/bulk.cuh simt/cluster.cuh simt/compare.cuh simt/dependent.cuh simt/float.cuh
-  simt/grid.cuh simt/mbarrier.cuh simt/memory.cuh simt/shared.cuh simt/thread.cuh simt/warp.cuh)
+  simt/mbarrier.cuh simt/memory.cuh simt/shared.cuh simt/thread.cuh simt/warp.cuh)
 
 foreach(header IN LISTS topk_device_headers)
   configure_file(src/cuda/${header} ${PROJECT_BINARY_DIR}/include/topk_device/${header} COPYONLY)

@@ -85,6 +85,23 @@ enum topk_reached_path {
     REACHED_RESIDENT_CLUSTER_TIES,     /* the first of many ties are results */
     REACHED_RESIDENT_CLUSTER_MERGED,   /* entries are sorted by merging, in its first block */
     REACHED_RESIDENT_CLUSTER_NEXT_ROW, /* it goes on to another row */
+    REACHED_RESIDENT_STREAM_TIES, /* of a streamed row all hits are results, and some ties with the bound */
+    REACHED_RESIDENT_STREAM_WAY_OUT,  /* its bound misled, and it is read again */
+    REACHED_RESIDENT_STREAM_NEXT_ROW, /* its team goes on to another row */
+
+    REACHED_BRACKET_GPU_FINER,         /* a sample is ranked in finer bins */
+    REACHED_BRACKET_GPU_OVERFLOW,      /* more reach the threshold than a block lists */
+    REACHED_BRACKET_GPU_AGAIN,         /* a row is read again, from a threshold that counts have raised */
+    REACHED_BRACKET_GPU_MISSED,        /* fewer than k elements reach the threshold */
+    REACHED_BRACKET_GPU_WAY_OUT,       /* rows that blocks share are narrowed digit by digit */
+    REACHED_BRACKET_GPU_WAY_OUT_ALONE, /* the same, of a row that a block has to itself */
+    REACHED_BRACKET_GPU_LISTS,         /* the same, but digits are counted in the lists of blocks */
+    REACHED_BRACKET_GPU_PLATEAU,       /* the k-th element is of the class of the threshold */
+    REACHED_BRACKET_GPU_POSITIONS,     /* digits of positions tell which of many ties are results */
+    REACHED_BRACKET_GPU_FEW_MATCHES,   /* fewer than k elements of a row match */
+    REACHED_BRACKET_GPU_ENOUGH_TIES,   /* a block has listed enough of a plateau */
+    REACHED_BRACKET_GPU_ONE_CLASS,     /* the bin of the k-th candidate is crowded, by ties alone */
+    REACHED_BRACKET_GPU_NEXT_ROW,      /* a block goes on to another row */
 
     REACHED_SELECT_SINGLE_LOADS,     /* elements of a misaligned row are read one by one, to fit */
     REACHED_RTOPK_BISECTION,         /* guessing did not end a search */
@@ -101,12 +118,13 @@ enum topk_reached_path {
     REACHED_RTOPK_UNLIKE,            /* rows that only networks hold, with lengths or k of their own */
     REACHED_RTOPK_NO_MATCH,          /* no element of a row matches */
     REACHED_RTOPK_NEXT_ROW,          /* a warp goes on to another row */
-    REACHED_RTOPK_FEWER,          /* a step of epsilon finds fewer than k numbers at or above its midpoint */
-    REACHED_RTOPK_BY_THREADS,     /* threads that have a number at or above a midpoint are more than k */
-    REACHED_RTOPK_WINNERS,        /* results of an approximation that the threshold alone does not tell */
-    REACHED_RTOPK_NOT_FINITE,     /* infinities or NaN in an approximate row */
-    REACHED_RTOPK_KTH_NOT_FINITE, /* among them the k-th element */
-    REACHED_RTOPK_LISTED,         /* so many results that their list of positions is sorted itself */
+    REACHED_RTOPK_FEWER,           /* a step of epsilon finds fewer than k numbers at or above its midpoint */
+    REACHED_RTOPK_BY_THREADS,      /* threads that have a number at or above a midpoint are more than k */
+    REACHED_RTOPK_WINNERS,         /* results of an approximation that the threshold alone does not tell */
+    REACHED_RTOPK_NOT_FINITE,      /* infinities or NaN in an approximate row */
+    REACHED_RTOPK_KTH_NOT_FINITE,  /* among them the k-th element */
+    REACHED_RTOPK_PART_NOT_FINITE, /* a row of a part that has infinities or NaN */
+    REACHED_RTOPK_LISTED,          /* so many results that their list of positions is sorted itself */
 
     REACHED_ROUTE_PLAIN,        /* rows are full, aligned and chosen by logits alone */
     REACHED_ROUTE_SINGLE_LOADS, /* a row is not aligned, or ends within 16 bytes */

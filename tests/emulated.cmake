@@ -46,7 +46,8 @@ endfunction()
 
 # A list that takes minutes runs in parts: one for each method.
 set(methods default rtopk rtopk-plain rtopk-network rtopk-counts resident resident-narrow resident-wide resident-pair
-    resident-cluster resident-largest air air-shared air-buffered air-unbuffered air-fused sort compact compact-phases route)
+    resident-cluster resident-largest resident-stream resident-stream-cluster bracket air air-shared air-buffered
+    air-unbuffered air-fused sort compact compact-phases route)
 function(topk_emulated_parts name)
   foreach(method IN LISTS methods)
     topk_emulated_cases(${name}.${method} ${ARGN} --method ${method})
@@ -66,6 +67,11 @@ topk_emulated_cases(short_rows_zeros plain --seed 3 --method rtopk-plain --small
 # Approximate selections from rows that blocks hold.
 topk_emulated_cases(approximate_full full --seed 55 --method rtopk --operation approximate --smallest 1000 --largest 8200
   --elements 20000 --cases 300)
+# And from rows that share a warp.
+set(parts --operation approximate --method rtopk --filter type=f32,shape=dense,lengths=full)
+topk_emulated_cases(parts plain --seed 61 ${parts} --random 600000 --largest 520 --elements 2600 --paths parts)
+topk_emulated_cases(parts_full full --seed 62 ${parts} --random 300000 --largest 1030 --elements 9000)
+topk_emulated_cases(parts_tsan tsan --seed 63 ${parts} --random 100000 --largest 260 --elements 1100)
 # Networks serve rows of one length.
 set(networks --operation select --method rtopk-network --filter shape=dense,lengths=full)
 topk_emulated_cases(networks plain --seed 50 ${networks} --random 200000 --largest 260 --elements 2600 --paths networks)
@@ -95,6 +101,19 @@ topk_emulated_cases(resident_clusters_full full --seed 56 --method resident-clus
   --elements 70000 --cases 30)
 topk_emulated_cases(resident_long_clusters_full full --seed 57 --method resident-cluster --smallest 100000
   --largest 131072 --elements 140000 --cases 10)
+# Rows that go through shared memory; and with the sizes of production.
+set(streams --operation select --filter order=any,ties=any)
+topk_emulated_cases(resident_streams plain --seed 61 --method resident-stream ${streams} --smallest 100 --largest 4200
+  --elements 9000 --cases 300 --schedules 2 --paths resident-stream)
+topk_emulated_cases(resident_streams_full full --seed 62 --method resident-stream ${streams} --smallest 900
+  --largest 66000 --elements 140000 --cases 40)
+topk_emulated_cases(resident_stream_clusters_full full --seed 63 --method resident-stream-cluster ${streams} --smallest 16000
+  --largest 131072 --elements 140000 --cases 20)
+# Rows that bracket reads once: samples in finer bins; and with the sizes of production.
+topk_emulated_cases(bracket_samples plain --seed 57 --method bracket --smallest 900 --largest 6000 --elements 9000
+  --cases 200 --paths samples)
+topk_emulated_cases(bracket_full full --seed 58 --method bracket --smallest 9000 --largest 131072 --elements 140000
+  --cases 12)
 # Routing with the sizes of production, which leave fewer rows to the way out; and races in it.
 topk_emulated_cases(routes_full full --seed 47 --operation route --method route --largest 1500 --elements 10000)
 topk_emulated_cases(routes_random full --seed 48 --operation route --method route --random 5000 --elements 10000)
@@ -121,6 +140,8 @@ topk_emulated_cases(resident_pairs_tsan tsan --seed 58 --method resident-pair --
   --cases 60)
 topk_emulated_cases(resident_clusters_tsan tsan --seed 59 --method resident-cluster --smallest 30 --largest 3000
   --elements 3500 --cases 30)
+topk_emulated_cases(resident_streams_tsan tsan --seed 64 --method resident-stream-cluster ${streams} --smallest 30
+  --largest 3000 --elements 3500 --cases 40)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
 # The last block of a row that several share writes it alone, for its digits end with a plateau.
 topk_emulated_cases(plateaus_tsan tsan --seed 34 --smallest 1000 --largest 4100 --elements 4200 --cases 8

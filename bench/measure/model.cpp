@@ -35,11 +35,12 @@ const unsigned char *on_host(bench_session *session) {
 template <typename W>
 std::int64_t choose(const bench_point &point, const topk_problem &problem, const W *row, std::int64_t first,
                     unsigned char *chosen) {
-    std::vector<oracle_entry> entries, taken(static_cast<std::size_t>(point.k));
-    std::vector<W> keys;
-    for (std::int64_t i = 0; i < point.n; ++i) {
-        entries.push_back({oracle_decode(point.type, &row[i]), i});
-        keys.push_back(bench::key_of(point, row[i]));
+    const std::size_t n = static_cast<std::size_t>(point.n);
+    std::vector<oracle_entry> entries(n), taken(static_cast<std::size_t>(point.k));
+    std::vector<W> keys(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        entries[i] = {oracle_decode(point.type, &row[i]), static_cast<std::int64_t>(i)};
+        keys[i] = bench::key_of(point, row[i]);
     }
     /* It looks for the finite elements of a ranking, and then goes by position. All elements are finite. */
     const std::int64_t count =

@@ -30,6 +30,7 @@ int topk_device_query(int ordinal, struct device_info *info) {
     info->major = properties.major;
     info->minor = properties.minor;
     info->sms = properties.multiProcessorCount;
+    info->waiting_blocks = properties.cooperativeLaunch != 0 ? properties.multiProcessorCount : 0;
     info->shared_bytes_max = (int)properties.sharedMemPerBlockOptin;
     return 0;
 }

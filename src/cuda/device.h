@@ -20,9 +20,11 @@ struct device_info {
     int major, minor; /* compute capability */
     int sms;
     int shared_bytes_max;  /* that a block may have */
+    int waiting_blocks;    /* that can wait for each other, one for each multiprocessor; 0: none can */
     bool dependent_launch; /* a kernel may be launched before the one before it has ended */
     uint32_t
         cluster_blocks[4]; /* that resident's kernels of each width find room for in a cluster: 1 if none */
+    uint32_t stream_blocks[4]; /* likewise, of those that stream */
 };
 
 int topk_device_count(int *count);

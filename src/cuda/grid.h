@@ -11,6 +11,7 @@
 struct launch_grid {
     uint32_t blocks, rows; /* the two dimensions, each at least 1 */
     uint32_t threads;      /* of a block */
+    bool waits;            /* blocks wait for each other: all are resident at once */
     bool dependent;        /* may start before the launch before it has ended, which is the same call's */
     topk_stream stream;
 };

@@ -36,6 +36,7 @@ static int launch(const char *name, const struct launch_grid *grid, uint32_t sha
     shape.rows = grid->rows;
     shape.threads = grid->threads;
     shape.shared_bytes = shared_bytes;
+    shape.cooperative = grid->waits;
     shape.dependent = grid->dependent;
     shape.stream = grid->stream;
     return simt_launch(shape, kernel, *args);

@@ -9,6 +9,7 @@
 #define TOPK_CUDA_METHODS(ROW)                                                                               \
     ROW(topk_cuda_rtopk)                                                                                     \
     ROW(topk_cuda_resident)                                                                                  \
+    ROW(topk_cuda_bracket)                                                                                   \
     ROW(topk_cuda_air)                                                                                       \
     ROW(topk_cuda_compact)                                                                                   \
     ROW(topk_cuda_route)                                                                                     \

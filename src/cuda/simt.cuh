@@ -22,7 +22,8 @@
  *   floats           simt_float_of_bits, simt_bits_of_float, simt_float_{add,multiply,min,max,magnitude}; of
  *                    float32 alone simt_float_{divide,max_or_nan,exp2_near,reciprocal_near}
  *                                                                                    simt/float.cuh
- *   comparisons      simt_count_from, simt_unknown_one, simt_tally<T>                simt/compare.cuh
+ *   comparisons      simt_count_from, simt_unknown_one, simt_tally<T>,
+ *                    simt_min_of_sum                                                 simt/compare.cuh
  *   atomics          simt_atomic_{add,min,max,or} on uint32_t and uint64_t, relaxed, in shared or
  *                    global memory; simt_{load,store}_relaxed                        simt/atomic.cuh
  *   order            simt_fence_device, simt_load_acquire, simt_store_release,
@@ -37,7 +38,8 @@
  *   clusters         simt_cluster_{rank,size,arrive,arrive_relaxed,wait,sync}, simt_remote<T>,
  *                    simt_shared_of_rank, simt_remote_{load,store} on uint32_t and uint64_t,
  *                    simt_remote_{add,max} on uint32_t                               simt/cluster.cuh
- *   grid barrier     simt_grid_sync, in cooperative launches                         simt/grid.cuh
+ *   grid barrier     simt_grid_{arrive,wait,sync}, in cooperative launches; included
+ *                    apart                                                           simt/grid.cuh
  *   launches         simt_wait_predecessor, simt_allow_successor                     simt/dependent.cuh
  *   rare paths       TOPK_REACHED, which counts in the emulation
  *
@@ -103,7 +105,5 @@ struct alignas(16) simt_u32x4 {
 #else
 #include "simt_emulation.h"
 #endif
-
-#include "simt/grid.cuh"
 
 #endif

@@ -6,6 +6,7 @@
  * Where a primitive orders memory, the kernel writes *data before it and after it. If the compiler were free
  * to move the first store, it would leave it out. */
 #include "simt.cuh"
+#include "simt/grid.cuh"
 
 struct primitive_args {
     uint32_t *data, *out, *word;
@@ -70,12 +71,21 @@ PRIMITIVE(cluster_halves_relaxed) {
     *a.data = 2;
 }
 
-/* st.global.u32 bar.sync fence.acq_rel.gpu atom.global.add.u32 ld.relaxed.gpu.b32 fence.acq_rel.gpu bar.sync
- * st.global.u32 */
+/* st.global.u32 barrier.sync atom.add.release.gpu.u32 ld.acquire.gpu.u32 barrier.sync st.global.u32 */
 PRIMITIVE(grid_sync) {
     *a.data = 1;
-    simt_grid_sync(a.word);
+    simt_grid_sync();
     *a.data = 2;
+}
+
+/* st.global.u32 barrier.sync atom.add.release.gpu.u32 st.global.u32 ld.acquire.gpu.u32 barrier.sync
+ * st.global.u32 */
+PRIMITIVE(grid_halves) {
+    *a.data = 1;
+    const simt_grid_arrival arrival = simt_grid_arrive();
+    *a.word = 2;
+    simt_grid_wait(arrival);
+    *a.data = 3;
 }
 
 /* st.global.u32 griddepcontrol.wait st.global.u32

@@ -218,7 +218,7 @@ static void check_problems(void) {
     a.problem.method = "sort";
     REFUSED(&a, TOPK_ERROR_METHOD_CANNOT, call_select);
     a = begin(NULL);
-    a.problem.method = "bracket"; /* of the CPU */
+    a.problem.method = "rows"; /* of the CPU */
     REFUSED(&a, TOPK_ERROR_UNKNOWN_METHOD, call_select);
 }
 
@@ -278,6 +278,7 @@ static void check_tuning(void) {
         {TOPK_OPERATION_KTH, "resident", "threads=1025", ", not 1025"},
         {TOPK_OPERATION_SELECT, "resident", "cluster=0", "takes cluster 1 to 16, not 0"},
         {TOPK_OPERATION_SELECT_WHERE, "resident", "cluster=17", "takes cluster 1 to 16, not 17"},
+        {TOPK_OPERATION_SELECT, "resident", "stream=2", "takes stream 0 or 1, not 2"},
         {TOPK_OPERATION_SELECT, "sort", "alpha=4", "'sort' cannot serve this problem: has no knob 'alpha'"},
         {TOPK_OPERATION_SELECT, NULL, "digit_bits=12", "'air': takes digit_bits"},
         {TOPK_OPERATION_SELECT, NULL, "one_pass=0", "has no knob 'one_pass'"},
@@ -318,8 +319,9 @@ static void check_taken_tuning(void) {
                                          "fused_filter=0",
                                          "fused_filter=1",
                                          "alpha=0004,early_stop=-0"};
-    static const char *const of_resident[] = {"threads=32", "threads=96", "cluster=1", "cluster=16",
-                                              "threads=32,cluster=3"};
+    static const char *const of_resident[] = {"threads=32",        "threads=96",           "cluster=1",
+                                              "cluster=16",        "threads=32,cluster=3", "stream=0",
+                                              "stream=1,cluster=2"};
     static const char *const of_compact[] = {"one_pass=0", "one_pass=1"};
     arguments a = begin(NULL);
     topk_problem p = a.problem;
@@ -428,7 +430,7 @@ static void check_explanations(void) {
     setenv("TOPK_METHOD", "nonesuch", 1);
     CHECK_STATUS(TOPK_ERROR_UNKNOWN_METHOD, topk_context_create(&options, &forced));
     CHECK(forced == NULL);
-    setenv("TOPK_METHOD", "bracket", 1); /* the CPU has it: here it steps aside */
+    setenv("TOPK_METHOD", "rows", 1); /* the CPU has it: here it steps aside */
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &forced));
     CHECK(explains(forced, NULL, "* ") && explains(forced, NULL, "steps aside: another backend has it"));
     topk_context_destroy(forced);

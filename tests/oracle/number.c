@@ -98,9 +98,11 @@ static oracle_number normalised(uint64_t integer, int scale, bool negative) {
     if (integer == 0) {
         return (oracle_number){0, EXPONENT_OF_ZERO, 0, false};
     }
-    while (number.mantissa >> 63 == 0) {
-        number.mantissa <<= 1;
-        number.exponent--;
+    for (int step = 32; step != 0; step /= 2) {
+        if (number.mantissa >> (64 - step) == 0) {
+            number.mantissa <<= step;
+            number.exponent -= step;
+        }
     }
     return number;
 }

@@ -103,8 +103,8 @@ static outcome narrow_down(finite_row *row, double min, double max, double epsil
 static outcome search(finite_row *row, const topk_problem *problem) {
     double min = row->values[0], max = row->values[0];
     for (int64_t i = 1; i < row->count; i++) {
-        min = fmin(min, row->values[i]);
-        max = fmax(max, row->values[i]);
+        min = row->values[i] < min ? row->values[i] : min;
+        max = row->values[i] > max ? row->values[i] : max;
     }
     return problem->max_iterations > 0 ? stop_early(row, min, max, problem->max_iterations)
                                        : narrow_down(row, min, max, epsilon_of(row, problem, min, max));
@@ -144,8 +144,20 @@ static int64_t last_position(const oracle_entry *entries, int64_t count) {
     return last;
 }
 
+static bool are_in_order(const oracle_entry *entries, int64_t count) {
+    for (int64_t i = 1; i < count; i++) {
+        if (entries[i].position < entries[i - 1].position) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* No two have the same position. */
 static void sort_by_position(oracle_entry *entries, int64_t count) {
+    if (are_in_order(entries, count)) {
+        return;
+    }
     int64_t end = last_position(entries, count) + 1, sorted = 0;
     oracle_entry *scattered = allocate(end, sizeof *scattered);
     bool *present = allocate(end, sizeof *present);

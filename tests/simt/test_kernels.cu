@@ -394,11 +394,10 @@ static void test_grid_rounds() {
         cells[i] = i < blocks;
         expected[i] = value;
     }
-    device_array<uint32_t> memory(cells), barrier(1);
+    device_array<uint32_t> memory(cells);
     simt_launch_shape shape = shape_of("grid_rounds", blocks, threads, 0);
     shape.cooperative = true;
-    require_success(simt_launch(shape, grid_rounds, rounds_args{memory.data, rounds, barrier.data}),
-                    "grid_rounds");
+    require_success(simt_launch(shape, grid_rounds, rounds_args{memory.data, rounds}), "grid_rounds");
     check("grid_rounds", memory.read(), expected);
 }
 
@@ -406,13 +405,12 @@ static void test_too_large_for_cooperation() {
     const uint32_t threads = SIMT_WARP, shared_bytes = 100 * 1024;
     require_success(simt_allow_shared(grid_rounds, shared_bytes), "room in shared memory");
     const uint32_t resident = simt_resident_blocks(grid_rounds, threads, shared_bytes);
-    device_array<uint32_t> memory(2 * (resident + 1)), barrier(1);
+    device_array<uint32_t> memory(2 * (resident + 1));
     simt_launch_shape shape = shape_of("grid_rounds", resident, threads, shared_bytes);
     shape.cooperative = true;
-    require_success(simt_launch(shape, grid_rounds, rounds_args{memory.data, 1, barrier.data}),
-                    "all resident");
+    require_success(simt_launch(shape, grid_rounds, rounds_args{memory.data, 1}), "all resident");
     shape.blocks++;
-    if (simt_launch(shape, grid_rounds, rounds_args{memory.data, 1, barrier.data}) == 0)
+    if (simt_launch(shape, grid_rounds, rounds_args{memory.data, 1}) == 0)
         require_success(-1, "a cooperative launch of too many blocks");
 }
 
@@ -420,8 +418,8 @@ static void test_too_large_for_cooperation() {
 static void test_small_room() {
 #ifndef __CUDACC__
     const uint32_t threads = SIMT_WARP;
-    device_array<uint32_t> memory(words(6, 1)), barrier(1), output(16 * 16 * SIMT_WARP);
-    const rounds_args rounds = {memory.data, 1, barrier.data};
+    device_array<uint32_t> memory(words(6, 1)), output(16 * 16 * SIMT_WARP);
+    const rounds_args rounds = {memory.data, 1};
     simt_launch_shape together = shape_of("grid_rounds", 3, threads, 0);
     simt_launch_shape clustered = shape_of("cluster_sum", 16, threads, 4);
     together.cooperative = true;

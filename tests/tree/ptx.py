@@ -22,8 +22,8 @@ DEFINED = re.compile(r"^(?:template <[^>]*> )?TOPK_DEVICE [^;{]*?\b(simt_\w+)\("
 
 # Coordinates, bits, comparisons and parts of other primitives: they neither touch memory, nor meet anyone, nor round.
 NO_PRIMITIVES = re.compile(r"simt_(threads?|lane|warps?|blocks?|blocks?_y|popc|clz|ffs|in_register|pick_halves|"
-                           r"count_from|unknown_one|from_native|combine_lanes|shared_address|float_(of_bits|max|min|magnitude)|"
-                           r"bits_of_float)$")
+                           r"count_from|min_of_sum|unknown_one|from_native|combine_lanes|shared_address|"
+                           r"float_(of_bits|max|min|magnitude)|bits_of_float)$")
 
 # Another spelling of the same.
 SAME = {"barrier.sync.aligned": "bar.sync", "barrier.red.popc.aligned.u32": "bar.red.popc.u32"}

@@ -25,7 +25,20 @@ TOPK_DEVICE void list_entries(const row_part<Element, ITEMS> &part, uint32_t hit
         put_entries(part, hits, first + simt_atomic_add(&m.slots[LISTED_ENTRIES], simt_popc(hits)), m, room);
 }
 
-/* The same in a cluster, where nobody knows yet how many other blocks have. All lanes. */
+/* The same from slot 0 on, but for warps that have more than there is room for: these only add to the count.
+ * Where most of a warp's items are hits, as in ascending rows, each thread would put one after another. All
+ * lanes. */
+template <typename Element, uint32_t ITEMS, typename Team>
+TOPK_DEVICE void list_if_few(const row_part<Element, ITEMS> &part, uint32_t hits,
+                             const row_memory<Element, Team> &m, uint32_t room) {
+    const uint32_t of_warp = simt_reduce_add(SIMT_ALL_LANES, simt_popc(hits));
+    if (of_warp <= room)
+        list_entries(part, hits, 0, m, room);
+    else if (simt_lane() == 0)
+        simt_atomic_add(&m.slots[LISTED_ENTRIES], of_warp);
+}
+
+/* Lists in a cluster, where nobody knows yet how many other blocks have. All lanes. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void list_uncounted(const row_part<Element, ITEMS> &part, uint32_t hits,
                                 const row_memory<Element, cluster_team> &m, uint32_t room) {
@@ -35,7 +48,8 @@ TOPK_DEVICE void list_uncounted(const row_part<Element, ITEMS> &part, uint32_t h
     const uint32_t rank = warp_scan(simt_popc(hits), &of_warp);
     if (simt_lane() == 0)
         first = simt_remote_add(simt_shared_of_rank(m.slots, 0), LISTED_ENTRIES, of_warp);
-    put_entries(part, hits, simt_shuffle(SIMT_ALL_LANES, first, 0) + rank, m, room);
+    if (of_warp <= room)
+        put_entries(part, hits, simt_shuffle(SIMT_ALL_LANES, first, 0) + rank, m, room);
 }
 
 /* Lists positions of the thread's hits, from `slot` to `end` - 1. */

@@ -4,8 +4,8 @@
 #define TOPK_SRC_CUDA_RESIDENT_MEMORY_CUH
 
 #include "../codes.cuh"
+#include "../select/ranked.cuh"
 #include "kernels.h"
-#include "ranked.cuh"
 #include "team.cuh"
 
 /* Whether entries have two words. */
@@ -51,9 +51,12 @@ uint32_t row_shared_bytes(const struct resident_args &a, uint32_t threads) {
     return arena.used_bytes;
 }
 
+static_assert(RESIDENT_LIST % RANK_SLOTS == 0 && RESIDENT_RANKED <= RESIDENT_LIST && RESIDENT_LIST < 1 << 10,
+              "a short list can be ranked");
+
 /* Empties the lists, and counts of samples. All threads. */
 template <typename Element, typename Team> TOPK_DEVICE void clear_lists(const row_memory<Element, Team> &m) {
-    clear_entries(m.entries);
+    clear_entries(m.entries, 0, RESIDENT_LIST);
     if (simt_thread() < SIMT_WARP)
         m.ranks[simt_thread()] = 0;
     if (simt_thread() < LISTS)

@@ -5,6 +5,7 @@
 #include "../../workspace.h"
 #include "cluster.h"
 #include "shape.h"
+#include "streamed.h"
 
 static const struct resident_kernels *const kernels[WIDTHS] = {
     &topk_cuda_resident_kernels_8, &topk_cuda_resident_kernels_16, &topk_cuda_resident_kernels_32,
@@ -107,11 +108,16 @@ static bool may_be_aligned(const struct plan *plan) {
 static const double CLUSTER_US = 2.7, SEARCH_US = 3, SEARCHED = 1.5, MERGED_US = 0.0103, OF_MERGED = 47,
                     IN_CLUSTERS_PER_US = 0.48e6;
 
+/* Entries that one block merges. */
+static double merged_entries(const struct plan *plan, const struct block_shape *shape) {
+    return topk_cuda_resident_is_merged(plan, shape->cluster)
+               ? (double)topk_cuda_resident_entries(plan, shape->cluster)
+               : 0;
+}
+
 static double cluster_us(const struct plan *plan, const struct block_shape *shape) {
     const bool is_searched = plan->problem.k_max > RESIDENT_LIST / 4 || has_predicate(plan);
-    const double merged = topk_cuda_resident_is_merged(plan, shape->cluster)
-                              ? (double)topk_cuda_resident_entries(plan, shape->cluster)
-                              : 0;
+    const double merged = merged_entries(plan, shape);
     const double of_row =
         topk_cuda_resident_instructions(plan, shape) * (double)shape->cluster * (is_searched ? SEARCHED : 1) +
         OF_MERGED * merged;
@@ -119,14 +125,31 @@ static double cluster_us(const struct plan *plan, const struct block_shape *shap
            (double)plan->problem.rows * of_row / IN_CLUSTERS_PER_US;
 }
 
-static double cost_us(const topk_context *context, const struct plan *plan) {
+/* With rows in registers. */
+static double held_us(const topk_context *context, const struct plan *plan) {
     const struct block_shape shape = topk_cuda_resident_shape(context, plan, may_be_aligned(plan));
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
     const double instructions = (double)plan->problem.rows * instructions_of(plan, &shape);
     const double issue_us = shape.cluster > 1 ? cluster_us(plan, &shape) : instructions / INSTRUCTIONS_PER_US;
     const double move_us = bytes / BYTES_PER_US;
-    return LAUNCH_US + ROW_US + (issue_us > move_us ? issue_us : move_us);
+    const double merge_us = shape.cluster == 1 ? MERGED_US * merged_entries(plan, &shape) : 0;
+    return LAUNCH_US + ROW_US + merge_us + (issue_us > move_us ? issue_us : move_us);
+}
+
+/* Whether rows are streamed, of a problem that is served. */
+static bool is_streamed(const topk_context *context, const struct plan *plan) {
+    const int64_t *given = topk_cuda_resident_given_stream(plan);
+    if (!topk_cuda_resident_can_stream(context, plan) || given != NULL) {
+        return given != NULL && *given != 0 && topk_cuda_resident_can_stream(context, plan);
+    }
+    return topk_cuda_resident_given_cluster(plan) == 0 && topk_cuda_resident_is_sampled(plan) &&
+           topk_cuda_resident_streamed_us(context, plan) < held_us(context, plan);
+}
+
+static double cost_us(const topk_context *context, const struct plan *plan) {
+    return is_streamed(context, plan) ? topk_cuda_resident_streamed_us(context, plan)
+                                      : held_us(context, plan);
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
@@ -158,6 +181,9 @@ static int run_where(const struct call *call, const struct launch_grid *grid,
 
 static int run(const struct call *call) {
     const struct plan *plan = call->plan;
+    if (is_streamed(call->context, plan)) {
+        return topk_cuda_resident_run_streamed(call);
+    }
     const int width = width_of(plan);
     const struct block_shape shape = topk_cuda_resident_shape(call->context, plan, is_aligned(call));
     const struct launch_grid grid = grid_of(call, plan->problem.rows, RESIDENT_GRID_ROWS, shape.threads);
@@ -177,6 +203,7 @@ static int prepare(const topk_context *context) {
     struct device_info *device = &((struct cuda_leaf *)context->leaf)->device;
     const uint32_t shared_bytes_max = (uint32_t)device->shared_bytes_max;
     int error = topk_cuda_prepare_bounds();
+    error = error != 0 ? error : topk_cuda_resident_prepare_streamed(device);
     for (int width = 0; width < WIDTHS && error == 0; width++) {
         error = kernels[width]->prepare(shared_bytes_max);
         error = error != 0 ? error : where_kernels[width]->prepare(shared_bytes_max);

@@ -4,10 +4,10 @@
 #define TOPK_SRC_CUDA_RESIDENT_RESULTS_CUH
 
 #include "../select/merge_sort.cuh"
+#include "../select/ranked.cuh"
 #include "../select/sorted_results.cuh"
 #include "bracket.cuh"
 #include "collect.cuh"
-#include "ranked.cuh"
 
 static_assert((int)ENTRIES_PER_THREAD == (int)RESIDENT_ENTRIES_PER_THREAD, "the host counts threads by it");
 

@@ -20,7 +20,7 @@ TOPK_DEVICE struct row_count list_bound(const row_part<Element, ITEMS> &part, co
         list_uncounted(part, hits, m, RESIDENT_LIST);
         return sums_of(simt_reduce_add(SIMT_ALL_LANES, simt_popc(hits)), m, turn).lower;
     } else {
-        list_entries(part, hits, 0, m, RESIDENT_LIST);
+        list_if_few(part, hits, m, RESIDENT_LIST);
         simt_block_sync();
         return row_count{m.slots[LISTED_ENTRIES], 0};
     }

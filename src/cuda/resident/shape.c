@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shape.h"
 
-enum { THREADS, CLUSTER };
+enum { THREADS, CLUSTER, STREAM };
 
 const struct knob topk_cuda_resident_knobs[] = {
     [THREADS] = {"threads", KNOB_INTEGER, 32, RESIDENT_THREADS_MAX, RESIDENT_THREADS,
                  "of a block, at most, unless its row or results need more; by default fewer for many rows"},
     [CLUSTER] = {"cluster", KNOB_INTEGER, 1, RESIDENT_CLUSTER_MAX, 1,
                  "blocks that share a row, a power of two or the one below; by default as rows need"},
+    [STREAM] = {"stream", KNOB_SWITCH, 0, 1, 0,
+                "rows go through shared memory once, where that is possible; by default where it is faster"},
     {.name = NULL}};
 
 static const int64_t items_of_kernel[RESIDENT_SHAPES] = {RESIDENT_ITEMS_0, RESIDENT_ITEMS_1,
@@ -40,6 +42,10 @@ int64_t topk_cuda_resident_given_cluster(const struct plan *plan) {
         cluster *= 2;
     }
     return cluster;
+}
+
+const int64_t *topk_cuda_resident_given_stream(const struct plan *plan) {
+    return tuning_given(&plan->tuning, &topk_cuda_resident_knobs[STREAM]);
 }
 
 /* ---- Entries ---- */
@@ -106,7 +112,10 @@ static struct block_shape shape_of_block(const topk_context *context, const stru
     for (uint32_t kernel = has_predicate(plan) ? RESIDENT_WHERE_SHAPE : 0; kernel < RESIDENT_SHAPES;
          kernel++) {
         const struct block_shape shape = shape_with(plan, kernel, 1, beside);
-        if (shape.threads <= most && (given != NULL || plan->problem.rows <= at_once / shape.threads)) {
+        /* so that few threads keep as many elements as they can: these take longest */
+        const int64_t more = given == NULL && kernel == RESIDENT_SHAPES - 2 ? most / 2 : 0;
+        if (shape.threads <= most + more &&
+            (given != NULL || plan->problem.rows <= at_once / shape.threads)) {
             return shape;
         }
         if (given == NULL && shape.threads <= RESIDENT_THREADS_MAX &&

@@ -21,6 +21,9 @@ int64_t topk_cuda_resident_cluster_max(const topk_context *context, const struct
 /* As the caller has set them; 0: not set. */
 int64_t topk_cuda_resident_given_cluster(const struct plan *plan);
 
+/* Whether rows are to be streamed, as the caller has set it; NULL: not set. */
+const int64_t *topk_cuda_resident_given_stream(const struct plan *plan);
+
 /* The elements that so many blocks hold at most. */
 int64_t topk_cuda_resident_row_max(const struct plan *plan, int64_t cluster);
 

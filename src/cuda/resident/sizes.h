@@ -41,6 +41,18 @@ enum {
     /* Steps of a search that may choose their pivots by the counts; all further ones cut the range in three.
      */
     RESIDENT_GUESSES = 8,
+    /* Of streamed rows: threads of a block, and blocks that share a row at most. */
+    RESIDENT_STREAM_THREADS = SIZE(512, 64),
+    RESIDENT_STREAM_CLUSTER = 4,
+    /* Stages of each warp's ring, and groups of 16 bytes that a stage holds. */
+    RESIDENT_STAGES = 2,
+    RESIDENT_STAGE_GROUPS = SIZE(256, 32),
+    /* Elements of a row's sample for each thread, and hits that are kept for each. */
+    RESIDENT_SAMPLED = 8,
+    RESIDENT_KEPT_ITEMS = 12,
+    RESIDENT_KEPT = RESIDENT_KEPT_ITEMS * RESIDENT_STREAM_THREADS,
+    /* Results of a streamed row, and its elements, at most. */
+    RESIDENT_STREAM_RESULTS = SIZE(2048, 160),
     /* Rows of a grid, at most. Blocks and clusters go on to the rows behind these. */
     RESIDENT_GRID_ROWS = SIZE(INT32_MAX / RESIDENT_CLUSTER_MAX, 2),
 };

@@ -3,6 +3,7 @@
 #include "approximate.h"
 
 #include "../instance.cuh"
+#include "approximate_parts.cuh"
 #include "approximate_row.cuh"
 
 struct approximate_kernel {
@@ -38,8 +39,30 @@ static int launch_row(const struct launch_grid *grid, const struct approximate_a
     return launch("rtopk_approximate", grid, k.shared_bytes(&args->of_row), k.kernel, args);
 }
 
+/* Other widths have none of these kernels: the library stays small. */
+static const bool HAS_PARTS = sizeof(element_t) == 4;
+
+template <uint32_t ITEMS> static constexpr auto parts_kernel(void) {
+    void (*kernel)(struct approximate_args) = nullptr;
+    if constexpr (HAS_PARTS)
+        kernel = rtopk_approximate_parts<element_t, ITEMS>;
+    return kernel;
+}
+
+static void (*const parts_kernels[RTOPK_APPROXIMATE_PARTS])(struct approximate_args) = {
+    parts_kernel<RTOPK_PART_ITEMS_0>(), parts_kernel<RTOPK_PART_ITEMS_1>()};
+
+static int launch_parts(const struct launch_grid *grid, const struct approximate_args *args, uint32_t index) {
+    return launch("rtopk_approximate_parts", grid, shared_bytes<1>(&args->of_row), parts_kernels[index],
+                  args);
+}
+
 static int prepare(void) {
     int error = 0;
+    struct rtopk_args most_parts = {};
+    most_parts.slots = RTOPK_NETWORK_RESULTS;
+    for (uint32_t i = 0; i < RTOPK_APPROXIMATE_PARTS && HAS_PARTS && error == 0; i++)
+        error = simt_prepare(parts_kernels[i], shared_bytes<1>(&most_parts));
     for (uint32_t i = 0; i < RTOPK_APPROXIMATE_CLASSES && error == 0; i++) {
         struct rtopk_args most = {};
         most.slots = approximate_slots(kernels[i].held);
@@ -49,4 +72,4 @@ static int prepare(void) {
     return error;
 }
 
-extern "C" const struct approximate_kernels INSTANCE = {prepare, launch_row};
+extern "C" const struct approximate_kernels INSTANCE = {prepare, launch_row, launch_parts};

@@ -16,6 +16,9 @@ struct approximate_args {
     double epsilon, epsilon_relative;
 };
 
+/* Blocks for each multiprocessor of kernels that share a warp among several rows: registers allow so many. */
+#define RTOPK_APPROXIMATE_PART_BLOCKS(items) ((items) > 32 ? 4 : 7)
+
 /* Slots of a list for so many elements: a list that is sorted itself has a power of two. */
 static inline uint32_t approximate_slots(uint32_t held) {
     uint32_t slots = 1;
@@ -33,6 +36,8 @@ extern "C" {
 struct approximate_kernels {
     int (*prepare)(void);
     int (*row)(const struct launch_grid *grid, const struct approximate_args *args, uint32_t row_class);
+    /* Elements of 32 bits, in rows that are alike and whole. `index`: of RTOPK_PART_ITEMS_0 or 1. */
+    int (*parts)(const struct launch_grid *grid, const struct approximate_args *args, uint32_t index);
 };
 
 extern const struct approximate_kernels topk_cuda_rtopk_approximate_8, topk_cuda_rtopk_approximate_16,

@@ -63,7 +63,7 @@ TOPK_DEVICE held_numbers<Element, ITEMS, WARPS> hold_numbers(const struct approx
             a.of_row.rows, r, of_matches<Element, as_numbers<Element>>::of_row(map, a.predicate, r));
         count_matches(team, &held);
     }
-    orient_numbers(a.numbers, &held);
+    orient_numbers<Element>(a.numbers, held.items);
     return held;
 }
 

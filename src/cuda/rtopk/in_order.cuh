@@ -6,12 +6,14 @@
 
 #include "../select/held.cuh"
 
-/* Moves hits between the lanes of a warp until each lane has the hits of ITEMS neighbours, which come behind
- * the neighbours of the lane before. As many lanes as a lane has groups transpose the bits of these: lane i
+/* Moves hits between 1 << shift lanes until each lane has the hits of ITEMS neighbours, which come behind the
+ * neighbours of the lane before. As many lanes as a lane has groups transpose the bits of these: lane i
  * gets group i of all. All lanes. */
-template <typename Element, uint32_t ITEMS> TOPK_DEVICE uint32_t hits_of_neighbours(uint32_t hits) {
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE uint32_t hits_of_neighbours(uint32_t hits, uint32_t shift_of_lanes = 5) {
     typedef held_shape<Element, ITEMS> shape;
-    const uint32_t lane = simt_lane(), sharing = SIMT_WARP / shape::GROUPS;
+    const uint32_t lane = simt_lane(), mine = lane & ((1u << shift_of_lanes) - 1);
+    const uint32_t sharing_shift = shift_of_lanes - shape::GROUPS_SHIFT, sharing = 1u << sharing_shift;
 #pragma unroll
     for (uint32_t bit = 1; bit < shape::GROUPS; bit *= 2) {
         const uint32_t shift = bit * shape::PER, lower = ~0u / ((1u << shift) + 1); /* every other field */
@@ -21,7 +23,8 @@ template <typename Element, uint32_t ITEMS> TOPK_DEVICE uint32_t hits_of_neighbo
     }
     if (shape::GROUPS == 1)
         return hits;
-    return simt_shuffle(SIMT_ALL_LANES, hits, lane % sharing * shape::GROUPS + lane / sharing);
+    return simt_shuffle(SIMT_ALL_LANES, hits,
+                        lane - mine + (mine & (sharing - 1)) * shape::GROUPS + (mine >> sharing_shift));
 }
 
 /* The thread's hits that are among the row's first `count`. Hits are of neighbours. All threads. */

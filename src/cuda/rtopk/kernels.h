@@ -24,6 +24,7 @@ struct uniform_rows {
     bool has_plain_outputs; /* values, and positions of 32 bits */
     struct lead_map map;
     uint32_t part_shift;  /* 1 << part_shift lanes share a row */
+    uint32_t row_shift;   /* of tiny rows: each lane has 1 << row_shift of them to itself */
     uint32_t list_shift;  /* 1 << list_shift of these, at least, hold the best k leads */
     bool is_full;         /* rows are whole and fill all items of all lanes */
     uint32_t group_shift; /* lanes have 1 << group_shift neighbours each, in turns */

@@ -17,7 +17,7 @@ const struct knob topk_cuda_rtopk_knobs[] = {
          "instructions, 2 wherever they can, 3 likewise, by counting alone"},
     {.name = NULL}};
 
-/* kept: 0 where leads are counted, or where a thread sorts its row as a whole. */
+/* kept: 0 where leads are counted. Of tiny rows 1 where the best element is all that is found. */
 #define SHAPE(items, kept) {items, kept},
 static const struct network_shape {
     int64_t items, kept;
@@ -67,8 +67,7 @@ static struct ordering ordering_of(uint32_t words, uint32_t part_shift, int64_t 
 }
 
 /* The best way; lanes have at least one word to compare. */
-static struct ordering best_ordering(const struct network_shape *shape, uint32_t part_shift, int64_t k) {
-    const uint32_t most = RTOPK_ORDER_MOST(shape->items, shape->kept);
+static struct ordering best_ordering(uint32_t most, uint32_t part_shift, int64_t k) {
     struct ordering best = {.instructions = INFINITY};
     for (uint32_t words = 2; words <= k; words = RTOPK_ORDER_NEXT(words, most)) {
         const struct ordering ordering = ordering_of(words, part_shift, k);
@@ -80,8 +79,25 @@ static struct ordering best_ordering(const struct network_shape *shape, uint32_t
     return best;
 }
 
+static uint32_t most_in_order(const struct network_shape *shape) {
+    return RTOPK_ORDER_MOST(shape->items, shape->kept);
+}
+
 static bool goes_in_order(const struct plan *plan) {
     return is_sorted(plan) && results_max(plan) > 1;
+}
+
+bool topk_cuda_rtopk_set_order(const struct plan *plan, uint32_t most, struct rtopk_args *args) {
+    struct uniform_rows *u = &args->uniform;
+    args->is_sorted = goes_in_order(plan);
+    if (!args->is_sorted) {
+        return true;
+    }
+    const struct ordering ordering = best_ordering(most, u->part_shift, u->k);
+    u->order_words = ordering.words;
+    u->order_shift = ordering.shift;
+    u->position_mask = (1u << greatest(RTOPK_POSITION_BITS, shift_to(1, u->length))) - 1;
+    return ordering.instructions < INFINITY;
 }
 
 /* Of a search by lists: they are sorted, and merged. */
@@ -111,15 +127,21 @@ static double instructions_of(const struct plan *plan, const struct network_shap
         shape->kept == 0 ? count_instructions(shape, network) : list_instructions(shape, network, n);
     const double list = 10 * (of_lane + 3 * sqrt(of_lane) + 1), write = 22 * ceil(of_lane);
     const double order =
-        goes_in_order(plan) ? best_ordering(shape, network->part_shift, results_max(plan)).instructions : 0;
+        goes_in_order(plan)
+            ? best_ordering(most_in_order(shape), network->part_shift, results_max(plan)).instructions
+            : 0;
     const double read = (double)shape->items * (may_be_whole ? 6.5 : 10.5);
     return 250 + read + search + list + order + write;
 }
 
-/* The same, where a thread sorts its row with its positions. */
+/* The same, where a thread has a row to itself. Lanes that read the same bank of shared memory wait. */
 static double tiny_instructions_of(const struct plan *plan, const struct network_shape *shape) {
-    const double items = (double)shape->items;
-    return 130 + 9 * items + 3 * sort_instructions(items) + 24 * (double)results_max(plan);
+    const int64_t n = plan->problem.length_max, k = results_max(plan);
+    const double length = (double)n, lanes_of_bank = (double)least(n & -n, 32);
+    if (shape->kept == 1) {
+        return 80 + length * fmax(11, 2 * lanes_of_bank);
+    }
+    return 90 + 10 * length + (k == 1 ? 4 * length : 1.7 * length * length + 8 * length) + 4 * (double)k;
 }
 
 double topk_cuda_rtopk_instructions_of_row(const topk_context *context, const struct plan *plan,
@@ -127,6 +149,10 @@ double topk_cuda_rtopk_instructions_of_row(const topk_context *context, const st
     const double warps = (double)plan->problem.rows / (double)rows_of_warp;
     const double busy = RTOPK_BUSY_WARPS * (double)device_of(context)->sms;
     return of_warp / (double)rows_of_warp * fmax(1, busy / warps);
+}
+
+bool topk_cuda_rtopk_shares_warps(const struct plan *plan) {
+    return tuning_value(&plan->tuning, &topk_cuda_rtopk_knobs[NETWORK]) != 0;
 }
 
 struct network topk_cuda_rtopk_network_of(const topk_context *context, const struct plan *plan) {
@@ -144,8 +170,8 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
         }
         const uint32_t list_shift = shape->kept == 0 ? 0 : shift_to(shape->kept, k);
         struct network network = {i, shift_to(shape->items, n), list_shift, 0, 0};
-        if (network.part_shift > (is_tiny ? 0 : 5) || network.list_shift > network.part_shift ||
-            32 >> network.part_shift > RTOPK_NETWORK_RESULTS / k ||
+        if (network.part_shift > (is_tiny ? 0 : 5) || (is_tiny && shape->kept != 0 && k > shape->kept) ||
+            network.list_shift > network.part_shift || 32 >> network.part_shift > RTOPK_NETWORK_RESULTS / k ||
             (!is_tiny && !has_room(shape, k, 1 << network.part_shift))) {
             continue;
         }
@@ -178,6 +204,18 @@ static uint32_t ahead_of(const struct call *call, const struct network_shape *sh
     return p->row_stride == p->length_max ? (uint32_t)(warps * rows_of_warp) : 0;
 }
 
+/* Lanes have several tiny rows where these are many, so that a warp has more to read at once. */
+static uint32_t row_shift_of(const struct call *call, const struct uniform_rows *u) {
+    const int64_t warps = call->plan->problem.rows / 32,
+                  needed = RTOPK_TINY_WARPS * device_of(call->context)->sms;
+    uint32_t shift = 0;
+    while (shift < RTOPK_TINY_SHIFT && u->length << (shift + 1) <= RTOPK_TINY_ELEMENTS &&
+           warps >> (shift + 1) >= needed) {
+        shift++;
+    }
+    return shift;
+}
+
 /* What a search by counting begins with. Needs part_shift. Lanes that are not full have fewer samples. */
 static void set_guesses(const struct plan *plan, const struct network_shape *shape, struct uniform_rows *u) {
     const struct type_traits traits = topk_type_traits(plan->order.type);
@@ -198,9 +236,7 @@ int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args
                                 const struct network *network) {
     const struct plan *plan = call->plan;
     const struct network_shape *shape = &shapes[network->index];
-    const int64_t parts = 32 >> network->part_shift, warps = RTOPK_THREADS / 32;
-    const struct launch_grid grid =
-        grid_of(call, divide_up(plan->problem.rows, parts * warps), INT32_MAX, RTOPK_THREADS);
+    const bool is_tiny = network->index >= RTOPK_NETWORKS;
     struct rtopk_args args = *of_row;
     struct uniform_rows *u = &args.uniform;
     *u = topk_cuda_rtopk_uniform_rows(call, &args.rows.map);
@@ -208,19 +244,19 @@ int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args
     u->part_shift = network->part_shift;
     u->list_shift = network->list_shift;
     u->is_full = u->is_whole && plan->problem.length_max == shape->items << network->part_shift;
+    u->row_shift = is_tiny ? row_shift_of(call, u) : 0;
     u->group_shift = u->is_whole ? shift_to(1, least(group_elements(plan), shape->items)) : 0;
     u->reciprocal = (1u << RTOPK_RECIPROCAL_BITS) / u->k + 1;
+    const int64_t parts = 32 >> network->part_shift << u->row_shift, warps = RTOPK_THREADS / 32;
+    const struct launch_grid grid =
+        grid_of(call, divide_up(plan->problem.rows, parts * warps), INT32_MAX, RTOPK_THREADS);
     u->ahead = ahead_of(call, shape, parts);
     args.slots = (uint32_t)parts * u->k;
     set_guesses(plan, shape, u);
     args.entries = 0;
     args.is_sorted = goes_in_order(plan);
-    if (args.is_sorted && network->index < RTOPK_NETWORKS) {
-        const struct ordering ordering = best_ordering(shape, u->part_shift, u->k);
-        const uint32_t position_bits = shift_to(1, u->length);
-        u->order_words = ordering.words;
-        u->order_shift = ordering.shift;
-        u->position_mask = (1u << greatest(RTOPK_POSITION_BITS, position_bits)) - 1;
+    if (args.is_sorted && !is_tiny) {
+        (void)topk_cuda_rtopk_set_order(plan, most_in_order(shape), &args);
     }
     return kernels[width_of(plan)]->rows(&grid, &args, network->index);
 }

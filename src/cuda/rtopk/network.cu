@@ -6,28 +6,33 @@
 #include "network.cuh"
 #include "tiny.cuh"
 
-static uint32_t shared_bytes(const struct rtopk_args *args) {
+static uint32_t shared_bytes(const struct rtopk_args *args, uint32_t network) {
+    const uint32_t warps = RTOPK_THREADS / SIMT_WARP;
     simt_arena arena = simt_measuring_arena();
-    (void)carve_lists<element_t>(arena, *args, RTOPK_THREADS / SIMT_WARP);
+    if (network < RTOPK_NETWORKS)
+        (void)carve_lists<element_t>(arena, *args, warps);
+    else
+        (void)carve_stage<element_t>(arena, *args, warps);
     return arena.used_bytes;
 }
 
 #define KERNEL(items, kept) rtopk_network<element_t, items, kept>,
-#define TINY_KERNEL(items, kept) rtopk_tiny<element_t, items>,
+#define TINY_KERNEL(items, kept) rtopk_tiny<element_t, items, kept>,
 static void (*const kernels[RTOPK_NETWORKS + RTOPK_TINIES])(struct rtopk_args) = {
     RTOPK_NETWORK_LIST(KERNEL) RTOPK_TINY_LIST(TINY_KERNEL)};
 
 static int launch_rows(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t network) {
     const char *name = network < RTOPK_NETWORKS ? "rtopk_network" : "rtopk_tiny";
-    return launch(name, grid, shared_bytes(args), kernels[network], args);
+    return launch(name, grid, shared_bytes(args, network), kernels[network], args);
 }
 
 static int prepare(void) {
     struct rtopk_args most = {};
     most.slots = RTOPK_NETWORK_RESULTS;
+    most.uniform.length = SIMT_WARP; /* of tiny rows */
     int error = 0;
     for (uint32_t i = 0; i < RTOPK_NETWORKS + RTOPK_TINIES && error == 0; i++)
-        error = simt_prepare(kernels[i], shared_bytes(&most));
+        error = simt_prepare(kernels[i], shared_bytes(&most, i));
     return error;
 }
 

@@ -48,6 +48,11 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
  * than its share. */
 double topk_cuda_rtopk_instructions_of_row(const topk_context *context, const struct plan *plan,
                                            double of_warp, int64_t rows_of_warp);
+/* Says how lanes put results in order, if they do, where one takes `most` of them at most and 1 <<
+ * u->part_shift share a row. Returns false if they cannot. */
+bool topk_cuda_rtopk_set_order(const struct plan *plan, uint32_t most, struct rtopk_args *args);
+/* Whether networks, and approximations in parts of a warp, may serve rows. */
+bool topk_cuda_rtopk_shares_warps(const struct plan *plan);
 int topk_cuda_rtopk_prepare_network(void);
 /* For uniform rows. */
 int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args *of_row,

@@ -53,8 +53,8 @@ template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 using held_numbers = held_row<Element, ITEMS, WARPS, number_t<Element>>;
 
 /* Takes signs off or turns them, where the order asks for it: numbers of narrow types come so. */
-template <typename Element, uint32_t ITEMS, uint32_t WARPS>
-TOPK_DEVICE void orient_numbers(const struct number_map &map, held_numbers<Element, ITEMS, WARPS> *held) {
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void orient_numbers(const struct number_map &map, number_t<Element> (&items)[ITEMS]) {
     if constexpr (sizeof(Element) >= 4) {
         typedef key_word_t<Element> word;
         const word keep = (word)map.keep, negate = (word)map.negate;
@@ -62,8 +62,8 @@ TOPK_DEVICE void orient_numbers(const struct number_map &map, held_numbers<Eleme
             return;
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS; i++) {
-            const word bits = simt_bits_of_float(held->items[i]);
-            held->items[i] = simt_float_of_bits((word)((bits & keep) ^ negate));
+            const word bits = simt_bits_of_float(items[i]);
+            items[i] = simt_float_of_bits((word)((bits & keep) ^ negate));
         }
     }
 }

@@ -15,6 +15,11 @@ enum {
     RTOPK_ITEMS_3 = 16,
     RTOPK_GRID_BLOCKS = 2,
     RTOPK_BLOCK_ITEMS = 16,
+    RTOPK_PART_ITEMS_0 = 16,
+    RTOPK_PART_WARPS = 0,
+    RTOPK_PART_RESULTS = 16,
+    RTOPK_PART_MOST = 32,
+    RTOPK_PART_STEPS = 1000,
     RTOPK_NETWORK_DEVIATIONS = 0,
     RTOPK_ORDER_FEW = 4,
     RTOPK_POSITION_BITS = 24,
@@ -22,7 +27,8 @@ enum {
     F(2, 1) F(4, 2) F(8, 2) F(2, 2) F(4, 4) F(8, 4) F(8, 8) F(16, 4) F(32, 4) F(8, 0) F(16, 0) F(32, 0)
     RTOPK_NETWORKS = 12,
     RTOPK_NETWORK_ITEMS = 32,
-#define RTOPK_TINY_LIST(F) F(2, 0) F(4, 0)
+#define RTOPK_TINY_LIST(F) F(2, 0) F(4, 0) F(12, 0) F(16, 1)
+    RTOPK_TINY_WARPS = 0,
 #else
     /* Of a block; each warp has rows of its own. */
     RTOPK_THREADS = 128,
@@ -36,13 +42,25 @@ enum {
     RTOPK_GRID_BLOCKS = INT32_MAX,
     /* An approximation serves longer rows, too: a block holds each, with so many items and warps. */
     RTOPK_BLOCK_ITEMS = 32,
+    /* Elements that a lane keeps where an approximation shares a warp among several rows; or PART_ITEMS_1. */
+    RTOPK_PART_ITEMS_0 = 32,
+    /* Fewer lanes have a row if that leaves each multiprocessor so many warps. */
+    RTOPK_PART_WARPS = 8,
+    /* And if a lane has no more results than these on average. */
+    RTOPK_PART_RESULTS = 8,
+    /* Where more, on average, no rows share a warp; nor for more steps than these. */
+    RTOPK_PART_MOST = 16,
+    RTOPK_PART_STEPS = 8,
 /* A kernel for each pair: the leads that a lane has of a row, and how many it keeps once they are sorted; 0
    if it sorts none and counts. */
 #define RTOPK_NETWORK_LIST(F) F(16, 8) F(32, 8) F(64, 8) F(16, 16) F(32, 16) F(64, 16) F(32, 0) F(64, 0)
     RTOPK_NETWORKS = 8,
     RTOPK_NETWORK_ITEMS = 64, /* of a lane, at most */
-/* A kernel for each of these lengths: a thread sorts a whole row that is no longer. */
-#define RTOPK_TINY_LIST(F) F(4, 0) F(8, 0)
+/* A kernel for each of these lengths: a thread has a whole row that is no longer to itself. The second
+   number: 1 if it finds the best element alone. */
+#define RTOPK_TINY_LIST(F) F(4, 0) F(8, 0) F(12, 0) F(32, 1)
+    /* A lane has several tiny rows if a multiprocessor still has so many warps. */
+    RTOPK_TINY_WARPS = 256,
     /* Lanes keep as many leads as they have results on average, and so many tenths of a standard deviation
        more. */
     RTOPK_NETWORK_DEVIATIONS = 32,
@@ -55,7 +73,11 @@ enum {
  * lists, also RTOPK_ORDER_MOST: such kernels serve many results. */
 #define RTOPK_ORDER_MOST(items, kept) ((kept) != 0 ? (int)RTOPK_ORDER_FEW : (items) < 64 ? 16 : 32)
 #define RTOPK_ORDER_NEXT(words, most) ((words) < RTOPK_ORDER_FEW ? 2 * (words) : (most))
-    RTOPK_TINIES = 2,
+    RTOPK_PART_ITEMS_1 = 64,
+    RTOPK_APPROXIMATE_PARTS = 2,
+    RTOPK_TINIES = 4,
+    RTOPK_TINY_ELEMENTS = 28,     /* of all rows of a lane, at most, if it has several */
+    RTOPK_TINY_SHIFT = 3,         /* the greatest row_shift */
     RTOPK_NETWORK_RESULTS = 1024, /* of all rows of a warp, at most */
     /* Warps that keep a multiprocessor busy. */
     RTOPK_BUSY_WARPS = 8,

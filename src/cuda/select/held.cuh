@@ -16,6 +16,12 @@
 template <typename Element, uint32_t ITEMS> struct held_shape {
     static const uint32_t PER = ITEMS * sizeof(Element) < 16 ? ITEMS : 16 / sizeof(Element);
     static const uint32_t GROUPS = ITEMS / PER;
+    static const uint32_t GROUPS_SHIFT = GROUPS == 1    ? 0
+                                         : GROUPS == 2  ? 1
+                                         : GROUPS == 4  ? 2
+                                         : GROUPS == 8  ? 3
+                                         : GROUPS == 16 ? 4
+                                                        : 5;
     static const uint32_t BYTES = PER * sizeof(Element);
     static const uint32_t STEP = SIMT_WARP * PER; /* from one group of a thread to its next */
     static const uint32_t PER_SHIFT = PER == 1 ? 0 : PER == 2 ? 1 : PER == 4 ? 2 : PER == 8 ? 3 : 4;

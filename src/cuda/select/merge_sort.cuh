@@ -34,7 +34,7 @@ TOPK_DEVICE uint32_t rank_in_run(const entry_list<TWO> &list, uint32_t first, ui
 /* Entries of the warp's lanes before the caller's. All lanes. */
 template <bool TWO> TOPK_DEVICE uint32_t rank_among_lanes(struct entry e) {
     uint32_t rank = 0;
-#pragma unroll
+#pragma unroll 8
     for (uint32_t lane = 0; lane < SIMT_WARP; lane++) {
         struct entry other = {simt_shuffle(SIMT_ALL_LANES, e.high, lane),
                               TWO ? simt_shuffle(SIMT_ALL_LANES, e.low, lane) : 0};

@@ -55,6 +55,11 @@ TOPK_DEVICE uint32_t simt_count_from(uint32_t count, uint32_t value, uint32_t lo
     return count;
 }
 
+/* The lesser of a + b, which may wrap, and c: one instruction from compute capability 9.0 on. */
+TOPK_DEVICE uint32_t simt_min_of_sum(uint32_t a, uint32_t b, uint32_t c) {
+    return __viaddmin_u32(a, b, c);
+}
+
 /* 1, which the compiler does not know: blocks have one dimension. */
 TOPK_DEVICE uint32_t simt_unknown_one(void) {
     uint32_t one;

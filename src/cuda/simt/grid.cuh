@@ -1,28 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The grid barrier, over the other primitives and hence the same code on the device and in the emulation.
- * Included by simt.cuh alone. */
+ * The grid barrier, whole and in two parts. Included by the kernels that need it. */
 #ifndef TOPK_SRC_CUDA_SIMT_GRID_CUH
 #define TOPK_SRC_CUDA_SIMT_GRID_CUH
 
-/* Every thread of every block of a cooperative launch: in any other, blocks that have not started would be
- * waited for. `state` is a word of global memory that was zero before the launch and serves all its grid
- * barriers; blocks number less than 2^31.
- *
- * Each block adds 1, block 0 as much as brings the sum of a round to 2^31: the top bit flips when the last
- * block arrives, and not before. */
-TOPK_DEVICE void simt_grid_sync(uint32_t *state) {
-    const uint32_t turn = 1u << 31;
-    simt_block_sync();
-    if (simt_thread() == 0) {
-        uint32_t blocks = simt_blocks() * simt_blocks_y();
-        bool first = simt_block() == 0 && simt_block_y() == 0;
-        simt_fence_device();
-        uint32_t before = simt_atomic_add(state, first ? turn - (blocks - 1) : 1u);
-        while (((simt_load_relaxed(state) ^ before) & turn) == 0)
-            ;
-        simt_fence_device();
-    }
-    simt_block_sync();
+#include "../simt.cuh"
+
+#ifdef __CUDACC__
+
+#include <cooperative_groups.h>
+
+/* What an arrival hands to its wait. */
+typedef cooperative_groups::grid_group::arrival_token simt_grid_arrival;
+
+/* Every thread of every block of a cooperative launch arrives: in any other, blocks that have not started
+ * would be waited for. Each arrival has its wait before the next one. The state is the driver's, so no memory
+ * of the call has to be cleared for it. A block barrier is inside. */
+TOPK_DEVICE simt_grid_arrival simt_grid_arrive(void) {
+    return cooperative_groups::this_grid().barrier_arrive();
+}
+
+/* Returns when all have arrived; the thread then sees what they did before. A block barrier is inside. */
+TOPK_DEVICE void simt_grid_wait(simt_grid_arrival arrival) {
+    cooperative_groups::this_grid().barrier_wait(static_cast<simt_grid_arrival &&>(arrival));
+}
+
+#else
+#include "simt_emulated_grid.h"
+#endif
+
+/* Both parts. */
+TOPK_DEVICE void simt_grid_sync(void) {
+    simt_grid_wait(simt_grid_arrive());
 }
 
 #endif

@@ -17,12 +17,12 @@ template <typename T> struct simt_shared {
 
 /* `count` elements of an array from `first` on. */
 template <typename T>
-TOPK_DEVICE simt_shared<T> simt_shared_part(simt_shared<T> array, uint32_t first, uint32_t) {
+TOPK_HOST_DEVICE simt_shared<T> simt_shared_part(simt_shared<T> array, uint32_t first, uint32_t) {
     return simt_shared<T>{array.data + first};
 }
 
 /* The same bytes as elements of another type, whose alignment T has. */
-template <typename U, typename T> TOPK_DEVICE simt_shared<U> simt_shared_as(simt_shared<T> array) {
+template <typename U, typename T> TOPK_HOST_DEVICE simt_shared<U> simt_shared_as(simt_shared<T> array) {
     static_assert(alignof(U) <= alignof(T), "the array may begin between two elements");
     return simt_shared<U>{(U *)array.data};
 }

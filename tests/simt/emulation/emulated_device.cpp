@@ -5,6 +5,7 @@
 #include "../../../src/cuda/device.h"
 #include "../../../src/cuda/launch.cuh"
 
+#include <algorithm>
 #include <cstdio>
 
 enum { NO_DEVICE = 100, INVALID_DEVICE = 101 };
@@ -47,6 +48,7 @@ int topk_device_query(int ordinal, struct device_info *info) {
     info->minor = capabilities[ordinal] % 10;
     info->sms = 4;
     info->shared_bytes_max = 227 << 10;
+    info->waiting_blocks = (int)std::min(simt_runtime::resident_blocks(SIMT_WARP, 0), 4u);
     return 0;
 }
 

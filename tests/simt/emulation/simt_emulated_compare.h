@@ -18,6 +18,10 @@ template <typename T> uint32_t simt_count_from(uint32_t count, T value, T low, u
     return value >= low ? count + unit : count;
 }
 
+inline uint32_t simt_min_of_sum(uint32_t a, uint32_t b, uint32_t c) {
+    return a + b < c ? a + b : c;
+}
+
 inline uint32_t simt_unknown_one() {
     return 1;
 }

@@ -4,6 +4,7 @@
 #define TOPK_TESTS_SIMT_BROKEN_CUH
 
 #include "launch.cuh"
+#include "simt/grid.cuh"
 
 enum { DATA_WORDS = 256 };
 
@@ -214,8 +215,8 @@ TOPK_KERNEL void barrier_against_warp(struct broken_args args) {
 }
 
 /* Every block waits for all: fine if the launch is cooperative. */
-TOPK_KERNEL void spin_barrier(struct broken_args args) {
-    simt_grid_sync(args.word);
+TOPK_KERNEL void spin_barrier(struct broken_args) {
+    simt_grid_sync();
 }
 
 /* Block 0 reads what block 1 of its cluster holds, unless that has ended by then. */

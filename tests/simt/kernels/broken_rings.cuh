@@ -5,6 +5,7 @@
 #define TOPK_TESTS_SIMT_BROKEN_RINGS_CUH
 
 #include "broken.cuh"
+#include "simt/grid.cuh"
 
 /* A slot of 32 groups, with which one warp works. */
 struct one_slot {
@@ -215,8 +216,8 @@ TOPK_KERNEL void cluster_arrival_alone(struct broken_args args) {
 TOPK_KERNEL void grid_barrier_skipped(struct broken_args args) {
     args.data[grid_thread()] = 1;
     if (args.mended || simt_block() != 2)
-        simt_grid_sync(args.word);
-    simt_grid_sync(args.word);
+        simt_grid_sync();
+    simt_grid_sync();
 }
 
 #endif

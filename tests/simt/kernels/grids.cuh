@@ -4,6 +4,7 @@
 #define TOPK_TESTS_SIMT_GRIDS_CUH
 
 #include "lookback.cuh"
+#include "simt/grid.cuh"
 #include "sums.cuh"
 
 enum { BINS = 64 };
@@ -66,7 +67,6 @@ TOPK_KERNEL void histogram(struct histogram_args args) {
 struct rounds_args {
     uint32_t *cells; /* one per block and round, and one for each block before them: 1 */
     uint32_t rounds;
-    uint32_t *barrier; /* 0 */
 };
 
 /* Each round's cell of each block is the sum of the round before over all blocks. */
@@ -79,7 +79,7 @@ TOPK_KERNEL void grid_rounds(struct rounds_args args) {
                 sum += before[block];
             args.cells[(round + 1) * simt_blocks() + simt_block()] = sum;
         }
-        simt_grid_sync(args.barrier);
+        simt_grid_sync();
     }
 }
 

@@ -126,6 +126,7 @@ struct device {
     std::vector<thread *> ready;
     std::vector<std::shared_ptr<bulk_copy>> copies; /* those on their way */
     uint32_t mbarriers_made = 0;
+    uint32_t grid_barrier = 0;
     uint64_t idle_steps = 0; /* since something last changed */
     uint64_t turns = 0;
     order_of_memory order;

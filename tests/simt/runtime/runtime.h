@@ -47,6 +47,9 @@ void read_through_cache(const void *address, size_t bytes, simt_site at);
 
 /* All threads of the block meet; the number of those whose `predicate` holds. */
 uint32_t meet_block(bool predicate, simt_site at);
+
+/* A word that is 0 when a launch begins, for its grid barriers. */
+uint32_t *state_of_grid();
 /* All threads of the cluster arrive; each waits, later, until all have arrived, and sees what those
  * published. */
 void arrive_cluster(bool publishes, simt_site at);

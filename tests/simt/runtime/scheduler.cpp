@@ -161,6 +161,10 @@ static void run_clusters(const std::vector<uint32_t> &order, size_t resident) {
     }
 }
 
+uint32_t *state_of_grid() {
+    return &now->grid_barrier;
+}
+
 static uint32_t cooperative_limit = UINT32_MAX, cluster_limit = largest_cluster;
 
 void limit_device(uint32_t blocks, uint32_t cluster) {

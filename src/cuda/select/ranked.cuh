@@ -2,20 +2,20 @@
  * The order of few entries, by counting for each how many are before it. Four lanes count for two entries.
  * They read the list in batches, without asking where it ends: what is behind its last entry is behind all.
  */
-#ifndef TOPK_SRC_CUDA_RESIDENT_RANKED_CUH
-#define TOPK_SRC_CUDA_RESIDENT_RANKED_CUH
+#ifndef TOPK_SRC_CUDA_SELECT_RANKED_CUH
+#define TOPK_SRC_CUDA_SELECT_RANKED_CUH
 
-#include "../select/entries.cuh"
-#include "sizes.h"
+#include "entries.cuh"
 
 enum { RANK_LANES = 4, RANK_TEAMS = SIMT_WARP / RANK_LANES, RANK_BATCH = 4 };
 enum { RANKED_AT_ONCE = 2 * RANK_TEAMS }; /* by a warp */
-static_assert(RESIDENT_LIST % (RANK_LANES * RANK_BATCH) == 0 && RESIDENT_RANKED <= RESIDENT_LIST,
-              "whole batches are read, of a list that was cleared");
+/* Whole batches of a list are read: so many slots, or a multiple, have been cleared. */
+enum { RANK_SLOTS = RANK_LANES * RANK_BATCH };
 
-/* Fills the slots of a short list. All threads. */
-template <bool TWO> TOPK_DEVICE void clear_entries(const entry_list<TWO> &list) {
-    for (uint32_t slot = simt_thread(); slot < RESIDENT_LIST; slot += simt_threads())
+/* Fills slots `first` to end - 1 with what is behind every entry. All threads. */
+template <bool TWO>
+TOPK_DEVICE void clear_entries(const entry_list<TWO> &list, uint32_t first, uint32_t end) {
+    for (uint32_t slot = first + simt_thread(); slot < end; slot += simt_threads())
         list.put(slot, entry{~(uint64_t)0, ~(uint64_t)0});
 }
 
@@ -65,10 +65,9 @@ struct standing {
     uint32_t before, better, equal;
 };
 
-/* Calls work(key, standing) for the first `count` entries, in a lane of each. */
+/* Calls work(key, standing) for the first `count` entries, less than 1024, in a lane of each. */
 template <bool TWO, typename Work>
 TOPK_DEVICE void for_standings(const entry_list<TWO> &list, uint32_t count, const Work &work) {
-    static_assert(RESIDENT_LIST < 1 << 10, "three counts fit a word");
     for (uint32_t first = simt_warp() * RANK_TEAMS; first < count; first += simt_warps() * RANK_TEAMS) {
         const uint32_t slot = first + simt_lane() / RANK_LANES;
         const struct entry e = list.get(slot);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a call of bracket launches. */
+#include <math.h>
+
+#include "../../workspace.h"
+#include "../leaf.h"
+#include "../methods.h"
+#include "kernels.h"
+
+static const struct bracket_kernels *const kernels[WIDTHS] = {
+    &topk_cuda_bracket_kernels_8, &topk_cuda_bracket_kernels_16, &topk_cuda_bracket_kernels_32,
+    &topk_cuda_bracket_kernels_64};
+
+/* Blocks that share a row: as many as can wait for each other, or one. */
+static uint32_t blocks_of_row(const topk_context *context, const struct plan *plan) {
+    const int64_t blocks = device_of(context)->waiting_blocks / greatest(plan->problem.rows, 1);
+    return (uint32_t)greatest(blocks, 1);
+}
+
+static enum target_kind target_of(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    if (plan->operation == TOPK_OPERATION_KTH) {
+        return TARGET_KTH;
+    }
+    return p->order == TOPK_ORDER_BEST_FIRST ? TARGET_ENTRIES : TARGET_OUTPUTS;
+}
+
+static double samples_of(const struct plan *plan, uint32_t groups) {
+    return groups * BRACKET_THREADS * 16.0 / (double)plan->element_bytes;
+}
+
+/* The rank of the sample that is the threshold, in rows of the greatest length: see sample.cuh. */
+static double threshold_rank(const struct plan *plan, uint32_t groups) {
+    const double mean =
+        samples_of(plan, groups) * (double)plan->problem.k_max / (double)plan->problem.length_max;
+    return fmax(mean + 5 * sqrt(mean) + 4.5, 16.0 / (double)plan->element_bytes + 2);
+}
+
+/* Of a row, as many as are expected to reach the threshold. */
+static double candidates_of(const struct plan *plan, uint32_t groups) {
+    const double length = (double)plan->problem.length_max;
+    return fmin(length, threshold_rank(plan, groups) * length / samples_of(plan, groups));
+}
+
+/* How much of the lists of a row's blocks its candidates are expected to take. */
+static double fill_of_lists(const topk_context *context, const struct plan *plan, uint32_t groups) {
+    return candidates_of(plan, groups) / (BRACKET_ROOM * (double)blocks_of_row(context, plan));
+}
+
+/* Beyond that a row's lists are too often too short; and so much of them should be taken at most where a
+ * larger sample can see to it, since one row of many that is read twice delays them all. */
+static const double FILL_MAX = 0.75, FILL_WANTED = 0.6;
+
+/* Groups that a thread samples. Long rows have larger samples, so that fewer candidates pass. */
+static uint32_t sample_groups(const topk_context *context, const struct plan *plan) {
+    const int64_t n = plan->problem.length_max;
+    const uint32_t most =
+        (uint32_t)least(BRACKET_GROUPS_MANY, BRACKET_SAMPLES_OF_THREAD * (int64_t)plan->element_bytes / 16);
+    uint32_t groups = n < BRACKET_LONG_ROW      ? BRACKET_GROUPS_FEW
+                      : n < BRACKET_LONGEST_ROW ? BRACKET_GROUPS_MORE
+                                                : BRACKET_GROUPS_MANY;
+    if (n < BRACKET_LONG_ROW && plan->element_bytes == 1) {
+        groups = 1;
+    }
+    while (groups < most && fill_of_lists(context, plan, groups) > FILL_WANTED) {
+        groups *= 2;
+    }
+    return groups < most ? groups : most;
+}
+
+static const char *refuse(const topk_context *context, const struct plan *plan) {
+    if (plan->problem.rows == 0 || plan->problem.length_max == 0) {
+        return NULL;
+    }
+    if (plan->problem.length_max > BRACKET_ROW_MAX) {
+        return "rows are longer than 2^31";
+    }
+    if (target_of(plan) == TARGET_ENTRIES &&
+        least(plan->problem.k_max, plan->problem.length_max) > SELECT_SORT_MAX) {
+        return "a row has more sorted results than one block sorts";
+    }
+    if (fill_of_lists(context, plan, sample_groups(context, plan)) > FILL_MAX) {
+        return "a row has more candidates than its blocks list";
+    }
+    if (kernels[width_of(plan)]->shared_bytes() > (uint32_t)device_of(context)->shared_bytes_max) {
+        return "the device has too little shared memory";
+    }
+    return NULL;
+}
+
+/* Measured on an H200 (driver 580, 2026-11-22): a launch with what blocks that share a row do besides reading
+ * it; what a block does for a row of its own; candidates, and results that are sorted, for each microsecond;
+ * and bytes. Where a plateau of ties may force the way out, it costs so many reads more and so much time. */
+static const double SHARED_US = 16, LAUNCH_US = 3, ALONE_US = 7, CANDIDATES_PER_US = 1.5e4,
+                    SORTED_PER_US = 300, BYTES_PER_US = 4.4e6, WAY_OUT_READS = 8, WAY_OUT_US = 25;
+
+static double cost_us(const topk_context *context, const struct plan *plan) {
+    const bool is_safe = plan->operation != TOPK_OPERATION_KTH && plan->problem.ties == TOPK_TIES_ANY;
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    const double read_us = bytes / BYTES_PER_US * (is_safe ? 1 : 1 + WAY_OUT_READS);
+    const double sorted_us =
+        target_of(plan) == TARGET_ENTRIES ? (double)plan->problem.k_max / SORTED_PER_US : 0;
+    const double besides_us = sorted_us + (is_safe ? 0 : WAY_OUT_US);
+    const int64_t sms = device_of(context)->sms, rows = plan->problem.rows;
+    if (rows == 0) {
+        return LAUNCH_US;
+    }
+    if (blocks_of_row(context, plan) > 1) {
+        return SHARED_US + besides_us + read_us +
+               candidates_of(plan, sample_groups(context, plan)) * (double)rows / CANDIDATES_PER_US;
+    }
+    const double of_row = ALONE_US + besides_us + read_us * (double)sms / (double)rows;
+    return LAUNCH_US + of_row * (double)divide_up(rows, sms);
+}
+
+struct layout {
+    struct bracket_args args;
+    struct match *found_match;
+    size_t bytes;
+};
+
+static struct layout lay_out(const topk_context *context, const struct plan *plan, void *workspace) {
+    struct arena arena = arena_over(workspace);
+    const size_t rows = (size_t)plan->problem.rows;
+    struct layout l = {.bytes = 0};
+    l.args.blocks_of_row = blocks_of_row(context, plan);
+    if (l.args.blocks_of_row > 1) {
+        l.args.states = arena_take(&arena, rows, sizeof *l.args.states);
+        l.args.target.pitch = BRACKET_SENT;
+        l.args.target.entries = arena_take(&arena, rows * BRACKET_SENT, sizeof(uint64_t));
+        if (plan->element_bytes == 8) {
+            l.args.target.entries_low = arena_take(&arena, rows * BRACKET_SENT, sizeof(uint64_t));
+        }
+    }
+    if (has_predicate(plan)) {
+        l.found_match = arena_take(&arena, 1, sizeof *l.found_match);
+    }
+    l.bytes = arena_bytes(&arena);
+    return l;
+}
+
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
+    return lay_out(context, plan, NULL).bytes;
+}
+
+static int run(const struct call *call) {
+    const struct plan *plan = call->plan;
+    struct layout l = lay_out(call->context, plan, call->workspace);
+    struct bracket_args *args = &l.args;
+    const int64_t rows = plan->problem.rows;
+    const int64_t blocks = args->blocks_of_row > 1 ? rows * args->blocks_of_row : rows;
+    struct launch_grid grid =
+        grid_of(call, blocks, args->blocks_of_row > 1 ? INT32_MAX : BRACKET_GRID_BLOCKS, BRACKET_THREADS);
+    if (rows == 0 || (plan->operation != TOPK_OPERATION_KTH && plan->problem.k_max == 0)) {
+        return 0;
+    }
+    grid.waits = args->blocks_of_row > 1;
+    args->rows = row_args_of(call);
+    if (has_predicate(plan)) {
+        args->predicate = topk_cuda_predicate_args(call, l.found_match);
+    }
+    args->decode = topk_decode_args(&plan->order);
+    args->kth = kth_outputs_of(call);
+    args->target.kind = target_of(plan);
+    args->target.ties_free = plan->problem.ties == TOPK_TIES_ANY;
+    args->target.two_words = plan->element_bytes == 8;
+    args->seed = call->context->seed;
+    args->sample_groups = sample_groups(call->context, plan);
+    if (plan->problem.shape == TOPK_SHAPE_STRIDED && call->input.lengths == NULL && call->input.k == NULL) {
+        args->rank = (uint32_t)threshold_rank(plan, args->sample_groups);
+    }
+    const int error = topk_cuda_read_bounds(call, &args->predicate);
+    return error != 0 ? error : kernels[width_of(plan)]->select(&grid, args);
+}
+
+static int prepare(const topk_context *context) {
+    const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
+    int error = topk_cuda_prepare_bounds();
+    for (int width = 0; width < WIDTHS && error == 0; width++) {
+        error = kernels[width]->prepare(shared_bytes_max);
+    }
+    return error;
+}
+
+const struct method topk_cuda_bracket = {.name = "bracket",
+                                         .operations = SELECTS_WHERE,
+                                         .refuse = refuse,
+                                         .cost_us = cost_us,
+                                         .workspace_bytes = workspace_bytes,
+                                         .prepare = prepare,
+                                         .run = run};

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The end of a row: one block has entries of all candidates that have to be put in order. */
+#ifndef TOPK_SRC_CUDA_BRACKET_FINISH_CUH
+#define TOPK_SRC_CUDA_BRACKET_FINISH_CUH
+
+#include "../select/ranked.cuh"
+#include "../select/sorted_results.cuh"
+#include "memory.cuh"
+
+/* Where entries are sent: in shared memory if the block is alone. */
+template <typename Element> struct row_entries {
+    static const bool TWO = entry_size<Element>::TWO;
+    const struct bracket_args &a;
+    entry_list<TWO> own;
+    int64_t first; /* of the row's in global memory */
+    bool is_own;
+
+    TOPK_MEMBER void put(uint32_t slot, key_word_t<Element> bits, int64_t position) const {
+        const struct entry e = make_entry(TWO, key_of<Element>(bits, a.rows.map), position);
+        if (is_own) {
+            own.put(slot, e);
+            return;
+        }
+        a.target.entries[first + slot] = e.high;
+        if (TWO)
+            a.target.entries_low[first + slot] = e.low;
+    }
+};
+
+template <typename Element> TOPK_DEVICE row_entries<Element> entries_of(const bracket_task<Element> &t) {
+    return row_entries<Element>{t.a, t.m.entries, t.row * BRACKET_SENT, t.is_alone()};
+}
+
+/* Writes the class of the need-th of `count` sorted entries. `written` elements are better than all of
+ * them. All threads. */
+template <typename Element>
+TOPK_DEVICE void write_class_of_sorted(const bracket_task<Element> &t, uint32_t need, uint32_t count,
+                                       uint32_t written) {
+    const bool TWO = entry_size<Element>::TWO;
+    const uint64_t key = entry_key(TWO, t.m.entries.get(need - 1));
+    if (simt_thread() < 2)
+        t.m.slots[simt_thread()] = 0;
+    simt_block_sync();
+    for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
+        const uint64_t other = entry_key(TWO, t.m.entries.get(i));
+        if (other >= key)
+            simt_atomic_add(&t.m.slots[other > key ? 0 : 1], 1u);
+    }
+    simt_block_sync();
+    if (simt_thread() == 0)
+        write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, key),
+                           (int64_t)written + (uint32_t)t.m.slots[0], (uint32_t)t.m.slots[1]);
+}
+
+/* Writes the best `need` of few entries: an entry's slot is its rank. All threads, after a barrier. */
+template <typename Element>
+TOPK_DEVICE void write_ranked_row(const bracket_task<Element> &t, uint32_t need, uint32_t count,
+                                  uint32_t written) {
+    const bool TWO = entry_size<Element>::TWO;
+    const Element *values = row_values<Element>(t.a.rows, t.r);
+    struct prepared {
+        int64_t position;
+        Element element;
+    };
+    if (t.a.target.kind == TARGET_KTH) {
+        for_standings(t.m.entries, count, [&](uint64_t key, const struct standing &s) TOPK_LAMBDA {
+            if (s.before == need - 1)
+                write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, key), (int64_t)written + s.better,
+                                   s.equal);
+        });
+        return;
+    }
+    for_ranked(
+        t.m.entries, count,
+        [&](const struct entry &e, bool exists) TOPK_LAMBDA {
+            const int64_t position = exists ? entry_position(TWO, e) : 0;
+            return prepared{position, values[position]};
+        },
+        [&](const prepared &p, uint32_t rank) TOPK_LAMBDA {
+            if (rank < need)
+                write_result<Element>(t.a.rows, t.row, t.r, written + rank, p.element, p.position);
+        });
+}
+
+/* Sorts `count` entries, and writes those of the k best that are still to be written. All threads of one
+ * block, after a barrier. */
+template <typename Element>
+TOPK_NOINLINE void finish_by_sorting(const struct bracket_args &a, int64_t row, uint32_t k, uint32_t count,
+                                     uint32_t written) {
+    const bracket_task<Element> t = task_of<Element>(a, row);
+    const bool TWO = entry_size<Element>::TWO;
+    const entry_list<TWO> &entries = t.m.entries;
+    const Element *values = t.values();
+    sort_entries(entries, t.m.buckets, count, t.r.length);
+    clear_quads(t.m);
+    if (a.target.kind == TARGET_KTH) {
+        write_class_of_sorted(t, k - written, count, written);
+        return;
+    }
+    in_batches<Element, RESULT_BATCH>(
+        0, k - written,
+        [&](uint32_t slot) TOPK_LAMBDA { return values[entry_position(TWO, entries.get(slot))]; },
+        [&](uint32_t slot, Element element) TOPK_LAMBDA {
+            write_result<Element>(a.rows, row, t.r, written + slot, element,
+                                  entry_position(TWO, entries.get(slot)));
+        });
+}
+
+/* Selects those of the k best that are still to be written from `count` entries, at most BRACKET_SENT.
+ * `written` results are better than all of them. All threads of one block, after a barrier. */
+template <typename Element>
+TOPK_DEVICE void finish_row(const bracket_task<Element> &t, uint32_t k, uint32_t count, uint32_t written) {
+    const bool is_ranked = count <= BRACKET_RANKED;
+    if (!t.is_alone())
+        load_entries(t.a.target, t.row, 0, count, t.m.entries);
+    if (is_ranked)
+        clear_entries(t.m.entries, count, count + RANK_SLOTS);
+    simt_block_sync();
+    if (is_ranked)
+        write_ranked_row(t, k - written, count, written);
+    else
+        finish_by_sorting<Element>(t.a, t.row, k, count, written);
+}
+
+/* A row without results. */
+template <typename Element> TOPK_DEVICE void finish_empty_row(const bracket_task<Element> &t) {
+    if (t.a.target.kind == TARGET_KTH && simt_thread() == 0)
+        write_kth<Element>(t.a.kth, t.row, t.a.rows.padding, t.r.wanted == 0 ? 0 : t.r.length, 0);
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the kernels of bracket are given, and who launches them. */
+#ifndef TOPK_SRC_CUDA_BRACKET_KERNELS_H
+#define TOPK_SRC_CUDA_BRACKET_KERNELS_H
+
+#include "../grid.h"
+#include "../predicate/args.h"
+#include "../rows.h"
+#include "../select/args.h"
+#include "sizes.h"
+
+/* Bins of one turn. The words are atomic. */
+struct bracket_bins {
+    uint32_t bins[SELECT_BINS_MAX];
+    uint32_t above;    /* elements of better classes than a plateau's */
+    uint32_t is_short; /* 1: a block's list had no room for all */
+};
+
+/* What the blocks of a row share, in global memory. The launch clears it. All words are atomic. */
+struct bracket_state {
+    struct bracket_bins turns[BRACKET_TURNS];
+    uint64_t least, greatest; /* keys of a crowded bin */
+    uint32_t arrivals;        /* of blocks that meet */
+    uint32_t listed;          /* candidates that have a slot in the row's list, and those that are there */
+    uint32_t complete;
+    uint32_t results; /* that have a slot */
+};
+
+struct bracket_args {
+    struct row_args rows;
+    struct predicate_args predicate;
+    struct decode_args decode;
+    struct kth_outputs kth;
+    struct target target; /* its entries: BRACKET_SENT for each row */
+    uint64_t seed;
+    uint32_t blocks_of_row;       /* 1: each block has rows of its own, and nothing below is there */
+    uint32_t sample_groups;       /* of a thread */
+    uint32_t rank;                /* of the sample that is the threshold, if rows are even; or 0 */
+    struct bracket_state *states; /* of each row */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The kernels of one element width. */
+struct bracket_kernels {
+    int (*prepare)(uint32_t shared_bytes_max);
+    uint32_t (*shared_bytes)(void);
+    int (*select)(const struct launch_grid *grid, const struct bracket_args *args);
+};
+
+extern const struct bracket_kernels topk_cuda_bracket_kernels_8, topk_cuda_bracket_kernels_16,
+    topk_cuda_bracket_kernels_32, topk_cuda_bracket_kernels_64;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

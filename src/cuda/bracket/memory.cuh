@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The shared memory of a block, and a block with its row. */
+#ifndef TOPK_SRC_CUDA_BRACKET_MEMORY_CUH
+#define TOPK_SRC_CUDA_BRACKET_MEMORY_CUH
+
+#include "../select/candidates.cuh"
+#include "../select/small_sort.cuh"
+#include "../select/target.cuh"
+#include "kernels.h"
+
+/* Whether entries have two words. */
+template <typename Element> struct entry_size { static const bool TWO = sizeof(Element) == 8; };
+
+enum slot_counter { WINNER_SLOTS, TIE_SLOTS, SLOT_COUNTERS };
+
+/* Groups of 16 bytes in a slot of a ring; slots of a block. */
+static_assert((int)BRACKET_SENT <= (int)ENTRIES_PER_THREAD * (int)BRACKET_THREADS, "a block sorts so many");
+static const uint32_t BRACKET_CHUNK = BRACKET_LANE_GROUPS * SIMT_WARP;
+static const uint32_t BRACKET_RINGS = BRACKET_THREADS / SIMT_WARP * BRACKET_SLOTS;
+
+template <typename Element> struct bracket_memory {
+    static const bool TWO = entry_size<Element>::TWO;
+    simt_shared<simt_u32x4> ring;        /* BRACKET_RINGS slots of BRACKET_CHUNK */
+    simt_shared<simt_mbarrier> barriers; /* of each slot */
+    shared_list<Element> list;           /* BRACKET_ROOM */
+    entry_list<TWO> entries;             /* results to be sorted, in the bytes of the ring */
+    simt_shared<simt_u32x4> quads;       /* four bins each: the same as digit.bins */
+    struct digit_shared digit;
+    struct bucket_shared buckets;    /* whose words are the same bins */
+    simt_shared<uint32_t> slots;     /* SLOT_COUNTERS: results that have a slot; atomic */
+    simt_shared<uint64_t> ends;      /* two for each warp: of a reduction */
+    simt_shared<uint32_t> sums;      /* of scans */
+    simt_shared<uint32_t> found;     /* four: of find_bin */
+    simt_shared<uint32_t> listed;    /* elements in the list, or more if it had no room; atomic */
+    simt_shared<uint32_t> ties;      /* elements of a plateau; atomic */
+    simt_shared<uint32_t> published; /* two words from one thread to all */
+};
+
+template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_bracket(simt_arena &arena) {
+    const uint32_t groups = BRACKET_RINGS * BRACKET_CHUNK;
+    bracket_memory<Element> m;
+    m.ring = simt_carve<simt_u32x4>(arena, groups, 128);
+    m.quads = simt_carve<simt_u32x4>(arena, SELECT_BINS_MAX / 4 + 1); /* with OTHER_BIN */
+    m.barriers = simt_carve<simt_mbarrier>(arena, BRACKET_RINGS);
+    m.list = carve_list<Element>(arena, BRACKET_ROOM);
+    m.digit.sums = simt_carve<uint64_t>(arena, SIMT_WARP);
+    m.digit.found = simt_carve<uint64_t>(arena, 4);
+    m.digit.bins = simt_shared_as<uint32_t>(m.quads);
+    m.buckets = carve_buckets(arena);
+    m.buckets.words = m.digit.bins;
+    m.entries.high = simt_shared_as<uint64_t>(m.ring);
+    m.entries.low = simt_shared_as<uint64_t>(simt_shared_part(m.ring, groups / 2, groups / 2));
+    m.slots = simt_carve<uint32_t>(arena, SLOT_COUNTERS);
+    m.ends = simt_carve<uint64_t>(arena, 2 * SIMT_WARP);
+    m.sums = simt_carve<uint32_t>(arena, SIMT_WARP);
+    m.found = simt_carve<uint32_t>(arena, 4);
+    m.listed = simt_carve<uint32_t>(arena, 1);
+    m.ties = simt_carve<uint32_t>(arena, 1);
+    m.published = simt_carve<uint32_t>(arena, 2);
+    return m;
+}
+
+/* A block's share of a row. */
+template <typename Element> struct bracket_task {
+    const struct bracket_args &a;
+    bracket_memory<Element> m;
+    int64_t row;
+    struct row r;
+    struct share share;
+    matcher<Element, true> predicate; /* if one is given */
+
+    TOPK_MEMBER const Element *values(void) const {
+        return row_values<Element>(a.rows, r);
+    }
+    TOPK_MEMBER bool is_alone(void) const {
+        return share.blocks == 1;
+    }
+    TOPK_MEMBER bool leads(void) const {
+        return share.block == 0;
+    }
+    TOPK_MEMBER struct bracket_state *state(void) const {
+        return &a.states[row];
+    }
+    /* Whether the row has a result. */
+    TOPK_MEMBER bool exists(void) const {
+        return r.k > 0 && !(a.target.kind == TARGET_KTH && r.wanted > r.length);
+    }
+};
+
+/* Whether an element at that position matches the predicate, if one is given. */
+template <typename Element>
+TOPK_DEVICE bool is_match_at(const bracket_task<Element> &t, key_word_t<Element> bits, int64_t position) {
+    if (!t.a.predicate.is_given)
+        return true;
+    return t.predicate.mask == nullptr ? t.predicate.in_arc(bits)
+                                       : t.predicate.is_masked_in(t.r.begin + position);
+}
+
+/* The block's task for a row. */
+template <typename Element>
+TOPK_DEVICE bracket_task<Element> task_of(const struct bracket_args &a, int64_t row) {
+    simt_arena arena = simt_shared_arena();
+    const bracket_memory<Element> m = carve_bracket<Element>(arena);
+    const matcher<Element, true> predicate = matcher<Element, true>::of(a.predicate);
+    struct row r = row_at(a.rows, row);
+    if (a.predicate.is_given && predicate.none)
+        r.k = 0;
+    return bracket_task<Element>{a, m, row, r, {simt_block() % a.blocks_of_row, a.blocks_of_row}, predicate};
+}
+
+/* All threads. */
+template <typename Element> TOPK_DEVICE void clear_quads(const bracket_memory<Element> &m) {
+    for (uint32_t quad = simt_thread(); quad < SELECT_BINS_MAX / 4; quad += simt_threads())
+        m.quads[quad] = simt_u32x4{0, 0, 0, 0};
+}
+
+/* The block's least and greatest of one number for each thread. All threads; two barriers. */
+template <typename Word> struct number_ends { Word least, greatest; };
+
+template <typename Word>
+TOPK_DEVICE number_ends<Word> ends_of_block(simt_shared<uint64_t> scratch, Word least, Word greatest) {
+    const simt_shared<Word> ends = simt_shared_as<Word>(scratch);
+    least = simt_reduce_min(SIMT_ALL_LANES, least);
+    greatest = simt_reduce_max(SIMT_ALL_LANES, greatest);
+    simt_block_sync();
+    if (simt_lane() == 0) {
+        ends[simt_warp()] = least;
+        ends[SIMT_WARP + simt_warp()] = greatest;
+    }
+    simt_block_sync();
+    const bool exists = simt_lane() < simt_warps();
+    least = exists ? (Word)ends[simt_lane()] : ~(Word)0;
+    greatest = exists ? (Word)ends[SIMT_WARP + simt_lane()] : 0;
+    return number_ends<Word>{simt_reduce_min(SIMT_ALL_LANES, least),
+                             simt_reduce_max(SIMT_ALL_LANES, greatest)};
+}
+
+#endif

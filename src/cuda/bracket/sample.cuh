@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The threshold, from a sample of the row: a key that k elements and a few more reach, with a very high
+ * probability. All blocks of a row draw the same sample, so none waits for another. */
+#ifndef TOPK_SRC_CUDA_BRACKET_SAMPLE_CUH
+#define TOPK_SRC_CUDA_BRACKET_SAMPLE_CUH
+
+#include "bins.cuh"
+
+template <typename Element> struct sample_shape {
+    static const uint32_t PER = 16 / sizeof(Element);
+    static const uint32_t GROUPS = BRACKET_SAMPLES_OF_THREAD / PER < BRACKET_GROUPS_MANY
+                                       ? BRACKET_SAMPLES_OF_THREAD / PER
+                                       : (uint32_t)BRACKET_GROUPS_MANY;
+};
+
+/* The thread's groups of a sample, on their way. */
+template <typename Element> struct sampled_groups {
+    static const uint32_t PER = sample_shape<Element>::PER, GROUPS = sample_shape<Element>::GROUPS;
+    simt_u32x4 raw[GROUPS];
+    uint32_t positions[GROUPS]; /* of their first elements */
+    uint32_t count;
+};
+
+TOPK_DEVICE uint32_t hash_of(uint32_t x) {
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+/* Samples of the whole block, or 0 if the row is so short that all of it is taken. */
+template <typename Element> TOPK_DEVICE uint32_t sample_size(const bracket_task<Element> &t) {
+    const uint32_t pieces = t.a.sample_groups * simt_threads();
+    if (t.r.length <= BRACKET_ROOM / 2 || (uint32_t)parts_of(t.values(), t.r.length).groups < 2 * pieces)
+        return 0;
+    return pieces * sample_shape<Element>::PER;
+}
+
+/* Begins to load a sample: a group from each of equal stretches of the row's body. */
+template <typename Element> TOPK_DEVICE sampled_groups<Element> draw_sample(const bracket_task<Element> &t) {
+    typedef sample_shape<Element> shape;
+    const Element *values = t.values();
+    const struct row_parts parts = parts_of(values, t.r.length);
+    const uint32_t pieces = t.a.sample_groups * simt_threads();
+    const uint32_t stretch = (uint32_t)parts.groups / pieces;
+    sampled_groups<Element> s = {};
+    s.count = sample_size(t) == 0 ? 0 : t.a.sample_groups;
+#pragma unroll
+    for (uint32_t g = 0; g < shape::GROUPS; g++) {
+        if (g >= s.count)
+            continue;
+        const uint32_t piece = g * simt_threads() + simt_thread();
+        const uint32_t random = hash_of(piece ^ (uint32_t)t.a.seed) ^ (uint32_t)(t.a.seed >> 32);
+        const uint32_t within = (uint32_t)((uint64_t)random * stretch >> 32);
+        s.positions[g] = parts.head + (piece * stretch + within) * shape::PER;
+        s.raw[g] = simt_load16_read_only(values + s.positions[g]);
+    }
+    return s;
+}
+
+/* A thread's samples. The key of an element that does not match is 0. */
+template <typename Element> struct sampled_keys {
+    static const uint32_t GROUPS = sample_shape<Element>::GROUPS, PER = sample_shape<Element>::PER;
+    key_word_t<Element> keys[GROUPS * PER];
+    uint32_t count; /* groups */
+
+    /* Calls work() with each key. */
+    template <typename Work> TOPK_MEMBER void for_each(const Work &work) const {
+#pragma unroll
+        for (uint32_t g = 0; g < GROUPS; g++)
+            if (g < count)
+#pragma unroll
+                for (uint32_t e = 0; e < PER; e++)
+                    work(keys[g * PER + e]);
+    }
+};
+
+template <typename Element>
+TOPK_DEVICE sampled_keys<Element> keys_of_sample(const bracket_task<Element> &t,
+                                                 const sampled_groups<Element> &s) {
+    const uint32_t PER = sample_shape<Element>::PER, GROUPS = sample_shape<Element>::GROUPS;
+    sampled_keys<Element> k = {};
+    k.count = s.count;
+#pragma unroll
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        const body_tile<Element> tile = {{s.raw[g]}, 1, 0};
+        if (g < s.count)
+#pragma unroll
+            for (uint32_t e = 0; e < PER; e++)
+                k.keys[g * PER + e] = key_of<Element>(tile.bits(0, e), t.a.rows.map);
+    }
+    if (!t.a.predicate.is_given)
+        return k;
+#pragma unroll
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        const body_tile<Element> tile = {{s.raw[g]}, 1, 0};
+        if (g < s.count)
+#pragma unroll
+            for (uint32_t e = 0; e < PER; e++)
+                k.keys[g * PER + e] =
+                    is_match_at(t, tile.bits(0, e), s.positions[g] + e) ? k.keys[g * PER + e] : 0;
+    }
+    return k;
+}
+
+/* The rank of the sample that is the threshold: more than k elements of the row reach it unless the sample is
+ * off by five standard deviations. At least, all of one group and some of another reach it, since neighbours
+ * may be alike. Where rows have one length and one k the host has found it. */
+template <typename Element>
+TOPK_DEVICE uint32_t rank_of_threshold(const bracket_task<Element> &t, uint32_t size) {
+    if (t.a.rank != 0)
+        return t.a.rank;
+    const float mean = simt_float_divide((float)size * (float)t.r.k, (float)t.r.length);
+    const float root =
+        simt_float_of_bits((simt_bits_of_float(mean) >> 1) + 0x1fc00000); /* within 6 percent */
+    const uint32_t rank = (uint32_t)(mean + 5.2f * root + 4.5f), least = sample_shape<Element>::PER + 2;
+    return rank > least ? rank : least;
+}
+
+/* A lower bound of what as many as `rank` samples reach: the least of the greatest samples of warps, of four
+ * lanes or of threads. All lanes. */
+template <typename Word> TOPK_DEVICE Word bound_of_lanes(Word greatest, uint32_t rank) {
+    if (rank > simt_threads())
+        return 0;
+    if (rank <= simt_warps())
+        return simt_reduce_max(SIMT_ALL_LANES, greatest);
+    if (rank <= simt_threads() / 4) {
+        for (uint32_t lanes = 1; lanes < 4; lanes *= 2) {
+            const Word other = simt_shuffle_xor(SIMT_ALL_LANES, greatest, lanes);
+            greatest = other > greatest ? other : greatest;
+        }
+    }
+    return greatest;
+}
+
+/* A threshold: all elements from its class on are candidates. */
+template <typename Element> struct row_threshold {
+    key_word_t<Element> key;
+    uint32_t scale;  /* of bins of what reaches it */
+    bool is_plateau; /* many samples are of its class */
+};
+
+/* The bin of a candidate. */
+template <typename Element>
+TOPK_DEVICE uint32_t bin_of_candidate(key_word_t<Element> bits, const row_threshold<Element> &threshold,
+                                      const struct code_map &map) {
+    const key_word_t<Element> distance = key_of<Element>(bits, map) - threshold.key;
+    return candidate_bins<key_word_t<Element>>::of(distance >> threshold.scale);
+}
+
+/* Bins reach some octaves beyond the best sample. */
+template <typename Element>
+TOPK_DEVICE row_threshold<Element> threshold_at(key_word_t<Element> key, key_word_t<Element> best,
+                                                bool is_plateau) {
+    typedef candidate_bins<key_word_t<Element>> bins;
+    const uint32_t octave = bins::BITS - simt_clz((key_word_t<Element>)(best - key)) + BRACKET_OCTAVES_BEYOND;
+    const uint32_t most = bins::BITS < octave ? bins::BITS : octave;
+    const bool is_scaled = !is_plateau && most > bins::OCTAVES; /* a plateau has a bin of its own */
+    return row_threshold<Element>{key, is_scaled ? most - bins::OCTAVES : 0, is_plateau};
+}
+
+/* The key that `rank` of the samples reach, or a few more: none below `bound` counts, and none is above
+ * `top`. All threads, with cleared bins. */
+template <typename Element>
+TOPK_DEVICE row_threshold<Element> key_at_rank(const bracket_memory<Element> &m,
+                                               const sampled_keys<Element> &samples, uint32_t rank,
+                                               key_word_t<Element> bound, key_word_t<Element> top) {
+    typedef key_word_t<Element> word;
+    typedef sample_bins<word> bins;
+    const word best = top;
+    for (uint32_t round = 1;; round++) {
+        samples.for_each([&](word key) TOPK_LAMBDA {
+            if (key >= bound && key <= top)
+                simt_atomic_add(&m.digit.bins[bins::of(top - key)], 1u);
+        });
+        simt_block_sync();
+        const struct ranked_bin found = find_bin(
+            [&](uint32_t quad) TOPK_LAMBDA { return take_quad(m.quads, quad); }, rank, m.sums, m.found);
+        const word first = bins::first(found.bin), last = bins::last(found.bin);
+        const bool is_class = first == last, is_crowded = found.held > rank / 4 + 1;
+        if (is_class || !is_crowded || round == BRACKET_SAMPLE_ROUNDS)
+            return threshold_at<Element>(last < top ? top - last : (word)0, best, is_class && is_crowded);
+        top -= first;
+        rank -= found.before;
+        TOPK_REACHED(REACHED_BRACKET_GPU_FINER);
+    }
+}
+
+/* The least key that is collected. Calls arrived() when the samples are there. All threads, with cleared
+ * bins.
+ */
+template <typename Element, typename Arrived>
+TOPK_DEVICE row_threshold<Element>
+threshold_of(const bracket_task<Element> &t, const sampled_groups<Element> &drawn, const Arrived &arrived) {
+    typedef key_word_t<Element> word;
+    const uint32_t size = sample_size(t);
+    const uint32_t rank = size == 0 ? 1 : rank_of_threshold(t, size);
+    if (rank > size) {
+        arrived();
+        simt_block_sync();
+        return threshold_at<Element>(0, (word)(Element) ~(Element)0, false);
+    }
+    const sampled_keys<Element> samples = keys_of_sample(t, drawn);
+    word greatest = 0;
+    samples.for_each([&](word key) TOPK_LAMBDA { greatest = key > greatest ? key : greatest; });
+    const number_ends<word> ends = ends_of_block<word>(t.m.ends, bound_of_lanes(greatest, rank), greatest);
+    arrived();
+    return key_at_rank(t.m, samples, rank, ends.least, ends.greatest);
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Internal sizes of bracket. */
+#ifndef TOPK_SRC_CUDA_BRACKET_SIZES_H
+#define TOPK_SRC_CUDA_BRACKET_SIZES_H
+
+#include <stdint.h>
+
+#include "../select/sizes.h"
+#include "../size.h"
+
+enum {
+    BRACKET_THREADS = SIZE(512, 64),
+    /* Each warp has a ring of so many slots, into which it copies chunks of a row: so many groups of 16 bytes
+     * for each lane. */
+    BRACKET_SLOTS = 2,
+    BRACKET_LANE_GROUPS = SIZE(8, 2),
+    /* Elements that a block lists: those of its share that are at or above the threshold, and in the end all
+     * candidates of a row. */
+    BRACKET_ROOM = SIZE(6144, 160),
+    /* Candidates that one block puts in order; and so few that it does so by counting. */
+    BRACKET_SENT = SIZE(4096, 128),
+    BRACKET_RANKED = SIZE(384, 32),
+    /* Groups of a row that each thread samples, and from which length on they are more. A thread has at most
+     * so many elements of them. */
+    BRACKET_SAMPLES_OF_THREAD = 32,
+    BRACKET_GROUPS_FEW = 2,
+    BRACKET_GROUPS_MORE = 4,
+    BRACKET_GROUPS_MANY = 8,
+    /* Bins of candidates reach so many octaves beyond the best sample. */
+    BRACKET_OCTAVES_BEYOND = 5,
+    /* Rounds in which a rank is found in a sample, each finer by a factor of a bin's width. */
+    BRACKET_SAMPLE_ROUNDS = 4,
+    /* How often a row is read before it takes the way out. */
+    BRACKET_READS = 2,
+    /* Buffers of bins that the blocks of a row share in turns. */
+    BRACKET_TURNS = 3,
+    /* Of a grid in which each block has rows of its own, at most. */
+    BRACKET_GRID_BLOCKS = SIZE(INT32_MAX, 2),
+};
+
+#define BRACKET_LONG_ROW SIZE((INT64_C(1) << 23), INT64_C(1000))
+#define BRACKET_LONGEST_ROW SIZE((INT64_C(1) << 26), INT64_C(3000))
+/* A position and a key of 32 bits make one word (entries.cuh). */
+#define BRACKET_ROW_MAX SIZE((INT64_C(1) << 31), INT64_C(1) << 20)
+
+#endif

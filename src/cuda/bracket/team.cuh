@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the blocks of a row tell each other: bins, and candidates. A block that is alone tells itself. */
+#ifndef TOPK_SRC_CUDA_BRACKET_TEAM_CUH
+#define TOPK_SRC_CUDA_BRACKET_TEAM_CUH
+
+#include "../simt/grid.cuh"
+#include "bins.cuh"
+
+/* How often the blocks of a row have met. Bins of three turns are in use: those that are added to, those that
+ * may still be read, and those that are being cleared. */
+struct team_turn {
+    uint32_t meetings;
+    simt_grid_arrival start; /* the launch's blocks have all started, and cleared what they share */
+
+    TOPK_MEMBER uint32_t bins(void) const {
+        return meetings % BRACKET_TURNS;
+    }
+};
+
+/* The blocks of the row meet; they then see what all did before. All threads. */
+template <typename Task> TOPK_DEVICE void meet_team(const Task &t, struct team_turn *turn) {
+    turn->meetings++;
+    simt_block_sync();
+    if (t.is_alone())
+        return;
+    if (simt_thread() == 0) {
+        const uint32_t all = turn->meetings * t.share.blocks;
+        uint32_t *arrivals = &t.state()->arrivals;
+        if (simt_atomic_ticket(arrivals) + 1 < all)
+            while (simt_load_acquire(arrivals) < all)
+                ;
+    }
+    simt_block_sync();
+}
+
+TOPK_DEVICE void clear_turn(struct bracket_bins *bins) {
+    for (uint32_t bin = simt_thread(); bin < SELECT_BINS_MAX; bin += simt_threads())
+        simt_store_relaxed(&bins->bins[bin], 0u);
+    if (simt_thread() == 0) {
+        simt_store_relaxed(&bins->above, 0u);
+        simt_store_relaxed(&bins->is_short, 0u);
+    }
+}
+
+/* Of the leading block, before the others use the state. */
+template <typename Task> TOPK_DEVICE void clear_state(const Task &t) {
+    struct bracket_state *state = t.state();
+    for (uint32_t i = 0; i < BRACKET_TURNS; i++)
+        clear_turn(&state->turns[i]);
+    if (simt_thread() == 0) {
+        simt_store_relaxed(&state->least, ~(uint64_t)0);
+        simt_store_relaxed(&state->greatest, (uint64_t)0);
+        simt_store_relaxed(&state->arrivals, 0u);
+        simt_store_relaxed(&state->listed, 0u);
+        simt_store_relaxed(&state->complete, 0u);
+        simt_store_relaxed(&state->results, 0u);
+    }
+}
+
+/* Adds the block's bins to the row's, and clears them. All threads, after a barrier. */
+template <typename Element>
+TOPK_DEVICE void tell_bins(const bracket_task<Element> &t, const struct team_turn &turn) {
+    if (t.is_alone() || simt_thread() >= SELECT_BINS_MAX / 4)
+        return;
+    uint32_t *const to = &t.state()->turns[turn.bins()].bins[4 * simt_thread()];
+    const simt_u32x4 held = take_quad(t.m.quads, simt_thread());
+    if (held.x != 0)
+        simt_atomic_add(&to[0], held.x);
+    if (held.y != 0)
+        simt_atomic_add(&to[1], held.y);
+    if (held.z != 0)
+        simt_atomic_add(&to[2], held.z);
+    if (held.w != 0)
+        simt_atomic_add(&to[3], held.w);
+}
+
+/* Four bins of the row. Those of a block that is alone are cleared. */
+template <typename Element>
+TOPK_DEVICE simt_u32x4 hear_quad(const bracket_task<Element> &t, uint32_t bins, uint32_t quad) {
+    if (t.is_alone())
+        return take_quad(t.m.quads, quad);
+    const uint32_t *from = &t.state()->turns[bins].bins[4 * quad];
+    return simt_u32x4{simt_load_relaxed(from), simt_load_relaxed(from + 1), simt_load_relaxed(from + 2),
+                      simt_load_relaxed(from + 3)};
+}
+
+/* Makes the row's bins the block's, once the team has met. All threads. */
+template <typename Element> TOPK_DEVICE void hear_bins(const bracket_task<Element> &t, uint32_t bins) {
+    if (t.is_alone())
+        return;
+    if (simt_thread() < SELECT_BINS_MAX / 4)
+        t.m.quads[simt_thread()] = hear_quad(t, bins, simt_thread());
+    simt_block_sync();
+}
+
+#endif
