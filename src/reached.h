@@ -96,10 +96,12 @@ enum topk_reached_path {
     REACHED_BRACKET_GPU_WAY_OUT,       /* rows that blocks share are narrowed digit by digit */
     REACHED_BRACKET_GPU_WAY_OUT_ALONE, /* the same, of a row that a block has to itself */
     REACHED_BRACKET_GPU_LISTS,         /* the same, but digits are counted in the lists of blocks */
-    REACHED_BRACKET_GPU_PLATEAU,       /* the k-th element is of the class of the threshold */
     REACHED_BRACKET_GPU_POSITIONS,     /* digits of positions tell which of many ties are results */
     REACHED_BRACKET_GPU_FEW_MATCHES,   /* fewer than k elements of a row match */
     REACHED_BRACKET_GPU_ENOUGH_TIES,   /* a block has listed enough of a plateau */
+    REACHED_BRACKET_GPU_COUNTED,       /* the k-th class is a plateau, which has been counted */
+    REACHED_BRACKET_GPU_FIRST_TIES,    /* the first elements of a plateau are results */
+    REACHED_BRACKET_GPU_TIES_FURTHER,  /* and lie further on than was expected */
     REACHED_BRACKET_GPU_ONE_CLASS,     /* the bin of the k-th candidate is crowded, by ties alone */
     REACHED_BRACKET_GPU_NEXT_ROW,      /* a block goes on to another row */
 

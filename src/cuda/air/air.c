@@ -7,9 +7,11 @@
 #include "strategy.h"
 
 /* Fitted on an H200 (driver 580, 2026-11-20; rows of one block 2026-11-22): what a pass takes besides
- * reading, and how often blocks that share a row read it; a wave of blocks that have a row each, and how
- * often these read it; and bytes for each microsecond. */
-static const double pass_us = 5, shared_reads = 2.5, wave_us = 8, own_reads = 3.5, bytes_per_us = 4.6e6;
+ * reading, how often blocks that share a row read it, and results of a row for each microsecond that one
+ * block puts in order or chooses; a wave of blocks that have a row each, and how often these read it; and
+ * bytes for each microsecond. */
+static const double pass_us = 5, shared_reads = 2.5, results_per_us = 400, wave_us = 8, own_reads = 3.5,
+                    bytes_per_us = 4.6e6;
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = topk_cuda_air_strategy(context, plan);
@@ -17,7 +19,8 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     const double rows_at_once = (double)device_of(context)->sms * AIR_ROW_THREADS_MAX;
     double cost = s.one_block ? wave_us * (1 + (double)plan->problem.rows * s.row_threads / rows_at_once) +
                                     own_reads * read_us
-                              : pass_us * (s.passes + 1) + shared_reads * read_us;
+                              : pass_us * (s.passes + 1) + shared_reads * read_us +
+                                    (double)least(plan->problem.k_max, SELECT_SORT_MAX) / results_per_us;
     if (s.target == TARGET_LIST) { /* then all that was found is sorted, byte by byte */
         cost +=
             (double)plan->element_bytes *

@@ -14,7 +14,7 @@ static const struct bracket_kernels *const kernels[WIDTHS] = {
 /* Blocks that share a row: as many as can wait for each other, or one. */
 static uint32_t blocks_of_row(const topk_context *context, const struct plan *plan) {
     const int64_t blocks = device_of(context)->waiting_blocks / greatest(plan->problem.rows, 1);
-    return (uint32_t)greatest(blocks, 1);
+    return (uint32_t)greatest(least(blocks, SELECT_BINS_MAX), 1); /* each with a bin of its own */
 }
 
 static enum target_kind target_of(const struct plan *plan) {
@@ -90,26 +90,24 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 
 /* Measured on an H200 (driver 580, 2026-11-22): a launch with what blocks that share a row do besides reading
  * it; what a block does for a row of its own; candidates, and results that are sorted, for each microsecond;
- * and bytes. Where a plateau of ties may force the way out, it costs so many reads more and so much time. */
+ * and bytes. */
 static const double SHARED_US = 16, LAUNCH_US = 3, ALONE_US = 7, CANDIDATES_PER_US = 1.5e4,
-                    SORTED_PER_US = 300, BYTES_PER_US = 4.4e6, WAY_OUT_READS = 8, WAY_OUT_US = 25;
+                    SORTED_PER_US = 300, BYTES_PER_US = 4.4e6;
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
-    const bool is_safe = plan->operation != TOPK_OPERATION_KTH && plan->problem.ties == TOPK_TIES_ANY;
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
-    const double read_us = bytes / BYTES_PER_US * (is_safe ? 1 : 1 + WAY_OUT_READS);
+    const double read_us = bytes / BYTES_PER_US;
     const double sorted_us =
         target_of(plan) == TARGET_ENTRIES ? (double)plan->problem.k_max / SORTED_PER_US : 0;
-    const double besides_us = sorted_us + (is_safe ? 0 : WAY_OUT_US);
     const int64_t sms = device_of(context)->sms, rows = plan->problem.rows;
     if (rows == 0) {
         return LAUNCH_US;
     }
     if (blocks_of_row(context, plan) > 1) {
-        return SHARED_US + besides_us + read_us +
+        return SHARED_US + sorted_us + read_us +
                candidates_of(plan, sample_groups(context, plan)) * (double)rows / CANDIDATES_PER_US;
     }
-    const double of_row = ALONE_US + besides_us + read_us * (double)sms / (double)rows;
+    const double of_row = ALONE_US + sorted_us + read_us * (double)sms / (double)rows;
     return LAUNCH_US + of_row * (double)divide_up(rows, sms);
 }
 

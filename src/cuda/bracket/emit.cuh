@@ -6,7 +6,7 @@
 #define TOPK_SRC_CUDA_BRACKET_EMIT_CUH
 
 #include "finish.cuh"
-#include "sample.cuh"
+#include "plateau.cuh"
 #include "team.cuh"
 
 /* What becomes of candidates. Winners are those from some bin on; ties are others, from another bin on. */
@@ -103,28 +103,44 @@ TOPK_DEVICE bool emit_list(const bracket_task<Element> &t, const row_threshold<E
     return gathers(t, sent, e.sent());
 }
 
-/* Whether all candidates of a bin tie. All threads of all blocks of the row. */
+/* A class that the k-th candidate is of: so many are better, and so many tie; 0 if there is none. */
+template <typename Element> struct kth_class {
+    key_word_t<Element> key;
+    uint32_t better, ties;
+};
+
+/* The class of all candidates of a bin, if they tie. All threads of all blocks of the row. */
 template <typename Element>
-TOPK_DEVICE bool is_one_class(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
-                              uint32_t count, uint32_t bin, struct team_turn *turn) {
+TOPK_DEVICE kth_class<Element> class_of_bin(const bracket_task<Element> &t,
+                                            const row_threshold<Element> &threshold, uint32_t count,
+                                            const struct ranked_bin &bin, struct team_turn *turn) {
     typedef key_word_t<Element> word;
     word least = ~(word)0, greatest = 0;
     for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
         const word key = key_of<Element>(t.m.list.bits(i), t.a.rows.map);
-        if (bin_of_candidate<Element>(t.m.list.bits(i), threshold, t.a.rows.map) == bin) {
+        if (bin_of_candidate<Element>(t.m.list.bits(i), threshold, t.a.rows.map) == bin.bin) {
             least = key < least ? key : least;
             greatest = key > greatest ? key : greatest;
         }
     }
-    const number_ends<word> ends = ends_of_block<word>(t.m.ends, least, greatest);
-    if (t.is_alone())
-        return ends.least == ends.greatest;
-    if (simt_thread() == 0 && ends.least <= ends.greatest) {
-        simt_atomic_min(&t.state()->least, (uint64_t)ends.least);
-        simt_atomic_max(&t.state()->greatest, (uint64_t)ends.greatest);
+    number_ends<word> ends = ends_of_block<word>(t.m.ends, least, greatest);
+    if (!t.is_alone()) {
+        if (simt_thread() == 0 && ends.least <= ends.greatest) {
+            simt_atomic_min(&t.state()->least, (uint64_t)ends.least);
+            simt_atomic_max(&t.state()->greatest, (uint64_t)ends.greatest);
+        }
+        meet_team(t, turn);
+        ends.least = (word)simt_load_relaxed(&t.state()->least);
+        ends.greatest = (word)simt_load_relaxed(&t.state()->greatest);
     }
-    meet_team(t, turn);
-    return simt_load_relaxed(&t.state()->least) == simt_load_relaxed(&t.state()->greatest);
+    return kth_class<Element>{ends.least, bin.before, ends.least == ends.greatest ? bin.held : 0};
+}
+
+/* The result of kth. All threads. */
+template <typename Element>
+TOPK_DEVICE void write_class(const bracket_task<Element> &t, const kth_class<Element> &c) {
+    if (t.leads() && simt_thread() == 0)
+        write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, c.key), c.better, c.ties);
 }
 
 /* Why a row takes the way out, if it does. */
@@ -145,10 +161,12 @@ TOPK_DEVICE void raise_threshold(row_threshold<Element> *threshold, uint32_t bin
 
 /* The bins of all blocks say which candidates are results, and these are written. `found`: how many
  * candidates the block has, listed or not. If a list had no room for all, *threshold becomes one that few
- * more than k reach. All threads; the bins are clear afterwards. */
+ * more than k reach; if a bin is crowded by ties, *crowd becomes their class. All threads; the bins are clear
+ * afterwards. */
 template <typename Element>
 TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_threshold<Element> *threshold,
-                                      uint32_t found, struct team_turn *turn, uint32_t *k) {
+                                      uint32_t found, struct ring_turns *turns, struct team_turn *turn,
+                                      uint32_t *k, kth_class<Element> *crowd) {
     const uint32_t count = found < BRACKET_ROOM ? found : (uint32_t)BRACKET_ROOM;
     const uint32_t now = turn->bins(), quads = SELECT_BINS_MAX / 4;
     bool is_short = found > BRACKET_ROOM;
@@ -170,10 +188,30 @@ TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_thresh
         *k, t.m.sums, t.m.found);
     struct ranked_bin bin = {SELECT_BINS_MAX - 1 - from_best.bin, from_best.before, from_best.held,
                              from_best.total};
+    const enum plateau_use use = use_of_plateau(t, *threshold);
+    if (use == PLATEAU_COUNTED && bin.total >= *k && bin.bin == 0) {
+        TOPK_REACHED(REACHED_BRACKET_GPU_COUNTED);
+        write_class(t, kth_class<Element>{threshold->key, bin.before, bin.held});
+        return BRACKET_DONE;
+    }
     if (is_short) {
         if (bin.total >= *k)
             raise_threshold<Element>(threshold, bin.bin);
         return BRACKET_SHORT;
+    }
+    if (bin.total < *k && use == PLATEAU_LEFT) {
+        const struct placed_ties placed = place_ties<Element>(t.a, t.row, *turns, turn->meetings,
+                                                              threshold->key, bin.total, *k - bin.total);
+        *turns = placed.turns;
+        turn->meetings = placed.meetings;
+        if (placed.count == *k - bin.total || threshold->key == 0) { /* all matches, if fewer */
+            *k = bin.total + placed.count;
+            const struct emission above =
+                plan_emission(t.a, ranked_bin{0, 0, bin.total, bin.total}, bin.total, false);
+            if (emit_list(t, *threshold, count, above))
+                finish_row(t, bin.total, above.sent(), 0);
+            return BRACKET_DONE;
+        }
     }
     if (bin.total < *k && (threshold->key != 0 || threshold->is_plateau)) {
         TOPK_REACHED(REACHED_BRACKET_GPU_MISSED);
@@ -186,12 +224,21 @@ TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_thresh
     }
     const bool may_choose = t.a.target.ties_free && t.a.target.kind != TARGET_KTH;
     struct emission e = plan_emission(t.a, bin, *k, may_choose && threshold->is_plateau && bin.bin == 0);
-    if (e.sent() > BRACKET_SENT && may_choose && is_one_class(t, *threshold, count, bin.bin, turn)) {
+    if (e.sent() > BRACKET_SENT) {
+        *crowd = class_of_bin(t, *threshold, count, bin, turn);
+        if (crowd->ties == 0)
+            return BRACKET_CROWDED;
         TOPK_REACHED(REACHED_BRACKET_GPU_ONE_CLASS);
+        if (t.a.target.kind == TARGET_KTH) {
+            write_class(t, *crowd);
+            return BRACKET_DONE;
+        }
+        if (!may_choose)
+            return BRACKET_CROWDED;
         e = plan_emission(t.a, bin, *k, true);
+        if (e.sent() > BRACKET_SENT)
+            return BRACKET_CROWDED;
     }
-    if (e.sent() > BRACKET_SENT)
-        return BRACKET_CROWDED;
     if (emit_list(t, *threshold, count, e))
         finish_row(t, *k, e.sent(), e.sends_winners ? 0 : e.winners);
     return BRACKET_DONE;

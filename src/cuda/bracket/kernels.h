@@ -12,7 +12,6 @@
 /* Bins of one turn. The words are atomic. */
 struct bracket_bins {
     uint32_t bins[SELECT_BINS_MAX];
-    uint32_t above;    /* elements of better classes than a plateau's */
     uint32_t is_short; /* 1: a block's list had no room for all */
 };
 

@@ -68,4 +68,29 @@ template <typename Element> struct reach {
     }
 };
 
+/* The elements of one class. */
+template <typename Element> struct tie_class {
+    typedef key_word_t<Element> word;
+    const struct code_map &map;
+    word first, span; /* of its uncut codes */
+
+    static TOPK_MEMBER tie_class of(const struct code_map &map, word key) {
+        const word first = uncut_class_first<Element>(class_first<Element>(key, map), map);
+        return tie_class{map, first, uncut_class_last<Element>(first, map) - first};
+    }
+    TOPK_MEMBER bool holds(word bits) const {
+        return uncut_code_of<Element>(bits, map) - first <= span;
+    }
+    /* Those of a group, as bits. */
+    TOPK_MEMBER uint32_t among(const simt_u32x4 &group) const {
+        const uint32_t PER = 16 / sizeof(Element);
+        const body_tile<Element> tile = {{group}, 1, 0};
+        uint32_t ties = 0;
+#pragma unroll
+        for (uint32_t e = 0; e < PER; e++)
+            ties |= (uint32_t)holds(tile.bits(0, e)) << e;
+        return ties;
+    }
+};
+
 #endif

@@ -29,6 +29,14 @@ template <typename Element> struct chunk_reader {
         return c;
     }
 
+    /* Reads these chunks instead, each by this warp. All lanes. */
+    TOPK_MEMBER void read_only(uint32_t first, uint32_t end, struct ring_turns *turns) {
+        now = next = first;
+        step = 1;
+        chunks = end;
+        for (uint32_t i = 0; i < BRACKET_SLOTS; i++)
+            issue(turns);
+    }
     /* Groups of a chunk. */
     TOPK_MEMBER uint32_t groups_of(uint32_t chunk) const {
         const int64_t remaining = groups - (int64_t)chunk * BRACKET_CHUNK;

@@ -3,8 +3,6 @@
 #ifndef TOPK_SRC_CUDA_BRACKET_ROW_CUH
 #define TOPK_SRC_CUDA_BRACKET_ROW_CUH
 
-#include "sample.cuh"
-#include "stream.cuh"
 #include "way_out.cuh"
 
 /* What a row begins with. All threads. */
@@ -42,10 +40,11 @@ TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turn
     });
     uint32_t found;
     enum bracket_outcome outcome;
+    kth_class<Element> crowd = {};
     for (uint32_t reads = 1;; reads++) {
         const key_word_t<Element> before = threshold.key;
         found = stream_row(t, &chunks, turns, threshold);
-        outcome = emit(t, &threshold, found, &turn, &k);
+        outcome = emit(t, &threshold, found, turns, &turn, &k, &crowd);
         if (outcome != BRACKET_SHORT || threshold.key == before || reads == BRACKET_READS)
             break;
         TOPK_REACHED(REACHED_BRACKET_GPU_AGAIN);
@@ -57,9 +56,7 @@ TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turn
     }
     if (outcome != BRACKET_DONE)
         k = select_by_way_out<Element>(t.a, t.row, turn.meetings, outcome == BRACKET_CROWDED,
-                                       outcome == BRACKET_SHORT && threshold.is_plateau,
-                                       found < BRACKET_ROOM ? found : (uint32_t)BRACKET_ROOM,
-                                       class_first<Element>(threshold.key, t.a.rows.map));
+                                       found < BRACKET_ROOM ? found : (uint32_t)BRACKET_ROOM, crowd);
     return k;
 }
 

@@ -35,13 +35,18 @@ template <typename Element> TOPK_DEVICE uint32_t sample_size(const bracket_task<
     return pieces * sample_shape<Element>::PER;
 }
 
-/* Begins to load a sample: a group from each of equal stretches of the row's body. */
+/* Where a stretch of a row's body begins: pieces are a power of two, and as long as each other but for a
+ * group. */
+TOPK_DEVICE uint32_t stretch_at(int64_t groups, uint32_t piece, uint32_t pieces) {
+    return (uint32_t)((uint64_t)groups * piece >> simt_popc(pieces - 1));
+}
+
+/* Begins to load a sample: a group from each stretch of the row's body. */
 template <typename Element> TOPK_DEVICE sampled_groups<Element> draw_sample(const bracket_task<Element> &t) {
     typedef sample_shape<Element> shape;
     const Element *values = t.values();
     const struct row_parts parts = parts_of(values, t.r.length);
     const uint32_t pieces = t.a.sample_groups * simt_threads();
-    const uint32_t stretch = (uint32_t)parts.groups / pieces;
     sampled_groups<Element> s = {};
     s.count = sample_size(t) == 0 ? 0 : t.a.sample_groups;
 #pragma unroll
@@ -50,8 +55,10 @@ template <typename Element> TOPK_DEVICE sampled_groups<Element> draw_sample(cons
             continue;
         const uint32_t piece = g * simt_threads() + simt_thread();
         const uint32_t random = hash_of(piece ^ (uint32_t)t.a.seed) ^ (uint32_t)(t.a.seed >> 32);
-        const uint32_t within = (uint32_t)((uint64_t)random * stretch >> 32);
-        s.positions[g] = parts.head + (piece * stretch + within) * shape::PER;
+        const uint32_t stretch = stretch_at(parts.groups, piece, pieces);
+        const uint32_t length = stretch_at(parts.groups, piece + 1, pieces) - stretch;
+        const uint32_t within = (uint32_t)((uint64_t)random * length >> 32);
+        s.positions[g] = parts.head + (stretch + within) * shape::PER;
         s.raw[g] = simt_load16_read_only(values + s.positions[g]);
     }
     return s;

@@ -60,26 +60,70 @@ TOPK_DEVICE void list_group(const bracket_task<Element> &t, const row_threshold<
     }
 }
 
+/* What becomes of the threshold's class if it is a plateau. */
+enum plateau_use {
+    PLATEAU_LISTED,  /* as all candidates; or there is none */
+    PLATEAU_WANTED,  /* a block lists as many as could be results, and then leaves it */
+    PLATEAU_LEFT,    /* only what is above is listed */
+    PLATEAU_COUNTED, /* the same, but it is counted */
+};
+
+/* Where the first ties are results, these are found later (plateau.cuh). */
+template <typename Element>
+TOPK_DEVICE enum plateau_use use_of_plateau(const bracket_task<Element> &t,
+                                            const row_threshold<Element> &threshold) {
+    if (!threshold.is_plateau)
+        return PLATEAU_LISTED;
+    if (t.a.target.kind != TARGET_KTH)
+        return t.a.target.ties_free ? PLATEAU_WANTED : PLATEAU_LEFT;
+    /* If it is the last class fewer than k may match. */
+    return threshold.key == 0 && t.a.predicate.is_given ? PLATEAU_LISTED : PLATEAU_COUNTED;
+}
+
 /* What a warp looks for. */
 template <typename Element> struct search {
     reach<Element> from;
-    uint32_t ties_wanted; /* of the threshold's plateau, by the block; 0: all */
-    bool has_ties;
+    tie_class<Element> plateau;
+    enum plateau_use use;
+    bool lists;      /* something can reach it */
+    bool has_wanted; /* as many ties as are wanted */
+    uint32_t wanted; /* ties, by the block */
+    uint32_t ties;   /* counted by the thread */
+
+    /* Begins to look for what is above the plateau alone. */
+    TOPK_MEMBER void leave_plateau(void) {
+        const key_word_t<Element> last = plateau.first + plateau.span;
+        has_wanted = false;
+        lists = last < (key_word_t<Element>)(Element) ~(Element)0;
+        if (lists)
+            from.begin_at(last + 1);
+    }
 };
 
-/* The hits without ties that the block does not want any more. */
+/* The hits of a group without the ties that the block does not want any more. */
 template <typename Element>
-TOPK_DEVICE uint32_t without_surplus(const bracket_memory<Element> &m, const body_tile<Element> &tile,
-                                     key_word_t<Element> plateau, uint32_t hits, search<Element> *s) {
-    uint32_t ties = 0;
-#pragma unroll
-    for (uint32_t e = 0; e < body_tile<Element>::PER; e++)
-        ties |= (uint32_t)(key_of<Element>(tile.bits(0, e), s->from.map) == plateau) << e;
-    ties &= hits;
-    if (ties == 0 || simt_atomic_add(&m.ties[0], simt_popc(ties)) < s->ties_wanted)
+TOPK_DEVICE uint32_t without_surplus(const bracket_memory<Element> &m, const simt_u32x4 &group, uint32_t hits,
+                                     search<Element> *s) {
+    const uint32_t ties = s->plateau.among(group) & hits;
+    if (ties == 0 || simt_atomic_add(&m.ties[0], simt_popc(ties)) < s->wanted)
         return hits;
-    s->has_ties = true;
+    s->has_wanted = true;
     return hits & ~ties;
+}
+
+/* Counts what a chunk has of the plateau. All lanes. */
+template <typename Element>
+TOPK_DEVICE void count_chunk(const bracket_task<Element> &t, const struct ring_chunk &c,
+                             search<Element> *search) {
+#pragma unroll
+    for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++) {
+        const uint32_t group = i * SIMT_WARP + simt_lane();
+        if (group >= c.groups)
+            continue;
+        const body_tile<Element> tile = {
+            {t.m.ring[c.first + group]}, 1, c.position + (int64_t)group * body_tile<Element>::PER};
+        search->ties += simt_popc(matches_among(t, tile, search->plateau.among(tile.raw[0])));
+    }
 }
 
 /* Lists what a chunk has of the candidates. All lanes. */
@@ -97,23 +141,26 @@ TOPK_DEVICE void list_chunk(const bracket_task<Element> &t, const row_threshold<
         const body_tile<Element> tile = {
             {m.ring[c.first + group]}, 1, c.position + (int64_t)group * body_tile<Element>::PER};
         uint32_t hits = matches_among(t, tile, reach.hits(tile.raw[0]));
-        if (search->ties_wanted != 0)
-            hits = without_surplus(m, tile, threshold.key, hits, search);
+        if (search->use == PLATEAU_WANTED)
+            hits = without_surplus(m, tile.raw[0], hits, search);
         list_group(t, threshold, tile, hits);
     }
-    search->has_ties = simt_any(SIMT_ALL_LANES, search->has_ties);
+    search->has_wanted = simt_any(SIMT_ALL_LANES, search->has_wanted);
 }
 
 /* Lists what the edges of the row have of the candidates. All threads of one block. */
 template <typename Element>
 TOPK_DEVICE void list_edges(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
-                            const struct row_parts &parts, const reach<Element> &reach) {
+                            const struct row_parts &parts, search<Element> *search) {
     const uint32_t i = simt_thread();
     if (i >= parts.head + parts.tail)
         return;
     const int64_t position = i < parts.head ? i : t.r.length - parts.tail + (i - parts.head);
     const key_word_t<Element> bits = simt_load_read_only(t.values() + position);
-    if (uncut_code_of<Element>(bits, t.a.rows.map) < reach.low || !is_match_at(t, bits, position))
+    if (!is_match_at(t, bits, position))
+        return;
+    search->ties += search->plateau.holds(bits);
+    if (!search->lists || uncut_code_of<Element>(bits, t.a.rows.map) < search->from.low)
         return;
     const uint32_t slot = simt_atomic_add(&t.m.listed[0], 1u);
     simt_atomic_add(&t.m.digit.bins[bin_of_candidate<Element>(bits, threshold, t.a.rows.map)], 1u);
@@ -121,43 +168,46 @@ TOPK_DEVICE void list_edges(const bracket_task<Element> &t, const row_threshold<
         t.m.list.put(slot, bits, position);
 }
 
-/* Begins to look for what is above a plateau alone. Returns false if nothing can be. */
-template <typename Element> TOPK_DEVICE bool leave_plateau(search<Element> *s, key_word_t<Element> plateau) {
-    const key_word_t<Element> last = uncut_class_last<Element>(plateau, s->from.map);
-    TOPK_REACHED(REACHED_BRACKET_GPU_ENOUGH_TIES);
-    s->ties_wanted = 0;
-    s->has_ties = false;
-    if (last >= (key_word_t<Element>)(Element) ~(Element)0)
-        return false;
-    s->from.begin_at(last + 1);
-    return true;
-}
-
-/* How many ties of a plateau a block lists, if it need not list all. */
-template <typename Element>
-TOPK_DEVICE uint32_t wanted_ties(const bracket_task<Element> &t, const row_threshold<Element> &threshold) {
-    const uint32_t most = BRACKET_ROOM / 2;
-    if (!threshold.is_plateau || !t.a.target.ties_free || t.a.target.kind == TARGET_KTH)
-        return 0;
-    return t.r.k < most ? (uint32_t)t.r.k : most;
-}
-
 /* Counts in bins, and lists as far as there is room, what the block's share of the row has of the candidates.
  * Returns how many these are. All threads, with an empty list and cleared bins. */
 template <typename Element>
 TOPK_DEVICE uint32_t stream_row(const bracket_task<Element> &t, chunk_reader<Element> *chunks,
                                 struct ring_turns *turns, const row_threshold<Element> &threshold) {
-    search<Element> search = {reach<Element>::of(t.a.rows.map, threshold.key), wanted_ties(t, threshold),
-                              false};
+    const struct code_map &map = t.a.rows.map;
+    const uint32_t most = BRACKET_ROOM / 2, wanted = t.r.k < most ? (uint32_t)t.r.k : most;
     const struct row_parts parts = parts_of(t.values(), t.r.length);
+    search<Element> search = {reach<Element>::of(map, threshold.key),
+                              tie_class<Element>::of(map, threshold.key),
+                              use_of_plateau(t, threshold),
+                              true,
+                              false,
+                              wanted,
+                              0};
+    const bool counts = search.use == PLATEAU_COUNTED;
+    if (counts || search.use == PLATEAU_LEFT)
+        search.leave_plateau();
     if (t.leads())
-        list_edges(t, threshold, parts, search.from);
+        list_edges(t, threshold, parts, &search);
     chunks->read(turns, [&](uint32_t chunk, uint32_t first, uint32_t groups) TOPK_LAMBDA {
         const int64_t of_chunk = (int64_t)BRACKET_CHUNK * body_tile<Element>::PER;
-        list_chunk(t, threshold, ring_chunk{first, groups, parts.head + chunk * of_chunk}, &search);
+        const struct ring_chunk c = {first, groups, parts.head + chunk * of_chunk};
+        if (search.lists)
+            list_chunk(t, threshold, c, &search);
+        if (counts)
+            count_chunk(t, c, &search);
         simt_warp_sync(SIMT_ALL_LANES);
-        return !search.has_ties || leave_plateau(&search, threshold.key);
+        if (search.has_wanted) {
+            TOPK_REACHED(REACHED_BRACKET_GPU_ENOUGH_TIES);
+            search.use = PLATEAU_LEFT;
+            search.leave_plateau();
+        }
+        return search.lists || counts;
     });
+    if (counts) {
+        const uint32_t ties = simt_reduce_add(SIMT_ALL_LANES, search.ties);
+        if (simt_lane() == 0 && ties != 0)
+            simt_atomic_add(&t.m.digit.bins[0], ties);
+    }
     simt_block_sync();
     return t.m.listed[0];
 }

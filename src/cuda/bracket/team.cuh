@@ -36,10 +36,8 @@ template <typename Task> TOPK_DEVICE void meet_team(const Task &t, struct team_t
 TOPK_DEVICE void clear_turn(struct bracket_bins *bins) {
     for (uint32_t bin = simt_thread(); bin < SELECT_BINS_MAX; bin += simt_threads())
         simt_store_relaxed(&bins->bins[bin], 0u);
-    if (simt_thread() == 0) {
-        simt_store_relaxed(&bins->above, 0u);
+    if (simt_thread() == 0)
         simt_store_relaxed(&bins->is_short, 0u);
-    }
 }
 
 /* Of the leading block, before the others use the state. */

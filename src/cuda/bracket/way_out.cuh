@@ -12,7 +12,6 @@
 struct way_out {
     bool has_lists;             /* the lists have all candidates */
     uint32_t listed;            /* in the block's */
-    bool tries_plateau;         /* the next step asks whether the k-th element is of the threshold's class */
     struct kth_range range;     /* of codes */
     struct kth_range positions; /* complements of those of ties, once the codes are known */
     uint32_t unknown_codes, unknown_positions;
@@ -75,54 +74,35 @@ TOPK_DEVICE void for_source(const bracket_task<Element> &t, const struct way_out
 /* What one step counts. */
 struct way_step {
     struct digit digit;
-    bool of_codes, of_plateau;
+    bool of_codes;
 };
 
 TOPK_DEVICE struct way_step next_step(struct way_out *w) {
     const struct digit_plan plan = {SELECT_DIGIT_BITS_MAX, false};
     struct way_step step = {};
-    step.of_plateau = w->tries_plateau;
-    step.of_codes = !step.of_plateau && w->unknown_codes != 0;
-    uint32_t unknown = w->unknown_positions; /* a plateau's digit counts only if there is one */
-    step.digit = next_digit(plan, step.of_plateau ? &unknown
-                                  : step.of_codes ? &w->unknown_codes
-                                                  : &w->unknown_positions);
+    step.of_codes = w->unknown_codes != 0;
+    step.digit = next_digit(plan, step.of_codes ? &w->unknown_codes : &w->unknown_positions);
     return step;
 }
 
 /* Counts a digit of what is in range, of the block's share. All threads. */
 template <typename Element>
 TOPK_DEVICE void count_step(const bracket_task<Element> &t, const struct way_out &w,
-                            const struct way_step &step, key_word_t<Element> plateau,
-                            const struct team_turn &turn) {
-    const struct code_map &map = t.a.rows.map;
+                            const struct way_step &step, const struct team_turn &turn) {
     const struct digit_counter counter = {step.digit, t.m.digit.bins};
-    const code_range<Element> of_plateau = {map, plateau, class_last<Element>(plateau, map) - plateau};
-    const code_range<Element> range = step.of_plateau ? of_plateau : code_range_of<Element>(map, w.range);
-    uint32_t low = 0, high = UINT32_MAX, above = 0;
-    if (!step.of_codes && !step.of_plateau) {
-        low = (uint32_t)w.positions.low;
-        high = (uint32_t)w.positions.high;
-    }
+    const code_range<Element> range = code_range_of<Element>(t.a.rows.map, w.range);
+    const uint32_t low = (uint32_t)w.positions.low, high = (uint32_t)w.positions.high;
     clear_bins(t.m.digit.bins, SELECT_BINS_MAX);
-    if (simt_thread() == 0)
-        t.m.slots[0] = 0;
     simt_block_sync();
     for_source(t, w, [&](key_word_t<Element> bits, uint32_t at) TOPK_LAMBDA {
         const key_word_t<Element> code = range.code(bits);
-        above += range.is_below(code);
         if (range.holds(code) && step.of_codes)
             counter.count<Element>(code);
         else if (range.holds(code) && ~at - low <= high - low)
             counter.count<uint32_t>(~at);
     });
-    above = simt_reduce_add(SIMT_ALL_LANES, above);
-    if (simt_lane() == 0 && above != 0)
-        simt_atomic_add(&t.m.slots[0], above);
     simt_block_sync();
     tell_bins(t, turn);
-    if (!t.is_alone() && simt_thread() == 0 && t.m.slots[0] != 0)
-        simt_atomic_add(&t.state()->turns[turn.bins()].above, (uint32_t)t.m.slots[0]);
 }
 
 /* The codes are known. */
@@ -131,36 +111,25 @@ TOPK_DEVICE void begin_positions(struct way_out *w, uint64_t need, uint64_t ties
     w->positions = kth_range{(uint32_t)~below, UINT32_MAX, need, ties};
 }
 
-/* The k-th element is of the plateau's class, if so many are above and so many of it. `bins`: of the step. */
+/* All candidates but these ties are decided. */
 template <typename Element>
-TOPK_DEVICE bool is_on_plateau(const bracket_task<Element> &t, struct way_out *w, const struct way_step &step,
-                               key_word_t<Element> plateau, uint32_t bins) {
-    const uint64_t above =
-        t.is_alone() ? (uint32_t)t.m.slots[0] : simt_load_relaxed(&t.state()->turns[bins].above);
-    const auto held = [&](uint32_t quad) TOPK_LAMBDA -> simt_u32x4 { return t.m.quads[quad]; };
-    const uint64_t ties = find_bin(held, 1, t.m.sums, t.m.found).total;
-    simt_block_sync();
-    w->tries_plateau = false;
-    if (above >= (uint64_t)t.r.k || (uint64_t)t.r.k > above + ties)
-        return false;
-    TOPK_REACHED(REACHED_BRACKET_GPU_PLATEAU);
-    w->range = kth_range{plateau, class_last<Element>(plateau, t.a.rows.map), (uint64_t)t.r.k - above, ties};
+TOPK_DEVICE void begin_in_class(const bracket_task<Element> &t, struct way_out *w,
+                                const kth_class<Element> &c) {
+    const key_word_t<Element> first = class_first<Element>(c.key, t.a.rows.map);
+    const uint64_t need = (uint64_t)t.r.k - c.better;
+    w->range = kth_range{first, class_last<Element>(first, t.a.rows.map), need, c.ties};
     w->unknown_codes = 0;
-    begin_positions(w, w->range.need, ties);
-    w->unknown_positions -= simt_popc(step.digit.mask);
-    return true;
+    begin_positions(w, need, c.ties);
 }
 
 /* Narrows the ranges by what has been counted in the row. All threads of all of its blocks. */
 template <typename Element>
 TOPK_DEVICE void narrow_step(bracket_task<Element> *t, struct way_out *w, const struct way_step &step,
-                             key_word_t<Element> plateau, uint32_t bins) {
+                             uint32_t bins) {
     const uint32_t PER = SELECT_BINS_MAX / BRACKET_THREADS;
     const bool is_first = step.digit.shift + simt_popc(step.digit.mask) == 8 * sizeof(Element);
     struct code_map map = {0, 0, 0, 0, 0, 0, 0, ~(uint64_t)0}; /* positions have no zeros */
     hear_bins(*t, bins);
-    if (step.of_plateau && !is_on_plateau(*t, w, step, plateau, bins))
-        return;
     if (step.of_codes)
         map = t->a.rows.map;
     else
@@ -177,18 +146,17 @@ TOPK_DEVICE void narrow_step(bracket_task<Element> *t, struct way_out *w, const 
 
 /* Until the way out is found. All threads. */
 template <typename Element>
-TOPK_DEVICE void find_way_out(bracket_task<Element> *t, struct way_out *w, key_word_t<Element> plateau,
-                              struct team_turn *turn) {
+TOPK_DEVICE void find_way_out(bracket_task<Element> *t, struct way_out *w, struct team_turn *turn) {
     do {
         const uint32_t bins = turn->bins();
         const struct way_step step = next_step(w);
         if (!t->is_alone() && t->leads())
             clear_turn(&t->state()->turns[(bins + 1) % BRACKET_TURNS]);
-        count_step(*t, *w, step, plateau, *turn);
+        count_step(*t, *w, step, *turn);
         meet_team(*t, turn);
-        narrow_step(t, w, step, plateau, bins);
+        narrow_step(t, w, step, bins);
         simt_block_sync();
-    } while (t->r.k > 0 && (w->tries_plateau || !is_way_out_found(*t, *w)));
+    } while (t->r.k > 0 && !is_way_out_found(*t, *w));
 }
 
 /* What a block writes on the way out: elements above `high` are winners, and of those from `low` on the ones
@@ -254,19 +222,19 @@ TOPK_DEVICE uint32_t emit_way_out(const bracket_task<Element> &t, const struct w
  * have met so often. */
 template <typename Element>
 TOPK_NOINLINE uint32_t select_by_way_out(const struct bracket_args &a, int64_t row, uint32_t meetings,
-                                         bool has_lists, bool is_plateau, uint32_t listed,
-                                         key_word_t<Element> plateau) {
+                                         bool has_lists, uint32_t listed, kth_class<Element> crowd) {
     bracket_task<Element> t = task_of<Element>(a, row);
     struct way_out w = begin_way_out(t);
     struct team_turn turn = {};
     turn.meetings = meetings;
     w.has_lists = has_lists;
     w.listed = listed;
-    w.tries_plateau = is_plateau;
+    if (crowd.ties != 0)
+        begin_in_class(t, &w, crowd);
     TOPK_REACHED(t.is_alone() ? REACHED_BRACKET_GPU_WAY_OUT_ALONE : REACHED_BRACKET_GPU_WAY_OUT);
     if (has_lists)
         TOPK_REACHED(REACHED_BRACKET_GPU_LISTS);
-    find_way_out(&t, &w, plateau, &turn);
+    find_way_out(&t, &w, &turn);
     const struct kth_range &range = range_at_hand(w);
     const uint32_t k = (uint32_t)t.r.k, certain = k - (uint32_t)range.need;
     if (t.a.target.kind == TARGET_KTH && w.unknown_codes == 0) {
