@@ -156,8 +156,9 @@ topk_emulated_cases(emptied_queue_tsan tsan --operation select --method air-shar
 set(predicates_plain 15) # one in so many
 set(predicates_asan 30)
 set(predicates_tsan 200)
-foreach(name devices_emulated bracket_misses)
-  add_executable(test_${name} cuda/${name}.c)
+foreach(source cuda/devices_emulated internals/bracket_misses)
+  get_filename_component(name ${source} NAME)
+  add_executable(test_${name} ${source}.c)
   target_link_libraries(test_${name} PRIVATE topk_test_support topk_emulated_plain m)
   target_include_directories(test_${name} PRIVATE simt/emulation ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(test_${name} PRIVATE TOPK_SHRINK)

@@ -52,6 +52,8 @@ INTERNAL_TESTS = {
     ("tests/fuzz/fuzz_tuning.c", "tuning.h"),
     ("tests/internals/aimed.c", "cpu/kernels/kernels.h"),
     ("tests/internals/aimed.c", "reached.h"),
+    ("tests/internals/bracket_misses.c", "cuda/bracket/sizes.h"),
+    ("tests/internals/bracket_misses.c", "reached.h"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

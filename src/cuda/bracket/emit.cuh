@@ -159,36 +159,89 @@ TOPK_DEVICE void raise_threshold(row_threshold<Element> *threshold, uint32_t bin
     threshold->is_plateau &= bin == 0;
 }
 
-/* The bins of all blocks say which candidates are results, and these are written. `found`: how many
- * candidates the block has, listed or not. If a list had no room for all, *threshold becomes one that few
- * more than k reach; if a bin is crowded by ties, *crowd becomes their class. All threads; the bins are clear
+/* Adds up the bins of the row's blocks: the bin of its k-th candidate from the best on. *is_short: whether
+ * the block's list had no room for all, and then whether any list had none. All threads; the bins are clear
  * afterwards. */
 template <typename Element>
-TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_threshold<Element> *threshold,
-                                      uint32_t found, struct ring_turns *turns, struct team_turn *turn,
-                                      uint32_t *k, kth_class<Element> *crowd) {
-    const uint32_t count = found < BRACKET_ROOM ? found : (uint32_t)BRACKET_ROOM;
+TOPK_DEVICE struct ranked_bin add_up_bins(const bracket_task<Element> &t, uint32_t k, struct team_turn *turn,
+                                          bool *is_short) {
     const uint32_t now = turn->bins(), quads = SELECT_BINS_MAX / 4;
-    bool is_short = found > BRACKET_ROOM;
-    if (is_short)
-        TOPK_REACHED(REACHED_BRACKET_GPU_OVERFLOW);
-    if (is_short && simt_thread() == 0 && !t.is_alone())
+    if (*is_short && simt_thread() == 0 && !t.is_alone())
         simt_store_relaxed(&t.state()->turns[now].is_short, 1u);
     if (!t.is_alone() && turn->meetings == 0)
         simt_grid_wait(turn->start);
     tell_bins(t, *turn);
     meet_team(t, turn);
     if (!t.is_alone())
-        is_short = simt_load_relaxed(&t.state()->turns[now].is_short) != 0;
+        *is_short = simt_load_relaxed(&t.state()->turns[now].is_short) != 0;
     const struct ranked_bin from_best = find_bin(
         [&](uint32_t quad) TOPK_LAMBDA {
             const simt_u32x4 held = hear_quad(t, now, quads - 1 - quad);
             return simt_u32x4{held.w, held.z, held.y, held.x};
         },
-        *k, t.m.sums, t.m.found);
-    struct ranked_bin bin = {SELECT_BINS_MAX - 1 - from_best.bin, from_best.before, from_best.held,
-                             from_best.total};
+        k, t.m.sums, t.m.found);
+    return ranked_bin{SELECT_BINS_MAX - 1 - from_best.bin, from_best.before, from_best.held, from_best.total};
+}
+
+/* Writes the results of a row whose k-th element is of a plateau that has been left: fewer than k candidates
+ * are above it. Returns false if the plateau has too few. All threads. */
+template <typename Element>
+TOPK_DEVICE bool emit_plateau(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
+                              uint32_t count, uint32_t above, struct ring_turns *turns,
+                              struct team_turn *turn, uint32_t *k) {
+    const struct placed_ties placed =
+        place_ties<Element>(t.a, t.row, *turns, turn->meetings, threshold.key, above, *k - above);
+    *turns = placed.turns;
+    turn->meetings = placed.meetings;
+    if (placed.count < *k - above && threshold.key != 0)
+        return false;
+    *k = above + placed.count; /* if the plateau is the last class, so many match */
+    const struct emission e = plan_emission(t.a, ranked_bin{0, 0, above, above}, above, false);
+    if (emit_list(t, threshold, count, e))
+        finish_row(t, above, e.sent(), 0);
+    return true;
+}
+
+/* Writes the results of a row whose k-th candidate is of that bin, unless this is too crowded: then, if its
+ * candidates tie, *crowd becomes their class. All threads. */
+template <typename Element>
+TOPK_DEVICE enum bracket_outcome
+emit_candidates(const bracket_task<Element> &t, const row_threshold<Element> &threshold, uint32_t count,
+                const struct ranked_bin &bin, struct team_turn *turn, uint32_t k, kth_class<Element> *crowd) {
+    const bool may_choose = t.a.target.ties_free && t.a.target.kind != TARGET_KTH;
+    struct emission e = plan_emission(t.a, bin, k, may_choose && threshold.is_plateau && bin.bin == 0);
+    if (e.sent() > BRACKET_SENT) {
+        *crowd = class_of_bin(t, threshold, count, bin, turn);
+        if (crowd->ties == 0)
+            return BRACKET_CROWDED;
+        TOPK_REACHED(REACHED_BRACKET_GPU_ONE_CLASS);
+        if (t.a.target.kind == TARGET_KTH) {
+            write_class(t, *crowd);
+            return BRACKET_DONE;
+        }
+        if (may_choose)
+            e = plan_emission(t.a, bin, k, true);
+        if (e.sent() > BRACKET_SENT)
+            return BRACKET_CROWDED;
+    }
+    if (emit_list(t, threshold, count, e))
+        finish_row(t, k, e.sent(), e.sends_winners ? 0 : e.winners);
+    return BRACKET_DONE;
+}
+
+/* The bins of all blocks say which candidates are results, and these are written. `found`: how many
+ * candidates the block has, listed or not. If a list had no room for all, *threshold becomes one that few
+ * more than k reach. All threads; the bins are clear afterwards. */
+template <typename Element>
+TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_threshold<Element> *threshold,
+                                      uint32_t found, struct ring_turns *turns, struct team_turn *turn,
+                                      uint32_t *k, kth_class<Element> *crowd) {
+    const uint32_t count = found < BRACKET_ROOM ? found : (uint32_t)BRACKET_ROOM;
     const enum plateau_use use = use_of_plateau(t, *threshold);
+    bool is_short = found > BRACKET_ROOM;
+    if (is_short)
+        TOPK_REACHED(REACHED_BRACKET_GPU_OVERFLOW);
+    struct ranked_bin bin = add_up_bins(t, *k, turn, &is_short);
     if (use == PLATEAU_COUNTED && bin.total >= *k && bin.bin == 0) {
         TOPK_REACHED(REACHED_BRACKET_GPU_COUNTED);
         write_class(t, kth_class<Element>{threshold->key, bin.before, bin.held});
@@ -199,49 +252,18 @@ TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_thresh
             raise_threshold<Element>(threshold, bin.bin);
         return BRACKET_SHORT;
     }
-    if (bin.total < *k && use == PLATEAU_LEFT) {
-        const struct placed_ties placed = place_ties<Element>(t.a, t.row, *turns, turn->meetings,
-                                                              threshold->key, bin.total, *k - bin.total);
-        *turns = placed.turns;
-        turn->meetings = placed.meetings;
-        if (placed.count == *k - bin.total || threshold->key == 0) { /* all matches, if fewer */
-            *k = bin.total + placed.count;
-            const struct emission above =
-                plan_emission(t.a, ranked_bin{0, 0, bin.total, bin.total}, bin.total, false);
-            if (emit_list(t, *threshold, count, above))
-                finish_row(t, bin.total, above.sent(), 0);
+    if (bin.total < *k) {
+        if (use == PLATEAU_LEFT && emit_plateau(t, *threshold, count, bin.total, turns, turn, k))
             return BRACKET_DONE;
+        if (threshold->key != 0 || threshold->is_plateau) {
+            TOPK_REACHED(REACHED_BRACKET_GPU_MISSED);
+            return BRACKET_MISSED;
         }
-    }
-    if (bin.total < *k && (threshold->key != 0 || threshold->is_plateau)) {
-        TOPK_REACHED(REACHED_BRACKET_GPU_MISSED);
-        return BRACKET_MISSED;
-    }
-    if (bin.total < *k) { /* of all matches */
         TOPK_REACHED(REACHED_BRACKET_GPU_FEW_MATCHES);
         *k = bin.total;
-        bin = ranked_bin{0, 0, bin.total, bin.total}; /* taken as one bin */
+        bin = ranked_bin{0, 0, bin.total, bin.total}; /* all matches, taken as one bin */
     }
-    const bool may_choose = t.a.target.ties_free && t.a.target.kind != TARGET_KTH;
-    struct emission e = plan_emission(t.a, bin, *k, may_choose && threshold->is_plateau && bin.bin == 0);
-    if (e.sent() > BRACKET_SENT) {
-        *crowd = class_of_bin(t, *threshold, count, bin, turn);
-        if (crowd->ties == 0)
-            return BRACKET_CROWDED;
-        TOPK_REACHED(REACHED_BRACKET_GPU_ONE_CLASS);
-        if (t.a.target.kind == TARGET_KTH) {
-            write_class(t, *crowd);
-            return BRACKET_DONE;
-        }
-        if (!may_choose)
-            return BRACKET_CROWDED;
-        e = plan_emission(t.a, bin, *k, true);
-        if (e.sent() > BRACKET_SENT)
-            return BRACKET_CROWDED;
-    }
-    if (emit_list(t, *threshold, count, e))
-        finish_row(t, *k, e.sent(), e.sends_winners ? 0 : e.winners);
-    return BRACKET_DONE;
+    return emit_candidates(t, *threshold, count, bin, turn, *k, crowd);
 }
 
 #endif

@@ -74,10 +74,9 @@ TOPK_DEVICE enum plateau_use use_of_plateau(const bracket_task<Element> &t,
                                             const row_threshold<Element> &threshold) {
     if (!threshold.is_plateau)
         return PLATEAU_LISTED;
-    if (t.a.target.kind != TARGET_KTH)
-        return t.a.target.ties_free ? PLATEAU_WANTED : PLATEAU_LEFT;
-    /* If it is the last class fewer than k may match. */
-    return threshold.key == 0 && t.a.predicate.is_given ? PLATEAU_LISTED : PLATEAU_COUNTED;
+    if (t.a.target.kind == TARGET_KTH)
+        return PLATEAU_COUNTED;
+    return t.a.target.ties_free ? PLATEAU_WANTED : PLATEAU_LEFT;
 }
 
 /* What a warp looks for. */
