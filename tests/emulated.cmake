@@ -111,7 +111,7 @@ topk_emulated_cases(resident_stream_clusters_full full --seed 63 --method reside
   --largest 131072 --elements 140000 --cases 20)
 # Rows that bracket reads once: samples in finer bins; and with the sizes of production.
 topk_emulated_cases(bracket_samples plain --seed 57 --method bracket --smallest 900 --largest 6000 --elements 9000
-  --cases 200 --paths samples)
+  --cases 400 --paths samples)
 topk_emulated_cases(bracket_full full --seed 58 --method bracket --smallest 9000 --largest 131072 --elements 140000
   --cases 12)
 # Routing with the sizes of production, which leave fewer rows to the way out; and races in it.
@@ -142,6 +142,8 @@ topk_emulated_cases(resident_clusters_tsan tsan --seed 59 --method resident-clus
   --elements 3500 --cases 30)
 topk_emulated_cases(resident_streams_tsan tsan --seed 64 --method resident-stream-cluster ${streams} --smallest 30
   --largest 3000 --elements 3500 --cases 40)
+topk_emulated_cases(bracket_tsan tsan --seed 71 --method bracket --smallest 900 --largest 6000 --elements 7000
+  --cases 300)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
 # The last block of a row that several share writes it alone, for its digits end with a plateau.
 topk_emulated_cases(plateaus_tsan tsan --seed 34 --smallest 1000 --largest 4100 --elements 4200 --cases 8

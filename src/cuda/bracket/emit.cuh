@@ -125,6 +125,7 @@ TOPK_DEVICE kth_class<Element> class_of_bin(const bracket_task<Element> &t,
     }
     number_ends<word> ends = ends_of_block<word>(t.m.ends, least, greatest);
     if (!t.is_alone()) {
+        clear_next_turn(t, *turn);
         if (simt_thread() == 0 && ends.least <= ends.greatest) {
             simt_atomic_min(&t.state()->least, (uint64_t)ends.least);
             simt_atomic_max(&t.state()->greatest, (uint64_t)ends.greatest);
@@ -166,10 +167,10 @@ template <typename Element>
 TOPK_DEVICE struct ranked_bin add_up_bins(const bracket_task<Element> &t, uint32_t k, struct team_turn *turn,
                                           bool *is_short) {
     const uint32_t now = turn->bins(), quads = SELECT_BINS_MAX / 4;
+    if (!t.is_alone() && turn->meetings == 0)
+        simt_grid_wait(turn->start); /* the state is clear */
     if (*is_short && simt_thread() == 0 && !t.is_alone())
         simt_store_relaxed(&t.state()->turns[now].is_short, 1u);
-    if (!t.is_alone() && turn->meetings == 0)
-        simt_grid_wait(turn->start);
     tell_bins(t, *turn);
     meet_team(t, turn);
     if (!t.is_alone())

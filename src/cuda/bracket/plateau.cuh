@@ -80,8 +80,7 @@ TOPK_DEVICE struct tie_counts tell_ties(const bracket_task<Element> &t, struct t
     uint32_t of_block, all = 0, earlier = 0;
     const uint32_t bins = turn->bins(), before = scan_of_warps(t.m.sums, mine, &of_block);
     if (!t.is_alone()) {
-        if (t.leads())
-            clear_turn(&t.state()->turns[(bins + 1) % BRACKET_TURNS]);
+        clear_next_turn(t, *turn);
         if (simt_thread() == 0)
             simt_store_relaxed(&t.state()->turns[bins].bins[t.share.block], of_block);
     }

@@ -173,7 +173,7 @@ template <typename Element>
 TOPK_DEVICE uint32_t stream_row(const bracket_task<Element> &t, chunk_reader<Element> *chunks,
                                 struct ring_turns *turns, const row_threshold<Element> &threshold) {
     const struct code_map &map = t.a.rows.map;
-    const uint32_t most = BRACKET_ROOM / 2, wanted = t.r.k < most ? (uint32_t)t.r.k : most;
+    const uint32_t most = BRACKET_ROOM - BRACKET_ROOM / 8, wanted = t.r.k < most ? (uint32_t)t.r.k : most;
     const struct row_parts parts = parts_of(t.values(), t.r.length);
     search<Element> search = {reach<Element>::of(map, threshold.key),
                               tie_class<Element>::of(map, threshold.key),

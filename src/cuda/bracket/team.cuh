@@ -40,6 +40,13 @@ TOPK_DEVICE void clear_turn(struct bracket_bins *bins) {
         simt_store_relaxed(&bins->is_short, 0u);
 }
 
+/* Clears the bins of the turn after this one: before each meeting but a row's first two, whose bins and the
+ * next ones are clear. All threads. */
+template <typename Task> TOPK_DEVICE void clear_next_turn(const Task &t, const struct team_turn &turn) {
+    if (!t.is_alone() && t.leads())
+        clear_turn(&t.state()->turns[(turn.bins() + 1) % BRACKET_TURNS]);
+}
+
 /* Of the leading block, before the others use the state. */
 template <typename Task> TOPK_DEVICE void clear_state(const Task &t) {
     struct bracket_state *state = t.state();

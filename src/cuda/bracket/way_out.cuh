@@ -150,8 +150,7 @@ TOPK_DEVICE void find_way_out(bracket_task<Element> *t, struct way_out *w, struc
     do {
         const uint32_t bins = turn->bins();
         const struct way_step step = next_step(w);
-        if (!t->is_alone() && t->leads())
-            clear_turn(&t->state()->turns[(bins + 1) % BRACKET_TURNS]);
+        clear_next_turn(*t, *turn);
         count_step(*t, *w, step, *turn);
         meet_team(*t, turn);
         narrow_step(t, w, step, bins);
