@@ -79,6 +79,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_ROUTE_PLAIN] = "cuda route: plain rows",
     [REACHED_ROUTE_SINGLE_LOADS] = "cuda route: single loads",
     [REACHED_ROUTE_GROUPS] = "cuda route: groups in registers",
+    [REACHED_ROUTE_EQUAL_GROUPS] = "cuda route: equal groups by number",
     [REACHED_ROUTE_UNCERTAIN] = "cuda route: groups too near to each other",
     [REACHED_ROUTE_WAY_OUT] = "cuda route: way out",
     [REACHED_ROUTE_TIES] = "cuda route: equal candidates",

@@ -131,6 +131,7 @@ enum topk_reached_path {
     REACHED_ROUTE_PLAIN,        /* rows are full, aligned and chosen by logits alone */
     REACHED_ROUTE_SINGLE_LOADS, /* a row is not aligned, or ends within 16 bytes */
     REACHED_ROUTE_GROUPS,       /* groups are chosen in registers */
+    REACHED_ROUTE_EQUAL_GROUPS, /* which go by their numbers */
     REACHED_ROUTE_UNCERTAIN,    /* two of them are too near to each other for that */
     REACHED_ROUTE_WAY_OUT,      /* rows are chosen from exact keys of all experts */
     REACHED_ROUTE_TIES,         /* candidates are ranked by expert, too */

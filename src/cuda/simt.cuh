@@ -20,7 +20,7 @@
  *                    simt_reduce_or on uint32_t                                      simt/warp.cuh
  *   bits             simt_popc, simt_clz, simt_ffs on uint32_t and uint64_t          simt/bits.cuh
  *   floats           simt_float_of_bits, simt_bits_of_float, simt_float_{add,multiply,min,max,magnitude}; of
- *                    float32 alone simt_float_{divide,max_or_nan,exp2_near,reciprocal_near}
+ *                    float32 alone simt_float_{of_half,divide,max_or_nan,exp2_near,reciprocal_near}
  *                                                                                    simt/float.cuh
  *   comparisons      simt_count_from, simt_unknown_one, simt_tally<T>,
  *                    simt_min_of_sum                                                 simt/compare.cuh

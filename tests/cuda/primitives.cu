@@ -323,6 +323,16 @@ PRIMITIVE(appender) {
     *a.out = list.address;
 }
 
+/* ld.global.u32 st.shared.u32 st.shared.u32 st.global.u32 */
+PRIMITIVE(pair_appender) {
+    simt_arena arena = simt_shared_arena();
+    const simt_shared<uint32_t> first = simt_carve<uint32_t>(arena, 64),
+                                second = simt_carve<uint32_t>(arena, 64);
+    simt_pair_appender list = simt_append_pairs_at(first, second, 4);
+    list.append_if(*a.data, 5, 6);
+    *a.out = list.slot_bytes;
+}
+
 /* ---- Warp operations ---- */
 
 /* ld.global.u32 shfl.sync.idx.b32 st.global.u32 */
@@ -399,6 +409,11 @@ PRIMITIVE(double_arithmetic) {
 /* ld.global.f32 ex2.approx.ftz.f32 rcp.approx.ftz.f32 st.global.f32 */
 PRIMITIVE(float_near) {
     *(float *)a.out = simt_float_reciprocal_near(simt_float_exp2_near(*(const float *)a.data));
+}
+
+/* ld.global.u16 cvt.f32.f16 st.global.f32 */
+PRIMITIVE(float_of_half) {
+    *(float *)a.out = simt_float_of_half(*(const uint16_t *)a.data);
 }
 
 /* ld.global.f32 ld.global.f32 max.NaN.f32 st.global.f32

@@ -171,7 +171,7 @@ static void expect_floats(uint32_t value, uint32_t *out) {
     const volatile float third = (float)(value + 1) * 0x1.5p-3f / 3.0f, product = third * third;
     const float difference = product - 1.0f;
     std::memcpy(out, &difference, sizeof difference);
-    out[1] = 1;
+    out[1] = 3;
     out[2] = 7;
 }
 
@@ -210,6 +210,7 @@ static void expect_warp(const uint32_t *v, uint32_t lane, uint32_t *out) {
     out[24] = v[lane] * 0x9e3779b9u < v[lane ^ 1] * 0x85ebca6bu ? 10 : 17;
     out[24] += 1000 * (v[lane] < v[lane ^ 1] ? 311 : 332);
     expect_floats(v[lane], out + 25);
+    out[28] = (v[lane ^ 1] % 2 + 1) * (lane ^ 1) * 2001;
 }
 
 static void test_warp_operations() {
@@ -219,7 +220,7 @@ static void test_warp_operations() {
     for (uint32_t i = 0; i < in.size(); i++)
         expect_warp(&in[i / SIMT_WARP * SIMT_WARP], i % SIMT_WARP, &expected[i * WARP_WORDS]);
     device_array<uint32_t> input(in), output(expected.size());
-    require_success(simt_launch(shape_of("warp_operations", blocks, SIMT_WARP, 194), warp_operations,
+    require_success(simt_launch(shape_of("warp_operations", blocks, SIMT_WARP, 708), warp_operations,
                                 sums_args{input.data, output.data}),
                     "warp_operations");
     check("warp_operations", output.read(), expected);

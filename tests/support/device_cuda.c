@@ -244,6 +244,7 @@ bool device_fetch(void) {
             return false;
         }
     }
+    watch_count = 0; /* their calls have ended */
     return fine(cudaStreamSynchronize(stream), "cudaStreamSynchronize") &&
            fine(cudaGetLastError(), "an earlier call");
 }

@@ -34,6 +34,24 @@ template <uint32_t LANES> TOPK_DEVICE uint32_t rank_of_sum(float sum) {
     return rank;
 }
 
+/* How many lower lanes of the row have the same sum. All lanes. */
+template <uint32_t LANES> TOPK_DEVICE uint32_t equal_sums_before(float sum) {
+    uint32_t before = 0;
+#pragma unroll 1
+    for (uint32_t lanes = 1; lanes < LANES; lanes++) {
+        const bool is_equal = simt_shuffle_xor(SIMT_ALL_LANES, sum, lanes) == sum;
+        before += is_equal && (simt_lane() ^ lanes) < simt_lane() ? 1 : 0;
+    }
+    return before;
+}
+
+/* The lanes of the row that have a group of the best, a bit for each. All lanes. */
+template <uint32_t LANES>
+TOPK_DEVICE uint32_t kept_of_row(const struct route_args &a, bool is_group, uint32_t rank) {
+    const uint32_t kept = simt_ballot(SIMT_ALL_LANES, is_group && rank < a.groups_kept);
+    return kept >> simt_lane() / LANES * LANES & ~0u >> (SIMT_WARP - LANES);
+}
+
 /* Of scores that are near: whether the worst group that is kept is above the best one that is not, whatever
  * the exact scores are. All lanes. */
 template <uint32_t LANES>
@@ -46,19 +64,22 @@ TOPK_DEVICE bool is_choice_certain(float sum, float error, bool is_group, bool i
 }
 
 /* Finds the best groups of the row, each of whose best two a lane has: a bit for each. What equal groups
- * leave open is not certain. All lanes. */
-template <uint32_t LANES>
+ * leave open is not certain, unless scores are exact and EQUALS are frequent. All lanes. */
+template <uint32_t LANES, bool EQUALS>
 TOPK_DEVICE uint32_t choose_groups(const struct route_args &a, const best_two &best, bool *is_certain) {
     const bool is_group = simt_lane() % LANES < a.groups;
     float sum = a.group_size == 1 ? best.first : score_add(best.first, best.second);
     *is_certain &= !is_group || sum == sum;
     sum = is_group ? score_add(sum, 0.0f) : minus_infinity(); /* no zero is negative */
-    const uint32_t rank = rank_of_sum<LANES>(sum);
-    const bool is_kept = is_group && rank < a.groups_kept;
-    const uint32_t kept =
-        simt_ballot(SIMT_ALL_LANES, is_kept) >> simt_lane() / LANES * LANES & ~0u >> (SIMT_WARP - LANES);
+    uint32_t rank = rank_of_sum<LANES>(sum), kept = kept_of_row<LANES>(a, is_group, rank);
+    if (EQUALS && !a.by_sigmoid && simt_any(SIMT_ALL_LANES, simt_popc(kept) != a.groups_kept)) {
+        TOPK_REACHED(REACHED_ROUTE_EQUAL_GROUPS);
+        rank += equal_sums_before<LANES>(sum);
+        kept = kept_of_row<LANES>(a, is_group, rank);
+    }
     bool is_clear = simt_popc(kept) == a.groups_kept;
     if (a.by_sigmoid) {
+        const bool is_kept = is_group && rank < a.groups_kept;
         const float error = error_of(best.first) + (a.group_size == 1 ? 0 : error_of(best.second));
         is_clear &= is_choice_certain<LANES>(sum, 2 * error, is_group, is_kept);
     }
@@ -86,7 +107,8 @@ TOPK_DEVICE uint32_t keep_groups(const struct route_args &a, const float (&score
     simt_warp_sync(SIMT_ALL_LANES);
     for (uint32_t i = 0; i < per_group && lane < a.groups; i++)
         best = merge_two(best, pieces[lane * (per_group + 1) + i]);
-    const uint32_t kept = choose_groups<Shape::LANES>(a, best, is_certain);
+    const uint32_t kept =
+        choose_groups<Shape::LANES, sizeof(typename Shape::Element) <= 2>(a, best, is_certain);
     *greatest = none;
 #pragma unroll
     for (uint32_t g = 0; g < Shape::PIECES; g++) {

@@ -61,6 +61,10 @@ template <typename Shape> struct logit_row {
             return logit_of_bits(simt_load_read_only(logits + expert));
         }
     }
+    /* Elements of 16 bits: whether they are the upper halves of float32. */
+    TOPK_MEMBER bool is_bfloat(void) const {
+        return a.format.shift == 16;
+    }
     TOPK_MEMBER uint32_t experts(void) const {
         return (uint32_t)a.rows.length_max;
     }
@@ -131,20 +135,38 @@ TOPK_DEVICE void load_groups(const logit_row<Shape> &row, uint32_t end, lane_gro
                                             : simt_u32x4{0, 0, 0, 0};
 }
 
-template <typename Shape>
-TOPK_DEVICE void hold_groups(const logit_row<Shape> &row, const lane_groups<Shape> &groups,
-                             float (&held)[Shape::ITEMS]) {
+/* Holds what logit_of() makes of each element of the groups. */
+template <typename Shape, typename LogitOf>
+TOPK_DEVICE void hold_each(const lane_groups<Shape> &groups, float (&held)[Shape::ITEMS], LogitOf logit_of) {
     typedef typename Shape::Element Element;
 #pragma unroll
     for (uint32_t i = 0; i < Shape::ITEMS; i++)
-        held[i] =
-            row.logit_of_bits(element_of_group<Element>(groups.raw[i / Shape::WHOLE], i % Shape::WHOLE));
+        held[i] = logit_of(element_of_group<Element>(groups.raw[i / Shape::WHOLE], i % Shape::WHOLE));
+}
+
+/* One instruction makes a float32 of either type of 16 bits. */
+template <typename Shape>
+TOPK_DEVICE void hold_groups(const logit_row<Shape> &row, const lane_groups<Shape> &groups,
+                             float (&held)[Shape::ITEMS]) {
+    typedef key_word_t<typename Shape::Element> word;
+    if constexpr (sizeof(typename Shape::Element) == 2) {
+        if (row.is_bfloat())
+            hold_each(groups, held,
+                      [](word bits) TOPK_LAMBDA { return score_of_bits((uint32_t)bits << 16); });
+        else
+            hold_each(groups, held, [](word bits) TOPK_LAMBDA { return simt_float_of_half((uint16_t)bits); });
+    } else {
+        hold_each(groups, held, [&](word bits) TOPK_LAMBDA { return row.logit_of_bits(bits); });
+    }
 }
 
 /* Where all rows are whole groups: loads the lane's. */
 template <typename Shape>
 TOPK_DEVICE void load_ahead(const logit_row<Shape> &row, lane_groups<Shape> *groups) {
-    load_groups(row, Shape::IS_PLAIN ? UINT32_MAX : row.experts(), groups);
+    if (Shape::IS_PLAIN || row.experts() == Shape::EXPERTS)
+        load_groups(row, UINT32_MAX, groups);
+    else
+        load_groups(row, row.experts(), groups);
 }
 
 /* Holds groups that were loaded ahead, and copies them for logit(). */

@@ -94,7 +94,7 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, RTOPK_APPROXIMATE_PART_BLOCKS(ITEMS)) voi
     list_parts<Element, ITEMS>(a, s, lists.positions);
     simt_warp_sync(SIMT_ALL_LANES);
     if (a.of_row.is_sorted)
-        order_rows<Element, RTOPK_ORDER_FEW>(a.of_row, s, lists.positions);
+        order_rows<Element, RTOPK_ORDER_FEW>(a.of_row, s, lists.positions, no_leads{});
     write_results<Element>(a.of_row, s, lists.positions);
 }
 

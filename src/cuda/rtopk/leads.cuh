@@ -23,6 +23,24 @@ TOPK_DEVICE uint32_t lead_of(key_word_t<Element> bits, const struct lead_map &ma
     }
 }
 
+/* Whether a lead tells all of an element: of up to 32 bits, unless the order leaves its sign out. */
+template <typename Element> TOPK_DEVICE bool tells_elements(const struct lead_map &map) {
+    return sizeof(Element) < 8 && (uint32_t)map.flip >> 31 == 0;
+}
+
+/* The element of such a lead. */
+template <typename Element> TOPK_DEVICE Element element_of_lead(uint32_t lead, const struct lead_map &map) {
+    const uint32_t top = (lead - (uint32_t)map.turn) * map.sign;
+    const uint32_t negative = (uint32_t)((int32_t)top >> 31);
+    return (Element)((top ^ (negative & (uint32_t)map.flip)) >> (32 - 8 * sizeof(Element)) % 32);
+}
+
+/* The last lead of a number's class; that of all NaN that are best. */
+TOPK_DEVICE uint32_t word_of_lead(uint32_t lead, const struct lead_map &map) {
+    lead = lead == map.zeros ? map.zeros | map.unit : lead;
+    return lead < map.highest ? lead : map.highest;
+}
+
 /* A word for each class of elements that ascends with their keys: with 64 bits the key, else the last lead of
  * a number's class. NaN that are worst keep their leads. */
 template <typename Element>
@@ -31,9 +49,7 @@ TOPK_DEVICE key_word_t<Element> word_of(Element bits, const struct code_map &cod
     if constexpr (sizeof(Element) == 8) {
         return key_of<Element>(bits, codes);
     } else {
-        uint32_t lead = lead_of<Element>(bits, map);
-        lead = lead == map.zeros ? map.zeros | map.unit : lead;
-        return lead < map.highest ? lead : map.highest;
+        return word_of_lead(lead_of<Element>(bits, map), map);
     }
 }
 
@@ -43,6 +59,11 @@ TOPK_DEVICE key_word_t<Element> class_word_of(Element bits, const struct code_ma
                                               const struct lead_map &map) {
     const key_word_t<Element> word = word_of<Element>(bits, codes, map);
     return sizeof(Element) < 8 && word < map.lowest ? (key_word_t<Element>)map.lowest : word;
+}
+
+TOPK_DEVICE uint32_t class_word_of_lead(uint32_t lead, const struct lead_map &map) {
+    const uint32_t word = word_of_lead(lead, map);
+    return word < map.lowest ? map.lowest : word;
 }
 
 /* The last lead of a lead's class. */

@@ -6,10 +6,15 @@
 #include "network.cuh"
 #include "tiny.cuh"
 
+#define LISTS_LEADS(items, kept) lists_leads<element_t, kept>::value,
+static const bool has_lead_list[RTOPK_NETWORKS] = {RTOPK_NETWORK_LIST(LISTS_LEADS)};
+
 static uint32_t shared_bytes(const struct rtopk_args *args, uint32_t network) {
     const uint32_t warps = RTOPK_THREADS / SIMT_WARP;
     simt_arena arena = simt_measuring_arena();
-    if (network < RTOPK_NETWORKS)
+    if (network < RTOPK_NETWORKS && has_lead_list[network])
+        (void)carve_lead_list(arena, *args, 0);
+    else if (network < RTOPK_NETWORKS)
         (void)carve_lists<element_t>(arena, *args, warps);
     else
         (void)carve_stage<element_t>(arena, *args, warps);

@@ -4,6 +4,7 @@
 #ifndef TOPK_SRC_CUDA_RTOPK_NETWORK_CUH
 #define TOPK_SRC_CUDA_RTOPK_NETWORK_CUH
 
+#include "lead_list.cuh"
 #include "lists.cuh"
 #include "memory_row.cuh"
 #include "network.h"
@@ -44,20 +45,32 @@ TOPK_NOINLINE void list_missing(const struct rtopk_args &a, int64_t row, simt_sh
               a.uniform.k, list);
 }
 
-/* Serves the rows from `first` on. All lanes. */
+/* Whether a kernel lists leads: leads must tell all of an element. */
+template <typename Element, uint32_t KEPT> struct lists_leads {
+    static const bool value = KEPT == 0 && sizeof(Element) < 8;
+};
+
+/* Loads the row of the lane. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE part_row<Element, ITEMS> load_part_row(const struct rtopk_args &a, int64_t index) {
+    const Element *values = simt_in_register(uniform_row<Element>(a, index));
+    part_row<Element, ITEMS> row(a.uniform);
+    if (a.uniform.is_whole)
+        load_part_groups(values, a.uniform, &row);
+    else
+        load_part_items(values, a.uniform, &row);
+    return row;
+}
+
+/* Serves rows whose results are listed by positions. All lanes. */
 template <typename Element, uint32_t ITEMS, uint32_t KEPT>
-TOPK_DEVICE void serve_parts(const struct rtopk_args &a, const served_rows &s) {
+TOPK_DEVICE void serve_by_positions(const struct rtopk_args &a, const served_rows &s) {
     const struct uniform_rows &u = a.uniform;
     simt_arena arena = simt_shared_arena();
     const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
     const uint32_t r = simt_lane() >> u.part_shift;
     const bool has_row = r < s.count;
-    const Element *values = simt_in_register(uniform_row<Element>(a, s.first + (has_row ? r : 0)));
-    part_row<Element, ITEMS> row(u);
-    if (u.is_whole)
-        load_part_groups(values, u, &row);
-    else
-        load_part_items(values, u, &row);
+    const part_row<Element, ITEMS> row = load_part_row<Element, ITEMS>(a, s.first + (has_row ? r : 0));
     read_ahead<Element>(a, s);
     const simt_shared<uint16_t> list = simt_shared_part(lists.positions, r * u.k, u.k);
     uint32_t missing = list_rows<KEPT>(row, u, has_row, list);
@@ -68,8 +81,27 @@ TOPK_DEVICE void serve_parts(const struct rtopk_args &a, const served_rows &s) {
     }
     simt_warp_sync(SIMT_ALL_LANES);
     if (a.is_sorted)
-        order_rows<Element, RTOPK_ORDER_MOST(ITEMS, KEPT)>(a, s, lists.positions);
+        order_rows<Element, RTOPK_ORDER_MOST(ITEMS, KEPT)>(a, s, lists.positions, no_leads{});
     write_results<Element>(a, s, lists.positions);
+}
+
+/* Serves rows whose results are listed by leads, which counts always find. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void serve_by_leads(const struct rtopk_args &a, const served_rows &s) {
+    const struct uniform_rows &u = a.uniform;
+    simt_arena arena = simt_shared_arena();
+    const lead_list list = carve_lead_list(arena, a, simt_warp());
+    const uint32_t r = simt_lane() >> u.part_shift;
+    const bool has_row = r < s.count;
+    const part_row<Element, ITEMS> row = load_part_row<Element, ITEMS>(a, s.first + (has_row ? r : 0));
+    read_ahead<Element>(a, s);
+    const lane_results<ITEMS> results = results_by_counts(row, u);
+    if (has_row)
+        list_leads(row, results.items, list, r * u.k + results.end - results.items.count());
+    simt_warp_sync(SIMT_ALL_LANES);
+    if (a.is_sorted)
+        order_rows<Element, RTOPK_ORDER_MOST(ITEMS, 0)>(a, s, list.positions(), list.leads());
+    write_listed<Element>(a, s, list);
 }
 
 template <typename Element, uint32_t ITEMS, uint32_t KEPT>
@@ -81,7 +113,10 @@ TOPK_BOUNDS(RTOPK_THREADS, (RTOPK_NETWORK_BLOCKS(ITEMS, KEPT, sizeof(Element))))
     const served_rows s = rows_of_warp(a, (uint32_t)SIMT_WARP >> a.uniform.part_shift);
     if (s.count == 0)
         return;
-    serve_parts<Element, ITEMS, KEPT>(a, s);
+    if constexpr (lists_leads<Element, KEPT>::value)
+        serve_by_leads<Element, ITEMS>(a, s);
+    else
+        serve_by_positions<Element, ITEMS, KEPT>(a, s);
     if (a.uniform.has_padding)
         write_rests<Element>(a, s);
 }

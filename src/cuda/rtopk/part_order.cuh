@@ -5,17 +5,29 @@
 #ifndef TOPK_SRC_CUDA_RTOPK_PART_ORDER_CUH
 #define TOPK_SRC_CUDA_RTOPK_PART_ORDER_CUH
 
+#include "lead_list.cuh"
 #include "part_sort.cuh"
 #include "uniform.cuh"
 
-/* A row whose results are listed. */
-template <typename Element> struct listed_row {
+/* A row's results: positions in slots, and leads or no_leads in the same ones. */
+template <typename Element, typename Positions, typename Leads> struct listed_row {
     const struct rtopk_args &a;
     const Element *values;
-    simt_shared<uint16_t> list; /* positions */
+    Positions list;
+    Leads leads;
 
     TOPK_MEMBER key_word_t<Element> key(uint32_t position) const {
         return class_word_of<Element>(simt_load_read_only(values + position), a.rows.map, a.uniform.map);
+    }
+    /* Of the result that was listed in this slot. */
+    TOPK_MEMBER key_word_t<Element> key_in(uint32_t slot) const {
+        return key_from(leads, slot);
+    }
+    TOPK_MEMBER key_word_t<Element> key_from(const no_leads &, uint32_t slot) const {
+        return key((uint32_t)list[slot]);
+    }
+    TOPK_MEMBER key_word_t<Element> key_from(const spread_words &listed, uint32_t slot) const {
+        return (key_word_t<Element>)class_word_of_lead((uint32_t)listed[slot], a.uniform.map);
     }
     /* The bits of a word that have the position. */
     TOPK_MEMBER uint32_t mask(void) const {
@@ -47,28 +59,25 @@ TOPK_DEVICE key_scale<Word> scale_of(const Word (&keys)[WORDS], const row_part &
 
 /* Makes words of the lane's share of a row's results; words behind the last one are 0. Returns whether they
  * have all bits of the keys. All lanes. */
-template <uint32_t WORDS, typename Element>
-TOPK_DEVICE bool load_words(const listed_row<Element> &row, const row_part &part, uint32_t (&words)[WORDS]) {
+template <uint32_t WORDS, typename Element, typename Positions, typename Leads>
+TOPK_DEVICE bool load_words(const listed_row<Element, Positions, Leads> &row, const row_part &part,
+                            uint32_t (&words)[WORDS]) {
     typedef key_word_t<Element> word;
     const uint32_t begin = part.lane * WORDS, last = row.a.uniform.k - WORDS;
     const uint32_t first = begin < last ? begin : last; /* slots before `begin` are other lanes' */
-    uint32_t positions[WORDS];
     word keys[WORDS], bits = 0;
 #pragma unroll
     for (uint32_t i = 0; i < WORDS; i++)
-        positions[i] = (uint16_t)row.list[first + i];
-#pragma unroll
-    for (uint32_t i = 0; i < WORDS; i++)
-        keys[i] = row.key(positions[i]);
+        keys[i] = row.key_in(first + i);
     key_scale<word> scale = {1, 0}; /* narrow keys are upper bits */
     if constexpr (sizeof(Element) >= 4)
         scale = scale_of(keys, part);
 #pragma unroll
     for (uint32_t i = 0; i < WORDS; i++) {
         const word key = keys[i] * scale.factor + scale.offset;
-        const uint32_t upper = (uint32_t)(key >> (8 * sizeof(word) - 32));
+        const uint32_t upper = (uint32_t)(key >> (8 * sizeof(word) - 32)), position = row.list[first + i];
         bits |= key;
-        words[i] = (upper & ~row.mask()) | (~positions[i] & row.mask());
+        words[i] = (upper & ~row.mask()) | (~position & row.mask());
     }
     if (first != begin) {
 #pragma unroll
@@ -95,21 +104,22 @@ TOPK_DEVICE uint32_t equal_words(const uint32_t (&words)[WORDS], uint32_t mask, 
 }
 
 /* Exchanges the results of a slot and the next one if they are in the wrong order: whether they were. */
-template <typename Element> TOPK_DEVICE bool order_two(const listed_row<Element> &row, uint32_t slot) {
-    const uint16_t first = row.list[slot], second = row.list[slot + 1];
+template <typename Element, typename Positions, typename Leads>
+TOPK_DEVICE bool order_two(const listed_row<Element, Positions, Leads> &row, uint32_t slot) {
+    const uint32_t first = row.list[slot], second = row.list[slot + 1];
     const key_word_t<Element> a = row.key(first), b = row.key(second);
     if (a > b || (a == b && first < second))
         return false;
     TOPK_REACHED(REACHED_RTOPK_NETWORK_EXCHANGED);
-    row.list[slot] = second;
-    row.list[slot + 1] = first;
+    put_position(row.list, slot, second);
+    put_position(row.list, slot + 1, first);
     return true;
 }
 
 /* Puts runs of results in order. `equal`: which of the lane's slots, from `begin` on, are in a run with the
  * next one. All lanes. */
-template <typename Element>
-TOPK_NOINLINE void order_runs(listed_row<Element> row, uint32_t begin, uint32_t equal) {
+template <typename Element, typename Positions, typename Leads>
+TOPK_NOINLINE void order_runs(listed_row<Element, Positions, Leads> row, uint32_t begin, uint32_t equal) {
     bool was_wrong = true;
     while (simt_any(SIMT_ALL_LANES, was_wrong)) {
         was_wrong = false;
@@ -123,8 +133,9 @@ TOPK_NOINLINE void order_runs(listed_row<Element> row, uint32_t begin, uint32_t 
 }
 
 /* Puts the results of a row in order. All lanes. */
-template <uint32_t WORDS, typename Element>
-TOPK_DEVICE void order_row(const listed_row<Element> &row, const row_part &part, bool has_row) {
+template <uint32_t WORDS, typename Element, typename Positions, typename Leads>
+TOPK_DEVICE void order_row(const listed_row<Element, Positions, Leads> &row, const row_part &part,
+                           bool has_row) {
     uint32_t words[WORDS];
     const bool is_clear = load_words(row, part, words);
     sort_over_part(words, part);
@@ -134,21 +145,22 @@ TOPK_DEVICE void order_row(const listed_row<Element> &row, const row_part &part,
 #pragma unroll
     for (uint32_t i = 0; i < WORDS; i++)
         if (i < count)
-            row.list[begin + i] = (uint16_t)(~words[i] & row.mask());
+            put_position(row.list, begin + i, ~words[i] & row.mask());
     simt_warp_sync(SIMT_ALL_LANES);
     if constexpr (sizeof(Element) >= 4)
         if (simt_any(SIMT_ALL_LANES, !is_clear))
             order_runs(row, begin, equal_words(words, row.mask(), count == 0 ? 0 : count - 1));
 }
 
-/* Puts the listed results of the warp's rows in order. A lane takes u.order_words of them: 2, 4 and so
- * on, or MOST. All lanes. */
-template <typename Element, uint32_t MOST, uint32_t WORDS = 2>
-TOPK_DEVICE void order_rows(const struct rtopk_args &a, const served_rows &s, simt_shared<uint16_t> list) {
+/* Puts the listed results of the warp's rows in order, but leaves the leads. Lists have u.k slots for each
+ * row. A lane takes u.order_words of them: 2, 4 and so on, or MOST. All lanes. */
+template <typename Element, uint32_t MOST, uint32_t WORDS = 2, typename Positions, typename Leads>
+TOPK_DEVICE void order_rows(const struct rtopk_args &a, const served_rows &s, const Positions &list,
+                            const Leads &leads) {
     const struct uniform_rows &u = a.uniform;
     if constexpr (WORDS < MOST) {
         if (u.order_words > WORDS) {
-            order_rows<Element, MOST, RTOPK_ORDER_NEXT(WORDS, MOST)>(a, s, list);
+            order_rows<Element, MOST, RTOPK_ORDER_NEXT(WORDS, MOST)>(a, s, list, leads);
             return;
         }
     }
@@ -158,7 +170,9 @@ TOPK_DEVICE void order_rows(const struct rtopk_args &a, const served_rows &s, si
         const bool has_row = first + (simt_lane() >> part.shift) < s.count;
         const uint32_t r = has_row ? first + (simt_lane() >> part.shift) : 0;
         const Element *values = simt_in_register(uniform_row<Element>(a, s.first + r));
-        order_row<WORDS>(listed_row<Element>{a, values, simt_shared_part(list, r * u.k, u.k)}, part, has_row);
+        const listed_row<Element, Positions, Leads> row = {a, values, slots_from(list, r * u.k, u.k),
+                                                           slots_from(leads, r * u.k, u.k)};
+        order_row<WORDS>(row, part, has_row);
     }
 }
 

@@ -81,6 +81,13 @@ TOPK_DEVICE double simt_float_max_or_nan(double a, double b) {
     return a > b || a != a ? a : b;
 }
 
+/* The number whose bits as a float16 these are; exact. */
+TOPK_DEVICE float simt_float_of_half(uint16_t bits) {
+    float number;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(number) : "h"(bits));
+    return number;
+}
+
 /* 2^x and 1 / x, to within 2^-22 of themselves; results that are denormal may be 0. */
 TOPK_DEVICE float simt_float_exp2_near(float x) {
     float power;

@@ -70,6 +70,41 @@ TOPK_DEVICE simt_appender simt_append_at(simt_shared<uint16_t> array, uint32_t i
     return simt_appender{simt_shared_address(array, index)};
 }
 
+/* Slots of 32-bit words are spread over the banks of shared memory: slots that are 16 or 32 apart, such as
+ * those from which neighbouring lanes append, lie in different banks. Groups of 4 slots stay together. The
+ * words lie in 128 bytes, or a multiple of it. */
+TOPK_HOST_DEVICE uint32_t simt_spread_group(uint32_t group) {
+    return group ^ (group >> 2 & 7);
+}
+
+TOPK_HOST_DEVICE uint32_t simt_spread_slot(uint32_t slot) {
+    return slot ^ (slot >> 2 & 28);
+}
+
+/* Where the next words go that a thread appends to two such arrays at once, in the same slots. */
+struct simt_pair_appender {
+    uint32_t first, second; /* addresses */
+    uint32_t slot_bytes;
+
+    /* If `wanted` is not 0; without a branch. */
+    __device__ __forceinline__ void append_if(uint32_t wanted, uint32_t to_first, uint32_t to_second) {
+        const uint32_t spread = slot_bytes ^ (slot_bytes >> 2 & 112);
+        asm volatile("{ .reg .pred wanted;\n"
+                     "setp.ne.u32 wanted, %5, 0;\n"
+                     "@wanted st.shared.u32 [%1], %3;\n"
+                     "@wanted st.shared.u32 [%2], %4;\n"
+                     "@wanted add.u32 %0, %0, 4; }"
+                     : "+r"(slot_bytes)
+                     : "r"(first + spread), "r"(second + spread), "r"(to_first), "r"(to_second), "r"(wanted)
+                     : "memory");
+    }
+};
+
+TOPK_DEVICE simt_pair_appender simt_append_pairs_at(simt_shared<uint32_t> first, simt_shared<uint32_t> second,
+                                                    uint32_t slot) {
+    return simt_pair_appender{simt_shared_address(first, 0), simt_shared_address(second, 0), 4 * slot};
+}
+
 struct simt_arena {
     unsigned char *base; /* NULL while measuring */
     uint32_t used_bytes;

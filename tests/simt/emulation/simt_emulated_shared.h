@@ -87,6 +87,31 @@ inline simt_appender simt_append_at(simt_shared<uint16_t> array, uint32_t index)
     return simt_appender{array, index};
 }
 
+inline uint32_t simt_spread_group(uint32_t group) {
+    return group / 8 * 8 + (group % 8 ^ group / 4 % 8);
+}
+
+inline uint32_t simt_spread_slot(uint32_t slot) {
+    return 4 * simt_spread_group(slot / 4) + slot % 4;
+}
+
+struct simt_pair_appender {
+    simt_shared<uint32_t> first, second;
+    uint32_t slot;
+
+    void append_if(uint32_t wanted, uint32_t to_first, uint32_t to_second) {
+        if (wanted == 0)
+            return;
+        first[simt_spread_slot(slot)] = to_first;
+        second[simt_spread_slot(slot++)] = to_second;
+    }
+};
+
+inline simt_pair_appender simt_append_pairs_at(simt_shared<uint32_t> first, simt_shared<uint32_t> second,
+                                               uint32_t slot) {
+    return simt_pair_appender{first, second, slot};
+}
+
 struct simt_arena {
     simt_runtime::block *home; /* NULL while measuring */
     uint32_t used_bytes;

@@ -44,13 +44,15 @@ template <uint32_t MOST> TOPK_KERNEL TOPK_BOUNDS(32, 1) void rows_in_order(struc
         uint32_t words[MOST];
         const uint32_t *values = uniform_row<uint32_t>(args.rtopk, r);
         const bool is_clear = load_words(
-            listed_row<uint32_t>{args.rtopk, values, simt_shared_part(list, r * u.k, u.k)}, part, words);
+            listed_row<uint32_t, simt_shared<uint16_t>, no_leads>{
+                args.rtopk, values, simt_shared_part(list, r * u.k, u.k), {}},
+            part, words);
         const bool all_clear = simt_all(SIMT_ALL_LANES, is_clear);
         if (simt_lane() == 0)
             args.out[r * (u.k + 1) + u.k] = all_clear;
     }
     simt_warp_sync(SIMT_ALL_LANES);
-    order_rows<uint32_t, MOST>(args.rtopk, s, list);
+    order_rows<uint32_t, MOST>(args.rtopk, s, list, no_leads{});
     simt_warp_sync(SIMT_ALL_LANES);
     for (uint32_t slot = simt_lane(); slot < s.count * u.k; slot += SIMT_WARP)
         args.out[slot / u.k * (u.k + 1) + slot % u.k] = list[slot];

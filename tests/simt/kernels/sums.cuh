@@ -67,7 +67,28 @@ TOPK_DEVICE void wide_operations(uint32_t value, uint32_t mask, uint32_t *out) {
     out[9] = simt_popc(shifted) + 100 * simt_clz(shifted) + 10000 * simt_ffs(shifted);
 }
 
-enum { WARP_WORDS = 28 };
+enum { WARP_WORDS = 29 };
+
+/* A lane appends pairs of its number and twice that, one if its value is even, else two. Returns the sum of
+ * the neighbour's, the second words times 1000. */
+TOPK_DEVICE uint32_t append_pairs(uint32_t value) {
+    const uint32_t lane = simt_lane(), neighbour = lane ^ 1;
+    simt_arena arena = simt_shared_arena();
+    (void)simt_carve<uint16_t>(arena, 1 + 3 * SIMT_WARP); /* append_words() */
+    const simt_shared<uint32_t> first = simt_carve<uint32_t>(arena, 2 * SIMT_WARP),
+                                second = simt_carve<uint32_t>(arena, 2 * SIMT_WARP);
+    simt_pair_appender to = simt_append_pairs_at(first, second, 2 * lane);
+    to.append_if(value & 1, lane, 2 * lane);
+    to.append_if(1, lane, 2 * lane);
+    simt_warp_sync(SIMT_ALL_LANES);
+    const uint32_t odd = simt_shuffle(SIMT_ALL_LANES, value, neighbour) & 1;
+    uint32_t sum = 0;
+    for (uint32_t slot = 2 * neighbour; slot <= 2 * neighbour + odd; slot++) {
+        const bool is_in_group = simt_spread_slot(slot) == 4 * simt_spread_group(slot / 4) + slot % 4;
+        sum += is_in_group ? first[simt_spread_slot(slot)] + 1000 * second[simt_spread_slot(slot)] : 0;
+    }
+    return sum;
+}
 
 /* A lane appends its number, if its value is odd, and then its number and 100; and in front of them, from the
  * back, its number and 200. Returns what the neighbour's first word is, 1000 times its last, and 10^6 times
@@ -109,8 +130,20 @@ TOPK_DEVICE uint32_t compare_numbers(float a, float b) {
            200 * (with_nan != with_nan && nan_first != nan_first);
 }
 
+/* Whether a float16 is the number that its bits say. */
+TOPK_DEVICE bool is_half_right(uint16_t bits) {
+    const uint32_t magnitude = bits & 0x7fff, infinity = 0x7c00;
+    const float number = simt_float_of_half(bits), size = simt_float_magnitude(number);
+    const float finite = simt_float_multiply(simt_float_of_bits(magnitude << 13), 0x1p112f);
+    const bool is_right = magnitude > infinity    ? number != number
+                          : magnitude == infinity ? simt_bits_of_float(size) == 0x7f800000
+                                                  : size == finite;
+    return is_right && (magnitude > infinity || simt_bits_of_float(number) >> 31 == bits >> 15);
+}
+
 /* Three words: a sum of products and a quotient that a fused operation or a rounder division would change;
- * whether 2^-x and 1 / x are near enough; and of a NaN and a number the greater, or both. */
+ * whether 2^-x and 1 / x are near enough, and float16 are right; and of a NaN and a number the greater, or
+ * both. */
 TOPK_DEVICE void float_operations(uint32_t value, uint32_t *out) {
     const float x = (float)(value + 1) * 0x1.5p-3f, third = simt_float_divide(x, 3.0f);
     const float nan = simt_float_of_bits(0x7fc00000u);
@@ -119,6 +152,7 @@ TOPK_DEVICE void float_operations(uint32_t value, uint32_t *out) {
     const float exact = simt_float_of_bits((127 - value % 64) << 23), off = power / exact - 1.0f;
     out[0] = simt_bits_of_float(simt_float_add(simt_float_multiply(third, third), -1.0f));
     out[1] = (off < 0 ? -off : off) <= 0x1p-21f && one >= 1 - 0x1p-21f && one <= 1 + 0x1p-21f;
+    out[1] += 2u * (is_half_right((uint16_t)value) && is_half_right((uint16_t)(value * 0x9e3779b1u >> 16)));
     const bool has_nan = simt_float_max_or_nan(x, nan) != x && simt_float_max_or_nan(nan, x) != x;
     out[2] = has_nan + 2u * (simt_float_max_or_nan(x, 2.0f) == simt_float_max(2.0f, x)) +
              4u * (simt_float_min(x, 2.0f) + simt_float_max(x, 2.0f) == x + 2.0f);
@@ -152,6 +186,7 @@ TOPK_KERNEL void warp_operations(struct sums_args args) {
     out[24] = compare_words(value * 0x9e3779b9u, args.in[i ^ 1] * 0x85ebca6bu) +
               1000 * compare_numbers((float)value, (float)args.in[i ^ 1]);
     float_operations(value, out + 25);
+    out[28] = append_pairs(value);
     out[22] += 1000 * simt_add_lane_before(value, 3, 8);
 }
 
