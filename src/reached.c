@@ -74,6 +74,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_RTOPK_WINNERS] = "cuda rtopk: winners of an approximation",
     [REACHED_RTOPK_NOT_FINITE] = "cuda rtopk: infinities and NaN",
     [REACHED_RTOPK_KTH_NOT_FINITE] = "cuda rtopk: k-th element not finite",
+    [REACHED_RTOPK_PART_NUMBERS] = "cuda parts: listed with numbers",
     [REACHED_RTOPK_PART_NOT_FINITE] = "cuda parts: infinities and NaN",
     [REACHED_RTOPK_LISTED] = "cuda rtopk: list of positions sorted",
     [REACHED_ROUTE_PLAIN] = "cuda route: plain rows",

@@ -125,6 +125,7 @@ enum topk_reached_path {
     REACHED_RTOPK_WINNERS,         /* results of an approximation that the threshold alone does not tell */
     REACHED_RTOPK_NOT_FINITE,      /* infinities or NaN in an approximate row */
     REACHED_RTOPK_KTH_NOT_FINITE,  /* among them the k-th element */
+    REACHED_RTOPK_PART_NUMBERS,    /* results are listed with their numbers */
     REACHED_RTOPK_PART_NOT_FINITE, /* a row of a part that has infinities or NaN */
     REACHED_RTOPK_LISTED,          /* so many results that their list of positions is sorted itself */
 

@@ -82,7 +82,7 @@ static bool choose_parts(const struct call *call, const struct predicate_args *p
         const bool is_better = plan->problem.rows >> (5 - least(shift, 5)) >= busy &&
                                results_max(plan) <= RTOPK_PART_RESULTS << shift;
         if (shift <= 5 && (32 >> shift) * results_max(plan) <= RTOPK_NETWORK_RESULTS &&
-            results_max(plan) <= RTOPK_PART_MOST << shift &&
+            (results_max(plan) <= RTOPK_PART_MOST << shift || !is_sorted(plan)) &&
             (parts->shift > 5 || (shift < parts->shift && is_better))) {
             *parts = (struct parts){i, shift};
         }
@@ -91,7 +91,8 @@ static bool choose_parts(const struct call *call, const struct predicate_args *p
 }
 
 /* Fills in what such rows need besides. Returns false if their results cannot be put in order. */
-static bool set_parts(const struct call *call, const struct parts *parts, struct rtopk_args *args) {
+static bool set_parts(const struct call *call, const struct parts *parts, struct approximate_args *of_parts) {
+    struct rtopk_args *args = &of_parts->of_row;
     const topk_problem *p = &call->plan->problem;
     const int64_t items = items_of_parts[parts->index], rows_of_warp = 32 >> parts->shift;
     const int64_t warps_of_sm = RTOPK_APPROXIMATE_PART_BLOCKS(items) * (RTOPK_THREADS / 32);
@@ -104,6 +105,8 @@ static bool set_parts(const struct call *call, const struct parts *parts, struct
                    : 0;
     args->slots = (uint32_t)rows_of_warp * u->k;
     args->entries = 0;
+    of_parts->lists_numbers = !is_sorted(call->plan) && results_max(call->plan) > RTOPK_PART_RESULTS
+                                                                                      << parts->shift;
     return topk_cuda_rtopk_set_order(call->plan, RTOPK_ORDER_FEW, args);
 }
 
@@ -125,7 +128,7 @@ int topk_cuda_rtopk_run_approximate(const struct call *call, const struct rtopk_
     if (choose_parts(call, predicate, &parts)) {
         struct approximate_args of_parts = args;
         const int64_t rows_of_block = (32 >> parts.shift) * (RTOPK_THREADS / 32);
-        if (set_parts(call, &parts, &of_parts.of_row)) {
+        if (set_parts(call, &parts, &of_parts)) {
             const struct launch_grid of_blocks =
                 grid_of(call, divide_up(p->rows, rows_of_block), INT32_MAX, RTOPK_THREADS);
             return kernels[width_of(plan)]->parts(&of_blocks, &of_parts, parts.index);

@@ -52,17 +52,23 @@ template <uint32_t ITEMS> static constexpr auto parts_kernel(void) {
 static void (*const parts_kernels[RTOPK_APPROXIMATE_PARTS])(struct approximate_args) = {
     parts_kernel<RTOPK_PART_ITEMS_0>(), parts_kernel<RTOPK_PART_ITEMS_1>()};
 
+static uint32_t parts_shared_bytes(const struct approximate_args *args) {
+    simt_arena arena = simt_measuring_arena();
+    (void)carve_parts(arena, *args, 0);
+    return arena.used_bytes;
+}
+
 static int launch_parts(const struct launch_grid *grid, const struct approximate_args *args, uint32_t index) {
-    return launch("rtopk_approximate_parts", grid, shared_bytes<1>(&args->of_row), parts_kernels[index],
-                  args);
+    return launch("rtopk_approximate_parts", grid, parts_shared_bytes(args), parts_kernels[index], args);
 }
 
 static int prepare(void) {
     int error = 0;
-    struct rtopk_args most_parts = {};
-    most_parts.slots = RTOPK_NETWORK_RESULTS;
+    struct approximate_args most_parts = {};
+    most_parts.of_row.slots = RTOPK_NETWORK_RESULTS;
+    most_parts.lists_numbers = true;
     for (uint32_t i = 0; i < RTOPK_APPROXIMATE_PARTS && HAS_PARTS && error == 0; i++)
-        error = simt_prepare(parts_kernels[i], shared_bytes<1>(&most_parts));
+        error = simt_prepare(parts_kernels[i], parts_shared_bytes(&most_parts));
     for (uint32_t i = 0; i < RTOPK_APPROXIMATE_CLASSES && error == 0; i++) {
         struct rtopk_args most = {};
         most.slots = approximate_slots(kernels[i].held);

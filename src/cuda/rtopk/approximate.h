@@ -13,6 +13,7 @@ struct approximate_args {
     struct predicate_args predicate;
     struct number_map numbers;
     uint32_t max_iterations; /* or 0: one of the others is set */
+    bool lists_numbers; /* of rows in parts of a warp: results in any order are listed with their numbers */
     double epsilon, epsilon_relative;
 };
 

@@ -41,6 +41,47 @@ TOPK_DEVICE void list_from(const part_numbers<Element, ITEMS> &row, number_t<Ele
     }
 }
 
+/* Of each of the 8 groups of 4 items in a word of hits: how many hits are in it, in 4 bits. */
+TOPK_DEVICE uint32_t hits_of_groups(uint32_t hits) {
+    const uint32_t of_two = hits - (hits >> 1 & 0x55555555);
+    return (of_two & 0x33333333) + (of_two >> 2 & 0x33333333);
+}
+
+/* The same as list_from(), with the numbers themselves: where lanes have many results it takes fewer steps,
+ * and none is read again. Slots of the row begin at `slot`. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void list_numbers_from(const part_numbers<Element, ITEMS> &row, number_t<Element> low, uint32_t k,
+                                   bool is_listed, const lead_list &list, uint32_t slot) {
+    typedef part_numbers<Element, ITEMS> numbers;
+    static_assert(numbers::shape::PER == 4 && numbers::OF_WORD % 8 == 0, "pairs of groups of 4 items");
+    TOPK_REACHED(REACHED_RTOPK_PART_NUMBERS);
+    const uint32_t one = simt_unknown_one(), group = 4u << row.part.shift;
+    const spread_words first = list.leads(), second = list.positions();
+    simt_pair_appender to = simt_append_pairs_at(first.words, second.words, 0);
+    uint32_t position = row.part.lane * 4, next = first.first + slot;
+    const uint32_t limit = is_listed ? next + k : 0;
+#pragma unroll
+    for (uint32_t w = 0; w < numbers::WORDS; w++) {
+        uint32_t hits = 0, totals[2], before[2];
+#pragma unroll
+        for (uint32_t i = 0; i < numbers::OF_WORD; i++)
+            hits = simt_count_from(hits, row.items[numbers::OF_WORD * w + i], low, 1u << i, one);
+        const uint32_t counts = hits_of_groups(hits), by_bytes = 0x0f0f0f0f;
+        before[0] = part_scan(row.part, counts & by_bytes, &totals[0]); /* a byte's sum is at most 128 */
+        before[1] = part_scan(row.part, counts >> 4 & by_bytes, &totals[1]);
+#pragma unroll
+        for (uint32_t g = 0; g < numbers::OF_WORD / 4; g++) {
+            to.go_to(next + (before[g % 2] >> g / 2 * 8 & 0xff));
+#pragma unroll
+            for (uint32_t i = 4 * g; i < 4 * g + 4; i++)
+                to.append_below(limit, hits & 1u << i,
+                                simt_bits_of_float(row.items[numbers::OF_WORD * w + i]), position + i % 4);
+            position += group;
+            next += totals[g % 2] >> g / 2 * 8 & 0xff;
+        }
+    }
+}
+
 /* Lists the results of a row that has elements that are not finite. All lanes. */
 template <typename Element>
 TOPK_NOINLINE void list_not_finite(const struct approximate_args &a, int64_t index,
@@ -53,10 +94,58 @@ TOPK_NOINLINE void list_not_finite(const struct approximate_args &a, int64_t ind
     collect_cut(held, cut, a.of_row.uniform.k, team, list);
 }
 
+/* How numbers tell elements. */
+template <typename Element_> struct numbers_as_elements {
+    typedef Element_ Element;
+    const struct number_map &map;
+
+    TOPK_MEMBER bool tells(void) const {
+        return (Element)map.keep == (Element) ~(Element)0;
+    }
+    TOPK_MEMBER Element element(uint32_t number) const {
+        return (Element)(number ^ (Element)map.negate);
+    }
+};
+
+/* Where a warp lists results: in one list or in the other. */
+struct parts_lists {
+    simt_shared<uint16_t> positions;
+    lead_list numbers; /* where approximate_args say so */
+};
+
+TOPK_HOST_DEVICE parts_lists carve_parts(simt_arena &arena, const struct approximate_args &a, uint32_t warp) {
+    parts_lists lists = {};
+    if (a.lists_numbers)
+        lists.numbers = carve_lead_list(arena, a.of_row, warp);
+    const uint32_t slots = a.of_row.slots;
+    const simt_shared<uint16_t> all = simt_carve<uint16_t>(arena, RTOPK_THREADS / SIMT_WARP * slots);
+    lists.positions = simt_shared_part(all, warp * slots, slots);
+    return lists;
+}
+
+/* Lists the results of a row of the warp that has elements that are not finite. All lanes. */
+template <typename Element>
+TOPK_DEVICE void list_other(const struct approximate_args &a, const served_rows &s, const parts_lists &lists,
+                            uint32_t r) {
+    const uint32_t k = a.of_row.uniform.k;
+    const simt_shared<uint16_t> list = simt_shared_part(lists.positions, r * k, k);
+    list_not_finite<Element>(a, s.first + r, list);
+    if (!a.lists_numbers)
+        return;
+    const Element *values = uniform_row<Element>(a.of_row, s.first + r);
+    simt_warp_sync(SIMT_ALL_LANES);
+    for (uint32_t slot = simt_lane(); slot < k; slot += SIMT_WARP) {
+        const uint32_t position = (uint16_t)list[slot];
+        lists.numbers.positions()[r * k + slot] = position;
+        lists.numbers.leads()[r * k + slot] =
+            simt_load_read_only(values + position) ^ (Element)a.numbers.negate;
+    }
+}
+
 /* Lists the results of the warp's rows. All lanes. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void list_parts(const struct approximate_args &a, const served_rows &s,
-                            simt_shared<uint16_t> lists) {
+                            const parts_lists &lists) {
     typedef number_t<Element> number;
     const struct uniform_rows &u = a.of_row.uniform;
     const uint32_t r = simt_lane() >> u.part_shift;
@@ -70,12 +159,15 @@ TOPK_DEVICE void list_parts(const struct approximate_args &a, const served_rows 
     if (!is_finite)
         range = {0, 0}; /* whose search ends at once */
     row.drop_others();
-    list_from(row, stop_parts_early(row, a, range), u.k, has_row && is_finite,
-              simt_shared_part(lists, r * u.k, u.k));
+    const number low = stop_parts_early(row, a, range);
+    if (a.lists_numbers)
+        list_numbers_from(row, low, u.k, has_row && is_finite, lists.numbers, r * u.k);
+    else
+        list_from(row, low, u.k, has_row && is_finite, simt_shared_part(lists.positions, r * u.k, u.k));
     uint32_t missing = simt_ballot(SIMT_ALL_LANES, has_row && !is_finite);
     while (missing != 0) {
         const uint32_t last = (31 - simt_clz(missing)) >> u.part_shift;
-        list_not_finite<Element>(a, s.first + last, simt_shared_part(lists, last * u.k, u.k));
+        list_other<Element>(a, s, lists, last);
         missing &= (1u << (last << u.part_shift)) - 1;
     }
 }
@@ -89,10 +181,13 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, RTOPK_APPROXIMATE_PART_BLOCKS(ITEMS)) voi
     if (s.count == 0)
         return;
     simt_arena arena = simt_shared_arena();
-    const warp_lists<Element> lists =
-        lists_of(carve_lists<Element>(arena, a.of_row, simt_warps()), a.of_row, simt_warp());
-    list_parts<Element, ITEMS>(a, s, lists.positions);
+    const parts_lists lists = carve_parts(arena, a, simt_warp());
+    list_parts<Element, ITEMS>(a, s, lists);
     simt_warp_sync(SIMT_ALL_LANES);
+    if (a.lists_numbers) {
+        write_listed(a.of_row, s, lists.numbers, numbers_as_elements<Element>{a.numbers});
+        return;
+    }
     if (a.of_row.is_sorted)
         order_rows<Element, RTOPK_ORDER_FEW>(a.of_row, s, lists.positions, no_leads{});
     write_results<Element>(a.of_row, s, lists.positions);

@@ -82,21 +82,29 @@ TOPK_DEVICE void list_leads(const part_row<Element, ITEMS> &row, const item_set<
     }
 }
 
-/* Whether the leads of a list tell its elements. They are not put in order with the positions. */
-template <typename Element> TOPK_DEVICE bool has_elements(const struct rtopk_args &a) {
-    return !a.is_sorted && tells_elements<Element>(a.uniform.map);
-}
+/* How a list's first words tell elements: here they are leads. */
+template <typename Element_> struct leads_as_elements {
+    typedef Element_ Element;
+    const struct lead_map &map;
+
+    TOPK_MEMBER bool tells(void) const {
+        return tells_elements<Element>(map);
+    }
+    TOPK_MEMBER Element element(uint32_t lead) const {
+        return element_of_lead<Element>(lead, map);
+    }
+};
 
 /* The elements of four slots, of one row that begins at `values` if they are to be read. */
-template <typename Element>
-TOPK_DEVICE void elements_of_group(const struct rtopk_args &a, const lead_list &list, uint32_t group,
+template <typename Words, typename Element>
+TOPK_DEVICE void elements_of_group(const Words &words, bool tells, const lead_list &list, uint32_t group,
                                    const Element *values, Element (&elements)[4]) {
-    if (has_elements<Element>(a)) {
-        const simt_u32x4 leads = list.leads_of(group);
-        elements[0] = element_of_lead<Element>(leads.x, a.uniform.map);
-        elements[1] = element_of_lead<Element>(leads.y, a.uniform.map);
-        elements[2] = element_of_lead<Element>(leads.z, a.uniform.map);
-        elements[3] = element_of_lead<Element>(leads.w, a.uniform.map);
+    if (tells) {
+        const simt_u32x4 four = list.leads_of(group);
+        elements[0] = words.element(four.x);
+        elements[1] = words.element(four.y);
+        elements[2] = words.element(four.z);
+        elements[3] = words.element(four.w);
     } else {
         const simt_u32x4 positions = list.positions_of(group);
         elements[0] = simt_load_read_only(values + positions.x);
@@ -106,54 +114,77 @@ TOPK_DEVICE void elements_of_group(const struct rtopk_args &a, const lead_list &
     }
 }
 
+/* Where the results of a warp's rows go. */
+template <typename Element> struct listed_outputs {
+    const struct rtopk_args &a;
+    const served_rows &s;
+    const Element *rows;
+    Element *values;
+    int32_t *indices;
+    bool tells; /* elements come from the list: words are not put in order with the positions */
+
+    template <typename Words>
+    TOPK_MEMBER listed_outputs(const struct rtopk_args &args, const served_rows &served, const Words &words)
+        : a(args), s(served), rows(simt_in_register(uniform_row<Element>(args, served.first))),
+          values((Element *)args.rows.out_values + served.first * args.uniform.k),
+          indices((int32_t *)args.rows.out_indices + served.first * args.uniform.k),
+          tells(!args.is_sorted && words.tells()) {
+    }
+    TOPK_MEMBER bool is_plain(void) const {
+        return a.uniform.has_plain_outputs && !a.uniform.has_padding;
+    }
+    TOPK_MEMBER uint32_t slots(void) const {
+        return s.count * a.uniform.k;
+    }
+    TOPK_MEMBER uint32_t row_of(uint32_t slot) const {
+        return slot * a.uniform.reciprocal >> RTOPK_RECIPROCAL_BITS;
+    }
+};
+
 /* Writes groups of four slots to outputs at multiples of 16 bytes. Returns how many slots these are. All
  * lanes. */
-template <typename Element>
-TOPK_DEVICE uint32_t write_groups(const struct rtopk_args &a, const served_rows &s, const lead_list &list,
-                                  Element *values, int32_t *indices) {
-    const struct uniform_rows &u = a.uniform;
-    const uint32_t base = (uint32_t)a.rows.index_base, groups = s.count * u.k / 4;
-    const Element *rows = simt_in_register(uniform_row<Element>(a, s.first));
+template <typename Words, typename Element>
+TOPK_DEVICE uint32_t write_groups(const listed_outputs<Element> &to, const Words &words,
+                                  const lead_list &list) {
+    const uint32_t base = (uint32_t)to.a.rows.index_base, groups = to.slots() / 4;
 #pragma unroll 1
     for (uint32_t g = simt_lane(); g < groups; g += SIMT_WARP) {
-        const uint32_t r = 4 * g * u.reciprocal >> RTOPK_RECIPROCAL_BITS;
         const simt_u32x4 p = list.positions_of(g);
         Element e[4];
-        elements_of_group(a, list, g, rows + r * a.rows.row_stride, e);
+        elements_of_group(words, to.tells, list, g, to.rows + to.row_of(4 * g) * to.a.rows.row_stride, e);
         if constexpr (sizeof(Element) == 4)
-            simt_store16(values + 4 * g, simt_u32x4{e[0], e[1], e[2], e[3]});
+            simt_store16(to.values + 4 * g, simt_u32x4{e[0], e[1], e[2], e[3]});
         else
             for (uint32_t i = 0; i < 4; i++)
-                values[4 * g + i] = e[i];
-        simt_store16(indices + 4 * g, simt_u32x4{p.x + base, p.y + base, p.z + base, p.w + base});
+                to.values[4 * g + i] = e[i];
+        simt_store16(to.indices + 4 * g, simt_u32x4{p.x + base, p.y + base, p.z + base, p.w + base});
     }
     return 4 * groups;
 }
 
 /* Writes the results of rows, k for each row. All lanes. */
-template <typename Element>
-TOPK_DEVICE void write_listed(const struct rtopk_args &a, const served_rows &s, const lead_list &list) {
-    const struct uniform_rows &u = a.uniform;
-    const bool tells = has_elements<Element>(a), is_plain = u.has_plain_outputs && !u.has_padding;
-    const Element *rows = simt_in_register(uniform_row<Element>(a, s.first));
-    Element *values = (Element *)a.rows.out_values + s.first * u.k;
-    int32_t *indices = (int32_t *)a.rows.out_indices + s.first * u.k;
+template <typename Words>
+TOPK_DEVICE void write_listed(const struct rtopk_args &a, const served_rows &s, const lead_list &list,
+                              const Words &words) {
+    typedef typename Words::Element Element;
+    const listed_outputs<Element> to(a, s, words);
+    const uint32_t k = a.uniform.k;
     uint32_t first = 0;
-    if (is_plain && (tells || u.k % 4 == 0) && ((uintptr_t)values | (uintptr_t)indices) % 16 == 0)
-        first = write_groups(a, s, list, values, indices);
+    if (to.is_plain() && (to.tells || k % 4 == 0) && ((uintptr_t)to.values | (uintptr_t)to.indices) % 16 == 0)
+        first = write_groups(to, words, list);
 #pragma unroll 1
-    for (uint32_t at = first + simt_lane(); at < s.count * u.k; at += SIMT_WARP) {
+    for (uint32_t at = first + simt_lane(); at < to.slots(); at += SIMT_WARP) {
         const uint32_t position = list.positions()[at];
-        if (is_plain && tells) {
-            values[at] = element_of_lead<Element>((uint32_t)list.leads()[at], u.map);
-            indices[at] = (int32_t)position + (int32_t)a.rows.index_base;
+        if (to.is_plain() && to.tells) {
+            to.values[at] = words.element((uint32_t)list.leads()[at]);
+            to.indices[at] = (int32_t)position + (int32_t)a.rows.index_base;
             continue;
         }
-        const uint32_t r = at * u.reciprocal >> RTOPK_RECIPROCAL_BITS;
-        const Element *of_row = rows + r * a.rows.row_stride;
-        const Element bits = tells ? element_of_lead<Element>((uint32_t)list.leads()[at], u.map)
-                                   : simt_load_read_only(of_row + position);
-        write_uniform(a, (s.first + r) * a.rows.k_max + (at - r * u.k), of_row, bits, position);
+        const uint32_t r = to.row_of(at);
+        const Element *of_row = to.rows + r * a.rows.row_stride;
+        const Element bits =
+            to.tells ? words.element((uint32_t)list.leads()[at]) : simt_load_read_only(of_row + position);
+        write_uniform(a, (s.first + r) * a.rows.k_max + (at - r * k), of_row, bits, position);
     }
 }
 

@@ -125,7 +125,9 @@ static double instructions_of(const struct plan *plan, const struct network_shap
     const double k = (double)results_max(plan), of_lane = k / (double)lanes;
     const double search =
         shape->kept == 0 ? count_instructions(shape, network) : list_instructions(shape, network, n);
-    const double list = 10 * (of_lane + 3 * sqrt(of_lane) + 1), write = 22 * ceil(of_lane);
+    const bool lists_leads = shape->kept == 0 && plan->element_bytes < 8;
+    const double list = lists_leads ? 7.0 * (double)shape->items : 10 * (of_lane + 3 * sqrt(of_lane) + 1);
+    const double write = lists_leads ? 6 * of_lane + 20 : 22 * ceil(of_lane);
     const double order =
         goes_in_order(plan)
             ? best_ordering(most_in_order(shape), network->part_shift, results_max(plan)).instructions

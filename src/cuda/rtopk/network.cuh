@@ -101,7 +101,7 @@ TOPK_DEVICE void serve_by_leads(const struct rtopk_args &a, const served_rows &s
     simt_warp_sync(SIMT_ALL_LANES);
     if (a.is_sorted)
         order_rows<Element, RTOPK_ORDER_MOST(ITEMS, 0)>(a, s, list.positions(), list.leads());
-    write_listed<Element>(a, s, list);
+    write_listed(a, s, list, leads_as_elements<Element>{u.map});
 }
 
 template <typename Element, uint32_t ITEMS, uint32_t KEPT>

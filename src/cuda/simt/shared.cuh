@@ -98,6 +98,24 @@ struct simt_pair_appender {
                      : "r"(first + spread), "r"(second + spread), "r"(to_first), "r"(to_second), "r"(wanted)
                      : "memory");
     }
+    /* Likewise, if the slot is below `limit`, too. */
+    __device__ __forceinline__ void append_below(uint32_t limit, uint32_t wanted, uint32_t to_first,
+                                                 uint32_t to_second) {
+        const uint32_t spread = slot_bytes ^ (slot_bytes >> 2 & 112);
+        asm volatile("{ .reg .pred wanted;\n"
+                     "setp.ne.u32 wanted, %5, 0;\n"
+                     "setp.lt.and.u32 wanted, %0, %6, wanted;\n"
+                     "@wanted st.shared.u32 [%1], %3;\n"
+                     "@wanted st.shared.u32 [%2], %4;\n"
+                     "@wanted add.u32 %0, %0, 4; }"
+                     : "+r"(slot_bytes)
+                     : "r"(first + spread), "r"(second + spread), "r"(to_first), "r"(to_second), "r"(wanted),
+                       "r"(4 * limit)
+                     : "memory");
+    }
+    __device__ __forceinline__ void go_to(uint32_t slot) {
+        slot_bytes = 4 * slot;
+    }
 };
 
 TOPK_DEVICE simt_pair_appender simt_append_pairs_at(simt_shared<uint32_t> first, simt_shared<uint32_t> second,

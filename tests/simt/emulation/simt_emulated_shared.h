@@ -105,6 +105,12 @@ struct simt_pair_appender {
         first[simt_spread_slot(slot)] = to_first;
         second[simt_spread_slot(slot++)] = to_second;
     }
+    void append_below(uint32_t limit, uint32_t wanted, uint32_t to_first, uint32_t to_second) {
+        append_if(slot < limit ? wanted : 0, to_first, to_second);
+    }
+    void go_to(uint32_t other) {
+        slot = other;
+    }
 };
 
 inline simt_pair_appender simt_append_pairs_at(simt_shared<uint32_t> first, simt_shared<uint32_t> second,
