@@ -42,33 +42,42 @@ static int launch_row(const struct launch_grid *grid, const struct approximate_a
 /* Other widths have none of these kernels: the library stays small. */
 static const bool HAS_PARTS = sizeof(element_t) == 4;
 
-template <uint32_t ITEMS> static constexpr auto parts_kernel(void) {
-    void (*kernel)(struct approximate_args) = nullptr;
-    if constexpr (HAS_PARTS)
-        kernel = rtopk_approximate_parts<element_t, ITEMS>;
-    return kernel;
-}
+struct parts_kernel {
+    void (*kernel)(struct approximate_args);
+    uint32_t (*shared_bytes)(const struct rtopk_args *args);
+};
 
-static void (*const parts_kernels[RTOPK_APPROXIMATE_PARTS])(struct approximate_args) = {
-    parts_kernel<RTOPK_PART_ITEMS_0>(), parts_kernel<RTOPK_PART_ITEMS_1>()};
-
-static uint32_t parts_shared_bytes(const struct approximate_args *args) {
+template <bool NUMBERS> static uint32_t parts_shared_bytes(const struct rtopk_args *args) {
     simt_arena arena = simt_measuring_arena();
-    (void)carve_parts(arena, *args, 0);
+    (void)carve_parts<NUMBERS>(arena, *args, 0);
     return arena.used_bytes;
 }
 
+template <uint32_t ITEMS, bool NUMBERS> static constexpr parts_kernel parts_kernel_of(void) {
+    if constexpr (HAS_PARTS)
+        return {rtopk_approximate_parts<element_t, ITEMS, NUMBERS>, parts_shared_bytes<NUMBERS>};
+    else
+        return {};
+}
+
+/* By what lanes hold, and by whether they list numbers. */
+static const parts_kernel parts_kernels[RTOPK_APPROXIMATE_PARTS][2] = {
+    {parts_kernel_of<RTOPK_PART_ITEMS_0, false>(), parts_kernel_of<RTOPK_PART_ITEMS_0, true>()},
+    {parts_kernel_of<RTOPK_PART_ITEMS_1, false>(), parts_kernel_of<RTOPK_PART_ITEMS_1, true>()}};
+
 static int launch_parts(const struct launch_grid *grid, const struct approximate_args *args, uint32_t index) {
-    return launch("rtopk_approximate_parts", grid, parts_shared_bytes(args), parts_kernels[index], args);
+    const parts_kernel &k = parts_kernels[index][args->lists_numbers];
+    return launch("rtopk_approximate_parts", grid, k.shared_bytes(&args->of_row), k.kernel, args);
 }
 
 static int prepare(void) {
     int error = 0;
-    struct approximate_args most_parts = {};
-    most_parts.of_row.slots = RTOPK_NETWORK_RESULTS;
-    most_parts.lists_numbers = true;
-    for (uint32_t i = 0; i < RTOPK_APPROXIMATE_PARTS && HAS_PARTS && error == 0; i++)
-        error = simt_prepare(parts_kernels[i], parts_shared_bytes(&most_parts));
+    struct rtopk_args most_parts = {};
+    most_parts.slots = most_parts.uniform.k = RTOPK_NETWORK_RESULTS;
+    for (uint32_t i = 0; i < 2 * RTOPK_APPROXIMATE_PARTS && HAS_PARTS && error == 0; i++) {
+        const parts_kernel &k = parts_kernels[i / 2][i % 2];
+        error = simt_prepare(k.kernel, k.shared_bytes(&most_parts));
+    }
     for (uint32_t i = 0; i < RTOPK_APPROXIMATE_CLASSES && error == 0; i++) {
         struct rtopk_args most = {};
         most.slots = approximate_slots(kernels[i].held);

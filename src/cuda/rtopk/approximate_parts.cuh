@@ -107,43 +107,41 @@ template <typename Element_> struct numbers_as_elements {
     }
 };
 
-/* Where a warp lists results: in one list or in the other. */
+/* Lists the results of row r of the warp, where the others have numbers, too. All lanes. */
+template <typename Element>
+TOPK_DEVICE void list_numbers_not_finite(const struct approximate_args &a, const served_rows &s,
+                                         const lead_list &list, simt_shared<uint16_t> positions, uint32_t r) {
+    const uint32_t k = a.of_row.uniform.k;
+    const Element *values = uniform_row<Element>(a.of_row, s.first + r);
+    list_not_finite<Element>(a, s.first + r, positions);
+    simt_warp_sync(SIMT_ALL_LANES);
+    for (uint32_t slot = simt_lane(); slot < k; slot += SIMT_WARP) {
+        const uint32_t position = (uint16_t)positions[slot];
+        list.positions()[r * k + slot] = position;
+        list.leads()[r * k + slot] = simt_load_read_only(values + position) ^ (Element)a.numbers.negate;
+    }
+    simt_warp_sync(SIMT_ALL_LANES); /* all have read the positions */
+}
+
+/* Where a warp lists results. */
 struct parts_lists {
-    simt_shared<uint16_t> positions;
-    lead_list numbers; /* where approximate_args say so */
+    simt_shared<uint16_t> positions; /* with numbers: of one row */
+    lead_list numbers;
 };
 
-TOPK_HOST_DEVICE parts_lists carve_parts(simt_arena &arena, const struct approximate_args &a, uint32_t warp) {
+template <bool NUMBERS>
+TOPK_HOST_DEVICE parts_lists carve_parts(simt_arena &arena, const struct rtopk_args &a, uint32_t warp) {
+    const uint32_t slots = NUMBERS ? a.uniform.k : a.slots;
     parts_lists lists = {};
-    if (a.lists_numbers)
-        lists.numbers = carve_lead_list(arena, a.of_row, warp);
-    const uint32_t slots = a.of_row.slots;
-    const simt_shared<uint16_t> all = simt_carve<uint16_t>(arena, RTOPK_THREADS / SIMT_WARP * slots);
-    lists.positions = simt_shared_part(all, warp * slots, slots);
+    if (NUMBERS)
+        lists.numbers = carve_lead_list(arena, a, warp);
+    lists.positions =
+        simt_shared_part(simt_carve<uint16_t>(arena, RTOPK_THREADS / SIMT_WARP * slots), warp * slots, slots);
     return lists;
 }
 
-/* Lists the results of a row of the warp that has elements that are not finite. All lanes. */
-template <typename Element>
-TOPK_DEVICE void list_other(const struct approximate_args &a, const served_rows &s, const parts_lists &lists,
-                            uint32_t r) {
-    const uint32_t k = a.of_row.uniform.k;
-    const simt_shared<uint16_t> list = simt_shared_part(lists.positions, r * k, k);
-    list_not_finite<Element>(a, s.first + r, list);
-    if (!a.lists_numbers)
-        return;
-    const Element *values = uniform_row<Element>(a.of_row, s.first + r);
-    simt_warp_sync(SIMT_ALL_LANES);
-    for (uint32_t slot = simt_lane(); slot < k; slot += SIMT_WARP) {
-        const uint32_t position = (uint16_t)list[slot];
-        lists.numbers.positions()[r * k + slot] = position;
-        lists.numbers.leads()[r * k + slot] =
-            simt_load_read_only(values + position) ^ (Element)a.numbers.negate;
-    }
-}
-
 /* Lists the results of the warp's rows. All lanes. */
-template <typename Element, uint32_t ITEMS>
+template <bool NUMBERS, typename Element, uint32_t ITEMS>
 TOPK_DEVICE void list_parts(const struct approximate_args &a, const served_rows &s,
                             const parts_lists &lists) {
     typedef number_t<Element> number;
@@ -160,19 +158,23 @@ TOPK_DEVICE void list_parts(const struct approximate_args &a, const served_rows 
         range = {0, 0}; /* whose search ends at once */
     row.drop_others();
     const number low = stop_parts_early(row, a, range);
-    if (a.lists_numbers)
+    if constexpr (NUMBERS)
         list_numbers_from(row, low, u.k, has_row && is_finite, lists.numbers, r * u.k);
     else
         list_from(row, low, u.k, has_row && is_finite, simt_shared_part(lists.positions, r * u.k, u.k));
     uint32_t missing = simt_ballot(SIMT_ALL_LANES, has_row && !is_finite);
     while (missing != 0) {
         const uint32_t last = (31 - simt_clz(missing)) >> u.part_shift;
-        list_other<Element>(a, s, lists, last);
+        if constexpr (NUMBERS)
+            list_numbers_not_finite<Element>(a, s, lists.numbers, lists.positions, last);
+        else
+            list_not_finite<Element>(a, s.first + last, simt_shared_part(lists.positions, last * u.k, u.k));
         missing &= (1u << (last << u.part_shift)) - 1;
     }
 }
 
-template <typename Element, uint32_t ITEMS>
+/* NUMBERS: results in any order are listed with their numbers. */
+template <typename Element, uint32_t ITEMS, bool NUMBERS>
 TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, RTOPK_APPROXIMATE_PART_BLOCKS(ITEMS)) void rtopk_approximate_parts(
     TOPK_CONSTANT_ARGS struct approximate_args a) {
     if (is_called_off(a.of_row.rows))
@@ -181,16 +183,16 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, RTOPK_APPROXIMATE_PART_BLOCKS(ITEMS)) voi
     if (s.count == 0)
         return;
     simt_arena arena = simt_shared_arena();
-    const parts_lists lists = carve_parts(arena, a, simt_warp());
-    list_parts<Element, ITEMS>(a, s, lists);
+    const parts_lists lists = carve_parts<NUMBERS>(arena, a.of_row, simt_warp());
+    list_parts<NUMBERS, Element, ITEMS>(a, s, lists);
     simt_warp_sync(SIMT_ALL_LANES);
-    if (a.lists_numbers) {
+    if constexpr (NUMBERS) {
         write_listed(a.of_row, s, lists.numbers, numbers_as_elements<Element>{a.numbers});
-        return;
+    } else {
+        if (a.of_row.is_sorted)
+            order_rows<Element, RTOPK_ORDER_FEW>(a.of_row, s, lists.positions, no_leads{});
+        write_results<Element>(a.of_row, s, lists.positions);
     }
-    if (a.of_row.is_sorted)
-        order_rows<Element, RTOPK_ORDER_FEW>(a.of_row, s, lists.positions, no_leads{});
-    write_results<Element>(a.of_row, s, lists.positions);
 }
 
 #endif
