@@ -46,10 +46,12 @@ enum {
     RTOPK_PART_ITEMS_0 = 32,
     /* Fewer lanes have a row if that leaves each multiprocessor so many warps. */
     RTOPK_PART_WARPS = 8,
-    /* And if a lane has no more results than these on average. */
+    /* And if a lane has no more results than these on average. More, in any order, are listed with numbers.
+     */
     RTOPK_PART_RESULTS = 8,
-    /* Where more, on average, no rows share a warp; nor for more steps than these. */
+    /* Where more than these, on average, go best first, no rows share a warp. */
     RTOPK_PART_MOST = 16,
+    /* Nor do they for more steps. */
     RTOPK_PART_STEPS = 8,
 /* A kernel for each pair: the leads that a lane has of a row, and how many it keeps once they are sorted; 0
    if it sorts none and counts. */
