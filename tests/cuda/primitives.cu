@@ -323,13 +323,15 @@ PRIMITIVE(appender) {
     *a.out = list.address;
 }
 
-/* ld.global.u32 st.shared.u32 st.shared.u32 st.global.u32 */
+/* ld.global.u32 st.shared.u32 st.shared.u32 st.shared.u32 st.shared.u32 st.global.u32 */
 PRIMITIVE(pair_appender) {
     simt_arena arena = simt_shared_arena();
     const simt_shared<uint32_t> first = simt_carve<uint32_t>(arena, 64),
                                 second = simt_carve<uint32_t>(arena, 64);
     simt_pair_appender list = simt_append_pairs_at(first, second, 4);
-    list.append_if(*a.data, 5, 6);
+    const uint32_t wanted = *a.data;
+    list.append_if(wanted, 5, 6);
+    list.append_below(9, wanted, 7, 8);
     *a.out = list.slot_bytes;
 }
 

@@ -17,7 +17,7 @@ ENTRY = re.compile(r"\.entry (\w+)\(.*?\n\}", re.DOTALL)
 INSTRUCTION = re.compile(r"^\s*(?:@!?%?\w+\s+)?\{?\s*([a-z][\w.:]*)[\s;]", re.MULTILINE)
 COUNTS = re.compile(r"(ld|st|atom|red|fence|membar|bar|barrier|shfl|vote|match|redux|griddepcontrol|mapa|"
                     r"mbarrier|cp|prefetch)\b"
-                    r"|(add|mul|div)\.(\w+\.)*f|fma|ex2|rcp|max\.NaN")
+                    r"|(add|mul|div)\.(\w+\.)*f|fma|ex2|rcp|max\.NaN|cvt\.f32\.f16")
 DEFINED = re.compile(r"^(?:template <[^>]*> )?TOPK_DEVICE [^;{]*?\b(simt_\w+)\(", re.MULTILINE)
 
 # Coordinates, bits, comparisons and parts of other primitives: they neither touch memory, nor meet anyone, nor round.

@@ -18,7 +18,7 @@ inline uint32_t simt_bits_of_float(float number) {
 
 inline float simt_float_of_half(uint16_t bits) {
     const uint32_t magnitude = bits & 0x7fff, sign = (uint32_t)(bits & 0x8000) << 16;
-    const float scaled = simt_float_of_bits(magnitude << 13) * 0x1p112f;
+    const float scaled = simt_float_of_bits(magnitude << 13) * simt_float_of_bits(0x77800000u); /* 2^112 */
     const uint32_t number = magnitude < 0x7c00   ? simt_bits_of_float(scaled)
                             : magnitude > 0x7c00 ? 0x7fffffff
                                                  : 0x7f800000;

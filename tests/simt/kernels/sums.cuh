@@ -79,7 +79,8 @@ TOPK_DEVICE uint32_t append_pairs(uint32_t value) {
                                 second = simt_carve<uint32_t>(arena, 2 * SIMT_WARP);
     simt_pair_appender to = simt_append_pairs_at(first, second, 2 * lane);
     to.append_if(value & 1, lane, 2 * lane);
-    to.append_if(1, lane, 2 * lane);
+    to.append_below(2 * SIMT_WARP, 1, lane, 2 * lane);
+    to.append_below(2 * lane + 1, 1, 7, 7); /* the slot is not below that */
     simt_warp_sync(SIMT_ALL_LANES);
     const uint32_t odd = simt_shuffle(SIMT_ALL_LANES, value, neighbour) & 1;
     uint32_t sum = 0;
