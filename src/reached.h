@@ -117,6 +117,7 @@ enum topk_reached_path {
     REACHED_RTOPK_COUNTS_TIGHTENED,  /* a bound of a search by counting moves to a lead */
     REACHED_RTOPK_COUNTS_HALVED,     /* guessing did not end a search by counting */
     REACHED_RTOPK_NETWORK_MISSING,   /* a row whose leads do not tell its results */
+    REACHED_RTOPK_CANDIDATES_OPEN,   /* candidates do not tell a row's results */
     REACHED_RTOPK_UNLIKE,            /* rows that only networks hold, with lengths or k of their own */
     REACHED_RTOPK_NO_MATCH,          /* no element of a row matches */
     REACHED_RTOPK_NEXT_ROW,          /* a warp goes on to another row */
@@ -127,7 +128,8 @@ enum topk_reached_path {
     REACHED_RTOPK_KTH_NOT_FINITE,  /* among them the k-th element */
     REACHED_RTOPK_PART_NUMBERS,    /* results are listed with their numbers */
     REACHED_RTOPK_PART_NOT_FINITE, /* a row of a part that has infinities or NaN */
-    REACHED_RTOPK_LISTED,          /* so many results that their list of positions is sorted itself */
+    REACHED_RTOPK_PART_KTH_NOT_FINITE, /* whose k-th element is none */
+    REACHED_RTOPK_LISTED,              /* so many results that their list of positions is sorted itself */
 
     REACHED_ROUTE_PLAIN,        /* rows are full, aligned and chosen by logits alone */
     REACHED_ROUTE_SINGLE_LOADS, /* a row is not aligned, or ends within 16 bytes */

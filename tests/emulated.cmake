@@ -45,7 +45,7 @@ function(topk_emulated_cases name build)
 endfunction()
 
 # A list that takes minutes runs in parts: one for each method.
-set(methods default rtopk rtopk-plain rtopk-network rtopk-counts resident resident-narrow resident-wide resident-pair
+set(methods default rtopk rtopk-plain rtopk-network rtopk-counts rtopk-candidates resident resident-narrow resident-wide resident-pair
     resident-cluster resident-largest resident-stream resident-stream-cluster bracket air air-shared air-buffered
     air-unbuffered air-fused sort compact compact-phases route)
 function(topk_emulated_parts name)
@@ -70,7 +70,7 @@ topk_emulated_cases(approximate_full full --seed 55 --method rtopk --operation a
 # And from rows that share a warp.
 set(parts --operation approximate --method rtopk --filter type=f32,shape=dense,lengths=full)
 topk_emulated_cases(parts plain --seed 61 ${parts} --random 600000 --largest 520 --elements 2600 --paths parts)
-topk_emulated_cases(parts_full full --seed 62 ${parts} --random 300000 --largest 1030 --elements 9000)
+topk_emulated_cases(parts_full full --seed 62 ${parts} --random 300000 --largest 2050 --elements 9000)
 topk_emulated_cases(parts_tsan tsan --seed 63 ${parts} --random 100000 --largest 260 --elements 1100)
 # Networks serve rows of one length.
 set(networks --operation select --method rtopk-network --filter shape=dense,lengths=full)

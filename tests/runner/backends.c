@@ -23,6 +23,7 @@ static const backend backends[] = {
       {"rtopk-plain", "rtopk", "network=0"},
       {"rtopk-network", "rtopk", "network=2"},
       {"rtopk-counts", "rtopk", "network=3"},
+      {"rtopk-candidates", "rtopk", "network=4"},
       {"resident", "resident", NULL},
       {"resident-narrow", "resident", "threads=32"},
       {"resident-wide", "resident", "threads=96"},

@@ -167,6 +167,14 @@ static void expect_wide(const uint32_t *v, uint32_t lane, uint32_t *out) {
     out[9] = expect_bits((uint64_t)v[lane] << 30, 64);
 }
 
+/* The parts of `width` bits whose highest bit is set. */
+static uint32_t expect_signs(uint32_t word, uint32_t width) {
+    uint32_t signs = 0;
+    for (uint32_t i = 0; i < 32; i++)
+        signs |= (word >> (i / width * width + width - 1) & 1) << i;
+    return signs;
+}
+
 static void expect_floats(uint32_t value, uint32_t *out) {
     const volatile float third = (float)(value + 1) * 0x1.5p-3f / 3.0f, product = third * third;
     const float difference = product - 1.0f;
@@ -211,6 +219,8 @@ static void expect_warp(const uint32_t *v, uint32_t lane, uint32_t *out) {
     out[24] += 1000 * (v[lane] < v[lane ^ 1] ? 311 : 332);
     expect_floats(v[lane], out + 25);
     out[28] = (v[lane ^ 1] % 2 + 1) * (lane ^ 1) * 2001;
+    out[29] = expect_signs(v[lane] * 0x9e3779b1u, 8);
+    out[30] = expect_signs(v[lane] * 0x9e3779b1u, 16);
 }
 
 static void test_warp_operations() {

@@ -71,7 +71,7 @@ static bool choose_parts(const struct call *call, const struct predicate_args *p
     const struct plan *plan = call->plan;
     const int64_t length = plan->problem.length_max, busy = RTOPK_PART_WARPS * device_of(call->context)->sms;
     parts->shift = UINT32_MAX;
-    if (plan->element_bytes != sizeof(float) || length > RTOPK_ROW_MAX || predicate->is_given ||
+    if (plan->element_bytes != sizeof(float) || length > RTOPK_UNIFORM_ROW_MAX || predicate->is_given ||
         plan->problem.k_max > length || plan->problem.max_iterations < 1 ||
         plan->problem.max_iterations > RTOPK_PART_STEPS || !topk_cuda_rtopk_shares_warps(plan) ||
         !topk_cuda_rtopk_is_uniform(call) || !topk_cuda_rtopk_is_whole(call)) {

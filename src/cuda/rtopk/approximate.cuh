@@ -108,6 +108,13 @@ template <typename Number> struct tier_map {
     }
 };
 
+template <typename Element>
+TOPK_DEVICE tier_map<number_t<Element>> tiers_of(const struct number_map &numbers) {
+    const as_numbers<Element> map = {numbers};
+    return {map.magnitude_of(numbers.largest), map.magnitude_of(numbers.infinity),
+            (number_t<Element>)(numbers.nan_is_best ? 2 : -2)};
+}
+
 /* How many elements rank above all numbers. All threads. */
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
 TOPK_DEVICE uint32_t count_above(const held_numbers<Element, ITEMS, WARPS> &held,
@@ -156,18 +163,15 @@ TOPK_DEVICE number_cut<number_t<Element>> find_cut(const struct approximate_args
                                                    row_team<WARPS> &team,
                                                    held_numbers<Element, ITEMS, WARPS> *held) {
     typedef number_t<Element> number;
-    const as_numbers<Element> map = {a.numbers};
-    const number largest = map.magnitude_of(a.numbers.largest);
+    const tier_map<number> tiers = tiers_of<Element>(a.numbers);
     number_range<number> range;
     uint32_t above = 0;
     midpoint_counts<Element, ITEMS, WARPS> counts = {*held, k, 0, k < team.THREADS};
-    if (!find_range(*held, largest, team, &range, &counts.greatest)) {
+    if (!find_range(*held, tiers.largest, team, &range, &counts.greatest)) {
         TOPK_REACHED(REACHED_RTOPK_NOT_FINITE);
         counts.is_by_threads = false;
-        const tier_map<number> tiers = {largest, map.magnitude_of(a.numbers.infinity),
-                                        (number)(a.numbers.nan_is_best ? 2 : -2)};
-        const uint32_t finite = team.reduce_add(count_finite_items(*held, largest));
-        range = finite_range(*held, largest, team);
+        const uint32_t finite = team.reduce_add(count_finite_items(*held, tiers.largest));
+        range = finite_range(*held, tiers.largest, team);
         above = count_above(*held, tiers, team);
         const bool is_finite = k > above && k <= above + finite;
         replace_others(tiers, !is_finite, held);

@@ -4,7 +4,7 @@
 #ifndef TOPK_SRC_CUDA_RTOPK_APPROXIMATE_PARTS_CUH
 #define TOPK_SRC_CUDA_RTOPK_APPROXIMATE_PARTS_CUH
 
-#include "approximate_row.cuh"
+#include "memory_numbers.cuh"
 #include "part_numbers.cuh"
 #include "part_order.cuh"
 
@@ -87,11 +87,11 @@ template <typename Element>
 TOPK_NOINLINE void list_not_finite(const struct approximate_args &a, int64_t index,
                                    simt_shared<uint16_t> list) {
     TOPK_REACHED(REACHED_RTOPK_PART_NOT_FINITE);
-    row_team<1> team = {};
-    const struct row r = even_row_at(a.of_row.rows, index);
-    held_numbers<Element, RTOPK_ITEMS_3, 1> held = hold_numbers<Element, RTOPK_ITEMS_3, 1>(a, r, team);
-    const number_cut<number_t<Element>> cut = find_cut(a, a.of_row.uniform.k, team, &held);
-    collect_cut(held, cut, a.of_row.uniform.k, team, list);
+    const struct uniform_rows &u = a.of_row.uniform;
+    const tier_map<number_t<Element>> tiers = tiers_of<Element>(a.numbers);
+    list_cut(
+        memory_numbers<Element>{uniform_row<Element>(a.of_row, index), u.length, a.numbers, tiers, false},
+        u.k, a.max_iterations, list);
 }
 
 /* How numbers tell elements. */

@@ -13,6 +13,7 @@ struct lead_map {
     uint64_t flip, always, turn;
     uint32_t sign;                   /* 1, or all ones if the order descends */
     uint32_t unit;                   /* how far the leads of neighbours are apart; 0 with 64 bits */
+    uint32_t step;                   /* of narrow elements: the same of a row's equal elements */
     uint32_t lowest, highest, zeros; /* as in struct code_map */
 };
 

@@ -4,7 +4,10 @@
  * The lead of an element is the upper 32 bits of its code, before the code is cut: of elements with 32 bits
  * all of it, and a narrower code lies in the upper bits. A lead takes half the instructions of a code. The
  * price: NaN have many leads. They lie at or above map.highest, or at or below map.lowest. Elements of 64
- * bits may share a lead. What is not of the row has lead 0. */
+ * bits may share a lead. What is not of the row has lead 0.
+ *
+ * Narrow elements have many ties. In a row's leads a number that descends with positions lies below their
+ * codes, so that all leads differ, and of equal elements the first has the greatest one. */
 #ifndef TOPK_SRC_CUDA_RTOPK_LEADS_CUH
 #define TOPK_SRC_CUDA_RTOPK_LEADS_CUH
 
@@ -23,6 +26,27 @@ TOPK_DEVICE uint32_t lead_of(key_word_t<Element> bits, const struct lead_map &ma
     }
 }
 
+/* What a lead has below the code of an element: nothing, or a number that descends with positions. These
+ * numbers are spread over all bits below, so that pivots between them can be guessed. */
+template <typename Element>
+TOPK_DEVICE uint32_t number_of_position(uint32_t position, const struct lead_map &map) {
+    return sizeof(Element) < 4 ? map.unit - map.step - map.step * position : 0;
+}
+
+TOPK_DEVICE uint32_t bits_below(const struct lead_map &map) {
+    return map.unit != 0 ? map.unit - 1 : 0;
+}
+
+/* The numbered lead of a narrow element: of the one that begins at `byte` of a word. */
+template <typename Element>
+TOPK_DEVICE uint32_t lead_in_word(uint32_t word, uint32_t byte, const struct lead_map &map, uint32_t number) {
+    const uint32_t bits = 8 * (uint32_t)sizeof(Element), mask = (1u << bits % 32) - 1;
+    const uint32_t flips = ((uint32_t)map.flip >> (32 - bits) % 32) * (~0u / mask);
+    const uint32_t oriented = word ^ (simt_signs<sizeof(Element)>(word) & flips);
+    const uint32_t own = byte == 0 ? oriented : oriented & mask << 8 * byte; /* the factor drops upper ones */
+    return own * (map.sign << (32 - bits - 8 * byte) % 32) + ((uint32_t)map.turn + number);
+}
+
 /* Whether a lead tells all of an element: of up to 32 bits, unless the order leaves its sign out. */
 template <typename Element> TOPK_DEVICE bool tells_elements(const struct lead_map &map) {
     return sizeof(Element) < 8 && (uint32_t)map.flip >> 31 == 0;
@@ -30,7 +54,7 @@ template <typename Element> TOPK_DEVICE bool tells_elements(const struct lead_ma
 
 /* The element of such a lead. */
 template <typename Element> TOPK_DEVICE Element element_of_lead(uint32_t lead, const struct lead_map &map) {
-    const uint32_t top = (lead - (uint32_t)map.turn) * map.sign;
+    const uint32_t top = ((lead & ~bits_below(map)) - (uint32_t)map.turn) * map.sign;
     const uint32_t negative = (uint32_t)((int32_t)top >> 31);
     return (Element)((top ^ (negative & (uint32_t)map.flip)) >> (32 - 8 * sizeof(Element)) % 32);
 }
@@ -62,25 +86,30 @@ TOPK_DEVICE key_word_t<Element> class_word_of(Element bits, const struct code_ma
 }
 
 TOPK_DEVICE uint32_t class_word_of_lead(uint32_t lead, const struct lead_map &map) {
-    const uint32_t word = word_of_lead(lead, map);
+    const uint32_t word = word_of_lead(lead & ~bits_below(map), map);
     return word < map.lowest ? map.lowest : word;
 }
 
+/* Classes of leads that no pivot may divide: the two zeros, and all NaN. Any other lead is a class of its
+ * own. */
+
 /* The last lead of a lead's class. */
 TOPK_DEVICE uint32_t class_end(uint32_t lead, const struct lead_map &map) {
-    if (lead >= map.highest)
+    const uint32_t below = bits_below(map), code = lead & ~below;
+    if (code >= map.highest)
         return ~0u;
-    if (lead <= map.lowest)
-        return map.lowest;
-    return (lead & ~map.unit) == map.zeros ? map.zeros + map.unit : lead;
+    if (code <= map.lowest)
+        return map.lowest | below;
+    return (code & ~map.unit) == map.zeros ? map.zeros + map.unit + below : lead;
 }
 
 /* The first lead of a lead's class; 0 if this is the class of the worst NaN. */
 TOPK_DEVICE uint32_t class_begin(uint32_t lead, const struct lead_map &map) {
-    const uint32_t even = lead & ~map.unit;
-    lead = even == map.zeros ? even : lead;
-    lead = lead < map.highest ? lead : map.highest;
-    return lead > map.lowest ? lead : 0;
+    const uint32_t code = lead & ~bits_below(map);
+    if (code <= map.lowest)
+        return 0;
+    lead = (code & ~map.unit) == map.zeros ? map.zeros : lead;
+    return lead < map.highest ? lead : map.highest;
 }
 
 #endif

@@ -12,16 +12,24 @@ enum { NETWORK };
 
 const struct knob topk_cuda_rtopk_knobs[] = {
     [NETWORK] =
-        {"network", KNOB_INTEGER, 0, 3, 1,
+        {"network", KNOB_INTEGER, 0, 4, 1,
          "sorting networks find the thresholds of rows of one length: 0 never, 1 where they take fewer "
-         "instructions, 2 wherever they can, 3 likewise, by counting alone"},
+         "instructions, 2 wherever they can, 3 likewise, by counting alone, 4 likewise, of candidates alone"},
     {.name = NULL}};
 
-/* kept: 0 where leads are counted. Of tiny rows 1 where the best element is all that is found. */
-#define SHAPE(items, kept) {items, kept},
+/* LISTS: lanes sort all of their items. COUNTS: leads are counted. TINY: a thread has a row. */
+enum kind { LISTS, COUNTS, TINY, CANDIDATES };
+
+/* kept: 0 where leads are counted. Of tiny rows 1 where the best element is all that is found. Of candidates
+ * how many heads a lane has. */
+#define NETWORK_SHAPE(items, kept) {items, kept, (kept) == 0 ? COUNTS : LISTS},
+#define TINY_SHAPE(items, kept) {items, kept, TINY},
+#define CANDIDATE_SHAPE(items, heads) {items, heads, CANDIDATES},
 static const struct network_shape {
     int64_t items, kept;
-} shapes[] = {RTOPK_NETWORK_LIST(SHAPE) RTOPK_TINY_LIST(SHAPE)};
+    enum kind kind;
+} shapes[] = {RTOPK_NETWORK_LIST(NETWORK_SHAPE) RTOPK_TINY_LIST(TINY_SHAPE)
+                  RTOPK_CANDIDATE_LIST(CANDIDATE_SHAPE)};
 
 /* The least number whose power of two, times `unit`, is `count` or more. */
 static uint32_t shift_to(int64_t unit, int64_t count) {
@@ -38,6 +46,19 @@ static bool has_room(const struct network_shape *shape, int64_t k, int64_t lanes
     const double share = 1.0 / (double)lanes, mean = (double)k * share;
     return shape->kept == 0 || shape->kept >= least(k, shape->items) ||
            (double)shape->kept >= mean + 0.1 * RTOPK_NETWORK_DEVIATIONS * sqrt(mean * (1 - share));
+}
+
+/* Whether a shape is made for such rows. Of candidates there is room for as many as heads, and no more than
+ * half of these are looked for: then there is room for nearly all rows' candidates. */
+static bool may_serve(const struct network_shape *shape, int64_t n, int64_t k, int64_t lanes) {
+    switch (shape->kind) {
+    case TINY:
+        return n <= shape->items && (shape->kept == 0 || k <= shape->kept);
+    case CANDIDATES:
+        return 2 * k <= shape->kept * lanes;
+    default:
+        return has_room(shape, k, lanes);
+    }
 }
 
 /* Instructions that sort so many words, and that sort them where they ascend and descend once. */
@@ -100,13 +121,26 @@ bool topk_cuda_rtopk_set_order(const struct plan *plan, uint32_t most, struct rt
     return ordering.instructions < INFINITY;
 }
 
+/* Merges of all lanes' lists. */
+static double lane_instructions(const struct network_shape *shape, const struct network *network) {
+    const double levels = network->part_shift, kept = (double)shape->kept;
+    const double spans = fmin(levels, network->list_shift) * levels / 2;
+    return levels * (5 * kept + merge_instructions(kept)) + spans * 3.5 * kept;
+}
+
 /* Of a search by lists: they are sorted, and merged. */
 static double list_instructions(const struct network_shape *shape, const struct network *network, int64_t n) {
-    const double levels = network->part_shift, kept = (double)shape->kept;
+    const double kept = (double)shape->kept;
     const double lists = (double)divide_up(n, shape->kept << network->part_shift);
-    const double spans = fmin(levels, network->list_shift) * levels / 2;
     const double sort = sort_instructions(kept), merge = kept + merge_instructions(kept);
-    return lists * sort + (lists - 1) * merge + levels * (merge + 4 * kept) + spans * 3.5 * kept;
+    return lists * sort + (lists - 1) * merge + lane_instructions(shape, network);
+}
+
+/* Of a search among candidates: a network finds the bound, and another one the k-th of them. */
+static double candidate_instructions(const struct network_shape *shape, const struct network *network) {
+    const double heads = (double)shape->kept;
+    return 0.6 * (double)shape->items + 60 +
+           2 * (sort_instructions(heads) + lane_instructions(shape, network)) + 20 * heads;
 }
 
 /* Of a search by counting: as many steps as the slowest row of a warp takes, and a sort of samples. Of the
@@ -123,9 +157,10 @@ static double instructions_of(const struct plan *plan, const struct network_shap
     const int64_t lanes = 1 << network->part_shift, n = plan->problem.length_max, per = group_elements(plan);
     const bool may_be_whole = n % per == 0 && plan->problem.row_stride % per == 0;
     const double k = (double)results_max(plan), of_lane = k / (double)lanes;
-    const double search =
-        shape->kept == 0 ? count_instructions(shape, network) : list_instructions(shape, network, n);
-    const bool lists_leads = shape->kept == 0 && plan->element_bytes < 8;
+    const double search = shape->kind == COUNTS       ? count_instructions(shape, network)
+                          : shape->kind == CANDIDATES ? candidate_instructions(shape, network)
+                                                      : list_instructions(shape, network, n);
+    const bool lists_leads = shape->kind == COUNTS && plan->element_bytes < 8;
     const double list = lists_leads ? 7.0 * (double)shape->items : 10 * (of_lane + 3 * sqrt(of_lane) + 1);
     const double write = lists_leads ? 6 * of_lane + 20 : 22 * ceil(of_lane);
     const double order =
@@ -164,21 +199,20 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
     if (setting == 0 || n > RTOPK_UNIFORM_ROW_MAX || k == 0) {
         return best;
     }
-    for (uint32_t i = 0; i < RTOPK_NETWORKS + RTOPK_TINIES; i++) {
+    for (uint32_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         const struct network_shape *shape = &shapes[i];
-        const bool is_tiny = i >= RTOPK_NETWORKS;
-        if (setting == 3 && (is_tiny || shape->kept != 0)) {
+        if ((setting == 3 && shape->kind != COUNTS) || (setting == 4 && shape->kind != CANDIDATES)) {
             continue;
         }
         const uint32_t list_shift = shape->kept == 0 ? 0 : shift_to(shape->kept, k);
         struct network network = {i, shift_to(shape->items, n), list_shift, 0, 0};
-        if (network.part_shift > (is_tiny ? 0 : 5) || (is_tiny && shape->kept != 0 && k > shape->kept) ||
-            network.list_shift > network.part_shift || 32 >> network.part_shift > RTOPK_NETWORK_RESULTS / k ||
-            (!is_tiny && !has_room(shape, k, 1 << network.part_shift))) {
+        if (network.part_shift > 5 || network.list_shift > network.part_shift ||
+            32 >> network.part_shift > RTOPK_NETWORK_RESULTS / k ||
+            !may_serve(shape, n, k, 1 << network.part_shift)) {
             continue;
         }
         network.of_warp =
-            is_tiny ? tiny_instructions_of(plan, shape) : instructions_of(plan, shape, &network);
+            shape->kind == TINY ? tiny_instructions_of(plan, shape) : instructions_of(plan, shape, &network);
         network.instructions =
             topk_cuda_rtopk_instructions_of_row(context, plan, network.of_warp, 32 >> network.part_shift);
         if (network.instructions < best.instructions) {
@@ -201,7 +235,10 @@ int topk_cuda_rtopk_prepare_network(void) {
  * behind the other. */
 static uint32_t ahead_of(const struct call *call, const struct network_shape *shape, int64_t rows_of_warp) {
     const topk_problem *p = &call->plan->problem;
-    const int64_t blocks = RTOPK_NETWORK_BLOCKS(shape->items, shape->kept, call->plan->element_bytes);
+    const int64_t bytes = call->plan->element_bytes;
+    const int64_t blocks = shape->kind == CANDIDATES
+                               ? RTOPK_CANDIDATE_BLOCKS(shape->items, shape->kept, bytes)
+                               : RTOPK_NETWORK_BLOCKS(shape->items, shape->kept, bytes);
     const int64_t warps = device_of(call->context)->sms * blocks * (RTOPK_THREADS / 32) / 2;
     return p->row_stride == p->length_max ? (uint32_t)(warps * rows_of_warp) : 0;
 }
@@ -238,7 +275,7 @@ int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args
                                 const struct network *network) {
     const struct plan *plan = call->plan;
     const struct network_shape *shape = &shapes[network->index];
-    const bool is_tiny = network->index >= RTOPK_NETWORKS;
+    const bool is_tiny = shape->kind == TINY;
     struct rtopk_args args = *of_row;
     struct uniform_rows *u = &args.uniform;
     *u = topk_cuda_rtopk_uniform_rows(call, &args.rows.map);

@@ -9,16 +9,6 @@
 #include "../select/networks.cuh"
 #include "part_results.cuh"
 
-/* Leads of narrow elements are multiples of map.unit: the bits below. */
-TOPK_DEVICE uint32_t bits_below(const struct lead_map &map) {
-    return map.unit != 0 ? map.unit - 1 : 0;
-}
-
-/* The last word before the leads of better classes. */
-TOPK_DEVICE uint32_t word_end(uint32_t lead, const struct lead_map &map) {
-    return class_end(lead, map) | bits_below(map);
-}
-
 /* The k-th lead lies in [low, high]; neither bound divides a class. */
 struct lead_bracket {
     uint32_t low, high;
@@ -26,7 +16,7 @@ struct lead_bracket {
     uint32_t missing; /* so many leads fewer than k are above high: at least 1 */
 
     TOPK_MEMBER bool is_open(const struct lead_map &map) const {
-        return surplus != 0 && high > word_end(low, map);
+        return surplus != 0 && high > class_end(low, map);
     }
     /* Both bounds were pivots, and leads of the row are below the lower one. */
     TOPK_MEMBER bool has_both(const struct uniform_rows &u) const {
@@ -145,7 +135,7 @@ TOPK_DEVICE void tighten(const part_row<Element, ITEMS> &row, const struct lead_
         least = other < least ? other : least;
     }
     if (moves_high)
-        b->high = word_end(b->high - least, map);
+        b->high = class_end(b->high - least, map);
     else
         b->low = class_begin(b->low + least, map);
 }
@@ -165,8 +155,8 @@ TOPK_DEVICE uint32_t guess_next(const struct uniform_rows &u, const lead_bracket
 
 /* Moves a pivot into an open bracket, to where it divides no class. */
 TOPK_DEVICE uint32_t fit_lead(uint32_t pivot, const lead_bracket &b, const struct lead_map &map) {
-    pivot = class_begin((pivot < b.high ? pivot : b.high) & ~bits_below(map), map);
-    return pivot > b.low ? pivot : word_end(b.low, map) + 1;
+    pivot = class_begin(pivot < b.high ? pivot : b.high, map);
+    return pivot > b.low ? pivot : class_end(b.low, map) + 1;
 }
 
 /* A pivot that `count` leads reach becomes a bound. */

@@ -57,21 +57,29 @@ TOPK_DEVICE uint32_t lead_of_rank(const uint32_t (&list)[KEPT], uint32_t rank, u
     return simt_shuffle(SIMT_ALL_LANES, leads[0], (simt_lane() & ~((1u << span) - 1)) + rank / KEPT);
 }
 
-/* The k-th lead of a row; or a lesser one, if some lane has more than KEPT better ones. All lanes. */
-template <uint32_t KEPT, typename Element, uint32_t ITEMS>
-TOPK_DEVICE uint32_t find_kth(const part_row<Element, ITEMS> &row, const struct uniform_rows &u) {
-    uint32_t list[KEPT], span = 0; /* the list is sorted over the first 1 << span lanes of the part */
-    sort_items(row, u, list);
+/* The k-th lead of the sorted lists of a part's lanes. All lanes. */
+template <uint32_t KEPT>
+TOPK_DEVICE uint32_t kth_of_lists(uint32_t (&list)[KEPT], const row_part &part,
+                                  const struct uniform_rows &u) {
+    uint32_t span = 0; /* the list is sorted over the first 1 << span lanes of the part */
 #pragma unroll 1
-    for (uint32_t s = 0; s < row.part.shift; s++) {
+    for (uint32_t s = 0; s < part.shift; s++) {
         const bool grows = s < u.list_shift;
-        merge_lists(list, (1u << s) + (1u << span) - 1, grows && (row.part.lane >> s & 1) != 0);
-        if (s + 1 == row.part.shift && u.k == KEPT << u.list_shift && !grows)
+        merge_lists(list, (1u << s) + (1u << span) - 1, grows && (part.lane >> s & 1) != 0);
+        if (s + 1 == part.shift && u.k == KEPT << u.list_shift && !grows)
             return least_of_list(list, span);
-        sort_list(list, row.part, span);
+        sort_list(list, part, span);
         span += grows ? 1 : 0;
     }
     return lead_of_rank(list, u.k - 1, span);
+}
+
+/* The k-th lead of a row; or a lesser one, if some lane has more than KEPT better ones. All lanes. */
+template <uint32_t KEPT, typename Element, uint32_t ITEMS>
+TOPK_DEVICE uint32_t find_kth(const part_row<Element, ITEMS> &row, const struct uniform_rows &u) {
+    uint32_t list[KEPT];
+    sort_items(row, u, list);
+    return kth_of_lists(list, row.part, u);
 }
 
 #endif

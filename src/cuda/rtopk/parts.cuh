@@ -55,6 +55,15 @@ template <uint32_t ITEMS> struct item_set {
             sum += simt_popc(words[w]);
         return sum;
     }
+    TOPK_MEMBER void drop_last(void) {
+        bool is_done = false;
+#pragma unroll
+        for (uint32_t w = WORDS; w-- > 0;) {
+            const uint32_t last = simt_clz(words[w]);
+            words[w] &= is_done || words[w] == 0 ? ~0u : ~(1u << (31 - last));
+            is_done |= last < 32;
+        }
+    }
     /* Those below `item`, up to ITEMS. */
     TOPK_MEMBER item_set below(uint32_t item) const {
         item_set set;
@@ -98,6 +107,25 @@ template <typename Element> TOPK_DEVICE void read_ahead(const struct rtopk_args 
         simt_read_ahead(from + at);
 }
 
+/* The lead of the row's element at `position`. */
+template <typename Element>
+TOPK_DEVICE uint32_t numbered_lead(Element bits, uint32_t position, const struct uniform_rows &u) {
+    return lead_of<Element>(bits, u.map) + number_of_position<Element>(position, u.map);
+}
+
+/* The lead of an item of a group. */
+template <typename Element>
+TOPK_DEVICE uint32_t lead_in_group(const held_group &group, uint32_t item, const struct lead_map &map,
+                                   uint32_t position) {
+    if constexpr (sizeof(Element) >= 4) {
+        return lead_of<Element>(bits_of_group<Element>(group, item), map);
+    } else {
+        const uint32_t byte = item * (uint32_t)sizeof(Element);
+        return lead_in_word<Element>(group.words[byte / 4], byte % 4, map,
+                                     number_of_position<Element>(position, map));
+    }
+}
+
 /* Reads rows that consist of whole groups. Lanes that lie behind a row read its last group. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void load_part_groups(const Element *values, const struct uniform_rows &u,
@@ -109,10 +137,12 @@ TOPK_DEVICE void load_part_groups(const Element *values, const struct uniform_ro
 #pragma unroll
     for (uint32_t g = 0; g < shape::GROUPS; g++, begin += step)
         groups[g] = load_held_group<shape::BYTES>(values + (begin < last ? begin : last));
+    begin = row->part.lane * shape::PER;
 #pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++)
-        row->leads[i] =
-            lead_of<Element>(bits_of_group<Element>(groups[i / shape::PER], i % shape::PER), u.map);
+    for (uint32_t g = 0; g < shape::GROUPS; g++, begin += step)
+#pragma unroll
+        for (uint32_t i = 0; i < shape::PER; i++)
+            row->leads[g * shape::PER + i] = lead_in_group<Element>(groups[g], i, u.map, begin + i);
     if (u.is_full)
         return;
     begin = row->part.lane * shape::PER;
@@ -131,8 +161,8 @@ TOPK_DEVICE void load_part_items(const Element *values, const struct uniform_row
     uint32_t position = row->part.lane;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++, position += step)
-        row->leads[i] =
-            lead_of<Element>(simt_load_read_only(values + (position < last ? position : last)), u.map);
+        row->leads[i] = numbered_lead<Element>(
+            simt_load_read_only(values + (position < last ? position : last)), position, u);
     position = row->part.lane;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++, position += step)
@@ -164,20 +194,24 @@ TOPK_DEVICE item_set<ITEMS> first_ties(const part_row<Element, ITEMS> &row, cons
                                        uint32_t count) {
     const uint32_t group_shift = row.group_shift;
     /* Lanes keep all of their first groups, with fewer ties than `count`, and then some of one more. */
-    uint32_t kept = 0;
+    uint32_t kept = 0, all = 0;
 #pragma unroll 1
-    for (uint32_t items = ITEMS / 2; items >> group_shift != 0; items /= 2)
-        kept += part_sum(row.part, ties.below(kept + items).count()) < count ? items : 0;
-    item_set<ITEMS> first = ties.below(kept), next = ties.below(kept + (1u << group_shift));
+    for (uint32_t items = ITEMS / 2; items >> group_shift != 0; items /= 2) {
+        const uint32_t sum = part_sum(row.part, ties.below(kept + items).count());
+        kept += sum < count ? items : 0;
+        all = sum < count ? sum : all;
+    }
+    const item_set<ITEMS> first = ties.below(kept);
+    item_set<ITEMS> next = ties.below(kept + (1u << group_shift));
     uint32_t total;
     const uint32_t before = part_scan(row.part, next.count() - first.count(), &total);
-    const uint32_t all = part_sum(row.part, first.count());
-    uint32_t wanted = first.count() + (count > all + before ? count - all - before : 0);
+    const uint32_t wanted = count > all + before ? count - all - before : 0;
+    if (wanted == 0)
+        return first;
 #pragma unroll 1
-    for (uint32_t item = kept; item < kept + (1u << group_shift); item++)
-        if (ties.below(item + 1).count() <= wanted)
-            first = ties.below(item + 1);
-    return first;
+    for (uint32_t surplus = next.count() - first.count(); surplus > wanted; surplus--)
+        next.drop_last();
+    return next;
 }
 
 #endif

@@ -28,6 +28,8 @@ enum {
     RTOPK_NETWORKS = 12,
     RTOPK_NETWORK_ITEMS = 32,
 #define RTOPK_TINY_LIST(F) F(2, 0) F(4, 0) F(12, 0) F(16, 1)
+#define RTOPK_CANDIDATE_LIST(F) F(8, 2) F(16, 4)
+    RTOPK_CANDIDATES = 2,
     RTOPK_TINY_WARPS = 0,
 #else
     /* Of a block; each warp has rows of its own. */
@@ -61,6 +63,9 @@ enum {
 /* A kernel for each of these lengths: a thread has a whole row that is no longer to itself. The second
    number: 1 if it finds the best element alone. */
 #define RTOPK_TINY_LIST(F) F(4, 0) F(8, 0) F(12, 0) F(32, 1)
+/* A kernel for each pair: the leads that a lane has of a row, and how many heads and candidates. */
+#define RTOPK_CANDIDATE_LIST(F) F(64, 4) F(64, 8) F(64, 16) F(32, 8)
+    RTOPK_CANDIDATES = 4,
     /* A lane has several tiny rows if a multiprocessor still has so many warps. */
     RTOPK_TINY_WARPS = 256,
     /* Lanes keep as many leads as they have results on average, and so many tenths of a standard deviation

@@ -5,11 +5,17 @@
 static struct lead_map lead_map_of(const struct plan *plan, const struct code_map *map) {
     const unsigned bits = 8 * (unsigned)plan->element_bytes, up = bits < 32 ? 32 - bits : 0;
     const uint64_t ones = topk_ones(bits);
+    const uint64_t unit = bits == 64 ? 0 : 1ull << up;
+    uint64_t step = unit;
+    for (int64_t positions = plan->problem.length_max; positions > 1; positions = divide_up(positions, 2)) {
+        step /= 2;
+    }
     return (struct lead_map){.flip = (map->negative | (ones ^ map->keep)) << up,
                              .always = map->always,
                              .turn = bits == 64 ? map->turn : (map->turn + map->always) << up,
                              .sign = map->always != 0 ? UINT32_MAX : 1,
-                             .unit = bits == 64 ? 0 : 1u << up,
+                             .unit = (uint32_t)unit,
+                             .step = (uint32_t)step,
                              .lowest = (uint32_t)(bits == 64 ? map->lowest >> 32 : map->lowest << up),
                              .highest = (uint32_t)(bits == 64 ? map->highest >> 32 : map->highest << up),
                              .zeros = (uint32_t)(bits == 64 ? map->zeros >> 32 : map->zeros << up)};

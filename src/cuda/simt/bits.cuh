@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Counting the bits of a word. Included by simt.cuh alone. */
+ * The bits of a word. Included by simt.cuh alone. */
 #ifndef TOPK_SRC_CUDA_SIMT_BITS_CUH
 #define TOPK_SRC_CUDA_SIMT_BITS_CUH
 
@@ -28,6 +28,14 @@ TOPK_DEVICE uint32_t simt_ffs(uint32_t word) {
 
 TOPK_DEVICE uint32_t simt_ffs(uint64_t word) {
     return (uint32_t)__ffsll((long long)word);
+}
+
+/* All ones for each part of BYTES bytes, 1 or 2, whose highest bit is set; zeros for the others. */
+template <uint32_t BYTES> TOPK_DEVICE uint32_t simt_signs(uint32_t word) {
+    uint32_t
+        signs; /* a selector with its highest bit set takes a byte's sign, which __byte_perm() does not */
+    asm("prmt.b32 %0, %1, 0, %2;" : "=r"(signs) : "r"(word), "n"(BYTES == 1 ? 0xba98 : 0xbb99));
+    return signs;
 }
 
 #endif

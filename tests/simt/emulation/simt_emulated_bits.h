@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Counting the bits of a word. */
+ * The bits of a word. */
 #ifndef TOPK_TESTS_SIMT_EMULATED_BITS_H
 #define TOPK_TESTS_SIMT_EMULATED_BITS_H
 
@@ -25,6 +25,13 @@ inline uint32_t simt_ffs(uint32_t word) {
 
 inline uint32_t simt_ffs(uint64_t word) {
     return (uint32_t)__builtin_ffsll((long long)word);
+}
+
+template <uint32_t BYTES> inline uint32_t simt_signs(uint32_t word) {
+    uint32_t signs = 0;
+    for (uint32_t bit = 8 * BYTES; bit <= 32; bit += 8 * BYTES)
+        signs |= (word >> (bit - 1) & 1) != 0 ? ((1u << 8 * BYTES) - 1) << (bit - 8 * BYTES) : 0;
+    return signs;
 }
 
 #endif

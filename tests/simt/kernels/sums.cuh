@@ -67,7 +67,7 @@ TOPK_DEVICE void wide_operations(uint32_t value, uint32_t mask, uint32_t *out) {
     out[9] = simt_popc(shifted) + 100 * simt_clz(shifted) + 10000 * simt_ffs(shifted);
 }
 
-enum { WARP_WORDS = 29 };
+enum { WARP_WORDS = 31 };
 
 /* A lane appends pairs of its number and twice that, one if its value is even, else two. Returns the sum of
  * the neighbour's, the second words times 1000. */
@@ -188,6 +188,8 @@ TOPK_KERNEL void warp_operations(struct sums_args args) {
               1000 * compare_numbers((float)value, (float)args.in[i ^ 1]);
     float_operations(value, out + 25);
     out[28] = append_pairs(value);
+    out[29] = simt_signs<1>(value * 0x9e3779b1u);
+    out[30] = simt_signs<2>(value * 0x9e3779b1u);
     out[22] += 1000 * simt_add_lane_before(value, 3, 8);
 }
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The results of a row among a few candidates. The greatest lead of each of many strands of the row tells a
+ * bound: where k of these reach it, so do k elements. What reaches it, a candidate, is listed, and a network
+ * finds the k-th lead of the candidates alone. */
+#ifndef TOPK_SRC_CUDA_RTOPK_PART_CANDIDATES_CUH
+#define TOPK_SRC_CUDA_RTOPK_PART_CANDIDATES_CUH
+
+#include "part_list.cuh"
+#include "part_results.cuh"
+
+/* A lead that k elements of the row reach. A lane has HEADS strands, each every HEADS-th of its items, so
+ * that neighbours lie in different ones. All lanes. */
+template <uint32_t HEADS, typename Element, uint32_t ITEMS>
+TOPK_DEVICE uint32_t bound_of_kth(const part_row<Element, ITEMS> &row, const struct uniform_rows &u) {
+    uint32_t heads[HEADS];
+#pragma unroll
+    for (uint32_t h = 0; h < HEADS; h++) {
+        heads[h] = row.leads[h];
+#pragma unroll
+        for (uint32_t i = h + HEADS; i < ITEMS; i += HEADS)
+            heads[h] = row.leads[i] > heads[h] ? row.leads[i] : heads[h];
+    }
+    sort_words(heads);
+    return kth_of_lists(heads, row.part, u);
+}
+
+/* The positions of a row's candidates. */
+struct candidate_list {
+    simt_shared<uint16_t> positions;
+    uint32_t count; /* 0 if they are too many */
+};
+
+/* Those that reach the bound, up to HEADS for each lane. All lanes. */
+template <uint32_t HEADS, typename Element, uint32_t ITEMS>
+TOPK_DEVICE candidate_list list_candidates(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
+                                           uint32_t bound, simt_shared<uint16_t> to) {
+    const item_set<ITEMS> items = items_from(row, u, class_begin(bound, u.map));
+    uint32_t total, end = items.count();
+    end += part_scan(row.part, end, &total);
+    const bool has_room = total <= HEADS << row.part.shift;
+    if (has_room)
+        list_results(row, items, to, end);
+    simt_warp_sync(SIMT_ALL_LANES);
+    return candidate_list{to, has_room ? total : 0};
+}
+
+/* Lists the positions of a row's results, if they are found among its candidates; `values`: the row. Returns
+ * whether they are. *kth: the k-th lead, if there are candidates. All lanes. */
+template <uint32_t HEADS, typename Element>
+TOPK_DEVICE bool list_best_candidates(const Element *values, const candidate_list &candidates,
+                                      const row_part &part, const struct uniform_rows &u, bool is_wanted,
+                                      simt_shared<uint16_t> list, uint32_t *kth) {
+    uint32_t positions[HEADS], leads[HEADS], sorted[HEADS], results = 0, total;
+#pragma unroll
+    for (uint32_t i = 0; i < HEADS; i++) {
+        const uint32_t slot = part.lane + (i << part.shift);
+        const bool exists = slot < candidates.count;
+        positions[i] = exists ? (uint32_t)candidates.positions[slot] : 0;
+        leads[i] =
+            exists ? numbered_lead<Element>(simt_load_read_only(values + positions[i]), positions[i], u) : 0;
+        sorted[i] = leads[i];
+    }
+    sort_words(sorted);
+    const uint32_t best = kth_of_lists(sorted, part, u), low = class_begin(best, u.map);
+#pragma unroll
+    for (uint32_t i = 0; i < HEADS; i++)
+        results = simt_count_from(results, leads[i], low, 1u << i);
+    uint32_t end = simt_popc(results);
+    end += part_scan(part, end, &total);
+    const bool found = low != 0 && total == u.k; /* lead 0 is also that of slots without a candidate */
+    simt_appender to = simt_append_at(list, found && is_wanted ? end : 0);
+    results = found && is_wanted ? results : 0;
+#pragma unroll
+    for (uint32_t i = 0; i < HEADS; i++)
+        to.prepend_if(results & 1u << i, (uint16_t)positions[i]);
+    *kth = candidates.count != 0 ? best : *kth;
+    return found;
+}
+
+#endif
