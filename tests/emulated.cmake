@@ -80,6 +80,11 @@ topk_emulated_cases(networks_tsan tsan --seed 52 ${networks} --random 50000 --la
 set(counts --operation select --method rtopk-counts --filter shape=dense,lengths=full)
 topk_emulated_cases(counts plain --seed 53 ${counts} --random 200000 --largest 260 --elements 2600)
 topk_emulated_cases(counts_full full --seed 54 ${counts} --random 100000 --largest 1030 --elements 9000)
+set(candidates --operation select --method rtopk-candidates --filter shape=dense,lengths=full)
+topk_emulated_cases(candidates plain --seed 64 ${candidates} --random 300000 --largest 260 --elements 2600
+  --paths candidates)
+topk_emulated_cases(candidates_full full --seed 65 ${candidates} --random 100000 --largest 2050 --elements 9000)
+topk_emulated_cases(candidates_tsan tsan --seed 66 ${candidates} --random 50000 --largest 260 --elements 1100)
 # Rows of a whole warp, which no other kernels of rtopk hold.
 topk_emulated_cases(wide_rows plain --seed 57 ${networks} --random 40000 --smallest 510 --largest 770 --elements 2600)
 topk_emulated_cases(wide_counts plain --seed 58 ${counts} --random 40000 --smallest 510 --largest 770 --elements 2600)

@@ -48,14 +48,16 @@ static bool has_room(const struct network_shape *shape, int64_t k, int64_t lanes
            (double)shape->kept >= mean + 0.1 * RTOPK_NETWORK_DEVIATIONS * sqrt(mean * (1 - share));
 }
 
-/* Whether a shape is made for such rows. Of candidates there is room for as many as heads, and no more than
- * half of these are looked for: then there is room for nearly all rows' candidates. */
-static bool may_serve(const struct network_shape *shape, int64_t n, int64_t k, int64_t lanes) {
+/* Whether a shape is made for such rows. Of candidates there is room for as many as heads. No more results
+ * than half of these are looked for, or a quarter where heads are few: then there is room for nearly all
+ * rows' candidates. */
+static bool may_serve(const struct plan *plan, const struct network_shape *shape, int64_t lanes) {
+    const int64_t n = plan->problem.length_max, k = results_max(plan), heads = shape->kept * lanes;
     switch (shape->kind) {
     case TINY:
         return n <= shape->items && (shape->kept == 0 || k <= shape->kept);
     case CANDIDATES:
-        return 2 * k <= shape->kept * lanes;
+        return plan->element_bytes < 8 && k * (heads < RTOPK_MANY_HEADS ? 4 : 2) <= heads;
     default:
         return has_room(shape, k, lanes);
     }
@@ -139,7 +141,7 @@ static double list_instructions(const struct network_shape *shape, const struct 
 /* Of a search among candidates: a network finds the bound, and another one the k-th of them. */
 static double candidate_instructions(const struct network_shape *shape, const struct network *network) {
     const double heads = (double)shape->kept;
-    return 0.6 * (double)shape->items + 60 +
+    return 0.6 * (double)shape->items + 140 +
            2 * (sort_instructions(heads) + lane_instructions(shape, network)) + 20 * heads;
 }
 
@@ -208,7 +210,7 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
         struct network network = {i, shift_to(shape->items, n), list_shift, 0, 0};
         if (network.part_shift > 5 || network.list_shift > network.part_shift ||
             32 >> network.part_shift > RTOPK_NETWORK_RESULTS / k ||
-            !may_serve(shape, n, k, 1 << network.part_shift)) {
+            !may_serve(plan, shape, 1 << network.part_shift)) {
             continue;
         }
         network.of_warp =
@@ -236,9 +238,8 @@ int topk_cuda_rtopk_prepare_network(void) {
 static uint32_t ahead_of(const struct call *call, const struct network_shape *shape, int64_t rows_of_warp) {
     const topk_problem *p = &call->plan->problem;
     const int64_t bytes = call->plan->element_bytes;
-    const int64_t blocks = shape->kind == CANDIDATES
-                               ? RTOPK_CANDIDATE_BLOCKS(shape->items, shape->kept, bytes)
-                               : RTOPK_NETWORK_BLOCKS(shape->items, shape->kept, bytes);
+    const int64_t blocks = shape->kind == CANDIDATES ? RTOPK_CANDIDATE_BLOCKS(shape->items, shape->kept)
+                                                     : RTOPK_NETWORK_BLOCKS(shape->items, shape->kept, bytes);
     const int64_t warps = device_of(call->context)->sms * blocks * (RTOPK_THREADS / 32) / 2;
     return p->row_stride == p->length_max ? (uint32_t)(warps * rows_of_warp) : 0;
 }

@@ -3,13 +3,30 @@
 #include "network.h"
 
 #include "../instance.cuh"
+#include "candidates.cuh"
 #include "network.cuh"
 #include "tiny.cuh"
 
-#define LISTS_LEADS(items, kept) lists_leads<element_t, kept>::value,
-static const bool has_lead_list[RTOPK_NETWORKS] = {RTOPK_NETWORK_LIST(LISTS_LEADS)};
+struct network_kernel {
+    const char *name;
+    void (*kernel)(struct rtopk_args);
+    uint32_t (*shared_bytes)(const struct rtopk_args *args);
+};
 
-enum { KERNELS = RTOPK_NETWORKS + RTOPK_TINIES + RTOPK_CANDIDATES };
+template <uint32_t KEPT> static uint32_t network_bytes(const struct rtopk_args *args) {
+    simt_arena arena = simt_measuring_arena();
+    if (lists_leads<element_t, KEPT>::value)
+        (void)carve_lead_list(arena, *args, 0);
+    else
+        (void)carve_lists<element_t>(arena, *args, RTOPK_THREADS / SIMT_WARP);
+    return arena.used_bytes;
+}
+
+static uint32_t tiny_bytes(const struct rtopk_args *args) {
+    simt_arena arena = simt_measuring_arena();
+    (void)carve_stage<element_t>(arena, *args, RTOPK_THREADS / SIMT_WARP);
+    return arena.used_bytes;
+}
 
 template <uint32_t HEADS> static uint32_t candidate_bytes(const struct rtopk_args *args) {
     simt_arena arena = simt_measuring_arena();
@@ -17,35 +34,22 @@ template <uint32_t HEADS> static uint32_t candidate_bytes(const struct rtopk_arg
     return arena.used_bytes;
 }
 
-#define CANDIDATE_BYTES(items, heads) candidate_bytes<heads>,
-static uint32_t (*const bytes_of_candidates[RTOPK_CANDIDATES])(const struct rtopk_args *) = {
-    RTOPK_CANDIDATE_LIST(CANDIDATE_BYTES)};
-
-static uint32_t shared_bytes(const struct rtopk_args *args, uint32_t network) {
-    const uint32_t warps = RTOPK_THREADS / SIMT_WARP;
-    simt_arena arena = simt_measuring_arena();
-    if (network >= RTOPK_NETWORKS + RTOPK_TINIES)
-        return bytes_of_candidates[network - RTOPK_NETWORKS - RTOPK_TINIES](args);
-    if (network < RTOPK_NETWORKS && has_lead_list[network])
-        (void)carve_lead_list(arena, *args, 0);
-    else if (network < RTOPK_NETWORKS)
-        (void)carve_lists<element_t>(arena, *args, warps);
+template <uint32_t ITEMS, uint32_t HEADS> static constexpr network_kernel candidate_kernel(void) {
+    if constexpr (sizeof(element_t) < 8)
+        return {"rtopk_candidates", rtopk_candidates<element_t, ITEMS, HEADS>, candidate_bytes<HEADS>};
     else
-        (void)carve_stage<element_t>(arena, *args, warps);
-    return arena.used_bytes;
+        return {}; /* the library stays small */
 }
 
-#define KERNEL(items, kept) rtopk_network<element_t, items, kept>,
-#define TINY_KERNEL(items, kept) rtopk_tiny<element_t, items, kept>,
-#define CANDIDATE_KERNEL(items, heads) rtopk_candidates<element_t, items, heads>,
-static void (*const kernels[KERNELS])(struct rtopk_args) = {
-    RTOPK_NETWORK_LIST(KERNEL) RTOPK_TINY_LIST(TINY_KERNEL) RTOPK_CANDIDATE_LIST(CANDIDATE_KERNEL)};
+#define NETWORK(items, kept) {"rtopk_network", rtopk_network<element_t, items, kept>, network_bytes<kept>},
+#define TINY(items, kept) {"rtopk_tiny", rtopk_tiny<element_t, items, kept>, tiny_bytes},
+#define CANDIDATES(items, heads) candidate_kernel<items, heads>(),
+static const network_kernel kernels[] = {RTOPK_NETWORK_LIST(NETWORK) RTOPK_TINY_LIST(TINY)
+                                             RTOPK_CANDIDATE_LIST(CANDIDATES)};
 
 static int launch_rows(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t network) {
-    const char *name = network < RTOPK_NETWORKS                  ? "rtopk_network"
-                       : network < RTOPK_NETWORKS + RTOPK_TINIES ? "rtopk_tiny"
-                                                                 : "rtopk_candidates";
-    return launch(name, grid, shared_bytes(args, network), kernels[network], args);
+    const network_kernel &k = kernels[network];
+    return launch(k.name, grid, k.shared_bytes(args), k.kernel, args);
 }
 
 static int prepare(void) {
@@ -53,8 +57,9 @@ static int prepare(void) {
     most.slots = RTOPK_NETWORK_RESULTS;
     most.uniform.length = SIMT_WARP; /* of tiny rows */
     int error = 0;
-    for (uint32_t i = 0; i < KERNELS && error == 0; i++)
-        error = simt_prepare(kernels[i], shared_bytes(&most, i));
+    for (const network_kernel &k : kernels)
+        if (k.kernel != nullptr && error == 0)
+            error = simt_prepare(k.kernel, k.shared_bytes(&most));
     return error;
 }
 

@@ -13,16 +13,16 @@
      : (items) > 16 && (kept) != 0 ? 6                                                                       \
                                    : 7)
 
-/* The same, of kernels that list candidates. */
-#define RTOPK_CANDIDATE_BLOCKS(items, heads, bytes)                                                          \
-    ((items) > 32 ? (bytes) == 8 ? 3 : (heads) > 8 ? 4 : 5 : 7)
+/* The same, of kernels that list candidates: elements have 32 bits at most. */
+#define RTOPK_CANDIDATE_BLOCKS(items, heads)                                                                 \
+    ((items) > 48 ? (heads) > 8 ? 4 : 5 : (items) > 32 ? (heads) > 8 ? 5 : 7 : 8)
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* The kernels of one element width. `network`: an index of RTOPK_NETWORK_LIST, or behind these of
- * RTOPK_TINY_LIST, or behind these of RTOPK_CANDIDATE_LIST. */
+ * RTOPK_TINY_LIST, or behind these of RTOPK_CANDIDATE_LIST, which elements of 64 bits have not. */
 struct network_kernels {
     int (*prepare)(void);
     int (*rows)(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t network);

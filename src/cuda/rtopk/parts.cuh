@@ -79,6 +79,7 @@ template <uint32_t ITEMS> struct item_set {
 /* The lanes have groups of 1 << group_shift elements in turns. */
 template <typename Element, uint32_t ITEMS> struct part_row {
     typedef held_shape<Element, ITEMS> shape;
+    static const uint32_t HALF = ITEMS > 32 ? 32 : ITEMS > 16 ? 16 : ITEMS / 2; /* or more: a power of two */
     row_part part;
     uint32_t group_shift;
     uint32_t gap; /* elements of other lanes between two groups of this one */
@@ -173,10 +174,11 @@ TOPK_DEVICE void load_part_items(const Element *values, const struct uniform_row
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE item_set<ITEMS> items_from(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
                                        uint32_t low) {
+    const uint32_t one = simt_unknown_one();
     item_set<ITEMS> set = {};
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
-        set.words[i / 32] = simt_count_from(set.words[i / 32], row.leads[i], low, 1u << i % 32);
+        set.words[i / 32] = simt_count_from(set.words[i / 32], row.leads[i], low, 1u << i % 32, one);
     if (simt_any(SIMT_ALL_LANES, low == 0)) {
 #pragma unroll
         for (uint32_t w = 0; w < item_set<ITEMS>::WORDS; w++)
@@ -196,7 +198,7 @@ TOPK_DEVICE item_set<ITEMS> first_ties(const part_row<Element, ITEMS> &row, cons
     /* Lanes keep all of their first groups, with fewer ties than `count`, and then some of one more. */
     uint32_t kept = 0, all = 0;
 #pragma unroll 1
-    for (uint32_t items = ITEMS / 2; items >> group_shift != 0; items /= 2) {
+    for (uint32_t items = part_row<Element, ITEMS>::HALF; items >> group_shift != 0; items /= 2) {
         const uint32_t sum = part_sum(row.part, ties.below(kept + items).count());
         kept += sum < count ? items : 0;
         all = sum < count ? sum : all;
