@@ -66,6 +66,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_RTOPK_COUNTS_TIGHTENED] = "cuda networks: a bound moved to a lead",
     [REACHED_RTOPK_COUNTS_HALVED] = "cuda networks: bounds halved",
     [REACHED_RTOPK_NETWORK_MISSING] = "cuda networks: a row in memory",
+    [REACHED_RTOPK_CANDIDATES_TIED] = "cuda candidates: too many, for they tie",
     [REACHED_RTOPK_CANDIDATES_OPEN] = "cuda candidates: they do not tell results",
     [REACHED_RTOPK_UNLIKE] = "cuda rtopk: long rows that are not alike",
     [REACHED_RTOPK_NO_MATCH] = "cuda rtopk: a row without a match",

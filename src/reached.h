@@ -117,6 +117,7 @@ enum topk_reached_path {
     REACHED_RTOPK_COUNTS_TIGHTENED,  /* a bound of a search by counting moves to a lead */
     REACHED_RTOPK_COUNTS_HALVED,     /* guessing did not end a search by counting */
     REACHED_RTOPK_NETWORK_MISSING,   /* a row whose leads do not tell its results */
+    REACHED_RTOPK_CANDIDATES_TIED,   /* too many candidates: most are ties */
     REACHED_RTOPK_CANDIDATES_OPEN,   /* candidates do not tell a row's results */
     REACHED_RTOPK_UNLIKE,            /* rows that only networks hold, with lengths or k of their own */
     REACHED_RTOPK_NO_MATCH,          /* no element of a row matches */

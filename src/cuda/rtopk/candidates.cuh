@@ -55,11 +55,13 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, (RTOPK_CANDIDATE_BLOCKS(ITEMS, HEADS))) v
     const part_row<Element, ITEMS> row = load_part_row<Element, ITEMS>(a, index);
     read_ahead<Element>(a, s);
     uint32_t kth = bound_of_kth<HEADS>(row, u);
-    const candidate_list candidates =
-        list_candidates<HEADS>(row, u, kth, simt_shared_part(lists.candidates, r * slots, slots));
     const simt_shared<uint16_t> list = simt_shared_part(lists.positions, has_row ? r * u.k : 0, u.k);
-    const bool found =
-        list_best_candidates<HEADS>(uniform_row<Element>(a, index), candidates, part, u, has_row, list, &kth);
+    bool found;
+    const candidate_list candidates = list_candidates<HEADS>(
+        row, u, kth, has_row, simt_shared_part(lists.candidates, r * slots, slots), list, &found);
+    if (!simt_all(SIMT_ALL_LANES, found))
+        found |= list_best_candidates<HEADS>(uniform_row<Element>(a, index), candidates, part, u,
+                                             has_row && !found, list, &kth);
     if (!simt_all(SIMT_ALL_LANES, found))
         list_open_rows<Element, ITEMS>(a, s, has_row && !found, kth, lists.positions);
     write_positions<RTOPK_ORDER_FEW, Element>(a, s, lists.positions);

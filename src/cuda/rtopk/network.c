@@ -145,6 +145,24 @@ static double candidate_instructions(const struct network_shape *shape, const st
            2 * (sort_instructions(heads) + lane_instructions(shape, network)) + 20 * heads;
 }
 
+/* Warps that the GPU has room for at a time. */
+static int64_t resident_warps(const topk_context *context, const struct plan *plan,
+                              const struct network_shape *shape) {
+    const int64_t blocks = shape->kind == CANDIDATES
+                               ? RTOPK_CANDIDATE_BLOCKS(shape->items, shape->kept)
+                               : RTOPK_NETWORK_BLOCKS(shape->items, shape->kept, plan->element_bytes);
+    return device_of(context)->sms * blocks * (RTOPK_THREADS / 32);
+}
+
+/* What a warp waits for in short loops, of lists and from lane to lane, where few warps follow that could run
+ * meanwhile. Fitted on an H200 (driver 580, 2026-11-23). */
+static double candidate_waits(const topk_context *context, const struct plan *plan,
+                              const struct network_shape *shape, int64_t rows_of_warp) {
+    const double warps = (double)plan->problem.rows / (double)rows_of_warp;
+    const double share = fmin(1, (double)resident_warps(context, plan, shape) / warps);
+    return 18 * share * (double)(shape->kept * rows_of_warp);
+}
+
 /* Of a search by counting: as many steps as the slowest row of a warp takes, and a sort of samples. Of the
  * two instructions for a lead one goes to units that are idle otherwise, so it counts half. */
 static double count_instructions(const struct network_shape *shape, const struct network *network) {
@@ -215,6 +233,9 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
         }
         network.of_warp =
             shape->kind == TINY ? tiny_instructions_of(plan, shape) : instructions_of(plan, shape, &network);
+        if (shape->kind == CANDIDATES) {
+            network.of_warp += candidate_waits(context, plan, shape, 32 >> network.part_shift);
+        }
         network.instructions =
             topk_cuda_rtopk_instructions_of_row(context, plan, network.of_warp, 32 >> network.part_shift);
         if (network.instructions < best.instructions) {
@@ -237,10 +258,7 @@ int topk_cuda_rtopk_prepare_network(void) {
  * behind the other. */
 static uint32_t ahead_of(const struct call *call, const struct network_shape *shape, int64_t rows_of_warp) {
     const topk_problem *p = &call->plan->problem;
-    const int64_t bytes = call->plan->element_bytes;
-    const int64_t blocks = shape->kind == CANDIDATES ? RTOPK_CANDIDATE_BLOCKS(shape->items, shape->kept)
-                                                     : RTOPK_NETWORK_BLOCKS(shape->items, shape->kept, bytes);
-    const int64_t warps = device_of(call->context)->sms * blocks * (RTOPK_THREADS / 32) / 2;
+    const int64_t warps = resident_warps(call->context, call->plan, shape) / 2;
     return p->row_stride == p->length_max ? (uint32_t)(warps * rows_of_warp) : 0;
 }
 

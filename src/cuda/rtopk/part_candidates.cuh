@@ -30,18 +30,28 @@ struct candidate_list {
     uint32_t count; /* 0 if they are too many */
 };
 
-/* Those that reach the bound, up to HEADS for each lane. All lanes. */
+/* Lists what reaches a bound, up to HEADS elements for each lane. Where these are too many, most are ties as
+ * a rule: then their results go to `results`, and *found says so. All lanes. */
 template <uint32_t HEADS, typename Element, uint32_t ITEMS>
 TOPK_DEVICE candidate_list list_candidates(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
-                                           uint32_t bound, simt_shared<uint16_t> to) {
+                                           uint32_t bound, bool is_wanted, simt_shared<uint16_t> candidates,
+                                           simt_shared<uint16_t> results, bool *found) {
     const item_set<ITEMS> items = items_from(row, u, class_begin(bound, u.map));
     uint32_t total, end = items.count();
     end += part_scan(row.part, end, &total);
     const bool has_room = total <= HEADS << row.part.shift;
+    *found = false;
     if (has_room)
-        list_results(row, items, to, end);
+        list_results(row, items, candidates, end);
+    if (!simt_all(SIMT_ALL_LANES, has_room)) {
+        const lane_results<ITEMS> ties = resolve_ties(row, u, bound, {items, end, total == u.k});
+        TOPK_REACHED(REACHED_RTOPK_CANDIDATES_TIED);
+        *found = !has_room && ties.found;
+        if (*found && is_wanted)
+            list_results(row, ties.items, results, ties.end);
+    }
     simt_warp_sync(SIMT_ALL_LANES);
-    return candidate_list{to, has_room ? total : 0};
+    return candidate_list{candidates, has_room ? total : 0};
 }
 
 /* Lists the positions of a row's results, if they are found among its candidates; `values`: the row. Returns
