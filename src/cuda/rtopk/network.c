@@ -160,7 +160,7 @@ static double candidate_waits(const topk_context *context, const struct plan *pl
                               const struct network_shape *shape, int64_t rows_of_warp) {
     const double warps = (double)plan->problem.rows / (double)rows_of_warp;
     const double share = fmin(1, (double)resident_warps(context, plan, shape) / warps);
-    return 18 * share * (double)(shape->kept * rows_of_warp);
+    return 25 * share * (double)(shape->kept * rows_of_warp);
 }
 
 /* Of a search by counting: as many steps as the slowest row of a warp takes, and a sort of samples. Of the
