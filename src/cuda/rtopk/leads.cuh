@@ -33,8 +33,8 @@ TOPK_DEVICE uint32_t number_of_position(uint32_t position, const struct lead_map
     return sizeof(Element) < 4 ? map.unit - map.step - map.step * position : 0;
 }
 
-TOPK_DEVICE uint32_t bits_below(const struct lead_map &map) {
-    return map.unit != 0 ? map.unit - 1 : 0;
+template <typename Element> TOPK_DEVICE uint32_t bits_below(const struct lead_map &map) {
+    return sizeof(Element) < 4 ? map.unit - 1 : 0;
 }
 
 /* The numbered lead of a narrow element: of the one that begins at `byte` of a word. */
@@ -54,7 +54,7 @@ template <typename Element> TOPK_DEVICE bool tells_elements(const struct lead_ma
 
 /* The element of such a lead. */
 template <typename Element> TOPK_DEVICE Element element_of_lead(uint32_t lead, const struct lead_map &map) {
-    const uint32_t top = ((lead & ~bits_below(map)) - (uint32_t)map.turn) * map.sign;
+    const uint32_t top = ((lead & ~bits_below<Element>(map)) - (uint32_t)map.turn) * map.sign;
     const uint32_t negative = (uint32_t)((int32_t)top >> 31);
     return (Element)((top ^ (negative & (uint32_t)map.flip)) >> (32 - 8 * sizeof(Element)) % 32);
 }
@@ -85,8 +85,9 @@ TOPK_DEVICE key_word_t<Element> class_word_of(Element bits, const struct code_ma
     return sizeof(Element) < 8 && word < map.lowest ? (key_word_t<Element>)map.lowest : word;
 }
 
+template <typename Element>
 TOPK_DEVICE uint32_t class_word_of_lead(uint32_t lead, const struct lead_map &map) {
-    const uint32_t word = word_of_lead(lead & ~bits_below(map), map);
+    const uint32_t word = word_of_lead(lead & ~bits_below<Element>(map), map);
     return word < map.lowest ? map.lowest : word;
 }
 
@@ -94,8 +95,8 @@ TOPK_DEVICE uint32_t class_word_of_lead(uint32_t lead, const struct lead_map &ma
  * own. */
 
 /* The last lead of a lead's class. */
-TOPK_DEVICE uint32_t class_end(uint32_t lead, const struct lead_map &map) {
-    const uint32_t below = bits_below(map), code = lead & ~below;
+template <typename Element> TOPK_DEVICE uint32_t class_end(uint32_t lead, const struct lead_map &map) {
+    const uint32_t below = bits_below<Element>(map), code = lead & ~below;
     if (code >= map.highest)
         return ~0u;
     if (code <= map.lowest)
@@ -104,8 +105,8 @@ TOPK_DEVICE uint32_t class_end(uint32_t lead, const struct lead_map &map) {
 }
 
 /* The first lead of a lead's class; 0 if this is the class of the worst NaN. */
-TOPK_DEVICE uint32_t class_begin(uint32_t lead, const struct lead_map &map) {
-    const uint32_t code = lead & ~bits_below(map);
+template <typename Element> TOPK_DEVICE uint32_t class_begin(uint32_t lead, const struct lead_map &map) {
+    const uint32_t code = lead & ~bits_below<Element>(map);
     if (code <= map.lowest)
         return 0;
     lead = (code & ~map.unit) == map.zeros ? map.zeros : lead;

@@ -36,7 +36,7 @@ template <uint32_t HEADS, typename Element, uint32_t ITEMS>
 TOPK_DEVICE candidate_list list_candidates(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
                                            uint32_t bound, bool is_wanted, simt_shared<uint16_t> candidates,
                                            simt_shared<uint16_t> results, bool *found) {
-    const item_set<ITEMS> items = items_from(row, u, class_begin(bound, u.map));
+    const item_set<ITEMS> items = items_from(row, u, class_begin<Element>(bound, u.map));
     uint32_t total, end = items.count();
     end += part_scan(row.part, end, &total);
     const bool has_room = total <= HEADS << row.part.shift;
@@ -71,7 +71,7 @@ TOPK_DEVICE bool list_best_candidates(const Element *values, const candidate_lis
         sorted[i] = leads[i];
     }
     sort_words(sorted);
-    const uint32_t best = kth_of_lists(sorted, part, u), low = class_begin(best, u.map);
+    const uint32_t best = kth_of_lists(sorted, part, u), low = class_begin<Element>(best, u.map);
 #pragma unroll
     for (uint32_t i = 0; i < HEADS; i++)
         results = simt_count_from(results, leads[i], low, 1u << i);

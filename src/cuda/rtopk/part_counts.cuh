@@ -15,8 +15,8 @@ struct lead_bracket {
     uint32_t surplus; /* so many leads more than k are at or above low */
     uint32_t missing; /* so many leads fewer than k are above high: at least 1 */
 
-    TOPK_MEMBER bool is_open(const struct lead_map &map) const {
-        return surplus != 0 && high > class_end(low, map);
+    template <typename Element> TOPK_MEMBER bool is_open(const struct lead_map &map) const {
+        return surplus != 0 && high > class_end<Element>(low, map);
     }
     /* Both bounds were pivots, and leads of the row are below the lower one. */
     TOPK_MEMBER bool has_both(const struct uniform_rows &u) const {
@@ -135,9 +135,9 @@ TOPK_DEVICE void tighten(const part_row<Element, ITEMS> &row, const struct lead_
         least = other < least ? other : least;
     }
     if (moves_high)
-        b->high = class_end(b->high - least, map);
+        b->high = class_end<Element>(b->high - least, map);
     else
-        b->low = class_begin(b->low + least, map);
+        b->low = class_begin<Element>(b->low + least, map);
 }
 
 /* By interpolation between bounds; beyond a bound by what a rank takes in the samples. is_low: the last pivot
@@ -154,9 +154,10 @@ TOPK_DEVICE uint32_t guess_next(const struct uniform_rows &u, const lead_bracket
 }
 
 /* Moves a pivot into an open bracket, to where it divides no class. */
+template <typename Element>
 TOPK_DEVICE uint32_t fit_lead(uint32_t pivot, const lead_bracket &b, const struct lead_map &map) {
-    pivot = class_begin(pivot < b.high ? pivot : b.high, map);
-    return pivot > b.low ? pivot : class_end(b.low, map) + 1;
+    pivot = class_begin<Element>(pivot < b.high ? pivot : b.high, map);
+    return pivot > b.low ? pivot : class_end<Element>(b.low, map) + 1;
 }
 
 /* A pivot that `count` leads reach becomes a bound. */
@@ -177,7 +178,7 @@ TOPK_DEVICE lane_results<ITEMS> results_by_counts(const part_row<Element, ITEMS>
     const first_guess first = guess_first(row, u);
     float of_rank = first.of_rank;
     lead_bracket b = {0, ~0u, u.length - u.k, u.k};
-    uint32_t pivot = fit_lead(first.pivot, b, u.map);
+    uint32_t pivot = fit_lead<Element>(first.pivot, b, u.map);
     bool is_open = b.surplus != 0;
     item_set<ITEMS> items = {};
 #pragma unroll 1
@@ -186,25 +187,25 @@ TOPK_DEVICE lane_results<ITEMS> results_by_counts(const part_row<Element, ITEMS>
         const uint32_t count = part_sum(row.part, items.count()), between = b.surplus + b.missing;
         if (is_open)
             divide(pivot, count, u.k, &b);
-        is_open = b.is_open(u.map);
+        is_open = b.is_open<Element>(u.map);
         if (!simt_any(SIMT_ALL_LANES, is_open))
             break;
         const bool is_stuck = b.surplus + b.missing == between && step < RTOPK_GUESSES;
         if (simt_all(SIMT_ALL_LANES, !is_open || b.is_near() || is_stuck)) {
             const bool moves_high = b.surplus != 1 && b.missing == 1;
             tighten(row, u.map, moves_high, &b);
-            is_open = b.is_open(u.map);
+            is_open = b.is_open<Element>(u.map);
             if (is_open)
-                pivot = fit_lead(moves_high ? b.high : b.low, b, u.map);
+                pivot = fit_lead<Element>(moves_high ? b.high : b.low, b, u.map);
         } else if (is_open) {
             pivot = step < RTOPK_GUESSES ? guess_next<Element>(u, b, count >= u.k, of_rank) : b.middle();
-            pivot = fit_lead(pivot, b, u.map);
+            pivot = fit_lead<Element>(pivot, b, u.map);
             of_rank *= b.has_both(u) ? 1.0f : 2.0f;
         }
     }
     /* Ties with the k-th lead, and a row that has no lead below its k-th, take the search no further. */
     if (!simt_all(SIMT_ALL_LANES, b.surplus == 0 && b.low != 0))
-        items = items_from(row, u, class_begin(b.low, u.map));
+        items = items_from(row, u, class_begin<Element>(b.low, u.map));
     return results_among(row, u, b.low, items);
 }
 

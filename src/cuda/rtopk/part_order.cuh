@@ -27,7 +27,7 @@ template <typename Element, typename Positions, typename Leads> struct listed_ro
         return key((uint32_t)list[slot]);
     }
     TOPK_MEMBER key_word_t<Element> key_from(const spread_words &listed, uint32_t slot) const {
-        return (key_word_t<Element>)class_word_of_lead((uint32_t)listed[slot], a.uniform.map);
+        return (key_word_t<Element>)class_word_of_lead<Element>((uint32_t)listed[slot], a.uniform.map);
     }
     /* The bits of a word that have the position. */
     TOPK_MEMBER uint32_t mask(void) const {

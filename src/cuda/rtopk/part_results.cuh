@@ -18,7 +18,7 @@ TOPK_DEVICE lane_results<ITEMS> resolve_ties(const part_row<Element, ITEMS> &row
                                              const struct uniform_rows &u, uint32_t kth,
                                              const lane_results<ITEMS> &hits) {
     TOPK_REACHED(REACHED_RTOPK_NETWORK_TIES);
-    const uint32_t end = class_end(kth, u.map);
+    const uint32_t end = class_end<Element>(kth, u.map);
     const item_set<ITEMS> better = items_from(row, u, end + 1);
     item_set<ITEMS> winners, ties;
 #pragma unroll
@@ -58,7 +58,7 @@ TOPK_DEVICE lane_results<ITEMS> results_among(const part_row<Element, ITEMS> &ro
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE lane_results<ITEMS> results_of(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
                                            uint32_t kth) {
-    return results_among(row, u, kth, items_from(row, u, class_begin(kth, u.map)));
+    return results_among(row, u, kth, items_from(row, u, class_begin<Element>(kth, u.map)));
 }
 
 /* Lists the positions of a row's results, `end` being the slot behind the lane's last one. */
