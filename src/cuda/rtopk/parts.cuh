@@ -55,6 +55,7 @@ template <uint32_t ITEMS> struct item_set {
             sum += simt_popc(words[w]);
         return sum;
     }
+    /* Takes the last one out. */
     TOPK_MEMBER void drop_last(void) {
         bool is_done = false;
 #pragma unroll
@@ -79,7 +80,8 @@ template <uint32_t ITEMS> struct item_set {
 /* The lanes have groups of 1 << group_shift elements in turns. */
 template <typename Element, uint32_t ITEMS> struct part_row {
     typedef held_shape<Element, ITEMS> shape;
-    static const uint32_t HALF = ITEMS > 32 ? 32 : ITEMS > 16 ? 16 : ITEMS / 2; /* or more: a power of two */
+    /* The greatest power of two below ITEMS. */
+    static const uint32_t HALF = ITEMS > 32 ? 32 : ITEMS > 16 ? 16 : ITEMS / 2;
     row_part part;
     uint32_t group_shift;
     uint32_t gap; /* elements of other lanes between two groups of this one */
