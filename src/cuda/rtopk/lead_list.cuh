@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A warp's results as leads and positions in shared memory, where many elements of a row are results: lanes
- * put them there without a branch, and elements come from leads, so that few are read twice. */
+ * put them there without a branch. Elements come from leads, so that few are read twice, unless results go
+ * best first or the order leaves signs out. */
 #ifndef TOPK_SRC_CUDA_RTOPK_LEAD_LIST_CUH
 #define TOPK_SRC_CUDA_RTOPK_LEAD_LIST_CUH
 

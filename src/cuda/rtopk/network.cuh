@@ -34,7 +34,7 @@ TOPK_NOINLINE void list_missing(const struct rtopk_args &a, int64_t row, simt_sh
               a.uniform.k, list);
 }
 
-/* Whether a kernel lists leads: leads must tell all of an element. */
+/* Whether a kernel lists leads: a lead must tell the class of an element. */
 template <typename Element, uint32_t KEPT> struct lists_leads {
     static const bool value = KEPT == 0 && sizeof(Element) < 8;
 };
