@@ -38,8 +38,9 @@ TOPK_DEVICE void list_open_rows(const struct rtopk_args &a, const served_rows &s
 }
 
 template <typename Element, uint32_t ITEMS, uint32_t HEADS>
-TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, (RTOPK_CANDIDATE_BLOCKS(ITEMS, HEADS))) void rtopk_candidates(
-    TOPK_CONSTANT_ARGS struct rtopk_args a) {
+TOPK_KERNEL
+TOPK_BOUNDS(RTOPK_THREADS,
+            RTOPK_CANDIDATE_BLOCKS(ITEMS)) void rtopk_candidates(TOPK_CONSTANT_ARGS struct rtopk_args a) {
     if (is_called_off(a.rows))
         return;
     const struct uniform_rows &u = a.uniform;

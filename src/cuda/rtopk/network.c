@@ -149,7 +149,7 @@ static double candidate_instructions(const struct network_shape *shape, const st
 static int64_t resident_warps(const topk_context *context, const struct plan *plan,
                               const struct network_shape *shape) {
     const int64_t blocks = shape->kind == CANDIDATES
-                               ? RTOPK_CANDIDATE_BLOCKS(shape->items, shape->kept)
+                               ? RTOPK_CANDIDATE_BLOCKS(shape->items)
                                : RTOPK_NETWORK_BLOCKS(shape->items, shape->kept, plan->element_bytes);
     return device_of(context)->sms * blocks * (RTOPK_THREADS / 32);
 }

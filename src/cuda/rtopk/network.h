@@ -14,8 +14,7 @@
                                    : 7)
 
 /* The same, of kernels that list candidates: elements have 32 bits at most. */
-#define RTOPK_CANDIDATE_BLOCKS(items, heads)                                                                 \
-    ((items) > 48 ? (heads) > 8 ? 4 : 5 : (items) > 32 ? (heads) > 8 ? 5 : 7 : 8)
+#define RTOPK_CANDIDATE_BLOCKS(items) ((items) > 48 ? 5 : 7)
 
 #ifdef __cplusplus
 extern "C" {

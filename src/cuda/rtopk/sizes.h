@@ -64,8 +64,8 @@ enum {
    number: 1 if it finds the best element alone. */
 #define RTOPK_TINY_LIST(F) F(4, 0) F(8, 0) F(12, 0) F(32, 1)
 /* A kernel for each pair: the leads that a lane has of a row, and how many heads and candidates. */
-#define RTOPK_CANDIDATE_LIST(F) F(64, 4) F(64, 8) F(64, 16) F(48, 4) F(48, 8) F(48, 16) F(32, 8)
-    RTOPK_CANDIDATES = 7,
+#define RTOPK_CANDIDATE_LIST(F) F(64, 4) F(64, 8) F(48, 4) F(48, 8)
+    RTOPK_CANDIDATES = 4,
     /* A lane has several tiny rows if a multiprocessor still has so many warps. */
     RTOPK_TINY_WARPS = 256,
     /* Lanes keep as many leads as they have results on average, and so many tenths of a standard deviation
