@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Algorithm 2 in a row that stays in memory, by a warp: short code for rare rows, those that have infinities
- * or NaN. */
+ * Algorithm 2 in a row that stays in memory, by a warp. Rows with infinities or NaN go this way: they are
+ * rare, so the code is short and not fast. */
 #ifndef TOPK_SRC_CUDA_RTOPK_MEMORY_NUMBERS_CUH
 #define TOPK_SRC_CUDA_RTOPK_MEMORY_NUMBERS_CUH
 

@@ -57,7 +57,8 @@ static bool may_serve(const struct plan *plan, const struct network_shape *shape
     case TINY:
         return n <= shape->items && (shape->kept == 0 || k <= shape->kept);
     case CANDIDATES:
-        return plan->element_bytes < 8 && k * (heads < RTOPK_MANY_HEADS ? 4 : 2) <= heads;
+        return (plan->element_bytes == 2 || plan->element_bytes == 4) &&
+               k * (heads < RTOPK_MANY_HEADS ? 4 : 2) <= heads;
     default:
         return has_room(shape, k, lanes);
     }

@@ -35,7 +35,7 @@ template <uint32_t HEADS> static uint32_t candidate_bytes(const struct rtopk_arg
 }
 
 template <uint32_t ITEMS, uint32_t HEADS> static constexpr network_kernel candidate_kernel(void) {
-    if constexpr (sizeof(element_t) < 8)
+    if constexpr (sizeof(element_t) == 2 || sizeof(element_t) == 4)
         return {"rtopk_candidates", rtopk_candidates<element_t, ITEMS, HEADS>, candidate_bytes<HEADS>};
     else
         return {}; /* the library stays small */

@@ -13,7 +13,7 @@
      : (items) > 16 && (kept) != 0 ? 6                                                                       \
                                    : 7)
 
-/* The same, of kernels that list candidates: elements have 32 bits at most. */
+/* The same, of kernels that list candidates. */
 #define RTOPK_CANDIDATE_BLOCKS(items) ((items) > 48 ? 5 : 7)
 
 #ifdef __cplusplus
@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /* The kernels of one element width. `network`: an index of RTOPK_NETWORK_LIST, or behind these of
- * RTOPK_TINY_LIST, or behind these of RTOPK_CANDIDATE_LIST, which elements of 64 bits have not. */
+ * RTOPK_TINY_LIST, or behind these of RTOPK_CANDIDATE_LIST, which elements of 16 and 32 bits alone have. */
 struct network_kernels {
     int (*prepare)(void);
     int (*rows)(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t network);

@@ -77,7 +77,7 @@ TOPK_DEVICE bool list_best_candidates(const Element *values, const candidate_lis
         results = simt_count_from(results, leads[i], low, 1u << i);
     uint32_t end = simt_popc(results);
     end += part_scan(part, end, &total);
-    const bool found = low != 0 && total == u.k; /* lead 0 is also that of slots without a candidate */
+    const bool found = low != 0 && total == u.k; /* slots without a candidate have lead 0 */
     simt_appender to = simt_append_at(list, found && is_wanted ? end : 0);
     results = found && is_wanted ? results : 0;
 #pragma unroll
