@@ -20,6 +20,24 @@ int topk_device_capability(int ordinal, int *major, int *minor) {
                                 : cudaDeviceGetAttribute(minor, cudaDevAttrComputeCapabilityMinor, ordinal);
 }
 
+/* What the device says of itself, or 0 if it does not know. */
+static double attribute(int ordinal, cudaDeviceAttr of) {
+    int value = 0;
+    return cudaDeviceGetAttribute(&value, of, ordinal) == cudaSuccess && value > 0 ? value : 0;
+}
+
+/* By clocks and the width of the memory's bus. Part of a GPU may name the memory of the whole: its
+ * multiprocessors draw no more than some multiple of what those of an H200 draw. */
+static void find_speeds(int ordinal, struct device_info *info) {
+    const double clock_of_h200 = 1980e3, memory_of_h200 = 3201e3 * 6144, most = 2; /* kHz; kHz x bits */
+    const double clock = attribute(ordinal, cudaDevAttrClockRate);
+    const double memory = attribute(ordinal, cudaDevAttrMemoryClockRate) *
+                          attribute(ordinal, cudaDevAttrGlobalMemoryBusWidth) / memory_of_h200;
+    info->sm_speed = clock > 0 ? clock / clock_of_h200 : 1;
+    const double of_sms = info->sm_speed * info->sms / DEVICE_SMS_OF_H200;
+    info->memory_speed = memory > 0 && memory < most * of_sms ? memory : memory > 0 ? most * of_sms : of_sms;
+}
+
 int topk_device_query(int ordinal, struct device_info *info) {
     cudaDeviceProp properties;
     const cudaError_t error = cudaGetDeviceProperties(&properties, ordinal);
@@ -32,6 +50,7 @@ int topk_device_query(int ordinal, struct device_info *info) {
     info->sms = properties.multiProcessorCount;
     info->waiting_blocks = properties.cooperativeLaunch != 0 ? properties.multiProcessorCount : 0;
     info->shared_bytes_max = (int)properties.sharedMemPerBlockOptin;
+    find_speeds(ordinal, info);
     return 0;
 }
 

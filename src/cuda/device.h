@@ -15,11 +15,15 @@
 extern "C" {
 #endif
 
+/* The GPU that methods were measured on has so many multiprocessors. */
+enum { DEVICE_SMS_OF_H200 = 132 };
+
 struct device_info {
     char name[256];
     int major, minor; /* compute capability */
     int sms;
-    int shared_bytes_max;  /* that a block may have */
+    double sm_speed, memory_speed; /* of a multiprocessor, and of the memory; of an H200: 1 */
+    int shared_bytes_max;          /* that a block may have */
     int waiting_blocks;    /* that can wait for each other, one for each multiprocessor; 0: none can */
     bool dependent_launch; /* a kernel may be launched before the one before it has ended */
     uint32_t

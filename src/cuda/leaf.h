@@ -18,6 +18,22 @@ static inline const struct device_info *device_of(const topk_context *context) {
     return &((const struct cuda_leaf *)context->leaf)->device;
 }
 
+/* Methods know what an H200 takes. What another GPU is expected to take, in microseconds: to move bytes, if
+ * an H200 moves so many in one; for work that all multiprocessors share, if those of an H200 do so much in
+ * one; and for what one block of an H200 takes so long for. Launches take as long everywhere. */
+static inline double move_us(const topk_context *context, double bytes, double of_h200_per_us) {
+    return bytes / (of_h200_per_us * device_of(context)->memory_speed);
+}
+
+static inline double work_us(const topk_context *context, double work, double of_h200_per_us) {
+    const struct device_info *device = device_of(context);
+    return work / (of_h200_per_us * device->sm_speed * device->sms / DEVICE_SMS_OF_H200);
+}
+
+static inline double block_us(const topk_context *context, double of_h200_us) {
+    return of_h200_us / device_of(context)->sm_speed;
+}
+
 /* struct backend, run. */
 topk_status topk_cuda_run(const struct method *method, const struct call *call);
 

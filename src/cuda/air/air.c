@@ -15,16 +15,20 @@ static const double pass_us = 5, shared_reads = 2.5, results_per_us = 400, wave_
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = topk_cuda_air_strategy(context, plan);
-    const double read_us = (double)plan->input_elements * (double)plan->element_bytes / bytes_per_us;
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    const double read_us = move_us(context, bytes, bytes_per_us);
     const double rows_at_once = (double)device_of(context)->sms * AIR_ROW_THREADS_MAX;
-    double cost = s.one_block ? wave_us * (1 + (double)plan->problem.rows * s.row_threads / rows_at_once) +
-                                    own_reads * read_us
-                              : pass_us * (s.passes + 1) + shared_reads * read_us +
-                                    (double)least(plan->problem.k_max, SELECT_SORT_MAX) / results_per_us;
+    double cost =
+        s.one_block
+            ? block_us(context, wave_us) * (1 + (double)plan->problem.rows * s.row_threads / rows_at_once) +
+                  own_reads * read_us
+            : pass_us * (s.passes + 1) + shared_reads * read_us +
+                  block_us(context, (double)least(plan->problem.k_max, SELECT_SORT_MAX) / results_per_us);
     if (s.target == TARGET_LIST) { /* then all that was found is sorted, byte by byte */
         cost +=
             (double)plan->element_bytes *
-            (pass_us + 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4) / bytes_per_us);
+            (pass_us + move_us(context, 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4),
+                               bytes_per_us));
     }
     return cost;
 }

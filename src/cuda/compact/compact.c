@@ -274,8 +274,8 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 static const double BYTES_PER_US = 4e6, LAUNCH_US = 3;
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    return 2 * LAUNCH_US + (double)elements_of(plan) * (double)plan->element_bytes / BYTES_PER_US;
+    return 2 * LAUNCH_US +
+           move_us(context, (double)elements_of(plan) * (double)plan->element_bytes, BYTES_PER_US);
 }
 
 const struct method topk_cuda_compact = {.name = "compact",

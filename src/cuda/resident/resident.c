@@ -2,6 +2,8 @@
  * What a call of resident launches. It needs no workspace. */
 #include "../methods.h"
 
+#include <math.h>
+
 #include "../../workspace.h"
 #include "cluster.h"
 #include "shape.h"
@@ -115,14 +117,15 @@ static double merged_entries(const struct plan *plan, const struct block_shape *
                : 0;
 }
 
-static double cluster_us(const struct plan *plan, const struct block_shape *shape) {
+static double cluster_us(const topk_context *context, const struct plan *plan,
+                         const struct block_shape *shape) {
     const bool is_searched = plan->problem.k_max > RESIDENT_LIST / 4 || has_predicate(plan);
     const double merged = merged_entries(plan, shape);
     const double of_row =
         topk_cuda_resident_instructions(plan, shape) * (double)shape->cluster * (is_searched ? SEARCHED : 1) +
         OF_MERGED * merged;
-    return CLUSTER_US + (is_searched ? SEARCH_US : 0) + MERGED_US * merged +
-           (double)plan->problem.rows * of_row / IN_CLUSTERS_PER_US;
+    return block_us(context, CLUSTER_US + (is_searched ? SEARCH_US : 0) + MERGED_US * merged) +
+           work_us(context, (double)plan->problem.rows * of_row, IN_CLUSTERS_PER_US);
 }
 
 /* With rows in registers. */
@@ -131,10 +134,11 @@ static double held_us(const topk_context *context, const struct plan *plan) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
     const double instructions = (double)plan->problem.rows * instructions_of(plan, &shape);
-    const double issue_us = shape.cluster > 1 ? cluster_us(plan, &shape) : instructions / INSTRUCTIONS_PER_US;
-    const double move_us = bytes / BYTES_PER_US;
+    const double issue_us = shape.cluster > 1 ? cluster_us(context, plan, &shape)
+                                              : work_us(context, instructions, INSTRUCTIONS_PER_US);
     const double merge_us = shape.cluster == 1 ? MERGED_US * merged_entries(plan, &shape) : 0;
-    return LAUNCH_US + ROW_US + merge_us + (issue_us > move_us ? issue_us : move_us);
+    return LAUNCH_US + block_us(context, ROW_US + merge_us) +
+           fmax(issue_us, move_us(context, bytes, BYTES_PER_US));
 }
 
 /* Whether rows are streamed, of a problem that is served. */

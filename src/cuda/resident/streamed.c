@@ -55,10 +55,11 @@ double topk_cuda_resident_streamed_us(const topk_context *context, const struct 
     const int64_t blocks = blocks_of_row(context, plan), rows = plan->problem.rows;
     const int64_t rounds = divide_up(rows * blocks, device_of(context)->sms);
     const double row_bytes = (double)plan->problem.length_max * (double)plan->element_bytes;
-    const double of_block = (double)rounds * row_bytes / (double)blocks / BLOCK_BYTES_PER_US;
-    const double of_memory = (double)rows * row_bytes / BYTES_PER_US;
-    return BEGIN_US + (double)rounds * (KEPT_US + RESULT_US * (double)plan->problem.k_max) +
-           (of_block > of_memory ? of_block : of_memory);
+    const double of_block =
+        block_us(context, (double)rounds * row_bytes / (double)blocks / BLOCK_BYTES_PER_US);
+    const double of_memory = move_us(context, (double)rows * row_bytes, BYTES_PER_US);
+    const double selected_us = block_us(context, KEPT_US + RESULT_US * (double)plan->problem.k_max);
+    return BEGIN_US + (double)rounds * selected_us + fmax(of_block, of_memory);
 }
 
 int topk_cuda_resident_prepare_streamed(struct device_info *device) {

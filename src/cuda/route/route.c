@@ -56,8 +56,7 @@ static uint32_t choose_class(const struct plan *plan, struct route_args *args) {
 
 /* A model, not a fit: only this method routes. */
 static double cost_us(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    return 3 + 0.0003 * (double)plan->problem.rows;
+    return 3 + work_us(context, (double)plan->problem.rows, 3.3e3);
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {

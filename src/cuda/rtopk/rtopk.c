@@ -105,7 +105,9 @@ static double search_instructions(const topk_context *context, const struct plan
  * 580, 2026-11-22). */
 static double wide_row_us(const topk_context *context, const struct plan *plan) {
     const double us_per_instruction = 0.0027;
-    return is_wide(plan) ? us_per_instruction * topk_cuda_rtopk_network_of(context, plan).of_warp : 0;
+    return is_wide(plan)
+               ? block_us(context, us_per_instruction * topk_cuda_rtopk_network_of(context, plan).of_warp)
+               : 0;
 }
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
@@ -115,8 +117,9 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     const double instructions = plan->approximate
                                     ? topk_cuda_rtopk_approximate_instructions(plan) + 12 * entries_of(plan)
                                     : search_instructions(context, plan);
-    const double issue_us = rows * instructions / INSTRUCTIONS_PER_US, move_us = bytes / BYTES_PER_US;
-    return LAUNCH_US + wide_row_us(context, plan) + (issue_us > move_us ? issue_us : move_us);
+    return LAUNCH_US + wide_row_us(context, plan) +
+           fmax(work_us(context, rows * instructions, INSTRUCTIONS_PER_US),
+                move_us(context, bytes, BYTES_PER_US));
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {

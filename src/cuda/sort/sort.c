@@ -246,14 +246,14 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(plan);
     const double rows = (double)plan->problem.rows, elements = rows * (double)s.length;
     const double entry = (double)plan->element_bytes + (s.is_kth ? 0 : s.wide ? 8 : 4);
-    (void)context;
     if (s.one_block || rows == 0) {
-        const double ranking_us = rows * ROW_US + elements * (double)s.passes / RANKED_PER_US;
-        return LAUNCH_US + fmax(ranking_us, BLOCK_PASS_US * (double)s.passes);
+        const double ranking_us =
+            work_us(context, rows, 1 / ROW_US) + work_us(context, elements * (double)s.passes, RANKED_PER_US);
+        return LAUNCH_US + fmax(ranking_us, block_us(context, BLOCK_PASS_US * (double)s.passes));
     }
     const double groups = rows / (double)s.group_rows, launches = s.passes + 2 + s.is_kth;
     return groups * launches * PASS_US +
-           elements * ((double)plan->element_bytes + 2 * s.passes * entry) / BYTES_PER_US;
+           move_us(context, elements * ((double)plan->element_bytes + 2 * s.passes * entry), BYTES_PER_US);
 }
 
 const struct method topk_cuda_sort = {.name = "sort",

@@ -13,6 +13,9 @@ enum { NO_DEVICE = 100, INVALID_DEVICE = 101 };
 static const int one_device[] = {90};
 static const int *capabilities = one_device;
 static int devices = 1;
+static int multiprocessors = 4, shared_kib_of_block = 227;
+static double speed_of_sm = 1, speed_of_memory = 1;
+static uint32_t waiting_limit = UINT32_MAX;
 
 int emulated_waiting_error;
 
@@ -22,7 +25,15 @@ void emulated_devices(const int *of_each, int count) {
 }
 
 void emulated_room(uint32_t blocks, uint32_t cluster_blocks) {
+    waiting_limit = blocks;
     simt_runtime::limit_device(blocks, cluster_blocks);
+}
+
+void emulated_size(int sms, int shared_kib, double sm_speed, double memory_speed) {
+    multiprocessors = sms;
+    shared_kib_of_block = shared_kib;
+    speed_of_sm = sm_speed;
+    speed_of_memory = memory_speed;
 }
 
 /* As the runtime does. */
@@ -46,9 +57,11 @@ int topk_device_query(int ordinal, struct device_info *info) {
     std::snprintf(info->name, sizeof info->name, "emulated GPU");
     info->major = capabilities[ordinal] / 10;
     info->minor = capabilities[ordinal] % 10;
-    info->sms = 4;
-    info->shared_bytes_max = 227 << 10;
-    info->waiting_blocks = (int)std::min(simt_runtime::resident_blocks(SIMT_WARP, 0), 4u);
+    info->sms = multiprocessors;
+    info->sm_speed = speed_of_sm;
+    info->memory_speed = speed_of_memory;
+    info->shared_bytes_max = shared_kib_of_block << 10;
+    info->waiting_blocks = (int)std::min(waiting_limit, (uint32_t)multiprocessors);
     return 0;
 }
 

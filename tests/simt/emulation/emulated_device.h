@@ -18,6 +18,10 @@ void emulated_devices(const int *capabilities, int count);
  * `cluster_blocks`, 1 if they have none. */
 void emulated_room(uint32_t blocks, uint32_t cluster_blocks);
 
+/* How many multiprocessors the devices have, how much shared memory a block may have, and how fast
+ * multiprocessors and memory are, beside those of an H200. */
+void emulated_size(int sms, int shared_kib, double sm_speed, double memory_speed);
+
 /* What waits for the host's next cudaGetLastError(). */
 extern int emulated_waiting_error;
 
