@@ -90,6 +90,7 @@ enum topk_reached_path {
     REACHED_RESIDENT_STREAM_NEXT_ROW, /* its team goes on to another row */
 
     REACHED_BRACKET_GPU_FINER,         /* a sample is ranked in finer bins */
+    REACHED_BRACKET_GPU_PAGES,         /* a block's list has several pages */
     REACHED_BRACKET_GPU_OVERFLOW,      /* more reach the threshold than a block lists */
     REACHED_BRACKET_GPU_AGAIN,         /* a row is read again, from a threshold that counts have raised */
     REACHED_BRACKET_GPU_MISSED,        /* fewer than k elements reach the threshold */
@@ -102,6 +103,7 @@ enum topk_reached_path {
     REACHED_BRACKET_GPU_COUNTED,       /* the k-th class is a plateau, which has been counted */
     REACHED_BRACKET_GPU_FIRST_TIES,    /* the first elements of a plateau are results */
     REACHED_BRACKET_GPU_TIES_FURTHER,  /* and lie further on than was expected */
+    REACHED_BRACKET_GPU_CUT,           /* the bin of the k-th candidate is crowded, and cut into bins */
     REACHED_BRACKET_GPU_ONE_CLASS,     /* the bin of the k-th candidate is crowded, by ties alone */
     REACHED_BRACKET_GPU_NEXT_ROW,      /* a block goes on to another row */
 

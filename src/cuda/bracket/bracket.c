@@ -42,14 +42,13 @@ static double candidates_of(const struct plan *plan, uint32_t groups) {
     return fmin(length, threshold_rank(plan, groups) * length / samples_of(plan, groups));
 }
 
-/* How much of the lists of a row's blocks its candidates are expected to take. */
-static double fill_of_lists(const topk_context *context, const struct plan *plan, uint32_t groups) {
-    return candidates_of(plan, groups) / (BRACKET_ROOM * (double)blocks_of_row(context, plan));
+/* How much of a block's page its candidates are expected to take. */
+static double fill_of_page(const topk_context *context, const struct plan *plan, uint32_t groups) {
+    return candidates_of(plan, groups) / (BRACKET_PAGE * (double)blocks_of_row(context, plan));
 }
 
-/* Beyond that a row's lists are too often too short; and so much of them should be taken at most where a
- * larger sample can see to it, since one row of many that is read twice delays them all. */
-static const double FILL_MAX = 0.75, FILL_WANTED = 0.6;
+/* So much at most where a larger sample can see to it; and beyond that a page is too often too short. */
+static const double FILL_WANTED = 0.6, FILL_MAX = 0.75;
 
 /* Groups that a thread samples. Long rows have larger samples, so that fewer candidates pass. */
 static uint32_t sample_groups(const topk_context *context, const struct plan *plan) {
@@ -62,10 +61,35 @@ static uint32_t sample_groups(const topk_context *context, const struct plan *pl
     if (n < BRACKET_LONG_ROW && plan->element_bytes == 1) {
         groups = 1;
     }
-    while (groups < most && fill_of_lists(context, plan, groups) > FILL_WANTED) {
+    while (groups < most && fill_of_page(context, plan, groups) > FILL_WANTED) {
         groups *= 2;
     }
     return groups < most ? groups : most;
+}
+
+/* Slots of each block's list: a page, or as many as it is expected to need with some deviations, and as many
+ * ties of a plateau as it lists (stream.cuh). Chunks of a row are dealt out in turn. Blocks with rows of
+ * their own make do with a page while they can: all of them together would need much. */
+static uint32_t room_of(const topk_context *context, const struct plan *plan) {
+    const int64_t chunk = BRACKET_CHUNK * 16 / (int64_t)plan->element_bytes;
+    const int64_t blocks = blocks_of_row(context, plan), k = plan->problem.k_max;
+    const int64_t share = (plan->problem.length_max / chunk / blocks + 2) * chunk;
+    const uint32_t groups = sample_groups(context, plan);
+    const double expected = candidates_of(plan, groups) / (double)blocks;
+    const double needed = expected * (1.25 + 4 / sqrt(threshold_rank(plan, groups))) +
+                          1.25 * (double)k / (double)blocks + BRACKET_PAGE / 2.0;
+    if (blocks == 1 && fill_of_page(context, plan, groups) <= FILL_MAX) {
+        return BRACKET_PAGE;
+    }
+    return (uint32_t)greatest(BRACKET_PAGE, (int64_t)fmin((double)share, needed));
+}
+
+/* Blocks of the grid: no more than run at once if each has a list in the workspace. */
+static int64_t grid_blocks(const topk_context *context, const struct plan *plan) {
+    const int64_t rows = plan->problem.rows, of_row = blocks_of_row(context, plan);
+    const bool is_stored = room_of(context, plan) > BRACKET_PAGE;
+    const int64_t most = is_stored ? device_of(context)->sms : BRACKET_GRID_BLOCKS;
+    return of_row > 1 ? rows * of_row : least(rows, least(most, BRACKET_GRID_BLOCKS));
 }
 
 static const char *refuse(const topk_context *context, const struct plan *plan) {
@@ -78,9 +102,6 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
     if (target_of(plan) == TARGET_ENTRIES &&
         least(plan->problem.k_max, plan->problem.length_max) > SELECT_SORT_MAX) {
         return "a row has more sorted results than one block sorts";
-    }
-    if (fill_of_lists(context, plan, sample_groups(context, plan)) > FILL_MAX) {
-        return "a row has more candidates than its blocks list";
     }
     if (kernels[width_of(plan)]->shared_bytes() > (uint32_t)device_of(context)->shared_bytes_max) {
         return "the device has too little shared memory";
@@ -96,18 +117,22 @@ static const double SHARED_US = 16, LAUNCH_US = 3, ALONE_US = 7, CANDIDATES_PER_
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
-    const double read_us = bytes / BYTES_PER_US;
-    const double sorted_us =
-        target_of(plan) == TARGET_ENTRIES ? (double)plan->problem.k_max / SORTED_PER_US : 0;
+    const double read_us = move_us(context, bytes, BYTES_PER_US);
+    const double sorted = target_of(plan) == TARGET_ENTRIES ? (double)plan->problem.k_max : 0;
+    const double sorted_us = block_us(context, sorted / SORTED_PER_US);
     const int64_t sms = device_of(context)->sms, rows = plan->problem.rows;
     if (rows == 0) {
         return LAUNCH_US;
     }
+    const double candidates = candidates_of(plan, sample_groups(context, plan));
     if (blocks_of_row(context, plan) > 1) {
         return SHARED_US + sorted_us + read_us +
-               candidates_of(plan, sample_groups(context, plan)) * (double)rows / CANDIDATES_PER_US;
+               work_us(context, candidates * (double)rows, CANDIDATES_PER_US);
     }
-    const double of_row = ALONE_US + sorted_us + read_us * (double)sms / (double)rows;
+    const double of_pages = fmax(candidates - BRACKET_PAGE, 0) * (double)sms;
+    const double of_row = block_us(context, ALONE_US) + sorted_us +
+                          work_us(context, of_pages, CANDIDATES_PER_US) +
+                          read_us * (double)sms / (double)rows;
     return LAUNCH_US + of_row * (double)divide_up(rows, sms);
 }
 
@@ -130,6 +155,12 @@ static struct layout lay_out(const topk_context *context, const struct plan *pla
             l.args.target.entries_low = arena_take(&arena, rows * BRACKET_SENT, sizeof(uint64_t));
         }
     }
+    l.args.room = room_of(context, plan);
+    if (l.args.room > BRACKET_PAGE) {
+        const size_t slots = (size_t)grid_blocks(context, plan) * l.args.room;
+        l.args.stored.elements = arena_take(&arena, slots, plan->element_bytes);
+        l.args.stored.positions = arena_take(&arena, slots, sizeof(uint32_t));
+    }
     if (has_predicate(plan)) {
         l.found_match = arena_take(&arena, 1, sizeof *l.found_match);
     }
@@ -146,9 +177,7 @@ static int run(const struct call *call) {
     struct layout l = lay_out(call->context, plan, call->workspace);
     struct bracket_args *args = &l.args;
     const int64_t rows = plan->problem.rows;
-    const int64_t blocks = args->blocks_of_row > 1 ? rows * args->blocks_of_row : rows;
-    struct launch_grid grid =
-        grid_of(call, blocks, args->blocks_of_row > 1 ? INT32_MAX : BRACKET_GRID_BLOCKS, BRACKET_THREADS);
+    struct launch_grid grid = grid_of(call, grid_blocks(call->context, plan), INT32_MAX, BRACKET_THREADS);
     if (rows == 0 || (plan->operation != TOPK_OPERATION_KTH && plan->problem.k_max == 0)) {
         return 0;
     }

@@ -6,12 +6,12 @@
 #define TOPK_SRC_CUDA_BRACKET_EMIT_CUH
 
 #include "finish.cuh"
+#include "kth_bin.cuh"
 #include "plateau.cuh"
-#include "team.cuh"
 
-/* What becomes of candidates. Winners are those from some bin on; ties are others, from another bin on. */
-struct emission {
-    uint32_t winners_from, ties_from;
+/* What becomes of candidates. Winners are those with keys above `last`, ties others from `first` on. */
+template <typename Element> struct emission {
+    key_word_t<Element> first, last;
     uint32_t winners, ties;         /* how many of the row are written or sent: the first ones to come */
     bool sends_winners, sends_ties; /* else blocks write them */
 
@@ -20,12 +20,13 @@ struct emission {
     }
 };
 
-/* `bin`: that of the k-th candidate. takes_any: any candidates of that bin may be results. */
-TOPK_DEVICE struct emission plan_emission(const struct bracket_args &a, const struct ranked_bin &bin,
-                                          uint32_t k, bool takes_any) {
+/* `bin`: that of the k-th candidate. Any candidates of a class may be results where ties may be chosen. */
+template <typename Element>
+TOPK_DEVICE emission<Element> plan_emission(const struct bracket_args &a, const kth_bin<Element> &bin,
+                                            uint32_t k) {
     const bool writes = a.target.kind == TARGET_OUTPUTS, is_whole = bin.before + bin.held == k;
-    const uint32_t above = bin.before == 0 ? (uint32_t)SELECT_BINS_MAX : bin.bin + 1;
-    struct emission e = {above, bin.bin, bin.before, bin.held, a.target.kind == TARGET_ENTRIES, true};
+    const bool takes_any = a.target.ties_free && a.target.kind != TARGET_KTH && bin.is_class();
+    emission<Element> e = {bin.first, bin.last, bin.before, bin.held, a.target.kind == TARGET_ENTRIES, true};
     if (takes_any || (writes && is_whole)) {
         e.ties = k - bin.before;
         e.sends_ties = !writes;
@@ -33,10 +34,16 @@ TOPK_DEVICE struct emission plan_emission(const struct bracket_args &a, const st
     return e;
 }
 
+/* How many winners and ties a block has had. */
+struct emitted {
+    uint32_t winners, ties;
+};
+
 /* The block's first slots of results and of the row's list: `counts` has how many it needs of each, in 16
  * bits. One thread. */
-template <typename Element> TOPK_DEVICE void take_slots(const bracket_task<Element> &t, uint32_t counts) {
-    uint32_t results = 0, listed = 0;
+template <typename Element>
+TOPK_DEVICE void take_slots(const bracket_task<Element> &t, uint32_t counts, const struct emitted &before) {
+    uint32_t results = before.winners, listed = before.ties;
     if (!t.is_alone() && (counts & 0xffff) != 0)
         results = simt_atomic_add(&t.state()->results, counts & 0xffff);
     if (!t.is_alone() && counts >> 16 != 0)
@@ -65,29 +72,27 @@ TOPK_DEVICE bool gathers(const bracket_task<Element> &t, uint32_t sent, uint32_t
     return t.leads();
 }
 
-/* Writes and sends what the block's list holds. Returns whether the block is to finish the row. All threads.
- */
+/* Writes and sends what a page of the block's list holds. Returns how much it has sent. All threads. */
 template <typename Element>
-TOPK_DEVICE bool emit_list(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
-                           uint32_t count, const struct emission &e) {
+TOPK_DEVICE uint32_t emit_page(const bracket_task<Element> &t, uint32_t count, const emission<Element> &e,
+                               struct emitted *before) {
     const bracket_memory<Element> &m = t.m;
     const row_entries<Element> entries = entries_of(t);
     uint32_t counts = 0, total;
     for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
-        const uint32_t bin = bin_of_candidate<Element>(m.list.bits(i), threshold, t.a.rows.map);
-        counts += bin >= e.winners_from ? 1 : bin >= e.ties_from ? 1u << 16 : 0;
+        const key_word_t<Element> key = key_of<Element>(m.list.bits(i), t.a.rows.map);
+        counts += key > e.last ? 1 : key >= e.first ? 1u << 16 : 0;
     }
-    const uint32_t before = block_scan(m.sums, counts, &total);
+    const uint32_t of_threads = block_scan(m.sums, counts, &total);
     if (simt_thread() == 0)
-        take_slots(t, total);
+        take_slots(t, total, *before);
     simt_block_sync();
     const uint32_t first_winner = m.published[0], first_tie = m.published[1];
-    uint32_t winner = (before & 0xffff) + first_winner, tie = (before >> 16) + first_tie;
+    uint32_t winner = (of_threads & 0xffff) + first_winner, tie = (of_threads >> 16) + first_tie;
     for (uint32_t i = simt_thread(); counts != 0 && i < count; i += simt_threads()) {
-        const key_word_t<Element> bits = m.list.bits(i);
-        const uint32_t bin = bin_of_candidate<Element>(bits, threshold, t.a.rows.map);
-        const bool wins = bin >= e.winners_from;
-        if (bin < e.ties_from)
+        const key_word_t<Element> bits = m.list.bits(i), key = key_of<Element>(bits, t.a.rows.map);
+        const bool wins = key > e.last;
+        if (key < e.first)
             continue;
         const uint32_t slot = wins ? winner++ : tie++;
         const bool is_taken = slot < (wins ? e.winners : e.ties);
@@ -97,9 +102,19 @@ TOPK_DEVICE bool emit_list(const bracket_task<Element> &t, const row_threshold<E
             write_result<Element>(t.a.rows, t.row, t.r, wins ? slot : e.winners + slot, (Element)bits,
                                   m.list.position(i));
     }
+    before->winners += total & 0xffff;
+    before->ties += total >> 16;
     const uint32_t ties_end = first_tie + (total >> 16), ties = ties_end < e.ties ? ties_end : e.ties;
-    const uint32_t sent =
-        (e.sends_winners ? total & 0xffff : 0) + (e.sends_ties && first_tie < ties ? ties - first_tie : 0);
+    return (e.sends_winners ? total & 0xffff : 0) + (e.sends_ties && first_tie < ties ? ties - first_tie : 0);
+}
+
+/* Writes and sends what the block's list holds. Returns whether the block is to finish the row. All threads.
+ */
+template <typename Element>
+TOPK_DEVICE bool emit_list(const bracket_task<Element> &t, uint32_t listed, const emission<Element> &e) {
+    struct emitted before = {0, 0};
+    uint32_t sent = 0;
+    for_pages(t, listed, [&](uint32_t count) TOPK_LAMBDA { sent += emit_page(t, count, e, &before); });
     return gathers(t, sent, e.sent());
 }
 
@@ -108,34 +123,6 @@ template <typename Element> struct kth_class {
     key_word_t<Element> key;
     uint32_t better, ties;
 };
-
-/* The class of all candidates of a bin, if they tie. All threads of all blocks of the row. */
-template <typename Element>
-TOPK_DEVICE kth_class<Element> class_of_bin(const bracket_task<Element> &t,
-                                            const row_threshold<Element> &threshold, uint32_t count,
-                                            const struct ranked_bin &bin, struct team_turn *turn) {
-    typedef key_word_t<Element> word;
-    word least = ~(word)0, greatest = 0;
-    for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
-        const word key = key_of<Element>(t.m.list.bits(i), t.a.rows.map);
-        if (bin_of_candidate<Element>(t.m.list.bits(i), threshold, t.a.rows.map) == bin.bin) {
-            least = key < least ? key : least;
-            greatest = key > greatest ? key : greatest;
-        }
-    }
-    number_ends<word> ends = ends_of_block<word>(t.m.ends, least, greatest);
-    if (!t.is_alone()) {
-        clear_next_turn(t, *turn);
-        if (simt_thread() == 0 && ends.least <= ends.greatest) {
-            simt_atomic_min(&t.state()->least, (uint64_t)ends.least);
-            simt_atomic_max(&t.state()->greatest, (uint64_t)ends.greatest);
-        }
-        meet_team(t, turn);
-        ends.least = (word)simt_load_relaxed(&t.state()->least);
-        ends.greatest = (word)simt_load_relaxed(&t.state()->greatest);
-    }
-    return kth_class<Element>{ends.least, bin.before, ends.least == ends.greatest ? bin.held : 0};
-}
 
 /* The result of kth. All threads. */
 template <typename Element>
@@ -160,35 +147,11 @@ TOPK_DEVICE void raise_threshold(row_threshold<Element> *threshold, uint32_t bin
     threshold->is_plateau &= bin == 0;
 }
 
-/* Adds up the bins of the row's blocks: the bin of its k-th candidate from the best on. *is_short: whether
- * the block's list had no room for all, and then whether any list had none. All threads; the bins are clear
- * afterwards. */
-template <typename Element>
-TOPK_DEVICE struct ranked_bin add_up_bins(const bracket_task<Element> &t, uint32_t k, struct team_turn *turn,
-                                          bool *is_short) {
-    const uint32_t now = turn->bins(), quads = SELECT_BINS_MAX / 4;
-    if (!t.is_alone() && turn->meetings == 0)
-        simt_grid_wait(turn->start); /* the state is clear */
-    if (*is_short && simt_thread() == 0 && !t.is_alone())
-        simt_store_relaxed(&t.state()->turns[now].is_short, 1u);
-    tell_bins(t, *turn);
-    meet_team(t, turn);
-    if (!t.is_alone())
-        *is_short = simt_load_relaxed(&t.state()->turns[now].is_short) != 0;
-    const struct ranked_bin from_best = find_bin(
-        [&](uint32_t quad) TOPK_LAMBDA {
-            const simt_u32x4 held = hear_quad(t, now, quads - 1 - quad);
-            return simt_u32x4{held.w, held.z, held.y, held.x};
-        },
-        k, t.m.sums, t.m.found);
-    return ranked_bin{SELECT_BINS_MAX - 1 - from_best.bin, from_best.before, from_best.held, from_best.total};
-}
-
 /* Writes the results of a row whose k-th element is of a plateau that has been left: fewer than k candidates
  * are above it. Returns false if the plateau has too few. All threads. */
 template <typename Element>
 TOPK_DEVICE bool emit_plateau(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
-                              uint32_t count, uint32_t above, struct ring_turns *turns,
+                              uint32_t listed, uint32_t above, struct ring_turns *turns,
                               struct team_turn *turn, uint32_t *k) {
     const struct placed_ties placed =
         place_ties<Element>(t.a, t.row, *turns, turn->meetings, threshold.key, above, *k - above);
@@ -197,8 +160,8 @@ TOPK_DEVICE bool emit_plateau(const bracket_task<Element> &t, const row_threshol
     if (placed.count < *k - above && threshold.key != 0)
         return false;
     *k = above + placed.count; /* if the plateau is the last class, so many match */
-    const struct emission e = plan_emission(t.a, ranked_bin{0, 0, above, above}, above, false);
-    if (emit_list(t, threshold, count, e))
+    const emission<Element> e = plan_emission(t.a, kth_bin<Element>::of_all(above), above);
+    if (emit_list(t, listed, e))
         finish_row(t, above, e.sent(), 0);
     return true;
 }
@@ -206,26 +169,29 @@ TOPK_DEVICE bool emit_plateau(const bracket_task<Element> &t, const row_threshol
 /* Writes the results of a row whose k-th candidate is of that bin, unless this is too crowded: then, if its
  * candidates tie, *crowd becomes their class. All threads. */
 template <typename Element>
-TOPK_DEVICE enum bracket_outcome
-emit_candidates(const bracket_task<Element> &t, const row_threshold<Element> &threshold, uint32_t count,
-                const struct ranked_bin &bin, struct team_turn *turn, uint32_t k, kth_class<Element> *crowd) {
-    const bool may_choose = t.a.target.ties_free && t.a.target.kind != TARGET_KTH;
-    struct emission e = plan_emission(t.a, bin, k, may_choose && threshold.is_plateau && bin.bin == 0);
+TOPK_DEVICE enum bracket_outcome emit_candidates(const bracket_task<Element> &t, uint32_t listed,
+                                                 kth_bin<Element> bin, struct team_turn *turn, uint32_t k,
+                                                 kth_class<Element> *crowd) {
+    emission<Element> e = plan_emission(t.a, bin, k);
     if (e.sent() > BRACKET_SENT) {
-        *crowd = class_of_bin(t, threshold, count, bin, turn);
-        if (crowd->ties == 0)
-            return BRACKET_CROWDED;
-        TOPK_REACHED(REACHED_BRACKET_GPU_ONE_CLASS);
-        if (t.a.target.kind == TARGET_KTH) {
-            write_class(t, *crowd);
-            return BRACKET_DONE;
+        if (!bin.is_class()) {
+            const found_bin<Element> cut = cut_bin<Element>(t.a, t.row, bin, listed, k, turn->meetings);
+            bin = cut.bin;
+            turn->meetings = cut.meetings;
         }
-        if (may_choose)
-            e = plan_emission(t.a, bin, k, true);
+        e = plan_emission(t.a, bin, k);
+        if (bin.is_class()) {
+            TOPK_REACHED(REACHED_BRACKET_GPU_ONE_CLASS);
+            *crowd = kth_class<Element>{bin.first, bin.before, bin.held};
+            if (t.a.target.kind == TARGET_KTH) {
+                write_class(t, *crowd);
+                return BRACKET_DONE;
+            }
+        }
         if (e.sent() > BRACKET_SENT)
             return BRACKET_CROWDED;
     }
-    if (emit_list(t, threshold, count, e))
+    if (emit_list(t, listed, e))
         finish_row(t, k, e.sent(), e.sends_winners ? 0 : e.winners);
     return BRACKET_DONE;
 }
@@ -237,12 +203,12 @@ template <typename Element>
 TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_threshold<Element> *threshold,
                                       uint32_t found, struct ring_turns *turns, struct team_turn *turn,
                                       uint32_t *k, kth_class<Element> *crowd) {
-    const uint32_t count = found < BRACKET_ROOM ? found : (uint32_t)BRACKET_ROOM;
+    const uint32_t listed = found < t.a.room ? found : t.a.room;
     const enum plateau_use use = use_of_plateau(t, *threshold);
-    bool is_short = found > BRACKET_ROOM;
+    bool is_short = found > t.a.room;
     if (is_short)
         TOPK_REACHED(REACHED_BRACKET_GPU_OVERFLOW);
-    struct ranked_bin bin = add_up_bins(t, *k, turn, &is_short);
+    const struct ranked_bin bin = add_up_bins(t, *k, turn, &is_short);
     if (use == PLATEAU_COUNTED && bin.total >= *k && bin.bin == 0) {
         TOPK_REACHED(REACHED_BRACKET_GPU_COUNTED);
         write_class(t, kth_class<Element>{threshold->key, bin.before, bin.held});
@@ -253,8 +219,9 @@ TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_thresh
             raise_threshold<Element>(threshold, bin.bin);
         return BRACKET_SHORT;
     }
+    kth_bin<Element> of_kth = kth_bin<Element>::of(*threshold, bin);
     if (bin.total < *k) {
-        if (use == PLATEAU_LEFT && emit_plateau(t, *threshold, count, bin.total, turns, turn, k))
+        if (use == PLATEAU_LEFT && emit_plateau(t, *threshold, listed, bin.total, turns, turn, k))
             return BRACKET_DONE;
         if (threshold->key != 0 || threshold->is_plateau) {
             TOPK_REACHED(REACHED_BRACKET_GPU_MISSED);
@@ -262,9 +229,9 @@ TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_thresh
         }
         TOPK_REACHED(REACHED_BRACKET_GPU_FEW_MATCHES);
         *k = bin.total;
-        bin = ranked_bin{0, 0, bin.total, bin.total}; /* all matches, taken as one bin */
+        of_kth = kth_bin<Element>::of_all(bin.total);
     }
-    return emit_candidates(t, *threshold, count, bin, turn, *k, crowd);
+    return emit_candidates(t, listed, of_kth, turn, *k, crowd);
 }
 
 #endif

@@ -30,7 +30,9 @@ struct bracket_args {
     struct predicate_args predicate;
     struct decode_args decode;
     struct kth_outputs kth;
-    struct target target; /* its entries: BRACKET_SENT for each row */
+    struct target target;       /* its entries: BRACKET_SENT for each row */
+    uint32_t room;              /* slots of each block's list: BRACKET_PAGE, or more */
+    struct element_list stored; /* the lists of all blocks, if they have more */
     uint64_t seed;
     uint32_t blocks_of_row;       /* 1: each block has rows of its own, and nothing below is there */
     uint32_t sample_groups;       /* of a thread */

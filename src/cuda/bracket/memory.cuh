@@ -13,16 +13,16 @@ template <typename Element> struct entry_size { static const bool TWO = sizeof(E
 
 enum slot_counter { WINNER_SLOTS, TIE_SLOTS, SLOT_COUNTERS };
 
-/* Groups of 16 bytes in a slot of a ring; slots of a block. */
+/* Slots of a block. */
 static_assert((int)BRACKET_SENT <= (int)ENTRIES_PER_THREAD * (int)BRACKET_THREADS, "a block sorts so many");
-static const uint32_t BRACKET_CHUNK = BRACKET_LANE_GROUPS * SIMT_WARP;
+static_assert((int)BRACKET_CHUNK == (int)BRACKET_LANE_GROUPS * SIMT_WARP, "a warp has so many lanes");
 static const uint32_t BRACKET_RINGS = BRACKET_THREADS / SIMT_WARP * BRACKET_SLOTS;
 
 template <typename Element> struct bracket_memory {
     static const bool TWO = entry_size<Element>::TWO;
     simt_shared<simt_u32x4> ring;        /* BRACKET_RINGS slots of BRACKET_CHUNK */
     simt_shared<simt_mbarrier> barriers; /* of each slot */
-    shared_list<Element> list;           /* BRACKET_ROOM */
+    shared_list<Element> list;           /* BRACKET_PAGE slots */
     entry_list<TWO> entries;             /* results to be sorted, in the bytes of the ring */
     simt_shared<simt_u32x4> quads;       /* four bins each: the same as digit.bins */
     struct digit_shared digit;
@@ -31,7 +31,7 @@ template <typename Element> struct bracket_memory {
     simt_shared<uint64_t> ends;      /* two for each warp: of a reduction */
     simt_shared<uint32_t> sums;      /* of scans */
     simt_shared<uint32_t> found;     /* four: of find_bin */
-    simt_shared<uint32_t> listed;    /* elements in the list, or more if it had no room; atomic */
+    simt_shared<uint32_t> listed;    /* elements in the block's list, or more if it had no room; atomic */
     simt_shared<uint32_t> ties;      /* elements of a plateau; atomic */
     simt_shared<uint32_t> published; /* two words from one thread to all */
 };
@@ -42,7 +42,7 @@ template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_brack
     m.ring = simt_carve<simt_u32x4>(arena, groups, 128);
     m.quads = simt_carve<simt_u32x4>(arena, SELECT_BINS_MAX / 4 + 1); /* with OTHER_BIN */
     m.barriers = simt_carve<simt_mbarrier>(arena, BRACKET_RINGS);
-    m.list = carve_list<Element>(arena, BRACKET_ROOM);
+    m.list = carve_list<Element>(arena, BRACKET_PAGE);
     m.digit.sums = simt_carve<uint64_t>(arena, SIMT_WARP);
     m.digit.found = simt_carve<uint64_t>(arena, 4);
     m.digit.bins = simt_shared_as<uint32_t>(m.quads);

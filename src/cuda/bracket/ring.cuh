@@ -40,7 +40,7 @@ template <typename Element> struct chunk_reader {
     /* Groups of a chunk. */
     TOPK_MEMBER uint32_t groups_of(uint32_t chunk) const {
         const int64_t remaining = groups - (int64_t)chunk * BRACKET_CHUNK;
-        return remaining < BRACKET_CHUNK ? (uint32_t)remaining : BRACKET_CHUNK;
+        return remaining < BRACKET_CHUNK ? (uint32_t)remaining : (uint32_t)BRACKET_CHUNK;
     }
     /* The slot of a turn: its index among the block's. */
     static TOPK_MEMBER uint32_t slot_of(uint32_t turn) {

@@ -56,7 +56,7 @@ TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turn
     }
     if (outcome != BRACKET_DONE)
         k = select_by_way_out<Element>(t.a, t.row, turn.meetings, outcome == BRACKET_CROWDED,
-                                       found < BRACKET_ROOM ? found : (uint32_t)BRACKET_ROOM, crowd);
+                                       found < t.a.room ? found : t.a.room, crowd);
     return k;
 }
 

@@ -30,7 +30,7 @@ TOPK_DEVICE uint32_t hash_of(uint32_t x) {
 /* Samples of the whole block, or 0 if the row is so short that all of it is taken. */
 template <typename Element> TOPK_DEVICE uint32_t sample_size(const bracket_task<Element> &t) {
     const uint32_t pieces = t.a.sample_groups * simt_threads();
-    if (t.r.length <= BRACKET_ROOM / 2 || (uint32_t)parts_of(t.values(), t.r.length).groups < 2 * pieces)
+    if (t.r.length <= BRACKET_PAGE / 2 || (uint32_t)parts_of(t.values(), t.r.length).groups < 2 * pieces)
         return 0;
     return pieces * sample_shape<Element>::PER;
 }
@@ -154,12 +154,12 @@ TOPK_DEVICE uint32_t bin_of_candidate(key_word_t<Element> bits, const row_thresh
     return candidate_bins<key_word_t<Element>>::of(distance >> threshold.scale);
 }
 
-/* Bins reach some octaves beyond the best sample. */
+/* Bins reach `beyond` octaves further than the key `best`. */
 template <typename Element>
 TOPK_DEVICE row_threshold<Element> threshold_at(key_word_t<Element> key, key_word_t<Element> best,
-                                                bool is_plateau) {
+                                                bool is_plateau, uint32_t beyond) {
     typedef candidate_bins<key_word_t<Element>> bins;
-    const uint32_t octave = bins::BITS - simt_clz((key_word_t<Element>)(best - key)) + BRACKET_OCTAVES_BEYOND;
+    const uint32_t octave = bins::BITS - simt_clz((key_word_t<Element>)(best - key)) + beyond;
     const uint32_t most = bins::BITS < octave ? bins::BITS : octave;
     const bool is_scaled = !is_plateau && most > bins::OCTAVES; /* a plateau has a bin of its own */
     return row_threshold<Element>{key, is_scaled ? most - bins::OCTAVES : 0, is_plateau};
@@ -185,7 +185,8 @@ TOPK_DEVICE row_threshold<Element> key_at_rank(const bracket_memory<Element> &m,
         const word first = bins::first(found.bin), last = bins::last(found.bin);
         const bool is_class = first == last, is_crowded = found.held > rank / 4 + 1;
         if (is_class || !is_crowded || round == BRACKET_SAMPLE_ROUNDS)
-            return threshold_at<Element>(last < top ? top - last : (word)0, best, is_class && is_crowded);
+            return threshold_at<Element>(last < top ? top - last : (word)0, best, is_class && is_crowded,
+                                         BRACKET_OCTAVES_BEYOND);
         top -= first;
         rank -= found.before;
         TOPK_REACHED(REACHED_BRACKET_GPU_FINER);
@@ -204,7 +205,7 @@ threshold_of(const bracket_task<Element> &t, const sampled_groups<Element> &draw
     if (rank > size) {
         arrived();
         simt_block_sync();
-        return threshold_at<Element>(0, (word)(Element) ~(Element)0, false);
+        return threshold_at<Element>(0, (word)(Element) ~(Element)0, false, 0);
     }
     const sampled_keys<Element> samples = keys_of_sample(t, drawn);
     word greatest = 0;

@@ -14,9 +14,9 @@ enum {
      * for each lane. */
     BRACKET_SLOTS = 2,
     BRACKET_LANE_GROUPS = SIZE(8, 2),
-    /* Elements that a block lists: those of its share that are at or above the threshold, and in the end all
-     * candidates of a row. */
-    BRACKET_ROOM = SIZE(6144, 160),
+    BRACKET_CHUNK = BRACKET_LANE_GROUPS * 32, /* groups of a slot */
+    /* Candidates that a block keeps in shared memory at a time. */
+    BRACKET_PAGE = SIZE(6144, 160),
     /* Candidates that one block puts in order; and so few that it does so by counting. */
     BRACKET_SENT = SIZE(4096, 128),
     BRACKET_RANKED = SIZE(384, 32),

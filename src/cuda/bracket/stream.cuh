@@ -3,6 +3,7 @@
 #ifndef TOPK_SRC_CUDA_BRACKET_STREAM_CUH
 #define TOPK_SRC_CUDA_BRACKET_STREAM_CUH
 
+#include "pages.cuh"
 #include "reach.cuh"
 #include "ring.cuh"
 #include "sample.cuh"
@@ -54,9 +55,7 @@ TOPK_DEVICE void list_group(const bracket_task<Element> &t, const row_threshold<
             continue;
         const key_word_t<Element> bits = tile.bits(0, e);
         simt_atomic_add(&m.digit.bins[bin_of_candidate<Element>(bits, threshold, t.a.rows.map)], 1u);
-        if (slot < BRACKET_ROOM)
-            m.list.put(slot, bits, tile.position0 + e);
-        slot++;
+        put_candidate(t, slot++, bits, tile.position0 + e);
     }
 }
 
@@ -163,8 +162,13 @@ TOPK_DEVICE void list_edges(const bracket_task<Element> &t, const row_threshold<
         return;
     const uint32_t slot = simt_atomic_add(&t.m.listed[0], 1u);
     simt_atomic_add(&t.m.digit.bins[bin_of_candidate<Element>(bits, threshold, t.a.rows.map)], 1u);
-    if (slot < BRACKET_ROOM)
-        t.m.list.put(slot, bits, position);
+    put_candidate(t, slot, bits, position);
+}
+
+/* The most ties of a plateau that a block lists. */
+template <typename Element> TOPK_DEVICE uint32_t ties_listed(const bracket_task<Element> &t, uint32_t k) {
+    return t.a.room == BRACKET_PAGE ? BRACKET_PAGE - BRACKET_PAGE / 8
+                                    : (k + k / 4) / t.share.blocks + BRACKET_PAGE / 2;
 }
 
 /* Counts in bins, and lists as far as there is room, what the block's share of the row has of the candidates.
@@ -173,7 +177,7 @@ template <typename Element>
 TOPK_DEVICE uint32_t stream_row(const bracket_task<Element> &t, chunk_reader<Element> *chunks,
                                 struct ring_turns *turns, const row_threshold<Element> &threshold) {
     const struct code_map &map = t.a.rows.map;
-    const uint32_t most = BRACKET_ROOM - BRACKET_ROOM / 8, wanted = t.r.k < most ? (uint32_t)t.r.k : most;
+    const uint32_t k = (uint32_t)t.r.k, most = ties_listed(t, k), wanted = k < most ? k : most;
     const struct row_parts parts = parts_of(t.values(), t.r.length);
     search<Element> search = {reach<Element>::of(map, threshold.key),
                               tie_class<Element>::of(map, threshold.key),
@@ -208,7 +212,10 @@ TOPK_DEVICE uint32_t stream_row(const bracket_task<Element> &t, chunk_reader<Ele
             simt_atomic_add(&t.m.digit.bins[0], ties);
     }
     simt_block_sync();
-    return t.m.listed[0];
+    const uint32_t listed = t.m.listed[0];
+    if (listed > BRACKET_PAGE && t.a.room > BRACKET_PAGE)
+        store_first_page<Element>(t.a);
+    return listed;
 }
 
 #endif

@@ -41,14 +41,13 @@ TOPK_DEVICE bool is_way_out_found(const bracket_task<Element> &t, const struct w
     return (uint64_t)t.r.k - range.need + range.candidates <= BRACKET_SENT;
 }
 
-/* Calls work(bits, position) with the block's candidates, or with the elements of its share of the row that
- * match. One by one, so that the code is short. All threads. */
+/* Calls work(bits, position) with the page in shared memory, or with the elements of the block's share of the
+ * row that match. One by one, so that the code is short. */
 template <typename Element, typename Work>
-TOPK_DEVICE void for_source(const bracket_task<Element> &t, const struct way_out &w, const Work &work) {
+TOPK_DEVICE void for_elements(const bracket_task<Element> &t, bool is_page, uint32_t end, const Work &work) {
     const uint32_t BATCH = 4;
     const Element *values = t.values();
-    const uint32_t end = w.has_lists ? w.listed : (uint32_t)t.r.length;
-    const uint32_t blocks = w.has_lists ? 1 : t.share.blocks, block = w.has_lists ? 0 : t.share.block;
+    const uint32_t blocks = is_page ? 1 : t.share.blocks, block = is_page ? 0 : t.share.block;
     const uint32_t step = simt_threads() * blocks;
     for (uint64_t first = block * simt_threads() + simt_thread(); first < end;
          first += BATCH * (uint64_t)step) {
@@ -56,19 +55,28 @@ TOPK_DEVICE void for_source(const bracket_task<Element> &t, const struct way_out
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++) {
             const uint64_t at = first + i * (uint64_t)step;
-            bits[i] = at >= end ? 0 : w.has_lists ? t.m.list.bits((uint32_t)at) : values[at];
+            bits[i] = at >= end ? 0 : is_page ? t.m.list.bits((uint32_t)at) : values[at];
         }
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++) {
             const uint64_t at = first + i * (uint64_t)step;
             if (at >= end)
                 break;
-            if (w.has_lists)
+            if (is_page)
                 work(bits[i], t.m.list.position((uint32_t)at));
             else if (is_match_at(t, bits[i], (uint32_t)at))
                 work(bits[i], (uint32_t)at);
         }
     }
+}
+
+/* Calls work(bits, position) with the block's candidates, or with the elements of its share of the row that
+ * match. All threads. */
+template <typename Element, typename Work>
+TOPK_DEVICE void for_source(const bracket_task<Element> &t, const struct way_out &w, const Work &work) {
+    for_pages(t, w.has_lists ? w.listed : 0, [&](uint32_t count) TOPK_LAMBDA {
+        for_elements(t, w.has_lists, w.has_lists ? count : (uint32_t)t.r.length, work);
+    });
 }
 
 /* What one step counts. */

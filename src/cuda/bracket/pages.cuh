@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A block's list of candidates. The first page is in shared memory. If the list is longer, all of it is in
+ * the workspace, and its pages come to shared memory one after another. */
+#ifndef TOPK_SRC_CUDA_BRACKET_PAGES_CUH
+#define TOPK_SRC_CUDA_BRACKET_PAGES_CUH
+
+#include "../select/lists.cuh"
+#include "memory.cuh"
+
+/* The block's part of the workspace. */
+template <typename Element> TOPK_DEVICE global_list<Element> stored_list(const struct bracket_args &a) {
+    return global_list<Element>{a.stored, (int64_t)simt_block() * a.room};
+}
+
+template <typename Element> TOPK_DEVICE shared_list<Element> page(void) {
+    simt_arena arena = simt_shared_arena();
+    return carve_bracket<Element>(arena).list;
+}
+
+/* Puts a candidate into a slot, if the list has that many. */
+template <typename Element>
+TOPK_DEVICE void put_candidate(const bracket_task<Element> &t, uint32_t slot, key_word_t<Element> bits,
+                               int64_t position) {
+    if (slot < BRACKET_PAGE)
+        t.m.list.put(slot, bits, position);
+    else if (slot < t.a.room)
+        stored_list<Element>(t.a).put(slot, bits, position);
+}
+
+/* Stores the first page of a list that has more. All threads, after a barrier. */
+template <typename Element> TOPK_NOINLINE void store_first_page(const struct bracket_args &a) {
+    const global_list<Element> stored = stored_list<Element>(a);
+    const shared_list<Element> list = page<Element>();
+    TOPK_REACHED(REACHED_BRACKET_GPU_PAGES);
+#pragma unroll 4
+    for (uint32_t slot = simt_thread(); slot < BRACKET_PAGE; slot += simt_threads())
+        stored.put(slot, list.bits(slot), list.position(slot));
+}
+
+/* Makes so many candidates from slot `first` on the page in shared memory. All threads. */
+template <typename Element>
+TOPK_NOINLINE void load_page(const struct bracket_args &a, uint32_t first, uint32_t count) {
+    const uint32_t BATCH = 4;
+    const global_list<Element> stored = stored_list<Element>(a);
+    const shared_list<Element> list = page<Element>();
+    simt_block_sync();
+    for (uint32_t begin = simt_thread(); begin < count; begin += BATCH * simt_threads()) {
+        key_word_t<Element> bits[BATCH];
+        uint32_t positions[BATCH];
+#pragma unroll
+        for (uint32_t i = 0; i < BATCH; i++) {
+            const uint32_t slot = begin + i * simt_threads(), at = first + (slot < count ? slot : 0);
+            bits[i] = stored.bits(at);
+            positions[i] = (uint32_t)stored.position(at);
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < BATCH; i++)
+            if (begin + i * simt_threads() < count)
+                list.put(begin + i * simt_threads(), bits[i], positions[i]);
+    }
+    simt_block_sync();
+}
+
+/* Calls work(count) with each page of a list of `listed` candidates; `count` of them are in shared memory
+ * then. All threads. */
+template <typename Element, typename Work>
+TOPK_DEVICE void for_pages(const bracket_task<Element> &t, uint32_t listed, const Work &work) {
+    uint32_t first = 0;
+#pragma unroll 1
+    do {
+        const uint32_t rest = listed - first, count = rest < BRACKET_PAGE ? rest : (uint32_t)BRACKET_PAGE;
+        if (listed > BRACKET_PAGE)
+            load_page<Element>(t.a, first, count);
+        work(count);
+        first += count;
+    } while (first < listed);
+}
+
+#endif
