@@ -40,6 +40,13 @@ set_tests_properties(bench-rivals PROPERTIES FIXTURES_SETUP bench-results)
 set_tests_properties(bench-record PROPERTIES FIXTURES_REQUIRED bench-results FIXTURES_SETUP bench-records)
 set_tests_properties(bench-plot PROPERTIES FIXTURES_REQUIRED bench-records
   PASS_REGULAR_EXPRESSION "to_limit-over-k.svg")
+# The library's choice beside each method.
+topk_bench_test(choice ${python} ${bench}/choice.py run $<TARGET_FILE:topk-bench> --library $<TARGET_FILE:topk>
+  --csv ${results}/choice.csv --part beside --n 3001 --pairs 3)
+set_tests_properties(bench-choice PROPERTIES FIXTURES_SETUP bench-choices)
+topk_bench_test(choice-report ${python} ${bench}/choice.py report ${results}/choice.csv)
+set_tests_properties(bench-choice-report PROPERTIES FIXTURES_REQUIRED bench-choices
+  PASS_REGULAR_EXPRESSION "[a-z]+: chosen at [0-9]+ points.*bracket: takes [0-9.]+ times.*points, at [0-9]+ the choice is well, 0 wrong")
 execute_process(COMMAND ${TOPK_SYSTEM_PYTHON} -c "import numpy" RESULT_VARIABLE no_numpy ERROR_QUIET)
 if(no_numpy EQUAL 0)
   topk_bench_test(rivals-python ${python} ${bench}/rivals.py quick --library $<TARGET_FILE:topk> --threads 2 --pairs 2)
