@@ -46,7 +46,6 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_BRACKET_GPU_MISSED] = "cuda samples: fewer than k above a sample",
     [REACHED_BRACKET_GPU_WAY_OUT] = "cuda bracket: way out of shared rows",
     [REACHED_BRACKET_GPU_WAY_OUT_ALONE] = "cuda bracket: way out of a block's own row",
-    [REACHED_BRACKET_GPU_LISTS] = "cuda bracket: way out in lists",
     [REACHED_BRACKET_GPU_POSITIONS] = "cuda bracket: positions of many ties",
     [REACHED_BRACKET_GPU_FEW_MATCHES] = "cuda bracket: few matches",
     [REACHED_BRACKET_GPU_ENOUGH_TIES] = "cuda bracket: enough of a plateau",

@@ -96,7 +96,6 @@ enum topk_reached_path {
     REACHED_BRACKET_GPU_MISSED,        /* fewer than k elements reach the threshold */
     REACHED_BRACKET_GPU_WAY_OUT,       /* rows that blocks share are narrowed digit by digit */
     REACHED_BRACKET_GPU_WAY_OUT_ALONE, /* the same, of a row that a block has to itself */
-    REACHED_BRACKET_GPU_LISTS,         /* the same, but digits are counted in the lists of blocks */
     REACHED_BRACKET_GPU_POSITIONS,     /* digits of positions tell which of many ties are results */
     REACHED_BRACKET_GPU_FEW_MATCHES,   /* fewer than k elements of a row match */
     REACHED_BRACKET_GPU_ENOUGH_TIES,   /* a block has listed enough of a plateau */

@@ -118,25 +118,18 @@ TOPK_DEVICE bool emit_list(const bracket_task<Element> &t, uint32_t listed, cons
     return gathers(t, sent, e.sent());
 }
 
-/* A class that the k-th candidate is of: so many are better, and so many tie; 0 if there is none. */
-template <typename Element> struct kth_class {
-    key_word_t<Element> key;
-    uint32_t better, ties;
-};
-
-/* The result of kth. All threads. */
+/* The result of kth: the class of a bin. All threads. */
 template <typename Element>
-TOPK_DEVICE void write_class(const bracket_task<Element> &t, const kth_class<Element> &c) {
+TOPK_DEVICE void write_class(const bracket_task<Element> &t, const kth_bin<Element> &bin) {
     if (t.leads() && simt_thread() == 0)
-        write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, c.key), c.better, c.ties);
+        write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, bin.first), bin.before, bin.held);
 }
 
 /* Why a row takes the way out, if it does. */
 enum bracket_outcome {
     BRACKET_DONE,
-    BRACKET_MISSED,  /* fewer than k reach the threshold */
-    BRACKET_SHORT,   /* a list had no room for all that do */
-    BRACKET_CROWDED, /* a bin holds more than one block puts in order */
+    BRACKET_MISSED, /* fewer than k reach the threshold */
+    BRACKET_SHORT,  /* a list had no room for all that do */
 };
 
 /* To the least key of a bin. */
@@ -147,53 +140,48 @@ TOPK_DEVICE void raise_threshold(row_threshold<Element> *threshold, uint32_t bin
     threshold->is_plateau &= bin == 0;
 }
 
-/* Writes the results of a row whose k-th element is of a plateau that has been left: fewer than k candidates
- * are above it. Returns false if the plateau has too few. All threads. */
+/* Writes the results of a row whose k-th element is of that class: candidates above it, of which there are
+ * `above`, and the first of its elements. Returns false if these are too few. All threads. */
 template <typename Element>
-TOPK_DEVICE bool emit_plateau(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
-                              uint32_t listed, uint32_t above, struct ring_turns *turns,
-                              struct team_turn *turn, uint32_t *k) {
+TOPK_DEVICE bool emit_plateau(const bracket_task<Element> &t, key_word_t<Element> key, uint32_t listed,
+                              uint32_t above, struct ring_turns *turns, struct team_turn *turn, uint32_t *k) {
+    typedef key_word_t<Element> word;
     const struct placed_ties placed =
-        place_ties<Element>(t.a, t.row, *turns, turn->meetings, threshold.key, above, *k - above);
+        place_ties<Element>(t.a, t.row, *turns, turn->meetings, key, above, *k - above);
     *turns = placed.turns;
     turn->meetings = placed.meetings;
-    if (placed.count < *k - above && threshold.key != 0)
+    if (placed.count < *k - above && key != 0)
         return false;
-    *k = above + placed.count; /* if the plateau is the last class, so many match */
-    const emission<Element> e = plan_emission(t.a, kth_bin<Element>::of_all(above), above);
+    *k = above + placed.count; /* if the class is the last one, so many match */
+    const kth_bin<Element> better = {above == 0 ? key : (word)(key + 1), ~(word)0, 0, above};
+    const emission<Element> e = plan_emission(t.a, better, above);
     if (emit_list(t, listed, e))
         finish_row(t, above, e.sent(), 0);
     return true;
 }
 
-/* Writes the results of a row whose k-th candidate is of that bin, unless this is too crowded: then, if its
- * candidates tie, *crowd becomes their class. All threads. */
+/* Writes the results of a row whose k-th candidate is of that bin. If this is too crowded to be put in order,
+ * it is cut, down to a class at most. All threads. */
 template <typename Element>
-TOPK_DEVICE enum bracket_outcome emit_candidates(const bracket_task<Element> &t, uint32_t listed,
-                                                 kth_bin<Element> bin, struct team_turn *turn, uint32_t k,
-                                                 kth_class<Element> *crowd) {
-    emission<Element> e = plan_emission(t.a, bin, k);
+TOPK_DEVICE void emit_candidates(const bracket_task<Element> &t, uint32_t listed, kth_bin<Element> bin,
+                                 struct ring_turns *turns, struct team_turn *turn, uint32_t *k) {
+    emission<Element> e = plan_emission(t.a, bin, *k);
+    while (e.sent() > BRACKET_SENT && !bin.is_class()) {
+        const found_bin<Element> cut = cut_bin<Element>(t.a, t.row, bin, listed, *k, turn->meetings);
+        bin = cut.bin;
+        turn->meetings = cut.meetings;
+        e = plan_emission(t.a, bin, *k);
+    }
     if (e.sent() > BRACKET_SENT) {
-        if (!bin.is_class()) {
-            const found_bin<Element> cut = cut_bin<Element>(t.a, t.row, bin, listed, k, turn->meetings);
-            bin = cut.bin;
-            turn->meetings = cut.meetings;
-        }
-        e = plan_emission(t.a, bin, k);
-        if (bin.is_class()) {
-            TOPK_REACHED(REACHED_BRACKET_GPU_ONE_CLASS);
-            *crowd = kth_class<Element>{bin.first, bin.before, bin.held};
-            if (t.a.target.kind == TARGET_KTH) {
-                write_class(t, *crowd);
-                return BRACKET_DONE;
-            }
-        }
-        if (e.sent() > BRACKET_SENT)
-            return BRACKET_CROWDED;
+        TOPK_REACHED(REACHED_BRACKET_GPU_ONE_CLASS);
+        if (t.a.target.kind == TARGET_KTH)
+            write_class(t, bin);
+        else
+            emit_plateau(t, bin.first, listed, bin.before, turns, turn, k);
+        return;
     }
     if (emit_list(t, listed, e))
-        finish_row(t, k, e.sent(), e.sends_winners ? 0 : e.winners);
-    return BRACKET_DONE;
+        finish_row(t, *k, e.sent(), e.sends_winners ? 0 : e.winners);
 }
 
 /* The bins of all blocks say which candidates are results, and these are written. `found`: how many
@@ -202,16 +190,17 @@ TOPK_DEVICE enum bracket_outcome emit_candidates(const bracket_task<Element> &t,
 template <typename Element>
 TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_threshold<Element> *threshold,
                                       uint32_t found, struct ring_turns *turns, struct team_turn *turn,
-                                      uint32_t *k, kth_class<Element> *crowd) {
+                                      uint32_t *k) {
     const uint32_t listed = found < t.a.room ? found : t.a.room;
     const enum plateau_use use = use_of_plateau(t, *threshold);
     bool is_short = found > t.a.room;
     if (is_short)
         TOPK_REACHED(REACHED_BRACKET_GPU_OVERFLOW);
     const struct ranked_bin bin = add_up_bins(t, *k, turn, &is_short);
+    kth_bin<Element> of_kth = kth_bin<Element>::of(*threshold, bin);
     if (use == PLATEAU_COUNTED && bin.total >= *k && bin.bin == 0) {
         TOPK_REACHED(REACHED_BRACKET_GPU_COUNTED);
-        write_class(t, kth_class<Element>{threshold->key, bin.before, bin.held});
+        write_class(t, of_kth);
         return BRACKET_DONE;
     }
     if (is_short) {
@@ -219,9 +208,8 @@ TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_thresh
             raise_threshold<Element>(threshold, bin.bin);
         return BRACKET_SHORT;
     }
-    kth_bin<Element> of_kth = kth_bin<Element>::of(*threshold, bin);
     if (bin.total < *k) {
-        if (use == PLATEAU_LEFT && emit_plateau(t, *threshold, listed, bin.total, turns, turn, k))
+        if (use == PLATEAU_LEFT && emit_plateau(t, threshold->key, listed, bin.total, turns, turn, k))
             return BRACKET_DONE;
         if (threshold->key != 0 || threshold->is_plateau) {
             TOPK_REACHED(REACHED_BRACKET_GPU_MISSED);
@@ -231,7 +219,8 @@ TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_thresh
         *k = bin.total;
         of_kth = kth_bin<Element>::of_all(bin.total);
     }
-    return emit_candidates(t, listed, of_kth, turn, *k, crowd);
+    emit_candidates(t, listed, of_kth, turns, turn, k);
+    return BRACKET_DONE;
 }
 
 #endif

@@ -12,15 +12,15 @@
 /* Bins of one turn. The words are atomic. */
 struct bracket_bins {
     uint32_t bins[SELECT_BINS_MAX];
-    uint32_t is_short; /* 1: a block's list had no room for all */
+    uint32_t is_short;        /* 1: a block's list had no room for all */
+    uint64_t least, greatest; /* keys of a bin that is cut */
 };
 
 /* What the blocks of a row share, in global memory. The launch clears it. All words are atomic. */
 struct bracket_state {
     struct bracket_bins turns[BRACKET_TURNS];
-    uint64_t least, greatest; /* keys of a crowded bin */
-    uint32_t arrivals;        /* of blocks that meet */
-    uint32_t listed;          /* candidates that have a slot in the row's list, and those that are there */
+    uint32_t arrivals; /* of blocks that meet */
+    uint32_t listed;   /* candidates that have a slot in the row's list, and those that are there */
     uint32_t complete;
     uint32_t results; /* that have a slot */
 };

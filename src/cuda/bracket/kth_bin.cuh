@@ -76,6 +76,7 @@ TOPK_NOINLINE found_bin<Element> cut_bin(const struct bracket_args &a, int64_t r
     word least = ~(word)0, greatest = 0;
     bool is_short = false;
     turn.meetings = meetings;
+    const uint32_t now = turn.bins();
     for_pages(t, listed, [&](uint32_t count) TOPK_LAMBDA {
         for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
             const word bits = t.m.list.bits(i), key = key_of<Element>(bits, a.rows.map);
@@ -90,14 +91,14 @@ TOPK_NOINLINE found_bin<Element> cut_bin(const struct bracket_args &a, int64_t r
     if (!t.is_alone()) {
         clear_next_turn(t, turn);
         if (simt_thread() == 0 && ends.least <= ends.greatest) {
-            simt_atomic_min(&t.state()->least, (uint64_t)ends.least);
-            simt_atomic_max(&t.state()->greatest, (uint64_t)ends.greatest);
+            simt_atomic_min(&t.state()->turns[now].least, (uint64_t)ends.least);
+            simt_atomic_max(&t.state()->turns[now].greatest, (uint64_t)ends.greatest);
         }
     }
     const struct ranked_bin found = add_up_bins(t, k - bin.before, &turn, &is_short);
     if (!t.is_alone()) {
-        ends.least = (word)simt_load_relaxed(&t.state()->least);
-        ends.greatest = (word)simt_load_relaxed(&t.state()->greatest);
+        ends.least = (word)simt_load_relaxed(&t.state()->turns[now].least);
+        ends.greatest = (word)simt_load_relaxed(&t.state()->turns[now].greatest);
     }
     if (ends.least == ends.greatest)
         return found_bin<Element>{{ends.least, ends.least, bin.before, bin.held}, turn.meetings};

@@ -40,11 +40,10 @@ TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turn
     });
     uint32_t found;
     enum bracket_outcome outcome;
-    kth_class<Element> crowd = {};
     for (uint32_t reads = 1;; reads++) {
         const key_word_t<Element> before = threshold.key;
         found = stream_row(t, &chunks, turns, threshold);
-        outcome = emit(t, &threshold, found, turns, &turn, &k, &crowd);
+        outcome = emit(t, &threshold, found, turns, &turn, &k);
         if (outcome != BRACKET_SHORT || threshold.key == before || reads == BRACKET_READS)
             break;
         TOPK_REACHED(REACHED_BRACKET_GPU_AGAIN);
@@ -55,8 +54,7 @@ TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turn
         simt_block_sync();
     }
     if (outcome != BRACKET_DONE)
-        k = select_by_way_out<Element>(t.a, t.row, turn.meetings, outcome == BRACKET_CROWDED,
-                                       found < t.a.room ? found : t.a.room, crowd);
+        k = select_by_way_out<Element>(t.a, t.row, turn.meetings);
     return k;
 }
 

@@ -36,8 +36,11 @@ template <typename Task> TOPK_DEVICE void meet_team(const Task &t, struct team_t
 TOPK_DEVICE void clear_turn(struct bracket_bins *bins) {
     for (uint32_t bin = simt_thread(); bin < SELECT_BINS_MAX; bin += simt_threads())
         simt_store_relaxed(&bins->bins[bin], 0u);
-    if (simt_thread() == 0)
+    if (simt_thread() == 0) {
         simt_store_relaxed(&bins->is_short, 0u);
+        simt_store_relaxed(&bins->least, ~(uint64_t)0);
+        simt_store_relaxed(&bins->greatest, (uint64_t)0);
+    }
 }
 
 /* Clears the bins of the turn after this one: before each meeting but a row's first two, whose bins and the
@@ -53,8 +56,6 @@ template <typename Task> TOPK_DEVICE void clear_state(const Task &t) {
     for (uint32_t i = 0; i < BRACKET_TURNS; i++)
         clear_turn(&state->turns[i]);
     if (simt_thread() == 0) {
-        simt_store_relaxed(&state->least, ~(uint64_t)0);
-        simt_store_relaxed(&state->greatest, (uint64_t)0);
         simt_store_relaxed(&state->arrivals, 0u);
         simt_store_relaxed(&state->listed, 0u);
         simt_store_relaxed(&state->complete, 0u);

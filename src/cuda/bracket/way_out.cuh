@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The way out for any data: digits of codes, and then of positions, are counted until the results are known
- * but for so many candidates as one block puts in order. They are counted in the lists of the row's blocks,
- * if these have all candidates, else in the row. */
+ * The way out for any data: digits of codes, and then of positions, of a row's elements are counted until the
+ * results are known but for so many candidates as one block puts in order. */
 #ifndef TOPK_SRC_CUDA_BRACKET_WAY_OUT_CUH
 #define TOPK_SRC_CUDA_BRACKET_WAY_OUT_CUH
 
 #include "../select/digit.cuh"
 #include "emit.cuh"
 
-/* How far a row is on the way out; the same in all threads of its blocks but for `listed`. */
+/* How far a row is on the way out; the same in all threads of its blocks. */
 struct way_out {
-    bool has_lists;             /* the lists have all candidates */
-    uint32_t listed;            /* in the block's */
     struct kth_range range;     /* of codes */
     struct kth_range positions; /* complements of those of ties, once the codes are known */
     uint32_t unknown_codes, unknown_positions;
@@ -41,42 +38,29 @@ TOPK_DEVICE bool is_way_out_found(const bracket_task<Element> &t, const struct w
     return (uint64_t)t.r.k - range.need + range.candidates <= BRACKET_SENT;
 }
 
-/* Calls work(bits, position) with the page in shared memory, or with the elements of the block's share of the
- * row that match. One by one, so that the code is short. */
+/* Calls work(bits, position) with the elements of the block's share of the row that match. One by one, so
+ * that the code is short. All threads. */
 template <typename Element, typename Work>
-TOPK_DEVICE void for_elements(const bracket_task<Element> &t, bool is_page, uint32_t end, const Work &work) {
-    const uint32_t BATCH = 4;
+TOPK_DEVICE void for_source(const bracket_task<Element> &t, const Work &work) {
+    const uint32_t BATCH = 4, end = (uint32_t)t.r.length, step = simt_threads() * t.share.blocks;
     const Element *values = t.values();
-    const uint32_t blocks = is_page ? 1 : t.share.blocks, block = is_page ? 0 : t.share.block;
-    const uint32_t step = simt_threads() * blocks;
-    for (uint64_t first = block * simt_threads() + simt_thread(); first < end;
+    for (uint64_t first = t.share.block * simt_threads() + simt_thread(); first < end;
          first += BATCH * (uint64_t)step) {
         key_word_t<Element> bits[BATCH];
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++) {
             const uint64_t at = first + i * (uint64_t)step;
-            bits[i] = at >= end ? 0 : is_page ? t.m.list.bits((uint32_t)at) : values[at];
+            bits[i] = at < end ? values[at] : 0;
         }
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++) {
             const uint64_t at = first + i * (uint64_t)step;
             if (at >= end)
                 break;
-            if (is_page)
-                work(bits[i], t.m.list.position((uint32_t)at));
-            else if (is_match_at(t, bits[i], (uint32_t)at))
+            if (is_match_at(t, bits[i], (uint32_t)at))
                 work(bits[i], (uint32_t)at);
         }
     }
-}
-
-/* Calls work(bits, position) with the block's candidates, or with the elements of its share of the row that
- * match. All threads. */
-template <typename Element, typename Work>
-TOPK_DEVICE void for_source(const bracket_task<Element> &t, const struct way_out &w, const Work &work) {
-    for_pages(t, w.has_lists ? w.listed : 0, [&](uint32_t count) TOPK_LAMBDA {
-        for_elements(t, w.has_lists, w.has_lists ? count : (uint32_t)t.r.length, work);
-    });
 }
 
 /* What one step counts. */
@@ -102,7 +86,7 @@ TOPK_DEVICE void count_step(const bracket_task<Element> &t, const struct way_out
     const uint32_t low = (uint32_t)w.positions.low, high = (uint32_t)w.positions.high;
     clear_bins(t.m.digit.bins, SELECT_BINS_MAX);
     simt_block_sync();
-    for_source(t, w, [&](key_word_t<Element> bits, uint32_t at) TOPK_LAMBDA {
+    for_source(t, [&](key_word_t<Element> bits, uint32_t at) TOPK_LAMBDA {
         const key_word_t<Element> code = range.code(bits);
         if (range.holds(code) && step.of_codes)
             counter.count<Element>(code);
@@ -117,17 +101,6 @@ TOPK_DEVICE void count_step(const bracket_task<Element> &t, const struct way_out
 TOPK_DEVICE void begin_positions(struct way_out *w, uint64_t need, uint64_t ties) {
     const uint64_t below = ((uint64_t)1 << w->unknown_positions) - 1;
     w->positions = kth_range{(uint32_t)~below, UINT32_MAX, need, ties};
-}
-
-/* All candidates but these ties are decided. */
-template <typename Element>
-TOPK_DEVICE void begin_in_class(const bracket_task<Element> &t, struct way_out *w,
-                                const kth_class<Element> &c) {
-    const key_word_t<Element> first = class_first<Element>(c.key, t.a.rows.map);
-    const uint64_t need = (uint64_t)t.r.k - c.better;
-    w->range = kth_range{first, class_last<Element>(first, t.a.rows.map), need, c.ties};
-    w->unknown_codes = 0;
-    begin_positions(w, need, c.ties);
 }
 
 /* Narrows the ranges by what has been counted in the row. All threads of all of its blocks. */
@@ -195,11 +168,10 @@ TOPK_DEVICE uint32_t take_slot(const bracket_task<Element> &t, enum slot_counter
     return simt_atomic_add(of == WINNER_SLOTS ? &t.state()->results : &t.state()->listed, 1u);
 }
 
-/* Writes and sends what the block's share of the row, or its list, has of the results. Returns how much it
+/* Writes and sends what the block's share of the row has of the results. Returns how much it
  * has sent. All threads. */
 template <typename Element>
-TOPK_DEVICE uint32_t emit_way_out(const bracket_task<Element> &t, const struct way_out &w,
-                                  const way_bounds<Element> &bounds) {
+TOPK_DEVICE uint32_t emit_way_out(const bracket_task<Element> &t, const way_bounds<Element> &bounds) {
     const row_entries<Element> to = entries_of(t);
     const struct code_map &map = t.a.rows.map;
     if (simt_thread() < SLOT_COUNTERS)
@@ -207,7 +179,7 @@ TOPK_DEVICE uint32_t emit_way_out(const bracket_task<Element> &t, const struct w
     if (simt_thread() == 0)
         t.m.published[0] = 0;
     simt_block_sync();
-    for_source(t, w, [&](key_word_t<Element> bits, uint32_t position) TOPK_LAMBDA {
+    for_source(t, [&](key_word_t<Element> bits, uint32_t position) TOPK_LAMBDA {
         const key_word_t<Element> code = code_of<Element>(bits, map);
         const bool is_in = code >= bounds.low;
         const bool wins = code > bounds.high || (is_in && position < bounds.first);
@@ -228,19 +200,12 @@ TOPK_DEVICE uint32_t emit_way_out(const bracket_task<Element> &t, const struct w
 /* Selects by the way out; returns how many results there are. All threads of all blocks of the row, which
  * have met so often. */
 template <typename Element>
-TOPK_NOINLINE uint32_t select_by_way_out(const struct bracket_args &a, int64_t row, uint32_t meetings,
-                                         bool has_lists, uint32_t listed, kth_class<Element> crowd) {
+TOPK_NOINLINE uint32_t select_by_way_out(const struct bracket_args &a, int64_t row, uint32_t meetings) {
     bracket_task<Element> t = task_of<Element>(a, row);
     struct way_out w = begin_way_out(t);
     struct team_turn turn = {};
     turn.meetings = meetings;
-    w.has_lists = has_lists;
-    w.listed = listed;
-    if (crowd.ties != 0)
-        begin_in_class(t, &w, crowd);
     TOPK_REACHED(t.is_alone() ? REACHED_BRACKET_GPU_WAY_OUT_ALONE : REACHED_BRACKET_GPU_WAY_OUT);
-    if (has_lists)
-        TOPK_REACHED(REACHED_BRACKET_GPU_LISTS);
     find_way_out(&t, &w, &turn);
     const struct kth_range &range = range_at_hand(w);
     const uint32_t k = (uint32_t)t.r.k, certain = k - (uint32_t)range.need;
@@ -255,7 +220,7 @@ TOPK_NOINLINE uint32_t select_by_way_out(const struct bracket_args &a, int64_t r
     const way_bounds<Element> bounds = bounds_of_way_out(t, w);
     const uint32_t all =
         (bounds.sends_winners ? certain : 0) + (bounds.sends_candidates ? (uint32_t)range.candidates : 0);
-    if (gathers(t, emit_way_out(t, w, bounds), all))
+    if (gathers(t, emit_way_out(t, bounds), all))
         finish_row(t, k, all, bounds.sends_winners ? 0 : certain);
     return k;
 }
