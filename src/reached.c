@@ -53,6 +53,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_BRACKET_GPU_FIRST_TIES] = "cuda bracket: first elements of a plateau",
     [REACHED_BRACKET_GPU_TIES_FURTHER] = "cuda samples: first elements of a plateau further on",
     [REACHED_BRACKET_GPU_CUT] = "cuda bracket: a crowded bin, cut",
+    [REACHED_BRACKET_GPU_CUT_BY_POSITIONS] = "cuda bracket: crowded ties, cut by positions",
     [REACHED_BRACKET_GPU_ONE_CLASS] = "cuda bracket: a bin crowded by ties",
     [REACHED_BRACKET_GPU_NEXT_ROW] = "cuda bracket: another row for a block",
     [REACHED_SELECT_SINGLE_LOADS] = "cuda rtopk: single loads",

@@ -89,22 +89,23 @@ enum topk_reached_path {
     REACHED_RESIDENT_STREAM_WAY_OUT,  /* its bound misled, and it is read again */
     REACHED_RESIDENT_STREAM_NEXT_ROW, /* its team goes on to another row */
 
-    REACHED_BRACKET_GPU_FINER,         /* a sample is ranked in finer bins */
-    REACHED_BRACKET_GPU_PAGES,         /* a block's list has several pages */
-    REACHED_BRACKET_GPU_OVERFLOW,      /* more reach the threshold than a block lists */
-    REACHED_BRACKET_GPU_AGAIN,         /* a row is read again, from a threshold that counts have raised */
-    REACHED_BRACKET_GPU_MISSED,        /* fewer than k elements reach the threshold */
-    REACHED_BRACKET_GPU_WAY_OUT,       /* rows that blocks share are narrowed digit by digit */
-    REACHED_BRACKET_GPU_WAY_OUT_ALONE, /* the same, of a row that a block has to itself */
-    REACHED_BRACKET_GPU_POSITIONS,     /* digits of positions tell which of many ties are results */
-    REACHED_BRACKET_GPU_FEW_MATCHES,   /* fewer than k elements of a row match */
-    REACHED_BRACKET_GPU_ENOUGH_TIES,   /* a block has listed enough of a plateau */
-    REACHED_BRACKET_GPU_COUNTED,       /* the k-th class is a plateau, which has been counted */
-    REACHED_BRACKET_GPU_FIRST_TIES,    /* the first elements of a plateau are results */
-    REACHED_BRACKET_GPU_TIES_FURTHER,  /* and lie further on than was expected */
-    REACHED_BRACKET_GPU_CUT,           /* the bin of the k-th candidate is crowded, and cut into bins */
-    REACHED_BRACKET_GPU_ONE_CLASS,     /* the bin of the k-th candidate is crowded, by ties alone */
-    REACHED_BRACKET_GPU_NEXT_ROW,      /* a block goes on to another row */
+    REACHED_BRACKET_GPU_FINER,            /* a sample is ranked in finer bins */
+    REACHED_BRACKET_GPU_PAGES,            /* a block's list has several pages */
+    REACHED_BRACKET_GPU_OVERFLOW,         /* more reach the threshold than a block lists */
+    REACHED_BRACKET_GPU_AGAIN,            /* a row is read again, from a threshold that counts have raised */
+    REACHED_BRACKET_GPU_MISSED,           /* fewer than k elements reach the threshold */
+    REACHED_BRACKET_GPU_WAY_OUT,          /* rows that blocks share are narrowed digit by digit */
+    REACHED_BRACKET_GPU_WAY_OUT_ALONE,    /* the same, of a row that a block has to itself */
+    REACHED_BRACKET_GPU_POSITIONS,        /* digits of positions tell which of many ties are results */
+    REACHED_BRACKET_GPU_FEW_MATCHES,      /* fewer than k elements of a row match */
+    REACHED_BRACKET_GPU_ENOUGH_TIES,      /* a block has listed enough of a plateau */
+    REACHED_BRACKET_GPU_COUNTED,          /* the k-th class is a plateau, which has been counted */
+    REACHED_BRACKET_GPU_FIRST_TIES,       /* the first elements of a plateau are results */
+    REACHED_BRACKET_GPU_TIES_FURTHER,     /* and lie further on than was expected */
+    REACHED_BRACKET_GPU_CUT,              /* the bin of the k-th candidate is crowded, and cut into bins */
+    REACHED_BRACKET_GPU_CUT_BY_POSITIONS, /* the same, of candidates that tie */
+    REACHED_BRACKET_GPU_ONE_CLASS,        /* the bin of the k-th candidate is crowded, by ties alone */
+    REACHED_BRACKET_GPU_NEXT_ROW,         /* a block goes on to another row */
 
     REACHED_SELECT_SINGLE_LOADS,     /* elements of a misaligned row are read one by one, to fit */
     REACHED_RTOPK_BISECTION,         /* guessing did not end a search */

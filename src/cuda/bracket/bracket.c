@@ -115,16 +115,11 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 static const double SHARED_US = 16, LAUNCH_US = 3, ALONE_US = 7, CANDIDATES_PER_US = 1.5e4,
                     SORTED_PER_US = 300, BYTES_PER_US = 4.4e6;
 
-/* More sorted results leave hardly any room for others that tie with the last of them: then these are told
- * apart on the way out. Expected, not measured. */
-static const double SORTED_AT_ONCE = 0.97 * BRACKET_SENT, WAY_OUT_US = 10;
-
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const double read_us = move_us(context, bytes, BYTES_PER_US);
     const double sorted = target_of(plan) == TARGET_ENTRIES ? (double)plan->problem.k_max : 0;
-    const double sorted_us =
-        block_us(context, sorted / SORTED_PER_US) + (sorted > SORTED_AT_ONCE ? WAY_OUT_US : 0);
+    const double sorted_us = block_us(context, sorted / SORTED_PER_US);
     const int64_t sms = device_of(context)->sms, rows = plan->problem.rows;
     if (rows == 0) {
         return LAUNCH_US;

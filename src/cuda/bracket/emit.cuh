@@ -9,9 +9,9 @@
 #include "kth_bin.cuh"
 #include "plateau.cuh"
 
-/* What becomes of candidates. Winners are those with keys above `last`, ties others from `first` on. */
+/* What becomes of candidates. Winners are those above a bin, ties those of the bin. */
 template <typename Element> struct emission {
-    key_word_t<Element> first, last;
+    kth_bin<Element> bin;
     uint32_t winners, ties;         /* how many of the row are written or sent: the first ones to come */
     bool sends_winners, sends_ties; /* else blocks write them */
 
@@ -26,7 +26,7 @@ TOPK_DEVICE emission<Element> plan_emission(const struct bracket_args &a, const 
                                             uint32_t k) {
     const bool writes = a.target.kind == TARGET_OUTPUTS, is_whole = bin.before + bin.held == k;
     const bool takes_any = a.target.ties_free && a.target.kind != TARGET_KTH && bin.is_class();
-    emission<Element> e = {bin.first, bin.last, bin.before, bin.held, a.target.kind == TARGET_ENTRIES, true};
+    emission<Element> e = {bin, bin.before, bin.held, a.target.kind == TARGET_ENTRIES, true};
     if (takes_any || (writes && is_whole)) {
         e.ties = k - bin.before;
         e.sends_ties = !writes;
@@ -81,7 +81,8 @@ TOPK_DEVICE uint32_t emit_page(const bracket_task<Element> &t, uint32_t count, c
     uint32_t counts = 0, total;
     for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
         const key_word_t<Element> key = key_of<Element>(m.list.bits(i), t.a.rows.map);
-        counts += key > e.last ? 1 : key >= e.first ? 1u << 16 : 0;
+        const uint32_t position = m.list.position(i);
+        counts += e.bin.is_above(key, position) ? 1 : e.bin.is_below(key, position) ? 0 : 1u << 16;
     }
     const uint32_t of_threads = block_scan(m.sums, counts, &total);
     if (simt_thread() == 0)
@@ -91,16 +92,17 @@ TOPK_DEVICE uint32_t emit_page(const bracket_task<Element> &t, uint32_t count, c
     uint32_t winner = (of_threads & 0xffff) + first_winner, tie = (of_threads >> 16) + first_tie;
     for (uint32_t i = simt_thread(); counts != 0 && i < count; i += simt_threads()) {
         const key_word_t<Element> bits = m.list.bits(i), key = key_of<Element>(bits, t.a.rows.map);
-        const bool wins = key > e.last;
-        if (key < e.first)
+        const uint32_t position = m.list.position(i);
+        const bool wins = e.bin.is_above(key, position);
+        if (!wins && e.bin.is_below(key, position))
             continue;
         const uint32_t slot = wins ? winner++ : tie++;
         const bool is_taken = slot < (wins ? e.winners : e.ties);
         if (is_taken && (wins ? e.sends_winners : e.sends_ties))
-            entries.put(wins || !e.sends_winners ? slot : e.winners + slot, bits, m.list.position(i));
+            entries.put(wins || !e.sends_winners ? slot : e.winners + slot, bits, position);
         else if (is_taken && t.a.target.kind == TARGET_OUTPUTS)
             write_result<Element>(t.a.rows, t.row, t.r, wins ? slot : e.winners + slot, (Element)bits,
-                                  m.list.position(i));
+                                  position);
     }
     before->winners += total & 0xffff;
     before->ties += total >> 16;
@@ -140,48 +142,43 @@ TOPK_DEVICE void raise_threshold(row_threshold<Element> *threshold, uint32_t bin
     threshold->is_plateau &= bin == 0;
 }
 
-/* Writes the results of a row whose k-th element is of that class: candidates above it, of which there are
- * `above`, and the first of its elements. Returns false if these are too few. All threads. */
+/* Writes the results of a row whose k-th element is of a plateau that has been left: fewer than k candidates
+ * are above it. Returns false if the plateau has too few. All threads. */
 template <typename Element>
-TOPK_DEVICE bool emit_plateau(const bracket_task<Element> &t, key_word_t<Element> key, uint32_t listed,
-                              uint32_t above, struct ring_turns *turns, struct team_turn *turn, uint32_t *k) {
-    typedef key_word_t<Element> word;
+TOPK_DEVICE bool emit_plateau(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
+                              uint32_t listed, uint32_t above, struct ring_turns *turns,
+                              struct team_turn *turn, uint32_t *k) {
     const struct placed_ties placed =
-        place_ties<Element>(t.a, t.row, *turns, turn->meetings, key, above, *k - above);
+        place_ties<Element>(t.a, t.row, *turns, turn->meetings, threshold.key, above, *k - above);
     *turns = placed.turns;
     turn->meetings = placed.meetings;
-    if (placed.count < *k - above && key != 0)
+    if (placed.count < *k - above && threshold.key != 0)
         return false;
-    *k = above + placed.count; /* if the class is the last one, so many match */
-    const kth_bin<Element> better = {above == 0 ? key : (word)(key + 1), ~(word)0, 0, above};
-    const emission<Element> e = plan_emission(t.a, better, above);
+    *k = above + placed.count; /* if the plateau is the last class, so many match */
+    const emission<Element> e = plan_emission(t.a, kth_bin<Element>::of_all(above), above);
     if (emit_list(t, listed, e))
         finish_row(t, above, e.sent(), 0);
     return true;
 }
 
-/* Writes the results of a row whose k-th candidate is of that bin. If this is too crowded to be put in order,
- * it is cut, down to a class at most. All threads. */
+/* Writes the results of a row whose k-th candidate is of that bin, which is cut until one block puts in order
+ * what is left of it. All threads. */
 template <typename Element>
 TOPK_DEVICE void emit_candidates(const bracket_task<Element> &t, uint32_t listed, kth_bin<Element> bin,
-                                 struct ring_turns *turns, struct team_turn *turn, uint32_t *k) {
-    emission<Element> e = plan_emission(t.a, bin, *k);
-    while (e.sent() > BRACKET_SENT && !bin.is_class()) {
-        const found_bin<Element> cut = cut_bin<Element>(t.a, t.row, bin, listed, *k, turn->meetings);
+                                 struct team_turn *turn, uint32_t k) {
+    emission<Element> e = plan_emission(t.a, bin, k);
+    while (e.sent() > BRACKET_SENT && !(t.a.target.kind == TARGET_KTH && bin.is_class())) {
+        const found_bin<Element> cut = cut_bin<Element>(t.a, t.row, bin, listed, k, turn->meetings);
         bin = cut.bin;
         turn->meetings = cut.meetings;
-        e = plan_emission(t.a, bin, *k);
+        e = plan_emission(t.a, bin, k);
     }
     if (e.sent() > BRACKET_SENT) {
         TOPK_REACHED(REACHED_BRACKET_GPU_ONE_CLASS);
-        if (t.a.target.kind == TARGET_KTH)
-            write_class(t, bin);
-        else
-            emit_plateau(t, bin.first, listed, bin.before, turns, turn, k);
-        return;
+        write_class(t, bin);
+    } else if (emit_list(t, listed, e)) {
+        finish_row(t, k, e.sent(), e.sends_winners ? 0 : e.winners);
     }
-    if (emit_list(t, listed, e))
-        finish_row(t, *k, e.sent(), e.sends_winners ? 0 : e.winners);
 }
 
 /* The bins of all blocks say which candidates are results, and these are written. `found`: how many
@@ -209,7 +206,7 @@ TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_thresh
         return BRACKET_SHORT;
     }
     if (bin.total < *k) {
-        if (use == PLATEAU_LEFT && emit_plateau(t, threshold->key, listed, bin.total, turns, turn, k))
+        if (use == PLATEAU_LEFT && emit_plateau(t, *threshold, listed, bin.total, turns, turn, k))
             return BRACKET_DONE;
         if (threshold->key != 0 || threshold->is_plateau) {
             TOPK_REACHED(REACHED_BRACKET_GPU_MISSED);
@@ -219,7 +216,7 @@ TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_thresh
         *k = bin.total;
         of_kth = kth_bin<Element>::of_all(bin.total);
     }
-    emit_candidates(t, listed, of_kth, turns, turn, k);
+    emit_candidates(t, listed, of_kth, turn, *k);
     return BRACKET_DONE;
 }
 

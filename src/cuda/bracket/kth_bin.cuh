@@ -7,28 +7,34 @@
 #include "sample.cuh"
 #include "team.cuh"
 
-/* The candidates with keys from `first` to `last`. The k-th of a row is one of them. */
+/* The candidates with keys from `first` to `last`. Where these are the same, positions may say besides which
+ * ones: their complements, so that the first positions are the greatest. The k-th of a row is one of them. */
 template <typename Element> struct kth_bin {
-    key_word_t<Element> first, last;
-    uint32_t before, held; /* so many have greater keys, so many are of the bin */
+    typedef key_word_t<Element> word;
+    word first, last;
+    uint32_t low, high;    /* complements of positions */
+    uint32_t before, held; /* so many candidates are better, so many are of the bin */
 
-    TOPK_MEMBER bool holds(key_word_t<Element> key) const {
-        return key - first <= last - first;
+    TOPK_MEMBER bool is_above(word key, uint32_t position) const {
+        return key > last || (key == last && ~position > high);
     }
+    TOPK_MEMBER bool is_below(word key, uint32_t position) const {
+        return key < first || (key == first && ~position < low);
+    }
+    /* Whether its candidates tie. */
     TOPK_MEMBER bool is_class(void) const {
         return first == last;
     }
     static TOPK_MEMBER kth_bin of_all(uint32_t held) {
-        return kth_bin{0, ~(key_word_t<Element>)0, 0, held};
+        return kth_bin{0, ~(word)0, 0, ~0u, 0, held};
     }
     static TOPK_MEMBER kth_bin of(const row_threshold<Element> &threshold, const struct ranked_bin &bin) {
-        typedef key_word_t<Element> word;
         typedef candidate_bins<word> bins;
         const word first = threshold.key + (bins::first(bin.bin) << threshold.scale);
         const word rest = ((word)1 << threshold.scale) - 1;
         const word last = threshold.key + (bins::last(bin.bin) << threshold.scale) + rest;
         const bool is_cut = bin.bin != bins::LAST && last >= first;
-        return kth_bin{first, is_cut ? last : ~(word)0, bin.before, bin.held};
+        return kth_bin{first, is_cut ? last : ~(word)0, 0, ~0u, bin.before, bin.held};
     }
 };
 
@@ -62,16 +68,39 @@ template <typename Element> struct found_bin {
     uint32_t meetings;
 };
 
-/* Cuts a crowded bin: what the lists of the row's blocks have of it is counted in bins of its own, and the
- * one that holds the k-th takes its place. If all of its candidates tie, their class does. All threads of all
- * blocks of the row, which have met so often. */
+/* Counts numbers in bins. A thread adds those of one bin together, while they follow each other. */
+template <typename Element> struct bin_counter {
+    const bracket_memory<Element> &m;
+    uint32_t bin, count;
+
+    TOPK_MEMBER void flush(void) {
+        if (count != 0)
+            simt_atomic_add(&m.digit.bins[bin], count);
+        count = 0;
+    }
+    TOPK_MEMBER void add(uint32_t to) {
+        if (to != bin)
+            flush();
+        bin = to;
+        count++;
+    }
+};
+
+/* Cuts a crowded bin: what the lists of the row's blocks have of it is counted in bins of its own, by keys,
+ * or if these tie by positions; and the one that holds the k-th takes its place. All threads of all blocks of
+ * the row, which have met so often. */
 template <typename Element>
 TOPK_NOINLINE found_bin<Element> cut_bin(const struct bracket_args &a, int64_t row,
                                          const kth_bin<Element> &bin, uint32_t listed, uint32_t k,
                                          uint32_t meetings) {
     typedef key_word_t<Element> word;
     const bracket_task<Element> t = task_of<Element>(a, row);
-    const row_threshold<Element> finer = threshold_at<Element>(bin.first, bin.last, false, 0);
+    const bool of_keys = !bin.is_class();
+    const uint32_t end = ~(uint32_t)(t.r.length - 1); /* the complement of the last position */
+    const word first = of_keys ? bin.first : (word)(bin.low > end ? bin.low : end);
+    const word last = of_keys ? bin.last : (word)bin.high;
+    const row_threshold<Element> finer = threshold_at<Element>(first, last, false, 0);
+    bin_counter<Element> counter = {t.m, 0, 0};
     struct team_turn turn = {};
     word least = ~(word)0, greatest = 0;
     bool is_short = false;
@@ -79,14 +108,17 @@ TOPK_NOINLINE found_bin<Element> cut_bin(const struct bracket_args &a, int64_t r
     const uint32_t now = turn.bins();
     for_pages(t, listed, [&](uint32_t count) TOPK_LAMBDA {
         for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
-            const word bits = t.m.list.bits(i), key = key_of<Element>(bits, a.rows.map);
-            if (!bin.holds(key))
+            const word key = key_of<Element>(t.m.list.bits(i), a.rows.map);
+            const uint32_t position = t.m.list.position(i);
+            if (bin.is_above(key, position) || bin.is_below(key, position))
                 continue;
-            least = key < least ? key : least;
-            greatest = key > greatest ? key : greatest;
-            simt_atomic_add(&t.m.digit.bins[bin_of_candidate<Element>(bits, finer, a.rows.map)], 1u);
+            const word number = of_keys ? key : (word)(uint32_t)~position;
+            least = number < least ? number : least;
+            greatest = number > greatest ? number : greatest;
+            counter.add(candidate_bins<word>::of((number - finer.key) >> finer.scale));
         }
     });
+    counter.flush();
     number_ends<word> ends = ends_of_block<word>(t.m.ends, least, greatest);
     if (!t.is_alone()) {
         clear_next_turn(t, turn);
@@ -100,12 +132,17 @@ TOPK_NOINLINE found_bin<Element> cut_bin(const struct bracket_args &a, int64_t r
         ends.least = (word)simt_load_relaxed(&t.state()->turns[now].least);
         ends.greatest = (word)simt_load_relaxed(&t.state()->turns[now].greatest);
     }
-    if (ends.least == ends.greatest)
-        return found_bin<Element>{{ends.least, ends.least, bin.before, bin.held}, turn.meetings};
-    TOPK_REACHED(REACHED_BRACKET_GPU_CUT);
     kth_bin<Element> cut = kth_bin<Element>::of(finer, found);
+    if (ends.least == ends.greatest) {
+        cut = kth_bin<Element>{ends.least, ends.least, 0, ~0u, 0, bin.held};
+    } else {
+        TOPK_REACHED(of_keys ? REACHED_BRACKET_GPU_CUT : REACHED_BRACKET_GPU_CUT_BY_POSITIONS);
+        cut.last = cut.last < last ? cut.last : last;
+    }
     cut.before += bin.before;
-    cut.last = cut.last < bin.last ? cut.last : bin.last;
+    if (!of_keys)
+        cut = kth_bin<Element>{bin.first,          bin.last,   (uint32_t)cut.first,
+                               (uint32_t)cut.last, cut.before, cut.held};
     return found_bin<Element>{cut, turn.meetings};
 }
 
