@@ -76,32 +76,35 @@ TOPK_DEVICE bool gathers(const bracket_task<Element> &t, uint32_t sent, uint32_t
 template <typename Element>
 TOPK_DEVICE uint32_t emit_page(const bracket_task<Element> &t, uint32_t count, const emission<Element> &e,
                                struct emitted *before) {
+    static_assert(BRACKET_PAGE <= 16 * BRACKET_THREADS, "a thread has 16 candidates of a page at most");
     const bracket_memory<Element> &m = t.m;
     const row_entries<Element> entries = entries_of(t);
-    uint32_t counts = 0, total;
-    for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
+    uint32_t wins = 0, kept = 0, total; /* bits for the thread's candidates */
+    for (uint32_t i = simt_thread(), mine = 1; i < count; i += simt_threads(), mine <<= 1) {
         const key_word_t<Element> key = key_of<Element>(m.list.bits(i), t.a.rows.map);
         const uint32_t position = m.list.position(i);
-        counts += e.bin.is_above(key, position) ? 1 : e.bin.is_below(key, position) ? 0 : 1u << 16;
+        wins |= e.bin.is_above(key, position) ? mine : 0;
+        kept |= e.bin.is_below(key, position) ? 0 : mine;
     }
-    const uint32_t of_threads = block_scan(m.sums, counts, &total);
+    const uint32_t of_threads = block_scan(m.sums, simt_popc(wins) + (simt_popc(kept & ~wins) << 16), &total);
     if (simt_thread() == 0)
         take_slots(t, total, *before);
     simt_block_sync();
     const uint32_t first_winner = m.published[0], first_tie = m.published[1];
     uint32_t winner = (of_threads & 0xffff) + first_winner, tie = (of_threads >> 16) + first_tie;
-    for (uint32_t i = simt_thread(); counts != 0 && i < count; i += simt_threads()) {
-        const key_word_t<Element> bits = m.list.bits(i), key = key_of<Element>(bits, t.a.rows.map);
-        const uint32_t position = m.list.position(i);
-        const bool wins = e.bin.is_above(key, position);
-        if (!wins && e.bin.is_below(key, position))
+#pragma unroll 1
+    for (; kept != 0; kept &= kept - 1) {
+        const uint32_t which = simt_ffs(kept) - 1, i = simt_thread() + which * simt_threads();
+        const bool is_winner = (wins >> which & 1) != 0;
+        const uint32_t slot = is_winner ? winner++ : tie++, most = is_winner ? e.winners : e.ties;
+        if (slot >= most)
             continue;
-        const uint32_t slot = wins ? winner++ : tie++;
-        const bool is_taken = slot < (wins ? e.winners : e.ties);
-        if (is_taken && (wins ? e.sends_winners : e.sends_ties))
-            entries.put(wins || !e.sends_winners ? slot : e.winners + slot, bits, position);
-        else if (is_taken && t.a.target.kind == TARGET_OUTPUTS)
-            write_result<Element>(t.a.rows, t.row, t.r, wins ? slot : e.winners + slot, (Element)bits,
+        const key_word_t<Element> bits = m.list.bits(i);
+        const uint32_t position = m.list.position(i);
+        if (is_winner ? e.sends_winners : e.sends_ties)
+            entries.put(is_winner || !e.sends_winners ? slot : e.winners + slot, bits, position);
+        else if (t.a.target.kind == TARGET_OUTPUTS)
+            write_result<Element>(t.a.rows, t.row, t.r, is_winner ? slot : e.winners + slot, (Element)bits,
                                   position);
     }
     before->winners += total & 0xffff;
@@ -142,12 +145,12 @@ TOPK_DEVICE void raise_threshold(row_threshold<Element> *threshold, uint32_t bin
     threshold->is_plateau &= bin == 0;
 }
 
-/* Writes the results of a row whose k-th element is of a plateau that has been left: fewer than k candidates
- * are above it. Returns false if the plateau has too few. All threads. */
+/* Writes the ties of a plateau that has been left, when so many candidates, fewer than k, are above it.
+ * Returns false if it has too few. All threads. */
 template <typename Element>
-TOPK_DEVICE bool emit_plateau(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
-                              uint32_t listed, uint32_t above, struct ring_turns *turns,
-                              struct team_turn *turn, uint32_t *k) {
+TOPK_DEVICE bool fill_from_plateau(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
+                                   uint32_t above, struct ring_turns *turns, struct team_turn *turn,
+                                   uint32_t *k) {
     const struct placed_ties placed =
         place_ties<Element>(t.a, t.row, *turns, turn->meetings, threshold.key, above, *k - above);
     *turns = placed.turns;
@@ -155,24 +158,44 @@ TOPK_DEVICE bool emit_plateau(const bracket_task<Element> &t, const row_threshol
     if (placed.count < *k - above && threshold.key != 0)
         return false;
     *k = above + placed.count; /* if the plateau is the last class, so many match */
-    const emission<Element> e = plan_emission(t.a, kth_bin<Element>::of_all(above), above);
-    if (emit_list(t, listed, e))
-        finish_row(t, above, e.sent(), 0);
     return true;
 }
 
-/* Writes the results of a row whose k-th candidate is of that bin, which is cut until one block puts in order
- * what is left of it. All threads. */
+/* Whether what is to be put in order is more than one block can. */
+template <typename Element>
+TOPK_DEVICE bool is_crowded(const struct bracket_args &a, const emission<Element> &e) {
+    return e.sent() > BRACKET_SENT && !(a.target.kind == TARGET_KTH && e.bin.is_class());
+}
+
+/* Cuts the bin that m.bin has until one block can put in order what is left of it. Returns how often the
+ * blocks of the row have met then. All threads of all these, after a barrier. */
+template <typename Element>
+TOPK_NOINLINE uint32_t cut_crowded_bin(const struct bracket_args &a, int64_t row, uint32_t listed, uint32_t k,
+                                       uint32_t meetings) {
+    const bracket_task<Element> t = task_of<Element>(a, row);
+    kth_bin<Element> bin = kth_bin<Element>::kept(t.m.bin);
+    struct team_turn turn = {};
+    turn.meetings = meetings;
+    while (is_crowded(a, plan_emission(a, bin, k)))
+        bin = cut_bin(t, bin, listed, k, &turn);
+    if (simt_thread() == 0)
+        bin.keep(t.m.bin);
+    simt_block_sync();
+    return turn.meetings;
+}
+
+/* Writes the results of a row whose k-th candidate is of that bin. All threads. */
 template <typename Element>
 TOPK_DEVICE void emit_candidates(const bracket_task<Element> &t, uint32_t listed, kth_bin<Element> bin,
                                  struct team_turn *turn, uint32_t k) {
-    emission<Element> e = plan_emission(t.a, bin, k);
-    while (e.sent() > BRACKET_SENT && !(t.a.target.kind == TARGET_KTH && bin.is_class())) {
-        const found_bin<Element> cut = cut_bin<Element>(t.a, t.row, bin, listed, k, turn->meetings);
-        bin = cut.bin;
-        turn->meetings = cut.meetings;
-        e = plan_emission(t.a, bin, k);
+    if (is_crowded(t.a, plan_emission(t.a, bin, k))) {
+        if (simt_thread() == 0)
+            bin.keep(t.m.bin);
+        simt_block_sync();
+        turn->meetings = cut_crowded_bin<Element>(t.a, t.row, listed, k, turn->meetings);
+        bin = kth_bin<Element>::kept(t.m.bin);
     }
+    const emission<Element> e = plan_emission(t.a, bin, k);
     if (e.sent() > BRACKET_SENT) {
         TOPK_REACHED(REACHED_BRACKET_GPU_ONE_CLASS);
         write_class(t, bin);
@@ -205,18 +228,22 @@ TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_thresh
             raise_threshold<Element>(threshold, bin.bin);
         return BRACKET_SHORT;
     }
+    uint32_t listed_results = *k;
     if (bin.total < *k) {
-        if (use == PLATEAU_LEFT && emit_plateau(t, *threshold, listed, bin.total, turns, turn, k))
-            return BRACKET_DONE;
-        if (threshold->key != 0 || threshold->is_plateau) {
+        const bool is_filled =
+            use == PLATEAU_LEFT && fill_from_plateau(t, *threshold, bin.total, turns, turn, k);
+        if (!is_filled && (threshold->key != 0 || threshold->is_plateau)) {
             TOPK_REACHED(REACHED_BRACKET_GPU_MISSED);
             return BRACKET_MISSED;
         }
-        TOPK_REACHED(REACHED_BRACKET_GPU_FEW_MATCHES);
-        *k = bin.total;
+        if (!is_filled) {
+            TOPK_REACHED(REACHED_BRACKET_GPU_FEW_MATCHES);
+            *k = bin.total;
+        }
+        listed_results = bin.total;
         of_kth = kth_bin<Element>::of_all(bin.total);
     }
-    emit_candidates(t, listed, of_kth, turn, *k);
+    emit_candidates(t, listed, of_kth, turn, listed_results);
     return BRACKET_DONE;
 }
 

@@ -122,10 +122,4 @@ TOPK_DEVICE void finish_row(const bracket_task<Element> &t, uint32_t k, uint32_t
         finish_by_sorting<Element>(t.a, t.row, k, count, written);
 }
 
-/* A row without results. */
-template <typename Element> TOPK_DEVICE void finish_empty_row(const bracket_task<Element> &t) {
-    if (t.a.target.kind == TARGET_KTH && simt_thread() == 0)
-        write_kth<Element>(t.a.kth, t.row, t.a.rows.padding, t.r.wanted == 0 ? 0 : t.r.length, 0);
-}
-
 #endif

@@ -25,14 +25,20 @@ struct bracket_state {
     uint32_t results; /* that have a slot */
 };
 
+/* The lists of all blocks, if these have more than BRACKET_PAGE slots. */
+struct stored_lists {
+    void *elements;
+    uint32_t *positions;
+};
+
 struct bracket_args {
     struct row_args rows;
     struct predicate_args predicate;
     struct decode_args decode;
     struct kth_outputs kth;
-    struct target target;       /* its entries: BRACKET_SENT for each row */
-    uint32_t room;              /* slots of each block's list: BRACKET_PAGE, or more */
-    struct element_list stored; /* the lists of all blocks, if they have more */
+    struct target target; /* its entries: BRACKET_SENT for each row */
+    uint32_t room;        /* slots of each block's list: BRACKET_PAGE, or more */
+    struct stored_lists stored;
     uint64_t seed;
     uint32_t blocks_of_row;       /* 1: each block has rows of its own, and nothing below is there */
     uint32_t sample_groups;       /* of a thread */

@@ -25,6 +25,20 @@ template <typename Element> struct kth_bin {
     TOPK_MEMBER bool is_class(void) const {
         return first == last;
     }
+    /* A function of its own passes a bin in shared memory: arguments would be stored where it is not called.
+     */
+    TOPK_MEMBER void keep(const simt_shared<uint64_t> &words) const {
+        words[0] = first;
+        words[1] = last;
+        words[2] = low | (uint64_t)high << 32;
+        words[3] = before | (uint64_t)held << 32;
+    }
+    static TOPK_MEMBER kth_bin kept(const simt_shared<uint64_t> &words) {
+        const uint64_t positions = words[2], counts = words[3];
+        return kth_bin{(word)words[0],      (word)words[1],
+                       (uint32_t)positions, (uint32_t)(positions >> 32),
+                       (uint32_t)counts,    (uint32_t)(counts >> 32)};
+    }
     static TOPK_MEMBER kth_bin of_all(uint32_t held) {
         return kth_bin{0, ~(word)0, 0, ~0u, 0, held};
     }
@@ -62,12 +76,6 @@ TOPK_DEVICE struct ranked_bin add_up_bins(const bracket_task<Element> &t, uint32
     return ranked_bin{SELECT_BINS_MAX - 1 - from_best.bin, from_best.before, from_best.held, from_best.total};
 }
 
-/* A bin, and how often the blocks of the row have met. */
-template <typename Element> struct found_bin {
-    kth_bin<Element> bin;
-    uint32_t meetings;
-};
-
 /* Counts numbers in bins. A thread adds those of one bin together, while they follow each other. */
 template <typename Element> struct bin_counter {
     const bracket_memory<Element> &m;
@@ -87,28 +95,23 @@ template <typename Element> struct bin_counter {
 };
 
 /* Cuts a crowded bin: what the lists of the row's blocks have of it is counted in bins of its own, by keys,
- * or if these tie by positions; and the one that holds the k-th takes its place. All threads of all blocks of
- * the row, which have met so often. */
+ * or if these tie by positions. Returns the one that holds the k-th. All threads of all blocks of the row. */
 template <typename Element>
-TOPK_NOINLINE found_bin<Element> cut_bin(const struct bracket_args &a, int64_t row,
-                                         const kth_bin<Element> &bin, uint32_t listed, uint32_t k,
-                                         uint32_t meetings) {
+TOPK_DEVICE kth_bin<Element> cut_bin(const bracket_task<Element> &t, const kth_bin<Element> &bin,
+                                     uint32_t listed, uint32_t k, struct team_turn *turn) {
     typedef key_word_t<Element> word;
-    const bracket_task<Element> t = task_of<Element>(a, row);
     const bool of_keys = !bin.is_class();
     const uint32_t end = ~(uint32_t)(t.r.length - 1); /* the complement of the last position */
     const word first = of_keys ? bin.first : (word)(bin.low > end ? bin.low : end);
     const word last = of_keys ? bin.last : (word)bin.high;
     const row_threshold<Element> finer = threshold_at<Element>(first, last, false, 0);
     bin_counter<Element> counter = {t.m, 0, 0};
-    struct team_turn turn = {};
     word least = ~(word)0, greatest = 0;
     bool is_short = false;
-    turn.meetings = meetings;
-    const uint32_t now = turn.bins();
+    const uint32_t now = turn->bins();
     for_pages(t, listed, [&](uint32_t count) TOPK_LAMBDA {
         for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
-            const word key = key_of<Element>(t.m.list.bits(i), a.rows.map);
+            const word key = key_of<Element>(t.m.list.bits(i), t.a.rows.map);
             const uint32_t position = t.m.list.position(i);
             if (bin.is_above(key, position) || bin.is_below(key, position))
                 continue;
@@ -121,13 +124,13 @@ TOPK_NOINLINE found_bin<Element> cut_bin(const struct bracket_args &a, int64_t r
     counter.flush();
     number_ends<word> ends = ends_of_block<word>(t.m.ends, least, greatest);
     if (!t.is_alone()) {
-        clear_next_turn(t, turn);
+        clear_next_turn(t, *turn);
         if (simt_thread() == 0 && ends.least <= ends.greatest) {
             simt_atomic_min(&t.state()->turns[now].least, (uint64_t)ends.least);
             simt_atomic_max(&t.state()->turns[now].greatest, (uint64_t)ends.greatest);
         }
     }
-    const struct ranked_bin found = add_up_bins(t, k - bin.before, &turn, &is_short);
+    const struct ranked_bin found = add_up_bins(t, k - bin.before, turn, &is_short);
     if (!t.is_alone()) {
         ends.least = (word)simt_load_relaxed(&t.state()->turns[now].least);
         ends.greatest = (word)simt_load_relaxed(&t.state()->turns[now].greatest);
@@ -143,7 +146,7 @@ TOPK_NOINLINE found_bin<Element> cut_bin(const struct bracket_args &a, int64_t r
     if (!of_keys)
         cut = kth_bin<Element>{bin.first,          bin.last,   (uint32_t)cut.first,
                                (uint32_t)cut.last, cut.before, cut.held};
-    return found_bin<Element>{cut, turn.meetings};
+    return cut;
 }
 
 #endif

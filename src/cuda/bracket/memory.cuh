@@ -12,6 +12,8 @@
 template <typename Element> struct entry_size { static const bool TWO = sizeof(Element) == 8; };
 
 enum slot_counter { WINNER_SLOTS, TIE_SLOTS, SLOT_COUNTERS };
+enum { KTH_BIN_WORDS = 4 };
+enum match_word { MATCH_BEGIN, MATCH_SPAN, MATCH_NONE, MATCH_WORDS };
 
 /* Slots of a block. */
 static_assert((int)BRACKET_SENT <= (int)ENTRIES_PER_THREAD * (int)BRACKET_THREADS, "a block sorts so many");
@@ -34,6 +36,8 @@ template <typename Element> struct bracket_memory {
     simt_shared<uint32_t> listed;    /* elements in the block's list, or more if it had no room; atomic */
     simt_shared<uint32_t> ties;      /* elements of a plateau; atomic */
     simt_shared<uint32_t> published; /* two words from one thread to all */
+    simt_shared<uint64_t> bin;       /* KTH_BIN_WORDS: the bin of the k-th candidate, while it is cut */
+    simt_shared<uint64_t> match;     /* MATCH_WORDS: of the predicate, if one is given */
 };
 
 template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_bracket(simt_arena &arena) {
@@ -57,6 +61,8 @@ template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_brack
     m.listed = simt_carve<uint32_t>(arena, 1);
     m.ties = simt_carve<uint32_t>(arena, 1);
     m.published = simt_carve<uint32_t>(arena, 2);
+    m.bin = simt_carve<uint64_t>(arena, KTH_BIN_WORDS);
+    m.match = simt_carve<uint64_t>(arena, MATCH_WORDS);
     return m;
 }
 
@@ -67,7 +73,6 @@ template <typename Element> struct bracket_task {
     int64_t row;
     struct row r;
     struct share share;
-    matcher<Element, true> predicate; /* if one is given */
 
     TOPK_MEMBER const Element *values(void) const {
         return row_values<Element>(a.rows, r);
@@ -87,13 +92,44 @@ template <typename Element> struct bracket_task {
     }
 };
 
+/* Keeps the match of a predicate in shared memory: few calls have one, and registers are scarce. All threads,
+ * once for a launch. */
+template <typename Element> TOPK_NOINLINE void keep_match(const struct predicate_args &predicate) {
+    simt_arena arena = simt_shared_arena();
+    const bracket_memory<Element> m = carve_bracket<Element>(arena);
+    const matcher<Element, true> match = matcher<Element, true>::of(predicate);
+    if (simt_thread() == 0) {
+        m.match[MATCH_BEGIN] = match.begin;
+        m.match[MATCH_SPAN] = match.span;
+        m.match[MATCH_NONE] = match.none;
+    }
+    simt_block_sync();
+}
+
 /* Whether an element at that position matches the predicate, if one is given. */
 template <typename Element>
 TOPK_DEVICE bool is_match_at(const bracket_task<Element> &t, key_word_t<Element> bits, int64_t position) {
-    if (!t.a.predicate.is_given)
+    typedef key_word_t<Element> word;
+    const struct predicate_args &p = t.a.predicate;
+    if (!p.is_given)
         return true;
-    return t.predicate.mask == nullptr ? t.predicate.in_arc(bits)
-                                       : t.predicate.is_masked_in(t.r.begin + position);
+    const uint64_t begin = t.m.match[MATCH_BEGIN], span = t.m.match[MATCH_SPAN];
+    const matcher<Element, true> match = {
+        {(word)p.flip, (word)begin, (word)span, false}, (const uint8_t *)p.mask, p.mask_has_bits};
+    return match.mask == nullptr ? match.in_arc(bits) : match.is_masked_in(t.r.begin + position);
+}
+
+/* The elements among `hits` of a group that match the predicate. */
+template <typename Element>
+TOPK_DEVICE uint32_t matches_among(const bracket_task<Element> &t, const body_tile<Element> &tile,
+                                   uint32_t hits) {
+    uint32_t matches = 0;
+    if (!t.a.predicate.is_given)
+        return hits;
+#pragma unroll
+    for (uint32_t e = 0; e < body_tile<Element>::PER; e++)
+        matches |= (hits >> e & 1) != 0 && is_match_at(t, tile.bits(0, e), tile.position0 + e) ? 1u << e : 0;
+    return matches;
 }
 
 /* The block's task for a row. */
@@ -101,11 +137,10 @@ template <typename Element>
 TOPK_DEVICE bracket_task<Element> task_of(const struct bracket_args &a, int64_t row) {
     simt_arena arena = simt_shared_arena();
     const bracket_memory<Element> m = carve_bracket<Element>(arena);
-    const matcher<Element, true> predicate = matcher<Element, true>::of(a.predicate);
     struct row r = row_at(a.rows, row);
-    if (a.predicate.is_given && predicate.none)
+    if (a.predicate.is_given && m.match[MATCH_NONE] != 0)
         r.k = 0;
-    return bracket_task<Element>{a, m, row, r, {simt_block() % a.blocks_of_row, a.blocks_of_row}, predicate};
+    return bracket_task<Element>{a, m, row, r, {simt_block() % a.blocks_of_row, a.blocks_of_row}};
 }
 
 /* All threads. */

@@ -7,10 +7,20 @@
 #include "../select/lists.cuh"
 #include "memory.cuh"
 
-/* The block's part of the workspace. */
-template <typename Element> TOPK_DEVICE global_list<Element> stored_list(const struct bracket_args &a) {
-    return global_list<Element>{a.stored, (int64_t)simt_block() * a.room};
-}
+/* The block's list in the workspace. */
+template <typename Element> struct stored_list {
+    Element *elements;
+    uint32_t *positions;
+
+    static TOPK_MEMBER stored_list of(const struct bracket_args &a) {
+        const uint64_t first = (uint64_t)simt_block() * a.room;
+        return stored_list{(Element *)a.stored.elements + first, a.stored.positions + first};
+    }
+    TOPK_MEMBER void put(uint32_t slot, key_word_t<Element> bits, uint32_t position) const {
+        elements[slot] = (Element)bits;
+        positions[slot] = position;
+    }
+};
 
 template <typename Element> TOPK_DEVICE shared_list<Element> page(void) {
     simt_arena arena = simt_shared_arena();
@@ -24,12 +34,12 @@ TOPK_DEVICE void put_candidate(const bracket_task<Element> &t, uint32_t slot, ke
     if (slot < BRACKET_PAGE)
         t.m.list.put(slot, bits, position);
     else if (slot < t.a.room)
-        stored_list<Element>(t.a).put(slot, bits, position);
+        stored_list<Element>::of(t.a).put(slot, bits, (uint32_t)position);
 }
 
 /* Stores the first page of a list that has more. All threads, after a barrier. */
 template <typename Element> TOPK_NOINLINE void store_first_page(const struct bracket_args &a) {
-    const global_list<Element> stored = stored_list<Element>(a);
+    const stored_list<Element> stored = stored_list<Element>::of(a);
     const shared_list<Element> list = page<Element>();
     TOPK_REACHED(REACHED_BRACKET_GPU_PAGES);
 #pragma unroll 4
@@ -41,7 +51,7 @@ template <typename Element> TOPK_NOINLINE void store_first_page(const struct bra
 template <typename Element>
 TOPK_NOINLINE void load_page(const struct bracket_args &a, uint32_t first, uint32_t count) {
     const uint32_t BATCH = 4;
-    const global_list<Element> stored = stored_list<Element>(a);
+    const stored_list<Element> stored = stored_list<Element>::of(a);
     const shared_list<Element> list = page<Element>();
     simt_block_sync();
     for (uint32_t begin = simt_thread(); begin < count; begin += BATCH * simt_threads()) {
@@ -50,8 +60,8 @@ TOPK_NOINLINE void load_page(const struct bracket_args &a, uint32_t first, uint3
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++) {
             const uint32_t slot = begin + i * simt_threads(), at = first + (slot < count ? slot : 0);
-            bits[i] = stored.bits(at);
-            positions[i] = (uint32_t)stored.position(at);
+            bits[i] = stored.elements[at];
+            positions[i] = stored.positions[at];
         }
 #pragma unroll
         for (uint32_t i = 0; i < BATCH; i++)

@@ -38,14 +38,14 @@ TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turn
         for (uint32_t i = 1; i < BRACKET_SLOTS; i++)
             chunks.issue(turns);
     });
-    uint32_t found;
-    enum bracket_outcome outcome;
     for (uint32_t reads = 1;; reads++) {
         const key_word_t<Element> before = threshold.key;
-        found = stream_row(t, &chunks, turns, threshold);
-        outcome = emit(t, &threshold, found, turns, &turn, &k);
+        const uint32_t found = stream_row(t, &chunks, turns, threshold);
+        const enum bracket_outcome outcome = emit(t, &threshold, found, turns, &turn, &k);
+        if (outcome == BRACKET_DONE)
+            return k;
         if (outcome != BRACKET_SHORT || threshold.key == before || reads == BRACKET_READS)
-            break;
+            return select_by_way_out<Element>(t.a, t.row, turn.meetings);
         TOPK_REACHED(REACHED_BRACKET_GPU_AGAIN);
         chunks = chunk_reader<Element>::of(t);
         for (uint32_t i = 0; i < BRACKET_SLOTS; i++)
@@ -53,9 +53,16 @@ TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turn
         clear_block(t.m);
         simt_block_sync();
     }
-    if (outcome != BRACKET_DONE)
-        k = select_by_way_out<Element>(t.a, t.row, turn.meetings);
-    return k;
+}
+
+/* A row without results. All threads of all blocks that share it. */
+template <typename Element> TOPK_NOINLINE uint32_t select_nothing(const struct bracket_args &a, int64_t row) {
+    const bracket_task<Element> t = task_of<Element>(a, row);
+    if (t.leads() && t.a.target.kind == TARGET_KTH && simt_thread() == 0)
+        write_kth<Element>(t.a.kth, t.row, t.a.rows.padding, t.r.wanted == 0 ? 0 : t.r.length, 0);
+    if (!t.is_alone())
+        simt_grid_wait(begin_team(t).start);
+    return 0;
 }
 
 /* Fills what is behind a row's k results. All threads of all blocks that share it. */
@@ -73,19 +80,17 @@ TOPK_KERNEL TOPK_BOUNDS(BRACKET_THREADS, 1) void bracket_select(TOPK_CONSTANT_AR
     struct ring_turns turns = {0, 0};
     if (is_called_off(a.rows))
         return;
+    if (a.predicate.is_given)
+        keep_match<Element>(a.predicate);
     for (int64_t row = first; row < a.rows.rows; row += step) {
         const bracket_task<Element> t = task_of<Element>(a, row);
         if (row == first)
             make_rings(t.m);
         else
             TOPK_REACHED(REACHED_BRACKET_GPU_NEXT_ROW);
-        const bool exists = t.exists();
-        if (!exists && t.leads())
-            finish_empty_row(t);
-        const uint32_t k = exists ? select_row(t, &turns) : 0;
-        if (!exists && !t.is_alone())
-            simt_grid_wait(begin_team(t).start);
-        pad(t, k);
+        pad(t, t.exists() ? select_row(t, &turns) : select_nothing<Element>(a, row));
+        if (row + step >= a.rows.rows)
+            break;
         simt_fence_bulk(); /* what has been put into the ring comes before the next row's copies */
         simt_block_sync();
     }

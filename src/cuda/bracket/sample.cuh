@@ -15,11 +15,20 @@ template <typename Element> struct sample_shape {
 
 /* The thread's groups of a sample, on their way. */
 template <typename Element> struct sampled_groups {
-    static const uint32_t PER = sample_shape<Element>::PER, GROUPS = sample_shape<Element>::GROUPS;
-    simt_u32x4 raw[GROUPS];
-    uint32_t positions[GROUPS]; /* of their first elements */
+    simt_u32x4 raw[sample_shape<Element>::GROUPS];
     uint32_t count;
 };
+
+/* Calls work() with the numbers below `count`, a power of two or 0, at most GROUPS. Code that is not used
+ * then is left out in one jump: each place that a short call jumps to has to be waited for. */
+template <uint32_t GROUPS, typename Work> TOPK_DEVICE void for_groups(uint32_t count, const Work &work) {
+#pragma unroll
+    for (uint32_t g = 0; g < GROUPS; g++) {
+        if ((g & (g - 1)) == 0 && g >= count)
+            break;
+        work(g);
+    }
+}
 
 TOPK_DEVICE uint32_t hash_of(uint32_t x) {
     x = (x ^ x >> 16) * 0x7feb352du;
@@ -41,26 +50,28 @@ TOPK_DEVICE uint32_t stretch_at(int64_t groups, uint32_t piece, uint32_t pieces)
     return (uint32_t)((uint64_t)groups * piece >> simt_popc(pieces - 1));
 }
 
-/* Begins to load a sample: a group from each stretch of the row's body. */
+/* The position of the first element of a group of the thread's sample: each is from a stretch of its own of
+ * the row's body. */
+template <typename Element>
+TOPK_DEVICE uint32_t position_of_group(const bracket_task<Element> &t, const struct row_parts &parts,
+                                       uint32_t g) {
+    const uint32_t piece = g * simt_threads() + simt_thread(), pieces = t.a.sample_groups * simt_threads();
+    const uint32_t random = hash_of(piece ^ (uint32_t)t.a.seed) ^ (uint32_t)(t.a.seed >> 32);
+    const uint32_t stretch = stretch_at(parts.groups, piece, pieces);
+    const uint32_t length = stretch_at(parts.groups, piece + 1, pieces) - stretch;
+    const uint32_t within = (uint32_t)((uint64_t)random * length >> 32);
+    return parts.head + (stretch + within) * sample_shape<Element>::PER;
+}
+
+/* Begins to load a sample. */
 template <typename Element> TOPK_DEVICE sampled_groups<Element> draw_sample(const bracket_task<Element> &t) {
-    typedef sample_shape<Element> shape;
     const Element *values = t.values();
     const struct row_parts parts = parts_of(values, t.r.length);
-    const uint32_t pieces = t.a.sample_groups * simt_threads();
     sampled_groups<Element> s = {};
     s.count = sample_size(t) == 0 ? 0 : t.a.sample_groups;
-#pragma unroll
-    for (uint32_t g = 0; g < shape::GROUPS; g++) {
-        if (g >= s.count)
-            continue;
-        const uint32_t piece = g * simt_threads() + simt_thread();
-        const uint32_t random = hash_of(piece ^ (uint32_t)t.a.seed) ^ (uint32_t)(t.a.seed >> 32);
-        const uint32_t stretch = stretch_at(parts.groups, piece, pieces);
-        const uint32_t length = stretch_at(parts.groups, piece + 1, pieces) - stretch;
-        const uint32_t within = (uint32_t)((uint64_t)random * length >> 32);
-        s.positions[g] = parts.head + (stretch + within) * shape::PER;
-        s.raw[g] = simt_load16_read_only(values + s.positions[g]);
-    }
+    for_groups<sample_shape<Element>::GROUPS>(s.count, [&](uint32_t g) TOPK_LAMBDA {
+        s.raw[g] = simt_load16_read_only(values + position_of_group(t, parts, g));
+    });
     return s;
 }
 
@@ -72,14 +83,29 @@ template <typename Element> struct sampled_keys {
 
     /* Calls work() with each key. */
     template <typename Work> TOPK_MEMBER void for_each(const Work &work) const {
+        for_groups<GROUPS>(count, [&](uint32_t g) TOPK_LAMBDA {
 #pragma unroll
-        for (uint32_t g = 0; g < GROUPS; g++)
-            if (g < count)
-#pragma unroll
-                for (uint32_t e = 0; e < PER; e++)
-                    work(keys[g * PER + e]);
+            for (uint32_t e = 0; e < PER; e++)
+                work(keys[g * PER + e]);
+        });
     }
 };
+
+/* The thread's samples that match the predicate, as bits. They are loaded once more. */
+template <typename Element>
+TOPK_DEVICE uint32_t matches_of_sample(const bracket_task<Element> &t, uint32_t groups) {
+    const uint32_t PER = sample_shape<Element>::PER;
+    static_assert(BRACKET_SAMPLES_OF_THREAD <= 32, "a thread has a bit for each of its samples");
+    const struct row_parts parts = parts_of(t.values(), t.r.length);
+    uint32_t matches = 0;
+#pragma unroll 1
+    for (uint32_t g = 0; g < groups; g++) {
+        const uint32_t position = position_of_group(t, parts, g);
+        const body_tile<Element> tile = {{simt_load16_read_only(t.values() + position)}, 1, position};
+        matches |= matches_among(t, tile, (1u << PER) - 1) << g * PER;
+    }
+    return matches;
+}
 
 template <typename Element>
 TOPK_DEVICE sampled_keys<Element> keys_of_sample(const bracket_task<Element> &t,
@@ -87,25 +113,20 @@ TOPK_DEVICE sampled_keys<Element> keys_of_sample(const bracket_task<Element> &t,
     const uint32_t PER = sample_shape<Element>::PER, GROUPS = sample_shape<Element>::GROUPS;
     sampled_keys<Element> k = {};
     k.count = s.count;
-#pragma unroll
-    for (uint32_t g = 0; g < GROUPS; g++) {
+    for_groups<GROUPS>(s.count, [&](uint32_t g) TOPK_LAMBDA {
         const body_tile<Element> tile = {{s.raw[g]}, 1, 0};
-        if (g < s.count)
 #pragma unroll
-            for (uint32_t e = 0; e < PER; e++)
-                k.keys[g * PER + e] = key_of<Element>(tile.bits(0, e), t.a.rows.map);
-    }
+        for (uint32_t e = 0; e < PER; e++)
+            k.keys[g * PER + e] = key_of<Element>(tile.bits(0, e), t.a.rows.map);
+    });
     if (!t.a.predicate.is_given)
         return k;
+    const uint32_t matches = matches_of_sample(t, s.count);
+    for_groups<GROUPS>(s.count, [&](uint32_t g) TOPK_LAMBDA {
 #pragma unroll
-    for (uint32_t g = 0; g < GROUPS; g++) {
-        const body_tile<Element> tile = {{s.raw[g]}, 1, 0};
-        if (g < s.count)
-#pragma unroll
-            for (uint32_t e = 0; e < PER; e++)
-                k.keys[g * PER + e] =
-                    is_match_at(t, tile.bits(0, e), s.positions[g] + e) ? k.keys[g * PER + e] : 0;
-    }
+        for (uint32_t i = g * PER; i < (g + 1) * PER; i++)
+            k.keys[i] = (matches >> i & 1) != 0 ? k.keys[i] : 0;
+    });
     return k;
 }
 

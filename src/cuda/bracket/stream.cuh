@@ -28,19 +28,6 @@ TOPK_DEVICE uint32_t groups_that_reach(const bracket_memory<Element> &m, const s
     return found;
 }
 
-/* The elements among `hits` of a group that match the predicate. */
-template <typename Element>
-TOPK_DEVICE uint32_t matches_among(const bracket_task<Element> &t, const body_tile<Element> &tile,
-                                   uint32_t hits) {
-    uint32_t matches = 0;
-    if (!t.a.predicate.is_given)
-        return hits;
-#pragma unroll
-    for (uint32_t e = 0; e < body_tile<Element>::PER; e++)
-        matches |= (hits >> e & 1) != 0 && is_match_at(t, tile.bits(0, e), tile.position0 + e) ? 1u << e : 0;
-    return matches;
-}
-
 /* Counts hits of a group in bins, and lists them as far as there is room. */
 template <typename Element>
 TOPK_DEVICE void list_group(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
@@ -113,11 +100,17 @@ TOPK_DEVICE uint32_t without_surplus(const bracket_memory<Element> &m, const sim
 template <typename Element>
 TOPK_DEVICE void count_chunk(const bracket_task<Element> &t, const struct ring_chunk &c,
                              search<Element> *search) {
+    if (!t.a.predicate.is_given) {
 #pragma unroll
-    for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++) {
-        const uint32_t group = i * SIMT_WARP + simt_lane();
-        if (group >= c.groups)
-            continue;
+        for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++) {
+            const uint32_t group = i * SIMT_WARP + simt_lane();
+            if (group < c.groups)
+                search->ties += simt_popc(search->plateau.among(t.m.ring[c.first + group]));
+        }
+        return;
+    }
+#pragma unroll 1
+    for (uint32_t group = simt_lane(); group < c.groups; group += SIMT_WARP) {
         const body_tile<Element> tile = {
             {t.m.ring[c.first + group]}, 1, c.position + (int64_t)group * body_tile<Element>::PER};
         search->ties += simt_popc(matches_among(t, tile, search->plateau.among(tile.raw[0])));
@@ -143,7 +136,9 @@ TOPK_DEVICE void list_chunk(const bracket_task<Element> &t, const row_threshold<
             hits = without_surplus(m, tile.raw[0], hits, search);
         list_group(t, threshold, tile, hits);
     }
-    search->has_wanted = simt_any(SIMT_ALL_LANES, search->has_wanted);
+    simt_warp_sync(SIMT_ALL_LANES);
+    if (search->use == PLATEAU_WANTED)
+        search->has_wanted = simt_any(SIMT_ALL_LANES, search->has_wanted);
 }
 
 /* Lists what the edges of the row have of the candidates. All threads of one block. */

@@ -30,6 +30,7 @@ template <typename Task> TOPK_DEVICE void meet_team(const Task &t, struct team_t
             while (simt_load_acquire(arrivals) < all)
                 ;
     }
+    simt_warp_sync(SIMT_ALL_LANES); /* a barrier for lanes that have parted is code in another place */
     simt_block_sync();
 }
 
