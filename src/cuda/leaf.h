@@ -4,6 +4,7 @@
 #define TOPK_SRC_CUDA_LEAF_H
 
 #include "../context.h"
+#include "costs.h"
 #include "device.h"
 #include "grid.h"
 

@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a call of air launches. */
+#include <math.h>
+
 #include "../../reached.h"
 #include "../leaf.h"
 #include "../lookback.h"
 #include "../methods.h"
 #include "strategy.h"
 
-/* Fitted on an H200 (driver 580, 2026-11-20; rows of one block 2026-11-22): what a pass takes besides
- * reading, how often blocks that share a row read it, and results of a row for each microsecond that one
- * block puts in order or chooses; a wave of blocks that have a row each, and how often these read it; and
- * bytes for each microsecond. */
-static const double pass_us = 5, shared_reads = 2.5, results_per_us = 400, wave_us = 8, own_reads = 3.5,
-                    bytes_per_us = 4.6e6;
+/* Of blocks that have a row each: so many go through their rows at once. */
+static double own_rows_us(const topk_context *context, const struct plan *plan, const struct strategy *s,
+                          double sorted_us) {
+    const double at_once = (double)device_of(context)->sms * AIR_ROW_THREADS_MAX / s->row_threads;
+    const double row_us =
+        topk_cuda_costs.air.row_us + (double)plan->problem.length_max / topk_cuda_costs.air.elements_per_us;
+    return (block_us(context, row_us) + sorted_us) * fmax(1, (double)plan->problem.rows / at_once);
+}
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = topk_cuda_air_strategy(context, plan);
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
-    const double read_us = move_us(context, bytes, bytes_per_us);
-    const double rows_at_once = (double)device_of(context)->sms * AIR_ROW_THREADS_MAX;
-    double cost =
-        s.one_block
-            ? block_us(context, wave_us) * (1 + (double)plan->problem.rows * s.row_threads / rows_at_once) +
-                  own_reads * read_us
-            : pass_us * (s.passes + 1) + shared_reads * read_us +
-                  block_us(context, (double)least(plan->problem.k_max, SELECT_SORT_MAX) / results_per_us);
+    const double read_us = move_us(context, bytes, topk_cuda_costs.air.bytes_per_us);
+    const double sorted =
+        s.target == TARGET_ENTRIES ? (double)least(plan->problem.k_max, SELECT_SORT_MAX) : 0;
+    const double sorted_us = block_us(context, sorted / topk_cuda_costs.air.results_per_us);
+    double cost = s.one_block
+                      ? own_rows_us(context, plan, &s, sorted_us) + topk_cuda_costs.air.own_reads * read_us
+                      : topk_cuda_costs.air.pass_us * (s.passes + 1) + sorted_us +
+                            topk_cuda_costs.air.shared_reads * read_us;
     if (s.target == TARGET_LIST) { /* then all that was found is sorted, byte by byte */
-        cost +=
-            (double)plan->element_bytes *
-            (pass_us + move_us(context, 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4),
-                               bytes_per_us));
+        const double moved = 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4);
+        cost += (double)plan->element_bytes *
+                (topk_cuda_costs.air.pass_us + move_us(context, moved, topk_cuda_costs.air.bytes_per_us));
     }
     return cost;
 }

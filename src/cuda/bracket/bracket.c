@@ -109,31 +109,29 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
     return NULL;
 }
 
-/* Measured on an H200 (driver 580, 2026-11-22): a launch with what blocks that share a row do besides reading
- * it; what a block does for a row of its own; candidates, and results that are sorted, for each microsecond;
- * and bytes. */
-static const double SHARED_US = 16, LAUNCH_US = 3, ALONE_US = 7, CANDIDATES_PER_US = 1.5e4,
-                    SORTED_PER_US = 300, BYTES_PER_US = 4.4e6;
-
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
-    const double read_us = move_us(context, bytes, BYTES_PER_US);
-    const double sorted = target_of(plan) == TARGET_ENTRIES ? (double)plan->problem.k_max : 0;
-    const double sorted_us = block_us(context, sorted / SORTED_PER_US);
+    const double read_us = move_us(context, bytes, topk_cuda_costs.bracket.bytes_per_us);
+    const bool is_sorted = target_of(plan) == TARGET_ENTRIES;
+    const double candidates = candidates_of(plan, sample_groups(context, plan));
+    const bool are_all = candidates >= (double)plan->problem.length_max;
+    const double block =
+        (is_sorted ? (double)plan->problem.k_max / topk_cuda_costs.bracket.results_per_us : 0) +
+        (is_sorted && are_all ? topk_cuda_costs.bracket.all_us : 0) +
+        (has_predicate(plan) ? topk_cuda_costs.bracket.where_us : 0);
     const int64_t sms = device_of(context)->sms, rows = plan->problem.rows;
     if (rows == 0) {
-        return LAUNCH_US;
+        return topk_cuda_costs.launch_us;
     }
-    const double candidates = candidates_of(plan, sample_groups(context, plan));
     if (blocks_of_row(context, plan) > 1) {
-        return SHARED_US + sorted_us + read_us +
-               work_us(context, candidates * (double)rows, CANDIDATES_PER_US);
+        return topk_cuda_costs.bracket.shared_us + block_us(context, block) + read_us +
+               work_us(context, candidates * (double)rows, topk_cuda_costs.bracket.candidates_per_us);
     }
     const double of_pages = fmax(candidates - BRACKET_PAGE, 0) * (double)sms;
-    const double of_row = block_us(context, ALONE_US) + sorted_us +
-                          work_us(context, of_pages, CANDIDATES_PER_US) +
+    const double of_row = block_us(context, topk_cuda_costs.bracket.alone_us + block) +
+                          work_us(context, of_pages, topk_cuda_costs.bracket.candidates_per_us) +
                           read_us * (double)sms / (double)rows;
-    return LAUNCH_US + of_row * (double)divide_up(rows, sms);
+    return topk_cuda_costs.launch_us + of_row * (double)divide_up(rows, sms);
 }
 
 struct layout {

@@ -270,12 +270,10 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
                : "one_pass is for where alone";
 }
 
-/* Bytes that a device moves in a microsecond, and what a launch takes. */
-static const double BYTES_PER_US = 4e6, LAUNCH_US = 3;
-
 static double cost_us(const topk_context *context, const struct plan *plan) {
-    return 2 * LAUNCH_US +
-           move_us(context, (double)elements_of(plan) * (double)plan->element_bytes, BYTES_PER_US);
+    return 2 * topk_cuda_costs.launch_us + move_us(context,
+                                                   (double)elements_of(plan) * (double)plan->element_bytes,
+                                                   topk_cuda_costs.compact.bytes_per_us);
 }
 
 const struct method topk_cuda_compact = {.name = "compact",

@@ -74,16 +74,7 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
     return NULL;
 }
 
-/* A model, not a fit: a launch, and what one row takes from its first load to its last store; bytes that are
- * read and written in a microsecond; instructions that all warps together issue in one. */
-static const double LAUNCH_US = 3, ROW_US = 2, BYTES_PER_US = 4.2e6, INSTRUCTIONS_PER_US = 0.6e6;
-
-/* What a block issues where a sample's bound nearly always tells a short list of a row's results: once, for
- * each result, for each warp and for each of a thread's elements. Fitted on an H200 (driver 580, 2026-11-22).
- */
-static const double OF_LIST = 520, OF_LISTED = 24, OF_LISTING_WARP = 105, OF_LISTING_ITEM = 9;
-
-/* Whether that is so. */
+/* Whether a sample's bound nearly always tells a short list of a row's results. */
 static bool is_listed_at_once(const struct plan *plan, const struct block_shape *shape) {
     const int64_t k = least(plan->problem.k_max, plan->problem.length_max);
     return plan->operation == TOPK_OPERATION_SELECT && plan->element_bytes < 8 && k <= RESIDENT_LIST / 4 &&
@@ -92,9 +83,12 @@ static bool is_listed_at_once(const struct plan *plan, const struct block_shape 
 
 static double instructions_of(const struct plan *plan, const struct block_shape *shape) {
     const double warps = (double)shape->threads / 32, items = (double)shape->items;
-    return is_listed_at_once(plan, shape) ? OF_LIST + OF_LISTED * (double)plan->problem.k_max +
-                                                warps * (OF_LISTING_WARP + OF_LISTING_ITEM * items)
-                                          : topk_cuda_resident_instructions(plan, shape);
+    return is_listed_at_once(plan, shape)
+               ? topk_cuda_costs.resident.of_list +
+                     topk_cuda_costs.resident.of_listed * (double)plan->problem.k_max +
+                     warps * (topk_cuda_costs.resident.of_listing_warp +
+                              topk_cuda_costs.resident.of_listing_item * items)
+               : topk_cuda_resident_instructions(plan, shape);
 }
 
 /* Whether all rows begin at multiples of 16 bytes, if the first one does; or may do so. */
@@ -103,12 +97,6 @@ static bool may_be_aligned(const struct plan *plan) {
     return p->shape != TOPK_SHAPE_STRIDED || p->rows == 1 ||
            (size_t)p->row_stride * plan->element_bytes % 16 == 0;
 }
-
-/* Of clusters, by what one to 1024 rows of 40000 and 131072 elements took on an H200 (2026-11-22): a row's
- * barriers; a search where the sample does not tell the results, which takes half as many instructions again;
- * and for each entry what its merging takes in one block, and in instructions. */
-static const double CLUSTER_US = 2.7, SEARCH_US = 3, SEARCHED = 1.5, MERGED_US = 0.0103, OF_MERGED = 47,
-                    IN_CLUSTERS_PER_US = 0.48e6;
 
 /* Entries that one block merges. */
 static double merged_entries(const struct plan *plan, const struct block_shape *shape) {
@@ -121,11 +109,26 @@ static double cluster_us(const topk_context *context, const struct plan *plan,
                          const struct block_shape *shape) {
     const bool is_searched = plan->problem.k_max > RESIDENT_LIST / 4 || has_predicate(plan);
     const double merged = merged_entries(plan, shape);
-    const double of_row =
-        topk_cuda_resident_instructions(plan, shape) * (double)shape->cluster * (is_searched ? SEARCHED : 1) +
-        OF_MERGED * merged;
-    return block_us(context, CLUSTER_US + (is_searched ? SEARCH_US : 0) + MERGED_US * merged) +
-           work_us(context, (double)plan->problem.rows * of_row, IN_CLUSTERS_PER_US);
+    const double of_row = topk_cuda_resident_instructions(plan, shape) * (double)shape->cluster *
+                              (is_searched ? topk_cuda_costs.resident.searched : 1) +
+                          topk_cuda_costs.resident.of_merged * merged;
+    return block_us(context, topk_cuda_costs.resident.cluster_us +
+                                 (is_searched ? topk_cuda_costs.resident.search_us : 0) +
+                                 topk_cuda_costs.resident.merged_us * merged) +
+           work_us(context, (double)plan->problem.rows * of_row,
+                   topk_cuda_costs.resident.cluster_instructions_per_us);
+}
+
+/* What a row takes in its blocks, however few rows there are. */
+static double row_us(const struct plan *plan, const struct block_shape *shape) {
+    const double elements = (double)plan->problem.length_max / (double)shape->cluster;
+    const double results =
+        (double)least(plan->problem.k_max, plan->problem.length_max) / (double)shape->cluster;
+    return topk_cuda_costs.resident.row_us +
+           elements * (topk_cuda_costs.resident.element_us +
+                       (has_predicate(plan) ? topk_cuda_costs.resident.compared_us : 0)) +
+           results * topk_cuda_costs.resident.chosen_us +
+           (shape->cluster == 1 ? topk_cuda_costs.resident.merged_us * merged_entries(plan, shape) : 0);
 }
 
 /* With rows in registers. */
@@ -134,11 +137,11 @@ static double held_us(const topk_context *context, const struct plan *plan) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
     const double instructions = (double)plan->problem.rows * instructions_of(plan, &shape);
-    const double issue_us = shape.cluster > 1 ? cluster_us(context, plan, &shape)
-                                              : work_us(context, instructions, INSTRUCTIONS_PER_US);
-    const double merge_us = shape.cluster == 1 ? MERGED_US * merged_entries(plan, &shape) : 0;
-    return LAUNCH_US + block_us(context, ROW_US + merge_us) +
-           fmax(issue_us, move_us(context, bytes, BYTES_PER_US));
+    const double issue_us =
+        shape.cluster > 1 ? cluster_us(context, plan, &shape)
+                          : work_us(context, instructions, topk_cuda_costs.resident.instructions_per_us);
+    return topk_cuda_costs.launch_us + block_us(context, row_us(plan, &shape)) +
+           fmax(issue_us, move_us(context, bytes, topk_cuda_costs.resident.bytes_per_us));
 }
 
 /* Whether rows are streamed, of a problem that is served. */

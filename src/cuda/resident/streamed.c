@@ -45,21 +45,18 @@ bool topk_cuda_resident_is_sampled(const struct plan *plan) {
            1.2 * (1.25 * rank + 4) * length / sampled <= RESIDENT_KEPT;
 }
 
-/* A launch, a sample and the first bytes; a selection among what is kept, and for each result; bytes of a row
- * that a block streams in a microsecond; and of all that memory yields. Fitted on an H200 (driver 580,
- * 2026-11-22). */
-static const double BEGIN_US = 12, KEPT_US = 1.5, RESULT_US = 0.0018, BLOCK_BYTES_PER_US = 44e3,
-                    BYTES_PER_US = 4.2e6;
-
 double topk_cuda_resident_streamed_us(const topk_context *context, const struct plan *plan) {
     const int64_t blocks = blocks_of_row(context, plan), rows = plan->problem.rows;
     const int64_t rounds = divide_up(rows * blocks, device_of(context)->sms);
     const double row_bytes = (double)plan->problem.length_max * (double)plan->element_bytes;
-    const double of_block =
-        block_us(context, (double)rounds * row_bytes / (double)blocks / BLOCK_BYTES_PER_US);
-    const double of_memory = move_us(context, (double)rows * row_bytes, BYTES_PER_US);
-    const double selected_us = block_us(context, KEPT_US + RESULT_US * (double)plan->problem.k_max);
-    return BEGIN_US + (double)rounds * selected_us + fmax(of_block, of_memory);
+    const double of_block = block_us(context, (double)rounds * row_bytes / (double)blocks /
+                                                  topk_cuda_costs.resident.stream_bytes_per_us);
+    const double of_memory =
+        move_us(context, (double)rows * row_bytes, topk_cuda_costs.resident.bytes_per_us);
+    const double selected_us =
+        block_us(context, topk_cuda_costs.resident.kept_us +
+                              topk_cuda_costs.resident.result_us * (double)plan->problem.k_max);
+    return topk_cuda_costs.resident.stream_us + (double)rounds * selected_us + fmax(of_block, of_memory);
 }
 
 int topk_cuda_resident_prepare_streamed(struct device_info *device) {

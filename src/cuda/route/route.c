@@ -56,7 +56,8 @@ static uint32_t choose_class(const struct plan *plan, struct route_args *args) {
 
 /* A model, not a fit: only this method routes. */
 static double cost_us(const topk_context *context, const struct plan *plan) {
-    return 3 + work_us(context, (double)plan->problem.rows, 3.3e3);
+    return topk_cuda_costs.launch_us +
+           work_us(context, (double)plan->problem.rows, 1 / topk_cuda_costs.route.row_us);
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {

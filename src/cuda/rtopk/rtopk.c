@@ -78,10 +78,6 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
     return is_wide(plan) ? refuse_wide(context, plan) : NULL;
 }
 
-/* A model, not a fit: a launch; bytes that are read and written in a microsecond; instructions that all warps
- * together issue in one, and what a row takes of them. */
-static const double LAUNCH_US = 3, BYTES_PER_US = 4.2e6, INSTRUCTIONS_PER_US = 0.6e6;
-
 /* Of an exact search without a network. For up to 32 results the lanes' best codes tell a threshold. */
 static double plain_instructions(const topk_context *context, const struct plan *plan) {
     if (is_wide(plan)) {
@@ -100,14 +96,11 @@ static double search_instructions(const topk_context *context, const struct plan
     return is_wide(plan) && plan->element_bytes < 4 ? best + of_ties : best;
 }
 
-/* What a wide row takes from its first load to its last store, by what one instruction takes: a warp has it
- * alone, and too few warps have room beside it to hide that where rows are few. Fitted on an H200 (driver
- * 580, 2026-11-22). */
-static double wide_row_us(const topk_context *context, const struct plan *plan) {
-    const double us_per_instruction = 0.0027;
-    return is_wide(plan)
-               ? block_us(context, us_per_instruction * topk_cuda_rtopk_network_of(context, plan).of_warp)
-               : 0;
+/* What a row takes from its first load to its last store, by what one instruction takes. A wide row has a
+ * warp alone, and too few warps have room beside it. */
+static double latency_us(const topk_context *context, const struct plan *plan, double instructions) {
+    const double of_warp = is_wide(plan) ? topk_cuda_rtopk_network_of(context, plan).of_warp : instructions;
+    return block_us(context, topk_cuda_costs.rtopk.latency_us * of_warp);
 }
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
@@ -117,9 +110,9 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     const double instructions = plan->approximate
                                     ? topk_cuda_rtopk_approximate_instructions(plan) + 12 * entries_of(plan)
                                     : search_instructions(context, plan);
-    return LAUNCH_US + wide_row_us(context, plan) +
-           fmax(work_us(context, rows * instructions, INSTRUCTIONS_PER_US),
-                move_us(context, bytes, BYTES_PER_US));
+    return topk_cuda_costs.launch_us + latency_us(context, plan, instructions) +
+           fmax(work_us(context, rows * instructions, topk_cuda_costs.rtopk.instructions_per_us),
+                move_us(context, bytes, topk_cuda_costs.rtopk.bytes_per_us));
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {

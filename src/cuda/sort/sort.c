@@ -235,25 +235,22 @@ static int prepare(const topk_context *context) {
 
 /* ---- Choice ---- */
 
-/* Fitted on an H200 (driver 580, 2026-11-20): bytes that passes move in a microsecond, and what a pass takes
- * besides; elements that blocks of one row each rank in a microsecond, what their launch takes, and what the
- * block of a row does however short it is. A block's own pass has a latency, which shows where rows are few
- * (2026-11-22). */
-static const double BYTES_PER_US = 4e6, PASS_US = 13, RANKED_PER_US = 110e3, LAUNCH_US = 3, ROW_US = 0.005,
-                    BLOCK_PASS_US = 3.7;
-
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(plan);
     const double rows = (double)plan->problem.rows, elements = rows * (double)s.length;
     const double entry = (double)plan->element_bytes + (s.is_kth ? 0 : s.wide ? 8 : 4);
     if (s.one_block || rows == 0) {
         const double ranking_us =
-            work_us(context, rows, 1 / ROW_US) + work_us(context, elements * (double)s.passes, RANKED_PER_US);
-        return LAUNCH_US + fmax(ranking_us, block_us(context, BLOCK_PASS_US * (double)s.passes));
+            work_us(context, rows, 1 / topk_cuda_costs.sort.row_us) +
+            work_us(context, elements * (double)s.passes, topk_cuda_costs.sort.ranked_per_us);
+        const double pass_us =
+            topk_cuda_costs.sort.block_pass_us + topk_cuda_costs.sort.element_us * (double)s.length;
+        return topk_cuda_costs.launch_us + fmax(ranking_us, block_us(context, pass_us * (double)s.passes));
     }
     const double groups = rows / (double)s.group_rows, launches = s.passes + 2 + s.is_kth;
-    return groups * launches * PASS_US +
-           move_us(context, elements * ((double)plan->element_bytes + 2 * s.passes * entry), BYTES_PER_US);
+    return groups * launches * topk_cuda_costs.sort.pass_us +
+           move_us(context, elements * ((double)plan->element_bytes + 2 * s.passes * entry),
+                   topk_cuda_costs.sort.bytes_per_us);
 }
 
 const struct method topk_cuda_sort = {.name = "sort",

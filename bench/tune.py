@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Fits the numbers of the cost functions, src/cuda/costs.c, to what choice.py measured on a GPU.
+
+  tune.py choice.csv --build build                      tries; prints what it came to
+  tune.py choice.csv --build build --half even --write "NVIDIA H200, driver 580.159.04, 2026-11-23"
+
+Predictions come from the cost functions themselves: those of the library over the emulated GPU, which the folder of a
+build has (target topk_emulated_full), told that it has the measured GPU's multiprocessors and shared memory. One number
+after another is made greater or smaller by some factor, in steps that become finer, and stays so where the loss falls.
+
+The loss of a point is the logarithm of what the method that would be chosen took over what the best one took, and a
+part of the squared logarithm of what each method took over what is predicted: the part falls with how far the method is
+behind the best, since it does not matter then. A tenth of its distance pulls each number back to where it began: the
+points leave some of them open.
+
+It prints the loss and at how many points the choice is well (choice.py), before and after, of the points that it fitted
+and of the others. --write has costs.c rewritten, with a comment that names the GPU. The emulated GPU has no clusters of 16
+blocks, so rows that need them have no prediction and no say.
+"""
+
+import argparse
+import ctypes
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import choice
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/property"))
+from topk_ctypes import CUDA, OPERATIONS, TYPES, Library, Problem  # noqa: E402
+
+COSTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../src/cuda/costs.c")
+NUMBER = re.compile(r"(\.(\w+) = )([\d.e+-]+)")
+COUNTED = re.compile(r"of_\w+|(\w+_)?bytes_per_us|instructions_per_us")  # known from elsewhere, so not fitted
+STEPS = (1.6, 1.25, 1.1, 1.04)
+ERROR_WEIGHT, PULL = 0.3, 0.1
+LIBRARIES = ["-lboost_context", "-lm", "-lpthread", "-fopenmp"]
+
+
+def shared_library(build, folder):
+    """The path of a shared library over the emulated GPU."""
+    path = os.path.join(folder, "tunable.so")
+    archives = [os.path.join(build, "tests/simt", name) for name in ("libtopk_emulated_full.a", "libsimt_runtime_plain.a")]
+    subprocess.run(["c++", "-shared", "-o", path, "-Wl,--whole-archive", archives[0], "-Wl,--no-whole-archive",
+                    archives[1], *LIBRARIES], check=True)
+    return path
+
+
+class Point:
+    """A problem, and what each method took for it."""
+
+    def __init__(self, lines):
+        line = next(iter(lines.values()))
+        self.operation = OPERATIONS[line["operation"]]
+        self.problem = Problem(type=TYPES[choice.TYPE_NAMES[line["type"]]], rows=int(line["rows"]),
+                               length_max=int(line["n"]), k_max=int(line["k"]), order=int(line["order"] == "any"),
+                               ties=int(line["ties"] == "any"))
+        self.times = {method: float(line["call_us"]) for method, line in lines.items() if method != "auto"}
+
+
+class Model:
+    """The cost functions, with numbers that can be set."""
+
+    def __init__(self, path, options):
+        library = ctypes.CDLL(path)
+        library.emulated_size(options.sms, options.shared_kib, ctypes.c_double(1), ctypes.c_double(1))
+        library.emulated_room(options.sms, options.cluster)
+        with open(COSTS, encoding="utf-8") as file:
+            self.names = [match[2] for match in NUMBER.finditer(file.read())]
+        self.numbers = (ctypes.c_double * len(self.names)).in_dll(library, "topk_cuda_costs")
+        self.library = Library(path, 1, CUDA)
+        self.text = ctypes.create_string_buffer(1 << 14)
+
+    def predictions(self, point):
+        """{method: us} of those that can serve."""
+        self.library.call("explain", point.operation, ctypes.byref(point.problem), self.text,
+                          ctypes.c_size_t(len(self.text)), None)
+        found = re.findall(r"^[* ] (\w+) +([\d.]+) us predicted", self.text.value.decode(), re.MULTILINE)
+        return {method: float(us) for method, us in found}
+
+
+def loss_of(point, predictions):
+    """(the loss of a point, the time of the method that would be chosen, that of the best)"""
+    known = {method: max(us, 0.1) for method, us in predictions.items() if method in point.times}
+    if not known:
+        return 0.0, 1.0, 1.0
+    chosen_us, best_us = point.times[min(known, key=known.get)], min(point.times[method] for method in known)
+    errors = [(math.log(point.times[method] / us), (best_us / point.times[method]) ** 2) for method, us in known.items()]
+    error = sum(weight * error * error for error, weight in errors) / sum(weight for _, weight in errors)
+    return math.log(chosen_us / best_us) + ERROR_WEIGHT * error, chosen_us, best_us
+
+
+def mean_loss(model, points, start):
+    pulled = sum(math.log(number / first) ** 2 for number, first in zip(model.numbers, start)) / len(start)
+    return sum(loss_of(point, model.predictions(point))[0] for point in points) / len(points) + PULL ** 2 * pulled
+
+
+def fit(model, points):
+    start = list(model.numbers)
+    least = mean_loss(model, points, start)
+    for step in STEPS:
+        is_better = True
+        while is_better:
+            is_better = False
+            for i in (i for i, name in enumerate(model.names) if not COUNTED.fullmatch(name)):
+                before = model.numbers[i]
+                for factor in (step, 1 / step):
+                    model.numbers[i] = before * factor
+                    loss = mean_loss(model, points, start)
+                    if loss < least - 1e-5:
+                        least, is_better = loss, True
+                        break
+                    model.numbers[i] = before
+    return least
+
+
+def report(name, model, points):
+    losses = [loss_of(point, model.predictions(point)) for point in points]
+    well = sum(chosen <= 1.1 * best or chosen <= best + 1 for _, chosen, best in losses)
+    ratios = [chosen / best for _, chosen, best in losses]
+    print(f"{name}: loss {sum(loss for loss, _, _ in losses) / len(losses):.4f}, choice well at {well} of {len(points)}, "
+          f"over the best {choice.geometric_mean(ratios):.4f}, at most {max(ratios):.2f}")
+
+
+def rewritten(text, model, gpu):
+    """costs.c with the model's numbers."""
+    numbers = iter(model.numbers)
+    text = NUMBER.sub(lambda match: match[1] + f"{next(numbers):.3g}".replace("e+0", "e"), text)
+    text = re.sub(r"(\n \*\n) \* .*? \*/", lambda match: match[1] + f" * {gpu}. Fitted by bench/tune.py. */", text, count=1,
+                  flags=re.DOTALL)
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", nargs="+", metavar="FILE.csv")
+    parser.add_argument("--build", required=True, metavar="FOLDER")
+    parser.add_argument("--half", choices=["even", "odd"])
+    parser.add_argument("--sms", type=int, default=132, help="multiprocessors")
+    parser.add_argument("--shared-kib", type=int, default=227, help="shared memory of a block")
+    parser.add_argument("--cluster", type=int, default=16, help="blocks of a cluster at most")
+    parser.add_argument("--write", metavar="GPU, DATE", help="rewrite src/cuda/costs.c")
+    options = parser.parse_args()
+    measured = [Point(lines) for lines in choice.read_points(options.results)[0].values() if len(lines) > 1]
+    fitted, others = measured, []
+    if options.half is not None:
+        fitted, others = measured[options.half == "odd"::2], measured[options.half != "odd"::2]
+    with tempfile.TemporaryDirectory() as folder:
+        model = Model(shared_library(options.build, folder), options)
+        for when in ("before", "after"):
+            if when == "after":
+                fit(model, fitted)
+            for name, points in (("fitted", fitted), ("others", others)):
+                if points:
+                    report(f"{when}, {name} points", model, points)
+        for name, number in zip(model.names, model.numbers):
+            print(f"  {name} = {number:.3g}")
+    if options.write:
+        with open(COSTS, encoding="utf-8") as file:
+            text = rewritten(file.read(), model, options.write)
+        with open(COSTS, "w", encoding="utf-8") as file:
+            file.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What methods are expected to take: the numbers in their cost functions, as measured on one GPU. leaf.h has
+ * what becomes of them on others. */
+#ifndef TOPK_SRC_CUDA_COSTS_H
+#define TOPK_SRC_CUDA_COSTS_H
+
+/* bytes_per_us: that are read and written in a microsecond. instructions_per_us: that all warps issue in one.
+ */
+struct cuda_costs {
+    double launch_us;
+    struct {
+        double bytes_per_us;
+        double pass_us;         /* besides reading, where blocks share rows */
+        double shared_reads;    /* how often these read a row */
+        double results_per_us;  /* of a row, that one block puts in order */
+        double row_us;          /* of a block with a row of its own */
+        double elements_per_us; /* that it goes through */
+        double own_reads;       /* how often all rows of such blocks are read */
+    } air;
+    struct {
+        double bytes_per_us;
+        double shared_us; /* of blocks that share a row, besides reading it */
+        double alone_us;  /* of a block for a row of its own */
+        double all_us;    /* besides, if results are sorted and the sample leaves no element of a row out */
+        double where_us;  /* besides, if there is a predicate */
+        double candidates_per_us;
+        double results_per_us; /* of a row, that one block puts in order */
+    } bracket;
+    struct {
+        double bytes_per_us;
+    } compact;
+    struct {
+        double bytes_per_us, instructions_per_us;
+        /* Of a row, from its first load to its last store; and for each of a block's elements, for each that
+         * is compared with a predicate, and for each result. */
+        double row_us, element_us, compared_us, chosen_us;
+        /* Instructions of a block where a sample's bound nearly always tells a short list of a row's results:
+         * once, for each result, for each warp, and for each of a thread's elements. */
+        double of_list, of_listed, of_listing_warp, of_listing_item;
+        /* Of clusters: a row's barriers; a search where the sample does not tell the results, and how many
+         * times as many instructions it takes; for each entry what its merging takes in one block, and in
+         * instructions. */
+        double cluster_us, search_us, searched, merged_us, of_merged, cluster_instructions_per_us;
+        /* Of streamed rows: a launch, a sample and the first bytes; a selection among what is kept, and for
+         * each result; bytes of a row that a block streams. */
+        double stream_us, kept_us, result_us, stream_bytes_per_us;
+    } resident;
+    struct {
+        double row_us; /* of all multiprocessors */
+    } route;
+    struct {
+        double bytes_per_us, instructions_per_us;
+        double latency_us; /* for each instruction of a row, where rows are too few to hide it */
+    } rtopk;
+    struct {
+        double bytes_per_us;
+        double pass_us;       /* besides moving */
+        double ranked_per_us; /* elements in a pass of blocks with a row each */
+        double row_us;        /* of all multiprocessors, for each of these rows */
+        double block_pass_us; /* such a pass, however few the rows are, and for each element of a row */
+        double element_us;
+    } sort;
+};
+
+#ifdef TOPK_TUNABLE /* for bench/tune.py */
+__attribute__((visibility("default"))) extern struct cuda_costs topk_cuda_costs;
+#else
+extern const struct cuda_costs topk_cuda_costs;
+#endif
+
+#endif
