@@ -8,7 +8,8 @@ serve, with topk-bench, and sets them side by side.
   choice.py report choice.csv beside.csv
   choice.py report choice.csv --half even       every other point, from the first one on; --half odd: the others
 
-The part `grid` has round shapes; `beside` has shapes between those: odd lengths, few rows, k between powers of two. The
+The part `grid` has round shapes; `beside` has shapes between those: odd lengths, few rows, k between powers of two.
+`forms` has points where a method serves in one of two ways, with each of them: it says nothing about the choice. The
 CSV has the columns of topk-bench and two more: `served_by`, the method that served, and `predicted_us`, what the
 library expected it to take.
 
@@ -62,6 +63,8 @@ GRIDS = {
         f"sizes {BEST} --type u8,f16,f64 --rows 16384 --n 256,1024,4096 --k 8,128",
         f"kth {ALL} --rows 1,64 {FEW} --k 50,2048,n/2",
         f"filtered {ALL} --rows 1,64 {FEW} --k 50,2048 --keep 10,90 --predicate at-most,bit-mask"],
+    ("cuda", "forms"): ["sizes --method resident --tuning stream=0,stream=1 --order any --ties any "
+                        "--rows 1,4,16,32,64,100,256 --n 40000,2^16,2^17 --k 50,1024,2048"],
     ("cuda", "beside"): [
         f"sizes {FREE} --rows 1,3,7 --n 3001,20011,50021,100003,300007,777777,3000017,50000017 --k 33,700,5000,n/3",
         f"sizes {BEST} --rows 1,5,90 --n 3001,50021,300007,777777 --k 33,700,3000",
@@ -75,7 +78,8 @@ def explain(library, line):
     method = line["method"]
     problem = Problem(type=TYPES[TYPE_NAMES[line["type"]]], rows=int(line["rows"]), length_max=int(line["n"]),
                       k_max=int(line["k"]), order=int(line["order"] == "any"), ties=int(line["ties"] == "any"),
-                      method=None if method == "auto" else method.encode())
+                      method=None if method == "auto" else method.encode(),
+                      tuning=None if line["tuning"] == "none" else line["tuning"].encode())
     text = ctypes.create_string_buffer(1 << 14)
     library.call("explain", OPERATIONS[line["operation"]], ctypes.byref(problem), text, ctypes.c_size_t(len(text)), None)
     chosen = re.search(r"^\* (\w+) +([\d.]+) us predicted", text.value.decode(), re.MULTILINE)
@@ -191,7 +195,7 @@ def main():
     of_run.add_argument("--library", required=True, metavar="LIBTOPK.so")
     of_run.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     of_run.add_argument("--threads", type=int, default=1, help="of a CPU")
-    of_run.add_argument("--part", choices=["grid", "beside"], default="grid")
+    of_run.add_argument("--part", choices=["grid", "beside", "forms"], default="grid")
     of_run.add_argument("--csv", required=True)
     of_run.set_defaults(work=run)
     of_report = commands.add_parser("report")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fits the numbers of the cost functions, src/cuda/costs.c, to what choice.py measured on a GPU.
 
-  tune.py choice.csv --build build                      tries; prints what it came to
-  tune.py choice.csv --build build --half even --write "NVIDIA H200, driver 580.159.04, 2026-11-23"
+  tune.py choice.csv forms.csv --build build            tries; prints what it came to
+  tune.py choice.csv forms.csv --build build --half even --write "NVIDIA H200, driver 580.159.04, 2026-11-23"
 
 Predictions come from the cost functions themselves: those of the library over the emulated GPU, which the folder of a
 build has (target topk_emulated_full), told that it has the measured GPU's multiprocessors and shared memory. One number
@@ -16,7 +16,7 @@ points leave some of them open.
 
 It prints the loss and at how many points the choice is well (choice.py), before and after, of the points that it fitted
 and of the others. --write has costs.c rewritten, with a comment that names the GPU. The emulated GPU has no clusters of 16
-blocks, so rows that need them have no prediction and no say.
+blocks: rows that need them have no prediction, and no say.
 """
 
 import argparse
@@ -51,15 +51,28 @@ def shared_library(build, folder):
 
 
 class Point:
-    """A problem, and what each method took for it."""
+    """A problem, and what each method took for it, with each tuning."""
 
-    def __init__(self, lines):
-        line = next(iter(lines.values()))
+    def __init__(self, line):
         self.operation = OPERATIONS[line["operation"]]
-        self.problem = Problem(type=TYPES[choice.TYPE_NAMES[line["type"]]], rows=int(line["rows"]),
-                               length_max=int(line["n"]), k_max=int(line["k"]), order=int(line["order"] == "any"),
-                               ties=int(line["ties"] == "any"))
-        self.times = {method: float(line["call_us"]) for method, line in lines.items() if method != "auto"}
+        self.members = dict(type=TYPES[choice.TYPE_NAMES[line["type"]]], rows=int(line["rows"]), length_max=int(line["n"]),
+                            k_max=int(line["k"]), order=int(line["order"] == "any"), ties=int(line["ties"] == "any"))
+        self.times = {}
+
+    def problem(self, method, tuning):
+        if tuning != "none":
+            return Problem(method=method.encode(), tuning=tuning.encode(), **self.members)
+        return Problem(**self.members)
+
+
+def read_points(paths):
+    points = {}
+    for key, lines in choice.read_points(paths)[0].items():
+        for method, line in lines.items():
+            if method != "auto":
+                of_problem = tuple(value for name, value in zip(choice.POINT, key) if name != "tuning")
+                points.setdefault(of_problem, Point(line)).times[method, line["tuning"]] = float(line["call_us"])
+    return list(points.values())
 
 
 class Model:
@@ -76,20 +89,23 @@ class Model:
         self.text = ctypes.create_string_buffer(1 << 14)
 
     def predictions(self, point):
-        """{method: us} of those that can serve."""
-        self.library.call("explain", point.operation, ctypes.byref(point.problem), self.text,
-                          ctypes.c_size_t(len(self.text)), None)
-        found = re.findall(r"^[* ] (\w+) +([\d.]+) us predicted", self.text.value.decode(), re.MULTILINE)
-        return {method: float(us) for method, us in found}
+        """{(method, tuning): us} of those that can serve, as far as it was measured what they take."""
+        found = {}
+        for method, tuning in {(method if tuning != "none" else None, tuning) for method, tuning in point.times}:
+            self.library.call("explain", point.operation, ctypes.byref(point.problem(method, tuning)), self.text,
+                              ctypes.c_size_t(len(self.text)), None)
+            costs = re.findall(r"^[* ] (\w+) +([\d.]+) us predicted", self.text.value.decode(), re.MULTILINE)
+            found.update(((name, tuning), max(float(us), 0.1)) for name, us in costs if (name, tuning) in point.times)
+        return found
 
 
 def loss_of(point, predictions):
     """(the loss of a point, the time of the method that would be chosen, that of the best)"""
-    known = {method: max(us, 0.1) for method, us in predictions.items() if method in point.times}
-    if not known:
+    if not predictions:
         return 0.0, 1.0, 1.0
-    chosen_us, best_us = point.times[min(known, key=known.get)], min(point.times[method] for method in known)
-    errors = [(math.log(point.times[method] / us), (best_us / point.times[method]) ** 2) for method, us in known.items()]
+    times = {served: point.times[served] for served in predictions}
+    chosen_us, best_us = times[min(predictions, key=predictions.get)], min(times.values())
+    errors = [(math.log(us / predictions[served]), (best_us / us) ** 2) for served, us in times.items()]
     error = sum(weight * error * error for error, weight in errors) / sum(weight for _, weight in errors)
     return math.log(chosen_us / best_us) + ERROR_WEIGHT * error, chosen_us, best_us
 
@@ -145,7 +161,7 @@ def main():
     parser.add_argument("--cluster", type=int, default=16, help="blocks of a cluster at most")
     parser.add_argument("--write", metavar="GPU, DATE", help="rewrite src/cuda/costs.c")
     options = parser.parse_args()
-    measured = [Point(lines) for lines in choice.read_points(options.results)[0].values() if len(lines) > 1]
+    measured = read_points(options.results)
     fitted, others = measured, []
     if options.half is not None:
         fitted, others = measured[options.half == "odd"::2], measured[options.half != "odd"::2]
