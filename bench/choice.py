@@ -10,8 +10,8 @@ serve, with topk-bench, and sets them side by side.
 
 The part `grid` has round shapes; `beside` has shapes between those: odd lengths, few rows, k between powers of two.
 `forms` has points where a method serves in one of two ways, with each of them: it says nothing about the choice. The
-CSV has the columns of topk-bench and two more: `served_by`, the method that served, and `predicted_us`, what the
-library expected it to take.
+CSV has the lines of topk-bench without those that a method refuses, and two more columns: `served_by`, the method that
+served, and `predicted_us`, what the library expected it to take.
 
 The report has a line for each method that was chosen: at how many points, at how many of them no other method was
 clearly faster, and how much longer the choice took than the best method, by a geometric mean and at worst. A method is
@@ -96,7 +96,7 @@ def run(options):
             command = [options.program, *shlex.split(suite), "--dist", "normal", "--device", options.device, "--csv", path]
             command += ["--threads", str(options.threads)] if options.device == "cpu" else []
             right = subprocess.run(command + options.more, check=False).returncode == 0 and right
-            lines += [{**line, **explain(library, line)} for line in record.read(path)]
+            lines += [{**line, **explain(library, line)} for line in record.read(path) if line["check"] != "refused"]
     with open(options.csv, "w", newline="") as file:
         writer = csv.DictWriter(file, lines[0].keys(), lineterminator="\n")
         writer.writeheader()

@@ -180,6 +180,8 @@ target_include_directories(test_speeds_emulated PRIVATE simt/emulation)
 topk_warnings(test_speeds_emulated)
 topk_emulated_test(devices test_devices_emulated)
 topk_emulated_test(speeds test_speeds_emulated)
+topk_emulated_test(tune ${TOPK_SYSTEM_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/bench/tune.py ${PROJECT_SOURCE_DIR}
+  ${PROJECT_BINARY_DIR})
 topk_emulated_test(bracket_misses test_bracket_misses)
 foreach(build plain asan tsan)
   topk_emulated_test(predicates_${build} test_predicates_${build} cuda ${predicates_${build}})
