@@ -83,8 +83,11 @@ class Model:
         library.emulated_size(options.sms, options.shared_kib, ctypes.c_double(1), ctypes.c_double(1))
         library.emulated_room(options.sms, options.cluster)
         with open(COSTS, encoding="utf-8") as file:
-            self.names = [match[2] for match in NUMBER.finditer(file.read())]
+            listed = list(NUMBER.finditer(file.read()))
+        self.names = [match[2] for match in listed]
         self.numbers = (ctypes.c_double * len(self.names)).in_dll(library, "topk_cuda_costs")
+        if [float(match[3]) for match in listed] != list(self.numbers):
+            sys.exit("the build is older than costs.c, or this has its numbers in another order than costs.h")
         self.library = Library(path, 1, CUDA)
         self.text = ctypes.create_string_buffer(1 << 14)
 

@@ -12,6 +12,7 @@ struct cuda_costs {
         double bytes_per_us;
         double pass_us;         /* besides reading, where blocks share rows */
         double shared_reads;    /* how often these read a row */
+        double chosen_per_us;   /* results that these write */
         double results_per_us;  /* of a row, that one block puts in order */
         double row_us;          /* of a block with a row of its own */
         double elements_per_us; /* that it goes through */
@@ -24,6 +25,7 @@ struct cuda_costs {
         double all_us;    /* besides, if results are sorted and the sample leaves no element of a row out */
         double where_us;  /* besides, if there is a predicate */
         double candidates_per_us;
+        double kth_share;      /* of what a candidate takes, if only the k-th is wanted */
         double results_per_us; /* of a row, that one block puts in order */
     } bracket;
     struct {

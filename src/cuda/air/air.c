@@ -24,10 +24,12 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     const double sorted =
         s.target == TARGET_ENTRIES ? (double)least(plan->problem.k_max, SELECT_SORT_MAX) : 0;
     const double sorted_us = block_us(context, sorted / topk_cuda_costs.air.results_per_us);
+    const double chosen = (double)plan->output_elements;
     double cost = s.one_block
                       ? own_rows_us(context, plan, &s, sorted_us) + topk_cuda_costs.air.own_reads * read_us
                       : topk_cuda_costs.air.pass_us * (s.passes + 1) + sorted_us +
-                            topk_cuda_costs.air.shared_reads * read_us;
+                            topk_cuda_costs.air.shared_reads * read_us +
+                            work_us(context, chosen, topk_cuda_costs.air.chosen_per_us);
     if (s.target == TARGET_LIST) { /* then all that was found is sorted, byte by byte */
         const double moved = 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4);
         cost += (double)plan->element_bytes *

@@ -114,6 +114,7 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     const double read_us = move_us(context, bytes, topk_cuda_costs.bracket.bytes_per_us);
     const bool is_sorted = target_of(plan) == TARGET_ENTRIES;
     const double candidates = candidates_of(plan, sample_groups(context, plan));
+    const double share = target_of(plan) == TARGET_KTH ? topk_cuda_costs.bracket.kth_share : 1;
     const bool are_all = candidates >= (double)plan->problem.length_max;
     const double block =
         (is_sorted ? (double)plan->problem.k_max / topk_cuda_costs.bracket.results_per_us : 0) +
@@ -125,11 +126,11 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     }
     if (blocks_of_row(context, plan) > 1) {
         return topk_cuda_costs.bracket.shared_us + block_us(context, block) + read_us +
-               work_us(context, candidates * (double)rows, topk_cuda_costs.bracket.candidates_per_us);
+               work_us(context, share * candidates * (double)rows, topk_cuda_costs.bracket.candidates_per_us);
     }
     const double of_pages = fmax(candidates - BRACKET_PAGE, 0) * (double)sms;
     const double of_row = block_us(context, topk_cuda_costs.bracket.alone_us + block) +
-                          work_us(context, of_pages, topk_cuda_costs.bracket.candidates_per_us) +
+                          work_us(context, share * of_pages, topk_cuda_costs.bracket.candidates_per_us) +
                           read_us * (double)sms / (double)rows;
     return topk_cuda_costs.launch_us + of_row * (double)divide_up(rows, sms);
 }
