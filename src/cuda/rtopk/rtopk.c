@@ -105,6 +105,9 @@ static double latency_us(const topk_context *context, const struct plan *plan, d
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const double rows = (double)plan->problem.rows;
+    if (rows == 0) {
+        return topk_cuda_costs.launch_us;
+    }
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
     const double instructions = plan->approximate
