@@ -46,7 +46,8 @@ struct decode_args topk_decode_args(const struct order *order) {
     struct decode_args d = {.map = topk_code_map(order),
                             .sign = 1ull << (traits.bits - 1),
                             .quiet_nan = traits.quiet_nan,
-                            .has_nan = traits.is_float};
+                            .has_nan = traits.is_float,
+                            .is_by_value = order->rank == TOPK_BY_VALUE};
     d.unflip = order->rank == TOPK_BY_VALUE ? d.map.negative : 0;
     d.has_zeros = d.map.zeros != topk_ones(traits.bits);
     d.nan_key = topk_key_map(order).nan_key == 0 ? d.map.lowest : d.map.highest;

@@ -28,6 +28,7 @@ struct decode_args {
     uint64_t nan_key; /* meaningful if has_nan */
     uint64_t quiet_nan;
     bool has_nan, has_zeros;
+    bool is_by_value; /* keys tell elements of different bits apart, but for NaN and zeros */
 };
 
 #ifndef __cplusplus

@@ -22,7 +22,7 @@ DEFINED = re.compile(r"^(?:template <[^>]*> )?TOPK_DEVICE [^;{]*?\b(simt_\w+)\("
 
 # Coordinates, bits, comparisons and parts of other primitives: they neither touch memory, nor meet anyone, nor round.
 NO_PRIMITIVES = re.compile(r"simt_(threads?|lane|warps?|blocks?|blocks?_y|popc|clz|ffs|signs|in_register|pick_halves|"
-                           r"count_from|min_of_sum|unknown_one|from_native|combine_lanes|shared_address|"
+                           r"count_from|min_of_sums?(16)?|unknown_one|from_native|combine_lanes|shared_address|"
                            r"float_(of_bits|max|min|magnitude)|bits_of_float)$")
 
 # Another spelling of the same.

@@ -77,6 +77,24 @@ TOPK_DEVICE struct ranked_bin find_bin(const Quads &quad, uint32_t rank, simt_sh
     return result;
 }
 
+/* Counts numbers in bins. A thread adds those of one bin together, while they follow each other. */
+struct bin_counter {
+    simt_shared<uint32_t> bins;
+    uint32_t bin, count;
+
+    TOPK_MEMBER void flush(void) {
+        if (count != 0)
+            simt_atomic_add(&bins[bin], count);
+        count = 0;
+    }
+    TOPK_MEMBER void add(uint32_t to) {
+        if (to != bin)
+            flush();
+        bin = to;
+        count++;
+    }
+};
+
 /* Takes four of the block's bins and clears them. */
 TOPK_DEVICE simt_u32x4 take_quad(simt_shared<simt_u32x4> bins, uint32_t quad) {
     const simt_u32x4 held = bins[quad];

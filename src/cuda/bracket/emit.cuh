@@ -52,30 +52,34 @@ TOPK_DEVICE void take_slots(const bracket_task<Element> &t, uint32_t counts, con
     t.m.published[1] = listed;
 }
 
-/* The block has sent `sent` of `all` entries. Whether it is to put them in order: the leading block, which
- * waits for the others. All threads. */
-template <typename Element>
-TOPK_DEVICE bool gathers(const bracket_task<Element> &t, uint32_t sent, uint32_t all) {
-    if (all == 0 || (sent == 0 && !t.leads()))
-        return false;
+/* The block has sent so many entries. All threads. */
+template <typename Element> TOPK_DEVICE void tell_sent(const bracket_task<Element> &t, uint32_t sent) {
+    if (sent == 0 || t.is_alone())
+        return;
     simt_block_sync();
-    if (t.is_alone())
-        return true;
     if (simt_thread() == 0) {
         simt_fence_device();
-        if (sent != 0)
-            simt_atomic_add(&t.state()->complete, sent);
-        while (t.leads() && simt_load_acquire(&t.state()->complete) < all)
-            ;
+        simt_atomic_add(&t.state()->complete, sent);
     }
-    simt_block_sync();
-    return t.leads();
 }
 
-/* Writes and sends what a page of the block's list holds. Returns how much it has sent. All threads. */
+/* Whether the block is to put in order what the row's blocks have sent: the leading one, which waits for so
+ * many entries. All threads. */
+template <typename Element> TOPK_DEVICE bool gathers(const bracket_task<Element> &t, uint32_t all) {
+    if (all == 0 || !t.leads())
+        return false;
+    if (!t.is_alone() && simt_thread() == 0)
+        while (simt_load_acquire(&t.state()->complete) < all)
+            ;
+    simt_block_sync();
+    return true;
+}
+
+/* Sends and writes what a page of the block's list holds. What is sent comes first, for the leading block
+ * waits for it. All threads. */
 template <typename Element>
-TOPK_DEVICE uint32_t emit_page(const bracket_task<Element> &t, uint32_t count, const emission<Element> &e,
-                               struct emitted *before) {
+TOPK_DEVICE void emit_page(const bracket_task<Element> &t, uint32_t count, const emission<Element> &e,
+                           struct emitted *before) {
     static_assert(BRACKET_PAGE <= 16 * BRACKET_THREADS, "a thread has 16 candidates of a page at most");
     const bracket_memory<Element> &m = t.m;
     const row_entries<Element> entries = entries_of(t);
@@ -92,25 +96,30 @@ TOPK_DEVICE uint32_t emit_page(const bracket_task<Element> &t, uint32_t count, c
     simt_block_sync();
     const uint32_t first_winner = m.published[0], first_tie = m.published[1];
     uint32_t winner = (of_threads & 0xffff) + first_winner, tie = (of_threads >> 16) + first_tie;
+    const uint32_t ties_end = first_tie + (total >> 16), ties = ties_end < e.ties ? ties_end : e.ties;
+    const uint32_t sent =
+        (e.sends_winners ? total & 0xffff : 0) + (e.sends_ties && first_tie < ties ? ties - first_tie : 0);
+    uint32_t written = (e.sends_winners ? 0 : wins) | (e.sends_ties ? 0 : kept & ~wins);
+    const auto for_each = [&](uint32_t chosen, const auto &work) TOPK_LAMBDA {
 #pragma unroll 1
-    for (; kept != 0; kept &= kept - 1) {
-        const uint32_t which = simt_ffs(kept) - 1, i = simt_thread() + which * simt_threads();
-        const bool is_winner = (wins >> which & 1) != 0;
-        const uint32_t slot = is_winner ? winner++ : tie++, most = is_winner ? e.winners : e.ties;
-        if (slot >= most)
-            continue;
-        const key_word_t<Element> bits = m.list.bits(i);
-        const uint32_t position = m.list.position(i);
-        if (is_winner ? e.sends_winners : e.sends_ties)
-            entries.put(is_winner || !e.sends_winners ? slot : e.winners + slot, bits, position);
-        else if (t.a.target.kind == TARGET_OUTPUTS)
-            write_result<Element>(t.a.rows, t.row, t.r, is_winner ? slot : e.winners + slot, (Element)bits,
-                                  position);
-    }
+        for (; chosen != 0; chosen &= chosen - 1) {
+            const uint32_t which = simt_ffs(chosen) - 1, i = simt_thread() + which * simt_threads();
+            const bool is_winner = (wins >> which & 1) != 0;
+            const uint32_t slot = is_winner ? winner++ : tie++, most = is_winner ? e.winners : e.ties;
+            if (slot < most)
+                work(is_winner ? slot : e.winners + slot, m.list.bits(i), m.list.position(i));
+        }
+    };
+    for_each(kept & ~written, [&](uint32_t slot, key_word_t<Element> bits, uint32_t position) TOPK_LAMBDA {
+        entries.put(e.sends_winners ? slot : slot - e.winners, bits, position);
+    });
+    tell_sent(t, sent);
+    if (t.a.target.kind == TARGET_OUTPUTS)
+        for_each(written, [&](uint32_t slot, key_word_t<Element> bits, uint32_t position) TOPK_LAMBDA {
+            write_result<Element>(t.a.rows, t.row, t.r, slot, (Element)bits, position);
+        });
     before->winners += total & 0xffff;
     before->ties += total >> 16;
-    const uint32_t ties_end = first_tie + (total >> 16), ties = ties_end < e.ties ? ties_end : e.ties;
-    return (e.sends_winners ? total & 0xffff : 0) + (e.sends_ties && first_tie < ties ? ties - first_tie : 0);
 }
 
 /* Writes and sends what the block's list holds. Returns whether the block is to finish the row. All threads.
@@ -118,9 +127,8 @@ TOPK_DEVICE uint32_t emit_page(const bracket_task<Element> &t, uint32_t count, c
 template <typename Element>
 TOPK_DEVICE bool emit_list(const bracket_task<Element> &t, uint32_t listed, const emission<Element> &e) {
     struct emitted before = {0, 0};
-    uint32_t sent = 0;
-    for_pages(t, listed, [&](uint32_t count) TOPK_LAMBDA { sent += emit_page(t, count, e, &before); });
-    return gathers(t, sent, e.sent());
+    for_pages(t, listed, [&](uint32_t count) TOPK_LAMBDA { emit_page(t, count, e, &before); });
+    return gathers(t, e.sent());
 }
 
 /* The result of kth: the class of a bin. All threads. */

@@ -31,6 +31,15 @@ template <typename Element> TOPK_DEVICE row_entries<Element> entries_of(const br
     return row_entries<Element>{t.a, t.m.entries, t.row * BRACKET_SENT, t.is_alone()};
 }
 
+/* The element of an entry. Most keys tell its bits; the others have it loaded. */
+template <typename Element>
+TOPK_DEVICE Element element_of_entry(const bracket_task<Element> &t, const struct entry &e) {
+    const bool TWO = entry_size<Element>::TWO;
+    const uint64_t key = entry_key(TWO, e);
+    return is_one_pattern(t.a.decode, key) ? (Element)decode_key(t.a.decode, key)
+                                           : t.values()[entry_position(TWO, e)];
+}
+
 /* Writes the class of the need-th of `count` sorted entries. `written` elements are better than all of
  * them. All threads. */
 template <typename Element>
@@ -57,7 +66,6 @@ template <typename Element>
 TOPK_DEVICE void write_ranked_row(const bracket_task<Element> &t, uint32_t need, uint32_t count,
                                   uint32_t written) {
     const bool TWO = entry_size<Element>::TWO;
-    const Element *values = row_values<Element>(t.a.rows, t.r);
     struct prepared {
         int64_t position;
         Element element;
@@ -73,8 +81,7 @@ TOPK_DEVICE void write_ranked_row(const bracket_task<Element> &t, uint32_t need,
     for_ranked(
         t.m.entries, count,
         [&](const struct entry &e, bool exists) TOPK_LAMBDA {
-            const int64_t position = exists ? entry_position(TWO, e) : 0;
-            return prepared{position, values[position]};
+            return exists ? prepared{entry_position(TWO, e), element_of_entry(t, e)} : prepared{0, 0};
         },
         [&](const prepared &p, uint32_t rank) TOPK_LAMBDA {
             if (rank < need)
@@ -90,7 +97,6 @@ TOPK_NOINLINE void finish_by_sorting(const struct bracket_args &a, int64_t row, 
     const bracket_task<Element> t = task_of<Element>(a, row);
     const bool TWO = entry_size<Element>::TWO;
     const entry_list<TWO> &entries = t.m.entries;
-    const Element *values = t.values();
     sort_entries(entries, t.m.buckets, count, t.r.length);
     clear_quads(t.m);
     if (a.target.kind == TARGET_KTH) {
@@ -99,7 +105,7 @@ TOPK_NOINLINE void finish_by_sorting(const struct bracket_args &a, int64_t row, 
     }
     in_batches<Element, RESULT_BATCH>(
         0, k - written,
-        [&](uint32_t slot) TOPK_LAMBDA { return values[entry_position(TWO, entries.get(slot))]; },
+        [&](uint32_t slot) TOPK_LAMBDA { return element_of_entry(t, entries.get(slot)); },
         [&](uint32_t slot, Element element) TOPK_LAMBDA {
             write_result<Element>(a.rows, row, t.r, written + slot, element,
                                   entry_position(TWO, entries.get(slot)));

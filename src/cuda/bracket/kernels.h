@@ -12,11 +12,13 @@
 /* Bins of one turn. The words are atomic. */
 struct bracket_bins {
     uint32_t bins[SELECT_BINS_MAX];
-    uint32_t is_short;        /* 1: a block's list had no room for all */
-    uint64_t least, greatest; /* keys of a bin that is cut */
+    uint32_t is_short;     /* 1: a block's list had no room for all */
+    uint64_t beyond_least; /* complement of the least key of a bin that is cut */
+    uint64_t greatest;     /* key of it */
 };
 
-/* What the blocks of a row share, in global memory. The launch clears it. All words are atomic. */
+/* What the blocks of a row share, in global memory. All words are atomic. The launch clears it: makes all of
+ * them 0. */
 struct bracket_state {
     struct bracket_bins turns[BRACKET_TURNS];
     uint32_t arrivals; /* of blocks that meet */

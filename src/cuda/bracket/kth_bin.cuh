@@ -59,8 +59,6 @@ template <typename Element>
 TOPK_DEVICE struct ranked_bin add_up_bins(const bracket_task<Element> &t, uint32_t k, struct team_turn *turn,
                                           bool *is_short) {
     const uint32_t now = turn->bins(), quads = SELECT_BINS_MAX / 4;
-    if (!t.is_alone() && turn->meetings == 0)
-        simt_grid_wait(turn->start); /* the state is clear */
     if (*is_short && simt_thread() == 0 && !t.is_alone())
         simt_store_relaxed(&t.state()->turns[now].is_short, 1u);
     tell_bins(t, *turn);
@@ -76,24 +74,6 @@ TOPK_DEVICE struct ranked_bin add_up_bins(const bracket_task<Element> &t, uint32
     return ranked_bin{SELECT_BINS_MAX - 1 - from_best.bin, from_best.before, from_best.held, from_best.total};
 }
 
-/* Counts numbers in bins. A thread adds those of one bin together, while they follow each other. */
-template <typename Element> struct bin_counter {
-    const bracket_memory<Element> &m;
-    uint32_t bin, count;
-
-    TOPK_MEMBER void flush(void) {
-        if (count != 0)
-            simt_atomic_add(&m.digit.bins[bin], count);
-        count = 0;
-    }
-    TOPK_MEMBER void add(uint32_t to) {
-        if (to != bin)
-            flush();
-        bin = to;
-        count++;
-    }
-};
-
 /* Cuts a crowded bin: what the lists of the row's blocks have of it is counted in bins of its own, by keys,
  * or if these tie by positions. Returns the one that holds the k-th. All threads of all blocks of the row. */
 template <typename Element>
@@ -105,7 +85,7 @@ TOPK_DEVICE kth_bin<Element> cut_bin(const bracket_task<Element> &t, const kth_b
     const word first = of_keys ? bin.first : (word)(bin.low > end ? bin.low : end);
     const word last = of_keys ? bin.last : (word)bin.high;
     const row_threshold<Element> finer = threshold_at<Element>(first, last, false, 0);
-    bin_counter<Element> counter = {t.m, 0, 0};
+    bin_counter counter = {t.m.digit.bins, 0, 0};
     word least = ~(word)0, greatest = 0;
     bool is_short = false;
     const uint32_t now = turn->bins();
@@ -126,13 +106,13 @@ TOPK_DEVICE kth_bin<Element> cut_bin(const bracket_task<Element> &t, const kth_b
     if (!t.is_alone()) {
         clear_next_turn(t, *turn);
         if (simt_thread() == 0 && ends.least <= ends.greatest) {
-            simt_atomic_min(&t.state()->turns[now].least, (uint64_t)ends.least);
+            simt_atomic_max(&t.state()->turns[now].beyond_least, ~(uint64_t)ends.least);
             simt_atomic_max(&t.state()->turns[now].greatest, (uint64_t)ends.greatest);
         }
     }
     const struct ranked_bin found = add_up_bins(t, k - bin.before, turn, &is_short);
     if (!t.is_alone()) {
-        ends.least = (word)simt_load_relaxed(&t.state()->turns[now].least);
+        ends.least = (word)~simt_load_relaxed(&t.state()->turns[now].beyond_least);
         ends.greatest = (word)simt_load_relaxed(&t.state()->turns[now].greatest);
     }
     kth_bin<Element> cut = kth_bin<Element>::of(finer, found);

@@ -27,16 +27,6 @@ template <typename Element> TOPK_DEVICE shared_list<Element> page(void) {
     return carve_bracket<Element>(arena).list;
 }
 
-/* Puts a candidate into a slot, if the list has that many. */
-template <typename Element>
-TOPK_DEVICE void put_candidate(const bracket_task<Element> &t, uint32_t slot, key_word_t<Element> bits,
-                               int64_t position) {
-    if (slot < BRACKET_PAGE)
-        t.m.list.put(slot, bits, position);
-    else if (slot < t.a.room)
-        stored_list<Element>::of(t.a).put(slot, bits, (uint32_t)position);
-}
-
 /* Stores the first page of a list that has more. All threads, after a barrier. */
 template <typename Element> TOPK_NOINLINE void store_first_page(const struct bracket_args &a) {
     const stored_list<Element> stored = stored_list<Element>::of(a);

@@ -3,57 +3,85 @@
 #ifndef TOPK_SRC_CUDA_BRACKET_REACH_CUH
 #define TOPK_SRC_CUDA_BRACKET_REACH_CUH
 
-#include "../predicate/arcs.cuh"
+#include "../predicate/bytes.cuh"
 #include "memory.cuh"
 
 enum reach_test {
-    REACH_BITS,   /* bits in an arc: all that reach the threshold have the same sign */
-    REACH_POINTS, /* points in an arc (keys.h) */
-    REACH_CODES   /* codes: signs do not count, or more is different than a turn */
+    REACH_ARC,  /* bits in an arc */
+    REACH_ARCS, /* bits in one of two arcs: those of both signs */
+    REACH_CODES /* codes: signs do not count, or more is different than a turn */
+};
+
+/* How near elements come to each of two arcs of bits: how far behind its beginning the nearest is. Two of 16
+ * bits are in one word; of other elements than those of 32 and 16 bits a word is 0 while all are beyond. */
+struct nearness {
+    uint32_t of[2];
 };
 
 template <typename Element> struct reach {
     typedef key_word_t<Element> word;
+    static const uint32_t TOP = 8 * sizeof(Element) - 1;
+    static const bool IS_ORDERED = sizeof(Element) == 2 || sizeof(Element) == 4;
     const struct code_map &map;
     word low; /* the first uncut code of the class */
     enum reach_test kind;
-    arc_test<Element, true> arc;
+    word begin[2], span[2]; /* of arcs. Twice or four times in one word, as often as elements are */
 
     static TOPK_MEMBER reach of(const struct code_map &map, word key) {
-        reach r = {map, 0, REACH_CODES, {}};
+        reach r = {map, 0, REACH_CODES, {0, 0}, {0, 0}};
         r.begin_at(key);
         return r;
     }
     TOPK_MEMBER void begin_at(word key) {
-        const uint32_t top = 8 * sizeof(Element) - 1, SHIFT = arc_test<Element, true>::SHIFT;
-        const word ones = (word)(Element) ~(Element)0, flip = (word)map.negative & ones;
+        const word ones = (word)(Element) ~(Element)0, half = (word)1 << TOP, flip = (word)map.negative & ones;
         low = uncut_class_first<Element>(class_first<Element>(key, map), map);
-        word begin = (map.always == 0 ? low - (word)map.turn : (word)map.turn) & ones;
-        const word span = ones - low, end = (begin + span) & ones;
-        kind = REACH_CODES;
-        if ((word)map.add == 0 && ((word)map.keep & ones) == ones)
-            kind = begin <= end && (begin >> top) == (end >> top) ? REACH_BITS : REACH_POINTS;
-        if (kind == REACH_BITS && (begin >> top) != 0 && flip != 0)
-            begin = end ^ flip; /* bits descend where points ascend */
-        arc.flip = kind == REACH_BITS ? 0 : flip << SHIFT;
-        arc.begin = begin << SHIFT;
-        arc.span = span << SHIFT | (((word)1 << SHIFT) - 1);
+        const word first = (map.always == 0 ? low - (word)map.turn : (word)map.turn) & ones; /* points */
+        const word last = (first + (ones - low)) & ones;
+        const bool begins_high = flip != 0 && first >= half, ends_high = flip != 0 && last >= half;
+        kind = begins_high == ends_high ? REACH_ARC : REACH_ARCS;
+        if ((word)map.add != 0 || ((word)map.keep & ones) != ones || (flip != 0 && flip != half - 1))
+            kind = REACH_CODES;
+        /* bits descend where points ascend from one half on */
+        const word above = first ^ flip, below = last ^ flip;
+        if (begins_high == ends_high) {
+            make_arc(0, begins_high ? below : first, begins_high ? above : last);
+            return;
+        }
+        make_arc(0, begins_high ? half : first, begins_high ? above : half - 1);
+        make_arc(1, begins_high ? 0 : below, begins_high ? last : ones);
     }
 
-    /* Whether an element of a group of 16 bytes reaches the threshold. TEST: r.kind. */
+    static TOPK_MEMBER struct nearness far(void) {
+        const uint32_t none = IS_ORDERED ? ~0u : 0;
+        return nearness{{none, none}};
+    }
+    /* How near a group of 16 bytes comes, if it is nearer than what has been seen. TEST: an arc, or arcs. */
+    template <enum reach_test TEST>
+    TOPK_MEMBER void approach(struct nearness *seen, const simt_u32x4 &group) const {
+#pragma unroll
+        for (uint32_t arc = 0; arc < (TEST == REACH_ARCS ? 2 : 1); arc++) {
+            uint32_t &of = seen->of[arc];
+            if (sizeof(Element) == 8) {
+                of |= is_in_arc(group.x | (uint64_t)group.y << 32, arc);
+                of |= is_in_arc(group.z | (uint64_t)group.w << 32, arc);
+                continue;
+            }
+            of = nearer(group.x, arc, of);
+            of = nearer(group.y, arc, of);
+            of = nearer(group.z, arc, of);
+            of = nearer(group.w, arc, of);
+        }
+    }
+    template <enum reach_test TEST> TOPK_MEMBER bool is_near(const struct nearness &seen) const {
+        return is_within(seen.of[0], span[0]) || (TEST == REACH_ARCS && is_within(seen.of[1], span[1]));
+    }
+    /* Whether an element of a group may reach the threshold. TEST: r.kind. */
     template <enum reach_test TEST> TOPK_MEMBER bool any(const simt_u32x4 &group) const {
         if (TEST == REACH_CODES)
             return hits(group) != 0;
-        if (TEST == REACH_BITS && sizeof(Element) == 4) {
-            const uint32_t less = (uint32_t)0 - (uint32_t)arc.begin;
-            uint32_t nearest = group.x + less;
-            nearest = simt_min_of_sum(group.y, less, nearest);
-            nearest = simt_min_of_sum(group.z, less, nearest);
-            nearest = simt_min_of_sum(group.w, less, nearest);
-            return nearest <= (uint32_t)arc.span;
-        }
-        const simt_u32x4 groups[1] = {group};
-        return arc.template matches<TEST == REACH_POINTS>(groups) != 0;
+        struct nearness seen = far();
+        approach<TEST>(&seen, group);
+        return is_near<TEST>(seen);
     }
 
     /* The elements of a group that reach the threshold, as bits. */
@@ -65,6 +93,31 @@ template <typename Element> struct reach {
         for (uint32_t e = 0; e < PER; e++)
             hits |= (uint32_t)(uncut_code_of<Element>(tile.bits(0, e), map) >= low) << e;
         return hits;
+    }
+
+  private:
+    TOPK_MEMBER void make_arc(uint32_t arc, word from, word to) {
+        const word ones = (word)(Element) ~(Element)0;
+        const word copies = sizeof(Element) == 1 ? 0x01010101u : sizeof(Element) == 2 ? 0x10001u : 1u;
+        begin[arc] = from * copies;
+        span[arc] = ((to - from) & ones) * copies;
+        if (IS_ORDERED) /* what is added to an element */
+            begin[arc] = ((0 - from) & ones) * copies;
+    }
+    TOPK_MEMBER bool is_in_arc(uint64_t bits, uint32_t arc) const {
+        return bits - begin[arc] <= span[arc];
+    }
+    TOPK_MEMBER uint32_t nearer(uint32_t bits, uint32_t arc, uint32_t of) const {
+        const uint32_t begins = (uint32_t)begin[arc];
+        if (sizeof(Element) == 1)
+            return of | bytes_in_arc(bits, begins, (uint32_t)span[arc]);
+        return sizeof(Element) == 2 ? simt_min_of_sums16(bits, begins, of) : simt_min_of_sum(bits, begins, of);
+    }
+    static TOPK_MEMBER bool is_within(uint32_t of, word span) {
+        const uint32_t most = (uint32_t)span;
+        if (!IS_ORDERED)
+            return of != 0;
+        return sizeof(Element) == 2 ? (of & 0xffff) <= (most & 0xffff) || of >> 16 <= most >> 16 : of <= most;
     }
 };
 

@@ -14,33 +14,28 @@ template <typename Element> TOPK_DEVICE void clear_block(const bracket_memory<El
     }
 }
 
-/* Begins what the blocks of a row share. All threads of all blocks. */
-template <typename Element> TOPK_DEVICE struct team_turn begin_team(const bracket_task<Element> &t) {
-    struct team_turn turn = {};
-    if (t.is_alone())
-        return turn;
-    if (t.leads())
-        clear_state(t);
-    turn.start = simt_grid_arrive();
-    return turn;
-}
-
 /* Writes the results of a row; returns how many these are. All threads of all blocks that share it. */
 template <typename Element>
 TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turns *turns) {
     uint32_t k = (uint32_t)t.r.k;
+    struct team_turn turn = {};
     chunk_reader<Element> chunks = chunk_reader<Element>::of(t);
     const sampled_groups<Element> sample = draw_sample(t);
     chunks.issue(turns);
     clear_block(t.m);
-    struct team_turn turn = begin_team(t);
+    const simt_grid_arrival begun = begin_team(t);
     row_threshold<Element> threshold = threshold_of(t, sample, [&] {
         for (uint32_t i = 1; i < BRACKET_SLOTS; i++)
             chunks.issue(turns);
     });
     for (uint32_t reads = 1;; reads++) {
         const key_word_t<Element> before = threshold.key;
-        const uint32_t found = stream_row(t, &chunks, turns, threshold);
+        const uint32_t found = stream_row(t, &chunks, turns, threshold, [&] {
+            if (t.is_alone() || reads > 1)
+                simt_block_sync();
+            else
+                await_team(t, begun);
+        });
         const enum bracket_outcome outcome = emit(t, &threshold, found, turns, &turn, &k);
         if (outcome == BRACKET_DONE)
             return k;
@@ -60,8 +55,7 @@ template <typename Element> TOPK_NOINLINE uint32_t select_nothing(const struct b
     const bracket_task<Element> t = task_of<Element>(a, row);
     if (t.leads() && t.a.target.kind == TARGET_KTH && simt_thread() == 0)
         write_kth<Element>(t.a.kth, t.row, t.a.rows.padding, t.r.wanted == 0 ? 0 : t.r.length, 0);
-    if (!t.is_alone())
-        simt_grid_wait(begin_team(t).start);
+    await_team(t, begin_team(t));
     return 0;
 }
 

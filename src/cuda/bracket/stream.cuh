@@ -14,36 +14,78 @@ struct ring_chunk {
     int64_t position;       /* of the first element */
 };
 
-/* The lane's groups that hold an element that reaches the threshold: bit i for the i-th. */
+/* The lane's groups that may hold an element that reaches the threshold: bit i for the i-th. Most lanes have
+ * none, and learn it for all of their groups together. */
 template <enum reach_test TEST, typename Element>
 TOPK_DEVICE uint32_t groups_that_reach(const bracket_memory<Element> &m, const struct ring_chunk &c,
                                        const reach<Element> &reach) {
+    const uint32_t first = c.first + simt_lane();
     uint32_t found = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++) {
-        const uint32_t group = i * SIMT_WARP + simt_lane();
-        if (group < c.groups)
-            found |= (uint32_t)reach.template any<TEST>(m.ring[c.first + group]) << i;
+    if (c.groups < BRACKET_CHUNK) { /* the row's last */
+#pragma unroll 1
+        for (uint32_t i = 0; simt_lane() + i * SIMT_WARP < c.groups; i++)
+            found |= (uint32_t)reach.template any<TEST>(m.ring[first + i * SIMT_WARP]) << i;
+        return found;
     }
+    if (TEST != REACH_CODES) {
+        struct nearness seen = reach.far();
+#pragma unroll
+        for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++)
+            reach.template approach<TEST>(&seen, m.ring[first + i * SIMT_WARP]);
+        if (!reach.template is_near<TEST>(seen))
+            return 0;
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++)
+        found |= (uint32_t)reach.template any<TEST>(m.ring[first + i * SIMT_WARP]) << i;
     return found;
 }
 
-/* Counts hits of a group in bins, and lists them as far as there is room. */
+/* Puts a candidate into a slot of the list. Those of the first page are counted later (count_page); what
+ * comes further is counted in bins at once, whether the list has room for it or not. */
+template <typename Element>
+TOPK_DEVICE void put_candidate(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
+                               uint32_t slot, key_word_t<Element> bits, int64_t position) {
+    if (slot < BRACKET_PAGE) {
+        t.m.list.put(slot, bits, position);
+        return;
+    }
+    simt_atomic_add(&t.m.digit.bins[bin_of_candidate<Element>(bits, threshold, t.a.rows.map)], 1u);
+    if (slot < t.a.room)
+        stored_list<Element>::of(t.a).put(slot, bits, (uint32_t)position);
+}
+
+/* Lists hits of a group. */
 template <typename Element>
 TOPK_DEVICE void list_group(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
                             const body_tile<Element> &tile, uint32_t hits) {
-    const bracket_memory<Element> &m = t.m;
+    const uint32_t PER = body_tile<Element>::PER;
     if (hits == 0)
         return;
-    uint32_t slot = simt_atomic_add(&m.listed[0], simt_popc(hits));
+    uint32_t slot = simt_atomic_add(&t.m.listed[0], simt_popc(hits));
+    if (slot + PER <= BRACKET_PAGE) {
 #pragma unroll
-    for (uint32_t e = 0; e < body_tile<Element>::PER; e++) {
-        if ((hits >> e & 1) == 0)
-            continue;
-        const key_word_t<Element> bits = tile.bits(0, e);
-        simt_atomic_add(&m.digit.bins[bin_of_candidate<Element>(bits, threshold, t.a.rows.map)], 1u);
-        put_candidate(t, slot++, bits, tile.position0 + e);
+        for (uint32_t e = 0; e < PER; e++)
+            if ((hits >> e & 1) != 0)
+                t.m.list.put(slot++, tile.bits(0, e), tile.position0 + e);
+        return;
     }
+#pragma unroll
+    for (uint32_t e = 0; e < PER; e++)
+        if ((hits >> e & 1) != 0)
+            put_candidate(t, threshold, slot++, tile.bits(0, e), tile.position0 + e);
+}
+
+/* Counts what the first page of a list of so many candidates holds. All threads. */
+template <typename Element>
+TOPK_DEVICE void count_page(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
+                            uint32_t listed) {
+    const uint32_t count = listed < BRACKET_PAGE ? listed : (uint32_t)BRACKET_PAGE;
+    bin_counter counter = {t.m.digit.bins, 0, 0};
+#pragma unroll 1
+    for (uint32_t i = simt_thread(); i < count; i += simt_threads())
+        counter.add(bin_of_candidate<Element>(t.m.list.bits(i), threshold, t.a.rows.map));
+    counter.flush();
 }
 
 /* What becomes of the threshold's class if it is a plateau. */
@@ -123,9 +165,9 @@ TOPK_DEVICE void list_chunk(const bracket_task<Element> &t, const row_threshold<
                             const struct ring_chunk &c, search<Element> *search) {
     const bracket_memory<Element> &m = t.m;
     const reach<Element> &reach = search->from;
-    uint32_t found = reach.kind == REACH_BITS     ? groups_that_reach<REACH_BITS>(m, c, reach)
-                     : reach.kind == REACH_POINTS ? groups_that_reach<REACH_POINTS>(m, c, reach)
-                                                  : groups_that_reach<REACH_CODES>(m, c, reach);
+    uint32_t found = reach.kind == REACH_ARC    ? groups_that_reach<REACH_ARC>(m, c, reach)
+                     : reach.kind == REACH_ARCS ? groups_that_reach<REACH_ARCS>(m, c, reach)
+                                                : groups_that_reach<REACH_CODES>(m, c, reach);
 #pragma unroll 1
     for (; found != 0; found &= found - 1) {
         const uint32_t group = (simt_ffs(found) - 1) * SIMT_WARP + simt_lane();
@@ -155,9 +197,7 @@ TOPK_DEVICE void list_edges(const bracket_task<Element> &t, const row_threshold<
     search->ties += search->plateau.holds(bits);
     if (!search->lists || uncut_code_of<Element>(bits, t.a.rows.map) < search->from.low)
         return;
-    const uint32_t slot = simt_atomic_add(&t.m.listed[0], 1u);
-    simt_atomic_add(&t.m.digit.bins[bin_of_candidate<Element>(bits, threshold, t.a.rows.map)], 1u);
-    put_candidate(t, slot, bits, position);
+    put_candidate(t, threshold, simt_atomic_add(&t.m.listed[0], 1u), bits, position);
 }
 
 /* The most ties of a plateau that a block lists. */
@@ -167,10 +207,12 @@ template <typename Element> TOPK_DEVICE uint32_t ties_listed(const bracket_task<
 }
 
 /* Counts in bins, and lists as far as there is room, what the block's share of the row has of the candidates.
- * Returns how many these are. All threads, with an empty list and cleared bins. */
-template <typename Element>
+ * Returns how many these are. Calls meet(), a barrier of the block, when all are listed. All threads, with an
+ * empty list and cleared bins. */
+template <typename Element, typename Meet>
 TOPK_DEVICE uint32_t stream_row(const bracket_task<Element> &t, chunk_reader<Element> *chunks,
-                                struct ring_turns *turns, const row_threshold<Element> &threshold) {
+                                struct ring_turns *turns, const row_threshold<Element> &threshold,
+                                const Meet &meet) {
     const struct code_map &map = t.a.rows.map;
     const uint32_t k = (uint32_t)t.r.k, most = ties_listed(t, k), wanted = k < most ? k : most;
     const struct row_parts parts = parts_of(t.values(), t.r.length);
@@ -206,10 +248,12 @@ TOPK_DEVICE uint32_t stream_row(const bracket_task<Element> &t, chunk_reader<Ele
         if (simt_lane() == 0 && ties != 0)
             simt_atomic_add(&t.m.digit.bins[0], ties);
     }
-    simt_block_sync();
+    meet();
     const uint32_t listed = t.m.listed[0];
     if (listed > BRACKET_PAGE && t.a.room > BRACKET_PAGE)
         store_first_page<Element>(t.a);
+    count_page(t, threshold, listed);
+    simt_block_sync();
     return listed;
 }
 

@@ -10,12 +10,28 @@
  * may still be read, and those that are being cleared. */
 struct team_turn {
     uint32_t meetings;
-    simt_grid_arrival start; /* the launch's blocks have all started, and cleared what they share */
 
     TOPK_MEMBER uint32_t bins(void) const {
         return meetings % BRACKET_TURNS;
     }
 };
+
+/* Begins to clear what the blocks of a row share: nobody waits yet. All threads of all blocks. */
+template <typename Task> TOPK_DEVICE simt_grid_arrival begin_team(const Task &t) {
+    if (t.is_alone())
+        return simt_grid_arrival();
+    uint64_t *const state = (uint64_t *)t.state();
+    const uint32_t words = sizeof(struct bracket_state) / sizeof *state;
+    for (uint32_t i = t.share.block * simt_threads() + simt_thread(); i < words; i += t.share.blocks * simt_threads())
+        simt_store_relaxed(&state[i], (uint64_t)0);
+    return simt_grid_arrive();
+}
+
+/* All blocks have begun, and what they share is clear. All threads of all blocks. */
+template <typename Task> TOPK_DEVICE void await_team(const Task &t, simt_grid_arrival begun) {
+    if (!t.is_alone())
+        simt_grid_wait(begun);
+}
 
 /* The blocks of the row meet; they then see what all did before. All threads. */
 template <typename Task> TOPK_DEVICE void meet_team(const Task &t, struct team_turn *turn) {
@@ -26,9 +42,10 @@ template <typename Task> TOPK_DEVICE void meet_team(const Task &t, struct team_t
     if (simt_thread() == 0) {
         const uint32_t all = turn->meetings * t.share.blocks;
         uint32_t *arrivals = &t.state()->arrivals;
-        if (simt_atomic_ticket(arrivals) + 1 < all)
-            while (simt_load_acquire(arrivals) < all)
-                ;
+        simt_fence_device();
+        simt_atomic_add(arrivals, 1u);
+        while (simt_load_acquire(arrivals) < all)
+            ;
     }
     simt_warp_sync(SIMT_ALL_LANES); /* a barrier for lanes that have parted is code in another place */
     simt_block_sync();
@@ -39,7 +56,7 @@ TOPK_DEVICE void clear_turn(struct bracket_bins *bins) {
         simt_store_relaxed(&bins->bins[bin], 0u);
     if (simt_thread() == 0) {
         simt_store_relaxed(&bins->is_short, 0u);
-        simt_store_relaxed(&bins->least, ~(uint64_t)0);
+        simt_store_relaxed(&bins->beyond_least, (uint64_t)0);
         simt_store_relaxed(&bins->greatest, (uint64_t)0);
     }
 }
@@ -49,19 +66,6 @@ TOPK_DEVICE void clear_turn(struct bracket_bins *bins) {
 template <typename Task> TOPK_DEVICE void clear_next_turn(const Task &t, const struct team_turn &turn) {
     if (!t.is_alone() && t.leads())
         clear_turn(&t.state()->turns[(turn.bins() + 1) % BRACKET_TURNS]);
-}
-
-/* Of the leading block, before the others use the state. */
-template <typename Task> TOPK_DEVICE void clear_state(const Task &t) {
-    struct bracket_state *state = t.state();
-    for (uint32_t i = 0; i < BRACKET_TURNS; i++)
-        clear_turn(&state->turns[i]);
-    if (simt_thread() == 0) {
-        simt_store_relaxed(&state->arrivals, 0u);
-        simt_store_relaxed(&state->listed, 0u);
-        simt_store_relaxed(&state->complete, 0u);
-        simt_store_relaxed(&state->results, 0u);
-    }
 }
 
 /* Adds the block's bins to the row's, and clears them. All threads, after a barrier. */

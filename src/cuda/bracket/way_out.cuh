@@ -220,7 +220,8 @@ TOPK_NOINLINE uint32_t select_by_way_out(const struct bracket_args &a, int64_t r
     const way_bounds<Element> bounds = bounds_of_way_out(t, w);
     const uint32_t all =
         (bounds.sends_winners ? certain : 0) + (bounds.sends_candidates ? (uint32_t)range.candidates : 0);
-    if (gathers(t, emit_way_out(t, bounds), all))
+    tell_sent(t, emit_way_out(t, bounds));
+    if (gathers(t, all))
         finish_row(t, k, all, bounds.sends_winners ? 0 : certain);
     return k;
 }

@@ -60,6 +60,11 @@ TOPK_DEVICE uint32_t simt_min_of_sum(uint32_t a, uint32_t b, uint32_t c) {
     return __viaddmin_u32(a, b, c);
 }
 
+/* The same for each half of a word. */
+TOPK_DEVICE uint32_t simt_min_of_sums16(uint32_t a, uint32_t b, uint32_t c) {
+    return __viaddmin_u16x2(a, b, c);
+}
+
 /* 1, which the compiler does not know: blocks have one dimension. */
 TOPK_DEVICE uint32_t simt_unknown_one(void) {
     uint32_t one;

@@ -22,6 +22,12 @@ inline uint32_t simt_min_of_sum(uint32_t a, uint32_t b, uint32_t c) {
     return a + b < c ? a + b : c;
 }
 
+inline uint32_t simt_min_of_sums16(uint32_t a, uint32_t b, uint32_t c) {
+    const uint16_t low = (uint16_t)(a + b), high = (uint16_t)((a >> 16) + (b >> 16));
+    const uint16_t of_low = (uint16_t)c, of_high = (uint16_t)(c >> 16);
+    return (uint32_t)(high < of_high ? high : of_high) << 16 | (low < of_low ? low : of_low);
+}
+
 inline uint32_t simt_unknown_one() {
     return 1;
 }
