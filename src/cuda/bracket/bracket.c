@@ -146,6 +146,7 @@ static struct layout lay_out(const topk_context *context, const struct plan *pla
     const size_t rows = (size_t)plan->problem.rows;
     struct layout l = {.bytes = 0};
     l.args.blocks_of_row = blocks_of_row(context, plan);
+    l.args.row_of_block = (uint32_t)divide_up(INT64_C(1) << 32, l.args.blocks_of_row);
     if (l.args.blocks_of_row > 1) {
         l.args.states = arena_take(&arena, rows, sizeof *l.args.states);
         l.args.target.pitch = BRACKET_SENT;

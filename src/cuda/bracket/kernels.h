@@ -34,18 +34,19 @@ struct stored_lists {
 };
 
 struct bracket_args {
+    uint32_t blocks_of_row; /* 1: each block has rows of its own, and there are no states */
+    uint32_t row_of_block;  /* 2^32 / blocks_of_row, rounded up, if rows are shared */
+    uint32_t sample_groups; /* of a thread */
+    uint32_t rank;          /* of the sample that is the threshold, if rows are even; or 0 */
+    uint32_t room;          /* slots of each block's list: BRACKET_PAGE, or more */
+    uint64_t seed;
+    struct bracket_state *states; /* of each row */
     struct row_args rows;
     struct predicate_args predicate;
     struct decode_args decode;
     struct kth_outputs kth;
     struct target target; /* its entries: BRACKET_SENT for each row */
-    uint32_t room;        /* slots of each block's list: BRACKET_PAGE, or more */
     struct stored_lists stored;
-    uint64_t seed;
-    uint32_t blocks_of_row;       /* 1: each block has rows of its own, and nothing below is there */
-    uint32_t sample_groups;       /* of a thread */
-    uint32_t rank;                /* of the sample that is the threshold, if rows are even; or 0 */
-    struct bracket_state *states; /* of each row */
 };
 
 #ifdef __cplusplus

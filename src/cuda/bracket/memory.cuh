@@ -132,6 +132,11 @@ TOPK_DEVICE uint32_t matches_among(const bracket_task<Element> &t, const body_ti
     return matches;
 }
 
+/* The row that the block shares; its first one, if it has rows of its own. Without a division. */
+TOPK_DEVICE uint32_t row_of_block(const struct bracket_args &a) {
+    return a.blocks_of_row == 1 ? simt_block() : (uint32_t)((uint64_t)simt_block() * a.row_of_block >> 32);
+}
+
 /* The block's task for a row. */
 template <typename Element>
 TOPK_DEVICE bracket_task<Element> task_of(const struct bracket_args &a, int64_t row) {
@@ -140,7 +145,7 @@ TOPK_DEVICE bracket_task<Element> task_of(const struct bracket_args &a, int64_t 
     struct row r = row_at(a.rows, row);
     if (a.predicate.is_given && m.match[MATCH_NONE] != 0)
         r.k = 0;
-    return bracket_task<Element>{a, m, row, r, {simt_block() % a.blocks_of_row, a.blocks_of_row}};
+    return bracket_task<Element>{a, m, row, r, {simt_block() - row_of_block(a) * a.blocks_of_row, a.blocks_of_row}};
 }
 
 /* All threads. */

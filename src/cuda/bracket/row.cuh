@@ -70,7 +70,8 @@ template <typename Element> TOPK_DEVICE void pad(const bracket_task<Element> &t,
 /* Rows that blocks share are one for each of their teams. */
 template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(BRACKET_THREADS, 1) void bracket_select(TOPK_CONSTANT_ARGS struct bracket_args a) {
-    const uint32_t first = simt_block() / a.blocks_of_row, step = simt_blocks() / a.blocks_of_row;
+    const uint32_t first = row_of_block(a);
+    const int64_t step = a.blocks_of_row == 1 ? simt_blocks() : a.rows.rows;
     struct ring_turns turns = {0, 0};
     if (is_called_off(a.rows))
         return;
