@@ -14,7 +14,9 @@ static const struct bracket_kernels *const kernels[WIDTHS] = {
 /* Blocks that share a row: as many as can wait for each other, or one. */
 static uint32_t blocks_of_row(const topk_context *context, const struct plan *plan) {
     const int64_t blocks = device_of(context)->waiting_blocks / greatest(plan->problem.rows, 1);
-    return (uint32_t)greatest(least(blocks, SELECT_BINS_MAX), 1); /* each with a bin of its own */
+    const int64_t chunk = BRACKET_CHUNK * 16 / (int64_t)plan->element_bytes;
+    const int64_t useful = divide_up(plan->problem.length_max, chunk * (BRACKET_THREADS / 32));
+    return (uint32_t)greatest(least(least(blocks, useful), SELECT_BINS_MAX), 1); /* each with a bin of its own */
 }
 
 static enum target_kind target_of(const struct plan *plan) {
@@ -48,7 +50,7 @@ static double fill_of_page(const topk_context *context, const struct plan *plan,
 }
 
 /* So much at most where a larger sample can see to it; and beyond that a page is too often too short. */
-static const double FILL_WANTED = 0.6, FILL_MAX = 0.75;
+static const double FILL_WANTED = 0.6, FILL_MAX = 0.6;
 
 /* Groups that a thread samples. Long rows have larger samples, so that fewer candidates pass. */
 static uint32_t sample_groups(const topk_context *context, const struct plan *plan) {

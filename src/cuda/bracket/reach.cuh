@@ -51,8 +51,8 @@ template <typename Element> struct reach {
         make_arc(1, begins_high ? 0 : below, begins_high ? last : ones);
     }
 
-    static TOPK_MEMBER struct nearness far(void) {
-        const uint32_t none = IS_ORDERED ? ~0u : 0;
+    template <enum reach_test TEST> static TOPK_MEMBER struct nearness far(void) {
+        const uint32_t none = IS_ORDERED || (sizeof(Element) == 8 && TEST == REACH_ARCS) ? ~0u : 0;
         return nearness{{none, none}};
     }
     /* How near a group of 16 bytes comes, if it is nearer than what has been seen. TEST: an arc, or arcs. */
@@ -61,6 +61,11 @@ template <typename Element> struct reach {
 #pragma unroll
         for (uint32_t arc = 0; arc < (TEST == REACH_ARCS ? 2 : 1); arc++) {
             uint32_t &of = seen->of[arc];
+            if (sizeof(Element) == 8 && TEST == REACH_ARCS) {
+                of = simt_min_of_sum(group.y, (uint32_t)begin[arc], of);
+                of = simt_min_of_sum(group.w, (uint32_t)begin[arc], of);
+                continue;
+            }
             if (sizeof(Element) == 8) {
                 of |= is_in_arc(group.x | (uint64_t)group.y << 32, arc);
                 of |= is_in_arc(group.z | (uint64_t)group.w << 32, arc);
@@ -73,13 +78,15 @@ template <typename Element> struct reach {
         }
     }
     template <enum reach_test TEST> TOPK_MEMBER bool is_near(const struct nearness &seen) const {
+        if (sizeof(Element) == 8 && TEST == REACH_ARCS)
+            return seen.of[0] <= (uint32_t)span[0] || seen.of[1] <= (uint32_t)span[1];
         return is_within(seen.of[0], span[0]) || (TEST == REACH_ARCS && is_within(seen.of[1], span[1]));
     }
     /* Whether an element of a group may reach the threshold. TEST: r.kind. */
     template <enum reach_test TEST> TOPK_MEMBER bool any(const simt_u32x4 &group) const {
         if (TEST == REACH_CODES)
             return hits(group) != 0;
-        struct nearness seen = far();
+        struct nearness seen = far<TEST>();
         approach<TEST>(&seen, group);
         return is_near<TEST>(seen);
     }
@@ -99,6 +106,11 @@ template <typename Element> struct reach {
     TOPK_MEMBER void make_arc(uint32_t arc, word from, word to) {
         const word ones = (word)(Element) ~(Element)0;
         const word copies = sizeof(Element) == 1 ? 0x01010101u : sizeof(Element) == 2 ? 0x10001u : 1u;
+        if (sizeof(Element) == 8 && kind == REACH_ARCS) {
+            begin[arc] = 0 - (uint32_t)((uint64_t)from >> 32);
+            span[arc] = (uint32_t)((uint64_t)to >> 32) - (uint32_t)((uint64_t)from >> 32);
+            return;
+        }
         begin[arc] = from * copies;
         span[arc] = ((to - from) & ones) * copies;
         if (IS_ORDERED) /* what is added to an element */

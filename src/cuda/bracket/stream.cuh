@@ -28,7 +28,7 @@ TOPK_DEVICE uint32_t groups_that_reach(const bracket_memory<Element> &m, const s
         return found;
     }
     if (TEST != REACH_CODES) {
-        struct nearness seen = reach.far();
+        struct nearness seen = reach.template far<TEST>();
 #pragma unroll
         for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++)
             reach.template approach<TEST>(&seen, m.ring[first + i * SIMT_WARP]);
