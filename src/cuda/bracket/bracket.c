@@ -11,12 +11,18 @@ static const struct bracket_kernels *const kernels[WIDTHS] = {
     &topk_cuda_bracket_kernels_8, &topk_cuda_bracket_kernels_16, &topk_cuda_bracket_kernels_32,
     &topk_cuda_bracket_kernels_64};
 
-/* Blocks that share a row: as many as can wait for each other, or one. */
+/* Results of a row that are work enough for a block. */
+enum { RESULTS_OF_BLOCK = BRACKET_THREADS };
+
+/* Blocks that share a row: as many as can wait for each other and have a chunk for each warp, or results
+ * enough; or one. The fewer they are, the sooner they have met. */
 static uint32_t blocks_of_row(const topk_context *context, const struct plan *plan) {
     const int64_t blocks = device_of(context)->waiting_blocks / greatest(plan->problem.rows, 1);
     const int64_t chunk = BRACKET_CHUNK * 16 / (int64_t)plan->element_bytes;
-    const int64_t useful = divide_up(plan->problem.length_max, chunk * (BRACKET_THREADS / 32));
-    return (uint32_t)greatest(least(least(blocks, useful), SELECT_BINS_MAX), 1); /* each with a bin of its own */
+    const int64_t useful = greatest(divide_up(plan->problem.length_max, chunk * (BRACKET_THREADS / 32)),
+                                    divide_up(plan->problem.k_max, RESULTS_OF_BLOCK));
+    return (uint32_t)greatest(least(least(blocks, useful), SELECT_BINS_MAX),
+                              1); /* each with a bin of its own */
 }
 
 static enum target_kind target_of(const struct plan *plan) {

@@ -104,8 +104,7 @@ TOPK_NOINLINE void finish_by_sorting(const struct bracket_args &a, int64_t row, 
         return;
     }
     in_batches<Element, RESULT_BATCH>(
-        0, k - written,
-        [&](uint32_t slot) TOPK_LAMBDA { return element_of_entry(t, entries.get(slot)); },
+        0, k - written, [&](uint32_t slot) TOPK_LAMBDA { return element_of_entry(t, entries.get(slot)); },
         [&](uint32_t slot, Element element) TOPK_LAMBDA {
             write_result<Element>(a.rows, row, t.r, written + slot, element,
                                   entry_position(TWO, entries.get(slot)));

@@ -145,7 +145,8 @@ TOPK_DEVICE bracket_task<Element> task_of(const struct bracket_args &a, int64_t 
     struct row r = row_at(a.rows, row);
     if (a.predicate.is_given && m.match[MATCH_NONE] != 0)
         r.k = 0;
-    return bracket_task<Element>{a, m, row, r, {simt_block() - row_of_block(a) * a.blocks_of_row, a.blocks_of_row}};
+    return bracket_task<Element>{
+        a, m, row, r, {simt_block() - row_of_block(a) * a.blocks_of_row, a.blocks_of_row}};
 }
 
 /* All threads. */

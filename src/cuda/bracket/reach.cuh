@@ -33,7 +33,8 @@ template <typename Element> struct reach {
         return r;
     }
     TOPK_MEMBER void begin_at(word key) {
-        const word ones = (word)(Element) ~(Element)0, half = (word)1 << TOP, flip = (word)map.negative & ones;
+        const word ones = (word)(Element) ~(Element)0, half = (word)1 << TOP,
+                   flip = (word)map.negative & ones;
         low = uncut_class_first<Element>(class_first<Element>(key, map), map);
         const word first = (map.always == 0 ? low - (word)map.turn : (word)map.turn) & ones; /* points */
         const word last = (first + (ones - low)) & ones;
@@ -123,7 +124,8 @@ template <typename Element> struct reach {
         const uint32_t begins = (uint32_t)begin[arc];
         if (sizeof(Element) == 1)
             return of | bytes_in_arc(bits, begins, (uint32_t)span[arc]);
-        return sizeof(Element) == 2 ? simt_min_of_sums16(bits, begins, of) : simt_min_of_sum(bits, begins, of);
+        return sizeof(Element) == 2 ? simt_min_of_sums16(bits, begins, of)
+                                    : simt_min_of_sum(bits, begins, of);
     }
     static TOPK_MEMBER bool is_within(uint32_t of, word span) {
         const uint32_t most = (uint32_t)span;

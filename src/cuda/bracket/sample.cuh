@@ -19,9 +19,9 @@ template <typename Element> struct sampled_groups {
     uint32_t count;
 };
 
-/* Calls work() with the numbers below `count`, a power of two or 0, at most GROUPS; 1 only if there are no more
- * than 2. Code that is not used then is left out in one jump: each place that a short call jumps to has to be
- * waited for, and in each the compiler clears what has not been set. */
+/* Calls work() with the numbers below `count`, a power of two or 0, at most GROUPS; 1 only if there are no
+ * more than 2. Code that is not used then is left out in one jump: each place that a short call jumps to has
+ * to be waited for, and in each the compiler clears what has not been set. */
 template <uint32_t GROUPS, typename Work> TOPK_DEVICE void for_groups(uint32_t count, const Work &work) {
 #pragma unroll
     for (uint32_t g = 0; g < GROUPS; g++) {

@@ -22,7 +22,8 @@ template <typename Task> TOPK_DEVICE simt_grid_arrival begin_team(const Task &t)
         return simt_grid_arrival();
     uint64_t *const state = (uint64_t *)t.state();
     const uint32_t words = sizeof(struct bracket_state) / sizeof *state;
-    for (uint32_t i = t.share.block * simt_threads() + simt_thread(); i < words; i += t.share.blocks * simt_threads())
+    for (uint32_t i = t.share.block * simt_threads() + simt_thread(); i < words;
+         i += t.share.blocks * simt_threads())
         simt_store_relaxed(&state[i], (uint64_t)0);
     return simt_grid_arrive();
 }

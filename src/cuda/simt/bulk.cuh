@@ -28,7 +28,8 @@ TOPK_DEVICE void simt_bulk_copy(simt_shared<simt_u32x4> to, uint32_t first, cons
                      : "memory");
         uint64_t policy;
         asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1], %2, "
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
+                     "[%1], %2, "
                      "[%3], %4;" ::"r"(simt_shared_address(to, first)),
                      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier), "l"(policy)
                      : "memory");
