@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of CSV files of topk-bench and rivals.py, or of records, as SVG: the time of a call and its ratio to the limit,
-which for select is one read, over the row length, k, the number of rows, the share that is kept and the threads, wherever
-the results hold at least two values of these.
+"""Plots of CSV files of topk-bench and rivals.py, or of records, as SVG: the time of a call, its ratio to the limit,
+which for select is one read, and to the fastest published implementation, if compare.py has added that; over the row
+length, k, the number of rows, the share that is kept and the threads, wherever the results hold at least two values of
+these.
 
   plot.py RESULTS.csv... --out FOLDER
   plot.py fig6.csv --split n,data --out FOLDER     a plot for each n and each data, not one of all lines
@@ -17,7 +18,7 @@ import record
 
 AXES = {"n": "elements of a row", "k": "k", "rows": "rows", "alpha": "alpha", "keep_percent": "percent kept",
         "threads": "threads of a call, or of a block of a baseline", "max_iterations": "steps"}
-MEASURES = {"call_us": "microseconds", "to_limit": "times the limit"}
+MEASURES = {"call_us": "microseconds", "to_limit": "times the limit", "to_best": "times the fastest published"}
 # What tells one line of a plot from another; the axis itself is left out.
 SERIES = ["what", "operation", "type", "data", "rows", "n", "k", "keep_percent", "order", "ties", "index", "method",
           "tuning", "launch", "predicate", "outputs", "routing", "max_iterations", "epsilon", "epsilon_relative", "threads",
@@ -25,6 +26,7 @@ SERIES = ["what", "operation", "type", "data", "rows", "n", "k", "keep_percent",
 HIDDEN = {"alpha": {"tuning"}}  # what the axis stands for
 COUNTING = {"where", "count", "mask"}  # their k is the number of matches, which follows from n and the share
 
+MOST_TICKS = 9
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 480, 70, 330, 40, 50
 COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#7b4b94", "#e377c2", "#8c564b", "#555555"]
 
@@ -51,7 +53,7 @@ def gather(results, axis, measure):
     series = {}
     for line in results:
         counting = line["operation"] in COUNTING
-        if not line[measure] or (counting and axis == "k"):
+        if not line.get(measure) or (counting and axis == "k"):
             continue
         key = tuple("" if name == "k" and counting else line[name] for name in series_names(axis))
         if float(line[axis] or 0) > 0:
@@ -73,18 +75,23 @@ def labels(names, keys):
 
 
 class Scale:
-    """A logarithmic axis from the values' decade to the next, on a span of pixels."""
+    """A logarithmic axis on a span of pixels, from the last round number that is no more than all values to the first
+    that is more."""
 
     def __init__(self, values, begin, end):
-        self.low = math.floor(math.log10(min(values)))
-        self.high = max(math.ceil(math.log10(max(values))), self.low + 1)
+        decades = range(math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))) + 2)
+        rounds = [float(f"{digit}e{exponent}") for exponent in decades for digit in (1, 2, 5)]
+        self.low = max(number for number in rounds if number <= min(values))
+        self.high = min(number for number in rounds if number > max(values))
+        self.rounds = [number for number in rounds if self.low <= number <= self.high]
         self.begin, self.end = begin, end
 
     def __call__(self, value):
-        return self.begin + (math.log10(value) - self.low) / (self.high - self.low) * (self.end - self.begin)
+        return self.begin + math.log(value / self.low) / math.log(self.high / self.low) * (self.end - self.begin)
 
     def ticks(self):
-        return [10.0**exponent for exponent in range(self.low, self.high + 1)]
+        tens = [number for number in self.rounds if f"{number:e}".startswith("1.0")]
+        return tens if len(self.rounds) > MOST_TICKS else self.rounds
 
 
 def text(x, y, words, anchor="start"):
@@ -117,6 +124,21 @@ def draw(series, axis, measure):
     return "\n".join(parts + ["</svg>\n"])
 
 
+def plots_of(results, split=()):
+    """The name and the text of each plot, one for each value of the columns `split`."""
+    for axis in AXES:
+        parts = {}
+        for line in results:
+            key = tuple(f"{name}-{line[name]}" for name in split if name != axis)
+            parts.setdefault(key, []).append(line)
+        for key, lines in parts.items():
+            for measure in MEASURES:
+                series = gather(lines, axis, measure)
+                if series:
+                    name = "-".join([measure.replace("_us", ""), "over", axis, *key]).replace("/", "_")
+                    yield f"{name}.svg", draw(series, axis, measure)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="+", help="CSV files")
@@ -127,22 +149,12 @@ def main():
     unknown = set(options.split) - set(SERIES)
     if unknown:
         parser.error(f"no column to split by: {', '.join(sorted(unknown))}")
-    results = read_results(options.results)
     os.makedirs(options.out, exist_ok=True)
-    for axis in AXES:
-        parts = {}
-        for line in results:
-            key = tuple(f"{name}-{line[name]}" for name in options.split if name != axis)
-            parts.setdefault(key, []).append(line)
-        for key, lines in parts.items():
-            for measure in MEASURES:
-                series = gather(lines, axis, measure)
-                if series:
-                    name = "-".join([measure.replace("_us", ""), "over", axis, *key]).replace("/", "_")
-                    path = os.path.join(options.out, f"{name}.svg")
-                    with open(path, "w") as file:
-                        file.write(draw(series, axis, measure))
-                    print(path)
+    for name, plot in plots_of(read_results(options.results), options.split):
+        path = os.path.join(options.out, name)
+        with open(path, "w") as file:
+            file.write(plot)
+        print(path)
 
 
 if __name__ == "__main__":

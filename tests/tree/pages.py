@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """A page of docs/methods/ has at most 150 lines. Each record of docs/benchmarks/ stands in its folder's README.md, with
-the date, the commit and the driver that the record itself states; nothing else lies there but the README and notes.
-The figures of others, in published/, state none of these.
+the date, the commit and the driver that the record itself states; nothing else lies there but the README, notes and
+plots. Plots are as plot.py draws them: plots/peers/ has plots of peers.csv. The figures of others, in published/, state
+no date.
 
 usage: pages.py SOURCE_DIR
 """
@@ -12,6 +13,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import plot  # noqa: E402
 import record  # noqa: E402
 
 LINES = 150
@@ -35,7 +37,7 @@ def misplaced_records(folder):
     listed = listed_records((folder / "README.md").read_text())
     there = {path.name for path in folder.iterdir()}
     for name in sorted(there - listed.keys()):
-        if not re.fullmatch(r"README\.md|notes-[a-z]+\.md", name):
+        if not re.fullmatch(r"README\.md|notes-[a-z]+\.md|plots", name):
             yield f"{folder.name}/README.md does not list {name}"
     for name, cells in sorted(listed.items()):
         if name not in there:
@@ -47,12 +49,20 @@ def misplaced_records(folder):
             yield f"{folder.name}/README.md says {cells} of {name}, which says {stated}"
 
 
+def stale_plots(folder):
+    for plots in sorted(folder.glob("plots/*")):
+        drawn = dict(plot.plots_of(plot.read_results([folder / f"{plots.name}.csv"])))
+        for path in sorted(plots.iterdir()):
+            if drawn.get(path.name) != path.read_text():
+                yield f"{path.relative_to(folder)} is not what plot.py draws of {plots.name}.csv"
+
+
 def main():
     docs = pathlib.Path(sys.argv[1]) / "docs"
     folders = [path for path in (docs / "benchmarks").iterdir() if path.is_dir()]
     complaints = list(long_pages(docs / "methods"))
     for folder in folders:
-        complaints += misplaced_records(folder)
+        complaints += [*misplaced_records(folder), *stale_plots(folder)]
     print(*complaints, f"{len(folders)} records, {len(complaints)} complaints", sep="\n")
     return len(complaints) != 0 or not folders
 
