@@ -23,7 +23,7 @@
  *                    float32 alone simt_float_{of_half,divide,max_or_nan,exp2_near,reciprocal_near}
  *                                                                                    simt/float.cuh
  *   comparisons      simt_count_from, simt_unknown_one, simt_tally<T>,
- *                    simt_min_of_sum                                                 simt/compare.cuh
+ *                    simt_min_of_sum, simt_min_of_sums16                             simt/compare.cuh
  *   atomics          simt_atomic_{add,min,max,or} on uint32_t and uint64_t, relaxed, in shared or
  *                    global memory; simt_{load,store}_relaxed                        simt/atomic.cuh
  *   order            simt_fence_device, simt_load_acquire, simt_store_release,

@@ -300,7 +300,7 @@ PRIMITIVE(fence_bulk) {
 }
 
 /* st.global.u32 mbarrier.arrive.expect_tx.shared::cta.b64
- * cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes st.global.u32
+ * cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint st.global.u32
  * portable: st.global.u32 ld.global.v4.u32 st.shared.v4.u32 bar.warp.sync membar.cta atom.shared.add.u32
  * st.global.u32 */
 PRIMITIVE(bulk_copy) {

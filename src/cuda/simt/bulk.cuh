@@ -18,7 +18,8 @@
  *
  * The call orders nothing by itself. Threads that read the slot before have met the warp since; threads that
  * wrote to it see simt_fence_bulk. `from` is a multiple of 16, and nobody writes there during the launch, as
- * for simt_load16_read_only. Slots that begin at multiples of 128 bytes are filled faster. */
+ * for simt_load16_read_only. Slots that begin at multiples of 128 bytes are filled faster. What is copied is
+ * the first that the L2 cache gives up: a stream is read once. */
 TOPK_DEVICE void simt_bulk_copy(simt_shared<simt_u32x4> to, uint32_t first, const void *from, uint32_t count,
                                 simt_shared<simt_mbarrier> barriers, uint32_t index) {
 #ifdef SIMT_HAS_BULK_COPIES
@@ -28,9 +29,8 @@ TOPK_DEVICE void simt_bulk_copy(simt_shared<simt_u32x4> to, uint32_t first, cons
                      : "memory");
         uint64_t policy;
         asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [%0], "
-                     "[%1], %2, "
-                     "[%3], %4;" ::"r"(simt_shared_address(to, first)),
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+                     "[%0], [%1], %2, [%3], %4;" ::"r"(simt_shared_address(to, first)),
                      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier), "l"(policy)
                      : "memory");
     }
