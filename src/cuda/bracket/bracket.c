@@ -55,8 +55,8 @@ static double fill_of_page(const topk_context *context, const struct plan *plan,
     return candidates_of(plan, groups) / (BRACKET_PAGE * (double)blocks_of_row(context, plan));
 }
 
-/* So much at most where a larger sample can see to it; and beyond that a page is too often too short. */
-static const double FILL_WANTED = 0.6, FILL_MAX = 0.6;
+/* More is too often more than a page holds. A larger sample sees to that, as far as it can. */
+static const double FILL_MAX = 0.6;
 
 /* Groups that a thread samples. Long rows have larger samples, so that fewer candidates pass. */
 static uint32_t sample_groups(const topk_context *context, const struct plan *plan) {
@@ -69,7 +69,7 @@ static uint32_t sample_groups(const topk_context *context, const struct plan *pl
     if (n < BRACKET_LONG_ROW && plan->element_bytes == 1) {
         groups = 1;
     }
-    while (groups < most && fill_of_page(context, plan, groups) > FILL_WANTED) {
+    while (groups < most && fill_of_page(context, plan, groups) > FILL_MAX) {
         groups *= 2;
     }
     return groups < most ? groups : most;
@@ -154,7 +154,7 @@ static struct layout lay_out(const topk_context *context, const struct plan *pla
     const size_t rows = (size_t)plan->problem.rows;
     struct layout l = {.bytes = 0};
     l.args.blocks_of_row = blocks_of_row(context, plan);
-    l.args.row_of_block = (uint32_t)divide_up(INT64_C(1) << 32, l.args.blocks_of_row);
+    l.args.reciprocal = (uint32_t)divide_up(INT64_C(1) << 32, l.args.blocks_of_row);
     if (l.args.blocks_of_row > 1) {
         l.args.states = arena_take(&arena, rows, sizeof *l.args.states);
         l.args.target.pitch = BRACKET_SENT;

@@ -35,7 +35,7 @@ struct stored_lists {
 
 struct bracket_args {
     uint32_t blocks_of_row; /* 1: each block has rows of its own, and there are no states */
-    uint32_t row_of_block;  /* 2^32 / blocks_of_row, rounded up, if rows are shared */
+    uint32_t reciprocal;    /* 2^32 / blocks_of_row, rounded up, if that is not 1 */
     uint32_t sample_groups; /* of a thread */
     uint32_t rank;          /* of the sample that is the threshold, if rows are even; or 0 */
     uint32_t room;          /* slots of each block's list: BRACKET_PAGE, or more */

@@ -134,7 +134,7 @@ TOPK_DEVICE uint32_t matches_among(const bracket_task<Element> &t, const body_ti
 
 /* The row that the block shares; its first one, if it has rows of its own. Without a division. */
 TOPK_DEVICE uint32_t row_of_block(const struct bracket_args &a) {
-    return a.blocks_of_row == 1 ? simt_block() : (uint32_t)((uint64_t)simt_block() * a.row_of_block >> 32);
+    return a.blocks_of_row == 1 ? simt_block() : (uint32_t)((uint64_t)simt_block() * a.reciprocal >> 32);
 }
 
 /* The block's task for a row. */

@@ -12,8 +12,9 @@ enum reach_test {
     REACH_CODES /* codes: signs do not count, or more is different than a turn */
 };
 
-/* How near elements come to each of two arcs of bits: how far behind its beginning the nearest is. Two of 16
- * bits are in one word; of other elements than those of 32 and 16 bits a word is 0 while all are beyond. */
+/* How near elements come to each of two arcs of bits. Of elements of 32 bits, how far behind its beginning
+ * the nearest is; of 16 bits the same, for each half of the words. Of 64 bits and two arcs, the same for
+ * upper words: so some may be taken for near that are not. Of others, not 0 if one is in the arc. */
 struct nearness {
     uint32_t of[2];
 };
@@ -25,7 +26,9 @@ template <typename Element> struct reach {
     const struct code_map &map;
     word low; /* the first uncut code of the class */
     enum reach_test kind;
-    word begin[2], span[2]; /* of arcs. Twice or four times in one word, as often as elements are */
+    /* Of arcs, in a word as often as elements are. `begin` is negative where it is added to elements: to
+     * those of 16 and 32 bits, and to upper words, which have arcs of upper words. */
+    word begin[2], span[2];
 
     static TOPK_MEMBER reach of(const struct code_map &map, word key) {
         reach r = {map, 0, REACH_CODES, {0, 0}, {0, 0}};
