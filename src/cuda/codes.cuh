@@ -87,7 +87,7 @@ TOPK_DEVICE uint64_t decode_key(const struct decode_args &d, uint64_t key) {
     return point ^ (point & d.sign ? d.unflip : 0);
 }
 
-/* Whether all elements with a key have the same bits, those of decode_key(). */
+/* Whether a key belongs to one pattern of bits alone. Then decode_key() tells these bits. */
 TOPK_DEVICE bool is_one_pattern(const struct decode_args &d, uint64_t key) {
     return d.is_by_value && !(d.has_nan && key == d.nan_key) &&
            !(d.has_zeros && (key == d.map.zeros || key == d.map.zeros + 1));

@@ -77,7 +77,7 @@ TOPK_DEVICE struct ranked_bin find_bin(const Quads &quad, uint32_t rank, simt_sh
     return result;
 }
 
-/* Counts numbers in bins. A thread adds those of one bin together, while they follow each other. */
+/* Counts numbers in bins. A thread adds to a bin in memory only when its next number is of another bin. */
 struct bin_counter {
     simt_shared<uint32_t> bins;
     uint32_t bin, count;

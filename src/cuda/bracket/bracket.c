@@ -15,14 +15,13 @@ static const struct bracket_kernels *const kernels[WIDTHS] = {
 enum { RESULTS_OF_BLOCK = BRACKET_THREADS };
 
 /* Blocks that share a row: as many as can wait for each other and have a chunk for each warp, or results
- * enough; or one. The fewer they are, the sooner they have met. */
+ * enough; or one. The fewer they are, the sooner they have met. Each needs a bin of its own. */
 static uint32_t blocks_of_row(const topk_context *context, const struct plan *plan) {
     const int64_t blocks = device_of(context)->waiting_blocks / greatest(plan->problem.rows, 1);
     const int64_t chunk = BRACKET_CHUNK * 16 / (int64_t)plan->element_bytes;
     const int64_t useful = greatest(divide_up(plan->problem.length_max, chunk * (BRACKET_THREADS / 32)),
                                     divide_up(plan->problem.k_max, RESULTS_OF_BLOCK));
-    return (uint32_t)greatest(least(least(blocks, useful), SELECT_BINS_MAX),
-                              1); /* each with a bin of its own */
+    return (uint32_t)greatest(least(least(blocks, useful), SELECT_BINS_MAX), 1);
 }
 
 static enum target_kind target_of(const struct plan *plan) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * From the lists of a row's blocks to its results. The bin that holds the k-th candidate is known. What is in
  * better bins is a result. Where results may come in any order a block writes those of its list itself. What
- * has to be put in order goes to the row's list, from which the leading block selects when all is there. */
+ * has to be put in order goes to the row's list; the leading block waits for it, and selects from it. */
 #ifndef TOPK_SRC_CUDA_BRACKET_EMIT_CUH
 #define TOPK_SRC_CUDA_BRACKET_EMIT_CUH
 

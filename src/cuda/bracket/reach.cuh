@@ -7,9 +7,9 @@
 #include "memory.cuh"
 
 enum reach_test {
-    REACH_ARC,  /* bits in an arc */
-    REACH_ARCS, /* bits in one of two arcs: those of both signs */
-    REACH_CODES /* codes: signs do not count, or more is different than a turn */
+    REACH_ARC,  /* the bits lie in an arc */
+    REACH_ARCS, /* the bits lie in one of two arcs: each sign has one */
+    REACH_CODES /* the codes tell: signs do not count, or more is different than a turn */
 };
 
 /* How near elements come to each of two arcs of bits. Of elements of 32 bits, how far behind its beginning
@@ -26,8 +26,9 @@ template <typename Element> struct reach {
     const struct code_map &map;
     word low; /* the first uncut code of the class */
     enum reach_test kind;
-    /* Of arcs, in a word as often as elements are. `begin` is negative where it is added to elements: to
-     * those of 16 and 32 bits, and to upper words, which have arcs of upper words. */
+    /* Each arc has the bits from `begin` to begin + span. Those of 8 bits stand four times in a word, those
+     * of 16 bits twice. Two arcs of 64 bits have upper words alone. Where nearness is a distance, which an
+     * addition finds, the negative of `begin` is kept. */
     word begin[2], span[2];
 
     static TOPK_MEMBER reach of(const struct code_map &map, word key) {
