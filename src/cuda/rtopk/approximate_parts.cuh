@@ -190,8 +190,9 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, RTOPK_APPROXIMATE_PART_BLOCKS(ITEMS)) voi
         write_listed(a.of_row, s, lists.numbers, numbers_as_elements<Element>{a.numbers});
     } else {
         if (a.of_row.is_sorted)
-            order_rows<Element, RTOPK_ORDER_FEW>(a.of_row, s, lists.positions, no_leads{});
-        write_results<Element>(a.of_row, s, lists.positions);
+            order_rows<Element, RTOPK_ORDER_FEW>(a.of_row, s, rows_from<Element>(a.of_row, s),
+                                                 lists.positions, no_leads{});
+        write_results<Element>(a.of_row, s, lists.positions, rows_from<Element>(a.of_row, s));
     }
 }
 

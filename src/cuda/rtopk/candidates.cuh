@@ -65,7 +65,7 @@ TOPK_BOUNDS(RTOPK_THREADS,
                                              has_row && !found, list, &kth);
     if (!simt_all(SIMT_ALL_LANES, found))
         list_open_rows<Element, ITEMS>(a, s, has_row && !found, kth, lists.positions);
-    write_positions<RTOPK_ORDER_FEW, Element>(a, s, lists.positions);
+    write_positions<RTOPK_ORDER_FEW, Element>(a, s, lists.positions, rows_from<Element>(a, s));
     if (u.has_padding)
         write_rests<Element>(a, s);
 }

@@ -71,15 +71,13 @@ TOPK_HOST_DEVICE lead_list carve_lead_list(simt_arena &arena, const struct rtopk
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void list_leads(const part_row<Element, ITEMS> &row, const item_set<ITEMS> &results,
                             const lead_list &list, uint32_t begin) {
-    typedef typename part_row<Element, ITEMS>::shape shape;
-    const uint32_t between = row.gap + 1, within = row.group_shift != 0 ? 1 : between;
     const spread_words leads = list.leads(), positions = list.positions();
     simt_pair_appender to = simt_append_pairs_at(leads.words, positions.words, leads.first + begin);
-    uint32_t position = row.part.lane << row.group_shift;
+    uint32_t position = row.position(0);
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
         to.append_if(results.words[i / 32] & 1u << i % 32, row.leads[i], position);
-        position += (i + 1) % shape::PER == 0 ? between : within;
+        position += row.step_from(i);
     }
 }
 
@@ -127,9 +125,11 @@ template <typename Element> struct listed_outputs {
     template <typename Words>
     TOPK_MEMBER listed_outputs(const struct rtopk_args &args, const served_rows &served, const Words &words)
         : a(args), s(served), rows(simt_in_register(uniform_row<Element>(args, served.first))),
-          values((Element *)args.rows.out_values + served.first * args.uniform.k),
-          indices((int32_t *)args.rows.out_indices + served.first * args.uniform.k),
-          tells(!args.is_sorted && words.tells()) {
+          values(nullptr), indices(nullptr), tells(!args.is_sorted && words.tells()) {
+        if (!is_plain())
+            return; /* one of the outputs may be missing */
+        values = (Element *)args.rows.out_values + served.first * args.uniform.k;
+        indices = (int32_t *)args.rows.out_indices + served.first * args.uniform.k;
     }
     TOPK_MEMBER bool is_plain(void) const {
         return a.uniform.has_plain_outputs && !a.uniform.has_padding;

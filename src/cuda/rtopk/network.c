@@ -59,6 +59,8 @@ static bool may_serve(const struct plan *plan, const struct network_shape *shape
     case CANDIDATES:
         return (plan->element_bytes == 2 || plan->element_bytes == 4) &&
                k * (heads < RTOPK_MANY_HEADS ? 4 : 2) <= heads;
+    case COUNTS:
+        return plan->element_bytes < 8 || shape->items <= RTOPK_STAGED_ITEMS || n > 32 * RTOPK_STAGED_ITEMS;
     default:
         return has_room(shape, k, lanes);
     }
@@ -182,8 +184,11 @@ static double instructions_of(const struct plan *plan, const struct network_shap
                           : shape->kind == CANDIDATES ? candidate_instructions(shape, network)
                                                       : list_instructions(shape, network, n);
     const bool lists_leads = shape->kind == COUNTS && plan->element_bytes < 8;
-    const double list = lists_leads ? 7.0 * (double)shape->items : 10 * (of_lane + 3 * sqrt(of_lane) + 1);
-    const double write = lists_leads ? 6 * of_lane + 20 : 22 * ceil(of_lane);
+    const bool is_staged = shape->kind == COUNTS && !lists_leads && shape->items <= RTOPK_STAGED_ITEMS;
+    const double list = lists_leads ? 7.0 * (double)shape->items
+                        : is_staged ? 4.0 * (double)shape->items
+                                    : 10 * (of_lane + 3 * sqrt(of_lane) + 1);
+    const double write = lists_leads || is_staged ? 6 * of_lane + 20 : 22 * ceil(of_lane);
     const double order =
         goes_in_order(plan)
             ? best_ordering(most_in_order(shape), network->part_shift, results_max(plan)).instructions

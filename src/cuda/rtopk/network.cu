@@ -13,10 +13,12 @@ struct network_kernel {
     uint32_t (*shared_bytes)(const struct rtopk_args *args);
 };
 
-template <uint32_t KEPT> static uint32_t network_bytes(const struct rtopk_args *args) {
+template <uint32_t ITEMS, uint32_t KEPT> static uint32_t network_bytes(const struct rtopk_args *args) {
     simt_arena arena = simt_measuring_arena();
     if (lists_leads<element_t, KEPT>::value)
         (void)carve_lead_list(arena, *args, 0);
+    else if (stages_rows<element_t, ITEMS, KEPT>::value)
+        (void)carve_row_stage<element_t, ITEMS>(arena, *args, 0);
     else
         (void)carve_lists<element_t>(arena, *args, RTOPK_THREADS / SIMT_WARP);
     return arena.used_bytes;
@@ -41,7 +43,8 @@ template <uint32_t ITEMS, uint32_t HEADS> static constexpr network_kernel candid
         return {}; /* the library stays small */
 }
 
-#define NETWORK(items, kept) {"rtopk_network", rtopk_network<element_t, items, kept>, network_bytes<kept>},
+#define NETWORK(items, kept)                                                                                 \
+    {"rtopk_network", rtopk_network<element_t, items, kept>, network_bytes<items, kept>},
 #define TINY(items, kept) {"rtopk_tiny", rtopk_tiny<element_t, items, kept>, tiny_bytes},
 #define CANDIDATES(items, heads) candidate_kernel<items, heads>(),
 static const network_kernel kernels[] = {RTOPK_NETWORK_LIST(NETWORK) RTOPK_TINY_LIST(TINY)

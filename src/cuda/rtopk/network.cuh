@@ -11,6 +11,7 @@
 #include "part_counts.cuh"
 #include "part_list.cuh"
 #include "part_order.cuh"
+#include "row_stage.cuh"
 
 /* The results of the lane's row. A lane may have more of them than it keeps leads: then its row's list tells
  * too low a threshold, and the warp counts. All lanes. */
@@ -39,20 +40,34 @@ template <typename Element, uint32_t KEPT> struct lists_leads {
     static const bool value = KEPT == 0 && sizeof(Element) < 8;
 };
 
-/* Loads the row of the lane. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE part_row<Element, ITEMS> load_part_row(const struct rtopk_args &a, int64_t index) {
+/* Loads the row of the lane, which stays in a stage, too. */
+template <typename Element, uint32_t ITEMS, typename Stage = no_stage>
+TOPK_DEVICE part_row<Element, ITEMS> load_part_row(const struct rtopk_args &a, int64_t index,
+                                                   const Stage &stage = Stage{}) {
     const Element *values = simt_in_register(uniform_row<Element>(a, index));
     part_row<Element, ITEMS> row(a.uniform);
     if (a.uniform.is_whole)
-        load_part_groups(values, a.uniform, &row);
+        load_part_groups(values, a.uniform, stage, &row);
     else
-        load_part_items(values, a.uniform, &row);
+        load_part_items(values, a.uniform, stage, &row);
     return row;
 }
 
-/* Lists the results of the lane's row, if it is wanted; list_missing() where its leads do not tell them. All
+/* Lists the results of rows whose leads do not tell them; is_missing: the lane's row is such a one. All
  * lanes. */
+template <typename Element>
+TOPK_DEVICE void list_missing_rows(const struct rtopk_args &a, const served_rows &s, bool is_missing,
+                                   const simt_shared<uint16_t> &positions) {
+    const struct uniform_rows &u = a.uniform;
+    uint32_t missing = simt_ballot(SIMT_ALL_LANES, is_missing);
+    while (missing != 0) {
+        const uint32_t last = (31 - simt_clz(missing)) >> u.part_shift;
+        list_missing<Element>(a, s.first + last, simt_shared_part(positions, last * u.k, u.k));
+        missing &= (1u << (last << u.part_shift)) - 1;
+    }
+}
+
+/* Lists the results of the lane's row, if it is wanted. All lanes. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void list_row(const struct rtopk_args &a, const served_rows &s,
                           const part_row<Element, ITEMS> &row, const lane_results<ITEMS> &results,
@@ -61,22 +76,17 @@ TOPK_DEVICE void list_row(const struct rtopk_args &a, const served_rows &s,
     if (results.found && is_wanted)
         list_results(row, results.items,
                      simt_shared_part(positions, (simt_lane() >> u.part_shift) * u.k, u.k), results.end);
-    uint32_t missing = simt_ballot(SIMT_ALL_LANES, is_wanted && !results.found);
-    while (missing != 0) {
-        const uint32_t last = (31 - simt_clz(missing)) >> u.part_shift;
-        list_missing<Element>(a, s.first + last, simt_shared_part(positions, last * u.k, u.k));
-        missing &= (1u << (last << u.part_shift)) - 1;
-    }
+    list_missing_rows<Element>(a, s, is_wanted && !results.found, positions);
 }
 
 /* Puts the listed results in order, if they are to go so, and writes them. All lanes. */
-template <uint32_t MOST, typename Element>
+template <uint32_t MOST, typename Element, typename Rows>
 TOPK_DEVICE void write_positions(const struct rtopk_args &a, const served_rows &s,
-                                 const simt_shared<uint16_t> &positions) {
+                                 const simt_shared<uint16_t> &positions, const Rows &rows) {
     simt_warp_sync(SIMT_ALL_LANES);
     if (a.is_sorted)
-        order_rows<Element, MOST>(a, s, positions, no_leads{});
-    write_results<Element>(a, s, positions);
+        order_rows<Element, MOST>(a, s, rows, positions, no_leads{});
+    write_results<Element>(a, s, positions, rows);
 }
 
 /* Serves rows whose results are listed by positions. All lanes. */
@@ -90,7 +100,27 @@ TOPK_DEVICE void serve_by_positions(const struct rtopk_args &a, const served_row
     const part_row<Element, ITEMS> row = load_part_row<Element, ITEMS>(a, s.first + (has_row ? r : 0));
     read_ahead<Element>(a, s);
     list_row(a, s, row, find_results<KEPT>(row, u), has_row, lists.positions);
-    write_positions<RTOPK_ORDER_MOST(ITEMS, KEPT), Element>(a, s, lists.positions);
+    write_positions<RTOPK_ORDER_MOST(ITEMS, KEPT), Element>(a, s, lists.positions, rows_from<Element>(a, s));
+}
+
+/* Serves rows that stay in shared memory until their results are written. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void serve_from_stage(const struct rtopk_args &a, const served_rows &s) {
+    const struct uniform_rows &u = a.uniform;
+    simt_arena arena = simt_shared_arena();
+    const staged_rows<Element, ITEMS> stage = carve_row_stage<Element, ITEMS>(arena, a, simt_warp());
+    const row_part part = part_of_lane(u.part_shift);
+    const uint32_t r = simt_lane() >> u.part_shift;
+    const bool has_row = r < s.count;
+    const part_row<Element, ITEMS> row =
+        load_part_row<Element, ITEMS>(a, s.first + (has_row ? r : 0), stage.row(r, part));
+    read_ahead<Element>(a, s);
+    const lane_results<ITEMS> results = results_by_counts(row, u);
+    if (results.found && has_row)
+        append_results(row, results.items, simt_shared_part(stage.positions, r * u.k, u.k),
+                       results.end - results.items.count());
+    list_missing_rows<Element>(a, s, has_row && !results.found, stage.positions);
+    write_positions<RTOPK_ORDER_MOST(ITEMS, 0), Element>(a, s, stage.positions, stage.rows(part));
 }
 
 /* Serves rows whose results are listed by leads, which counts always find. All lanes. */
@@ -108,7 +138,8 @@ TOPK_DEVICE void serve_by_leads(const struct rtopk_args &a, const served_rows &s
         list_leads(row, results.items, list, r * u.k + results.end - results.items.count());
     simt_warp_sync(SIMT_ALL_LANES);
     if (a.is_sorted)
-        order_rows<Element, RTOPK_ORDER_MOST(ITEMS, 0)>(a, s, list.positions(), list.leads());
+        order_rows<Element, RTOPK_ORDER_MOST(ITEMS, 0)>(a, s, rows_from<Element>(a, s), list.positions(),
+                                                        list.leads());
     write_listed(a, s, list, leads_as_elements<Element>{u.map});
 }
 
@@ -123,6 +154,8 @@ TOPK_BOUNDS(RTOPK_THREADS, (RTOPK_NETWORK_BLOCKS(ITEMS, KEPT, sizeof(Element))))
         return;
     if constexpr (lists_leads<Element, KEPT>::value)
         serve_by_leads<Element, ITEMS>(a, s);
+    else if constexpr (stages_rows<Element, ITEMS, KEPT>::value)
+        serve_from_stage<Element, ITEMS>(a, s);
     else
         serve_by_positions<Element, ITEMS, KEPT>(a, s);
     if (a.uniform.has_padding)

@@ -7,11 +7,12 @@
 
 /* Blocks that a multiprocessor has registers for, with elements of so many bytes. */
 #define RTOPK_NETWORK_BLOCKS(items, kept, bytes)                                                             \
-    ((items) > 32                  ? (bytes) == 8 ? ((kept) == 0 ? 4 : 3)                                    \
-                                     : (kept) > 8 ? 4                                                        \
-                                                  : 5                                                        \
-     : (items) > 16 && (kept) != 0 ? 6                                                                       \
-                                   : 7)
+    ((items) > 32                   ? (bytes) == 8 ? ((kept) == 0 ? 4 : 3)                                   \
+                                      : (kept) > 8 ? 4                                                       \
+                                                   : 5                                                       \
+     : (items) > 16 && (kept) != 0  ? 6                                                                      \
+     : (items) > 16 && (bytes) == 8 ? 5                                                                      \
+                                    : 7)
 
 /* The same, of kernels that list candidates. */
 #define RTOPK_CANDIDATE_BLOCKS(items) ((items) > 48 ? 5 : 7)

@@ -10,14 +10,14 @@
 #include "uniform.cuh"
 
 /* A row's results: positions in slots, and leads or no_leads in the same ones. */
-template <typename Element, typename Positions, typename Leads> struct listed_row {
+template <typename Element, typename Row, typename Positions, typename Leads> struct listed_row {
     const struct rtopk_args &a;
-    const Element *values;
+    Row row; /* where its elements are */
     Positions list;
     Leads leads;
 
     TOPK_MEMBER key_word_t<Element> key(uint32_t position) const {
-        return class_word_of<Element>(simt_load_read_only(values + position), a.rows.map, a.uniform.map);
+        return class_word_of<Element>(row.element(position), a.rows.map, a.uniform.map);
     }
     /* Of the result that was listed in this slot. */
     TOPK_MEMBER key_word_t<Element> key_in(uint32_t slot) const {
@@ -59,8 +59,8 @@ TOPK_DEVICE key_scale<Word> scale_of(const Word (&keys)[WORDS], const row_part &
 
 /* Makes words of the lane's share of a row's results; words behind the last one are 0. Returns whether they
  * have all bits of the keys. All lanes. */
-template <uint32_t WORDS, typename Element, typename Positions, typename Leads>
-TOPK_DEVICE bool load_words(const listed_row<Element, Positions, Leads> &row, const row_part &part,
+template <uint32_t WORDS, typename Element, typename Row, typename Positions, typename Leads>
+TOPK_DEVICE bool load_words(const listed_row<Element, Row, Positions, Leads> &row, const row_part &part,
                             uint32_t (&words)[WORDS]) {
     typedef key_word_t<Element> word;
     const uint32_t begin = part.lane * WORDS, last = row.a.uniform.k - WORDS;
@@ -104,8 +104,8 @@ TOPK_DEVICE uint32_t equal_words(const uint32_t (&words)[WORDS], uint32_t mask, 
 }
 
 /* Exchanges the results of a slot and the next one if they are in the wrong order: whether they were. */
-template <typename Element, typename Positions, typename Leads>
-TOPK_DEVICE bool order_two(const listed_row<Element, Positions, Leads> &row, uint32_t slot) {
+template <typename Element, typename Row, typename Positions, typename Leads>
+TOPK_DEVICE bool order_two(const listed_row<Element, Row, Positions, Leads> &row, uint32_t slot) {
     const uint32_t first = row.list[slot], second = row.list[slot + 1];
     const key_word_t<Element> a = row.key(first), b = row.key(second);
     if (a > b || (a == b && first < second))
@@ -118,8 +118,9 @@ TOPK_DEVICE bool order_two(const listed_row<Element, Positions, Leads> &row, uin
 
 /* Puts runs of results in order. `equal`: which of the lane's slots, from `begin` on, are in a run with the
  * next one. All lanes. */
-template <typename Element, typename Positions, typename Leads>
-TOPK_NOINLINE void order_runs(listed_row<Element, Positions, Leads> row, uint32_t begin, uint32_t equal) {
+template <typename Element, typename Row, typename Positions, typename Leads>
+TOPK_NOINLINE void order_runs(listed_row<Element, Row, Positions, Leads> row, uint32_t begin,
+                              uint32_t equal) {
     bool was_wrong = true;
     while (simt_any(SIMT_ALL_LANES, was_wrong)) {
         was_wrong = false;
@@ -133,8 +134,8 @@ TOPK_NOINLINE void order_runs(listed_row<Element, Positions, Leads> row, uint32_
 }
 
 /* Puts the results of a row in order. All lanes. */
-template <uint32_t WORDS, typename Element, typename Positions, typename Leads>
-TOPK_DEVICE void order_row(const listed_row<Element, Positions, Leads> &row, const row_part &part,
+template <uint32_t WORDS, typename Element, typename Row, typename Positions, typename Leads>
+TOPK_DEVICE void order_row(const listed_row<Element, Row, Positions, Leads> &row, const row_part &part,
                            bool has_row) {
     uint32_t words[WORDS];
     const bool is_clear = load_words(row, part, words);
@@ -154,13 +155,14 @@ TOPK_DEVICE void order_row(const listed_row<Element, Positions, Leads> &row, con
 
 /* Puts the listed results of the warp's rows in order, but leaves the leads. Lists have u.k slots for each
  * row. A lane takes u.order_words of them: 2, 4 and so on, or MOST. All lanes. */
-template <typename Element, uint32_t MOST, uint32_t WORDS = 2, typename Positions, typename Leads>
-TOPK_DEVICE void order_rows(const struct rtopk_args &a, const served_rows &s, const Positions &list,
-                            const Leads &leads) {
+template <typename Element, uint32_t MOST, uint32_t WORDS = 2, typename Rows, typename Positions,
+          typename Leads>
+TOPK_DEVICE void order_rows(const struct rtopk_args &a, const served_rows &s, const Rows &rows,
+                            const Positions &list, const Leads &leads) {
     const struct uniform_rows &u = a.uniform;
     if constexpr (WORDS < MOST) {
         if (u.order_words > WORDS) {
-            order_rows<Element, MOST, RTOPK_ORDER_NEXT(WORDS, MOST)>(a, s, list, leads);
+            order_rows<Element, MOST, RTOPK_ORDER_NEXT(WORDS, MOST)>(a, s, rows, list, leads);
             return;
         }
     }
@@ -169,9 +171,9 @@ TOPK_DEVICE void order_rows(const struct rtopk_args &a, const served_rows &s, co
     for (uint32_t first = 0; first < s.count; first += SIMT_WARP >> u.order_shift) {
         const bool has_row = first + (simt_lane() >> part.shift) < s.count;
         const uint32_t r = has_row ? first + (simt_lane() >> part.shift) : 0;
-        const Element *values = simt_in_register(uniform_row<Element>(a, s.first + r));
-        const listed_row<Element, Positions, Leads> row = {a, values, slots_from(list, r * u.k, u.k),
-                                                           slots_from(leads, r * u.k, u.k)};
+        const auto elements = rows.row(r).in_register();
+        const listed_row<Element, decltype(elements), Positions, Leads> row = {
+            a, elements, slots_from(list, r * u.k, u.k), slots_from(leads, r * u.k, u.k)};
         order_row<WORDS>(row, part, has_row);
     }
 }

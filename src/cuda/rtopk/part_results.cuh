@@ -88,4 +88,17 @@ TOPK_DEVICE void list_results(const part_row<Element, ITEMS> &row, const item_se
     }
 }
 
+/* The same without a branch, for many results; `begin` is the slot of the lane's first one. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void append_results(const part_row<Element, ITEMS> &row, const item_set<ITEMS> &results,
+                                simt_shared<uint16_t> list, uint32_t begin) {
+    simt_appender to = simt_append_at(list, begin);
+    uint32_t position = row.position(0);
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        to.append_if(results.words[i / 32] & 1u << i % 32, (uint16_t)position);
+        position += row.step_from(i);
+    }
+}
+
 #endif

@@ -95,6 +95,10 @@ template <typename Element, uint32_t ITEMS> struct part_row {
     TOPK_MEMBER uint32_t position(uint32_t item) const {
         return (part.lane << group_shift) + item + (item >> group_shift) * gap;
     }
+    /* From the position of an item to that of the next one. */
+    TOPK_MEMBER uint32_t step_from(uint32_t item) const {
+        return (item + 1) % shape::PER != 0 && group_shift != 0 ? 1 : gap + 1;
+    }
 };
 
 /* Has the L2 cache read what a later warp will. Rows lie one behind the other. All lanes. */
@@ -129,9 +133,17 @@ TOPK_DEVICE uint32_t lead_in_group(const held_group &group, uint32_t item, const
     }
 }
 
+/* Where elements stay once they are leads: nowhere, or in a row_stage (row_stage.cuh). */
+struct no_stage {
+    template <typename Element> TOPK_MEMBER void put_group(uint32_t, const held_group &) const {
+    }
+    template <typename Element> TOPK_MEMBER void put(uint32_t, Element) const {
+    }
+};
+
 /* Reads rows that consist of whole groups. Lanes that lie behind a row read its last group. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void load_part_groups(const Element *values, const struct uniform_rows &u,
+template <typename Element, uint32_t ITEMS, typename Stage>
+TOPK_DEVICE void load_part_groups(const Element *values, const struct uniform_rows &u, const Stage &stage,
                                   part_row<Element, ITEMS> *row) {
     typedef held_shape<Element, ITEMS> shape;
     const uint32_t last = u.length - shape::PER, step = shape::PER << row->part.shift;
@@ -142,10 +154,12 @@ TOPK_DEVICE void load_part_groups(const Element *values, const struct uniform_ro
         groups[g] = load_held_group<shape::BYTES>(values + (begin < last ? begin : last));
     begin = row->part.lane * shape::PER;
 #pragma unroll
-    for (uint32_t g = 0; g < shape::GROUPS; g++, begin += step)
+    for (uint32_t g = 0; g < shape::GROUPS; g++, begin += step) {
+        stage.template put_group<Element>(begin, groups[g]);
 #pragma unroll
         for (uint32_t i = 0; i < shape::PER; i++)
             row->leads[g * shape::PER + i] = lead_in_group<Element>(groups[g], i, u.map, begin + i);
+    }
     if (u.is_full)
         return;
     begin = row->part.lane * shape::PER;
@@ -157,15 +171,17 @@ TOPK_DEVICE void load_part_groups(const Element *values, const struct uniform_ro
 }
 
 /* Reads rows element by element. Lanes that lie behind a row read its last one. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void load_part_items(const Element *values, const struct uniform_rows &u,
+template <typename Element, uint32_t ITEMS, typename Stage>
+TOPK_DEVICE void load_part_items(const Element *values, const struct uniform_rows &u, const Stage &stage,
                                  part_row<Element, ITEMS> *row) {
     const uint32_t last = u.length - 1, step = row->part.lanes();
     uint32_t position = row->part.lane;
 #pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++, position += step)
-        row->leads[i] = numbered_lead<Element>(
-            simt_load_read_only(values + (position < last ? position : last)), position, u);
+    for (uint32_t i = 0; i < ITEMS; i++, position += step) {
+        const Element element = simt_load_read_only(values + (position < last ? position : last));
+        stage.put(position, element);
+        row->leads[i] = numbered_lead<Element>(element, position, u);
+    }
     position = row->part.lane;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++, position += step)

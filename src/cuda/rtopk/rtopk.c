@@ -78,14 +78,19 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
     return is_wide(plan) ? refuse_wide(context, plan) : NULL;
 }
 
-/* Of an exact search without a network. For up to 32 results the lanes' best codes tell a threshold. */
+/* Of an exact search without a network. For up to 32 results the lanes' best codes tell a threshold. Codes of
+ * 64 bits take two words, and wait for each other while they are counted. */
 static double plain_instructions(const topk_context *context, const struct plan *plan) {
     if (is_wide(plan)) {
         return INFINITY;
     }
-    const int64_t k = results_max(plan), items = items_of_class[row_class_of(plan->problem.length_max)];
+    const int64_t k = results_max(plan);
+    const double items = (double)items_of_class[row_class_of(plan->problem.length_max)];
+    const double search = plan->element_bytes < 8 ? 300 + 25 * items
+                          : k < 32                ? 350 + 43 * items
+                                                  : 500 + 75 * items;
     const double of_results = k > 32 ? 2.5 * (double)k + 12 * entries_of(plan) : 0;
-    return topk_cuda_rtopk_instructions_of_row(context, plan, 300 + 25 * (double)items + of_results, 1);
+    return topk_cuda_rtopk_instructions_of_row(context, plan, search + of_results, 1);
 }
 
 static double search_instructions(const topk_context *context, const struct plan *plan) {

@@ -27,6 +27,7 @@ enum {
     F(2, 1) F(4, 2) F(8, 2) F(2, 2) F(4, 4) F(8, 4) F(8, 8) F(16, 4) F(32, 4) F(8, 0) F(16, 0) F(32, 0)
     RTOPK_NETWORKS = 12,
     RTOPK_NETWORK_ITEMS = 32,
+    RTOPK_STAGED_ITEMS = 8,
 #define RTOPK_TINY_LIST(F) F(2, 0) F(4, 0) F(12, 0) F(16, 1)
 #define RTOPK_CANDIDATE_LIST(F) F(8, 2) F(16, 4)
     RTOPK_CANDIDATES = 2,
@@ -60,6 +61,8 @@ enum {
 #define RTOPK_NETWORK_LIST(F) F(16, 8) F(32, 8) F(64, 8) F(16, 16) F(32, 16) F(64, 16) F(32, 0) F(64, 0)
     RTOPK_NETWORKS = 8,
     RTOPK_NETWORK_ITEMS = 64, /* of a lane, at most */
+    /* Elements of 64 bits stay in shared memory while leads are counted, if a lane has no more than these. */
+    RTOPK_STAGED_ITEMS = 32,
 /* A kernel for each of these lengths: a thread has a whole row that is no longer to itself. The second
    number: 1 if it finds the best element alone. */
 #define RTOPK_TINY_LIST(F) F(4, 0) F(8, 0) F(12, 0) F(32, 1)

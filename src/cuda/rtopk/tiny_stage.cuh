@@ -98,7 +98,7 @@ TOPK_DEVICE void write_stage(const struct rtopk_args &a, const served_rows &s,
     int32_t *indices = (int32_t *)a.rows.out_indices + s.first * a.uniform.k;
     if (!a.uniform.has_plain_outputs || a.uniform.has_padding ||
         ((uintptr_t)values | (uintptr_t)indices) % 16 != 0) {
-        write_results<Element>(a, s, stage.positions());
+        write_results<Element>(a, s, stage.positions(), rows_from<Element>(a, s));
         return;
     }
 #pragma unroll 1

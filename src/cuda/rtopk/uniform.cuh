@@ -44,18 +44,45 @@ TOPK_DEVICE served_rows rows_of_warp(const struct rtopk_args &a, uint32_t parts)
     return served_rows{first, rest <= 0 ? 0 : rest < parts ? (uint32_t)rest : parts};
 }
 
-/* Writes the results of rows, whose positions are listed, k for each row. All lanes. */
+/* A row where it lies in memory. */
+template <typename Element> struct row_in_memory {
+    const Element *values;
+
+    TOPK_MEMBER Element element(uint32_t position) const {
+        return simt_load_read_only(values + position);
+    }
+    TOPK_MEMBER row_in_memory in_register(void) const {
+        return row_in_memory{simt_in_register(values)};
+    }
+};
+
+/* A warp's rows. */
+template <typename Element> struct rows_in_memory {
+    const Element *values;
+    int64_t stride;
+
+    TOPK_MEMBER row_in_memory<Element> row(uint32_t index) const {
+        return row_in_memory<Element>{values + index * stride};
+    }
+};
+
 template <typename Element>
-TOPK_DEVICE void write_results(const struct rtopk_args &a, const served_rows &s, simt_shared<uint16_t> list) {
+TOPK_DEVICE rows_in_memory<Element> rows_from(const struct rtopk_args &a, const served_rows &s) {
+    return rows_in_memory<Element>{simt_in_register(uniform_row<Element>(a, s.first)), a.rows.row_stride};
+}
+
+/* Writes the results of rows, whose positions are listed, k for each row. All lanes. */
+template <typename Element, typename Rows>
+TOPK_DEVICE void write_results(const struct rtopk_args &a, const served_rows &s, simt_shared<uint16_t> list,
+                               const Rows &rows) {
     const struct uniform_rows &u = a.uniform;
-    const Element *values = simt_in_register(uniform_row<Element>(a, s.first));
     if (u.has_plain_outputs && !u.has_padding) {
         Element *out_values = (Element *)a.rows.out_values + s.first * u.k;
         int32_t *out_indices = (int32_t *)a.rows.out_indices + s.first * u.k;
 #pragma unroll 4
         for (uint32_t at = simt_lane(); at < s.count * u.k; at += SIMT_WARP) {
             const uint32_t r = at * u.reciprocal >> RTOPK_RECIPROCAL_BITS, position = (uint16_t)list[at];
-            out_values[at] = simt_load_read_only(values + r * a.rows.row_stride + position);
+            out_values[at] = rows.row(r).element(position);
             out_indices[at] = (int32_t)position + (int32_t)a.rows.index_base;
         }
         return;
@@ -63,9 +90,8 @@ TOPK_DEVICE void write_results(const struct rtopk_args &a, const served_rows &s,
 #pragma unroll 1
     for (uint32_t at = simt_lane(); at < s.count * u.k; at += SIMT_WARP) {
         const uint32_t r = at * u.reciprocal >> RTOPK_RECIPROCAL_BITS, position = (uint16_t)list[at];
-        const Element *of_row = values + r * a.rows.row_stride;
-        write_uniform(a, (s.first + r) * a.rows.k_max + (at - r * u.k), of_row,
-                      simt_load_read_only(of_row + position), position);
+        write_uniform(a, (s.first + r) * a.rows.k_max + (at - r * u.k), uniform_row<Element>(a, s.first + r),
+                      rows.row(r).element(position), position);
     }
 }
 
