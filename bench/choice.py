@@ -62,6 +62,7 @@ GRIDS = {
         f"sizes {BEST} --type u8,f16,f64 --rows 1,64 {FEW} --k 50,2048",
         f"sizes {BEST} --type u8,f16,f64 --rows 16384 --n 256,1024,4096 --k 8,128",
         f"kth {ALL} --rows 1,64 {FEW} --k 50,2048,n/2",
+        f"kth {ALL} --n 2^22,2^26,2^28 --k 2048,n/100,n/2",
         f"filtered {ALL} --rows 1,64 {FEW} --k 50,2048 --keep 10,90 --predicate at-most,bit-mask"],
     ("cuda", "forms"): ["sizes --method resident --tuning stream=0,stream=1 --order any --ties any "
                         "--rows 1,4,16,32,64,100,256 --n 40000,2^16,2^17 --k 50,1024,2048"],

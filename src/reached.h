@@ -94,6 +94,9 @@ enum topk_reached_path {
     REACHED_BRACKET_GPU_OVERFLOW,         /* more reach the threshold than a block lists */
     REACHED_BRACKET_GPU_AGAIN,            /* a row is read again, from a threshold that counts have raised */
     REACHED_BRACKET_GPU_MISSED,           /* fewer than k elements reach the threshold */
+    REACHED_BRACKET_GPU_PAIR_MISSED,      /* the k-th element is not between a pair of thresholds */
+    REACHED_BRACKET_GPU_PAIR_WIDENED,     /* nor in that of a larger sample */
+    REACHED_BRACKET_GPU_PAIR_CLOSER,      /* a pair of thresholds comes closer, for another read */
     REACHED_BRACKET_GPU_WAY_OUT,          /* rows that blocks share are narrowed digit by digit */
     REACHED_BRACKET_GPU_WAY_OUT_ALONE,    /* the same, of a row that a block has to itself */
     REACHED_BRACKET_GPU_POSITIONS,        /* digits of positions tell which of many ties are results */

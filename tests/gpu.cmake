@@ -25,6 +25,14 @@ foreach(seed RANGE 1 8)
     --seed ${seed} --case type=${type},data=normal,size=256,k=10,rows=20000)
 endforeach()
 
+# A k-th element between a pair of thresholds: from one sample, and from a larger one besides.
+foreach(type u8 f16 f32 f64)
+  foreach(size 3000000 13000000)
+    topk_gpu_test(cases_pairs_${type}_${size} test_cases_cuda --backend cuda --operation kth --method bracket
+      --largest ${size} --elements ${size} --case type=${type},data=normal,size=${size},k=n/2,rows=1)
+  endforeach()
+endforeach()
+
 foreach(name predicates loose_lengths)
   add_executable(test_${name}_cuda operations/${name}.c)
   target_link_libraries(test_${name}_cuda PRIVATE topk_test_cases_cuda)

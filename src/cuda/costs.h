@@ -23,9 +23,11 @@ struct cuda_costs {
         double shared_us; /* of blocks that share a row, besides reading it */
         double alone_us;  /* of a block for a row of its own */
         double all_us;    /* besides, if results are sorted and the sample leaves no element of a row out */
+        double pair_us;   /* besides, if the k-th element is looked for between a pair of thresholds */
         double where_us;  /* besides, if there is a predicate */
         double candidates_per_us;
-        double kth_share;      /* of what a candidate takes, if only the k-th is wanted */
+        /* Of what a candidate takes: one of which only the k-th is wanted, and an element between a pair. */
+        double kth_share, pair_share;
         double results_per_us; /* of a row, that one block puts in order */
     } bracket;
     struct {

@@ -57,11 +57,17 @@ static double fill_of_page(const topk_context *context, const struct plan *plan,
 /* More is too often more than a page holds. A larger sample sees to that, as far as it can. */
 static const double FILL_MAX = 0.6;
 
-/* Groups that a thread samples. Long rows have larger samples, so that fewer candidates pass. */
-static uint32_t sample_groups(const topk_context *context, const struct plan *plan) {
+/* Groups of a thread's sample, at most. */
+static uint32_t groups_max(const struct plan *plan) {
+    return (uint32_t)least(BRACKET_GROUPS_MANY,
+                           BRACKET_SAMPLES_OF_THREAD * (int64_t)plan->element_bytes / 16);
+}
+
+/* Groups that a thread samples for one threshold. Long rows have larger samples, so that fewer candidates
+ * pass. */
+static uint32_t groups_of_threshold(const topk_context *context, const struct plan *plan) {
     const int64_t n = plan->problem.length_max;
-    const uint32_t most =
-        (uint32_t)least(BRACKET_GROUPS_MANY, BRACKET_SAMPLES_OF_THREAD * (int64_t)plan->element_bytes / 16);
+    const uint32_t most = groups_max(plan);
     uint32_t groups = n < BRACKET_LONG_ROW      ? BRACKET_GROUPS_FEW
                       : n < BRACKET_LONGEST_ROW ? BRACKET_GROUPS_MORE
                                                 : BRACKET_GROUPS_MANY;
@@ -72,6 +78,72 @@ static uint32_t sample_groups(const topk_context *context, const struct plan *pl
         groups *= 2;
     }
     return groups < most ? groups : most;
+}
+
+/* How a k-th element is found between a pair of thresholds (pair.cuh). */
+struct pair_plan {
+    uint32_t groups; /* of a thread's first sample */
+    bool draws_more;
+    double between; /* elements of a row that are expected between the pair of the last sample */
+    double reads;   /* of a row, with its larger sample */
+};
+
+/* Of a row, as many as are expected between the pair of a first sample. */
+static double elements_between(const struct plan *plan, uint32_t groups) {
+    const double samples = samples_of(plan, groups), length = (double)plan->problem.length_max;
+    const double mean = samples * (double)plan->problem.k_max / length;
+    return fmin(length, 2.25 * (threshold_rank(plan, groups) - mean) * length / samples);
+}
+
+/* The same of the larger sample after it. */
+static double elements_closer(const struct plan *plan, uint32_t groups) {
+    const double k = (double)plan->problem.k_max, length = (double)plan->problem.length_max;
+    const double pieces = (double)BRACKET_STRETCH / BRACKET_PIECE;
+    return BRACKET_HALF_DEVIATIONS * sqrt(pieces * k * fmax(1 - k / length, 0)) + 2 * pieces +
+           2 * elements_between(plan, groups) / SELECT_BINS_MAX;
+}
+
+/* A small sample that saves a second read, or one with a larger one after it, or else the largest. */
+static struct pair_plan pair_plan_of(const topk_context *context, const struct plan *plan) {
+    const int64_t blocks = blocks_of_row(context, plan);
+    const double room = 0.9 * BRACKET_PAGE * (double)blocks;
+    const double share = (double)plan->problem.k_max / (double)plan->problem.length_max;
+    struct pair_plan p = {.groups = groups_max(plan), .reads = 1};
+    for (uint32_t groups = BRACKET_GROUPS_FEW; groups <= BRACKET_GROUPS_MORE && groups < p.groups;
+         groups *= 2) {
+        if (elements_between(plan, groups) <= room) {
+            p.groups = groups;
+        }
+    }
+    p.between = elements_between(plan, p.groups);
+    if (p.between <= room && p.groups <= BRACKET_GROUPS_MORE) {
+        return p;
+    }
+    for (uint32_t groups = BRACKET_GROUPS_FEW; groups <= groups_max(plan) && blocks > 1; groups *= 2) {
+        const bool has_upper = samples_of(plan, groups) * share >= 60; /* pair_of() */
+        if (elements_closer(plan, groups) <= room && (has_upper || groups == groups_max(plan))) {
+            return (struct pair_plan){groups, true, elements_closer(plan, groups),
+                                      1 + (double)BRACKET_PIECE / BRACKET_STRETCH};
+        }
+    }
+    p.reads = p.between <= room ? 1 : 2;
+    return p;
+}
+
+/* Whether that takes less time than to list all that is better, of which there is more than pages hold: the
+ * more so if it takes another read. */
+static bool is_pair(const topk_context *context, const struct plan *plan) {
+    const double row_bytes = (double)plan->problem.length_max * (double)plan->element_bytes;
+    if (target_of(plan) != TARGET_KTH || has_predicate(plan)) {
+        return false;
+    }
+    const double read_again = pair_plan_of(context, plan).reads >= 2 ? row_bytes / 64 : 0;
+    return candidates_of(plan, groups_of_threshold(context, plan)) >
+           1.25 * BRACKET_PAGE * (double)blocks_of_row(context, plan) + read_again;
+}
+
+static uint32_t sample_groups(const topk_context *context, const struct plan *plan) {
+    return is_pair(context, plan) ? pair_plan_of(context, plan).groups : groups_of_threshold(context, plan);
 }
 
 /* Slots of each block's list: a page, or as many as it is expected to need with some deviations, and as many
@@ -85,7 +157,7 @@ static uint32_t room_of(const topk_context *context, const struct plan *plan) {
     const double expected = candidates_of(plan, groups) / (double)blocks;
     const double needed = expected * (1.25 + 4 / sqrt(threshold_rank(plan, groups))) +
                           1.25 * (double)k / (double)blocks + BRACKET_PAGE / 2.0;
-    if (blocks == 1 && fill_of_page(context, plan, groups) <= FILL_MAX) {
+    if (is_pair(context, plan) || (blocks == 1 && fill_of_page(context, plan, groups) <= FILL_MAX)) {
         return BRACKET_PAGE;
     }
     return (uint32_t)greatest(BRACKET_PAGE, (int64_t)fmin((double)share, needed));
@@ -116,16 +188,26 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
     return NULL;
 }
 
+/* What takes a row's blocks as long as the elements that they list: so many candidates, but for some. */
+static double candidates_to_list(const topk_context *context, const struct plan *plan, double but_for) {
+    const double candidates = fmax(candidates_of(plan, sample_groups(context, plan)) - but_for, 0);
+    if (is_pair(context, plan)) {
+        return topk_cuda_costs.bracket.pair_share * pair_plan_of(context, plan).between;
+    }
+    return target_of(plan) == TARGET_KTH ? topk_cuda_costs.bracket.kth_share * candidates : candidates;
+}
+
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
-    const double read_us = move_us(context, bytes, topk_cuda_costs.bracket.bytes_per_us);
+    const double reads = is_pair(context, plan) ? pair_plan_of(context, plan).reads : 1;
+    const double read_us = reads * move_us(context, bytes, topk_cuda_costs.bracket.bytes_per_us);
     const bool is_sorted = target_of(plan) == TARGET_ENTRIES;
-    const double candidates = candidates_of(plan, sample_groups(context, plan));
-    const double share = target_of(plan) == TARGET_KTH ? topk_cuda_costs.bracket.kth_share : 1;
-    const bool are_all = candidates >= (double)plan->problem.length_max;
+    const bool are_all =
+        candidates_of(plan, sample_groups(context, plan)) >= (double)plan->problem.length_max;
     const double block =
         (is_sorted ? (double)plan->problem.k_max / topk_cuda_costs.bracket.results_per_us : 0) +
         (is_sorted && are_all ? topk_cuda_costs.bracket.all_us : 0) +
+        (is_pair(context, plan) ? topk_cuda_costs.bracket.pair_us : 0) +
         (has_predicate(plan) ? topk_cuda_costs.bracket.where_us : 0);
     const int64_t sms = device_of(context)->sms, rows = plan->problem.rows;
     if (rows == 0) {
@@ -133,11 +215,12 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     }
     if (blocks_of_row(context, plan) > 1) {
         return topk_cuda_costs.bracket.shared_us + block_us(context, block) + read_us +
-               work_us(context, share * candidates * (double)rows, topk_cuda_costs.bracket.candidates_per_us);
+               work_us(context, candidates_to_list(context, plan, 0) * (double)rows,
+                       topk_cuda_costs.bracket.candidates_per_us);
     }
-    const double of_pages = fmax(candidates - BRACKET_PAGE, 0) * (double)sms;
+    const double of_pages = candidates_to_list(context, plan, BRACKET_PAGE) * (double)sms;
     const double of_row = block_us(context, topk_cuda_costs.bracket.alone_us + block) +
-                          work_us(context, share * of_pages, topk_cuda_costs.bracket.candidates_per_us) +
+                          work_us(context, of_pages, topk_cuda_costs.bracket.candidates_per_us) +
                           read_us * (double)sms / (double)rows;
     return topk_cuda_costs.launch_us + of_row * (double)divide_up(rows, sms);
 }
@@ -200,6 +283,8 @@ static int run(const struct call *call) {
     args->target.two_words = plan->element_bytes == 8;
     args->seed = call->context->seed;
     args->sample_groups = sample_groups(call->context, plan);
+    args->is_pair = is_pair(call->context, plan);
+    args->draws_more = args->is_pair && pair_plan_of(call->context, plan).draws_more;
     if (plan->problem.shape == TOPK_SHAPE_STRIDED && call->input.lengths == NULL && call->input.k == NULL) {
         args->rank = (uint32_t)threshold_rank(plan, args->sample_groups);
     }

@@ -122,15 +122,6 @@ TOPK_DEVICE void emit_page(const bracket_task<Element> &t, uint32_t count, const
     before->ties += total >> 16;
 }
 
-/* Writes and sends what the block's list holds. Returns whether the block is to finish the row. All threads.
- */
-template <typename Element>
-TOPK_DEVICE bool emit_list(const bracket_task<Element> &t, uint32_t listed, const emission<Element> &e) {
-    struct emitted before = {0, 0};
-    for_pages(t, listed, [&](uint32_t count) TOPK_LAMBDA { emit_page(t, count, e, &before); });
-    return gathers(t, e.sent());
-}
-
 /* The result of kth: the class of a bin. All threads. */
 template <typename Element>
 TOPK_DEVICE void write_class(const bracket_task<Element> &t, const kth_bin<Element> &bin) {
@@ -138,9 +129,10 @@ TOPK_DEVICE void write_class(const bracket_task<Element> &t, const kth_bin<Eleme
         write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, bin.first), bin.before, bin.held);
 }
 
-/* Why a row takes the way out, if it does. */
+/* What a read has come to. A row that is neither done nor listed is read again, or takes the way out. */
 enum bracket_outcome {
-    BRACKET_DONE,
+    BRACKET_DONE,   /* the k-th class is known, and written */
+    BRACKET_LISTED, /* the lists have all candidates */
     BRACKET_MISSED, /* fewer than k reach the threshold */
     BRACKET_SHORT,  /* a list had no room for all that do */
 };
@@ -192,10 +184,17 @@ TOPK_NOINLINE uint32_t cut_crowded_bin(const struct bracket_args &a, int64_t row
     return turn.meetings;
 }
 
-/* Writes the results of a row whose k-th candidate is of that bin. All threads. */
+/* What is left of a row when all blocks have done their part: the leading one puts so many entries in order
+ * (finish_row), unless none are. */
+struct row_rest {
+    uint32_t k, count, written;
+};
+
+/* Writes and sends what the block's list has of the results of a row whose k-th candidate is of that bin. All
+ * threads. */
 template <typename Element>
-TOPK_DEVICE void emit_candidates(const bracket_task<Element> &t, uint32_t listed, kth_bin<Element> bin,
-                                 struct team_turn *turn, uint32_t k) {
+TOPK_DEVICE struct row_rest emit_candidates(const bracket_task<Element> &t, uint32_t listed,
+                                            kth_bin<Element> bin, struct team_turn *turn, uint32_t k) {
     if (is_crowded(t.a, plan_emission(t.a, bin, k))) {
         if (simt_thread() == 0)
             bin.keep(t.m.bin);
@@ -207,28 +206,38 @@ TOPK_DEVICE void emit_candidates(const bracket_task<Element> &t, uint32_t listed
     if (e.sent() > BRACKET_SENT) {
         TOPK_REACHED(REACHED_BRACKET_GPU_ONE_CLASS);
         write_class(t, bin);
-    } else if (emit_list(t, listed, e)) {
-        finish_row(t, k, e.sent(), e.sends_winners ? 0 : e.winners);
+        return row_rest{k, 0, 0};
     }
+    struct emitted before = {0, 0};
+    for_pages(t, listed, [&](uint32_t count) TOPK_LAMBDA { emit_page(t, count, e, &before); });
+    return row_rest{k, e.sent(), e.sends_winners ? 0 : e.winners};
 }
 
-/* The bins of all blocks say which candidates are results, and these are written. `found`: how many
- * candidates the block has, listed or not. If a list had no room for all, *threshold becomes one that few
- * more than k reach. All threads; the bins are clear afterwards. */
+/* What the lists of a row's blocks have: the k-th candidate is of that bin. */
+template <typename Element> struct listed_row_results {
+    kth_bin<Element> bin;
+    uint32_t listed;  /* by the block */
+    uint32_t results; /* among the candidates of all blocks */
+};
+
+/* The bins of all blocks say which candidates are results. `found`: how many candidates the block has, listed
+ * or not. If a list had no room for all, *threshold becomes one that few more than k reach. All threads; the
+ * bins are clear afterwards. */
 template <typename Element>
-TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_threshold<Element> *threshold,
-                                      uint32_t found, struct ring_turns *turns, struct team_turn *turn,
-                                      uint32_t *k) {
-    const uint32_t listed = found < t.a.room ? found : t.a.room;
+TOPK_DEVICE enum bracket_outcome judge(const bracket_task<Element> &t, row_threshold<Element> *threshold,
+                                       uint32_t found, struct ring_turns *turns, struct team_turn *turn,
+                                       uint32_t *k, listed_row_results<Element> *lists) {
     const enum plateau_use use = use_of_plateau(t, *threshold);
     bool is_short = found > t.a.room;
     if (is_short)
         TOPK_REACHED(REACHED_BRACKET_GPU_OVERFLOW);
     const struct ranked_bin bin = add_up_bins(t, *k, turn, &is_short);
-    kth_bin<Element> of_kth = kth_bin<Element>::of(*threshold, bin);
+    lists->bin = kth_bin<Element>::of(*threshold, bin);
+    lists->listed = found < t.a.room ? found : t.a.room;
+    lists->results = *k;
     if (use == PLATEAU_COUNTED && bin.total >= *k && bin.bin == 0) {
         TOPK_REACHED(REACHED_BRACKET_GPU_COUNTED);
-        write_class(t, of_kth);
+        write_class(t, lists->bin);
         return BRACKET_DONE;
     }
     if (is_short) {
@@ -236,7 +245,6 @@ TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_thresh
             raise_threshold<Element>(threshold, bin.bin);
         return BRACKET_SHORT;
     }
-    uint32_t listed_results = *k;
     if (bin.total < *k) {
         const bool is_filled =
             use == PLATEAU_LEFT && fill_from_plateau(t, *threshold, bin.total, turns, turn, k);
@@ -248,11 +256,10 @@ TOPK_DEVICE enum bracket_outcome emit(const bracket_task<Element> &t, row_thresh
             TOPK_REACHED(REACHED_BRACKET_GPU_FEW_MATCHES);
             *k = bin.total;
         }
-        listed_results = bin.total;
-        of_kth = kth_bin<Element>::of_all(bin.total);
+        lists->results = bin.total;
+        lists->bin = kth_bin<Element>::of_all(bin.total);
     }
-    emit_candidates(t, listed, of_kth, turn, listed_results);
-    return BRACKET_DONE;
+    return BRACKET_LISTED;
 }
 
 #endif

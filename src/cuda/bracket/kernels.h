@@ -37,6 +37,8 @@ struct bracket_args {
     uint32_t blocks_of_row; /* 1: each block has rows of its own, and there are no states */
     uint32_t reciprocal;    /* 2^32 / blocks_of_row, rounded up, if that is not 1 */
     uint32_t sample_groups; /* of a thread */
+    bool is_pair;           /* the k-th element is looked for between a pair of thresholds */
+    bool draws_more;        /* a larger sample tells a closer pair, where blocks share a row */
     uint32_t rank;          /* of the sample that is the threshold, if rows are even; or 0 */
     uint32_t room;          /* slots of each block's list: BRACKET_PAGE, or more */
     uint64_t seed;

@@ -52,26 +52,34 @@ template <typename Element> struct kth_bin {
     }
 };
 
+/* The bin of the rank-th of what the row's bins of that turn hold, from the best on. Those of a block that is
+ * alone are cleared. All threads, once the team has met. */
+template <typename Element>
+TOPK_DEVICE struct ranked_bin row_bin_of_rank(const bracket_task<Element> &t, uint32_t bins, uint32_t rank) {
+    const uint32_t quads = SELECT_BINS_MAX / 4;
+    const struct ranked_bin from_best = find_bin(
+        [&](uint32_t quad) TOPK_LAMBDA {
+            const simt_u32x4 held = hear_quad(t, bins, quads - 1 - quad);
+            return simt_u32x4{held.w, held.z, held.y, held.x};
+        },
+        rank, t.m.sums, t.m.found);
+    return ranked_bin{SELECT_BINS_MAX - 1 - from_best.bin, from_best.before, from_best.held, from_best.total};
+}
+
 /* Adds up the bins of the row's blocks: the bin of its k-th candidate from the best on. *is_short: whether
  * the block's list had no room for all, and then whether any list had none. All threads; the bins are clear
  * afterwards. */
 template <typename Element>
 TOPK_DEVICE struct ranked_bin add_up_bins(const bracket_task<Element> &t, uint32_t k, struct team_turn *turn,
                                           bool *is_short) {
-    const uint32_t now = turn->bins(), quads = SELECT_BINS_MAX / 4;
+    const uint32_t now = turn->bins();
     if (*is_short && simt_thread() == 0 && !t.is_alone())
         simt_store_relaxed(&t.state()->turns[now].is_short, 1u);
     tell_bins(t, *turn);
     meet_team(t, turn);
     if (!t.is_alone())
         *is_short = simt_load_relaxed(&t.state()->turns[now].is_short) != 0;
-    const struct ranked_bin from_best = find_bin(
-        [&](uint32_t quad) TOPK_LAMBDA {
-            const simt_u32x4 held = hear_quad(t, now, quads - 1 - quad);
-            return simt_u32x4{held.w, held.z, held.y, held.x};
-        },
-        k, t.m.sums, t.m.found);
-    return ranked_bin{SELECT_BINS_MAX - 1 - from_best.bin, from_best.before, from_best.held, from_best.total};
+    return row_bin_of_rank(t, now, k);
 }
 
 /* Cuts a crowded bin: what the lists of the row's blocks have of it is counted in bins of its own, by keys,

@@ -38,6 +38,7 @@ template <typename Element> struct bracket_memory {
     simt_shared<uint32_t> published; /* two words from one thread to all */
     simt_shared<uint64_t> bin;       /* KTH_BIN_WORDS: the bin of the k-th candidate, while it is cut */
     simt_shared<uint64_t> match;     /* MATCH_WORDS: of the predicate, if one is given */
+    simt_shared<uint16_t> hits;      /* BRACKET_SHARED_HITS for each warp: where elements are in a chunk */
 };
 
 template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_bracket(simt_arena &arena) {
@@ -63,6 +64,7 @@ template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_brack
     m.published = simt_carve<uint32_t>(arena, 2);
     m.bin = simt_carve<uint64_t>(arena, KTH_BIN_WORDS);
     m.match = simt_carve<uint64_t>(arena, MATCH_WORDS);
+    m.hits = simt_carve<uint16_t>(arena, BRACKET_THREADS / SIMT_WARP * BRACKET_SHARED_HITS);
     return m;
 }
 
@@ -153,6 +155,15 @@ TOPK_DEVICE bracket_task<Element> task_of(const struct bracket_args &a, int64_t 
 template <typename Element> TOPK_DEVICE void clear_quads(const bracket_memory<Element> &m) {
     for (uint32_t quad = simt_thread(); quad < SELECT_BINS_MAX / 4; quad += simt_threads())
         m.quads[quad] = simt_u32x4{0, 0, 0, 0};
+}
+
+/* What a row begins with. All threads. */
+template <typename Element> TOPK_DEVICE void clear_block(const bracket_memory<Element> &m) {
+    clear_quads(m);
+    if (simt_thread() == 0) {
+        m.listed[0] = 0;
+        m.ties[0] = 0;
+    }
 }
 
 /* The block's least and greatest of one number for each thread. All threads; two barriers. */

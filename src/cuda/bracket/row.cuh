@@ -3,22 +3,15 @@
 #ifndef TOPK_SRC_CUDA_BRACKET_ROW_CUH
 #define TOPK_SRC_CUDA_BRACKET_ROW_CUH
 
+#include "between.cuh"
 #include "way_out.cuh"
 
-/* What a row begins with. All threads. */
-template <typename Element> TOPK_DEVICE void clear_block(const bracket_memory<Element> &m) {
-    clear_quads(m);
-    if (simt_thread() == 0) {
-        m.listed[0] = 0;
-        m.ties[0] = 0;
-    }
-}
-
-/* Writes the results of a row; returns how many these are. All threads of all blocks that share it. */
+/* Lists what of a row may be a result, and clears up what is known of it then. All threads of all blocks that
+ * share it. */
 template <typename Element>
-TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turns *turns) {
-    uint32_t k = (uint32_t)t.r.k;
-    struct team_turn turn = {};
+TOPK_DEVICE enum bracket_outcome list_row(const bracket_task<Element> &t, struct ring_turns *turns,
+                                          struct team_turn *turn, uint32_t *k,
+                                          listed_row_results<Element> *lists) {
     chunk_reader<Element> chunks = chunk_reader<Element>::of(t);
     const sampled_groups<Element> sample = draw_sample(t);
     chunks.issue(turns);
@@ -36,11 +29,9 @@ TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turn
             else
                 await_team(t, begun);
         });
-        const enum bracket_outcome outcome = emit(t, &threshold, found, turns, &turn, &k);
-        if (outcome == BRACKET_DONE)
-            return k;
+        const enum bracket_outcome outcome = judge(t, &threshold, found, turns, turn, k, lists);
         if (outcome != BRACKET_SHORT || threshold.key == before || reads == BRACKET_READS)
-            return select_by_way_out<Element>(t.a, t.row, turn.meetings);
+            return outcome;
         TOPK_REACHED(REACHED_BRACKET_GPU_AGAIN);
         chunks = chunk_reader<Element>::of(t);
         for (uint32_t i = 0; i < BRACKET_SLOTS; i++)
@@ -48,6 +39,39 @@ TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turn
         clear_block(t.m);
         simt_block_sync();
     }
+}
+
+/* Writes the results of a row; returns how many these are. All threads of all blocks that share it. */
+template <typename Element>
+TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turns *turns) {
+    uint32_t k = (uint32_t)t.r.k;
+    struct team_turn turn = {};
+    listed_row_results<Element> lists = {};
+    enum bracket_outcome outcome;
+    if (t.a.is_pair) {
+        const struct pair_outcome found = search_between<Element>(t.a, t.row, *turns);
+        *turns = found.turns;
+        turn.meetings = found.meetings;
+        outcome = found.outcome;
+        if (outcome == BRACKET_LISTED) {
+            lists = listed_row_results<Element>{kth_bin<Element>::kept(t.m.bin), found.listed, k};
+            simt_block_sync(); /* it may be kept once more */
+        }
+    } else {
+        outcome = list_row(t, turns, &turn, &k, &lists);
+    }
+    if (outcome == BRACKET_DONE)
+        return k;
+    struct row_rest rest;
+    if (outcome == BRACKET_LISTED) {
+        rest = emit_candidates(t, lists.listed, lists.bin, &turn, lists.results);
+    } else {
+        rest = select_by_way_out<Element>(t.a, t.row, turn.meetings);
+        k = rest.k;
+    }
+    if (gathers(t, rest.count))
+        finish_row(t, rest.k, rest.count, rest.written);
+    return k;
 }
 
 /* A row without results. All threads of all blocks that share it. */

@@ -131,6 +131,11 @@ TOPK_DEVICE sampled_keys<Element> keys_of_sample(const bracket_task<Element> &t,
     return k;
 }
 
+/* The square root, within 6 percent. */
+TOPK_DEVICE float root_of(float x) {
+    return simt_float_of_bits((simt_bits_of_float(x) >> 1) + 0x1fc00000);
+}
+
 /* The rank of the sample that is the threshold: more than k elements of the row reach it unless the sample is
  * off by five standard deviations. At least, all of one group and some of another reach it, since neighbours
  * may be alike. Where rows have one length and one k the host has found it. */
@@ -139,9 +144,8 @@ TOPK_DEVICE uint32_t rank_of_threshold(const bracket_task<Element> &t, uint32_t 
     if (t.a.rank != 0)
         return t.a.rank;
     const float mean = simt_float_divide((float)size * (float)t.r.k, (float)t.r.length);
-    const float root =
-        simt_float_of_bits((simt_bits_of_float(mean) >> 1) + 0x1fc00000); /* within 6 percent */
-    const uint32_t rank = (uint32_t)(mean + 5.2f * root + 4.5f), least = sample_shape<Element>::PER + 2;
+    const uint32_t rank = (uint32_t)(mean + 5.2f * root_of(mean) + 4.5f),
+                   least = sample_shape<Element>::PER + 2;
     return rank > least ? rank : least;
 }
 
@@ -187,12 +191,12 @@ TOPK_DEVICE row_threshold<Element> threshold_at(key_word_t<Element> key, key_wor
     return row_threshold<Element>{key, is_scaled ? most - bins::OCTAVES : 0, is_plateau};
 }
 
-/* The key that `rank` of the samples reach, or a few more: none below `bound` counts, and none is above
- * `top`. All threads, with cleared bins. */
-template <typename Element>
-TOPK_DEVICE row_threshold<Element> key_at_rank(const bracket_memory<Element> &m,
-                                               const sampled_keys<Element> &samples, uint32_t rank,
-                                               key_word_t<Element> bound, key_word_t<Element> top) {
+/* The key that `rank` of the samples reach, or up to `more` besides: none below `bound` counts, and none is
+ * above `top`. All threads, with cleared bins. */
+template <typename Element, typename Samples>
+TOPK_DEVICE row_threshold<Element> key_at_rank(const bracket_memory<Element> &m, const Samples &samples,
+                                               uint32_t rank, uint32_t more, key_word_t<Element> bound,
+                                               key_word_t<Element> top) {
     typedef key_word_t<Element> word;
     typedef sample_bins<word> bins;
     const word best = top;
@@ -205,7 +209,7 @@ TOPK_DEVICE row_threshold<Element> key_at_rank(const bracket_memory<Element> &m,
         const struct ranked_bin found = find_bin(
             [&](uint32_t quad) TOPK_LAMBDA { return take_quad(m.quads, quad); }, rank, m.sums, m.found);
         const word first = bins::first(found.bin), last = bins::last(found.bin);
-        const bool is_class = first == last, is_crowded = found.held > rank / 4 + 1;
+        const bool is_class = first == last, is_crowded = found.held > more;
         if (is_class || !is_crowded || round == BRACKET_SAMPLE_ROUNDS)
             return threshold_at<Element>(last < top ? top - last : (word)0, best, is_class && is_crowded,
                                          BRACKET_OCTAVES_BEYOND);
@@ -234,7 +238,7 @@ threshold_of(const bracket_task<Element> &t, const sampled_groups<Element> &draw
     samples.for_each([&](word key) TOPK_LAMBDA { greatest = key > greatest ? key : greatest; });
     const number_ends<word> ends = ends_of_block<word>(t.m.ends, bound_of_lanes(greatest, rank), greatest);
     arrived();
-    return key_at_rank(t.m, samples, rank, ends.least, ends.greatest);
+    return key_at_rank(t.m, samples, rank, rank / 4 + 1, ends.least, ends.greatest);
 }
 
 #endif

@@ -13,7 +13,7 @@ enum {
     /* Each warp has a ring of so many slots, into which it copies chunks of a row: so many groups of 16 bytes
      * for each lane. */
     BRACKET_SLOTS = 2,
-    BRACKET_LANE_GROUPS = SIZE(8, 2),
+    BRACKET_LANE_GROUPS = SIZE(8, 4),
     BRACKET_CHUNK = BRACKET_LANE_GROUPS * 32, /* groups of a slot */
     /* Candidates that a block keeps in shared memory at a time. */
     BRACKET_PAGE = SIZE(6144, 160),
@@ -32,6 +32,15 @@ enum {
     BRACKET_SAMPLE_ROUNDS = 4,
     /* How often a row is read before it takes the way out. */
     BRACKET_READS = 2,
+    /* How often a row is read to find its k-th element between a pair of thresholds. */
+    BRACKET_PAIR_READS = 4,
+    /* A larger sample has a piece of each stretch of the row's body, both in groups. The pair that it tells
+     * is so many half standard deviations apart from the k-th element on either side. */
+    BRACKET_PIECE = 8,
+    BRACKET_STRETCH = SIZE(256, 32),
+    BRACKET_HALF_DEVIATIONS = SIZE(7, 2),
+    /* Elements between these that the lanes of a warp share at a time. */
+    BRACKET_SHARED_HITS = SIZE(128, 16),
     /* Buffers of bins that the blocks of a row share in turns. */
     BRACKET_TURNS = 3,
     /* Of a grid in which each block has rows of its own, at most. */

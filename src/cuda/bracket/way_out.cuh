@@ -197,10 +197,10 @@ TOPK_DEVICE uint32_t emit_way_out(const bracket_task<Element> &t, const way_boun
     return sent;
 }
 
-/* Selects by the way out; returns how many results there are. All threads of all blocks of the row, which
- * have met so often. */
+/* Selects by the way out. All threads of all blocks of the row, which have met so often. */
 template <typename Element>
-TOPK_NOINLINE uint32_t select_by_way_out(const struct bracket_args &a, int64_t row, uint32_t meetings) {
+TOPK_NOINLINE struct row_rest select_by_way_out(const struct bracket_args &a, int64_t row,
+                                                uint32_t meetings) {
     bracket_task<Element> t = task_of<Element>(a, row);
     struct way_out w = begin_way_out(t);
     struct team_turn turn = {};
@@ -213,17 +213,15 @@ TOPK_NOINLINE uint32_t select_by_way_out(const struct bracket_args &a, int64_t r
         if (t.leads() && simt_thread() == 0)
             write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, w.range.low),
                                (int64_t)k - (int64_t)w.range.need, (int64_t)w.range.candidates);
-        return k;
+        return row_rest{k, 0, 0};
     }
     if (k == 0)
-        return 0;
+        return row_rest{0, 0, 0};
     const way_bounds<Element> bounds = bounds_of_way_out(t, w);
     const uint32_t all =
         (bounds.sends_winners ? certain : 0) + (bounds.sends_candidates ? (uint32_t)range.candidates : 0);
     tell_sent(t, emit_way_out(t, bounds));
-    if (gathers(t, all))
-        finish_row(t, k, all, bounds.sends_winners ? 0 : certain);
-    return k;
+    return row_rest{k, all, bounds.sends_winners ? 0 : certain};
 }
 
 #endif
