@@ -22,6 +22,14 @@ TOPK_DEVICE key_word_t<Element> uncut_code_of(key_word_t<Element> bits, const st
     return sizeof(Element) < sizeof(word) ? code & (word)(Element) ~(Element)0 : code;
 }
 
+/* Whether codes are the points of elements, turned, in either direction (keys.h): as where no sign is left
+ * out and no sign has codes of its own. */
+template <typename Element> TOPK_DEVICE bool codes_follow_points(const struct code_map &map) {
+    typedef key_word_t<Element> word;
+    const word ones = (word)(Element) ~(Element)0, flip = (word)map.negative & ones;
+    return (word)map.add == 0 && ((word)map.keep & ones) == ones && (flip == 0 || flip == ones >> 1);
+}
+
 template <typename Element>
 TOPK_DEVICE key_word_t<Element> cut_code(key_word_t<Element> code, const struct code_map &map) {
     typedef key_word_t<Element> word;

@@ -24,7 +24,10 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     const double sorted =
         s.target == TARGET_ENTRIES ? (double)least(plan->problem.k_max, SELECT_SORT_MAX) : 0;
     const double sorted_us = block_us(context, sorted / topk_cuda_costs.air.results_per_us);
-    const double chosen = (double)plan->output_elements;
+    const topk_problem *p = &plan->problem;
+    const double chosen = plan->operation == TOPK_OPERATION_KTH /* what is not worse is collected, too */
+                              ? (double)p->rows * (double)least(p->k_max, p->length_max)
+                              : (double)plan->output_elements;
     double cost = s.one_block
                       ? own_rows_us(context, plan, &s, sorted_us) + topk_cuda_costs.air.own_reads * read_us
                       : topk_cuda_costs.air.pass_us * (s.passes + 1) + sorted_us +

@@ -13,7 +13,7 @@ template <typename Element> struct entry_size { static const bool TWO = sizeof(E
 
 enum slot_counter { WINNER_SLOTS, TIE_SLOTS, SLOT_COUNTERS };
 enum { KTH_BIN_WORDS = 4 };
-enum match_word { MATCH_BEGIN, MATCH_SPAN, MATCH_NONE, MATCH_WORDS };
+enum match_word { MATCH_BEGIN, MATCH_SPAN, MATCH_NONE, MATCH_BEST, MATCH_WORDS };
 
 /* Slots of a block. */
 static_assert((int)BRACKET_SENT <= (int)ENTRIES_PER_THREAD * (int)BRACKET_THREADS, "a block sorts so many");
@@ -94,13 +94,42 @@ template <typename Element> struct bracket_task {
     }
 };
 
+/* The best uncut code of the elements that a comparison matches, or a better one. Codes ascend or descend
+ * with the bits of either sign, but for the step from the best code to the worst. So the best match is the
+ * best of all codes, or lies at an end of the arc or of a sign. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> best_code_of_matches(const matcher<Element, true> &match,
+                                                     const struct code_map &map) {
+    typedef key_word_t<Element> word;
+    const word ones = (word)(Element) ~(Element)0, half = (word)1 << (8 * sizeof(Element) - 1);
+    const word flip = (word)map.negative & ones;
+    if (match.mask != nullptr || !codes_follow_points<Element>(map))
+        return ones;
+    const word point = (map.always == 0 ? ones - (word)map.turn : (word)map.turn) & ones;
+    word best = 0;
+    const auto consider = [&](word bits) TOPK_LAMBDA {
+        const word code = uncut_code_of<Element>(bits, map);
+        best = match.in_arc(bits) && code > best ? code : best;
+    };
+    const auto consider_point = [&](word p) TOPK_LAMBDA { consider(p >= half ? p ^ match.flip : p); };
+    consider(point >= half ? point ^ flip : point); /* of the best code */
+    consider_point(match.begin & ones);
+    consider_point((match.begin + match.span) & ones);
+    consider(0);
+    consider(half - 1);
+    consider(half);
+    consider(ones);
+    return best;
+}
+
 /* Keeps the match of a predicate in shared memory: few calls have one, and registers are scarce. All threads,
  * once for a launch. */
-template <typename Element> TOPK_NOINLINE void keep_match(const struct predicate_args &predicate) {
+template <typename Element> TOPK_NOINLINE void keep_match(const struct bracket_args &a) {
     simt_arena arena = simt_shared_arena();
     const bracket_memory<Element> m = carve_bracket<Element>(arena);
-    const matcher<Element, true> match = matcher<Element, true>::of(predicate);
+    const matcher<Element, true> match = matcher<Element, true>::of(a.predicate);
     if (simt_thread() == 0) {
+        m.match[MATCH_BEST] = best_code_of_matches<Element>(match, a.rows.map);
         m.match[MATCH_BEGIN] = match.begin;
         m.match[MATCH_SPAN] = match.span;
         m.match[MATCH_NONE] = match.none;
@@ -119,6 +148,12 @@ TOPK_DEVICE bool is_match_at(const bracket_task<Element> &t, key_word_t<Element>
     const matcher<Element, true> match = {
         {(word)p.flip, (word)begin, (word)span, false}, (const uint8_t *)p.mask, p.mask_has_bits};
     return match.mask == nullptr ? match.in_arc(bits) : match.is_masked_in(t.r.begin + position);
+}
+
+/* No element with a better uncut code matches the predicate, if one is given. */
+template <typename Element> TOPK_DEVICE key_word_t<Element> best_match(const bracket_task<Element> &t) {
+    return t.a.predicate.is_given ? (key_word_t<Element>)t.m.match[MATCH_BEST]
+                                  : (key_word_t<Element>)(Element) ~(Element)0;
 }
 
 /* The elements among `hits` of a group that match the predicate. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which elements reach a threshold: all from some class on. */
+ * Which elements reach a threshold: all from some class on, up to the best that a comparison matches. */
 #ifndef TOPK_SRC_CUDA_BRACKET_REACH_CUH
 #define TOPK_SRC_CUDA_BRACKET_REACH_CUH
 
@@ -24,15 +24,15 @@ template <typename Element> struct reach {
     static const uint32_t TOP = 8 * sizeof(Element) - 1;
     static const bool IS_ORDERED = sizeof(Element) == 2 || sizeof(Element) == 4;
     const struct code_map &map;
-    word low; /* the first uncut code of the class */
+    word low, best; /* the first uncut code of the class, and the last one that counts */
     enum reach_test kind;
     /* Each arc has the bits from `begin` to begin + span. Those of 8 bits stand four times in a word, those
      * of 16 bits twice. Two arcs of 64 bits have upper words alone. Where nearness is a distance, which an
      * addition finds, the negative of `begin` is kept. */
     word begin[2], span[2];
 
-    static TOPK_MEMBER reach of(const struct code_map &map, word key) {
-        reach r = {map, 0, REACH_CODES, {0, 0}, {0, 0}};
+    static TOPK_MEMBER reach of(const struct code_map &map, word key, word best) {
+        reach r = {map, 0, best, REACH_CODES, {0, 0}, {0, 0}};
         r.begin_at(key);
         return r;
     }
@@ -40,11 +40,13 @@ template <typename Element> struct reach {
         const word ones = (word)(Element) ~(Element)0, half = (word)1 << TOP,
                    flip = (word)map.negative & ones;
         low = uncut_class_first<Element>(class_first<Element>(key, map), map);
-        const word first = (map.always == 0 ? low - (word)map.turn : (word)map.turn) & ones; /* points */
-        const word last = (first + (ones - low)) & ones;
+        best = best > low ? best : low;
+        const word first =
+            (map.always == 0 ? low - (word)map.turn : (word)map.turn + (ones - best)) & ones; /* points */
+        const word last = (first + (best - low)) & ones;
         const bool begins_high = flip != 0 && first >= half, ends_high = flip != 0 && last >= half;
         kind = begins_high == ends_high ? REACH_ARC : REACH_ARCS;
-        if ((word)map.add != 0 || ((word)map.keep & ones) != ones || (flip != 0 && flip != half - 1))
+        if (!codes_follow_points<Element>(map))
             kind = REACH_CODES;
         /* bits descend where points ascend from one half on */
         const word above = first ^ flip, below = last ^ flip;
@@ -103,7 +105,7 @@ template <typename Element> struct reach {
         uint32_t hits = 0;
 #pragma unroll
         for (uint32_t e = 0; e < PER; e++)
-            hits |= (uint32_t)(uncut_code_of<Element>(tile.bits(0, e), map) >= low) << e;
+            hits |= (uint32_t)(uncut_code_of<Element>(tile.bits(0, e), map) - low <= best - low) << e;
         return hits;
     }
 

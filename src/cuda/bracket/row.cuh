@@ -100,7 +100,7 @@ TOPK_KERNEL TOPK_BOUNDS(BRACKET_THREADS, 1) void bracket_select(TOPK_CONSTANT_AR
     if (is_called_off(a.rows))
         return;
     if (a.predicate.is_given)
-        keep_match<Element>(a.predicate);
+        keep_match<Element>(a);
     for (int64_t row = first; row < a.rows.rows; row += step) {
         const bracket_task<Element> t = task_of<Element>(a, row);
         if (row == first)

@@ -121,7 +121,7 @@ template <typename Element> struct search {
     TOPK_MEMBER void leave_plateau(void) {
         const key_word_t<Element> last = plateau.first + plateau.span;
         has_wanted = false;
-        lists = last < (key_word_t<Element>)(Element) ~(Element)0;
+        lists = last < from.best;
         if (lists)
             from.begin_at(last + 1);
     }
@@ -146,8 +146,12 @@ TOPK_DEVICE void count_chunk(const bracket_task<Element> &t, const struct ring_c
 #pragma unroll
         for (uint32_t i = 0; i < BRACKET_LANE_GROUPS; i++) {
             const uint32_t group = i * SIMT_WARP + simt_lane();
-            if (group < c.groups)
-                search->ties += simt_popc(search->plateau.among(t.m.ring[c.first + group]));
+            if (group >= c.groups)
+                continue;
+            const body_tile<Element> tile = {{t.m.ring[c.first + group]}, 1, 0};
+#pragma unroll
+            for (uint32_t e = 0; e < body_tile<Element>::PER; e++)
+                search->ties += search->plateau.holds(tile.bits(0, e));
         }
         return;
     }
@@ -216,7 +220,7 @@ TOPK_DEVICE uint32_t stream_row(const bracket_task<Element> &t, chunk_reader<Ele
     const struct code_map &map = t.a.rows.map;
     const uint32_t k = (uint32_t)t.r.k, most = ties_listed(t, k), wanted = k < most ? k : most;
     const struct row_parts parts = parts_of(t.values(), t.r.length);
-    search<Element> search = {reach<Element>::of(map, threshold.key),
+    search<Element> search = {reach<Element>::of(map, threshold.key, best_match(t)),
                               tie_class<Element>::of(map, threshold.key),
                               use_of_plateau(t, threshold),
                               true,
