@@ -36,23 +36,24 @@ template <uint32_t MOST> TOPK_KERNEL TOPK_BOUNDS(32, 1) void rows_in_order(struc
     const served_rows s = {0, (uint32_t)args.rtopk.rows.rows};
     simt_arena arena = simt_shared_arena();
     const simt_shared<uint16_t> list = simt_carve<uint16_t>(arena, s.count * u.k);
+    const rows_in_memory<uint32_t> rows = rows_from<uint32_t>(args.rtopk, s);
     for (uint32_t slot = simt_lane(); slot < s.count * u.k; slot += SIMT_WARP)
         list[slot] = (uint16_t)((slot % u.k * 37 + 5) % u.k);
     simt_warp_sync(SIMT_ALL_LANES);
     const row_part part = part_of_lane(u.order_shift);
     for (uint32_t r = 0; r < s.count; r++) {
         uint32_t words[MOST];
-        const uint32_t *values = uniform_row<uint32_t>(args.rtopk, r);
+        const auto elements = rows.row(r);
         const bool is_clear = load_words(
-            listed_row<uint32_t, simt_shared<uint16_t>, no_leads>{
-                args.rtopk, values, simt_shared_part(list, r * u.k, u.k), {}},
+            listed_row<uint32_t, decltype(elements), simt_shared<uint16_t>, no_leads>{
+                args.rtopk, elements, simt_shared_part(list, r * u.k, u.k), {}},
             part, words);
         const bool all_clear = simt_all(SIMT_ALL_LANES, is_clear);
         if (simt_lane() == 0)
             args.out[r * (u.k + 1) + u.k] = all_clear;
     }
     simt_warp_sync(SIMT_ALL_LANES);
-    order_rows<uint32_t, MOST>(args.rtopk, s, list, no_leads{});
+    order_rows<uint32_t, MOST>(args.rtopk, s, rows, list, no_leads{});
     simt_warp_sync(SIMT_ALL_LANES);
     for (uint32_t slot = simt_lane(); slot < s.count * u.k; slot += SIMT_WARP)
         args.out[slot / u.k * (u.k + 1) + slot % u.k] = list[slot];
