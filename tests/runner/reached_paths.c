@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifdef TOPK_SHRINK
@@ -10,7 +11,11 @@
 #include "reached.h"
 
 void reached_paths_read(unsigned long *counts, int most) {
-    for (int p = 0; p < topk_reached_total && p < most; p++) {
+    if (topk_reached_total > most) {
+        fprintf(stderr, "%d paths, but counts of %d\n", topk_reached_total, most);
+        abort();
+    }
+    for (int p = 0; p < topk_reached_total; p++) {
         counts[p] += topk_reached_counts[p];
     }
 }

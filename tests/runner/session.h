@@ -9,7 +9,7 @@
 #include "backends.h"
 #include "options.h"
 
-enum { REACHED_MOST = 128 };
+enum { REACHED_MOST = 256 };
 
 /* What a session has done so far. It may lie in memory that another process reads. */
 typedef struct tally {
