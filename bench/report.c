@@ -67,6 +67,8 @@ static void put_asked(line *to, const bench_point *point) {
     } else if (bench_is_approximate(point)) {
         put(to, NULL, "asked", width, "%-4s %s %g", order, steps ? "steps" : "eps",
             fmax(point->max_iterations, fmax(point->epsilon, point->epsilon_relative)));
+    } else if (point->chunk > 0) {
+        put(to, NULL, "asked", width, "by %lld", (long long)point->chunk);
     } else {
         put(to, NULL, "asked", width, "%-4s %s", order, ties);
     }
@@ -92,6 +94,7 @@ static void put_point(line *to, const bench_point *point, int64_t k) {
     put(to, "outputs", NULL, 0, "%s", where ? bench_wanted_names[point->wanted] : "");
     put(to, "routing", NULL, 0, "%s",
         point->operation == TOPK_OPERATION_ROUTE ? bench_routing_names[point->routing] : "");
+    put_number(to, "chunk", NULL, 0, true, 0, (double)point->chunk);
     put(to, "max_iterations", NULL, 0, "%d", point->max_iterations);
     put(to, "epsilon", NULL, 0, "%g", point->epsilon);
     put(to, "epsilon_relative", NULL, 0, "%g", point->epsilon_relative);

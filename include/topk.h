@@ -86,13 +86,13 @@ typedef enum topk_status {
  *   - in a problem of topk_route(): an integer type, a shape other than STRIDED, or another direction or rank
  *     than the first; groups_kept without groups
  *   - on the CPU: a stream
- *   - for an accumulator: a context on a GPU, a shape other than STRIDED, or a k in a chunk
+ *   - for an accumulator: a context on a GPU, or a shape other than STRIDED
  *   - an operation that no method of the backend does; in this version there is none
  * each where NULL or 0 would do. What an option has no meaning for, but does no harm to, is ignored.
  *
- * TOPK_ERROR_BAD_STATE is, from push, peek and finish, memory that init did not write; a state that was
- * finished; a state of another problem (topk_accumulator_init() says what must be the same); and from push
- * alone a chunk with indices after one without, or the reverse. */
+ * TOPK_ERROR_BAD_STATE is, from all calls but size and init, memory that init did not write; a state that was
+ * finished; a state of another problem (topk_accumulator_init() says what must be the same); from push and
+ * push_where a chunk with indices after one without, or the reverse; and from merge likewise. */
 
 /* The name of a status, e.g. "TOPK_ERROR_OVERLAP"; "unknown status" for other numbers. Static. */
 TOPK_API const char *topk_status_string(topk_status status);
@@ -503,9 +503,10 @@ TOPK_API topk_status topk_route(topk_context *context, const topk_problem *probl
  *   problem->length_max   the longest chunk of a row that is pushed at once
  *   problem->shape        must be STRIDED; row_stride is the pitch of the chunks
  *
- * A push costs one selection from the chunk, and O(k_max) for each row that it changes: chunks of at
- * least k_max elements are best. The state is written by init, push and finish, one at a time, and only read
- * by peek. Results are sorted best first, ties by lowest position, whatever problem->order and ties say. */
+ * A push costs what the chunk costs, whatever k is: a selection from it, or less where it is no longer than
+ * k_max. Now and then, over all pushes O(1) for each element, it sorts out what has become of the elements
+ * before. Every call writes to the state's memory, one at a time. Results are sorted best first, ties by
+ * lowest position, whatever problem->order and ties say. */
 
 /* Bytes of state. Statuses as topk_workspace_size(). */
 TOPK_API topk_status topk_accumulator_size(const topk_context *context, const topk_problem *problem,
@@ -524,14 +525,33 @@ TOPK_API topk_status topk_accumulator_init(topk_context *context, const topk_pro
 
 /* Adds `length` elements (0 to length_max) to each row, or lengths[r] of them if chunk->lengths is given
  * (clamped to `length`). `base` >= 0 is the position of the chunk's first element in its stream.
- * Chunks may come in any order but must not overlap; either all or none carry indices. chunk->k must
- * be NULL: k is fixed at k_max. The chunk may be reused once the call's work is done.
+ * Chunks may come in any order but must not overlap; either all or none carry indices. A row's k is the
+ * least one that chunk->k gave it, or k_max. The chunk may be reused once the call's work is done.
  *
  * Statuses as topk_select(), and BAD_STATE. For `base` they are OUT_OF_RANGE, and OVERFLOW or
  * INDEX_TOO_NARROW if base + length + index_base exceeds what an index can hold. */
 TOPK_API topk_status topk_accumulator_push(topk_context *context, const topk_problem *problem, void *state,
                                            size_t state_bytes, const topk_input *chunk, int64_t length,
                                            int64_t base, topk_stream stream);
+
+/* The same of the elements that match, as topk_select_where() takes them; masks count from chunk->values.
+ * Chunks with other predicates, and with none, may come before and after.
+ *
+ * Statuses as topk_select_where(), and topk_accumulator_push(). */
+TOPK_API topk_status topk_accumulator_push_where(topk_context *context, const topk_problem *problem,
+                                                 void *state, size_t state_bytes, const topk_input *chunk,
+                                                 const topk_predicate *predicate, int64_t length,
+                                                 int64_t base, topk_stream stream);
+
+/* Adds to `state` all that was pushed to `other`, as if its chunks had come here: streams can be split among
+ * threads or machines. `other` (of other_bytes, as topk_accumulator_size() says) is a state of the same
+ * problem, as topk_accumulator_init() says; it is only read, and stays open. The positions of the two must
+ * not overlap; either both or none carry indices, unless one has had no elements. A row's k is the lower one.
+ *
+ * Statuses as topk_accumulator_init(), and: OVERLAP, BAD_STATE. */
+TOPK_API topk_status topk_accumulator_merge(topk_context *context, const topk_problem *problem, void *state,
+                                            size_t state_bytes, const void *other, size_t other_bytes,
+                                            topk_stream stream);
 
 /* Writes the k best so far, as topk_select() on everything pushed would; more may be pushed.
  *

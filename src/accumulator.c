@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The accumulator: the k best so far as a sorted list for each row. A chunk is selected from, and its
- * list is merged in; both lists are sorted by key and then position, so chunks may come in any order.
- * A push costs one selection from the chunk and, if any of it enters, O(k). */
+ * The accumulator. A chunk of up to k_max elements in each row joins the candidates of the rows as it is; of
+ * a longer one, or with a predicate, it is the k_max best. What is kept of them: candidates.h. */
 #include <string.h>
 
-#include "context.h"
+#include "candidates.h"
 #include "status.h"
-#include "subcall.h"
 
 struct header {
     uint64_t magic;   /* STATE_MAGIC while chunks may be pushed */
@@ -14,28 +12,16 @@ struct header {
     enum { PAYLOAD_UNKNOWN, PAYLOAD_NONE, PAYLOAD_GIVEN } payload;
 };
 
-#define STATE_MAGIC 0x746f706b61636375u /* "topkaccu" */
+#define STATE_MAGIC 0x746f706b61636332u /* "topkacc2" */
 
-/* Sorted lists, k_max slots each. */
-struct lists {
-    char *values;
-    int64_t *positions; /* in the stream, without index_base */
-    char *payload;
-};
-
-struct state {
-    struct header *header;
-    int64_t *counts; /* of each row */
-    struct lists best;
-    char *chunk_values; /* results of one chunk, chunk_k slots for each row */
-    int64_t *chunk_positions;
-    int64_t *lengths; /* of the chunk's rows */
-    size_t bytes;
-};
-
+/* A problem's accumulator, and its state in memory. */
 struct accumulator {
-    struct plan plan;      /* of the whole */
-    struct subcall select; /* from one chunk, whose lengths are in the state */
+    struct plan plan;                    /* of the streams */
+    struct subcall select, select_where; /* from one chunk */
+    struct candidates candidates;
+    struct header *header;
+    size_t kept_bytes; /* of the state, without the scratch */
+    size_t bytes;
 };
 
 static uint64_t hash_field(uint64_t hash, uint64_t field) {
@@ -79,54 +65,89 @@ static topk_status accumulator_make(const topk_context *context, const topk_prob
     chunk.index_type = TOPK_INDEX_I64;
     chunk.extent_type = TOPK_INDEX_I64;
     chunk.index_base = 0;
-    chunk.order = TOPK_ORDER_BEST_FIRST;
+    chunk.order = TOPK_ORDER_ANY;
     chunk.ties = TOPK_TIES_LOWEST_INDEX;
-    return topk_subcall_choose(context, TOPK_OPERATION_SELECT, &chunk, &a->select);
+    topk_status chosen = topk_subcall_choose(context, TOPK_OPERATION_SELECT, &chunk, &a->select);
+    if (chosen == TOPK_OK) {
+        chosen = topk_subcall_choose(context, TOPK_OPERATION_SELECT_WHERE, &chunk, &a->select_where);
+    }
+    return chosen != TOPK_OK ? chosen : topk_candidates_make(context, &a->plan, &a->candidates);
 }
 
-static struct state lay_out(struct accumulator *a, void *memory) {
-    const struct plan *plan = &a->plan;
-    const size_t rows = (size_t)plan->problem.rows, slots = plan->output_elements;
-    const size_t chunk_slots = a->select.plan.output_elements;
+/* The best of a chunk, over the scratch. */
+struct chunk_results {
+    char *values;
+    int64_t *places;
+    size_t bytes;
+};
+
+static struct chunk_results lay_out_chunk(struct subcall *inner, void *scratch) {
+    struct arena arena = {scratch, 0};
+    struct chunk_results results;
+    topk_subcall_take(inner, &arena);
+    results.values = arena_take(&arena, inner->plan.output_elements, inner->plan.element_bytes);
+    results.places = arena_take(&arena, inner->plan.output_elements, sizeof *results.places);
+    results.bytes = arena.used;
+    return results;
+}
+
+static size_t scratch_bytes(struct accumulator *a) {
+    const size_t each[] = {lay_out_chunk(&a->select, NULL).bytes, lay_out_chunk(&a->select_where, NULL).bytes,
+                           topk_candidates_scratch_bytes(&a->candidates)};
+    size_t most = 0;
+    for (size_t i = 0; i < sizeof each / sizeof each[0]; i++) {
+        most = each[i] > most ? each[i] : most;
+    }
+    return most;
+}
+
+/* What another state is read for. Over NULL it is measured. */
+static struct arena lay_out_kept(struct accumulator *a, void *memory) {
     struct arena arena = arena_over(memory);
-    struct state s;
-    s.header = arena_take(&arena, 1, sizeof *s.header);
-    s.counts = arena_take(&arena, rows, sizeof *s.counts);
-    s.best.values = arena_take(&arena, slots, plan->element_bytes);
-    s.best.positions = arena_take(&arena, slots, sizeof *s.best.positions);
-    s.best.payload = arena_take(&arena, slots, plan->index_bytes);
-    s.chunk_values = arena_take(&arena, chunk_slots, plan->element_bytes);
-    s.chunk_positions = arena_take(&arena, chunk_slots, sizeof *s.chunk_positions);
-    s.lengths = arena_take(&arena, rows, sizeof *s.lengths);
-    topk_subcall_take(&a->select, &arena);
-    s.bytes = arena_bytes(&arena);
-    return s;
+    a->header = arena_take(&arena, 1, sizeof *a->header);
+    topk_candidates_take(&a->candidates, &arena);
+    a->kept_bytes = arena_bytes(&arena);
+    return arena;
 }
 
-/* Validates problem and state memory; *s is laid out over it. */
-static topk_status open_state(const topk_context *context, const topk_problem *problem, void *memory,
-                              size_t bytes, topk_stream stream, struct accumulator *a, struct state *s) {
+static void lay_out(struct accumulator *a, void *memory) {
+    struct arena arena = lay_out_kept(a, memory);
+    a->candidates.scratch = arena_take(&arena, 1, scratch_bytes(a));
+    a->bytes = arena_bytes(&arena);
+}
+
+static topk_status check_memory(const char *name, const void *memory, size_t bytes, size_t needed) {
+    if (memory == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "%s is NULL", name);
+    }
+    if (bytes < needed) {
+        return topk_fail(TOPK_ERROR_WORKSPACE_TOO_SMALL, "the %s has %zu bytes, this accumulator needs %zu",
+                         name, bytes, needed);
+    }
+    return TOPK_OK;
+}
+
+/* Validates the problem and memory for a state, over which *a is laid out. */
+static topk_status open_memory(const topk_context *context, const topk_problem *problem, void *memory,
+                               size_t bytes, topk_stream stream, struct accumulator *a) {
     topk_status status = accumulator_make(context, problem, a);
     if (status != TOPK_OK || (status = topk_check_stream(context, stream)) != TOPK_OK) {
         return status;
     }
-    if (memory == NULL) {
-        return topk_fail(TOPK_ERROR_NULL_POINTER, "state is NULL");
+    lay_out(a, NULL);
+    status = check_memory("state", memory, bytes, a->bytes);
+    if (status == TOPK_OK) {
+        lay_out(a, memory);
     }
-    const size_t needed = lay_out(a, NULL).bytes;
-    if (bytes < needed) {
-        return topk_fail(TOPK_ERROR_WORKSPACE_TOO_SMALL,
-                         "the state has %zu bytes, this accumulator needs %zu", bytes, needed);
-    }
-    *s = lay_out(a, memory);
-    return TOPK_OK;
+    return status;
 }
 
-static topk_status check_state(const struct accumulator *a, const struct state *s) {
-    if (s->header->magic != STATE_MAGIC) {
+/* Whether chunks may be pushed. */
+static topk_status check_header(const struct accumulator *a) {
+    if (a->header->magic != STATE_MAGIC) {
         return topk_fail(TOPK_ERROR_BAD_STATE, "the accumulator was not initialised, or is finished");
     }
-    if (s->header->problem != fingerprint(&a->plan.problem)) {
+    if (a->header->problem != fingerprint(&a->plan.problem)) {
         return topk_fail(TOPK_ERROR_BAD_STATE, "the accumulator was initialised for another problem");
     }
     return TOPK_OK;
@@ -141,127 +162,31 @@ topk_status topk_accumulator_size(const topk_context *context, const topk_proble
     if (status != TOPK_OK) {
         return status;
     }
-    const size_t needed = lay_out(&a, NULL).bytes;
-    if (needed == SIZE_MAX) {
+    lay_out(&a, NULL);
+    if (a.bytes == SIZE_MAX) {
         return topk_fail(TOPK_ERROR_OVERFLOW, "the state exceeds the address space");
     }
-    *bytes = needed;
+    *bytes = a.bytes;
     return TOPK_OK;
 }
 
 topk_status topk_accumulator_init(topk_context *context, const topk_problem *problem, void *state,
                                   size_t state_bytes, topk_stream stream) {
     struct accumulator a;
-    struct state s = {0};
-    const topk_status status = open_state(context, problem, state, state_bytes, stream, &a, &s);
+    const topk_status status = open_memory(context, problem, state, state_bytes, stream, &a);
     if (status != TOPK_OK) {
         return status;
     }
-    *s.header = (struct header){STATE_MAGIC, fingerprint(&a.plan.problem), PAYLOAD_UNKNOWN};
-    if (s.counts != NULL) {
-        memset(s.counts, 0, (size_t)a.plan.problem.rows * sizeof *s.counts);
-    }
-    topk_gaps_release(state, s.bytes);
+    *a.header = (struct header){STATE_MAGIC, fingerprint(&a.plan.problem), PAYLOAD_UNKNOWN};
+    topk_candidates_clear(&a.candidates);
+    topk_gaps_release(state, a.bytes);
     return TOPK_OK;
 }
 
-/* ---- Merging ---- */
+/* ---- Pushing ---- */
 
-static uint64_t key_at(const struct plan *plan, const char *values, size_t at) {
-    uint64_t bits = 0;
-    memcpy(&bits, values + at * plan->element_bytes, plan->element_bytes); /* little endian */
-    return topk_key_encode(bits, plan->element_bits, &plan->map);
-}
-
-/* Merging one row's results of a chunk into its list. */
-struct merge {
-    const struct plan *plan;
-    struct lists list;              /* of this row */
-    const char *chunk_values;       /* of this row */
-    const int64_t *chunk_positions; /* of this row, from 0 */
-    const char *chunk_payload;      /* of this row by position, or NULL */
-    int64_t base;
-};
-
-/* Result `fresh` of the chunk ranks before result `held` of the list. */
-static bool ranks_before(const struct merge *m, int64_t fresh, int64_t held) {
-    const uint64_t new_key = key_at(m->plan, m->chunk_values, (size_t)fresh);
-    const uint64_t old_key = key_at(m->plan, m->list.values, (size_t)held);
-    return new_key != old_key ? new_key > old_key
-                              : m->base + m->chunk_positions[fresh] < m->list.positions[held];
-}
-
-static void move_place(const struct merge *m, size_t to, size_t from) {
-    const size_t bytes = m->plan->element_bytes, index = m->plan->index_bytes;
-    memcpy(m->list.values + to * bytes, m->list.values + from * bytes, bytes);
-    memcpy(m->list.payload + to * index, m->list.payload + from * index, index);
-    m->list.positions[to] = m->list.positions[from];
-}
-
-static void put_result(const struct merge *m, size_t to, size_t from) {
-    const size_t bytes = m->plan->element_bytes, index = m->plan->index_bytes;
-    const size_t position = (size_t)m->chunk_positions[from];
-    memcpy(m->list.values + to * bytes, m->chunk_values + from * bytes, bytes);
-    m->list.positions[to] = m->base + m->chunk_positions[from];
-    if (m->chunk_payload != NULL) {
-        memcpy(m->list.payload + to * index, m->chunk_payload + position * index, index);
-    }
-}
-
-/* Merges `fresh` results into a list of `held`; returns its new length. What stays and what enters
- * is found from the front, and moved from the back, so that the list is its own destination. */
-static int64_t merge_row(const struct merge *m, int64_t held, int64_t fresh) {
-    const int64_t k = m->plan->problem.k_max;
-    if (held == k && !ranks_before(m, 0, held - 1)) {
-        return held;
-    }
-    int64_t stay = 0, enter = 0;
-    while (stay + enter < k && (stay < held || enter < fresh)) {
-        if (stay == held || (enter < fresh && ranks_before(m, enter, stay))) {
-            enter++;
-        } else {
-            stay++;
-        }
-    }
-    const int64_t length = stay + enter;
-    while (enter > 0) {
-        const size_t to = (size_t)(stay + enter - 1);
-        if (stay > 0 && ranks_before(m, enter - 1, stay - 1)) {
-            move_place(m, to, (size_t)--stay);
-        } else {
-            put_result(m, to, (size_t)--enter);
-        }
-    }
-    return length;
-}
-
-static void merge_chunk(const struct accumulator *a, const struct state *s, const topk_input *chunk,
-                        int64_t base) {
-    const struct plan *plan = &a->plan;
-    const topk_problem *p = &plan->problem;
-    const int64_t chunk_k = a->select.plan.problem.k_max;
-    for (int64_t row = 0; row < p->rows; row++) {
-        const size_t first = (size_t)(row * p->k_max), chunk_first = (size_t)(row * chunk_k);
-        const size_t element = (size_t)(row * p->row_stride);
-        const int64_t fresh = s->lengths[row] < chunk_k ? s->lengths[row] : chunk_k;
-        const struct merge m = {
-            .plan = plan,
-            .list = {s->best.values + first * plan->element_bytes, s->best.positions + first,
-                     s->best.payload + first * plan->index_bytes},
-            .chunk_values = s->chunk_values + chunk_first * plan->element_bytes,
-            .chunk_positions = s->chunk_positions + chunk_first,
-            .chunk_payload =
-                chunk->indices == NULL ? NULL : (const char *)chunk->indices + element * plan->index_bytes,
-            .base = base,
-        };
-        if (fresh > 0) {
-            s->counts[row] = merge_row(&m, s->counts[row], fresh);
-        }
-    }
-}
-
-static topk_status check_push(const struct accumulator *a, const struct state *s, const topk_input *chunk,
-                              int64_t length, int64_t base) {
+static topk_status check_push(const struct accumulator *a, const topk_input *chunk, int64_t length,
+                              int64_t base) {
     const topk_problem *p = &a->plan.problem;
     int64_t end;
     if (length < 0 || length > p->length_max) {
@@ -279,61 +204,135 @@ static topk_status check_push(const struct accumulator *a, const struct state *s
                          "length %lld plus base %lld exceeds 2^31 - 1: use TOPK_INDEX_I64", (long long)length,
                          (long long)(end - length));
     }
-    if (chunk->k != NULL) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED, "chunk->k must be NULL: k is fixed at k_max");
-    }
-    if (s->header->payload != PAYLOAD_UNKNOWN &&
-        (s->header->payload == PAYLOAD_GIVEN) != (chunk->indices != NULL)) {
+    if (a->header->payload != PAYLOAD_UNKNOWN &&
+        (a->header->payload == PAYLOAD_GIVEN) != (chunk->indices != NULL)) {
         return topk_fail(TOPK_ERROR_BAD_STATE, "either all chunks carry indices or none does");
     }
     return TOPK_OK;
 }
 
-/* The buffers of a chunk of `length` elements in each row. */
-static topk_status check_chunk(const struct accumulator *a, const topk_input *chunk, int64_t length,
-                               topk_input *input, struct buffer *buffers) {
+enum { BUFFERS_MAX = INPUT_BUFFERS + PREDICATE_BUFFERS + 1 };
+
+/* The buffers of a chunk of `length` elements in each row; returns how many in *count. */
+static topk_status check_chunk(const struct accumulator *a, const topk_input *chunk,
+                               const topk_predicate *predicate, int64_t length, topk_input *input,
+                               struct buffer *buffers, size_t *count) {
     struct plan plan;
     topk_problem problem = a->plan.problem;
     problem.length_max = length < 0 || length > problem.length_max ? problem.length_max : length;
-    const topk_status status = topk_plan_make(TOPK_OPERATION_SELECT, &problem, &plan);
-    return status != TOPK_OK ? status : topk_check_input(&plan, chunk, true, input, buffers);
+    topk_status status = topk_plan_make(TOPK_OPERATION_SELECT, &problem, &plan);
+    if (status != TOPK_OK || (status = topk_check_input(&plan, chunk, true, input, buffers)) != TOPK_OK) {
+        return status;
+    }
+    *count = INPUT_BUFFERS;
+    if (predicate != NULL) {
+        topk_list_predicate(&plan, predicate, buffers + *count);
+        *count += PREDICATE_BUFFERS;
+    }
+    return TOPK_OK;
 }
 
-static void select_chunk(const topk_context *context, const struct accumulator *a, const struct state *s,
-                         const topk_input *chunk, int64_t length) {
-    const topk_problem *p = &a->plan.problem;
-    for (int64_t row = 0; row < p->rows; row++) {
-        s->lengths[row] = chunk->lengths == NULL
-                              ? length
-                              : clamp_extent(read_extent(chunk->lengths, row, p->extent_type), length);
+/* The least k that chunks gave is the row's. */
+static void limit_ks(const struct accumulator *a, const topk_input *chunk) {
+    for (int64_t row = 0; row < a->plan.problem.rows; row++) {
+        struct candidate_row *r = &a->candidates.rows[row];
+        const int64_t k = plan_row_k(&a->plan, chunk, row);
+        r->k = k < r->k ? k : r->k;
     }
-    const struct call outer = {.context = context, .input = *chunk};
-    struct call call = topk_subcall_call(&a->select, &outer);
-    call.input.lengths = s->lengths;
+}
+
+static int64_t row_length(const struct accumulator *a, const topk_input *chunk, int64_t length, int64_t row) {
+    return chunk->lengths == NULL
+               ? length
+               : clamp_extent(read_extent(chunk->lengths, row, a->plan.problem.extent_type), length);
+}
+
+/* A row's payload in a chunk, or NULL. */
+static const char *row_payload(const struct accumulator *a, const topk_input *chunk, int64_t row) {
+    const size_t first = (size_t)(row * a->plan.problem.row_stride);
+    return chunk->indices == NULL ? NULL : (const char *)chunk->indices + first * a->plan.index_bytes;
+}
+
+/* All of a chunk. */
+static void append_chunk(const struct accumulator *a, const topk_input *chunk, int64_t length, int64_t base) {
+    for (int64_t row = 0; row < a->plan.problem.rows; row++) {
+        const size_t first = (size_t)(row * a->plan.problem.row_stride);
+        const struct arrivals arrivals = {.values =
+                                              (const char *)chunk->values + first * a->plan.element_bytes,
+                                          .base = base,
+                                          .payload = row_payload(a, chunk, row)};
+        topk_candidates_append(&a->candidates, row, &arrivals, row_length(a, chunk, length, row));
+    }
+}
+
+/* The best of a chunk that match. */
+static void append_best(struct accumulator *a, const topk_input *chunk, const topk_predicate *predicate,
+                        int64_t length, int64_t base) {
+    struct candidates *c = &a->candidates;
+    struct subcall *inner = predicate == NULL ? &a->select : &a->select_where;
+    const struct chunk_results results = lay_out_chunk(inner, c->scratch);
+    const size_t k = (size_t)inner->plan.problem.k_max;
+    for (int64_t row = 0; row < a->plan.problem.rows; row++) {
+        c->lengths[row] = row_length(a, chunk, length, row);
+        c->ks[row] = c->rows[row].k;
+    }
+    const struct call outer = {.context = c->context, .input = *chunk, .predicate = predicate};
+    struct call call = topk_subcall_call(inner, &outer);
+    call.input.lengths = c->lengths;
+    call.input.k = c->ks;
     call.input.indices = NULL;
-    call.values = s->chunk_values;
-    call.indices = s->chunk_positions;
-    (void)context->backend->run(a->select.method, &call);
+    call.values = results.values;
+    call.indices = results.places;
+    (void)c->context->backend->run(inner->method, &call);
+    for (int64_t row = 0; row < a->plan.problem.rows; row++) {
+        const size_t first = (size_t)row * k;
+        const int64_t *places = results.places + first;
+        int64_t count = 0;
+        while ((size_t)count < k && places[count] >= 0) {
+            count++;
+        }
+        const struct arrivals arrivals = {.values = results.values + first * a->plan.element_bytes,
+                                          .places = places,
+                                          .base = base,
+                                          .payload = row_payload(a, chunk, row),
+                                          .payload_at = places};
+        topk_candidates_append(c, row, &arrivals, count);
+    }
 }
 
-/* With an open state. */
-static topk_status push_chunk(const topk_context *context, const struct accumulator *a, const struct state *s,
-                              void *memory, const topk_input *chunk, int64_t length, int64_t base) {
+static void take_chunk(struct accumulator *a, const topk_input *chunk, const topk_predicate *predicate,
+                       int64_t length, int64_t base) {
+    const int64_t k_max = a->plan.problem.k_max;
+    topk_candidates_make_room(&a->candidates, length < k_max ? length : k_max);
+    if (predicate == NULL && length <= k_max) {
+        append_chunk(a, chunk, length, base);
+    } else {
+        append_best(a, chunk, predicate, length, base);
+    }
+}
+
+/* Into an open state. */
+static topk_status push_chunk(struct accumulator *a, void *memory, const topk_input *chunk,
+                              const topk_predicate *predicate, int64_t length, int64_t base) {
     topk_input input;
-    struct buffer buffers[INPUT_BUFFERS + 1];
-    topk_status status = check_state(a, s);
-    if (status != TOPK_OK || (status = check_chunk(a, chunk, length, &input, buffers)) != TOPK_OK ||
-        (status = check_push(a, s, &input, length, base)) != TOPK_OK) {
+    struct buffer buffers[BUFFERS_MAX];
+    size_t count = 0;
+    topk_status status = check_header(a);
+    if (status != TOPK_OK ||
+        (status = check_chunk(a, chunk, predicate, length, &input, buffers, &count)) != TOPK_OK ||
+        (status = check_push(a, &input, length, base)) != TOPK_OK) {
         return status;
     }
-    buffers[INPUT_BUFFERS] = (struct buffer){"state", memory, s->bytes, 1, true, true};
-    status = topk_check_buffers(buffers, INPUT_BUFFERS + 1);
-    if (status != TOPK_OK || length == 0 || a->plan.output_elements == 0) {
+    buffers[count] = (struct buffer){"state", memory, a->bytes, 1, true, true};
+    status = topk_check_buffers(buffers, count + 1);
+    if (status != TOPK_OK || a->plan.output_elements == 0) {
         return status;
     }
-    select_chunk(context, a, s, &input, length);
-    s->header->payload = input.indices != NULL ? PAYLOAD_GIVEN : PAYLOAD_NONE;
-    merge_chunk(a, s, &input, base);
+    limit_ks(a, &input);
+    if (length > 0) {
+        a->header->payload = input.indices != NULL ? PAYLOAD_GIVEN : PAYLOAD_NONE;
+        take_chunk(a, &input, predicate, length, base);
+    }
     return TOPK_OK;
 }
 
@@ -341,66 +340,133 @@ topk_status topk_accumulator_push(topk_context *context, const topk_problem *pro
                                   size_t state_bytes, const topk_input *chunk, int64_t length, int64_t base,
                                   topk_stream stream) {
     struct accumulator a;
-    struct state s = {0};
-    topk_status status = open_state(context, problem, state, state_bytes, stream, &a, &s);
+    topk_status status = open_memory(context, problem, state, state_bytes, stream, &a);
     if (status == TOPK_OK) {
-        status = push_chunk(context, &a, &s, state, chunk, length, base);
-        topk_gaps_release(state, s.bytes);
+        status = push_chunk(&a, state, chunk, NULL, length, base);
+        topk_gaps_release(state, a.bytes);
     }
+    return status;
+}
+
+topk_status topk_accumulator_push_where(topk_context *context, const topk_problem *problem, void *state,
+                                        size_t state_bytes, const topk_input *chunk,
+                                        const topk_predicate *predicate, int64_t length, int64_t base,
+                                        topk_stream stream) {
+    struct accumulator a;
+    topk_predicate copy;
+    topk_status status = topk_check_predicate(predicate, &copy);
+    if (status != TOPK_OK ||
+        (status = open_memory(context, problem, state, state_bytes, stream, &a)) != TOPK_OK) {
+        return status;
+    }
+    status = push_chunk(&a, state, chunk, &copy, length, base);
+    topk_gaps_release(state, a.bytes);
+    return status;
+}
+
+/* ---- Merging ---- */
+
+static topk_status check_merge(const struct accumulator *to, const void *memory,
+                               const struct accumulator *from, const void *other) {
+    const struct buffer buffers[] = {
+        {"state", memory, to->bytes, 1, true, true},
+        {"other", other, from->kept_bytes, 1, true, false},
+    };
+    topk_status status = topk_check_buffers(buffers, 2);
+    if (status != TOPK_OK || (status = check_header(to)) != TOPK_OK ||
+        (status = check_header(from)) != TOPK_OK) {
+        return status;
+    }
+    return to->header->payload == PAYLOAD_UNKNOWN || from->header->payload == PAYLOAD_UNKNOWN ||
+                   to->header->payload == from->header->payload
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_BAD_STATE, "either both accumulators carry indices or none does");
+}
+
+/* Candidates first, first + 1, ... of each row, k_max of them at most. Returns whether there were any. */
+static bool append_candidates(struct accumulator *to, const struct accumulator *from, int64_t first) {
+    const struct candidates *c = &from->candidates;
+    const int64_t k_max = to->plan.problem.k_max;
+    bool any = false;
+    topk_candidates_make_room(&to->candidates, k_max);
+    for (int64_t row = 0; row < to->plan.problem.rows; row++) {
+        const size_t at = (size_t)row * c->room + (size_t)first;
+        const int64_t left = c->rows[row].count - first;
+        const struct arrivals arrivals = {.values = c->values + at * to->plan.element_bytes,
+                                          .places = c->positions + at,
+                                          .payload = from->header->payload == PAYLOAD_GIVEN
+                                                         ? c->payload + at * to->plan.index_bytes
+                                                         : NULL};
+        if (left > 0) {
+            topk_candidates_append(&to->candidates, row, &arrivals, left < k_max ? left : k_max);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* With open states. */
+static void merge(struct accumulator *to, const struct accumulator *from) {
+    for (int64_t row = 0; row < to->plan.problem.rows; row++) {
+        struct candidate_row *r = &to->candidates.rows[row];
+        const int64_t k = from->candidates.rows[row].k;
+        r->k = k < r->k ? k : r->k;
+    }
+    for (int64_t first = 0; append_candidates(to, from, first); first += to->plan.problem.k_max) {
+    }
+    if (to->header->payload == PAYLOAD_UNKNOWN) {
+        to->header->payload = from->header->payload;
+    }
+}
+
+topk_status topk_accumulator_merge(topk_context *context, const topk_problem *problem, void *state,
+                                   size_t state_bytes, const void *other, size_t other_bytes,
+                                   topk_stream stream) {
+    struct accumulator to, from;
+    topk_status status = open_memory(context, problem, state, state_bytes, stream, &to);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    status = check_memory("other state", other, other_bytes, to.kept_bytes);
+    if (status == TOPK_OK) {
+        from = to;
+        lay_out_kept(&from, (void *)(uintptr_t)other);
+        status = check_merge(&to, state, &from, other);
+        if (status == TOPK_OK && to.plan.output_elements > 0) {
+            merge(&to, &from);
+        }
+        topk_gaps_release((void *)(uintptr_t)other, from.kept_bytes);
+    }
+    topk_gaps_release(state, to.bytes);
     return status;
 }
 
 /* ---- Results ---- */
 
-static void write_row(const struct accumulator *a, const struct state *s, int64_t row, char *values,
-                      char *indices) {
-    const struct plan *plan = &a->plan;
-    const struct lists *best = &s->best;
-    const size_t bytes = plan->element_bytes, index = plan->index_bytes;
-    const int64_t none = -1;
-    for (int64_t i = 0; i < plan->problem.k_max; i++) {
-        const size_t at = (size_t)(row * plan->problem.k_max + i);
-        const bool held = i < s->counts[row];
-        if (values != NULL) {
-            memcpy(values + at * bytes, held ? best->values + at * bytes : (const char *)&plan->padding,
-                   bytes);
-        }
-        if (indices != NULL) {
-            const int64_t position = held ? best->positions[at] + plan->problem.index_base : none;
-            const bool payload = held && s->header->payload == PAYLOAD_GIVEN;
-            memcpy(indices + at * index, payload ? best->payload + at * index : (const char *)&position,
-                   index);
-        }
-    }
-}
-
-/* With an open state. */
-static topk_status write_rows(const struct accumulator *a, const struct state *s, void *memory, void *values,
-                              void *indices) {
+/* Of an open state. */
+static topk_status write_results(struct accumulator *a, void *memory, void *values, void *indices) {
     const struct plan *plan = &a->plan;
     const struct buffer buffers[] = {
         {"values", values, plan->output_elements * plan->element_bytes, plan->element_bytes, false, true},
         {"indices", indices, plan->output_elements * plan->index_bytes, plan->index_bytes, false, true},
-        {"state", memory, s->bytes, 1, true, true},
+        {"state", memory, a->bytes, 1, true, true},
     };
-    topk_status status = check_state(a, s);
-    if (status != TOPK_OK || (status = topk_check_buffers(buffers, 3)) != TOPK_OK) {
+    topk_status status = check_header(a);
+    if (status != TOPK_OK || (status = topk_check_buffers(buffers, 3)) != TOPK_OK ||
+        plan->output_elements == 0) {
         return status;
     }
-    for (int64_t row = 0; row < plan->problem.rows; row++) {
-        write_row(a, s, row, values, indices);
-    }
+    topk_candidates_write(&a->candidates, a->header->payload == PAYLOAD_GIVEN, values, indices);
     return TOPK_OK;
 }
 
 topk_status topk_accumulator_peek(topk_context *context, const topk_problem *problem, void *state,
                                   size_t state_bytes, void *values, void *indices, topk_stream stream) {
     struct accumulator a;
-    struct state s = {0};
-    topk_status status = open_state(context, problem, state, state_bytes, stream, &a, &s);
+    topk_status status = open_memory(context, problem, state, state_bytes, stream, &a);
     if (status == TOPK_OK) {
-        status = write_rows(&a, &s, state, values, indices);
-        topk_gaps_release(state, s.bytes);
+        status = write_results(&a, state, values, indices);
+        topk_gaps_release(state, a.bytes);
     }
     return status;
 }

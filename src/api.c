@@ -72,17 +72,9 @@ static void list_output(struct entry *entry, const char *name, const void *data,
     list_buffer(entry, (struct buffer){name, data, count * element_bytes, element_bytes, false, true});
 }
 
-/* The buffers that a predicate reads. */
 static void list_predicate(struct entry *entry) {
-    const topk_predicate *predicate = &entry->predicate;
-    const size_t elements = entry->plan.input_elements;
-    const size_t mask_bytes = predicate->kind == TOPK_BYTE_MASK  ? elements
-                              : predicate->kind == TOPK_BIT_MASK ? bit_mask_bytes(elements)
-                                                                 : 0;
-    const size_t bounds = predicate->kind == TOPK_BETWEEN ? 2 : 1;
-    list_buffer(entry, (struct buffer){"predicate->mask", predicate->mask, mask_bytes, 1, true, false});
-    list_buffer(entry, (struct buffer){"predicate->bounds", predicate->bounds, bounds * sizeof(topk_bound),
-                                       _Alignof(topk_bound), false, false});
+    topk_list_predicate(&entry->plan, &entry->predicate, entry->buffers + entry->buffer_count);
+    entry->buffer_count += PREDICATE_BUFFERS;
 }
 
 /* What all entry points end with: the workspace joins the buffers, which are checked; then the method

@@ -8,6 +8,9 @@
 #include "keys.h"
 #include "topk.h"
 
+struct plan;
+struct buffer;
+
 /* Ascending by value, NaN behind all numbers. */
 static inline struct order predicate_order(topk_type type) {
     return (struct order){type, TOPK_LARGEST, TOPK_BY_VALUE, TOPK_NAN_LAST};
@@ -36,5 +39,9 @@ static inline bool topk_point_matches(uint64_t element, unsigned bits, const str
 
 /* Validates the caller's predicate and copies it. */
 topk_status topk_check_predicate(const topk_predicate *caller, topk_predicate *predicate);
+
+/* Adds the buffers that a checked predicate reads to `buffers`, as topk_check_input() does. */
+enum { PREDICATE_BUFFERS = 2 };
+void topk_list_predicate(const struct plan *plan, const topk_predicate *predicate, struct buffer *buffers);
 
 #endif

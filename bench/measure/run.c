@@ -67,6 +67,28 @@ typedef struct library {
     bool prepared; /* the input is there */
 } library;
 
+/* All of the input, chunk by chunk. */
+static topk_status accumulate(const library *self, const topk_input *input) {
+    const bench_session *session = self->session;
+    const bench_outputs *out = &session->outputs;
+    const topk_problem *problem = &self->problem;
+    topk_context *context = session->context;
+    void *state = session->workspace.data;
+    const size_t bytes = session->workspace.bytes;
+    topk_input chunk = *input;
+    topk_status status = topk_accumulator_init(context, problem, state, bytes, session->stream);
+    for (int64_t at = 0; status == TOPK_OK && at < self->point->n; at += problem->length_max) {
+        const int64_t rest = self->point->n - at;
+        chunk.values = (const char *)input->values + (size_t)at * topk_type_size(problem->type);
+        status = topk_accumulator_push(context, problem, state, bytes, &chunk,
+                                       rest < problem->length_max ? rest : problem->length_max, at,
+                                       session->stream);
+    }
+    return status != TOPK_OK ? status
+                             : topk_accumulator_finish(context, problem, state, bytes, out->values,
+                                                       out->indices, session->stream);
+}
+
 static topk_status call(const library *self, const topk_input *input, const topk_predicate *predicate) {
     const bench_session *session = self->session;
     const bench_outputs *out = &session->outputs;
@@ -76,8 +98,9 @@ static topk_status call(const library *self, const topk_input *input, const topk
     const size_t bytes = session->workspace.bytes;
     switch (self->point->operation) {
     case TOPK_OPERATION_SELECT:
-        return topk_select(context, problem, input, out->values, out->indices, workspace, bytes,
-                           session->stream);
+        return self->point->chunk > 0 ? accumulate(self, input)
+                                      : topk_select(context, problem, input, out->values, out->indices,
+                                                    workspace, bytes, session->stream);
     case TOPK_OPERATION_KTH:
         return topk_kth(context, problem, input, out->kth, out->better, out->equal, workspace, bytes,
                         session->stream);
@@ -118,7 +141,8 @@ static void describe(library *self) {
     self->problem.order = point->order;
     self->problem.nan = point->nan;
     self->problem.rows = point->rows;
-    self->problem.length_max = point->n;
+    self->problem.length_max = point->chunk > 0 && point->chunk < point->n ? point->chunk : point->n;
+    self->problem.row_stride = point->n;
     self->problem.k_max = point->k;
     self->problem.max_iterations = point->max_iterations;
     self->problem.epsilon = point->epsilon;
@@ -147,7 +171,9 @@ static bool prepare(bench_session *session, library *self, bench_result *result)
         return bench_fail_to_make(session, result, "the outputs do not fit");
     }
     const topk_status status =
-        topk_workspace_size(session->context, point->operation, &self->problem, &workspace_bytes);
+        point->chunk > 0
+            ? topk_accumulator_size(session->context, &self->problem, &workspace_bytes)
+            : topk_workspace_size(session->context, point->operation, &self->problem, &workspace_bytes);
     result->workspace_bytes = workspace_bytes;
     if (status != TOPK_OK) {
         const bool cannot = status == TOPK_ERROR_METHOD_CANNOT || status == TOPK_ERROR_UNSUPPORTED;

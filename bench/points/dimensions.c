@@ -173,6 +173,8 @@ const bench_dimension bench_dimensions[BENCH_DIMENSIONS] = {
     {"order", "best", set_name, FIELD(order), bench_order_names, 0, 0, "best, any"},
     {"ties", "lowest", set_name, FIELD(ties), bench_ties_names, 0, 0, "lowest, any"},
     {"index", "i32", set_name, FIELD(index_type), bench_index_names, 0, 0, "i32, i64"},
+    {"chunk", "0", set_count, FIELD(chunk), NULL, 0, 0,
+     "select: elements of a row that an accumulator gets at a time; 0: one call"},
     {"max-iterations", "0", set_number, FIELD(max_iterations), NULL, 0, 1000000, "of rtopk; 0: exact"},
     {"epsilon", "0", set_real, FIELD(epsilon), NULL, 0, 0, "of rtopk, e.g. 1e-4; 0: exact"},
     {"epsilon-relative", "0", set_real, FIELD(epsilon_relative), NULL, 0, 0, "likewise"},

@@ -30,6 +30,12 @@ const bench_grid bench_grids[] = {
     {"cpu cuda", "large-k", "select n=2^24 k=n/16,n/4,n/2,n order=best,any"},
     {"cpu", "kth", "kth dist=uniform,normal k=1000,n/100,n/2"},
     {"cpu", "where", "where keep=1,10,50,90"},
+    /* With --threads 2: an accumulator gets 64 MiB at a time, or far fewer elements than it keeps. */
+    {"cpu", "stream", "select dist=uniform,normal,sorted,all-equal n=2^28 k=1,1000,10^5 chunk=2^24,0"},
+    {"cpu", "stream", "select dist=uniform,sorted,all-equal n=2^24 k=100,10^5 chunk=16,256,4096,2^16"},
+    {"cpu", "stream", "select dist=uniform rows=2^8,2^12 n=2^14 k=32 chunk=16,256"},
+    {"cpu", "quick",
+     "select dist=normal,tie-heavy,sorted n=10^4 rows=1,3 k=1,100,5000 chunk=1,64,1000,10^4 index=i32,i64"},
     {"cpu", "quick", "select type=" MANY_TYPES " dist=" EVERY_DISTRIBUTION " n=5000 k=100"},
     {"cpu cuda", "quick",
      "select dist=normal,tie-heavy n=1000 rows=1,3 k=0,1,n,2^10 direction=largest,smallest order=best,any "

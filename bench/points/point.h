@@ -52,6 +52,7 @@ typedef struct bench_point {
     topk_ties ties;
     topk_nan nan;
     topk_index_type index_type;
+    int64_t chunk;      /* select: elements of each row that an accumulator gets at a time; 0: one call */
     int max_iterations; /* select, or one of the next two, which are approximate; 0: exact */
     double epsilon, epsilon_relative;
     char method[28]; /* forced method, "" for the library's choice */

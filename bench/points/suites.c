@@ -85,18 +85,19 @@ static void clear_idle(bench_point *point) {
     point->keep_percent = has_predicate ? point->keep_percent : 0;
     point->predicate = has_predicate ? point->predicate : BENCH_GREATER;
     point->wanted = point->operation == TOPK_OPERATION_WHERE ? point->wanted : BENCH_INDICES;
+    point->chunk = point->operation == TOPK_OPERATION_SELECT ? point->chunk : 0;
     point->routing = point->operation == TOPK_OPERATION_ROUTE ? point->routing : 0;
     point->rows = point->rows >= 0 ? point->rows : point->n > 0 ? -point->rows / point->n : 0;
 }
 
 /* With a mask there are no values to be written: the benchmark gives the call none. Only select from floats
- * can be approximate, by one field; logits are floats, and the model gives int32 indices. */
+ * can be approximate, by one field and in one call; logits are floats, and the model gives int32 indices. */
 static bool makes_sense(const bench_point *point) {
     const int fields = (point->max_iterations > 0) + (point->epsilon > 0) + (point->epsilon_relative > 0);
     const bool route = point->operation == TOPK_OPERATION_ROUTE;
     return bench_distribution_serves(point->distribution, point->type) &&
            !(bench_has_mask(point) && bench_wants_values(point)) &&
-           (fields == 0 || (fields == 1 && point->operation == TOPK_OPERATION_SELECT)) &&
+           (fields == 0 || (fields == 1 && point->operation == TOPK_OPERATION_SELECT && point->chunk == 0)) &&
            (element_is_float(point->type) || !(fields > 0 || route)) &&
            (point->index_type == TOPK_INDEX_I32 || !route);
 }

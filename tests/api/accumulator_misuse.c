@@ -24,6 +24,19 @@ static topk_status call_push(fixture *x) {
                                  push.length, push.base, x->stream);
 }
 
+static topk_status call_push_where(fixture *x) {
+    return topk_accumulator_push_where(x->context, &x->problem, x->workspace, x->workspace_bytes, &x->input,
+                                       &x->predicate, push.length, push.base, x->stream);
+}
+
+static void *other; /* a state */
+static size_t other_bytes;
+
+static topk_status call_merge(fixture *x) {
+    return topk_accumulator_merge(x->context, &x->problem, x->workspace, x->workspace_bytes, other,
+                                  other_bytes, x->stream);
+}
+
 static topk_status call_peek(fixture *x) {
     return topk_accumulator_peek(x->context, &x->problem, x->workspace, x->workspace_bytes, x->out_values,
                                  x->out_indices, x->stream);
@@ -42,12 +55,17 @@ static void begin(void) {
     f.workspace_bytes = state_bytes;
     push = (push_arguments){LENGTH, 0};
     EXPECT(&f, call_init, TOPK_OK);
+    other_bytes = state_bytes;
+    other = f.memory + WORKSPACE_BYTES / 2;
+    CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &f.problem, other, other_bytes, NULL));
 }
 
 #define EXPECT_EACH(wanted) expect_each(wanted, __FILE__, __LINE__)
 
 static void expect_each(topk_status wanted, const char *file, int line) {
     expect_at(&f, call_push, wanted, "push", file, line);
+    expect_at(&f, call_push_where, wanted, "push_where", file, line);
+    expect_at(&f, call_merge, wanted, "merge", file, line);
     expect_at(&f, call_peek, wanted, "peek", file, line);
     expect_at(&f, call_finish, wanted, "finish", file, line);
 }
@@ -185,9 +203,6 @@ static void check_push_arguments(void) {
     push.base++;
     EXPECT(&f, call_push, TOPK_ERROR_INDEX_TOO_NARROW);
     begin();
-    f.input.k = f.k;
-    EXPECT(&f, call_push, TOPK_ERROR_UNSUPPORTED);
-    begin();
     f.input.offsets = f.extents;
     EXPECT(&f, call_push, TOPK_ERROR_UNSUPPORTED);
 }
@@ -277,6 +292,57 @@ static void check_moved_state(void) {
     CHECK(f.results[0] == 100);
 }
 
+/* A predicate is looked at as in topk_select_where(). */
+static void check_predicates(void) {
+    begin();
+    f.predicate.kind = (topk_predicate_kind)(TOPK_BIT_MASK + 1);
+    EXPECT(&f, call_push_where, TOPK_ERROR_UNKNOWN_ENUM);
+    f.predicate.kind = TOPK_BYTE_MASK;
+    EXPECT(&f, call_push_where, TOPK_ERROR_NULL_POINTER);
+    f.predicate.mask = f.memory;
+    EXPECT(&f, call_push_where, TOPK_ERROR_OVERLAP);
+    f.predicate.mask = f.mask;
+    EXPECT(&f, call_push_where, TOPK_OK);
+    f.predicate.kind = TOPK_GT;
+    EXPECT(&f, call_push_where, TOPK_ERROR_UNSUPPORTED);
+    f.predicate.mask = NULL;
+    CHECK_STATUS(
+        TOPK_ERROR_NULL_POINTER,
+        topk_accumulator_push_where(context, &f.problem, f.memory, state_bytes, &f.input, NULL, 1, 0, NULL));
+    push.length = 0;
+    EXPECT(&f, call_push_where, TOPK_OK);
+}
+
+static void check_merges(void) {
+    begin();
+    EXPECT(&f, call_merge, TOPK_OK);
+    other_bytes = 64; /* not even what is kept */
+    EXPECT(&f, call_merge, TOPK_ERROR_WORKSPACE_TOO_SMALL);
+    other = NULL;
+    EXPECT(&f, call_merge, TOPK_ERROR_NULL_POINTER);
+    begin();
+    other = f.memory; /* with itself */
+    EXPECT(&f, call_merge, TOPK_ERROR_OVERLAP);
+    begin();
+    memset(other, 0, other_bytes);
+    EXPECT(&f, call_merge, TOPK_ERROR_BAD_STATE);
+    begin();
+    f.problem.nan = TOPK_NAN_LAST; /* the other one's alone */
+    CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &f.problem, other, other_bytes, NULL));
+    f.problem.nan = TOPK_NAN_AS_LARGEST;
+    EXPECT(&f, call_merge, TOPK_ERROR_BAD_STATE);
+    for (int first = 0; first < 2; first++) { /* payload in one of them */
+        begin();
+        f.input.indices = first == 0 ? NULL : f.payload;
+        EXPECT(&f, call_push, TOPK_OK);
+        EXPECT(&f, call_merge, TOPK_OK);
+        f.input.indices = first == 0 ? f.payload : NULL;
+        CHECK_STATUS(TOPK_OK, topk_accumulator_push(context, &f.problem, other, other_bytes, &f.input, LENGTH,
+                                                    LENGTH, NULL));
+        EXPECT(&f, call_merge, TOPK_ERROR_BAD_STATE);
+    }
+}
+
 int main(void) {
     context = create_cpu_context(1);
     check_states();
@@ -288,6 +354,8 @@ int main(void) {
     check_large_bases();
     check_index_base();
     check_payload_mix();
+    check_predicates();
+    check_merges();
     check_buffers();
     check_moved_state();
     topk_context_destroy(context);

@@ -13,7 +13,7 @@ enum { LENGTH = 1 << 18, ROWS = 64, STATE_BYTES = 1 << 25 };
 static float values[LENGTH], results[LENGTH];
 static int32_t indices[LENGTH];
 static int64_t counts[LENGTH], equal[LENGTH];
-static unsigned char workspace[STATE_BYTES];
+static unsigned char workspace[STATE_BYTES], other_state[STATE_BYTES];
 
 static int team;          /* threads of the context */
 static long settled = -1; /* allocations up to the end of the last call; below 0: calls may allocate */
@@ -30,17 +30,25 @@ static void ended(const topk_problem *p, const char *function, topk_status expec
     settled = settled < 0 ? settled : now;
 }
 
-static void accumulate(topk_context *context, const topk_problem *problem, const topk_input *input) {
+/* Chunks come last first, so that candidates are sorted by position, too. */
+static void accumulate(topk_context *context, const topk_problem *problem, const topk_input *input,
+                       const topk_predicate *predicate) {
     size_t bytes = 0;
     ended(problem, "topk_accumulator_size", TOPK_OK, topk_accumulator_size(context, problem, &bytes));
     CHECK(bytes <= STATE_BYTES);
     ended(problem, "topk_accumulator_init", TOPK_OK,
           topk_accumulator_init(context, problem, workspace, STATE_BYTES, NULL));
-    for (int chunk = 0; chunk < 3; chunk++) {
+    for (int chunk = 3; chunk > 0; chunk--) {
         ended(problem, "topk_accumulator_push", TOPK_OK,
               topk_accumulator_push(context, problem, workspace, STATE_BYTES, input, problem->length_max,
                                     chunk * problem->length_max, NULL));
     }
+    (void)topk_accumulator_init(context, problem, other_state, STATE_BYTES, NULL);
+    ended(problem, "topk_accumulator_push_where", TOPK_OK,
+          topk_accumulator_push_where(context, problem, other_state, STATE_BYTES, input, predicate,
+                                      problem->length_max, 0, NULL));
+    ended(problem, "topk_accumulator_merge", TOPK_OK,
+          topk_accumulator_merge(context, problem, workspace, STATE_BYTES, other_state, STATE_BYTES, NULL));
     ended(problem, "topk_accumulator_peek", TOPK_OK,
           topk_accumulator_peek(context, problem, workspace, STATE_BYTES, results, indices, NULL));
     ended(problem, "topk_accumulator_finish", TOPK_OK,
@@ -76,7 +84,7 @@ static void call_everything(topk_context *context, int64_t rows, int64_t length,
           topk_count(context, &problem, &input, &predicate, counts, workspace, STATE_BYTES, NULL));
     ended(&problem, "topk_mask", TOPK_OK,
           topk_mask(context, &problem, &input, &predicate, results, workspace, STATE_BYTES, NULL));
-    accumulate(context, &problem, &input);
+    accumulate(context, &problem, &input, &predicate);
     problem.rows = -1; /* and an error */
     ended(&problem, "topk_select", TOPK_ERROR_OUT_OF_RANGE,
           topk_select(context, &problem, &input, results, indices, workspace, STATE_BYTES, NULL));

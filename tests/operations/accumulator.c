@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The accumulator against the oracle on everything that was pushed: random chunks in random order,
- * with gaps between them, rows that end early, and peeks in between. */
+ * The accumulator against the oracle on everything that was pushed: random chunks in random order, with gaps
+ * between them, rows that end early, predicates and k of their own, and peeks in between. Some streams are
+ * split between two states, of which one is merged into the other now and at the end. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,19 +15,26 @@
 
 enum { ROWS_MAX = 4, STREAM_MAX = 6000, CHUNKS_MAX = 40, SCENARIOS = 400 };
 
-/* A piece of the streams: elements [begin, end) of each row, of which row r has lengths[r]. */
+/* A piece of the streams: elements [begin, end) of each row, of which row r has lengths[r], and those take
+ * part that match. */
 typedef struct chunk {
     int64_t begin, end;
     int64_t lengths[ROWS_MAX];
+    bool has_k, has_predicate;
+    int64_t ks[ROWS_MAX];
+    topk_predicate predicate;
+    unsigned char mask[ROWS_MAX * STREAM_MAX];
 } chunk;
 
 typedef struct scenario {
     topk_problem problem; /* row_stride is the length of a stream */
-    bool has_lengths, has_payload;
+    bool has_lengths, has_payload, has_ks, has_predicates;
     int64_t first_position; /* of a stream */
     chunk chunks[CHUNKS_MAX];
     int chunk_count;
-    guarded values, payload, state;
+    guarded values, payload;
+    guarded states[2]; /* the second one only if the stream is split */
+    bool is_split;
 } scenario;
 
 /* What a result slot holds. */
@@ -41,20 +49,40 @@ static int64_t payload_of(const scenario *s, int64_t element) {
     return s->problem.index_type == TOPK_INDEX_I32 ? (int32_t)(7 - 3 * element) : 7 - 3 * element;
 }
 
+static void draw_predicate(chunk *c, random_state *random) {
+    static const double bounds[] = {-100, -1, 0, 0.5, 1, 3, 100};
+    const int64_t count = sizeof bounds / sizeof bounds[0], low = random_below(random, count);
+    c->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
+    c->predicate.kind = (topk_predicate_kind)(TOPK_GT + random_below(random, TOPK_BIT_MASK - TOPK_GT + 1));
+    c->predicate.low.value.f64 = bounds[low];
+    c->predicate.high.value.f64 = bounds[low + random_below(random, count - low)];
+    if (c->predicate.kind == TOPK_BYTE_MASK || c->predicate.kind == TOPK_BIT_MASK) {
+        c->predicate.mask = c->mask;
+        for (size_t i = 0; i < sizeof c->mask; i++) {
+            c->mask[i] = (unsigned char)(random_below(random, 2) == 0 ? 0 : random_bits(random));
+        }
+    }
+}
+
 static void draw_chunks(scenario *s, random_state *random) {
     int64_t stream = s->problem.row_stride, length = 0;
+    const int64_t pieces = random_below(random, 2) == 0 ? 12 : 60;
     s->chunk_count = 0;
     for (int64_t at = random_below(random, 50); at < stream && s->chunk_count < CHUNKS_MAX;) {
         chunk *c = &s->chunks[s->chunk_count++];
         c->begin = at;
-        c->end = at + random_below(random, stream / (1 + random_below(random, 12)) + 1);
+        c->end = at + random_below(random, stream / (1 + random_below(random, pieces)) + 1);
         c->end = c->end > stream ? stream : c->end;
         at = c->end + (random_below(random, 4) == 0 ? random_below(random, 30) : 0);
         length = c->end - c->begin > length ? c->end - c->begin : length;
         for (int64_t r = 0; r < s->problem.rows; r++) { /* some beyond both ends, to be clamped */
             c->lengths[r] =
                 s->has_lengths ? random_below(random, c->end - c->begin + 20) - 10 : c->end - c->begin;
+            c->ks[r] = random_below(random, s->problem.k_max + 20) - 5;
         }
+        c->has_k = s->has_ks && random_below(random, 4) == 0;
+        c->has_predicate = s->has_predicates && random_below(random, 3) > 0;
+        draw_predicate(c, random);
     }
     s->problem.length_max = length + random_below(random, 3);
     for (int i = s->chunk_count - 1; i > 0; i--) {
@@ -81,6 +109,9 @@ static void draw_problem(scenario *s, random_state *random) {
     p->row_stride = 1 + random_below(random, STREAM_MAX);
     s->has_lengths = random_below(random, 3) == 0;
     s->has_payload = random_below(random, 3) == 0;
+    s->has_ks = random_below(random, 4) == 0;
+    s->has_predicates = random_below(random, 3) == 0;
+    s->is_split = random_below(random, 3) == 0;
     s->first_position = random_below(random, 2) * 1000000;
 }
 
@@ -107,7 +138,8 @@ static void scenario_build(scenario *s, random_state *random) {
 static void scenario_free(scenario *s) {
     guarded_free(&s->values);
     guarded_free(&s->payload);
-    guarded_free(&s->state);
+    guarded_free(&s->states[0]);
+    guarded_free(&s->states[1]);
 }
 
 static int64_t clamped_length(const chunk *c, int64_t row) {
@@ -115,14 +147,27 @@ static int64_t clamped_length(const chunk *c, int64_t row) {
     return c->lengths[row] < 0 ? 0 : c->lengths[row] > length ? length : c->lengths[row];
 }
 
+static const void *chunk_values(const scenario *s, const chunk *c) {
+    return (const char *)s->values.data + (size_t)c->begin * oracle_type_size(s->problem.type);
+}
+
+/* Whether element `e` of a row of the chunk, from the chunk's beginning, takes part. */
+static bool takes_part(const scenario *s, const chunk *c, int64_t row, int64_t e) {
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = chunk_values(s, c);
+    return !c->has_predicate ||
+           oracle_matches(s->problem.type, &input, &c->predicate, row * s->problem.row_stride + e);
+}
+
 /* The elements of a row that the first `pushed` chunks brought, by position; returns how many. */
 static int64_t collect(const scenario *s, int pushed, int64_t row, int64_t *positions) {
     static bool present[STREAM_MAX + 1];
     int64_t count = 0;
     memset(present, 0, sizeof present);
-    for (int c = 0; c < pushed; c++) {
-        for (int64_t e = 0; e < clamped_length(&s->chunks[c], row); e++) {
-            present[s->chunks[c].begin + e] = true;
+    for (int i = 0; i < pushed; i++) {
+        const chunk *c = &s->chunks[i];
+        for (int64_t e = 0; e < clamped_length(c, row); e++) {
+            present[c->begin + e] = takes_part(s, c, row, e);
         }
     }
     for (int64_t e = 0; e < s->problem.row_stride; e++) {
@@ -133,6 +178,16 @@ static int64_t collect(const scenario *s, int pushed, int64_t row, int64_t *posi
     return count;
 }
 
+/* The least k that the first `pushed` chunks gave a row. */
+static int64_t row_k(const scenario *s, int pushed, int64_t row) {
+    int64_t k = s->problem.k_max;
+    for (int i = 0; i < pushed; i++) {
+        const int64_t own = s->chunks[i].has_k ? s->chunks[i].ks[row] : k;
+        k = own < 0 ? 0 : own < k ? own : k;
+    }
+    return k;
+}
+
 /* The k_max slots that a row should hold; returns how many are results. */
 static int64_t expected_row(const scenario *s, int pushed, int64_t row, slot *slots) {
     static int64_t positions[STREAM_MAX];
@@ -140,7 +195,7 @@ static int64_t expected_row(const scenario *s, int pushed, int64_t row, slot *sl
     static oracle_entry ranking[STREAM_MAX];
     const topk_problem *p = &s->problem;
     uint64_t padding = 0;
-    int64_t count = collect(s, pushed, row, positions);
+    int64_t count = collect(s, pushed, row, positions), k_row = row_k(s, pushed, row);
     for (int64_t i = 0; i < count; i++) {
         element_put_bits(p->type, gathered, i,
                          element_get_bits(p->type, s->values.data, row * p->row_stride + positions[i]));
@@ -149,14 +204,14 @@ static int64_t expected_row(const scenario *s, int pushed, int64_t row, slot *sl
     oracle_write_padding(p->type, p->direction, &padding);
     for (int64_t k = 0; k < p->k_max; k++) {
         slots[k] = (slot){-1, element_get_bits(p->type, &padding, 0)};
-        if (k < count) {
+        if (k < count && k < k_row) {
             int64_t position = positions[ranking[k].position];
             slots[k].bits = element_get_bits(p->type, gathered, ranking[k].position);
             slots[k].index =
                 s->has_payload ? payload_of(s, row * p->row_stride + position) : s->first_position + position;
         }
     }
-    return count < p->k_max ? count : p->k_max;
+    return count < k_row ? count : k_row;
 }
 
 static int by_index(const void *a, const void *b) {
@@ -194,55 +249,77 @@ static bool row_is_right(const scenario *s, int pushed, int64_t row, const void 
 /* Peeks, or finishes after the last push, and judges the result. */
 static bool results_are_right(scenario *s, int pushed, bool finish) {
     const topk_problem *p = &s->problem;
+    const guarded *state = &s->states[0];
     size_t slots = (size_t)(p->rows * p->k_max);
     guarded values = guarded_allocate(slots * oracle_type_size(p->type), GUARDED_AT_END);
     guarded indices = guarded_allocate(slots * (p->index_type == TOPK_INDEX_I32 ? 4 : 8), GUARDED_AT_END);
     topk_status (*call)(topk_context *, const topk_problem *, void *, size_t, void *, void *, topk_stream) =
         finish ? topk_accumulator_finish : topk_accumulator_peek;
-    bool right = CHECK_STATUS(
-        TOPK_OK, call(context, p, s->state.data, s->state.bytes, values.data, indices.data, NULL));
+    bool right =
+        CHECK_STATUS(TOPK_OK, call(context, p, state->data, state->bytes, values.data, indices.data, NULL));
     for (int64_t r = 0; right && r < p->rows; r++) {
         right = CHECK(row_is_right(s, pushed, r, values.data, indices.data));
     }
-    right = CHECK(guarded_intact(&values) && guarded_intact(&indices) && guarded_intact(&s->state)) && right;
+    right = CHECK(guarded_intact(&values) && guarded_intact(&indices) && guarded_intact(state)) && right;
     guarded_free(&values);
     guarded_free(&indices);
     return right;
 }
 
-static bool push_chunk(scenario *s, const chunk *c) {
+static bool push_chunk(scenario *s, const chunk *c, const guarded *state) {
     const topk_problem *p = &s->problem;
     topk_input input = TOPK_INPUT_INIT;
-    int32_t narrow[ROWS_MAX];
+    int32_t narrow_lengths[ROWS_MAX], narrow_ks[ROWS_MAX];
+    const bool is_narrow = p->extent_type == TOPK_INDEX_I32;
+    const int64_t length = c->end - c->begin, base = s->first_position + c->begin;
     for (int64_t r = 0; r < p->rows; r++) {
-        narrow[r] = (int32_t)c->lengths[r];
+        narrow_lengths[r] = (int32_t)c->lengths[r];
+        narrow_ks[r] = (int32_t)c->ks[r];
     }
-    input.values = (const char *)s->values.data + (size_t)c->begin * oracle_type_size(p->type);
+    input.values = chunk_values(s, c);
     if (s->has_payload) {
         input.indices = (const char *)s->payload.data + c->begin * (p->index_type == TOPK_INDEX_I32 ? 4 : 8);
     }
     if (s->has_lengths) {
-        input.lengths = p->extent_type == TOPK_INDEX_I32 ? (const void *)narrow : (const void *)c->lengths;
+        input.lengths = is_narrow ? (const void *)narrow_lengths : (const void *)c->lengths;
     }
-    return CHECK_STATUS(TOPK_OK,
-                        topk_accumulator_push(context, p, s->state.data, s->state.bytes, &input,
-                                              c->end - c->begin, s->first_position + c->begin, NULL));
+    if (c->has_k) {
+        input.k = is_narrow ? (const void *)narrow_ks : (const void *)c->ks;
+    }
+    return CHECK_STATUS(TOPK_OK, c->has_predicate
+                                     ? topk_accumulator_push_where(context, p, state->data, state->bytes,
+                                                                   &input, &c->predicate, length, base, NULL)
+                                     : topk_accumulator_push(context, p, state->data, state->bytes, &input,
+                                                             length, base, NULL));
+}
+
+static bool begin_state(scenario *s, guarded *state, size_t bytes, random_state *random) {
+    *state = guarded_allocate(bytes, random_below(random, 2) == 0 ? GUARDED_AT_END : 1);
+    guarded_fill(state, (unsigned char)random_bits(random));
+    return CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &s->problem, state->data, bytes, NULL));
+}
+
+/* What the second state has goes to the first one; it begins anew. */
+static bool merge(scenario *s) {
+    const guarded *to = &s->states[0], *from = &s->states[1];
+    return CHECK_STATUS(TOPK_OK, topk_accumulator_merge(context, &s->problem, to->data, to->bytes, from->data,
+                                                        from->bytes, NULL)) &&
+           CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &s->problem, from->data, from->bytes, NULL));
 }
 
 static bool run_scenario(scenario *s, random_state *random) {
     size_t bytes = 0;
     bool right = CHECK_STATUS(TOPK_OK, topk_accumulator_size(context, &s->problem, &bytes));
-    s->state = guarded_allocate(bytes, random_below(random, 2) == 0 ? GUARDED_AT_END : 1);
-    guarded_fill(&s->state, (unsigned char)random_bits(random));
-    right = right &&
-            CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &s->problem, s->state.data, bytes, NULL));
+    for (int i = 0; right && i <= s->is_split; i++) {
+        right = begin_state(s, &s->states[i], bytes, random);
+    }
     for (int c = 0; right && c < s->chunk_count; c++) {
-        right = push_chunk(s, &s->chunks[c]);
+        right = push_chunk(s, &s->chunks[c], &s->states[s->is_split && random_below(random, 2) == 0]);
         if (right && random_below(random, 4) == 0) {
-            right = results_are_right(s, c + 1, false);
+            right = (!s->is_split || merge(s)) && results_are_right(s, c + 1, false);
         }
     }
-    return right && results_are_right(s, s->chunk_count, true);
+    return right && (!s->is_split || merge(s)) && results_are_right(s, s->chunk_count, true);
 }
 
 static void run_scenarios(int threads) {

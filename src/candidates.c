@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "candidates.h"
+
+#include <string.h>
+
+/* ---- Layout ---- */
+
+static topk_status choose(struct candidates *c, topk_operation operation, topk_problem problem,
+                          struct subcall *inner) {
+    problem.length_max = problem.row_stride = (int64_t)c->room;
+    problem.index_type = problem.extent_type = TOPK_INDEX_I64;
+    problem.index_base = 0;
+    problem.order = TOPK_ORDER_BEST_FIRST;
+    problem.ties = TOPK_TIES_LOWEST_INDEX;
+    problem.method = problem.tuning = NULL;
+    return topk_subcall_choose(c->context, operation, &problem, inner);
+}
+
+topk_status topk_candidates_make(const topk_context *context, const struct plan *plan, struct candidates *c) {
+    topk_problem positions = plan->problem;
+    positions.type = TOPK_I64;
+    positions.direction = TOPK_SMALLEST;
+    positions.rank = TOPK_BY_VALUE;
+    *c = (struct candidates){.context = context, .plan = plan};
+    c->room = plan->output_elements == 0 ? 0 : 2 * (size_t)plan->problem.k_max;
+    positions.k_max = (int64_t)c->room;
+    topk_status status = choose(c, TOPK_OPERATION_KTH, plan->problem, &c->kth);
+    if (status == TOPK_OK) {
+        status = choose(c, TOPK_OPERATION_SELECT, plan->problem, &c->best);
+    }
+    return status != TOPK_OK ? status : choose(c, TOPK_OPERATION_SELECT, positions, &c->sorted);
+}
+
+static size_t row_count(const struct candidates *c) {
+    return (size_t)c->plan->problem.rows;
+}
+
+void topk_candidates_take(struct candidates *c, struct arena *arena) {
+    const size_t slots = 2 * c->plan->output_elements;
+    c->rows = arena_take(arena, row_count(c), sizeof *c->rows);
+    c->values = arena_take(arena, slots, c->plan->element_bytes);
+    c->positions = arena_take(arena, slots, sizeof *c->positions);
+    c->payload = arena_take(arena, slots, c->plan->index_bytes);
+    c->lengths = arena_take(arena, row_count(c), sizeof *c->lengths);
+    c->ks = arena_take(arena, row_count(c), sizeof *c->ks);
+}
+
+/* Each selection has the scratch to itself. Over NULL it is measured. */
+struct kth_results {
+    char *values;
+    int64_t *better;
+    size_t bytes;
+};
+
+static struct kth_results lay_out_kth(struct candidates *c, void *scratch) {
+    struct arena arena = {scratch, 0};
+    struct kth_results results;
+    topk_subcall_take(&c->kth, &arena);
+    results.values = arena_take(&arena, row_count(c), c->plan->element_bytes);
+    results.better = arena_take(&arena, row_count(c), sizeof *results.better);
+    results.bytes = arena.used;
+    return results;
+}
+
+struct best_results {
+    int64_t *places; /* of each row, k_max of them */
+    size_t bytes;
+};
+
+static struct best_results lay_out_best(struct candidates *c, void *scratch) {
+    struct arena arena = {scratch, 0};
+    struct best_results results;
+    topk_subcall_take(&c->best, &arena);
+    results.places = arena_take(&arena, c->plan->output_elements, sizeof *results.places);
+    results.bytes = arena.used;
+    return results;
+}
+
+struct sorted_results {
+    int64_t *positions, *places; /* of each row, `room` of them */
+    size_t bytes;
+};
+
+static struct sorted_results lay_out_sorted(struct candidates *c, void *scratch) {
+    const size_t slots = 2 * c->plan->output_elements;
+    struct arena arena = {scratch, 0};
+    struct sorted_results results;
+    topk_subcall_take(&c->sorted, &arena);
+    results.positions = arena_take(&arena, slots, sizeof *results.positions);
+    results.places = arena_take(&arena, slots, sizeof *results.places);
+    results.bytes = arena.used;
+    return results;
+}
+
+static size_t greater(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+size_t topk_candidates_scratch_bytes(struct candidates *c) {
+    return greater(lay_out_kth(c, NULL).bytes,
+                   greater(lay_out_best(c, NULL).bytes, lay_out_sorted(c, NULL).bytes));
+}
+
+void topk_candidates_clear(const struct candidates *c) {
+    for (size_t row = 0; row < row_count(c); row++) {
+        c->rows[row] = (struct candidate_row){.k = c->plan->problem.k_max, .ascends = true};
+    }
+}
+
+/* ---- Elements ---- */
+
+/* Little endian. `bytes` is a constant where these are called. */
+static inline __attribute__((always_inline)) uint64_t load(const char *array, size_t at, size_t bytes) {
+    uint64_t bits = 0;
+    memcpy(&bits, array + at * bytes, bytes);
+    return bits;
+}
+
+static inline __attribute__((always_inline)) void copy_one(char *to, size_t to_at, const char *from,
+                                                           size_t from_at, size_t bytes) {
+    memcpy(to + to_at * bytes, from + from_at * bytes, bytes);
+}
+
+static void copy_index(char *to, size_t to_at, const char *from, size_t from_at, size_t bytes) {
+    if (bytes == 4) {
+        copy_one(to, to_at, from, from_at, 4);
+    } else {
+        copy_one(to, to_at, from, from_at, 8);
+    }
+}
+
+/* Calls a function that has the bytes of an element as its last argument with a constant. */
+#define BY_ELEMENT_BYTES(element_bytes, function, ...)                                                       \
+    do {                                                                                                     \
+        switch (element_bytes) {                                                                             \
+        case 1:                                                                                              \
+            function(__VA_ARGS__, 1);                                                                        \
+            break;                                                                                           \
+        case 2:                                                                                              \
+            function(__VA_ARGS__, 2);                                                                        \
+            break;                                                                                           \
+        case 4:                                                                                              \
+            function(__VA_ARGS__, 4);                                                                        \
+            break;                                                                                           \
+        default:                                                                                             \
+            function(__VA_ARGS__, 8);                                                                        \
+        }                                                                                                    \
+    } while (0)
+
+/* One row's arrays. */
+struct lists {
+    char *values;
+    int64_t *positions;
+    char *payload;
+};
+
+static struct lists lists_of(const struct candidates *c, int64_t row) {
+    const size_t first = (size_t)row * c->room;
+    return (struct lists){c->values + first * c->plan->element_bytes, c->positions + first,
+                          c->payload + first * c->plan->index_bytes};
+}
+
+/* ---- Selections from the candidates ---- */
+
+static struct call call_on_candidates(const struct candidates *c, const struct subcall *inner,
+                                      const void *values) {
+    const struct call outer = {.context = c->context, .input = TOPK_INPUT_INIT};
+    struct call call = topk_subcall_call(inner, &outer);
+    call.input.values = values;
+    call.input.lengths = c->lengths;
+    return call;
+}
+
+static void run(const struct candidates *c, const struct subcall *inner, const struct call *call) {
+    (void)c->context->backend->run(inner->method, call); /* on the CPU nothing can fail */
+}
+
+static inline __attribute__((always_inline)) void gather(char *to, const char *from, const int64_t *places,
+                                                         int64_t count, size_t bytes) {
+    for (int64_t i = 0; i < count; i++) {
+        copy_one(to, (size_t)i, from, (size_t)places[i], bytes);
+    }
+}
+
+/* Puts a row's candidates into the order of `places`, over `spare`, which has 8 bytes for each. */
+static void reorder(const struct candidates *c, int64_t row, const int64_t *places, char *spare) {
+    const struct lists lists = lists_of(c, row);
+    const size_t bytes = c->plan->element_bytes, index = c->plan->index_bytes;
+    const int64_t count = c->rows[row].count;
+    BY_ELEMENT_BYTES(bytes, gather, spare, lists.values, places, count);
+    memcpy(lists.values, spare, (size_t)count * bytes);
+    BY_ELEMENT_BYTES(index, gather, spare, lists.payload, places, count);
+    memcpy(lists.payload, spare, (size_t)count * index);
+}
+
+/* Sorts rows by position, as far as they have a length. */
+static void put_in_order(struct candidates *c) {
+    bool any = false;
+    for (size_t row = 0; row < row_count(c); row++) {
+        const bool sort = c->lengths[row] > 0 && !c->rows[row].ascends;
+        c->ks[row] = c->lengths[row];
+        c->lengths[row] = sort ? c->lengths[row] : 0;
+        any = any || sort;
+    }
+    if (any) {
+        const struct sorted_results sorted = lay_out_sorted(c, c->scratch);
+        struct call call = call_on_candidates(c, &c->sorted, c->positions);
+        call.values = sorted.positions;
+        call.indices = sorted.places;
+        run(c, &c->sorted, &call);
+        for (size_t row = 0; row < row_count(c); row++) {
+            if (c->lengths[row] > 0) {
+                const size_t first = row * c->room;
+                memcpy(c->positions + first, sorted.positions + first,
+                       (size_t)c->lengths[row] * sizeof *c->positions);
+                reorder(c, (int64_t)row, sorted.places + first, (char *)(sorted.positions + first));
+                c->rows[row].ascends = true;
+            }
+        }
+    }
+    memcpy(c->lengths, c->ks, row_count(c) * sizeof *c->lengths);
+}
+
+/* Keeps the elements of keys above the bar, and of the bar's the first `equal`; the last one of these is the
+ * bar's position. In order of position. */
+static inline __attribute__((always_inline)) void keep_above(const struct candidates *c, int64_t row,
+                                                             int64_t equal, size_t bytes) {
+    struct candidate_row r = c->rows[row];
+    const struct lists lists = lists_of(c, row);
+    const struct key_map map = c->plan->map;
+    const size_t count = (size_t)r.count, index = c->plan->index_bytes;
+    r.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t key = topk_key_encode(load(lists.values, i, bytes), 8 * (unsigned)bytes, &map);
+        const size_t to = (size_t)r.count;
+        if (key < r.bar_key || (key == r.bar_key && equal == 0)) {
+            continue;
+        }
+        if (key == r.bar_key) {
+            equal--;
+            r.bar_position = lists.positions[i];
+        }
+        copy_one(lists.values, to, lists.values, i, bytes);
+        copy_index(lists.payload, to, lists.payload, i, index);
+        lists.positions[to] = lists.positions[i];
+        r.count++;
+    }
+    c->rows[row] = r;
+}
+
+static void keep_best(const struct candidates *c, int64_t row, const struct kth_results *kth) {
+    struct candidate_row *r = &c->rows[row];
+    uint64_t bits = 0;
+    if (r->k == 0) {
+        r->count = 0;
+        return;
+    }
+    memcpy(&bits, kth->values + (size_t)row * c->plan->element_bytes, c->plan->element_bytes);
+    r->bar_key = topk_key_encode(bits, c->plan->element_bits, &c->plan->map);
+    r->has_bar = true;
+    BY_ELEMENT_BYTES(c->plan->element_bytes, keep_above, c, row, r->k - kth->better[row]);
+}
+
+static void set_ks(const struct candidates *c) {
+    for (size_t row = 0; row < row_count(c); row++) {
+        c->ks[row] = c->rows[row].k;
+    }
+}
+
+void topk_candidates_make_room(struct candidates *c, int64_t count) {
+    bool any = false;
+    for (size_t row = 0; row < row_count(c); row++) {
+        const bool full = (size_t)(c->rows[row].count + count) > c->room;
+        c->lengths[row] = full ? c->rows[row].count : 0;
+        any = any || full;
+    }
+    if (!any) {
+        return;
+    }
+    put_in_order(c);
+    set_ks(c);
+    const struct kth_results kth = lay_out_kth(c, c->scratch);
+    struct call call = call_on_candidates(c, &c->kth, c->values);
+    call.input.k = c->ks;
+    call.values = kth.values;
+    call.better = kth.better;
+    run(c, &c->kth, &call);
+    for (size_t row = 0; row < row_count(c); row++) {
+        if (c->lengths[row] > 0) {
+            keep_best(c, (int64_t)row, &kth);
+        }
+    }
+}
+
+/* ---- Arrivals ---- */
+
+static inline __attribute__((always_inline)) void append(const struct candidates *c, int64_t row,
+                                                         const struct arrivals *arrivals, int64_t count,
+                                                         size_t bytes) {
+    struct candidate_row r = c->rows[row];
+    const struct lists lists = lists_of(c, row);
+    const struct arrivals in = *arrivals;
+    const struct key_map map = c->plan->map;
+    const size_t index = c->plan->index_bytes;
+    int64_t last = r.count > 0 ? lists.positions[r.count - 1] : -1;
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const size_t to = (size_t)r.count;
+        const int64_t position = in.base + (in.places == NULL ? (int64_t)i : in.places[i]);
+        const uint64_t key = topk_key_encode(load(in.values, i, bytes), 8 * (unsigned)bytes, &map);
+        if (r.has_bar && (key < r.bar_key || (key == r.bar_key && position > r.bar_position))) {
+            continue;
+        }
+        copy_one(lists.values, to, in.values, i, bytes);
+        if (in.payload != NULL) {
+            copy_index(lists.payload, to, in.payload, in.payload_at == NULL ? i : (size_t)in.payload_at[i],
+                       index);
+        }
+        lists.positions[to] = position;
+        r.ascends = r.ascends && last < position;
+        last = position;
+        r.count++;
+    }
+    c->rows[row] = r;
+}
+
+void topk_candidates_append(const struct candidates *c, int64_t row, const struct arrivals *arrivals,
+                            int64_t count) {
+    if (c->rows[row].k > 0) {
+        BY_ELEMENT_BYTES(c->plan->element_bytes, append, c, row, arrivals, count);
+    }
+}
+
+/* ---- Results ---- */
+
+static void write_indices(const struct candidates *c, int64_t row, const int64_t *places, bool has_payload,
+                          char *indices) {
+    const struct lists lists = lists_of(c, row);
+    const size_t index = c->plan->index_bytes;
+    for (size_t i = 0; i < (size_t)c->plan->problem.k_max; i++) {
+        const int64_t place = places[i];
+        const int64_t position = place < 0 ? -1 : lists.positions[place] + c->plan->problem.index_base;
+        if (place >= 0 && has_payload) {
+            copy_index(indices, i, lists.payload, (size_t)place, index);
+        } else {
+            copy_index(indices, i, (const char *)&position, 0, index);
+        }
+    }
+}
+
+void topk_candidates_write(struct candidates *c, bool has_payload, void *values, void *indices) {
+    const size_t k_max = (size_t)c->plan->problem.k_max;
+    for (size_t row = 0; row < row_count(c); row++) {
+        c->lengths[row] = c->rows[row].count;
+    }
+    put_in_order(c);
+    set_ks(c);
+    const struct best_results best = lay_out_best(c, c->scratch);
+    struct call call = call_on_candidates(c, &c->best, c->values);
+    call.input.k = c->ks;
+    call.values = values;
+    call.indices = best.places;
+    run(c, &c->best, &call);
+    for (size_t row = 0; indices != NULL && row < row_count(c); row++) {
+        write_indices(c, (int64_t)row, best.places + row * k_max, has_payload,
+                      (char *)indices + row * k_max * c->plan->index_bytes);
+    }
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What an accumulator keeps of its streams: candidates, which may be among the k best of their row. A row has
+ * room for twice k_max of them, in whatever order they come. When it is full, its k best stay, and from then
+ * on it takes only what ranks before the last one of these. So the cost of a candidate does not grow with k:
+ * at least k_max of them come between two selections from a full row. */
+#ifndef TOPK_SRC_CANDIDATES_H
+#define TOPK_SRC_CANDIDATES_H
+
+#include "context.h"
+#include "subcall.h"
+
+struct candidate_row {
+    int64_t count;
+    int64_t k;            /* results: k_max, or the least k that was asked for */
+    uint64_t bar_key;     /* with has_bar: a candidate has a higher key, or this one and a lower */
+    int64_t bar_position; /*   position */
+    bool has_bar;
+    bool ascends; /* positions, from candidate to candidate */
+};
+
+struct candidates {
+    const topk_context *context;
+    const struct plan *plan; /* of the streams */
+    size_t room;             /* of a row */
+    struct candidate_row *rows;
+    char *values;
+    int64_t *positions; /* in the stream, without index_base */
+    char *payload;
+    int64_t *lengths, *ks; /* of the rows of a selection */
+    void *scratch;         /* for one selection at a time */
+    /* Selections from rows of candidates: the k-th, the k best, and all of them by position. */
+    struct subcall kth, best, sorted;
+};
+
+/* Candidates that arrive in a row: their positions are base + places[i], or base + i. */
+struct arrivals {
+    const char *values;
+    const int64_t *places;
+    int64_t base;
+    const char *payload;       /* or NULL */
+    const int64_t *payload_at; /* arrival i has this one; NULL: the i-th */
+};
+
+/* Chooses the methods. `plan` must outlive *c. */
+topk_status topk_candidates_make(const topk_context *context, const struct plan *plan, struct candidates *c);
+
+/* Takes all arrays but the scratch. */
+void topk_candidates_take(struct candidates *c, struct arena *arena);
+
+/* Bytes of scratch that the functions below need. */
+size_t topk_candidates_scratch_bytes(struct candidates *c);
+
+void topk_candidates_clear(const struct candidates *c);
+
+/* Makes room for `count` more candidates in each row, k_max at most. */
+void topk_candidates_make_room(struct candidates *c, int64_t count);
+
+/* For which there is room. */
+void topk_candidates_append(const struct candidates *c, int64_t row, const struct arrivals *arrivals,
+                            int64_t count);
+
+/* Writes the k best of each row, and padding; either output may be NULL. Candidates may come to lie in
+ * another order, and stay the same. */
+void topk_candidates_write(struct candidates *c, bool has_payload, void *values, void *indices);
+
+#endif
