@@ -13,7 +13,7 @@
 enum { exit_no_device = 77 };
 
 /* add_dimensions() puts the dimensions in front of these, and gives keys to all that have none. */
-enum { first_key = 256, own_options = 14, option_count = BENCH_DIMENSIONS + own_options };
+enum { first_key = 256, own_options = 16, option_count = BENCH_DIMENSIONS + own_options };
 static struct argp_option all_options[option_count + 1] = {
     {"device", 0, "NAME", 0, "cpu (default) or cuda", 2},
     {"threads", 't', "N", 0, "CPU: threads of calls and reads (default: what OpenMP would use)", 2},
@@ -26,6 +26,8 @@ static struct argp_option all_options[option_count + 1] = {
     {"rivals", 0, NULL, 0, "run the C++ standard library beside it, on a GPU CUB", 2},
     {"seed", 0, "N", 0, "of the data and of samples (default 1)", 2},
     {"points", 0, "FILE", 0, "CUDA, peers and where: read their points from FILE", 2},
+    {"vectors", 0, "FILE", 0, "the distribution distances: .fvecs, .bvecs or .npy", 2},
+    {"queries", 0, "FILE", 0, "and a vector for each row: elements are distances between them", 2},
     {"csv", 0, "FILE", 0, "write the results to FILE too", 2},
     {"list", 0, NULL, 0, "write the points of the suite as CSV, and run none", 2},
     {"self-test", 0, NULL, OPTION_HIDDEN, NULL, 2},
@@ -120,6 +122,26 @@ static bool is_cuda(const settings *arguments) {
     return device != NULL && strcmp(device, "cuda") == 0;
 }
 
+/* Both files or none. */
+static void read_vectors(bench_source *source, const settings *arguments) {
+    static const char *const names[] = {"vectors", "queries"};
+    bench_vectors *const files[] = {&source->base, &source->queries};
+    for (int i = 0; i < 2; ++i) {
+        const char *path = given(arguments, names[i]);
+        const char *why = path != NULL ? bench_vectors_read(path, files[i]) : NULL;
+        if (why != NULL) {
+            fprintf(stderr, "topk-bench: %s ", path);
+            give_up(why, "");
+        }
+    }
+    if ((given(arguments, names[0]) == NULL) != (given(arguments, names[1]) == NULL)) {
+        give_up("--vectors and --queries go together", "");
+    }
+    if (source->base.dimensions != source->queries.dimensions) {
+        give_up("the vectors and the queries differ in their dimensions", "");
+    }
+}
+
 static void choose_options(bench_session *session, const settings *arguments) {
     const bool cold_by_default = is_cuda(arguments) && given(arguments, "warm") == NULL;
     session->options = (bench_options){.threads = number_of(arguments, "threads", 0, 1024),
@@ -128,7 +150,8 @@ static void choose_options(bench_session *session, const settings *arguments) {
                                        .graph = given(arguments, "graph") != NULL,
                                        .once = given(arguments, "once") != NULL,
                                        .rivals = given(arguments, "rivals") != NULL,
-                                       .seed = (uint64_t)number_of(arguments, "seed", 1, 1000000000)};
+                                       .source.seed = (uint64_t)number_of(arguments, "seed", 1, 1000000000)};
+    read_vectors(&session->options.source, arguments);
     session->device = &bench_cpu; /* without CUDA no context for a GPU can be made */
 #ifdef BENCH_HAS_CUDA
     session->device = is_cuda(arguments) ? &bench_cuda : &bench_cpu;
@@ -141,7 +164,7 @@ static int open_session(bench_session *session, bool cuda) {
     topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
     options.backend = cuda ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
     options.threads = session->options.threads;
-    options.seed = session->options.seed;
+    options.seed = session->options.source.seed;
     topk_status status = topk_context_create(&options, &session->context);
     if (status == TOPK_OK) {
         status = topk_context_query(session->context, &properties);
@@ -162,6 +185,8 @@ static void close_session(bench_session *session) {
     bench_data_free(&session->host);
     bench_buffer_free(&session->of_model);
     bench_buffer_free(&session->workspace);
+    bench_vectors_free(&session->options.source.queries);
+    bench_vectors_free(&session->options.source.base);
     if (session->context != NULL && session->device->close != NULL) {
         session->device->close(session);
     }
@@ -219,7 +244,7 @@ static int find_points(const settings *arguments, bench_point **points) {
         return 0;
     }
     const bench_request request = {is_cuda(arguments) ? "cuda" : "cpu", arguments->suite, words,
-                                   given(arguments, "points")};
+                                   given(arguments, "points"), given(arguments, "vectors") != NULL};
     const int count = bench_suite_points(&request, points, error, sizeof error);
     free(words);
     if (count < 0) {

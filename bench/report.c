@@ -180,7 +180,7 @@ void bench_report_begin(bench_report *report, const bench_session *session) {
     session->device->describe(session, device, sizeof device);
     fprintf(report->table, "libtopk %d.%d.%d on %s, %s, %d runs, seed %llu\n", topk_version() / 10000,
             topk_version() / 100 % 100, topk_version() % 100, device, session->options.cold ? "cold" : "warm",
-            session->options.runs, (unsigned long long)session->options.seed);
+            session->options.runs, (unsigned long long)session->options.source.seed);
 }
 
 void bench_report_add(void *state, const bench_session *session, const bench_result *result) {

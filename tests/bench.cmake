@@ -24,6 +24,18 @@ topk_bench_test(points-named topk-bench where --device cuda --keep 50 --n 1000 -
 set_tests_properties(bench-points-named PROPERTIES PASS_REGULAR_EXPRESSION
   "block\nwhere,f32,uniform,1,1000,0,50,largest,best,lowest,i32,auto,none,greater,indices,,0,0,0,0,128\n$")
 
+# Distances between vectors of files.
+add_executable(test_bench_vectors bench/vectors.c ${bench}/data/vectors.c)
+target_include_directories(test_bench_vectors PRIVATE ${bench} support ${PROJECT_SOURCE_DIR}/include data)
+target_link_libraries(test_bench_vectors PRIVATE m)
+topk_warnings(test_bench_vectors)
+topk_bench_test(vectors test_bench_vectors ${results})
+topk_bench_test(distances topk-bench air-fig13 --vectors ${results}/base.fvecs --queries ${results}/queries.npy
+  --rows 20 --n 2^11,3000 --pairs 3)
+set_tests_properties(bench-vectors PROPERTIES FIXTURES_SETUP bench-vectors)
+set_tests_properties(bench-distances PROPERTIES FIXTURES_REQUIRED bench-vectors
+  PASS_REGULAR_EXPRESSION "distances +20 .*4 lines: 4 right, 0 wrong")
+
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 add_executable(test_bench_check bench/check_against_oracle.c ${bench}/check/check.cpp ${bench}/points/memory.c)
 target_include_directories(test_bench_check PRIVATE ${bench})

@@ -27,9 +27,9 @@ bool bench_data_fits(const bench_data *data, const bench_point *point) {
            (own->k == point->k || own->distribution->numbers != LAW_PIVOT_TIE);
 }
 
-bool bench_data_make(bench_data *data, const bench_point *point, uint64_t seed, size_t cold_bytes,
-                     int threads) {
-    const recipe how = bench_recipe_of(point, seed);
+bool bench_data_make(bench_data *data, const bench_point *point, const bench_source *source,
+                     size_t cold_bytes, int threads) {
+    const bench_filling filling = bench_filling_of(point, source);
     const int64_t elements = point->rows * point->n;
     if (!bench_data_room(data, &bench_host_memory, point, bench_point_bytes(point), cold_bytes)) {
         bench_data_free(data);
@@ -38,7 +38,7 @@ bool bench_data_make(bench_data *data, const bench_point *point, uint64_t seed, 
     unsigned char *first = data->buffer.data;
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t i = 0; i < elements; ++i) {
-        element_put_bits(how.type, first, i, law_element(&how, i));
+        element_put_bits(point->type, first, i, bench_element(&filling, i));
     }
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int64_t copy = 1; copy < data->copies; ++copy) {

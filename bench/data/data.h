@@ -4,6 +4,7 @@
 #ifndef BENCH_DATA_H
 #define BENCH_DATA_H
 
+#include "data/vectors.h"
 #include "laws.h"
 #include "points/outputs.h"
 
@@ -30,8 +31,36 @@ const bench_distribution *bench_distribution_find(const char *name);
 /* Whether the distribution has a meaning for elements of the type. */
 bool bench_distribution_serves(const bench_distribution *distribution, topk_type type);
 
+/* What elements are made from: a seed, or rows of distances from `queries` to `base`. */
+typedef struct bench_source {
+    uint64_t seed;
+    bench_vectors queries, base; /* of as many dimensions; without elements where there are none */
+} bench_source;
+
+/* Whether elements are distances. */
+bool bench_has_distances(const bench_point *point);
+
+/* Whether there are as many vectors as the rows of a point, and its n, take; all have them but distances. */
+bool bench_source_serves(const bench_source *source, const bench_point *point);
+
 /* How the elements of a point are made, on a CPU and on a GPU. */
-recipe bench_recipe_of(const bench_point *point, uint64_t seed);
+typedef struct bench_filling {
+    recipe how;
+    const float *queries, *base; /* NULL: no distances */
+    int dimensions;
+} bench_filling;
+
+bench_filling bench_filling_of(const bench_point *point, const bench_source *source);
+
+/* Element i, in the low bits. */
+static inline EVERYWHERE uint64_t bench_element(const bench_filling *filling, int64_t i) {
+    const int64_t n = filling->how.n, dimensions = filling->dimensions;
+    return filling->base == NULL
+               ? law_element(&filling->how, i)
+               : element_encode(filling->how.type,
+                                bench_distance(filling->queries + i / n * dimensions,
+                                               filling->base + i % n * dimensions, filling->dimensions));
+}
 
 /* An input or a mask, and further copies of it that are read in turn when the caches are to be cold. Begin
  * with a zeroed struct. */
@@ -52,8 +81,8 @@ void bench_data_free(bench_data *data);
 bool bench_data_fits(const bench_data *data, const bench_point *point);
 
 /* Makes the input of a point on the host. False: out of memory; *data is then empty. */
-bool bench_data_make(bench_data *data, const bench_point *point, uint64_t seed, size_t cold_bytes,
-                     int threads);
+bool bench_data_make(bench_data *data, const bench_point *point, const bench_source *source,
+                     size_t cold_bytes, int threads);
 
 static inline const void *bench_data_copy(const bench_data *data, int64_t turn) {
     return (const unsigned char *)data->buffer.data + (size_t)(turn % data->copies) * data->pitch;

@@ -20,6 +20,7 @@ const bench_distribution bench_distributions[] = {
     {"tie-heavy", "16 values", LAW_SIXTEEN, 16, 8, LAW_NONE, 0, 0, 0},
     {"pivot-tie", "k/2 winners, a plateau of half the elements", LAW_PIVOT_TIE, 100, 8, LAW_NONE, 0, 0, 0},
     {"all-equal", "one value", LAW_ONE, 1, 8, LAW_NONE, 0, 0, 0},
+    {"distances", "of floats: squared, from --queries to --vectors", LAW_NONE, 0, 0, LAW_NONE, 0, 0, 0},
     {"runs", "runs of 4096 equal elements, uniform in (0, 1]", LAW_RUNS, 0, 0, LAW_NONE, 0, 0, 0},
 };
 const int bench_distribution_count = (int)(sizeof bench_distributions / sizeof *bench_distributions);
@@ -47,13 +48,26 @@ bool bench_distribution_serves(const bench_distribution *distribution, topk_type
     return bits >= distribution->numbers_least && (element_is_float(type) || distribution->integer_scale > 0);
 }
 
-recipe bench_recipe_of(const bench_point *point, uint64_t seed) {
+bool bench_has_distances(const bench_point *point) {
+    return point->distribution->numbers == LAW_NONE && point->distribution->bits == LAW_NONE;
+}
+
+bool bench_source_serves(const bench_source *source, const bench_point *point) {
+    return !bench_has_distances(point) ||
+           (point->rows <= source->queries.count && point->n <= source->base.count);
+}
+
+bench_filling bench_filling_of(const bench_point *point, const bench_source *source) {
     const bench_distribution *distribution = point->distribution;
-    return (recipe){.law = law_of(distribution, point->type),
-                    .type = point->type,
-                    .seed = seed,
-                    .n = point->n,
-                    .k = point->k,
-                    .scale = element_is_float(point->type) ? 1 : distribution->integer_scale,
-                    .first_bits = distribution->first_bits};
+    const bool distances = bench_has_distances(point);
+    return (bench_filling){.how = {.law = law_of(distribution, point->type),
+                                   .type = point->type,
+                                   .seed = source->seed,
+                                   .n = point->n,
+                                   .k = point->k,
+                                   .scale = element_is_float(point->type) ? 1 : distribution->integer_scale,
+                                   .first_bits = distribution->first_bits},
+                           .queries = distances ? source->queries.elements : NULL,
+                           .base = distances ? source->base.elements : NULL,
+                           .dimensions = source->base.dimensions};
 }

@@ -61,6 +61,8 @@ static void close_gpu(bench_session *session) {
     if (state != NULL) {
         bench_buffer_free(&state->scratch);
         bench_buffer_free(&state->flush);
+        bench_buffer_free(&state->queries);
+        bench_buffer_free(&state->base);
         bench_timer_free(&state->timer);
     }
     free(state);

@@ -9,13 +9,20 @@
 namespace {
 
 struct fill {
-    recipe how;
+    bench_filling filling;
     void *elements;
 
     __device__ void operator()(std::int64_t i) const {
-        element_put_bits(how.type, elements, i, law_element(&how, i));
+        element_put_bits(filling.how.type, elements, i, bench_element(&filling, i));
     }
 };
+
+/* Copies vectors to the device, unless they are there. */
+bool upload(bench_buffer *to, const bench_vectors &from) {
+    const std::size_t bytes = static_cast<std::size_t>(from.count * from.dimensions) * sizeof(float);
+    return to->data != nullptr || (bench_buffer_make(&bench_device_memory, to, bytes) &&
+                                   bench_device_memory.copy(to->data, from.elements, bytes));
+}
 
 /* From one copy to all, doubling what there is. */
 bool make_copies(const bench_data *data, cudaStream_t stream) {
@@ -63,12 +70,21 @@ template <typename W> struct make_mask {
 } // namespace
 
 bool bench_gpu_data_make(bench_session *session, const bench_point *point) {
-    const recipe how = bench_recipe_of(point, session->options.seed);
+    const bench_source &source = session->options.source;
+    bench_gpu_state *state = static_cast<bench_gpu_state *>(session->state);
+    bench_filling filling = bench_filling_of(point, &source);
+    if (bench_has_distances(point)) {
+        if (!upload(&state->queries, source.queries) || !upload(&state->base, source.base)) {
+            return false;
+        }
+        filling.queries = static_cast<const float *>(state->queries.data);
+        filling.base = static_cast<const float *>(state->base.data);
+    }
     const cudaStream_t stream = static_cast<cudaStream_t>(session->stream);
     bench_data *data = &session->data;
     const bool ok = bench_data_room(data, &bench_device_memory, point, bench_point_bytes(point),
                                     bench_cold_bytes(session)) &&
-                    bench_for_each(point->rows * point->n, fill{how, data->buffer.data}, stream) &&
+                    bench_for_each(point->rows * point->n, fill{filling, data->buffer.data}, stream) &&
                     make_copies(data, stream);
     if (!ok) {
         bench_data_free(data);

@@ -27,7 +27,8 @@ typedef struct bench_gpu_state {
     cudaGraphExec_t graphs[BENCH_GRAPHS]; /* a captured call: a graph has its pointers built in, so that there
                                              is one for each copy of the input that is to be read */
     int graph_count;
-    bench_buffer flush; /* what is written before replays, to have the input out of the cache */
+    bench_buffer queries, base; /* vectors that distances are made of */
+    bench_buffer flush;         /* what is written before replays, to have the input out of the cache */
 } bench_gpu_state;
 
 /* Makes the input of a point, with copies to go round. False: out of memory or a device error, and the

@@ -30,7 +30,8 @@ static bool prepare(bench_session *session, bench_result *result) {
     bench_data *data = &session->data;
     const bench_options *options = &session->options;
     if ((!bench_data_fits(data, result->point) &&
-         !bench_data_make(data, result->point, options->seed, bench_cold_bytes(session), options->threads)) ||
+         !bench_data_make(data, result->point, &options->source, bench_cold_bytes(session),
+                          options->threads)) ||
         !bench_truth_find(&session->truth, result->point, data->buffer.data)) {
         return bench_fail_to_make(session, result, "out of memory");
     }

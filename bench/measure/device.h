@@ -20,7 +20,7 @@ typedef struct bench_options {
     bool graph;  /* each call also captured and replayed, if the device can */
     bool once;   /* each call once, checked but not timed: for profilers */
     bool rivals;
-    uint64_t seed;
+    bench_source source;
 } bench_options;
 
 /* What holds for all points, and what is kept from one point to the next. */

@@ -160,7 +160,11 @@ static bool prepare(bench_session *session, library *self, bench_result *result)
     const bench_memory *memory = session->device->memory;
     size_t workspace_bytes = 0;
     self->session = session;
+    self->prepared = false;
     session->truth = (bench_truth){.matches = 0};
+    if (!bench_source_serves(&session->options.source, point)) {
+        return bench_fail(session, result, BENCH_SKIPPED, "the files have too few vectors");
+    }
     self->prepared = session->device->prepare(session, result);
     if (!self->prepared) {
         return false;

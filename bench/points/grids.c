@@ -27,6 +27,9 @@ const bench_grid bench_grids[] = {
     {"cpu", "rows", "select rows=64 n=131072 k=50,2048"},
     {"cpu", "rows", "select rows=10^6 n=64 k=8"},
     {"cpu", "rows", "select rows=1024 n=8192 k=64"},
+    {"cpu cuda", "air-fig13",
+     "select dist=distances direction=smallest rows=1000 n=2^11,2^12,2^13,2^14,2^15,2^16,2^17,2^18,2^19 "
+     "k=10,100"},
     {"cpu cuda", "large-k", "select n=2^24 k=n/16,n/4,n/2,n order=best,any"},
     {"cpu", "kth", "kth dist=uniform,normal k=1000,n/100,n/2"},
     {"cpu", "where", "where keep=1,10,50,90"},

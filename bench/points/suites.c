@@ -107,7 +107,8 @@ static bool expand(builder *made, int d, const bench_point *begun) {
     if (d == BENCH_DIMENSIONS) {
         bench_point whole = *begun;
         clear_idle(&whole);
-        return !makes_sense(&whole) || append(made, &whole);
+        return !makes_sense(&whole) || (bench_has_distances(&whole) && !made->request->has_vectors) ||
+               append(made, &whole);
     }
     const bench_dimension *dimension = &bench_dimensions[d];
     const char *list = NULL;
@@ -217,7 +218,9 @@ int bench_suite_points(const bench_request *request, bench_point **points, char 
             ok = may_choose(&made) && (file != NULL ? add_file(&made, file) : add_grid(&made));
         }
     }
-    ok = ok && (made.count > 0 || fail(&made, "no such suite, or no points in it: ", request->suite)) &&
+    ok = ok &&
+         (made.count > 0 ||
+          fail(&made, "no such suite, or no points in it (distances take --vectors): ", request->suite)) &&
          (from_file || request->file == NULL || fail(&made, "no points of a file are in ", request->suite));
     if (!ok) {
         free(made.points);
