@@ -110,6 +110,11 @@ enum topk_reached_path {
     REACHED_BRACKET_GPU_ONE_CLASS,        /* the bin of the k-th candidate is crowded, by ties alone */
     REACHED_BRACKET_GPU_NEXT_ROW,         /* a block goes on to another row */
 
+    REACHED_GRIDSELECT_SECOND_STEP, /* entries find no room before a queue is merged */
+    REACHED_GRIDSELECT_NONE_FRESH,  /* a queue of entries that are no longer wanted */
+    REACHED_GRIDSELECT_LAST,        /* the last block of a row selects from all blocks' lists */
+    REACHED_GRIDSELECT_NEXT_ROW,    /* a block goes on to another row */
+
     REACHED_SELECT_SINGLE_LOADS,     /* elements of a misaligned row are read one by one, to fit */
     REACHED_RTOPK_BISECTION,         /* guessing did not end a search */
     REACHED_RTOPK_SURPLUS_TIES,      /* more elements tie with the k-th than are results */

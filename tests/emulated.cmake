@@ -46,7 +46,8 @@ endfunction()
 
 # A list that takes minutes runs in parts: one for each method.
 set(methods default rtopk rtopk-plain rtopk-network rtopk-counts rtopk-candidates resident resident-narrow resident-wide resident-pair
-    resident-cluster resident-largest resident-stream resident-stream-cluster bracket air air-shared air-buffered
+    resident-cluster resident-largest resident-stream resident-stream-cluster bracket gridselect
+    gridselect-lanes gridselect-blocks air air-shared air-buffered
     air-unbuffered air-fused sort compact compact-phases route)
 function(topk_emulated_parts name)
   foreach(method IN LISTS methods)
@@ -123,6 +124,13 @@ topk_emulated_cases(bracket_random plain --seed 72 --method bracket --random 200
   --filter type=f32,order=any)
 topk_emulated_cases(bracket_full full --seed 58 --method bracket --smallest 9000 --largest 131072 --elements 140000
   --cases 12)
+# Selections on the fly: by blocks that share a row; with the sizes of production; and races.
+topk_emulated_cases(gridselect_full full --seed 81 --method gridselect-blocks --smallest 9000 --largest 66000
+  --elements 70000 --cases 8)
+topk_emulated_cases(gridselect_tsan tsan --seed 82 --method gridselect-blocks --smallest 300 --largest 3000
+  --elements 3500 --cases 40)
+topk_emulated_cases(gridselect_lanes_tsan tsan --seed 83 --method gridselect-lanes --largest 800 --elements 1100
+  --cases 40)
 # Routing with the sizes of production, which leave fewer rows to the way out; and races in it.
 topk_emulated_cases(routes_full full --seed 47 --operation route --method route --largest 1500 --elements 10000)
 topk_emulated_cases(routes_random full --seed 48 --operation route --method route --random 5000 --elements 10000)

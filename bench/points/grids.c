@@ -4,6 +4,7 @@
 /* The data of the figures of the AIR paper: uniform in (0, 1], normal, and its adversary. */
 #define AIR_DATA "uniform,normal,prefix20"
 #define AIR "order=any ties=any method=air "
+#define GRIDSELECT "order=any ties=any method=gridselect "
 #define ANY "select order=any ties=any "
 #define MANY_TYPES "f8_e4m3,f8_e5m2,f16,bf16,f32,f64,i32,u32,i64,u64,u8"
 #define ROW_DATA "uniform,normal,outlier,all-equal,sorted,cluster128"
@@ -95,6 +96,19 @@ const bench_grid bench_grids[] = {
      " n=2^15,2^20,2^25,2^30 k=256,2048,n/16,n/2,n tuning=early_stop=1,early_stop=0"},
     /* To be run under a profiler with --once: what each kernel of the paper's Table 3 attains. */
     {"cuda", "air-table3", "select " AIR "dist=" AIR_DATA " n=2^30 k=2048"},
+    /* Time over k and over n, one queue for a warp against one for each lane, and the order of tiles. */
+    {"cuda", "gridselect-k",
+     "select " GRIDSELECT "dist=uniform n=2^15,2^20,2^25,2^28,2^30 k=8,32,128,256,512,1024,2048"},
+    {"cuda", "gridselect-n", "select " GRIDSELECT "dist=uniform n=" N_FROM_11 ",2^29,2^30 k=32,256"},
+    {"cuda", "gridselect-n", "select " GRIDSELECT "dist=uniform rows=100 n=" N_FROM_11 " k=32,256"},
+    {"cuda", "gridselect-queue",
+     "select " GRIDSELECT "dist=uniform n=2^20,2^25,2^30 k=32,64,128,256 tuning=queue=1,queue=0"},
+    {"cuda", "gridselect-order",
+     "select " GRIDSELECT
+     "dist=uniform,sorted,descending n=2^20,2^25,2^28 k=32,256 tuning=hashed=1,hashed=0"},
+    {"cuda", "gridselect-elements",
+     "select " GRIDSELECT "dist=uniform n=2^17,2^20,2^23,2^26 k=32,256,2048 "
+     "tuning=none,elements=4096,elements=8192,elements=16384,elements=32768,elements=65536"},
     /* The points at which published implementations were measured; of where also a short row. */
     {"cuda", "peers", "select order=any ties=any points=peers_h200.csv fixed=yes"},
     {"cuda", "where", "where points=peers_where_h200.csv"},

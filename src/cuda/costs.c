@@ -27,6 +27,7 @@ const
                     .pair_share = 0.22,
                     .results_per_us = 218},
         .compact = {.bytes_per_us = 4e6},
+        .gridselect = {.bytes_per_us = 3.9e6, .block_us = 18, .pushed_us = 0.25},
         .resident = {.bytes_per_us = 4.2e6,
                      .instructions_per_us = 6e5,
                      .row_us = 1.62,

@@ -34,6 +34,11 @@ struct cuda_costs {
         double bytes_per_us;
     } compact;
     struct {
+        double bytes_per_us;
+        double block_us,
+            pushed_us; /* of a block's tiles, and for each element that one of its warps pushes */
+    } gridselect;
+    struct {
         double bytes_per_us, instructions_per_us;
         /* Of a row, from its first load to its last store; and for each of a block's elements, for each that
          * is compared with a predicate, and for each result. */

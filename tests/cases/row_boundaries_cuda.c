@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/air/sizes.h"
+#include "cuda/gridselect/sizes.h"
 #include "cuda/resident/sizes.h"
 #include "cuda/rtopk/sizes.h"
 #include "cuda/select/sizes.h"
@@ -9,6 +10,9 @@
 const int64_t row_boundaries[] = {AIR_THREADS,
                                   AIR_ROW_CANDIDATES,
                                   AIR_FINISH_CANDIDATES,
+                                  GRIDSELECT_K_MAX,
+                                  GRIDSELECT_WARPS *GRIDSELECT_WARP_ELEMENTS,
+                                  GRIDSELECT_ONE_WORD_ROW,
                                   32 * RTOPK_ITEMS_0,
                                   32 * RTOPK_ITEMS_1,
                                   32 * RTOPK_ITEMS_2,

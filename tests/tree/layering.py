@@ -33,6 +33,7 @@ SEARCHED = ("src", "src/cuda", "include", "cli", "bench", "tests/support", "test
 INTERNAL_TESTS = {
     ("tests/cases/row_boundaries_cpu.c", "cpu/sizes.h"),
     ("tests/cases/row_boundaries_cuda.c", "cuda/air/sizes.h"),
+    ("tests/cases/row_boundaries_cuda.c", "cuda/gridselect/sizes.h"),
     ("tests/cases/row_boundaries_cuda.c", "cuda/resident/sizes.h"),
     ("tests/cases/row_boundaries_cuda.c", "cuda/rtopk/sizes.h"),
     ("tests/cases/row_boundaries_cuda.c", "cuda/select/sizes.h"),

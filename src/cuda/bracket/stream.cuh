@@ -3,8 +3,8 @@
 #ifndef TOPK_SRC_CUDA_BRACKET_STREAM_CUH
 #define TOPK_SRC_CUDA_BRACKET_STREAM_CUH
 
+#include "../select/reach.cuh"
 #include "pages.cuh"
-#include "reach.cuh"
 #include "ring.cuh"
 #include "sample.cuh"
 

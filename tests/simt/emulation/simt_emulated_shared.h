@@ -159,4 +159,13 @@ template <typename T> T simt_atomic_or(simt_shared_pointer<T> word, typename sim
     return simt_atomic_or(word.access(true, true), value);
 }
 
+template <typename T> T simt_load_relaxed(simt_shared_pointer<T> word) {
+    return simt_load_relaxed((const T *)word.access(true, false));
+}
+
+template <typename T>
+void simt_store_relaxed(simt_shared_pointer<T> word, typename simt_same<T>::type value) {
+    simt_store_relaxed(word.access(false, true), value);
+}
+
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which elements reach a threshold: all from some class on, up to the best that a comparison matches. */
-#ifndef TOPK_SRC_CUDA_BRACKET_REACH_CUH
-#define TOPK_SRC_CUDA_BRACKET_REACH_CUH
+#ifndef TOPK_SRC_CUDA_SELECT_REACH_CUH
+#define TOPK_SRC_CUDA_SELECT_REACH_CUH
 
 #include "../predicate/bytes.cuh"
-#include "memory.cuh"
+#include "../tiles.cuh"
 
 enum reach_test {
     REACH_ARC,  /* the bits lie in an arc */

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a call of gridselect launches, and over which workspace. */
+#include "../methods.h"
+
+#include <math.h>
+
+#include "../../workspace.h"
+#include "../leaf.h"
+#include "kernels.h"
+
+static const struct gridselect_kernels *const kernels[WIDTHS] = {
+    &topk_cuda_gridselect_kernels_8, &topk_cuda_gridselect_kernels_16, &topk_cuda_gridselect_kernels_32,
+    &topk_cuda_gridselect_kernels_64};
+
+/* ---- Knobs ---- */
+
+enum { QUEUE, ELEMENTS, HASHED };
+
+static const struct knob knobs[] = {
+    [QUEUE] = {"queue", KNOB_SWITCH, 0, 1, 1, "0: a queue for each lane, not one for its warp"},
+    [ELEMENTS] =
+        {"elements", KNOB_INTEGER, 1, INT64_MAX, 0,
+         "of a row for each block, at least; by default by the row's length, k and the number of rows"},
+    [HASHED] = {"hashed", KNOB_SWITCH, 0, 1, 1, "0: blocks visit their tiles in the order of positions"},
+    {.name = NULL}};
+
+static int64_t value_of(const struct plan *plan, int knob) {
+    return tuning_value(&plan->tuning, &knobs[knob]);
+}
+
+/* ---- Shape ---- */
+
+struct shape {
+    bool two_words;
+    int64_t capacity; /* of a list */
+    int64_t warps;    /* of a block */
+    int64_t parts;    /* blocks that share a row */
+};
+
+/* Results of a block that it tells the others of, if that helps: about twice its share of them, since the
+ * better half of the blocks may then tell the bound. */
+static uint32_t part_of(const struct shape *shape) {
+    const int64_t part = 2 * shape->capacity / shape->parts + 1;
+    return shape->parts > 1 && shape->parts <= GRIDSELECT_PARTS_MAX && part <= GRIDSELECT_PART_MAX
+               ? (uint32_t)part
+               : 0;
+}
+
+/* What does not depend on where the buffers are. */
+static struct gridselect_args args_of(const struct plan *plan, const struct shape *shape) {
+    return (struct gridselect_args){.capacity = (uint32_t)shape->capacity,
+                                    .part = part_of(shape),
+                                    .has_lane_queues = value_of(plan, QUEUE) == 0,
+                                    .is_hashed = value_of(plan, HASHED) != 0};
+}
+
+static int64_t shared_bytes(const struct plan *plan, const struct shape *shape) {
+    const struct gridselect_args args = args_of(plan, shape);
+    return kernels[width_of(plan)]->shared_bytes(&args, shape->two_words, (uint32_t)(32 * shape->warps),
+                                                 (uint32_t)shape->parts);
+}
+
+/* Blocks with so many warps and so much shared memory that a multiprocessor holds. */
+static int64_t blocks_per_sm(const topk_context *context, int64_t bytes, int64_t warps) {
+    return greatest(least(device_of(context)->shared_bytes_max / bytes, GRIDSELECT_WARPS_PER_SM / warps), 1);
+}
+
+/* Elements that a block should have: at least a tile, and so many that reading them outweighs filling lists.
+ */
+static int64_t elements_of_block(const struct plan *plan, const struct shape *shape) {
+    const int64_t groups = plan->element_bytes == 1 ? 2 : 4; /* tiles.cuh */
+    const int64_t tile = 32 * shape->warps * groups * (16 / (int64_t)plan->element_bytes);
+    const int64_t given = value_of(plan, ELEMENTS);
+    return greatest(tile, given != 0 ? given : GRIDSELECT_PER_RESULT * shape->capacity);
+}
+
+static struct shape shape_of(const topk_context *context, const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const int64_t n = p->length_max;
+    struct shape shape = {.two_words = plan->element_bytes == 8 || n > GRIDSELECT_ONE_WORD_ROW,
+                          .capacity = greatest(least(p->k_max, n), 1),
+                          .warps = GRIDSELECT_WARPS,
+                          .parts = 1};
+    while (shape.warps > 1 &&
+           (n <= shape.warps / 2 * GRIDSELECT_WARP_ELEMENTS ||
+            shared_bytes(plan, &shape) + 8 * GRIDSELECT_PARTS_MAX > device_of(context)->shared_bytes_max)) {
+        shape.warps /= 2;
+    }
+    const int64_t resident =
+        device_of(context)->sms * blocks_per_sm(context, shared_bytes(plan, &shape), shape.warps);
+    const int64_t rows = greatest(least(p->rows, GRIDSELECT_GRID_ROWS), 1);
+    shape.parts = least(divide_up(n, elements_of_block(plan, &shape)), greatest(resident / rows, 1));
+    shape.parts = greatest(shape.parts, 1);
+    return shape;
+}
+
+static const char *refuse(const topk_context *context, const struct plan *plan) {
+    (void)context;
+    return least(plan->problem.k_max, plan->problem.length_max) > GRIDSELECT_K_MAX
+               ? "rows have more results than a warp's list holds"
+               : NULL;
+}
+
+/* ---- Workspace ---- */
+
+struct buffers {
+    struct gridselect_shared_rows shared;
+    struct match *match; /* of bounds that the device reads */
+    void *zeroed;        /* shared.bounds, parts and tickets */
+    size_t zeroed_bytes;
+};
+
+static struct buffers take_buffers(struct arena *arena, const struct plan *plan, const struct shape *shape) {
+    const size_t rows = (size_t)plan->problem.rows, lists = rows * (size_t)shape->parts;
+    const size_t entries = lists * (size_t)shape->capacity;
+    struct buffers b = {.zeroed = NULL};
+    b.match = arena_take(arena, has_predicate(plan) ? 1 : 0, sizeof *b.match);
+    if (shape->parts > 1) {
+        const size_t before = arena->used;
+        b.zeroed = b.shared.bounds = arena_take(arena, rows, sizeof *b.shared.bounds);
+        b.shared.parts = arena_take(arena, lists, sizeof *b.shared.parts);
+        b.shared.tickets = arena_take(arena, rows, sizeof *b.shared.tickets);
+        b.zeroed_bytes = arena_join(arena, before);
+        b.shared.counts = arena_take(arena, lists, sizeof *b.shared.counts);
+        b.shared.entries = arena_take(arena, entries, sizeof *b.shared.entries);
+        b.shared.entries_low =
+            arena_take(arena, shape->two_words ? entries : 0, sizeof *b.shared.entries_low);
+    }
+    return b;
+}
+
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
+    const struct shape shape = shape_of(context, plan);
+    struct arena arena = arena_over(NULL);
+    (void)take_buffers(&arena, plan, &shape);
+    return arena_bytes(&arena);
+}
+
+/* ---- Launches ---- */
+
+static int run_where(const struct call *call, const struct launch_grid *grid, const struct shape *shape,
+                     const struct gridselect_args *of_row, struct match *found) {
+    const struct gridselect_where_args args = {*of_row, topk_cuda_predicate_args(call, found)};
+    const int error = topk_cuda_read_bounds(call, &args.predicate);
+    return error != 0 ? error : kernels[width_of(call->plan)]->where(grid, &args, shape->two_words);
+}
+
+static int run(const struct call *call) {
+    const struct plan *plan = call->plan;
+    const struct shape shape = shape_of(call->context, plan);
+    struct arena arena = arena_over(call->workspace);
+    const struct buffers b = take_buffers(&arena, plan, &shape);
+    struct launch_grid grid = grid_of(call, shape.parts, shape.parts, 32 * shape.warps);
+    struct gridselect_args args = args_of(plan, &shape);
+    args.rows = row_args_of(call);
+    args.seed = call->context->seed;
+    args.shared = b.shared;
+    if (plan->problem.rows == 0 || plan->problem.k_max == 0) {
+        return 0;
+    }
+    grid.rows = (uint32_t)least(plan->problem.rows, GRIDSELECT_GRID_ROWS);
+    const int error = b.zeroed_bytes == 0 ? 0 : topk_device_zero(call->stream, b.zeroed, b.zeroed_bytes);
+    return error != 0            ? error
+           : has_predicate(plan) ? run_where(call, &grid, &shape, &args, b.match)
+                                 : kernels[width_of(plan)]->select(&grid, &args, shape.two_words);
+}
+
+static int prepare(const topk_context *context) {
+    const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
+    int error = topk_cuda_prepare_bounds();
+    for (int width = 0; width < WIDTHS && error == 0; width++) {
+        error = kernels[width]->prepare(shared_bytes_max);
+    }
+    return error;
+}
+
+/* ---- Choice ---- */
+
+/* Elements that reach a list of k: the first k, and then fewer and fewer. */
+static double pushed(double elements, double k) {
+    return elements <= k ? elements : k * (1 + log(elements / k));
+}
+
+static double cost_us(const topk_context *context, const struct plan *plan) {
+    const struct shape shape = shape_of(context, plan);
+    const double n = (double)plan->problem.length_max, k = (double)shape.capacity;
+    const double blocks = (double)plan->problem.rows * (double)shape.parts;
+    const double of_block = pushed(n / (double)shape.parts, k) / (double)shape.warps;
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    const double block =
+        topk_cuda_costs.gridselect.block_us + topk_cuda_costs.gridselect.pushed_us * of_block;
+    const double at_once = (double)device_of(context)->sms * GRIDSELECT_WARPS_PER_SM / (double)shape.warps;
+    return topk_cuda_costs.launch_us +
+           block_us(context, block * fmax(1, blocks / at_once) * (shape.parts > 1 ? 2 : 1)) +
+           move_us(context, bytes, topk_cuda_costs.gridselect.bytes_per_us);
+}
+
+const struct method topk_cuda_gridselect = {.name = "gridselect",
+                                            .operations = OPERATION_BIT(TOPK_OPERATION_SELECT) |
+                                                          OPERATION_BIT(TOPK_OPERATION_SELECT_WHERE),
+                                            .knobs = knobs,
+                                            .refuse = refuse,
+                                            .cost_us = cost_us,
+                                            .workspace_bytes = workspace_bytes,
+                                            .prepare = prepare,
+                                            .run = run};

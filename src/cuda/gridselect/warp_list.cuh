@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The best entries that a warp has found, sorted, in shared memory. All lanes of the warp call each function
+ * with the same list. */
+#ifndef TOPK_SRC_CUDA_GRIDSELECT_WARP_LIST_CUH
+#define TOPK_SRC_CUDA_GRIDSELECT_WARP_LIST_CUH
+
+#include "../select/entries.cuh"
+
+/* Behind every entry. */
+template <bool TWO> TOPK_DEVICE struct entry no_entry(void) {
+    return entry{~(uint64_t)0, TWO ? ~(uint64_t)0 : 0};
+}
+
+template <bool TWO> TOPK_DEVICE struct entry shuffle_entry(struct entry e, uint32_t lane) {
+    return entry{simt_shuffle(SIMT_ALL_LANES, e.high, lane),
+                 TWO ? simt_shuffle(SIMT_ALL_LANES, e.low, lane) : 0};
+}
+
+/* Sorts the lanes' entries by a bitonic network, ascending. */
+template <bool TWO> TOPK_DEVICE struct entry sort_lanes(struct entry e) {
+#pragma unroll
+    for (uint32_t size = 2; size <= SIMT_WARP; size *= 2) {
+#pragma unroll
+        for (uint32_t distance = size / 2; distance > 0; distance /= 2) {
+            const struct entry other = {simt_shuffle_xor(SIMT_ALL_LANES, e.high, distance),
+                                        TWO ? simt_shuffle_xor(SIMT_ALL_LANES, e.low, distance) : 0};
+            const bool wants_later = ((simt_lane() & distance) != 0) != ((simt_lane() & size) != 0);
+            e = is_before(other, e) != wants_later ? other : e;
+        }
+    }
+    return e;
+}
+
+/* The greatest power of two that is at most `count`; 0: there is none. */
+TOPK_DEVICE uint32_t power_within(uint32_t count) {
+    return count == 0 ? 0 : 1u << (31 - simt_clz(count));
+}
+
+/* How many of the `count` sorted entries from `first` on are before `e`. */
+template <bool TWO>
+TOPK_DEVICE uint32_t rank_in_list(const entry_list<TWO> &list, uint32_t first, uint32_t count,
+                                  struct entry e) {
+    uint32_t rank = 0;
+    for (uint32_t step = power_within(count); step > 0; step /= 2)
+        if (rank + step <= count && is_before(list.get(first + rank + step - 1), e))
+            rank += step;
+    return rank;
+}
+
+/* How many lanes have a rank of at most `slot`; ranks ascend from lane to lane. */
+TOPK_DEVICE uint32_t lanes_up_to(uint32_t rank, uint32_t slot) {
+    uint32_t lanes = 0;
+#pragma unroll
+    for (uint32_t step = SIMT_WARP / 2; step > 0; step /= 2)
+        lanes += simt_shuffle(SIMT_ALL_LANES, rank, lanes + step - 1) <= slot ? step : 0;
+    return lanes + (simt_shuffle(SIMT_ALL_LANES, rank, lanes) <= slot);
+}
+
+template <bool TWO> struct warp_list {
+    entry_list<TWO> slots;
+    uint32_t first; /* the warp's first slot */
+    uint32_t count;
+
+    TOPK_MEMBER struct entry get(uint32_t rank) const {
+        return slots.get(first + rank);
+    }
+
+    /* Merges with the lanes' entries, which are sorted, the first `fresh` of them, and keeps the best `k`.
+     * From the last entry on, those behind the first fresh one move to their new slots, 32 at a time. */
+    TOPK_MEMBER void merge(struct entry e, uint32_t fresh, uint32_t k) {
+        const uint32_t rank = simt_lane() < fresh ? rank_in_list(slots, first, count, e) : count;
+        const uint32_t least = simt_shuffle(SIMT_ALL_LANES, rank, 0);
+        for (uint32_t end = (count + SIMT_WARP - 1) / SIMT_WARP * SIMT_WARP; end > least; end -= SIMT_WARP) {
+            const uint32_t from = end - SIMT_WARP + simt_lane();
+            const uint32_t to = from + lanes_up_to(rank, from);
+            const struct entry moved = from < count ? get(from) : no_entry<TWO>();
+            simt_warp_sync(SIMT_ALL_LANES);
+            if (from < count && to != from && to < k)
+                slots.put(first + to, moved);
+        }
+        if (simt_lane() < fresh && rank + simt_lane() < k)
+            slots.put(first + rank + simt_lane(), e);
+        simt_warp_sync(SIMT_ALL_LANES);
+        count = count + fresh < k ? count + fresh : k;
+    }
+};
+
+#endif
