@@ -104,8 +104,7 @@ const bench_grid bench_grids[] = {
     {"cuda", "gridselect-queue",
      "select " GRIDSELECT "dist=uniform n=2^20,2^25,2^30 k=32,64,128,256 tuning=queue=1,queue=0"},
     {"cuda", "gridselect-order",
-     "select " GRIDSELECT
-     "dist=uniform,sorted,descending n=2^20,2^25,2^28 k=32,256 tuning=hashed=1,hashed=0"},
+     "select " GRIDSELECT "dist=uniform,sorted n=2^20,2^25,2^28,2^30 k=32,256 tuning=hashed=1,hashed=0"},
     {"cuda", "gridselect-elements",
      "select " GRIDSELECT "dist=uniform n=2^17,2^20,2^23,2^26 k=32,256,2048 "
      "tuning=none,elements=4096,elements=8192,elements=16384,elements=32768,elements=65536"},

@@ -167,7 +167,7 @@ template <bool TWO> struct warp_selection {
     /* Tells the warp's part of the block's bound, and that bound. */
     TOPK_MEMBER void tell_part(void) {
         if (simt_lane() == 0)
-            simt_store_relaxed(&memory.bounds[simt_warp()], list.get(part_of_k - 1).high);
+            simt_atomic_min(&memory.bounds[simt_warp()], list.get(part_of_k - 1).high);
         const uint64_t of_lane =
             simt_lane() < simt_warps() ? simt_load_relaxed(&memory.bounds[simt_lane()]) : 0;
         const uint64_t last = simt_reduce_max(SIMT_ALL_LANES, of_lane);
