@@ -125,6 +125,8 @@ topk_emulated_cases(bracket_random plain --seed 72 --method bracket --random 200
 topk_emulated_cases(bracket_full full --seed 58 --method bracket --smallest 9000 --largest 131072 --elements 140000
   --cases 12)
 # Selections on the fly: by blocks that share a row; with the sizes of production; and races.
+topk_emulated_cases(gridselect_blocks plain --seed 22 --method gridselect-blocks --smallest 1500 --largest 4100
+  --elements 9000)
 topk_emulated_cases(gridselect_full full --seed 81 --method gridselect-blocks --smallest 9000 --largest 66000
   --elements 70000 --cases 8)
 topk_emulated_cases(gridselect_tsan tsan --seed 82 --method gridselect-blocks --smallest 300 --largest 3000
