@@ -117,7 +117,10 @@ topk_emulated_cases(resident_stream_clusters_full full --seed 63 --method reside
   --largest 131072 --elements 140000 --cases 20)
 # Rows that bracket reads once: samples in finer bins; and with the sizes of production.
 topk_emulated_cases(bracket_samples plain --seed 57 --method bracket --smallest 900 --largest 6000 --elements 9000
-  --cases 400 --paths samples)
+  --cases 600 --paths samples)
+# Thresholds where codes are of NaN.
+topk_emulated_cases(bracket_kth plain --seed 77 --method bracket --operation kth --smallest 900 --largest 6000
+  --elements 9000 --cases 600)
 topk_emulated_cases(bracket_pairs plain --seed 73 --method bracket --operation kth --smallest 900 --largest 20000
   --elements 30000 --cases 600 --paths pairs)
 topk_emulated_cases(bracket_random plain --seed 72 --method bracket --random 200000 --largest 6000 --elements 12000

@@ -18,14 +18,17 @@ template <typename Element> struct pair_search {
 
     static TOPK_MEMBER pair_search of(const struct code_map &map, const threshold_pair<Element> &pair) {
         typedef key_word_t<Element> word;
+        /* the first code of the zeros is no key: up to it, the zeros are left out */
+        const bool ends_at_zeros = pair.high % 2 == 0 && pair.high == (word)map.zeros;
         pair_search s = {map,
                          uncut_class_first<Element>(class_first<Element>(pair.low, map), map),
-                         uncut_class_last<Element>(pair.high, map),
+                         uncut_class_last<Element>(pair.high - (word)ends_at_zeros, map),
                          tie_class<Element>::of(map, pair.low),
                          true,
                          false,
                          0,
                          0};
+        s.lists = s.first <= s.high;
         const word last = s.plateau.first + s.plateau.span;
         if (pair.is_plateau) {
             s.lists = last < s.high;

@@ -75,14 +75,15 @@ template <typename Element> TOPK_DEVICE threshold_pair<Element> pair_of(const br
     typedef key_word_t<Element> word;
     typedef threshold_pair<Element> pair;
     const word ones = (word)(Element) ~(Element)0;
+    const struct code_map &map = t.a.rows.map;
     const uint32_t size = sample_size(t);
     if (size == 0)
-        return pair::of(0, ones, false);
+        return pair::of(cut_code<Element>(0, map), cut_code<Element>(ones, map), false);
     const uint32_t rank = rank_of_threshold(t, size);
     const uint32_t mean = (uint32_t)simt_float_divide((float)size * (float)t.r.k, (float)t.r.length);
     const uint32_t margin = rank - mean, more = margin / 4;
     const uint32_t upper = mean > margin + more ? mean - margin - more : 0;
-    const staged_sample<Element> samples = {t, t.a.rows.map};
+    const staged_sample<Element> samples = {t, map};
     word greatest = 0;
     row_threshold<Element> low = {0, 0, false};
     samples.draw();
@@ -97,7 +98,8 @@ template <typename Element> TOPK_DEVICE threshold_pair<Element> pair_of(const br
         else /* a class with many elements may have the k-th, too */
             high = found.key > low.key && !found.is_plateau ? found.key - 1 : found.key;
     }
-    return pair::of(low.key, high, low.is_plateau);
+    /* the edge of a bin may lie where codes are of NaN alone, whose key is another */
+    return pair::of(cut_code<Element>(low.key, map), cut_code<Element>(high, map), low.is_plateau);
 }
 
 /* Counts what the block's part of the larger sample has: pieces of some groups, each from a stretch of the
