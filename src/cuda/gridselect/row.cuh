@@ -252,8 +252,6 @@ TOPK_DEVICE void select_rows(const struct gridselect_args &a, const matcher<Elem
     const selection_memory<TWO> memory = carve_selection<TWO>(
         arena, simt_warps(), a.capacity, queue_slots(a.has_lane_queues), a.part > 0 ? simt_blocks() : 0);
     warp_selection<TWO> s = {memory, a.has_lane_queues, 0, 0, 0, {}, {}};
-    if (is_called_off(a.rows))
-        return;
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         const struct row r = row_at(a.rows, row);
         const row_task<Element, TWO> task = {a, r, row};
@@ -271,13 +269,15 @@ TOPK_DEVICE void select_rows(const struct gridselect_args &a, const matcher<Elem
 
 template <typename Element, bool TWO>
 TOPK_KERNEL TOPK_BOUNDS(GRIDSELECT_WARPS *SIMT_WARP, 2) void gridselect(struct gridselect_args a) {
-    select_rows<Element, TWO, false>(a, matcher<Element, false>{});
+    if (!is_called_off(a.rows))
+        select_rows<Element, TWO, false>(a, matcher<Element, false>{});
 }
 
 template <typename Element, bool TWO>
 TOPK_KERNEL TOPK_BOUNDS(GRIDSELECT_WARPS *SIMT_WARP,
                         2) void gridselect_where(struct gridselect_where_args a) {
-    select_rows<Element, TWO, true>(a.of_row, matcher<Element, true>::of(a.predicate));
+    if (!is_called_off(a.of_row.rows))
+        select_rows<Element, TWO, true>(a.of_row, matcher<Element, true>::of(a.predicate));
 }
 
 #endif
