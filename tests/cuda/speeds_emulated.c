@@ -22,12 +22,12 @@ typedef struct gpu {
  * cooperative launches. */
 static const gpu gpus[] = {
     {"H200", 90, 132, 227, 1, 1, false, "bracket"},
-    {"T4", 75, 40, 64, 0.80, 0.065, false, "air"},
-    {"A100", 80, 108, 163, 0.71, 0.32, false, "air"},
-    {"RTX 4090", 89, 128, 99, 1.27, 0.21, true, "air"},
+    {"T4", 75, 40, 64, 0.80, 0.065, false, "gridselect"},
+    {"A100", 80, 108, 163, 0.71, 0.32, false, "gridselect"},
+    {"RTX 4090", 89, 128, 99, 1.27, 0.21, true, "gridselect"},
     {"B200", 100, 148, 227, 0.99, 1.63, true, "bracket"},
     {"an eighth", 90, 16, 227, 1, 0.13, false, "bracket"},
-    {"a GPU that refuses", 90, 132, 227, 1, 1, false, "air"},
+    {"a GPU that refuses", 90, 132, 227, 1, 1, false, "gridselect"},
 };
 
 enum { H200 = 0, REFUSES = sizeof gpus / sizeof gpus[0] - 1, CLUSTER = 8 };
