@@ -12,12 +12,10 @@
 struct gridselect_shared_rows {
     uint64_t *entries, *entries_low; /* `capacity` of the best that a block has found, in order */
     uint32_t *counts;                /* how many these are */
-    /* Zero before the launch. Of each row: blocks that are done; and the complement of an entry's first word:
-     * the results are no further back. Of each row and block: that of the entry with so many results of the
-     * block at it or before it as a part has. */
-    uint32_t *tickets;
-    uint64_t *bounds;
-    uint64_t *parts;
+    /* Zero before the launch. Words are complements of an entry's first word. */
+    uint32_t *tickets; /* of each row: blocks that are done */
+    uint64_t *bounds;  /* of each row: the best bound that a block has told */
+    uint64_t *parts;   /* of each row and block: the entry that ends the block's part */
 };
 
 struct gridselect_args {

@@ -72,8 +72,8 @@ TOPK_DEVICE edge_tile<Element> load_edges(const Element *values, const struct ro
     return t;
 }
 
-/* A row's tiles in the order in which they are visited. The hashed order is one of a power of two of places,
- * of which those behind the row are left out. */
+/* The order in which blocks visit the tiles of a row. A hash permutes the numbers below a power of two; those
+ * that no tile has are hashed again. */
 struct tile_order {
     int64_t tiles;
     uint32_t bits; /* 0: the order of positions */

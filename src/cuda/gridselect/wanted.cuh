@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which elements of a tile a warp's selection wants: those that may come before its bound. */
+ * A warp wants those elements of a tile that may come before its bound, and pushes them. */
 #ifndef TOPK_SRC_CUDA_GRIDSELECT_WANTED_CUH
 #define TOPK_SRC_CUDA_GRIDSELECT_WANTED_CUH
 
