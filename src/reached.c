@@ -52,6 +52,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_BRACKET_GPU_POSITIONS] = "cuda bracket: positions of many ties",
     [REACHED_BRACKET_GPU_FEW_MATCHES] = "cuda bracket: few matches",
     [REACHED_BRACKET_GPU_ENOUGH_TIES] = "cuda bracket: enough of a plateau",
+    [REACHED_BRACKET_GPU_MASK_READ] = "cuda bracket: all of a mask",
     [REACHED_BRACKET_GPU_COUNTED] = "cuda bracket: a counted plateau",
     [REACHED_BRACKET_GPU_FIRST_TIES] = "cuda bracket: first elements of a plateau",
     [REACHED_BRACKET_GPU_TIES_FURTHER] = "cuda samples: first elements of a plateau further on",

@@ -102,6 +102,7 @@ enum topk_reached_path {
     REACHED_BRACKET_GPU_POSITIONS,        /* digits of positions tell which of many ties are results */
     REACHED_BRACKET_GPU_FEW_MATCHES,      /* fewer than k elements of a row match */
     REACHED_BRACKET_GPU_ENOUGH_TIES,      /* a block has listed enough of a plateau */
+    REACHED_BRACKET_GPU_MASK_READ,        /* all of a mask is read, with the row */
     REACHED_BRACKET_GPU_COUNTED,          /* the k-th class is a plateau, which has been counted */
     REACHED_BRACKET_GPU_FIRST_TIES,       /* the first elements of a plateau are results */
     REACHED_BRACKET_GPU_TIES_FURTHER,     /* and lie further on than was expected */

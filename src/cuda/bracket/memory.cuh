@@ -38,6 +38,7 @@ template <typename Element> struct bracket_memory {
     simt_shared<uint32_t> published; /* two words from one thread to all */
     simt_shared<uint64_t> bin;       /* KTH_BIN_WORDS: the bin of the k-th candidate, while it is cut */
     simt_shared<uint64_t> match;     /* MATCH_WORDS: of the predicate, if one is given */
+    simt_shared<uint32_t> matching;  /* samples that match a predicate; atomic */
     simt_shared<uint16_t> hits;      /* BRACKET_SHARED_HITS for each warp: where elements are in a chunk */
 };
 
@@ -64,6 +65,7 @@ template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_brack
     m.published = simt_carve<uint32_t>(arena, 2);
     m.bin = simt_carve<uint64_t>(arena, KTH_BIN_WORDS);
     m.match = simt_carve<uint64_t>(arena, MATCH_WORDS);
+    m.matching = simt_carve<uint32_t>(arena, 1);
     m.hits = simt_carve<uint16_t>(arena, BRACKET_THREADS / SIMT_WARP * BRACKET_SHARED_HITS);
     return m;
 }
@@ -133,20 +135,25 @@ template <typename Element> TOPK_NOINLINE void keep_match(const struct bracket_a
         m.match[MATCH_BEGIN] = match.begin;
         m.match[MATCH_SPAN] = match.span;
         m.match[MATCH_NONE] = match.none;
+        m.matching[0] = 0;
     }
     simt_block_sync();
+}
+
+template <typename Element> TOPK_DEVICE matcher<Element, true> kept_match(const bracket_task<Element> &t) {
+    typedef key_word_t<Element> word;
+    const struct predicate_args &p = t.a.predicate;
+    const uint64_t begin = t.m.match[MATCH_BEGIN], span = t.m.match[MATCH_SPAN];
+    return matcher<Element, true>{
+        {(word)p.flip, (word)begin, (word)span, false}, (const uint8_t *)p.mask, p.mask_has_bits};
 }
 
 /* Whether an element at that position matches the predicate, if one is given. */
 template <typename Element>
 TOPK_DEVICE bool is_match_at(const bracket_task<Element> &t, key_word_t<Element> bits, int64_t position) {
-    typedef key_word_t<Element> word;
-    const struct predicate_args &p = t.a.predicate;
-    if (!p.is_given)
+    if (!t.a.predicate.is_given)
         return true;
-    const uint64_t begin = t.m.match[MATCH_BEGIN], span = t.m.match[MATCH_SPAN];
-    const matcher<Element, true> match = {
-        {(word)p.flip, (word)begin, (word)span, false}, (const uint8_t *)p.mask, p.mask_has_bits};
+    const matcher<Element, true> match = kept_match(t);
     return match.mask == nullptr ? match.in_arc(bits) : match.is_masked_in(t.r.begin + position);
 }
 

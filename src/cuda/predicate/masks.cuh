@@ -20,6 +20,19 @@ TOPK_DEVICE uint32_t load_mask_bits(const uint8_t *mask, int64_t first, uint32_t
     return (uint32_t)(bits >> shift);
 }
 
+/* The bytes of `count` elements, at most 32, that are not 0, as bits. */
+template <uint32_t COUNT> TOPK_DEVICE uint32_t bytes_of_mask(const uint8_t *from) {
+    uint8_t bytes[COUNT];
+    uint32_t matches = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < COUNT; i++)
+        bytes[i] = simt_load_read_only(from + i);
+#pragma unroll
+    for (uint32_t i = 0; i < COUNT; i++)
+        matches |= (uint32_t)(bytes[i] != 0) << i;
+    return matches;
+}
+
 /* By 1 to 31 bits. */
 TOPK_DEVICE uint32_t rotate_left(uint32_t word, uint32_t bits) {
     return word << bits | word >> (32 - bits);
@@ -35,6 +48,29 @@ template <typename Element> struct mask_part {
     static const uint32_t WORDS = (PER + 3) / 4; /* for the bytes of a group */
     static const uint32_t BITS = GROUPS * PER;
     uint32_t words[GROUPS * WORDS];
+
+    /* Begins to load the part of a tile in which the lane's first element is element `index` of the input:
+     * `here` groups are the warp's, `count` of these the lane's. `mask` has bits, or bytes. All words are 0
+     * before. */
+    TOPK_MEMBER void load(const uint8_t *mask, bool has_bits, int64_t index, uint32_t here, uint32_t count) {
+        if (has_bits)
+            load_bits(mask, first_bit(index), (int32_t)here - (int32_t)(simt_lane() + groups_ahead()));
+        else
+            load_bytes(mask + index, count);
+    }
+    /* The lane's own elements that match: bit group * PER + element. All lanes. */
+    TOPK_MEMBER uint32_t matches(bool has_bits, int64_t index, uint32_t count) const {
+        return has_bits ? matches_of_bits(first_bit(index), count) : matches_of_bytes();
+    }
+
+  private:
+    /* The lane's first bit belongs to the group that lies so far behind the lane's first one in the warp. */
+    static TOPK_MEMBER uint32_t groups_ahead(void) {
+        return simt_lane() % GROUPS * (SIMT_WARP - 1);
+    }
+    static TOPK_MEMBER int64_t first_bit(int64_t index) {
+        return index + groups_ahead() * PER;
+    }
 
     /* Loads the bytes of the first `count` groups; `from` is the first element's. */
     TOPK_MEMBER void load_bytes(const uint8_t *from, uint32_t count) {
@@ -91,7 +127,6 @@ template <typename Element> struct mask_part {
         }
     }
 
-    /* The lane's own elements that match: bit group * PER + element. */
     TOPK_MEMBER uint32_t matches_of_bytes(void) const {
         uint32_t matches = 0;
         if (PER == 2) {
@@ -104,8 +139,8 @@ template <typename Element> struct mask_part {
         }
         return matches;
     }
-    /* The same, from bits: GROUPS lanes transpose a square of as many groups' bits each. `first` is as in
-     * load_bits(); `count` groups are the lane's own. All lanes. */
+    /* GROUPS lanes transpose a square of as many groups' bits each. `first` is as in load_bits(); `count`
+     * groups are the lane's own. All lanes. */
     TOPK_MEMBER uint32_t matches_of_bits(int64_t first, uint32_t count) const {
         const uint32_t shift = (uint32_t)first % 8;
         uint32_t matches = 0;

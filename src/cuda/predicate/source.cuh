@@ -115,7 +115,6 @@ template <typename Element> struct fetched_with_mask {
 /* The elements that meet the predicate match. */
 template <typename Element> struct row_source<Element, true> {
     static const bool WHERE = true;
-    static const uint32_t PER = body_tile<Element>::PER, GROUPS = body_tile<Element>::GROUPS;
     typedef fetched_with_mask<Element> fetched_tile;
     const struct row_args &a;
     const struct row &r;
@@ -129,28 +128,15 @@ template <typename Element> struct row_source<Element, true> {
         t.tile = load_body(values(), parts, tile);
         if (predicate.mask == nullptr)
             return t;
-        if (!predicate.mask_has_bits) {
-            t.mask.load_bytes(predicate.mask + (r.begin + t.tile.position0), t.tile.count);
-            return t;
-        }
         const uint32_t here = groups_of_warp<Element>(parts, first_group<Element>(tile));
-        t.mask.load_bits(predicate.mask, first_bit(t),
-                         (int32_t)here - (int32_t)(simt_lane() + groups_ahead()));
+        t.mask.load(predicate.mask, predicate.mask_has_bits, r.begin + t.tile.position0, here, t.tile.count);
         return t;
-    }
-    /* The lane's first bit belongs to the group that lies so far behind the lane's first one in the warp. */
-    TOPK_MEMBER static uint32_t groups_ahead(void) {
-        return simt_lane() % GROUPS * (SIMT_WARP - 1);
-    }
-    TOPK_MEMBER int64_t first_bit(const fetched_tile &t) const {
-        return r.begin + t.tile.position0 + groups_ahead() * PER;
     }
     /* All lanes. */
     TOPK_MEMBER tested_tile<Element, body_tile<Element>> test(const fetched_tile &t) const {
         uint32_t matches = 0;
         if (predicate.mask != nullptr)
-            matches = predicate.mask_has_bits ? t.mask.matches_of_bits(first_bit(t), t.tile.count)
-                                              : t.mask.matches_of_bytes();
+            matches = t.mask.matches(predicate.mask_has_bits, r.begin + t.tile.position0, t.tile.count);
         return tested_tile<Element, body_tile<Element>>{t.tile, predicate, matches};
     }
     /* There are few elements, so their part of a mask is fetched here. */

@@ -98,6 +98,23 @@ template <typename Element> struct reach {
         return is_near<TEST>(seen);
     }
 
+    /* The elements of a group that reach the threshold, as bits, where these lie in an arc, or in arcs
+     * (TEST). */
+    template <enum reach_test TEST> TOPK_MEMBER uint32_t in_arcs(const simt_u32x4 &group) const {
+        const uint32_t PER = 16 / sizeof(Element);
+        static_assert(sizeof(Element) == 4, "a word has one element");
+        const body_tile<Element> tile = {{group}, 1, 0};
+        uint32_t found = 0;
+#pragma unroll
+        for (uint32_t e = 0; e < PER; e++) {
+            bool is_in = (uint32_t)tile.bits(0, e) + (uint32_t)begin[0] <= (uint32_t)span[0];
+            if (TEST == REACH_ARCS)
+                is_in |= (uint32_t)tile.bits(0, e) + (uint32_t)begin[1] <= (uint32_t)span[1];
+            found |= (uint32_t)is_in << e;
+        }
+        return found;
+    }
+
     /* The elements of a group that reach the threshold, as bits. */
     TOPK_MEMBER uint32_t hits(const simt_u32x4 &group) const {
         const uint32_t PER = 16 / sizeof(Element);
