@@ -21,7 +21,7 @@ uint32_t draw(uint32_t limit) {
 
 enum law { FEW_CLASSES, BITS, RISING, FALLING, MOSTLY_NAN, LAWS };
 
-float number(law law, uint32_t at) {
+float drawn_value(law law, uint32_t at) {
     static const float special[] = {0.0f,   -0.0f,   INFINITY,      -INFINITY, NAN, -NAN,
                                     1e-40f, -1e-40f, 3.4028235e38f, 1,         -1};
     switch (law) {
@@ -61,7 +61,7 @@ problem random_problem(bool is_largest, bool nan_first) {
     for (uint32_t row = 0; row < p.rows; row++) {
         const law law = (enum law)draw(LAWS);
         for (uint32_t i = 0; i < p.length; i++)
-            p.values.push_back(number(law, i));
+            p.values.push_back(drawn_value(law, i));
     }
     return p;
 }
@@ -167,7 +167,7 @@ template <typename Order, typename Index> void test_rows(bool is_largest, bool n
 template <typename Order> void test_ranks(bool is_largest, bool nan_first) {
     std::vector<float> in;
     for (uint32_t i = 0; i < 300; i++)
-        in.push_back(number(i % 2 == 0 ? FEW_CLASSES : BITS, i));
+        in.push_back(drawn_value(i % 2 == 0 ? FEW_CLASSES : BITS, i));
     device_array<float> values(in), back(in.size());
     device_array<uint32_t> ranks(in.size());
     queue_args<uint32_t> args = {

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The nearest of many vectors to each query, in one pass: tensor cores compute distances, and queues of
+ * topk_device.cuh select from them in registers and shared memory. No distance is written to memory.
+ *
+ * A distance is |b|^2 / 2 - q . b here, half the squared distance but for |q|^2 / 2, which is the same for
+ * all vectors of a query. Sums start from |b|^2 / 2, add the products of 16 dimensions at a time, and are
+ * float32.
+ *
+ * A block has the vectors of a slice and up to 256 queries. Each warp has 16 or 32 of these, with a list for
+ * each. Vectors come in tiles of 64 through shared memory, some tiles ahead. A warp multiplies its queries,
+ * which stay in registers, by a tile, and compares each distance with the bound of its query. Rows of
+ * distances with one that is wanted go through shared memory to the row's queue. Slices tell each other
+ * bounds. */
+#ifndef TOPK_EXAMPLES_NEIGHBOURS_FUSED_CUH
+#define TOPK_EXAMPLES_NEIGHBOURS_FUSED_CUH
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_pipeline_primitives.h>
+#include <topk_device.cuh>
+
+#include "multiply.cuh"
+
+/* DIMENSIONS: of all vectors, the missing ones being 0. Tiles in flight: STAGES - 1. */
+enum {
+    DIMENSIONS = 128,
+    STEPS = DIMENSIONS / 16,
+    CHUNKS = DIMENSIONS / 8, /* 16 bytes of a vector */
+    TILE = 64,
+    STAGES = 3,
+    WARPS_MAX = 8,
+    SLICES_MAX = 1024
+};
+
+typedef topk_device::best_of_warp<topk_device::smallest_floats, uint32_t> nearest;
+
+template <typename Number> struct neighbours_args {
+    const Number *vectors;      /* whole tiles of them */
+    const float *half_norms;    /* |b|^2 / 2; infinity for those behind the last */
+    const Number *queries;      /* whole blocks of them */
+    uint32_t count, queried, k; /* vectors, queries and neighbours of each */
+    uint32_t tiles;             /* of each slice but the last */
+    unsigned long long *told;   /* of each slice and query a word, all ones before the launch */
+    float *distances;           /* of each query and slice, k slots; then of each query */
+    uint32_t *indices;          /* the same */
+    uint32_t *found;            /* of each query and slice: results */
+    float *written;             /* all distances, of each query and vector, or null */
+};
+
+/* The shared memory of a block; what `lists` have is in front. */
+struct tile_memory {
+    nearest::memory_type lists; /* of each query */
+    topk_device::simt_shared<uint4>
+        vectors;                            /* of each stage: a tile, chunk c of a vector at c ^ vector % 8 */
+    topk_device::simt_shared<float4> norms; /* of each stage */
+    topk_device::simt_shared<float2> of_row; /* of each warp: a row of distances */
+};
+
+template <uint32_t GROUPS>
+__host__ __device__ inline tile_memory carve_neighbours(topk_device::simt_arena &arena, uint32_t warps,
+                                                        uint32_t k) {
+    tile_memory m = {};
+    m.lists = topk_device::carve_best<nearest>(arena, warps * GROUPS * 16, k);
+    m.vectors = topk_device::simt_carve<uint4>(arena, STAGES * TILE * CHUNKS);
+    m.norms = topk_device::simt_carve<float4>(arena, STAGES * TILE / 4);
+    m.of_row = topk_device::simt_carve<float2>(arena, warps * TILE / 2);
+    return m;
+}
+
+/* A warp's part of a block: GROUPS groups of 16 queries. A lane holds, of query `row` + 8 * half of a group,
+ * distances to vectors 8 * j + 2 * (lane % 4) and the one behind it. Of a tile a warp takes COLUMNS at a
+ * time. */
+template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp {
+    static const uint32_t ROWS = 16 * GROUPS, COLUMNS = TILE / GROUPS, FRAGMENTS = COLUMNS / 8;
+    typedef fragment_of_queries queries_t[GROUPS][STEPS];
+    typedef float sums_t[GROUPS][FRAGMENTS][4];
+    typedef float limits_t[GROUPS][2];
+
+    const neighbours_args<Number> &a;
+    const tile_memory &m;
+    uint32_t first_query, first_list; /* of the warp */
+    limits_t limits;                  /* the lane's queries' bounds */
+
+    __device__ static uint32_t lane(void) {
+        return topk_device::simt_lane();
+    }
+
+    __device__ void load_queries(queries_t &to) const {
+#pragma unroll
+        for (uint32_t g = 0; g < GROUPS; g++)
+#pragma unroll
+            for (uint32_t step = 0; step < STEPS; step++)
+                to[g][step] = negative_fragment(
+                    a.queries + (size_t)(first_query + 16 * g) * DIMENSIONS + 16 * step, DIMENSIONS);
+    }
+
+    __device__ void begin_lists(void) {
+        for (uint32_t row = 0; row < ROWS; row++) {
+            nearest best(m.lists, first_list + row);
+            best.begin(a.k);
+            best.save();
+        }
+        read_limits();
+    }
+
+    /* Nothing is wanted for queries that there are not. */
+    __device__ float limit_of(uint32_t row) const {
+        return first_query + row < a.queried ? topk_device::saved_bound<nearest>(m.lists, first_list + row)
+                                             : -__int_as_float(0x7f800000);
+    }
+    __device__ void read_limits(void) {
+#pragma unroll
+        for (uint32_t i = 0; i < 2 * GROUPS; i++)
+            limits[i / 2][i % 2] = limit_of(8 * i + lane() / 4);
+    }
+
+    /* Tells other slices the row's part of k, and learns the bound of all. A lane for each row. */
+    __device__ void meet_slices(uint32_t slice, uint32_t slices) {
+        const uint32_t query = first_query + lane(), part = (a.k + slices - 1) / slices;
+        __syncwarp();
+        if (lane() < ROWS && query < a.queried) {
+            const uint64_t mine = topk_device::saved_word<nearest>(m.lists, first_list + lane(), part - 1);
+            __stcg(a.told + (size_t)slice * a.queried + query, (unsigned long long)mine);
+            uint64_t last = mine;
+#pragma unroll 8
+            for (uint32_t other = 0; other < slices; other++) {
+                const uint64_t word = __ldcg(a.told + (size_t)other * a.queried + query);
+                last = word > last ? word : last;
+            }
+            topk_device::tighten_saved<nearest>(m.lists, first_list + lane(), last);
+        }
+        __syncwarp();
+        read_limits();
+    }
+
+    __device__ void multiply(const queries_t &queries, uint32_t stage, uint32_t column, sums_t &sums) const {
+#pragma unroll
+        for (uint32_t j = 0; j < FRAGMENTS; j++) {
+            const uint32_t at = stage * TILE + column + 8 * j + 2 * (lane() % 4);
+            const float2 norms = ((const float2 *)&m.norms[0])[at / 2];
+#pragma unroll
+            for (uint32_t g = 0; g < GROUPS; g++) {
+                sums[g][j][0] = sums[g][j][2] = norms.x;
+                sums[g][j][1] = sums[g][j][3] = norms.y;
+            }
+        }
+#pragma unroll
+        for (uint32_t pair = 0; pair < STEPS / 2; pair++) {
+#pragma unroll
+            for (uint32_t j = 0; j < FRAGMENTS; j++) {
+                const uint32_t vector = stage * TILE + column + 8 * j + lane() % 8;
+                const uint32_t chunk = (4 * pair + lane() / 8) ^ lane() % 8;
+                const uint4 of_vectors = load_matrices(&m.vectors[vector * CHUNKS + chunk]);
+#pragma unroll
+                for (uint32_t g = 0; g < GROUPS; g++) {
+                    multiply_add<Number>(sums[g][j], queries[g][2 * pair], of_vectors.x, of_vectors.y);
+                    multiply_add<Number>(sums[g][j], queries[g][2 * pair + 1], of_vectors.z, of_vectors.w);
+                }
+            }
+        }
+    }
+
+    /* A bit for each row of which the lane has a distance that is wanted. */
+    __device__ uint32_t wanted_rows(const sums_t &sums) const {
+        uint32_t rows = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < 2 * GROUPS; i++) {
+            bool is_wanted = false;
+#pragma unroll
+            for (uint32_t j = 0; j < 2 * FRAGMENTS; j++)
+                is_wanted |= !(sums[i / 2][j / 2][2 * (i % 2) + j % 2] > limits[i / 2][i % 2]);
+            rows |= is_wanted ? 1u << (8 * i + lane() / 4) : 0;
+        }
+        return rows;
+    }
+
+    /* Puts a row of distances into shared memory. */
+    __device__ void stage_row(const sums_t &sums, uint32_t row) const {
+        const uint32_t to = topk_device::simt_warp() * TILE / 2 + lane() % 4;
+        __syncwarp();
+#pragma unroll
+        for (uint32_t i = 0; i < 2 * GROUPS; i++)
+            if (row == 8 * i + lane() / 4)
+#pragma unroll
+                for (uint32_t j = 0; j < FRAGMENTS; j++)
+                    m.of_row[to + 4 * j] =
+                        make_float2(sums[i / 2][j][2 * (i % 2)], sums[i / 2][j][2 * (i % 2) + 1]);
+        __syncwarp();
+    }
+
+    __device__ void push_row(uint32_t row, uint32_t first_vector) {
+        const float *distances = (const float *)&m.of_row[topk_device::simt_warp() * TILE / 2];
+        nearest best(m.lists, first_list + row);
+        best.resume(a.k);
+#pragma unroll 1
+        for (uint32_t column = lane(); column < COLUMNS; column += 32) {
+            const float distance = distances[column];
+            best.push(first_vector + column < a.count && best.wants(distance), distance,
+                      first_vector + column);
+        }
+        best.save();
+#pragma unroll
+        for (uint32_t i = 0; i < 2 * GROUPS; i++)
+            if (row == 8 * i + lane() / 4)
+                limits[i / 2][i % 2] = best.bound_value();
+    }
+
+    __device__ void select(const sums_t &sums, uint32_t first_vector) {
+        uint32_t rows = wanted_rows(sums);
+        if (!__any_sync(0xffffffffu, rows != 0))
+            return;
+        for (uint32_t lanes = 16; lanes > 0; lanes /= 2)
+            rows |= __shfl_xor_sync(0xffffffffu, rows, (int)lanes);
+#pragma unroll 1
+        for (; rows != 0; rows &= rows - 1) {
+            const uint32_t row = (uint32_t)__ffs((int)rows) - 1;
+            if (first_query + row >= a.queried)
+                return;
+            stage_row(sums, row);
+            push_row(row, first_vector);
+        }
+    }
+
+    __device__ void write(const sums_t &sums, uint32_t first_vector) const {
+        for (uint32_t row = 0; row < ROWS && first_query + row < a.queried; row++) {
+            stage_row(sums, row);
+            const float *distances = (const float *)&m.of_row[topk_device::simt_warp() * TILE / 2];
+            for (uint32_t column = lane(); column < COLUMNS && first_vector + column < a.count; column += 32)
+                a.written[(size_t)(first_query + row) * a.count + first_vector + column] = distances[column];
+        }
+    }
+
+    __device__ void take_tile(const queries_t &queries, uint32_t stage, uint32_t first_vector) {
+#pragma unroll 1
+        for (uint32_t column = 0; column < TILE; column += COLUMNS) {
+            sums_t sums;
+            multiply(queries, stage, column, sums);
+            if (WRITES)
+                write(sums, first_vector + column);
+            select(sums, first_vector + column);
+        }
+    }
+
+    /* The results of the slice. */
+    __device__ void finish(uint32_t slice, uint32_t slices) const {
+        for (uint32_t row = 0; row < ROWS && first_query + row < a.queried; row++) {
+            nearest best(m.lists, first_list + row);
+            best.resume(a.k);
+            best.finish();
+            const size_t list = (size_t)(first_query + row) * slices + slice;
+            for (uint32_t rank = lane(); rank < best.count(); rank += 32) {
+                a.distances[list * a.k + rank] = best.value_at(rank);
+                a.indices[list * a.k + rank] = best.index_at(rank);
+            }
+            if (lane() == 0)
+                a.found[list] = best.count();
+        }
+    }
+};
+
+/* Asks for a tile, whose vectors begin at `first`. All threads. */
+template <typename Number>
+__device__ inline void ask_for_tile(const neighbours_args<Number> &a, const tile_memory &m, uint32_t stage,
+                                    uint32_t first) {
+    const uint4 *from = (const uint4 *)a.vectors + (size_t)first * CHUNKS;
+    for (uint32_t i = threadIdx.x; i < TILE * CHUNKS; i += blockDim.x) {
+        const uint32_t vector = i / CHUNKS, chunk = i % CHUNKS ^ vector % 8;
+        __pipeline_memcpy_async(&m.vectors[(stage * TILE + vector) * CHUNKS + chunk], from + i, sizeof *from);
+    }
+    if (threadIdx.x < TILE / 4)
+        __pipeline_memcpy_async(&m.norms[stage * TILE / 4 + threadIdx.x],
+                                (const float4 *)(a.half_norms + first) + threadIdx.x, sizeof(float4));
+}
+
+/* The grid has a block for each group of queries, and a second dimension for the slices. */
+template <typename Number, uint32_t GROUPS, bool WRITES>
+__global__ void __launch_bounds__(WARPS_MAX * 32, 1)
+    find_neighbours(const __grid_constant__ neighbours_args<Number> a) {
+    typedef neighbours_warp<Number, GROUPS, WRITES> warp_t;
+    topk_device::simt_arena arena = topk_device::simt_shared_arena();
+    const tile_memory m = carve_neighbours<GROUPS>(arena, topk_device::simt_warps(), a.k);
+    const uint32_t slice = blockIdx.y, first = slice * a.tiles * TILE;
+    const uint32_t end = min(a.count, first + a.tiles * TILE), tiles = (end - first + TILE - 1) / TILE;
+    const uint32_t list = topk_device::simt_warp() * warp_t::ROWS;
+    warp_t warp = {a, m, blockIdx.x * topk_device::simt_warps() * warp_t::ROWS + list, list, {}};
+    typename warp_t::queries_t queries;
+    for (uint32_t t = 0; t < STAGES - 1; t++) {
+        if (t < tiles)
+            ask_for_tile(a, m, t, first + t * TILE);
+        __pipeline_commit();
+    }
+    warp.load_queries(queries);
+    warp.begin_lists();
+    uint32_t meeting = 0, stage = 0;
+#pragma unroll 1
+    for (uint32_t t = 0; t < tiles; t++) {
+        __pipeline_wait_prior(STAGES - 2);
+        __syncthreads();
+        if (t + STAGES - 1 < tiles)
+            ask_for_tile(a, m, (stage + STAGES - 1) % STAGES, first + (t + STAGES - 1) * TILE);
+        __pipeline_commit();
+        warp.take_tile(queries, stage, first + t * TILE);
+        stage = (stage + 1) % STAGES;
+        if (t == meeting && gridDim.y > 1) {
+            warp.meet_slices(slice, gridDim.y);
+            meeting = t + 1 + t / 4;
+        }
+    }
+    warp.finish(slice, gridDim.y);
+}
+
+/* Selects from the results of all slices: a warp for each query. Each lane goes through the list of a slice.
+ */
+__global__ void __launch_bounds__(128)
+    join_slices(const float *distances, const uint32_t *indices, const uint32_t *found, uint32_t slices,
+                uint32_t queried, uint32_t k, float *best_distances, uint32_t *best_indices) {
+    topk_device::simt_arena arena = topk_device::simt_shared_arena();
+    const nearest::memory_type memory = topk_device::carve_best<nearest>(arena, blockDim.x / 32, k);
+    const uint32_t warp = topk_device::simt_warp(), lane = topk_device::simt_lane();
+    const size_t query = (size_t)blockIdx.x * (blockDim.x / 32) + warp;
+    if (query >= queried)
+        return;
+    nearest best(memory, warp);
+    best.begin(k);
+    for (uint32_t first = 0; first < slices; first += 32) {
+        const size_t list = query * slices + first + lane;
+        const uint32_t count = first + lane < slices ? found[list] : 0;
+        bool is_open = true;
+        for (uint32_t rank = 0; __any_sync(0xffffffffu, is_open); rank++) {
+            const float distance = rank < count && is_open ? distances[list * k + rank] : 0;
+            is_open = is_open && rank < count && best.wants(distance);
+            best.push(is_open, distance, is_open ? indices[list * k + rank] : 0);
+        }
+    }
+    best.finish();
+    for (uint32_t rank = lane; rank < best.count(); rank += 32) {
+        best_distances[query * k + rank] = best.value_at(rank);
+        best_indices[query * k + rank] = best.index_at(rank);
+    }
+}
+
+#endif
