@@ -129,8 +129,8 @@
  *   smallest_floats   float, the smallest first
  *   largest_floats    float, the largest first
  *   float_order<LARGEST, NAN_FIRST>
- *       The two above have NAN_FIRST = false: NaN ranks behind all numbers, as TOPK_NAN_LAST. With true it
- * ranks before them: float_order<true, true> is largest with TOPK_NAN_AS_LARGEST.
+ *       The two above have NAN_FIRST = false: NaN ranks behind all numbers, as with TOPK_NAN_LAST. With true
+ *       it ranks before them: float_order<true, true> is largest with TOPK_NAN_AS_LARGEST.
  *
  * -0.0 equals +0.0, all NaN are equal, infinities and denormals are numbers like all others. Of equal values
  * the one with the lower index is better. A zero comes out as +0.0, NaN as the quiet NaN 0x7fc00000; all
@@ -147,19 +147,18 @@
  *   shared     best_shared_bytes<Best>(lists, k) of dynamic shared memory. For best_of_block, `lists` is the
  *              number of its warps. A list takes 8 * k + 268 bytes, with int64_t twice as many. Above 48 KiB
  *              the kernel needs cudaFuncAttributeMaxDynamicSharedMemorySize.
- *   registers  44 for the kernel above, for compute capability 7.5. One with best_of_block and int64_t
- * takes 50.
+ *   registers  44 for the kernel above, 50 for one with best_of_block and int64_t (sm_75).
  *
- * The results depend on the pushed values and indices alone, not on the schedule of warps. If n values come
- * in random order, about k * (1 + ln(n / k)) of them come before the bound and are merged, 32 at a time; the
- * others cost a comparison each. Values that get ever better are all merged.
+ * The results depend on the values and indices that are pushed, and on nothing else: they are the same on
+ * every run. If n values come in random order, about k * (1 + ln(n / k)) of them come before the bound and
+ * are merged, 32 at a time. The others cost a comparison each. Values that get ever better are all merged.
  *
  * ---- Several blocks ----
  *
- * Blocks that share a selection each write their k best; then they are selected from: by topk_select() over
- * the concatenated values with the indices as payload, where blocks with lower indices come first; or by
- * another kernel that pushes them. The second way is in examples/neighbours_cuda.cu. While they run such
- * blocks may tell each other bounds: saved_word() and tighten_saved() make and take them. */
+ * Blocks that share a selection each write their k best. A second step selects from these: another kernel
+ * that pushes them, as in examples/neighbours_cuda.cu; or topk_select() with the indices as payload, where
+ * blocks with lower indices come first, since it decides ties by position. While they run, such blocks may
+ * tell each other bounds: saved_word() and tighten_saved() make and take them. */
 #ifndef TOPK_DEVICE_CUH
 #define TOPK_DEVICE_CUH
 
@@ -187,8 +186,8 @@ namespace topk_device {
  *     The block's dynamic shared memory, from its start. An `extern __shared__` array would lie over it.
  *
  * simt_shared<T> simt_carve<T>(simt_arena &arena, uint32_t count)
- *     Behind what has been carved before, an array of your own, whose bytes the launch then adds (and up to
- * 15 for its alignment).
+ *     An array of your own, behind what has been carved before. The launch adds its bytes, and up to 15 for
+ *     its alignment.
  *
  * struct simt_shared<T>
  *     An array in shared memory: array[i] is a T &.
@@ -227,55 +226,60 @@ namespace topk_device {
  *
  * ---- For the queue ----
  *
- * Best stands for best_of_warp<Order, Index> or best_of_block<Order, Index>, `value` for Order::value. All
- * lanes of a warp call each function, and those of best_of_block that say so all threads of the block.
+ * Best is best_of_warp<Order, Index> or best_of_block<Order, Index>, and `value` is Order::value. All lanes
+ * of a warp call each function; where it says so all threads of the block, or each lane for itself.
  *
  * Best::memory_type carve_best<Best>(simt_arena &arena, uint32_t lists, uint32_t k)
- *     Lists 0 to lists - 1, which hold nothing yet, with room for k results each. It outlives what is made
- * over it.
+ *     Lists 0 to lists - 1 with room for k results each. They hold nothing yet. What it returns must outlive
+ *     the objects that are made over it.
  *
  * best_of_warp(const memory_type &memory, uint32_t list)
  *     Goes to a list. begin() or resume() comes next.
  * void begin(uint32_t k)
  *     Empties the list. Its k is at most that of carve_best().
- * void save() const, void resume(uint32_t k)
- *     Leaves a list, and returns to it later, with the k that it began with: by the same warp, or by another
- * one behind a __syncthreads().
+ * void save() const
+ *     Leaves the list: what is pushed afterwards is lost, unless another save() follows.
+ * void resume(uint32_t k)
+ *     Returns to a list that was saved, with the k that it began with. Another warp may do so behind a
+ *     __syncthreads().
  *
  * best_of_block(const memory_type &memory)
  * void begin(uint32_t k)
- *     Empties the lists. All threads; there are block barriers inside.
+ *     Empties the lists. All threads; block barriers are inside.
  * void listen()
- *     Learns what other warps have found: before a tile, say. Others' bounds save pushes, and change no
- * result.
+ *     Learns what other warps have found, once in a tile, say. That saves pushes, and changes no result.
  *
- * bool wants(value v) const, value bound_value() const
- *     Whether v may be among the k best of what the list has seen: false only if it is not. One comparison
- * with bound_value(), which is NaN as long as there is no bound. Each lane may ask for itself. An equal value
- * may have the lower index, so it is wanted. void push(bool is_candidate, value v, Index index) Adds the
- * lanes' values where is_candidate. What does not come before the bound is dropped here, whatever wants()
- * says; so that wants() is an optimisation alone.
+ * value bound_value() const
+ *     What values are compared with: the k-th best so far, or better. NaN: there is no bound yet. Each lane
+ *     for itself.
+ * bool wants(value v) const
+ *     Compares v with bound_value(). False only if v is certainly no result; true for an equal value, too,
+ *     since that may have the lower index. Each lane for itself.
+ * void push(bool is_candidate, value v, Index index)
+ *     Adds the lanes' values where is_candidate. It drops what does not come before the bound, so wants()
+ *     saves time and nothing else.
  *
  * void finish()
  *     Of best_of_warp: merges what waits in the queue.
  * uint32_t count() const, value value_at(uint32_t rank) const, Index index_at(uint32_t rank) const
- *     Then: the results, sorted best first. Each lane may ask for itself.
+ *     The results, sorted best first; there are fewer than k if fewer values were pushed. Each lane for
+ *     itself.
  * uint32_t finish(put)
- *     Of best_of_block: calls put(rank, value, index), once for each result, each time in some thread.
- * Returns how many these are. All threads; there are block barriers inside, the last one behind all calls.
+ *     Of best_of_block: calls put(rank, value, index) once for each result, in some thread. Returns their
+ *     number. All threads; block barriers are inside, the last one behind all calls.
  *
- * Of lists of best_of_warp that are saved. Each lane may call these for a list of its own, between two
- * __syncwarp():
+ * The following are for lists of best_of_warp that are saved. Each lane may call them for a list of its own,
+ * with a __syncwarp() before and after.
  *
  * value saved_bound<Best>(const Best::memory_type &memory, uint32_t list)
- *     Its bound_value().
+ *     The list's bound_value().
  * uint64_t saved_word<Best>(const Best::memory_type &memory, uint32_t list, uint32_t rank)
+ *     The list's result of a rank, from 0, as a word. Words ascend from the best on. All ones: the list has
+ *     no such result yet, not counting what waits in the queue.
  * void tighten_saved<Best>(const Best::memory_type &memory, uint32_t list, uint64_t word)
- *     The first returns the list's result of a rank, from 0, as a word: results that wait in the queue do not
- * count, and all ones means that there are not so many. Words ascend from the best on. The second has the
- * list drop what comes behind a word, where at least k elements of the selection must have words up to it. If
- * m lists have parts of the elements, the last of their words of rank ceil(k / m) - 1 is such a word. A list
- * may then end with fewer than k results, but the k best of all m lists are those of the elements. */
+ *     The list drops what comes behind the word. At least k values that lists hold have words up to it. If m
+ *     lists have parts of the elements, the last of their words of rank ceil(k / m) - 1 is such a word. A
+ *     list may then end with fewer than k results, but the k best of all m lists together are right. */
 
 /* Dynamic shared memory for a kernel that runs such tiles. Host. */
 template <typename Tiles> static inline uint32_t tile_shared_bytes(void) {
