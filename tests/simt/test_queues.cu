@@ -142,8 +142,8 @@ template <typename Order, typename Index> void test_rows(bool is_largest, bool n
     const problem p = random_problem(is_largest, nan_first);
     const uint32_t warps = 1 + draw(3), of_warp = 1 + draw(4);
     device_array<float> values(p.values.empty() ? std::vector<float>(1) : p.values);
-    queue_args<Index> args = {values.data, p.rows,  p.length, p.k,          base,   of_warp,
-                              nullptr,     nullptr, nullptr,  draw(2) != 0, nullptr};
+    queue_args<Index> args = {values.data, p.rows,  p.length, p.k,          base,         of_warp,
+                              nullptr,     nullptr, nullptr,  draw(2) != 0, draw(2) != 0, nullptr};
     const auto run = [&](const char *name, void (*kernel)(queue_args<Index>), uint32_t blocks,
                          uint32_t bytes) {
         results<Index> found(p);
@@ -171,7 +171,7 @@ template <typename Order> void test_ranks(bool is_largest, bool nan_first) {
     device_array<float> values(in), back(in.size());
     device_array<uint32_t> ranks(in.size());
     queue_args<uint32_t> args = {
-        values.data, 1, (uint32_t)in.size(), 1, 0, 1, back.data, ranks.data, nullptr, false, nullptr};
+        values.data, 1, (uint32_t)in.size(), 1, 0, 1, back.data, ranks.data, nullptr, false, false, nullptr};
     launch("ranks_of_values", ranks_of_values<Order>, 1, 2, 0, args);
     const std::vector<float> again = back.read();
     const std::vector<uint32_t> rank = ranks.read();
@@ -194,7 +194,7 @@ void test_few_pushes(void) {
     launch("few pushes", rows_by_blocks<largest_floats, uint32_t>, 1, 2,
            bytes_of<best_of_block<largest_floats, uint32_t>>(2, k),
            queue_args<uint32_t>{values.data, 1, length, k, 0, 1, found.best.data, found.indices.data,
-                                found.counts.data, true, found.pushes.data});
+                                found.counts.data, false, true, found.pushes.data});
     check("few pushes", p, found, 0u);
     require_success(found.pushes.read()[0] >= length / 4, "few pushes: their number");
 }

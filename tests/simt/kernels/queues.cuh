@@ -15,20 +15,18 @@ template <typename Index> struct queue_args {
     float *best;      /* rows of k */
     Index *indices;   /* as best */
     uint32_t *counts; /* of each row: results */
+    bool is_reversed;
     bool asks;        /* wants() before a push */
     uint32_t *pushes; /* that wants() let through */
 };
 
-/* What a lane has of a row: value `at`, if there is one. */
-template <typename Index>
-TOPK_DEVICE float value_of_row(const queue_args<Index> &a, uint32_t row, uint32_t at) {
-    return row < a.rows && at < a.length ? a.values[(size_t)row * a.length + at] : 0;
-}
-
+/* Pushes what the lane has of a row, in the order of positions or from the last one on. */
 template <typename Best, typename Index>
-TOPK_DEVICE void push_of_row(const queue_args<Index> &a, Best &best, uint32_t row, uint32_t at) {
-    const float v = value_of_row(a, row, at);
-    const bool is_wanted = row < a.rows && at < a.length && (!a.asks || best.wants(v));
+TOPK_DEVICE void push_of_row(const queue_args<Index> &a, Best &best, uint32_t row, uint32_t turn) {
+    const bool exists = row < a.rows && turn < a.length;
+    const uint32_t at = a.is_reversed ? a.length - 1 - turn : turn;
+    const float v = exists ? a.values[(size_t)row * a.length + at] : 0;
+    const bool is_wanted = exists && (!a.asks || best.wants(v));
     best.push(is_wanted, v, (Index)(a.base + (Index)at));
     if (is_wanted)
         simt_atomic_add(a.pushes, 1u);
