@@ -75,6 +75,7 @@ template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp 
     typedef fragment_of_queries queries_t[GROUPS][STEPS];
     typedef float sums_t[GROUPS][FRAGMENTS][4];
     typedef float limits_t[GROUPS][2];
+    typedef uint4 vectors_t[FRAGMENTS];
 
     const neighbours_args<Number> &a;
     const tile_memory &m;
@@ -133,30 +134,45 @@ template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp 
         read_limits();
     }
 
-    __device__ void multiply(const queries_t &queries, uint32_t stage, uint32_t column, sums_t &sums) const {
+    /* Of 32 dimensions, from 32 * `part` on. */
+    __device__ void load_vectors(uint32_t stage, uint32_t column, uint32_t part, vectors_t &to) const {
+        const uint32_t first = stage * TILE + column + lane() % 8;
+        const uint32_t chunk = (4 * part + lane() / 8) ^ lane() % 8;
+#pragma unroll
+        for (uint32_t j = 0; j < FRAGMENTS; j++)
+            to[j] = load_matrices(&m.vectors[(first + 8 * j) * CHUNKS + chunk]);
+    }
+
+    __device__ void load_norms(uint32_t stage, uint32_t column, sums_t &sums) const {
+        const float2 *norms = (const float2 *)&m.norms[(stage * TILE + column) / 4];
 #pragma unroll
         for (uint32_t j = 0; j < FRAGMENTS; j++) {
-            const uint32_t at = stage * TILE + column + 8 * j + 2 * (lane() % 4);
-            const float2 norms = ((const float2 *)&m.norms[0])[at / 2];
+            const float2 of_vectors = norms[4 * j + lane() % 4];
 #pragma unroll
             for (uint32_t g = 0; g < GROUPS; g++) {
-                sums[g][j][0] = sums[g][j][2] = norms.x;
-                sums[g][j][1] = sums[g][j][3] = norms.y;
+                sums[g][j][0] = sums[g][j][2] = of_vectors.x;
+                sums[g][j][1] = sums[g][j][3] = of_vectors.y;
             }
         }
+    }
+
+    /* Neighbouring products have different sums, so that none waits for another; the next vectors are loaded
+     * meanwhile. */
+    __device__ void multiply(const queries_t &queries, uint32_t stage, uint32_t column, sums_t &sums) const {
+        vectors_t vectors[2];
+        load_vectors(stage, column, 0, vectors[0]);
+        load_norms(stage, column, sums);
 #pragma unroll
-        for (uint32_t pair = 0; pair < STEPS / 2; pair++) {
+        for (uint32_t step = 0; step < STEPS; step++) {
+            const vectors_t &now = vectors[step / 2 % 2];
+            if (step % 2 == 0 && step + 2 < STEPS)
+                load_vectors(stage, column, step / 2 + 1, vectors[(step / 2 + 1) % 2]);
 #pragma unroll
-            for (uint32_t j = 0; j < FRAGMENTS; j++) {
-                const uint32_t vector = stage * TILE + column + 8 * j + lane() % 8;
-                const uint32_t chunk = (4 * pair + lane() / 8) ^ lane() % 8;
-                const uint4 of_vectors = load_matrices(&m.vectors[vector * CHUNKS + chunk]);
+            for (uint32_t j = 0; j < FRAGMENTS; j++)
 #pragma unroll
-                for (uint32_t g = 0; g < GROUPS; g++) {
-                    multiply_add<Number>(sums[g][j], queries[g][2 * pair], of_vectors.x, of_vectors.y);
-                    multiply_add<Number>(sums[g][j], queries[g][2 * pair + 1], of_vectors.z, of_vectors.w);
-                }
-            }
+                for (uint32_t g = 0; g < GROUPS; g++)
+                    multiply_add<Number>(sums[g][j], queries[g][step], step % 2 == 0 ? now[j].x : now[j].z,
+                                         step % 2 == 0 ? now[j].y : now[j].w);
         }
     }
 
@@ -230,11 +246,16 @@ template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp 
         }
     }
 
-    __device__ void take_tile(const queries_t &queries, uint32_t stage, uint32_t first_vector) {
+    /* Calls ask() while the first products are under way. */
+    template <typename Ask>
+    __device__ void take_tile(const queries_t &queries, uint32_t stage, uint32_t first_vector,
+                              const Ask &ask) {
 #pragma unroll 1
         for (uint32_t column = 0; column < TILE; column += COLUMNS) {
             sums_t sums;
             multiply(queries, stage, column, sums);
+            if (column == 0)
+                ask();
             if (WRITES)
                 write(sums, first_vector + column);
             select(sums, first_vector + column);
@@ -296,10 +317,12 @@ __global__ void __launch_bounds__(WARPS_MAX * 32, 1)
     for (uint32_t t = 0; t < tiles; t++) {
         __pipeline_wait_prior(STAGES - 2);
         __syncthreads();
-        if (t + STAGES - 1 < tiles)
-            ask_for_tile(a, m, (stage + STAGES - 1) % STAGES, first + (t + STAGES - 1) * TILE);
-        __pipeline_commit();
-        warp.take_tile(queries, stage, first + t * TILE);
+        warp.take_tile(queries, stage, first + t * TILE, [&] {
+            const uint32_t ahead = t + STAGES - 1;
+            if (ahead < tiles)
+                ask_for_tile(a, m, (stage + STAGES - 1) % STAGES, first + ahead * TILE);
+            __pipeline_commit();
+        });
         stage = (stage + 1) % STAGES;
         if (t == meeting && gridDim.y > 1) {
             warp.meet_slices(slice, gridDim.y);
