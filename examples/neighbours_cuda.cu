@@ -113,7 +113,7 @@ launch_shape<Number> shape_with(uint32_t warps, uint32_t k) {
 }
 
 /* The most queries for a block that shared memory has room for, and that are not too many; then as many
- * slices as the device holds at once. */
+ * slices as the device holds at once. Without a kernel if there is no room for the least block. */
 template <typename Number, bool WRITES> launch_shape<Number> shape_of(const sizes &s, uint32_t queries) {
     int sms, room, per_sm;
     require(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
@@ -125,8 +125,10 @@ template <typename Number, bool WRITES> launch_shape<Number> shape_of(const size
             break;
         shape = shape_with<Number, 1, WRITES>(warps, s.k);
     }
-    if (shape.shared_bytes > (uint32_t)room)
-        fail("shared memory has no room for lists of k");
+    if (shape.shared_bytes > (uint32_t)room) {
+        shape.kernel = nullptr;
+        return shape;
+    }
     require(cudaFuncSetAttribute(shape.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  (int)shape.shared_bytes));
     require(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, shape.kernel, (int)(32 * shape.warps),
@@ -304,14 +306,19 @@ void measure(const data<Number> &d, const search<Number> &found, cudaStream_t st
 template <typename Number> void demonstrate(const sizes &s, bool checks, cudaStream_t stream) {
     (void)printf("%u vectors of %u dimensions, %u queries, k = %u: ", s.vectors, s.dimensions, s.queries,
                  s.k);
+    const launch_shape<Number> shape = shape_of<Number, false>(s, s.queries);
+    if (shape.kernel == nullptr) {
+        (void)printf("this GPU's shared memory has no room for lists of k\n");
+        return;
+    }
     const data<Number> d(s);
-    const search<Number> search(d, shape_of<Number, false>(s, s.queries), 0, s.queries, nullptr);
-    search.enqueue(stream);
+    const search<Number> fused(d, shape, 0, s.queries, nullptr);
+    fused.enqueue(stream);
     require(cudaStreamSynchronize(stream));
     if (checks)
-        check(d, search, stream);
+        check(d, fused, stream);
     else
-        measure(d, search, stream);
+        measure(d, fused, stream);
 }
 
 } // namespace
