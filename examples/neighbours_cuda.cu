@@ -38,7 +38,7 @@ uint32_t round_up(uint32_t count, uint32_t to) {
 
 /* ---- Data ---- */
 
-/* Vectors 0 and on with DIMENSIONS each, those from `dimensions` on and vectors from `count` on being 0. */
+/* Makes vectors of DIMENSIONS. Dimensions from `dimensions` on and vectors from `count` on are 0. */
 template <typename Number>
 __global__ void fill(Number *to, uint32_t padded, uint32_t count, uint32_t dimensions, uint32_t seed) {
     for (size_t at = blockIdx.x * blockDim.x + threadIdx.x; at < (size_t)padded * DIMENSIONS;
@@ -56,7 +56,7 @@ __global__ void fill(Number *to, uint32_t padded, uint32_t count, uint32_t dimen
     }
 }
 
-/* |b|^2 / 2 of each vector; infinity for those from `count` on. */
+/* |b|^2 / 2 of each vector; infinity from vector `count` on. */
 template <typename Number>
 __global__ void compute_half_norms(const Number *vectors, uint32_t padded, uint32_t count,
                                    float *half_norms) {

@@ -2,14 +2,13 @@
  * The nearest of many vectors to each query, in one pass: tensor cores compute distances, and queues of
  * topk_device.cuh select from them in registers and shared memory. No distance is written to memory.
  *
- * A distance is |b|^2 / 2 - q . b here, half the squared distance but for |q|^2 / 2, which is the same for
- * all vectors of a query. Sums start from |b|^2 / 2, add the products of 16 dimensions at a time, and are
- * float32.
+ * A distance is |b|^2 / 2 - q . b here: half the squared distance without |q|^2 / 2, which is the same for
+ * all vectors. Sums are float32. They start from |b|^2 / 2 and take the products of 16 dimensions at a time.
  *
- * A block has the vectors of a slice and up to 256 queries. Each warp has 16 or 32 of these, with a list for
- * each. Vectors come in tiles of 64 through shared memory, some tiles ahead. A warp multiplies its queries,
- * which stay in registers, by a tile, and compares each distance with the bound of its query. Rows of
- * distances with one that is wanted go through shared memory to the row's queue. Slices tell each other
+ * A block has the vectors of a slice and up to 256 queries. Each warp has 16 or 32 of the queries, in
+ * registers, with a list for each. Tiles of 64 vectors come through shared memory, some tiles ahead. A warp
+ * multiplies its queries by a tile and compares each distance with the bound of its query. If one is wanted,
+ * the query's distances to the tile go through shared memory to the query's queue. Slices tell each other
  * bounds. */
 #ifndef TOPK_EXAMPLES_NEIGHBOURS_FUSED_CUH
 #define TOPK_EXAMPLES_NEIGHBOURS_FUSED_CUH
@@ -21,7 +20,7 @@
 
 #include "multiply.cuh"
 
-/* DIMENSIONS: of all vectors, the missing ones being 0. Tiles in flight: STAGES - 1. */
+/* Each vector has DIMENSIONS; missing ones are 0. STAGES - 1 tiles are on their way. */
 enum {
     DIMENSIONS = 128,
     STEPS = DIMENSIONS / 16,
@@ -36,7 +35,7 @@ typedef topk_device::best_of_warp<topk_device::smallest_floats, uint32_t> neares
 
 template <typename Number> struct neighbours_args {
     const Number *vectors;      /* whole tiles of them */
-    const float *half_norms;    /* |b|^2 / 2; infinity for those behind the last */
+    const float *half_norms;    /* |b|^2 / 2; infinity behind the last vector */
     const Number *queries;      /* whole blocks of them */
     uint32_t count, queried, k; /* vectors, queries and neighbours of each */
     uint32_t tiles;             /* of each slice but the last */
@@ -47,12 +46,11 @@ template <typename Number> struct neighbours_args {
     float *written;             /* all distances, of each query and vector, or null */
 };
 
-/* The shared memory of a block; what `lists` have is in front. */
+/* The shared memory of a block. Chunk c of vector v of a tile lies at v * CHUNKS + (c ^ v % 8). */
 struct tile_memory {
-    nearest::memory_type lists; /* of each query */
-    topk_device::simt_shared<uint4>
-        vectors;                            /* of each stage: a tile, chunk c of a vector at c ^ vector % 8 */
-    topk_device::simt_shared<float4> norms; /* of each stage */
+    nearest::memory_type lists;              /* of each query */
+    topk_device::simt_shared<uint4> vectors; /* of each stage: a tile */
+    topk_device::simt_shared<float4> norms;  /* of each stage: of its vectors */
     topk_device::simt_shared<float2> of_row; /* of each warp: a row of distances */
 };
 
@@ -67,9 +65,9 @@ __host__ __device__ inline tile_memory carve_neighbours(topk_device::simt_arena 
     return m;
 }
 
-/* A warp's part of a block: GROUPS groups of 16 queries. A lane holds, of query `row` + 8 * half of a group,
- * distances to vectors 8 * j + 2 * (lane % 4) and the one behind it. Of a tile a warp takes COLUMNS at a
- * time. */
+/* A warp's part of a block: GROUPS groups of 16 queries. A lane has rows lane / 4 and lane / 4 + 8 of each
+ * group, and of a row the distances to vectors 8 * j + 2 * (lane % 4) and the next. A warp takes COLUMNS
+ * vectors of a tile at a time. */
 template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp {
     static const uint32_t ROWS = 16 * GROUPS, COLUMNS = TILE / GROUPS, FRAGMENTS = COLUMNS / 8;
     typedef fragment_of_queries queries_t[GROUPS][STEPS];
@@ -104,7 +102,7 @@ template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp 
         read_limits();
     }
 
-    /* Nothing is wanted for queries that there are not. */
+    /* Rows without a query want nothing. */
     __device__ float limit_of(uint32_t row) const {
         return first_query + row < a.queried ? topk_device::saved_bound<nearest>(m.lists, first_list + row)
                                              : -__int_as_float(0x7f800000);
@@ -176,7 +174,7 @@ template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp 
         }
     }
 
-    /* A bit for each row of which the lane has a distance that is wanted. */
+    /* Bit `row` says whether the lane has a distance of that row that is wanted. */
     __device__ uint32_t wanted_rows(const sums_t &sums) const {
         uint32_t rows = 0;
 #pragma unroll

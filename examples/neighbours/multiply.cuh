@@ -12,13 +12,13 @@
 template <typename Number> struct is_bfloat16 { static const bool value = false; };
 template <> struct is_bfloat16<__nv_bfloat16> { static const bool value = true; };
 
-/* Two numbers a word, dimensions 2 * (lane % 4) and the next: of queries lane / 4 and lane / 4 + 8, and of
- * the same ones 8 dimensions on. */
+/* Words 0 and 1 have two numbers each of queries lane / 4 and lane / 4 + 8, from dimension 2 * (lane % 4) on.
+ * Words 2 and 3 have the same, 8 dimensions on. */
 struct fragment_of_queries {
     uint32_t words[4];
 };
 
-/* Of 16 queries, with the signs turned. */
+/* Loads a fragment of 16 queries and flips the signs. */
 template <typename Number>
 __device__ inline fragment_of_queries negative_fragment(const Number *from, uint32_t pitch) {
     static_assert(sizeof(Number) == 2, "two of them are a word");
@@ -28,7 +28,7 @@ __device__ inline fragment_of_queries negative_fragment(const Number *from, uint
     return {{word[0] ^ signs, word[4 * pitch] ^ signs, word[4] ^ signs, word[4 * pitch + 4] ^ signs}};
 }
 
-/* Four matrices of 8 rows of 16 bytes, whose addresses 8 lanes each have. */
+/* Loads four matrices of 8 rows of 16 bytes. Lanes 8 * i to 8 * i + 7 give the addresses of matrix i. */
 __device__ inline uint4 load_matrices(const uint4 *row) {
     uint4 to;
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -48,7 +48,7 @@ __device__ inline float2 floats_of(uint32_t word, const __nv_bfloat16 *) {
     return make_float2(__uint_as_float(word << 16), __uint_as_float(word & 0xffff0000u));
 }
 
-/* sum + the products of two dimensions. */
+/* Adds the products of two dimensions. */
 template <typename Number> __device__ inline float add_products(float sum, uint32_t query, uint32_t vector) {
     const float2 q = floats_of(query, (const Number *)nullptr),
                  v = floats_of(vector, (const Number *)nullptr);

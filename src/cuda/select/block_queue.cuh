@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The queues of a block's warps that select from the same elements. They share bounds: of each warp the entry
- * whose rank is its part of k, and the last of these. */
+ * The queues of a block's warps that select from the same elements. They share a bound: each warp tells the
+ * entry whose rank is its part of k, and the last of these is the bound. */
 #ifndef TOPK_SRC_CUDA_SELECT_BLOCK_QUEUE_CUH
 #define TOPK_SRC_CUDA_SELECT_BLOCK_QUEUE_CUH
 

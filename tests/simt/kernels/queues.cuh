@@ -88,8 +88,8 @@ template <typename Order, typename Index> TOPK_KERNEL void rows_by_blocks(queue_
     }
 }
 
-/* Lists of parts of a row tell each other the bound that they know together: of each the entry whose rank is
- * its part of k, and the last of these. A lane for each list. */
+/* Lists of parts of a row share a bound: each tells the entry whose rank is its part of k, and the last of
+ * these is the bound. A lane for each list. */
 template <typename Best>
 TOPK_DEVICE void share_bounds(const typename Best::memory_type &memory, uint32_t first, uint32_t lists,
                               uint32_t k) {
