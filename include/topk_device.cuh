@@ -260,7 +260,7 @@ namespace topk_device {
  *     saves time and nothing else.
  *
  * void finish()
- *     Of best_of_warp: merges what waits in the queue.
+ *     Of best_of_warp: merges what waits in the queue. More may be pushed afterwards.
  * uint32_t count() const, value value_at(uint32_t rank) const, Index index_at(uint32_t rank) const
  *     The results, sorted best first; there are fewer than k if fewer values were pushed. Each lane for
  *     itself.

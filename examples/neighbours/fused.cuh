@@ -113,8 +113,20 @@ template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp 
             limits[i / 2][i % 2] = limit_of(8 * i + lane() / 4);
     }
 
+    /* So that the lists know all that their queues do. */
+    __device__ void empty_queues(void) const {
+#pragma unroll 1
+        for (uint32_t row = 0; row < ROWS; row++) {
+            nearest best(m.lists, first_list + row);
+            best.resume(a.k);
+            best.finish();
+            best.save();
+        }
+    }
+
     /* Tells other slices the row's part of k, and learns the bound of all. A lane for each row. */
     __device__ void meet_slices(uint32_t slice, uint32_t slices) {
+        empty_queues();
         const uint32_t query = first_query + lane(), part = (a.k + slices - 1) / slices;
         __syncwarp();
         if (lane() < ROWS && query < a.queried) {
@@ -223,8 +235,7 @@ template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp 
         uint32_t rows = wanted_rows(sums);
         if (!__any_sync(0xffffffffu, rows != 0))
             return;
-        for (uint32_t lanes = 16; lanes > 0; lanes /= 2)
-            rows |= __shfl_xor_sync(0xffffffffu, rows, (int)lanes);
+        rows = or_of_lanes(rows);
 #pragma unroll 1
         for (; rows != 0; rows &= rows - 1) {
             const uint32_t row = (uint32_t)__ffs((int)rows) - 1;
@@ -324,7 +335,7 @@ __global__ void __launch_bounds__(WARPS_MAX * 32, 1)
         stage = (stage + 1) % STAGES;
         if (t == meeting && gridDim.y > 1) {
             warp.meet_slices(slice, gridDim.y);
-            meeting = t + 1 + t / 4;
+            meeting = 2 * t + 1;
         }
     }
     warp.finish(slice, gridDim.y);

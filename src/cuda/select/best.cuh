@@ -121,7 +121,8 @@ struct best_of_warp : warp_queue<sizeof(Index) == 8, best_of_warp<Order, Index>>
     }
 
     TOPK_MEMBER void finish(void) {
-        base::merge_queue();
+        if (base::queued > 0)
+            base::merge_queue();
     }
     TOPK_MEMBER uint32_t count(void) const {
         return base::list.count;
