@@ -268,8 +268,14 @@ namespace topk_device {
  *     Of best_of_block: calls put(rank, value, index) once for each result, in some thread. Returns their
  *     number. All threads; block barriers are inside, the last one behind all calls.
  *
- * The following are for lists of best_of_warp that are saved. Each lane may call them for a list of its own,
- * with a __syncwarp() before and after.
+ * The following are for lists of best_of_warp that are saved.
+ *
+ * void push_saved<Best>(const Best::memory_type &memory, uint32_t k, bool is_candidate, uint32_t list,
+ *                       value v, Index index)
+ *     Each lane pushes to a list of its own choice, where is_candidate. All lanes, with the same k; no other
+ *     warp has these lists meanwhile. Best where a warp has many lists and few candidates for each.
+ *
+ * Each lane may call those below for a list of its own, with a __syncwarp() before and after.
  *
  * value saved_bound<Best>(const Best::memory_type &memory, uint32_t list)
  *     The list's bound_value().

@@ -7,9 +7,8 @@
  *
  * A block has the vectors of a slice and up to 256 queries. Each warp has 16 or 32 of the queries, in
  * registers, with a list for each. Tiles of 64 vectors come through shared memory, some tiles ahead. A warp
- * multiplies its queries by a tile and compares each distance with the bound of its query. If one is wanted,
- * the query's distances to the tile go through shared memory to the query's queue. Slices tell each other
- * bounds. */
+ * multiplies its queries by a tile and compares each distance with the bound of its query. Lanes push the few
+ * that are wanted to the queues of their queries. Slices tell each other bounds. */
 #ifndef TOPK_EXAMPLES_NEIGHBOURS_FUSED_CUH
 #define TOPK_EXAMPLES_NEIGHBOURS_FUSED_CUH
 
@@ -51,7 +50,6 @@ struct tile_memory {
     nearest::memory_type lists;              /* of each query */
     topk_device::simt_shared<uint4> vectors; /* of each stage: a tile */
     topk_device::simt_shared<float4> norms;  /* of each stage: of its vectors */
-    topk_device::simt_shared<float2> of_row; /* of each warp: a row of distances */
 };
 
 template <uint32_t GROUPS>
@@ -61,7 +59,6 @@ __host__ __device__ inline tile_memory carve_neighbours(topk_device::simt_arena 
     m.lists = topk_device::carve_best<nearest>(arena, warps * GROUPS * 16, k);
     m.vectors = topk_device::simt_carve<uint4>(arena, STAGES * TILE * CHUNKS);
     m.norms = topk_device::simt_carve<float4>(arena, STAGES * TILE / 4);
-    m.of_row = topk_device::simt_carve<float2>(arena, warps * TILE / 2);
     return m;
 }
 
@@ -69,7 +66,8 @@ __host__ __device__ inline tile_memory carve_neighbours(topk_device::simt_arena 
  * group, and of a row the distances to vectors 8 * j + 2 * (lane % 4) and the next. A warp takes COLUMNS
  * vectors of a tile at a time. */
 template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp {
-    static const uint32_t ROWS = 16 * GROUPS, COLUMNS = TILE / GROUPS, FRAGMENTS = COLUMNS / 8;
+    static const uint32_t ROWS = 16 * GROUPS, COLUMNS = TILE / GROUPS, FRAGMENTS = COLUMNS / 8,
+                          ITEMS = 4 * GROUPS * FRAGMENTS;
     typedef fragment_of_queries queries_t[GROUPS][STEPS];
     typedef float sums_t[GROUPS][FRAGMENTS][4];
     typedef float limits_t[GROUPS][2];
@@ -186,72 +184,52 @@ template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp 
         }
     }
 
-    /* Bit `row` says whether the lane has a distance of that row that is wanted. */
-    __device__ uint32_t wanted_rows(const sums_t &sums) const {
-        uint32_t rows = 0;
-#pragma unroll
-        for (uint32_t i = 0; i < 2 * GROUPS; i++) {
-            bool is_wanted = false;
-#pragma unroll
-            for (uint32_t j = 0; j < 2 * FRAGMENTS; j++)
-                is_wanted |= !(sums[i / 2][j / 2][2 * (i % 2) + j % 2] > limits[i / 2][i % 2]);
-            rows |= is_wanted ? 1u << (8 * i + lane() / 4) : 0;
-        }
-        return rows;
+    /* What the lane's item is, 0 to 31: a distance of that row to that vector of the columns. */
+    __device__ static uint32_t row_of(uint32_t item) {
+        return item / (4 * FRAGMENTS) * 16 + item / 2 % 2 * 8 + lane() / 4;
+    }
+    __device__ static uint32_t column_of(uint32_t item) {
+        return item / 4 % FRAGMENTS * 8 + lane() % 4 * 2 + item % 2;
+    }
+    __device__ static float item_of(const sums_t &sums, uint32_t item) {
+        return sums[item / (4 * FRAGMENTS)][item / 4 % FRAGMENTS][item % 4];
+    }
+    __device__ bool wants(const sums_t &sums, uint32_t item) const {
+        return !(item_of(sums, item) > limits[item / (4 * FRAGMENTS)][item / 2 % 2]);
     }
 
-    /* Puts a row of distances into shared memory. */
-    __device__ void stage_row(const sums_t &sums, uint32_t row) const {
-        const uint32_t to = topk_device::simt_warp() * TILE / 2 + lane() % 4;
-        __syncwarp();
-#pragma unroll
-        for (uint32_t i = 0; i < 2 * GROUPS; i++)
-            if (row == 8 * i + lane() / 4)
-#pragma unroll
-                for (uint32_t j = 0; j < FRAGMENTS; j++)
-                    m.of_row[to + 4 * j] =
-                        make_float2(sums[i / 2][j][2 * (i % 2)], sums[i / 2][j][2 * (i % 2) + 1]);
-        __syncwarp();
-    }
-
-    __device__ void push_row(uint32_t row, uint32_t first_vector) {
-        const float *distances = (const float *)&m.of_row[topk_device::simt_warp() * TILE / 2];
-        nearest best(m.lists, first_list + row);
-        best.resume(a.k);
-#pragma unroll 1
-        for (uint32_t column = lane(); column < COLUMNS; column += 32) {
-            const float distance = distances[column];
-            best.push(first_vector + column < a.count && best.wants(distance), distance,
-                      first_vector + column);
-        }
-        best.save();
-#pragma unroll
-        for (uint32_t i = 0; i < 2 * GROUPS; i++)
-            if (row == 8 * i + lane() / 4)
-                limits[i / 2][i % 2] = best.bound_value();
-    }
-
+    /* Few lanes want anything. Each pushes its own items, one at a time. */
     __device__ void select(const sums_t &sums, uint32_t first_vector) {
-        uint32_t rows = wanted_rows(sums);
-        if (!__any_sync(0xffffffffu, rows != 0))
+        bool wants_any = false;
+#pragma unroll
+        for (uint32_t item = 0; item < ITEMS; item++)
+            wants_any |= wants(sums, item);
+        if (!__any_sync(0xffffffffu, wants_any))
             return;
-        rows = or_of_lanes(rows);
-#pragma unroll 1
-        for (; rows != 0; rows &= rows - 1) {
-            const uint32_t row = (uint32_t)__ffs((int)rows) - 1;
-            if (first_query + row >= a.queried)
-                return;
-            stage_row(sums, row);
-            push_row(row, first_vector);
+        uint32_t wanted = 0;
+        float items[ITEMS]; /* in local memory, where a variable can choose one */
+#pragma unroll
+        for (uint32_t item = 0; item < ITEMS; item++) {
+            wanted |= wants(sums, item) ? 1u << item : 0;
+            items[item] = item_of(sums, item);
         }
+#pragma unroll 1
+        for (; __any_sync(0xffffffffu, wanted != 0); wanted &= wanted - 1) {
+            const uint32_t item = wanted != 0 ? (uint32_t)__ffs((int)wanted) - 1 : 0;
+            const uint32_t row = row_of(item), vector = first_vector + column_of(item);
+            topk_device::push_saved<nearest>(m.lists, a.k,
+                                             wanted != 0 && vector < a.count && first_query + row < a.queried,
+                                             first_list + row, items[item], vector);
+        }
+        read_limits();
     }
 
     __device__ void write(const sums_t &sums, uint32_t first_vector) const {
-        for (uint32_t row = 0; row < ROWS && first_query + row < a.queried; row++) {
-            stage_row(sums, row);
-            const float *distances = (const float *)&m.of_row[topk_device::simt_warp() * TILE / 2];
-            for (uint32_t column = lane(); column < COLUMNS && first_vector + column < a.count; column += 32)
-                a.written[(size_t)(first_query + row) * a.count + first_vector + column] = distances[column];
+#pragma unroll
+        for (uint32_t item = 0; item < ITEMS; item++) {
+            const uint32_t query = first_query + row_of(item), vector = first_vector + column_of(item);
+            if (query < a.queried && vector < a.count)
+                a.written[(size_t)query * a.count + vector] = item_of(sums, item);
         }
     }
 

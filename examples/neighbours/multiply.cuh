@@ -40,12 +40,6 @@ __device__ inline uint4 load_matrices(const uint4 *row) {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 
-__device__ inline uint32_t or_of_lanes(uint32_t bits) {
-    for (uint32_t lanes = 16; lanes > 0; lanes /= 2)
-        bits |= __shfl_xor_sync(0xffffffffu, bits, (int)lanes);
-    return bits;
-}
-
 __device__ inline float2 floats_of(uint32_t word, const __half *) {
     return __half22float2(*(const __half2 *)&word);
 }
@@ -94,10 +88,6 @@ __device__ inline void multiply_add(float (&sums)[4], const fragment_of_queries 
 }
 
 #else
-
-__device__ inline uint32_t or_of_lanes(uint32_t bits) {
-    return __reduce_or_sync(0xffffffffu, bits);
-}
 
 #define TOPK_EXAMPLE_MULTIPLY(type)                                                                          \
     "mma.sync.aligned.m16n8k16.row.col.f32." type "." type ".f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "       \

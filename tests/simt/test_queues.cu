@@ -158,6 +158,8 @@ template <typename Order, typename Index> void test_rows(bool is_largest, bool n
     typedef best_of_block<Order, Index> of_block_t;
     run("rows_by_warps", rows_by_warps<Order, Index>, (p.rows - 1) / (warps * of_warp) + 1,
         bytes_of<of_warp_t>(warps * of_warp, p.k));
+    run("rows_by_lanes", rows_by_lanes<Order, Index>, (p.rows - 1) / (warps * of_warp) + 1,
+        bytes_of<of_warp_t>(warps * of_warp, p.k));
     run("rows_by_blocks", rows_by_blocks<Order, Index>, 1 + draw(p.rows), bytes_of<of_block_t>(warps, p.k));
     run("rows_in_parts", rows_in_parts<Order, Index>, (p.rows - 1) / warps + 1,
         bytes_of<of_warp_t>(warps * (of_warp + 1), p.k));

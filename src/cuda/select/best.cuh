@@ -165,6 +165,45 @@ TOPK_DEVICE void tighten_saved(const typename Best::memory_type &memory, uint32_
         memory.bounds.put(list, to);
 }
 
+/* Merges the full queues of saved lists: of the lanes' lists where `is_full`, whose states have less. */
+template <typename Best>
+TOPK_DEVICE void merge_full(const typename Best::memory_type &memory, uint32_t k, bool is_full,
+                            uint32_t list) {
+    uint32_t lanes = simt_ballot(SIMT_ALL_LANES, is_full);
+#pragma unroll 1
+    for (; lanes != 0; lanes &= lanes - 1) {
+        Best best(memory, simt_shuffle(SIMT_ALL_LANES, list, simt_ffs(lanes) - 1));
+        best.resume(k);
+        best.queued = SIMT_WARP;
+        best.finish();
+        best.save();
+    }
+}
+
+/* Each lane pushes to a saved list of its own choice, all with the same k. In two steps, too: what finds no
+ * room goes in once the queue has been merged. */
+template <typename Best, typename Index>
+TOPK_DEVICE void push_saved(const typename Best::memory_type &memory, uint32_t k, bool is_candidate,
+                            uint32_t list, typename Best::value v, Index index) {
+    const struct entry e = Best::entries::entry_of(v, index);
+    bool waits = is_candidate && is_before(e, memory.bounds.get(list));
+    while (simt_any(SIMT_ALL_LANES, waits)) {
+        const uint32_t none = 1u << 31 | simt_lane(); /* is no list */
+        const uint32_t peers = simt_match_any(SIMT_ALL_LANES, waits ? list : none);
+        const uint32_t state = waits ? (uint32_t)memory.states[list] : 0, queued = state % SIMT_WARP;
+        const uint32_t before = simt_popc(peers & ((1u << simt_lane()) - 1)), all = queued + simt_popc(peers);
+        const bool leads = waits && before == 0, has_room = queued + before < SIMT_WARP;
+        if (waits && has_room)
+            memory.queues.put(list * SIMT_WARP + queued + before, e);
+        simt_warp_sync(SIMT_ALL_LANES);
+        if (leads && all < SIMT_WARP)
+            memory.states[list] = state - queued + all;
+        simt_warp_sync(SIMT_ALL_LANES);
+        merge_full<Best>(memory, k, leads && all >= SIMT_WARP, list);
+        waits = waits && !has_room && is_before(e, memory.bounds.get(list));
+    }
+}
+
 template <bool TWO>
 TOPK_HOST_DEVICE void carve_best_memory(simt_arena &arena, uint32_t lists, uint32_t k, list_memory<TWO> *to) {
     to->lists = carve_entries<TWO>(arena, lists * k);

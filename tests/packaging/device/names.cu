@@ -77,6 +77,7 @@ __global__ void best_by_warp(const float *values, uint32_t n, uint32_t k, uint32
     if (threadIdx.x == 0)
         topk_device::tighten_saved<of_warp>(memory, 1, topk_device::saved_word<of_warp>(memory, 1, k - 1));
     __syncwarp();
+    topk_device::push_saved<of_warp>(memory, k, threadIdx.x % 32 < n, 1, values[0], n);
     best.resume(k);
     best.finish();
     for (uint32_t rank = topk_device::simt_lane(); rank < best.count(); rank += 32) {

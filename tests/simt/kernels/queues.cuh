@@ -32,6 +32,20 @@ TOPK_DEVICE void push_of_row(const queue_args<Index> &a, Best &best, uint32_t ro
         simt_atomic_add(a.pushes, 1u);
 }
 
+/* Writes the results of a row from a list of its own. */
+template <typename Best, typename Index>
+TOPK_DEVICE void write_list(const queue_args<Index> &a, Best &best, uint32_t row) {
+    best.resume(a.k);
+    best.finish();
+    const size_t to = (size_t)row * a.k;
+    for (uint32_t rank = simt_lane(); rank < best.count(); rank += SIMT_WARP) {
+        a.best[to + rank] = best.value_at(rank);
+        a.indices[to + rank] = best.index_at(rank);
+    }
+    if (simt_lane() == 0)
+        a.counts[row] = best.count();
+}
+
 /* Each warp has `of_warp` rows, and goes from one to the next after each 32 values. */
 template <typename Order, typename Index> TOPK_KERNEL void rows_by_warps(queue_args<Index> a) {
     typedef best_of_warp<Order, Index> best_t;
@@ -53,15 +67,36 @@ template <typename Order, typename Index> TOPK_KERNEL void rows_by_warps(queue_a
     }
     for (uint32_t i = first; i < first + a.of_warp && first_row + i < a.rows; i++) {
         best_t best(memory, i);
-        best.resume(a.k);
-        best.finish();
-        const size_t to = (size_t)(first_row + i) * a.k;
-        for (uint32_t rank = simt_lane(); rank < best.count(); rank += SIMT_WARP) {
-            a.best[to + rank] = best.value_at(rank);
-            a.indices[to + rank] = best.index_at(rank);
-        }
-        if (simt_lane() == 0)
-            a.counts[first_row + i] = best.count();
+        write_list(a, best, first_row + i);
+    }
+}
+
+/* Each warp has `of_warp` rows. Lanes push to lists of their own choice: of neighbouring rows, or mostly of
+ * the same row. */
+template <typename Order, typename Index> TOPK_KERNEL void rows_by_lanes(queue_args<Index> a) {
+    typedef best_of_warp<Order, Index> best_t;
+    simt_arena arena = simt_shared_arena();
+    const list_memory<best_t::TWO> memory = carve_best<best_t>(arena, simt_warps() * a.of_warp, a.k);
+    const uint32_t first = simt_warp() * a.of_warp, first_row = simt_block() * simt_warps() * a.of_warp;
+    for (uint32_t i = first; i < first + a.of_warp; i++) {
+        best_t best(memory, i);
+        best.begin(a.k);
+        best.save();
+    }
+    for (uint32_t turn = simt_lane(); simt_any(SIMT_ALL_LANES, turn < a.of_warp * a.length);
+         turn += SIMT_WARP) {
+        const bool exists = turn < a.of_warp * a.length;
+        const uint32_t i = !exists ? 0 : a.is_reversed ? turn % a.of_warp : turn / a.length;
+        const uint32_t at = !exists ? 0 : a.is_reversed ? a.length - 1 - turn / a.of_warp : turn % a.length;
+        const bool has_row = exists && first_row + first + i < a.rows;
+        const float v = has_row ? a.values[(size_t)(first_row + first + i) * a.length + at] : 0;
+        const bool is_wanted =
+            has_row && (!a.asks || Order::may_precede(v, saved_bound<best_t>(memory, first + i)));
+        push_saved<best_t>(memory, a.k, is_wanted, first + i, v, (Index)(a.base + (Index)at));
+    }
+    for (uint32_t i = first; i < first + a.of_warp && first_row + i < a.rows; i++) {
+        best_t best(memory, i);
+        write_list(a, best, first_row + i);
     }
 }
 
