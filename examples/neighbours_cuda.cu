@@ -97,19 +97,29 @@ template <typename Number> using kernel_t = void (*)(neighbours_args<Number>);
 
 /* How the work is divided. */
 template <typename Number> struct launch_shape {
-    uint32_t groups, warps, blocks, slices, tiles, shared_bytes;
+    uint32_t groups, warps, stages, blocks, slices, tiles, shared_bytes;
     kernel_t<Number> kernel;
 
+    uint32_t threads() const {
+        return 32 * (warps + 1);
+    }
     uint32_t block_queries() const {
         return 16 * groups * warps;
     }
 };
 
+/* With as many stages as `room` bytes of shared memory hold, if that are two at least. */
 template <typename Number, uint32_t GROUPS, bool WRITES>
-launch_shape<Number> shape_with(uint32_t warps, uint32_t k) {
-    topk_device::simt_arena arena = topk_device::simt_measuring_arena();
-    (void)carve_neighbours<GROUPS>(arena, warps, k);
-    return {GROUPS, warps, 0, 0, 0, arena.used_bytes, find_neighbours<Number, GROUPS, WRITES>};
+launch_shape<Number> shape_with(uint32_t warps, uint32_t k, uint32_t room) {
+    launch_shape<Number> shape = {
+        GROUPS, warps, STAGES_MAX + 1, 0, 0, 0, 0, find_neighbours<Number, GROUPS, WRITES>};
+    do {
+        topk_device::simt_arena arena = topk_device::simt_measuring_arena();
+        shape.stages--;
+        (void)carve_neighbours<GROUPS>(arena, warps, shape.stages, k);
+        shape.shared_bytes = arena.used_bytes;
+    } while (shape.stages > 2 && shape.shared_bytes > room);
+    return shape;
 }
 
 /* The most queries for a block that shared memory has room for, and that are not too many; then as many
@@ -118,12 +128,12 @@ template <typename Number, bool WRITES> launch_shape<Number> shape_of(const size
     int sms, room, per_sm;
     require(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
     require(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-    launch_shape<Number> shape = shape_with<Number, 2, WRITES>(WARPS_MAX, s.k);
+    launch_shape<Number> shape = shape_with<Number, 2, WRITES>(WARPS_MAX, s.k, (uint32_t)room);
     for (uint32_t warps = WARPS_MAX;
          shape.shared_bytes > (uint32_t)room || shape.block_queries() / 2 >= queries; warps /= 2) {
         if (warps == 0)
             break;
-        shape = shape_with<Number, 1, WRITES>(warps, s.k);
+        shape = shape_with<Number, 1, WRITES>(warps, s.k, (uint32_t)room);
     }
     if (shape.shared_bytes > (uint32_t)room) {
         shape.kernel = nullptr;
@@ -131,7 +141,7 @@ template <typename Number, bool WRITES> launch_shape<Number> shape_of(const size
     }
     require(cudaFuncSetAttribute(shape.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  (int)shape.shared_bytes));
-    require(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, shape.kernel, (int)(32 * shape.warps),
+    require(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, shape.kernel, (int)shape.threads(),
                                                           shape.shared_bytes));
     const uint32_t tiles = (s.vectors + TILE - 1) / TILE, resident = (uint32_t)(sms * per_sm);
     shape.blocks = (queries + shape.block_queries() - 1) / shape.block_queries();
@@ -160,6 +170,7 @@ template <typename Number> struct search {
                 queries,
                 d.sizes.k,
                 shape.tiles,
+                shape.stages,
                 on_device<unsigned long long>(lists),
                 on_device<float>(lists * d.sizes.k),
                 on_device<uint32_t>(lists * d.sizes.k),
@@ -178,8 +189,7 @@ template <typename Number> struct search {
     void enqueue(cudaStream_t stream) const {
         const uint32_t warps = 4, shared_bytes = topk_device::best_shared_bytes<nearest>(warps, args.k);
         require(cudaMemsetAsync(args.told, 0xff, sizeof *args.told * args.queried * shape.slices, stream));
-        shape.kernel<<<dim3(shape.blocks, shape.slices), 32 * shape.warps, shape.shared_bytes, stream>>>(
-            args);
+        shape.kernel<<<dim3(shape.blocks, shape.slices), shape.threads(), shape.shared_bytes, stream>>>(args);
         require(cudaGetLastError());
         join_slices<<<(args.queried + warps - 1) / warps, 32 * warps, shared_bytes, stream>>>(
             args.distances, args.indices, args.found, shape.slices, args.queried, args.k, distances, indices);

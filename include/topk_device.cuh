@@ -195,6 +195,16 @@ namespace topk_device {
  * uint32_t simt_thread(), simt_warp(), simt_lane()
  *     The thread in its block, its warp in the block, and the thread in its warp, each from 0.
  *
+ * struct simt_mbarrier
+ * void simt_mbarrier_init(simt_shared<simt_mbarrier> barriers, uint32_t first, uint32_t count,
+ *                         uint32_t arrivals)
+ * void simt_mbarrier_arrive(simt_shared<simt_mbarrier> barriers, uint32_t index)
+ * void simt_mbarrier_wait(simt_shared<simt_mbarrier> barriers, uint32_t index, uint32_t parity)
+ *     Barriers for warps that work at their own pace, on every GPU that the header serves. One thread makes
+ *     `count` of them, before a __syncthreads(). A phase ends after so many arrivals, then the next one
+ *     begins. A wait returns when the phase of that parity has ended: 0, 1, 0 and so on; at once for parity 1
+ *     in the first phase. It sees what others did before they arrived. No thread may fall two phases behind.
+ *
  * ---- For compaction ----
  *
  * template <typename Tiles> struct tile_loop_shape

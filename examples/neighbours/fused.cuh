@@ -6,9 +6,10 @@
  * all vectors. Sums are float32. They start from |b|^2 / 2 and take the products of 16 dimensions at a time.
  *
  * A block has the vectors of a slice and up to 256 queries. Each warp has 16 or 32 of the queries, in
- * registers, with a list for each. Tiles of 64 vectors come through shared memory, some tiles ahead. A warp
- * multiplies its queries by a tile and compares each distance with the bound of its query. Lanes push the few
- * that are wanted to the queues of their queries. Slices tell each other bounds. */
+ * registers, with a list for each. Another warp brings tiles of 64 vectors through a ring in shared memory,
+ * so that a warp whose queries take long does not delay the others at once. A warp multiplies its queries by
+ * a tile and compares each distance with the bound of its query. Lanes push the few that are wanted to the
+ * queues of their queries. Slices tell each other bounds. */
 #ifndef TOPK_EXAMPLES_NEIGHBOURS_FUSED_CUH
 #define TOPK_EXAMPLES_NEIGHBOURS_FUSED_CUH
 
@@ -19,13 +20,13 @@
 
 #include "multiply.cuh"
 
-/* Each vector has DIMENSIONS; missing ones are 0. STAGES - 1 tiles are on their way. */
+/* Each vector has DIMENSIONS; missing ones are 0. A ring has 2 stages at least, with a tile each. */
 enum {
     DIMENSIONS = 128,
     STEPS = DIMENSIONS / 16,
     CHUNKS = DIMENSIONS / 8, /* 16 bytes of a vector */
     TILE = 64,
-    STAGES = 3,
+    STAGES_MAX = 4,
     WARPS_MAX = 8,
     SLICES_MAX = 1024
 };
@@ -38,6 +39,7 @@ template <typename Number> struct neighbours_args {
     const Number *queries;      /* whole blocks of them */
     uint32_t count, queried, k; /* vectors, queries and neighbours of each */
     uint32_t tiles;             /* of each slice but the last */
+    uint32_t stages;            /* of a ring */
     unsigned long long *told;   /* of each slice and query a word, all ones before the launch */
     float *distances;           /* of each query and slice, k slots; then of each query */
     uint32_t *indices;          /* the same */
@@ -47,19 +49,78 @@ template <typename Number> struct neighbours_args {
 
 /* The shared memory of a block. Chunk c of vector v of a tile lies at v * CHUNKS + (c ^ v % 8). */
 struct tile_memory {
-    nearest::memory_type lists;              /* of each query */
-    topk_device::simt_shared<uint4> vectors; /* of each stage: a tile */
-    topk_device::simt_shared<float4> norms;  /* of each stage: of its vectors */
+    nearest::memory_type lists;                                   /* of each query */
+    topk_device::simt_shared<uint4> vectors;                      /* of each stage: a tile */
+    topk_device::simt_shared<float4> norms;                       /* of each stage: of its vectors */
+    topk_device::simt_shared<topk_device::simt_mbarrier> is_full; /* of each stage: one arrival for a tile */
+    topk_device::simt_shared<topk_device::simt_mbarrier>
+        is_read; /* of each stage: one of each warp with queries */
 };
 
 template <uint32_t GROUPS>
 __host__ __device__ inline tile_memory carve_neighbours(topk_device::simt_arena &arena, uint32_t warps,
-                                                        uint32_t k) {
+                                                        uint32_t stages, uint32_t k) {
     tile_memory m = {};
     m.lists = topk_device::carve_best<nearest>(arena, warps * GROUPS * 16, k);
-    m.vectors = topk_device::simt_carve<uint4>(arena, STAGES * TILE * CHUNKS);
-    m.norms = topk_device::simt_carve<float4>(arena, STAGES * TILE / 4);
+    m.vectors = topk_device::simt_carve<uint4>(arena, stages * TILE * CHUNKS);
+    m.norms = topk_device::simt_carve<float4>(arena, stages * TILE / 4);
+    m.is_full = topk_device::simt_carve<topk_device::simt_mbarrier>(arena, stages);
+    m.is_read = topk_device::simt_carve<topk_device::simt_mbarrier>(arena, stages);
     return m;
+}
+
+/* Where a tile is in the ring. `parity` is of its phase: a stage has had so many tiles before. */
+struct ring_place {
+    uint32_t stage, parity;
+
+    __device__ void advance(uint32_t stages) {
+        stage++;
+        if (stage == stages) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+};
+
+/* Asks for a tile, whose vectors begin at `first`. A warp. */
+template <typename Number>
+__device__ inline void ask_for_tile(const neighbours_args<Number> &a, const tile_memory &m, uint32_t stage,
+                                    uint32_t first) {
+    const uint32_t lane = topk_device::simt_lane();
+    const uint4 *from = (const uint4 *)a.vectors + (size_t)first * CHUNKS;
+#pragma unroll 8
+    for (uint32_t i = lane; i < TILE * CHUNKS; i += 32) {
+        const uint32_t vector = i / CHUNKS, chunk = i % CHUNKS ^ vector % 8;
+        __pipeline_memcpy_async(&m.vectors[(stage * TILE + vector) * CHUNKS + chunk], from + i, sizeof *from);
+    }
+    if (lane < TILE / 4)
+        __pipeline_memcpy_async(&m.norms[stage * TILE / 4 + lane],
+                                (const float4 *)(a.half_norms + first) + lane, sizeof(float4));
+    __pipeline_commit();
+}
+
+/* The warp that brings tiles: when it has asked for one, it waits for the one before. */
+template <typename Number>
+__device__ inline void bring_tiles(const neighbours_args<Number> &a, const tile_memory &m, uint32_t first,
+                                   uint32_t tiles) {
+    ring_place next = {0, 1}, asked = {0, 0}; /* before the first tiles stages count as read */
+    for (uint32_t t = 0; t <= tiles; t++) {
+        if (t < tiles) {
+            topk_device::simt_mbarrier_wait(m.is_read, next.stage, next.parity);
+            ask_for_tile(a, m, next.stage, first + t * TILE);
+            next.advance(a.stages);
+        }
+        if (t == 0)
+            continue;
+        if (t < tiles)
+            __pipeline_wait_prior(1);
+        else
+            __pipeline_wait_prior(0);
+        __syncwarp();
+        if (topk_device::simt_lane() == 0)
+            topk_device::simt_mbarrier_arrive(m.is_full, asked.stage);
+        asked.advance(a.stages);
+    }
 }
 
 /* A warp's part of a block: GROUPS groups of 16 queries. A lane has rows lane / 4 and lane / 4 + 8 of each
@@ -233,20 +294,41 @@ template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp 
         }
     }
 
-    /* Calls ask() while the first products are under way. */
-    template <typename Ask>
-    __device__ void take_tile(const queries_t &queries, uint32_t stage, uint32_t first_vector,
-                              const Ask &ask) {
+    __device__ void take_tile(const queries_t &queries, const ring_place &place, uint32_t first_vector) {
+        topk_device::simt_mbarrier_wait(m.is_full, place.stage, place.parity);
 #pragma unroll 1
         for (uint32_t column = 0; column < TILE; column += COLUMNS) {
             sums_t sums;
-            multiply(queries, stage, column, sums);
-            if (column == 0)
-                ask();
+            multiply(queries, place.stage, column, sums);
+            if (column + COLUMNS == TILE) {
+                __syncwarp();
+                if (lane() == 0)
+                    topk_device::simt_mbarrier_arrive(m.is_read, place.stage);
+            }
             if (WRITES)
                 write(sums, first_vector + column);
             select(sums, first_vector + column);
         }
+    }
+
+    /* From the first tile of a slice to its results. */
+    __device__ void take_slice(uint32_t first, uint32_t tiles) {
+        const uint32_t slice = blockIdx.y, slices = gridDim.y;
+        queries_t queries;
+        load_queries(queries);
+        begin_lists();
+        ring_place place = {0, 0};
+        uint32_t meeting = 0;
+#pragma unroll 1
+        for (uint32_t t = 0; t < tiles; t++) {
+            take_tile(queries, place, first + t * TILE);
+            place.advance(a.stages);
+            if (t == meeting && slices > 1) {
+                meet_slices(slice, slices);
+                meeting = 2 * t + 1;
+            }
+        }
+        finish(slice, slices);
     }
 
     /* The results of the slice. */
@@ -266,57 +348,28 @@ template <typename Number, uint32_t GROUPS, bool WRITES> struct neighbours_warp 
     }
 };
 
-/* Asks for a tile, whose vectors begin at `first`. All threads. */
-template <typename Number>
-__device__ inline void ask_for_tile(const neighbours_args<Number> &a, const tile_memory &m, uint32_t stage,
-                                    uint32_t first) {
-    const uint4 *from = (const uint4 *)a.vectors + (size_t)first * CHUNKS;
-    for (uint32_t i = threadIdx.x; i < TILE * CHUNKS; i += blockDim.x) {
-        const uint32_t vector = i / CHUNKS, chunk = i % CHUNKS ^ vector % 8;
-        __pipeline_memcpy_async(&m.vectors[(stage * TILE + vector) * CHUNKS + chunk], from + i, sizeof *from);
-    }
-    if (threadIdx.x < TILE / 4)
-        __pipeline_memcpy_async(&m.norms[stage * TILE / 4 + threadIdx.x],
-                                (const float4 *)(a.half_norms + first) + threadIdx.x, sizeof(float4));
-}
-
-/* The grid has a block for each group of queries, and a second dimension for the slices. */
+/* The grid has a block for each group of queries, and a second dimension for the slices. The last warp of a
+ * block brings tiles, the others have queries. */
 template <typename Number, uint32_t GROUPS, bool WRITES>
-__global__ void __launch_bounds__(WARPS_MAX * 32, 1)
+__global__ void __launch_bounds__((WARPS_MAX + 1) * 32, 1)
     find_neighbours(const __grid_constant__ neighbours_args<Number> a) {
     typedef neighbours_warp<Number, GROUPS, WRITES> warp_t;
     topk_device::simt_arena arena = topk_device::simt_shared_arena();
-    const tile_memory m = carve_neighbours<GROUPS>(arena, topk_device::simt_warps(), a.k);
-    const uint32_t slice = blockIdx.y, first = slice * a.tiles * TILE;
-    const uint32_t end = min(a.count, first + a.tiles * TILE), tiles = (end - first + TILE - 1) / TILE;
-    const uint32_t list = topk_device::simt_warp() * warp_t::ROWS;
-    warp_t warp = {a, m, blockIdx.x * topk_device::simt_warps() * warp_t::ROWS + list, list, {}};
-    typename warp_t::queries_t queries;
-    for (uint32_t t = 0; t < STAGES - 1; t++) {
-        if (t < tiles)
-            ask_for_tile(a, m, t, first + t * TILE);
-        __pipeline_commit();
+    const uint32_t warps = topk_device::simt_warps() - 1, list = topk_device::simt_warp() * warp_t::ROWS;
+    const tile_memory m = carve_neighbours<GROUPS>(arena, warps, a.stages, a.k);
+    const uint32_t first = blockIdx.y * a.tiles * TILE, end = min(a.count, first + a.tiles * TILE);
+    const uint32_t tiles = (end - first + TILE - 1) / TILE;
+    if (threadIdx.x == 0) {
+        topk_device::simt_mbarrier_init(m.is_full, 0, a.stages, 1);
+        topk_device::simt_mbarrier_init(m.is_read, 0, a.stages, warps);
     }
-    warp.load_queries(queries);
-    warp.begin_lists();
-    uint32_t meeting = 0, stage = 0;
-#pragma unroll 1
-    for (uint32_t t = 0; t < tiles; t++) {
-        __pipeline_wait_prior(STAGES - 2);
-        __syncthreads();
-        warp.take_tile(queries, stage, first + t * TILE, [&] {
-            const uint32_t ahead = t + STAGES - 1;
-            if (ahead < tiles)
-                ask_for_tile(a, m, (stage + STAGES - 1) % STAGES, first + ahead * TILE);
-            __pipeline_commit();
-        });
-        stage = (stage + 1) % STAGES;
-        if (t == meeting && gridDim.y > 1) {
-            warp.meet_slices(slice, gridDim.y);
-            meeting = 2 * t + 1;
-        }
+    __syncthreads();
+    if (topk_device::simt_warp() == warps) {
+        bring_tiles(a, m, first, tiles);
+    } else {
+        warp_t warp = {a, m, blockIdx.x * warps * warp_t::ROWS + list, list, {}};
+        warp.take_slice(first, tiles);
     }
-    warp.finish(slice, gridDim.y);
 }
 
 /* Selects from the results of all slices: a warp for each query. Each lane goes through the list of a slice.
