@@ -147,7 +147,7 @@
  *   shared     best_shared_bytes<Best>(lists, k) of dynamic shared memory. For best_of_block, `lists` is the
  *              number of its warps. A list takes 8 * k + 268 bytes, with int64_t twice as many. Above 48 KiB
  *              the kernel needs cudaFuncAttributeMaxDynamicSharedMemorySize.
- *   registers  44 for the kernel above, 50 for one with best_of_block and int64_t (sm_75).
+ *   registers  39 for the kernel above, 38 for one with best_of_block and int64_t (sm_90); 44 and 48 (sm_75).
  *
  * The results depend on the values and indices that are pushed, and on nothing else: they are the same on
  * every run. If n values come in random order, about k * (1 + ln(n / k)) of them come before the bound and

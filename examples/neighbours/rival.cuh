@@ -48,6 +48,10 @@ template <typename Number> class rival {
     bool exists() const {
         return found > 0;
     }
+    /* Else it computes less: products without |b|^2 / 2. */
+    bool is_alike() const {
+        return has_norms;
+    }
     void enqueue_distances(cudaStream_t stream) const {
         const float minus_one = -1, zero = 0;
         require(cublasLtMatmul(handle, product, &minus_one, vectors, layout_vectors, queries, layout_queries,
@@ -82,6 +86,7 @@ template <typename Number> class rival {
     cublasLtMatrixLayout_t layout_vectors = nullptr, layout_queries = nullptr, layout_distances = nullptr;
     cublasLtMatmulHeuristicResult_t chosen = {};
     int found = 0;
+    bool has_norms = true;
 
     template <typename T> void set(cublasLtMatmulDescAttributes_t attribute, const T &value) {
         require(cublasLtMatmulDescSetAttribute(product, attribute, &value, sizeof value));
@@ -103,11 +108,20 @@ template <typename Number> class rival {
         require(cublasLtMatmulPreferenceCreate(&preference));
         require(cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
                                                      &room_bytes, sizeof room_bytes));
+        choose(preference);
+        if (found == 0) {
+            set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT);
+            has_norms = false;
+            choose(preference);
+        }
+        require(cublasLtMatmulPreferenceDestroy(preference));
+    }
+
+    void choose(cublasLtMatmulPreference_t preference) {
         if (cublasLtMatmulAlgoGetHeuristic(handle, product, layout_vectors, layout_queries, layout_distances,
                                            layout_distances, preference, 1, &chosen,
                                            &found) != CUBLAS_STATUS_SUCCESS)
             found = 0;
-        require(cublasLtMatmulPreferenceDestroy(preference));
     }
 
     void prepare_selection(uint32_t count, uint32_t queried, uint32_t k) {
@@ -130,6 +144,9 @@ template <typename Number> struct rival {
     rival(const Number *, const float *, const Number *, uint32_t, uint32_t, uint32_t) {
     }
     bool exists() const {
+        return false;
+    }
+    bool is_alike() const {
         return false;
     }
     void enqueue_distances(cudaStream_t) const {
