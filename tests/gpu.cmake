@@ -77,3 +77,8 @@ foreach(path hopper portable)
   target_compile_definitions(${program} PRIVATE $<$<STREQUAL:${path},portable>:TOPK_PORTABLE>)
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/simt)
 endforeach()
+
+# The queues of topk_device.cuh.
+add_executable(simt_queues_cuda simt/test_queues.cu)
+target_include_directories(simt_queues_cuda PRIVATE ${PROJECT_SOURCE_DIR}/src/cuda ${PROJECT_SOURCE_DIR}/include)
+set_target_properties(simt_queues_cuda PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/simt)

@@ -43,6 +43,7 @@ INTERNAL_TESTS = {
     ("tests/internals/gaps.c", "workspace.h"),
     ("tests/support/team_pthread.c", "cpu/team.h"),
     ("tests/simt/kernels/networks.cuh", "select/networks.cuh"),
+    ("tests/simt/kernels/queues.cuh", "select/best.cuh"),
     ("tests/simt/emulation/simt_emulation.h", "../../../src/reached.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/device.h"),
     ("tests/simt/emulation/emulated_device.cpp", "../../../src/cuda/launch.cuh"),

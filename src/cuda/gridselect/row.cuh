@@ -49,7 +49,7 @@ TOPK_DEVICE void meet_others(const row_task<Element, TWO> &t, const warp_selecti
         s.memory.counts[simt_warp()] = s.list.count;
     simt_block_sync();
     for (uint32_t i = simt_lane(); i < s.list.count && i < t.a.part; i += SIMT_WARP)
-        if (rank_in_block(s, t.a.capacity, i, t.a.part) == t.a.part - 1)
+        if (rank_in_block(s.memory, s.list, t.a.capacity, i, t.a.part) == t.a.part - 1)
             simt_store_relaxed(&t.a.shared.parts[t.list_of(simt_block())], ~s.list.get(i).high);
     const uint64_t bound = bound_of_parts(t, s);
     if (bound != ~(uint64_t)0) {
@@ -153,15 +153,16 @@ template <typename Element, bool TWO>
 TOPK_DEVICE void send_list(const row_task<Element, TWO> &t, const warp_selection<TWO> &s) {
     const struct gridselect_shared_rows &to = t.a.shared;
     const int64_t list = t.list_of(simt_block()), first = list * t.a.capacity;
-    const uint32_t count = rank_block(s, t.a.capacity, [&](uint32_t rank, const struct entry &e) TOPK_LAMBDA {
-        to.entries[first + rank] = e.high;
-        if (TWO)
-            to.entries_low[first + rank] = e.low;
-        if (rank == s.k - 1)
-            simt_atomic_max(&to.bounds[t.row], ~e.high);
-        if (rank == t.a.part - 1)
-            simt_store_relaxed(&to.parts[list], ~e.high);
-    });
+    const uint32_t count = rank_block(s.memory, s.list, s.k, t.a.capacity,
+                                      [&](uint32_t rank, const struct entry &e) TOPK_LAMBDA {
+                                          to.entries[first + rank] = e.high;
+                                          if (TWO)
+                                              to.entries_low[first + rank] = e.low;
+                                          if (rank == s.k - 1)
+                                              simt_atomic_max(&to.bounds[t.row], ~e.high);
+                                          if (rank == t.a.part - 1)
+                                              simt_store_relaxed(&to.parts[list], ~e.high);
+                                      });
     if (simt_thread() == 0)
         to.counts[list] = count;
 }
@@ -219,10 +220,11 @@ template <typename Element, bool TWO>
 TOPK_DEVICE void write_row(const row_task<Element, TWO> &t, const warp_selection<TWO> &s) {
     const struct row_args &rows = t.a.rows;
     const Element *values = row_values<Element>(rows, t.r);
-    const uint32_t count = rank_block(s, t.a.capacity, [&](uint32_t rank, const struct entry &e) TOPK_LAMBDA {
-        const int64_t position = entry_position(TWO, e);
-        write_result<Element>(rows, t.row, t.r, rank, values[position], position);
-    });
+    const uint32_t count = rank_block(
+        s.memory, s.list, s.k, t.a.capacity, [&](uint32_t rank, const struct entry &e) TOPK_LAMBDA {
+            const int64_t position = entry_position(TWO, e);
+            write_result<Element>(rows, t.row, t.r, rank, values[position], position);
+        });
     for (int64_t slot = count + simt_thread(); slot < rows.k_max; slot += simt_threads())
         write_padding<Element>(rows, t.row, slot);
 }
@@ -251,7 +253,7 @@ TOPK_DEVICE void select_rows(const struct gridselect_args &a, const matcher<Elem
     simt_arena arena = simt_shared_arena();
     const selection_memory<TWO> memory = carve_selection<TWO>(
         arena, simt_warps(), a.capacity, queue_slots(a.has_lane_queues), a.part > 0 ? simt_blocks() : 0);
-    warp_selection<TWO> s = {memory, a.has_lane_queues, 0, 0, 0, {}, {}};
+    warp_selection<TWO> s = {memory, a.has_lane_queues};
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         const struct row r = row_at(a.rows, row);
         const row_task<Element, TWO> task = {a, r, row};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The best entries that a warp has found, sorted, in shared memory. All lanes of the warp call each function
  * with the same list. */
-#ifndef TOPK_SRC_CUDA_GRIDSELECT_WARP_LIST_CUH
-#define TOPK_SRC_CUDA_GRIDSELECT_WARP_LIST_CUH
+#ifndef TOPK_SRC_CUDA_SELECT_WARP_LIST_CUH
+#define TOPK_SRC_CUDA_SELECT_WARP_LIST_CUH
 
-#include "../select/entries.cuh"
+#include "entries.cuh"
 
 /* Behind every entry. */
 template <bool TWO> TOPK_DEVICE struct entry no_entry(void) {
