@@ -23,6 +23,10 @@ foreach(build plain asan tsan)
   target_link_libraries(test_predicates_${build} PRIVATE ${cases})
   topk_warnings(test_predicates_${build})
 
+  add_executable(test_accumulator_${build} operations/accumulator.c)
+  topk_operation_program(test_accumulator_${build} ${cases} simt.cpp)
+  topk_warnings(test_accumulator_${build})
+
   add_executable(test_loose_lengths_${build} operations/loose_lengths.c)
   target_link_libraries(test_loose_lengths_${build} PRIVATE ${cases})
   topk_warnings(test_loose_lengths_${build})

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Internal sizes of accumulators. */
+#ifndef TOPK_SRC_CUDA_ACCUMULATE_SIZES_H
+#define TOPK_SRC_CUDA_ACCUMULATE_SIZES_H
+
+#include "../size.h"
+
+enum {
+    /* Threads of a block that reads a chunk: for rows that blocks share, and for shorter ones. */
+    ACCUMULATE_THREADS = SIZE(512, 64),
+    ACCUMULATE_THREADS_FEW = SIZE(128, 32),
+    ACCUMULATE_THREADS_PER_SM = SIZE(1024, 128),
+    /* Of the kernels that work on lists. */
+    ACCUMULATE_LIST_THREADS = SIZE(512, 64),
+    /* Candidates that a row has room for, for each of k_max: so many may come at once while it keeps k_max.
+     */
+    ACCUMULATE_ROOM = 4,
+    /* Digits by which the k-th candidate is found. */
+    ACCUMULATE_DIGIT_BITS = SIZE(8, 5),
+    /* Rows of a grid, at most. Blocks go on to the rows behind these. */
+    ACCUMULATE_GRID_ROWS = SIZE(4096, 2),
+};
+
+#endif
