@@ -37,6 +37,11 @@ static topk_status choose(struct accumulator *a) {
                                                        &a->of_candidates[BEST]);
 }
 
+/* Whether a selection finds the best of a chunk. */
+static bool selects(const struct accumulator *a) {
+    return a->plan.problem.rows > ACCUMULATE_WAYS_OUT;
+}
+
 struct layout {
     struct accumulate_state state;
     size_t kept_bytes;
@@ -61,7 +66,9 @@ static struct accumulate_state take_state(struct arena *arena, const struct accu
     state.header = arena_take(arena, 1, sizeof *state.header);
     state.rows = arena_take(arena, rows, sizeof *state.rows);
     state.candidates = take_list(arena, &a->plan, ACCUMULATE_ROOM * p->k_max);
-    state.best = take_list(arena, &a->plan, least(p->k_max, p->length_max));
+    state.best =
+        take_list(arena, &a->plan, least(p->k_max, p->length_max) * (selects(a) ? 1 : ACCUMULATE_LISTED));
+    state.ways_out = arena_take(arena, selects(a) ? 0 : rows, sizeof *state.ways_out);
     state.lengths = arena_take(arena, rows, sizeof *state.lengths);
     state.ks = arena_take(arena, rows, sizeof *state.ks);
     return state;
@@ -172,7 +179,9 @@ static int launch_init(const void *of) {
     const struct layout l = lay_out(a, a->memory);
     const struct accumulate_args args = args_of(a, &l.state);
     const struct launch_grid grid = grid_for(a, a->plan.problem.rows);
-    return kernels_of(a)->init(&grid, &args);
+    const size_t bytes = (size_t)a->plan.problem.rows * sizeof *l.state.ways_out;
+    const int error = selects(a) ? 0 : topk_device_zero(a->stream, l.state.ways_out, bytes);
+    return error != 0 ? error : kernels_of(a)->init(&grid, &args);
 }
 
 /* Selects the best of the chunk, in rows that were left to this. */
@@ -223,7 +232,8 @@ static int launch_push(const void *of) {
     args.payload = chunk->input.indices != NULL ? PAYLOAD_GIVEN : PAYLOAD_NONE;
     args.has_elements = chunk->length > 0;
     const int error = read_chunk(w, inner, &args, scratch.match);
-    return error != 0 || chunk->length <= a->plan.problem.k_max ? error : select_best(w, inner, &args);
+    return error != 0 || chunk->length <= a->plan.problem.k_max || !selects(a) ? error
+                                                                               : select_best(w, inner, &args);
 }
 
 static int launch_merge(const struct accumulator *a, const struct accumulate_args *args) {

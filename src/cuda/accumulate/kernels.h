@@ -6,6 +6,7 @@
 #include "../grid.h"
 #include "../predicate/args.h"
 #include "../rows.h"
+#include "../select/args.h"
 #include "sizes.h"
 
 enum accumulate_payload { PAYLOAD_UNKNOWN, PAYLOAD_NONE, PAYLOAD_GIVEN };
@@ -46,6 +47,34 @@ struct accumulate_row {
     uint32_t ticket; /* blocks that are done with the row */
 };
 
+/* How the blocks of a row find the best of a chunk: step by step. */
+enum way_step_kind {
+    WAY_CODES,     /* count a digit of codes in the range */
+    WAY_POSITIONS, /* of ties, which the range holds alone, count a digit of the complements of their
+                      positions */
+    WAY_LIST,      /* list what is in the range or above */
+    WAY_DONE
+};
+
+struct way_step {
+    enum way_step_kind kind;
+    uint32_t unknown; /* bits of codes or positions, the digit's left out */
+    struct digit digit;
+    struct kth_range range;     /* of codes */
+    struct kth_range positions; /* of complements of positions; of WAY_LIST, what else ties are listed for */
+};
+
+/* Of a row. Words are atomic, and 0 between calls, but for steps: a block writes them before it publishes
+ * their number. */
+struct accumulate_way_out {
+    uint64_t bins[SELECT_BINS_MAX];
+    uint64_t taken[ACCUMULATE_STEPS]; /* tiles that blocks have taken in each step, and that are done */
+    uint64_t done[ACCUMULATE_STEPS];
+    uint64_t listed; /* slots of `best` */
+    uint32_t step;
+    struct way_step steps[ACCUMULATE_STEPS];
+};
+
 /* Elements with their positions in the stream and their payload. */
 struct accumulate_list {
     void *elements;
@@ -58,7 +87,8 @@ struct accumulate_state {
     struct accumulate_header *header;
     struct accumulate_row *rows;
     struct accumulate_list candidates;
-    struct accumulate_list best; /* of a chunk, in any order; position -1 ends a row */
+    struct accumulate_list best;         /* of a chunk, in any order; position -1 ends a row */
+    struct accumulate_way_out *ways_out; /* of each row; NULL: a selection finds the best of a chunk */
     /* Of rows in calls inside this one. */
     int64_t *lengths, *ks;
 };

@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CUDA_ACCUMULATE_SIZES_H
 #define TOPK_SRC_CUDA_ACCUMULATE_SIZES_H
 
-#include "../size.h"
+#include "../select/sizes.h"
 
 enum {
     /* Threads of a block that reads a chunk: for rows that blocks share, and for shorter ones. */
@@ -17,6 +17,13 @@ enum {
     ACCUMULATE_ROOM = 4,
     /* Digits by which the k-th candidate is found. */
     ACCUMULATE_DIGIT_BITS = SIZE(8, 5),
+    /* Up to so many rows, the blocks of a row find the best of a chunk themselves where they have to; of more
+     * rows a selection follows. */
+    ACCUMULATE_WAYS_OUT = SIZE(64, 2),
+    /* Slots for the best of a chunk that its blocks find, for each result. */
+    ACCUMULATE_LISTED = 2,
+    /* Steps of that, at most: one for each digit of a code and of a position, and two more. */
+    ACCUMULATE_STEPS = 2 * ((64 + SELECT_DIGIT_BITS_MAX - 1) / SELECT_DIGIT_BITS_MAX) + 2,
     /* Rows of a grid, at most. Blocks go on to the rows behind these. */
     ACCUMULATE_GRID_ROWS = SIZE(4096, 2),
 };

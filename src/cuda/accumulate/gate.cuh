@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What passes a row's bar, of a chunk that is read once. */
+#ifndef TOPK_SRC_CUDA_ACCUMULATE_GATE_CUH
+#define TOPK_SRC_CUDA_ACCUMULATE_GATE_CUH
+
+#include "../select/near.cuh"
+#include "../select/sinks.cuh"
+#include "list.cuh"
+
+/* What passes the bar of a row, as the row's blocks find it. */
+template <typename Element> struct row_gate {
+    typedef key_word_t<Element> word;
+    const struct accumulate_args &a;
+    const struct row &r;
+    row_list<Element> free; /* slots behind the candidates, or others */
+    int64_t room;           /* of them */
+    word key;               /* of the bar, or a code; 0: everything passes */
+    int64_t tie_end;        /* ties with the bar pass at lower positions of the chunk */
+    uint64_t *taken;        /* slots */
+    bool is_open;           /* this launch reads the row */
+    bool is_left;           /* the row is left to a selection from the whole chunk, and not read */
+
+    static TOPK_MEMBER row_gate of(const struct accumulate_args &a, const struct row &r, int64_t row) {
+        const bool wide = a.rows.wide_indices;
+        struct accumulate_row &at = a.state.rows[row];
+        row_gate g = {a,
+                      r,
+                      row_list<Element>::of(a.state.candidates, row, wide).from(at.count, wide),
+                      a.state.candidates.pitch - at.count,
+                      0,
+                      INT64_MAX,
+                      &at.taken,
+                      false,
+                      false};
+        const bool closed = at.k == 0 || r.length == 0;
+        if (at.has_bar != 0) {
+            g.key = (word)at.bar_key;
+            g.tie_end = at.bar_position < a.base ? 0 : at.bar_position - a.base + 1;
+        }
+        g.is_left = !closed && at.has_bar == 0 && r.length > g.room;
+        const bool can_pass = g.tie_end > 0 || g.first_above() != 0;
+        if (!can_pass)
+            TOPK_REACHED(REACHED_ACCUMULATE_ABOVE);
+        g.is_open = !closed && !g.is_left && can_pass;
+        return g;
+    }
+    /* The first code above the bar; 0: there is none. */
+    TOPK_MEMBER word first_above(void) const {
+        const word last = uncut_class_last<Element>(key, a.rows.map);
+        return last == (word)(Element) ~(Element)0 ? 0 : last + 1;
+    }
+    /* What tells whether an element of a tile may pass. */
+    TOPK_MEMBER near_bound<Element> near(void) const {
+        near_bound<Element> near = near_bound<Element>::of(a.rows.map);
+        near.from.begin_at(tie_end > 0 ? key : first_above());
+        return near;
+    }
+    /* Adds what passes of a tile. False: there is no room for all of it. All lanes. */
+    template <typename Tile> TOPK_MEMBER bool add(const Tile &tile) const {
+        uint32_t items = items_of(tile);
+        uint32_t total, before = warp_scan(simt_popc(items), &total);
+        if (total == 0)
+            return true;
+        const uint64_t first = take_slots(taken, total);
+        const bool has_room = first + total <= (uint64_t)room;
+#pragma unroll 1
+        for (int64_t slot = (int64_t)first + before; has_room && items != 0; items &= items - 1, slot++) {
+            const uint32_t item = simt_ffs(items) - 1;
+            const int64_t position = tile.position(item / Tile::PER, item % Tile::PER);
+            free.put(slot, bits_of_item<Element>(tile, item), a.base + position);
+            if (a.rows.payload != nullptr)
+                free.put_payload(slot, payload_of(position), a.rows.wide_indices);
+        }
+        return has_room;
+    }
+
+  private:
+    /* Those of a tile that pass. */
+    template <typename Tile> TOPK_MEMBER uint32_t items_of(const Tile &tile) const {
+        const bool has_ties = tile.position(0, 0) < tie_end;
+        uint32_t items = items_from<Element>(tile, a.rows.map, key, has_ties);
+        if (!has_ties || tile.position(Tile::GROUPS - 1, Tile::PER - 1) < tie_end)
+            return items;
+        uint32_t ties = items & ~items_from<Element>(tile, a.rows.map, key, false);
+#pragma unroll 1
+        for (; ties != 0; ties &= ties - 1) {
+            const uint32_t item = simt_ffs(ties) - 1;
+            if (tile.position(item / Tile::PER, item % Tile::PER) >= tie_end)
+                items &= ~(1u << item);
+        }
+        return items;
+    }
+    TOPK_MEMBER int64_t payload_of(int64_t position) const {
+        return read_extent(a.rows.payload, r.begin + position, a.rows.wide_indices);
+    }
+};
+
+/* Adds what passes of the elements before and after the body. Few threads; all lanes of theirs. */
+template <typename Element, typename Source>
+TOPK_DEVICE bool add_edges(const row_gate<Element> &gate, const Source &source,
+                           const struct row_parts &parts) {
+    const edge_tile<Element> edges = load_edges(source.values(), parts, gate.r.length);
+    if constexpr (Source::WHERE)
+        return gate.add(source.test_edge(edges));
+    else
+        return gate.add(edges);
+}
+
+/* Reads the block's share of a row. Returns whether there is room for all that passes, as far as the warp
+ * knows, which stops without. All threads. */
+template <typename Element, typename Source>
+TOPK_DEVICE bool read_row(const row_gate<Element> &gate, const Source &source) {
+    const struct row_parts parts = parts_of(source.values(), gate.r.length);
+    const int64_t tiles = tiles_of<Element>(parts);
+    typename Source::fetched_tile fetched = source.fetch(parts, simt_block());
+    const near_bound<Element> near = gate.near();
+    bool has_room = true;
+    if (simt_block() == 0 && simt_warp() == 0 && parts.head + parts.tail > 0)
+        has_room = add_edges(gate, source, parts);
+    for (int64_t tile = simt_block(); tile < tiles && has_room; tile += simt_blocks()) {
+        const typename Source::fetched_tile now = fetched;
+        fetched = source.fetch(parts, tile + simt_blocks());
+        if (simt_any(SIMT_ALL_LANES, near.any_of(elements_of<Element>(now))))
+            has_room = gate.add(source.test(now));
+    }
+    return has_room;
+}
+
+#endif
