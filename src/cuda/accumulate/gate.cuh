@@ -95,33 +95,100 @@ template <typename Element> struct row_gate {
     }
 };
 
-/* Adds what passes of the elements before and after the body. Few threads; all lanes of theirs. */
-template <typename Element, typename Source>
-TOPK_DEVICE bool add_edges(const row_gate<Element> &gate, const Source &source,
-                           const struct row_parts &parts) {
-    const edge_tile<Element> edges = load_edges(source.values(), parts, gate.r.length);
+/* The arguments of a push, with a predicate or without. */
+TOPK_DEVICE const struct accumulate_args &rows_of(const struct accumulate_args &a) {
+    return a;
+}
+
+TOPK_DEVICE const struct accumulate_args &rows_of(const struct accumulate_where_args &a) {
+    return a.of_rows;
+}
+
+template <typename Element> TOPK_DEVICE matcher<Element, false> matcher_of(const struct accumulate_args &) {
+    return matcher<Element, false>{};
+}
+
+template <typename Element>
+TOPK_DEVICE matcher<Element, true> matcher_of(const struct accumulate_where_args &a) {
+    return matcher<Element, true>::of(a.predicate);
+}
+
+/* Calls work(tile) with the elements of a tile of the body, or of what is before and after it (EDGES), in a
+ * form that knows which of them match. All lanes; of EDGES those of one warp. */
+enum { EDGES = -1 };
+template <typename Element, typename Source, typename Work>
+TOPK_DEVICE void with_tile(const Source &source, const struct row_parts &parts, int64_t tile,
+                           const Work &work) {
+    if (tile != EDGES) {
+        work(source.test(source.fetch(parts, tile)));
+        return;
+    }
+    const edge_tile<Element> edges = load_edges(source.values(), parts, source.r.length);
     if constexpr (Source::WHERE)
-        return gate.add(source.test_edge(edges));
+        work(source.test_edge(edges));
     else
-        return gate.add(edges);
+        work(edges);
+}
+
+/* Adds what passes of a tile. A function of its own, which reads the tile once more: most tiles have nothing
+ * that passes. All lanes. */
+template <typename Element, typename Args>
+TOPK_NOINLINE bool add_tile(const Args &args, int64_t row, int64_t tile) {
+    const struct accumulate_args &a = rows_of(args);
+    const struct row r = row_at(a.rows, row);
+    const row_gate<Element> gate = row_gate<Element>::of(a, r, row);
+    const auto source = source_of<Element>(a.rows, r, matcher_of<Element>(args));
+    bool has_room = true;
+    with_tile<Element>(source, parts_of(source.values(), r.length), tile,
+                       [&](const auto &of) TOPK_LAMBDA { has_room = gate.add(of); });
+    return has_room;
+}
+
+/* Tiles that have elements which may pass: of every simt_blocks()-th from `first` on, a bit for each. None is
+ * found from `end` on, where the search stopped. */
+struct found_tiles {
+    uint32_t bits;
+    int64_t first, end;
+};
+
+/* Looks for tiles of a row's body from `first` on, until some have been found. A loop without calls: a tile
+ * is on its way while the one before it is looked at. All lanes. */
+template <typename Element>
+TOPK_DEVICE struct found_tiles find_tiles(const row_gate<Element> &gate, const near_bound<Element> &near,
+                                          const struct row_parts &parts, int64_t first) {
+    const Element *values = row_values<Element>(gate.a.rows, gate.r);
+    const int64_t tiles = tiles_of<Element>(parts);
+    struct found_tiles found = {0, first, first};
+    body_tile<Element> fetched = load_body(values, parts, first);
+    for (uint32_t bit = 1; found.end < tiles && simt_popc(found.bits) < ACCUMULATE_TILES_FOUND;
+         found.end += simt_blocks()) {
+        const body_tile<Element> now = fetched;
+        fetched = load_body(values, parts, found.end + simt_blocks());
+        if (bit == 0 && found.bits != 0)
+            break;
+        found.first = bit == 0 ? found.end : found.first;
+        bit = bit == 0 ? 1 : bit;
+        found.bits |= simt_any(SIMT_ALL_LANES, near.any_of(now)) ? bit : 0;
+        bit <<= 1;
+    }
+    return found;
 }
 
 /* Reads the block's share of a row. Returns whether there is room for all that passes, as far as the warp
  * knows, which stops without. All threads. */
-template <typename Element, typename Source>
-TOPK_DEVICE bool read_row(const row_gate<Element> &gate, const Source &source) {
-    const struct row_parts parts = parts_of(source.values(), gate.r.length);
-    const int64_t tiles = tiles_of<Element>(parts);
-    typename Source::fetched_tile fetched = source.fetch(parts, simt_block());
+template <typename Element, typename Args>
+TOPK_DEVICE bool read_row(const Args &args, const row_gate<Element> &gate, int64_t row) {
+    const struct row_parts parts = parts_of(row_values<Element>(gate.a.rows, gate.r), gate.r.length);
     const near_bound<Element> near = gate.near();
     bool has_room = true;
     if (simt_block() == 0 && simt_warp() == 0 && parts.head + parts.tail > 0)
-        has_room = add_edges(gate, source, parts);
-    for (int64_t tile = simt_block(); tile < tiles && has_room; tile += simt_blocks()) {
-        const typename Source::fetched_tile now = fetched;
-        fetched = source.fetch(parts, tile + simt_blocks());
-        if (simt_any(SIMT_ALL_LANES, near.any_of(elements_of<Element>(now))))
-            has_room = gate.add(source.test(now));
+        has_room = add_tile<Element>(args, row, EDGES);
+    for (int64_t tile = simt_block(); tile < tiles_of<Element>(parts) && has_room;) {
+        const struct found_tiles found = find_tiles(gate, near, parts, tile);
+        for (uint32_t bits = found.bits; bits != 0 && has_room; bits &= bits - 1)
+            has_room =
+                add_tile<Element>(args, row, found.first + (int64_t)(simt_ffs(bits) - 1) * simt_blocks());
+        tile = found.end;
     }
     return has_room;
 }

@@ -62,21 +62,20 @@ TOPK_DEVICE bool is_last_of_row(uint32_t *ticket, simt_shared<uint32_t> flag) {
 }
 
 /* Reads the block's share of a row. All threads. */
-template <typename Element, bool WHERE, typename Args>
-TOPK_DEVICE void push_row(const Args &args, const struct accumulate_args &a, int64_t row,
-                          const matcher<Element, WHERE> &predicate) {
+template <typename Element, typename Args>
+TOPK_DEVICE void push_row(const Args &args, int64_t row, bool none_match) {
+    const struct accumulate_args &a = rows_of(args);
     const struct row r = row_at(a.rows, row);
     const row_gate<Element> gate = row_gate<Element>::of(a, r, row);
-    bool has_room = !gate.is_left || predicate.none;
-    if (gate.is_open && !predicate.none)
-        has_room = read_row<Element>(gate, source_of<Element>(a.rows, r, predicate));
+    bool has_room = !gate.is_left || none_match;
+    if (gate.is_open && !none_match)
+        has_room = read_row<Element>(args, gate, row);
     if (a.state.ways_out != nullptr && simt_block_count(!has_room) > 0)
-        take_way_out<Element, WHERE>(args, row);
+        take_way_out<Element>(args, row);
 }
 
-template <typename Element, bool WHERE, typename Args>
-TOPK_DEVICE void push_rows(const Args &args, const struct accumulate_args &a,
-                           const matcher<Element, WHERE> &predicate) {
+template <typename Element, typename Args> TOPK_DEVICE void push_rows(const Args &args, bool none_match) {
+    const struct accumulate_args &a = rows_of(args);
     simt_arena arena = simt_shared_arena();
     const struct list_memory m = carve_lists(arena);
     uint64_t rows_done = 0;
@@ -90,7 +89,7 @@ TOPK_DEVICE void push_rows(const Args &args, const struct accumulate_args &a,
             TOPK_REACHED(REACHED_ACCUMULATE_NEXT_ROW);
             simt_block_sync();
         }
-        push_row<Element, WHERE>(args, a, row, predicate);
+        push_row<Element>(args, row, none_match);
         if (!is_last_of_row(&a.state.rows[row].ticket, m.sums))
             continue;
         selects |= close_row<Element>(a, row);
@@ -111,13 +110,13 @@ TOPK_DEVICE void push_rows(const Args &args, const struct accumulate_args &a,
 template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_THREADS,
                         2) void accumulate_push(TOPK_CONSTANT_ARGS struct accumulate_args a) {
-    push_rows<Element, false>(a, a, matcher<Element, false>{});
+    push_rows<Element>(a, false);
 }
 
 template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_THREADS,
                         2) void accumulate_where(TOPK_CONSTANT_ARGS struct accumulate_where_args a) {
-    push_rows<Element, true>(a, a.of_rows, matcher<Element, true>::of(a.predicate));
+    push_rows<Element>(a, matcher<Element, true>::of(a.predicate).none);
 }
 
 #endif

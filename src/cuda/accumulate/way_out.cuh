@@ -7,23 +7,6 @@
 
 #include "gate.cuh"
 
-TOPK_DEVICE const struct accumulate_args &rows_of(const struct accumulate_args &a) {
-    return a;
-}
-
-TOPK_DEVICE const struct accumulate_args &rows_of(const struct accumulate_where_args &a) {
-    return a.of_rows;
-}
-
-template <typename Element> TOPK_DEVICE matcher<Element, false> matcher_of(const struct accumulate_args &) {
-    return matcher<Element, false>{};
-}
-
-template <typename Element>
-TOPK_DEVICE matcher<Element, true> matcher_of(const struct accumulate_where_args &a) {
-    return matcher<Element, true>::of(a.predicate);
-}
-
 /* The k-th of a chunk is looked for in a step's range. */
 template <typename Element, typename Source> struct way_out_task {
     const struct accumulate_args &a;
@@ -56,19 +39,6 @@ template <typename Element, typename Source> struct way_out_task {
             m.found[0] = simt_atomic_add(&w.taken[step], (uint64_t)1);
         simt_block_sync();
         return m.found[0];
-    }
-    /* Calls work(tile) with the elements of the step's tile `at`, in a form that knows which of them match.
-     */
-    template <typename Work> TOPK_MEMBER void with_tile(uint64_t at, const Work &work) const {
-        if (at + 1 < tiles()) {
-            work(source.test(source.fetch(parts, (int64_t)at)));
-        } else if (simt_warp() == 0 && parts.head + parts.tail > 0) {
-            const edge_tile<Element> edges = load_edges(source.values(), parts, r.length);
-            if constexpr (Source::WHERE)
-                work(source.test_edge(edges));
-            else
-                work(edges);
-        }
     }
     template <typename Tile>
     TOPK_MEMBER void count_positions(const Tile &tile, const struct way_step &step) const {
@@ -104,7 +74,7 @@ template <typename Element, typename Source> struct way_out_task {
         clear_bins(m.bins, step.digit.mask + 1);
 #pragma unroll 1
         for (uint64_t at; (at = take(number)) < tiles(); count++)
-            with_tile(at, [&](const auto &tile) TOPK_LAMBDA {
+            with_share(at, [&](const auto &tile) TOPK_LAMBDA {
                 if (step.kind == WAY_CODES)
                     count_tile<Element, false>(tile, range, digit_counter{step.digit, m.bins});
                 else if (step.kind == WAY_POSITIONS)
@@ -181,6 +151,12 @@ template <typename Element, typename Source> struct way_out_task {
     }
 
   private:
+    /* Calls work(tile) with the block's part of the step's tile `at`. */
+    template <typename Work> TOPK_MEMBER void with_share(uint64_t at, const Work &work) const {
+        const bool are_edges = at + 1 == tiles();
+        if (!are_edges || (simt_warp() == 0 && parts.head + parts.tail > 0))
+            with_tile<Element>(source, parts, are_edges ? (int64_t)EDGES : (int64_t)at, work);
+    }
     static TOPK_MEMBER struct code_map plain_map(void) {
         return code_map{0, 0, 0, 0, 0, 0, ~(uint64_t)0, ~(uint64_t)0};
     }
@@ -210,22 +186,20 @@ template <typename Element, typename Source> struct way_out_task {
 };
 
 /* Takes part until the best of the row's chunk are listed. */
-template <typename Element, bool WHERE, typename Args>
-TOPK_NOINLINE void take_way_out(const Args &args, int64_t row) {
+template <typename Element, typename Args> TOPK_NOINLINE void take_way_out(const Args &args, int64_t row) {
     const struct accumulate_args &a = rows_of(args);
     simt_arena arena = simt_shared_arena();
     const struct list_memory m = carve_lists(arena);
     const struct row r = row_at(a.rows, row);
-    const matcher<Element, WHERE> predicate = matcher_of<Element>(args);
-    const auto source = source_of<Element>(a.rows, r, predicate);
-    const way_out_task<Element, row_source<Element, WHERE>> t = {a,
-                                                                 r,
-                                                                 source,
-                                                                 a.state.ways_out[row],
-                                                                 m.digit,
-                                                                 row,
-                                                                 parts_of(source.values(), r.length),
-                                                                 64 - simt_clz((uint64_t)r.length)};
+    const auto source = source_of<Element>(a.rows, r, matcher_of<Element>(args));
+    const way_out_task<Element, decltype(source)> t = {a,
+                                                       r,
+                                                       source,
+                                                       a.state.ways_out[row],
+                                                       m.digit,
+                                                       row,
+                                                       parts_of(source.values(), r.length),
+                                                       64 - simt_clz((uint64_t)r.length)};
     uint32_t number = 0;
     struct way_step step = t.first_step();
     TOPK_REACHED(REACHED_ACCUMULATE_WAY_OUT);
