@@ -497,9 +497,8 @@ TOPK_API topk_status topk_route(topk_context *context, const topk_problem *probl
 /* ---- Accumulator ----------------------------------------------------------------------------- */
 
 /* The k best elements of each of problem->rows streams that arrive in chunks. The state lives in memory of
- * the caller's, on the context's device. It holds no pointers: it can be copied to an address that is the
- * same modulo
- * 64. One problem serves all calls on one state, in so far as topk_accumulator_init() says:
+ * the context's device. It holds no pointers: it can be copied to an address that is the same modulo 64. One
+ * problem serves all calls on one state, in so far as topk_accumulator_init() says:
  *
  *   problem->length_max   the longest chunk of a row that is pushed at once
  *   problem->shape        must be STRIDED; row_stride is the pitch of the chunks
