@@ -105,6 +105,7 @@ static void check_other_problem(void) {
             break;
         case 2:
             f.problem.rows--;
+            f.workspace_bytes = other_bytes = WORKSPACE_BYTES / 2;
             break;
         case 3:
             f.problem.direction = TOPK_SMALLEST;

@@ -80,11 +80,13 @@ struct push_scratch {
     size_t bytes;
 };
 
-static struct push_scratch lay_out_push(struct subcall *inner, void *scratch) {
+static struct push_scratch lay_out_push(const struct accumulator *a, struct subcall *inner, void *scratch) {
     struct arena arena = {scratch, 0};
     struct push_scratch s;
     s.match = arena_take(&arena, has_predicate(&inner->plan) ? 1 : 0, sizeof *s.match);
-    topk_subcall_take(inner, &arena);
+    if (selects(a)) {
+        topk_subcall_take(inner, &arena);
+    }
     s.bytes = arena.used;
     return s;
 }
@@ -111,8 +113,8 @@ static struct write_scratch lay_out_write(struct accumulator *a, void *scratch) 
 }
 
 static size_t scratch_bytes(struct accumulator *a) {
-    const size_t of_push = lay_out_push(&a->select, NULL).bytes,
-                 of_where = lay_out_push(&a->select_where, NULL).bytes,
+    const size_t of_push = lay_out_push(a, &a->select, NULL).bytes,
+                 of_where = lay_out_push(a, &a->select_where, NULL).bytes,
                  of_write = lay_out_write(a, NULL).bytes;
     const size_t most = of_push > of_where ? of_push : of_where;
     return most > of_write ? most : of_write;
@@ -223,7 +225,7 @@ static int launch_push(const void *of) {
     const struct chunk *chunk = w->chunk;
     const struct layout l = lay_out(a, a->memory);
     struct subcall *inner = chunk->predicate == NULL ? &a->select : &a->select_where;
-    const struct push_scratch scratch = lay_out_push(inner, l.scratch);
+    const struct push_scratch scratch = lay_out_push(a, inner, l.scratch);
     const struct call call = {.context = a->context, .plan = &a->plan, .input = chunk->input};
     struct accumulate_args args = args_of(a, &l.state);
     args.rows = row_args_of(&call);
