@@ -86,13 +86,13 @@ typedef enum topk_status {
  *   - in a problem of topk_route(): an integer type, a shape other than STRIDED, or another direction or rank
  *     than the first; groups_kept without groups
  *   - on the CPU: a stream
- *   - for an accumulator: a context on a GPU, or a shape other than STRIDED
+ *   - for an accumulator: a shape other than STRIDED; on a GPU a k_max above 2^29
  *   - an operation that no method of the backend does; in this version there is none
  * each where NULL or 0 would do. What an option has no meaning for, but does no harm to, is ignored.
  *
- * TOPK_ERROR_BAD_STATE is, from all calls but size and init, memory that init did not write; a state that was
- * finished; a state of another problem (topk_accumulator_init() says what must be the same); from push and
- * push_where a chunk with indices after one without, or the reverse; and from merge likewise. */
+ * TOPK_ERROR_BAD_STATE is, on the CPU, from all calls but size and init: memory that init did not write; a
+ * state that was finished, or is another problem's (topk_accumulator_init() says what must be the same); from
+ * push, push_where and merge, indices in one chunk and none in another. On a GPU see CONTRACT.md, 10.8. */
 
 /* The name of a status, e.g. "TOPK_ERROR_OVERLAP"; "unknown status" for other numbers. Static. */
 TOPK_API const char *topk_status_string(topk_status status);
@@ -496,8 +496,8 @@ TOPK_API topk_status topk_route(topk_context *context, const topk_problem *probl
 
 /* ---- Accumulator ----------------------------------------------------------------------------- */
 
-/* The k best elements of each of problem->rows streams that arrive in chunks. The state lives in
- * memory of the caller. It holds no pointers: it can be copied to an address that is the same modulo 64. One
+/* The k best elements of each of problem->rows streams that arrive in chunks. The state lives in memory of
+ * the context's device. It holds no pointers: it can be copied to an address that is the same modulo 64. One
  * problem serves all calls on one state, in so far as topk_accumulator_init() says:
  *
  *   problem->length_max   the longest chunk of a row that is pushed at once

@@ -76,13 +76,15 @@ enum {
 
 enum { METHODS_MAX = 16 };
 
+struct accumulators;
+
 /* All that differs between backends. The middle asks these fields and knows no backend by name. */
 struct backend {
     const char *name;
     topk_backend kind;
-    bool has_streams;                    /* else topk_stream must be NULL */
-    bool has_accumulators;               /* else topk_accumulator_* are unsupported */
-    const struct method *const *methods; /* in the order of topk_explain, the reference last */
+    bool has_streams;                        /* else topk_stream must be NULL */
+    const struct accumulators *accumulators; /* accumulator.h */
+    const struct method *const *methods;     /* in the order of topk_explain, the reference last */
     size_t method_count;
     /* TOPK_OK if this build has the backend and this machine a device that it can use. */
     topk_status (*status)(void);

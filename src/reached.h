@@ -152,6 +152,21 @@ enum topk_reached_path {
     REACHED_ROUTE_TIES,         /* candidates are ranked by expert, too */
     REACHED_ROUTE_AHEAD,        /* the next rows are loaded while these are served */
     REACHED_ROUTE_NEXT_ROW,     /* a warp goes on to other rows */
+
+    REACHED_ACCUMULATE_LEFT,        /* a chunk without a bar that the list has no room for */
+    REACHED_ACCUMULATE_OVERFLOW,    /* more of a chunk passes the bar than there is room for */
+    REACHED_ACCUMULATE_WAITED,      /* the best of a chunk become candidates */
+    REACHED_ACCUMULATE_WAY_OUT,     /* blocks find the best of a chunk digit by digit */
+    REACHED_ACCUMULATE_PLATEAU,     /* of many ties in it, the first by position */
+    REACHED_ACCUMULATE_FEW_MATCHES, /* all that match are listed */
+    REACHED_ACCUMULATE_CARRIED,     /* the payload of what a selection found is copied */
+    REACHED_ACCUMULATE_ABOVE,       /* nothing can pass a bar */
+    REACHED_ACCUMULATE_SETTLED,     /* the best candidates of a row stay */
+    REACHED_ACCUMULATE_FULL,        /* because there is no more room */
+    REACHED_ACCUMULATE_TIES,        /* of those that tie with the k-th, the first by position */
+    REACHED_ACCUMULATE_REFILLED,    /* the list is full before another state's candidates are all there */
+    REACHED_ACCUMULATE_NEXT_ROW,    /* a block goes on to another row */
+    REACHED_ACCUMULATE_BROKEN,      /* a call finds its state in no state for it */
     REACHED_PATHS
 };
 

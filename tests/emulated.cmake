@@ -23,6 +23,18 @@ foreach(build plain asan tsan)
   target_link_libraries(test_predicates_${build} PRIVATE ${cases})
   topk_warnings(test_predicates_${build})
 
+  add_executable(test_accumulator_${build} operations/accumulator.c)
+  topk_operation_program(test_accumulator_${build} ${cases} simt.cpp)
+  topk_warnings(test_accumulator_${build})
+
+  add_executable(test_bad_states_${build} cuda/bad_states.c)
+  topk_operation_program(test_bad_states_${build} ${cases} simt.cpp)
+  topk_warnings(test_bad_states_${build})
+
+  add_executable(test_accumulator_misuse_${build} api/accumulator_misuse.c)
+  target_link_libraries(test_accumulator_misuse_${build} PRIVATE topk_test_support ${library})
+  topk_warnings(test_accumulator_misuse_${build})
+
   add_executable(test_loose_lengths_${build} operations/loose_lengths.c)
   target_link_libraries(test_loose_lengths_${build} PRIVATE ${cases})
   topk_warnings(test_loose_lengths_${build})
@@ -180,6 +192,9 @@ topk_emulated_cases(emptied_queue_tsan tsan --operation select --method air-shar
 set(predicates_plain 15) # one in so many
 set(predicates_asan 30)
 set(predicates_tsan 200)
+set(accumulators_plain 3 paths)
+set(accumulators_asan 10)
+set(accumulators_tsan 40)
 foreach(source cuda/devices_emulated internals/bracket_misses)
   get_filename_component(name ${source} NAME)
   add_executable(test_${name} ${source}.c)
@@ -202,6 +217,9 @@ foreach(build plain asan tsan)
   topk_emulated_test(predicates_${build} test_predicates_${build} cuda ${predicates_${build}})
   topk_emulated_test(statuses_${build} test_cuda_statuses_${build})
   topk_emulated_test(loose_lengths_${build} test_loose_lengths_${build} cuda)
+  topk_emulated_test(accumulator_${build} test_accumulator_${build} cuda ${accumulators_${build}})
+  topk_emulated_test(accumulator_misuse_${build} test_accumulator_misuse_${build} cuda)
+  topk_emulated_test(bad_states_${build} test_bad_states_${build})
 endforeach()
 
 # The methods are in the tables; and one more in a copy of the tree, by what CONTRIBUTING.md says.

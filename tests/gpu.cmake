@@ -40,6 +40,16 @@ foreach(name predicates loose_lengths)
   topk_gpu_test(${name} test_${name}_cuda cuda)
 endforeach()
 
+add_executable(test_accumulator_cuda operations/accumulator.c)
+topk_operation_program(test_accumulator_cuda topk_test_cases_cuda none.c)
+add_executable(test_bad_states_cuda cuda/bad_states.c)
+topk_operation_program(test_bad_states_cuda topk_test_cases_cuda none.c)
+topk_warnings(test_accumulator_cuda)
+topk_warnings(test_bad_states_cuda)
+topk_gpu_test(accumulator test_accumulator_cuda cuda 1)
+topk_gpu_test(accumulator_graphs test_accumulator_cuda cuda 1 graphs)
+topk_gpu_test(bad_states test_bad_states_cuda)
+
 # Streams, graphs, devices.
 add_library(topk_test_cuda STATIC cuda/trial_cuda.c cuda/spin_cuda.c cuda/spin.cu cuda/follow.cu cuda/expected.c
   support/device_cuda.c)

@@ -95,13 +95,21 @@ static bool prepare_predicate(bench_session *session, bench_result *result) {
            bench_fail_to_make(session, result, "the mask does not fit");
 }
 
-/* Times one read of what the calls will read, unless that is known. */
+/* What an accumulator gets at a time, in whole words of the read kernels; 0: there is none. */
+static size_t piece_of(const bench_point *point) {
+    const size_t word = 16, bytes = (size_t)(point->rows * point->chunk) * topk_type_size(point->type);
+    return point->chunk < point->n ? (bytes + word - 1) / word * word : 0;
+}
+
+/* Times one read of what the calls will read, as they read it, unless that is known. */
 static bool prepare_read(bench_session *session, bench_result *result) {
     bench_gpu_state *state = session->state;
     const bool reads_data = bench_reads_data(result->point);
-    if (reads_data && state->subject == &session->data) {
+    const size_t piece_bytes = piece_of(result->point);
+    if (reads_data && state->subject == &session->data && state->piece_bytes == piece_bytes) {
         return true;
     }
+    state->piece_bytes = piece_bytes;
     state->subject = reads_data ? &session->data : &session->mask;
     if (session->options.once || bench_gpu_read_measure(state, session->options.runs)) {
         return true;

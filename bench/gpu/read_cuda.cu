@@ -4,6 +4,7 @@
 #include "gpu/launch_cuda.cuh"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace {
@@ -100,18 +101,27 @@ struct reading {
     writing results;
 
     bench_work work() {
-        return {enqueue, this, false};
+        const std::size_t most = 900, piece = state->piece_bytes;
+        return {enqueue, this, piece > 0 && data->bytes / piece > most};
     }
-    /* The sum goes to the scratch. */
+    /* Launch after launch. The sum goes to the scratch. */
     static bool enqueue(void *self, std::int64_t turn) {
-        const auto [state, data, kernel, results] = *static_cast<const reading *>(self);
-        const std::int64_t words = static_cast<std::int64_t>(data->bytes / sizeof(uint4));
+        const reading *all = static_cast<const reading *>(self);
+        const std::size_t bytes = all->data->bytes, piece = std::min(all->state->piece_bytes, bytes);
+        const unsigned char *from = static_cast<const unsigned char *>(bench_data_copy(all->data, turn));
+        bool ok = all->enqueue_piece(from, piece > 0 ? piece : bytes);
+        for (std::size_t at = piece; ok && piece > 0 && at < bytes; at += piece) {
+            ok = all->enqueue_piece(from + at, std::min(piece, bytes - at));
+        }
+        return ok;
+    }
+    bool enqueue_piece(const unsigned char *from, std::size_t bytes) const {
+        const std::int64_t words = static_cast<std::int64_t>(bytes / sizeof(uint4));
         const std::int64_t of_block = static_cast<std::int64_t>(kernel->threads) * kernel->unroll;
         const std::int64_t most = static_cast<std::int64_t>(state->sms) * kernel->blocks_per_sm;
         return bench_launch(kernel->kernel, static_cast<unsigned>(std::min(words / of_block + 1, most)),
-                            kernel->threads, state->timer.stream,
-                            static_cast<const uint4 *>(bench_data_copy(data, turn)), words,
-                            static_cast<int>(data->bytes % sizeof(uint4)),
+                            kernel->threads, state->timer.stream, reinterpret_cast<const uint4 *>(from),
+                            words, static_cast<int>(bytes % sizeof(uint4)),
                             static_cast<unsigned *>(state->scratch.data), results);
     }
     /* Whether the kernel's sum of zeros changes with each single byte. */
@@ -194,7 +204,11 @@ bool copy(void *self, std::int64_t) {
 } // namespace
 
 bool bench_gpu_read_measure(bench_gpu_state *state, int runs) {
-    const double most_us = limit_us(state->name, state->subject->bytes);
+    const std::size_t bytes = state->subject->bytes, piece = state->piece_bytes;
+    const double most_us = piece == 0 || piece >= bytes
+                               ? limit_us(state->name, bytes)
+                               : limit_us(state->name, piece) *
+                                     std::ceil(static_cast<double>(bytes) / static_cast<double>(piece));
     /* A clock that is still rising gets a second chance. */
     for (int attempt = 0; attempt < 2; ++attempt) {
         if (!measure(state, {}, runs, &state->read_name, &state->read_us)) {

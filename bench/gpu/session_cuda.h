@@ -19,7 +19,8 @@ typedef struct bench_gpu_state {
     int sms, driver, runtime;
     bench_timer timer;
     uint64_t checksum;         /* of the session's data */
-    const bench_data *subject; /* the data or the mask: what the next three are about; NULL: not known yet */
+    const bench_data *subject; /* the data or the mask: what the next four are about; NULL: not known yet */
+    size_t piece_bytes;        /* one read is as many launches as such pieces make up the subject; 0: one */
     const char *read_name;     /* of the fastest kernel */
     bench_quartiles read_us;
     bool read_slow;                       /* slower than it should be: results are void */

@@ -216,7 +216,7 @@ static library_results run_library(bench_session *session, const bench_point *po
                                    const library_results *plain, bench_sink *sink, void *state) {
     const bench_device *device = session->device;
     library_results own = {blank_of(point, device->capture != NULL ? "eager" : ""), blank_of(point, "graph")};
-    const bench_work work = {enqueue_call, self, false};
+    const bench_work work = {enqueue_call, self, bench_is_long(point)};
     own.eager.plain_us = plain->eager.call_us;
     own.graph.plain_us = plain->graph.call_us;
     own.eager.threads = session->options.threads;

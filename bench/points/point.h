@@ -68,6 +68,13 @@ static inline size_t bench_index_size(const bench_point *point) {
     return point->index_type == TOPK_INDEX_I64 ? sizeof(int64_t) : sizeof(int32_t);
 }
 
+/* Whether a call has more launches than a GPU takes before it has begun with the first: some hundreds. Pushes
+ * have two or three, with a large k some more. */
+static inline bool bench_is_long(const bench_point *point) {
+    const int64_t launches = point->k > 2048 ? 16 : 3, most = 900;
+    return point->chunk > 0 && point->n / point->chunk > most / launches;
+}
+
 /* What the operation of a point has: a k, a predicate, or both. */
 static inline bool bench_has_k(const bench_point *point) {
     return point->operation == TOPK_OPERATION_SELECT || point->operation == TOPK_OPERATION_KTH ||

@@ -16,4 +16,7 @@
 
 TOPK_CPU_METHODS(METHOD_DECLARATION)
 
+/* accumulator.h */
+extern const struct accumulators topk_cpu_accumulators;
+
 #endif

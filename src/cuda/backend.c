@@ -77,6 +77,7 @@ static topk_status prepare(topk_context *context, struct cuda_leaf *leaf) {
     for (int i = 0; i < METHODS && error == 0; i++) {
         error = methods[i]->prepare == NULL ? 0 : methods[i]->prepare(context);
     }
+    error = error != 0 ? error : topk_cuda_prepare_accumulators();
     if (error != 0) {
         return unavailable("the kernels of this build cannot be loaded", error);
     }
@@ -136,6 +137,7 @@ const struct backend topk_cuda_backend = {
     .name = "cuda",
     .kind = TOPK_BACKEND_CUDA,
     .has_streams = true,
+    .accumulators = &topk_cuda_accumulators,
     .methods = methods,
     .method_count = METHODS,
     .status = cuda_status,

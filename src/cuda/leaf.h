@@ -35,6 +35,9 @@ static inline double block_us(const topk_context *context, double of_h200_us) {
     return of_h200_us / device_of(context)->sm_speed;
 }
 
+/* Calls work(of) with the context's device current; it returns 0 or a cudaError_t. */
+topk_status topk_cuda_do(const topk_context *context, int (*work)(const void *), const void *of);
+
 /* struct backend, run. */
 topk_status topk_cuda_run(const struct method *method, const struct call *call);
 

@@ -18,4 +18,10 @@
 
 TOPK_CUDA_METHODS(METHOD_DECLARATION)
 
+/* accumulator.h */
+extern const struct accumulators topk_cuda_accumulators;
+
+/* As struct method, prepare. */
+int topk_cuda_prepare_accumulators(void);
+
 #endif

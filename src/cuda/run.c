@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The one way into a method: the context's device is current around it, and its error becomes a status. */
+ * The one way to the device: it is current around what is done there, and errors become statuses. */
 #include "../status.h"
 #include "leaf.h"
 
-topk_status topk_cuda_run(const struct method *method, const struct call *call) {
-    const struct device_handle *handle = &((const struct cuda_leaf *)call->context->leaf)->handle;
+topk_status topk_cuda_do(const topk_context *context, int (*work)(const void *), const void *of) {
+    const struct device_handle *handle = &((const struct cuda_leaf *)context->leaf)->handle;
     const int waiting = topk_device_waiting_error();
     int error = topk_device_enter(handle);
     if (error == 0) {
-        error = method->run(call);
+        error = work(of);
         const int error_on_leaving = topk_device_leave(handle);
         error = error != 0 ? error : error_on_leaving;
     }
@@ -17,4 +17,19 @@ topk_status topk_cuda_run(const struct method *method, const struct call *call) 
     }
     topk_device_forget_error(waiting);
     return topk_fail(TOPK_ERROR_DEVICE, "CUDA error %d: %s", error, topk_device_error(error));
+}
+
+struct one_run {
+    const struct method *method;
+    const struct call *call;
+};
+
+static int run(const void *of) {
+    const struct one_run *one = of;
+    return one->method->run(one->call);
+}
+
+topk_status topk_cuda_run(const struct method *method, const struct call *call) {
+    const struct one_run one = {method, call};
+    return topk_cuda_do(call->context, run, &one);
 }

@@ -2,18 +2,25 @@
  *
  * The accumulator against the oracle on everything that was pushed: random chunks in random order, with gaps
  * between them, rows that end early, predicates and k of their own, and peeks in between. Some streams are
- * split between two states, of which one is merged into the other now and at the end. */
+ * split between two states, of which one is merged into the other now and at the end.
+ *
+ * Arguments: cpu and the number of threads, 1 by default; or cuda and N, then one in N of the scenarios is
+ * run. Behind these `graphs`: each call is captured and replayed; or `paths`: fails if a rare path of the
+ * library was never taken. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "device.h"
 #include "elements.h"
 #include "generators.h"
 #include "guarded.h"
 #include "oracle.h"
+#include "reached_paths.h"
+#include "schedules.h"
 
-enum { ROWS_MAX = 4, STREAM_MAX = 6000, CHUNKS_MAX = 40, SCENARIOS = 400 };
+enum { ROWS_MAX = 4, STREAM_MAX = 6000, CHUNKS_MAX = 40, SCENARIOS = 400, PATHS_MAX = 512 };
 
 /* A piece of the streams: elements [begin, end) of each row, of which row r has lengths[r], and those take
  * part that match. */
@@ -22,9 +29,15 @@ typedef struct chunk {
     int64_t lengths[ROWS_MAX];
     bool has_k, has_predicate;
     int64_t ks[ROWS_MAX];
-    topk_predicate predicate;
+    topk_predicate predicate; /* as the host knows it */
+    bool has_bounds;          /* the call reads them where it runs */
+    topk_bound bounds[2];
     unsigned char mask[ROWS_MAX * STREAM_MAX];
+    char extents[2][ROWS_MAX * sizeof(int64_t)]; /* lengths and ks, in the width of the problem */
+    device_buffer given[4];                      /* extents, bounds and mask */
 } chunk;
+
+enum { GIVEN_LENGTHS, GIVEN_KS, GIVEN_BOUNDS, GIVEN_MASK };
 
 typedef struct scenario {
     topk_problem problem; /* row_stride is the length of a stream */
@@ -33,7 +46,8 @@ typedef struct scenario {
     chunk chunks[CHUNKS_MAX];
     int chunk_count;
     guarded values, payload;
-    guarded states[2]; /* the second one only if the stream is split */
+    device_buffer given_values, given_payload;
+    device_buffer states[2]; /* the second one only if the stream is split */
     bool is_split;
 } scenario;
 
@@ -44,6 +58,14 @@ typedef struct slot {
 } slot;
 
 static topk_context *context;
+static bool in_graphs;
+
+#define RUN(call) run(in_graphs &&device_capture_begin() ? call : in_graphs ? TOPK_ERROR_DEVICE : call)
+
+/* The status of a call; of a captured one, which is replayed now. */
+static topk_status run(topk_status status) {
+    return in_graphs && !device_capture_launch() ? TOPK_ERROR_DEVICE : status;
+}
 
 static int64_t payload_of(const scenario *s, int64_t element) {
     return s->problem.index_type == TOPK_INDEX_I32 ? (int32_t)(7 - 3 * element) : 7 - 3 * element;
@@ -61,7 +83,11 @@ static void draw_predicate(chunk *c, random_state *random) {
         for (size_t i = 0; i < sizeof c->mask; i++) {
             c->mask[i] = (unsigned char)(random_below(random, 2) == 0 ? 0 : random_bits(random));
         }
+        return;
     }
+    c->has_bounds = bounds[low] == 1 || bounds[low] == 0.5;
+    c->bounds[0] = c->predicate.low;
+    c->bounds[1] = c->predicate.high;
 }
 
 static void draw_chunks(scenario *s, random_state *random) {
@@ -115,6 +141,24 @@ static void draw_problem(scenario *s, random_state *random) {
     s->first_position = random_below(random, 2) * 1000000;
 }
 
+/* What a chunk's call reads beside its elements; the chunk is where it stays. */
+static void give_chunk(const scenario *s, chunk *c) {
+    const bool is_narrow = s->problem.extent_type == TOPK_INDEX_I32;
+    const topk_type type = is_narrow ? TOPK_I32 : TOPK_I64;
+    const size_t bytes = (size_t)s->problem.rows * (is_narrow ? 4 : 8);
+    for (int64_t r = 0; r < s->problem.rows; r++) {
+        element_put_bits(type, c->extents[GIVEN_LENGTHS], r, (uint64_t)c->lengths[r]);
+        element_put_bits(type, c->extents[GIVEN_KS], r, (uint64_t)c->ks[r]);
+    }
+    c->given[GIVEN_LENGTHS] = device_input(c->extents[GIVEN_LENGTHS], bytes);
+    c->given[GIVEN_KS] = device_input(c->extents[GIVEN_KS], bytes);
+    if (c->has_predicate) {
+        c->predicate.mask = c->predicate.mask != NULL ? c->mask : NULL;
+        c->given[GIVEN_BOUNDS] = device_input(c->bounds, sizeof c->bounds);
+        c->given[GIVEN_MASK] = device_input(c->mask, sizeof c->mask);
+    }
+}
+
 static void scenario_build(scenario *s, random_state *random) {
     draw_problem(s, random);
     draw_chunks(s, random);
@@ -133,13 +177,19 @@ static void scenario_build(scenario *s, random_state *random) {
     }
     guarded_make_read_only(&s->values);
     guarded_make_read_only(&s->payload);
+    s->given_values = device_input(s->values.data, s->values.bytes);
+    s->given_payload = device_input(s->payload.data, s->payload.bytes);
+    for (int c = 0; c < s->chunk_count; c++) {
+        give_chunk(s, &s->chunks[c]);
+    }
 }
 
 static void scenario_free(scenario *s) {
     guarded_free(&s->values);
     guarded_free(&s->payload);
-    guarded_free(&s->states[0]);
-    guarded_free(&s->states[1]);
+    device_free(&s->states[0]);
+    device_free(&s->states[1]);
+    device_reset();
 }
 
 static int64_t clamped_length(const chunk *c, int64_t row) {
@@ -249,62 +299,64 @@ static bool row_is_right(const scenario *s, int pushed, int64_t row, const void 
 /* Peeks, or finishes after the last push, and judges the result. */
 static bool results_are_right(scenario *s, int pushed, bool finish) {
     const topk_problem *p = &s->problem;
-    const guarded *state = &s->states[0];
+    const device_buffer *state = &s->states[0];
     size_t slots = (size_t)(p->rows * p->k_max);
-    guarded values = guarded_allocate(slots * oracle_type_size(p->type), GUARDED_AT_END);
-    guarded indices = guarded_allocate(slots * (p->index_type == TOPK_INDEX_I32 ? 4 : 8), GUARDED_AT_END);
+    device_buffer values = device_output(slots * oracle_type_size(p->type), 0x5a);
+    device_buffer indices = device_output(slots * (p->index_type == TOPK_INDEX_I32 ? 4 : 8), 0x5a);
     topk_status (*call)(topk_context *, const topk_problem *, void *, size_t, void *, void *, topk_stream) =
         finish ? topk_accumulator_finish : topk_accumulator_peek;
-    bool right =
-        CHECK_STATUS(TOPK_OK, call(context, p, state->data, state->bytes, values.data, indices.data, NULL));
+    device_send();
+    bool right = CHECK_STATUS(TOPK_OK, RUN(call(context, p, state->data, state->bytes, values.data,
+                                                indices.data, device_stream()))) &&
+                 CHECK(device_fetch());
     for (int64_t r = 0; right && r < p->rows; r++) {
-        right = CHECK(row_is_right(s, pushed, r, values.data, indices.data));
+        right = CHECK(row_is_right(s, pushed, r, values.seen, indices.seen));
     }
-    right = CHECK(guarded_intact(&values) && guarded_intact(&indices) && guarded_intact(state)) && right;
-    guarded_free(&values);
-    guarded_free(&indices);
+    right = CHECK(device_intact(&values) && device_intact(&indices) && device_intact(state)) && right;
+    device_free(&values);
+    device_free(&indices);
     return right;
 }
 
-static bool push_chunk(scenario *s, const chunk *c, const guarded *state) {
+static bool push_chunk(scenario *s, const chunk *c, const device_buffer *state) {
     const topk_problem *p = &s->problem;
     topk_input input = TOPK_INPUT_INIT;
-    int32_t narrow_lengths[ROWS_MAX], narrow_ks[ROWS_MAX];
-    const bool is_narrow = p->extent_type == TOPK_INDEX_I32;
+    topk_predicate predicate = c->predicate;
     const int64_t length = c->end - c->begin, base = s->first_position + c->begin;
-    for (int64_t r = 0; r < p->rows; r++) {
-        narrow_lengths[r] = (int32_t)c->lengths[r];
-        narrow_ks[r] = (int32_t)c->ks[r];
-    }
-    input.values = chunk_values(s, c);
+    input.values = (const char *)s->given_values.data + (size_t)c->begin * oracle_type_size(p->type);
     if (s->has_payload) {
-        input.indices = (const char *)s->payload.data + c->begin * (p->index_type == TOPK_INDEX_I32 ? 4 : 8);
+        input.indices =
+            (const char *)s->given_payload.data + c->begin * (p->index_type == TOPK_INDEX_I32 ? 4 : 8);
     }
-    if (s->has_lengths) {
-        input.lengths = is_narrow ? (const void *)narrow_lengths : (const void *)c->lengths;
+    input.lengths = s->has_lengths ? c->given[GIVEN_LENGTHS].data : NULL;
+    input.k = c->has_k ? c->given[GIVEN_KS].data : NULL;
+    predicate.mask = predicate.mask != NULL ? c->given[GIVEN_MASK].data : NULL;
+    if (c->has_bounds) {
+        predicate.bounds = c->given[GIVEN_BOUNDS].data;
     }
-    if (c->has_k) {
-        input.k = is_narrow ? (const void *)narrow_ks : (const void *)c->ks;
-    }
-    return CHECK_STATUS(TOPK_OK, c->has_predicate
-                                     ? topk_accumulator_push_where(context, p, state->data, state->bytes,
-                                                                   &input, &c->predicate, length, base, NULL)
-                                     : topk_accumulator_push(context, p, state->data, state->bytes, &input,
-                                                             length, base, NULL));
+    return CHECK_STATUS(TOPK_OK,
+                        c->has_predicate
+                            ? RUN(topk_accumulator_push_where(context, p, state->data, state->bytes, &input,
+                                                              &predicate, length, base, device_stream()))
+                            : RUN(topk_accumulator_push(context, p, state->data, state->bytes, &input, length,
+                                                        base, device_stream())));
 }
 
-static bool begin_state(scenario *s, guarded *state, size_t bytes, random_state *random) {
-    *state = guarded_allocate(bytes, random_below(random, 2) == 0 ? GUARDED_AT_END : 1);
-    guarded_fill(state, (unsigned char)random_bits(random));
-    return CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &s->problem, state->data, bytes, NULL));
+static bool begin_state(scenario *s, device_buffer *state, size_t bytes, random_state *random) {
+    *state = device_workspace(bytes, random_below(random, 2) == 0 ? GUARDED_AT_END : 1,
+                              (unsigned char)random_bits(random), 0);
+    device_send();
+    return CHECK_STATUS(
+        TOPK_OK, RUN(topk_accumulator_init(context, &s->problem, state->data, bytes, device_stream())));
 }
 
 /* What the second state has goes to the first one; it begins anew. */
 static bool merge(scenario *s) {
-    const guarded *to = &s->states[0], *from = &s->states[1];
-    return CHECK_STATUS(TOPK_OK, topk_accumulator_merge(context, &s->problem, to->data, to->bytes, from->data,
-                                                        from->bytes, NULL)) &&
-           CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &s->problem, from->data, from->bytes, NULL));
+    const device_buffer *to = &s->states[0], *from = &s->states[1];
+    return CHECK_STATUS(TOPK_OK, RUN(topk_accumulator_merge(context, &s->problem, to->data, to->bytes,
+                                                            from->data, from->bytes, device_stream()))) &&
+           CHECK_STATUS(TOPK_OK, RUN(topk_accumulator_init(context, &s->problem, from->data, from->bytes,
+                                                           device_stream())));
 }
 
 static bool run_scenario(scenario *s, random_state *random) {
@@ -322,15 +374,17 @@ static bool run_scenario(scenario *s, random_state *random) {
     return right && (!s->is_split || merge(s)) && results_are_right(s, s->chunk_count, true);
 }
 
-static void run_scenarios(int threads) {
+/* Every `step`-th scenario. */
+static void run_scenarios(topk_backend backend, int threads, uint64_t step) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
-    options.backend = TOPK_BACKEND_CPU;
+    options.backend = backend;
     options.threads = threads;
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
-    for (uint64_t seed = 0; seed < SCENARIOS && check_failures < 10; seed++) {
+    for (uint64_t seed = 0; seed < SCENARIOS && check_failures < 10; seed += step) {
         random_state random = {seed};
         static scenario s;
         s = (scenario){0};
+        schedules_seed(seed);
         scenario_build(&s, &random);
         if (!run_scenario(&s, &random)) {
             fprintf(stderr,
@@ -344,7 +398,22 @@ static void run_scenarios(int threads) {
     topk_context_destroy(context);
 }
 
+static void check_paths(void) {
+    static unsigned long counts[PATHS_MAX];
+    reached_paths_read(counts, PATHS_MAX);
+    CHECK(reached_paths_missing(counts, "cuda", "accumulator") == 0);
+}
+
 int main(int argc, char **argv) {
-    run_scenarios(argc > 1 ? atoi(argv[1]) : 1);
+    const bool is_cuda = argc > 1 && strcmp(argv[1], "cuda") == 0;
+    const int number = argc > 2 ? atoi(argv[2]) : 1;
+    in_graphs = argc > 3 && strcmp(argv[3], "graphs") == 0;
+    device_open();
+    run_scenarios(is_cuda ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU, is_cuda ? 1 : number,
+                  is_cuda ? (uint64_t)number : 1);
+    if (argc > 3 && strcmp(argv[3], "paths") == 0) {
+        check_paths();
+    }
+    device_close();
     return check_report();
 }

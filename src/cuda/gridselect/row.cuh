@@ -60,18 +60,6 @@ TOPK_DEVICE void meet_others(const row_task<Element, TWO> &t, const warp_selecti
 
 /* ---- A block's part of a row ---- */
 
-/* The elements before and after the body, which are fewer than a warp's lanes. */
-template <typename Element>
-TOPK_DEVICE edge_tile<Element> load_edges(const Element *values, const struct row_parts &parts,
-                                          int64_t length) {
-    const uint32_t thread = simt_thread();
-    edge_tile<Element> t;
-    t.inside = thread < parts.head + parts.tail;
-    t.at = thread < parts.head ? thread : length - parts.tail + (thread - parts.head);
-    t.element = t.inside ? simt_load_read_only(values + t.at) : (Element)0;
-    return t;
-}
-
 /* The order in which blocks visit the tiles of a row. A hash permutes the numbers below a power of two; those
  * that no tile has are hashed again. */
 struct tile_order {
@@ -96,16 +84,6 @@ struct tile_order {
         return place;
     }
 };
-
-/* What a tile's loads bring: its elements, with or without their part of a mask. */
-template <typename Element> TOPK_DEVICE const body_tile<Element> &elements_of(const body_tile<Element> &t) {
-    return t;
-}
-
-template <typename Element>
-TOPK_DEVICE const body_tile<Element> &elements_of(const fetched_with_mask<Element> &t) {
-    return t.tile;
-}
 
 template <typename Element, bool TWO, typename Source>
 TOPK_DEVICE void select_part(const row_task<Element, TWO> &t, const Source &source, warp_selection<TWO> &s) {

@@ -5,30 +5,33 @@
 
 /* ---- Layout ---- */
 
-static topk_status choose(struct candidates *c, topk_operation operation, topk_problem problem,
-                          struct subcall *inner) {
-    problem.length_max = problem.row_stride = (int64_t)c->room;
-    problem.index_type = problem.extent_type = TOPK_INDEX_I64;
-    problem.index_base = 0;
-    problem.order = TOPK_ORDER_BEST_FIRST;
-    problem.ties = TOPK_TIES_LOWEST_INDEX;
-    problem.method = problem.tuning = NULL;
-    return topk_subcall_choose(c->context, operation, &problem, inner);
+enum { KTH, BEST, SORTED };
+
+static size_t room_of(const struct plan *plan) {
+    return plan->output_elements == 0 ? 0 : 2 * (size_t)plan->problem.k_max;
 }
 
-topk_status topk_candidates_make(const topk_context *context, const struct plan *plan, struct candidates *c) {
-    topk_problem positions = plan->problem;
-    positions.type = TOPK_I64;
-    positions.direction = TOPK_SMALLEST;
-    positions.rank = TOPK_BY_VALUE;
-    *c = (struct candidates){.context = context, .plan = plan};
-    c->room = plan->output_elements == 0 ? 0 : 2 * (size_t)plan->problem.k_max;
-    positions.k_max = (int64_t)c->room;
-    topk_status status = choose(c, TOPK_OPERATION_KTH, plan->problem, &c->kth);
+topk_status topk_candidates_choose(struct accumulator *a) {
+    const int64_t room = (int64_t)room_of(&a->plan);
+    const topk_problem positions = topk_accumulator_positions(a, room), *elements = &a->plan.problem;
+    struct subcall *of = a->of_candidates;
+    topk_status status = topk_accumulator_choose(a, TOPK_OPERATION_KTH, elements, room, room, &of[KTH]);
     if (status == TOPK_OK) {
-        status = choose(c, TOPK_OPERATION_SELECT, plan->problem, &c->best);
+        status = topk_accumulator_choose(a, TOPK_OPERATION_SELECT, elements, room, room, &of[BEST]);
     }
-    return status != TOPK_OK ? status : choose(c, TOPK_OPERATION_SELECT, positions, &c->sorted);
+    return status != TOPK_OK
+               ? status
+               : topk_accumulator_choose(a, TOPK_OPERATION_SELECT, &positions, room, room, &of[SORTED]);
+}
+
+struct candidates topk_candidates_of(struct accumulator *a) {
+    struct subcall *of = a->of_candidates;
+    return (struct candidates){.context = a->context,
+                               .plan = &a->plan,
+                               .room = room_of(&a->plan),
+                               .kth = &of[KTH],
+                               .best = &of[BEST],
+                               .sorted = &of[SORTED]};
 }
 
 static size_t row_count(const struct candidates *c) {
@@ -55,7 +58,7 @@ struct kth_results {
 static struct kth_results lay_out_kth(struct candidates *c, void *scratch) {
     struct arena arena = {scratch, 0};
     struct kth_results results;
-    topk_subcall_take(&c->kth, &arena);
+    topk_subcall_take(c->kth, &arena);
     results.values = arena_take(&arena, row_count(c), c->plan->element_bytes);
     results.better = arena_take(&arena, row_count(c), sizeof *results.better);
     results.bytes = arena.used;
@@ -70,7 +73,7 @@ struct best_results {
 static struct best_results lay_out_best(struct candidates *c, void *scratch) {
     struct arena arena = {scratch, 0};
     struct best_results results;
-    topk_subcall_take(&c->best, &arena);
+    topk_subcall_take(c->best, &arena);
     results.places = arena_take(&arena, c->plan->output_elements, sizeof *results.places);
     results.bytes = arena.used;
     return results;
@@ -85,7 +88,7 @@ static struct sorted_results lay_out_sorted(struct candidates *c, void *scratch)
     const size_t slots = 2 * c->plan->output_elements;
     struct arena arena = {scratch, 0};
     struct sorted_results results;
-    topk_subcall_take(&c->sorted, &arena);
+    topk_subcall_take(c->sorted, &arena);
     results.positions = arena_take(&arena, slots, sizeof *results.positions);
     results.places = arena_take(&arena, slots, sizeof *results.places);
     results.bytes = arena.used;
@@ -204,10 +207,10 @@ static void put_in_order(struct candidates *c) {
     }
     if (any) {
         const struct sorted_results sorted = lay_out_sorted(c, c->scratch);
-        struct call call = call_on_candidates(c, &c->sorted, c->positions);
+        struct call call = call_on_candidates(c, c->sorted, c->positions);
         call.values = sorted.positions;
         call.indices = sorted.places;
-        run(c, &c->sorted, &call);
+        run(c, c->sorted, &call);
         for (size_t row = 0; row < row_count(c); row++) {
             if (c->lengths[row] > 0) {
                 const size_t first = row * c->room;
@@ -280,11 +283,11 @@ void topk_candidates_make_room(struct candidates *c, int64_t count) {
     put_in_order(c);
     set_ks(c);
     const struct kth_results kth = lay_out_kth(c, c->scratch);
-    struct call call = call_on_candidates(c, &c->kth, c->values);
+    struct call call = call_on_candidates(c, c->kth, c->values);
     call.input.k = c->ks;
     call.values = kth.values;
     call.better = kth.better;
-    run(c, &c->kth, &call);
+    run(c, c->kth, &call);
     for (size_t row = 0; row < row_count(c); row++) {
         if (c->lengths[row] > 0) {
             keep_best(c, (int64_t)row, &kth);
@@ -355,11 +358,11 @@ void topk_candidates_write(struct candidates *c, bool has_payload, void *values,
     put_in_order(c);
     set_ks(c);
     const struct best_results best = lay_out_best(c, c->scratch);
-    struct call call = call_on_candidates(c, &c->best, c->values);
+    struct call call = call_on_candidates(c, c->best, c->values);
     call.input.k = c->ks;
     call.values = values;
     call.indices = best.places;
-    run(c, &c->best, &call);
+    run(c, c->best, &call);
     for (size_t row = 0; indices != NULL && row < row_count(c); row++) {
         write_indices(c, (int64_t)row, best.places + row * k_max, has_payload,
                       (char *)indices + row * k_max * c->plan->index_bytes);

@@ -3,11 +3,10 @@
  * room for twice k_max of them, in whatever order they come. When it is full, its k best stay, and from then
  * on it takes only what ranks before the last one of these. So the cost of a candidate does not grow with k:
  * at least k_max of them come between two selections from a full row. */
-#ifndef TOPK_SRC_CANDIDATES_H
-#define TOPK_SRC_CANDIDATES_H
+#ifndef TOPK_SRC_CPU_ACCUMULATE_CANDIDATES_H
+#define TOPK_SRC_CPU_ACCUMULATE_CANDIDATES_H
 
-#include "context.h"
-#include "subcall.h"
+#include "../../accumulator.h"
 
 struct candidate_row {
     int64_t count;
@@ -29,7 +28,7 @@ struct candidates {
     int64_t *lengths, *ks; /* of the rows of a selection */
     void *scratch;         /* for one selection at a time */
     /* Selections from rows of candidates: the k-th, the k best, and all of them by position. */
-    struct subcall kth, best, sorted;
+    struct subcall *kth, *best, *sorted;
 };
 
 /* Candidates that arrive in a row: their positions are base + places[i], or base + i. */
@@ -41,8 +40,11 @@ struct arrivals {
     const int64_t *payload_at; /* arrival i has this one; NULL: the i-th */
 };
 
-/* Chooses the methods. `plan` must outlive *c. */
-topk_status topk_candidates_make(const topk_context *context, const struct plan *plan, struct candidates *c);
+/* Chooses the selections of the accumulator. */
+topk_status topk_candidates_choose(struct accumulator *a);
+
+/* Once they are chosen. The accumulator must outlive what is returned. */
+struct candidates topk_candidates_of(struct accumulator *a);
 
 /* Takes all arrays but the scratch. */
 void topk_candidates_take(struct candidates *c, struct arena *arena);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * An accumulator: what is the same on every backend, and what each backend does in its own way. */
+#ifndef TOPK_SRC_ACCUMULATOR_H
+#define TOPK_SRC_ACCUMULATOR_H
+
+#include "context.h"
+#include "subcall.h"
+
+enum { ACCUMULATOR_SELECTIONS = 3 };
+
+/* A problem's accumulator. `memory` is the caller's, and of the context's device. */
+struct accumulator {
+    const topk_context *context;
+    struct plan plan;                    /* of the streams */
+    uint64_t problem;                    /* fingerprint of what calls on one state must have in common */
+    struct subcall select, select_where; /* the best of one chunk: positions of 64 bits, in any order */
+    struct subcall of_candidates[ACCUMULATOR_SELECTIONS]; /* the backend's own */
+    size_t kept_bytes; /* of the state, without what only one call needs. The same in every context */
+    size_t bytes;
+    void *memory;
+    topk_stream stream;
+};
+
+/* A push, validated. */
+struct chunk {
+    topk_input input;
+    const topk_predicate *predicate; /* NULL: all elements match */
+    int64_t length, base;
+};
+
+/* What a backend does. All but choose() and measure() work on a->memory, which has a->bytes, with outputs
+ * that hold something. What of BAD_STATE the backend finds, it reports or keeps for the results. */
+struct accumulators {
+    /* Chooses of_candidates[]. */
+    topk_status (*choose)(struct accumulator *a);
+    /* Sets kept_bytes and bytes. */
+    void (*measure)(struct accumulator *a);
+    topk_status (*init)(struct accumulator *a);
+    topk_status (*push)(struct accumulator *a, const struct chunk *chunk);
+    /* Of another state the first kept_bytes are read. */
+    topk_status (*merge)(struct accumulator *a, void *other);
+    /* Either output may be NULL. `ends`: only init may follow. */
+    topk_status (*write)(struct accumulator *a, void *values, void *indices, bool ends);
+};
+
+/* A selection from rows of up to `length` candidates each, `pitch` apart: of elements, or of their positions,
+ * the least first. Sorted, and with 64-bit extents and indices. */
+topk_status topk_accumulator_choose(const struct accumulator *a, topk_operation operation,
+                                    const topk_problem *problem, int64_t length, int64_t pitch,
+                                    struct subcall *inner);
+
+/* A problem about the positions of candidates: the `k` least of each row. */
+topk_problem topk_accumulator_positions(const struct accumulator *a, int64_t k);
+
+#endif

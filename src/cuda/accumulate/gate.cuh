@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What passes a row's bar, of a chunk that is read once. */
+#ifndef TOPK_SRC_CUDA_ACCUMULATE_GATE_CUH
+#define TOPK_SRC_CUDA_ACCUMULATE_GATE_CUH
+
+#include "../select/near.cuh"
+#include "../select/sinks.cuh"
+#include "list.cuh"
+
+/* What passes the bar of a row, as the row's blocks find it. */
+template <typename Element> struct row_gate {
+    typedef key_word_t<Element> word;
+    const struct accumulate_args &a;
+    const struct row &r;
+    row_list<Element> free; /* slots behind the candidates, or others */
+    int64_t room;           /* of them */
+    word key;               /* of the bar, or a code; 0: everything passes */
+    int64_t tie_end;        /* ties with the bar pass at lower positions of the chunk */
+    uint64_t *taken;        /* slots */
+    bool is_open;           /* this launch reads the row */
+    bool is_left;           /* the row is left to a selection from the whole chunk, and not read */
+
+    static TOPK_MEMBER row_gate of(const struct accumulate_args &a, const struct row &r, int64_t row) {
+        const bool wide = a.rows.wide_indices;
+        struct accumulate_row &at = a.state.rows[row];
+        row_gate g = {a,
+                      r,
+                      row_list<Element>::of(a.state.candidates, row, wide).from(at.count, wide),
+                      a.state.candidates.pitch - at.count,
+                      0,
+                      INT64_MAX,
+                      &at.taken,
+                      false,
+                      false};
+        const bool closed = at.k == 0 || r.length == 0;
+        if (at.has_bar != 0) {
+            g.key = (word)at.bar_key;
+            g.tie_end = at.bar_position < a.base ? 0 : at.bar_position - a.base + 1;
+        }
+        g.is_left = !closed && at.has_bar == 0 && r.length > g.room;
+        const bool can_pass = g.tie_end > 0 || g.first_above() != 0;
+        if (!can_pass)
+            TOPK_REACHED(REACHED_ACCUMULATE_ABOVE);
+        g.is_open = !closed && !g.is_left && can_pass;
+        return g;
+    }
+    /* The first code above the bar; 0: there is none. */
+    TOPK_MEMBER word first_above(void) const {
+        const word last = uncut_class_last<Element>(key, a.rows.map);
+        return last == (word)(Element) ~(Element)0 ? 0 : last + 1;
+    }
+    /* What tells whether an element of a tile may pass. */
+    TOPK_MEMBER near_bound<Element> near(void) const {
+        near_bound<Element> near = near_bound<Element>::of(a.rows.map);
+        near.from.begin_at(tie_end > 0 ? key : first_above());
+        return near;
+    }
+    /* Adds what passes of a tile. False: there is no room for all of it. All lanes. */
+    template <typename Tile> TOPK_MEMBER bool add(const Tile &tile) const {
+        uint32_t items = items_of(tile);
+        uint32_t total, before = warp_scan(simt_popc(items), &total);
+        if (total == 0)
+            return true;
+        const uint64_t first = take_slots(taken, total);
+        const bool has_room = first + total <= (uint64_t)room;
+#pragma unroll 1
+        for (int64_t slot = (int64_t)first + before; has_room && items != 0; items &= items - 1, slot++) {
+            const uint32_t item = simt_ffs(items) - 1;
+            const int64_t position = tile.position(item / Tile::PER, item % Tile::PER);
+            free.put(slot, bits_of_item<Element>(tile, item), a.base + position);
+            if (a.rows.payload != nullptr)
+                free.put_payload(slot, payload_of(position), a.rows.wide_indices);
+        }
+        return has_room;
+    }
+
+  private:
+    /* Those of a tile that pass. */
+    template <typename Tile> TOPK_MEMBER uint32_t items_of(const Tile &tile) const {
+        const bool has_ties = tile.position(0, 0) < tie_end;
+        uint32_t items = items_from<Element>(tile, a.rows.map, key, has_ties);
+        if (!has_ties || tile.position(Tile::GROUPS - 1, Tile::PER - 1) < tie_end)
+            return items;
+        uint32_t ties = items & ~items_from<Element>(tile, a.rows.map, key, false);
+#pragma unroll 1
+        for (; ties != 0; ties &= ties - 1) {
+            const uint32_t item = simt_ffs(ties) - 1;
+            if (tile.position(item / Tile::PER, item % Tile::PER) >= tie_end)
+                items &= ~(1u << item);
+        }
+        return items;
+    }
+    TOPK_MEMBER int64_t payload_of(int64_t position) const {
+        return read_extent(a.rows.payload, r.begin + position, a.rows.wide_indices);
+    }
+};
+
+/* The arguments of a push, with a predicate or without. */
+TOPK_DEVICE const struct accumulate_args &rows_of(const struct accumulate_args &a) {
+    return a;
+}
+
+TOPK_DEVICE const struct accumulate_args &rows_of(const struct accumulate_where_args &a) {
+    return a.of_rows;
+}
+
+template <typename Element> TOPK_DEVICE matcher<Element, false> matcher_of(const struct accumulate_args &) {
+    return matcher<Element, false>{};
+}
+
+template <typename Element>
+TOPK_DEVICE matcher<Element, true> matcher_of(const struct accumulate_where_args &a) {
+    return matcher<Element, true>::of(a.predicate);
+}
+
+/* Calls work(tile) with the elements of a tile of the body, or of what is before and after it (EDGES), in a
+ * form that knows which of them match. All lanes; of EDGES those of one warp. */
+enum { EDGES = -1 };
+template <typename Element, typename Source, typename Work>
+TOPK_DEVICE void with_tile(const Source &source, const struct row_parts &parts, int64_t tile,
+                           const Work &work) {
+    if (tile != EDGES) {
+        work(source.test(source.fetch(parts, tile)));
+        return;
+    }
+    const edge_tile<Element> edges = load_edges(source.values(), parts, source.r.length);
+    if constexpr (Source::WHERE)
+        work(source.test_edge(edges));
+    else
+        work(edges);
+}
+
+/* Adds what passes of a tile. A function of its own, which reads the tile once more: most tiles have nothing
+ * that passes. All lanes. */
+template <typename Element, typename Args>
+TOPK_NOINLINE bool add_tile(const Args &args, int64_t row, int64_t tile) {
+    const struct accumulate_args &a = rows_of(args);
+    const struct row r = row_at(a.rows, row);
+    const row_gate<Element> gate = row_gate<Element>::of(a, r, row);
+    const auto source = source_of<Element>(a.rows, r, matcher_of<Element>(args));
+    bool has_room = true;
+    with_tile<Element>(source, parts_of(source.values(), r.length), tile,
+                       [&](const auto &of) TOPK_LAMBDA { has_room = gate.add(of); });
+    return has_room;
+}
+
+/* Tiles that have elements which may pass: of every simt_blocks()-th from `first` on, a bit for each. None is
+ * found from `end` on, where the search stopped. */
+struct found_tiles {
+    uint32_t bits;
+    int64_t first, end;
+};
+
+/* Looks for tiles of a row's body from `first` on, until some have been found. A loop without calls: a tile
+ * is on its way while the one before it is looked at. All lanes. */
+template <typename Element>
+TOPK_DEVICE struct found_tiles find_tiles(const row_gate<Element> &gate, const near_bound<Element> &near,
+                                          const struct row_parts &parts, int64_t first) {
+    const Element *values = row_values<Element>(gate.a.rows, gate.r);
+    const int64_t tiles = tiles_of<Element>(parts);
+    struct found_tiles found = {0, first, first};
+    body_tile<Element> fetched = load_body(values, parts, first);
+    for (uint32_t bit = 1; found.end < tiles && simt_popc(found.bits) < ACCUMULATE_TILES_FOUND;
+         found.end += simt_blocks()) {
+        const body_tile<Element> now = fetched;
+        fetched = load_body(values, parts, found.end + simt_blocks());
+        if (bit == 0 && found.bits != 0)
+            break;
+        found.first = bit == 0 ? found.end : found.first;
+        bit = bit == 0 ? 1 : bit;
+        found.bits |= simt_any(SIMT_ALL_LANES, near.any_of(now)) ? bit : 0;
+        bit <<= 1;
+    }
+    return found;
+}
+
+/* Reads the block's share of a row. Returns whether there is room for all that passes, as far as the warp
+ * knows, which stops without. All threads. */
+template <typename Element, typename Args>
+TOPK_DEVICE bool read_row(const Args &args, const row_gate<Element> &gate, int64_t row) {
+    const struct row_parts parts = parts_of(row_values<Element>(gate.a.rows, gate.r), gate.r.length);
+    const near_bound<Element> near = gate.near();
+    bool has_room = true;
+    if (simt_block() == 0 && simt_warp() == 0 && parts.head + parts.tail > 0)
+        has_room = add_tile<Element>(args, row, EDGES);
+    for (int64_t tile = simt_block(); tile < tiles_of<Element>(parts) && has_room;) {
+        const struct found_tiles found = find_tiles(gate, near, parts, tile);
+        for (uint32_t bits = found.bits; bits != 0 && has_room; bits &= bits - 1)
+            has_room =
+                add_tile<Element>(args, row, found.first + (int64_t)(simt_ffs(bits) - 1) * simt_blocks());
+        tile = found.end;
+    }
+    return has_room;
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of accumulators for elements of KEY_BITS bits. ARCHITECTURE.md tells the whole. */
+#include "kernels.h"
+
+#include "../instance.cuh"
+#include "merge.cuh"
+#include "push.cuh"
+#include "write.cuh"
+
+static uint32_t shared_bytes(void) {
+    return shared_bytes_of(carve_lists);
+}
+
+static int launch_init(const struct launch_grid *grid, const struct accumulate_args *args) {
+    return launch("accumulate_init", grid, 0, accumulate_init<element_t>, args);
+}
+
+static int launch_push(const struct launch_grid *grid, const struct accumulate_args *args) {
+    return launch("accumulate_push", grid, shared_bytes(), accumulate_push<element_t>, args);
+}
+
+static int launch_where(const struct launch_grid *grid, const struct accumulate_where_args *args) {
+    return launch("accumulate_where", grid, shared_bytes(), accumulate_where<element_t>, args);
+}
+
+static int launch_merge(const struct launch_grid *grid, const struct accumulate_args *args) {
+    return launch("accumulate_merge", grid, shared_bytes(), accumulate_merge<element_t>, args);
+}
+
+static int launch_carry(const struct launch_grid *grid, const struct accumulate_args *args) {
+    return launch("accumulate_carry", grid, 0, accumulate_carry<element_t>, args);
+}
+
+static int launch_arrange(const struct launch_grid *grid, const struct accumulate_args *args) {
+    return launch("accumulate_arrange", grid, 0, accumulate_arrange<element_t>, args);
+}
+
+static int launch_write(const struct launch_grid *grid, const struct accumulate_args *args) {
+    return launch("accumulate_write", grid, 0, accumulate_write<element_t>, args);
+}
+
+static int prepare(void) {
+    int error = simt_prepare(accumulate_push<element_t>, shared_bytes());
+    error = error != 0 ? error : simt_prepare(accumulate_where<element_t>, shared_bytes());
+    error = error != 0 ? error : simt_prepare(accumulate_merge<element_t>, shared_bytes());
+    error = error != 0 ? error : simt_prepare(accumulate_init<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(accumulate_carry<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(accumulate_arrange<element_t>, 0);
+    return error != 0 ? error : simt_prepare(accumulate_write<element_t>, 0);
+}
+
+extern "C" const struct accumulate_kernels INSTANCE = {prepare,        launch_init,  launch_push,
+                                                       launch_where,   launch_merge, launch_carry,
+                                                       launch_arrange, launch_write};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A push reads its chunk once. What passes a row's bar goes behind the row's candidates; the last of the
+ * row's blocks counts them in. The way out is another, where there is no bar and no room for all of the
+ * chunk, or no room for what passes the bar: the row's blocks find the best of the chunk (way_out.cuh); or of
+ * many rows, a selection that follows on a condition. */
+#ifndef TOPK_SRC_CUDA_ACCUMULATE_PUSH_CUH
+#define TOPK_SRC_CUDA_ACCUMULATE_PUSH_CUH
+
+#include "open.cuh"
+#include "way_out.cuh"
+
+/* Counts in what all blocks have added to a row, and what waits for it. Returns whether the row is left to a
+ * selection from the chunk. All threads of the row's last block. */
+template <typename Element> TOPK_NOINLINE bool close_row(const struct accumulate_args &a, int64_t row) {
+    simt_arena arena = simt_shared_arena();
+    const struct list_memory m = carve_lists(arena);
+    const struct row r = row_at(a.rows, row);
+    struct accumulate_row &at = a.state.rows[row];
+    row_candidates<Element> c = row_candidates<Element>::of(a, m, row, a.payload == PAYLOAD_GIVEN);
+    const bool has_bar = c.now.has_bar != 0, waits = a.state.header->selects != 0;
+    const bool is_selected = a.state.ways_out == nullptr; /* what the row's blocks leave */
+    const uint64_t taken = simt_load_relaxed(&at.taken);
+    const bool is_left = c.now.k > 0 && ((!has_bar && r.length > c.room()) || taken > (uint64_t)c.room());
+    if (is_left)
+        TOPK_REACHED(has_bar ? REACHED_ACCUMULATE_OVERFLOW : REACHED_ACCUMULATE_LEFT);
+    c.now.count += is_left ? 0 : (int64_t)taken;
+    c.now.k = r.wanted < c.now.k ? r.wanted : c.now.k;
+    simt_block_sync();
+    const int64_t best = waits                     ? a.state.best.pitch
+                         : is_left && !is_selected ? leave_way_out(a.state.ways_out[row])
+                                                   : 0;
+    bool is_added = best == 0;
+#pragma unroll 1
+    for (;;) { /* settles before and after */
+        const int64_t room = is_added ? a.rows.k_max : best;
+        if (c.room() < room)
+            TOPK_REACHED(REACHED_ACCUMULATE_FULL);
+        if (c.room() < room || (is_added && (c.now.has_bar == 0 || best > 0 || c.now.k == 0)))
+            c.settle();
+        if (is_added)
+            break;
+        TOPK_REACHED(REACHED_ACCUMULATE_WAITED);
+        c.add(row_list<Element>::of(a.state.best, row, a.rows.wide_indices), best);
+        is_added = true;
+    }
+    c.store(row);
+    if (simt_thread() == 0) {
+        simt_store_relaxed(&at.taken, (uint64_t)0);
+        simt_store_relaxed(&at.ticket, 0u);
+        a.state.lengths[row] = is_left ? r.length : 0;
+        a.state.ks[row] = c.now.k;
+    }
+    return is_left && is_selected;
+}
+
+/* Whether this is the last of the row's blocks; then it sees what the others have added. All threads. */
+TOPK_DEVICE bool is_last_of_row(uint32_t *ticket, simt_shared<uint32_t> flag) {
+    if (simt_blocks() > 1)
+        return last_of_blocks(ticket, flag);
+    simt_block_sync();
+    return true;
+}
+
+/* Reads the block's share of a row. All threads. */
+template <typename Element, typename Args>
+TOPK_DEVICE void push_row(const Args &args, int64_t row, bool none_match) {
+    const struct accumulate_args &a = rows_of(args);
+    const struct row r = row_at(a.rows, row);
+    const row_gate<Element> gate = row_gate<Element>::of(a, r, row);
+    bool has_room = !gate.is_left || none_match;
+    if (gate.is_open && !none_match)
+        has_room = read_row<Element>(args, gate, row);
+    if (a.state.ways_out != nullptr && simt_block_count(!has_room) > 0)
+        take_way_out<Element>(args, row);
+}
+
+template <typename Element, typename Args> TOPK_DEVICE void push_rows(const Args &args, bool none_match) {
+    const struct accumulate_args &a = rows_of(args);
+    simt_arena arena = simt_shared_arena();
+    const struct list_memory m = carve_lists(arena);
+    uint64_t rows_done = 0;
+    uint32_t selects = 0;
+    if (!is_sound(a)) {
+        break_state(a);
+        return;
+    }
+    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        if (row != simt_block_y()) {
+            TOPK_REACHED(REACHED_ACCUMULATE_NEXT_ROW);
+            simt_block_sync();
+        }
+        push_row<Element>(args, row, none_match);
+        if (!is_last_of_row(&a.state.rows[row].ticket, m.sums))
+            continue;
+        selects |= close_row<Element>(a, row);
+        rows_done++;
+    }
+    simt_block_sync();
+    if (simt_thread() != 0)
+        return;
+    uint32_t *of_all = &a.state.header->selecting;
+    if (selects != 0 && rows_done != (uint64_t)a.rows.rows)
+        simt_atomic_or(of_all, 1u);
+    if (!is_last_of_rows(a, rows_done))
+        return;
+    leave_state(a, selects | simt_load_relaxed(of_all));
+    simt_store_relaxed(of_all, 0u);
+}
+
+template <typename Element>
+TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_THREADS,
+                        2) void accumulate_push(TOPK_CONSTANT_ARGS struct accumulate_args a) {
+    push_rows<Element>(a, false);
+}
+
+template <typename Element>
+TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_THREADS,
+                        2) void accumulate_where(TOPK_CONSTANT_ARGS struct accumulate_where_args a) {
+    push_rows<Element>(a, matcher<Element, true>::of(a.predicate).none);
+}
+
+#endif
