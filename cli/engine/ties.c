@@ -30,14 +30,15 @@ void ties_end(struct ties *ties) {
 }
 
 static topk_problem list_problem(const struct ties *ties, int64_t length, int64_t k) {
-    topk_problem problem = ties->stream.problem;
+    topk_problem problem = ties->stream.accumulator.problem;
     problem.length_max = length;
     problem.k_max = k;
     return problem;
 }
 
 static void *list_best(struct ties *ties) {
-    void *list = allocate((uint64_t)ties->stream.found, topk_type_size(ties->stream.problem.type));
+    void *list = allocate((uint64_t)stream_slots(&ties->stream),
+                          topk_type_size(ties->stream.accumulator.problem.type));
     stream_peek(&ties->stream, list, NULL);
     return list;
 }
@@ -55,7 +56,7 @@ static int64_t count_if(struct ties *ties, const void *elements, int64_t length,
 
 /* The elements that tie with one that topk_kth() wrote. */
 static int64_t count_equal(struct ties *ties, const void *elements, int64_t length, const void *kth) {
-    topk_bound bound = element_decode(ties->stream.problem.type, kth);
+    topk_bound bound = element_decode(ties->stream.accumulator.problem.type, kth);
     if (bound.type == TOPK_BOUND_F64 && isnan(bound.value.f64)) {
         bound.value.f64 = -(double)INFINITY;
         return length - count_if(ties, elements, length, TOPK_GE, bound);
@@ -85,7 +86,7 @@ void ties_push(struct ties *ties, const void *elements, int64_t length) {
     if (!reached)
         return;
     /* The list before this push is still in `best`. */
-    size_t element = topk_type_size(ties->stream.problem.type);
+    size_t element = topk_type_size(ties->stream.accumulator.problem.type);
     void *list = list_best(ties);
     char kth[8];
     topk_problem problem = list_problem(ties, ties->k, ties->k);
@@ -101,7 +102,7 @@ void ties_push(struct ties *ties, const void *elements, int64_t length) {
 
 void ties_result(struct ties *ties, void *kth, int64_t *better, int64_t *equal) {
     if (ties->known) {
-        memcpy(kth, ties->kth, topk_type_size(ties->stream.problem.type));
+        memcpy(kth, ties->kth, topk_type_size(ties->stream.accumulator.problem.type));
         *better = ties->better;
         *equal = ties->equal;
         return;
