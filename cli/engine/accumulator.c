@@ -39,7 +39,7 @@ static bool fits_device(const struct accumulator *accumulator) {
 }
 
 void accumulator_make(struct accumulator *accumulator, struct session *session, topk_operation operation,
-                      const topk_problem *problem) {
+                      const topk_problem *problem, bool on_host) {
     *accumulator = (struct accumulator){.session = session, .problem = *problem};
     accumulator->problem.row_stride = 0;
     if (session_on_device(session)) {
@@ -47,7 +47,7 @@ void accumulator_make(struct accumulator *accumulator, struct session *session, 
         accumulator->problem.length_max = least(problem->length_max, slot);
     }
     settle_method(accumulator, operation);
-    if (session_on_device(session) && !fits_device(accumulator)) {
+    if (session_on_device(session) && (on_host || !fits_device(accumulator))) {
         accumulator->session = session->host;
         accumulator->problem.length_max = problem->length_max;
         session_choose_freely(&accumulator->problem);

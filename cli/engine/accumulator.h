@@ -17,11 +17,11 @@ struct accumulator {
     struct slots slots; /* on a GPU */
 };
 
-/* Chooses the session that has the state: the given one, or on the host where its GPU has no accumulators or
- * no memory for this one. Ends the tool if the method of the problem serves no chunk: `operation` says what
- * is done with one. Takes no memory yet. */
+/* Chooses the session that has the state: the given one, or the host's if `on_host`, or where the GPU has no
+ * accumulators or no memory for this one. Ends the tool if the method of the problem serves no chunk:
+ * `operation` says what is done with one. Takes no memory yet. */
 void accumulator_make(struct accumulator *accumulator, struct session *session, topk_operation operation,
-                      const topk_problem *problem);
+                      const topk_problem *problem, bool on_host);
 
 /* Whether the state is on a GPU. */
 bool accumulator_on_device(const struct accumulator *accumulator);

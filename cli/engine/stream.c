@@ -6,6 +6,9 @@
 #include "../base/alloc.h"
 #include "../base/fail.h"
 
+/* Results that a stream without an end may have on a GPU. */
+static const int64_t endless_k_max = 1 << 20;
+
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
@@ -36,12 +39,15 @@ static void *first_at(const struct stream *stream, int64_t at) {
 /* ---- The stream ------------------------------------------------------------------------------ */
 
 void stream_begin(struct stream *stream, struct session *session, const topk_problem *problem,
-                  const topk_predicate *predicate) {
+                  const topk_predicate *predicate, int64_t row) {
     if (options_approximate(problem))
         fail("an approximation takes rows as a whole: neither text nor rows longer than a piece");
     *stream = (struct stream){.session = session, .predicate = predicate};
+    topk_problem results = *problem;
+    results.k_max = least(problem->k_max, row);
     accumulator_make(&stream->accumulator, session,
-                     predicate == NULL ? TOPK_OPERATION_SELECT : TOPK_OPERATION_SELECT_WHERE, problem);
+                     predicate == NULL ? TOPK_OPERATION_SELECT : TOPK_OPERATION_SELECT_WHERE, &results,
+                     row == STREAM_ENDLESS && problem->k_max > endless_k_max);
     stream_reset(stream);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The k best of a row that arrives in chunks. What it takes on the host grows with what arrives, up to k
- * elements: the first k elements are kept as they come, and an accumulator begins with one more. On a GPU the
- * accumulator begins at once. */
+ * elements: the first k elements are kept as they come, and an accumulator begins with one more. On a GPU it
+ * begins at once, and the host has room for all results; so where k may be far more than what arrives, the
+ * stream stays on the host. */
 #ifndef TOPK_CLI_STREAM_H
 #define TOPK_CLI_STREAM_H
 
@@ -25,10 +26,12 @@ struct stream {
     bool accumulates;      /* the accumulator has begun */
 };
 
-/* Begins a stream for chunks of up to problem->length_max elements. With a predicate, which must outlive the
- * stream, only elements that meet it count; else it is NULL. */
+#define STREAM_ENDLESS INT64_MAX
+
+/* Begins a stream of up to `row` elements, or STREAM_ENDLESS, in chunks of up to problem->length_max. With a
+ * predicate, which must outlive the stream, only elements that meet it count; else it is NULL. */
 void stream_begin(struct stream *stream, struct session *session, const topk_problem *problem,
-                  const topk_predicate *predicate);
+                  const topk_predicate *predicate, int64_t row);
 
 /* Begins again with no elements. */
 void stream_reset(struct stream *stream);

@@ -8,12 +8,12 @@
 #include "../output/element.h"
 
 void ties_begin(struct ties *ties, struct session *session, const struct options *options, topk_type type,
-                int64_t length_max, int64_t k) {
-    *ties = (struct ties){.host = session->host, .rank = options->problem.rank, .k = k};
-    topk_problem problem = session_problem(options, type, 1, length_max, k);
+                int64_t length_max, int64_t row) {
+    *ties = (struct ties){.host = session->host, .rank = options->problem.rank, .k = options->k};
+    topk_problem problem = session_problem(options, type, 1, length_max, options->k);
     session_check(session, options, TOPK_OPERATION_KTH, type);
     session_choose_freely(&problem); /* a method of topk_kth() may be none of the accumulator's */
-    stream_begin(&ties->stream, session, &problem, NULL);
+    stream_begin(&ties->stream, session, &problem, NULL, row);
 }
 
 void ties_reset(struct ties *ties) {

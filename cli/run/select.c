@@ -91,12 +91,11 @@ static void select_pieces(struct session *session, const struct options *options
                  rows_per_piece(piece_bytes, layout, results->k));
     results_allocate(results, options, layout, pieces.rows_max);
     bool parts = pieces.length_max < layout->cols;
-    topk_problem problem = session_problem(options, layout->type, 1, pieces.length_max, results->filled);
+    topk_problem problem = session_problem(options, layout->type, 1, pieces.length_max, results->k);
     struct stream stream;
     if (parts)
-        stream_begin(&stream, session, &problem, options_predicate(options));
+        stream_begin(&stream, session, &problem, options_predicate(options), layout->cols);
     problem.row_stride = layout->stride;
-    problem.k_max = results->k;
 
     struct progress progress;
     progress_begin(&progress, options->quiet, matrix->size);

@@ -100,7 +100,7 @@ void run_select_text(const struct options *options) {
     session_begin(&session, options, options_selection(options), text.format.type);
     struct best best = {0};
     topk_problem problem = session_problem(options, text.format.type, 1, text.count_max, options->k);
-    stream_begin(&stream, &session, &problem, options_predicate(options));
+    stream_begin(&stream, &session, &problem, options_predicate(options), STREAM_ENDLESS);
     if (options_writes_arrays(options))
         select_arrays(&text, &stream, &best, options);
     else
