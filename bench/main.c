@@ -23,7 +23,7 @@ static struct argp_option all_options[option_count + 1] = {
     {"warm", 0, NULL, 0, "read one input again and again (the CPU's default)", 2},
     {"graph", 0, NULL, 0, "CUDA: each call also captured and replayed", 2},
     {"once", 0, NULL, 0, "each call once, checked but not timed", 2},
-    {"rivals", 0, NULL, 0, "run the C++ standard library beside it, on a GPU CUB", 2},
+    {"rivals", 0, NULL, 0, "run the C++ standard library beside it, on a GPU CUB and baselines", 2},
     {"seed", 0, "N", 0, "of the data and of samples (default 1)", 2},
     {"points", 0, "FILE", 0, "CUDA, peers and where: read their points from FILE", 2},
     {"vectors", 0, "FILE", 0, "the distribution distances: .fvecs, .bvecs or .npy", 2},

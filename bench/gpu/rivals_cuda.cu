@@ -46,6 +46,8 @@ bool prepare_where(bench_session *session, bench_rival *rival) {
 } // namespace
 
 bool bench_gpu_rival_prepare(bench_session *session, bench_rival *rival) {
-    return rival->point->operation == TOPK_OPERATION_WHERE ? prepare_where(session, rival)
-                                                           : prepare_select(rival);
+    if (rival->point->operation == TOPK_OPERATION_WHERE) {
+        return prepare_where(session, rival);
+    }
+    return rival->kind->traits & BENCH_RIVAL_NUMBERS || prepare_select(rival);
 }

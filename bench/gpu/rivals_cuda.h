@@ -45,6 +45,13 @@ template <cudaError_t (*Run)(const bench_task &task)> bool bench_run_rival(bench
     return bench_device_ok(Run(bench_task(rival)), rival->kind->name);
 }
 
+/* select: the k largest float32 elements of each row, with int32 indices. */
+inline bool bench_can_select(const bench_point *point) {
+    return point->operation == TOPK_OPERATION_SELECT && point->type == TOPK_F32 &&
+           point->index_type == TOPK_INDEX_I32 && point->direction == TOPK_LARGEST && point->k >= 1 &&
+           point->k <= point->n;
+}
+
 /* where: float32 of one row, int32 indices of the elements above a bound. */
 template <bench_wanted Wanted> bool bench_can_where(const bench_point *point) {
     return point->operation == TOPK_OPERATION_WHERE && point->type == TOPK_F32 && point->rows == 1 &&

@@ -25,24 +25,18 @@
 
 namespace {
 
-bool can_any(const bench_point *point) {
-    return point->operation == TOPK_OPERATION_SELECT && point->type == TOPK_F32 &&
-           point->index_type == TOPK_INDEX_I32 && point->direction == TOPK_LARGEST && point->k >= 1 &&
-           point->k <= point->n;
-}
-
 bool can_row(const bench_point *point) {
-    return can_any(point) && point->rows == 1;
+    return bench_can_select(point) && point->rows == 1;
 }
 
 /* With more rows it sorts segments by size first, and waits for the device to say how many there are. */
 bool can_some_rows(const bench_point *point) {
-    return can_any(point) && point->rows > 1 && point->rows < 500;
+    return bench_can_select(point) && point->rows > 1 && point->rows < 500;
 }
 
 /* This one counts all elements in an int. */
 bool can_few_rows(const bench_point *point) {
-    return can_any(point) && point->rows > 1 && point->rows <= INT32_MAX / point->n;
+    return bench_can_select(point) && point->rows > 1 && point->rows <= INT32_MAX / point->n;
 }
 
 cudaError_t run_radix_sort(const bench_task &t) {

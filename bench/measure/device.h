@@ -15,7 +15,7 @@ BENCH_C_BEGIN
 
 typedef struct bench_options {
     int threads; /* CPU: of calls and reads */
-    int runs;    /* timed ones of each call; on a GPU slow calls get fewer, but no less than 11 */
+    int runs;    /* timed ones of each call; on a GPU slow calls get fewer, but at least 11, above 100 ms 3 */
     bool cold;   /* runs go round 256 MiB of copies of the input; else all read one */
     bool graph;  /* each call also captured and replayed, if the device can */
     bool once;   /* each call once, checked but not timed: for profilers */
@@ -96,6 +96,7 @@ typedef struct bench_reference {
 } bench_reference;
 
 struct bench_rival; /* measure/rivals.h */
+enum { BENCH_RIVAL_TABLES = 3 };
 typedef struct bench_device {
     const char *name;
     bool serves_all; /* a point that is refused or does not fit is a failure */
@@ -123,7 +124,7 @@ typedef struct bench_device {
     bool (*capture)(bench_session *session, bench_work work, bench_work *replay, bench_result *result);
     void (*release)(bench_session *session);
 
-    const struct bench_rival_kind *rivals[2]; /* tables; NULL: none */
+    const struct bench_rival_kind *rivals[BENCH_RIVAL_TABLES]; /* NULL: none */
     /* What rivals read beside the input. False: it does not fit. NULL: they read nothing else. */
     bool (*rival_prepare)(bench_session *session, struct bench_rival *rival);
 

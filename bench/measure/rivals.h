@@ -14,7 +14,8 @@ enum {
     BENCH_RIVAL_ANY_ORDER = 4, /* where: results lie in any order */
     BENCH_RIVAL_WAITS = 8,     /* for the device, and tells the host how many matches there are */
     BENCH_RIVAL_BLOCKS = 16,   /* has blocks of the size that the point says */
-    BENCH_RIVAL_VALUES = 32    /* select: gives no indices */
+    BENCH_RIVAL_VALUES = 32,   /* select: gives no indices */
+    BENCH_RIVAL_NUMBERS = 64   /* select: numbers the elements itself, and is given no positions */
 };
 
 typedef struct bench_rival {
@@ -46,7 +47,8 @@ typedef struct bench_rival_kind {
     int traits;
 } bench_rival_kind;
 
-extern const bench_rival_kind bench_baselines[], bench_toolkit_rivals[], bench_device_baselines[];
+extern const bench_rival_kind bench_baselines[], bench_toolkit_rivals[], bench_device_baselines[],
+    bench_device_selections[];
 
 /* All that is not timed. False: out of memory or a device error. Free it in any case. */
 bool bench_rival_make(bench_session *session, const bench_rival_kind *kind, bench_rival *rival,

@@ -286,7 +286,7 @@ void bench_run(bench_session *session, const bench_point *point, bench_sink *sin
     const bench_reference reference = {{enqueue_call, &self, false}, own.call_us};
     session->truth.chosen = NULL; /* rivals are exact */
     const bool wanted = session->options.rivals && self.prepared && own.outcome != BENCH_WRONG;
-    for (int table = 0; wanted && table < 2; ++table) {
+    for (int table = 0; wanted && table < BENCH_RIVAL_TABLES; ++table) {
         run_rivals(session, session->device->rivals[table], &own, &reference, sink, state);
     }
 }

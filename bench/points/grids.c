@@ -116,6 +116,13 @@ const bench_grid bench_grids[] = {
     {"cuda", "gridselect-elements",
      "select " GRIDSELECT "dist=uniform n=2^17,2^20,2^23,2^26 k=32,256,2048 "
      "tuning=none,elements=4096,elements=8192,elements=16384,elements=32768,elements=65536"},
+    /* With --rivals: GridSelect over BlockSelect, in a minute, as in Table 2 of the AIR paper. */
+    {"cuda", "gridselect-rivals", "select " GRIDSELECT "dist=uniform n=2^11,2^15,2^20,2^25 k=8,32,256,1024"},
+    {"cuda", "gridselect-rivals", "select " GRIDSELECT "dist=normal,prefix20 n=2^11,2^20,2^25 k=32,256"},
+    {"cuda", "gridselect-rivals", "select " GRIDSELECT "dist=uniform n=2^28 k=256"},
+    {"cuda", "gridselect-rivals",
+     "select " GRIDSELECT "dist=uniform rows=100 n=2^11,2^15,2^18,2^20 k=8,32,256,1024"},
+    {"cuda", "gridselect-rivals", "select " GRIDSELECT "dist=normal,prefix20 rows=100 n=2^11,2^20 k=32,256"},
     /* The points at which published implementations were measured; of where also a short row. */
     {"cuda", "peers", "select order=any ties=any points=peers_h200.csv fixed=yes"},
     {"cuda", "where", "where points=peers_where_h200.csv"},

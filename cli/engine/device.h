@@ -36,4 +36,27 @@ void device_release(void *memory);
 void device_upload(void *device, const void *host, uint64_t bytes);
 void device_download(void *host, const void *device, uint64_t bytes);
 
+/* ---- Copies beside work ---------------------------------------------------------------------- */
+
+/* So many copies to the device can be on their way, one in each slot. */
+enum { DEVICE_SLOTS = 2 };
+
+/* How large a slot should be: enough to keep the device busy meanwhile. */
+uint64_t device_slot_bytes(void);
+
+/* Memory of the host that the device reads by itself. The caller owns it and ends it with
+ * device_release_pinned(), where NULL is ignored. */
+void *device_allocate_pinned(uint64_t bytes);
+void device_release_pinned(void *memory);
+
+/* Copies from pinned memory without waiting, once the work before the last device_slot_used() of this slot is
+ * done. What is enqueued on the default stream from now on comes behind the copy. */
+void device_slot_upload(int slot, void *device, const void *pinned, uint64_t bytes);
+
+/* All work that reads what was copied last in this slot is on the default stream. */
+void device_slot_used(int slot);
+
+/* Waits for the last copy of this slot: its pinned memory can be written again. */
+void device_slot_wait(int slot);
+
 #endif /* TOPK_CLI_DEVICE_H */

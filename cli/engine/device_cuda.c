@@ -9,6 +9,10 @@
 /* A process uses one device at most. */
 static int current;
 
+/* The stream of copies, beside the default one, and how far each slot is. */
+static cudaStream_t copies;
+static struct { cudaEvent_t copied, used; } slots[DEVICE_SLOTS];
+
 static void check(cudaError_t error, const char *action) {
     if (error != cudaSuccess)
         fail("cuda:%d: cannot %s: %s", current, action, cudaGetErrorString(error));
@@ -33,9 +37,19 @@ void device_describe(int ordinal, struct device_text *text) {
                  (double)properties.totalGlobalMem / (double)(1 << 30), properties.major, properties.minor);
 }
 
+/* The stream does not wait for the default one, nor that for it. */
+static void make_slots(void) {
+    check(cudaStreamCreateWithFlags(&copies, cudaStreamNonBlocking), "make a stream");
+    for (int i = 0; i < DEVICE_SLOTS; i++) {
+        check(cudaEventCreateWithFlags(&slots[i].copied, cudaEventDisableTiming), "make an event");
+        check(cudaEventCreateWithFlags(&slots[i].used, cudaEventDisableTiming), "make an event");
+    }
+}
+
 void device_use(int ordinal) {
     current = ordinal;
     check(cudaSetDevice(ordinal), "be used");
+    make_slots();
 }
 
 uint64_t device_free_bytes(void) {
@@ -66,4 +80,38 @@ void device_upload(void *device, const void *host, uint64_t bytes) {
 void device_download(void *host, const void *device, uint64_t bytes) {
     if (bytes > 0)
         check(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost), "be read");
+}
+
+/* Copies of this size take about a millisecond, a launch a hundredth of that. */
+uint64_t device_slot_bytes(void) {
+    return UINT64_C(32) << 20;
+}
+
+void *device_allocate_pinned(uint64_t bytes) {
+    void *memory = NULL;
+    const cudaError_t error = cudaMallocHost(&memory, bytes > 0 ? bytes : 1);
+    if (error != cudaSuccess)
+        fail("cuda:%d: cannot allocate %" PRIu64 " bytes of pinned memory: %s", current, bytes,
+             cudaGetErrorString(error));
+    return memory;
+}
+
+void device_release_pinned(void *memory) {
+    check(cudaFreeHost(memory), "release memory");
+}
+
+/* Nothing waits for an event that was never recorded. */
+void device_slot_upload(int slot, void *device, const void *pinned, uint64_t bytes) {
+    check(cudaStreamWaitEvent(copies, slots[slot].used, 0), "be written to");
+    check(cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, copies), "be written to");
+    check(cudaEventRecord(slots[slot].copied, copies), "be written to");
+    check(cudaStreamWaitEvent(NULL, slots[slot].copied, 0), "be written to");
+}
+
+void device_slot_used(int slot) {
+    check(cudaEventRecord(slots[slot].used, NULL), "be written to");
+}
+
+void device_slot_wait(int slot) {
+    check(cudaEventSynchronize(slots[slot].copied), "be written to");
 }

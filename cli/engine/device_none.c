@@ -55,3 +55,34 @@ void device_download(void *host, const void *device, uint64_t bytes) {
     (void)bytes;
     fail_none();
 }
+
+uint64_t device_slot_bytes(void) {
+    return 0;
+}
+
+void *device_allocate_pinned(uint64_t bytes) {
+    (void)bytes;
+    fail_none();
+}
+
+void device_release_pinned(void *memory) {
+    (void)memory;
+}
+
+void device_slot_upload(int slot, void *device, const void *pinned, uint64_t bytes) {
+    (void)slot;
+    (void)device;
+    (void)pinned;
+    (void)bytes;
+    fail_none();
+}
+
+void device_slot_used(int slot) {
+    (void)slot;
+    fail_none();
+}
+
+void device_slot_wait(int slot) {
+    (void)slot;
+    fail_none();
+}

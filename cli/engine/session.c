@@ -72,12 +72,12 @@ void session_choose_freely(topk_problem *problem) {
     problem->epsilon = problem->epsilon_relative = 0;
 }
 
-static bool on_device(const struct session *session) {
+bool session_on_device(const struct session *session) {
     return session->host != session;
 }
 
 void session_end(struct session *session) {
-    if (on_device(session)) {
+    if (session_on_device(session)) {
         session_end(session->host);
         release(session->host);
         staging_end(&session->staging);
@@ -87,7 +87,7 @@ void session_end(struct session *session) {
 }
 
 int64_t session_piece_bytes(const struct session *session, const struct options *options, topk_type type) {
-    if (!on_device(session))
+    if (!session_on_device(session))
         return options->piece_bytes;
     uint64_t most = staging_bytes_max(type);
     return (uint64_t)options->piece_bytes < most ? options->piece_bytes : (int64_t)most;
@@ -163,7 +163,7 @@ void session_select(struct session *session, const topk_problem *problem, const 
                     const topk_predicate *predicate, void *values, int64_t *indices) {
     topk_input input = TOPK_INPUT_INIT;
     input.values = elements;
-    if (!on_device(session))
+    if (!session_on_device(session))
         select_on_host(session, problem, &input, predicate, values, indices);
     else if (problem->k_max > problem->length_max)
         select_and_pad(session, problem, elements, predicate, values, indices);
@@ -188,7 +188,7 @@ void session_pad(struct session *session, const struct options *options, topk_ty
 
 void session_kth(struct session *session, const topk_problem *problem, const void *elements, void *kth,
                  int64_t *better, int64_t *equal) {
-    if (on_device(session)) {
+    if (session_on_device(session)) {
         check(staging_kth(&session->staging, problem, elements, kth, better, equal));
         return;
     }
@@ -202,7 +202,7 @@ void session_kth(struct session *session, const topk_problem *problem, const voi
 void session_where(struct session *session, const topk_problem *problem, const void *elements,
                    const topk_predicate *predicate, void *values, int64_t *indices, int64_t capacity,
                    int64_t *offsets) {
-    if (on_device(session)) {
+    if (session_on_device(session)) {
         check(staging_where(&session->staging, problem, elements, predicate, values, indices, capacity,
                             offsets));
         return;
@@ -216,7 +216,7 @@ void session_where(struct session *session, const topk_problem *problem, const v
 
 void session_count(struct session *session, const topk_problem *problem, const void *elements,
                    const topk_predicate *predicate, int64_t *counts) {
-    if (on_device(session)) {
+    if (session_on_device(session)) {
         check(staging_count(&session->staging, problem, elements, predicate, counts));
         return;
     }
@@ -229,7 +229,7 @@ void session_count(struct session *session, const topk_problem *problem, const v
 
 void session_mask(struct session *session, const topk_problem *problem, const void *elements,
                   const topk_predicate *predicate, unsigned char *mask) {
-    if (on_device(session)) {
+    if (session_on_device(session)) {
         check(staging_mask(&session->staging, problem, elements, predicate, mask));
         return;
     }

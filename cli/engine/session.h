@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The library as the tool uses it: a context, a workspace that grows as needed, positions in int64, and
- * the end of the tool at any error. All data is the host's: with a GPU, elements go there piece by piece, and
- * the results of pieces are merged on the CPU. */
+ * the end of the tool at any error. All data is the host's: with a GPU, elements go there piece by piece. */
 #ifndef TOPK_CLI_SESSION_H
 #define TOPK_CLI_SESSION_H
 
@@ -12,8 +11,9 @@
 
 struct session {
     topk_context *context;
-    struct session *host; /* a session on the CPU: this one, or a GPU session's own for what is merged */
-    void *workspace;      /* on the CPU */
+    struct session
+        *host;       /* a session on the CPU: this one, or a GPU session's own for what the GPU does not do */
+    void *workspace; /* on the CPU */
     size_t workspace_bytes;
     struct staging staging; /* on a GPU */
 };
@@ -23,6 +23,8 @@ struct session {
 void session_begin(struct session *session, const struct options *options, topk_operation operation,
                    topk_type type);
 void session_end(struct session *session);
+
+bool session_on_device(const struct session *session);
 
 /* Bytes that a piece may have: what the options say, and what fits into the GPU. */
 int64_t session_piece_bytes(const struct session *session, const struct options *options, topk_type type);

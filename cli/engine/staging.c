@@ -149,6 +149,21 @@ topk_status staging_mask(struct staging *staging, const topk_problem *problem, c
     return status;
 }
 
+topk_status staging_accumulated(struct staging *staging, const topk_problem *problem, void *state,
+                                size_t state_bytes, bool ends, void *values, int64_t *indices) {
+    uint64_t value_bytes = (uint64_t)problem->k_max * topk_type_size(problem->type);
+    uint64_t index_bytes = (uint64_t)problem->k_max * sizeof *indices;
+    void *device_values = reserve_wanted(&staging->values, values, value_bytes);
+    void *device_indices = reserve_wanted(&staging->indices, indices, index_bytes);
+    topk_status status = (ends ? topk_accumulator_finish : topk_accumulator_peek)(
+        staging->context, problem, state, state_bytes, device_values, device_indices, NULL);
+    if (status != TOPK_OK)
+        return status;
+    download_wanted(values, device_values, value_bytes);
+    download_wanted(indices, device_indices, index_bytes);
+    return TOPK_OK;
+}
+
 /* An element takes its own bytes, those of a result, and the most that CONTRACT.md, 7.2, grants the
  * workspace for an element that is a result as well. A quarter of the memory is left alone. */
 uint64_t staging_bytes_max(topk_type type) {

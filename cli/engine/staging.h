@@ -5,6 +5,7 @@
 #ifndef TOPK_CLI_STAGING_H
 #define TOPK_CLI_STAGING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "topk.h"
@@ -40,6 +41,11 @@ topk_status staging_count(struct staging *staging, const topk_problem *problem, 
 
 topk_status staging_mask(struct staging *staging, const topk_problem *problem, const void *elements,
                          const topk_predicate *predicate, unsigned char *mask);
+
+/* Writes the results of an accumulator, whose state is the device's: by topk_accumulator_finish() if that
+ * `ends` it, else by topk_accumulator_peek(). */
+topk_status staging_accumulated(struct staging *staging, const topk_problem *problem, void *state,
+                                size_t state_bytes, bool ends, void *values, int64_t *indices);
 
 /* Bytes of elements that a call may have for everything it takes to fit into the device. */
 uint64_t staging_bytes_max(topk_type type);

@@ -6,17 +6,11 @@
 #include "../base/alloc.h"
 #include "../base/fail.h"
 
-static void check(topk_status status) {
-    if (status != TOPK_OK)
-        fail_library();
-}
+/* Results that a stream without an end may have on a GPU. */
+static const int64_t endless_k_max = 1 << 20;
 
 static int64_t least(int64_t a, int64_t b) {
     return a < b ? a : b;
-}
-
-static bool merges(const struct stream *stream) {
-    return stream->session->host != stream->session || stream->predicate != NULL;
 }
 
 /* ---- Lists of elements ----------------------------------------------------------------------- */
@@ -25,8 +19,9 @@ static void reserve(const struct stream *stream, struct elements *list, int64_t 
     if (count <= list->room)
         return;
     list->room = count > 2 * list->room ? count : 2 * list->room;
-    list->values = reallocate(list->values, (uint64_t)list->room, topk_type_size(stream->problem.type));
-    if (merges(stream))
+    list->values =
+        reallocate(list->values, (uint64_t)list->room, topk_type_size(stream->accumulator.problem.type));
+    if (stream->predicate != NULL)
         list->indices = reallocate(list->indices, (uint64_t)list->room, sizeof *list->indices);
 }
 
@@ -36,129 +31,116 @@ static void release_elements(struct elements *list) {
     *list = (struct elements){0};
 }
 
-/* Where element `at` of a list is; NULL stays NULL. */
-static const void *value_at(const struct stream *stream, const void *values, int64_t at) {
-    return (const char *)values + (size_t)at * topk_type_size(stream->problem.type);
-}
-
-static const int64_t *index_at(const int64_t *indices, int64_t at) {
-    return indices != NULL ? indices + at : NULL;
+/* Where element `at` of the list of first elements is. */
+static void *first_at(const struct stream *stream, int64_t at) {
+    return (char *)stream->first.values + (size_t)at * topk_type_size(stream->accumulator.problem.type);
 }
 
 /* ---- The stream ------------------------------------------------------------------------------ */
 
-/* The best of a chunk come best first and equal ones in their order, so that the accumulator, which counts
- * their places in the list as positions, ranks equal ones as their own positions would. */
-static void begin_merging(struct stream *stream) {
-    stream->chunk = stream->problem;
-    stream->chunk.order = TOPK_ORDER_BEST_FIRST;
-    stream->problem.length_max = least(stream->problem.k_max, stream->problem.length_max);
-    stream->problem.row_stride = 0;
-    session_choose_freely(&stream->problem);
-}
-
-/* A method that cannot serve is found before anything is read. */
-static void check_method(const struct stream *stream) {
-    topk_problem problem = stream->problem;
-    size_t bytes;
-    problem.k_max = least(problem.k_max, problem.length_max);
-    check(topk_accumulator_size(stream->session->host->context, &problem, &bytes));
-}
-
 void stream_begin(struct stream *stream, struct session *session, const topk_problem *problem,
-                  const topk_predicate *predicate) {
+                  const topk_predicate *predicate, int64_t row) {
     if (options_approximate(problem))
         fail("an approximation takes rows as a whole: neither text nor rows longer than a piece");
-    *stream = (struct stream){.session = session, .problem = *problem, .predicate = predicate};
-    if (merges(stream))
-        begin_merging(stream);
-    check_method(stream);
+    *stream = (struct stream){.session = session, .predicate = predicate};
+    topk_problem results = *problem;
+    results.k_max = least(problem->k_max, row);
+    accumulator_make(&stream->accumulator, session,
+                     predicate == NULL ? TOPK_OPERATION_SELECT : TOPK_OPERATION_SELECT_WHERE, &results,
+                     row == STREAM_ENDLESS && problem->k_max > endless_k_max);
+    stream_reset(stream);
 }
 
 void stream_reset(struct stream *stream) {
     stream->found = 0;
-    stream->accumulates = false;
+    stream->accumulates = accumulator_on_device(&stream->accumulator);
+    if (stream->accumulates)
+        accumulator_begin(&stream->accumulator);
 }
 
-static void push(struct stream *stream, const void *values, const int64_t *indices, int64_t length,
-                 int64_t base) {
-    topk_input input = TOPK_INPUT_INIT;
-    input.values = values;
-    input.indices = indices;
-    check(topk_accumulator_push(stream->session->host->context, &stream->problem, stream->state,
-                                stream->state_bytes, &input, length, base, NULL));
+/* Elements of the list from `at` on whose positions follow one another. */
+static int64_t run_length(const struct stream *stream, int64_t at) {
+    const int64_t *indices = stream->first.indices;
+    int64_t end = at + 1;
+    if (indices == NULL)
+        return stream->found - at;
+    while (end < stream->found && indices[end] == indices[end - 1] + 1)
+        end++;
+    return end - at;
 }
 
 /* Goes on with an accumulator, which gets all elements so far. */
 static void accumulate(struct stream *stream) {
-    topk_context *context = stream->session->host->context;
-    const int64_t part = stream->problem.length_max;
-    if (stream->state == NULL) {
-        check(topk_accumulator_size(context, &stream->problem, &stream->state_bytes));
-        stream->state = allocate(stream->state_bytes, 1);
+    accumulator_begin(&stream->accumulator);
+    for (int64_t at = 0, length; at < stream->found; at += length) {
+        length = run_length(stream, at);
+        accumulator_push(&stream->accumulator, NULL, first_at(stream, at), length,
+                         stream->first.indices != NULL ? stream->first.indices[at] : at);
     }
-    check(topk_accumulator_init(context, &stream->problem, stream->state, stream->state_bytes, NULL));
-    for (int64_t at = 0; at < stream->found; at += part)
-        push(stream, value_at(stream, stream->first.values, at), index_at(stream->first.indices, at),
-             least(part, stream->found - at), at);
     release_elements(&stream->first);
     stream->accumulates = true;
 }
 
-static void append(struct stream *stream, const void *values, const int64_t *indices, int64_t length) {
-    struct elements *first = &stream->first;
-    const size_t element = topk_type_size(stream->problem.type);
+/* Appends the chunk's elements that count, if there is room for all of them up to k. */
+static bool append(struct stream *stream, const void *elements, int64_t length, int64_t base) {
+    const topk_problem *whole = &stream->accumulator.problem;
+    const int64_t room = whole->k_max - stream->found;
+    int64_t offsets[2] = {0, length};
     if (length == 0)
-        return;
-    reserve(stream, first, stream->found + length);
-    memcpy((char *)first->values + (size_t)stream->found * element, values, (size_t)length * element);
-    if (indices != NULL)
-        memcpy(first->indices + stream->found, indices, (size_t)length * sizeof *indices);
-}
-
-/* Selects from a chunk; returns how many there are in stream->best. */
-static int64_t select_chunk(struct stream *stream, const void *elements, int64_t length, int64_t base) {
-    topk_problem problem = stream->chunk;
-    problem.length_max = length;
-    problem.k_max = least(problem.k_max, length);
-    problem.index_base = base;
-    reserve(stream, &stream->best, problem.k_max);
-    session_select(stream->session, &problem, elements, stream->predicate, stream->best.values,
-                   stream->best.indices);
-    return results_found(stream->best.indices, problem.k_max);
+        return true;
+    if (stream->predicate == NULL && length > room)
+        return false;
+    reserve(stream, &stream->first, stream->found + least(length, room));
+    if (stream->predicate == NULL) {
+        memcpy(first_at(stream, stream->found), elements, (size_t)length * topk_type_size(whole->type));
+    } else {
+        topk_problem problem = *whole;
+        problem.length_max = length;
+        problem.k_max = 0;
+        problem.index_base = base;
+        session_choose_freely(&problem);
+        session_where(stream->session->host, &problem, elements, stream->predicate,
+                      first_at(stream, stream->found), stream->first.indices + stream->found,
+                      least(length, room), offsets);
+    }
+    stream->found += offsets[1] <= room ? offsets[1] : 0;
+    return offsets[1] <= room;
 }
 
 void stream_push(struct stream *stream, const void *elements, int64_t length, int64_t base) {
-    const int64_t *indices = NULL;
-    if (merges(stream)) {
-        length = select_chunk(stream, elements, length, base);
-        elements = stream->best.values;
-        indices = stream->best.indices;
-    }
-    if (!stream->accumulates && length > stream->problem.k_max - stream->found)
+    if (!stream->accumulates) {
+        if (append(stream, elements, length, base))
+            return;
         accumulate(stream);
-    if (stream->accumulates)
-        push(stream, elements, indices, length, base);
-    else
-        append(stream, elements, indices, length);
-    stream->found += least(length, stream->problem.k_max - stream->found);
+    }
+    accumulator_push(&stream->accumulator, stream->predicate, elements, length, base);
+    stream->found += least(length, stream->accumulator.problem.k_max - stream->found);
 }
 
-void stream_peek(struct stream *stream, void *values, int64_t *indices) {
+int64_t stream_slots(const struct stream *stream) {
+    return stream->accumulates ? stream->accumulator.problem.k_max : stream->found;
+}
+
+static void write_best(struct stream *stream, bool ends, void *values, int64_t *indices) {
     if (stream->accumulates) {
-        check(topk_accumulator_peek(stream->session->host->context, &stream->problem, stream->state,
-                                    stream->state_bytes, values, indices, NULL));
+        accumulator_write(&stream->accumulator, ends, values, indices);
         return;
     }
-    topk_problem problem = stream->problem;
-    problem.length_max = stream->found;
-    problem.k_max = stream->found;
+    topk_problem problem = stream->accumulator.problem;
+    problem.length_max = problem.k_max = stream->found;
     session_rank(stream->session->host, &problem, stream->first.values, stream->first.indices, values,
                  indices);
 }
 
+void stream_peek(struct stream *stream, void *values, int64_t *indices) {
+    write_best(stream, false, values, indices);
+}
+
+void stream_finish(struct stream *stream, void *values, int64_t *indices) {
+    write_best(stream, true, values, indices);
+}
+
 void stream_end(struct stream *stream) {
-    release(stream->state);
+    accumulator_end(&stream->accumulator);
     release_elements(&stream->first);
-    release_elements(&stream->best);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The k best of a row that arrives in chunks. What it takes grows with what arrives, up to k elements and the
- * largest chunk: the first k elements are kept as they come, and an accumulator begins with one more. */
+ * The k best of a row that arrives in chunks. What it takes on the host grows with what arrives, up to k
+ * elements: the first k elements are kept as they come, and an accumulator begins with one more. On a GPU it
+ * begins at once, and the host has room for all results; so where k may be far more than what arrives, the
+ * stream stays on the host. */
 #ifndef TOPK_CLI_STREAM_H
 #define TOPK_CLI_STREAM_H
 
-#include "session.h"
+#include "accumulator.h"
 
 /* Elements, and their positions where these are not their places. */
 struct elements {
@@ -16,24 +18,20 @@ struct elements {
 
 struct stream {
     struct session *session;
-    topk_problem problem; /* of the accumulator, which is on the host */
-    int64_t found;        /* elements that the stream holds: k at most */
+    struct accumulator accumulator;
+    const topk_predicate *predicate;
+    int64_t found; /* results so far: k at most. With an accumulator and a predicate, no more than that */
 
     struct elements first; /* all elements that were found, until there are more than k */
-    bool accumulates;      /* there are */
-    void *state;
-    size_t state_bytes;
-
-    /* With a GPU or a predicate the stream gets the best of each chunk, with their positions as payload. */
-    const topk_predicate *predicate;
-    topk_problem chunk;
-    struct elements best;
+    bool accumulates;      /* the accumulator has begun */
 };
 
-/* Begins a stream for chunks of up to problem->length_max elements. With a predicate, which must outlive the
- * stream, only elements that meet it count; else it is NULL. */
+#define STREAM_ENDLESS INT64_MAX
+
+/* Begins a stream of up to `row` elements, or STREAM_ENDLESS, in chunks of up to problem->length_max. With a
+ * predicate, which must outlive the stream, only elements that meet it count; else it is NULL. */
 void stream_begin(struct stream *stream, struct session *session, const topk_problem *problem,
-                  const topk_predicate *predicate);
+                  const topk_predicate *predicate, int64_t row);
 
 /* Begins again with no elements. */
 void stream_reset(struct stream *stream);
@@ -41,8 +39,14 @@ void stream_reset(struct stream *stream);
 /* Adds the elements from position `base` on, 0 for the first; chunks come in order. */
 void stream_push(struct stream *stream, const void *elements, int64_t length, int64_t base);
 
-/* Writes the stream->found best, without padding. Values or indices may be NULL. */
+/* How many slots the next two write: the results, and what padding there is behind them; k at most. */
+int64_t stream_slots(const struct stream *stream);
+
+/* Writes the best so far. Values or indices may be NULL. */
 void stream_peek(struct stream *stream, void *values, int64_t *indices);
+
+/* The same. Only stream_reset() may follow. */
+void stream_finish(struct stream *stream, void *values, int64_t *indices);
 
 void stream_end(struct stream *stream);
 

@@ -8,12 +8,12 @@
 #include "../output/element.h"
 
 void ties_begin(struct ties *ties, struct session *session, const struct options *options, topk_type type,
-                int64_t length_max, int64_t k) {
-    *ties = (struct ties){.host = session->host, .rank = options->problem.rank, .k = k};
-    topk_problem problem = session_problem(options, type, 1, length_max, k);
+                int64_t length_max, int64_t row) {
+    *ties = (struct ties){.host = session->host, .rank = options->problem.rank, .k = options->k};
+    topk_problem problem = session_problem(options, type, 1, length_max, options->k);
     session_check(session, options, TOPK_OPERATION_KTH, type);
     session_choose_freely(&problem); /* a method of topk_kth() may be none of the accumulator's */
-    stream_begin(&ties->stream, session, &problem, NULL);
+    stream_begin(&ties->stream, session, &problem, NULL, row);
 }
 
 void ties_reset(struct ties *ties) {
@@ -30,14 +30,15 @@ void ties_end(struct ties *ties) {
 }
 
 static topk_problem list_problem(const struct ties *ties, int64_t length, int64_t k) {
-    topk_problem problem = ties->stream.problem;
+    topk_problem problem = ties->stream.accumulator.problem;
     problem.length_max = length;
     problem.k_max = k;
     return problem;
 }
 
 static void *list_best(struct ties *ties) {
-    void *list = allocate((uint64_t)ties->stream.found, topk_type_size(ties->stream.problem.type));
+    void *list = allocate((uint64_t)stream_slots(&ties->stream),
+                          topk_type_size(ties->stream.accumulator.problem.type));
     stream_peek(&ties->stream, list, NULL);
     return list;
 }
@@ -55,7 +56,7 @@ static int64_t count_if(struct ties *ties, const void *elements, int64_t length,
 
 /* The elements that tie with one that topk_kth() wrote. */
 static int64_t count_equal(struct ties *ties, const void *elements, int64_t length, const void *kth) {
-    topk_bound bound = element_decode(ties->stream.problem.type, kth);
+    topk_bound bound = element_decode(ties->stream.accumulator.problem.type, kth);
     if (bound.type == TOPK_BOUND_F64 && isnan(bound.value.f64)) {
         bound.value.f64 = -(double)INFINITY;
         return length - count_if(ties, elements, length, TOPK_GE, bound);
@@ -85,7 +86,7 @@ void ties_push(struct ties *ties, const void *elements, int64_t length) {
     if (!reached)
         return;
     /* The list before this push is still in `best`. */
-    size_t element = topk_type_size(ties->stream.problem.type);
+    size_t element = topk_type_size(ties->stream.accumulator.problem.type);
     void *list = list_best(ties);
     char kth[8];
     topk_problem problem = list_problem(ties, ties->k, ties->k);
@@ -101,7 +102,7 @@ void ties_push(struct ties *ties, const void *elements, int64_t length) {
 
 void ties_result(struct ties *ties, void *kth, int64_t *better, int64_t *equal) {
     if (ties->known) {
-        memcpy(kth, ties->kth, topk_type_size(ties->stream.problem.type));
+        memcpy(kth, ties->kth, topk_type_size(ties->stream.accumulator.problem.type));
         *better = ties->better;
         *equal = ties->equal;
         return;

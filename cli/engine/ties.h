@@ -19,9 +19,9 @@ struct ties {
     int64_t equal;  /* elements that tie with it so far: some may no longer be in `best` */
 };
 
-/* For chunks of up to `length_max` elements. */
+/* For chunks of up to `length_max` elements, and `row` in all, or STREAM_ENDLESS. */
 void ties_begin(struct ties *ties, struct session *session, const struct options *options, topk_type type,
-                int64_t length_max, int64_t k);
+                int64_t length_max, int64_t row);
 
 /* Begins again with no elements. */
 void ties_reset(struct ties *ties);

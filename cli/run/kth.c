@@ -38,7 +38,7 @@ static void kth_pieces(struct session *session, const struct options *options, c
     bool parts = pieces.length_max < layout->cols;
     struct ties ties;
     if (parts)
-        ties_begin(&ties, session, options, layout->type, pieces.length_max, options->k);
+        ties_begin(&ties, session, options, layout->type, pieces.length_max, layout->cols);
     struct progress progress;
     progress_begin(&progress, options->quiet, matrix->size);
     for (struct piece piece; pieces_next(&pieces, &piece); progress_update(&progress, pieces_done(&pieces))) {
@@ -85,7 +85,7 @@ static void kth_text(const struct options *options) {
     struct progress progress;
     text_open(&text, options, options->k);
     session_begin(&session, options, TOPK_OPERATION_KTH, text.format.type);
-    ties_begin(&ties, &session, options, text.format.type, text.count_max, options->k);
+    ties_begin(&ties, &session, options, text.format.type, text.count_max, STREAM_ENDLESS);
     progress_begin(&progress, options->quiet, text.size);
     while (text_next(&text)) {
         ties_push(&ties, text.values, text.count);

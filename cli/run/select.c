@@ -39,14 +39,14 @@ static void results_allocate(struct results *results, const struct options *opti
     results->indices = values_only ? NULL : allocate((uint64_t)rows, row_bytes);
 }
 
-/* Fills the slots of a row behind the results. */
+/* Fills the slots of a row from `first` on. */
 static void results_pad(struct results *results, struct session *session, const struct options *options,
-                        topk_type type, int64_t found) {
+                        topk_type type, int64_t first) {
     char *values = results->values;
     int64_t *indices = results->indices;
-    session_pad(session, options, type, results->k - found,
-                values != NULL ? values + (size_t)found * topk_type_size(type) : NULL,
-                indices != NULL ? indices + found : NULL);
+    session_pad(session, options, type, results->k - first,
+                values != NULL ? values + (size_t)first * topk_type_size(type) : NULL,
+                indices != NULL ? indices + first : NULL);
 }
 
 /* Passes on the results of rows [row, row + rows). */
@@ -91,11 +91,10 @@ static void select_pieces(struct session *session, const struct options *options
                  rows_per_piece(piece_bytes, layout, results->k));
     results_allocate(results, options, layout, pieces.rows_max);
     bool parts = pieces.length_max < layout->cols;
-    topk_problem problem =
-        session_problem(options, layout->type, pieces.rows_max, pieces.length_max, results->k);
+    topk_problem problem = session_problem(options, layout->type, 1, pieces.length_max, results->k);
     struct stream stream;
     if (parts)
-        stream_begin(&stream, session, &problem, options_predicate(options));
+        stream_begin(&stream, session, &problem, options_predicate(options), layout->cols);
     problem.row_stride = layout->stride;
 
     struct progress progress;
@@ -110,8 +109,8 @@ static void select_pieces(struct session *session, const struct options *options
         }
         stream_push(&stream, piece.values, piece.length, piece.begin);
         if (piece.begin + piece.length == layout->cols) {
-            stream_peek(&stream, results->values, results->indices);
-            results_pad(results, session, options, layout->type, stream.found);
+            stream_finish(&stream, results->values, results->indices);
+            results_pad(results, session, options, layout->type, stream_slots(&stream));
             results_emit(results, piece.row, 1);
             stream_reset(&stream);
         }

@@ -16,17 +16,20 @@ struct best {
     int64_t *indices;
 };
 
-static void peek(struct best *best, struct stream *stream) {
-    best->count = stream->found;
-    if (best->count > best->room) {
-        best->room = best->count > 2 * best->room ? best->count : 2 * best->room;
+static void take(struct best *best, struct stream *stream,
+                 void (*write)(struct stream *stream, void *values, int64_t *indices)) {
+    const int64_t slots = stream_slots(stream);
+    if (slots > best->room) {
+        best->room = slots > 2 * best->room ? slots : 2 * best->room;
         best->values = reallocate(best->values, (uint64_t)best->room, sizeof *best->values);
         best->indices = reallocate(best->indices, (uint64_t)best->room, sizeof *best->indices);
     }
-    stream_peek(stream, best->values, best->indices);
+    write(stream, best->values, best->indices);
+    best->count = results_found(best->indices, slots);
 }
 
-/* Reads all lines; `keep` is NULL when their text is not wanted. */
+/* Reads all lines; `keep` is NULL when their text is not wanted. It must know which lines are still among the
+ * best after each chunk, whose text goes with the next one. */
 static void read_lines(struct text *text, struct stream *stream, struct best *best, struct keep *keep,
                        bool quiet) {
     struct progress progress;
@@ -34,14 +37,14 @@ static void read_lines(struct text *text, struct stream *stream, struct best *be
     while (text_next(text)) {
         stream_push(stream, text->values, text->count, text->base);
         if (keep != NULL) {
-            peek(best, stream);
+            take(best, stream, stream_peek);
             keep_update(keep, text, best->indices, best->count);
         }
         progress_update(&progress, text->bytes);
     }
     progress_end(&progress);
     if (keep == NULL)
-        peek(best, stream);
+        take(best, stream, stream_finish);
 }
 
 static void print_lines(const struct best *best, const struct keep *keep, const struct options *options,
@@ -97,7 +100,7 @@ void run_select_text(const struct options *options) {
     session_begin(&session, options, options_selection(options), text.format.type);
     struct best best = {0};
     topk_problem problem = session_problem(options, text.format.type, 1, text.count_max, options->k);
-    stream_begin(&stream, &session, &problem, options_predicate(options));
+    stream_begin(&stream, &session, &problem, options_predicate(options), STREAM_ENDLESS);
     if (options_writes_arrays(options))
         select_arrays(&text, &stream, &best, options);
     else

@@ -43,3 +43,29 @@ void device_upload(void *device, const void *host, uint64_t bytes) {
 void device_download(void *host, const void *device, uint64_t bytes) {
     memcpy(host, device, bytes);
 }
+
+/* Small, so that streams come in several parts. */
+uint64_t device_slot_bytes(void) {
+    return 4096;
+}
+
+void *device_allocate_pinned(uint64_t bytes) {
+    return allocate(bytes, 1);
+}
+
+void device_release_pinned(void *memory) {
+    release(memory);
+}
+
+void device_slot_upload(int slot, void *device, const void *pinned, uint64_t bytes) {
+    (void)slot;
+    memcpy(device, pinned, bytes);
+}
+
+void device_slot_used(int slot) {
+    (void)slot;
+}
+
+void device_slot_wait(int slot) {
+    (void)slot;
+}

@@ -5,13 +5,15 @@
  * (--wrap), it shows on any machine that elements and results go where they must.
  *
  *   FAKE_DEVICE_BYTES   memory of the device; 0: there is no device
- *   FAKE_DEVICE_WHERE   the device has topk_where() */
+ *   FAKE_DEVICE_WHERE   the device has topk_where()
+ *   FAKE_DEVICE_PLAIN   the device has no accumulators */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/alloc.h"
 #include "base/fail.h"
 #include "engine/device.h"
 #include "topk.h"
@@ -41,6 +43,23 @@ topk_status __real_topk_mask(topk_context *context, const topk_problem *problem,
                              const topk_predicate *predicate, void *mask, void *workspace,
                              size_t workspace_bytes, topk_stream stream);
 
+topk_status __real_topk_accumulator_size(const topk_context *context, const topk_problem *problem,
+                                         size_t *bytes);
+topk_status __real_topk_accumulator_init(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t state_bytes, topk_stream stream);
+topk_status __real_topk_accumulator_push(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t state_bytes, const topk_input *chunk, int64_t length,
+                                         int64_t base, topk_stream stream);
+topk_status __real_topk_accumulator_push_where(topk_context *context, const topk_problem *problem,
+                                               void *state, size_t state_bytes, const topk_input *chunk,
+                                               const topk_predicate *predicate, int64_t length, int64_t base,
+                                               topk_stream stream);
+topk_status __real_topk_accumulator_peek(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t state_bytes, void *values, void *indices, topk_stream stream);
+topk_status __real_topk_accumulator_finish(topk_context *context, const topk_problem *problem, void *state,
+                                           size_t state_bytes, void *values, void *indices,
+                                           topk_stream stream);
+
 topk_status __wrap_topk_backend_status(topk_backend backend);
 topk_status __wrap_topk_context_create(const topk_context_options *options, topk_context **context);
 topk_status __wrap_topk_context_query(const topk_context *context, topk_context_properties *properties);
@@ -65,6 +84,23 @@ topk_status __wrap_topk_count(topk_context *context, const topk_problem *problem
 topk_status __wrap_topk_mask(topk_context *context, const topk_problem *problem, const topk_input *input,
                              const topk_predicate *predicate, void *mask, void *workspace,
                              size_t workspace_bytes, topk_stream stream);
+
+topk_status __wrap_topk_accumulator_size(const topk_context *context, const topk_problem *problem,
+                                         size_t *bytes);
+topk_status __wrap_topk_accumulator_init(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t state_bytes, topk_stream stream);
+topk_status __wrap_topk_accumulator_push(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t state_bytes, const topk_input *chunk, int64_t length,
+                                         int64_t base, topk_stream stream);
+topk_status __wrap_topk_accumulator_push_where(topk_context *context, const topk_problem *problem,
+                                               void *state, size_t state_bytes, const topk_input *chunk,
+                                               const topk_predicate *predicate, int64_t length, int64_t base,
+                                               topk_stream stream);
+topk_status __wrap_topk_accumulator_peek(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t state_bytes, void *values, void *indices, topk_stream stream);
+topk_status __wrap_topk_accumulator_finish(topk_context *context, const topk_problem *problem, void *state,
+                                           size_t state_bytes, void *values, void *indices,
+                                           topk_stream stream);
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -155,6 +191,56 @@ void device_download(void *host, const void *device, uint64_t bytes) {
     protect(PROT_READ);
     memcpy(host, device, bytes);
     protect(PROT_NONE);
+}
+
+/* ---- Slots ----------------------------------------------------------------------------------- */
+
+/* A copy is made at once. What the tool may do before it waits, and must do before the next copy, is looked
+ * at. */
+static struct slot {
+    const unsigned char *pinned; /* NULL: there is no copy, or it was waited for */
+    uint64_t bytes, sum;
+    bool in_use; /* by work that is not yet enqueued */
+} slots[DEVICE_SLOTS];
+
+/* Few, so that streams come in many parts. */
+uint64_t device_slot_bytes(void) {
+    return 1000;
+}
+
+void *device_allocate_pinned(uint64_t bytes) {
+    return allocate(bytes, 1);
+}
+
+void device_release_pinned(void *memory) {
+    release(memory);
+}
+
+static uint64_t sum_of(const struct slot *slot) {
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < slot->bytes; i++)
+        sum = sum * 31 + slot->pinned[i];
+    return sum;
+}
+
+void device_slot_upload(int slot, void *device, const void *pinned, uint64_t bytes) {
+    if (slots[slot].pinned != NULL)
+        fail("fake device: a copy to a slot whose last copy nobody waited for");
+    if (slots[slot].in_use)
+        fail("fake device: a copy to a slot in use");
+    device_upload(device, pinned, bytes);
+    slots[slot] = (struct slot){.pinned = pinned, .bytes = bytes, .in_use = true};
+    slots[slot].sum = sum_of(&slots[slot]);
+}
+
+void device_slot_used(int slot) {
+    slots[slot].in_use = false;
+}
+
+void device_slot_wait(int slot) {
+    if (slots[slot].pinned != NULL && sum_of(&slots[slot]) != slots[slot].sum)
+        fail("fake device: memory was written before its copy was done");
+    slots[slot].pinned = NULL;
 }
 
 /* ---- The library ----------------------------------------------------------------------------- */
@@ -259,6 +345,70 @@ topk_status __wrap_topk_mask(topk_context *context, const topk_problem *problem,
     begin(context, input, NULL, mask, workspace);
     topk_status status =
         __real_topk_mask(context, problem, input, predicate, mask, workspace, workspace_bytes, stream);
+    protect(PROT_NONE);
+    return status;
+}
+
+topk_status __wrap_topk_accumulator_size(const topk_context *context, const topk_problem *problem,
+                                         size_t *bytes) {
+    if (context == fake && getenv("FAKE_DEVICE_PLAIN") != NULL)
+        return TOPK_ERROR_UNSUPPORTED;
+    return __real_topk_accumulator_size(context, problem, bytes);
+}
+
+/* Begins a call about a state, on whichever context. */
+static void begin_on_state(const topk_context *context, const void *elements, const void *values,
+                           const void *indices, const void *state) {
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = elements;
+    begin(context, &input, values, indices, state);
+}
+
+topk_status __wrap_topk_accumulator_init(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t state_bytes, topk_stream stream) {
+    begin_on_state(context, NULL, NULL, NULL, state);
+    topk_status status = __real_topk_accumulator_init(context, problem, state, state_bytes, stream);
+    protect(PROT_NONE);
+    return status;
+}
+
+topk_status __wrap_topk_accumulator_push(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t state_bytes, const topk_input *chunk, int64_t length,
+                                         int64_t base, topk_stream stream) {
+    begin_on_state(context, chunk->values, NULL, NULL, state);
+    topk_status status =
+        __real_topk_accumulator_push(context, problem, state, state_bytes, chunk, length, base, stream);
+    protect(PROT_NONE);
+    return status;
+}
+
+topk_status __wrap_topk_accumulator_push_where(topk_context *context, const topk_problem *problem,
+                                               void *state, size_t state_bytes, const topk_input *chunk,
+                                               const topk_predicate *predicate, int64_t length, int64_t base,
+                                               topk_stream stream) {
+    begin_on_state(context, chunk->values, NULL, NULL, state);
+    topk_status status = __real_topk_accumulator_push_where(context, problem, state, state_bytes, chunk,
+                                                            predicate, length, base, stream);
+    protect(PROT_NONE);
+    return status;
+}
+
+topk_status __wrap_topk_accumulator_peek(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t state_bytes, void *values, void *indices,
+                                         topk_stream stream) {
+    begin_on_state(context, NULL, values, indices, state);
+    topk_status status =
+        __real_topk_accumulator_peek(context, problem, state, state_bytes, values, indices, stream);
+    protect(PROT_NONE);
+    return status;
+}
+
+topk_status __wrap_topk_accumulator_finish(topk_context *context, const topk_problem *problem, void *state,
+                                           size_t state_bytes, void *values, void *indices,
+                                           topk_stream stream) {
+    begin_on_state(context, NULL, values, indices, state);
+    topk_status status =
+        __real_topk_accumulator_finish(context, problem, state, state_bytes, values, indices, stream);
     protect(PROT_NONE);
     return status;
 }

@@ -99,6 +99,56 @@ class Types(harness.Case):
             self.prints(row_lines(values, "f", best(values, k)), "select", path, "-k", k, "--piece-bytes", 100)
 
 
+class Streams(harness.Case):
+    """Rows longer than a piece: pieces of any size, k above and below it, and predicates that few or many elements
+    meet."""
+
+    PIECES = (1, 7, 61, 997, 4096, 11999)
+    PREDICATES = {"--lt": lambda x: x < 3, "--ge": lambda x: x >= 3, "--ne": lambda x: x != 3, "--gt": lambda x: x > 1e30}
+
+    def check(self, values, code, row, k, predicate, piece):
+        path = self.path("x.npy")
+        matches = [i for i in best(values, len(values)) if predicate is None or self.PREDICATES[predicate](values[i])][:k]
+        arguments = ["select", path, "-k", k, "--piece-bytes", piece, *([] if predicate is None else [predicate, 3])]
+        if predicate == "--gt":
+            arguments[-1] = "1e30"
+        self.prints(row_lines(values, code, matches, row), *arguments)
+        for outputs in (("v", "i"), ("v",), ("i",)):
+            arrays = [part for name in outputs for part in ("--values" if name == "v" else "--indices", self.path(name))]
+            self.prints("", *arguments, *arrays)
+            lacking = k - len(matches)
+            if "v" in outputs:
+                padding = [float("-inf") if code in "efd" else -(1 << struct.calcsize(code) * 8 - 1)] * lacking
+                self.assertEqual(npy_read(self.read("v"))[2], pack(code, [values[i] for i in matches] + padding))
+            if "i" in outputs:
+                self.assertEqual(npy_read(self.read("i"))[2], pack("q", matches + [-1] * lacking))
+
+    def test_predicates(self):
+        print("seed 13")
+        generator = random.Random(13)
+        for descr, code in (("<f4", "f"), ("<i2", "h")):
+            values = [x for x in sample(code, 3001, 13) if x == x]
+            self.write("x.npy", npy_header(descr, (len(values),)) + pack(code, values))
+            for piece in self.PIECES:
+                for predicate in (None, *self.PREDICATES):
+                    for k in generator.sample((0, 1, 10, 500, 1500, len(values) - 1, len(values), len(values) + 9), 2):
+                        with self.subTest(type=code, piece=piece, predicate=predicate, k=k):
+                            self.check(values, code, None, k, predicate, piece)
+
+    def test_rows(self):
+        """Each row is a stream of its own."""
+        rows = [sample("h", 700, seed) for seed in range(4)]
+        path = self.write("x.npy", npy_header("<i2", (4, 700)) + b"".join(pack("h", row) for row in rows))
+        for piece in (7, 300, 1399):
+            for k in (1, 200, 700):
+                expected = [best(row, k) for row in rows]
+                self.prints("".join(row_lines(row, "h", expected[r], r) for r, row in enumerate(rows)), "select", path, "-k",
+                            k, "--piece-bytes", piece)
+                expected = [[i for i in best(row, 700) if row[i] <= 5][:k] for row in rows]
+                self.prints("".join(row_lines(row, "h", expected[r], r) for r, row in enumerate(rows)), "select", path, "-k",
+                            k, "--le", 5, "--piece-bytes", piece)
+
+
 class StandardInput(harness.Case):
     def test_whole_file(self):
         path = self.write("x.raw", pack("i", [5, 1, 9]))

@@ -155,6 +155,21 @@ class Files(harness.Case):
         zero = next(i for i in range(self.count) if i not in self.values)
         self.assertEqual(unpack("q", npy_read(self.read("i.npy"))[2]), ordered + [zero])
 
+    def test_positions_beyond_32_bits(self):
+        count = (1 << 31) + 5000
+        file = self.write("wide.npy", npy_header("|u1", (count,)))
+        with open(file, "r+b") as wide:
+            begin = wide.seek(0, os.SEEK_END)
+            wide.truncate(begin + count)
+            for position in (7, (1 << 31) - 1, 1 << 31, count - 1):
+                wide.seek(begin + position)
+                wide.write(bytes([position % 251 + 1]))
+        values = dict((position, position % 251 + 1) for position in (7, (1 << 31) - 1, 1 << 31, count - 1))
+        ordered = sorted(values, key=lambda position: (-values[position], position))
+        lines = ["%d\t%d\n" % (position, values[position]) for position in ordered]
+        self.check("".join(lines[:3]), "select", file, "-k", 3)
+        self.check("".join(lines), "select", file, "-k", 1000, "--gt", 0)
+
     def test_kth(self):
         ordered = sorted(self.values.values(), reverse=True)
         tenth = ordered[9]

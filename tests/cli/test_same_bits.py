@@ -79,6 +79,33 @@ class SameBits(harness.Case):
             for command in ("select", "kth"):
                 self.both(command, "-", "-k", self.k_of(rng, count), stdin=lines.encode())
 
+    def test_text_with_predicates(self):
+        rng = random.Random(SEED + 8)
+        for _ in range(max(JOBS // 10, 1)):
+            count = rng.choice([1, 5, 1000])
+            lines = "".join("%s\n" % rng.choice([rng.randint(-9, 9), rng.random(), "nan", "-inf"]) for _ in range(count))
+            for outputs in ([], ["--values", self.path("out1"), "--indices", self.path("out2")]):
+                self.both("select", "-", "-k", self.k_of(rng, count), rng.choice(["--gt", "--le", "--ne"]),
+                          rng.choice([-20, 0, 0.5]), *outputs, stdin=lines.encode())
+
+    def test_predicates_in_streams(self):
+        rng = random.Random(SEED + 9)
+        for _ in range(max(JOBS // 4, 2)):
+            path, cols = self.matrix(rng)
+            outputs = rng.choice([[], ["--values", self.path("out1")], ["--indices", self.path("out2")]])
+            self.both("select", path, "-k", self.k_of(rng, cols), rng.choice(["--gt", "--le", "--ne"]),
+                      rng.choice([-20, 0, 0.5, 100]), *self.options(rng), *outputs)
+
+    def test_states_that_do_not_fit(self):
+        """The CPU has accumulators that the device lacks, or has no memory for. A real device has both."""
+        rng = random.Random(SEED + 10)
+        path = self.write("x.npy", npy_header("<f4", (20000,)) + rng.randbytes(80000))
+        for env in ({"FAKE_DEVICE_PLAIN": "1"}, {"FAKE_DEVICE_BYTES": str(700000)}):
+            for k in (10, 6000, 20000):
+                for predicate in ([], ["--gt", 0]):
+                    self.both("select", path, "-k", k, *predicate, "--piece-bytes", 9999, env={**DEVICE, **env})
+                self.both("kth", path, "-k", k, "--piece-bytes", 9999, env={**DEVICE, **env})
+
     def test_many_lines(self):
         if JOBS < 40:
             self.skipTest("more than one chunk of lines is much for an emulated GPU")
