@@ -107,16 +107,31 @@ TOPK_DEVICE uint32_t hits_of_lane(const bracket_memory<Element> &m, const struct
 template <typename Element>
 TOPK_DEVICE void list_hits(const bracket_task<Element> &t, const row_threshold<Element> &threshold,
                            const struct ring_chunk &c, uint32_t hits) {
-    const uint32_t PER = body_tile<Element>::PER;
+    const uint32_t PER = body_tile<Element>::PER, OF_GROUP = (1u << PER) - 1;
     const simt_shared<Element> elements = simt_shared_as<Element>(t.m.ring);
     if (hits == 0)
         return;
     uint32_t slot = simt_atomic_add(&t.m.listed[0], simt_popc(hits));
+    const bool is_on_page = slot + simt_popc(hits) <= BRACKET_PAGE;
 #pragma unroll 1
-    for (; hits != 0; hits &= hits - 1, slot++) {
-        const uint32_t item = simt_ffs(hits) - 1;
-        const uint32_t at = (item / PER * SIMT_WARP + simt_lane()) * PER + item % PER;
-        put_candidate<Element>(t, threshold, slot, elements[c.first * PER + at], c.position + at);
+    while (hits != 0) {
+        const uint32_t i = (simt_ffs(hits) - 1) / PER, group = i * SIMT_WARP + simt_lane();
+        const body_tile<Element> tile = {{t.m.ring[c.first + group]}, 1, c.position + group * PER};
+        uint32_t here = hits >> i * PER & OF_GROUP;
+        hits &= ~(OF_GROUP << i * PER);
+        if (is_on_page) {
+#pragma unroll
+            for (uint32_t e = 0; e < PER; e++)
+                if ((here >> e & 1) != 0)
+                    t.m.list.put(slot++, tile.bits(0, e), tile.position0 + e);
+            continue;
+        }
+#pragma unroll 1
+        for (; here != 0; here &= here - 1, slot++) {
+            const uint32_t e = simt_ffs(here) - 1;
+            put_candidate<Element>(t, threshold, slot, elements[(c.first + group) * PER + e],
+                                   tile.position0 + e);
+        }
     }
 }
 

@@ -120,4 +120,19 @@ TOPK_NOINLINE struct ring_turns stream_masked(const struct bracket_args &a, int6
     return turns;
 }
 
+/* The same, if it costs less; else returns false. Elements of one byte are left out, since a mask of bytes
+ * would double what is read. */
+template <typename Element>
+TOPK_DEVICE bool stream_with_mask(const bracket_task<Element> &t, struct ring_turns *turns,
+                                  const row_threshold<Element> &threshold) {
+    if constexpr (sizeof(Element) > 1) {
+        if (reads_mask(t)) {
+            *turns = stream_masked<Element>(t.a, t.row, *turns, threshold.key, threshold.scale,
+                                            threshold.is_plateau);
+            return true;
+        }
+    }
+    return false;
+}
+
 #endif

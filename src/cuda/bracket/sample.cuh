@@ -92,53 +92,44 @@ template <typename Element> struct sampled_keys {
     }
 };
 
-/* The thread's samples that a mask lets through, as bits; m.matching has those of the block once all threads
- * have met. All threads. */
-template <typename Element> TOPK_NOINLINE uint32_t masked_samples(const struct bracket_args &a, int64_t row) {
-    const uint32_t PER = sample_shape<Element>::PER, ALL = (1u << PER) - 1;
+/* The elements of a group of a sample that match the predicate, as bits. */
+template <typename Element>
+TOPK_DEVICE uint32_t matches_of_group(const bracket_task<Element> &t, const matcher<Element, true> &match,
+                                      int64_t position) {
+    const uint32_t PER = sample_shape<Element>::PER;
+    const int64_t index = t.r.begin + position;
+    if (match.mask != nullptr)
+        return match.mask_has_bits ? load_mask_bits(match.mask, index, PER) & ((1u << PER) - 1)
+                                   : bytes_of_mask<PER>(match.mask + index);
+    const body_tile<Element> tile = {{simt_load16_read_only(t.values() + position)}, 1, position};
+    uint32_t matches = 0;
+#pragma unroll
+    for (uint32_t e = 0; e < PER; e++)
+        matches |= (uint32_t)match.in_arc(tile.bits(0, e)) << e;
+    return matches;
+}
+
+/* The thread's samples that match the predicate, as bits; m.matching has those of the block once all threads
+ * have met. Samples that are compared are loaded once more. All threads. */
+template <typename Element>
+TOPK_NOINLINE uint32_t matches_of_sample(const struct bracket_args &a, int64_t row) {
     static_assert(BRACKET_SAMPLES_OF_THREAD <= 32, "a thread has a bit for each of its samples");
     const bracket_task<Element> t = task_of<Element>(a, row);
     const struct row_parts parts = parts_of(t.values(), t.r.length);
-    const uint8_t *mask = (const uint8_t *)a.predicate.mask;
+    const matcher<Element, true> match = kept_match(t);
     uint32_t matches = 0;
     simt_block_sync();
     if (simt_thread() == 0)
         t.m.matching[0] = 0;
 #pragma unroll 2
-    for (uint32_t g = 0; g < a.sample_groups; g++) {
-        const int64_t index = t.r.begin + position_of_group(t, parts, g);
-        const uint32_t found = a.predicate.mask_has_bits ? load_mask_bits(mask, index, PER) & ALL
-                                                         : bytes_of_mask<PER>(mask + index);
-        matches |= found << g * PER;
-    }
+    for (uint32_t g = 0; g < a.sample_groups; g++)
+        matches |= matches_of_group(t, match, position_of_group(t, parts, g))
+                   << g * sample_shape<Element>::PER;
     simt_block_sync();
     const uint32_t of_warp = simt_reduce_add(SIMT_ALL_LANES, simt_popc(matches));
     if (simt_lane() == 0)
         simt_atomic_add(&t.m.matching[0], of_warp);
     return matches;
-}
-
-/* Makes the keys of samples that do not match 0. */
-template <typename Element>
-TOPK_DEVICE void leave_matches(const bracket_task<Element> &t, const sampled_groups<Element> &s,
-                               sampled_keys<Element> *k) {
-    const uint32_t PER = sample_shape<Element>::PER, GROUPS = sample_shape<Element>::GROUPS;
-    if (t.a.predicate.mask == nullptr) {
-        const matcher<Element, true> match = kept_match(t);
-        for_groups<GROUPS>(s.count, [&](uint32_t g) TOPK_LAMBDA {
-            const body_tile<Element> tile = {{s.raw[g]}, 1, 0};
-#pragma unroll
-            for (uint32_t e = 0; e < PER; e++)
-                k->keys[g * PER + e] = match.in_arc(tile.bits(0, e)) ? k->keys[g * PER + e] : 0;
-        });
-        return;
-    }
-    const uint32_t matches = masked_samples<Element>(t.a, t.row);
-    for_groups<GROUPS>(s.count, [&](uint32_t g) TOPK_LAMBDA {
-#pragma unroll
-        for (uint32_t i = g * PER; i < (g + 1) * PER; i++)
-            k->keys[i] = (matches >> i & 1) != 0 ? k->keys[i] : 0;
-    });
 }
 
 template <typename Element>
@@ -153,8 +144,14 @@ TOPK_DEVICE sampled_keys<Element> keys_of_sample(const bracket_task<Element> &t,
         for (uint32_t e = 0; e < PER; e++)
             k.keys[g * PER + e] = key_of<Element>(tile.bits(0, e), t.a.rows.map);
     });
-    if (t.a.predicate.is_given)
-        leave_matches(t, s, &k);
+    if (!t.a.predicate.is_given)
+        return k;
+    const uint32_t matches = matches_of_sample<Element>(t.a, t.row);
+    for_groups<GROUPS>(s.count, [&](uint32_t g) TOPK_LAMBDA {
+#pragma unroll
+        for (uint32_t i = g * PER; i < (g + 1) * PER; i++)
+            k.keys[i] = (matches >> i & 1) != 0 ? k.keys[i] : 0;
+    });
     return k;
 }
 

@@ -56,10 +56,7 @@ TOPK_DEVICE uint32_t stream_row(const bracket_task<Element> &t, chunk_reader<Ele
     search<Element> search = search_of(t, threshold);
     if (t.leads())
         list_edges(t, threshold, parts, &search);
-    if (reads_mask(t))
-        *turns =
-            stream_masked<Element>(t.a, t.row, *turns, threshold.key, threshold.scale, threshold.is_plateau);
-    else
+    if (!stream_with_mask(t, turns, threshold))
         stream_asking(t, chunks, turns, threshold, parts, &search);
     meet();
     const uint32_t listed = t.m.listed[0];
