@@ -59,4 +59,11 @@ void device_slot_used(int slot);
 /* Waits for the last copy of this slot: its pinned memory can be written again. */
 void device_slot_wait(int slot);
 
+/* Copies back to pinned memory without waiting, once all work that is on the default stream by now is done.
+ */
+void device_slot_download(int slot, void *pinned, const void *device, uint64_t bytes);
+
+/* Waits for the last copy back of this slot. */
+void device_slot_download_wait(int slot);
+
 #endif /* TOPK_CLI_DEVICE_H */

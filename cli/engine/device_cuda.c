@@ -9,9 +9,9 @@
 /* A process uses one device at most. */
 static int current;
 
-/* The stream of copies, beside the default one, and how far each slot is. */
-static cudaStream_t copies;
-static struct { cudaEvent_t copied, used; } slots[DEVICE_SLOTS];
+/* Streams of copies to the device and back, beside the default one, and how far each slot is. */
+static cudaStream_t copies, copies_back;
+static struct { cudaEvent_t copied, used, done, copied_back; } slots[DEVICE_SLOTS];
 
 static void check(cudaError_t error, const char *action) {
     if (error != cudaSuccess)
@@ -37,12 +37,19 @@ void device_describe(int ordinal, struct device_text *text) {
                  (double)properties.totalGlobalMem / (double)(1 << 30), properties.major, properties.minor);
 }
 
-/* The stream does not wait for the default one, nor that for it. */
+static void make_event(cudaEvent_t *event) {
+    check(cudaEventCreateWithFlags(event, cudaEventDisableTiming), "make an event");
+}
+
+/* The streams do not wait for the default one, nor that for them. */
 static void make_slots(void) {
     check(cudaStreamCreateWithFlags(&copies, cudaStreamNonBlocking), "make a stream");
+    check(cudaStreamCreateWithFlags(&copies_back, cudaStreamNonBlocking), "make a stream");
     for (int i = 0; i < DEVICE_SLOTS; i++) {
-        check(cudaEventCreateWithFlags(&slots[i].copied, cudaEventDisableTiming), "make an event");
-        check(cudaEventCreateWithFlags(&slots[i].used, cudaEventDisableTiming), "make an event");
+        make_event(&slots[i].copied);
+        make_event(&slots[i].used);
+        make_event(&slots[i].done);
+        make_event(&slots[i].copied_back);
     }
 }
 
@@ -114,4 +121,15 @@ void device_slot_used(int slot) {
 
 void device_slot_wait(int slot) {
     check(cudaEventSynchronize(slots[slot].copied), "be written to");
+}
+
+void device_slot_download(int slot, void *pinned, const void *device, uint64_t bytes) {
+    check(cudaEventRecord(slots[slot].done, NULL), "be read");
+    check(cudaStreamWaitEvent(copies_back, slots[slot].done, 0), "be read");
+    check(cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, copies_back), "be read");
+    check(cudaEventRecord(slots[slot].copied_back, copies_back), "be read");
+}
+
+void device_slot_download_wait(int slot) {
+    check(cudaEventSynchronize(slots[slot].copied_back), "be read");
 }

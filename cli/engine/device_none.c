@@ -86,3 +86,16 @@ void device_slot_wait(int slot) {
     (void)slot;
     fail_none();
 }
+
+void device_slot_download(int slot, void *pinned, const void *device, uint64_t bytes) {
+    (void)slot;
+    (void)pinned;
+    (void)device;
+    (void)bytes;
+    fail_none();
+}
+
+void device_slot_download_wait(int slot) {
+    (void)slot;
+    fail_none();
+}

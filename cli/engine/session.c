@@ -127,48 +127,17 @@ static void select_on_host(struct session *session, const topk_problem *problem,
     }
 }
 
-/* Padding could be longer than a device's memory: it is added here, by selecting from sorted rows. */
-static void select_and_pad(struct session *session, const topk_problem *problem, const void *elements,
-                           const topk_predicate *predicate, void *values, int64_t *indices) {
-    topk_problem whole = *problem;
-    whole.k_max = problem->length_max;
-    whole.order = TOPK_ORDER_BEST_FIRST;
-    uint64_t slots = (uint64_t)whole.rows * (uint64_t)whole.k_max;
-    void *best = allocate(slots, topk_type_size(problem->type));
-    int64_t *positions = allocate(slots, sizeof *positions);
-    int64_t *lengths = allocate((uint64_t)whole.rows, sizeof *lengths);
-    check(staging_select(&session->staging, &whole, elements, predicate, best, positions));
-    for (int64_t r = 0; r < whole.rows; r++)
-        lengths[r] = results_found(positions + r * whole.k_max, whole.k_max);
-    topk_problem padded = *problem;
-    padded.row_stride = 0;
-    session_choose_freely(&padded);
-    topk_input input = TOPK_INPUT_INIT;
-    input.values = best;
-    input.indices = positions;
-    input.lengths = lengths;
-    select_on_host(session->host, &padded, &input, NULL, values, indices);
-    release(best);
-    release(positions);
-    release(lengths);
-}
-
 int64_t results_found(const int64_t *indices, int64_t slots) {
     while (slots > 0 && indices[slots - 1] < 0)
         slots--;
     return slots;
 }
 
-void session_select(struct session *session, const topk_problem *problem, const void *elements,
+void session_select(struct session *host, const topk_problem *problem, const void *elements,
                     const topk_predicate *predicate, void *values, int64_t *indices) {
     topk_input input = TOPK_INPUT_INIT;
     input.values = elements;
-    if (!session_on_device(session))
-        select_on_host(session, problem, &input, predicate, values, indices);
-    else if (problem->k_max > problem->length_max)
-        select_and_pad(session, problem, elements, predicate, values, indices);
-    else
-        check(staging_select(&session->staging, problem, elements, predicate, values, indices));
+    select_on_host(host, problem, &input, predicate, values, indices);
 }
 
 void session_rank(struct session *host, const topk_problem *problem, const void *elements,

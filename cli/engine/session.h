@@ -41,11 +41,11 @@ void session_choose_freely(topk_problem *problem);
 topk_problem session_problem(const struct options *options, topk_type type, int64_t rows, int64_t length,
                              int64_t k);
 
-/* From all elements, or from those that meet the predicate, unless it is NULL. */
-void session_select(struct session *session, const topk_problem *problem, const void *elements,
+/* From all elements, or from those that meet the predicate, unless it is NULL. The session is on the host. */
+void session_select(struct session *host, const topk_problem *problem, const void *elements,
                     const topk_predicate *predicate, void *values, int64_t *indices);
 
-/* As session_select() on the host's session, but the elements of the one row have positions of their own,
+/* As session_select(), but the elements of the one row have positions of their own,
  * unless `positions` is NULL. */
 void session_rank(struct session *host, const topk_problem *problem, const void *elements,
                   const int64_t *positions, void *values, int64_t *indices);

@@ -14,7 +14,8 @@ void slots_begin(struct slots *slots, uint64_t bytes) {
 const void *slots_upload(struct slots *slots, const void *elements, uint64_t bytes) {
     const int slot = slots->next;
     device_slot_wait(slot);
-    memcpy(slots->host[slot], elements, bytes);
+    if (bytes > 0)
+        memcpy(slots->host[slot], elements, bytes);
     device_slot_upload(slot, slots->device[slot], slots->host[slot], bytes);
     return slots->device[slot];
 }

@@ -50,30 +50,20 @@ static void download_wanted(void *wanted, const void *memory, uint64_t bytes) {
         device_download(wanted, memory, bytes);
 }
 
-topk_status staging_select(struct staging *staging, const topk_problem *problem, const void *elements,
-                           const topk_predicate *predicate, void *values, int64_t *indices) {
-    uint64_t slots = (uint64_t)problem->rows * (uint64_t)problem->k_max;
-    uint64_t value_bytes = slots * topk_type_size(problem->type);
-    uint64_t index_bytes = slots * sizeof *indices;
+topk_status staging_enqueue_select(struct staging *staging, const topk_problem *problem, const void *elements,
+                                   const topk_predicate *predicate, void *values, void *indices) {
     topk_status status = reserve_workspace(
         staging, predicate == NULL ? TOPK_OPERATION_SELECT : TOPK_OPERATION_SELECT_WHERE, problem);
     if (status != TOPK_OK)
         return status;
-    topk_input input = upload(staging, problem, elements);
-    void *device_values = reserve_wanted(&staging->values, values, value_bytes);
-    void *device_indices = reserve_wanted(&staging->indices, indices, index_bytes);
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = elements;
     void *workspace = staging->workspace.memory;
     size_t workspace_bytes = staging->workspace.bytes;
-    status = predicate == NULL
-                 ? topk_select(staging->context, problem, &input, device_values, device_indices, workspace,
-                               workspace_bytes, NULL)
-                 : topk_select_where(staging->context, problem, &input, predicate, device_values,
-                                     device_indices, workspace, workspace_bytes, NULL);
-    if (status != TOPK_OK)
-        return status;
-    download_wanted(values, device_values, value_bytes);
-    download_wanted(indices, device_indices, index_bytes);
-    return TOPK_OK;
+    return predicate == NULL ? topk_select(staging->context, problem, &input, values, indices, workspace,
+                                           workspace_bytes, NULL)
+                             : topk_select_where(staging->context, problem, &input, predicate, values,
+                                                 indices, workspace, workspace_bytes, NULL);
 }
 
 topk_status staging_kth(struct staging *staging, const topk_problem *problem, const void *elements, void *kth,

@@ -24,11 +24,11 @@ struct staging {
     struct device_buffer workspace;
 };
 
-/* As the functions of the library, but that `elements` and results lie on the host. staging_select() is
- * topk_select_where() if there is a predicate. */
-topk_status staging_select(struct staging *staging, const topk_problem *problem, const void *elements,
-                           const topk_predicate *predicate, void *values, int64_t *indices);
+/* topk_select(), or topk_select_where() if there is a predicate, on the device's memory. It does not wait. */
+topk_status staging_enqueue_select(struct staging *staging, const topk_problem *problem, const void *elements,
+                                   const topk_predicate *predicate, void *values, void *indices);
 
+/* As the functions of the library, but that `elements` and results lie on the host. */
 topk_status staging_kth(struct staging *staging, const topk_problem *problem, const void *elements, void *kth,
                         int64_t *better, int64_t *equal);
 

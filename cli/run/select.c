@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../arrays/arrays.h"
 #include "../base/alloc.h"
+#include "../engine/rows.h"
 #include "../engine/stream.h"
 #include "../input/matrix.h"
 #include "../output/progress.h"
@@ -39,14 +40,15 @@ static void results_allocate(struct results *results, const struct options *opti
     results->indices = values_only ? NULL : allocate((uint64_t)rows, row_bytes);
 }
 
-/* Fills the slots of a row from `first` on. */
+/* Fills the slots of row `row` of the piece from `first` on. */
 static void results_pad(struct results *results, struct session *session, const struct options *options,
-                        topk_type type, int64_t first) {
+                        topk_type type, int64_t row, int64_t first) {
     char *values = results->values;
     int64_t *indices = results->indices;
+    const int64_t at = row * results->k + first;
     session_pad(session, options, type, results->k - first,
-                values != NULL ? values + (size_t)first * topk_type_size(type) : NULL,
-                indices != NULL ? indices + first : NULL);
+                values != NULL ? values + (size_t)at * topk_type_size(type) : NULL,
+                indices != NULL ? indices + at : NULL);
 }
 
 /* Passes on the results of rows [row, row + rows). */
@@ -82,42 +84,73 @@ static int64_t rows_per_piece(int64_t piece_bytes, const struct layout *layout, 
     return k > 0 ? slots / k : INT64_MAX;
 }
 
-static void select_pieces(struct session *session, const struct options *options, const struct matrix *matrix,
-                          struct results *results) {
-    const struct layout *layout = &matrix->layout;
-    struct pieces pieces;
-    int64_t piece_bytes = session_piece_bytes(session, options, layout->type);
-    pieces_begin(&pieces, matrix, piece_bytes / (int64_t)topk_type_size(layout->type),
-                 rows_per_piece(piece_bytes, layout, results->k));
-    results_allocate(results, options, layout, pieces.rows_max);
-    bool parts = pieces.length_max < layout->cols;
-    topk_problem problem = session_problem(options, layout->type, 1, pieces.length_max, results->k);
-    struct stream stream;
-    if (parts)
-        stream_begin(&stream, session, &problem, options_predicate(options), layout->cols);
-    problem.row_stride = layout->stride;
+/* Passes on what is there of the results of whole rows; of all pieces if this is the `last` call. */
+static void emit_rows(struct rows *rows, bool last, const struct options *options, topk_type type,
+                      struct results *results) {
+    int64_t row;
+    int64_t count;
+    while (rows_take(rows, last, results->values, results->indices, &row, &count)) {
+        for (int64_t r = 0; r < count && rows->slots_of_row < results->k; r++)
+            results_pad(results, rows->session, options, type, r, rows->slots_of_row);
+        results_emit(results, row, count);
+    }
+}
 
+static void select_rows(struct session *session, const struct options *options, struct pieces *pieces,
+                        struct results *results) {
+    const struct layout *layout = &pieces->matrix->layout;
+    topk_problem problem =
+        session_problem(options, layout->type, pieces->rows_max, pieces->length_max, results->k);
+    problem.row_stride = layout->stride;
+    struct rows rows;
     struct progress progress;
-    progress_begin(&progress, options->quiet, matrix->size);
-    for (struct piece piece; pieces_next(&pieces, &piece); progress_update(&progress, pieces_done(&pieces))) {
+    rows_begin(&rows, session, &problem, pieces_span(pieces), options_predicate(options),
+               results->values != NULL, results->indices != NULL);
+    progress_begin(&progress, options->quiet, pieces->matrix->size);
+    for (struct piece piece; pieces_next(pieces, &piece); progress_update(&progress, pieces_done(pieces))) {
         problem.rows = piece.rows;
-        if (!parts) {
-            session_select(session, &problem, piece.values, options_predicate(options), results->values,
-                           results->indices);
-            results_emit(results, piece.row, piece.rows);
-            continue;
-        }
+        rows_push(&rows, &problem, piece.values, piece.row);
+        emit_rows(&rows, false, options, layout->type, results);
+    }
+    emit_rows(&rows, true, options, layout->type, results);
+    progress_end(&progress);
+    rows_end(&rows);
+}
+
+/* A piece is a part of a row, or one row. */
+static void select_parts(struct session *session, const struct options *options, struct pieces *pieces,
+                         struct results *results) {
+    const struct layout *layout = &pieces->matrix->layout;
+    topk_problem problem = session_problem(options, layout->type, 1, pieces->length_max, results->k);
+    struct stream stream;
+    struct progress progress;
+    stream_begin(&stream, session, &problem, options_predicate(options), layout->cols);
+    progress_begin(&progress, options->quiet, pieces->matrix->size);
+    for (struct piece piece; pieces_next(pieces, &piece); progress_update(&progress, pieces_done(pieces))) {
         stream_push(&stream, piece.values, piece.length, piece.begin);
         if (piece.begin + piece.length == layout->cols) {
             stream_finish(&stream, results->values, results->indices);
-            results_pad(results, session, options, layout->type, stream_slots(&stream));
+            results_pad(results, session, options, layout->type, 0, stream_slots(&stream));
             results_emit(results, piece.row, 1);
             stream_reset(&stream);
         }
     }
     progress_end(&progress);
-    if (parts)
-        stream_end(&stream);
+    stream_end(&stream);
+}
+
+static void select_pieces(struct session *session, const struct options *options, const struct matrix *matrix,
+                          struct results *results) {
+    const struct layout *layout = &matrix->layout;
+    struct pieces pieces;
+    int64_t piece_bytes = rows_piece_bytes(session, session_piece_bytes(session, options, layout->type));
+    pieces_begin(&pieces, matrix, piece_bytes / (int64_t)topk_type_size(layout->type),
+                 rows_per_piece(piece_bytes, layout, results->k));
+    results_allocate(results, options, layout, pieces.rows_max);
+    if (pieces.length_max < layout->cols || !rows_serve(session, layout->type, results->filled))
+        select_parts(session, options, &pieces, results);
+    else
+        select_rows(session, options, &pieces, results);
     pieces_end(&pieces);
 }
 

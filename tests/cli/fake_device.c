@@ -201,6 +201,10 @@ static struct slot {
     const unsigned char *pinned; /* NULL: there is no copy, or it was waited for */
     uint64_t bytes, sum;
     bool in_use; /* by work that is not yet enqueued */
+    /* A copy back, which is made when it is waited for. NULL: there is none. */
+    void *to;
+    const void *from;
+    uint64_t bytes_back;
 } slots[DEVICE_SLOTS];
 
 /* Few, so that streams come in many parts. */
@@ -229,7 +233,9 @@ void device_slot_upload(int slot, void *device, const void *pinned, uint64_t byt
     if (slots[slot].in_use)
         fail("fake device: a copy to a slot in use");
     device_upload(device, pinned, bytes);
-    slots[slot] = (struct slot){.pinned = pinned, .bytes = bytes, .in_use = true};
+    slots[slot].pinned = pinned;
+    slots[slot].bytes = bytes;
+    slots[slot].in_use = true;
     slots[slot].sum = sum_of(&slots[slot]);
 }
 
@@ -241,6 +247,21 @@ void device_slot_wait(int slot) {
     if (slots[slot].pinned != NULL && sum_of(&slots[slot]) != slots[slot].sum)
         fail("fake device: memory was written before its copy was done");
     slots[slot].pinned = NULL;
+}
+
+void device_slot_download(int slot, void *pinned, const void *device, uint64_t bytes) {
+    if (slots[slot].to != NULL)
+        fail("fake device: a copy back from a slot whose last one nobody waited for");
+    require_device(device, "results");
+    slots[slot].to = pinned;
+    slots[slot].from = device;
+    slots[slot].bytes_back = bytes;
+}
+
+void device_slot_download_wait(int slot) {
+    if (slots[slot].to != NULL)
+        device_download(slots[slot].to, slots[slot].from, slots[slot].bytes_back);
+    slots[slot].to = NULL;
 }
 
 /* ---- The library ----------------------------------------------------------------------------- */

@@ -96,6 +96,17 @@ class SameBits(harness.Case):
             self.both("select", path, "-k", self.k_of(rng, cols), rng.choice(["--gt", "--le", "--ne"]),
                       rng.choice([-20, 0, 0.5, 100]), *self.options(rng), *outputs)
 
+    def test_rows_in_many_pieces(self):
+        """Results come a piece later than their rows."""
+        rng = random.Random(SEED + 11)
+        path = self.write("x.npy", npy_header("<i2", (70, 30)) + rng.randbytes(4200))
+        for piece in (60, 100, 500, 4140, 4200):
+            for k in (1, 30, 33):
+                for outputs in ([], ["--values", self.path("out1")], ["--indices", self.path("out2")],
+                                ["--values", self.path("out1"), "--indices", self.path("out2")]):
+                    predicate = rng.choice([[], ["--gt", 0], ["--lt", -30000]])
+                    self.both("select", path, "-k", k, *predicate, *outputs, "--piece-bytes", piece)
+
     def test_states_that_do_not_fit(self):
         """The CPU has accumulators that the device lacks, or has no memory for. A real device has both."""
         rng = random.Random(SEED + 10)

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rows.h"
+
+#include <string.h>
+
+#include "../base/fail.h"
+
+static void check(topk_status status) {
+    if (status != TOPK_OK)
+        fail_library();
+}
+
+int64_t rows_piece_bytes(const struct session *session, int64_t bytes) {
+    if (!session_on_device(session))
+        return bytes;
+    int64_t slot = (int64_t)device_slot_bytes();
+    return bytes < slot ? bytes : slot;
+}
+
+bool rows_serve(const struct session *session, topk_type type, int64_t k) {
+    uint64_t result = topk_type_size(type) + sizeof(int64_t);
+    return !session_on_device(session) || (uint64_t)k <= device_slot_bytes() / result;
+}
+
+/* Bytes of the indices of so many rows, which come before the values. */
+static size_t index_bytes(const struct rows *rows, int64_t count) {
+    return rows->wants_indices ? (size_t)(count * rows->slots_of_row) * sizeof(int64_t) : 0;
+}
+
+static size_t value_bytes(const struct rows *rows, topk_type type, int64_t count) {
+    return rows->wants_values ? (size_t)(count * rows->slots_of_row) * topk_type_size(type) : 0;
+}
+
+void rows_begin(struct rows *rows, struct session *session, const topk_problem *problem, int64_t elements_max,
+                const topk_predicate *predicate, bool wants_values, bool wants_indices) {
+    *rows = (struct rows){.session = session,
+                          .predicate = predicate,
+                          .slots_of_row = problem->k_max,
+                          .wants_values = wants_values,
+                          .wants_indices = wants_indices};
+    if (!session_on_device(session))
+        return;
+    /* Padding could be longer than the device's memory. */
+    if (problem->k_max > problem->length_max)
+        rows->slots_of_row = problem->length_max;
+    slots_begin(&rows->slots, (uint64_t)elements_max * topk_type_size(problem->type));
+    size_t bytes = index_bytes(rows, problem->rows) + value_bytes(rows, problem->type, problem->rows);
+    for (int i = 0; i < DEVICE_SLOTS; i++) {
+        rows->device_results[i] = device_allocate(bytes);
+        rows->pinned_results[i] = device_allocate_pinned(bytes);
+    }
+}
+
+/* Elements from the first row's first to the last row's last. */
+static uint64_t span(const topk_problem *problem) {
+    if (problem->rows == 0 || problem->length_max == 0)
+        return 0;
+    uint64_t stride = (uint64_t)(problem->row_stride > 0 ? problem->row_stride : problem->length_max);
+    return (uint64_t)(problem->rows - 1) * stride + (uint64_t)problem->length_max;
+}
+
+static void enqueue(struct rows *rows, int slot) {
+    struct rows_piece *piece = &rows->pieces[slot];
+    topk_problem problem = piece->problem;
+    const size_t values_at = index_bytes(rows, problem.rows);
+    char *results = rows->device_results[slot];
+    problem.k_max = rows->slots_of_row;
+    const void *elements =
+        slots_upload(&rows->slots, piece->elements, span(&problem) * topk_type_size(problem.type));
+    check(staging_enqueue_select(&rows->session->staging, &problem, elements, rows->predicate,
+                                 rows->wants_values ? results + values_at : NULL,
+                                 rows->wants_indices ? results : NULL));
+    slots_pass(&rows->slots);
+    device_slot_download(slot, rows->pinned_results[slot], results,
+                         values_at + value_bytes(rows, problem.type, problem.rows));
+}
+
+void rows_push(struct rows *rows, const topk_problem *problem, const void *elements, int64_t row) {
+    const int slot = (int)(rows->pushed % DEVICE_SLOTS);
+    rows->pieces[slot] = (struct rows_piece){*problem, elements, row};
+    rows->pushed++;
+    if (session_on_device(rows->session))
+        enqueue(rows, slot);
+}
+
+/* Moves the slots of rows, `bytes` each, to where rows are `pitch` bytes long. */
+static void spread(char *to, size_t pitch, const char *from, size_t bytes, int64_t count) {
+    for (int64_t r = 0; r < count && bytes > 0; r++)
+        memcpy(to + (size_t)r * pitch, from + (size_t)r * bytes, bytes);
+}
+
+static void collect(struct rows *rows, int slot, void *values, int64_t *indices) {
+    const topk_problem *problem = &rows->pieces[slot].problem;
+    const size_t element = topk_type_size(problem->type);
+    const size_t k = (size_t)problem->k_max, given = (size_t)rows->slots_of_row;
+    const char *results = rows->pinned_results[slot];
+    device_slot_download_wait(slot);
+    if (rows->wants_indices)
+        spread((char *)indices, k * sizeof *indices, results, given * sizeof *indices, problem->rows);
+    if (rows->wants_values)
+        spread(values, k * element, results + index_bytes(rows, problem->rows), given * element,
+               problem->rows);
+}
+
+bool rows_take(struct rows *rows, bool last, void *values, int64_t *indices, int64_t *row, int64_t *count) {
+    const bool on_device = session_on_device(rows->session);
+    const int64_t left = rows->pushed - rows->taken;
+    if (left < (on_device && !last ? DEVICE_SLOTS : 1))
+        return false;
+    const int slot = (int)(rows->taken++ % DEVICE_SLOTS);
+    const struct rows_piece *piece = &rows->pieces[slot];
+    if (on_device)
+        collect(rows, slot, values, indices);
+    else
+        session_select(rows->session, &piece->problem, piece->elements, rows->predicate, values, indices);
+    *row = piece->row;
+    *count = piece->problem.rows;
+    return true;
+}
+
+void rows_end(struct rows *rows) {
+    if (!session_on_device(rows->session))
+        return;
+    slots_end(&rows->slots);
+    for (int i = 0; i < DEVICE_SLOTS; i++) {
+        device_release(rows->device_results[i]);
+        device_release_pinned(rows->pinned_results[i]);
+    }
+}
