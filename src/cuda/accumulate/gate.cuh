@@ -151,21 +151,20 @@ struct found_tiles {
     int64_t first, end;
 };
 
-/* Looks for tiles of a row's body from `first` on, until some have been found. A loop without calls: a tile
- * is on its way while the one before it is looked at. All lanes. */
+/* Looks for tiles of a row's body from `first` on, which has been fetched, until some have been found. A loop
+ * without calls: a tile is on its way while the one before it is looked at. All lanes. */
 template <typename Element>
 TOPK_DEVICE struct found_tiles find_tiles(const row_gate<Element> &gate, const near_bound<Element> &near,
-                                          const struct row_parts &parts, int64_t first) {
+                                          const struct row_parts &parts, int64_t first,
+                                          body_tile<Element> fetched) {
     const Element *values = row_values<Element>(gate.a.rows, gate.r);
     const int64_t tiles = tiles_of<Element>(parts);
     struct found_tiles found = {0, first, first};
-    body_tile<Element> fetched = load_body(values, parts, first);
-    for (uint32_t bit = 1; found.end < tiles && simt_popc(found.bits) < ACCUMULATE_TILES_FOUND;
+    for (uint32_t bit = 1;
+         found.end < tiles && simt_popc(found.bits) < ACCUMULATE_TILES_FOUND && (bit != 0 || found.bits == 0);
          found.end += simt_blocks()) {
         const body_tile<Element> now = fetched;
         fetched = load_body(values, parts, found.end + simt_blocks());
-        if (bit == 0 && found.bits != 0)
-            break;
         found.first = bit == 0 ? found.end : found.first;
         bit = bit == 0 ? 1 : bit;
         found.bits |= simt_any(SIMT_ALL_LANES, near.any_of(now)) ? bit : 0;
@@ -174,22 +173,25 @@ TOPK_DEVICE struct found_tiles find_tiles(const row_gate<Element> &gate, const n
     return found;
 }
 
-/* Reads the block's share of a row. Returns whether there is room for all that passes, as far as the warp
- * knows, which stops without. All threads. */
+/* Reads the block's share of a row, whose first tile has been fetched. Returns whether there is room for all
+ * that passes, as far as the warp knows, which stops without. All threads. */
 template <typename Element, typename Args>
-TOPK_DEVICE bool read_row(const Args &args, const row_gate<Element> &gate, int64_t row) {
-    const struct row_parts parts = parts_of(row_values<Element>(gate.a.rows, gate.r), gate.r.length);
+TOPK_DEVICE bool read_row(const Args &args, const row_gate<Element> &gate, int64_t row,
+                          body_tile<Element> fetched) {
+    const Element *values = row_values<Element>(gate.a.rows, gate.r);
+    const struct row_parts parts = parts_of(values, gate.r.length);
     const near_bound<Element> near = gate.near();
     bool has_room = true;
-    if (simt_block() == 0 && simt_warp() == 0 && parts.head + parts.tail > 0)
-        has_room = add_tile<Element>(args, row, EDGES);
     for (int64_t tile = simt_block(); tile < tiles_of<Element>(parts) && has_room;) {
-        const struct found_tiles found = find_tiles(gate, near, parts, tile);
+        const struct found_tiles found = find_tiles(gate, near, parts, tile, fetched);
         for (uint32_t bits = found.bits; bits != 0 && has_room; bits &= bits - 1)
             has_room =
                 add_tile<Element>(args, row, found.first + (int64_t)(simt_ffs(bits) - 1) * simt_blocks());
         tile = found.end;
+        fetched = load_body(values, parts, tile);
     }
+    if (has_room && simt_block() == 0 && simt_warp() == 0 && parts.head + parts.tail > 0)
+        has_room = add_tile<Element>(args, row, EDGES);
     return has_room;
 }
 

@@ -7,20 +7,23 @@
 #include "../rows.cuh"
 #include "kernels.h"
 
+/* Without a branch between the loads. */
 TOPK_DEVICE bool is_state_of(const struct accumulate_header *header, uint64_t problem) {
-    return simt_load_relaxed(&header->magic) == ACCUMULATE_OPEN &&
-           simt_load_relaxed(&header->problem) == problem;
+    const uint64_t magic = simt_load_relaxed(&header->magic), of = header->problem;
+    return (magic == ACCUMULATE_OPEN) & (of == problem);
 }
 
 TOPK_DEVICE bool agree(uint32_t payload, uint32_t other) {
-    return payload == PAYLOAD_UNKNOWN || other == PAYLOAD_UNKNOWN || payload == other;
+    return (payload == PAYLOAD_UNKNOWN) | (other == PAYLOAD_UNKNOWN) | (payload == other);
 }
 
 /* Whether the states are what the call says, and payload is given always or never. */
 TOPK_DEVICE bool is_sound(const struct accumulate_args &a) {
     const struct accumulate_header *to = a.state.header, *from = a.other.header;
-    return is_state_of(to, a.problem) && (from == nullptr || is_state_of(from, a.problem)) &&
-           agree(to->payload, from != nullptr ? from->payload : (uint32_t)a.payload);
+    const uint32_t payload = to->payload;
+    const bool is_open = is_state_of(to, a.problem) & agree(payload, (uint32_t)a.payload);
+    return from == nullptr ? is_open
+                           : is_open && is_state_of(from, a.problem) && agree(payload, from->payload);
 }
 
 /* Leaves a state that is not sound: no later call takes it for one, but init. All blocks call this, and

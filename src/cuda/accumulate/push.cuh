@@ -17,8 +17,8 @@ template <typename Element> TOPK_NOINLINE bool close_row(const struct accumulate
     const struct row r = row_at(a.rows, row);
     struct accumulate_row &at = a.state.rows[row];
     row_candidates<Element> c = row_candidates<Element>::of(a, m, row, a.payload == PAYLOAD_GIVEN);
-    const bool has_bar = c.now.has_bar != 0, waits = a.state.header->selects != 0;
     const bool is_selected = a.state.ways_out == nullptr; /* what the row's blocks leave */
+    const bool has_bar = c.now.has_bar != 0, waits = is_selected && a.state.header->selects != 0;
     const uint64_t taken = simt_load_relaxed(&at.taken);
     const bool is_left = c.now.k > 0 && ((!has_bar && r.length > c.room()) || taken > (uint64_t)c.room());
     if (is_left)
@@ -54,57 +54,65 @@ template <typename Element> TOPK_NOINLINE bool close_row(const struct accumulate
 }
 
 /* Whether this is the last of the row's blocks; then it sees what the others have added. All threads. */
-TOPK_DEVICE bool is_last_of_row(uint32_t *ticket, simt_shared<uint32_t> flag) {
+TOPK_DEVICE bool is_last_of_row(uint32_t *ticket) {
+    simt_arena arena = simt_shared_arena();
     if (simt_blocks() > 1)
-        return last_of_blocks(ticket, flag);
+        return last_of_blocks(ticket, carve_lists(arena).sums);
     simt_block_sync();
     return true;
 }
 
-/* Reads the block's share of a row. All threads. */
-template <typename Element, typename Args>
-TOPK_DEVICE void push_row(const Args &args, int64_t row, bool none_match) {
-    const struct accumulate_args &a = rows_of(args);
-    const struct row r = row_at(a.rows, row);
-    const row_gate<Element> gate = row_gate<Element>::of(a, r, row);
-    bool has_room = !gate.is_left || none_match;
-    if (gate.is_open && !none_match)
-        has_room = read_row<Element>(args, gate, row);
-    if (a.state.ways_out != nullptr && simt_block_count(!has_room) > 0)
-        take_way_out<Element>(args, row);
+/* The first tile of a row that is the block's. */
+template <typename Element>
+TOPK_DEVICE body_tile<Element> first_tile(const struct row_args &rows, const struct row &r) {
+    const Element *values = row_values<Element>(rows, r);
+    return load_body(values, parts_of(values, r.length), simt_block());
 }
 
+/* Leaves the state, if all rows are done. One thread, which has met its block. */
+TOPK_DEVICE void leave_rows(const struct accumulate_args &a, uint64_t rows_done, uint32_t selects) {
+    uint32_t *of_all = &a.state.header->selecting;
+    const bool is_alone = rows_done == (uint64_t)a.rows.rows;
+    if (selects != 0 && !is_alone)
+        simt_atomic_or(of_all, 1u);
+    if (!is_last_of_rows(a, rows_done))
+        return;
+    leave_state(a, is_alone ? selects : simt_load_relaxed(of_all));
+    if (!is_alone)
+        simt_store_relaxed(of_all, 0u);
+}
+
+/* The first tile of a row is on its way while the block learns about state and row. */
 template <typename Element, typename Args> TOPK_DEVICE void push_rows(const Args &args, bool none_match) {
     const struct accumulate_args &a = rows_of(args);
-    simt_arena arena = simt_shared_arena();
-    const struct list_memory m = carve_lists(arena);
+    const bool is_state_sound = is_sound(a);
     uint64_t rows_done = 0;
     uint32_t selects = 0;
-    if (!is_sound(a)) {
-        break_state(a);
-        return;
-    }
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        const struct row r = row_at(a.rows, row);
+        const body_tile<Element> fetched = first_tile<Element>(a.rows, r);
+        const row_gate<Element> gate = row_gate<Element>::of(a, r, row);
+        if (!is_state_sound) {
+            break_state(a);
+            return;
+        }
         if (row != simt_block_y()) {
             TOPK_REACHED(REACHED_ACCUMULATE_NEXT_ROW);
             simt_block_sync();
         }
-        push_row<Element>(args, row, none_match);
-        if (!is_last_of_row(&a.state.rows[row].ticket, m.sums))
+        bool has_room = !gate.is_left || none_match;
+        if (gate.is_open && !none_match)
+            has_room = read_row<Element>(args, gate, row, fetched);
+        if (a.state.ways_out != nullptr && simt_block_count(!has_room) > 0)
+            take_way_out<Element>(args, row);
+        if (!is_last_of_row(&a.state.rows[row].ticket))
             continue;
         selects |= close_row<Element>(a, row);
         rows_done++;
     }
     simt_block_sync();
-    if (simt_thread() != 0)
-        return;
-    uint32_t *of_all = &a.state.header->selecting;
-    if (selects != 0 && rows_done != (uint64_t)a.rows.rows)
-        simt_atomic_or(of_all, 1u);
-    if (!is_last_of_rows(a, rows_done))
-        return;
-    leave_state(a, selects | simt_load_relaxed(of_all));
-    simt_store_relaxed(of_all, 0u);
+    if (simt_thread() == 0)
+        leave_rows(a, rows_done, selects);
 }
 
 template <typename Element>
