@@ -25,7 +25,8 @@ template <typename Element> struct row_gate {
                                    bool is_sound) {
         const bool wide = a.rows.wide_indices;
         struct accumulate_row &at = a.state.rows[row];
-        const int64_t count = is_sound ? at.count : 0, k = is_sound ? at.k : 0;
+        const int64_t all = -(int64_t)is_sound; /* a mask: loads need not wait to learn of it */
+        const int64_t count = at.count & all, k = at.k & all;
         const bool has_bar = is_sound & (at.has_bar != 0), closed = k == 0 || r.length == 0;
         row_gate g = {a,
                       r,
