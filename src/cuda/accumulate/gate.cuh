@@ -20,24 +20,28 @@ template <typename Element> struct row_gate {
     bool is_open;           /* this launch reads the row */
     bool is_left;           /* the row is left to a selection from the whole chunk, and not read */
 
-    static TOPK_MEMBER row_gate of(const struct accumulate_args &a, const struct row &r, int64_t row) {
+    /* Of a state that is not sound, no word is used. */
+    static TOPK_MEMBER row_gate of(const struct accumulate_args &a, const struct row &r, int64_t row,
+                                   bool is_sound) {
         const bool wide = a.rows.wide_indices;
         struct accumulate_row &at = a.state.rows[row];
+        const int64_t all = -(int64_t)is_sound; /* a mask: loads need not wait to learn of it */
+        const int64_t count = at.count & all, k = at.k & all;
+        const bool has_bar = is_sound & (at.has_bar != 0), closed = k == 0 || r.length == 0;
         row_gate g = {a,
                       r,
-                      row_list<Element>::of(a.state.candidates, row, wide).from(at.count, wide),
-                      a.state.candidates.pitch - at.count,
+                      row_list<Element>::of(a.state.candidates, row, wide).from(count, wide),
+                      a.state.candidates.pitch - count,
                       0,
                       INT64_MAX,
                       &at.taken,
                       false,
                       false};
-        const bool closed = at.k == 0 || r.length == 0;
-        if (at.has_bar != 0) {
+        if (has_bar) {
             g.key = (word)at.bar_key;
             g.tie_end = at.bar_position < a.base ? 0 : at.bar_position - a.base + 1;
         }
-        g.is_left = !closed && at.has_bar == 0 && r.length > g.room;
+        g.is_left = !closed && !has_bar && r.length > g.room;
         const bool can_pass = g.tie_end > 0 || g.first_above() != 0;
         if (!can_pass)
             TOPK_REACHED(REACHED_ACCUMULATE_ABOVE);
@@ -136,7 +140,7 @@ template <typename Element, typename Args>
 TOPK_NOINLINE bool add_tile(const Args &args, int64_t row, int64_t tile) {
     const struct accumulate_args &a = rows_of(args);
     const struct row r = row_at(a.rows, row);
-    const row_gate<Element> gate = row_gate<Element>::of(a, r, row);
+    const row_gate<Element> gate = row_gate<Element>::of(a, r, row, true);
     const auto source = source_of<Element>(a.rows, r, matcher_of<Element>(args));
     bool has_room = true;
     with_tile<Element>(source, parts_of(source.values(), r.length), tile,

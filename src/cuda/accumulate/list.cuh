@@ -101,19 +101,33 @@ template <typename Element> struct row_candidates {
      * room for them. It may be the row's own list, if no slot is written before it has been read. */
     template <typename Keeps>
     TOPK_MEMBER void move(const row_list<Element> &from, int64_t count, const Keeps &keeps) {
+        const uint32_t ITEMS = 4;
         const bool wide = a.rows.wide_indices;
-        for (int64_t first = 0; first < count; first += simt_threads()) {
-            const int64_t slot = first + simt_thread();
-            const bool is_there = slot < count;
-            const word bits = is_there ? from.bits(slot) : 0;
-            const int64_t position = is_there ? from.position(slot) : -1;
-            const int64_t payload = is_there ? from.payload_of(slot, has_payload, wide) : 0;
-            const bool is_kept = position >= 0 && keeps(bits, position);
-            uint32_t total, before = block_scan(m.sums, (uint32_t)is_kept, &total);
-            if (is_kept) {
-                list.put(now.count + before, bits, position);
+#pragma unroll 1
+        for (int64_t first = simt_thread(); first - simt_thread() < count; first += ITEMS * simt_threads()) {
+            word bits[ITEMS];
+            int64_t positions[ITEMS], payload[ITEMS];
+            uint32_t kept = 0, total;
+#pragma unroll
+            for (uint32_t i = 0; i < ITEMS; i++) {
+                const int64_t slot = first + i * simt_threads();
+                const bool is_there = slot < count;
+                bits[i] = is_there ? from.bits(slot) : 0;
+                positions[i] = is_there ? from.position(slot) : -1;
+                payload[i] = is_there ? from.payload_of(slot, has_payload, wide) : 0;
+            }
+#pragma unroll
+            for (uint32_t i = 0; i < ITEMS; i++)
+                kept |= (uint32_t)(positions[i] >= 0 && keeps(bits[i], positions[i])) << i;
+            int64_t to = now.count + block_scan(m.sums, simt_popc(kept), &total);
+#pragma unroll
+            for (uint32_t i = 0; i < ITEMS; i++) {
+                if ((kept >> i & 1) == 0)
+                    continue;
+                list.put(to, bits[i], positions[i]);
                 if (has_payload)
-                    list.put_payload(now.count + before, payload, wide);
+                    list.put_payload(to, payload[i], wide);
+                to++;
             }
             now.count += total;
             simt_block_sync();

@@ -62,6 +62,7 @@ TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_LIST_THREADS,
         a.state.header->payload == PAYLOAD_GIVEN || (merges && a.other.header->payload == PAYLOAD_GIVEN);
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
         row_candidates<Element> c = row_candidates<Element>::of(a, m, row, has_payload);
+        simt_block_sync();
         if (merges) {
             const int64_t k = a.other.rows[row].k;
             c.now.k = k < c.now.k ? k : c.now.k;

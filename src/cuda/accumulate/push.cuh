@@ -91,7 +91,7 @@ template <typename Element, typename Args> TOPK_DEVICE void push_rows(const Args
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         const struct row r = row_at(a.rows, row);
         const body_tile<Element> fetched = first_tile<Element>(a.rows, r);
-        const row_gate<Element> gate = row_gate<Element>::of(a, r, row);
+        const row_gate<Element> gate = row_gate<Element>::of(a, r, row, is_state_sound);
         if (!is_state_sound) {
             break_state(a);
             return;
