@@ -5,6 +5,8 @@
 Compiles tests/cuda/primitives.cu, for the GPUs that have all that simt.cuh knows of and for the portable path, and
 compares each kernel's instructions with the comment before it. Needs nvcc and no GPU.
 
+No pointer may become one to local memory either, in kernels where a compiler did that to one of global memory.
+
 usage: ptx.py NVCC SOURCE_DIR
 """
 import pathlib
@@ -66,6 +68,12 @@ def unused_primitives(root, source):
                 yield f"{header.name}: {name} has no kernel in {source.name}"
 
 
+def pointers_to_local_memory(nvcc, root, kernels):
+    ptx = compile_to_ptx(nvcc, root, root / kernels, ["-arch=compute_90", "-O3", "-DKEY_BITS=64", "-DINSTANCE=kernels"])
+    if "cvta.to.local" in ptx:
+        yield f"{kernels}: a pointer becomes one to local memory"
+
+
 def main():
     nvcc, root = sys.argv[1], pathlib.Path(sys.argv[2])
     source = root / "tests/cuda/primitives.cu"
@@ -77,6 +85,7 @@ def main():
         for name in sorted(expected.keys() | got.keys()):
             if expected.get(name) != got.get(name):
                 wrong.append(f"{name} {' '.join(options)}: {got.get(name)}, not {expected.get(name)}")
+    wrong += pointers_to_local_memory(nvcc, root, "src/cuda/accumulate/kernels.cu")
     print("\n".join(wrong) or f"{len(expected)} kernels have the instructions that they should have")
     sys.exit(bool(wrong))
 

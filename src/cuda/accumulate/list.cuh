@@ -34,9 +34,11 @@ template <typename Element> struct row_list {
     TOPK_MEMBER int64_t payload_of(int64_t slot, bool has_payload, bool wide) const {
         return !has_payload ? 0 : wide ? ((const int64_t *)payload)[slot] : ((const int32_t *)payload)[slot];
     }
+    /* A plain store of the position is not for nvcc 13.0: with elements of 64 bits it takes the pointer for
+     * one to local memory. tests/tree/ptx.py looks for such pointers. */
     TOPK_MEMBER void put(int64_t slot, key_word_t<Element> bits, int64_t position) const {
         elements[slot] = (Element)bits;
-        positions[slot] = position;
+        simt_store_relaxed((uint64_t *)&positions[slot], (uint64_t)position);
     }
     TOPK_MEMBER void put_payload(int64_t slot, int64_t value, bool wide) const {
         if (wide)
