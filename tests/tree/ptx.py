@@ -69,7 +69,8 @@ def unused_primitives(root, source):
 
 
 def pointers_to_local_memory(nvcc, root, kernels):
-    ptx = compile_to_ptx(nvcc, root, root / kernels, ["-arch=compute_90", "-O3", "-DKEY_BITS=64", "-DINSTANCE=kernels"])
+    ptx = compile_to_ptx(nvcc, root, root / kernels, 
+                         ["-arch=compute_90", "-O3", "-I", root / "include", "-DKEY_BITS=64", "-DINSTANCE=kernels"])
     if "cvta.to.local" in ptx:
         yield f"{kernels}: a pointer becomes one to local memory"
 

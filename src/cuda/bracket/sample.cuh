@@ -109,8 +109,8 @@ TOPK_DEVICE uint32_t matches_of_group(const bracket_task<Element> &t, const matc
     return matches;
 }
 
-/* The thread's samples that match the predicate, as bits; m.matching has those of the block once all threads
- * have met. Samples that are compared are loaded once more. All threads. */
+/* The thread's samples that match the predicate, as bits; of a mask m.matching has those of the block once
+ * all threads have met. Samples that are compared are loaded once more. All threads. */
 template <typename Element>
 TOPK_NOINLINE uint32_t matches_of_sample(const struct bracket_args &a, int64_t row) {
     static_assert(BRACKET_SAMPLES_OF_THREAD <= 32, "a thread has a bit for each of its samples");
@@ -118,13 +118,15 @@ TOPK_NOINLINE uint32_t matches_of_sample(const struct bracket_args &a, int64_t r
     const struct row_parts parts = parts_of(t.values(), t.r.length);
     const matcher<Element, true> match = kept_match(t);
     uint32_t matches = 0;
-    simt_block_sync();
-    if (simt_thread() == 0)
-        t.m.matching[0] = 0;
-#pragma unroll 2
+#pragma unroll 1
     for (uint32_t g = 0; g < a.sample_groups; g++)
         matches |= matches_of_group(t, match, position_of_group(t, parts, g))
                    << g * sample_shape<Element>::PER;
+    if (match.mask == nullptr)
+        return matches;
+    simt_block_sync();
+    if (simt_thread() == 0)
+        t.m.matching[0] = 0;
     simt_block_sync();
     const uint32_t of_warp = simt_reduce_add(SIMT_ALL_LANES, simt_popc(matches));
     if (simt_lane() == 0)
