@@ -279,6 +279,11 @@ static void check_tuning(void) {
         {TOPK_OPERATION_SELECT, "resident", "cluster=0", "takes cluster 1 to 16, not 0"},
         {TOPK_OPERATION_SELECT_WHERE, "resident", "cluster=17", "takes cluster 1 to 16, not 17"},
         {TOPK_OPERATION_SELECT, "resident", "stream=2", "takes stream 0 or 1, not 2"},
+        {TOPK_OPERATION_SELECT, "gridselect", "queue=2", "takes queue 0 or 1, not 2"},
+        {TOPK_OPERATION_SELECT, "gridselect", "elements=0", "takes elements 1 or more, not 0"},
+        {TOPK_OPERATION_SELECT_WHERE, "gridselect", "hashed=-1", "takes hashed 0 or 1, not -1"},
+        {TOPK_OPERATION_SELECT, "rtopk", "network=5", "takes network 0 to 4, not 5"},
+        {TOPK_OPERATION_SELECT, "bracket", "alpha=4", "has no knob 'alpha'"},
         {TOPK_OPERATION_SELECT, "sort", "alpha=4", "'sort' cannot serve this problem: has no knob 'alpha'"},
         {TOPK_OPERATION_SELECT, NULL, "digit_bits=12", "'air': takes digit_bits"},
         {TOPK_OPERATION_SELECT, NULL, "one_pass=0", "has no knob 'one_pass'"},
@@ -322,6 +327,8 @@ static void check_taken_tuning(void) {
     static const char *const of_resident[] = {"threads=32",        "threads=96",           "cluster=1",
                                               "cluster=16",        "threads=32,cluster=3", "stream=0",
                                               "stream=1,cluster=2"};
+    static const char *const of_gridselect[] = {
+        "queue=0", "queue=1", "elements=1", "elements=9223372036854775807", "hashed=0", "hashed=1"};
     static const char *const of_compact[] = {"one_pass=0", "one_pass=1"};
     arguments a = begin(NULL);
     topk_problem p = a.problem;
@@ -330,6 +337,11 @@ static void check_taken_tuning(void) {
         p.tuning = of_air[i];
         (void)workspace_for(TOPK_OPERATION_SELECT, &p);
         (void)workspace_for(TOPK_OPERATION_KTH, &p);
+        (void)workspace_for(TOPK_OPERATION_SELECT_WHERE, &p);
+    }
+    for (size_t i = 0; i < sizeof of_gridselect / sizeof of_gridselect[0]; i++) {
+        p.tuning = of_gridselect[i];
+        (void)workspace_for(TOPK_OPERATION_SELECT, &p);
         (void)workspace_for(TOPK_OPERATION_SELECT_WHERE, &p);
     }
     for (size_t i = 0; i < sizeof of_compact / sizeof of_compact[0]; i++) {
