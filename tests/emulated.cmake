@@ -43,6 +43,9 @@ endforeach()
 # With the sizes of production.
 topk_case_library(topk_test_cases_emulated_full topk_emulated_full cuda host)
 topk_case_runner(test_cases_emulated_full topk_test_cases_emulated_full simt.cpp)
+add_executable(test_accumulator_full operations/accumulator.c)
+topk_operation_program(test_accumulator_full topk_test_cases_emulated_full simt.cpp)
+topk_warnings(test_accumulator_full)
 
 function(topk_emulated_test name)
   add_test(NAME simt.${name} COMMAND ${ARGN})
@@ -213,6 +216,7 @@ topk_emulated_test(speeds test_speeds_emulated)
 topk_emulated_test(tune ${TOPK_SYSTEM_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/bench/tune.py ${PROJECT_SOURCE_DIR}
   ${PROJECT_BINARY_DIR})
 topk_emulated_test(bracket_misses test_bracket_misses)
+topk_emulated_test(accumulator_full test_accumulator_full cuda 20)
 foreach(build plain asan tsan)
   topk_emulated_test(predicates_${build} test_predicates_${build} cuda ${predicates_${build}})
   topk_emulated_test(statuses_${build} test_cuda_statuses_${build})

@@ -27,7 +27,7 @@ template <typename Element> struct row_gate {
         struct accumulate_row &at = a.state.rows[row];
         const int64_t all = -(int64_t)is_sound; /* a mask: loads need not wait to learn of it */
         const int64_t count = at.count & all, k = at.k & all;
-        const bool has_bar = is_sound & (at.has_bar != 0), closed = k == 0 || r.length == 0;
+        const bool has_bar = is_sound & (at.has_bar != 0), closed = k == 0 || r.wanted == 0 || r.length == 0;
         row_gate g = {a,
                       r,
                       row_list<Element>::of(a.state.candidates, row, wide).from(count, wide),

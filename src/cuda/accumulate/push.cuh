@@ -20,11 +20,11 @@ template <typename Element> TOPK_NOINLINE bool close_row(const struct accumulate
     const bool is_selected = a.state.ways_out == nullptr; /* what the row's blocks leave */
     const bool has_bar = c.now.has_bar != 0, waits = is_selected && a.state.header->selects != 0;
     const uint64_t taken = simt_load_relaxed(&at.taken);
+    c.now.k = r.wanted < c.now.k ? r.wanted : c.now.k;
     const bool is_left = c.now.k > 0 && ((!has_bar && r.length > c.room()) || taken > (uint64_t)c.room());
     if (is_left)
         TOPK_REACHED(has_bar ? REACHED_ACCUMULATE_OVERFLOW : REACHED_ACCUMULATE_LEFT);
     c.now.count += is_left ? 0 : (int64_t)taken;
-    c.now.k = r.wanted < c.now.k ? r.wanted : c.now.k;
     simt_block_sync();
     const int64_t best = waits                     ? a.state.best.pitch
                          : is_left && !is_selected ? leave_way_out(a.state.ways_out[row])
