@@ -21,7 +21,8 @@ TOPK_DEVICE bool agree(uint32_t payload, uint32_t other) {
 TOPK_DEVICE bool is_sound(const struct accumulate_args &a) {
     const struct accumulate_header *to = a.state.header, *from = a.other.header;
     const uint32_t payload = to->payload;
-    const bool is_open = is_state_of(to, a.problem) & agree(payload, (uint32_t)a.payload);
+    const bool is_ours = is_state_of(to, a.problem), agrees = agree(payload, (uint32_t)a.payload);
+    const bool is_open = is_ours & agrees;
     return from == nullptr ? is_open
                            : is_open && is_state_of(from, a.problem) && agree(payload, from->payload);
 }
