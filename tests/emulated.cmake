@@ -133,6 +133,9 @@ topk_emulated_cases(resident_stream_clusters_full full --seed 63 --method reside
 # Rows that bracket reads once: samples in finer bins; and with the sizes of production.
 topk_emulated_cases(bracket_samples plain --seed 57 --method bracket --smallest 900 --largest 6000 --elements 9000
   --cases 600 --paths samples)
+# Masks that are read with rows of many chunks.
+topk_emulated_cases(bracket_masks plain --seed 21 --method bracket --operation select_where --smallest 900 --largest 9000
+  --elements 20000 --cases 600)
 # Thresholds where codes are of NaN.
 topk_emulated_cases(bracket_kth plain --seed 77 --method bracket --operation kth --smallest 900 --largest 6000
   --elements 9000 --cases 600)
