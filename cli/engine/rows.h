@@ -14,7 +14,7 @@ struct rows {
     int64_t slots_of_row; /* that are written of each row */
     bool wants_values, wants_indices;
 
-    /* Pieces that were pushed, and those of them that were taken. */
+    /* Pieces that were pushed, and how many of these were taken. */
     int64_t pushed, taken;
     struct rows_piece {
         topk_problem problem;

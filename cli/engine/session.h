@@ -41,7 +41,7 @@ void session_choose_freely(topk_problem *problem);
 topk_problem session_problem(const struct options *options, topk_type type, int64_t rows, int64_t length,
                              int64_t k);
 
-/* From all elements, or from those that meet the predicate, unless it is NULL. The session is on the host. */
+/* From the elements that meet the predicate; from all if it is NULL. The session is on the host. */
 void session_select(struct session *host, const topk_problem *problem, const void *elements,
                     const topk_predicate *predicate, void *values, int64_t *indices);
 
