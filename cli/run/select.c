@@ -84,7 +84,7 @@ static int64_t rows_per_piece(int64_t piece_bytes, const struct layout *layout, 
     return k > 0 ? slots / k : INT64_MAX;
 }
 
-/* Passes on what is there of the results of whole rows; of all pieces if this is the `last` call. */
+/* Passes on the results of whole rows that are there: those of all pieces in the `last` call. */
 static void emit_rows(struct rows *rows, bool last, const struct options *options, topk_type type,
                       struct results *results) {
     int64_t row;

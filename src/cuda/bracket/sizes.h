@@ -30,7 +30,7 @@ enum {
     BRACKET_OCTAVES_BEYOND = 5,
     /* Rounds in which a rank is found in a sample, each finer by a factor of a bin's width. */
     BRACKET_SAMPLE_ROUNDS = 4,
-    /* All of a mask of bytes is read if more than one in so many elements would be asked for. */
+    /* All of a mask is read if it would be asked for more than one in so many elements. */
     BRACKET_ASKED = 512,
     /* How often a row is read before it takes the way out. */
     BRACKET_READS = 2,
