@@ -14,6 +14,8 @@ part of the squared logarithm of what each method took over what is predicted: t
 behind the best, since it does not matter then. A tenth of its distance pulls each number back to where it began: the
 points leave some of them open.
 
+With --only METHOD the numbers of one method are fitted, and the others stay: where that method alone has changed.
+
 It prints the loss and at how many points the choice is well (choice.py), before and after, of the points that it fitted
 and of the others. --write has costs.c rewritten, with a comment that names the GPU. The emulated GPU has no clusters of 16
 blocks: rows that need them have no prediction, and no say.
@@ -75,6 +77,12 @@ def read_points(paths):
     return list(points.values())
 
 
+def method_of(number):
+    """The method whose number it is in costs.c, or None: the launch is nobody's."""
+    methods = re.findall(r"\.(\w+) = \{", number.string[:number.start()])
+    return methods[-1] if methods else None
+
+
 class Model:
     """The cost functions, with numbers that can be set."""
 
@@ -85,6 +93,7 @@ class Model:
         with open(COSTS, encoding="utf-8") as file:
             listed = list(NUMBER.finditer(file.read()))
         self.names = [match[2] for match in listed]
+        self.methods = [method_of(match) for match in listed]
         self.numbers = (ctypes.c_double * len(self.names)).in_dll(library, "topk_cuda_costs")
         if [float(match[3]) for match in listed] != list(self.numbers):
             sys.exit("the build is older than costs.c, or this has its numbers in another order than costs.h")
@@ -118,14 +127,16 @@ def mean_loss(model, points, start):
     return sum(loss_of(point, model.predictions(point))[0] for point in points) / len(points) + PULL ** 2 * pulled
 
 
-def fit(model, points):
+def fit(model, points, only):
     start = list(model.numbers)
+    fitted = [i for i, (name, method) in enumerate(zip(model.names, model.methods))
+              if not COUNTED.fullmatch(name) and only in (None, method)]
     least = mean_loss(model, points, start)
     for step in STEPS:
         is_better = True
         while is_better:
             is_better = False
-            for i in (i for i, name in enumerate(model.names) if not COUNTED.fullmatch(name)):
+            for i in fitted:
                 before = model.numbers[i]
                 for factor in (step, 1 / step):
                     model.numbers[i] = before * factor
@@ -159,6 +170,7 @@ def main():
     parser.add_argument("results", nargs="+", metavar="FILE.csv")
     parser.add_argument("--build", required=True, metavar="FOLDER")
     parser.add_argument("--half", choices=["even", "odd"])
+    parser.add_argument("--only", metavar="METHOD", help="fit the numbers of this method alone")
     parser.add_argument("--sms", type=int, default=132, help="multiprocessors")
     parser.add_argument("--shared-kib", type=int, default=227, help="shared memory of a block")
     parser.add_argument("--cluster", type=int, default=16, help="blocks of a cluster at most")
@@ -172,7 +184,7 @@ def main():
         model = Model(shared_library(options.build, folder), options)
         for when in ("before", "after"):
             if when == "after":
-                fit(model, fitted)
+                fit(model, fitted, options.only)
             for name, points in (("fitted", fitted), ("others", others)):
                 if points:
                     report(f"{when}, {name} points", model, points)
