@@ -127,7 +127,7 @@ def mean_loss(model, points, start):
     return sum(loss_of(point, model.predictions(point))[0] for point in points) / len(points) + PULL ** 2 * pulled
 
 
-def fit(model, points, only):
+def fit(model, points, only=None):
     start = list(model.numbers)
     fitted = [i for i, (name, method) in enumerate(zip(model.names, model.methods))
               if not COUNTED.fullmatch(name) and only in (None, method)]

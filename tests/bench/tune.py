@@ -56,6 +56,11 @@ def main():
         start = list(model.numbers)
         check("all problems are read", len(points) == len(SHAPES))
         check("each with its tunings", any(tuning == "stream=1" for point in points for _, tuning in point.times))
+        tune.fit(model, points, "bracket")
+        moved = {method for i, method in enumerate(model.methods) if model.numbers[i] != start[i]}
+        check("a method is fitted alone", moved == {"bracket"})
+        for i, number in enumerate(start):
+            model.numbers[i] = number
         before = tune.mean_loss(model, points, start)
         after = tune.fit(model, points)
         check("the loss falls", after < before / 4)
