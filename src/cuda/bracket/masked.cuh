@@ -105,7 +105,7 @@ TOPK_NOINLINE struct ring_turns stream_masked(const struct bracket_args &a, int6
     const auto load_ahead = [&](uint32_t chunk) TOPK_LAMBDA {
         ahead.load(a.predicate, index_in(chunk), chunk < chunks.chunks ? chunks.groups_of(chunk) : 0);
     };
-    chunks.next += chunks.step * (turns.issued - turns.read);
+    chunks.next += chunks.step * (turns.copied - turns.taken);
     load_ahead(chunks.now);
     chunks.read(&turns, [&](uint32_t chunk, uint32_t first, uint32_t groups) TOPK_LAMBDA {
         const loaded_matches<Element> matches =

@@ -4,6 +4,7 @@
 #define TOPK_SRC_CUDA_BRACKET_MEMORY_CUH
 
 #include "../select/candidates.cuh"
+#include "../select/ring.cuh"
 #include "../select/small_sort.cuh"
 #include "../select/target.cuh"
 #include "kernels.h"
@@ -18,15 +19,16 @@ enum match_word { MATCH_BEGIN, MATCH_SPAN, MATCH_NONE, MATCH_BEST, MATCH_WORDS }
 /* Slots of a block. */
 static_assert((int)BRACKET_SENT <= (int)ENTRIES_PER_THREAD * (int)BRACKET_THREADS, "a block sorts so many");
 static_assert((int)BRACKET_CHUNK == (int)BRACKET_LANE_GROUPS * SIMT_WARP, "a warp has so many lanes");
-static const uint32_t BRACKET_RINGS = BRACKET_THREADS / SIMT_WARP * BRACKET_SLOTS;
+typedef warp_rings<BRACKET_CHUNK, BRACKET_SLOTS> bracket_rings;
+static const uint32_t BRACKET_RING_GROUPS = BRACKET_THREADS / SIMT_WARP * bracket_rings::GROUPS_OF_WARP;
 
 template <typename Element> struct bracket_memory {
     static const bool TWO = entry_size<Element>::TWO;
-    simt_shared<simt_u32x4> ring;        /* BRACKET_RINGS slots of BRACKET_CHUNK */
-    simt_shared<simt_mbarrier> barriers; /* of each slot */
-    shared_list<Element> list;           /* BRACKET_PAGE slots */
-    entry_list<TWO> entries;             /* results to be sorted, in the bytes of the ring */
-    simt_shared<simt_u32x4> quads;       /* four bins each: the same as digit.bins */
+    bracket_rings rings;
+    simt_shared<simt_u32x4> ring;  /* their groups: BRACKET_RING_GROUPS */
+    shared_list<Element> list;     /* BRACKET_PAGE slots */
+    entry_list<TWO> entries;       /* results to be sorted, in the bytes of the ring */
+    simt_shared<simt_u32x4> quads; /* four bins each: the same as digit.bins */
     struct digit_shared digit;
     struct bucket_shared buckets;    /* whose words are the same bins */
     simt_shared<uint32_t> slots;     /* SLOT_COUNTERS: results that have a slot; atomic */
@@ -43,11 +45,10 @@ template <typename Element> struct bracket_memory {
 };
 
 template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_bracket(simt_arena &arena) {
-    const uint32_t groups = BRACKET_RINGS * BRACKET_CHUNK;
     bracket_memory<Element> m;
-    m.ring = simt_carve<simt_u32x4>(arena, groups, 128);
+    m.rings = carve_rings<bracket_rings>(arena, BRACKET_THREADS / SIMT_WARP);
+    m.ring = m.rings.groups;
     m.quads = simt_carve<simt_u32x4>(arena, SELECT_BINS_MAX / 4 + 1); /* with OTHER_BIN */
-    m.barriers = simt_carve<simt_mbarrier>(arena, BRACKET_RINGS);
     m.list = carve_list<Element>(arena, BRACKET_PAGE);
     m.digit.sums = simt_carve<uint64_t>(arena, SIMT_WARP);
     m.digit.found = simt_carve<uint64_t>(arena, 4);
@@ -55,7 +56,8 @@ template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_brack
     m.buckets = carve_buckets(arena);
     m.buckets.words = m.digit.bins;
     m.entries.high = simt_shared_as<uint64_t>(m.ring);
-    m.entries.low = simt_shared_as<uint64_t>(simt_shared_part(m.ring, groups / 2, groups / 2));
+    m.entries.low =
+        simt_shared_as<uint64_t>(simt_shared_part(m.ring, BRACKET_RING_GROUPS / 2, BRACKET_RING_GROUPS / 2));
     m.slots = simt_carve<uint32_t>(arena, SLOT_COUNTERS);
     m.ends = simt_carve<uint64_t>(arena, 2 * SIMT_WARP);
     m.sums = simt_carve<uint32_t>(arena, SIMT_WARP);

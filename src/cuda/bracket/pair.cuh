@@ -42,7 +42,7 @@ TOPK_DEVICE void add_of_warp(simt_shared<uint32_t> bins, uint32_t bin, uint32_t 
         simt_atomic_add(&bins[bin], sum);
 }
 
-static_assert((int)BRACKET_GROUPS_MANY * (int)BRACKET_THREADS <= (int)BRACKET_RINGS * (int)BRACKET_CHUNK,
+static_assert((int)BRACKET_GROUPS_MANY * (int)BRACKET_THREADS <= (int)BRACKET_RING_GROUPS,
               "the ring holds a sample");
 
 /* A sample in the ring, so that the code for it is short. */

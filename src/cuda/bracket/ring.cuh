@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * How a block reads a row: each warp copies chunks of the row's body into a ring of its own, and works on one
- * while the others are on their way. Warps do not wait for each other. */
+ * How a block reads a row: each warp copies chunks of the row's body into its ring, one after another. */
 #ifndef TOPK_SRC_CUDA_BRACKET_RING_CUH
 #define TOPK_SRC_CUDA_BRACKET_RING_CUH
 
 #include "memory.cuh"
 
-/* What a warp has issued and read of its ring since the launch began. */
-struct ring_turns {
-    uint32_t issued, read;
-};
-
 /* The chunks of a row that are a warp's: every `step`-th from `next` on. */
 template <typename Element> struct chunk_reader {
-    simt_shared<simt_u32x4> ring;
-    simt_shared<simt_mbarrier> barriers;
+    bracket_rings rings;
     const Element *body;
     int64_t groups; /* of the body */
     uint32_t next, now, step, chunks;
@@ -22,7 +15,7 @@ template <typename Element> struct chunk_reader {
     static TOPK_MEMBER chunk_reader of(const bracket_task<Element> &t) {
         const Element *values = t.values();
         const struct row_parts parts = parts_of(values, t.r.length);
-        chunk_reader c = {t.m.ring, t.m.barriers, values + parts.head, parts.groups, 0, 0, 0, 0};
+        chunk_reader c = {t.m.rings, values + parts.head, parts.groups, 0, 0, 0, 0};
         c.now = c.next = simt_warp() * t.share.blocks + t.share.block;
         c.step = simt_warps() * t.share.blocks;
         c.chunks = (uint32_t)((parts.groups + BRACKET_CHUNK - 1) / BRACKET_CHUNK);
@@ -42,40 +35,25 @@ template <typename Element> struct chunk_reader {
         const int64_t remaining = groups - (int64_t)chunk * BRACKET_CHUNK;
         return remaining < BRACKET_CHUNK ? (uint32_t)remaining : (uint32_t)BRACKET_CHUNK;
     }
-    /* The slot of a turn: its index among the block's. */
-    static TOPK_MEMBER uint32_t slot_of(uint32_t turn) {
-        return simt_warp() * BRACKET_SLOTS + turn % BRACKET_SLOTS;
-    }
     /* Begins to copy the next chunk, if there is one. All lanes. */
     TOPK_MEMBER void issue(struct ring_turns *turns) {
         if (next >= chunks)
             return;
-        const uint32_t slot = slot_of(turns->issued++);
-        simt_bulk_copy(ring, slot * BRACKET_CHUNK, (const simt_u32x4 *)body + (int64_t)next * BRACKET_CHUNK,
-                       groups_of(next), barriers, slot);
+        rings.copy(turns, (const simt_u32x4 *)body + (int64_t)next * BRACKET_CHUNK, groups_of(next));
         next += step;
     }
     /* Calls work(chunk, first group in the ring, groups) with each chunk, until it returns false; copies that
      * are under way are waited for. All lanes; work() ends with the lanes together. */
     template <typename Work> TOPK_MEMBER void read(struct ring_turns *turns, const Work &work) {
         bool goes_on = true;
-        for (; turns->read != turns->issued; now += step) {
-            const uint32_t slot = slot_of(turns->read);
-            simt_mbarrier_wait(barriers, slot, turns->read / BRACKET_SLOTS % 2);
-            turns->read++;
+        for (; turns->taken != turns->copied; now += step) {
+            const uint32_t first = rings.take(turns);
             if (goes_on)
-                goes_on = work(now, slot * BRACKET_CHUNK, groups_of(now));
+                goes_on = work(now, first, groups_of(now));
             if (goes_on)
                 issue(turns);
         }
     }
 };
-
-/* All threads, once for a launch. */
-template <typename Element> TOPK_DEVICE void make_rings(const bracket_memory<Element> &m) {
-    if (simt_lane() == 0)
-        simt_mbarrier_init(m.barriers, simt_warp() * BRACKET_SLOTS, BRACKET_SLOTS, 1);
-    simt_warp_sync(SIMT_ALL_LANES);
-}
 
 #endif

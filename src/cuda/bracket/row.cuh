@@ -104,7 +104,7 @@ TOPK_KERNEL TOPK_BOUNDS(BRACKET_THREADS, 1) void bracket_select(TOPK_CONSTANT_AR
     for (int64_t row = first; row < a.rows.rows; row += step) {
         const bracket_task<Element> t = task_of<Element>(a, row);
         if (row == first)
-            make_rings(t.m);
+            t.m.rings.make();
         else
             TOPK_REACHED(REACHED_BRACKET_GPU_NEXT_ROW);
         pad(t, t.exists() ? select_row(t, &turns) : select_nothing<Element>(a, row));

@@ -12,7 +12,7 @@ enum { KEPT_HITS, KEPT_TIES, KEPT_COUNTS };
 template <typename Element> struct stream_memory {
     typedef key_word_t<Element> word;
     row_memory<Element, block_team> of_block;
-    struct ring_memory ring;
+    stage_rings rings;
     simt_shared<uint32_t> counts; /* of the block: hits above the bound's class, and ties with the bound */
     simt_shared<uint32_t> sums;   /* both, of each block */
     simt_shared<uint32_t> ties;   /* positions of the block's */
@@ -23,7 +23,7 @@ template <typename Element> struct stream_memory {
 template <typename Element>
 TOPK_HOST_DEVICE stream_memory<Element> carve_stream(simt_arena &arena, const struct resident_args &a) {
     stream_memory<Element> m;
-    m.ring = carve_rings(arena);
+    m.rings = carve_rings<stage_rings>(arena, RESIDENT_STREAM_THREADS / SIMT_WARP);
     m.of_block = carve_row<Element, block_team>(arena, a, RESIDENT_STREAM_THREADS);
     m.counts = simt_carve<uint32_t>(arena, KEPT_COUNTS);
     m.sums = simt_carve<uint32_t>(arena, KEPT_COUNTS * RESIDENT_STREAM_CLUSTER);

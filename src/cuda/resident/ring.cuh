@@ -5,21 +5,11 @@
 #define TOPK_SRC_CUDA_RESIDENT_RING_CUH
 
 #include "../rows.cuh"
+#include "../select/ring.cuh"
 #include "../tiles.cuh"
 #include "sizes.h"
 
-struct ring_memory {
-    simt_shared<simt_u32x4> groups;
-    simt_shared<simt_mbarrier> barriers;
-};
-
-TOPK_HOST_DEVICE struct ring_memory carve_rings(simt_arena &arena) {
-    const uint32_t stages = RESIDENT_STREAM_THREADS / SIMT_WARP * RESIDENT_STAGES;
-    struct ring_memory m;
-    m.groups = simt_carve<simt_u32x4>(arena, stages * RESIDENT_STAGE_GROUPS, 128);
-    m.barriers = simt_carve<simt_mbarrier>(arena, stages);
-    return m;
-}
+typedef warp_rings<RESIDENT_STAGE_GROUPS, RESIDENT_STAGES> stage_rings;
 
 /* A row's whole groups: none, if the row has no results. */
 template <typename Element> struct row_body {
@@ -38,12 +28,12 @@ template <typename Element> struct row_body {
  */
 template <typename Element> struct ring {
     const struct row_args &a;
-    struct ring_memory m;
+    stage_rings rings;
+    struct ring_turns turns;
     uint32_t first, step, teams;
     int64_t row; /* whose stage `next` is the next to be copied */
     const simt_u32x4 *from;
     uint32_t groups, next;
-    uint32_t copied, taken; /* stages since the launch began */
 
     TOPK_MEMBER void enter(int64_t to) {
         row = to;
@@ -61,11 +51,9 @@ template <typename Element> struct ring {
             enter(row + teams);
         if (row >= a.rows)
             return;
-        const uint32_t stage = simt_warp() * RESIDENT_STAGES + copied++ % RESIDENT_STAGES;
         const uint32_t begin = next * RESIDENT_STAGE_GROUPS, left = groups - begin;
-        simt_bulk_copy(m.groups, stage * RESIDENT_STAGE_GROUPS, from + begin,
-                       left < RESIDENT_STAGE_GROUPS ? left : (uint32_t)RESIDENT_STAGE_GROUPS, m.barriers,
-                       stage);
+        rings.copy(&turns, from + begin,
+                   left < RESIDENT_STAGE_GROUPS ? left : (uint32_t)RESIDENT_STAGE_GROUPS);
         next += step;
     }
     /* Calls work(first group in the ring, first group in the row, groups) for each stage of the warp's in a
@@ -73,11 +61,8 @@ template <typename Element> struct ring {
     template <typename Work> TOPK_MEMBER void take_row(uint32_t groups_of_row, const Work &work) {
         for (uint32_t begin = first * RESIDENT_STAGE_GROUPS; begin < groups_of_row;
              begin += step * RESIDENT_STAGE_GROUPS) {
-            const uint32_t stage = simt_warp() * RESIDENT_STAGES + taken % RESIDENT_STAGES;
             const uint32_t count = groups_of_row - begin;
-            simt_mbarrier_wait(m.barriers, stage, taken / RESIDENT_STAGES % 2);
-            taken++;
-            work(stage * RESIDENT_STAGE_GROUPS, begin,
+            work(rings.take(&turns), begin,
                  count < RESIDENT_STAGE_GROUPS ? count : (uint32_t)RESIDENT_STAGE_GROUPS);
             simt_warp_sync(SIMT_ALL_LANES);
             copy();
@@ -88,14 +73,12 @@ template <typename Element> struct ring {
 /* Makes the warp's ring, and begins to fill it. Neighbouring stages of a row go to different blocks. All
  * lanes. */
 template <typename Element>
-TOPK_DEVICE ring<Element> begin_ring(const struct row_args &a, const struct ring_memory &m, uint32_t rank,
+TOPK_DEVICE ring<Element> begin_ring(const struct row_args &a, const stage_rings &rings, uint32_t rank,
                                      uint32_t blocks) {
     ring<Element> r = {
-        a, m, simt_warp() * blocks + rank, simt_warps() * blocks, simt_blocks() / blocks, 0, nullptr, 0, 0,
-        0, 0};
-    if (simt_lane() == 0)
-        simt_mbarrier_init(m.barriers, simt_warp() * RESIDENT_STAGES, RESIDENT_STAGES, 1);
-    simt_warp_sync(SIMT_ALL_LANES);
+        a,       rings, {0, 0}, simt_warp() * blocks + rank, simt_warps() * blocks, simt_blocks() / blocks, 0,
+        nullptr, 0,     0};
+    rings.make();
     r.enter(simt_block() / blocks);
     for (uint32_t i = 0; i < RESIDENT_STAGES; i++)
         r.copy();

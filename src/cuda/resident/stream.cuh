@@ -166,7 +166,7 @@ TOPK_DEVICE bool take_groups_of_stage(const stream_task<Element> &t, const as_un
                                       const hit_rule<Element> &rule, uint32_t first, uint32_t count,
                                       uint32_t in_ring, uint32_t position0) {
     typedef stage_shape<Element> shape;
-    const simt_shared<simt_u32x4> groups = t.m.ring.groups;
+    const simt_shared<simt_u32x4> groups = t.m.rings.groups;
     held_row<Element, shape::ITEMS> held;
     uint32_t existing = ~0u >> (32 - shape::ITEMS);
 #pragma unroll
@@ -291,7 +291,7 @@ TOPK_KERNEL TOPK_BOUNDS(RESIDENT_STREAM_THREADS, 1) void resident_stream(struct 
         return;
     if (blocks > 1)
         cluster_team::begin();
-    ring<Element> r = begin_ring<Element>(a.rows, m.ring, rank, blocks);
+    ring<Element> r = begin_ring<Element>(a.rows, m.rings, rank, blocks);
     const int64_t first = simt_block() / blocks;
     for (int64_t row = first; row < a.rows.rows; row += r.teams) {
         const stream_task<Element> t = {{a, m.of_block, row, row_at(a.rows, row)}, m, rank, blocks};
