@@ -76,14 +76,14 @@ enum topk_reached_path {
     REACHED_RESIDENT_TIGHTENED,   /* the bounds of a search are moved to codes of the row */
     REACHED_RESIDENT_THIRDS,      /* guessing did not end a search */
     REACHED_RESIDENT_TIES,        /* the first of many ties are results */
-    REACHED_RESIDENT_MERGED,      /* entries are sorted by merging */
+    REACHED_RESIDENT_SORTED,      /* entries are too many to be ranked */
     REACHED_RESIDENT_FEW_MATCHES, /* matches are few, or all of them results: none is searched */
     REACHED_RESIDENT_NEXT_ROW,    /* a block goes on to another row */
 
     /* Where a cluster holds a row: */
     REACHED_RESIDENT_CLUSTER_OVERFLOW, /* a sample's bound lets more pass than the list has room for */
     REACHED_RESIDENT_CLUSTER_TIES,     /* the first of many ties are results */
-    REACHED_RESIDENT_CLUSTER_MERGED,   /* entries are sorted by merging, in its first block */
+    REACHED_RESIDENT_CLUSTER_SORTED,   /* entries are too many to be ranked, in its first block */
     REACHED_RESIDENT_CLUSTER_NEXT_ROW, /* it goes on to another row */
     REACHED_RESIDENT_STREAM_TIES, /* of a streamed row all hits are results, and some ties with the bound */
     REACHED_RESIDENT_STREAM_WAY_OUT,  /* its bound misled, and it is read again */

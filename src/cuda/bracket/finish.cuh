@@ -31,22 +31,17 @@ template <typename Element> TOPK_DEVICE row_entries<Element> entries_of(const br
     return row_entries<Element>{t.a, t.m.entries, t.row * BRACKET_SENT, t.is_alone()};
 }
 
-/* The element of an entry. Most keys tell its bits; the others have it loaded. */
 template <typename Element>
 TOPK_DEVICE Element element_of_entry(const bracket_task<Element> &t, const struct entry &e) {
-    const bool TWO = entry_size<Element>::TWO;
-    const uint64_t key = entry_key(TWO, e);
-    return is_one_pattern(t.a.decode, key) ? (Element)decode_key(t.a.decode, key)
-                                           : t.values()[entry_position(TWO, e)];
+    return element_of_entry<Element>(t.a.decode, t.values(), entry_size<Element>::TWO, e);
 }
 
-/* Writes the class of the need-th of `count` sorted entries. `written` elements are better than all of
- * them. All threads. */
+/* Writes the class of a key of one of `count` entries. `written` elements are better than all of them. All
+ * threads. */
 template <typename Element>
-TOPK_DEVICE void write_class_of_sorted(const bracket_task<Element> &t, uint32_t need, uint32_t count,
-                                       uint32_t written) {
+TOPK_DEVICE void write_class_of_key(const bracket_task<Element> &t, uint64_t key, uint32_t count,
+                                    uint32_t written) {
     const bool TWO = entry_size<Element>::TWO;
-    const uint64_t key = entry_key(TWO, t.m.entries.get(need - 1));
     if (simt_thread() < 2)
         t.m.slots[simt_thread()] = 0;
     simt_block_sync();
@@ -95,20 +90,20 @@ template <typename Element>
 TOPK_NOINLINE void finish_by_sorting(const struct bracket_args &a, int64_t row, uint32_t k, uint32_t count,
                                      uint32_t written) {
     const bracket_task<Element> t = task_of<Element>(a, row);
-    const bool TWO = entry_size<Element>::TWO;
-    const entry_list<TWO> &entries = t.m.entries;
-    sort_entries(entries, t.m.buckets, count, t.r.length);
+    const bool TWO = entry_size<Element>::TWO, is_kth = a.target.kind == TARGET_KTH;
+    const uint32_t need = k - written;
+    for_sorted(t.m.entries, t.m.buckets, count, t.r.length,
+               [&](uint32_t rank, const struct entry &e) TOPK_LAMBDA {
+                   if (is_kth && rank == need - 1)
+                       t.m.ends[0] = entry_key(TWO, e);
+                   else if (!is_kth && rank < need)
+                       write_result<Element>(a.rows, row, t.r, written + rank, element_of_entry(t, e),
+                                             entry_position(TWO, e));
+               });
+    simt_block_sync();
     clear_quads(t.m);
-    if (a.target.kind == TARGET_KTH) {
-        write_class_of_sorted(t, k - written, count, written);
-        return;
-    }
-    in_batches<Element, RESULT_BATCH>(
-        0, k - written, [&](uint32_t slot) TOPK_LAMBDA { return element_of_entry(t, entries.get(slot)); },
-        [&](uint32_t slot, Element element) TOPK_LAMBDA {
-            write_result<Element>(a.rows, row, t.r, written + slot, element,
-                                  entry_position(TWO, entries.get(slot)));
-        });
+    if (is_kth)
+        write_class_of_key(t, t.m.ends[0], count, written);
 }
 
 /* Selects those of the k best that are still to be written from `count` entries, at most BRACKET_SENT.

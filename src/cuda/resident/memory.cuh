@@ -5,6 +5,7 @@
 
 #include "../codes.cuh"
 #include "../select/ranked.cuh"
+#include "../select/small_sort.cuh"
 #include "kernels.h"
 #include "team.cuh"
 
@@ -24,6 +25,7 @@ template <typename Element, typename Team> struct row_memory {
     simt_shared<uint32_t> slots;  /* taken of each list */
     entry_list<entry_size<Element>::TWO> entries;
     simt_shared<uint16_t> positions; /* of results, counted from the block's first */
+    struct bucket_shared buckets;    /* where a list may be too long to be ranked */
 };
 
 template <typename Element, typename Team>
@@ -41,6 +43,10 @@ TOPK_HOST_DEVICE row_memory<Element, Team> carve_row(simt_arena &arena, const st
     m.entries = carve_entries<entry_size<Element>::TWO>(arena, a.entries);
     m.samples = simt_carve<word>(arena, threads);
     m.positions = simt_carve<uint16_t>(arena, a.positions);
+    if (a.entries > RESIDENT_LIST) {
+        m.buckets = carve_buckets(arena);
+        m.buckets.words = simt_carve<uint32_t>(arena, BUCKET_WORDS * threads);
+    }
     return m;
 }
 

@@ -5,6 +5,7 @@
 #define TOPK_SRC_CUDA_RESIDENT_PART_CUH
 
 #include "../select/held.cuh"
+#include "../select/sorted_results.cuh"
 #include "bracket.cuh"
 #include "sums.cuh"
 
@@ -18,6 +19,9 @@ template <typename Element, typename Team> struct row_task {
 
     TOPK_MEMBER Element element(uint32_t position) const {
         return simt_load_read_only(row_values<Element>(a.rows, r) + position);
+    }
+    TOPK_MEMBER Element element_of(const struct entry &e) const {
+        return element_of_entry<Element>(a.decode, row_values<Element>(a.rows, r), TWO, e);
     }
     TOPK_MEMBER void write(uint32_t slot, Element element, uint32_t position) const {
         write_result<Element>(a.rows, row, r, slot, element, position);

@@ -3,7 +3,6 @@
 #ifndef TOPK_SRC_CUDA_RESIDENT_RESULTS_CUH
 #define TOPK_SRC_CUDA_RESIDENT_RESULTS_CUH
 
-#include "../select/merge_sort.cuh"
 #include "../select/ranked.cuh"
 #include "../select/sorted_results.cuh"
 #include "bracket.cuh"
@@ -47,23 +46,20 @@ TOPK_DEVICE void write_ranked_entries(const row_task<Element, Team> &t, uint32_t
         });
 }
 
-/* The same from slot 0 on, for any number of entries. */
+/* The same from slot 0 on, for more entries. All threads, after a barrier. */
 template <typename Element, typename Team>
-TOPK_DEVICE void write_sorted_entries(const row_task<Element, Team> &t, uint32_t count) {
+TOPK_NOINLINE void write_sorted_entries(const struct resident_args &a, int64_t row, uint32_t k,
+                                        uint32_t count) {
     const bool TWO = entry_size<Element>::TWO;
-    const entry_list<TWO> &list = t.memory.entries;
-    if (count <= RESIDENT_RANKED) {
-        write_ranked_entries(t, count, 0);
-        return;
-    }
-    TOPK_REACHED(Team::IS_CLUSTER ? REACHED_RESIDENT_CLUSTER_MERGED : REACHED_RESIDENT_MERGED);
-    sort_by_merging(list, count);
-    const auto position = [&](uint32_t slot)
-                              TOPK_LAMBDA { return (uint32_t)entry_position(TWO, list.get(slot)); };
-    in_batches<Element, RESULT_BATCH>(
-        0, count < t.r.k ? count : (uint32_t)t.r.k,
-        [&](uint32_t slot) TOPK_LAMBDA { return t.element(position(slot)); },
-        [&](uint32_t slot, Element element) TOPK_LAMBDA { t.write(slot, element, position(slot)); });
+    simt_arena arena = simt_shared_arena();
+    const row_memory<Element, Team> memory = carve_row<Element, Team>(arena, a, simt_threads());
+    const row_task<Element, Team> t = {a, memory, row, row_at(a.rows, row)};
+    TOPK_REACHED(Team::IS_CLUSTER ? REACHED_RESIDENT_CLUSTER_SORTED : REACHED_RESIDENT_SORTED);
+    for_sorted(memory.entries, memory.buckets, count, t.r.length,
+               [&](uint32_t rank, const struct entry &e) TOPK_LAMBDA {
+                   if (rank < k)
+                       t.write(rank, t.element_of(e), (uint32_t)entry_position(TWO, e));
+               });
 }
 
 /* What the search has found out. */
@@ -109,8 +105,11 @@ TOPK_DEVICE void write_best(const row_task<Element, Team> &t, const row_part<Ele
     Team::wait();
     if (Team::rank() != 0)
         return;
-    if (is_sorted)
-        write_sorted_entries(t, certain.has_ties ? winners : b.count.all);
+    const uint32_t entries = certain.has_ties ? winners : b.count.all;
+    if (is_sorted && entries > RESIDENT_RANKED)
+        write_sorted_entries<Element, Team>(t.a, t.row, (uint32_t)t.r.k, entries);
+    else if (is_sorted)
+        write_ranked_entries(t, entries, 0);
     else if (!certain.has_ties)
         write_ranked_entries(t, b.count.all - winners, winners);
 }

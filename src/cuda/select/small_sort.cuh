@@ -12,17 +12,14 @@
 #include "merge_sort.cuh"
 #include "sizes.h"
 
-/* Atomics that one thread has in flight. */
-enum { BUCKET_BATCH = 4 };
-
 /* Words of buckets for each of a block's threads, whose number is a power of two. */
 static const uint32_t BUCKET_WORDS = SELECT_BINS_MAX / SELECT_SORT_THREADS_MAX;
 static_assert(SELECT_BINS_MAX % SELECT_SORT_THREADS_MAX == 0, "SELECT_BINS_MAX words are enough");
 
 /* What sorting needs of shared memory besides the entries. */
 struct bucket_shared {
-    simt_shared<uint32_t> words; /* SELECT_BINS_MAX, two buckets in each, of 16 bits: what they hold; then,
-                                    where they end */
+    simt_shared<uint32_t> words; /* SELECT_BINS_MAX, two buckets in each, of 16 bits: what they hold; where
+                                    they end; where they begin */
     simt_shared<uint64_t> ends;  /* two for each warp: its first entry and its last, as keys */
     simt_shared<uint32_t> sums;  /* of scans */
 };
@@ -53,16 +50,16 @@ struct bucket_map {
 
 /* The map onto all buckets. All threads; one barrier. */
 template <bool TWO>
-TOPK_DEVICE struct bucket_map map_entries(const struct bucket_shared &s,
-                                          const struct entry (&held)[ENTRIES_PER_THREAD], uint32_t count,
-                                          int64_t length) {
+TOPK_DEVICE struct bucket_map map_entries(const entry_list<TWO> &list, const struct bucket_shared &s,
+                                          uint32_t count, int64_t length) {
     struct bucket_map map = {TWO ? 0 : 1u << (32 - simt_clz((uint32_t)(length - 1))), 0, 0};
     uint64_t least = ~(uint64_t)0, greatest = 0;
-    for_own_slots(count, [&](uint32_t j, uint32_t) TOPK_LAMBDA {
-        uint64_t key = map.key<TWO>(held[j]);
+#pragma unroll 1
+    for (uint32_t slot = simt_thread(); slot < count; slot += simt_threads()) {
+        const uint64_t key = map.key<TWO>(list.get(slot));
         least = key < least ? key : least;
         greatest = key > greatest ? key : greatest;
-    });
+    }
     least = simt_reduce_min(SIMT_ALL_LANES, least);
     greatest = simt_reduce_max(SIMT_ALL_LANES, greatest);
     if (simt_lane() == 0) {
@@ -87,19 +84,28 @@ TOPK_DEVICE uint32_t bucket_word(uint32_t word) {
     return word ^ (word >> 5 & 7);
 }
 
-/* Where a bucket ends, after end_buckets(). */
-TOPK_DEVICE uint32_t bucket_end(const struct bucket_shared &s, uint32_t bucket) {
+/* Adds to a bucket's count; returns what it was. */
+TOPK_DEVICE uint32_t add_to_bucket(const struct bucket_shared &s, uint32_t bucket, uint32_t number) {
+    const uint32_t up = bucket % 2 * 16;
+    return simt_atomic_add(&s.words[bucket_word(bucket / 2)], number << up) >> up & 0xffff;
+}
+
+/* Where a bucket begins, once place_entries() has placed all. */
+TOPK_DEVICE uint32_t bucket_begin(const struct bucket_shared &s, uint32_t bucket) {
     return s.words[bucket_word(bucket / 2)] >> bucket % 2 * 16 & 0xffff;
 }
 
-/* Turns the counts of buckets into where they end. All threads; begins after a barrier and ends with one. */
-TOPK_DEVICE void end_buckets(const struct bucket_shared &s) {
+/* Turns the counts of buckets into where they end. Returns whether a bucket has too many. All threads; begins
+ * after a barrier and ends with one. */
+TOPK_DEVICE bool end_buckets(const struct bucket_shared &s) {
     const uint32_t first = simt_thread() * BUCKET_WORDS;
     uint32_t counts[BUCKET_WORDS], sum = 0, total;
+    bool is_crowded = false;
 #pragma unroll
     for (uint32_t i = 0; i < BUCKET_WORDS; i++) {
         counts[i] = s.words[bucket_word(first + i)];
         sum += counts[i];
+        is_crowded |= (counts[i] & 0xffff) > SELECT_BUCKET_MAX || counts[i] >> 16 > SELECT_BUCKET_MAX;
     }
     uint32_t end = block_scan(s.sums, (sum & 0xffff) + (sum >> 16), &total);
 #pragma unroll
@@ -108,81 +114,86 @@ TOPK_DEVICE void end_buckets(const struct bucket_shared &s) {
         end = even + (counts[i] >> 16);
         s.words[bucket_word(first + i)] = even | end << 16;
     }
-    simt_block_sync();
+    return simt_block_count(is_crowded) > 0;
 }
 
-/* Brings each entry to its bucket's count: to[] gets the bucket, and above it in 16 bits how many came there
- * before. Returns whether a bucket has too many. */
+/* Brings `count` entries of a row of `length` elements to their buckets, in place; false: a bucket has too
+ * many, as by outliers that stretch the span, and nothing is changed. All threads; between barriers. */
 template <bool TWO>
-TOPK_DEVICE bool count_buckets(const struct bucket_shared &s, const struct bucket_map &map, uint32_t count,
-                               const struct entry (&held)[ENTRIES_PER_THREAD],
-                               uint32_t (&to)[ENTRIES_PER_THREAD]) {
-    bool crowded = false;
-#pragma unroll
-    for (uint32_t first = 0; first < ENTRIES_PER_THREAD; first += BUCKET_BATCH) {
-        uint32_t before[BUCKET_BATCH] = {};
-#pragma unroll
-        for (uint32_t b = 0, j = first; b < BUCKET_BATCH; b++, j++) {
-            if (j * simt_threads() + simt_thread() < count) {
-                to[j] = map.bucket<TWO>(held[j]);
-                before[b] = simt_atomic_add(&s.words[bucket_word(to[j] / 2)], 1u << to[j] % 2 * 16);
-            }
-        }
-#pragma unroll
-        for (uint32_t b = 0, j = first; b < BUCKET_BATCH; b++, j++) {
-            if (j * simt_threads() + simt_thread() < count) {
-                uint32_t here = before[b] >> to[j] % 2 * 16 & 0xffff;
-                crowded |= here >= SELECT_BUCKET_MAX;
-                to[j] |= here << 16;
-            }
-        }
-    }
-    return simt_block_count(crowded) > 0;
-}
-
-/* Sorts `count` entries of a row of `length` elements, ascending; false: a bucket has too many, as by
- * outliers that stretch the span, and nothing is changed. Entries: all different, at most ENTRIES_PER_THREAD
- * for each thread. All threads; between barriers. */
-template <bool TWO>
-TOPK_DEVICE bool sort_by_buckets(const entry_list<TWO> &list, const struct bucket_shared &s, uint32_t count,
-                                 int64_t length) {
+TOPK_DEVICE bool place_entries(const entry_list<TWO> &list, const struct bucket_shared &s, uint32_t count,
+                               int64_t length, struct bucket_map *map) {
     struct entry held[ENTRIES_PER_THREAD] = {}; /* else they would live on from row to row */
-    uint32_t to[ENTRIES_PER_THREAD] = {};
 #pragma unroll
     for (uint32_t i = 0; i < BUCKET_WORDS; i++)
         s.words[i * simt_threads() + simt_thread()] = 0;
-    take_entries(list, count, held);
-    const struct bucket_map map = map_entries<TWO>(s, held, count, length);
-    if (count_buckets<TWO>(s, map, count, held, to)) {
+    *map = map_entries(list, s, count, length);
+#pragma unroll 1
+    for (uint32_t slot = simt_thread(); slot < count; slot += simt_threads())
+        (void)add_to_bucket(s, map->bucket<TWO>(list.get(slot)), 1);
+    simt_block_sync();
+    if (end_buckets(s)) {
         TOPK_REACHED(REACHED_SELECT_CROWDED);
         return false;
     }
-    end_buckets(s);
-    for_own_slots(count, [&](uint32_t j, uint32_t) TOPK_LAMBDA {
-        list.put(bucket_end(s, to[j] & 0xffff) - 1 - (to[j] >> 16), held[j]);
-    });
-    simt_block_sync();
     take_entries(list, count, held);
-    for_own_slots(count, [&](uint32_t j, uint32_t) TOPK_LAMBDA {
-        uint32_t bucket = map.bucket<TWO>(held[j]), end = bucket_end(s, bucket);
-        to[j] = bucket == 0 ? 0 : bucket_end(s, bucket - 1);
-#pragma unroll 1
-        for (uint32_t other = to[j]; other < end; other++)
-            to[j] += is_before(list.get(other), held[j]);
-    });
     simt_block_sync();
-    put_entries(list, count, held, to);
+    for_own_slots(count, [&](uint32_t j, uint32_t) TOPK_LAMBDA {
+        const uint32_t minus_one = ~0u;
+        list.put(add_to_bucket(s, map->bucket<TWO>(held[j]), minus_one) - 1, held[j]);
+    });
     simt_block_sync();
     return true;
 }
 
-/* Sorts them in buckets or by merging, few of them by merging at once. All are different; a list has room for
- * merged_size(count), at most ENTRIES_PER_THREAD for each thread. All threads; between barriers. */
+/* The rank of one of `count` placed entries. */
+template <bool TWO>
+TOPK_DEVICE uint32_t rank_of_placed(const entry_list<TWO> &list, const struct bucket_shared &s,
+                                    const struct bucket_map &map, uint32_t count, const struct entry &e) {
+    const uint32_t bucket = map.bucket<TWO>(e), begin = bucket_begin(s, bucket);
+    const uint32_t buckets = 2 * BUCKET_WORDS * simt_threads();
+    const uint32_t end = bucket + 1 < buckets ? bucket_begin(s, bucket + 1) : count;
+    uint32_t rank = begin;
+#pragma unroll 1
+    for (uint32_t other = begin; other < end; other++)
+        rank += is_before(list.get(other), e);
+    return rank;
+}
+
+/* Calls work(rank, entry) for `count` entries of a row of `length` elements: their ranks come from buckets,
+ * or from merging where they are few or a bucket has too many. All are different; a list has room for
+ * merged_size(count), at most ENTRIES_PER_THREAD for each thread. All threads, after a barrier; the list
+ * changes. */
+template <bool TWO, typename Work>
+TOPK_DEVICE void for_sorted(const entry_list<TWO> &list, const struct bucket_shared &s, uint32_t count,
+                            int64_t length, const Work &work) {
+    struct bucket_map map = {};
+    const bool are_placed = count > SELECT_MERGE_MAX && place_entries(list, s, count, length, &map);
+    if (!are_placed)
+        sort_by_merging(list, count);
+#pragma unroll 1
+    for (uint32_t slot = simt_thread(); slot < count; slot += simt_threads()) {
+        const struct entry e = list.get(slot);
+        work(are_placed ? rank_of_placed(list, s, map, count, e) : slot, e);
+    }
+}
+
+/* Sorts them, ascending. All threads; between barriers. */
 template <bool TWO>
 TOPK_DEVICE void sort_entries(const entry_list<TWO> &list, const struct bucket_shared &s, uint32_t count,
                               int64_t length) {
-    if (count <= SELECT_MERGE_MAX || !sort_by_buckets(list, s, count, length))
+    struct entry held[ENTRIES_PER_THREAD] = {};
+    uint32_t to[ENTRIES_PER_THREAD] = {};
+    struct bucket_map map;
+    if (count <= SELECT_MERGE_MAX || !place_entries(list, s, count, length, &map)) {
         sort_by_merging(list, count);
+        return;
+    }
+    take_entries(list, count, held);
+    for_own_slots(count, [&](uint32_t j, uint32_t)
+                             TOPK_LAMBDA { to[j] = rank_of_placed(list, s, map, count, held[j]); });
+    simt_block_sync();
+    put_entries(list, count, held, to);
+    simt_block_sync();
 }
 
 #endif

@@ -25,6 +25,15 @@ TOPK_DEVICE void in_batches(uint32_t begin, uint32_t end, const Load &load, cons
     }
 }
 
+/* The element of an entry of the row at `values`. Most keys tell its bits; the others have it loaded. */
+template <typename Element>
+TOPK_DEVICE Element element_of_entry(const struct decode_args &decode, const Element *values, bool two_words,
+                                     const struct entry &e) {
+    const uint64_t key = entry_key(two_words, e);
+    return is_one_pattern(decode, key) ? (Element)decode_key(decode, key)
+                                       : (Element)simt_load_read_only(values + entry_position(two_words, e));
+}
+
 /* Loads a row's entries `begin` to end - 1 into the same slots of `list`. */
 template <bool TWO>
 TOPK_DEVICE void load_entries(const struct target &from, int64_t row, uint32_t begin, uint32_t end,
