@@ -25,7 +25,7 @@ static void settle_method(struct accumulator *accumulator, topk_operation operat
         session_choose_freely(&accumulator->problem);
 }
 
-/* State, results and two slots; a quarter of the memory is left alone. */
+/* State, results and slots; a quarter of the memory is left alone. */
 static bool fits_device(const struct accumulator *accumulator) {
     const topk_problem *problem = &accumulator->problem;
     uint64_t element = topk_type_size(problem->type);
@@ -63,7 +63,8 @@ static void allocate_state(struct accumulator *accumulator) {
     check(topk_accumulator_size(accumulator->session->context, problem, &accumulator->state_bytes));
     if (accumulator_on_device(accumulator)) {
         accumulator->state = device_allocate(accumulator->state_bytes);
-        slots_begin(&accumulator->slots, (uint64_t)problem->length_max * topk_type_size(problem->type));
+        slots_begin(&accumulator->slots, accumulator->session,
+                    (uint64_t)problem->length_max * topk_type_size(problem->type));
     } else {
         accumulator->state = allocate(accumulator->state_bytes, 1);
     }
@@ -89,15 +90,28 @@ static void push_part(struct accumulator *accumulator, const topk_predicate *pre
                                             &input, predicate, length, base, NULL));
 }
 
+/* Begins to fill a slot with the part of `length` elements that begins at `at`, if there is one. */
+static void fill(struct accumulator *accumulator, const void *elements, int64_t length, int64_t at) {
+    const size_t element = topk_type_size(accumulator->problem.type);
+    const int64_t part = least(length - at, accumulator->problem.length_max);
+    if (part > 0)
+        slots_fill(&accumulator->slots, (const char *)elements + (size_t)at * element,
+                   (uint64_t)part * element);
+}
+
 void accumulator_push(struct accumulator *accumulator, const topk_predicate *predicate, const void *elements,
                       int64_t length, int64_t base) {
     const size_t element = topk_type_size(accumulator->problem.type);
     const bool on_device = accumulator_on_device(accumulator);
+    if (on_device)
+        fill(accumulator, elements, length, 0);
     for (int64_t at = 0; at < length; at += accumulator->problem.length_max) {
         int64_t part = least(length - at, accumulator->problem.length_max);
         const void *values = (const char *)elements + (size_t)at * element;
-        if (on_device)
-            values = slots_upload(&accumulator->slots, values, (uint64_t)part * element);
+        if (on_device) {
+            fill(accumulator, elements, length, at + part);
+            values = slots_upload(&accumulator->slots);
+        }
         push_part(accumulator, predicate, values, part, base + at);
         if (on_device)
             slots_pass(&accumulator->slots);

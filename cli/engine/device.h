@@ -39,9 +39,9 @@ void device_download(void *host, const void *device, uint64_t bytes);
 /* ---- Copies beside work ---------------------------------------------------------------------- */
 
 /* So many copies to the device can be on their way, one in each slot. */
-enum { DEVICE_SLOTS = 2 };
+enum { DEVICE_SLOTS = 4 };
 
-/* How large a slot should be: enough to keep the device busy meanwhile. */
+/* How large a slot should be: enough to keep the device busy while the next one is filled. */
 uint64_t device_slot_bytes(void);
 
 /* Memory of the host that the device reads by itself. The caller owns it and ends it with

@@ -43,7 +43,7 @@ void rows_begin(struct rows *rows, struct session *session, const topk_problem *
     /* Padding could be longer than the device's memory. */
     if (problem->k_max > problem->length_max)
         rows->slots_of_row = problem->length_max;
-    slots_begin(&rows->slots, (uint64_t)elements_max * topk_type_size(problem->type));
+    slots_begin(&rows->slots, session, (uint64_t)elements_max * topk_type_size(problem->type));
     size_t bytes = index_bytes(rows, problem->rows) + value_bytes(rows, problem->type, problem->rows);
     for (int i = 0; i < DEVICE_SLOTS; i++) {
         rows->device_results[i] = device_allocate(bytes);
@@ -65,10 +65,9 @@ static void enqueue(struct rows *rows, int slot) {
     const size_t values_at = index_bytes(rows, problem.rows);
     char *results = rows->device_results[slot];
     problem.k_max = rows->slots_of_row;
-    const void *elements =
-        slots_upload(&rows->slots, piece->elements, span(&problem) * topk_type_size(problem.type));
-    check(staging_enqueue_select(&rows->session->staging, &problem, elements, rows->predicate,
-                                 rows->wants_values ? results + values_at : NULL,
+    slots_fill(&rows->slots, piece->elements, span(&problem) * topk_type_size(problem.type));
+    check(staging_enqueue_select(&rows->session->staging, &problem, slots_upload(&rows->slots),
+                                 rows->predicate, rows->wants_values ? results + values_at : NULL,
                                  rows->wants_indices ? results : NULL));
     slots_pass(&rows->slots);
     device_slot_download(slot, rows->pinned_results[slot], results,

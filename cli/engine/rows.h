@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Selections from whole rows, piece by piece. On a GPU one piece is copied there while the GPU selects from
- * the piece before, so results come one piece later. */
+ * Selections from whole rows, piece by piece. On a GPU pieces are copied there while it selects from
+ * earlier ones, so results come DEVICE_SLOTS - 1 pieces later. */
 #ifndef TOPK_CLI_ROWS_H
 #define TOPK_CLI_ROWS_H
 
@@ -31,7 +31,7 @@ struct rows {
 /* Bytes that a piece may have, of at most `bytes`. */
 int64_t rows_piece_bytes(const struct session *session, int64_t bytes);
 
-/* Whether the results of a row are not too large to be kept twice. */
+/* Whether the results of a row are not too large to be kept for each slot. */
 bool rows_serve(const struct session *session, topk_type type, int64_t k);
 
 /* For pieces of up to `problem`, whose elements span `elements_max` elements. A predicate must outlive the

@@ -76,6 +76,12 @@ bool session_on_device(const struct session *session) {
     return session->host != session;
 }
 
+int session_threads(const struct session *session) {
+    topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
+    check(topk_context_query(session->host->context, &properties));
+    return properties.threads;
+}
+
 void session_end(struct session *session) {
     if (session_on_device(session)) {
         session_end(session->host);

@@ -5,6 +5,7 @@
 #ifndef TOPK_CLI_SESSION_H
 #define TOPK_CLI_SESSION_H
 
+#include "../input/matrix.h"
 #include "../options/options.h"
 #include "staging.h"
 #include "topk.h"
@@ -15,7 +16,8 @@ struct session {
         *host;       /* a session on the CPU: this one, or a GPU session's own for what the GPU does not do */
     void *workspace; /* on the CPU */
     size_t workspace_bytes;
-    struct staging staging; /* on a GPU */
+    struct staging staging;     /* on a GPU */
+    const struct matrix *input; /* where elements come from, if that is a binary file; NULL at first */
 };
 
 /* On the device that the options name. If it is left to the tool: on the first GPU, if there is one whose
@@ -25,6 +27,9 @@ void session_begin(struct session *session, const struct options *options, topk_
 void session_end(struct session *session);
 
 bool session_on_device(const struct session *session);
+
+/* How many threads the tool may have on the host. */
+int session_threads(const struct session *session);
 
 /* Bytes that a piece may have: what the options say, and what fits into the GPU. */
 int64_t session_piece_bytes(const struct session *session, const struct options *options, topk_type type);

@@ -1,34 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "slots.h"
 
-#include <string.h>
+#include "../base/fail.h"
 
-void slots_begin(struct slots *slots, uint64_t bytes) {
-    for (int i = 0; i < DEVICE_SLOTS; i++) {
-        slots->host[i] = device_allocate_pinned(bytes);
-        slots->device[i] = device_allocate(bytes);
-    }
-    slots->next = 0;
+/* Parts of a full slot, so that no thread has much to do when the others are done. */
+enum { PARTS = 32 };
+
+static uint64_t part_bytes(void) {
+    return (device_slot_bytes() + PARTS - 1) / PARTS;
 }
 
-const void *slots_upload(struct slots *slots, const void *elements, uint64_t bytes) {
-    const int slot = slots->next;
-    device_slot_wait(slot);
+static int64_t parts_of(uint64_t bytes) {
+    return (int64_t)((bytes + part_bytes() - 1) / part_bytes());
+}
+
+static bool fill_part(const void *work, int64_t part) {
+    const struct slot *slot = work;
+    const uint64_t at = (uint64_t)part * part_bytes();
+    const uint64_t left = slot->bytes - at;
+    return matrix_copy(slot->input, (char *)slot->host + at, slot->elements + at,
+                       left < part_bytes() ? left : part_bytes());
+}
+
+void slots_begin(struct slots *slots, const struct session *session, uint64_t bytes) {
+    const int64_t parts = parts_of(bytes);
+    const int threads = session_threads(session);
+    *slots = (struct slots){0};
+    for (int i = 0; i < DEVICE_SLOTS; i++) {
+        slots->slots[i].host = device_allocate_pinned(bytes);
+        slots->slots[i].device = device_allocate(bytes);
+        slots->slots[i].input = session->input;
+    }
+    team_begin(&slots->team, parts < threads ? (int)parts : threads);
+}
+
+void slots_fill(struct slots *slots, const void *elements, uint64_t bytes) {
+    const int which = (int)(slots->filled++ % DEVICE_SLOTS);
+    struct slot *slot = &slots->slots[which];
+    device_slot_wait(which);
+    slot->elements = elements;
+    slot->bytes = bytes;
     if (bytes > 0)
-        memcpy(slots->host[slot], elements, bytes);
-    device_slot_upload(slot, slots->device[slot], slots->host[slot], bytes);
-    return slots->device[slot];
+        team_start(&slots->team, &slot->job, fill_part, slot, parts_of(bytes));
+}
+
+const void *slots_upload(struct slots *slots) {
+    const int which = (int)(slots->passed % DEVICE_SLOTS);
+    struct slot *slot = &slots->slots[which];
+    if (!team_wait(&slots->team, &slot->job))
+        fail("the input file has shrunk, or cannot be read");
+    device_slot_upload(which, slot->device, slot->host, slot->bytes);
+    return slot->device;
 }
 
 void slots_pass(struct slots *slots) {
-    device_slot_used(slots->next);
-    slots->next = (slots->next + 1) % DEVICE_SLOTS;
+    device_slot_used((int)(slots->passed++ % DEVICE_SLOTS));
 }
 
 void slots_end(struct slots *slots) {
+    team_end(&slots->team);
     for (int i = 0; i < DEVICE_SLOTS; i++) {
-        device_release(slots->device[i]);
-        device_release_pinned(slots->host[i]);
+        device_release(slots->slots[i].device);
+        device_release_pinned(slots->slots[i].host);
     }
     *slots = (struct slots){0};
 }

@@ -1,28 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The way of elements to a GPU: two slots, each with memory on the host and on the GPU. While the GPU works
- * on one slot, the other one is filled and copied. */
+ * The way of elements to a GPU: a ring of slots, each with memory on the host and on the GPU. While one slot
+ * is copied to the GPU or in use there, several threads fill the next one, since a GPU takes elements faster
+ * than one thread copies them. */
 #ifndef TOPK_CLI_SLOTS_H
 #define TOPK_CLI_SLOTS_H
 
 #include <stdint.h>
 
+#include "../base/team.h"
 #include "device.h"
+#include "session.h"
 
 struct slots {
-    void *host[DEVICE_SLOTS];   /* NULL: there are no slots */
-    void *device[DEVICE_SLOTS]; /* as many bytes */
-    int next;
+    struct team team;
+    /* Slots that the host began to fill, and how many of these were passed on. */
+    int64_t filled, passed;
+    struct slot {
+        void *host;   /* NULL: there are no slots */
+        void *device; /* as many bytes */
+        /* What it is filled with. */
+        const struct matrix *input; /* the session's */
+        const char *elements;
+        uint64_t bytes;
+        struct job job;
+    } slots[DEVICE_SLOTS];
 };
 
 /* Slots of `bytes` each. */
-void slots_begin(struct slots *slots, uint64_t bytes);
+void slots_begin(struct slots *slots, const struct session *session, uint64_t bytes);
 
-/* Copies elements to the next slot and returns where they will be on the GPU for what is enqueued from now
- * on. They may be reused at once. */
-const void *slots_upload(struct slots *slots, const void *elements, uint64_t bytes);
+/* Begins to fill the next slot with elements, which must stay until slots_upload() of this slot. One slot at
+ * most may be filled ahead of the one that is uploaded next. */
+void slots_fill(struct slots *slots, const void *elements, uint64_t bytes);
 
-/* All work on the slot that was filled last is enqueued. */
+/* Copies the earliest slot that was filled to the GPU, and returns where it will be there for what is
+ * enqueued from now on. slots_pass() must follow. */
+const void *slots_upload(struct slots *slots);
+
+/* All work on the slot that was uploaded last is enqueued. */
 void slots_pass(struct slots *slots);
 
 void slots_end(struct slots *slots);

@@ -154,13 +154,14 @@ topk_status staging_accumulated(struct staging *staging, const topk_problem *pro
     return TOPK_OK;
 }
 
-/* An element takes its own bytes, those of a result, and the most that CONTRACT.md, 7.2, grants the
- * workspace for an element that is a result as well. A quarter of the memory is left alone. */
+/* An element takes its own bytes and those of a result, in each slot, and the most that CONTRACT.md, 7.2,
+ * grants the workspace for an element that is a result as well. A quarter of the memory is left alone. */
 uint64_t staging_bytes_max(topk_type type) {
     uint64_t element = topk_type_size(type);
     uint64_t fixed = UINT64_C(32) << 20;
     uint64_t usable = device_free_bytes() / 4 * 3;
-    return usable <= fixed ? 1 : (usable - fixed) / (2 * element + (element + 7) / 8 + 8 + 24) * element;
+    uint64_t in_slots = DEVICE_SLOTS * (2 * element + sizeof(int64_t));
+    return usable <= fixed ? 1 : (usable - fixed) / (in_slots + (element + 7) / 8 + 24) * element;
 }
 
 void staging_end(struct staging *staging) {

@@ -19,7 +19,7 @@ static _Noreturn void fail_errno(const char *name) {
 static void map_file(struct matrix *matrix, const char *path) {
     bool standard_input = strcmp(path, "-") == 0;
     matrix->name = standard_input ? "standard input" : path;
-    int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     struct stat status;
     if (fd < 0 || fstat(fd, &status) != 0)
         fail_errno(matrix->name);
@@ -29,6 +29,7 @@ static void map_file(struct matrix *matrix, const char *path) {
         fail("%s: binary input must be a regular file; only text can be streamed", matrix->name);
     if (standard_input && lseek(fd, 0, SEEK_CUR) != 0)
         fail("%s: a part of the file has been read; binary input is read from its start", matrix->name);
+    matrix->descriptor = fd;
     matrix->size = (uint64_t)status.st_size;
     matrix->file = NULL;
     if (matrix->size > 0) {
@@ -38,8 +39,6 @@ static void map_file(struct matrix *matrix, const char *path) {
         madvise(map, matrix->size, MADV_SEQUENTIAL);
         matrix->file = map;
     }
-    if (!standard_input)
-        close(fd);
 }
 
 void matrix_open(struct matrix *matrix, const struct options *options) {
@@ -70,4 +69,28 @@ void matrix_open(struct matrix *matrix, const struct options *options) {
 void matrix_close(struct matrix *matrix) {
     if (matrix->file != NULL)
         munmap((void *)(uintptr_t)matrix->file, matrix->size);
+    if (matrix->descriptor != STDIN_FILENO)
+        close(matrix->descriptor);
+}
+
+static bool read_bytes(int descriptor, char *to, uint64_t at, size_t bytes) {
+    while (bytes > 0) {
+        const ssize_t length = pread(descriptor, to, bytes, (off_t)at);
+        if (length <= 0)
+            return false;
+        to += length;
+        at += (uint64_t)length;
+        bytes -= (size_t)length;
+    }
+    return true;
+}
+
+bool matrix_copy(const struct matrix *matrix, void *to, const void *from, size_t bytes) {
+    if (matrix != NULL) {
+        const uint64_t at = (uintptr_t)from - (uintptr_t)matrix->file;
+        if (at < matrix->size)
+            return read_bytes(matrix->descriptor, to, at, bytes);
+    }
+    memcpy(to, from, bytes);
+    return true;
 }

@@ -11,6 +11,7 @@ struct matrix {
     const char *name; /* for messages */
     const char *file; /* the mapping, NULL for an empty file */
     uint64_t size;
+    int descriptor; /* of the file */
     struct layout layout;
     bool has_dimensions; /* each row is preceded by its dimension, which is checked on the way */
 };
@@ -18,6 +19,11 @@ struct matrix {
 /* Maps the input and parses its header. Ends the tool when it is no such file. */
 void matrix_open(struct matrix *matrix, const struct options *options);
 void matrix_close(struct matrix *matrix);
+
+/* Copies bytes of the mapping, or of any other memory if the matrix is NULL or they lie elsewhere. Those of
+ * the mapping are read from the file: each page of a mapping costs a fault, and more when it is given back.
+ * False if the file has them no longer, or they cannot be read. Any number of threads may call it. */
+bool matrix_copy(const struct matrix *matrix, void *to, const void *from, size_t bytes);
 
 /* What one call of the library gets: whole rows, or a part of one row. */
 struct piece {

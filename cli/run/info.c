@@ -67,7 +67,7 @@ void run_info(const struct options *options) {
     output_string("\nfeatures  ");
     output_string(query(session.context).features);
     output_string("\nthreads   ");
-    output_integer(query(session.host->context).threads);
+    output_integer(session_threads(&session));
     output_string("\n");
     output_flush();
     session_end(&session);

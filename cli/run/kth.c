@@ -70,6 +70,7 @@ static void kth_matrix(const struct options *options) {
     struct report report;
     matrix_open(&matrix, options);
     session_begin(&session, options, TOPK_OPERATION_KTH, matrix.layout.type);
+    session.input = &matrix;
     report_begin(&report, options, "kth", matrix.layout.type, matrix.layout.matrix);
     kth_pieces(&session, options, &matrix, &report);
     report_end(&report, matrix.layout.rows, matrix.layout.cols);

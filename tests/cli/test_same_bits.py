@@ -97,7 +97,7 @@ class SameBits(harness.Case):
                       rng.choice([-20, 0, 0.5, 100]), *self.options(rng), *outputs)
 
     def test_rows_in_many_pieces(self):
-        """Results come a piece later than their rows."""
+        """Results come a few pieces later than their rows."""
         rng = random.Random(SEED + 11)
         path = self.write("x.npy", npy_header("<i2", (70, 30)) + rng.randbytes(4200))
         for piece in (60, 100, 500, 4140, 4200):
