@@ -59,6 +59,11 @@ set_tests_properties(bench-choice PROPERTIES FIXTURES_SETUP bench-choices)
 topk_bench_test(choice-report ${python} ${bench}/choice.py report ${results}/choice.csv)
 set_tests_properties(bench-choice-report PROPERTIES FIXTURES_REQUIRED bench-choices
   PASS_REGULAR_EXPRESSION "[a-z]+: chosen at [0-9]+ points.*bracket: takes [0-9.]+ times.*points, at [0-9]+ the choice is well, 0 wrong")
+# The tool beside the transfer of its input, on a device that is made up.
+if(TARGET topk_cli)
+  topk_bench_test(tool ${python} ${CMAKE_CURRENT_SOURCE_DIR}/bench/tool.py ${PROJECT_SOURCE_DIR}
+    $<TARGET_FILE:topk_cli_fake>)
+endif()
 execute_process(COMMAND ${TOPK_SYSTEM_PYTHON} -c "import numpy" RESULT_VARIABLE no_numpy ERROR_QUIET)
 if(no_numpy EQUAL 0)
   topk_bench_test(rivals-python ${python} ${bench}/rivals.py quick --library $<TARGET_FILE:topk> --threads 2 --pairs 2)

@@ -81,6 +81,15 @@ class Slow(harness.Case):
         self.assertRegex(self.shown(master, terminal), r"\A(\r[0-9]+ MiB read)+\r\x1b\[K\Z")
 
     def test_file_that_shrinks(self):
+        self.shrinks()
+
+    def test_matrix_that_shrinks(self):
+        """A GPU's elements are read, and not found in a mapping."""
+        self.write("x.npy", npy_header("<i4", (self.count // 8, 8)) + pack("i", [7] * self.count))
+        self.command = [harness.TOPK, "select", self.file, "-k", "8", "--piece-bytes", "100000"]
+        self.shrinks()
+
+    def shrinks(self):
         child, _ = self.run_slowly(lambda: os.truncate(self.file, 4096), stderr=subprocess.PIPE)
         error = child.communicate()[1]
         self.assertEqual((child.returncode, error), (1, b"topk: the input file has shrunk, or cannot be read\n"))
