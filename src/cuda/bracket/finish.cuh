@@ -92,12 +92,17 @@ TOPK_NOINLINE void finish_by_sorting(const struct bracket_args &a, int64_t row, 
     const bracket_task<Element> t = task_of<Element>(a, row);
     const bool TWO = entry_size<Element>::TWO, is_kth = a.target.kind == TARGET_KTH;
     const uint32_t need = k - written;
+    /* Else each entry would have them loaded again. */
+    const struct row_args rows = a.rows;
+    const struct decode_args decode = a.decode;
+    const Element *const values = t.values();
     for_sorted(t.m.entries, t.m.buckets, count, t.r.length,
                [&](uint32_t rank, const struct entry &e) TOPK_LAMBDA {
                    if (is_kth && rank == need - 1)
                        t.m.ends[0] = entry_key(TWO, e);
                    else if (!is_kth && rank < need)
-                       write_result<Element>(a.rows, row, t.r, written + rank, element_of_entry(t, e),
+                       write_result<Element>(rows, row, t.r, written + rank,
+                                             element_of_entry<Element>(decode, values, TWO, e),
                                              entry_position(TWO, e));
                });
     simt_block_sync();

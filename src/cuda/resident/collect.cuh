@@ -10,16 +10,10 @@
 template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_DEVICE void put_entries(const row_part<Element, ITEMS> &part, uint32_t hits, uint32_t slot,
                              const row_memory<Element, Team> &m, uint32_t room) {
-    const bool TWO = entry_size<Element>::TWO;
-    while (hits != 0 && slot < room) { /* two at a time: neither load waits for the other */
-        const uint32_t rest = hits & (hits - 1);
+    for (; hits != 0 && slot < room; hits &= hits - 1) {
         const uint32_t position = part.position(simt_ffs(hits) - 1);
-        const uint32_t other = rest != 0 ? part.position(simt_ffs(rest) - 1) : position;
-        const key_word_t<Element> key = part.key_at(position), other_key = part.key_at(other);
-        put_in_first<Team>(m.entries, slot++, make_entry(TWO, key, position));
-        if (rest != 0 && slot < room)
-            put_in_first<Team>(m.entries, slot++, make_entry(TWO, other_key, other));
-        hits = rest & (rest - 1);
+        put_in_first<Team>(m.entries, slot++,
+                           make_entry(entry_size<Element>::TWO, part.key_at(position), position));
     }
 }
 

@@ -46,16 +46,13 @@ TOPK_DEVICE void write_ranked_entries(const row_task<Element, Team> &t, uint32_t
         });
 }
 
-/* The same from slot 0 on, for more entries. All threads, after a barrier. */
+/* The same from slot 0 on, for more entries. */
 template <typename Element, typename Team>
-TOPK_NOINLINE void write_sorted_entries(const struct resident_args &a, int64_t row, uint32_t k,
-                                        uint32_t count) {
+TOPK_DEVICE void write_sorted_entries(const row_task<Element, Team> &t, uint32_t count) {
     const bool TWO = entry_size<Element>::TWO;
-    simt_arena arena = simt_shared_arena();
-    const row_memory<Element, Team> memory = carve_row<Element, Team>(arena, a, simt_threads());
-    const row_task<Element, Team> t = {a, memory, row, row_at(a.rows, row)};
+    const uint32_t k = (uint32_t)t.r.k;
     TOPK_REACHED(Team::IS_CLUSTER ? REACHED_RESIDENT_CLUSTER_SORTED : REACHED_RESIDENT_SORTED);
-    for_sorted(memory.entries, memory.buckets, count, t.r.length,
+    for_sorted(t.memory.entries, t.memory.buckets, count, t.r.length,
                [&](uint32_t rank, const struct entry &e) TOPK_LAMBDA {
                    if (rank < k)
                        t.write(rank, t.element_of(e), (uint32_t)entry_position(TWO, e));
@@ -107,7 +104,7 @@ TOPK_DEVICE void write_best(const row_task<Element, Team> &t, const row_part<Ele
         return;
     const uint32_t entries = certain.has_ties ? winners : b.count.all;
     if (is_sorted && entries > RESIDENT_RANKED)
-        write_sorted_entries<Element, Team>(t.a, t.row, (uint32_t)t.r.k, entries);
+        write_sorted_entries(t, entries);
     else if (is_sorted)
         write_ranked_entries(t, entries, 0);
     else if (!certain.has_ties)

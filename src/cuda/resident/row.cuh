@@ -126,14 +126,12 @@ TOPK_DEVICE void select_rows(const struct resident_args &a) {
 }
 
 template <typename Element, uint32_t ITEMS>
-TOPK_KERNEL TOPK_BOUNDS(RESIDENT_THREADS_MAX,
-                        1) void resident_row(TOPK_CONSTANT_ARGS struct resident_args a) {
+TOPK_KERNEL TOPK_BOUNDS(RESIDENT_THREADS_MAX, 1) void resident_row(struct resident_args a) {
     select_rows<Element, ITEMS, block_team>(a);
 }
 
 template <typename Element, uint32_t ITEMS>
-TOPK_KERNEL TOPK_BOUNDS(RESIDENT_CLUSTER_THREADS,
-                        2) void resident_cluster(TOPK_CONSTANT_ARGS struct resident_args a) {
+TOPK_KERNEL TOPK_BOUNDS(RESIDENT_CLUSTER_THREADS, 2) void resident_cluster(struct resident_args a) {
     select_rows<Element, ITEMS, cluster_team>(a);
 }
 

@@ -48,14 +48,13 @@ TOPK_DEVICE void select_matches_of_rows(const struct resident_where_args &a) {
 }
 
 template <typename Element, uint32_t ITEMS>
-TOPK_KERNEL TOPK_BOUNDS(RESIDENT_THREADS_MAX,
-                        1) void resident_where(TOPK_CONSTANT_ARGS struct resident_where_args a) {
+TOPK_KERNEL TOPK_BOUNDS(RESIDENT_THREADS_MAX, 1) void resident_where(struct resident_where_args a) {
     select_matches_of_rows<Element, ITEMS, block_team>(a);
 }
 
 template <typename Element, uint32_t ITEMS>
 TOPK_KERNEL TOPK_BOUNDS(RESIDENT_CLUSTER_THREADS,
-                        2) void resident_cluster_where(TOPK_CONSTANT_ARGS struct resident_where_args a) {
+                        2) void resident_cluster_where(struct resident_where_args a) {
     select_matches_of_rows<Element, ITEMS, cluster_team>(a);
 }
 
