@@ -11,16 +11,18 @@ struct ring_turns {
     uint32_t copied, taken;
 };
 
-/* The rings of a block, each of SLOTS slots of CHUNK groups of 16 bytes. */
+/* The rings of a block, each of SLOTS slots of CHUNK groups of 16 bytes. With SLOTS == 0 the launch gives
+ * their number, a power of two. */
 template <uint32_t CHUNK, uint32_t SLOTS> struct warp_rings {
-    static const uint32_t SLOTS_OF_WARP = SLOTS, GROUPS_OF_WARP = SLOTS * CHUNK;
+    static const uint32_t SLOTS_OF_WARP = SLOTS, GROUPS_OF_SLOT = CHUNK, GROUPS_OF_WARP = SLOTS * CHUNK;
+    uint32_t given;
     simt_shared<simt_u32x4> groups;
     simt_shared<simt_mbarrier> barriers; /* of each slot */
 
     /* Makes the warp's ring, once in a launch. All lanes. */
     TOPK_MEMBER void make(void) const {
         if (simt_lane() == 0)
-            simt_mbarrier_init(barriers, simt_warp() * SLOTS, SLOTS, 1);
+            simt_mbarrier_init(barriers, simt_warp() * slots(), slots(), 1);
         simt_warp_sync(SIMT_ALL_LANES);
     }
     /* Begins to copy `count` groups, at least one, into the next slot. All lanes, which have left what is
@@ -32,22 +34,28 @@ template <uint32_t CHUNK, uint32_t SLOTS> struct warp_rings {
     /* Waits for the next slot, and returns its first group. All lanes. */
     TOPK_MEMBER uint32_t take(struct ring_turns *turns) const {
         const uint32_t turn = turns->taken++, slot = slot_of(turn);
-        simt_mbarrier_wait(barriers, slot, turn / SLOTS % 2);
+        simt_mbarrier_wait(barriers, slot, SLOTS != 0 ? turn / slots() % 2 : (turn & given) != 0);
         return slot * CHUNK;
     }
 
   private:
+    TOPK_MEMBER uint32_t slots(void) const {
+        return SLOTS != 0 ? SLOTS : given;
+    }
     /* Among the block's. */
-    static TOPK_MEMBER uint32_t slot_of(uint32_t turn) {
-        return simt_warp() * SLOTS + turn % SLOTS;
+    TOPK_MEMBER uint32_t slot_of(uint32_t turn) const {
+        return simt_warp() * slots() + (SLOTS != 0 ? turn % slots() : turn & (given - 1));
     }
 };
 
 /* The rings of so many warps; Rings is a type of warp_rings. */
-template <typename Rings> TOPK_HOST_DEVICE Rings carve_rings(simt_arena &arena, uint32_t warps) {
+template <typename Rings>
+TOPK_HOST_DEVICE Rings carve_rings(simt_arena &arena, uint32_t warps, uint32_t given = 0) {
+    const uint32_t slots = warps * (Rings::SLOTS_OF_WARP != 0 ? Rings::SLOTS_OF_WARP : given);
     Rings r;
-    r.groups = simt_carve<simt_u32x4>(arena, warps * Rings::GROUPS_OF_WARP, 128);
-    r.barriers = simt_carve<simt_mbarrier>(arena, warps * Rings::SLOTS_OF_WARP);
+    r.given = given;
+    r.groups = simt_carve<simt_u32x4>(arena, slots * Rings::GROUPS_OF_SLOT, 128);
+    r.barriers = simt_carve<simt_mbarrier>(arena, slots);
     return r;
 }
 
