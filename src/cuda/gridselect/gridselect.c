@@ -34,6 +34,7 @@ struct shape {
     bool two_words;
     int64_t capacity; /* of a list */
     int64_t warps;    /* of a block */
+    int64_t slots;    /* of a warp's ring */
     int64_t parts;    /* blocks that share a row */
 };
 
@@ -49,29 +50,56 @@ static uint32_t part_of(const struct shape *shape) {
 /* What does not depend on where the buffers are. */
 static struct gridselect_args args_of(const struct plan *plan, const struct shape *shape) {
     return (struct gridselect_args){.capacity = (uint32_t)shape->capacity,
+                                    .slots = (uint32_t)shape->slots,
                                     .part = part_of(shape),
                                     .has_lane_queues = value_of(plan, QUEUE) == 0,
                                     .is_hashed = value_of(plan, HASHED) != 0};
 }
 
+/* With room for the words of as many blocks as may share a row. */
 static int64_t shared_bytes(const struct plan *plan, const struct shape *shape) {
     const struct gridselect_args args = args_of(plan, shape);
     return kernels[width_of(plan)]->shared_bytes(&args, shape->two_words, (uint32_t)(32 * shape->warps),
-                                                 (uint32_t)shape->parts);
+                                                 (uint32_t)shape->parts) +
+           8 * GRIDSELECT_PARTS_MAX;
 }
 
-/* Blocks with so many warps and so much shared memory that a multiprocessor holds. */
-static int64_t blocks_per_sm(const topk_context *context, int64_t bytes, int64_t warps) {
-    return greatest(least(device_of(context)->shared_bytes_max / bytes, GRIDSELECT_WARPS_PER_SM / warps), 1);
+/* Blocks of this shape that a multiprocessor holds. */
+static int64_t blocks_per_sm(const topk_context *context, const struct plan *plan,
+                             const struct shape *shape) {
+    const int64_t bytes = device_of(context)->shared_bytes_max / shared_bytes(plan, shape);
+    return greatest(least(bytes, GRIDSELECT_WARPS_PER_SM / shape->warps), 1);
+}
+
+/* Elements of a row that a warp reads in one turn. */
+static int64_t elements_of_turn(const struct plan *plan) {
+    const int64_t groups = plan->element_bytes == 1 ? 2 : 4; /* tiles.cuh */
+    return 32 * groups * (16 / (int64_t)plan->element_bytes);
 }
 
 /* Elements that a block should have: at least a tile, and so many that reading them outweighs filling lists.
  */
 static int64_t elements_of_block(const struct plan *plan, const struct shape *shape) {
-    const int64_t groups = plan->element_bytes == 1 ? 2 : 4; /* tiles.cuh */
-    const int64_t tile = 32 * shape->warps * groups * (16 / (int64_t)plan->element_bytes);
     const int64_t given = value_of(plan, ELEMENTS);
-    return greatest(tile, given != 0 ? given : GRIDSELECT_PER_RESULT * shape->capacity);
+    return greatest(elements_of_turn(plan) * shape->warps,
+                    given != 0 ? given : GRIDSELECT_PER_RESULT * shape->capacity);
+}
+
+/* As many slots as lists leave room for, beside as many blocks, and as a row can fill. */
+static int64_t slots_of(const topk_context *context, const struct plan *plan, const struct shape *least) {
+    const int64_t blocks = blocks_per_sm(context, plan, least);
+    const int64_t of_slot = elements_of_turn(plan) * least->warps;
+    struct shape shape = *least;
+    while (2 * shape.slots <= GRIDSELECT_SLOTS && shape.slots * of_slot < plan->problem.length_max) {
+        struct shape next = shape;
+        next.slots *= 2;
+        if (shared_bytes(plan, &next) > device_of(context)->shared_bytes_max ||
+            blocks_per_sm(context, plan, &next) < blocks) {
+            break;
+        }
+        shape = next;
+    }
+    return shape.slots;
 }
 
 static struct shape shape_of(const topk_context *context, const struct plan *plan) {
@@ -80,14 +108,14 @@ static struct shape shape_of(const topk_context *context, const struct plan *pla
     struct shape shape = {.two_words = plan->element_bytes == 8 || n > GRIDSELECT_ONE_WORD_ROW,
                           .capacity = greatest(least(p->k_max, n), 1),
                           .warps = GRIDSELECT_WARPS,
+                          .slots = GRIDSELECT_SLOTS_LEAST,
                           .parts = 1};
-    while (shape.warps > 1 &&
-           (n <= shape.warps / 2 * GRIDSELECT_WARP_ELEMENTS ||
-            shared_bytes(plan, &shape) + 8 * GRIDSELECT_PARTS_MAX > device_of(context)->shared_bytes_max)) {
+    while (shape.warps > 1 && (n <= shape.warps / 2 * GRIDSELECT_WARP_ELEMENTS ||
+                               shared_bytes(plan, &shape) > device_of(context)->shared_bytes_max)) {
         shape.warps /= 2;
     }
-    const int64_t resident =
-        device_of(context)->sms * blocks_per_sm(context, shared_bytes(plan, &shape), shape.warps);
+    shape.slots = slots_of(context, plan, &shape);
+    const int64_t resident = device_of(context)->sms * blocks_per_sm(context, plan, &shape);
     const int64_t rows = greatest(least(p->rows, GRIDSELECT_GRID_ROWS), 1);
     shape.parts = least(divide_up(n, elements_of_block(plan, &shape)), greatest(resident / rows, 1));
     shape.parts = greatest(shape.parts, 1);
@@ -106,7 +134,7 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 struct buffers {
     struct gridselect_shared_rows shared;
     struct match *match; /* of bounds that the device reads */
-    void *zeroed;        /* shared.bounds, parts and tickets */
+    void *zeroed;        /* shared.bounds, parts, tickets and sent */
     size_t zeroed_bytes;
 };
 
@@ -120,8 +148,8 @@ static struct buffers take_buffers(struct arena *arena, const struct plan *plan,
         b.zeroed = b.shared.bounds = arena_take(arena, rows, sizeof *b.shared.bounds);
         b.shared.parts = arena_take(arena, lists, sizeof *b.shared.parts);
         b.shared.tickets = arena_take(arena, rows, sizeof *b.shared.tickets);
+        b.shared.sent = arena_take(arena, rows, sizeof *b.shared.sent);
         b.zeroed_bytes = arena_join(arena, before);
-        b.shared.counts = arena_take(arena, lists, sizeof *b.shared.counts);
         b.shared.entries = arena_take(arena, entries, sizeof *b.shared.entries);
         b.shared.entries_low =
             arena_take(arena, shape->two_words ? entries : 0, sizeof *b.shared.entries_low);
@@ -138,13 +166,6 @@ static size_t workspace_bytes(const topk_context *context, const struct plan *pl
 
 /* ---- Launches ---- */
 
-static int run_where(const struct call *call, const struct launch_grid *grid, const struct shape *shape,
-                     const struct gridselect_args *of_row, struct match *found) {
-    const struct gridselect_where_args args = {*of_row, topk_cuda_predicate_args(call, found)};
-    const int error = topk_cuda_read_bounds(call, &args.predicate);
-    return error != 0 ? error : kernels[width_of(call->plan)]->where(grid, &args, shape->two_words);
-}
-
 static int run(const struct call *call) {
     const struct plan *plan = call->plan;
     const struct shape shape = shape_of(call->context, plan);
@@ -155,14 +176,17 @@ static int run(const struct call *call) {
     args.rows = row_args_of(call);
     args.seed = call->context->seed;
     args.shared = b.shared;
+    args.predicate = has_predicate(plan) ? topk_cuda_predicate_args(call, b.match)
+                                         : (struct predicate_args){.is_given = false};
     if (plan->problem.rows == 0 || plan->problem.k_max == 0) {
         return 0;
     }
     grid.rows = (uint32_t)least(plan->problem.rows, GRIDSELECT_GRID_ROWS);
-    const int error = b.zeroed_bytes == 0 ? 0 : topk_device_zero(call->stream, b.zeroed, b.zeroed_bytes);
-    return error != 0            ? error
-           : has_predicate(plan) ? run_where(call, &grid, &shape, &args, b.match)
-                                 : kernels[width_of(plan)]->select(&grid, &args, shape.two_words);
+    int error = b.zeroed_bytes == 0 ? 0 : topk_device_zero(call->stream, b.zeroed, b.zeroed_bytes);
+    if (error == 0 && has_predicate(plan)) {
+        error = topk_cuda_read_bounds(call, &args.predicate);
+    }
+    return error != 0 ? error : kernels[width_of(plan)]->select(&grid, &args, shape.two_words);
 }
 
 static int prepare(const topk_context *context) {

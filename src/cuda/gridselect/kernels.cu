@@ -10,10 +10,12 @@ static const bool ALWAYS_TWO = KEY_BITS == 64;
 
 static uint32_t shared_bytes(const struct gridselect_args *args, bool two_words, uint32_t threads,
                              uint32_t blocks) {
-    const uint32_t warps = threads / SIMT_WARP, queue = queue_slots(args->has_lane_queues);
-    const uint32_t words = args->part > 0 ? blocks : 0;
-    return two_words ? shared_bytes_of(carve_selection<true>, warps, args->capacity, queue, words)
-                     : shared_bytes_of(carve_selection<false>, warps, args->capacity, queue, words);
+    simt_arena arena = simt_measuring_arena();
+    if (two_words)
+        (void)carve_block<element_t, true>(arena, *args, threads / SIMT_WARP, blocks);
+    else
+        (void)carve_block<element_t, false>(arena, *args, threads / SIMT_WARP, blocks);
+    return arena.used_bytes;
 }
 
 static int launch_select(const struct launch_grid *grid, const struct gridselect_args *args, bool two_words) {
@@ -21,18 +23,9 @@ static int launch_select(const struct launch_grid *grid, const struct gridselect
                   two_words ? gridselect<element_t, true> : gridselect<element_t, ALWAYS_TWO>, args);
 }
 
-static int launch_where(const struct launch_grid *grid, const struct gridselect_where_args *args,
-                        bool two_words) {
-    return launch(
-        "gridselect_where", grid, shared_bytes(&args->of_row, two_words, grid->threads, grid->blocks),
-        two_words ? gridselect_where<element_t, true> : gridselect_where<element_t, ALWAYS_TWO>, args);
-}
-
 static int prepare(uint32_t shared_bytes_max) {
-    int error = simt_prepare(gridselect<element_t, true>, shared_bytes_max);
-    error = error != 0 ? error : simt_prepare(gridselect_where<element_t, true>, shared_bytes_max);
-    error = error != 0 ? error : simt_prepare(gridselect<element_t, ALWAYS_TWO>, shared_bytes_max);
-    return error != 0 ? error : simt_prepare(gridselect_where<element_t, ALWAYS_TWO>, shared_bytes_max);
+    const int error = simt_prepare(gridselect<element_t, true>, shared_bytes_max);
+    return error != 0 ? error : simt_prepare(gridselect<element_t, ALWAYS_TWO>, shared_bytes_max);
 }
 
-extern "C" const struct gridselect_kernels INSTANCE = {prepare, shared_bytes, launch_select, launch_where};
+extern "C" const struct gridselect_kernels INSTANCE = {prepare, shared_bytes, launch_select};

@@ -9,63 +9,110 @@
 
 #include "../../reached.h"
 #include "../select/block_queue.cuh"
-#include "sizes.h"
+#include "kernels.h"
 
 /* The shared memory of a block. */
 template <bool TWO> struct selection_memory : block_memory<TWO> {
-    entry_list<false> words; /* for bound_of_words() */
-    simt_shared<uint32_t> flag;
+    simt_shared<uint32_t> k;    /* results of the row */
+    entry_list<false> words;    /* of each block of a row: for bound_of_words() */
+    simt_shared<uint32_t> word; /* from one thread to all */
 };
 
 TOPK_HOST_DEVICE uint32_t queue_slots(bool has_lane_queues) {
     return SIMT_WARP * (has_lane_queues ? GRIDSELECT_LANE_QUEUE : 1);
 }
 
+/* Slots for a word of each of so many blocks: in runs, a warp's lanes each. */
+TOPK_HOST_DEVICE uint32_t words_of(uint32_t blocks) {
+    return (blocks + SIMT_WARP - 1) / SIMT_WARP * SIMT_WARP;
+}
+
+/* Of so many warps, in a grid that has so many blocks for a row. */
 template <bool TWO>
-TOPK_HOST_DEVICE selection_memory<TWO> carve_selection(simt_arena &arena, uint32_t warps, uint32_t capacity,
-                                                       uint32_t queue, uint32_t words) {
+TOPK_HOST_DEVICE selection_memory<TWO> carve_selection(simt_arena &arena, const struct gridselect_args &a,
+                                                       uint32_t warps, uint32_t blocks) {
     selection_memory<TWO> m = {};
-    m.lists = carve_entries<TWO>(arena, warps * capacity);
-    m.queues = carve_entries<TWO>(arena, warps * queue);
+    m.lists = carve_entries<TWO>(arena, warps * a.capacity);
+    m.queues = carve_entries<TWO>(arena, warps * queue_slots(a.has_lane_queues));
     m.bounds = simt_carve<uint64_t>(arena, warps);
     m.bound = simt_carve<uint64_t>(arena, 1);
-    m.words = carve_entries<false>(arena, words);
+    m.words = carve_entries<false>(arena, a.part > 0 ? words_of(blocks) : 0);
     m.counts = simt_carve<uint32_t>(arena, warps);
-    m.flag = simt_carve<uint32_t>(arena, 1);
+    m.k = simt_carve<uint32_t>(arena, 1);
+    m.word = simt_carve<uint32_t>(arena, 1);
     return m;
 }
 
+/* A warp's selection in registers. Functions of their own take it and return it. */
+struct warp_state {
+    struct entry bound;
+    uint32_t queued, count;
+};
+
+template <bool TWO>
+TOPK_NOINLINE struct warp_state merge_waiting(const struct gridselect_args &a, struct warp_state state);
+
 template <bool TWO> struct warp_selection : block_queue<TWO, warp_selection<TWO>> {
     typedef block_queue<TWO, warp_selection<TWO>> base;
-    const selection_memory<TWO> &memory;
-    bool has_lane_queues; /* `queued` is then the lane's */
+    const struct gridselect_args &a; /* a.has_lane_queues: `queued` is the lane's */
+    selection_memory<TWO> memory;
 
-    TOPK_MEMBER warp_selection(const selection_memory<TWO> &of_block, bool of_lanes)
-        : base{}, memory(of_block), has_lane_queues(of_lanes) {
+    TOPK_MEMBER explicit warp_selection(const struct gridselect_args &args) : base{}, a(args) {
+        simt_arena arena = simt_shared_arena();
+        memory = carve_selection<TWO>(arena, a, simt_warps(), simt_blocks());
+    }
+    TOPK_MEMBER warp_selection(const struct gridselect_args &args, const struct warp_state &state)
+        : warp_selection(args) {
+        resume(state);
+    }
+    /* Before a barrier of the block and the first push. */
+    TOPK_MEMBER void begin_row(uint32_t results) {
+        base::begin(a.capacity, results, no_entry<TWO>());
+        if (simt_thread() == 0)
+            memory.k[0] = results;
+    }
+    TOPK_MEMBER void resume(const struct warp_state &state) {
+        base::bound = state.bound;
+        base::k = memory.k[0];
+        base::part_of_k = base::part_of(base::k);
+        base::queued = state.queued;
+        base::list = warp_list<TWO>{memory.lists, simt_warp() * a.capacity, state.count};
+    }
+    TOPK_MEMBER struct warp_state state(void) const {
+        return warp_state{base::bound, base::queued, base::list.count};
     }
 
     TOPK_MEMBER const entry_list<TWO> &queue_entries(void) const {
         return memory.queues;
     }
     TOPK_MEMBER uint32_t queue_slot(uint32_t slot) const {
-        return simt_warp() * queue_slots(has_lane_queues) + slot;
+        return simt_warp() * queue_slots(a.has_lane_queues) + slot;
     }
 
     /* Adds the lanes' entries where `is_wanted`. */
     TOPK_MEMBER void push(bool is_wanted, struct entry e) {
-        is_wanted = is_wanted && is_before(e, base::bound);
-        if (has_lane_queues)
+        is_wanted = is_wanted && precedes<TWO>(e, base::bound);
+        if (a.has_lane_queues)
             push_to_lane(is_wanted, e);
         else
             base::push_to_warp(is_wanted, e);
     }
-
-    /* Merges what still waits. */
-    TOPK_MEMBER void drain(void) {
-        if (has_lane_queues)
-            merge_lanes();
-        else
-            base::merge_queue();
+    /* Merges what waits, if anything does. */
+    TOPK_MEMBER void merge_queue(void) {
+        if (simt_any(SIMT_ALL_LANES, base::queued > 0))
+            resume(merge_waiting<TWO>(a, state()));
+    }
+    /* The same, in place. */
+    TOPK_MEMBER void merge_here(void) {
+        const uint32_t waits = a.has_lane_queues ? base::queued : simt_lane() < base::queued;
+#pragma unroll 1
+        for (uint32_t i = 0; simt_any(SIMT_ALL_LANES, i < waits); i++) {
+            const struct entry e =
+                i < waits ? memory.queues.get(queue_slot(i * SIMT_WARP + simt_lane())) : no_entry<TWO>();
+            simt_warp_sync(SIMT_ALL_LANES);
+            base::merge(e);
+        }
+        base::queued = 0;
     }
 
   private:
@@ -73,40 +120,52 @@ template <bool TWO> struct warp_selection : block_queue<TWO, warp_selection<TWO>
         if (is_wanted)
             memory.queues.put(queue_slot(base::queued++ * SIMT_WARP + simt_lane()), e);
         if (simt_any(SIMT_ALL_LANES, base::queued == GRIDSELECT_LANE_QUEUE))
-            merge_lanes();
-    }
-
-    TOPK_MEMBER void merge_lanes(void) {
-#pragma unroll 1
-        for (uint32_t i = 0; simt_any(SIMT_ALL_LANES, i < base::queued); i++)
-            base::merge(i < base::queued ? memory.queues.get(queue_slot(i * SIMT_WARP + simt_lane()))
-                                         : no_entry<TWO>());
-        base::queued = 0;
+            merge_queue();
     }
 };
 
-/* Puts the lanes' words into the slots from `first` on, sorted; those from `count` on do not exist. */
-TOPK_DEVICE void put_words(const entry_list<false> &words, uint32_t first, uint32_t count, uint64_t of_lane) {
-    const struct entry sorted =
-        sort_lanes<false>(entry{first + simt_lane() < count ? of_lane : ~(uint64_t)0, 0});
-    if (first + simt_lane() < count)
-        words.put(first + simt_lane(), sorted);
+/* Merges what waits. A function of its own: its code is long, and the first call of it finds the cache of
+ * instructions cold. */
+template <bool TWO>
+TOPK_NOINLINE struct warp_state merge_waiting(const struct gridselect_args &a, struct warp_state state) {
+    warp_selection<TWO> s(a, state);
+    s.merge_here();
+    return s.state();
 }
 
-/* Of `count` words that put_words() has put, the one that `needed` are not behind: a thread that finds it
- * returns it, others all ones, as all do where words of all ones are needed. All threads; one barrier before.
- */
-TOPK_DEVICE uint64_t bound_of_words(const entry_list<false> &words, uint32_t count, uint32_t needed) {
+/* ---- Words of many blocks ---- */
+
+/* Puts the lanes' words into the slots from `first` on, sorted. */
+TOPK_DEVICE void put_words(const entry_list<false> &words, uint32_t first, uint64_t of_lane) {
+    words.put(first + simt_lane(), sort_lanes<false>(entry{of_lane, 0}));
+}
+
+/* How many words of the run from `first` on are below `word`; and with `up_to`, at it or below. */
+TOPK_DEVICE uint32_t rank_in_run(const entry_list<false> &words, uint32_t first, uint64_t word, bool up_to) {
+    uint32_t rank = 0;
+#pragma unroll
+    for (uint32_t step = SIMT_WARP / 2; step > 0; step /= 2) {
+        const uint64_t other = words.get(first + rank + step - 1).high;
+        rank += other < word || (up_to && other == word) ? step : 0;
+    }
+    const uint64_t other = words.get(first + rank).high;
+    return rank + (other < word || (up_to && other == word));
+}
+
+/* Of the words of `blocks` blocks, the one that `needed` are not behind: a thread that finds it returns it,
+ * others all ones, as all do where words of all ones are needed. All threads; one barrier before. */
+TOPK_DEVICE uint64_t bound_of_words(const entry_list<false> &words, uint32_t blocks, uint32_t needed) {
     uint64_t found = ~(uint64_t)0;
-    for (uint32_t slot = simt_thread(); slot < count; slot += simt_threads()) {
-        const struct entry mine = words.get(slot), next = {mine.high + 1, 0};
+#pragma unroll 1
+    for (uint32_t slot = simt_thread(); slot < words_of(blocks); slot += simt_threads()) {
+        const uint64_t mine = words.get(slot).high;
         uint32_t before = 0, up_to = 0;
-        for (uint32_t first = 0; first < count && before < needed; first += SIMT_WARP) {
-            const uint32_t left = count - first, run = left < SIMT_WARP ? left : (uint32_t)SIMT_WARP;
-            before += rank_in_list(words, first, run, mine);
-            up_to += rank_in_list(words, first, run, next);
+#pragma unroll 2
+        for (uint32_t first = 0; first < words_of(blocks); first += SIMT_WARP) {
+            before += rank_in_run(words, first, mine, false);
+            up_to += rank_in_run(words, first, mine, true);
         }
-        found = before < needed && up_to >= needed ? mine.high : found;
+        found = before < needed && up_to >= needed ? mine : found;
     }
     return found;
 }

@@ -1,263 +1,188 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernels: each block selects from its tiles of a row; the last of a row's blocks selects from what all
+ * The kernel: each block selects from its tiles of a row; the last of a row's blocks selects from what all
  * of them have found. */
 #ifndef TOPK_SRC_CUDA_GRIDSELECT_ROW_CUH
 #define TOPK_SRC_CUDA_GRIDSELECT_ROW_CUH
 
-#include "kernels.h"
-#include "wanted.cuh"
+#include "part.cuh"
 
-/* What a block knows of the row it works on. */
-template <typename Element, bool TWO> struct row_task {
-    const struct gridselect_args &a;
-    const struct row &r;
-    int64_t row;
+/* ---- What a block has found ---- */
 
-    TOPK_MEMBER bool is_shared(void) const {
-        return simt_blocks() > 1;
-    }
-    TOPK_MEMBER uint64_t known_bound(void) const {
-        return is_shared() ? ~simt_load_relaxed(&a.shared.bounds[row]) : ~(uint64_t)0;
-    }
-    /* Of a block that shares the row. */
-    TOPK_MEMBER int64_t list_of(uint32_t block) const {
-        return row * simt_blocks() + block;
-    }
-};
-
-/* ---- What blocks tell each other ---- */
-
-/* The bound that all blocks of the row know together: of each the entry whose rank in the block is the part,
- * and of these the last one that takes part if the best make up k results. As bound_of_words(); one barrier
- * before, and one inside. */
-template <typename Element, bool TWO>
-TOPK_DEVICE uint64_t bound_of_parts(const row_task<Element, TWO> &t, const warp_selection<TWO> &s) {
-    const entry_list<false> &words = s.memory.words;
-    for (uint32_t first = simt_warp() * SIMT_WARP; first < simt_blocks(); first += simt_threads()) {
-        const uint32_t block = first + simt_lane();
-        put_words(words, first, simt_blocks(),
-                  block < simt_blocks() ? ~simt_load_relaxed(&t.a.shared.parts[t.list_of(block)]) : 0);
-    }
+/* Room for `count` of the block's entries among those that the row's blocks send. All threads; one barrier.
+ */
+template <bool TWO>
+TOPK_DEVICE int64_t take_slots(const struct gridselect_args &a, int64_t row, uint32_t count,
+                               const selection_memory<TWO> &m) {
+    if (simt_thread() == 0)
+        m.word[0] = simt_atomic_add(&a.shared.sent[row], count);
     simt_block_sync();
-    return bound_of_words(words, simt_blocks(), (s.k + t.a.part - 1) / t.a.part);
+    return row * simt_blocks() * a.capacity + (uint32_t)m.word[0];
 }
 
-/* Tells the block's part, and its own warps the bound of all parts. All threads. */
-template <typename Element, bool TWO>
-TOPK_DEVICE void meet_others(const row_task<Element, TWO> &t, const warp_selection<TWO> &s) {
-    if (simt_lane() == 0)
-        s.memory.counts[simt_warp()] = s.list.count;
-    simt_block_sync();
-    for (uint32_t i = simt_lane(); i < s.list.count && i < t.a.part; i += SIMT_WARP)
-        if (rank_in_block(s.memory, s.list, t.a.capacity, i, t.a.part) == t.a.part - 1)
-            simt_store_relaxed(&t.a.shared.parts[t.list_of(simt_block())], ~s.list.get(i).high);
-    const uint64_t bound = bound_of_parts(t, s);
-    if (bound != ~(uint64_t)0) {
-        simt_atomic_min(&s.memory.bound[0], bound);
-        simt_atomic_max(&t.a.shared.bounds[t.row], ~bound);
-    }
+/* Puts an entry of that rank in its block where the last block finds it. */
+template <bool TWO>
+TOPK_DEVICE void send_entry(const struct gridselect_args &a, int64_t row, int64_t slot, uint32_t rank,
+                            uint32_t k, const struct entry &e) {
+    a.shared.entries[slot] = e.high;
+    if (TWO)
+        a.shared.entries_low[slot] = e.low;
+    if (rank == k - 1)
+        simt_atomic_max(&a.shared.bounds[row], ~e.high);
+    if (rank == a.part - 1)
+        simt_store_relaxed(&a.shared.parts[row * simt_blocks() + simt_block()], ~e.high);
 }
 
-/* ---- A block's part of a row ---- */
-
-/* The order in which blocks visit the tiles of a row. A hash permutes the numbers below a power of two; those
- * that no tile has are hashed again. */
-struct tile_order {
-    int64_t tiles;
-    uint32_t bits; /* 0: the order of positions */
-    uint32_t seed;
-
-    static TOPK_MEMBER tile_order of(const struct gridselect_args &a, int64_t tiles) {
-        const bool is_hashed = a.is_hashed && tiles > 2 && tiles < (int64_t)1 << 31;
-        return tile_order{tiles, is_hashed ? 32 - simt_clz((uint32_t)tiles - 1) : 0, (uint32_t)a.seed};
-    }
-    TOPK_MEMBER int64_t at(int64_t turn) const {
-        if (bits == 0 || turn >= tiles)
-            return turn;
-        const uint32_t mask = (1u << bits) - 1, half = (bits + 1) / 2;
-        uint32_t place = (uint32_t)turn;
-        do {
-            place = (place + seed) * 0x9e3779b1u & mask;
-            place = (place ^ place >> half) * 0x85ebca77u & mask;
-            place ^= place >> half;
-        } while (place >= tiles);
-        return place;
-    }
-};
-
-template <typename Element, bool TWO, typename Source>
-TOPK_DEVICE void select_part(const row_task<Element, TWO> &t, const Source &source, warp_selection<TWO> &s) {
-    const struct code_map &map = t.a.rows.map;
-    const struct row_parts parts = parts_of(source.values(), t.r.length);
-    const struct tile_order order = tile_order::of(t.a, tiles_of<Element>(parts));
-    near_bound<Element> near = near_bound<Element>::of(map);
-    uint32_t asks = simt_warp(); /* in so many turns, for all warps, what other blocks know */
-    if (simt_block() == 0 && simt_warp() == 0 && parts.head + parts.tail > 0) {
-        const edge_tile<Element> edges = load_edges(source.values(), parts, t.r.length);
-        if constexpr (Source::WHERE)
-            push_tile<Element, TWO>(map, source.test_edge(edges), s);
+/* Puts the best of the block's lists into the outputs, if they are the row's, and pads these; otherwise it
+ * sends them to the last block. A function of its own, called for both. All threads; one barrier before. */
+template <typename Element, bool TWO>
+TOPK_NOINLINE void put_best(const struct gridselect_args &a, int64_t row, struct warp_state state,
+                            bool are_results) {
+    const warp_selection<TWO> s(a, state);
+    const struct row r = row_at(a.rows, row);
+    const Element *values = row_values<Element>(a.rows, r);
+    const uint32_t count = count_block(s.memory, s.list, s.k);
+    const int64_t first = are_results ? 0 : take_slots(a, row, count, s.memory);
+    rank_counted(s.memory, s.list, s.k, a.capacity, [&](uint32_t rank, const struct entry &e) TOPK_LAMBDA {
+        const int64_t position = entry_position(TWO, e);
+        if (are_results)
+            write_result<Element>(a.rows, row, r, rank, values[position], position);
         else
-            push_tile<Element, TWO>(map, edges, s);
-    }
-    int64_t meeting = simt_block(); /* the turn after which blocks tell each other again */
-    typename Source::fetched_tile fetched = source.fetch(parts, order.at(simt_block()));
-    for (int64_t turn = simt_block(); turn < order.tiles; turn += simt_blocks()) {
-        const typename Source::fetched_tile now = fetched;
-        const uint64_t of_others = asks == 0 ? t.known_bound() : ~(uint64_t)0;
-        fetched = source.fetch(parts, order.at(turn + simt_blocks()));
-        const uint64_t of_block = s.tighten_by_block();
-        near.move_to(key_of_entry<Element, TWO>(s.bound));
-        if (simt_any(SIMT_ALL_LANES, near.any_of(elements_of<Element>(now))))
-            push_tile<Element, TWO>(map, source.test(now), s);
-        if (asks == 0 && t.is_shared()) {
-            if (of_block < of_others && simt_lane() == 0)
-                simt_atomic_max(&t.a.shared.bounds[t.row], ~of_block);
-            if (of_others < of_block)
-                s.tell_block(of_others);
-        }
-        asks = asks == 0 ? simt_warps() - 1 : asks - 1;
-        if (turn == meeting && t.a.part > 0 && turn + simt_blocks() < order.tiles) {
-            meet_others(t, s);
-            meeting = turn + GRIDSELECT_MEETING * (turn - simt_block() + simt_blocks());
-        }
-    }
-    s.drain();
+            send_entry<TWO>(a, row, first + rank, rank, s.k, e);
+    });
+#pragma unroll 1
+    for (int64_t slot = count + simt_thread(); are_results && slot < a.rows.k_max; slot += simt_threads())
+        write_padding<Element>(a.rows, row, slot);
 }
 
 /* ---- What the blocks of a row have found ---- */
 
-/* Writes the block's best as its list. All threads. */
-template <typename Element, bool TWO>
-TOPK_DEVICE void send_list(const row_task<Element, TWO> &t, const warp_selection<TWO> &s) {
-    const struct gridselect_shared_rows &to = t.a.shared;
-    const int64_t list = t.list_of(simt_block()), first = list * t.a.capacity;
-    const uint32_t count = rank_block(s.memory, s.list, s.k, t.a.capacity,
-                                      [&](uint32_t rank, const struct entry &e) TOPK_LAMBDA {
-                                          to.entries[first + rank] = e.high;
-                                          if (TWO)
-                                              to.entries_low[first + rank] = e.low;
-                                          if (rank == s.k - 1)
-                                              simt_atomic_max(&to.bounds[t.row], ~e.high);
-                                          if (rank == t.a.part - 1)
-                                              simt_store_relaxed(&to.parts[list], ~e.high);
-                                      });
-    if (simt_thread() == 0)
-        to.counts[list] = count;
-}
-
-/* Whether this is the last of the row's blocks; then it sees all lists. All threads. */
-template <typename Element, bool TWO>
-TOPK_DEVICE bool is_last(const row_task<Element, TWO> &t, const selection_memory<TWO> &m) {
+/* Whether this is the last of the row's blocks; then it sees what all have sent. All threads. */
+template <bool TWO>
+TOPK_DEVICE bool is_last(const struct gridselect_args &a, int64_t row, const selection_memory<TWO> &m) {
     simt_block_sync();
     if (simt_thread() == 0)
-        m.flag[0] = simt_atomic_ticket(&t.a.shared.tickets[t.row]) == simt_blocks() - 1;
+        m.word[0] = simt_atomic_ticket(&a.shared.tickets[row]) == simt_blocks() - 1;
     simt_block_sync();
-    return m.flag[0] != 0;
+    return m.word[0] != 0;
 }
 
-/* Begins a selection from the lists of all blocks. All threads. */
-template <typename Element, bool TWO>
-TOPK_DEVICE void begin_last(const row_task<Element, TWO> &t, warp_selection<TWO> &s) {
-    s.begin(t.a.capacity, s.k, behind<TWO>(t.known_bound()));
-    const uint64_t bound = t.a.part > 0 ? bound_of_parts(t, s) : ~(uint64_t)0;
+/* Begins a selection from what all blocks have sent. All threads. */
+template <bool TWO>
+TOPK_DEVICE void begin_last(const struct gridselect_args &a, int64_t row, warp_selection<TWO> *s) {
+    s->begin(a.capacity, s->k, behind<TWO>(known_bound(a, row)));
+    const uint64_t bound = a.part > 0 ? bound_of_parts<TWO>(a, row, s->k, 0) : ~(uint64_t)0;
     simt_block_sync();
     if (bound != ~(uint64_t)0)
-        simt_atomic_min(&s.memory.bound[0], behind<TWO>(bound).high);
+        simt_atomic_min(&s->memory.bound[0], behind<TWO>(bound).high);
     simt_block_sync();
-    s.tighten_by_block();
+    s->tighten_by_block();
 }
 
-/* Selects from the lists of all blocks, a list for each lane: from their first entries, then from the second
- * ones, until none of them is before the bound. All threads. */
-template <typename Element, bool TWO>
-TOPK_DEVICE void select_from_lists(const row_task<Element, TWO> &t, warp_selection<TWO> &s) {
-    const struct gridselect_shared_rows &from = t.a.shared;
-    for (uint32_t first = simt_warp() * SIMT_WARP; first < simt_blocks(); first += simt_threads()) {
-        const uint32_t block = first + simt_lane();
-        const int64_t list = t.list_of(block);
-        const uint32_t count = block < simt_blocks() ? from.counts[list] : 0;
-        const int64_t at = list * t.a.capacity;
-        const auto load = [&](uint32_t i) TOPK_LAMBDA {
-            return i < count ? entry{from.entries[at + i], TWO ? from.entries_low[at + i] : 0}
-                             : no_entry<TWO>();
-        };
-        struct entry next = load(0);
-        bool is_open = true;
-        for (uint32_t i = 1; simt_any(SIMT_ALL_LANES, is_open); i++) {
-            const struct entry e = next;
-            next = load(is_open ? i : count);
-            is_open = is_open && is_before(e, s.bound);
-            s.push(is_open, e);
+/* Selects from what all blocks have sent, some entries for each thread at a time. All threads. */
+template <bool TWO>
+TOPK_DEVICE void select_sent(const struct gridselect_args &a, int64_t row, warp_selection<TWO> *s) {
+    const uint32_t AT_ONCE = GRIDSELECT_SENT_AT_ONCE;
+    const int64_t at = row * simt_blocks() * a.capacity;
+    const uint32_t sent = simt_load_relaxed(&a.shared.sent[row]);
+#pragma unroll 1
+    for (uint32_t first = 0; first < sent; first += AT_ONCE * simt_threads()) {
+        struct entry entries[AT_ONCE];
+#pragma unroll
+        for (uint32_t i = 0; i < AT_ONCE; i++) {
+            const uint32_t slot = first + i * simt_threads() + simt_thread();
+            entries[i] = no_entry<TWO>();
+            if (slot < sent)
+                entries[i] = entry{a.shared.entries[at + slot], TWO ? a.shared.entries_low[at + slot] : 0};
         }
+#pragma unroll 1
+        for (uint32_t i = 0; i < AT_ONCE; i++) {
+            s->push(true, entries[0]);
+#pragma unroll
+            for (uint32_t next = 1; next < AT_ONCE; next++)
+                entries[next - 1] = entries[next];
+        }
+        s->tighten_by_block();
     }
-    s.drain();
+    s->merge_queue();
 }
 
-/* Writes the results and the padding of a row. All threads. */
+/* What the blocks of a row do when each has read its part: they send what they have found, and the last one
+ * writes the row. A function of its own: the loop that reads has the registers. All threads. */
 template <typename Element, bool TWO>
-TOPK_DEVICE void write_row(const row_task<Element, TWO> &t, const warp_selection<TWO> &s) {
-    const struct row_args &rows = t.a.rows;
-    const Element *values = row_values<Element>(rows, t.r);
-    const uint32_t count = rank_block(
-        s.memory, s.list, s.k, t.a.capacity, [&](uint32_t rank, const struct entry &e) TOPK_LAMBDA {
-            const int64_t position = entry_position(TWO, e);
-            write_result<Element>(rows, t.row, t.r, rank, values[position], position);
-        });
-    for (int64_t slot = count + simt_thread(); slot < rows.k_max; slot += simt_threads())
-        write_padding<Element>(rows, t.row, slot);
+TOPK_NOINLINE void join_parts(const struct gridselect_args &a, int64_t row, struct warp_state state) {
+    warp_selection<TWO> s(a, state);
+    if (simt_warp() == 0)
+        s.tell_block(known_bound(a, row));
+    simt_block_sync();
+    put_best<Element, TWO>(a, row, state, false);
+    if (!is_last(a, row, s.memory))
+        return;
+    TOPK_REACHED(REACHED_GRIDSELECT_LAST);
+    begin_last(a, row, &s);
+    select_sent(a, row, &s);
+    simt_block_sync();
+    put_best<Element, TWO>(a, row, s.state(), true);
 }
 
-template <typename Element, bool TWO, typename Source>
-TOPK_DEVICE void select_row(const row_task<Element, TWO> &t, const Source &source, warp_selection<TWO> &s) {
-    const uint32_t k = (uint32_t)t.r.k;
-    s.begin(t.a.capacity, k, no_entry<TWO>());
-    simt_block_sync();
-    select_part<Element, TWO>(t, source, s);
-    simt_block_sync();
-    if (t.is_shared()) {
-        send_list(t, s);
-        if (!is_last(t, s.memory))
-            return;
-        TOPK_REACHED(REACHED_GRIDSELECT_LAST);
-        begin_last(t, s);
-        select_from_lists<Element, TWO>(t, s);
+/* ---- Rows ---- */
+
+template <typename Element, bool TWO>
+TOPK_DEVICE void select_row(const struct gridselect_args &a, int64_t row, part_reader<Element> *reader,
+                            warp_selection<TWO> *s) {
+    select_part<Element, TWO>(a, row, reader, s);
+    if (simt_blocks() > 1) {
+        join_parts<Element, TWO>(a, row, s->state());
+    } else {
         simt_block_sync();
+        put_best<Element, TWO>(a, row, s->state(), true);
     }
-    write_row<Element, TWO>(t, s);
 }
 
-template <typename Element, bool TWO, bool WHERE>
-TOPK_DEVICE void select_rows(const struct gridselect_args &a, const matcher<Element, WHERE> &predicate) {
-    simt_arena arena = simt_shared_arena();
-    const selection_memory<TWO> memory = carve_selection<TWO>(
-        arena, simt_warps(), a.capacity, queue_slots(a.has_lane_queues), a.part > 0 ? simt_blocks() : 0);
-    warp_selection<TWO> s = {memory, a.has_lane_queues};
+/* No element meets the predicate. */
+template <typename Element> TOPK_DEVICE bool none_matches(const struct predicate_args &predicate) {
+    return predicate.is_given && matcher<Element, true>::of(predicate).none;
+}
+
+/* A row without results. */
+template <typename Element> TOPK_DEVICE void pad_row(const struct row_args &a, int64_t row) {
+    if (simt_block() != 0)
+        return;
+#pragma unroll 1
+    for (int64_t slot = simt_thread(); slot < a.k_max; slot += simt_threads())
+        write_padding<Element>(a, row, slot);
+}
+
+template <typename Element, bool TWO> TOPK_DEVICE void select_rows(const struct gridselect_args &a) {
+    const typename tile_ring<Element>::rings rings = rings_of<Element, TWO>(a);
+    struct ring_turns turns = {0, 0};
+    warp_selection<TWO> s(a);
+    rings.make();
+#pragma unroll 1
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         const struct row r = row_at(a.rows, row);
-        const row_task<Element, TWO> task = {a, r, row};
+        if (r.k == 0 || none_matches<Element>(a.predicate)) {
+            pad_row<Element>(a.rows, row);
+            continue;
+        }
+        part_reader<Element> reader = part_reader<Element>::of(a, r, rings, turns);
+        reader.begin();
         if (row != simt_block_y()) {
             TOPK_REACHED(REACHED_GRIDSELECT_NEXT_ROW);
             simt_block_sync();
         }
-        if (r.k > 0 && !predicate.none)
-            select_row<Element, TWO>(task, source_of<Element>(a.rows, r, predicate), s);
-        else if (simt_block() == 0)
-            for (int64_t slot = simt_thread(); slot < a.rows.k_max; slot += simt_threads())
-                write_padding<Element>(a.rows, row, slot);
+        s.begin_row((uint32_t)r.k);
+        simt_block_sync();
+        select_row<Element, TWO>(a, row, &reader, &s);
+        turns = reader.turns;
     }
 }
 
 template <typename Element, bool TWO>
-TOPK_KERNEL TOPK_BOUNDS(GRIDSELECT_WARPS *SIMT_WARP, 2) void gridselect(struct gridselect_args a) {
-    if (!is_called_off(a.rows))
-        select_rows<Element, TWO, false>(a, matcher<Element, false>{});
-}
-
-template <typename Element, bool TWO>
 TOPK_KERNEL TOPK_BOUNDS(GRIDSELECT_WARPS *SIMT_WARP,
-                        2) void gridselect_where(struct gridselect_where_args a) {
-    if (!is_called_off(a.of_row.rows))
-        select_rows<Element, TWO, true>(a.of_row, matcher<Element, true>::of(a.predicate));
+                        GRIDSELECT_WARPS_PER_SM /
+                            GRIDSELECT_WARPS) void gridselect(TOPK_CONSTANT_ARGS struct gridselect_args a) {
+    if (!is_called_off(a.rows))
+        select_rows<Element, TWO>(a);
 }
 
 #endif

@@ -13,15 +13,26 @@ enum {
     /* Warps of a block, at most, and elements that each of them should have. */
     GRIDSELECT_WARPS = SIZE(8, 2),
     GRIDSELECT_WARP_ELEMENTS = SIZE(512, 64),
+    /* Warps that a multiprocessor is to hold. */
+    GRIDSELECT_WARPS_PER_SM = SIZE(16, 4),
+    /* Slots of a warp's ring, a tile's part in each: at most, and where lists leave little shared memory.
+     * Powers of two. */
+    GRIDSELECT_SLOTS = SIZE(4, 2),
+    GRIDSELECT_SLOTS_LEAST = SIZE(2, 1),
     /* Elements of a block, at least, for each result. */
     GRIDSELECT_PER_RESULT = 16,
-    /* Blocks tell each other what they have found after their first tile, and then each time that they have
+    /* Before warps of a block share a bound for the first time, lanes push so many elements of their first
+     * tile, at most. */
+    GRIDSELECT_OPENING = 4,
+    /* Blocks tell each other what they have found within their first tile, and then each time that they have
      * read so many times as many again. A part has so many results at most, and a row so many parts. */
     GRIDSELECT_MEETING = SIZE(7, 1),
     GRIDSELECT_PART_MAX = 64,
     GRIDSELECT_PARTS_MAX = 1024,
-    /* Warps that a multiprocessor is to hold. */
-    GRIDSELECT_WARPS_PER_SM = 16,
+    /* How often a block asks for the first parts of others. */
+    GRIDSELECT_PATIENCE = SIZE(4, 2),
+    /* Entries that a thread of the last block takes at once. */
+    GRIDSELECT_SENT_AT_ONCE = 4,
     /* In rows up to this length positions leave a word of an entry room for a key of 32 bits. */
     GRIDSELECT_ONE_WORD_ROW = SIZE(INT32_MAX, 3000),
     /* Entries that a lane holds back where each has a queue of its own. */

@@ -20,10 +20,13 @@ template <bool TWO, typename Owner> struct block_queue : warp_queue<TWO, Owner> 
     typedef warp_queue<TWO, Owner> base;
     uint32_t part_of_k; /* k divided by the block's warps, rounded up */
 
+    static TOPK_MEMBER uint32_t part_of(uint32_t results) {
+        return (results + simt_warps() - 1) / simt_warps();
+    }
     /* Before a barrier of the block and the first push. */
     TOPK_MEMBER void begin(uint32_t capacity, uint32_t results, struct entry first_bound) {
         base::k = results;
-        part_of_k = (results + simt_warps() - 1) / simt_warps();
+        part_of_k = part_of(results);
         base::queued = 0;
         base::list = warp_list<TWO>{memory().lists, simt_warp() * capacity, 0};
         base::bound = first_bound;
@@ -33,11 +36,12 @@ template <bool TWO, typename Owner> struct block_queue : warp_queue<TWO, Owner> 
             simt_store_relaxed(&memory().bound[0], first_bound.high);
     }
 
-    /* By what all warps of the block know. Returns its first word. */
-    TOPK_MEMBER uint64_t tighten_by_block(void) {
-        const uint64_t known = simt_load_relaxed(&memory().bound[0]);
-        base::tighten(known);
-        return known;
+    /* The first word of the bound that all warps of the block know. */
+    TOPK_MEMBER uint64_t known_by_block(void) const {
+        return simt_load_relaxed(&memory().bound[0]);
+    }
+    TOPK_MEMBER void tighten_by_block(void) {
+        base::tighten(known_by_block());
     }
     /* Tells all warps. */
     TOPK_MEMBER void tell_block(uint64_t first_word) const {
@@ -81,31 +85,49 @@ TOPK_DEVICE uint32_t rank_in_block(const block_memory<TWO> &m, const warp_list<T
                                    uint32_t i, uint32_t limit) {
     const struct entry e = list.get(i);
     uint32_t rank = i;
+#pragma unroll 1
     for (uint32_t warp = 0; warp < simt_warps() && rank < limit; warp++)
         if (warp != simt_warp())
             rank += rank_in_list(m.lists, warp * capacity, m.counts[warp], e);
     return rank;
 }
 
-/* Calls put(rank, entry) for each of the best k entries of all warps' lists together, but for those behind
- * the block's bound, and returns how many these are. All threads; between barriers. */
-template <bool TWO, typename Put>
-TOPK_DEVICE uint32_t rank_block(const block_memory<TWO> &m, const warp_list<TWO> &list, uint32_t k,
-                                uint32_t capacity, const Put &put) {
+/* How many entries the warp's list has that are not behind the block's bound; and tells all warps. Of these
+ * entries the best k are the block's, and it returns their number. All threads; one barrier before, and one
+ * inside. */
+template <bool TWO>
+TOPK_DEVICE uint32_t count_block(const block_memory<TWO> &m, const warp_list<TWO> &list, uint32_t k) {
     const struct entry end = behind<TWO>(simt_load_relaxed(&m.bound[0]));
-    const uint32_t count = rank_in_list(list.slots, list.first, list.count, end);
     if (simt_lane() == 0)
-        m.counts[simt_warp()] = count;
+        m.counts[simt_warp()] = rank_in_list(list.slots, list.first, list.count, end);
     simt_block_sync();
     const uint32_t of_lane = simt_lane() < simt_warps() ? (uint32_t)m.counts[simt_lane()] : 0;
     const uint32_t all = simt_reduce_add(SIMT_ALL_LANES, of_lane);
+    return all < k ? all : k;
+}
+
+/* Calls put(rank, entry) for each of the block's entries, which have been counted. All threads; a barrier
+ * follows. */
+template <bool TWO, typename Put>
+TOPK_DEVICE void rank_counted(const block_memory<TWO> &m, const warp_list<TWO> &list, uint32_t k,
+                              uint32_t capacity, const Put &put) {
+    const uint32_t count = m.counts[simt_warp()];
+#pragma unroll 1
     for (uint32_t i = simt_lane(); i < count; i += SIMT_WARP) {
         const uint32_t rank = rank_in_block(m, list, capacity, i, k);
         if (rank >= k) /* as are all behind it */
             break;
         put(rank, list.get(i));
     }
-    return all < k ? all : k;
+}
+
+/* Both. */
+template <bool TWO, typename Put>
+TOPK_DEVICE uint32_t rank_block(const block_memory<TWO> &m, const warp_list<TWO> &list, uint32_t k,
+                                uint32_t capacity, const Put &put) {
+    const uint32_t count = count_block(m, list, k);
+    rank_counted(m, list, k, capacity, put);
+    return count;
 }
 
 #endif

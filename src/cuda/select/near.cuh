@@ -11,15 +11,9 @@
 template <typename Element> struct near_bound {
     typedef key_word_t<Element> word;
     reach<Element> from;
-    word key;
 
     static TOPK_MEMBER near_bound of(const struct code_map &map) {
-        return near_bound{reach<Element>::of(map, 0, (word)(Element) ~(Element)0), 0};
-    }
-    TOPK_MEMBER void move_to(word to) {
-        if (to != key)
-            from.begin_at(to);
-        key = to;
+        return near_bound{reach<Element>::of(map, 0, (word)(Element) ~(Element)0)};
     }
     TOPK_MEMBER bool any_of(const body_tile<Element> &tile) const {
         return from.kind == REACH_ARC    ? any<REACH_ARC>(tile)

@@ -16,6 +16,11 @@ template <bool TWO> TOPK_DEVICE struct entry shuffle_entry(struct entry e, uint3
                  TWO ? simt_shuffle(SIMT_ALL_LANES, e.low, lane) : 0};
 }
 
+/* is_before(), where entries of one word have one instruction less than they would. */
+template <bool TWO> TOPK_DEVICE bool precedes(const struct entry &a, const struct entry &b) {
+    return TWO ? is_before(a, b) : a.high < b.high;
+}
+
 /* Sorts the lanes' entries by a bitonic network, ascending. */
 template <bool TWO> TOPK_DEVICE struct entry sort_lanes(struct entry e) {
 #pragma unroll
@@ -25,7 +30,7 @@ template <bool TWO> TOPK_DEVICE struct entry sort_lanes(struct entry e) {
             const struct entry other = {simt_shuffle_xor(SIMT_ALL_LANES, e.high, distance),
                                         TWO ? simt_shuffle_xor(SIMT_ALL_LANES, e.low, distance) : 0};
             const bool wants_later = ((simt_lane() & distance) != 0) != ((simt_lane() & size) != 0);
-            e = is_before(other, e) != wants_later ? other : e;
+            e = precedes<TWO>(other, e) != wants_later ? other : e;
         }
     }
     return e;
@@ -41,8 +46,9 @@ template <bool TWO>
 TOPK_DEVICE uint32_t rank_in_list(const entry_list<TWO> &list, uint32_t first, uint32_t count,
                                   struct entry e) {
     uint32_t rank = 0;
+#pragma unroll 1
     for (uint32_t step = power_within(count); step > 0; step /= 2)
-        if (rank + step <= count && is_before(list.get(first + rank + step - 1), e))
+        if (rank + step <= count && precedes<TWO>(list.get(first + rank + step - 1), e))
             rank += step;
     return rank;
 }
@@ -70,6 +76,7 @@ template <bool TWO> struct warp_list {
     TOPK_MEMBER void merge(struct entry e, uint32_t fresh, uint32_t k) {
         const uint32_t rank = simt_lane() < fresh ? rank_in_list(slots, first, count, e) : count;
         const uint32_t least = simt_shuffle(SIMT_ALL_LANES, rank, 0);
+#pragma unroll 1
         for (uint32_t end = (count + SIMT_WARP - 1) / SIMT_WARP * SIMT_WARP; end > least; end -= SIMT_WARP) {
             const uint32_t from = end - SIMT_WARP + simt_lane();
             const uint32_t to = from + lanes_up_to(rank, from);

@@ -10,7 +10,9 @@
  *
  *   entry_list<TWO> queue_entries() const   where the queue lies
  *   uint32_t queue_slot(slot) const         and slot 0 to 31 of it there
- *   void merged()                           called when the list has got new entries */
+ *   void merged()                           called when the list has got new entries
+ *
+ * and may have a merge_queue() of its own. */
 template <bool TWO, typename Owner> struct warp_queue {
     uint32_t k;
     uint32_t queued; /* entries in the queue */
@@ -19,7 +21,7 @@ template <bool TWO, typename Owner> struct warp_queue {
                          * is known already */
 
     TOPK_MEMBER void tighten(struct entry to) {
-        bound = is_before(to, bound) ? to : bound;
+        bound = precedes<TWO>(to, bound) ? to : bound;
     }
     /* By an entry's first word. */
     TOPK_MEMBER void tighten(uint64_t first_word) {
@@ -40,7 +42,7 @@ template <bool TWO, typename Owner> struct warp_queue {
         if (all < SIMT_WARP)
             return;
         queued = SIMT_WARP;
-        merge_queue();
+        owner().merge_queue();
         if (all > SIMT_WARP)
             TOPK_REACHED(REACHED_GRIDSELECT_SECOND_STEP);
         if (is_wanted && slot >= SIMT_WARP)
@@ -61,7 +63,7 @@ template <bool TWO, typename Owner> struct warp_queue {
     /* Merges the lanes' entries, but for those that are no longer before the bound. */
     TOPK_MEMBER void merge(struct entry e) {
         e = sort_lanes<TWO>(e);
-        const uint32_t fresh = simt_popc(simt_ballot(SIMT_ALL_LANES, is_before(e, bound)));
+        const uint32_t fresh = simt_popc(simt_ballot(SIMT_ALL_LANES, precedes<TWO>(e, bound)));
         if (fresh == 0) {
             TOPK_REACHED(REACHED_GRIDSELECT_NONE_FRESH);
             return;
