@@ -77,7 +77,7 @@ static topk_status prepare(topk_context *context, struct cuda_leaf *leaf) {
     for (int i = 0; i < METHODS && error == 0; i++) {
         error = methods[i]->prepare == NULL ? 0 : methods[i]->prepare(context);
     }
-    error = error != 0 ? error : topk_cuda_prepare_accumulators();
+    error = error != 0 ? error : topk_cuda_prepare_accumulators(context);
     if (error != 0) {
         return unavailable("the kernels of this build cannot be loaded", error);
     }

@@ -22,6 +22,6 @@ TOPK_CUDA_METHODS(METHOD_DECLARATION)
 extern const struct accumulators topk_cuda_accumulators;
 
 /* As struct method, prepare. */
-int topk_cuda_prepare_accumulators(void);
+int topk_cuda_prepare_accumulators(const topk_context *context);
 
 #endif

@@ -153,13 +153,23 @@ static struct launch_grid grid_for(const struct accumulator *a, int64_t slots) {
                                 .stream = a->stream};
 }
 
-/* Blocks that read a chunk. */
+static int64_t shared_bytes(const struct accumulator *a, int64_t threads) {
+    return kernels_of(a)->shared_bytes((uint32_t)threads);
+}
+
+/* Blocks that read a chunk. They have fewer threads where shared memory has no room for the rings of all. */
 static struct launch_grid grid_of_chunk(const struct accumulator *a, int64_t length) {
+    const struct device_info *device = device_of(a->context);
     const int64_t groups = a->plan.element_bytes == 1 ? 2 : 4; /* tiles.cuh */
     const int64_t of_thread = groups * (16 / (int64_t)a->plan.element_bytes);
     const bool is_short = length <= 4 * ACCUMULATE_THREADS_FEW * of_thread;
-    const int64_t threads = is_short ? ACCUMULATE_THREADS_FEW : ACCUMULATE_THREADS;
-    const int64_t at_once = device_of(a->context)->sms * (ACCUMULATE_THREADS_PER_SM / threads);
+    int64_t threads = is_short ? ACCUMULATE_THREADS_FEW : ACCUMULATE_THREADS;
+    while (threads > ACCUMULATE_THREADS_FEW && shared_bytes(a, threads) > device->shared_bytes_max) {
+        threads /= 2;
+    }
+    const int64_t of_sm =
+        least(ACCUMULATE_THREADS_PER_SM / threads, device->shared_bytes_max / shared_bytes(a, threads));
+    const int64_t at_once = device->sms * greatest(of_sm, 1);
     const int64_t rows = least(a->plan.problem.rows, ACCUMULATE_GRID_ROWS);
     const int64_t blocks = least(divide_up(length, threads * of_thread), at_once / rows);
     return (struct launch_grid){.blocks = (uint32_t)greatest(blocks, 1),
@@ -316,10 +326,11 @@ static topk_status write(struct accumulator *a, void *values, void *indices, boo
     return run(a, launch_write, &(struct work){.a = a, .values = values, .indices = indices, .ends = ends});
 }
 
-int topk_cuda_prepare_accumulators(void) {
+int topk_cuda_prepare_accumulators(const topk_context *context) {
+    const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
     int error = topk_cuda_prepare_bounds();
     for (int width = 0; width < WIDTHS && error == 0; width++) {
-        error = kernels[width]->prepare();
+        error = kernels[width]->prepare(shared_bytes_max);
     }
     return error;
 }

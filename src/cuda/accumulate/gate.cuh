@@ -3,9 +3,8 @@
 #ifndef TOPK_SRC_CUDA_ACCUMULATE_GATE_CUH
 #define TOPK_SRC_CUDA_ACCUMULATE_GATE_CUH
 
-#include "../select/near.cuh"
 #include "../select/sinks.cuh"
-#include "list.cuh"
+#include "reader.cuh"
 
 /* What passes the bar of a row, as the row's blocks find it. */
 template <typename Element> struct row_gate {
@@ -16,7 +15,7 @@ template <typename Element> struct row_gate {
     int64_t room;           /* of them */
     word key;               /* of the bar, or a code; 0: everything passes */
     int64_t tie_end;        /* ties with the bar pass at lower positions of the chunk */
-    uint64_t *taken;        /* slots */
+    uint64_t *taken;        /* slots, and perhaps blocks */
     bool is_open;           /* this launch reads the row */
     bool is_left;           /* the row is left to a selection from the whole chunk, and not read */
 
@@ -27,6 +26,8 @@ template <typename Element> struct row_gate {
         struct accumulate_row &at = a.state.rows[row];
         const int64_t all = -(int64_t)is_sound; /* a mask: loads need not wait to learn of it */
         const int64_t count = at.count & all, k = at.k & all;
+        const uint64_t bar_key = at.bar_key;
+        const int64_t bar_position = at.bar_position;
         const bool has_bar = is_sound & (at.has_bar != 0), closed = k == 0 || r.wanted == 0 || r.length == 0;
         row_gate g = {a,
                       r,
@@ -38,8 +39,8 @@ template <typename Element> struct row_gate {
                       false,
                       false};
         if (has_bar) {
-            g.key = (word)at.bar_key;
-            g.tie_end = at.bar_position < a.base ? 0 : at.bar_position - a.base + 1;
+            g.key = (word)bar_key;
+            g.tie_end = bar_position < a.base ? 0 : bar_position - a.base + 1;
         }
         g.is_left = !closed && !has_bar && r.length > g.room;
         const bool can_pass = g.tie_end > 0 || g.first_above() != 0;
@@ -61,17 +62,22 @@ template <typename Element> struct row_gate {
     }
     /* Adds what passes of a tile. False: there is no room for all of it. All lanes. */
     template <typename Tile> TOPK_MEMBER bool add(const Tile &tile) const {
+        return add(tile, [&](uint32_t item) TOPK_LAMBDA { return bits_of_item<Element>(tile, item); });
+    }
+    /* bits_of(item): of an element of the tile. */
+    template <typename Tile, typename Bits>
+    TOPK_MEMBER bool add(const Tile &tile, const Bits &bits_of) const {
         uint32_t items = items_of(tile);
         uint32_t total, before = warp_scan(simt_popc(items), &total);
         if (total == 0)
             return true;
-        const uint64_t first = take_slots(taken, total);
+        const uint64_t first = take_slots(taken, total) % ACCUMULATE_BLOCK;
         const bool has_room = first + total <= (uint64_t)room;
 #pragma unroll 1
         for (int64_t slot = (int64_t)first + before; has_room && items != 0; items &= items - 1, slot++) {
             const uint32_t item = simt_ffs(items) - 1;
             const int64_t position = tile.position(item / Tile::PER, item % Tile::PER);
-            free.put(slot, bits_of_item<Element>(tile, item), a.base + position);
+            free.put(slot, bits_of(item), a.base + position);
             if (a.rows.payload != nullptr)
                 free.put_payload(slot, payload_of(position), a.rows.wide_indices);
         }
@@ -117,16 +123,10 @@ TOPK_DEVICE matcher<Element, true> matcher_of(const struct accumulate_where_args
     return matcher<Element, true>::of(a.predicate);
 }
 
-/* Calls work(tile) with the elements of a tile of the body, or of what is before and after it (EDGES), in a
- * form that knows which of them match. All lanes; of EDGES those of one warp. */
-enum { EDGES = -1 };
+/* Calls work(tile) with what is before and after the body, in a form that knows which elements match. All
+ * lanes of one warp. */
 template <typename Element, typename Source, typename Work>
-TOPK_DEVICE void with_tile(const Source &source, const struct row_parts &parts, int64_t tile,
-                           const Work &work) {
-    if (tile != EDGES) {
-        work(source.test(source.fetch(parts, tile)));
-        return;
-    }
+TOPK_DEVICE void with_edges(const Source &source, const struct row_parts &parts, const Work &work) {
     const edge_tile<Element> edges = load_edges(source.values(), parts, source.r.length);
     if constexpr (Source::WHERE)
         work(source.test_edge(edges));
@@ -134,68 +134,47 @@ TOPK_DEVICE void with_tile(const Source &source, const struct row_parts &parts, 
         work(edges);
 }
 
-/* Adds what passes of a tile. A function of its own, which reads the tile once more: most tiles have nothing
- * that passes. All lanes. */
+/* Adds what passes of a row's tile that the warp's reader has found in that turn of its ring. False: there is
+ * no room for all of it. A function of its own: most tiles have nothing that passes. All lanes. */
 template <typename Element, typename Args>
-TOPK_NOINLINE bool add_tile(const Args &args, int64_t row, int64_t tile) {
+TOPK_NOINLINE bool add_tile(const Args &args, int64_t row, int64_t tile, uint32_t turn) {
+    const struct accumulate_args &a = rows_of(args);
+    const struct row r = row_at(a.rows, row);
+    const auto source = source_of<Element>(a.rows, r, matcher_of<Element>(args));
+    const struct row_parts parts = parts_of(source.values(), r.length);
+    const found_tile<Element> found = found_tile<Element>::in_turn(turn);
+    const auto tested = source.test(source.complete(found.load(parts, tile), parts, tile));
+    return row_gate<Element>::of(a, r, row, true).add(tested, [&](uint32_t item) TOPK_LAMBDA {
+        return found.bits(item);
+    });
+}
+
+/* The same, of what is before and after a row's body. */
+template <typename Element, typename Args> TOPK_NOINLINE bool add_edges(const Args &args, int64_t row) {
     const struct accumulate_args &a = rows_of(args);
     const struct row r = row_at(a.rows, row);
     const row_gate<Element> gate = row_gate<Element>::of(a, r, row, true);
     const auto source = source_of<Element>(a.rows, r, matcher_of<Element>(args));
     bool has_room = true;
-    with_tile<Element>(source, parts_of(source.values(), r.length), tile,
-                       [&](const auto &of) TOPK_LAMBDA { has_room = gate.add(of); });
+    with_edges<Element>(source, parts_of(source.values(), r.length),
+                        [&](const auto &edges) TOPK_LAMBDA { has_room = gate.add(edges); });
     return has_room;
 }
 
-/* Tiles that have elements which may pass: of every simt_blocks()-th from `first` on, a bit for each. None is
- * found from `end` on, where the search stopped. */
-struct found_tiles {
-    uint32_t bits;
-    int64_t first, end;
-};
-
-/* Looks for tiles of a row's body from `first` on, which has been fetched, until some have been found. A loop
- * without calls: a tile is on its way while the one before it is looked at. All lanes. */
-template <typename Element>
-TOPK_DEVICE struct found_tiles find_tiles(const row_gate<Element> &gate, const near_bound<Element> &near,
-                                          const struct row_parts &parts, int64_t first,
-                                          body_tile<Element> fetched) {
-    const Element *values = row_values<Element>(gate.a.rows, gate.r);
-    const int64_t tiles = tiles_of<Element>(parts);
-    struct found_tiles found = {0, first, first};
-    for (uint32_t bit = 1;
-         found.end < tiles && simt_popc(found.bits) < ACCUMULATE_TILES_FOUND && (bit != 0 || found.bits == 0);
-         found.end += simt_blocks()) {
-        const body_tile<Element> now = fetched;
-        fetched = load_body(values, parts, found.end + simt_blocks());
-        found.first = bit == 0 ? found.end : found.first;
-        bit = bit == 0 ? 1 : bit;
-        found.bits |= simt_any(SIMT_ALL_LANES, near.any_of(now)) ? bit : 0;
-        bit <<= 1;
-    }
-    return found;
-}
-
-/* Reads the block's share of a row, whose first tile has been fetched. Returns whether there is room for all
- * that passes, as far as the warp knows, which stops without. All threads. */
+/* Reads the warp's part of a row, which has been begun. Returns whether there is room for all that passes, as
+ * far as the warp knows, which stops without. All threads. */
 template <typename Element, typename Args>
 TOPK_DEVICE bool read_row(const Args &args, const row_gate<Element> &gate, int64_t row,
-                          body_tile<Element> fetched) {
-    const Element *values = row_values<Element>(gate.a.rows, gate.r);
-    const struct row_parts parts = parts_of(values, gate.r.length);
+                          tile_reader<Element> *reader) {
     const near_bound<Element> near = gate.near();
     bool has_room = true;
-    for (int64_t tile = simt_block(); tile < tiles_of<Element>(parts) && has_room;) {
-        const struct found_tiles found = find_tiles(gate, near, parts, tile, fetched);
-        for (uint32_t bits = found.bits; bits != 0 && has_room; bits &= bits - 1)
-            has_room =
-                add_tile<Element>(args, row, found.first + (int64_t)(simt_ffs(bits) - 1) * simt_blocks());
-        tile = found.end;
-        fetched = load_body(values, parts, tile);
+    if (simt_block() == 0 && simt_warp() == 0 && reader->parts.head + reader->parts.tail > 0)
+        has_room = add_edges<Element>(args, row);
+    while (has_room && reader->find(near)) {
+        has_room = add_tile<Element>(args, row, reader->now, reader->turns.taken - 1);
+        if (has_room)
+            reader->leave();
     }
-    if (has_room && simt_block() == 0 && simt_warp() == 0 && parts.head + parts.tail > 0)
-        has_room = add_tile<Element>(args, row, EDGES);
     return has_room;
 }
 

@@ -7,8 +7,12 @@
 #include "push.cuh"
 #include "write.cuh"
 
-static uint32_t shared_bytes(void) {
+static uint32_t list_bytes(void) {
     return shared_bytes_of(carve_lists);
+}
+
+static uint32_t shared_bytes(uint32_t threads) {
+    return shared_bytes_of(carve_push<element_t>, threads / SIMT_WARP);
 }
 
 static int launch_init(const struct launch_grid *grid, const struct accumulate_args *args) {
@@ -16,15 +20,15 @@ static int launch_init(const struct launch_grid *grid, const struct accumulate_a
 }
 
 static int launch_push(const struct launch_grid *grid, const struct accumulate_args *args) {
-    return launch("accumulate_push", grid, shared_bytes(), accumulate_push<element_t>, args);
+    return launch("accumulate_push", grid, shared_bytes(grid->threads), accumulate_push<element_t>, args);
 }
 
 static int launch_where(const struct launch_grid *grid, const struct accumulate_where_args *args) {
-    return launch("accumulate_where", grid, shared_bytes(), accumulate_where<element_t>, args);
+    return launch("accumulate_where", grid, shared_bytes(grid->threads), accumulate_where<element_t>, args);
 }
 
 static int launch_merge(const struct launch_grid *grid, const struct accumulate_args *args) {
-    return launch("accumulate_merge", grid, shared_bytes(), accumulate_merge<element_t>, args);
+    return launch("accumulate_merge", grid, list_bytes(), accumulate_merge<element_t>, args);
 }
 
 static int launch_carry(const struct launch_grid *grid, const struct accumulate_args *args) {
@@ -39,16 +43,18 @@ static int launch_write(const struct launch_grid *grid, const struct accumulate_
     return launch("accumulate_write", grid, 0, accumulate_write<element_t>, args);
 }
 
-static int prepare(void) {
-    int error = simt_prepare(accumulate_push<element_t>, shared_bytes());
-    error = error != 0 ? error : simt_prepare(accumulate_where<element_t>, shared_bytes());
-    error = error != 0 ? error : simt_prepare(accumulate_merge<element_t>, shared_bytes());
+static int prepare(uint32_t shared_bytes_max) {
+    const uint32_t most = shared_bytes(ACCUMULATE_THREADS),
+                   bytes = most < shared_bytes_max ? most : shared_bytes_max;
+    int error = simt_prepare(accumulate_push<element_t>, bytes);
+    error = error != 0 ? error : simt_prepare(accumulate_where<element_t>, bytes);
+    error = error != 0 ? error : simt_prepare(accumulate_merge<element_t>, list_bytes());
     error = error != 0 ? error : simt_prepare(accumulate_init<element_t>, 0);
     error = error != 0 ? error : simt_prepare(accumulate_carry<element_t>, 0);
     error = error != 0 ? error : simt_prepare(accumulate_arrange<element_t>, 0);
     return error != 0 ? error : simt_prepare(accumulate_write<element_t>, 0);
 }
 
-extern "C" const struct accumulate_kernels INSTANCE = {prepare,        launch_init,  launch_push,
-                                                       launch_where,   launch_merge, launch_carry,
-                                                       launch_arrange, launch_write};
+extern "C" const struct accumulate_kernels INSTANCE = {prepare,      shared_bytes,   launch_init,
+                                                       launch_push,  launch_where,   launch_merge,
+                                                       launch_carry, launch_arrange, launch_write};

@@ -43,9 +43,11 @@ struct accumulate_row {
     int64_t bar_position;
     uint64_t has_bar;
     /* Atomic, and 0 between calls. */
-    uint64_t taken;  /* slots behind the candidates that blocks have taken, perhaps more than there are */
-    uint32_t ticket; /* blocks that are done with the row */
+    uint64_t taken; /* slots behind the candidates that blocks have taken, perhaps more than there are; and
+                       ACCUMULATE_BLOCK for each block that is done with the row */
 };
+
+#define ACCUMULATE_BLOCK (UINT64_C(1) << 40)
 
 /* How the blocks of a row find the best of a chunk: step by step. */
 enum way_step_kind {
@@ -118,7 +120,9 @@ extern "C" {
 
 /* The kernels of one element width. */
 struct accumulate_kernels {
-    int (*prepare)(void);
+    int (*prepare)(uint32_t shared_bytes_max);
+    /* Of a block that reads a chunk. */
+    uint32_t (*shared_bytes)(uint32_t threads);
     /* Begins a state. */
     int (*init)(const struct launch_grid *grid, const struct accumulate_args *args);
     /* Adds what of a chunk passes the bar. The grid has blocks for each row, and a second dimension for rows.

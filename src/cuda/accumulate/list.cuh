@@ -78,7 +78,7 @@ template <typename Element> struct row_candidates {
                               m,
                               row_list<Element>::of(a.state.candidates, row, a.rows.wide_indices),
                               has_payload,
-                              {at.count, at.k, at.bar_key, at.bar_position, at.has_bar, 0, 0}};
+                              {at.count, at.k, at.bar_key, at.bar_position, at.has_bar, 0}};
     }
     TOPK_MEMBER void store(int64_t row) const {
         if (simt_thread() != 0)

@@ -9,9 +9,10 @@
 #include "open.cuh"
 #include "way_out.cuh"
 
-/* Counts in what all blocks have added to a row, and what waits for it. Returns whether the row is left to a
- * selection from the chunk. All threads of the row's last block. */
-template <typename Element> TOPK_NOINLINE bool close_row(const struct accumulate_args &a, int64_t row) {
+/* Counts in what all blocks have added to a row, in so many slots that they took, and what waits for it.
+ * Returns whether the row is left to a selection from the chunk. All threads of the row's last block. */
+template <typename Element>
+TOPK_NOINLINE bool close_row(const struct accumulate_args &a, int64_t row, uint64_t taken) {
     simt_arena arena = simt_shared_arena();
     const struct list_memory m = carve_lists(arena);
     const struct row r = row_at(a.rows, row);
@@ -19,7 +20,6 @@ template <typename Element> TOPK_NOINLINE bool close_row(const struct accumulate
     row_candidates<Element> c = row_candidates<Element>::of(a, m, row, a.payload == PAYLOAD_GIVEN);
     const bool is_selected = a.state.ways_out == nullptr; /* what the row's blocks leave */
     const bool has_bar = c.now.has_bar != 0, waits = is_selected && a.state.header->selects != 0;
-    const uint64_t taken = simt_load_relaxed(&at.taken);
     c.now.k = r.wanted < c.now.k ? r.wanted : c.now.k;
     const bool is_left = c.now.k > 0 && ((!has_bar && r.length > c.room()) || taken > (uint64_t)c.room());
     if (is_left)
@@ -46,27 +46,33 @@ template <typename Element> TOPK_NOINLINE bool close_row(const struct accumulate
     c.store(row);
     if (simt_thread() == 0) {
         simt_store_relaxed(&at.taken, (uint64_t)0);
-        simt_store_relaxed(&at.ticket, 0u);
         a.state.lengths[row] = is_left ? r.length : 0;
         a.state.ks[row] = c.now.k;
     }
     return is_left && is_selected;
 }
 
-/* Whether this is the last of the row's blocks; then it sees what the others have added. All threads. */
-TOPK_DEVICE bool is_last_of_row(uint32_t *ticket) {
-    simt_arena arena = simt_shared_arena();
-    if (simt_blocks() > 1)
-        return last_of_blocks(ticket, carve_lists(arena).sums);
-    simt_block_sync();
-    return true;
-}
+/* What a block learns when it is done with a row. */
+struct row_end {
+    bool is_last;   /* of the row's blocks: it sees what the others have written */
+    uint64_t taken; /* if it is: slots, by all blocks */
+};
 
-/* The first tile of a row that is the block's. */
-template <typename Element>
-TOPK_DEVICE body_tile<Element> first_tile(const struct row_args &rows, const struct row &r) {
-    const Element *values = row_values<Element>(rows, r);
-    return load_body(values, parts_of(values, r.length), simt_block());
+/* Ends the block's share of a row. All threads. */
+TOPK_DEVICE struct row_end end_row(uint64_t *taken) {
+    simt_arena arena = simt_shared_arena();
+    const struct list_memory m = carve_lists(arena);
+    simt_block_sync();
+    if (simt_blocks() == 1)
+        return {true, simt_load_relaxed(taken)};
+    if (simt_thread() == 0) {
+        simt_fence_device();
+        m.last[0] = simt_atomic_add(taken, ACCUMULATE_BLOCK) + ACCUMULATE_BLOCK;
+        simt_fence_device();
+    }
+    simt_block_sync();
+    const uint64_t now = m.last[0];
+    return {now / ACCUMULATE_BLOCK == simt_blocks(), now % ACCUMULATE_BLOCK};
 }
 
 /* Leaves the state, if all rows are done. One thread, which has met its block. */
@@ -82,17 +88,33 @@ TOPK_DEVICE void leave_rows(const struct accumulate_args &a, uint64_t rows_done,
         simt_store_relaxed(of_all, 0u);
 }
 
-/* The first tile of a row is on its way while the block learns about state and row. */
+/* Does the block's share of a row, whose first tiles are on their way. */
+template <typename Element, typename Args>
+TOPK_DEVICE struct row_end share_row(const Args &args, const row_gate<Element> &gate, int64_t row,
+                                     bool none_match, tile_reader<Element> *reader) {
+    const struct accumulate_args &a = rows_of(args);
+    bool has_room = !gate.is_left || none_match;
+    if (gate.is_open && !none_match)
+        has_room = read_row<Element>(args, gate, row, reader);
+    reader->drain();
+    if (a.state.ways_out != nullptr && simt_block_count(!has_room) > 0)
+        take_way_out<Element>(args, row);
+    return end_row(gate.taken);
+}
+
+/* The first tiles of a row are on their way while the block learns about state and row. */
 template <typename Element, typename Args> TOPK_DEVICE void push_rows(const Args &args, bool none_match) {
     const struct accumulate_args &a = rows_of(args);
-    const bool is_state_sound = is_sound(a);
+    tile_reader<Element> reader = tile_reader<Element>::make();
     uint64_t rows_done = 0;
     uint32_t selects = 0;
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         const struct row r = row_at(a.rows, row);
-        const body_tile<Element> fetched = first_tile<Element>(a.rows, r);
+        reader.begin(row_values<Element>(a.rows, r), r.length);
+        const bool is_state_sound = is_sound(a);
         const row_gate<Element> gate = row_gate<Element>::of(a, r, row, is_state_sound);
         if (!is_state_sound) {
+            reader.drain();
             break_state(a);
             return;
         }
@@ -100,14 +122,10 @@ template <typename Element, typename Args> TOPK_DEVICE void push_rows(const Args
             TOPK_REACHED(REACHED_ACCUMULATE_NEXT_ROW);
             simt_block_sync();
         }
-        bool has_room = !gate.is_left || none_match;
-        if (gate.is_open && !none_match)
-            has_room = read_row<Element>(args, gate, row, fetched);
-        if (a.state.ways_out != nullptr && simt_block_count(!has_room) > 0)
-            take_way_out<Element>(args, row);
-        if (!is_last_of_row(&a.state.rows[row].ticket))
+        const struct row_end end = share_row<Element>(args, gate, row, none_match, &reader);
+        if (!end.is_last)
             continue;
-        selects |= close_row<Element>(a, row);
+        selects |= close_row<Element>(a, row, end.taken);
         rows_done++;
     }
     simt_block_sync();

@@ -10,8 +10,8 @@ enum {
     ACCUMULATE_THREADS = SIZE(512, 64),
     ACCUMULATE_THREADS_FEW = SIZE(128, 32),
     ACCUMULATE_THREADS_PER_SM = SIZE(1024, 128),
-    /* Tiles with elements that may pass the bar, after which a warp adds what passes. */
-    ACCUMULATE_TILES_FOUND = SIZE(4, 2),
+    /* Tiles that are on their way to each warp of such a block. */
+    ACCUMULATE_SLOTS = 2,
     /* Of the kernels that work on lists. */
     ACCUMULATE_LIST_THREADS = SIZE(512, 64),
     /* Candidates that a row has room for, for each of k_max: so many may come at once while it keeps k_max.

@@ -153,9 +153,10 @@ template <typename Element, typename Source> struct way_out_task {
   private:
     /* Calls work(tile) with the block's part of the step's tile `at`. */
     template <typename Work> TOPK_MEMBER void with_share(uint64_t at, const Work &work) const {
-        const bool are_edges = at + 1 == tiles();
-        if (!are_edges || (simt_warp() == 0 && parts.head + parts.tail > 0))
-            with_tile<Element>(source, parts, are_edges ? (int64_t)EDGES : (int64_t)at, work);
+        if (at + 1 < tiles())
+            work(source.test(source.fetch(parts, (int64_t)at)));
+        else if (simt_warp() == 0 && parts.head + parts.tail > 0)
+            with_edges<Element>(source, parts, work);
     }
     static TOPK_MEMBER struct code_map plain_map(void) {
         return code_map{0, 0, 0, 0, 0, 0, ~(uint64_t)0, ~(uint64_t)0};

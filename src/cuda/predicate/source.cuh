@@ -95,6 +95,10 @@ template <typename Element> struct row_source<Element, false> {
     TOPK_MEMBER fetched_tile fetch(const struct row_parts &parts, int64_t tile) const {
         return load_body(values(), parts, tile);
     }
+    /* What else belongs to a tile whose elements are there. */
+    TOPK_MEMBER fetched_tile complete(const body_tile<Element> &of, const struct row_parts &, int64_t) const {
+        return of;
+    }
     TOPK_MEMBER const body_tile<Element> &test(const fetched_tile &tile) const {
         return tile;
     }
@@ -124,8 +128,12 @@ template <typename Element> struct row_source<Element, true> {
         return row_values<Element>(a, r);
     }
     TOPK_MEMBER fetched_tile fetch(const struct row_parts &parts, int64_t tile) const {
+        return complete(load_body(values(), parts, tile), parts, tile);
+    }
+    TOPK_MEMBER fetched_tile complete(const body_tile<Element> &of, const struct row_parts &parts,
+                                      int64_t tile) const {
         fetched_tile t = {};
-        t.tile = load_body(values(), parts, tile);
+        t.tile = of;
         if (predicate.mask == nullptr)
             return t;
         const uint32_t here = groups_of_warp<Element>(parts, first_group<Element>(tile));
