@@ -9,7 +9,7 @@ enum {
     /* Threads of a block that reads a chunk: for rows that blocks share, and for shorter ones. */
     ACCUMULATE_THREADS = SIZE(512, 64),
     ACCUMULATE_THREADS_FEW = SIZE(128, 32),
-    ACCUMULATE_THREADS_PER_SM = SIZE(1024, 128),
+    ACCUMULATE_THREADS_PER_SM = SIZE(1024, 64),
     /* Tiles that are on their way to each warp of such a block. */
     ACCUMULATE_SLOTS = 2,
     /* Of the kernels that work on lists. */
