@@ -103,18 +103,18 @@ void accumulator_push(struct accumulator *accumulator, const topk_predicate *pre
                       int64_t length, int64_t base) {
     const size_t element = topk_type_size(accumulator->problem.type);
     const bool on_device = accumulator_on_device(accumulator);
-    if (on_device)
-        fill(accumulator, elements, length, 0);
+    const int64_t ahead = on_device ? SLOTS_AHEAD * accumulator->problem.length_max : 0;
+    for (int64_t at = 0; at < ahead; at += accumulator->problem.length_max)
+        fill(accumulator, elements, length, at);
     for (int64_t at = 0; at < length; at += accumulator->problem.length_max) {
         int64_t part = least(length - at, accumulator->problem.length_max);
-        const void *values = (const char *)elements + (size_t)at * element;
-        if (on_device) {
-            fill(accumulator, elements, length, at + part);
-            values = slots_upload(&accumulator->slots);
-        }
+        const void *values =
+            on_device ? slots_upload(&accumulator->slots) : (const char *)elements + (size_t)at * element;
         push_part(accumulator, predicate, values, part, base + at);
-        if (on_device)
+        if (on_device) {
             slots_pass(&accumulator->slots);
+            fill(accumulator, elements, length, at + ahead);
+        }
     }
 }
 

@@ -30,8 +30,10 @@ struct slots {
 /* Slots of `bytes` each. */
 void slots_begin(struct slots *slots, const struct session *session, uint64_t bytes);
 
-/* Begins to fill the next slot with elements, which must stay until slots_upload() of this slot. One slot at
- * most may be filled ahead of the one that is uploaded next. */
+/* So many slots may be filled that are not passed on. */
+enum { SLOTS_AHEAD = DEVICE_SLOTS - 1 };
+
+/* Begins to fill the next slot with elements, which must stay until slots_upload() of this slot. */
 void slots_fill(struct slots *slots, const void *elements, uint64_t bytes);
 
 /* Copies the earliest slot that was filled to the GPU, and returns where it will be there for what is
