@@ -171,7 +171,8 @@ static struct launch_grid grid_of_chunk(const struct accumulator *a, int64_t len
         least(ACCUMULATE_THREADS_PER_SM / threads, device->shared_bytes_max / shared_bytes(a, threads));
     const int64_t at_once = device->sms * greatest(of_sm, 1);
     const int64_t rows = least(a->plan.problem.rows, ACCUMULATE_GRID_ROWS);
-    const int64_t blocks = least(divide_up(length, threads * of_thread), at_once / rows);
+    const int64_t of_block = ACCUMULATE_TILES_OF_BLOCK * threads * of_thread;
+    const int64_t blocks = least(divide_up(length, of_block), at_once / rows);
     return (struct launch_grid){.blocks = (uint32_t)greatest(blocks, 1),
                                 .rows = (uint32_t)rows,
                                 .threads = (uint32_t)threads,

@@ -134,14 +134,15 @@ template <typename Element, typename Args> TOPK_DEVICE void push_rows(const Args
 }
 
 template <typename Element>
-TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_THREADS,
-                        2) void accumulate_push(TOPK_CONSTANT_ARGS struct accumulate_args a) {
+TOPK_KERNEL
+TOPK_BOUNDS(ACCUMULATE_THREADS,
+            ACCUMULATE_BLOCKS_OF_SM) void accumulate_push(TOPK_CONSTANT_ARGS struct accumulate_args a) {
     push_rows<Element>(a, false);
 }
 
 template <typename Element>
-TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_THREADS,
-                        2) void accumulate_where(TOPK_CONSTANT_ARGS struct accumulate_where_args a) {
+TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_THREADS, ACCUMULATE_BLOCKS_OF_SM) void accumulate_where(
+    TOPK_CONSTANT_ARGS struct accumulate_where_args a) {
     push_rows<Element>(a, matcher<Element, true>::of(a.predicate).none);
 }
 
