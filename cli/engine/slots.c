@@ -26,17 +26,19 @@ void slots_begin(struct slots *slots, const struct session *session, uint64_t by
     const int64_t parts = parts_of(bytes);
     const int threads = session_threads(session);
     *slots = (struct slots){0};
-    for (int i = 0; i < DEVICE_SLOTS; i++) {
-        slots->slots[i].host = device_allocate_pinned(bytes);
-        slots->slots[i].device = device_allocate(bytes);
+    slots->bytes = bytes;
+    for (int i = 0; i < DEVICE_SLOTS; i++)
         slots->slots[i].input = session->input;
-    }
     team_begin(&slots->team, parts < threads ? (int)parts : threads);
 }
 
 void slots_fill(struct slots *slots, const void *elements, uint64_t bytes) {
     const int which = (int)(slots->filled++ % DEVICE_SLOTS);
     struct slot *slot = &slots->slots[which];
+    if (slot->host == NULL) {
+        slot->host = device_allocate_pinned(slots->bytes);
+        slot->device = device_allocate(slots->bytes);
+    }
     device_slot_wait(which);
     slot->elements = elements;
     slot->bytes = bytes;

@@ -14,10 +14,11 @@
 
 struct slots {
     struct team team;
+    uint64_t bytes; /* of each slot */
     /* Slots that the host began to fill, and how many of these were passed on. */
     int64_t filled, passed;
     struct slot {
-        void *host;   /* NULL: there are no slots */
+        void *host;   /* NULL until it is first filled: meanwhile others are */
         void *device; /* as many bytes */
         /* What it is filled with. */
         const struct matrix *input; /* the session's */

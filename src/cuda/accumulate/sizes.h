@@ -9,11 +9,11 @@ enum {
     /* Threads of a block that reads a chunk: for rows that blocks share, and for shorter ones. */
     ACCUMULATE_THREADS = SIZE(512, 64),
     ACCUMULATE_THREADS_FEW = SIZE(128, 32),
-    ACCUMULATE_THREADS_PER_SM = SIZE(1024, 128),
+    ACCUMULATE_THREADS_PER_SM = SIZE(512, 128),
     ACCUMULATE_BLOCKS_OF_SM = ACCUMULATE_THREADS_PER_SM / ACCUMULATE_THREADS,
     /* Tiles that are on their way to each warp of such a block; and tiles of a block, at least, before a row
      * has another one. */
-    ACCUMULATE_SLOTS = SIZE(2, 1),
+    ACCUMULATE_SLOTS = SIZE(4, 1),
     ACCUMULATE_TILES_OF_BLOCK = SIZE(1, 2),
     /* Of the kernels that work on lists. */
     ACCUMULATE_LIST_THREADS = SIZE(512, 64),

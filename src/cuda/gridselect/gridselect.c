@@ -77,14 +77,6 @@ static int64_t elements_of_turn(const struct plan *plan) {
     return 32 * groups * (16 / (int64_t)plan->element_bytes);
 }
 
-/* Elements that a block should have: at least a tile, and so many that reading them outweighs filling lists.
- */
-static int64_t elements_of_block(const struct plan *plan, const struct shape *shape) {
-    const int64_t given = value_of(plan, ELEMENTS);
-    return greatest(elements_of_turn(plan) * shape->warps,
-                    given != 0 ? given : GRIDSELECT_PER_RESULT * shape->capacity);
-}
-
 /* As many slots as lists leave room for, beside as many blocks, and as a row can fill. */
 static int64_t slots_of(const topk_context *context, const struct plan *plan, const struct shape *least) {
     const int64_t blocks = blocks_per_sm(context, plan, least);
@@ -102,6 +94,18 @@ static int64_t slots_of(const topk_context *context, const struct plan *plan, co
     return shape.slots;
 }
 
+/* Whether blocks of so many warps leave multiprocessors over, a quarter at least, for few results. */
+static bool leaves_many(const topk_context *context, const struct plan *plan, const struct shape *shape) {
+    const int64_t blocks = divide_up(plan->problem.length_max, elements_of_turn(plan) * shape->warps);
+    const int64_t rows_needed = divide_up(3 * device_of(context)->sms, 4 * blocks);
+    return shape->capacity <= GRIDSELECT_FEW_RESULTS && plan->problem.rows < rows_needed;
+}
+
+/* Blocks for a row of `length`, each with so many elements at least. */
+static int64_t parts_of(int64_t length, int64_t elements, int64_t most) {
+    return greatest(least(divide_up(length, elements), most), 1);
+}
+
 static struct shape shape_of(const topk_context *context, const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const int64_t n = p->length_max;
@@ -114,11 +118,17 @@ static struct shape shape_of(const topk_context *context, const struct plan *pla
                                shared_bytes(plan, &shape) > device_of(context)->shared_bytes_max)) {
         shape.warps /= 2;
     }
+    if (shape.warps == GRIDSELECT_WARPS && leaves_many(context, plan, &shape)) {
+        shape.warps /= 2;
+    }
     shape.slots = slots_of(context, plan, &shape);
     const int64_t resident = device_of(context)->sms * blocks_per_sm(context, plan, &shape);
     const int64_t rows = greatest(least(p->rows, GRIDSELECT_GRID_ROWS), 1);
-    shape.parts = least(divide_up(n, elements_of_block(plan, &shape)), greatest(resident / rows, 1));
-    shape.parts = greatest(shape.parts, 1);
+    const int64_t of_turn = elements_of_turn(plan) * shape.warps, given = value_of(plan, ELEMENTS);
+    shape.parts = parts_of(n, greatest(of_turn, given), resident / rows);
+    if (given == 0 && part_of(&shape) == 0) {
+        shape.parts = parts_of(n, greatest(of_turn, GRIDSELECT_ALONE), resident / rows);
+    }
     return shape;
 }
 

@@ -11,16 +11,19 @@ enum {
     /* Results of a row, at most. */
     GRIDSELECT_K_MAX = SIZE(2048, 300),
     /* Warps of a block, at most, and elements that each of them should have. */
-    GRIDSELECT_WARPS = SIZE(8, 2),
+    GRIDSELECT_WARPS = SIZE(16, 4),
     GRIDSELECT_WARP_ELEMENTS = SIZE(512, 64),
+    /* Half as many warps, if multiprocessors would be left over, for so many results at most: of more, blocks
+     * take long to merge what their warps and other blocks have. */
+    GRIDSELECT_FEW_RESULTS = SIZE(128, 16),
     /* Warps that a multiprocessor is to hold. */
     GRIDSELECT_WARPS_PER_SM = SIZE(16, 4),
     /* Slots of a warp's ring, a tile's part in each: at most, and where lists leave little shared memory.
      * Powers of two. */
     GRIDSELECT_SLOTS = SIZE(4, 2),
     GRIDSELECT_SLOTS_LEAST = SIZE(2, 1),
-    /* Elements of a block, at least, for each result. */
-    GRIDSELECT_PER_RESULT = 16,
+    /* Elements of a block, at least, where blocks are too few to tell each other parts. */
+    GRIDSELECT_ALONE = SIZE(32768, 1000),
     /* Before warps of a block share a bound for the first time, lanes push so many elements of their first
      * tile, at most. */
     GRIDSELECT_OPENING = 4,
@@ -30,7 +33,7 @@ enum {
     GRIDSELECT_PART_MAX = 64,
     GRIDSELECT_PARTS_MAX = 1024,
     /* How often a block asks for the first parts of others. */
-    GRIDSELECT_PATIENCE = SIZE(4, 2),
+    GRIDSELECT_PATIENCE = SIZE(32, 2),
     /* Entries that a thread of the last block takes at once. */
     GRIDSELECT_SENT_AT_ONCE = 4,
     /* In rows up to this length positions leave a word of an entry room for a key of 32 bits. */
