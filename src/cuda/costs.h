@@ -37,6 +37,7 @@ struct cuda_costs {
         double bytes_per_us;
         double block_us,
             pushed_us; /* of a block's tiles, and for each element that one of its warps pushes */
+        double stream_bytes_per_us; /* that the blocks of a multiprocessor read */
     } gridselect;
     struct {
         double bytes_per_us, instructions_per_us;

@@ -218,15 +218,17 @@ static double pushed(double elements, double k) {
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct shape shape = shape_of(context, plan);
     const double n = (double)plan->problem.length_max, k = (double)shape.capacity;
-    const double blocks = (double)plan->problem.rows * (double)shape.parts;
+    const double blocks = fmax((double)plan->problem.rows * (double)shape.parts, 1);
     const double of_block = pushed(n / (double)shape.parts, k) / (double)shape.warps;
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const double block =
         topk_cuda_costs.gridselect.block_us + topk_cuda_costs.gridselect.pushed_us * of_block;
-    const double at_once = (double)device_of(context)->sms * GRIDSELECT_WARPS_PER_SM / (double)shape.warps;
-    return topk_cuda_costs.launch_us +
-           block_us(context, block * fmax(1, blocks / at_once) * (shape.parts > 1 ? 2 : 1)) +
-           move_us(context, bytes, topk_cuda_costs.gridselect.bytes_per_us);
+    const double of_sm = (double)GRIDSELECT_WARPS_PER_SM / (double)shape.warps;
+    const double waves = fmax(1, blocks / ((double)device_of(context)->sms * of_sm));
+    const double read =
+        block_us(context, waves * bytes / blocks * of_sm / topk_cuda_costs.gridselect.stream_bytes_per_us);
+    return topk_cuda_costs.launch_us + block_us(context, block * waves * (shape.parts > 1 ? 2 : 1)) +
+           fmax(read, move_us(context, bytes, topk_cuda_costs.gridselect.bytes_per_us));
 }
 
 const struct method topk_cuda_gridselect = {.name = "gridselect",
