@@ -48,7 +48,7 @@ struct cuda_costs {
          * once, for each result, for each warp, and for each of a thread's elements. */
         double of_list, of_listed, of_listing_warp, of_listing_item;
         /* Of clusters: a row's barriers; a search where the sample does not tell the results, and how many
-         * times as many instructions it takes; for each entry what its merging takes in one block, and in
+         * times as many instructions it takes; for each entry what its sorting takes in one block, and in
          * instructions. */
         double cluster_us, search_us, searched, merged_us, of_merged, cluster_instructions_per_us;
         /* Of streamed rows: a launch, a sample and the first bytes; a selection among what is kept, and for

@@ -98,7 +98,7 @@ static bool may_be_aligned(const struct plan *plan) {
            (size_t)p->row_stride * plan->element_bytes % 16 == 0;
 }
 
-/* Entries that one block merges. */
+/* Entries that one block sorts in buckets, or merges. */
 static double merged_entries(const struct plan *plan, const struct block_shape *shape) {
     return topk_cuda_resident_is_merged(plan, shape->cluster)
                ? (double)topk_cuda_resident_entries(plan, shape->cluster)

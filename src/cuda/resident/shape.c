@@ -89,7 +89,7 @@ static struct block_shape shape_with(const struct plan *plan, uint32_t kernel, i
 }
 
 /* A model, not a fit: what a warp takes for its part, for each element of a thread, and more of it with a
- * predicate, for the list of entries, and for entries that are merged. */
+ * predicate, for the list of entries, and for entries that are too many to be ranked. */
 static const double OF_WARP = 300, OF_ITEM = 20, OF_TEST = 10, OF_ENTRY = 6, OF_MERGED = 8;
 
 double topk_cuda_resident_instructions(const struct plan *plan, const struct block_shape *shape) {

@@ -34,7 +34,7 @@ enum {
      * results go in any order. */
     RESIDENT_FEW = SIZE(96, 6),
     RESIDENT_CLUSTER_FEW = SIZE(256, 16),
-    /* Entries that are sorted by counting ranks, at most; more of them are merged. */
+    /* Entries that are sorted by counting ranks, at most; more of them go to buckets, or are merged. */
     RESIDENT_RANKED = SIZE(192, 14),
     /* As many as threads of merge_sort.cuh hold. */
     RESIDENT_ENTRIES_PER_THREAD = 8,
