@@ -154,8 +154,8 @@ topk_status staging_accumulated(struct staging *staging, const topk_problem *pro
     return TOPK_OK;
 }
 
-/* An element takes its own bytes and those of a result, in each slot, and the most that CONTRACT.md, 7.2,
- * grants the workspace for an element that is a result as well. A quarter of the memory is left alone. */
+/* Each slot holds an element and a result. CONTRACT.md, 7.2, says how much workspace an element may take that
+ * is a result. A quarter of the memory is left alone. */
 uint64_t staging_bytes_max(topk_type type) {
     uint64_t element = topk_type_size(type);
     uint64_t fixed = UINT64_C(32) << 20;

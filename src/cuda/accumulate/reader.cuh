@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * How a block reads its share of a chunk: each warp copies its part of tiles into its ring, and looks for
- * those that have something for the row. */
+ * tiles with elements that may pass the bar. */
 #ifndef TOPK_SRC_CUDA_ACCUMULATE_READER_CUH
 #define TOPK_SRC_CUDA_ACCUMULATE_READER_CUH
 
@@ -75,7 +75,7 @@ template <typename Element> struct tile_reader {
 template <typename Element> struct found_tile {
     typedef typename push_memory<Element>::tiles tiles;
     typename tiles::rings rings;
-    uint32_t turn; /* of the ring, in which the tile came */
+    uint32_t turn; /* how many tiles had come through the ring before this one */
 
     static TOPK_MEMBER found_tile in_turn(uint32_t turn) {
         simt_arena arena = simt_shared_arena();

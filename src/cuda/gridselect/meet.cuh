@@ -10,8 +10,8 @@ TOPK_DEVICE uint64_t known_bound(const struct gridselect_args &a, int64_t row) {
     return simt_blocks() > 1 ? ~simt_load_relaxed(&a.shared.bounds[row]) : ~(uint64_t)0;
 }
 
-/* Puts the part of each block into `words`. Of the first `awaited` blocks it waits for those that have told
- * none, but not for long. All threads. */
+/* Puts the part of each block into `words`. The first `awaited` blocks are asked again, GRIDSELECT_PATIENCE
+ * times at most, while one of them has told no part. All threads. */
 TOPK_DEVICE void gather_parts(const struct gridselect_args &a, int64_t row, uint32_t awaited,
                               const entry_list<false> &words) {
     const uint64_t *parts = a.shared.parts + row * simt_blocks();

@@ -5,8 +5,8 @@
 
 #include "wanted.cuh"
 
-/* The order in which blocks visit the tiles of a row, of which memory has less than 2^31. A hash permutes the
- * numbers below a power of two; those that no tile has are hashed again. */
+/* The order in which blocks visit the tiles of a row: fewer than 2^31, since memory holds no more. A hash
+ * permutes the numbers below a power of two, and hashes again what is no tile's number. */
 struct tile_order {
     uint32_t tiles;
     uint32_t bits; /* 0: the order of positions */
@@ -48,7 +48,7 @@ template <typename Element> struct part_reader {
     uint32_t edges;         /* elements before and behind it */
     struct tile_order order;
     uint32_t of_last;   /* the warp's groups in the last tile */
-    uint32_t last_turn; /* in which it is read, once it is on its way */
+    uint32_t last_turn; /* the turn of the last tile, once its copy has begun; all ones before */
 
     static TOPK_MEMBER part_reader of(const struct gridselect_args &a, const struct row &r,
                                       const tile_rings &rings, const struct ring_turns &turns) {
@@ -74,7 +74,7 @@ template <typename Element> struct part_reader {
     TOPK_MEMBER uint32_t wait(uint32_t turn) {
         return turn != last_turn || of_last > 0 ? rings.take(&turns) : 0;
     }
-    /* A whole one is that of the lane, and there is no need to ask for the tile's number. */
+    /* All groups of the lane. The tile's number, which takes a hash, is not needed for that. */
     TOPK_MEMBER bool is_whole(uint32_t turn) const {
         return turn != last_turn;
     }

@@ -8,8 +8,7 @@
 
 /* ---- What a block has found ---- */
 
-/* Room for `count` of the block's entries among those that the row's blocks send. All threads; one barrier.
- */
+/* Takes slots for `count` entries that the block sends. Returns the first. All threads; one barrier. */
 template <bool TWO>
 TOPK_DEVICE int64_t take_slots(const struct gridselect_args &a, int64_t row, uint32_t count,
                                const selection_memory<TWO> &m) {

@@ -150,15 +150,15 @@ TOPK_DEVICE void push_items(const placed_tile<Element> &tile, uint32_t items, wa
     }
 }
 
-/* How a block begins with a row: each lane pushes the best elements of its first tile, so many, before the
- * warps meet, and blocks of which the first few are waited for. Then bounds keep most other elements out. */
+/* How a block begins with a row: each lane pushes the `rounds` best elements of its first tile. Then warps
+ * meet, and so do blocks, of which the first `awaited` are asked for their parts. From then on bounds keep
+ * most elements out. */
 struct opening {
     uint32_t rounds, awaited;
 };
 
 /* Pushes what a tile has before the bound. A function of its own, which reads the ring once more: most tiles
- * have nothing. All lanes; of an opening all threads, also where a warp has no part of the
- * tile. */
+ * have nothing. All lanes; of an opening all threads, even if a warp has no part of the tile. */
 template <typename Element, bool TWO>
 TOPK_NOINLINE struct warp_state push_tile(const struct gridselect_args &a, int64_t row,
                                           struct warp_state state, struct tile_place place,
