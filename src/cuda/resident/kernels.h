@@ -15,6 +15,7 @@ struct resident_args {
     bool is_sorted;     /* results go best first */
     uint32_t positions; /* slots of the list of positions */
     uint32_t entries;   /* slots of the list of entries */
+    bool has_buckets;   /* and shared memory to sort them in buckets: more than RESIDENT_RANKED go there */
 };
 
 #ifdef __cplusplus

@@ -43,7 +43,7 @@ TOPK_HOST_DEVICE row_memory<Element, Team> carve_row(simt_arena &arena, const st
     m.entries = carve_entries<entry_size<Element>::TWO>(arena, a.entries);
     m.samples = simt_carve<word>(arena, threads);
     m.positions = simt_carve<uint16_t>(arena, a.positions);
-    if (a.entries > RESIDENT_LIST) {
+    if (a.has_buckets) {
         m.buckets = carve_buckets(arena);
         m.buckets.words = simt_carve<uint32_t>(arena, BUCKET_WORDS * threads);
     }

@@ -29,7 +29,8 @@ static struct resident_args args_of(const struct plan *plan, const struct block_
                                   .is_sorted = topk_cuda_resident_is_sorted(plan),
                                   .positions =
                                       is_kth ? 0 : (uint32_t)least(results, shape->threads * shape->items),
-                                  .entries = (uint32_t)topk_cuda_resident_entries(plan, shape->cluster)};
+                                  .entries = (uint32_t)topk_cuda_resident_entries(plan, shape->cluster),
+                                  .has_buckets = topk_cuda_resident_is_merged(plan, shape->cluster)};
 }
 
 /* Rows in no more room than they need on average. */
