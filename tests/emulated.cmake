@@ -116,7 +116,7 @@ topk_emulated_cases(resident_rows_full full --seed 45 --method resident --smalle
 topk_emulated_cases(resident_long_rows_full full --seed 46 --method resident --smallest 16000 --largest 33000
   --elements 70000 --cases 20)
 # Results and candidates that together may be too many to be ranked, though the least list has room for them.
-set(entries --operation select --filter k=128 --random 3000 --smallest 200 --largest 2050 --elements 9000)
+set(entries --operation select --filter k=128 --random 30000 --smallest 200 --largest 2050 --elements 9000)
 topk_emulated_cases(resident_entries_full full --seed 83 --method resident ${entries})
 topk_emulated_cases(resident_cluster_entries_full full --seed 84 --method resident-cluster ${entries})
 # Rows that clusters hold, in rows of all its lengths; and with the sizes of production.
