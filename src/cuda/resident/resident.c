@@ -99,11 +99,15 @@ static bool may_be_aligned(const struct plan *plan) {
            (size_t)p->row_stride * plan->element_bytes % 16 == 0;
 }
 
-/* Entries that one block sorts in buckets, or merges. */
+/* Entries that one block sorts in buckets; and so many times as many, where more than half of a row are
+ * results: then buckets are often crowded, and entries are merged. */
 static double merged_entries(const struct plan *plan, const struct block_shape *shape) {
-    return topk_cuda_resident_is_merged(plan, shape->cluster)
-               ? (double)topk_cuda_resident_entries(plan, shape->cluster)
-               : 0;
+    const double MERGED = 4;
+    if (!topk_cuda_resident_is_merged(plan, shape->cluster)) {
+        return 0;
+    }
+    return (double)topk_cuda_resident_sorted_entries(plan, shape->cluster) *
+           (plan->problem.k_max > plan->problem.length_max / 2 ? MERGED : 1);
 }
 
 static double cluster_us(const topk_context *context, const struct plan *plan,

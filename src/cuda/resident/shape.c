@@ -50,15 +50,14 @@ const int64_t *topk_cuda_resident_given_stream(const struct plan *plan) {
 
 /* ---- Entries ---- */
 
-/* Entries of a row that are sorted, at most; of rows that are too long, some number. */
-static int64_t sorted_entries(const struct plan *plan, int64_t cluster) {
+int64_t topk_cuda_resident_sorted_entries(const struct plan *plan, int64_t cluster) {
     const int64_t results = least(plan->problem.k_max, plan->problem.length_max);
     return least(results, topk_cuda_resident_row_max(plan, cluster)) + RESIDENT_FEW;
 }
 
 /* Whether they are too many to be ranked by counting. */
 bool topk_cuda_resident_is_merged(const struct plan *plan, int64_t cluster) {
-    return topk_cuda_resident_is_sorted(plan) && sorted_entries(plan, cluster) > RESIDENT_RANKED;
+    return topk_cuda_resident_is_sorted(plan) && topk_cuda_resident_sorted_entries(plan, cluster) > RESIDENT_RANKED;
 }
 
 int64_t topk_cuda_resident_entries(const struct plan *plan, int64_t cluster) {
@@ -66,7 +65,7 @@ int64_t topk_cuda_resident_entries(const struct plan *plan, int64_t cluster) {
     if (!topk_cuda_resident_is_merged(plan, cluster)) {
         return RESIDENT_LIST;
     }
-    while (merged < sorted_entries(plan, cluster)) {
+    while (merged < topk_cuda_resident_sorted_entries(plan, cluster)) {
         merged *= 2;
     }
     return greatest(merged, RESIDENT_LIST);
@@ -95,10 +94,11 @@ static const double OF_WARP = 300, OF_ITEM = 20, OF_TEST = 10, OF_ENTRY = 6, OF_
 double topk_cuda_resident_instructions(const struct plan *plan, const struct block_shape *shape) {
     const double once = has_predicate(plan) ? OF_ITEM + OF_TEST : OF_ITEM;
     const double of_item = plan->element_bytes == 8 ? 2 * once : once;
-    const double of_entry =
-        topk_cuda_resident_is_merged(plan, shape->cluster) ? OF_ENTRY + OF_MERGED : OF_ENTRY;
-    return (double)shape->threads / 32 * (OF_WARP + of_item * (double)shape->items) +
-           of_entry * (double)topk_cuda_resident_entries(plan, shape->cluster);
+    const double of_entries =
+        topk_cuda_resident_is_merged(plan, shape->cluster)
+            ? (OF_ENTRY + OF_MERGED) * (double)topk_cuda_resident_sorted_entries(plan, shape->cluster)
+            : OF_ENTRY * RESIDENT_LIST;
+    return (double)shape->threads / 32 * (OF_WARP + of_item * (double)shape->items) + of_entries;
 }
 
 /* Of one block for each row: of few rows threads keep as few elements as leave blocks no more than the usual
