@@ -57,7 +57,8 @@ int64_t topk_cuda_resident_sorted_entries(const struct plan *plan, int64_t clust
 
 /* Whether they are too many to be ranked by counting. */
 bool topk_cuda_resident_is_merged(const struct plan *plan, int64_t cluster) {
-    return topk_cuda_resident_is_sorted(plan) && topk_cuda_resident_sorted_entries(plan, cluster) > RESIDENT_RANKED;
+    return topk_cuda_resident_is_sorted(plan) &&
+           topk_cuda_resident_sorted_entries(plan, cluster) > RESIDENT_RANKED;
 }
 
 int64_t topk_cuda_resident_entries(const struct plan *plan, int64_t cluster) {

@@ -29,8 +29,8 @@ int64_t topk_cuda_resident_row_max(const struct plan *plan, int64_t cluster);
 
 bool topk_cuda_resident_is_sorted(const struct plan *plan);
 
-/* Entries of a row that are sorted, at most; of rows that are too long, some number. Whether they are too many
- * to be ranked by counting. And the room for entries that a block needs. */
+/* Entries of a row that are sorted, at most; of rows that are too long, some number. Whether they are too
+ * many to be ranked by counting. And the room for entries that a block needs. */
 int64_t topk_cuda_resident_sorted_entries(const struct plan *plan, int64_t cluster);
 bool topk_cuda_resident_is_merged(const struct plan *plan, int64_t cluster);
 int64_t topk_cuda_resident_entries(const struct plan *plan, int64_t cluster);
