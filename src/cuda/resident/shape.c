@@ -55,7 +55,6 @@ int64_t topk_cuda_resident_sorted_entries(const struct plan *plan, int64_t clust
     return least(results, topk_cuda_resident_row_max(plan, cluster)) + RESIDENT_FEW;
 }
 
-/* Whether they are too many to be ranked by counting. */
 bool topk_cuda_resident_is_merged(const struct plan *plan, int64_t cluster) {
     return topk_cuda_resident_is_sorted(plan) &&
            topk_cuda_resident_sorted_entries(plan, cluster) > RESIDENT_RANKED;
