@@ -23,8 +23,30 @@ enum { SORTED, BEST };
 /* So that bins of 32 bits count all candidates of a row. */
 #define K_MAX (INT64_C(1) << 29)
 
+/* Whether a selection finds the best of a chunk. */
+static bool selects(const struct accumulator *a) {
+    return a->plan.problem.rows > ACCUMULATE_WAYS_OUT;
+}
+
+/* Blocks that share a row of a chunk, at most. */
+static int64_t blocks_of_row(const struct accumulator *a) {
+    return greatest(ACCUMULATE_HOLDERS / greatest(a->plan.problem.rows, 1), 1);
+}
+
+/* Slots for what they hold back. Where a selection follows it need not find room. */
+static int64_t reserve_of(const struct accumulator *a) {
+    return selects(a) ? 0 : blocks_of_row(a) * ACCUMULATE_HELD;
+}
+
+/* Slots for the best of a chunk. */
+static int64_t listed_of(const struct accumulator *a) {
+    const topk_problem *p = &a->plan.problem;
+    const int64_t most = least(p->k_max, p->length_max);
+    return selects(a) ? most : ACCUMULATE_LISTED * most + reserve_of(a) / ACCUMULATE_HELD_OF_LISTED;
+}
+
 static topk_status choose(struct accumulator *a) {
-    const int64_t k = a->plan.problem.k_max, pitch = ACCUMULATE_ROOM * k;
+    const int64_t k = a->plan.problem.k_max, pitch = ACCUMULATE_ROOM * k + reserve_of(a);
     if (k > K_MAX) {
         return topk_fail(TOPK_ERROR_UNSUPPORTED, "k_max is %lld, an accumulator on a GPU keeps up to 2^29",
                          (long long)k);
@@ -35,11 +57,6 @@ static topk_status choose(struct accumulator *a) {
     return status != TOPK_OK ? status
                              : topk_accumulator_choose(a, TOPK_OPERATION_SELECT, &a->plan.problem, k, k,
                                                        &a->of_candidates[BEST]);
-}
-
-/* Whether a selection finds the best of a chunk. */
-static bool selects(const struct accumulator *a) {
-    return a->plan.problem.rows > ACCUMULATE_WAYS_OUT;
 }
 
 struct layout {
@@ -65,9 +82,9 @@ static struct accumulate_state take_state(struct arena *arena, const struct accu
     struct accumulate_state state;
     state.header = arena_take(arena, 1, sizeof *state.header);
     state.rows = arena_take(arena, rows, sizeof *state.rows);
-    state.candidates = take_list(arena, &a->plan, ACCUMULATE_ROOM * p->k_max);
-    state.best =
-        take_list(arena, &a->plan, least(p->k_max, p->length_max) * (selects(a) ? 1 : ACCUMULATE_LISTED));
+    state.reserve = reserve_of(a);
+    state.candidates = take_list(arena, &a->plan, ACCUMULATE_ROOM * p->k_max + state.reserve);
+    state.best = take_list(arena, &a->plan, listed_of(a));
     state.ways_out = arena_take(arena, selects(a) ? 0 : rows, sizeof *state.ways_out);
     state.lengths = arena_take(arena, rows, sizeof *state.lengths);
     state.ks = arena_take(arena, rows, sizeof *state.ks);
@@ -172,7 +189,7 @@ static struct launch_grid grid_of_chunk(const struct accumulator *a, int64_t len
     const int64_t at_once = device->sms * greatest(of_sm, 1);
     const int64_t rows = least(a->plan.problem.rows, ACCUMULATE_GRID_ROWS);
     const int64_t of_block = ACCUMULATE_TILES_OF_BLOCK * threads * of_thread;
-    const int64_t blocks = least(divide_up(length, of_block), at_once / rows);
+    const int64_t blocks = least(divide_up(length, of_block), least(at_once / rows, blocks_of_row(a)));
     return (struct launch_grid){.blocks = (uint32_t)greatest(blocks, 1),
                                 .rows = (uint32_t)rows,
                                 .threads = (uint32_t)threads,

@@ -3,51 +3,25 @@
 #ifndef TOPK_SRC_CUDA_ACCUMULATE_GATE_CUH
 #define TOPK_SRC_CUDA_ACCUMULATE_GATE_CUH
 
-#include "../select/sinks.cuh"
 #include "reader.cuh"
 
 /* What passes the bar of a row, as the row's blocks find it. */
 template <typename Element> struct row_gate {
     typedef key_word_t<Element> word;
     const struct accumulate_args &a;
-    const struct row &r;
-    row_list<Element> free; /* slots behind the candidates, or others */
-    int64_t room;           /* of them */
-    word key;               /* of the bar, or a code; 0: everything passes */
-    int64_t tie_end;        /* ties with the bar pass at lower positions of the chunk */
-    uint64_t *taken;        /* slots, and perhaps blocks */
-    bool is_open;           /* this launch reads the row */
-    bool is_left;           /* the row is left to a selection from the whole chunk, and not read */
+    word key;        /* of the bar, or a code; 0: everything passes */
+    int64_t tie_end; /* ties with the bar pass at lower positions of the chunk */
 
-    /* Of a state that is not sound, no word is used. */
-    static TOPK_MEMBER row_gate of(const struct accumulate_args &a, const struct row &r, int64_t row,
-                                   bool is_sound) {
-        const bool wide = a.rows.wide_indices;
-        struct accumulate_row &at = a.state.rows[row];
-        const int64_t all = -(int64_t)is_sound; /* a mask: loads need not wait to learn of it */
-        const int64_t count = at.count & all, k = at.k & all;
-        const uint64_t bar_key = at.bar_key;
-        const int64_t bar_position = at.bar_position;
-        const bool has_bar = is_sound & (at.has_bar != 0), closed = k == 0 || r.wanted == 0 || r.length == 0;
-        row_gate g = {a,
-                      r,
-                      row_list<Element>::of(a.state.candidates, row, wide).from(count, wide),
-                      a.state.candidates.pitch - count,
-                      0,
-                      INT64_MAX,
-                      &at.taken,
-                      false,
-                      false};
-        if (has_bar) {
-            g.key = (word)bar_key;
-            g.tie_end = bar_position < a.base ? 0 : bar_position - a.base + 1;
+    static TOPK_MEMBER row_gate of(const struct accumulate_args &a, const struct known_row &now) {
+        row_gate g = {a, 0, INT64_MAX};
+        if (now.has_bar) {
+            g.key = (word)now.bar_key;
+            g.tie_end = now.bar_position < a.base ? 0 : now.bar_position - a.base + 1;
         }
-        g.is_left = !closed && !has_bar && r.length > g.room;
-        const bool can_pass = g.tie_end > 0 || g.first_above() != 0;
-        if (!can_pass)
-            TOPK_REACHED(REACHED_ACCUMULATE_ABOVE);
-        g.is_open = !closed && !g.is_left && can_pass;
         return g;
+    }
+    TOPK_MEMBER bool can_pass(void) const {
+        return tie_end > 0 || first_above() != 0;
     }
     /* The first code above the bar; 0: there is none. */
     TOPK_MEMBER word first_above(void) const {
@@ -60,32 +34,7 @@ template <typename Element> struct row_gate {
         near.from.begin_at(tie_end > 0 ? key : first_above());
         return near;
     }
-    /* Adds what passes of a tile. False: there is no room for all of it. All lanes. */
-    template <typename Tile> TOPK_MEMBER bool add(const Tile &tile) const {
-        return add(tile, [&](uint32_t item) TOPK_LAMBDA { return bits_of_item<Element>(tile, item); });
-    }
-    /* bits_of(item): of an element of the tile. */
-    template <typename Tile, typename Bits>
-    TOPK_MEMBER bool add(const Tile &tile, const Bits &bits_of) const {
-        uint32_t items = items_of(tile);
-        uint32_t total, before = warp_scan(simt_popc(items), &total);
-        if (total == 0)
-            return true;
-        const uint64_t first = take_slots(taken, total) % ACCUMULATE_BLOCK;
-        const bool has_room = first + total <= (uint64_t)room;
-#pragma unroll 1
-        for (int64_t slot = (int64_t)first + before; has_room && items != 0; items &= items - 1, slot++) {
-            const uint32_t item = simt_ffs(items) - 1;
-            const int64_t position = tile.position(item / Tile::PER, item % Tile::PER);
-            free.put(slot, bits_of(item), a.base + position);
-            if (a.rows.payload != nullptr)
-                free.put_payload(slot, payload_of(position), a.rows.wide_indices);
-        }
-        return has_room;
-    }
-
-  private:
-    /* Those of a tile that pass. */
+    /* The lane's elements of a tile that pass: bit group * PER + element. */
     template <typename Tile> TOPK_MEMBER uint32_t items_of(const Tile &tile) const {
         const bool has_ties = tile.position(0, 0) < tie_end;
         uint32_t items = items_from<Element>(tile, a.rows.map, key, has_ties);
@@ -99,9 +48,6 @@ template <typename Element> struct row_gate {
                 items &= ~(1u << item);
         }
         return items;
-    }
-    TOPK_MEMBER int64_t payload_of(int64_t position) const {
-        return read_extent(a.rows.payload, r.begin + position, a.rows.wide_indices);
     }
 };
 
@@ -134,48 +80,110 @@ TOPK_DEVICE void with_edges(const Source &source, const struct row_parts &parts,
         work(edges);
 }
 
-/* Adds what passes of a row's tile that the warp's reader has found in that turn of its ring. False: there is
- * no room for all of it. A function of its own: most tiles have nothing that passes. All lanes. */
-template <typename Element, typename Args>
-TOPK_NOINLINE bool add_tile(const Args &args, int64_t row, int64_t tile, uint32_t turn) {
-    const struct accumulate_args &a = rows_of(args);
-    const struct row r = row_at(a.rows, row);
-    const auto source = source_of<Element>(a.rows, r, matcher_of<Element>(args));
-    const struct row_parts parts = parts_of(source.values(), r.length);
-    const found_tile<Element> found = found_tile<Element>::in_turn(turn);
-    const auto tested = source.test(source.complete(found.load(parts, tile), parts, tile));
-    return row_gate<Element>::of(a, r, row, true).add(tested, [&](uint32_t item) TOPK_LAMBDA {
-        return found.bits(item);
-    });
+/* The lane's elements of a tile in the ring that pass. Most launches find few such tiles, and find the cache
+ * of instructions cold: this is a loop of few instructions. */
+template <typename Element>
+TOPK_DEVICE uint32_t passing(const row_gate<Element> &gate, const tile_reader<Element> &reader,
+                             const struct tile_place &place) {
+    typedef typename tile_reader<Element>::tiles tiles;
+    typedef key_word_t<Element> word;
+    const struct code_map &map = gate.a.rows.map;
+    const word first = uncut_class_first<Element>(gate.key, map),
+               last = uncut_class_last<Element>(gate.key, map);
+    uint32_t items = 0;
+#pragma unroll 1
+    for (uint32_t item = 0; item < place.count * tiles::shape::PER; item++) {
+        const word code = uncut_code_of<Element>(tiles::bits(reader.rings, place, item), map);
+        const bool is_before = tiles::position(place, item) < gate.tie_end;
+        items |= (uint32_t)(code > last || (is_before && code >= first)) << item;
+    }
+    return items;
 }
 
-/* The same, of what is before and after a row's body. */
-template <typename Element, typename Args> TOPK_NOINLINE bool add_edges(const Args &args, int64_t row) {
+/* Those of a tile in the ring that meet the predicate. All lanes. */
+template <typename Element>
+TOPK_DEVICE uint32_t matching(const struct accumulate_args &, int64_t, uint32_t, struct tile_place) {
+    return ~0u;
+}
+
+template <typename Element>
+TOPK_NOINLINE uint32_t matching(const struct accumulate_where_args &args, int64_t row, uint32_t tile,
+                                struct tile_place place) {
+    typedef typename tile_reader<Element>::tiles tiles;
+    const struct row_args &rows = args.of_rows.rows;
+    const struct row r = row_at(rows, row);
+    const auto source = source_of<Element>(rows, r, matcher_of<Element>(args));
+    const body_tile<Element> in_ring = tiles::read(memory_of_push<Element>().rings, place);
+    const struct row_parts parts = parts_of(source.values(), r.length);
+    uint32_t items = 0;
+    branch_once(source.test(source.complete(in_ring, parts, tile)), [&](const auto &tested) TOPK_LAMBDA {
+#pragma unroll
+        for (uint32_t i = 0; i < tiles::shape::GROUPS * tiles::shape::PER; i++)
+            items |= (uint32_t)is_match(tested, i / tiles::shape::PER, i % tiles::shape::PER) << i;
+    });
+    return items;
+}
+
+/* add_others() for elements of a tile in the ring. */
+template <typename Element>
+TOPK_NOINLINE bool add_beyond(const struct accumulate_args &a, int64_t row, struct tile_place place,
+                              uint32_t items) {
+    typedef typename tile_reader<Element>::tiles tiles;
+    const push_memory<Element> m = memory_of_push<Element>();
+    return add_others<Element>(
+        a, row, m.held, items, [&](uint32_t item) TOPK_LAMBDA { return tiles::bits(m.rings, place, item); },
+        [&](uint32_t item) TOPK_LAMBDA { return tiles::position(place, item); });
+}
+
+/* Adds what passes of the tile that a reader has found. False: there is no room for all of it. All lanes. */
+template <typename Element, typename Args>
+TOPK_DEVICE bool add_tile(const Args &args, const row_gate<Element> &gate, int64_t row,
+                          const tile_reader<Element> &reader, const held_memory<Element> &held) {
+    typedef typename tile_reader<Element>::tiles tiles;
+    const struct tile_place place = reader.place();
+    uint32_t items = passing(gate, reader, place);
+    if (!simt_any(SIMT_ALL_LANES, items != 0))
+        return true;
+    items &= matching<Element>(args, row, reader.now, place);
+    items = held.hold(
+        items, [&](uint32_t item) TOPK_LAMBDA { return tiles::bits(reader.rings, place, item); },
+        [&](uint32_t item) TOPK_LAMBDA { return tiles::position(place, item); });
+    return !simt_any(SIMT_ALL_LANES, items != 0) || add_beyond<Element>(rows_of(args), row, place, items);
+}
+
+/* The same of what is before and after a row's body. A function of its own: most rows have nothing there. */
+template <typename Element, typename Args>
+TOPK_NOINLINE bool add_edges(const Args &args, int64_t row, key_word_t<Element> key, int64_t tie_end) {
     const struct accumulate_args &a = rows_of(args);
     const struct row r = row_at(a.rows, row);
-    const row_gate<Element> gate = row_gate<Element>::of(a, r, row, true);
     const auto source = source_of<Element>(a.rows, r, matcher_of<Element>(args));
+    const held_memory<Element> held = memory_of_push<Element>().held;
     bool has_room = true;
-    with_edges<Element>(source, parts_of(source.values(), r.length),
-                        [&](const auto &edges) TOPK_LAMBDA { has_room = gate.add(edges); });
+    with_edges<Element>(source, parts_of(source.values(), r.length), [&](const auto &edges) TOPK_LAMBDA {
+        const auto bits_of = [&](uint32_t) TOPK_LAMBDA { return edges.bits(0, 0); };
+        const auto position_of = [&](uint32_t) TOPK_LAMBDA { return edges.position(0, 0); };
+        const uint32_t items = row_gate<Element>{a, key, tie_end}.items_of(edges);
+        const uint32_t others = held.hold(items, bits_of, position_of);
+        if (simt_any(SIMT_ALL_LANES, others != 0))
+            has_room = add_others<Element>(a, row, held, others, bits_of, position_of);
+    });
     return has_room;
 }
 
-/* Reads the warp's part of a row, which has been begun. Returns whether there is room for all that passes, as
- * far as the warp knows, which stops without. All threads. */
+/* Reads the warp's part of a row, which has been begun, until there is no room for what passes. */
 template <typename Element, typename Args>
-TOPK_DEVICE bool read_row(const Args &args, const row_gate<Element> &gate, int64_t row,
+TOPK_DEVICE void read_row(const Args &args, const row_gate<Element> &gate, int64_t row,
                           tile_reader<Element> *reader) {
     const near_bound<Element> near = gate.near();
+    const held_memory<Element> held = memory_of_push<Element>().held;
     bool has_room = true;
-    if (simt_block() == 0 && simt_warp() == 0 && reader->parts.head + reader->parts.tail > 0)
-        has_room = add_edges<Element>(args, row);
+    if (simt_block() == 0 && simt_warp() == 0 && reader->edges > 0)
+        has_room = add_edges<Element>(args, row, gate.key, gate.tie_end);
     while (has_room && reader->find(near)) {
-        has_room = add_tile<Element>(args, row, reader->now, reader->turns.taken - 1);
+        has_room = add_tile<Element>(args, gate, row, *reader, held);
         if (has_room)
             reader->leave();
     }
-    return has_room;
 }
 
 #endif

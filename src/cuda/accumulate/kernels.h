@@ -24,7 +24,7 @@ enum accumulate_payload { PAYLOAD_UNKNOWN, PAYLOAD_NONE, PAYLOAD_GIVEN };
 struct accumulate_header {
     uint64_t magic; /* atomic: a block may write it while others read it */
     uint64_t problem;
-    uint32_t payload; /* enum accumulate_payload */
+    uint32_t payload; /* enum accumulate_payload; atomic, as is `selects` */
     /* Conditions of calls inside this one. */
     uint32_t selects; /* the best of the chunk are selected. They wait until the next call lists them */
     uint32_t is_open; /* results are written */
@@ -33,24 +33,25 @@ struct accumulate_header {
     uint64_t rows_done;
 };
 
-/* What is kept of a row. Its candidates are in a list, in any order. */
+/* What is kept of a row. Its candidates are in a list, in any order. Words are atomic: in a push the row's
+ * last block may write them once the others have read them. */
 struct accumulate_row {
-    int64_t count; /* of candidates */
-    int64_t k;     /* results: k_max, or the least k that was asked for */
+    uint64_t count; /* of candidates */
+    uint64_t k;     /* results: k_max, or the least k that was asked for */
     /* With has_bar: of elements that come, those are candidates that have a higher key, or this one and no
      * higher position. */
     uint64_t bar_key;
-    int64_t bar_position;
+    uint64_t bar_position;
     uint64_t has_bar;
-    /* Atomic, and 0 between calls. */
-    uint64_t taken; /* slots behind the candidates that blocks have taken, perhaps more than there are; and
-                       ACCUMULATE_BLOCK for each block that is done with the row */
+    /* Slots that blocks which shared the row have taken since the state began; and how many of these they are
+     * done with: all, between calls. */
+    uint64_t placed, stored;
+    uint64_t taken; /* struct taken_slots; 0 between calls */
 };
-
-#define ACCUMULATE_BLOCK (UINT64_C(1) << 40)
 
 /* How the blocks of a row find the best of a chunk: step by step. */
 enum way_step_kind {
+    WAY_SAMPLE,    /* count a digit of codes in the range, of a sample */
     WAY_CODES,     /* count a digit of codes in the range */
     WAY_POSITIONS, /* of ties, which the range holds alone, count a digit of the complements of their
                       positions */
@@ -62,6 +63,7 @@ struct way_step {
     enum way_step_kind kind;
     uint32_t unknown; /* bits of codes or positions, the digit's left out */
     struct digit digit;
+    bool is_guess;              /* WAY_LIST: a sample told the range, perhaps too much or too little */
     struct kth_range range;     /* of codes */
     struct kth_range positions; /* of complements of positions; of WAY_LIST, what else ties are listed for */
 };
@@ -89,7 +91,8 @@ struct accumulate_state {
     struct accumulate_header *header;
     struct accumulate_row *rows;
     struct accumulate_list candidates;
-    struct accumulate_list best;         /* of a chunk, in any order; position -1 ends a row */
+    int64_t reserve;             /* slots at the end of a row's candidates, for what blocks have held back */
+    struct accumulate_list best; /* of a chunk, in any order; position -1 ends a row */
     struct accumulate_way_out *ways_out; /* of each row; NULL: a selection finds the best of a chunk */
     /* Of rows in calls inside this one. */
     int64_t *lengths, *ks;

@@ -6,7 +6,7 @@
 
 #include "../../reached.h"
 #include "../select/candidates.cuh"
-#include "kernels.h"
+#include "known.cuh"
 
 /* A row's part of a list. */
 template <typename Element> struct row_list {
@@ -69,33 +69,23 @@ template <typename Element> struct row_candidates {
     const struct list_memory &m;
     row_list<Element> list;
     bool has_payload;
-    struct accumulate_row now;
+    struct known_row now;
 
     static TOPK_MEMBER row_candidates of(const struct accumulate_args &a, const struct list_memory &m,
                                          int64_t row, bool has_payload) {
-        const struct accumulate_row &at = a.state.rows[row];
-        return row_candidates{a,
-                              m,
-                              row_list<Element>::of(a.state.candidates, row, a.rows.wide_indices),
-                              has_payload,
-                              {at.count, at.k, at.bar_key, at.bar_position, at.has_bar, 0}};
+        return row_candidates{a, m, row_list<Element>::of(a.state.candidates, row, a.rows.wide_indices),
+                              has_payload, known_row::of(a.state.rows[row])};
     }
     TOPK_MEMBER void store(int64_t row) const {
-        if (simt_thread() != 0)
-            return;
-        struct accumulate_row &to = a.state.rows[row];
-        to.count = now.count;
-        to.k = now.k;
-        to.bar_key = now.bar_key;
-        to.bar_position = now.bar_position;
-        to.has_bar = now.has_bar;
+        if (simt_thread() == 0)
+            now.store(a.state.rows[row]);
     }
     TOPK_MEMBER int64_t room(void) const {
-        return a.state.candidates.pitch - now.count;
+        return room_of(a, now);
     }
     TOPK_MEMBER bool passes(word bits, int64_t position) const {
         const word key = key_of<Element>(bits, a.rows.map);
-        return now.has_bar == 0 || key > (word)now.bar_key ||
+        return !now.has_bar || key > (word)now.bar_key ||
                (key == (word)now.bar_key && position <= now.bar_position);
     }
 
@@ -165,7 +155,7 @@ template <typename Element> struct row_candidates {
                 simt_atomic_max(&m.last[0], (uint64_t)position);
             return is_tie || ties.is_below(code);
         });
-        now.has_bar = 1;
+        now.has_bar = true;
         now.bar_key = key_of_code<Element>((word)range.low, a.rows.map);
         now.bar_position = (int64_t)(uint64_t)m.last[0];
     }

@@ -21,7 +21,8 @@ template <typename Element> struct source_of_row {
             return source_of_row{row_list<Element>::of(a.state.best, row, wide), 0};
         const struct accumulate_state &from = is_own ? a.state : a.other;
         if (source == SOURCE_CANDIDATES)
-            return source_of_row{row_list<Element>::of(from.candidates, row, wide), from.rows[row].count};
+            return source_of_row{row_list<Element>::of(from.candidates, row, wide),
+                                 known_row::of(from.rows[row]).count};
         return source_of_row{row_list<Element>::of(from.best, row, wide),
                              from.header->selects != 0 ? from.best.pitch : 0};
     }
@@ -64,7 +65,7 @@ TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_LIST_THREADS,
         row_candidates<Element> c = row_candidates<Element>::of(a, m, row, has_payload);
         simt_block_sync();
         if (merges) {
-            const int64_t k = a.other.rows[row].k;
+            const int64_t k = known_row::of(a.other.rows[row]).k;
             c.now.k = k < c.now.k ? k : c.now.k;
         }
         add_sources(&c, row);

@@ -9,22 +9,42 @@
 #include "open.cuh"
 #include "way_out.cuh"
 
-/* Counts in what all blocks have added to a row, in so many slots that they took, and what waits for it.
- * Returns whether the row is left to a selection from the chunk. All threads of the row's last block. */
+/* Waits until all blocks are done with the slots that they have taken, and sees what they stored. All threads
+ * of the row's last block. */
+TOPK_DEVICE void await_stored(const struct accumulate_row &at, uint64_t placed) {
+    if (simt_thread() == 0) {
+        simt_fence_device();
+        while (simt_load_acquire(&at.stored) != placed)
+            ;
+    }
+    simt_block_sync();
+}
+
+/* What the last block of a row leaves for calls inside this one, and for the next push. One thread. */
+TOPK_DEVICE void leave_row(const struct accumulate_args &a, int64_t row, int64_t k, int64_t left_length) {
+    simt_store_relaxed(&a.state.rows[row].taken, (uint64_t)0);
+    a.state.lengths[row] = left_length;
+    a.state.ks[row] = k;
+}
+
+/* Counts in what all blocks have added to a row, and what waits for it. Returns whether the row is left to a
+ * selection from the chunk. All threads of the row's last block. */
 template <typename Element>
-TOPK_NOINLINE bool close_row(const struct accumulate_args &a, int64_t row, uint64_t taken) {
+TOPK_NOINLINE bool close_row(const struct accumulate_args &a, int64_t row, struct taken_slots taken) {
     simt_arena arena = simt_shared_arena();
     const struct list_memory m = carve_lists(arena);
     const struct row r = row_at(a.rows, row);
-    struct accumulate_row &at = a.state.rows[row];
     row_candidates<Element> c = row_candidates<Element>::of(a, m, row, a.payload == PAYLOAD_GIVEN);
     const bool is_selected = a.state.ways_out == nullptr; /* what the row's blocks leave */
-    const bool has_bar = c.now.has_bar != 0, waits = is_selected && a.state.header->selects != 0;
+    const bool waits = is_selected && simt_load_relaxed(&a.state.header->selects) != 0;
     c.now.k = r.wanted < c.now.k ? r.wanted : c.now.k;
-    const bool is_left = c.now.k > 0 && ((!has_bar && r.length > c.room()) || taken > (uint64_t)c.room());
+    const bool is_full = taken.is_full() || (int64_t)taken.slots() > a.state.candidates.pitch - c.now.count;
+    const bool is_left = c.now.k > 0 && is_full;
     if (is_left)
-        TOPK_REACHED(has_bar ? REACHED_ACCUMULATE_OVERFLOW : REACHED_ACCUMULATE_LEFT);
-    c.now.count += is_left ? 0 : (int64_t)taken;
+        TOPK_REACHED(c.now.has_bar ? REACHED_ACCUMULATE_OVERFLOW : REACHED_ACCUMULATE_LEFT);
+    if (simt_blocks() > 1)
+        await_stored(a.state.rows[row], c.now.placed += taken.slots());
+    c.now.count += is_left ? 0 : (int64_t)taken.slots();
     simt_block_sync();
     const int64_t best = waits                     ? a.state.best.pitch
                          : is_left && !is_selected ? leave_way_out(a.state.ways_out[row])
@@ -32,10 +52,11 @@ TOPK_NOINLINE bool close_row(const struct accumulate_args &a, int64_t row, uint6
     bool is_added = best == 0;
 #pragma unroll 1
     for (;;) { /* settles before and after */
-        const int64_t room = is_added ? a.rows.k_max : best;
+        /* Nothing is held back any more. */
+        const int64_t room = is_added ? a.rows.k_max : best - a.state.reserve;
         if (c.room() < room)
             TOPK_REACHED(REACHED_ACCUMULATE_FULL);
-        if (c.room() < room || (is_added && (c.now.has_bar == 0 || best > 0 || c.now.k == 0)))
+        if (c.room() < room || (is_added && (!c.now.has_bar || best > 0 || c.now.k == 0)))
             c.settle();
         if (is_added)
             break;
@@ -44,35 +65,57 @@ TOPK_NOINLINE bool close_row(const struct accumulate_args &a, int64_t row, uint6
         is_added = true;
     }
     c.store(row);
-    if (simt_thread() == 0) {
-        simt_store_relaxed(&at.taken, (uint64_t)0);
-        a.state.lengths[row] = is_left ? r.length : 0;
-        a.state.ks[row] = c.now.k;
-    }
+    if (simt_thread() == 0)
+        leave_row(a, row, c.now.k, is_left ? r.length : 0);
     return is_left && is_selected;
 }
 
-/* What a block learns when it is done with a row. */
-struct row_end {
-    bool is_last;   /* of the row's blocks: it sees what the others have written */
-    uint64_t taken; /* if it is: slots, by all blocks */
-};
+/* The same where nothing else is to be done, as after most pushes. False: there is. All threads of the row's
+ * last block. */
+TOPK_DEVICE bool count_in(const struct accumulate_args &a, int64_t row, simt_shared<uint64_t> known,
+                          struct taken_slots taken) {
+    const struct known_row now = row_in_state(known);
+    if (!now.has_bar || now.k == 0 || row_of_chunk(known).wanted < now.k || taken.is_full() ||
+        known_header::of_words(known).waits(a) || room_of(a, now) - (int64_t)taken.slots() < a.rows.k_max)
+        return false;
+    /* In another warp than the first, whose stores are on their way. */
+    if (simt_thread() == simt_threads() - 1) {
+        simt_store_relaxed(&a.state.rows[row].count, (uint64_t)now.count + taken.slots());
+        if (simt_blocks() > 1)
+            simt_store_relaxed(&a.state.rows[row].placed, now.placed + taken.slots());
+        leave_row(a, row, now.k, 0);
+    }
+    return true;
+}
 
-/* Ends the block's share of a row. All threads. */
-TOPK_DEVICE struct row_end end_row(uint64_t *taken) {
-    simt_arena arena = simt_shared_arena();
-    const struct list_memory m = carve_lists(arena);
-    simt_block_sync();
-    if (simt_blocks() == 1)
-        return {true, simt_load_relaxed(taken)};
-    if (simt_thread() == 0) {
-        simt_fence_device();
-        m.last[0] = simt_atomic_add(taken, ACCUMULATE_BLOCK) + ACCUMULATE_BLOCK;
-        simt_fence_device();
+/* Ends the block's share of a row: takes slots for what it holds back, and tells the others that it is done.
+ * All threads, which have met since the last hit. */
+template <typename Element>
+TOPK_DEVICE struct taken_slots end_row(const struct accumulate_args &a, int64_t row, bool is_full) {
+    const push_memory<Element> m = memory_of_push<Element>();
+    struct accumulate_row &at = a.state.rows[row];
+    const uint32_t count = m.held.held();
+    if (simt_warp() == 0) {
+        const uint64_t ours = count + taken_slots::BLOCK + (is_full ? taken_slots::FULL : 0);
+        struct taken_slots before = {0};
+        if (simt_lane() == 0 && is_full)
+            simt_fence_device(); /* after the way out */
+        if (simt_lane() == 0)
+            before.word = simt_blocks() > 1 ? simt_atomic_add(&at.taken, ours) : simt_load_relaxed(&at.taken);
+        before.word = simt_shuffle(SIMT_ALL_LANES, before.word, 0);
+        if (simt_lane() == 0)
+            m.lists.last[0] = before.word + ours;
+        const int64_t slot = row_in_state(m.known).count + (int64_t)before.slots() + simt_lane();
+        if (simt_lane() < count && !is_full && slot < a.state.candidates.pitch)
+            put_candidate(a, row_of_chunk(m.known),
+                          row_list<Element>::of(a.state.candidates, row, a.rows.wide_indices), slot,
+                          m.held.elements[simt_lane()], (int64_t)(uint64_t)m.held.positions[simt_lane()]);
     }
     simt_block_sync();
-    const uint64_t now = m.last[0];
-    return {now / ACCUMULATE_BLOCK == simt_blocks(), now % ACCUMULATE_BLOCK};
+    if (simt_warp() == 0 && count > 0)
+        tell_stored(at, count);
+    m.held.clear();
+    return taken_slots{m.lists.last[0]};
 }
 
 /* Leaves the state, if all rows are done. One thread, which has met its block. */
@@ -88,44 +131,59 @@ TOPK_DEVICE void leave_rows(const struct accumulate_args &a, uint64_t rows_done,
         simt_store_relaxed(of_all, 0u);
 }
 
-/* Does the block's share of a row, whose first tiles are on their way. */
+/* Does the block's share of a row, whose first tiles are on their way. Returns whether it has found no room.
+ * All threads. */
 template <typename Element, typename Args>
-TOPK_DEVICE struct row_end share_row(const Args &args, const row_gate<Element> &gate, int64_t row,
-                                     bool none_match, tile_reader<Element> *reader) {
+TOPK_DEVICE bool share_row(const Args &args, int64_t row, bool none_match, tile_reader<Element> *reader) {
     const struct accumulate_args &a = rows_of(args);
-    bool has_room = !gate.is_left || none_match;
-    if (gate.is_open && !none_match)
-        has_room = read_row<Element>(args, gate, row, reader);
+    const push_memory<Element> m = memory_of_push<Element>();
+    const struct known_row now = row_in_state(m.known);
+    const struct row r = row_of_chunk(m.known);
+    const row_gate<Element> gate = row_gate<Element>::of(a, now);
+    const bool is_closed = none_match || now.k == 0 || r.wanted == 0 || r.length == 0;
+    const bool is_left = !is_closed && !now.has_bar && r.length > room_of(a, now);
+    const bool can_pass = gate.can_pass();
+    if (!can_pass)
+        TOPK_REACHED(REACHED_ACCUMULATE_ABOVE);
+    if (!is_closed && !is_left && can_pass)
+        read_row<Element>(args, gate, row, reader);
     reader->drain();
-    if (a.state.ways_out != nullptr && simt_block_count(!has_room) > 0)
+    simt_block_sync();
+    const bool is_full = is_left || m.held.full[0] != 0;
+    if (is_full && a.state.ways_out != nullptr)
         take_way_out<Element>(args, row);
-    return end_row(gate.taken);
+    return is_full;
 }
 
 /* The first tiles of a row are on their way while the block learns about state and row. */
 template <typename Element, typename Args> TOPK_DEVICE void push_rows(const Args &args, bool none_match) {
     const struct accumulate_args &a = rows_of(args);
+    const push_memory<Element> m = memory_of_push<Element>();
     tile_reader<Element> reader = tile_reader<Element>::make();
     uint64_t rows_done = 0;
     uint32_t selects = 0;
+    m.held.clear();
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
         const struct row r = row_at(a.rows, row);
+        const uint64_t word = simt_warp() == 0 ? load_known(a.state.header, &a.state.rows[row]) : 0;
         reader.begin(row_values<Element>(a.rows, r), r.length);
-        const bool is_state_sound = is_sound(a);
-        const row_gate<Element> gate = row_gate<Element>::of(a, r, row, is_state_sound);
-        if (!is_state_sound) {
+        if (row != simt_block_y()) { /* all threads have done with what is known of the row before */
+            TOPK_REACHED(REACHED_ACCUMULATE_NEXT_ROW);
+            simt_block_sync();
+        }
+        put_known(m.known, word, r);
+        simt_block_sync();
+        if (!known_header::of_words(m.known).takes(a.problem, (uint32_t)a.payload)) {
             reader.drain();
             break_state(a);
             return;
         }
-        if (row != simt_block_y()) {
-            TOPK_REACHED(REACHED_ACCUMULATE_NEXT_ROW);
-            simt_block_sync();
-        }
-        const struct row_end end = share_row<Element>(args, gate, row, none_match, &reader);
-        if (!end.is_last)
+        const bool is_full = share_row<Element>(args, row, none_match, &reader);
+        const struct taken_slots taken = end_row<Element>(a, row, is_full);
+        if (taken.blocks() != simt_blocks())
             continue;
-        selects |= close_row<Element>(a, row, end.taken);
+        if (!count_in(a, row, m.known, taken))
+            selects |= close_row<Element>(a, row, taken);
         rows_done++;
     }
     simt_block_sync();

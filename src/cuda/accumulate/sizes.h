@@ -17,6 +17,10 @@ enum {
     ACCUMULATE_TILES_OF_BLOCK = SIZE(1, 2),
     /* Of the kernels that work on lists. */
     ACCUMULATE_LIST_THREADS = SIZE(512, 64),
+    /* Of what passes the bar a block holds back so much of a row until it is done, at most a warp's lanes;
+     * and so many blocks of a launch hold something back, at most. */
+    ACCUMULATE_HELD = SIZE(16, 3),
+    ACCUMULATE_HOLDERS = SIZE(256, 8),
     /* Candidates that a row has room for, for each of k_max: so many may come at once while it keeps k_max.
      */
     ACCUMULATE_ROOM = 4,
@@ -25,10 +29,20 @@ enum {
     /* Up to so many rows, the blocks of a row find the best of a chunk themselves where they have to; of more
      * rows a selection follows. */
     ACCUMULATE_WAYS_OUT = SIZE(64, 2),
-    /* Slots for the best of a chunk that its blocks find, for each result. */
+    /* Slots for the best of a chunk that its blocks find, for each result; and as many more for one of the
+     * slots in which blocks hold something back. */
     ACCUMULATE_LISTED = 2,
-    /* Steps of that, at most: one for each digit of a code and of a position, and two more. */
-    ACCUMULATE_STEPS = 2 * ((64 + SELECT_DIGIT_BITS_MAX - 1) / SELECT_DIGIT_BITS_MAX) + 2,
+    ACCUMULATE_HELD_OF_LISTED = SIZE(4, 1),
+    /* One group of so many is in the sample, a power of two; and groups that a sample has at least. The range
+     * ends so many deviations behind where the k-th is to be expected. */
+    ACCUMULATE_SAMPLED = SIZE(64, 2),
+    ACCUMULATE_SAMPLE = SIZE(1024, 4),
+    ACCUMULATE_DEVIATIONS = SIZE(3, 0),
+    /* Tiles that a block takes at once. */
+    ACCUMULATE_RUN = SIZE(4, 2),
+    /* Steps of that, at most: one for each digit of a code in the sample, of a code and of a position, and
+     * three more. */
+    ACCUMULATE_STEPS = 3 * ((64 + SELECT_DIGIT_BITS_MAX - 1) / SELECT_DIGIT_BITS_MAX) + 3,
     /* Rows of a grid, at most. Blocks go on to the rows behind these. */
     ACCUMULATE_GRID_ROWS = SIZE(4096, 2),
 };

@@ -20,7 +20,7 @@ TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_LIST_THREADS, 1) void accumulate_init(struct 
     if (simt_block() == 0 && simt_thread() == 0)
         *a.state.header = accumulate_header{ACCUMULATE_OPEN, a.problem, PAYLOAD_UNKNOWN, 0, 0, 0, 0};
     for_slots(a.rows, 1, [&](int64_t row, int64_t) TOPK_LAMBDA {
-        a.state.rows[row] = accumulate_row{0, a.rows.k_max, 0, 0, 0, 0};
+        a.state.rows[row] = accumulate_row{0, (uint64_t)a.rows.k_max, 0, 0, 0, 0, 0, 0};
     });
 }
 

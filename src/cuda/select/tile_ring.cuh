@@ -17,13 +17,11 @@ template <typename Element, uint32_t SLOTS> struct tile_rings {
     typedef tile_shape<Element> shape;
     typedef warp_rings<SIMT_WARP * shape::GROUPS, SLOTS> rings;
 
-    /* Begins to copy the warp's part of a tile of the row at `values`, if it has one. All lanes. */
-    static TOPK_MEMBER void copy(const rings &to, struct ring_turns *turns, const Element *values,
-                                 const struct row_parts &parts, int64_t tile) {
-        const int64_t first = first_group<Element>(tile);
-        const uint32_t count = groups_of_warp<Element>(parts, first);
-        if (count > 0)
-            to.copy(turns, (const simt_u32x4 *)(values + parts.head) + first, count);
+    /* Tiles of a row: fewer than 2^32, since memory holds no more. Blocks have a power of two of threads: no
+     * division. */
+    static TOPK_MEMBER uint32_t count(const struct row_parts &parts) {
+        const uint32_t groups = simt_threads() * shape::GROUPS;
+        return (uint32_t)((parts.groups + groups - 1) >> (31 - simt_clz(groups)));
     }
     /* As load_body(). */
     static TOPK_MEMBER body_tile<Element> read(const rings &from, const struct tile_place &place) {
@@ -35,14 +33,14 @@ template <typename Element, uint32_t SLOTS> struct tile_rings {
             t.raw[g] = g < t.count ? from.groups[place.first + g * SIMT_WARP] : simt_u32x4{0, 0, 0, 0};
         return t;
     }
-    /* The same part, once it has come: as load_body(). All lanes. */
-    static TOPK_MEMBER body_tile<Element> take(const rings &from, struct ring_turns *turns,
-                                               const struct row_parts &parts, int64_t tile) {
-        const int64_t first = first_group<Element>(tile);
-        const uint32_t here = groups_of_warp<Element>(parts, first);
-        const uint32_t in_ring = here > 0 ? from.take(turns) : 0;
-        return read(from, tile_place{in_ring + simt_lane(), (here + SIMT_WARP - 1 - simt_lane()) / SIMT_WARP,
-                                     parts.head + (first + simt_lane()) * shape::PER});
+    /* One element of the lane's, item group * PER + element: its bits, and its position in the row. */
+    static TOPK_MEMBER key_word_t<Element> bits(const rings &from, const struct tile_place &place,
+                                                uint32_t item) {
+        const uint32_t group = place.first + item / shape::PER * SIMT_WARP;
+        return simt_shared_as<Element>(from.groups)[group * shape::PER + item % shape::PER];
+    }
+    static TOPK_MEMBER int64_t position(const struct tile_place &place, uint32_t item) {
+        return place.position + (int64_t)(item / shape::PER * SIMT_WARP * shape::PER + item % shape::PER);
     }
 };
 
