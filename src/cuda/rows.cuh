@@ -99,6 +99,14 @@ TOPK_DEVICE void write_padding(const struct row_args &a, int64_t row, int64_t sl
         ((int32_t *)a.out_indices)[at] = -1;
 }
 
+/* Every slot `step` behind the one before, from `slot` on. */
+template <typename Element>
+TOPK_DEVICE void pad_from(const struct row_args &a, int64_t row, int64_t slot, uint32_t step) {
+#pragma unroll 1
+    for (; slot < a.k_max; slot += step)
+        write_padding<Element>(a, row, slot);
+}
+
 /* The k-th class of a row: its bits and how many elements are better and equal. One thread. */
 template <typename Element>
 TOPK_DEVICE void write_kth(const struct kth_outputs &to, int64_t row, uint64_t bits, int64_t better,

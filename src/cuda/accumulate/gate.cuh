@@ -73,7 +73,7 @@ TOPK_DEVICE matcher<Element, true> matcher_of(const struct accumulate_where_args
  * lanes of one warp. */
 template <typename Element, typename Source, typename Work>
 TOPK_DEVICE void with_edges(const Source &source, const struct row_parts &parts, const Work &work) {
-    const edge_tile<Element> edges = load_edges(source.values(), parts, source.r.length);
+    const edge_tile<Element> edges = load_edges(source.values(), parts, source.r.length, simt_thread());
     if constexpr (Source::WHERE)
         work(source.test_edge(edges));
     else

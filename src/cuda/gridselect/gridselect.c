@@ -36,6 +36,7 @@ struct shape {
     int64_t warps;    /* of a block */
     int64_t slots;    /* of a warp's ring */
     int64_t parts;    /* blocks that share a row */
+    bool is_lone;     /* each warp has rows of its own */
 };
 
 /* Results of a block that it tells the others of, if that helps: about twice its share of them, since the
@@ -47,10 +48,17 @@ static uint32_t part_of(const struct shape *shape) {
                : 0;
 }
 
+/* Of 16 bytes, for a row that may begin and end anywhere: multiples of 128 bytes. */
+static uint32_t row_groups_of(const struct plan *plan) {
+    const int64_t body = plan->problem.length_max * (int64_t)plan->element_bytes / 16;
+    return (uint32_t)(8 * divide_up(GRIDSELECT_LONE_LEAD + body + 1, 8));
+}
+
 /* What does not depend on where the buffers are. */
 static struct gridselect_args args_of(const struct plan *plan, const struct shape *shape) {
     return (struct gridselect_args){.capacity = (uint32_t)shape->capacity,
                                     .slots = (uint32_t)shape->slots,
+                                    .row_groups = shape->is_lone ? row_groups_of(plan) : 0,
                                     .part = part_of(shape),
                                     .has_lane_queues = value_of(plan, QUEUE) == 0,
                                     .is_hashed = value_of(plan, HASHED) != 0};
@@ -59,16 +67,26 @@ static struct gridselect_args args_of(const struct plan *plan, const struct shap
 /* With room for the words of as many blocks as may share a row. */
 static int64_t shared_bytes(const struct plan *plan, const struct shape *shape) {
     const struct gridselect_args args = args_of(plan, shape);
-    return kernels[width_of(plan)]->shared_bytes(&args, shape->two_words, (uint32_t)(32 * shape->warps),
-                                                 (uint32_t)shape->parts) +
+    const struct gridselect_kernels *k = kernels[width_of(plan)];
+    const uint32_t threads = (uint32_t)(32 * shape->warps);
+    if (shape->is_lone) {
+        return k->lone_shared_bytes(&args, shape->two_words, threads);
+    }
+    return k->shared_bytes(&args, shape->two_words, threads, (uint32_t)shape->parts) +
            8 * GRIDSELECT_PARTS_MAX;
 }
 
 /* Blocks of this shape that a multiprocessor holds. */
 static int64_t blocks_per_sm(const topk_context *context, const struct plan *plan,
                              const struct shape *shape) {
+    const int64_t warps = shape->is_lone ? GRIDSELECT_LONE_WARPS_PER_SM : GRIDSELECT_WARPS_PER_SM;
     const int64_t bytes = device_of(context)->shared_bytes_max / shared_bytes(plan, shape);
-    return greatest(least(bytes, GRIDSELECT_WARPS_PER_SM / shape->warps), 1);
+    return greatest(least(bytes, warps / shape->warps), 1);
+}
+
+static int64_t resident_blocks(const topk_context *context, const struct plan *plan,
+                               const struct shape *shape) {
+    return device_of(context)->sms * blocks_per_sm(context, plan, shape);
 }
 
 /* Elements of a row that a warp reads in one turn. */
@@ -106,14 +124,22 @@ static int64_t parts_of(int64_t length, int64_t elements, int64_t most) {
     return greatest(least(divide_up(length, elements), most), 1);
 }
 
-static struct shape shape_of(const topk_context *context, const struct plan *plan) {
+/* What does not depend on who has a row. */
+static struct shape shape_with(const struct plan *plan, int64_t warps, bool is_lone) {
+    const topk_problem *p = &plan->problem;
+    return (struct shape){.two_words = plan->element_bytes == 8 || p->length_max > GRIDSELECT_ONE_WORD_ROW,
+                          .capacity = greatest(least(p->k_max, p->length_max), 1),
+                          .warps = warps,
+                          .slots = GRIDSELECT_SLOTS_LEAST,
+                          .parts = 1,
+                          .is_lone = is_lone};
+}
+
+/* Each row has a block or more. */
+static struct shape shape_of_blocks(const topk_context *context, const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const int64_t n = p->length_max;
-    struct shape shape = {.two_words = plan->element_bytes == 8 || n > GRIDSELECT_ONE_WORD_ROW,
-                          .capacity = greatest(least(p->k_max, n), 1),
-                          .warps = GRIDSELECT_WARPS,
-                          .slots = GRIDSELECT_SLOTS_LEAST,
-                          .parts = 1};
+    struct shape shape = shape_with(plan, GRIDSELECT_WARPS, false);
     while (shape.warps > 1 && (n <= shape.warps / 2 * GRIDSELECT_WARP_ELEMENTS ||
                                shared_bytes(plan, &shape) > device_of(context)->shared_bytes_max)) {
         shape.warps /= 2;
@@ -122,12 +148,30 @@ static struct shape shape_of(const topk_context *context, const struct plan *pla
         shape.warps /= 2;
     }
     shape.slots = slots_of(context, plan, &shape);
-    const int64_t resident = device_of(context)->sms * blocks_per_sm(context, plan, &shape);
+    const int64_t resident = resident_blocks(context, plan, &shape);
     const int64_t rows = greatest(least(p->rows, GRIDSELECT_GRID_ROWS), 1);
     const int64_t of_turn = elements_of_turn(plan) * shape.warps, given = value_of(plan, ELEMENTS);
     shape.parts = parts_of(n, greatest(of_turn, given), resident / rows);
     if (given == 0 && part_of(&shape) == 0) {
         shape.parts = parts_of(n, greatest(of_turn, GRIDSELECT_ALONE), resident / rows);
+    }
+    return shape;
+}
+
+/* Each warp has rows of its own, if these are short and fill the device, and the knob asks for no blocks. */
+static struct shape shape_of(const topk_context *context, const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    struct shape shape = shape_with(plan, GRIDSELECT_LONE_WARPS, true);
+    if (p->length_max > GRIDSELECT_LONE_ROW || shape.capacity > GRIDSELECT_LONE_RESULTS ||
+        p->rows < (int64_t)GRIDSELECT_LONE_ROWS_PER_SM * device_of(context)->sms ||
+        value_of(plan, ELEMENTS) > 0) {
+        return shape_of_blocks(context, plan);
+    }
+    while (shared_bytes(plan, &shape) > device_of(context)->shared_bytes_max) {
+        if (shape.warps == 1) {
+            return shape_of_blocks(context, plan);
+        }
+        shape.warps /= 2;
     }
     return shape;
 }
@@ -192,11 +236,21 @@ static int run(const struct call *call) {
         return 0;
     }
     grid.rows = (uint32_t)least(plan->problem.rows, GRIDSELECT_GRID_ROWS);
+    if (shape.is_lone) {
+        const int64_t blocks = divide_up(plan->problem.rows, shape.warps);
+        grid.blocks = (uint32_t)least(blocks, resident_blocks(call->context, plan, &shape));
+        grid.rows = 1;
+    }
     int error = b.zeroed_bytes == 0 ? 0 : topk_device_zero(call->stream, b.zeroed, b.zeroed_bytes);
     if (error == 0 && has_predicate(plan)) {
         error = topk_cuda_read_bounds(call, &args.predicate);
     }
-    return error != 0 ? error : kernels[width_of(plan)]->select(&grid, &args, shape.two_words);
+    if (error != 0) {
+        return error;
+    }
+    const struct gridselect_kernels *k = kernels[width_of(plan)];
+    return shape.is_lone ? k->select_lone(&grid, &args, shape.two_words)
+                         : k->select(&grid, &args, shape.two_words);
 }
 
 static int prepare(const topk_context *context) {
@@ -215,8 +269,9 @@ static double pushed(double elements, double k) {
     return elements <= k ? elements : k * (1 + log(elements / k));
 }
 
+/* As if each row had a block. */
 static double cost_us(const topk_context *context, const struct plan *plan) {
-    const struct shape shape = shape_of(context, plan);
+    const struct shape shape = shape_of_blocks(context, plan);
     const double n = (double)plan->problem.length_max, k = (double)shape.capacity;
     const double blocks = fmax((double)plan->problem.rows * (double)shape.parts, 1);
     const double of_block = pushed(n / (double)shape.parts, k) / (double)shape.warps;

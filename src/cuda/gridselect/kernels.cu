@@ -3,6 +3,7 @@
 #include "kernels.h"
 
 #include "../instance.cuh"
+#include "lone_rows.cuh"
 #include "row.cuh"
 
 /* Entries of 64-bit elements always have two words. */
@@ -23,9 +24,27 @@ static int launch_select(const struct launch_grid *grid, const struct gridselect
                   two_words ? gridselect<element_t, true> : gridselect<element_t, ALWAYS_TWO>, args);
 }
 
-static int prepare(uint32_t shared_bytes_max) {
-    const int error = simt_prepare(gridselect<element_t, true>, shared_bytes_max);
-    return error != 0 ? error : simt_prepare(gridselect<element_t, ALWAYS_TWO>, shared_bytes_max);
+static uint32_t lone_shared_bytes(const struct gridselect_args *args, bool two_words, uint32_t threads) {
+    return two_words ? shared_bytes_of(carve_lone<true>, *args, threads / SIMT_WARP)
+                     : shared_bytes_of(carve_lone<false>, *args, threads / SIMT_WARP);
 }
 
-extern "C" const struct gridselect_kernels INSTANCE = {prepare, shared_bytes, launch_select};
+static int launch_select_lone(const struct launch_grid *grid, const struct gridselect_args *args,
+                              bool two_words) {
+    return launch("gridselect_lone", grid, lone_shared_bytes(args, two_words, grid->threads),
+                  two_words ? gridselect_lone<element_t, true> : gridselect_lone<element_t, ALWAYS_TWO>,
+                  args);
+}
+
+static int prepare(uint32_t shared_bytes_max) {
+    void (*const kernels[])(struct gridselect_args) = {
+        gridselect<element_t, true>, gridselect<element_t, ALWAYS_TWO>, gridselect_lone<element_t, true>,
+        gridselect_lone<element_t, ALWAYS_TWO>};
+    int error = 0;
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && error == 0; i++)
+        error = simt_prepare(kernels[i], shared_bytes_max);
+    return error;
+}
+
+extern "C" const struct gridselect_kernels INSTANCE = {prepare, shared_bytes, launch_select,
+                                                       lone_shared_bytes, launch_select_lone};

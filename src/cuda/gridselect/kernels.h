@@ -22,7 +22,9 @@ struct gridselect_shared_rows {
 struct gridselect_args {
     struct row_args rows;
     struct predicate_args predicate;
-    uint32_t slots;       /* of a warp's ring */
+    uint32_t slots; /* of a warp's ring */
+    uint32_t
+        row_groups; /* of 16 bytes, of a slot that holds a whole row: where each warp has rows of its own */
     uint32_t capacity;    /* of a list: the most results that a row has */
     uint32_t part;        /* results of a block that it tells the others of; 0: it tells none */
     bool has_lane_queues; /* a queue for each lane, not one for the warp */
@@ -42,6 +44,9 @@ struct gridselect_kernels {
     uint32_t (*shared_bytes)(const struct gridselect_args *args, bool two_words, uint32_t threads,
                              uint32_t blocks);
     int (*select)(const struct launch_grid *grid, const struct gridselect_args *args, bool two_words);
+    /* The same where each warp has rows of its own: the grid has one dimension. */
+    uint32_t (*lone_shared_bytes)(const struct gridselect_args *args, bool two_words, uint32_t threads);
+    int (*select_lone)(const struct launch_grid *grid, const struct gridselect_args *args, bool two_words);
 };
 
 extern const struct gridselect_kernels topk_cuda_gridselect_kernels_8, topk_cuda_gridselect_kernels_16,

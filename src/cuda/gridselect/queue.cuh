@@ -7,9 +7,7 @@
 #ifndef TOPK_SRC_CUDA_GRIDSELECT_QUEUE_CUH
 #define TOPK_SRC_CUDA_GRIDSELECT_QUEUE_CUH
 
-#include "../../reached.h"
-#include "../select/block_queue.cuh"
-#include "kernels.h"
+#include "either_queue.cuh"
 
 /* The shared memory of a block. */
 template <bool TWO> struct selection_memory : block_memory<TWO> {
@@ -17,10 +15,6 @@ template <bool TWO> struct selection_memory : block_memory<TWO> {
     entry_list<false> words;    /* of each block of a row: for bound_of_words() */
     simt_shared<uint32_t> word; /* from one thread to all */
 };
-
-TOPK_HOST_DEVICE uint32_t queue_slots(bool has_lane_queues) {
-    return SIMT_WARP * (has_lane_queues ? GRIDSELECT_LANE_QUEUE : 1);
-}
 
 /* Slots for a word of each of so many blocks: in runs, a warp's lanes each. */
 TOPK_HOST_DEVICE uint32_t words_of(uint32_t blocks) {
@@ -43,21 +37,17 @@ TOPK_HOST_DEVICE selection_memory<TWO> carve_selection(simt_arena &arena, const 
     return m;
 }
 
-/* A warp's selection in registers. Functions of their own take it and return it. */
-struct warp_state {
-    struct entry bound;
-    uint32_t queued, count;
-};
-
 template <bool TWO>
 TOPK_NOINLINE struct warp_state merge_waiting(const struct gridselect_args &a, struct warp_state state);
 
-template <bool TWO> struct warp_selection : block_queue<TWO, warp_selection<TWO>> {
+template <bool TWO>
+struct warp_selection : either_queue<TWO, warp_selection<TWO>, block_queue<TWO, warp_selection<TWO>>> {
     typedef block_queue<TWO, warp_selection<TWO>> base;
-    const struct gridselect_args &a; /* a.has_lane_queues: `queued` is the lane's */
+    typedef either_queue<TWO, warp_selection<TWO>, base> queue;
+    const struct gridselect_args &a;
     selection_memory<TWO> memory;
 
-    TOPK_MEMBER explicit warp_selection(const struct gridselect_args &args) : base{}, a(args) {
+    TOPK_MEMBER explicit warp_selection(const struct gridselect_args &args) : queue{}, a(args) {
         simt_arena arena = simt_shared_arena();
         memory = carve_selection<TWO>(arena, a, simt_warps(), simt_blocks());
     }
@@ -78,10 +68,9 @@ template <bool TWO> struct warp_selection : block_queue<TWO, warp_selection<TWO>
         base::queued = state.queued;
         base::list = warp_list<TWO>{memory.lists, simt_warp() * a.capacity, state.count};
     }
-    TOPK_MEMBER struct warp_state state(void) const {
-        return warp_state{base::bound, base::queued, base::list.count};
+    TOPK_MEMBER bool has_lane_queues(void) const {
+        return a.has_lane_queues;
     }
-
     TOPK_MEMBER const entry_list<TWO> &queue_entries(void) const {
         return memory.queues;
     }
@@ -89,38 +78,10 @@ template <bool TWO> struct warp_selection : block_queue<TWO, warp_selection<TWO>
         return simt_warp() * queue_slots(a.has_lane_queues) + slot;
     }
 
-    /* Adds the lanes' entries where `is_wanted`. */
-    TOPK_MEMBER void push(bool is_wanted, struct entry e) {
-        is_wanted = is_wanted && precedes<TWO>(e, base::bound);
-        if (a.has_lane_queues)
-            push_to_lane(is_wanted, e);
-        else
-            base::push_to_warp(is_wanted, e);
-    }
     /* Merges what waits, if anything does. */
     TOPK_MEMBER void merge_queue(void) {
         if (simt_any(SIMT_ALL_LANES, base::queued > 0))
-            resume(merge_waiting<TWO>(a, state()));
-    }
-    /* The same, in place. */
-    TOPK_MEMBER void merge_here(void) {
-        const uint32_t waits = a.has_lane_queues ? base::queued : simt_lane() < base::queued;
-#pragma unroll 1
-        for (uint32_t i = 0; simt_any(SIMT_ALL_LANES, i < waits); i++) {
-            const struct entry e =
-                i < waits ? memory.queues.get(queue_slot(i * SIMT_WARP + simt_lane())) : no_entry<TWO>();
-            simt_warp_sync(SIMT_ALL_LANES);
-            base::merge(e);
-        }
-        base::queued = 0;
-    }
-
-  private:
-    TOPK_MEMBER void push_to_lane(bool is_wanted, struct entry e) {
-        if (is_wanted)
-            memory.queues.put(queue_slot(base::queued++ * SIMT_WARP + simt_lane()), e);
-        if (simt_any(SIMT_ALL_LANES, base::queued == GRIDSELECT_LANE_QUEUE))
-            merge_queue();
+            resume(merge_waiting<TWO>(a, queue::state()));
     }
 };
 

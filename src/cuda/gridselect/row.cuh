@@ -48,9 +48,8 @@ TOPK_NOINLINE void put_best(const struct gridselect_args &a, int64_t row, struct
         else
             send_entry<TWO>(a, row, first + rank, rank, s.k, e);
     });
-#pragma unroll 1
-    for (int64_t slot = count + simt_thread(); are_results && slot < a.rows.k_max; slot += simt_threads())
-        write_padding<Element>(a.rows, row, slot);
+    if (are_results)
+        pad_from<Element>(a.rows, row, count + simt_thread(), simt_threads());
 }
 
 /* ---- What the blocks of a row have found ---- */
@@ -137,18 +136,10 @@ TOPK_DEVICE void select_row(const struct gridselect_args &a, int64_t row, part_r
     }
 }
 
-/* No element meets the predicate. */
-template <typename Element> TOPK_DEVICE bool none_matches(const struct predicate_args &predicate) {
-    return predicate.is_given && matcher<Element, true>::of(predicate).none;
-}
-
 /* A row without results. */
 template <typename Element> TOPK_DEVICE void pad_row(const struct row_args &a, int64_t row) {
-    if (simt_block() != 0)
-        return;
-#pragma unroll 1
-    for (int64_t slot = simt_thread(); slot < a.k_max; slot += simt_threads())
-        write_padding<Element>(a, row, slot);
+    if (simt_block() == 0)
+        pad_from<Element>(a, row, simt_thread(), simt_threads());
 }
 
 template <typename Element, bool TWO> TOPK_DEVICE void select_rows(const struct gridselect_args &a) {

@@ -40,6 +40,20 @@ enum {
     GRIDSELECT_ONE_WORD_ROW = SIZE(INT32_MAX, 3000),
     /* Entries that a lane holds back where each has a queue of its own. */
     GRIDSELECT_LANE_QUEUE = 4,
+    /* Each warp has rows of its own where these are at most so long, have at most so many results, and there
+     * are at least so many for each multiprocessor. */
+    GRIDSELECT_LONE_ROW = SIZE(1024, 192),
+    GRIDSELECT_LONE_RESULTS = SIZE(256, 96),
+    GRIDSELECT_LONE_ROWS_PER_SM = SIZE(8, 1),
+    /* Warps of such a block, at most, and those that a multiprocessor is to hold. */
+    GRIDSELECT_LONE_WARPS = SIZE(4, 2),
+    GRIDSELECT_LONE_WARPS_PER_SM = SIZE(32, 4),
+    /* Slots of such a warp's ring, a row in each; and groups of 16 bytes before a row's body, where the
+     * elements before it go: slots and bodies begin at multiples of 128 bytes. */
+    GRIDSELECT_LONE_SLOTS = 2,
+    GRIDSELECT_LONE_LEAD = 8,
+    /* Rows of at most so many elements for each lane are pushed as they come. */
+    GRIDSELECT_LONE_FEW = 2,
     /* Rows of a grid, at most. Blocks go on to the rows behind these. */
     GRIDSELECT_GRID_ROWS = SIZE(65535, 2),
 };

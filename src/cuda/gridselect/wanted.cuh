@@ -47,7 +47,8 @@ template <typename Element> struct placed_tile {
             return placed_tile{rings, place, false, 0};
         const struct row r = row_at(a, row);
         const Element *values = row_values<Element>(a, r);
-        const edge_tile<Element> edges = load_edges(values, parts_of(values, r.length), r.length);
+        const edge_tile<Element> edges =
+            load_edges(values, parts_of(values, r.length), r.length, simt_thread());
         return placed_tile{rings, {place.first, edges.inside, edges.at}, true, edges.element};
     }
     TOPK_MEMBER body_tile<Element> read(void) const {
@@ -75,6 +76,11 @@ template <typename Element> struct placed_tile {
 /* The lane's first `count`. */
 TOPK_DEVICE uint32_t first_items(uint32_t count) {
     return count < 32 ? (1u << count) - 1 : ~0u;
+}
+
+/* No element meets the predicate. */
+template <typename Element> TOPK_DEVICE bool none_matches(const struct predicate_args &predicate) {
+    return predicate.is_given && matcher<Element, true>::of(predicate).none;
 }
 
 /* What a mask lets through. All lanes. */

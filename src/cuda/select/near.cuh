@@ -71,11 +71,10 @@ TOPK_DEVICE key_word_t<Element> bits_of_item(const Tile &tile, uint32_t item) {
     return bits;
 }
 
-/* The elements before and after the body, which are fewer than a warp's lanes. */
+/* The elements before and after the body, which are fewer than a warp's lanes: one for each `thread`. */
 template <typename Element>
 TOPK_DEVICE edge_tile<Element> load_edges(const Element *values, const struct row_parts &parts,
-                                          int64_t length) {
-    const uint32_t thread = simt_thread();
+                                          int64_t length, uint32_t thread) {
     edge_tile<Element> t;
     t.inside = thread < parts.head + parts.tail;
     t.at = thread < parts.head ? thread : length - parts.tail + (thread - parts.head);

@@ -53,15 +53,6 @@ TOPK_DEVICE uint32_t rank_in_list(const entry_list<TWO> &list, uint32_t first, u
     return rank;
 }
 
-/* How many lanes have a rank of at most `slot`; ranks ascend from lane to lane. */
-TOPK_DEVICE uint32_t lanes_up_to(uint32_t rank, uint32_t slot) {
-    uint32_t lanes = 0;
-#pragma unroll
-    for (uint32_t step = SIMT_WARP / 2; step > 0; step /= 2)
-        lanes += simt_shuffle(SIMT_ALL_LANES, rank, lanes + step - 1) <= slot ? step : 0;
-    return lanes + (simt_shuffle(SIMT_ALL_LANES, rank, lanes) <= slot);
-}
-
 template <bool TWO> struct warp_list {
     entry_list<TWO> slots;
     uint32_t first; /* the warp's first slot */
@@ -72,23 +63,31 @@ template <bool TWO> struct warp_list {
     }
 
     /* Merges with the lanes' entries, which are sorted, the first `fresh` of them, and keeps the best `k`.
-     * From the last entry on, those behind the first fresh one move to their new slots, 32 at a time. */
+     * From the last slot on, 32 slots at a time take what moves there from a slot before, but for those that
+     * take a fresh entry. */
     TOPK_MEMBER void merge(struct entry e, uint32_t fresh, uint32_t k) {
-        const uint32_t rank = simt_lane() < fresh ? rank_in_list(slots, first, count, e) : count;
-        const uint32_t least = simt_shuffle(SIMT_ALL_LANES, rank, 0);
+        const uint32_t none = ~0u, after = count + fresh < k ? count + fresh : k;
+        const uint32_t slot =
+            simt_lane() < fresh ? rank_in_list(slots, first, count, e) + simt_lane() : none; /* of e */
+        const uint32_t least = simt_shuffle(SIMT_ALL_LANES, slot, 0);
+        const uint32_t moved = least < count ? after : 0;
 #pragma unroll 1
-        for (uint32_t end = (count + SIMT_WARP - 1) / SIMT_WARP * SIMT_WARP; end > least; end -= SIMT_WARP) {
-            const uint32_t from = end - SIMT_WARP + simt_lane();
-            const uint32_t to = from + lanes_up_to(rank, from);
-            const struct entry moved = from < count ? get(from) : no_entry<TWO>();
+        for (uint32_t end = (moved + SIMT_WARP - 1) / SIMT_WARP * SIMT_WARP; end > least; end -= SIMT_WARP) {
+            const uint32_t begin = end - SIMT_WARP, to = begin + simt_lane();
+            const uint32_t taken =
+                simt_reduce_or(SIMT_ALL_LANES, slot - begin < SIMT_WARP ? 1u << (slot - begin) : 0);
+            const uint32_t before = simt_popc(simt_ballot(SIMT_ALL_LANES, slot < begin)) +
+                                    simt_popc(taken & ((1u << simt_lane()) - 1));
+            const bool moves = (taken >> simt_lane() & 1) == 0 && to < after;
+            const struct entry other = moves ? get(to - before) : no_entry<TWO>();
             simt_warp_sync(SIMT_ALL_LANES);
-            if (from < count && to != from && to < k)
-                slots.put(first + to, moved);
+            if (moves)
+                slots.put(first + to, other);
         }
-        if (simt_lane() < fresh && rank + simt_lane() < k)
-            slots.put(first + rank + simt_lane(), e);
+        if (slot < k)
+            slots.put(first + slot, e);
         simt_warp_sync(SIMT_ALL_LANES);
-        count = count + fresh < k ? count + fresh : k;
+        count = after;
     }
 };
 
