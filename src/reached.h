@@ -115,8 +115,8 @@ enum topk_reached_path {
     REACHED_GRIDSELECT_NONE_FRESH,  /* a queue of entries that are no longer wanted */
     REACHED_GRIDSELECT_LAST,        /* the last block of a row selects from all blocks' lists */
     REACHED_GRIDSELECT_NEXT_ROW,    /* a block goes on to another row */
-    REACHED_GRIDSELECT_OPENED,      /* lanes of a warp with a row of its own push their best elements first */
-    REACHED_GRIDSELECT_NOT_OPENED,  /* they push all elements as they come */
+    REACHED_GRIDSELECT_OPENED,      /* lanes of a warp with a row of its own push an element each first */
+    REACHED_GRIDSELECT_TOO_FEW,     /* and too few come before the one that these elements told */
     REACHED_GRIDSELECT_ROW_EDGES,   /* such a row has elements before or behind what a bulk copy brings */
     REACHED_GRIDSELECT_WARP_NEXT,   /* a warp goes on to another row */
 

@@ -70,7 +70,7 @@ static int64_t shared_bytes(const struct plan *plan, const struct shape *shape) 
     const struct gridselect_kernels *k = kernels[width_of(plan)];
     const uint32_t threads = (uint32_t)(32 * shape->warps);
     if (shape->is_lone) {
-        return k->lone_shared_bytes(&args, shape->two_words, threads);
+        return k->lone_shared_bytes(&args, threads);
     }
     return k->shared_bytes(&args, shape->two_words, threads, (uint32_t)shape->parts) +
            8 * GRIDSELECT_PARTS_MAX;
@@ -79,7 +79,9 @@ static int64_t shared_bytes(const struct plan *plan, const struct shape *shape) 
 /* Blocks of this shape that a multiprocessor holds. */
 static int64_t blocks_per_sm(const topk_context *context, const struct plan *plan,
                              const struct shape *shape) {
-    const int64_t warps = shape->is_lone ? GRIDSELECT_LONE_WARPS_PER_SM : GRIDSELECT_WARPS_PER_SM;
+    const int64_t warps = !shape->is_lone    ? GRIDSELECT_WARPS_PER_SM
+                          : shape->two_words ? GRIDSELECT_LONE_WARPS_PER_SM_64
+                                             : GRIDSELECT_LONE_WARPS_PER_SM;
     const int64_t bytes = device_of(context)->shared_bytes_max / shared_bytes(plan, shape);
     return greatest(least(bytes, warps / shape->warps), 1);
 }
@@ -249,8 +251,7 @@ static int run(const struct call *call) {
         return error;
     }
     const struct gridselect_kernels *k = kernels[width_of(plan)];
-    return shape.is_lone ? k->select_lone(&grid, &args, shape.two_words)
-                         : k->select(&grid, &args, shape.two_words);
+    return shape.is_lone ? k->select_lone(&grid, &args) : k->select(&grid, &args, shape.two_words);
 }
 
 static int prepare(const topk_context *context) {

@@ -24,22 +24,18 @@ static int launch_select(const struct launch_grid *grid, const struct gridselect
                   two_words ? gridselect<element_t, true> : gridselect<element_t, ALWAYS_TWO>, args);
 }
 
-static uint32_t lone_shared_bytes(const struct gridselect_args *args, bool two_words, uint32_t threads) {
-    return two_words ? shared_bytes_of(carve_lone<true>, *args, threads / SIMT_WARP)
-                     : shared_bytes_of(carve_lone<false>, *args, threads / SIMT_WARP);
+static uint32_t lone_shared_bytes(const struct gridselect_args *args, uint32_t threads) {
+    return shared_bytes_of(carve_lone<ALWAYS_TWO>, *args, threads / SIMT_WARP);
 }
 
-static int launch_select_lone(const struct launch_grid *grid, const struct gridselect_args *args,
-                              bool two_words) {
-    return launch("gridselect_lone", grid, lone_shared_bytes(args, two_words, grid->threads),
-                  two_words ? gridselect_lone<element_t, true> : gridselect_lone<element_t, ALWAYS_TWO>,
+static int launch_select_lone(const struct launch_grid *grid, const struct gridselect_args *args) {
+    return launch("gridselect_lone", grid, lone_shared_bytes(args, grid->threads), gridselect_lone<element_t>,
                   args);
 }
 
 static int prepare(uint32_t shared_bytes_max) {
     void (*const kernels[])(struct gridselect_args) = {
-        gridselect<element_t, true>, gridselect<element_t, ALWAYS_TWO>, gridselect_lone<element_t, true>,
-        gridselect_lone<element_t, ALWAYS_TWO>};
+        gridselect<element_t, true>, gridselect<element_t, ALWAYS_TWO>, gridselect_lone<element_t>};
     int error = 0;
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0] && error == 0; i++)
         error = simt_prepare(kernels[i], shared_bytes_max);

@@ -45,8 +45,8 @@ struct gridselect_kernels {
                              uint32_t blocks);
     int (*select)(const struct launch_grid *grid, const struct gridselect_args *args, bool two_words);
     /* The same where each warp has rows of its own: the grid has one dimension. */
-    uint32_t (*lone_shared_bytes)(const struct gridselect_args *args, bool two_words, uint32_t threads);
-    int (*select_lone)(const struct launch_grid *grid, const struct gridselect_args *args, bool two_words);
+    uint32_t (*lone_shared_bytes)(const struct gridselect_args *args, uint32_t threads);
+    int (*select_lone)(const struct launch_grid *grid, const struct gridselect_args *args);
 };
 
 extern const struct gridselect_kernels topk_cuda_gridselect_kernels_8, topk_cuda_gridselect_kernels_16,

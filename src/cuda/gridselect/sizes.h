@@ -45,15 +45,22 @@ enum {
     GRIDSELECT_LONE_ROW = SIZE(1024, 192),
     GRIDSELECT_LONE_RESULTS = SIZE(256, 96),
     GRIDSELECT_LONE_ROWS_PER_SM = SIZE(8, 1),
-    /* Warps of such a block, at most, and those that a multiprocessor is to hold. */
+    /* Warps of such a block, at most, and those that a multiprocessor is to hold: fewer for elements of 64
+     * bits, which take more registers. */
     GRIDSELECT_LONE_WARPS = SIZE(4, 2),
     GRIDSELECT_LONE_WARPS_PER_SM = SIZE(32, 4),
+    GRIDSELECT_LONE_WARPS_PER_SM_64 = SIZE(24, 4),
     /* Slots of such a warp's ring, a row in each; and groups of 16 bytes before a row's body, where the
      * elements before it go: slots and bodies begin at multiples of 128 bytes. */
     GRIDSELECT_LONE_SLOTS = 2,
     GRIDSELECT_LONE_LEAD = 8,
     /* Rows of at most so many elements for each lane are pushed as they come. */
     GRIDSELECT_LONE_FEW = 2,
+    /* Of the lanes' best elements, 0 being the best, the one that about 40 elements of a row of any length
+     * come before; and how many ranks a sample of 32 is to be wrong by, for every tenth row to have too few.
+     */
+    GRIDSELECT_LONE_BEST = SIZE(23, 12),
+    GRIDSELECT_LONE_MARGIN = SIZE(3, 1),
     /* Rows of a grid, at most. Blocks go on to the rows behind these. */
     GRIDSELECT_GRID_ROWS = SIZE(65535, 2),
 };

@@ -146,13 +146,14 @@ TOPK_DEVICE uint32_t best_of(const body_tile<Element> &tile, const struct code_m
 
 /* ---- Pushing ---- */
 
-template <typename Element, bool TWO>
-TOPK_DEVICE void push_items(const placed_tile<Element> &tile, uint32_t items, warp_selection<TWO> &s) {
+/* Of a tile, or of a row: `of` has bits(item) and position(item). All lanes. */
+template <typename Element, bool TWO, typename Items, typename Selection>
+TOPK_DEVICE void push_items(const Items &of, const struct code_map &map, uint32_t items, Selection &s) {
 #pragma unroll 1
     for (; simt_any(SIMT_ALL_LANES, items != 0); items &= items - 1) {
         const uint32_t item = items != 0 ? simt_ffs(items) - 1 : 0;
-        const key_word_t<Element> bits = items != 0 ? tile.bits(item) : 0;
-        s.push(items != 0, make_entry(TWO, key_of<Element>(bits, s.a.rows.map), tile.position(item)));
+        const key_word_t<Element> bits = items != 0 ? of.bits(item) : 0;
+        s.push(items != 0, make_entry(TWO, key_of<Element>(bits, map), of.position(item)));
     }
 }
 
@@ -178,7 +179,7 @@ TOPK_NOINLINE struct warp_state push_tile(const struct gridselect_args &a, int64
         if (round < opening.rounds)
             wanted = best_of(tile.read(), a.rows.map, wanted);
         left &= ~wanted;
-        push_items(tile, wanted, s);
+        push_items<Element, TWO>(tile, a.rows.map, wanted, s);
         if (round + 1 == opening.rounds) {
             s.merge_queue();
             meet<TWO>(a, row, s.state(), opening.awaited);

@@ -21,15 +21,17 @@ template <bool TWO> TOPK_DEVICE bool precedes(const struct entry &a, const struc
     return TWO ? is_before(a, b) : a.high < b.high;
 }
 
-/* Sorts the lanes' entries by a bitonic network, ascending. */
+/* Sorts the lanes' entries by a bitonic network, ascending. Sorted parts are merged from both ends, so that
+ * the lane's bits alone tell which entry it keeps: five predicates, which all stay in registers. */
 template <bool TWO> TOPK_DEVICE struct entry sort_lanes(struct entry e) {
 #pragma unroll
     for (uint32_t size = 2; size <= SIMT_WARP; size *= 2) {
 #pragma unroll
         for (uint32_t distance = size / 2; distance > 0; distance /= 2) {
-            const struct entry other = {simt_shuffle_xor(SIMT_ALL_LANES, e.high, distance),
-                                        TWO ? simt_shuffle_xor(SIMT_ALL_LANES, e.low, distance) : 0};
-            const bool wants_later = ((simt_lane() & distance) != 0) != ((simt_lane() & size) != 0);
+            const uint32_t lanes = distance == size / 2 ? size - 1 : distance;
+            const struct entry other = {simt_shuffle_xor(SIMT_ALL_LANES, e.high, lanes),
+                                        TWO ? simt_shuffle_xor(SIMT_ALL_LANES, e.low, lanes) : 0};
+            const bool wants_later = (simt_lane() & distance) != 0;
             e = precedes<TWO>(other, e) != wants_later ? other : e;
         }
     }
@@ -47,9 +49,10 @@ TOPK_DEVICE uint32_t rank_in_list(const entry_list<TWO> &list, uint32_t first, u
                                   struct entry e) {
     uint32_t rank = 0;
 #pragma unroll 1
-    for (uint32_t step = power_within(count); step > 0; step /= 2)
-        if (rank + step <= count && precedes<TWO>(list.get(first + rank + step - 1), e))
-            rank += step;
+    for (uint32_t step = power_within(count); step > 0; step /= 2) {
+        const uint32_t next = simt_min_of_sum(rank, step, count);
+        rank = precedes<TWO>(list.get(first + next - 1), e) ? next : rank;
+    }
     return rank;
 }
 
