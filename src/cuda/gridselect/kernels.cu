@@ -3,7 +3,7 @@
 #include "kernels.h"
 
 #include "../instance.cuh"
-#include "lone_rows.cuh"
+#include "lone/rows.cuh"
 #include "row.cuh"
 
 /* Entries of 64-bit elements always have two words. */

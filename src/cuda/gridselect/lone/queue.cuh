@@ -4,7 +4,7 @@
 #ifndef TOPK_SRC_CUDA_GRIDSELECT_LONE_QUEUE_CUH
 #define TOPK_SRC_CUDA_GRIDSELECT_LONE_QUEUE_CUH
 
-#include "either_queue.cuh"
+#include "../either_queue.cuh"
 
 /* What a warp's slots are for: first its list, then its queue. */
 struct lone_slots {
