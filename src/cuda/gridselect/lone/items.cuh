@@ -108,7 +108,7 @@ TOPK_DEVICE uint32_t best_of_row(const struct code_map &map, const row_in_slot<E
 #pragma unroll 4
     for (uint32_t i = 0; i < items; i++) {
         const key_word_t<Element> code = uncut_code_of<Element>(row.bits(i), map);
-        const bool is_better = (left & bit) != 0 && (found == 0 || code > best);
+        const bool is_better = (left & bit) != 0 && code >= best;
         best = is_better ? code : best;
         found = is_better ? bit : found;
         bit <<= 1;
