@@ -158,6 +158,12 @@ topk_emulated_cases(gridselect_tsan tsan --seed 82 --method gridselect-blocks --
   --elements 3500 --cases 40)
 topk_emulated_cases(gridselect_lanes_tsan tsan --seed 83 --method gridselect-lanes --largest 800 --elements 1100
   --cases 40)
+# Rows of one warp: many shapes; with the sizes of production; and races.
+topk_emulated_cases(gridselect_rows plain --seed 84 --method gridselect --random 20000 --largest 200 --elements 4000)
+topk_emulated_cases(gridselect_rows_full full --seed 84 --method gridselect --smallest 60 --largest 1100 --elements 40000
+  --filter rows=33)
+topk_emulated_cases(gridselect_rows_tsan tsan --seed 85 --method gridselect --smallest 60 --largest 260 --elements 2000
+  --filter rows=7 --cases 40)
 # Routing with the sizes of production, which leave fewer rows to the way out; and races in it.
 topk_emulated_cases(routes_full full --seed 47 --operation route --method route --largest 1500 --elements 10000)
 topk_emulated_cases(routes_random full --seed 48 --operation route --method route --random 5000 --elements 10000)
