@@ -27,12 +27,14 @@ template <bool TWO> TOPK_DEVICE uint32_t rank_to_try(uint32_t matches, const lon
     return s.k * s.list.count / (all + 1) + GRIDSELECT_LONE_MARGIN;
 }
 
-/* Those of `matches` that are not behind an entry of the list, if these are k at least. All lanes. */
+/* Those of `matches` that are not behind an entry of the list, if these are k at least. The entry of rank k -
+ * 1 always has so many. All lanes. */
 template <typename Element, bool TWO>
 TOPK_DEVICE uint32_t row_items_before(const struct code_map &map, const row_in_slot<Element> &row,
                                       uint32_t matches, const lone_selection<TWO> &s) {
 #pragma unroll 1
-    for (uint32_t rank = rank_to_try(matches, s); rank < s.list.count; rank = s.k - 1) {
+    for (uint32_t rank = rank_to_try(matches, s), last = s.k - 1; rank < s.list.count;
+         rank = rank < last ? last : s.k) {
         const key_word_t<Element> key = key_of_entry<Element, TWO>(s.list.get(rank));
         const uint32_t items = matches & row_items_from(map, row, key);
         if (simt_reduce_add(SIMT_ALL_LANES, simt_popc(items)) >= s.k)
