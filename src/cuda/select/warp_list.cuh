@@ -21,19 +21,22 @@ template <bool TWO> TOPK_DEVICE bool precedes(const struct entry &a, const struc
     return TWO ? is_before(a, b) : a.high < b.high;
 }
 
+/* The earlier of the entries that this lane and lane ^ lanes have, or the later one. */
+template <bool TWO>
+TOPK_DEVICE struct entry exchange(const struct entry &e, uint32_t lanes, bool wants_later) {
+    const struct entry other = {simt_shuffle_xor(SIMT_ALL_LANES, e.high, lanes),
+                                TWO ? simt_shuffle_xor(SIMT_ALL_LANES, e.low, lanes) : 0};
+    return precedes<TWO>(other, e) != wants_later ? other : e;
+}
+
 /* Sorts the lanes' entries by a bitonic network, ascending. Sorted parts are merged from both ends, so that
  * the lane's bits alone tell which entry it keeps: five predicates, which all stay in registers. */
 template <bool TWO> TOPK_DEVICE struct entry sort_lanes(struct entry e) {
 #pragma unroll
     for (uint32_t size = 2; size <= SIMT_WARP; size *= 2) {
 #pragma unroll
-        for (uint32_t distance = size / 2; distance > 0; distance /= 2) {
-            const uint32_t lanes = distance == size / 2 ? size - 1 : distance;
-            const struct entry other = {simt_shuffle_xor(SIMT_ALL_LANES, e.high, lanes),
-                                        TWO ? simt_shuffle_xor(SIMT_ALL_LANES, e.low, lanes) : 0};
-            const bool wants_later = (simt_lane() & distance) != 0;
-            e = precedes<TWO>(other, e) != wants_later ? other : e;
-        }
+        for (uint32_t distance = size / 2; distance > 0; distance /= 2)
+            e = exchange<TWO>(e, distance == size / 2 ? size - 1 : distance, (simt_lane() & distance) != 0);
     }
     return e;
 }
@@ -65,11 +68,34 @@ template <bool TWO> struct warp_list {
         return slots.get(first + rank);
     }
 
-    /* Merges with the lanes' entries, which are sorted, the first `fresh` of them, and keeps the best `k`.
-     * From the last slot on, 32 slots at a time take what moves there from a slot before, but for those that
-     * take a fresh entry. */
+    /* Merges with the lanes' entries, which are sorted, the first `fresh` of them, and keeps the best `k`. */
     TOPK_MEMBER void merge(struct entry e, uint32_t fresh, uint32_t k) {
-        const uint32_t none = ~0u, after = count + fresh < k ? count + fresh : k;
+        const uint32_t after = count + fresh < k ? count + fresh : k;
+        if (k <= SIMT_WARP)
+            merge_in_lanes(simt_lane() < fresh ? e : no_entry<TWO>(), after);
+        else
+            merge_in_slots(e, fresh, after);
+        simt_warp_sync(SIMT_ALL_LANES);
+        count = after;
+    }
+
+  private:
+    /* Of a list of no more entries than lanes. */
+    TOPK_MEMBER void merge_in_lanes(struct entry e, uint32_t after) {
+        const struct entry mine = simt_lane() < count ? get(simt_lane()) : no_entry<TWO>();
+        const struct entry other = shuffle_entry<TWO>(e, SIMT_WARP - 1 - simt_lane());
+        e = precedes<TWO>(other, mine) ? other : mine;
+#pragma unroll
+        for (uint32_t distance = SIMT_WARP / 2; distance > 0; distance /= 2)
+            e = exchange<TWO>(e, distance, (simt_lane() & distance) != 0);
+        if (simt_lane() < after)
+            slots.put(first + simt_lane(), e);
+    }
+
+    /* From the last slot on, 32 slots at a time take what moves there from a slot before, but for those that
+     * take a fresh entry. */
+    TOPK_MEMBER void merge_in_slots(struct entry e, uint32_t fresh, uint32_t after) {
+        const uint32_t none = ~0u;
         const uint32_t slot =
             simt_lane() < fresh ? rank_in_list(slots, first, count, e) + simt_lane() : none; /* of e */
         const uint32_t least = simt_shuffle(SIMT_ALL_LANES, slot, 0);
@@ -87,10 +113,8 @@ template <bool TWO> struct warp_list {
             if (moves)
                 slots.put(first + to, other);
         }
-        if (slot < k)
+        if (slot < after)
             slots.put(first + slot, e);
-        simt_warp_sync(SIMT_ALL_LANES);
-        count = after;
     }
 };
 
