@@ -49,6 +49,12 @@ uint64_t device_slot_bytes(void);
 void *device_allocate_pinned(uint64_t bytes);
 void device_release_pinned(void *memory);
 
+/* As device_allocate_pinned(), for the device `ordinal`. It neither ends the tool nor needs device_use(), and
+ * another thread may start the device meanwhile: most of the work needs no device. NULL: it cannot be done.
+ * Ends with device_release_early(), where NULL is ignored. */
+void *device_allocate_early(int ordinal, uint64_t bytes);
+void device_release_early(void *memory);
+
 /* Copies from pinned memory without waiting, once the work before the last device_slot_used() of this slot is
  * done. What is enqueued on the default stream from now on comes behind the copy. */
 void device_slot_upload(int slot, void *device, const void *pinned, uint64_t bytes);

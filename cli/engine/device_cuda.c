@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE
 #include <cuda_runtime_api.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
 #include "../base/fail.h"
 #include "device.h"
@@ -106,6 +110,29 @@ void *device_allocate_pinned(uint64_t bytes) {
 
 void device_release_pinned(void *memory) {
     check(cudaFreeHost(memory), "release memory");
+}
+
+/* Memory of the host's own is pinned afterwards. Large pages are few: the kernel clears them sooner, and the
+ * driver pins them sooner. Pages are touched before the device is asked for, as that waits for its start. */
+void *device_allocate_early(int ordinal, uint64_t bytes) {
+    const size_t page = (size_t)2 << 20;
+    const size_t size = (bytes + page - 1) / page * page;
+    void *memory = aligned_alloc(page, size);
+    if (memory == NULL)
+        return NULL;
+    madvise(memory, size, MADV_HUGEPAGE);
+    memset(memory, 0, size);
+    if (cudaSetDevice(ordinal) == cudaSuccess &&
+        cudaHostRegister(memory, size, cudaHostRegisterDefault) == cudaSuccess)
+        return memory;
+    free(memory);
+    return NULL;
+}
+
+void device_release_early(void *memory) {
+    if (memory != NULL)
+        check(cudaHostUnregister(memory), "release memory");
+    free(memory);
 }
 
 /* Nothing waits for an event that was never recorded. */

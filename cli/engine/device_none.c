@@ -69,6 +69,16 @@ void device_release_pinned(void *memory) {
     (void)memory;
 }
 
+void *device_allocate_early(int ordinal, uint64_t bytes) {
+    (void)ordinal;
+    (void)bytes;
+    return NULL;
+}
+
+void device_release_early(void *memory) {
+    (void)memory;
+}
+
 void device_slot_upload(int slot, void *device, const void *pinned, uint64_t bytes) {
     (void)slot;
     (void)device;

@@ -27,8 +27,12 @@ static topk_status try_operation(const struct session *session, const struct opt
 }
 
 static topk_status create_cuda(struct session *session, const struct options *options,
-                               topk_operation operation, topk_type type) {
+                               topk_operation operation, topk_type type, uint64_t streamed_bytes) {
+    struct early early;
+    early_begin(&early, options->context.device, device_supported() ? streamed_bytes : 0);
     topk_status status = create(session, options, TOPK_BACKEND_CUDA);
+    early_wait(&early);
+    session->early = early;
     if (status == TOPK_OK)
         status = try_operation(session, options, operation, type);
     if (status != TOPK_OK)
@@ -41,16 +45,17 @@ static topk_status create_cuda(struct session *session, const struct options *op
 }
 
 void session_begin(struct session *session, const struct options *options, topk_operation operation,
-                   topk_type type) {
+                   topk_type type, uint64_t streamed_bytes) {
     switch (options->context.backend) {
     case TOPK_BACKEND_CUDA:
-        if (create_cuda(session, options, operation, type) != TOPK_OK)
+        if (create_cuda(session, options, operation, type, streamed_bytes) != TOPK_OK)
             fail("--device cuda: %s", topk_last_error());
         return;
     case TOPK_BACKEND_AUTO:
         if (device_supported() && topk_backend_status(TOPK_BACKEND_CUDA) == TOPK_OK) {
-            if (create_cuda(session, options, operation, type) == TOPK_OK)
+            if (create_cuda(session, options, operation, type, streamed_bytes) == TOPK_OK)
                 return;
+            early_end(&session->early);
             topk_context_destroy(session->context);
         }
         break;
@@ -87,6 +92,7 @@ void session_end(struct session *session) {
         session_end(session->host);
         release(session->host);
         staging_end(&session->staging);
+        early_end(&session->early);
     }
     topk_context_destroy(session->context);
     release(session->workspace);

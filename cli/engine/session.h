@@ -7,6 +7,7 @@
 
 #include "../input/matrix.h"
 #include "../options/options.h"
+#include "early.h"
 #include "staging.h"
 #include "topk.h"
 
@@ -17,13 +18,15 @@ struct session {
     void *workspace; /* on the CPU */
     size_t workspace_bytes;
     struct staging staging;     /* on a GPU */
+    struct early early;         /* on a GPU: memory for the first slots that begin, which take it */
     const struct matrix *input; /* where elements come from, if that is a binary file; NULL at first */
 };
 
 /* On the device that the options name. If it is left to the tool: on the first GPU, if there is one whose
- * backend has the operation (and the method, if one is forced), else on the CPU. */
+ * backend has the operation (and the method, if one is forced), else on the CPU. If it is known that elements
+ * will go through slots (slots.h), `streamed_bytes` says how many bytes, else it is 0. */
 void session_begin(struct session *session, const struct options *options, topk_operation operation,
-                   topk_type type);
+                   topk_type type, uint64_t streamed_bytes);
 void session_end(struct session *session);
 
 bool session_on_device(const struct session *session);

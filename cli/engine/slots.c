@@ -22,11 +22,23 @@ static bool fill_part(const void *work, int64_t part) {
                        left < part_bytes() ? left : part_bytes());
 }
 
-void slots_begin(struct slots *slots, const struct session *session, uint64_t bytes) {
+/* Whether the slot has its memory on the host from what was made early. */
+static bool is_early(const struct slots *slots, int which) {
+    return slots->early.memory != NULL && ((uint64_t)which + 1) * slots->bytes <= slots->early.bytes;
+}
+
+static void *make_host(const struct slots *slots, int which) {
+    return is_early(slots, which) ? (char *)slots->early.memory + (uint64_t)which * slots->bytes
+                                  : device_allocate_pinned(slots->bytes);
+}
+
+void slots_begin(struct slots *slots, struct session *session, uint64_t bytes) {
     const int64_t parts = parts_of(bytes);
     const int threads = session_threads(session);
     *slots = (struct slots){0};
     slots->bytes = bytes;
+    slots->early = session->early;
+    session->early = (struct early){0};
     for (int i = 0; i < DEVICE_SLOTS; i++)
         slots->slots[i].input = session->input;
     team_begin(&slots->team, parts < threads ? (int)parts : threads);
@@ -36,7 +48,7 @@ void slots_fill(struct slots *slots, const void *elements, uint64_t bytes) {
     const int which = (int)(slots->filled++ % DEVICE_SLOTS);
     struct slot *slot = &slots->slots[which];
     if (slot->host == NULL) {
-        slot->host = device_allocate_pinned(slots->bytes);
+        slot->host = make_host(slots, which);
         slot->device = device_allocate(slots->bytes);
     }
     device_slot_wait(which);
@@ -63,7 +75,9 @@ void slots_end(struct slots *slots) {
     team_end(&slots->team);
     for (int i = 0; i < DEVICE_SLOTS; i++) {
         device_release(slots->slots[i].device);
-        device_release_pinned(slots->slots[i].host);
+        if (!is_early(slots, i))
+            device_release_pinned(slots->slots[i].host);
     }
+    early_end(&slots->early);
     *slots = (struct slots){0};
 }

@@ -14,7 +14,8 @@
 
 struct slots {
     struct team team;
-    uint64_t bytes; /* of each slot */
+    uint64_t bytes;     /* of each slot */
+    struct early early; /* memory of the first slots on the host, as far as it goes */
     /* Slots that the host began to fill, and how many of these were passed on. */
     int64_t filled, passed;
     struct slot {
@@ -28,8 +29,8 @@ struct slots {
     } slots[DEVICE_SLOTS];
 };
 
-/* Slots of `bytes` each. */
-void slots_begin(struct slots *slots, const struct session *session, uint64_t bytes);
+/* Slots of `bytes` each. They take the memory that the session made early. */
+void slots_begin(struct slots *slots, struct session *session, uint64_t bytes);
 
 /* So many slots may be filled that are not passed on. */
 enum { SLOTS_AHEAD = DEVICE_SLOTS - 1 };

@@ -43,7 +43,7 @@ static void count_matrix(const struct options *options) {
     struct session session;
     struct report report;
     matrix_open(&matrix, options);
-    session_begin(&session, options, TOPK_OPERATION_COUNT, matrix.layout.type);
+    session_begin(&session, options, TOPK_OPERATION_COUNT, matrix.layout.type, 0);
     report_begin(&report, options, "count", matrix.layout.type, matrix.layout.matrix);
     count_pieces(&session, options, &matrix, &report);
     report_end(&report, matrix.layout.rows, matrix.layout.cols);
@@ -59,7 +59,7 @@ static void count_text(const struct options *options) {
     int64_t total = 0;
     int64_t lines = 0;
     text_open(&text, options, 0);
-    session_begin(&session, options, TOPK_OPERATION_COUNT, text.format.type);
+    session_begin(&session, options, TOPK_OPERATION_COUNT, text.format.type, 0);
     progress_begin(&progress, options->quiet, text.size);
     while (text_next(&text)) {
         topk_problem problem = session_problem(options, text.format.type, 1, text.count, 0);

@@ -65,7 +65,7 @@ void run_explain(const struct options *options) {
         measure_text(options, &layout);
     else
         measure_matrix(options, &layout);
-    session_begin(&session, options, options_selection(options), layout.type);
+    session_begin(&session, options, options_selection(options), layout.type, 0);
     /* As select has it, for the rest is padding. */
     const int64_t k = options->k < layout.cols ? options->k : layout.cols;
     topk_problem problem = session_problem(options, layout.type, layout.rows, layout.cols, k);

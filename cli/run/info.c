@@ -57,7 +57,7 @@ void print_chosen(const struct session *session) {
 
 void run_info(const struct options *options) {
     struct session session;
-    session_begin(&session, options, TOPK_OPERATION_SELECT, TOPK_F32);
+    session_begin(&session, options, TOPK_OPERATION_SELECT, TOPK_F32, 0);
     print_version();
     print_backend("cpu       ", TOPK_BACKEND_CPU);
     print_backend("cuda      ", TOPK_BACKEND_CUDA);

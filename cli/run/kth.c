@@ -69,7 +69,9 @@ static void kth_matrix(const struct options *options) {
     struct session session;
     struct report report;
     matrix_open(&matrix, options);
-    session_begin(&session, options, TOPK_OPERATION_KTH, matrix.layout.type);
+    const uint64_t row_bytes = (uint64_t)matrix.layout.cols * topk_type_size(matrix.layout.type);
+    const bool streams = row_bytes > (uint64_t)options->piece_bytes;
+    session_begin(&session, options, TOPK_OPERATION_KTH, matrix.layout.type, streams ? matrix.size : 0);
     session.input = &matrix;
     report_begin(&report, options, "kth", matrix.layout.type, matrix.layout.matrix);
     kth_pieces(&session, options, &matrix, &report);
@@ -85,7 +87,7 @@ static void kth_text(const struct options *options) {
     struct report report;
     struct progress progress;
     text_open(&text, options, options->k);
-    session_begin(&session, options, TOPK_OPERATION_KTH, text.format.type);
+    session_begin(&session, options, TOPK_OPERATION_KTH, text.format.type, 0);
     ties_begin(&ties, &session, options, text.format.type, text.count_max, STREAM_ENDLESS);
     progress_begin(&progress, options->quiet, text.size);
     while (text_next(&text)) {

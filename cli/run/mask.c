@@ -72,7 +72,7 @@ static void mask_matrix(const struct options *options) {
     struct session session;
     struct marks marks;
     matrix_open(&matrix, options);
-    session_begin(&session, options, TOPK_OPERATION_MASK, matrix.layout.type);
+    session_begin(&session, options, TOPK_OPERATION_MASK, matrix.layout.type, 0);
     mask_pieces(&session, options, &matrix, &marks);
     session_end(&session);
     matrix_close(&matrix);
@@ -84,7 +84,7 @@ static void mask_text(const struct options *options) {
     struct marks marks;
     struct progress progress;
     text_open(&text, options, 0);
-    session_begin(&session, options, TOPK_OPERATION_MASK, text.format.type);
+    session_begin(&session, options, TOPK_OPERATION_MASK, text.format.type, 0);
     marks_begin(&marks, options, text.format.type, false, text.count_max);
     progress_begin(&progress, options->quiet, text.size);
     while (text_next(&text)) {

@@ -163,7 +163,7 @@ void run_select(const struct options *options) {
     struct session session;
     struct results results;
     matrix_open(&matrix, options);
-    session_begin(&session, options, options_selection(options), matrix.layout.type);
+    session_begin(&session, options, options_selection(options), matrix.layout.type, matrix.size);
     session.input = &matrix;
     results_begin(&results, options, &matrix.layout);
     select_pieces(&session, options, &matrix, &results);

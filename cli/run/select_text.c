@@ -97,7 +97,7 @@ void run_select_text(const struct options *options) {
     struct session session;
     struct stream stream;
     text_open(&text, options, options->k);
-    session_begin(&session, options, options_selection(options), text.format.type);
+    session_begin(&session, options, options_selection(options), text.format.type, 0);
     struct best best = {0};
     topk_problem problem = session_problem(options, text.format.type, 1, text.count_max, options->k);
     stream_begin(&stream, &session, &problem, options_predicate(options), STREAM_ENDLESS);

@@ -86,7 +86,7 @@ static void where_matrix(const struct options *options) {
     matrix_open(&matrix, options);
     const struct layout *layout = &matrix.layout;
     int64_t match_bytes = (int64_t)(topk_type_size(layout->type) + sizeof(int64_t));
-    session_begin(&session, options, TOPK_OPERATION_WHERE, layout->type);
+    session_begin(&session, options, TOPK_OPERATION_WHERE, layout->type, 0);
     int64_t piece_bytes = session_piece_bytes(&session, options, layout->type);
     pieces_begin(&pieces, &matrix, piece_bytes / match_bytes, piece_bytes / (int64_t)sizeof(int64_t));
     matches_begin(&matches, options, layout->type, layout->matrix, pieces.rows_max,
@@ -133,7 +133,7 @@ static void where_text(const struct options *options) {
     struct matches matches;
     struct progress progress;
     text_open(&text, options, 0);
-    session_begin(&session, options, TOPK_OPERATION_WHERE, text.format.type);
+    session_begin(&session, options, TOPK_OPERATION_WHERE, text.format.type, 0);
     matches_begin(&matches, options, text.format.type, false, 1, text.count_max);
     progress_begin(&progress, options->quiet, text.size);
     while (text_next(&text)) {

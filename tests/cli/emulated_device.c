@@ -3,6 +3,7 @@
  * The tool on the emulated GPU of tests/simt, whose memory is the host's: the library's CUDA backend at work
  * behind the tool, on any machine. Linked in place of engine/device_*.c. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -55,6 +56,15 @@ void *device_allocate_pinned(uint64_t bytes) {
 
 void device_release_pinned(void *memory) {
     release(memory);
+}
+
+void *device_allocate_early(int ordinal, uint64_t bytes) {
+    (void)ordinal;
+    return malloc(bytes);
+}
+
+void device_release_early(void *memory) {
+    free(memory);
 }
 
 void device_slot_upload(int slot, void *device, const void *pinned, uint64_t bytes) {

@@ -220,6 +220,15 @@ void device_release_pinned(void *memory) {
     release(memory);
 }
 
+void *device_allocate_early(int ordinal, uint64_t bytes) {
+    (void)ordinal;
+    return device_bytes() > 0 ? malloc(bytes) : NULL;
+}
+
+void device_release_early(void *memory) {
+    free(memory);
+}
+
 static uint64_t sum_of(const struct slot *slot) {
     uint64_t sum = 0;
     for (uint64_t i = 0; i < slot->bytes; i++)
