@@ -139,18 +139,28 @@ static void select_parts(struct session *session, const struct options *options,
     stream_end(&stream);
 }
 
+/* Whether a piece of so many bytes holds a row, and the session selects from rows as a whole. */
+static bool takes_rows(const struct session *session, const struct layout *layout, int64_t piece_bytes,
+                       int64_t k) {
+    const int64_t elements = piece_bytes / (int64_t)topk_type_size(layout->type);
+    return layout->cols <= (elements > 0 ? elements : 1) && rows_serve(session, layout->type, k);
+}
+
+/* Parts of a row may be larger than rows: what takes them fills slots ahead, as far as the part goes. */
 static void select_pieces(struct session *session, const struct options *options, const struct matrix *matrix,
                           struct results *results) {
     const struct layout *layout = &matrix->layout;
     struct pieces pieces;
-    int64_t piece_bytes = rows_piece_bytes(session, session_piece_bytes(session, options, layout->type));
-    pieces_begin(&pieces, matrix, piece_bytes / (int64_t)topk_type_size(layout->type),
-                 rows_per_piece(piece_bytes, layout, results->k));
+    const int64_t part_bytes = session_piece_bytes(session, options, layout->type);
+    const int64_t rows_bytes = rows_piece_bytes(session, part_bytes);
+    const bool rows = takes_rows(session, layout, rows_bytes, results->filled);
+    pieces_begin(&pieces, matrix, (rows ? rows_bytes : part_bytes) / (int64_t)topk_type_size(layout->type),
+                 rows ? rows_per_piece(rows_bytes, layout, results->k) : 1);
     results_allocate(results, options, layout, pieces.rows_max);
-    if (pieces.length_max < layout->cols || !rows_serve(session, layout->type, results->filled))
-        select_parts(session, options, &pieces, results);
-    else
+    if (rows)
         select_rows(session, options, &pieces, results);
+    else
+        select_parts(session, options, &pieces, results);
     pieces_end(&pieces);
 }
 
