@@ -112,8 +112,8 @@ void device_release_pinned(void *memory) {
     check(cudaFreeHost(memory), "release memory");
 }
 
-/* Memory of the host's own is pinned afterwards. Large pages are few: the kernel clears them sooner, and the
- * driver pins them sooner. Pages are touched before the device is asked for, as that waits for its start. */
+/* Large pages, as fewer of them are cleared and pinned. They are touched before the device is used: that
+ * waits for its start, and touching does not. */
 void *device_allocate_early(int ordinal, uint64_t bytes) {
     const size_t page = (size_t)2 << 20;
     const size_t size = (bytes + page - 1) / page * page;

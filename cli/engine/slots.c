@@ -47,10 +47,8 @@ void slots_begin(struct slots *slots, struct session *session, uint64_t bytes) {
 void slots_fill(struct slots *slots, const void *elements, uint64_t bytes) {
     const int which = (int)(slots->filled++ % DEVICE_SLOTS);
     struct slot *slot = &slots->slots[which];
-    if (slot->host == NULL) {
+    if (slot->host == NULL)
         slot->host = make_host(slots, which);
-        slot->device = device_allocate(slots->bytes);
-    }
     device_slot_wait(which);
     slot->elements = elements;
     slot->bytes = bytes;
@@ -61,6 +59,8 @@ void slots_fill(struct slots *slots, const void *elements, uint64_t bytes) {
 const void *slots_upload(struct slots *slots) {
     const int which = (int)(slots->passed % DEVICE_SLOTS);
     struct slot *slot = &slots->slots[which];
+    if (slot->device == NULL)
+        slot->device = device_allocate(slots->bytes);
     if (!team_wait(&slots->team, &slot->job))
         fail("the input file has shrunk, or cannot be read");
     device_slot_upload(which, slot->device, slot->host, slot->bytes);

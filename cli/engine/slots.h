@@ -20,7 +20,7 @@ struct slots {
     int64_t filled, passed;
     struct slot {
         void *host;   /* NULL until it is first filled: meanwhile others are */
-        void *device; /* as many bytes */
+        void *device; /* as many bytes; NULL until its first upload: meanwhile it is filled */
         /* What it is filled with. */
         const struct matrix *input; /* the session's */
         const char *elements;
