@@ -6,7 +6,8 @@
  *
  *   FAKE_DEVICE_BYTES   memory of the device; 0: there is no device
  *   FAKE_DEVICE_WHERE   the device has topk_where()
- *   FAKE_DEVICE_PLAIN   the device has no accumulators */
+ *   FAKE_DEVICE_PLAIN   the device has no accumulators
+ *   FAKE_DEVICE_LATE    no memory can be pinned early */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -222,7 +223,7 @@ void device_release_pinned(void *memory) {
 
 void *device_allocate_early(int ordinal, uint64_t bytes) {
     (void)ordinal;
-    return device_bytes() > 0 ? malloc(bytes) : NULL;
+    return device_bytes() > 0 && getenv("FAKE_DEVICE_LATE") == NULL ? malloc(bytes) : NULL;
 }
 
 void device_release_early(void *memory) {

@@ -117,6 +117,14 @@ class SameBits(harness.Case):
                     self.both("select", path, "-k", k, *predicate, "--piece-bytes", 9999, env={**DEVICE, **env})
                 self.both("kth", path, "-k", k, "--piece-bytes", 9999, env={**DEVICE, **env})
 
+    def test_slots_without_early_memory(self):
+        """Memory that cannot be pinned while the device starts is pinned later."""
+        rng = random.Random(SEED + 12)
+        path = self.write("x.npy", npy_header("<f4", (20000,)) + rng.randbytes(80000))
+        for piece in (900, 2500, 100000):
+            for command in ("select", "kth"):
+                self.both(command, path, "-k", 10, "--piece-bytes", piece, env={**DEVICE, "FAKE_DEVICE_LATE": "1"})
+
     def test_many_lines(self):
         if JOBS < 40:
             self.skipTest("more than one chunk of lines is much for an emulated GPU")
