@@ -284,8 +284,12 @@ topk_status __wrap_topk_backend_status(topk_backend backend) {
 }
 
 topk_status __wrap_topk_context_create(const topk_context_options *options, topk_context **context) {
-    if (options->backend != TOPK_BACKEND_CUDA || device_bytes() == 0)
-        return __real_topk_context_create(options, context);
+    if (options->backend != TOPK_BACKEND_CUDA || device_bytes() == 0) {
+        topk_status status = __real_topk_context_create(options, context);
+        if (*context == fake) /* which was destroyed: another context may get its address */
+            fake = NULL;
+        return status;
+    }
     topk_context_options real = *options; /* which refuses devices other than 0 */
     real.backend = TOPK_BACKEND_CPU;
     topk_status status = __real_topk_context_create(&real, context);
