@@ -38,6 +38,10 @@ struct cuda_costs {
         double block_us,
             pushed_us; /* of a block's tiles, and for each element that one of its warps pushes */
         double stream_bytes_per_us; /* that the blocks of a multiprocessor read */
+        /* Instructions of a warp that has a row of its own: once, for each element, and for each that it
+         * pushes. */
+        double of_row, of_element, of_pushed;
+        double instructions_per_us;
     } gridselect;
     struct {
         double bytes_per_us, instructions_per_us;

@@ -270,21 +270,38 @@ static double pushed(double elements, double k) {
     return elements <= k ? elements : k * (1 + log(elements / k));
 }
 
-/* As if each row had a block. */
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    const struct shape shape = shape_of_blocks(context, plan);
-    const double n = (double)plan->problem.length_max, k = (double)shape.capacity;
-    const double blocks = fmax((double)plan->problem.rows * (double)shape.parts, 1);
-    const double of_block = pushed(n / (double)shape.parts, k) / (double)shape.warps;
-    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+/* What blocks take for their parts of rows, besides reading. */
+static double blocks_us(const topk_context *context, const struct plan *plan, const struct shape *shape,
+                        double bytes) {
+    const double n = (double)plan->problem.length_max, k = (double)shape->capacity;
+    const double blocks = fmax((double)plan->problem.rows * (double)shape->parts, 1);
+    const double of_block = pushed(n / (double)shape->parts, k) / (double)shape->warps;
     const double block =
         topk_cuda_costs.gridselect.block_us + topk_cuda_costs.gridselect.pushed_us * of_block;
-    const double of_sm = (double)GRIDSELECT_WARPS_PER_SM / (double)shape.warps;
+    const double of_sm = (double)GRIDSELECT_WARPS_PER_SM / (double)shape->warps;
     const double waves = fmax(1, blocks / ((double)device_of(context)->sms * of_sm));
     const double read =
         block_us(context, waves * bytes / blocks * of_sm / topk_cuda_costs.gridselect.stream_bytes_per_us);
-    return topk_cuda_costs.launch_us + block_us(context, block * waves * (shape.parts > 1 ? 2 : 1)) +
+    return block_us(context, block * waves * (shape->parts > 1 ? 2 : 1)) +
            fmax(read, move_us(context, bytes, topk_cuda_costs.gridselect.bytes_per_us));
+}
+
+/* What warps take, each of which has rows of its own. */
+static double warps_us(const topk_context *context, const struct plan *plan, const struct shape *shape,
+                       double bytes) {
+    const double n = (double)plan->problem.length_max;
+    const double of_row = topk_cuda_costs.gridselect.of_row + topk_cuda_costs.gridselect.of_element * n +
+                          topk_cuda_costs.gridselect.of_pushed * pushed(n, (double)shape->capacity);
+    const double issue =
+        work_us(context, (double)plan->problem.rows * of_row, topk_cuda_costs.gridselect.instructions_per_us);
+    return fmax(issue, move_us(context, bytes, topk_cuda_costs.gridselect.bytes_per_us));
+}
+
+static double cost_us(const topk_context *context, const struct plan *plan) {
+    const struct shape shape = shape_of(context, plan);
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    return topk_cuda_costs.launch_us +
+           (shape.is_lone ? warps_us(context, plan, &shape, bytes) : blocks_us(context, plan, &shape, bytes));
 }
 
 const struct method topk_cuda_gridselect = {.name = "gridselect",
