@@ -93,7 +93,7 @@ template <typename Element> struct row_candidates {
      * room for them. It may be the row's own list, if no slot is written before it has been read. */
     template <typename Keeps>
     TOPK_MEMBER void move(const row_list<Element> &from, int64_t count, const Keeps &keeps) {
-        const uint32_t ITEMS = 4;
+        const uint32_t ITEMS = ACCUMULATE_ITEMS / 2;
         const bool wide = a.rows.wide_indices;
 #pragma unroll 1
         for (int64_t first = simt_thread(); first - simt_thread() < count; first += ITEMS * simt_threads()) {
@@ -170,9 +170,9 @@ template <typename Element> struct row_candidates {
             const struct digit digit = next_digit({ACCUMULATE_DIGIT_BITS, false}, &unknown);
             clear_bins(m.digit.bins, digit.mask + 1);
             simt_block_sync();
-            count_candidates<Element>(list, now.count, for_one_block(),
-                                      code_range_of<Element>(a.rows.map, range),
-                                      digit_counter{digit, m.digit.bins});
+            count_candidates<Element, ACCUMULATE_ITEMS>(list, now.count, for_one_block(),
+                                                        code_range_of<Element>(a.rows.map, range),
+                                                        digit_counter{digit, m.digit.bins});
             (void)narrow<BINS_OF_THREAD, false>(a.rows.map, digit, m.digit, &range);
         }
         return range;

@@ -17,6 +17,8 @@ enum {
     ACCUMULATE_TILES_OF_BLOCK = SIZE(1, 2),
     /* Of the kernels that work on lists. */
     ACCUMULATE_LIST_THREADS = SIZE(512, 64),
+    /* Candidates that such a kernel's thread has on their way. */
+    ACCUMULATE_ITEMS = 8,
     /* Of what passes the bar a block holds back so much of a row until it is done, at most a warp's lanes;
      * and so many blocks of a launch hold something back, at most. */
     ACCUMULATE_HELD = SIZE(16, 3),

@@ -8,8 +8,8 @@
 #include "lists.cuh"
 
 /* A few for each thread. */
-template <typename List> struct candidate_tile {
-    static const uint32_t PER = 1, GROUPS = 4;
+template <typename List, uint32_t COUNT> struct candidate_tile {
+    static const uint32_t PER = 1, GROUPS = COUNT;
     key_word_t<typename List::element> elements[GROUPS];
     typename List::index positions[GROUPS];
     uint32_t count;
@@ -26,13 +26,13 @@ template <typename List> struct candidate_tile {
 };
 
 /* The candidates from slot `first` on, of `count` in the list. */
-template <typename List>
-TOPK_DEVICE candidate_tile<List> load_candidates(const List &list, typename List::index first,
-                                                 typename List::index count) {
-    candidate_tile<List> t;
+template <uint32_t COUNT, typename List>
+TOPK_DEVICE candidate_tile<List, COUNT> load_candidates(const List &list, typename List::index first,
+                                                        typename List::index count) {
+    candidate_tile<List, COUNT> t;
     t.count = 0;
 #pragma unroll
-    for (uint32_t g = 0; g < candidate_tile<List>::GROUPS; g++) {
+    for (uint32_t g = 0; g < COUNT; g++) {
         typename List::index slot = first + g * simt_threads() + simt_thread();
         bool inside = slot < count;
         t.elements[g] = inside ? list.bits(slot) : 0;
@@ -42,29 +42,30 @@ TOPK_DEVICE candidate_tile<List> load_candidates(const List &list, typename List
     return t;
 }
 
-/* Calls work() with the tiles that are the block's share. */
-template <typename List, typename Work>
+/* Calls work() with the tiles that are the block's share, of COUNT candidates for each thread. */
+template <uint32_t COUNT, typename List, typename Work>
 TOPK_DEVICE void for_candidates(const List &list, typename List::index count, struct share share,
                                 const Work &work) {
-    const typename List::index step = simt_threads() * candidate_tile<List>::GROUPS;
+    const typename List::index step = simt_threads() * COUNT;
     for (typename List::index first = share.block * step; first < count; first += share.blocks * step)
-        work(load_candidates(list, first, count));
+        work(load_candidates<COUNT>(list, first, count));
 }
 
 /* Counts a digit of the candidates that are still in the range. */
-template <typename Element, typename List>
+template <typename Element, uint32_t COUNT = 4, typename List>
 TOPK_DEVICE void count_candidates(const List &list, typename List::index count, struct share share,
                                   const code_range<Element> &range, const struct digit_counter &counter) {
-    for_candidates(list, count, share,
-                   [&](const auto &tile) TOPK_LAMBDA { count_tile<Element, false>(tile, range, counter); });
+    for_candidates<COUNT>(list, count, share, [&](const auto &tile) TOPK_LAMBDA {
+        count_tile<Element, false>(tile, range, counter);
+    });
 }
 
 /* Filters them. Out: hit_sinks or hit_queues. */
 template <typename Element, typename List, typename Out>
 TOPK_DEVICE void filter_candidates(const List &list, typename List::index count, struct share share,
                                    const code_range<Element> &range, Out &out) {
-    for_candidates(list, count, share,
-                   [&](const auto &tile) TOPK_LAMBDA { filter_tile<Element>(tile, range, out); });
+    for_candidates<4>(list, count, share,
+                      [&](const auto &tile) TOPK_LAMBDA { filter_tile<Element>(tile, range, out); });
     drain(out);
 }
 
@@ -80,7 +81,7 @@ TOPK_DEVICE void narrow_candidates(const shared_list<Element> &list, uint32_t co
         simt_block_sync();
         clear_bins(s.bins, digit.mask + 1);
         simt_block_sync();
-        count_candidates(list, count, for_one_block(), before, digit_counter{digit, s.bins});
+        count_candidates<Element>(list, count, for_one_block(), before, digit_counter{digit, s.bins});
         (void)narrow<PER, false>(map, digit, s, range);
     }
 }
