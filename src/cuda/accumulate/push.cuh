@@ -88,23 +88,43 @@ TOPK_DEVICE bool count_in(const struct accumulate_args &a, int64_t row, simt_sha
     return true;
 }
 
-/* Ends the block's share of a row: takes slots for what it holds back, and tells the others that it is done.
- * All threads, which have met since the last hit. */
+/* The slots of a row that blocks have taken before this one takes some for what it holds back. It tells them
+ * that it is done. One thread, which has met the others since the last hit. */
+template <typename Element>
+TOPK_DEVICE struct taken_slots end_block(struct accumulate_row &at, const held_memory<Element> &held,
+                                         struct taken_slots ours) {
+    if (simt_blocks() == 1)
+        return {held.others[0]};
+    if (ours.is_full())
+        simt_fence_device(); /* after the way out */
+    return {simt_atomic_add(&at.taken, ours.word)};
+}
+
+/* Tells the last block of a row that this one is done with its slots. One thread, which has met those that
+ * stored there. */
+template <typename Element>
+TOPK_DEVICE void tell_stored(struct accumulate_row &at, const held_memory<Element> &held) {
+    const uint32_t count = held.held() + held.others[0];
+    if (simt_blocks() == 1 || count == 0)
+        return;
+    simt_fence_device();
+    simt_atomic_add(&at.stored, (uint64_t)count);
+}
+
+/* Ends the block's share of a row: takes slots for what it holds back. All threads, which have met since the
+ * last hit. */
 template <typename Element>
 TOPK_DEVICE struct taken_slots end_row(const struct accumulate_args &a, int64_t row, bool is_full) {
     const push_memory<Element> m = memory_of_push<Element>();
-    struct accumulate_row &at = a.state.rows[row];
-    const uint32_t count = m.held.held();
     if (simt_warp() == 0) {
-        const uint64_t ours = count + taken_slots::BLOCK + (is_full ? taken_slots::FULL : 0);
+        const uint32_t count = m.held.held();
+        const struct taken_slots ours = {count + taken_slots::BLOCK + (is_full ? taken_slots::FULL : 0)};
         struct taken_slots before = {0};
-        if (simt_lane() == 0 && is_full)
-            simt_fence_device(); /* after the way out */
-        if (simt_lane() == 0)
-            before.word = simt_blocks() > 1 ? simt_atomic_add(&at.taken, ours) : simt_load_relaxed(&at.taken);
+        if (simt_lane() == 0) {
+            before = end_block(a.state.rows[row], m.held, ours);
+            m.lists.last[0] = before.word + ours.word;
+        }
         before.word = simt_shuffle(SIMT_ALL_LANES, before.word, 0);
-        if (simt_lane() == 0)
-            m.lists.last[0] = before.word + ours;
         const int64_t slot = row_in_state(m.known).count + (int64_t)before.slots() + simt_lane();
         if (simt_lane() < count && !is_full && slot < a.state.candidates.pitch)
             put_candidate(a, row_of_chunk(m.known),
@@ -112,8 +132,8 @@ TOPK_DEVICE struct taken_slots end_row(const struct accumulate_args &a, int64_t 
                           m.held.elements[simt_lane()], (int64_t)(uint64_t)m.held.positions[simt_lane()]);
     }
     simt_block_sync();
-    if (simt_warp() == 0 && count > 0)
-        tell_stored(at, count);
+    if (simt_thread() == 0)
+        tell_stored(a.state.rows[row], m.held);
     m.held.clear();
     return taken_slots{m.lists.last[0]};
 }

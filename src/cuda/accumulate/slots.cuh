@@ -12,13 +12,14 @@
 template <typename Element> struct held_memory {
     simt_shared<uint64_t> positions; /* in the chunk */
     simt_shared<Element> elements;
-    simt_shared<uint32_t> count; /* of hits, held back or not */
-    simt_shared<uint32_t> full;  /* not 0: there is no room for one of them */
+    simt_shared<uint32_t> count;  /* of hits, held back or not */
+    simt_shared<uint32_t> others; /* of those that are not: slots that they took */
+    simt_shared<uint32_t> full;   /* not 0: there is no room for one of them */
 
     /* Before a barrier of the block and the first hit. */
     TOPK_MEMBER void clear(void) const {
         if (simt_thread() == 0)
-            count[0] = full[0] = 0;
+            count[0] = others[0] = full[0] = 0;
     }
     /* Holds back hits of the lane's, while there is room. Returns the others. */
     template <typename Bits, typename Position>
@@ -42,6 +43,7 @@ template <typename Element> TOPK_HOST_DEVICE held_memory<Element> carve_held(sim
     m.positions = simt_carve<uint64_t>(arena, ACCUMULATE_HELD);
     m.elements = simt_carve<Element>(arena, ACCUMULATE_HELD);
     m.count = simt_carve<uint32_t>(arena, 1);
+    m.others = simt_carve<uint32_t>(arena, 1);
     m.full = simt_carve<uint32_t>(arena, 1);
     return m;
 }
@@ -55,18 +57,6 @@ TOPK_DEVICE void put_candidate(const struct accumulate_args &a, const struct row
     list.put(slot, bits, a.base + position);
     if (a.rows.payload != nullptr)
         list.put_payload(slot, read_extent(a.rows.payload, r.begin + position, wide), wide);
-}
-
-/* Counts slots that are done with, after what was stored there. Only blocks that share a row are waited for.
- */
-TOPK_DEVICE void tell_stored(struct accumulate_row &at, uint32_t count) {
-    if (simt_blocks() == 1)
-        return;
-    simt_warp_sync(SIMT_ALL_LANES);
-    if (simt_lane() != 0)
-        return;
-    simt_fence_device();
-    simt_atomic_add(&at.stored, (uint64_t)count);
 }
 
 /* Slots of a list that has room for so many, from a counter. */
@@ -110,7 +100,8 @@ TOPK_DEVICE bool add_others(const struct accumulate_args &a, int64_t row, const 
     const struct row r = row_at(a.rows, row);
     const uint32_t count = simt_reduce_add(SIMT_ALL_LANES, simt_popc(items));
     const bool has_room = free_slots<Element>::of_row(a, r, row).put(items, bits_of, position_of);
-    tell_stored(a.state.rows[row], count);
+    if (simt_lane() == 0)
+        simt_atomic_add(&held.others[0], count);
     if (!has_room && simt_lane() == 0)
         simt_atomic_max(&held.full[0], 1u);
     return has_room;
