@@ -88,7 +88,7 @@ class Model:
 
     def __init__(self, path, options):
         library = ctypes.CDLL(path)
-        library.emulated_size(options.sms, options.shared_kib, ctypes.c_double(1), ctypes.c_double(1))
+        library.emulated_size(options.sms, options.shared_kib, ctypes.c_double(1), ctypes.c_double(options.memory))
         library.emulated_room(options.sms, options.cluster)
         with open(COSTS, encoding="utf-8") as file:
             listed = list(NUMBER.finditer(file.read()))
@@ -172,6 +172,7 @@ def main():
     parser.add_argument("--half", choices=["even", "odd"])
     parser.add_argument("--only", metavar="METHOD", help="fit the numbers of this method alone")
     parser.add_argument("--sms", type=int, default=132, help="multiprocessors")
+    parser.add_argument("--memory", type=float, default=1, help="speed of its memory, over an H200's")
     parser.add_argument("--shared-kib", type=int, default=227, help="shared memory of a block")
     parser.add_argument("--cluster", type=int, default=16, help="blocks of a cluster at most")
     parser.add_argument("--write", metavar="GPU, DATE", help="rewrite src/cuda/costs.c")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NVIDIA H200, driver 580.159.04, 2026-11-25. Fitted by bench/tune.py. */
+ * NVIDIA H200, driver 580.159.04, 2026-11-25; gridselect on an H100, 2026-11-26. Fitted by bench/tune.py. */
 #include "costs.h"
 
 #ifndef TOPK_TUNABLE
@@ -28,12 +28,12 @@ const
                     .results_per_us = 240},
         .compact = {.bytes_per_us = 4e6},
         .gridselect = {.bytes_per_us = 3.9e6,
-                       .block_us = 18,
-                       .pushed_us = 0.25,
-                       .stream_bytes_per_us = 2.8e4,
+                       .block_us = 10.2,
+                       .pushed_us = 0.0859,
+                       .stream_bytes_per_us = 2.1e4,
                        .of_row = 150,
                        .of_element = 0.84,
-                       .of_pushed = 12.2,
+                       .of_pushed = 9.5,
                        .instructions_per_us = 6e5},
         .resident = {.bytes_per_us = 4.2e6,
                      .instructions_per_us = 6e5,
