@@ -159,11 +159,11 @@ enum topk_reached_path {
 
     REACHED_ACCUMULATE_LEFT,        /* a chunk without a bar that the list has no room for */
     REACHED_ACCUMULATE_OVERFLOW,    /* more of a chunk passes the bar than there is room for */
-    REACHED_ACCUMULATE_BEYOND,
+    REACHED_ACCUMULATE_BEYOND,      /* more of it than blocks hold back */
     REACHED_ACCUMULATE_WAITED,      /* the best of a chunk become candidates */
     REACHED_ACCUMULATE_WAY_OUT,     /* blocks find the best of a chunk digit by digit */
-    REACHED_ACCUMULATE_SAMPLED,
-    REACHED_ACCUMULATE_MISSED,
+    REACHED_ACCUMULATE_SAMPLED,     /* about the k-th of a sample tells what to list */
+    REACHED_ACCUMULATE_MISSED,      /* which was too little or too much */
     REACHED_ACCUMULATE_PLATEAU,     /* of many ties in it, the first by position */
     REACHED_ACCUMULATE_FEW_MATCHES, /* all that match are listed */
     REACHED_ACCUMULATE_CARRIED,     /* the payload of what a selection found is copied */

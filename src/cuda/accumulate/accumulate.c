@@ -38,13 +38,6 @@ static int64_t reserve_of(const struct accumulator *a) {
     return selects(a) ? 0 : blocks_of_row(a) * ACCUMULATE_HELD;
 }
 
-/* Slots for the best of a chunk. */
-static int64_t listed_of(const struct accumulator *a) {
-    const topk_problem *p = &a->plan.problem;
-    const int64_t most = least(p->k_max, p->length_max);
-    return selects(a) ? most : ACCUMULATE_LISTED * most + reserve_of(a) / ACCUMULATE_HELD_OF_LISTED;
-}
-
 static topk_status choose(struct accumulator *a) {
     const int64_t k = a->plan.problem.k_max, pitch = ACCUMULATE_ROOM * k + reserve_of(a);
     if (k > K_MAX) {
@@ -79,12 +72,15 @@ static struct accumulate_list take_list(struct arena *arena, const struct plan *
 static struct accumulate_state take_state(struct arena *arena, const struct accumulator *a) {
     const topk_problem *p = &a->plan.problem;
     const size_t rows = (size_t)p->rows;
+    const int64_t most = least(p->k_max, p->length_max);
     struct accumulate_state state;
     state.header = arena_take(arena, 1, sizeof *state.header);
     state.rows = arena_take(arena, rows, sizeof *state.rows);
     state.reserve = reserve_of(a);
     state.candidates = take_list(arena, &a->plan, ACCUMULATE_ROOM * p->k_max + state.reserve);
-    state.best = take_list(arena, &a->plan, listed_of(a));
+    state.best =
+        take_list(arena, &a->plan,
+                  selects(a) ? most : ACCUMULATE_LISTED * most + state.reserve / ACCUMULATE_HELD_OF_LISTED);
     state.ways_out = arena_take(arena, selects(a) ? 0 : rows, sizeof *state.ways_out);
     state.lengths = arena_take(arena, rows, sizeof *state.lengths);
     state.ks = arena_take(arena, rows, sizeof *state.ks);
@@ -161,13 +157,15 @@ static struct accumulate_args args_of(struct accumulator *a, const struct accumu
         .rows = row_args_of(&nothing), .problem = a->problem, .payload = PAYLOAD_UNKNOWN, .state = *state};
 }
 
+/* For the kernels that work on lists: so many blocks, at most some for each multiprocessor. */
+static struct launch_grid list_grid(const struct accumulator *a, int64_t blocks, int64_t of_sm) {
+    const struct call call = {.stream = a->stream};
+    return grid_of(&call, blocks, of_sm * device_of(a->context)->sms, ACCUMULATE_LIST_THREADS);
+}
+
 /* A thread for each of so many slots, or as many as the device has room for. */
 static struct launch_grid grid_for(const struct accumulator *a, int64_t slots) {
-    const int64_t blocks = divide_up(slots, ACCUMULATE_LIST_THREADS), most = 4 * device_of(a->context)->sms;
-    return (struct launch_grid){.blocks = (uint32_t)greatest(least(blocks, most), 1),
-                                .rows = 1,
-                                .threads = ACCUMULATE_LIST_THREADS,
-                                .stream = a->stream};
+    return list_grid(a, divide_up(slots, ACCUMULATE_LIST_THREADS), 4);
 }
 
 static int64_t shared_bytes(const struct accumulator *a, int64_t threads) {
@@ -177,8 +175,7 @@ static int64_t shared_bytes(const struct accumulator *a, int64_t threads) {
 /* Blocks that read a chunk. They have fewer threads where shared memory has no room for the rings of all. */
 static struct launch_grid grid_of_chunk(const struct accumulator *a, int64_t length) {
     const struct device_info *device = device_of(a->context);
-    const int64_t groups = a->plan.element_bytes == 1 ? 2 : 4; /* tiles.cuh */
-    const int64_t of_thread = groups * (16 / (int64_t)a->plan.element_bytes);
+    const int64_t of_thread = a->plan.element_bytes == 1 ? 32 : 64 / (int64_t)a->plan.element_bytes;
     const bool is_short = length <= 4 * ACCUMULATE_THREADS_FEW * of_thread;
     int64_t threads = is_short ? ACCUMULATE_THREADS_FEW : ACCUMULATE_THREADS;
     while (threads > ACCUMULATE_THREADS_FEW && shared_bytes(a, threads) > device->shared_bytes_max) {
@@ -267,11 +264,7 @@ static int launch_push(const void *of) {
 }
 
 static int launch_merge(const struct accumulator *a, const struct accumulate_args *args) {
-    const int64_t rows = a->plan.problem.rows, most = 2 * device_of(a->context)->sms;
-    const struct launch_grid grid = {.blocks = (uint32_t)least(rows, most),
-                                     .rows = 1,
-                                     .threads = ACCUMULATE_LIST_THREADS,
-                                     .stream = a->stream};
+    const struct launch_grid grid = list_grid(a, a->plan.problem.rows, 2);
     return kernels_of(a)->merge(&grid, args);
 }
 

@@ -29,8 +29,8 @@ template <typename Element> struct row_gate {
         return last == (word)(Element) ~(Element)0 ? 0 : last + 1;
     }
     /* What tells whether an element of a tile may pass. */
-    TOPK_MEMBER near_bound<Element> near(void) const {
-        near_bound<Element> near = near_bound<Element>::of(a.rows.map);
+    TOPK_MEMBER near_bound<Element> near(const struct predicate_args *predicate) const {
+        near_bound<Element> near = near_bound<Element>::of(a.rows.map, predicate);
         near.from.begin_at(tie_end > 0 ? key : first_above());
         return near;
     }
@@ -58,6 +58,14 @@ TOPK_DEVICE const struct accumulate_args &rows_of(const struct accumulate_args &
 
 TOPK_DEVICE const struct accumulate_args &rows_of(const struct accumulate_where_args &a) {
     return a.of_rows;
+}
+
+TOPK_DEVICE const struct predicate_args *predicate_of(const struct accumulate_args &) {
+    return nullptr;
+}
+
+TOPK_DEVICE const struct predicate_args *predicate_of(const struct accumulate_where_args &a) {
+    return &a.predicate;
 }
 
 template <typename Element> TOPK_DEVICE matcher<Element, false> matcher_of(const struct accumulate_args &) {
@@ -174,7 +182,7 @@ TOPK_NOINLINE bool add_edges(const Args &args, int64_t row, key_word_t<Element> 
 template <typename Element, typename Args>
 TOPK_DEVICE void read_row(const Args &args, const row_gate<Element> &gate, int64_t row,
                           tile_reader<Element> *reader) {
-    const near_bound<Element> near = gate.near();
+    const near_bound<Element> near = gate.near(predicate_of(args));
     const held_memory<Element> held = memory_of_push<Element>().held;
     bool has_room = true;
     if (simt_block() == 0 && simt_warp() == 0 && reader->edges > 0)

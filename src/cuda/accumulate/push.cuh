@@ -27,6 +27,21 @@ TOPK_DEVICE void leave_row(const struct accumulate_args &a, int64_t row, int64_t
     a.state.ks[row] = k;
 }
 
+/* How many are listed, once all blocks are done with a row. Makes all words 0. */
+TOPK_DEVICE int64_t leave_way_out(struct accumulate_way_out &w) {
+    const uint64_t listed = simt_load_relaxed(&w.listed);
+    simt_block_sync();
+    for (uint32_t i = simt_thread(); i < ACCUMULATE_STEPS; i += simt_threads()) {
+        simt_store_relaxed(&w.taken[i], (uint64_t)0);
+        simt_store_relaxed(&w.done[i], (uint64_t)0);
+    }
+    if (simt_thread() == 0) {
+        simt_store_relaxed(&w.listed, (uint64_t)0);
+        simt_store_relaxed(&w.step, 0u);
+    }
+    return (int64_t)listed;
+}
+
 /* Counts in what all blocks have added to a row, and what waits for it. Returns whether the row is left to a
  * selection from the chunk. All threads of the row's last block. */
 template <typename Element>

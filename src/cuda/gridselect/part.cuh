@@ -147,7 +147,7 @@ template <typename Element, bool TWO>
 TOPK_DEVICE void select_part(const struct gridselect_args &a, int64_t row, part_reader<Element> *reader,
                              warp_selection<TWO> *s) {
     const uint32_t tiles = reader->order.tiles, first = simt_block();
-    near_bound<Element> near = near_bound<Element>::of(a.rows.map);
+    near_bound<Element> near = near_bound<Element>::of(a.rows.map, &a.predicate);
     bool is_new = true; /* the bound, to `near` */
     struct listener listener = listener::of_warp();
     uint32_t meeting =

@@ -12,8 +12,12 @@ template <typename Element> struct near_bound {
     typedef key_word_t<Element> word;
     reach<Element> from;
 
-    static TOPK_MEMBER near_bound of(const struct code_map &map) {
-        return near_bound{reach<Element>::of(map, 0, (word)(Element) ~(Element)0)};
+    /* Of elements that meet the predicate, if one is given. */
+    static TOPK_MEMBER near_bound of(const struct code_map &map, const struct predicate_args *predicate) {
+        word best = (word)(Element) ~(Element)0;
+        if (predicate != nullptr && predicate->is_given)
+            best = best_code_of_matches<Element>(matcher<Element, true>::of(*predicate), map);
+        return near_bound{reach<Element>::of(map, 0, best)};
     }
     TOPK_MEMBER bool any_of(const body_tile<Element> &tile) const {
         return from.kind == REACH_ARC    ? any<REACH_ARC>(tile)

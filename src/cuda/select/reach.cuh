@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CUDA_SELECT_REACH_CUH
 #define TOPK_SRC_CUDA_SELECT_REACH_CUH
 
-#include "../predicate/bytes.cuh"
+#include "../predicate/matcher.cuh"
 #include "../tiles.cuh"
 
 enum reach_test {
@@ -157,6 +157,34 @@ template <typename Element> struct reach {
         return sizeof(Element) == 2 ? (of & 0xffff) <= (most & 0xffff) || of >> 16 <= most >> 16 : of <= most;
     }
 };
+
+/* The best uncut code of the elements that a comparison matches, or a better one. Codes ascend or descend
+ * with the bits of either sign, but for the step from the best code to the worst. So the best match is the
+ * best of all codes, or lies at an end of the arc or of a sign. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> best_code_of_matches(const matcher<Element, true> &match,
+                                                     const struct code_map &map) {
+    typedef key_word_t<Element> word;
+    const word ones = (word)(Element) ~(Element)0, half = (word)1 << (8 * sizeof(Element) - 1);
+    const word flip = (word)map.negative & ones;
+    if (match.mask != nullptr || !codes_follow_points<Element>(map))
+        return ones;
+    const word point = (map.always == 0 ? ones - (word)map.turn : (word)map.turn) & ones;
+    word best = 0;
+    const auto consider = [&](word bits) TOPK_LAMBDA {
+        const word code = uncut_code_of<Element>(bits, map);
+        best = match.in_arc(bits) && code > best ? code : best;
+    };
+    const auto consider_point = [&](word p) TOPK_LAMBDA { consider(p >= half ? p ^ match.flip : p); };
+    consider(point >= half ? point ^ flip : point); /* of the best code */
+    consider_point(match.begin & ones);
+    consider_point((match.begin + match.span) & ones);
+    consider(0);
+    consider(half - 1);
+    consider(half);
+    consider(ones);
+    return best;
+}
 
 /* The elements of one class. */
 template <typename Element> struct tie_class {
