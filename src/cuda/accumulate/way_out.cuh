@@ -192,12 +192,12 @@ template <typename Element, typename Source> struct way_out_task {
                 with_edges<Element>(source, parts, work);
             return;
         }
-        auto now = source.fetch(parts, first);
+        auto here = source.fetch(parts, first);
 #pragma unroll 1
         for (int64_t tile = first; tile < end; tile++) {
             const auto next = source.fetch(parts, tile + 1 < end ? tile + 1 : tile);
-            work(source.test(now));
-            now = next;
+            work(source.test(here));
+            here = next;
         }
     }
     /* Calls work(tile) with one group of the sample for each thread: of every ACCUMULATE_SAMPLED groups one.
