@@ -40,7 +40,7 @@ def main():
             failures.append(what)
 
     with tempfile.TemporaryDirectory() as folder:
-        options = types.SimpleNamespace(sms=132, shared_kib=227, cluster=16)
+        options = types.SimpleNamespace(sms=132, memory=1, shared_kib=227, cluster=16)
         model = tune.Model(tune.shared_library(BUILD, folder), options)
         which = model.names.index(NAME)
         right = model.numbers[which]
