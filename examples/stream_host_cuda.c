@@ -83,7 +83,7 @@ static int by_time(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The median of some runs, of which the first does not count. */
+/* The median of RUNS runs, after one that warms up. */
 static bool measure(const struct stream *s, bool pushes, float *ms) {
     float times[RUNS];
     bool ok = run(s, pushes, ms);

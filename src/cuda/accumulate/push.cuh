@@ -115,8 +115,8 @@ TOPK_DEVICE struct taken_slots end_block(struct accumulate_row &at, const held_m
     return {simt_atomic_add(&at.taken, ours.word)};
 }
 
-/* Tells the last block of a row that this one is done with its slots. One thread, which has met those that
- * stored there. */
+/* Tells the last block of a row that this block has stored all that it took slots for. One thread, after a
+ * barrier behind these stores. */
 template <typename Element>
 TOPK_DEVICE void tell_stored(struct accumulate_row &at, const held_memory<Element> &held) {
     const uint32_t count = held.held() + held.others[0];
@@ -202,7 +202,7 @@ template <typename Element, typename Args> TOPK_DEVICE void push_rows(const Args
         const struct row r = row_at(a.rows, row);
         const uint64_t word = simt_warp() == 0 ? load_known(a.state.header, &a.state.rows[row]) : 0;
         reader.begin(row_values<Element>(a.rows, r), r.length);
-        if (row != simt_block_y()) { /* all threads have done with what is known of the row before */
+        if (row != simt_block_y()) { /* put_known() overwrites what threads may still read */
             TOPK_REACHED(REACHED_ACCUMULATE_NEXT_ROW);
             simt_block_sync();
         }

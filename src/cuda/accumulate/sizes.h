@@ -19,8 +19,8 @@ enum {
     ACCUMULATE_LIST_THREADS = SIZE(512, 64),
     /* Candidates that such a kernel's thread has on their way. */
     ACCUMULATE_ITEMS = 8,
-    /* Of what passes the bar a block holds back so much of a row until it is done, at most a warp's lanes;
-     * and so many blocks of a launch hold something back, at most. */
+    /* Hits of a row that a block holds back until it has read its share, at most a warp's lanes; and the most
+     * blocks of a launch that do so. */
     ACCUMULATE_HELD = SIZE(16, 3),
     ACCUMULATE_HOLDERS = SIZE(256, 8),
     /* Candidates that a row has room for, for each of k_max: so many may come at once while it keeps k_max.
@@ -31,12 +31,12 @@ enum {
     /* Up to so many rows, the blocks of a row find the best of a chunk themselves where they have to; of more
      * rows a selection follows. */
     ACCUMULATE_WAYS_OUT = SIZE(64, 2),
-    /* Slots for the best of a chunk that its blocks find, for each result; and as many more for one of the
-     * slots in which blocks hold something back. */
+    /* The list of the best of a chunk has so many slots for each result, and one more for every so many of
+     * the reserve. */
     ACCUMULATE_LISTED = 2,
     ACCUMULATE_HELD_OF_LISTED = SIZE(4, 1),
-    /* One group of so many is in the sample, a power of two; and groups that a sample has at least. The range
-     * ends so many deviations behind where the k-th is to be expected. */
+    /* The sample has one group of so many, a power of two. It has at least so many groups; of a shorter chunk
+     * none is taken. It tells a code that lies so many standard deviations behind the k-th. */
     ACCUMULATE_SAMPLED = SIZE(64, 2),
     ACCUMULATE_SAMPLE = SIZE(1024, 4),
     ACCUMULATE_DEVIATIONS = SIZE(3, 0),

@@ -13,7 +13,7 @@ template <typename Element> struct held_memory {
     simt_shared<uint64_t> positions; /* in the chunk */
     simt_shared<Element> elements;
     simt_shared<uint32_t> count;  /* of hits, held back or not */
-    simt_shared<uint32_t> others; /* of those that are not: slots that they took */
+    simt_shared<uint32_t> others; /* of hits that found no room here, and took slots of the row's */
     simt_shared<uint32_t> full;   /* not 0: there is no room for one of them */
 
     /* Before a barrier of the block and the first hit. */

@@ -126,7 +126,7 @@ static int64_t parts_of(int64_t length, int64_t elements, int64_t most) {
     return greatest(least(divide_up(length, elements), most), 1);
 }
 
-/* What does not depend on who has a row. */
+/* What is the same for rows of blocks and for rows of one warp. */
 static struct shape shape_with(const struct plan *plan, int64_t warps, bool is_lone) {
     const topk_problem *p = &plan->problem;
     return (struct shape){.two_words = plan->element_bytes == 8 || p->length_max > GRIDSELECT_ONE_WORD_ROW,
@@ -270,7 +270,7 @@ static double pushed(double elements, double k) {
     return elements <= k ? elements : k * (1 + log(elements / k));
 }
 
-/* What blocks take for their parts of rows, besides reading. */
+/* Time of a launch in which each row has a block, or several. */
 static double blocks_us(const topk_context *context, const struct plan *plan, const struct shape *shape,
                         double bytes) {
     const double n = (double)plan->problem.length_max, k = (double)shape->capacity;
@@ -286,7 +286,7 @@ static double blocks_us(const topk_context *context, const struct plan *plan, co
            fmax(read, move_us(context, bytes, topk_cuda_costs.gridselect.bytes_per_us));
 }
 
-/* What warps take, each of which has rows of its own. */
+/* Time of a launch in which each warp has rows of its own. */
 static double warps_us(const topk_context *context, const struct plan *plan, const struct shape *shape,
                        double bytes) {
     const double n = (double)plan->problem.length_max;

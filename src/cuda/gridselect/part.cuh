@@ -30,12 +30,6 @@ struct tile_order {
     }
 };
 
-/* Blocks have a power of two of threads: no division. */
-template <typename Element> TOPK_DEVICE uint32_t tiles_of_part(const struct row_parts &parts) {
-    const uint32_t groups = simt_threads() * tile_shape<Element>::GROUPS;
-    return (uint32_t)((parts.groups + groups - 1) >> (31 - simt_clz(groups)));
-}
-
 /* What a warp reads of a row: in each turn of its block its part of a tile, which fills a slot of its ring.
  * Of the row's last tile it may have less, or nothing. */
 template <typename Element> struct part_reader {
@@ -54,7 +48,7 @@ template <typename Element> struct part_reader {
                                       const tile_rings &rings, const struct ring_turns &turns) {
         const Element *values = row_values<Element>(a.rows, r);
         const struct row_parts parts = parts_of(values, r.length);
-        const uint32_t tiles = tiles_of_part<Element>(parts);
+        const uint32_t tiles = tile_ring<Element>::count(parts);
         return part_reader{rings,
                            turns,
                            (const simt_u32x4 *)(values + parts.head) + simt_warp() * SLOT,

@@ -45,8 +45,8 @@ enum {
     GRIDSELECT_LONE_ROW = SIZE(1024, 192),
     GRIDSELECT_LONE_RESULTS = SIZE(256, 96),
     GRIDSELECT_LONE_ROWS_PER_SM = SIZE(8, 1),
-    /* Warps of such a block, at most, and those that a multiprocessor is to hold: fewer for elements of 64
-     * bits, which take more registers. */
+    /* The most warps of such a block. A multiprocessor is to hold so many warps; of elements of 64 bits,
+     * which take more registers, so many. */
     GRIDSELECT_LONE_WARPS = SIZE(4, 2),
     GRIDSELECT_LONE_WARPS_PER_SM = SIZE(32, 4),
     GRIDSELECT_LONE_WARPS_PER_SM_64 = SIZE(24, 4),

@@ -63,11 +63,10 @@ template <typename Element> struct placed_tile {
     }
     /* Of one element: reading it again takes no registers between the calls. */
     TOPK_MEMBER word bits(uint32_t item) const {
-        const simt_shared<Element> elements = simt_shared_as<Element>(rings.groups);
-        return is_edge ? edge : (word)elements[(place.first + item / PER * SIMT_WARP) * PER + item % PER];
+        return is_edge ? edge : tile_ring<Element>::bits(rings, place, item);
     }
     TOPK_MEMBER int64_t position(uint32_t item) const {
-        return place.position + (int64_t)(item / PER * SIMT_WARP * PER + item % PER);
+        return tile_ring<Element>::position(place, item);
     }
 };
 

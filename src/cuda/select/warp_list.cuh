@@ -92,8 +92,8 @@ template <bool TWO> struct warp_list {
             slots.put(first + simt_lane(), e);
     }
 
-    /* From the last slot on, 32 slots at a time take what moves there from a slot before, but for those that
-     * take a fresh entry. */
+    /* Entries of the list move towards its end, to make room for the fresh ones. This goes by 32 slots at a
+     * time, the last slots first. */
     TOPK_MEMBER void merge_in_slots(struct entry e, uint32_t fresh, uint32_t after) {
         const uint32_t none = ~0u;
         const uint32_t slot =
