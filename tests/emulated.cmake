@@ -62,7 +62,7 @@ endfunction()
 # A list that takes minutes runs in parts: one for each method.
 set(methods default rtopk rtopk-plain rtopk-network rtopk-counts rtopk-candidates resident resident-narrow resident-wide resident-pair
     resident-cluster resident-largest resident-stream resident-stream-cluster bracket gridselect
-    gridselect-lanes gridselect-blocks air air-shared air-buffered
+    gridselect-lanes gridselect-blocks radik radik-listed radik-digits radik-plain air air-shared air-buffered
     air-unbuffered air-fused sort compact compact-phases route)
 function(topk_emulated_parts name)
   foreach(method IN LISTS methods)

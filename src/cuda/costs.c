@@ -35,6 +35,7 @@ const
                        .of_element = 0.84,
                        .of_pushed = 9.5,
                        .instructions_per_us = 6e5},
+        .radik = {.bytes_per_us = 4.4e6, .call_us = 12, .pass_us = 2, .reads = 2.05, .chosen_per_us = 2e5},
         .resident = {.bytes_per_us = 4.2e6,
                      .instructions_per_us = 6e5,
                      .row_us = 1.23,

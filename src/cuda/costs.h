@@ -44,6 +44,12 @@ struct cuda_costs {
         double instructions_per_us;
     } gridselect;
     struct {
+        double bytes_per_us;
+        double call_us, pass_us; /* besides reading: once, and for each launch of a pass */
+        double reads;            /* how often the rows are read */
+        double chosen_per_us;    /* results that are written */
+    } radik;
+    struct {
         double bytes_per_us, instructions_per_us;
         /* Of a row, from its first load to its last store; and for each of a block's elements, for each that
          * is compared with a predicate, and for each result. */

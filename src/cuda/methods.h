@@ -11,6 +11,7 @@
     ROW(topk_cuda_resident)                                                                                  \
     ROW(topk_cuda_bracket)                                                                                   \
     ROW(topk_cuda_gridselect)                                                                                \
+    ROW(topk_cuda_radik)                                                                                     \
     ROW(topk_cuda_air)                                                                                       \
     ROW(topk_cuda_compact)                                                                                   \
     ROW(topk_cuda_route)                                                                                     \

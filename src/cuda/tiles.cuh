@@ -136,6 +136,17 @@ TOPK_DEVICE edge_tile<Element> load_tail(const Element *values, const struct row
 
 /* ---- Hits ---- */
 
+/* The bits of a tile's element, `item` = group * PER + element. Without a load, which would be one of local
+ * memory. */
+template <typename Element, typename Tile>
+TOPK_DEVICE key_word_t<Element> bits_of_item(const Tile &tile, uint32_t item) {
+    key_word_t<Element> bits = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < Tile::GROUPS * Tile::PER; i++)
+        bits = i == item ? tile.bits(i / Tile::PER, i % Tile::PER) : bits;
+    return bits;
+}
+
 /* Hits of two kinds are counted together, each in 16 bits. */
 TOPK_DEVICE uint32_t hit_counts(bool low, bool high) {
     return (uint32_t)low | (uint32_t)high << 16;

@@ -77,7 +77,8 @@ template <typename Element, bool WHERE> struct shared_row {
     }
     /* Where winners go, and ties. */
     TOPK_MEMBER auto winner_sink(uint64_t winners) const {
-        return result_sink{target(), &counters()->winners, (uint64_t)0, winners};
+        const bool is_written = a.target.kind != TARGET_KTH;
+        return result_sink{target(), &counters()->winners, (uint64_t)0, is_written ? winners : 0};
     }
     TOPK_MEMBER auto tie_sink(const struct result_plan &plan) const {
         return result_sink{target(), &counters()->ties, plan.winners, plan.ties};

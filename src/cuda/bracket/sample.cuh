@@ -4,6 +4,7 @@
 #ifndef TOPK_SRC_CUDA_BRACKET_SAMPLE_CUH
 #define TOPK_SRC_CUDA_BRACKET_SAMPLE_CUH
 
+#include "../select/chance.cuh"
 #include "bins.cuh"
 
 template <typename Element> struct sample_shape {
@@ -29,12 +30,6 @@ template <uint32_t GROUPS, typename Work> TOPK_DEVICE void for_groups(uint32_t c
             break;
         work(g);
     }
-}
-
-TOPK_DEVICE uint32_t hash_of(uint32_t x) {
-    x = (x ^ x >> 16) * 0x7feb352du;
-    x = (x ^ x >> 15) * 0x846ca68bu;
-    return x ^ x >> 16;
 }
 
 /* Samples of the whole block, or 0 if the row is so short that all of it is taken. */
@@ -155,11 +150,6 @@ TOPK_DEVICE sampled_keys<Element> keys_of_sample(const bracket_task<Element> &t,
             k.keys[i] = (matches >> i & 1) != 0 ? k.keys[i] : 0;
     });
     return k;
-}
-
-/* The square root, within 6 percent. */
-TOPK_DEVICE float root_of(float x) {
-    return simt_float_of_bits((simt_bits_of_float(x) >> 1) + 0x1fc00000);
 }
 
 /* The rank of the sample that is the threshold: more than k elements of the row reach it unless the sample is

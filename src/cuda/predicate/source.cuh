@@ -108,6 +108,10 @@ template <typename Element> struct row_source<Element, false> {
     TOPK_MEMBER edge_tile<Element> tail(const struct row_parts &parts) const {
         return load_tail(values(), parts);
     }
+    /* `count` elements from `first` on, one for each thread. */
+    TOPK_MEMBER edge_tile<Element> edge(int64_t first, uint32_t count) const {
+        return load_edge(values(), first, count);
+    }
 };
 
 /* A tile of the body with its part of a mask, both on their way. */
@@ -157,6 +161,9 @@ template <typename Element> struct row_source<Element, true> {
     }
     TOPK_MEMBER tested_tile<Element, edge_tile<Element>> tail(const struct row_parts &parts) const {
         return test_edge(load_tail(values(), parts));
+    }
+    TOPK_MEMBER tested_tile<Element, edge_tile<Element>> edge(int64_t first, uint32_t count) const {
+        return test_edge(load_edge(values(), first, count));
     }
 };
 

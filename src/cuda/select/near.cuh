@@ -65,16 +65,6 @@ TOPK_DEVICE uint32_t items_from(const Tile &of_any_kind, const struct code_map &
     return items;
 }
 
-/* Without a load, which would be one of local memory. */
-template <typename Element, typename Tile>
-TOPK_DEVICE key_word_t<Element> bits_of_item(const Tile &tile, uint32_t item) {
-    key_word_t<Element> bits = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < Tile::GROUPS * Tile::PER; i++)
-        bits = i == item ? tile.bits(i / Tile::PER, i % Tile::PER) : bits;
-    return bits;
-}
-
 /* The elements before and after the body, which are fewer than a warp's lanes: one for each `thread`. */
 template <typename Element>
 TOPK_DEVICE edge_tile<Element> load_edges(const Element *values, const struct row_parts &parts,

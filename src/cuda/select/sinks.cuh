@@ -29,7 +29,7 @@ template <typename Target, typename Counter> struct result_sink {
     uint32_t asked = 0;
 
     TOPK_MEMBER uint64_t take(uint32_t count) {
-        uint64_t slot = take_slots(counter, count);
+        uint64_t slot = limit == 0 ? 0 : take_slots(counter, count);
         full = slot + count >= limit;
         return slot;
     }

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a call of radik launches. */
+#include <math.h>
+
+#include "../../reached.h"
+#include "../leaf.h"
+#include "../methods.h"
+#include "strategy.h"
+
+static const char *refuse(const topk_context *context, const struct plan *plan) {
+    const struct radik_strategy s = topk_cuda_radik_strategy(context, plan);
+    if (!s.is_air && topk_cuda_radik_kernels[width_of(plan)]->shared_bytes() >
+                         (uint32_t)device_of(context)->shared_bytes_max) {
+        return "the device has too little shared memory";
+    }
+    if (!s.reschedules && plan->problem.rows > RADIK_LAUNCHED_ROWS) {
+        return "rescheduling=0 launches for at most 1024 rows";
+    }
+    return NULL;
+}
+
+/* Of rows that are left to another method. */
+static double cost_of(const topk_context *context, const struct subcall *inner) {
+    return inner->method == NULL ? 0 : inner->method->cost_us(context, &inner->plan);
+}
+
+static double cost_us(const topk_context *context, const struct plan *plan) {
+    const struct radik_strategy s = topk_cuda_radik_strategy(context, plan);
+    const struct radik_layout l = topk_cuda_radik_lay_out(context, plan, &s, NULL);
+    const topk_problem *p = &plan->problem;
+    if (s.is_air) {
+        return cost_of(context, &l.air) * 1.01;
+    }
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    const double sorted = s.target == TARGET_ENTRIES ? (double)least(p->k_max, SELECT_SORT_MAX) : 0;
+    const double chosen = plan->operation == TOPK_OPERATION_KTH ? 0 : (double)plan->output_elements;
+    double cost = topk_cuda_costs.radik.call_us + topk_cuda_costs.radik.pass_us * (s.passes + 1) +
+                  topk_cuda_costs.radik.reads * move_us(context, bytes, topk_cuda_costs.radik.bytes_per_us) +
+                  work_us(context, chosen, topk_cuda_costs.radik.chosen_per_us) +
+                  block_us(context, sorted / topk_cuda_costs.air.results_per_us);
+    if (s.target == TARGET_LIST) { /* then all that was found is sorted, byte by byte */
+        const double moved = 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4);
+        cost += (double)plan->element_bytes *
+                (topk_cuda_costs.air.pass_us + move_us(context, moved, topk_cuda_costs.air.bytes_per_us));
+    }
+    return cost + (s.splits ? cost_of(context, &l.shorts) : 0);
+}
+
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
+    const struct radik_strategy s = topk_cuda_radik_strategy(context, plan);
+    return topk_cuda_radik_lay_out(context, plan, &s, NULL).bytes;
+}
+
+static void fill_args(const struct call *call, const struct radik_strategy *s, struct radik_layout *l) {
+    struct radik_args *args = &l->args;
+    const struct plan *plan = call->plan;
+    args->rows = row_args_of(call);
+    if (has_predicate(plan)) {
+        args->predicate = topk_cuda_predicate_args(call, l->found_match);
+    }
+    args->decode = topk_decode_args(&plan->order);
+    args->kth = kth_outputs_of(call);
+    args->target.kind = s->target;
+    args->target.ties_free = plan->problem.ties == TOPK_TIES_ANY;
+    args->target.two_words = s->two_words;
+    args->target.pitch = s->pitch;
+    args->target.list.wide = s->wide;
+    args->digits.bits = s->digit_bits;
+    args->digits.early_stop = s->target != TARGET_KTH;
+    args->candidates.wide = s->wide;
+    args->tile_capacity = s->tile_capacity;
+    args->block_entries = s->block_entries;
+    args->seed = call->context->seed;
+    args->uses_buffer = s->uses_buffer;
+    args->pads = s->pads;
+    args->scales = s->scales;
+    args->tasks.only_row = -1;
+    args->tasks.rows_max = s->states;
+    args->tasks.tiles_max = s->tiles;
+    args->tasks.tile_elements = s->tile_elements;
+}
+
+/* Ranks the results with the whole device, or sorts each row's in one block. */
+static int launch_sort(const struct call *call, const struct radik_strategy *s, struct launch_grid grid,
+                       const struct radik_args *args) {
+    const struct radik_kernels *kernels = topk_cuda_radik_kernels[width_of(call->plan)];
+    const int64_t rows = args->tasks.only_row >= 0 ? 1 : s->states, k = call->plan->problem.k_max;
+    if (rows <= (int64_t)RADIK_RANK_ROWS * SELECT_SORT_MAX * SELECT_SORT_MAX / ((k + 1) * (k + 1))) {
+        const int64_t warps = RADIK_RANK_THREADS / 32;
+        TOPK_REACHED(REACHED_RADIK_RANK);
+        grid.threads = RADIK_RANK_THREADS;
+        grid.blocks = (uint32_t)(k / (2 * warps) + 1);
+        grid.rows = (uint32_t)least(rows, RADIK_GRID_ROWS);
+        return kernels->launch(RADIK_RANK, &grid, args);
+    }
+    TOPK_REACHED(REACHED_RADIK_SORT);
+    grid.blocks = (uint32_t)least(rows, RADIK_GRID_BLOCKS);
+    grid.threads = RADIK_SORT_THREADS;
+    return kernels->launch(RADIK_SORT, &grid, args);
+}
+
+/* All passes of all rows, or of one. */
+static int launch_passes(const struct call *call, const struct radik_strategy *s, struct radik_args *args) {
+    const struct radik_kernels *kernels = topk_cuda_radik_kernels[width_of(call->plan)];
+    const bool writes = s->target != TARGET_KTH, sorts = s->target == TARGET_ENTRIES;
+    const int64_t rows = args->tasks.only_row >= 0 ? 1 : s->states;
+    struct launch_grid grid = grid_of(call, rows, s->blocks, RADIK_THREADS);
+    args->has_successor = true;
+    args->writes = false;
+    int error = kernels->launch(RADIK_BEGIN, &grid, args);
+    grid.dependent = device_of(call->context)->dependent_launch;
+    grid.blocks = s->blocks;
+    for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
+        args->has_successor = pass + 1 < s->passes || writes || sorts;
+        error = kernels->launch(pass == 0 ? RADIK_FIRST : RADIK_NEXT, &grid, args);
+    }
+    if (error == 0 && writes) {
+        args->has_successor = sorts;
+        args->writes = true;
+        error = kernels->launch(RADIK_NEXT, &grid, args);
+    }
+    args->has_successor = false;
+    return error == 0 && sorts ? launch_sort(call, s, grid, args) : error;
+}
+
+static int launch_row_by_row(const struct call *call, const struct radik_strategy *s,
+                             struct radik_layout *l) {
+    int error = 0;
+    for (int64_t row = 0; row < call->plan->problem.rows && error == 0; row++) {
+        l->args.tasks.only_row = row;
+        if (row > 0 && s->may_go_in_order) {
+            error = topk_device_zero(call->stream, l->args.lookback, l->lookback_bytes);
+        }
+        error = error != 0 ? error : launch_passes(call, s, &l->args);
+    }
+    return error;
+}
+
+/* Rows of which the device knows the lengths. */
+static int launch_list(const struct call *call, const struct radik_layout *l) {
+    const struct launch_grid grid =
+        grid_of(call, l->args.tasks.list_tiles, RADIK_LIST_BLOCKS, RADIK_LIST_THREADS);
+    return topk_cuda_radik_list(&grid, &l->args);
+}
+
+static int run_shorts(const struct call *call, const struct radik_layout *l) {
+    struct call shorts = topk_subcall_call(&l->shorts, call);
+    const struct short_rows *spans = &l->args.short_rows;
+    TOPK_REACHED(REACHED_RADIK_SHORT_ROWS);
+    shorts.input.lengths = shorts.input.offsets = NULL;
+    shorts.input.begins = spans->begins;
+    shorts.input.ends = spans->ends;
+    shorts.input.k = spans->k;
+    return l->shorts.method->run(&shorts);
+}
+
+/* Rows that are not even, or not alike in what the host knows of them. */
+static bool are_listed(const struct call *call, const struct radik_strategy *s) {
+    const topk_problem *p = &call->plan->problem;
+    return s->reschedules && (p->shape != TOPK_SHAPE_STRIDED || call->input.lengths != NULL);
+}
+
+static int run_tasks(const struct call *call, const struct radik_strategy *s, struct radik_layout *l) {
+    const bool listed = are_listed(call, s);
+    int error = 0;
+    l->args.tasks.tiles_of_row = listed ? 0 : s->tiles_of_row;
+    if (listed || s->may_go_in_order) {
+        error = topk_device_zero(call->stream, l->zeroed, l->zeroed_bytes);
+    }
+    error = error != 0 ? error : topk_cuda_read_bounds(call, &l->args.predicate);
+    if (listed) {
+        error = error != 0 ? error : launch_list(call, l);
+        error = error != 0 || !s->splits ? error : run_shorts(call, l);
+    } else {
+        l->args.short_rows.begins = NULL;
+    }
+    if (error == 0) {
+        error = s->reschedules ? launch_passes(call, s, &l->args) : launch_row_by_row(call, s, l);
+    }
+    if (error == 0 && s->target == TARGET_LIST) {
+        struct call sort = topk_subcall_call(&l->sort, call);
+        sort.found = &l->found;
+        error = l->sort.method->run(&sort);
+    }
+    if (error == 0 && listed &&
+        s->may_overflow) { /* all rows once more, where the list has too little room */
+        struct call air = topk_subcall_call(&l->air, call);
+        air.condition = l->args.tasks.overflow;
+        error = l->air.method->run(&air);
+    }
+    return error;
+}
+
+static int run(const struct call *call) {
+    const struct radik_strategy s = topk_cuda_radik_strategy(call->context, call->plan);
+    struct radik_layout l = topk_cuda_radik_lay_out(call->context, call->plan, &s, call->workspace);
+    if (call->plan->problem.rows == 0 ||
+        (call->plan->operation != TOPK_OPERATION_KTH && call->plan->problem.k_max == 0)) {
+        return 0;
+    }
+    if (s.is_air) {
+        const struct call air = topk_subcall_call(&l.air, call);
+        return l.air.method->run(&air);
+    }
+    fill_args(call, &s, &l);
+    return run_tasks(call, &s, &l);
+}
+
+static int prepare(const topk_context *context) {
+    int error = topk_cuda_prepare_bounds();
+    error = error != 0 ? error : topk_cuda_radik_prepare_list();
+    for (int width = 0; width < WIDTHS && error == 0; width++) {
+        const struct radik_kernels *kernels = topk_cuda_radik_kernels[width];
+        if (kernels->shared_bytes() <= (uint32_t)device_of(context)->shared_bytes_max) {
+            error = kernels->prepare();
+        }
+    }
+    return error;
+}
+
+const struct method topk_cuda_radik = {.name = "radik",
+                                       .operations = SELECTS_WHERE,
+                                       .knobs = topk_cuda_radik_knobs,
+                                       .refuse = refuse,
+                                       .cost_us = cost_us,
+                                       .workspace_bytes = workspace_bytes,
+                                       .prepare = prepare,
+                                       .run = run};

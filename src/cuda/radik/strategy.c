@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "strategy.h"
+
+#include "../../reached.h"
+#include "../leaf.h"
+#include "../lookback.h"
+#include "../methods.h"
+
+const struct radik_kernels *const topk_cuda_radik_kernels[] = {
+    &topk_cuda_radik_kernels_8, &topk_cuda_radik_kernels_16, &topk_cuda_radik_kernels_32,
+    &topk_cuda_radik_kernels_64};
+
+/* ---- Knobs ---- */
+
+enum { KNOB_DIGIT_BITS, KNOB_WRITE_BUFFER, KNOB_RESCHEDULING, KNOB_PADDING, KNOB_SCALING, KNOBS };
+
+const struct knob topk_cuda_radik_knobs[] = {
+    [KNOB_DIGIT_BITS] = {"digit_bits", KNOB_INTEGER, 1, RADIK_DIGIT_BITS_MAX, RADIK_DIGIT_BITS,
+                         "bits of a digit; by default fewer where the workspace has no room for the bins"},
+    [KNOB_WRITE_BUFFER] = {"write_buffer", KNOB_SWITCH, 0, 1, 1,
+                           "0 takes an atomic of the device for each element that is counted or written"},
+    [KNOB_RESCHEDULING] = {"rescheduling", KNOB_SWITCH, 0, 1, 1, "0 launches for one row after the other"},
+    [KNOB_PADDING] = {"padding", KNOB_SWITCH, 0, 1, 1,
+                      "0 loads rows that do not begin on 16 bytes element by element"},
+    [KNOB_SCALING] = {"scaling", KNOB_SWITCH, 0, 1, 1, "0 takes all digits of the keys as they are"},
+    {.name = NULL},
+};
+
+static int64_t value_of(const struct plan *plan, int knob) {
+    return tuning_value(&plan->tuning, &topk_cuda_radik_knobs[knob]);
+}
+
+static bool is_given(const struct plan *plan, int knob) {
+    return tuning_given(&plan->tuning, &topk_cuda_radik_knobs[knob]) != NULL;
+}
+
+static bool is_tuned(const struct plan *plan) {
+    for (int knob = 0; knob < KNOBS; knob++) {
+        if (is_given(plan, knob)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Strategy ---- */
+
+static enum target_kind target_of(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const bool sorted = p->order == TOPK_ORDER_BEST_FIRST;
+    if (plan->operation == TOPK_OPERATION_KTH) {
+        return TARGET_KTH;
+    }
+    if (!sorted && p->ties == TOPK_TIES_ANY) {
+        return TARGET_OUTPUTS;
+    }
+    return p->k_max <= SELECT_SORT_MAX ? TARGET_ENTRIES : sorted ? TARGET_LIST : TARGET_OUTPUTS;
+}
+
+/* A power of two. */
+static uint32_t entries_of(int64_t count) {
+    uint32_t entries = 64;
+    while (entries < count) {
+        entries *= 2;
+    }
+    return entries;
+}
+
+/* Rows of up to so many elements are left to another method: twice the mean where the host knows it, since
+ * methods that give a row to a warp or a block take as long for a short row as for the longest. */
+static int64_t short_length(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const int64_t mean =
+        p->shape == TOPK_SHAPE_STRIDED || p->rows == 0 ? p->length_max : p->elements_max / p->rows;
+    const int64_t usual = greatest(2 * mean, RADIK_SHORT_ROW_MIN);
+    return least(usual, RADIK_SHORT_ROW);
+}
+
+/* Rows and tiles that are read here, at most. Spans that overlap, and offsets that go back, may have more. */
+static void set_bounds(const struct plan *plan, struct radik_strategy *s) {
+    const topk_problem *p = &plan->problem;
+    s->states = p->rows;
+    if (p->shape == TOPK_SHAPE_STRIDED || p->rows == 1) {
+        s->tiles = p->rows * s->tiles_of_row;
+        return;
+    }
+    s->may_overflow = true;
+    if (s->splits) {
+        s->states = least(p->rows, p->elements_max / (s->short_length + 1) + 1);
+    }
+    s->tiles = least(p->rows * s->tiles_of_row, p->elements_max / s->tile_elements + s->states);
+}
+
+/* So many that no block counts 2^32 elements. */
+static uint32_t blocks_of(const topk_context *context, const struct radik_strategy *s) {
+    const int64_t usual = (int64_t)device_of(context)->sms * RADIK_BLOCKS_PER_SM;
+    const int64_t tiles = s->reschedules ? s->tiles : s->tiles_of_row;
+    const int64_t enough = tiles / (RADIK_BLOCK_ELEMENTS / s->tile_elements) + 1;
+    return (uint32_t)greatest(least(usual, tiles), enough);
+}
+
+static void set_digits(const struct plan *plan, uint32_t bits, struct radik_strategy *s) {
+    s->digit_bits = bits;
+    s->passes = (plan->element_bits + bits - 1) / bits + (s->scales ? 1 : 0);
+}
+
+static struct radik_strategy usual_strategy(const topk_context *context, const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    struct radik_strategy s = {.target = target_of(plan)};
+    const int64_t position_bytes = p->length_max > RADIK_NARROW_ROW ? 8 : 4;
+    const int64_t element_bytes = (int64_t)plan->element_bytes;
+    const bool tuned = is_tuned(plan);
+    s.short_length = short_length(plan);
+    s.is_air = !tuned && p->length_max <= s.short_length;
+    s.splits = !tuned && !s.is_air && s.target != TARGET_LIST &&
+               p->rows > RADIK_ROWS_PER_SM * (int64_t)device_of(context)->sms;
+    s.uses_buffer = value_of(plan, KNOB_WRITE_BUFFER) != 0;
+    s.reschedules = value_of(plan, KNOB_RESCHEDULING) != 0;
+    s.pads = value_of(plan, KNOB_PADDING) != 0;
+    s.scales = value_of(plan, KNOB_SCALING) != 0 && plan->element_bits > 8;
+    s.wide = position_bytes == 8;
+    s.two_words = element_bytes == 8 || p->length_max > RADIK_ONE_WORD_ROW;
+    s.tile_elements = RADIK_THREADS * (element_bytes == 1 ? 2 : 4) * (16 / element_bytes);
+    s.tiles_of_row = p->length_max / s.tile_elements + 1;
+    s.tile_capacity = s.target == TARGET_LIST
+                          ? 0
+                          : s.tile_elements * element_bytes / (8 * (element_bytes + position_bytes));
+    s.pitch = s.target == TARGET_ENTRIES ? p->k_max + SELECT_TIES_KEPT : 0;
+    s.block_entries = s.target == TARGET_ENTRIES ? entries_of(s.pitch) : 0;
+    s.may_go_in_order =
+        s.target == TARGET_LIST || (s.target != TARGET_KTH && p->ties == TOPK_TIES_LOWEST_INDEX);
+    set_digits(plan, (uint32_t)value_of(plan, KNOB_DIGIT_BITS), &s);
+    set_bounds(plan, &s);
+    s.blocks = blocks_of(context, &s);
+    return s;
+}
+
+/* Where the workspace has too little room candidates are not buffered, and then digits are shorter. */
+struct radik_strategy topk_cuda_radik_strategy(const topk_context *context, const struct plan *plan) {
+    const size_t limit = plan_workspace_limit(plan);
+    struct radik_strategy s = usual_strategy(context, plan);
+    if (s.is_air || topk_cuda_radik_lay_out(context, plan, &s, NULL).bytes <= limit) {
+        return s;
+    }
+    TOPK_REACHED(REACHED_RADIK_LIMIT_UNBUFFERED);
+    s.tile_capacity = 0;
+    while (!is_given(plan, KNOB_DIGIT_BITS) && s.digit_bits > RADIK_DIGIT_BITS_MIN &&
+           topk_cuda_radik_lay_out(context, plan, &s, NULL).bytes > limit) {
+        TOPK_REACHED(REACHED_RADIK_LIMIT_DIGIT);
+        set_digits(plan, s.digit_bits - 1, &s);
+    }
+    return s;
+}
+
+/* ---- Workspace ---- */
+
+/* A product that says "too many" instead of overflowing. */
+static size_t times(size_t a, size_t b) {
+    size_t product;
+    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+/* The short rows, as spans of which the device knows the ends, and k. */
+static topk_status choose_for_shorts(const topk_context *context, const struct plan *plan,
+                                     const struct radik_strategy *s, struct subcall *shorts) {
+    topk_problem problem = plan->problem;
+    problem.method = NULL;
+    problem.tuning = NULL;
+    problem.shape = TOPK_SHAPE_SPANS;
+    problem.extent_type = TOPK_INDEX_I64;
+    problem.length_max = s->short_length;
+    problem.row_stride = 0;
+    problem.workspace_limit = 0;
+    problem.elements_max = (int64_t)plan->input_elements;
+    return topk_subcall_choose(context, plan->operation, &problem, shorts);
+}
+
+struct radik_layout topk_cuda_radik_lay_out(const topk_context *context, const struct plan *plan,
+                                            const struct radik_strategy *s, void *workspace) {
+    struct arena arena = arena_over(workspace);
+    struct radik_layout l = {.bytes = 0};
+    struct task_args *tasks = &l.args.tasks;
+    struct target *target = &l.args.target;
+    const size_t rows = (size_t)plan->problem.rows, states = (size_t)s->states;
+    const size_t candidates = times((size_t)s->tiles, (size_t)s->tile_capacity);
+    const size_t entries = times(states, (size_t)s->pitch);
+    if (s->is_air || s->may_overflow) {
+        topk_subcall_same(context, plan, &topk_cuda_air, &l.air);
+        topk_subcall_take(&l.air, &arena);
+    }
+    if (s->is_air) {
+        l.bytes = arena_bytes(&arena);
+        return l;
+    }
+    const size_t before = arena.used;
+    tasks->list_tiles = divide_up(plan->problem.rows, RADIK_LIST_THREADS);
+    tasks->sum_words = look_back_words(tasks->list_tiles);
+    tasks->list_ticket = arena_take(&arena, 1, sizeof *tasks->list_ticket);
+    tasks->overflow = arena_take(&arena, 1, sizeof *tasks->overflow);
+    tasks->list_words = arena_take(&arena, 2 * (size_t)tasks->sum_words, sizeof *tasks->list_words);
+    if (s->may_go_in_order) {
+        const size_t words = RADIK_WORDS_OF_TILE * (size_t)s->tiles + RADIK_WORDS_OF_ROW * states;
+        l.args.lookback = arena_take(&arena, words, sizeof *l.args.lookback);
+        l.lookback_bytes = words * sizeof *l.args.lookback;
+    }
+    l.zeroed = tasks->list_ticket;
+    l.zeroed_bytes = arena_join(&arena, before);
+    tasks->total = arena_take(&arena, 2, sizeof *tasks->total);
+    tasks->rows = arena_take(&arena, states, sizeof *tasks->rows);
+    l.args.states = arena_take(&arena, states, sizeof *l.args.states);
+    l.args.histograms =
+        arena_take(&arena, times(states, (size_t)1 << s->digit_bits), sizeof *l.args.histograms);
+    l.args.candidates.elements = arena_take(&arena, candidates, plan->element_bytes);
+    l.args.candidates.positions = arena_take(&arena, candidates, s->wide ? 8 : 4);
+    target->entries = arena_take(&arena, entries, sizeof *target->entries);
+    if (s->two_words) {
+        target->entries_low = arena_take(&arena, entries, sizeof *target->entries_low);
+    }
+    if (s->splits) {
+        l.args.short_rows.length = s->short_length;
+        l.args.short_rows.begins = arena_take(&arena, rows, sizeof(int64_t));
+        l.args.short_rows.ends = arena_take(&arena, rows, sizeof(int64_t));
+        l.args.short_rows.k = arena_take(&arena, rows, sizeof(int64_t));
+        (void)choose_for_shorts(context, plan, s, &l.shorts);
+        topk_subcall_take(&l.shorts, &arena);
+    }
+    if (s->target == TARGET_LIST) {
+        const size_t position_bytes = s->wide ? 8 : 4;
+        if (has_predicate(plan)) {
+            l.args.matches = arena_take(&arena, rows, sizeof *l.args.matches);
+        }
+        l.found = topk_found_take(plan, position_bytes, &arena);
+        l.found.counts = l.args.matches;
+        topk_subcall_on_found(context, plan, &topk_cuda_sort, position_bytes, &l.sort);
+        topk_subcall_take(&l.sort, &arena);
+        target->list.elements = l.found.elements;
+        target->list.positions = l.found.positions;
+    }
+    if (has_predicate(plan)) {
+        l.found_match = arena_take(&arena, 1, sizeof *l.found_match);
+    }
+    l.bytes = arena_bytes(&arena);
+    return l;
+}
