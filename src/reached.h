@@ -32,35 +32,35 @@ enum topk_reached_path {
     REACHED_SORT_NEXT_LIST, /* a block that sorts rows of its own goes on to another */
     REACHED_TILES_BACK,     /* a tile adds up the counts of several tiles before it */
 
-    REACHED_RADIK_ABOVE,            /* the k-th is beyond the range that a sample has drawn */
-    REACHED_RADIK_BELOW,            /* it is behind it */
-    REACHED_RADIK_FEW_MATCHES,      /* fewer elements match than are wanted */
-    REACHED_RADIK_SINGLE,           /* hits go out one by one */
-    REACHED_RADIK_MANY,             /* hits go through the write buffer */
-    REACHED_RADIK_FROM_BUFFER,      /* a digit is counted in the buffer */
-    REACHED_RADIK_BUFFERED,         /* candidates are buffered */
-    REACHED_RADIK_NO_BUFFER,        /* a digit is counted in the input once more */
-    REACHED_RADIK_FINISH,           /* the last block finishes a row */
-    REACHED_RADIK_FINISH_LEFT,      /* but for its results, which go in order */
-    REACHED_RADIK_IN_ORDER,         /* results are written in the order of positions */
-    REACHED_RADIK_RANK,             /* results ranked by several blocks */
-    REACHED_RADIK_SORT,             /* results sorted in one block */
-    REACHED_RADIK_SHORT_ROWS,       /* short rows are left to another method */
-    REACHED_RADIK_OVERFLOW,         /* more rows and tiles than there is room for */
-    REACHED_RADIK_LIMIT_UNBUFFERED, /* no candidates are buffered, for the limit */
-    REACHED_RADIK_LIMIT_DIGIT,      /* shorter digits, for the limit */
-    REACHED_AIR_LIMIT_UNBUFFERED, /* the caller's limit leaves no room for buffered candidates */
-    REACHED_AIR_LIMIT_ONE_BLOCK,  /* nor for a row that blocks share */
-    REACHED_AIR_MEAN_LENGTH,      /* blocks with a row each are made for less than length_max */
-    REACHED_AIR_RANK,             /* few results are ranked by all blocks */
-    REACHED_AIR_SORT,             /* more results are sorted in one block for each row */
-    REACHED_AIR_ROW_NEXT,         /* a block with rows of its own goes on to another */
-    REACHED_AIR_ROW_AGAIN,        /* its candidates fit shared memory only after more than one digit */
-    REACHED_AIR_ROW_LATE,         /* they do after a digit, or once the predicate has sorted them out */
-    REACHED_AIR_ROW_NEVER,        /* they never do */
-    REACHED_AIR_ROW_IN_ORDER,     /* its first ties are taken in the order of positions */
-    REACHED_SELECT_ROW_ALL_FOUND, /* the rest of its tiles need not be read */
-    REACHED_AIR_NEXT_ROW,         /* blocks that share rows go on to a row behind the grid's */
+    REACHED_RADIK_ABOVE,               /* the k-th is beyond the range that a sample has drawn */
+    REACHED_RADIK_BELOW,               /* it is behind it */
+    REACHED_RADIK_FEW_MATCHES,         /* fewer elements match than are wanted */
+    REACHED_RADIK_WRITTEN_FROM_BUFFER, /* results are written from the buffer */
+    REACHED_RADIK_MANY,                /* hits go through the write buffer */
+    REACHED_RADIK_FROM_BUFFER,         /* a digit is counted in the buffer */
+    REACHED_RADIK_BUFFERED,            /* candidates are buffered */
+    REACHED_RADIK_NO_BUFFER,           /* a digit is counted in the input once more */
+    REACHED_RADIK_FINISH,              /* the last block finishes a row */
+    REACHED_RADIK_FINISH_LEFT,         /* but for its results, which go in order */
+    REACHED_RADIK_IN_ORDER,            /* results are written in the order of positions */
+    REACHED_RADIK_RANK,                /* results ranked by several blocks */
+    REACHED_RADIK_SORT,                /* results sorted in one block */
+    REACHED_RADIK_SHORT_ROWS,          /* short rows are left to another method */
+    REACHED_RADIK_OVERFLOW,            /* more rows and tiles than there is room for */
+    REACHED_RADIK_LIMIT_UNBUFFERED,    /* no candidates are buffered, for the limit */
+    REACHED_RADIK_LIMIT_DIGIT,         /* shorter digits, for the limit */
+    REACHED_AIR_LIMIT_UNBUFFERED,      /* the caller's limit leaves no room for buffered candidates */
+    REACHED_AIR_LIMIT_ONE_BLOCK,       /* nor for a row that blocks share */
+    REACHED_AIR_MEAN_LENGTH,           /* blocks with a row each are made for less than length_max */
+    REACHED_AIR_RANK,                  /* few results are ranked by all blocks */
+    REACHED_AIR_SORT,                  /* more results are sorted in one block for each row */
+    REACHED_AIR_ROW_NEXT,              /* a block with rows of its own goes on to another */
+    REACHED_AIR_ROW_AGAIN,             /* its candidates fit shared memory only after more than one digit */
+    REACHED_AIR_ROW_LATE,              /* they do after a digit, or once the predicate has sorted them out */
+    REACHED_AIR_ROW_NEVER,             /* they never do */
+    REACHED_AIR_ROW_IN_ORDER,          /* its first ties are taken in the order of positions */
+    REACHED_SELECT_ROW_ALL_FOUND,      /* the rest of its tiles need not be read */
+    REACHED_AIR_NEXT_ROW,              /* blocks that share rows go on to a row behind the grid's */
     REACHED_AIR_DECIDED,          /* all candidates are results before the last pass, which writes them */
     REACHED_AIR_DECIDED_LEFT,     /* or leaves them to the last filter, which takes them in order */
     REACHED_AIR_NO_BUFFER,        /* the candidates do not fit the buffer: the input is read again */

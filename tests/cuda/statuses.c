@@ -282,10 +282,16 @@ static void check_tuning(void) {
         {TOPK_OPERATION_SELECT, "gridselect", "queue=2", "takes queue 0 or 1, not 2"},
         {TOPK_OPERATION_SELECT, "gridselect", "elements=0", "takes elements 1 or more, not 0"},
         {TOPK_OPERATION_SELECT_WHERE, "gridselect", "hashed=-1", "takes hashed 0 or 1, not -1"},
+        {TOPK_OPERATION_SELECT, "radik", "digit_bits=0", "takes digit_bits 1 to "},
+        {TOPK_OPERATION_KTH, "radik", "digit_bits=13", ", not 13"},
+        {TOPK_OPERATION_SELECT, "radik", "write_buffer=2", "takes write_buffer 0 or 1, not 2"},
+        {TOPK_OPERATION_SELECT, "radik", "rescheduling=-1", "takes rescheduling 0 or 1, not -1"},
+        {TOPK_OPERATION_SELECT, "radik", "padding=2", "takes padding 0 or 1, not 2"},
+        {TOPK_OPERATION_SELECT_WHERE, "radik", "scaling=2", "takes scaling 0 or 1, not 2"},
         {TOPK_OPERATION_SELECT, "rtopk", "network=5", "takes network 0 to 4, not 5"},
         {TOPK_OPERATION_SELECT, "bracket", "alpha=4", "has no knob 'alpha'"},
         {TOPK_OPERATION_SELECT, "sort", "alpha=4", "'sort' cannot serve this problem: has no knob 'alpha'"},
-        {TOPK_OPERATION_SELECT, NULL, "digit_bits=12", "'air': takes digit_bits"},
+        {TOPK_OPERATION_SELECT, NULL, "digit_bits=13", "'radik': takes digit_bits"},
         {TOPK_OPERATION_SELECT, NULL, "one_pass=0", "has no knob 'one_pass'"},
         {TOPK_OPERATION_KTH, NULL, "early_stop=2", "'air': takes early_stop 0 or 1, not 2"},
         {TOPK_OPERATION_WHERE, "compact", "one_pass=2", "takes one_pass 0 or 1, not 2"},
@@ -329,12 +335,21 @@ static void check_taken_tuning(void) {
                                               "stream=1,cluster=2"};
     static const char *const of_gridselect[] = {
         "queue=0", "queue=1", "elements=1", "elements=9223372036854775807", "hashed=0", "hashed=1"};
+    static const char *const of_radik[] = {"digit_bits=1",   "write_buffer=0", "write_buffer=1",
+                                           "rescheduling=0", "rescheduling=1", "padding=0",
+                                           "padding=1",      "scaling=0",      "scaling=1"};
     static const char *const of_compact[] = {"one_pass=0", "one_pass=1"};
     arguments a = begin(NULL);
     topk_problem p = a.problem;
     end(&a);
     for (size_t i = 0; i < sizeof of_air / sizeof of_air[0]; i++) {
         p.tuning = of_air[i];
+        (void)workspace_for(TOPK_OPERATION_SELECT, &p);
+        (void)workspace_for(TOPK_OPERATION_KTH, &p);
+        (void)workspace_for(TOPK_OPERATION_SELECT_WHERE, &p);
+    }
+    for (size_t i = 0; i < sizeof of_radik / sizeof of_radik[0]; i++) {
+        p.tuning = of_radik[i];
         (void)workspace_for(TOPK_OPERATION_SELECT, &p);
         (void)workspace_for(TOPK_OPERATION_KTH, &p);
         (void)workspace_for(TOPK_OPERATION_SELECT_WHERE, &p);

@@ -151,7 +151,7 @@ TOPK_DEVICE uint32_t write_row(const block_target<Element, TWO> &target, const S
 template <typename Element, bool WHERE, bool TWO>
 TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, const struct row &of,
                             const matcher<Element, WHERE> &predicate, const row_shared<Element, TWO> &s) {
-    block_target<Element, TWO> target = {{a.rows, a.target, row, of}, s.entries};
+    block_target<Element, TWO> target = {{a.rows, a.target, row, of, row}, s.entries};
     const struct row &r = target.r;
     uint32_t count = 0;
     if (r.k > 0) {

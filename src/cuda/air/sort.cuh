@@ -14,7 +14,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_SORT_THREADS, 1) void air_sort(struct air_args a) {
     if (is_called_off(a.rows))
         return;
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks())
-        sort_row<Element>(a.rows, a.target, row, counted_row(a, row), a.states[row].range, s);
+        sort_row<Element>(a.rows, a.target, row, row, counted_row(a, row), a.states[row].range, s);
 }
 
 /* For few rows: several blocks share the entries of one. */
@@ -26,7 +26,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_RANK_THREADS, 1) void air_rank(struct air_args a) {
     if (is_called_off(a.rows))
         return;
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y())
-        rank_row<Element>(a.rows, a.target, row, counted_row(a, row), a.states[row].range, list);
+        rank_row<Element>(a.rows, a.target, row, row, counted_row(a, row), a.states[row].range, list);
 }
 
 #endif

@@ -73,7 +73,7 @@ template <typename Element, bool WHERE> struct shared_row {
         return global_list<Element>{a.candidates, row * a.capacity};
     }
     TOPK_MEMBER row_target<Element> target(void) const {
-        return row_target<Element>{a.rows, a.target, row, r};
+        return row_target<Element>{a.rows, a.target, row, r, row};
     }
     /* Where winners go, and ties. */
     TOPK_MEMBER auto winner_sink(uint64_t winners) const {

@@ -13,22 +13,31 @@
 #include "digit.cuh"
 #include "tasks.cuh"
 
-/* A sample, or a thread's part of it. */
-template <typename Element> struct sampled_row {
-    static const uint32_t PER = 16 / sizeof(Element), MOST = RADIK_SAMPLE_GROUPS_MAX,
-                          USUAL = RADIK_SAMPLE_GROUPS, GROUPS = MOST * PER < 32 ? MOST : 32 / PER,
-                          KEYS = GROUPS * PER;
-    key_word_t<Element> keys[KEYS]; /* of the thread; elements that do not match have none */
-    uint32_t valid;                 /* a bit for each */
-    uint32_t drawn;                 /* by all threads, matching or not */
+/* Shared memory of a block. */
+struct begin_memory {
+    struct digit_memory digit;
+    simt_shared<uint64_t> ends; /* the least and the greatest key of each warp's samples */
 };
 
-/* Groups that each thread draws; 0 if the row is too short. */
-template <typename Element> TOPK_DEVICE uint32_t groups_of_sample(int64_t groups) {
-    typedef sampled_row<Element> sample;
-    const bool is_long = groups >= RADIK_LONG_ROW * (int64_t)sizeof(Element) / 16;
-    const uint32_t count = is_long || sample::GROUPS < sample::USUAL ? sample::GROUPS : sample::USUAL;
-    return groups >= (int64_t)RADIK_SAMPLED_MIN * count * simt_threads() ? count : 0;
+TOPK_HOST_DEVICE struct begin_memory carve_begin(simt_arena &arena, uint32_t bits) {
+    struct begin_memory m;
+    m.ends = simt_carve<uint64_t>(arena, 2 * SIMT_WARP);
+    m.digit = carve_digits(arena, bits);
+    return m;
+}
+
+/* A thread's part of a sample. */
+template <typename Element> struct sampled_row {
+    static const uint32_t PER = 16 / sizeof(Element), GROUPS = RADIK_SAMPLE_GROUPS, KEYS = GROUPS * PER;
+    static_assert(KEYS <= 32, "a bit for each");
+    key_word_t<Element> keys[KEYS]; /* elements that do not match have none */
+    uint32_t valid;                 /* a bit for each */
+};
+
+/* Elements that all threads draw from a row; 0 if it is too short. */
+template <typename Element> TOPK_DEVICE uint32_t size_of_sample(const struct row_parts &parts) {
+    const uint32_t groups = RADIK_SAMPLE_GROUPS * simt_threads();
+    return parts.groups >= (int64_t)RADIK_SAMPLED_MIN * groups ? groups * sampled_row<Element>::PER : 0;
 }
 
 template <typename Element>
@@ -45,51 +54,67 @@ TOPK_DEVICE bool is_sampled_match(const matcher<Element, true> &predicate, key_w
 /* The thread's sample of a row: groups of 16 bytes, each from a stretch of its own of the row's body. */
 template <typename Element, bool WHERE>
 TOPK_DEVICE sampled_row<Element> draw(const struct radik_args &a, const struct row &r,
+                                      const struct row_parts &parts,
                                       const matcher<Element, WHERE> &predicate) {
     typedef sampled_row<Element> sample;
     const Element *values = row_values<Element>(a.rows, r);
-    const struct row_parts parts = parts_of(values, r.length);
-    const uint32_t groups = groups_of_sample<Element>(parts.groups);
+    const uint64_t stretches = sample::GROUPS * simt_threads();
     sample s = {};
     body_tile<Element> drawn[sample::GROUPS] = {};
-    s.drawn = groups * simt_threads() * sample::PER;
 #pragma unroll
     for (uint32_t g = 0; g < sample::GROUPS; g++) {
-        if (g >= groups)
-            break;
-        const uint64_t piece = g * simt_threads() + simt_thread(), pieces = groups * simt_threads();
-        const int64_t begin = (int64_t)((uint64_t)parts.groups * piece / pieces),
-                      end = (int64_t)((uint64_t)parts.groups * (piece + 1) / pieces);
-        const uint32_t random = hash_of((uint32_t)piece ^ (uint32_t)a.seed) ^ (uint32_t)(a.seed >> 32);
+        const uint32_t stretch = g * simt_threads() + simt_thread();
+        const int64_t begin = (int64_t)((uint64_t)parts.groups * stretch / stretches),
+                      end = (int64_t)((uint64_t)parts.groups * (stretch + 1) / stretches);
+        const uint32_t random = hash_of(stretch ^ (uint32_t)a.seed) ^ (uint32_t)(a.seed >> 32);
         const int64_t group = begin + (int64_t)((uint64_t)random * (uint64_t)(end - begin) >> 32);
         drawn[g].position0 = parts.head + group * sample::PER;
         drawn[g].raw[0] = simt_load16_read_only(values + drawn[g].position0);
     }
 #pragma unroll
-    for (uint32_t g = 0; g < sample::GROUPS; g++) {
-        if (g >= groups)
-            break;
-#pragma unroll
-        for (uint32_t e = 0; e < sample::PER; e++) {
-            const key_word_t<Element> bits = drawn[g].bits(0, e);
-            s.keys[g * sample::PER + e] = key_of<Element>(bits, a.rows.map);
-            if (is_sampled_match(predicate, bits, r.begin + drawn[g].position0 + e))
-                s.valid |= 1u << (g * sample::PER + e);
-        }
+    for (uint32_t i = 0; i < sample::KEYS; i++) {
+        const body_tile<Element> &group = drawn[i / sample::PER];
+        const key_word_t<Element> bits = group.bits(0, i % sample::PER);
+        s.keys[i] = key_of<Element>(bits, a.rows.map);
+        s.valid |=
+            is_sampled_match(predicate, bits, r.begin + group.position0 + i % sample::PER) ? 1u << i : 0;
     }
     return s;
+}
+
+/* The least and the greatest key of a sample that is not empty. All threads. */
+template <typename Element>
+TOPK_DEVICE struct kth_range ends_of_sample(const sampled_row<Element> &s, const struct begin_memory &m) {
+    uint64_t least = ~(uint64_t)0, greatest = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < sampled_row<Element>::KEYS; i++) {
+        least = (s.valid >> i & 1) != 0 && s.keys[i] < least ? s.keys[i] : least;
+        greatest = (s.valid >> i & 1) != 0 && s.keys[i] > greatest ? s.keys[i] : greatest;
+    }
+    least = simt_reduce_min(SIMT_ALL_LANES, least);
+    greatest = simt_reduce_max(SIMT_ALL_LANES, greatest);
+    if (simt_lane() == 0) {
+        m.ends[simt_warp()] = least;
+        m.ends[SIMT_WARP + simt_warp()] = greatest;
+    }
+    simt_block_sync();
+    const bool exists = simt_lane() < simt_warps();
+    least = exists ? (uint64_t)m.ends[simt_lane()] : ~(uint64_t)0;
+    greatest = exists ? (uint64_t)m.ends[SIMT_WARP + simt_lane()] : 0;
+    return kth_range{simt_reduce_min(SIMT_ALL_LANES, least), simt_reduce_max(SIMT_ALL_LANES, greatest), 0, 0};
 }
 
 /* The keys of a bin with the rank-th best of a sample, counted from 1, which holds few others unless they
  * tie. All threads, with clear bins. */
 template <typename Element>
 TOPK_DEVICE struct kth_range keys_at_rank(const struct radik_args &a, const sampled_row<Element> &s,
-                                          uint32_t rank, const struct digit_memory &m) {
+                                          struct kth_range range, uint32_t rank,
+                                          const struct begin_memory &m) {
     typedef key_word_t<Element> word;
-    struct kth_range range = whole_range<Element>(rank, s.drawn);
+    range.need = rank;
     for (uint32_t round = 0; round < RADIK_SAMPLE_ROUNDS && range.low != range.high; round++) {
         const word low = (word)range.low, span = (word)(range.high - range.low);
-        narrow_keys(key_digit<Element>::even(range, a.digits.bits), a.digits.bits, m, &range,
+        narrow_keys(key_digit<Element>::even(range, a.digits.bits), a.digits.bits, m.digit, &range,
                     [&](const auto &work) TOPK_LAMBDA {
 #pragma unroll
                         for (uint32_t i = 0; i < sampled_row<Element>::KEYS; i++)
@@ -107,7 +132,7 @@ TOPK_DEVICE struct kth_range keys_at_rank(const struct radik_args &a, const samp
 template <typename Element, bool WHERE>
 TOPK_DEVICE struct radik_state draw_range(const struct radik_args &a, const struct row &r,
                                           const matcher<Element, WHERE> &predicate,
-                                          const struct digit_memory &m) {
+                                          const struct begin_memory &m) {
     struct radik_state state = {};
     state.range = whole_range<Element>((uint64_t)r.k, (uint64_t)r.length);
     state.matches = r.k;
@@ -119,23 +144,24 @@ TOPK_DEVICE struct radik_state draw_range(const struct radik_args &a, const stru
         state.phase = RADIK_DECIDED;
     if (!a.scales || state.phase == RADIK_DECIDED)
         return state;
-    const sampled_row<Element> s = draw(a, r, predicate);
-    if (s.drawn == 0)
+    const struct row_parts parts = parts_of(row_values<Element>(a.rows, r), r.length);
+    const uint32_t drawn = size_of_sample<Element>(parts);
+    if (drawn == 0)
         return state;
-    uint64_t valid = s.drawn;
+    const sampled_row<Element> s = draw(a, r, parts, predicate);
+    uint64_t valid = drawn;
     if (WHERE)
-        (void)block_scan(m.sums, (uint64_t)simt_popc(s.valid), &valid);
-    const float mean = simt_float_divide((float)s.drawn * (float)r.k, (float)r.length);
+        (void)block_scan(m.digit.sums, (uint64_t)simt_popc(s.valid), &valid);
+    const float mean = simt_float_divide((float)drawn * (float)r.k, (float)r.length);
     const float deviation = RADIK_DEVIATIONS_OF_16 / 16.0f * root_of(mean) + RADIK_SAMPLES_BESIDES;
     const uint32_t below = (uint32_t)(mean + deviation) + 1;
-    if (below <= valid) {
-        state.range.low = keys_at_rank(a, s, below, m).low;
-        state.is_drawn = 1;
-    }
-    if (mean > deviation + 1.0f && (uint32_t)(mean - deviation) <= valid) {
-        state.range.high = keys_at_rank(a, s, (uint32_t)(mean - deviation), m).high;
-        state.is_drawn = 1;
-    }
+    if (below > valid)
+        return state;
+    const struct kth_range ends = ends_of_sample(s, m);
+    state.is_drawn = 1;
+    state.range.low = keys_at_rank(a, s, ends, below, m).low;
+    if (mean > deviation + 1.0f)
+        state.range.high = keys_at_rank(a, s, ends, (uint32_t)(mean - deviation), m).high;
     return state;
 }
 
@@ -143,8 +169,8 @@ TOPK_DEVICE struct radik_state draw_range(const struct radik_args &a, const stru
 template <typename Element, bool WHERE>
 TOPK_KERNEL TOPK_BOUNDS(RADIK_THREADS, RADIK_BLOCKS_PER_SM) void radik_begin(struct radik_args a) {
     simt_arena arena = simt_shared_arena();
-    const struct digit_memory m = carve_digits(arena, a.digits.bits);
-    clear_bins(m.bins, 1u << a.digits.bits);
+    const struct begin_memory m = carve_begin(arena, a.digits.bits);
+    clear_bins(m.digit.bins, 1u << a.digits.bits);
     simt_wait_predecessor();
     if (a.has_successor)
         simt_allow_successor();
@@ -152,6 +178,8 @@ TOPK_KERNEL TOPK_BOUNDS(RADIK_THREADS, RADIK_BLOCKS_PER_SM) void radik_begin(str
         return;
     const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     const struct all_tasks all = tasks_of<Element>(a);
+    if (simt_block() == 0 && simt_thread() == 0)
+        *a.tasks.finished = 0;
     simt_block_sync();
     for (int64_t i = simt_block(); i < all.rows; i += simt_blocks()) {
         const struct task_row of = task_row_at(a.tasks, all, i);

@@ -3,22 +3,37 @@
  * whole. */
 #include "../instance.cuh"
 #include "begin.cuh"
+#include "first.cuh"
 #include "next.cuh"
+#include "order.cuh"
 #include "sort.cuh"
 
 /* Whether entries have two words in any case. */
 static const bool ALWAYS_TWO = KEY_BITS == 64;
 
 static uint32_t begin_shared_bytes(uint32_t bits) {
-    return shared_bytes_of(carve_digits, bits);
+    return shared_bytes_of(carve_begin, bits);
 }
 
-static uint32_t pass_shared_bytes(uint32_t bits) {
-    return shared_bytes_of(carve_pass<element_t>, bits);
+static uint32_t first_shared_bytes(uint32_t bits) {
+    return shared_bytes_of(carve_pass, bits);
+}
+
+static uint32_t next_shared_bytes(bool many, uint32_t bits) {
+    return many ? shared_bytes_of(carve_next<element_t, true>, bits)
+                : shared_bytes_of(carve_next<element_t, false>, bits);
 }
 
 static uint32_t shared_bytes(void) {
-    return pass_shared_bytes(RADIK_DIGIT_BITS_MAX);
+    const uint32_t many = next_shared_bytes(true, RADIK_DIGIT_BITS_MAX),
+                   few = next_shared_bytes(false, RADIK_DIGIT_BITS_MAX);
+    return many > few ? many : few;
+}
+
+template <bool WHERE> static int launch_next(const struct launch_grid *grid, const struct radik_args *args) {
+    const bool many = args->has_many;
+    return launch("radik_next", grid, next_shared_bytes(many, args->digits.bits),
+                  many ? radik_next<element_t, WHERE, true> : radik_next<element_t, WHERE, false>, args);
 }
 
 static int launch_kernel(enum radik_kernel kernel, const struct launch_grid *grid,
@@ -30,11 +45,13 @@ static int launch_kernel(enum radik_kernel kernel, const struct launch_grid *gri
         return launch("radik_begin", grid, begin_shared_bytes(bits),
                       where ? radik_begin<element_t, true> : radik_begin<element_t, false>, args);
     case RADIK_FIRST:
-        return launch("radik_first", grid, pass_shared_bytes(bits),
+        return launch("radik_first", grid, first_shared_bytes(bits),
                       where ? radik_first<element_t, true> : radik_first<element_t, false>, args);
     case RADIK_NEXT:
-        return launch("radik_next", grid, pass_shared_bytes(bits),
-                      where ? radik_next<element_t, true> : radik_next<element_t, false>, args);
+        return where ? launch_next<true>(grid, args) : launch_next<false>(grid, args);
+    case RADIK_ORDER:
+        return launch("radik_order", grid, first_shared_bytes(0),
+                      where ? radik_order<element_t, true> : radik_order<element_t, false>, args);
     case RADIK_SORT:
         return launch("radik_sort", grid,
                       two ? shared_bytes_of(carve_sort<true>, entries)
@@ -53,16 +70,24 @@ template <typename Kernel> static int prepare_two(Kernel one, Kernel other, uint
     return error != 0 ? error : simt_prepare(other, bytes);
 }
 
-static int prepare(void) {
-    const uint32_t pass = shared_bytes(), begin = begin_shared_bytes(RADIK_DIGIT_BITS_MAX), sort = 1 << 16;
-    int error = prepare_two(radik_begin<element_t, false>, radik_begin<element_t, true>, begin);
-    error =
-        error != 0 ? error : prepare_two(radik_first<element_t, false>, radik_first<element_t, true>, pass);
-    error = error != 0 ? error : prepare_two(radik_next<element_t, false>, radik_next<element_t, true>, pass);
+template <bool WHERE> static int prepare_passes(void) {
+    const uint32_t bits = RADIK_DIGIT_BITS_MAX;
+    int error = simt_prepare(radik_begin<element_t, WHERE>, begin_shared_bytes(bits));
     error = error != 0 ? error
-                       : prepare_two(radik_sort<element_t, ALWAYS_TWO>, radik_sort<element_t, true>, sort);
+                       : prepare_two(radik_first<element_t, WHERE>, radik_order<element_t, WHERE>,
+                                     first_shared_bytes(bits));
     return error != 0 ? error
-                      : prepare_two(radik_rank<element_t, ALWAYS_TWO>, radik_rank<element_t, true>, sort);
+                      : prepare_two(radik_next<element_t, WHERE, false>, radik_next<element_t, WHERE, true>,
+                                    shared_bytes());
+}
+
+static int prepare(void) {
+    int error = prepare_passes<false>();
+    error = error != 0 ? error : prepare_passes<true>();
+    error = error != 0 ? error
+                       : prepare_two(radik_sort<element_t, ALWAYS_TWO>, radik_sort<element_t, true>, 1 << 16);
+    return error != 0 ? error
+                      : prepare_two(radik_rank<element_t, ALWAYS_TWO>, radik_rank<element_t, true>, 1 << 16);
 }
 
 extern "C" const struct radik_kernels INSTANCE = {prepare, launch_kernel, shared_bytes};

@@ -49,6 +49,7 @@ struct task_args {
     int64_t tiles_of_row;        /* of each row, if all are as long; else 0, and a launch lists rows: */
     struct listed_row *rows;     /* in their order, which is that of their tiles */
     uint64_t *total;             /* listed rows and their tiles: two words */
+    uint64_t *finished; /* rows with nothing left to do, but for what goes in order; atomic */
     int64_t rows_max, tiles_max; /* that there is room for */
     uint32_t *overflow;          /* 1: there were more, since spans may overlap. Zero before */
     int64_t tile_elements;
@@ -67,6 +68,7 @@ struct short_rows {
 struct radik_args {
     bool has_successor;             /* the next launch is the same call's: it may start early */
     bool writes;                    /* no digit is missing in any row: the last launch */
+    bool has_many;                  /* results: they go through the write buffer */
     bool uses_buffer, pads, scales; /* knobs */
     struct task_args tasks;
     struct radik_state *states; /* of each row, or of each that is listed */
@@ -94,6 +96,7 @@ enum radik_kernel {
     RADIK_BEGIN, /* clears a row's memory and draws its sample */
     RADIK_FIRST, /* the first pass */
     RADIK_NEXT,  /* another one */
+    RADIK_ORDER, /* writes results in the order of positions */
     RADIK_SORT,  /* the sort of a row's results, in one block */
     RADIK_RANK   /* the same, in several */
 };

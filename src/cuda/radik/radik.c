@@ -71,6 +71,7 @@ static void fill_args(const struct call *call, const struct radik_strategy *s, s
     args->tile_capacity = s->tile_capacity;
     args->block_entries = s->block_entries;
     args->seed = call->context->seed;
+    args->has_many = s->has_many;
     args->uses_buffer = s->uses_buffer;
     args->pads = s->pads;
     args->scales = s->scales;
@@ -102,25 +103,23 @@ static int launch_sort(const struct call *call, const struct radik_strategy *s, 
 /* All passes of all rows, or of one. */
 static int launch_passes(const struct call *call, const struct radik_strategy *s, struct radik_args *args) {
     const struct radik_kernels *kernels = topk_cuda_radik_kernels[width_of(call->plan)];
-    const bool writes = s->target != TARGET_KTH, sorts = s->target == TARGET_ENTRIES;
+    const bool writes = s->target != TARGET_KTH && s->target != TARGET_LIST;
+    const bool orders = s->may_go_in_order, sorts = s->target == TARGET_ENTRIES;
     const int64_t rows = args->tasks.only_row >= 0 ? 1 : s->states;
+    const uint32_t reading = s->passes + (writes ? 1 : 0);
     struct launch_grid grid = grid_of(call, rows, s->blocks, RADIK_THREADS);
     args->has_successor = true;
-    args->writes = false;
     int error = kernels->launch(RADIK_BEGIN, &grid, args);
     grid.dependent = device_of(call->context)->dependent_launch;
     grid.blocks = s->blocks;
-    for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
-        args->has_successor = pass + 1 < s->passes || writes || sorts;
+    for (uint32_t pass = 0; pass < reading && error == 0; pass++) {
+        args->has_successor = pass + 1 < reading || orders || sorts;
         error = kernels->launch(pass == 0 ? RADIK_FIRST : RADIK_NEXT, &grid, args);
     }
-    if (error == 0 && writes) {
-        args->has_successor = sorts;
-        args->writes = true;
-        error = kernels->launch(RADIK_NEXT, &grid, args);
-    }
+    args->has_successor = sorts;
+    error = error != 0 || !orders ? error : kernels->launch(RADIK_ORDER, &grid, args);
     args->has_successor = false;
-    return error == 0 && sorts ? launch_sort(call, s, grid, args) : error;
+    return error != 0 || !sorts ? error : launch_sort(call, s, grid, args);
 }
 
 static int launch_row_by_row(const struct call *call, const struct radik_strategy *s,

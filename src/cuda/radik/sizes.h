@@ -14,19 +14,17 @@ enum {
     /* Of the kernels that read rows, and of the one that draws samples. */
     RADIK_THREADS = SIZE(512, 64),
     RADIK_BLOCKS_PER_SM = SIZE(2, 1),
-    /* Groups of 16 bytes that a thread draws, for rows up to the length and beyond; no row is sampled that
-     * has not so many times as many groups as samples. */
+    RADIK_FIRST_BLOCKS_PER_SM = SIZE(2, 1),
+    /* Groups of 16 bytes that a thread draws from rows that have so many times as many of them. */
     RADIK_SAMPLE_GROUPS = SIZE(2, 1),
-    RADIK_SAMPLE_GROUPS_MAX = SIZE(8, 1),
-    RADIK_LONG_ROW = SIZE(1 << 24, 3000),
     RADIK_SAMPLED_MIN = SIZE(4, 1),
     /* A range is drawn so many sixteenths of a standard deviation, and so many samples besides, to either
      * side of where the k-th is expected. */
     RADIK_DEVIATIONS_OF_16 = SIZE(42, 4),
     RADIK_SAMPLES_BESIDES = SIZE(4, 1),
-    /* A search in a sample ends where a bin holds no more of it, or in the third bin within a bin. */
+    /* A search in a sample ends where a bin holds no more of it, or in a bin within a bin. */
     RADIK_SAMPLE_CROWD = 8,
-    RADIK_SAMPLE_ROUNDS = 3,
+    RADIK_SAMPLE_ROUNDS = 2,
     /* Candidates that the last block to find them finishes alone. */
     RADIK_FINISH_CANDIDATES = SIZE(2048, 24),
     /* Results of a row are many if they are more than one in so many elements. */

@@ -6,7 +6,7 @@
 #include "../select/sorted_rows.cuh"
 #include "next.cuh"
 
-/* Calls work(row number, row, target, range) for every `step`-th row from `first` on. */
+/* Calls work(task, row, range) for every `step`-th row from `first` on. */
 template <typename Element, typename Work>
 TOPK_DEVICE void for_sorted_rows(const struct radik_args &a, uint32_t first, uint32_t step,
                                  const Work &work) {
@@ -19,7 +19,7 @@ TOPK_DEVICE void for_sorted_rows(const struct radik_args &a, uint32_t first, uin
         const struct radik_state &state = a.states[of.state];
         struct row r = row_at(a.rows, of.row);
         r.k = r.k < state.matches ? r.k : state.matches;
-        work(of.row, r, target_of_state(a.target, of.state), state.range);
+        work(of, r, state.range);
     }
 }
 
@@ -29,8 +29,8 @@ TOPK_KERNEL TOPK_BOUNDS(RADIK_SORT_THREADS, 1) void radik_sort(struct radik_args
     const struct sort_shared<TWO> s = carve_sort<TWO>(arena, a.block_entries);
     for_sorted_rows<Element>(
         a, simt_block(), simt_blocks(),
-        [&](int64_t row, const struct row &r, const struct target &target, const struct kth_range &range)
-            TOPK_LAMBDA { sort_row<Element>(a.rows, target, row, r, range, s); });
+        [&](const struct task_row &of, const struct row &r, const struct kth_range &range)
+            TOPK_LAMBDA { sort_row<Element>(a.rows, a.target, of.row, of.state, r, range, s); });
 }
 
 /* For few rows: several blocks share the entries of one. */
@@ -40,8 +40,8 @@ TOPK_KERNEL TOPK_BOUNDS(RADIK_RANK_THREADS, 1) void radik_rank(struct radik_args
     const entry_list<TWO> list = carve_entries<TWO>(arena, a.block_entries);
     for_sorted_rows<Element>(
         a, simt_block_y(), simt_blocks_y(),
-        [&](int64_t row, const struct row &r, const struct target &target, const struct kth_range &range)
-            TOPK_LAMBDA { rank_row<Element>(a.rows, target, row, r, range, list); });
+        [&](const struct task_row &of, const struct row &r, const struct kth_range &range)
+            TOPK_LAMBDA { rank_row<Element>(a.rows, a.target, of.row, of.state, r, range, list); });
 }
 
 #endif

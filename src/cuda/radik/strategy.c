@@ -115,6 +115,7 @@ static struct radik_strategy usual_strategy(const topk_context *context, const s
     s.splits = !tuned && !s.is_air && s.target != TARGET_LIST &&
                p->rows > RADIK_ROWS_PER_SM * (int64_t)device_of(context)->sms;
     s.uses_buffer = value_of(plan, KNOB_WRITE_BUFFER) != 0;
+    s.has_many = s.uses_buffer && s.target != TARGET_KTH && p->k_max > p->length_max / RADIK_MANY_RESULTS;
     s.reschedules = value_of(plan, KNOB_RESCHEDULING) != 0;
     s.pads = value_of(plan, KNOB_PADDING) != 0;
     s.scales = value_of(plan, KNOB_SCALING) != 0 && plan->element_bits > 8;
@@ -175,69 +176,90 @@ static topk_status choose_for_shorts(const topk_context *context, const struct p
     return topk_subcall_choose(context, plan->operation, &problem, shorts);
 }
 
+/* What must be zero before the first launch: the list of rows, and look-back. */
+static void take_zeroed(const struct plan *plan, const struct radik_strategy *s, struct arena *arena,
+                        struct radik_layout *l) {
+    struct task_args *tasks = &l->args.tasks;
+    const size_t before = arena->used;
+    tasks->list_tiles = divide_up(plan->problem.rows, RADIK_LIST_THREADS);
+    tasks->sum_words = look_back_words(tasks->list_tiles);
+    tasks->list_ticket = arena_take(arena, 1, sizeof *tasks->list_ticket);
+    tasks->overflow = arena_take(arena, 1, sizeof *tasks->overflow);
+    tasks->list_words = arena_take(arena, 2 * (size_t)tasks->sum_words, sizeof *tasks->list_words);
+    if (s->may_go_in_order) {
+        const size_t words = RADIK_WORDS_OF_TILE * (size_t)s->tiles + RADIK_WORDS_OF_ROW * (size_t)s->states;
+        l->args.lookback = arena_take(arena, words, sizeof *l->args.lookback);
+        l->lookback_bytes = words * sizeof *l->args.lookback;
+    }
+    l->zeroed = tasks->list_ticket;
+    l->zeroed_bytes = arena_join(arena, before);
+}
+
+/* What is known of rows that are read here, their candidates and their entries. */
+static void take_states(const struct plan *plan, const struct radik_strategy *s, struct arena *arena,
+                        struct radik_args *args) {
+    const size_t states = (size_t)s->states, bins = times(states, (size_t)1 << s->digit_bits);
+    const size_t candidates = times((size_t)s->tiles, (size_t)s->tile_capacity);
+    const size_t entries = times(states, (size_t)s->pitch);
+    args->tasks.total = arena_take(arena, 2, sizeof *args->tasks.total);
+    args->tasks.finished = arena_take(arena, 1, sizeof *args->tasks.finished);
+    args->tasks.rows = arena_take(arena, states, sizeof *args->tasks.rows);
+    args->states = arena_take(arena, states, sizeof *args->states);
+    args->histograms = arena_take(arena, bins, sizeof *args->histograms);
+    args->candidates.elements = arena_take(arena, candidates, plan->element_bytes);
+    args->candidates.positions = arena_take(arena, candidates, s->wide ? 8 : 4);
+    args->target.entries = arena_take(arena, entries, sizeof *args->target.entries);
+    if (s->two_words) {
+        args->target.entries_low = arena_take(arena, entries, sizeof *args->target.entries_low);
+    }
+}
+
+static void take_shorts(const topk_context *context, const struct plan *plan, const struct radik_strategy *s,
+                        struct arena *arena, struct radik_layout *l) {
+    const size_t rows = (size_t)plan->problem.rows;
+    struct short_rows *spans = &l->args.short_rows;
+    spans->length = s->short_length;
+    spans->begins = arena_take(arena, rows, sizeof *spans->begins);
+    spans->ends = arena_take(arena, rows, sizeof *spans->ends);
+    spans->k = arena_take(arena, rows, sizeof *spans->k);
+    (void)choose_for_shorts(context, plan, s, &l->shorts);
+    topk_subcall_take(&l->shorts, arena);
+}
+
+static void take_found(const topk_context *context, const struct plan *plan, const struct radik_strategy *s,
+                       struct arena *arena, struct radik_layout *l) {
+    const size_t position_bytes = s->wide ? 8 : 4;
+    if (has_predicate(plan)) {
+        l->args.matches = arena_take(arena, (size_t)plan->problem.rows, sizeof *l->args.matches);
+    }
+    l->found = topk_found_take(plan, position_bytes, arena);
+    l->found.counts = l->args.matches;
+    topk_subcall_on_found(context, plan, &topk_cuda_sort, position_bytes, &l->sort);
+    topk_subcall_take(&l->sort, arena);
+    l->args.target.list.elements = l->found.elements;
+    l->args.target.list.positions = l->found.positions;
+}
+
 struct radik_layout topk_cuda_radik_lay_out(const topk_context *context, const struct plan *plan,
                                             const struct radik_strategy *s, void *workspace) {
     struct arena arena = arena_over(workspace);
     struct radik_layout l = {.bytes = 0};
-    struct task_args *tasks = &l.args.tasks;
-    struct target *target = &l.args.target;
-    const size_t rows = (size_t)plan->problem.rows, states = (size_t)s->states;
-    const size_t candidates = times((size_t)s->tiles, (size_t)s->tile_capacity);
-    const size_t entries = times(states, (size_t)s->pitch);
     if (s->is_air || s->may_overflow) {
         topk_subcall_same(context, plan, &topk_cuda_air, &l.air);
         topk_subcall_take(&l.air, &arena);
     }
-    if (s->is_air) {
-        l.bytes = arena_bytes(&arena);
-        return l;
-    }
-    const size_t before = arena.used;
-    tasks->list_tiles = divide_up(plan->problem.rows, RADIK_LIST_THREADS);
-    tasks->sum_words = look_back_words(tasks->list_tiles);
-    tasks->list_ticket = arena_take(&arena, 1, sizeof *tasks->list_ticket);
-    tasks->overflow = arena_take(&arena, 1, sizeof *tasks->overflow);
-    tasks->list_words = arena_take(&arena, 2 * (size_t)tasks->sum_words, sizeof *tasks->list_words);
-    if (s->may_go_in_order) {
-        const size_t words = RADIK_WORDS_OF_TILE * (size_t)s->tiles + RADIK_WORDS_OF_ROW * states;
-        l.args.lookback = arena_take(&arena, words, sizeof *l.args.lookback);
-        l.lookback_bytes = words * sizeof *l.args.lookback;
-    }
-    l.zeroed = tasks->list_ticket;
-    l.zeroed_bytes = arena_join(&arena, before);
-    tasks->total = arena_take(&arena, 2, sizeof *tasks->total);
-    tasks->rows = arena_take(&arena, states, sizeof *tasks->rows);
-    l.args.states = arena_take(&arena, states, sizeof *l.args.states);
-    l.args.histograms =
-        arena_take(&arena, times(states, (size_t)1 << s->digit_bits), sizeof *l.args.histograms);
-    l.args.candidates.elements = arena_take(&arena, candidates, plan->element_bytes);
-    l.args.candidates.positions = arena_take(&arena, candidates, s->wide ? 8 : 4);
-    target->entries = arena_take(&arena, entries, sizeof *target->entries);
-    if (s->two_words) {
-        target->entries_low = arena_take(&arena, entries, sizeof *target->entries_low);
-    }
-    if (s->splits) {
-        l.args.short_rows.length = s->short_length;
-        l.args.short_rows.begins = arena_take(&arena, rows, sizeof(int64_t));
-        l.args.short_rows.ends = arena_take(&arena, rows, sizeof(int64_t));
-        l.args.short_rows.k = arena_take(&arena, rows, sizeof(int64_t));
-        (void)choose_for_shorts(context, plan, s, &l.shorts);
-        topk_subcall_take(&l.shorts, &arena);
-    }
-    if (s->target == TARGET_LIST) {
-        const size_t position_bytes = s->wide ? 8 : 4;
-        if (has_predicate(plan)) {
-            l.args.matches = arena_take(&arena, rows, sizeof *l.args.matches);
+    if (!s->is_air) {
+        take_zeroed(plan, s, &arena, &l);
+        take_states(plan, s, &arena, &l.args);
+        if (s->splits) {
+            take_shorts(context, plan, s, &arena, &l);
         }
-        l.found = topk_found_take(plan, position_bytes, &arena);
-        l.found.counts = l.args.matches;
-        topk_subcall_on_found(context, plan, &topk_cuda_sort, position_bytes, &l.sort);
-        topk_subcall_take(&l.sort, &arena);
-        target->list.elements = l.found.elements;
-        target->list.positions = l.found.positions;
-    }
-    if (has_predicate(plan)) {
-        l.found_match = arena_take(&arena, 1, sizeof *l.found_match);
+        if (s->target == TARGET_LIST) {
+            take_found(context, plan, s, &arena, &l);
+        }
+        if (has_predicate(plan)) {
+            l.found_match = arena_take(&arena, 1, sizeof *l.found_match);
+        }
     }
     l.bytes = arena_bytes(&arena);
     return l;

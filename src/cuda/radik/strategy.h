@@ -14,6 +14,7 @@ struct radik_strategy {
     bool is_air; /* all rows are short: air serves the call */
     bool splits; /* rows of different lengths: the short ones are left to another method */
     enum target_kind target;
+    bool has_many;                               /* results of a row may be many */
     bool uses_buffer, reschedules, pads, scales; /* knobs */
     bool wide, two_words;                        /* positions, and entries */
     uint32_t digit_bits, passes;                 /* passes that count a digit */

@@ -23,40 +23,38 @@ struct row_part {
     struct share share;
 };
 
-/* All rows of a launch. */
+/* All rows of a launch. Tiles are fewer than 2^31. */
 struct all_tasks {
     int64_t rows, tiles;
-    uint32_t blocks; /* that have tiles */
+    uint32_t blocks;      /* that have tiles */
+    uint32_t each, extra; /* tiles of a block, and blocks that have one more: the first ones */
 
+    static TOPK_MEMBER all_tasks of(int64_t rows, int64_t tiles) {
+        const uint32_t blocks = tiles < simt_blocks() ? (uint32_t)tiles : simt_blocks();
+        const uint32_t each = blocks == 0 ? 0 : (uint32_t)tiles / blocks;
+        return all_tasks{rows, tiles, blocks, each, (uint32_t)tiles - each * blocks};
+    }
     TOPK_MEMBER int64_t start(uint32_t block) const {
-        return (int64_t)((uint64_t)tiles * block / blocks);
+        return each * block + (block < extra ? block : extra);
     }
     TOPK_MEMBER uint32_t block_of(int64_t tile) const {
-        return (uint32_t)((((uint64_t)tile + 1) * blocks - 1) / (uint64_t)tiles);
+        const uint32_t of_extra = extra * (each + 1), at = (uint32_t)tile;
+        return at < of_extra ? at / (each + 1) : extra + (at - of_extra) / each;
     }
 };
 
-template <typename Element> TOPK_DEVICE int64_t tiles_of_length(int64_t length) {
-    const int64_t groups = (int64_t)RADIK_THREADS * tile_shape<Element>::GROUPS;
-    return length / (groups * (int64_t)tile_shape<Element>::PER) + 1;
+template <typename Element> TOPK_DEVICE int64_t tile_elements(void) {
+    return (int64_t)RADIK_THREADS * tile_shape<Element>::GROUPS * tile_shape<Element>::PER;
 }
 
 template <typename Element> TOPK_DEVICE struct all_tasks tasks_of(const struct radik_args &a) {
     const struct task_args &t = a.tasks;
-    struct all_tasks all;
-    if (t.only_row >= 0) {
-        all.rows = 1;
-        all.tiles = tiles_of_length<Element>(row_at(a.rows, t.only_row).length);
-    } else if (t.tiles_of_row > 0) {
-        all.rows = a.rows.rows;
-        all.tiles = all.rows * t.tiles_of_row;
-    } else {
-        const bool fit = *t.overflow == 0; /* else another method serves the call */
-        all.rows = fit ? (int64_t)t.total[0] : 0;
-        all.tiles = fit ? (int64_t)t.total[1] : 0;
-    }
-    all.blocks = all.tiles < simt_blocks() ? (uint32_t)all.tiles : simt_blocks();
-    return all;
+    if (t.only_row >= 0)
+        return all_tasks::of(1, row_at(a.rows, t.only_row).length / tile_elements<Element>() + 1);
+    if (t.tiles_of_row > 0)
+        return all_tasks::of(a.rows.rows, a.rows.rows * t.tiles_of_row);
+    return *t.overflow == 0 ? all_tasks::of((int64_t)t.total[0], (int64_t)t.total[1])
+                            : all_tasks::of(0, 0); /* another method serves the call */
 }
 
 /* Row number `i` of a launch. */
@@ -75,7 +73,7 @@ TOPK_DEVICE int64_t row_of_tile(const struct task_args &t, const struct all_task
     if (t.only_row >= 0)
         return 0;
     if (t.tiles_of_row > 0)
-        return tile / t.tiles_of_row;
+        return (uint32_t)tile / (uint32_t)t.tiles_of_row;
     int64_t low = 0, count = all.rows; /* the first row begins no later */
     while (count > 1) {
         const int64_t step = (count + SIMT_WARP - 1) / SIMT_WARP;
@@ -89,17 +87,27 @@ TOPK_DEVICE int64_t row_of_tile(const struct task_args &t, const struct all_task
     return low;
 }
 
+/* Whether all rows are finished: the same for all threads, though other blocks go on. All threads. */
+TOPK_DEVICE bool are_finished(const struct radik_args &a, const struct all_tasks &all,
+                              simt_shared<uint32_t> flag) {
+    if (simt_thread() == 0)
+        flag[0] = simt_load_relaxed(a.tasks.finished) == (uint64_t)all.rows;
+    simt_block_sync();
+    return flag[0] != 0;
+}
+
 /* Calls work(part) with what the block has of each row. Before, the kernel may have touched only shared
- * memory. */
+ * memory. `skips`: nothing is to be done if all rows are finished. */
 template <typename Element, typename Work>
-TOPK_DEVICE void for_own_parts(const struct radik_args &a, const Work &work) {
+TOPK_DEVICE void for_own_parts(const struct radik_args &a, bool skips, simt_shared<uint32_t> flag,
+                               const Work &work) {
     simt_wait_predecessor();
     if (a.has_successor)
         simt_allow_successor();
     if (is_called_off(a.rows))
         return;
     const struct all_tasks all = tasks_of<Element>(a);
-    if (simt_block() >= all.blocks)
+    if (simt_block() >= all.blocks || (skips && are_finished(a, all, flag)))
         return;
     int64_t at = all.start(simt_block());
     const int64_t end = all.start(simt_block() + 1);
@@ -123,18 +131,21 @@ template <typename Element, bool BACKWARD, typename Source, typename Work>
 TOPK_DEVICE void for_part_tiles(const Source &source, const struct row_part &part, bool pads,
                                 const Work &work) {
     const Element *values = source.values();
-    struct row_parts parts = parts_of(values, source.r.length);
-    if (!pads && parts.head > 0) { /* element by element */
-        const int64_t tile = (int64_t)simt_threads() * tile_shape<Element>::GROUPS * tile_shape<Element>::PER;
-        const int64_t end = part.end * tile < source.r.length ? part.end * tile : source.r.length;
-        for (int64_t at = part.first * tile; at < end; at += simt_threads())
+    const struct row_parts parts = parts_of(values, source.r.length);
+    const bool by_elements = !pads && parts.head > 0;
+    const int64_t length = source.r.length, first = part.first * tile_elements<Element>(),
+                  stop = part.end * tile_elements<Element>();
+#pragma unroll 1
+    for (uint32_t edge = 0; edge < 2; edge++) { /* or all of the part, before its tail */
+        const int64_t tail = part.end == part.of.tiles && !by_elements ? length - parts.tail : length;
+        const int64_t head = part.first == 0 ? parts.head : 0, middle = stop < length ? stop : length;
+        const int64_t end = edge == 1 ? length : by_elements ? middle : head;
+#pragma unroll 1
+        for (int64_t at = edge == 1 ? tail : by_elements ? first : 0; at < end; at += simt_threads())
             work(source.edge(at, end - at < simt_threads() ? (uint32_t)(end - at) : simt_threads()));
-        return;
     }
-    if (part.first == 0 && parts.head > 0)
-        work(source.head(parts));
-    if (part.end == part.of.tiles && parts.tail > 0)
-        work(source.tail(parts));
+    if (by_elements)
+        return;
     const int64_t tiles = tiles_of<Element>(parts), end = part.end < tiles ? part.end : tiles;
 #pragma unroll 1
     for (int64_t i = part.first; i < end; i++) {

@@ -1,154 +1,206 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ways from a filter to its sinks (select/sinks.cuh): one by one; in queues of each warp, for hits that are
- * rare; and through a write buffer of the block.
+ * Where hits of a filter go, and how they get there: each by itself; in queues of each warp, where hits are
+ * rare; or through a write buffer of the block.
  *
  * In a step of the buffer each thread tests a few elements, so a step has BLOCK hits at most. The buffer has
  * room for twice as many, and is emptied only when more than BLOCK are in it: one atomic takes slots for so
  * many hits of a kind, and neighbouring threads write neighbouring slots. Winners fill it from its beginning,
- * candidates from its end. */
+ * the others from its end. */
 #ifndef TOPK_SRC_CUDA_RADIK_WRITE_BUFFER_CUH
 #define TOPK_SRC_CUDA_RADIK_WRITE_BUFFER_CUH
 
-#include "../select/candidates.cuh"
-#include "../select/queued_filter.cuh"
-#include "../select/target.cuh"
-#include "kernels.h"
+#include "state.cuh"
 
-template <typename Element> struct write_buffer {
-    simt_shared<Element> bits;
-    simt_shared<uint32_t> offsets; /* positions, from that of the first element of the block's part */
-    simt_shared<uint32_t> held;    /* winners, and candidates in the upper 16 bits; atomic */
-    simt_shared<uint64_t> slots;   /* of the sinks: two */
-};
+/* Where a row's hits go: winners to their slots of the target; what is in the range to the slots behind them,
+ * or to the buffer of candidates, of which a digit is counted. */
+template <typename Element, bool WHERE> struct outlet {
+    const part_task<Element, WHERE> &t;
+    uint64_t winners, ties; /* that are written */
+    bool buffers;
+    key_digit<Element> digit;
+    bool full; /* no more ties are needed */
 
-/* Elements of a thread in a step, and of all threads. */
-template <typename Element> struct buffer_step {
-    static const uint32_t MOST = RADIK_STEP,
-                          PER = tile_shape<Element>::PER < MOST ? tile_shape<Element>::PER : MOST,
-                          BLOCK = RADIK_THREADS * PER;
-};
-
-template <typename Element> TOPK_HOST_DEVICE write_buffer<Element> carve_write_buffer(simt_arena &arena) {
-    write_buffer<Element> b;
-    b.slots = simt_carve<uint64_t>(arena, 2);
-    b.bits = simt_carve<Element>(arena, 2 * buffer_step<Element>::BLOCK);
-    b.offsets = simt_carve<uint32_t>(arena, 2 * buffer_step<Element>::BLOCK);
-    b.held = simt_carve<uint32_t>(arena, 1);
-    return b;
-}
-
-template <typename Element, typename Winners, typename Candidates> struct buffered_hits {
-    hit_sinks<Winners, Candidates> sinks;
-    write_buffer<Element> buffer;
-    int64_t origin; /* of offsets */
-};
-
-/* The bits of element first + e of a tile, where `first` is a multiple of PER. Without a load, which would be
- * one of local memory. */
-template <typename Element, uint32_t PER, typename Tile>
-TOPK_DEVICE key_word_t<Element> bits_of_step(const Tile &tile, uint32_t first, uint32_t e) {
-    key_word_t<Element> bits = 0;
-#pragma unroll
-    for (uint32_t i = 0; i < Tile::GROUPS * Tile::PER; i += PER)
-        bits = i == first ? tile.bits((i + e) / Tile::PER, (i + e) % Tile::PER) : bits;
-    return bits;
-}
-
-/* Empties the buffer, which holds so many. All threads; the buffer is empty behind the last barrier. */
-template <typename Element, typename Winners, typename Candidates>
-TOPK_DEVICE void empty_buffer(buffered_hits<Element, Winners, Candidates> &out, uint32_t winners,
-                              uint32_t candidates) {
-    const write_buffer<Element> &b = out.buffer;
-    if (simt_warp() == 0) {
-        const uint64_t first = out.sinks.winners.take(winners),
-                       candidate = out.sinks.candidates.take(candidates);
-        if (simt_lane() == 0) {
-            b.slots[0] = first;
-            b.slots[1] = candidate;
-            b.held[0] = 0;
+    TOPK_MEMBER row_target<Element> target(void) const {
+        return row_target<Element>{t.a.rows, t.a.target, t.part.of.row, t.r, t.part.of.state};
+    }
+    TOPK_MEMBER uint64_t *counter(bool wins) const {
+        return wins ? &t.state()->winners : buffers ? &t.state()->buffered : &t.state()->ties;
+    }
+    TOPK_MEMBER void put(bool wins, uint64_t slot, key_word_t<Element> bits, int64_t position) const {
+        if (!wins && buffers) {
+            t.buffer().put(slot, bits, position);
+            t.count(digit, bits);
+        } else if (slot < (wins ? winners : ties)) {
+            target().put(wins ? slot : winners + slot, bits, position);
         }
     }
-    simt_block_sync();
-    const uint64_t first = b.slots[0], candidate = b.slots[1];
-    for (uint32_t i = simt_thread(); i < winners; i += simt_threads())
-        out.sinks.winners.put(first + i, (Element)b.bits[i], out.origin + (uint32_t)b.offsets[i]);
-    for (uint32_t i = simt_thread(); i < candidates; i += simt_threads()) {
-        const uint32_t at = 2 * buffer_step<Element>::BLOCK - 1 - i;
-        out.sinks.candidates.put(candidate + i, (Element)b.bits[at], out.origin + (uint32_t)b.offsets[at]);
+    /* Which of the hits are wanted. */
+    TOPK_MEMBER uint32_t wanted(uint32_t hits, uint32_t wins) const {
+        return (winners == 0 ? hits & ~wins : hits) & (full ? wins : ~0u);
     }
-    simt_block_sync();
-}
+};
 
-/* Empties the buffer if more than a step is in it, or if it is the last time. All threads. */
-template <typename Element, typename Winners, typename Candidates>
-TOPK_DEVICE void empty_beyond(buffered_hits<Element, Winners, Candidates> &out, uint32_t most) {
-    simt_block_sync();
-    const uint32_t held = out.buffer.held[0], winners = held & 0xffff, candidates = held >> 16;
-    simt_block_sync();
-    if (winners + candidates > most)
-        empty_buffer(out, winners, candidates);
-}
+/* A kind of hits as a sink of queues. */
+template <typename Outlet, bool WINS> struct outlet_side {
+    Outlet &to;
 
-/* Filters a tile. All threads of the block. */
-template <typename Element, typename Tile, typename Winners, typename Candidates>
-TOPK_DEVICE void filter_tile(const Tile &tile, const code_range<Element> &range,
-                             buffered_hits<Element, Winners, Candidates> &out) {
-    const uint32_t MOST = buffer_step<Element>::PER, PER = Tile::PER < MOST ? Tile::PER : MOST,
-                   ITEMS = Tile::GROUPS * Tile::PER;
-    const write_buffer<Element> &b = out.buffer;
-    const uint32_t hits = find_hits<Element>(tile, range), wins = find_winners<Element>(tile, range, hits);
+    TOPK_MEMBER uint64_t take(uint32_t count) const {
+        const uint64_t slot = take_slots(to.counter(WINS), count);
+        if (!WINS && !to.buffers)
+            to.full = slot + count >= to.ties;
+        return slot;
+    }
+    template <typename Word> TOPK_MEMBER void put(uint64_t slot, Word bits, int64_t position) const {
+        to.put(WINS, slot, bits, position);
+    }
+};
+
+/* ---- Queues of each warp ---- */
+
+template <typename Element> struct warp_ways {
+    hit_queue<Element> winners, others;
+
+    TOPK_MEMBER void clear(void) const {
+    }
+    TOPK_MEMBER void begin(int64_t) {
+    }
+    template <typename Outlet, typename Range, typename Tile>
+    TOPK_MEMBER void filter(Outlet &to, const Range &range, const Tile &tile) {
+        uint32_t hits = find_hits<Element>(tile, range);
+        if (!simt_any(SIMT_ALL_LANES, hits != 0))
+            return;
+        const uint32_t wins = find_winners<Element>(tile, range, hits);
+        hits = to.wanted(hits, wins);
 #pragma unroll 1
-    for (uint32_t first = 0; first < ITEMS; first += PER) {
-        const uint32_t winners = wins >> first & ((1u << PER) - 1),
-                       candidates = (hits & ~wins) >> first & ((1u << PER) - 1);
-        uint32_t all, before = warp_scan(simt_popc(winners) | simt_popc(candidates) << 16, &all), base = 0;
-        if (simt_lane() == 0 && all != 0)
-            base = simt_atomic_add(&b.held[0], all);
-        before += simt_shuffle(SIMT_ALL_LANES, base, 0);
-        uint32_t slot = before & 0xffff, end = 2 * buffer_step<Element>::BLOCK - 1 - (before >> 16);
-#pragma unroll
-        for (uint32_t e = 0; e < PER; e++) {
-            const uint32_t item = first + e, at = winners >> e & 1 ? slot++ : end;
-            if (((winners | candidates) >> e & 1) != 0) {
-                b.bits[at] = (Element)bits_of_step<Element, PER>(tile, first, e);
-                b.offsets[at] = (uint32_t)(tile.position(item / Tile::PER, item % Tile::PER) - out.origin);
+        while (simt_any(SIMT_ALL_LANES, hits != 0)) {
+            const bool is_hit = hits != 0;
+            const uint32_t item = is_hit ? simt_ffs(hits) - 1 : 0;
+            const bool is_winner = (wins >> item & 1) != 0;
+            const key_word_t<Element> bits = bits_of_item<Element>(tile, item);
+            const int64_t position = tile.position(item / Tile::PER, item % Tile::PER);
+            outlet_side<Outlet, true> winner_side = {to};
+            outlet_side<Outlet, false> other_side = {to};
+            hits &= hits - 1;
+            if (to.t.a.uses_buffer) {
+                push_hits(winners, is_hit && is_winner, bits, position, winner_side);
+                push_hits(others, is_hit && !is_winner, bits, position, other_side);
+            } else if (is_hit) {
+                to.put(is_winner, simt_atomic_add(to.counter(is_winner), (uint64_t)1), bits, position);
             }
-            end -= candidates >> e & 1;
         }
-        empty_beyond(out, buffer_step<Element>::BLOCK);
     }
-}
-
-template <typename Element, typename Winners, typename Candidates>
-TOPK_DEVICE void drain(buffered_hits<Element, Winners, Candidates> &out) {
-    empty_beyond(out, 0);
-}
-
-/* Hits that go to their sinks one by one, each with an atomic of its own. */
-template <typename Winners, typename Candidates> struct single_hits { hit_sinks<Winners, Candidates> sinks; };
-
-template <typename Sink, typename Word>
-TOPK_DEVICE void put_single(const Sink &sink, Word bits, int64_t position) {
-    sink.put(simt_atomic_add(sink.counter, (uint64_t)1), bits, position);
-}
-
-template <typename Element, typename Tile, typename Winners, typename Candidates>
-TOPK_DEVICE void filter_tile(const Tile &tile, const code_range<Element> &range,
-                             single_hits<Winners, Candidates> &out) {
-    uint32_t hits = find_hits<Element>(tile, range);
-    const uint32_t winners = find_winners<Element>(tile, range, hits);
-    for (; hits != 0; hits &= hits - 1) {
-        const uint32_t item = simt_ffs(hits) - 1;
-        const key_word_t<Element> bits = bits_of_item<Element>(tile, item);
-        const int64_t position = tile.position(item / Tile::PER, item % Tile::PER);
-        if ((winners >> item & 1) != 0)
-            put_single(out.sinks.winners, bits, position);
-        else
-            put_single(out.sinks.candidates, bits, position);
+    template <typename Outlet> TOPK_MEMBER void drain(Outlet &to) {
+        outlet_side<Outlet, true> winner_side = {to};
+        outlet_side<Outlet, false> other_side = {to};
+        drain_queue(winners, winner_side);
+        drain_queue(others, other_side);
     }
+};
+
+template <typename Element> TOPK_HOST_DEVICE warp_ways<Element> carve_warp_ways(simt_arena &arena) {
+    const uint32_t warps = RADIK_THREADS / SIMT_WARP;
+    return warp_ways<Element>{{carve_queue<Element>(arena, warps), 0},
+                              {carve_queue<Element>(arena, warps), 0}};
 }
 
-template <typename Winners, typename Candidates> TOPK_DEVICE void drain(single_hits<Winners, Candidates> &) {
+/* ---- The write buffer of a block ---- */
+
+template <typename Element> struct block_ways {
+    /* Elements of a thread in a step, and of all threads. */
+    static const uint32_t MOST = RADIK_STEP,
+                          PER_STEP = tile_shape<Element>::PER < MOST ? tile_shape<Element>::PER : MOST,
+                          BLOCK = RADIK_THREADS * PER_STEP;
+    simt_shared<Element> bits;
+    simt_shared<uint32_t> offsets; /* positions, from `origin` on */
+    simt_shared<uint32_t> held;    /* winners, and others in the upper 16 bits; atomic; 0 between rows */
+    simt_shared<uint64_t> slots;   /* of the sinks: two */
+    int64_t origin;                /* of the block's part */
+
+    TOPK_MEMBER void clear(void) const {
+        if (simt_thread() == 0)
+            held[0] = 0;
+    }
+    TOPK_MEMBER void begin(int64_t first) {
+        origin = first;
+    }
+    /* All threads. */
+    template <typename Outlet, typename Range, typename Tile>
+    TOPK_MEMBER void filter(Outlet &to, const Range &range, const Tile &tile) {
+        const uint32_t PER = Tile::PER < PER_STEP ? Tile::PER : PER_STEP, ITEMS = Tile::GROUPS * Tile::PER;
+        const uint32_t found = find_hits<Element>(tile, range),
+                       wins = find_winners<Element>(tile, range, found), hits = to.wanted(found, wins);
+#pragma unroll 1
+        for (uint32_t first = 0; first < ITEMS; first += PER) {
+            const uint32_t mine = hits >> first & ((1u << PER) - 1), winners = mine & wins >> first;
+            uint32_t all, base = 0,
+                          before = warp_scan(simt_popc(winners) | simt_popc(mine & ~winners) << 16, &all);
+            if (simt_lane() == 0 && all != 0)
+                base = simt_atomic_add(&held[0], all);
+            before += simt_shuffle(SIMT_ALL_LANES, base, 0);
+            uint32_t slot = before & 0xffff, end = 2 * BLOCK - 1 - (before >> 16);
+#pragma unroll
+            for (uint32_t e = 0; e < PER; e++) {
+                const bool is_winner = (winners >> e & 1) != 0, is_hit = (mine >> e & 1) != 0;
+                const uint32_t item = first + e, at = is_winner ? slot : end;
+                if (is_hit) {
+                    bits[at] = (Element)bits_of_step<PER>(tile, first, e);
+                    offsets[at] = (uint32_t)(tile.position(item / Tile::PER, item % Tile::PER) - origin);
+                }
+                slot += is_winner;
+                end -= is_hit && !is_winner;
+            }
+            empty_beyond(to, BLOCK);
+        }
+    }
+    template <typename Outlet> TOPK_MEMBER void drain(Outlet &to) {
+        empty_beyond(to, 0);
+    }
+
+  private:
+    /* The bits of element first + e of a tile, where `first` is a multiple of PER. Without a load, which
+     * would be one of local memory. */
+    template <uint32_t PER, typename Tile>
+    static TOPK_MEMBER key_word_t<Element> bits_of_step(const Tile &tile, uint32_t first, uint32_t e) {
+        key_word_t<Element> chosen = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < Tile::GROUPS * Tile::PER; i += PER)
+            chosen = i == first ? tile.bits((i + e) / Tile::PER, (i + e) % Tile::PER) : chosen;
+        return chosen;
+    }
+    /* Empties the buffer if more than `most` hits are in it. All threads. */
+    template <typename Outlet> TOPK_MEMBER void empty_beyond(Outlet &to, uint32_t most) const {
+        simt_block_sync();
+        const uint32_t both = held[0], winners = both & 0xffff, others = both >> 16;
+        simt_block_sync();
+        if (winners + others <= most)
+            return;
+        TOPK_REACHED(REACHED_RADIK_MANY);
+        if (simt_thread() == 0) {
+            slots[0] = simt_atomic_add(to.counter(true), (uint64_t)winners);
+            slots[1] = simt_atomic_add(to.counter(false), (uint64_t)others);
+            held[0] = 0;
+        }
+        simt_block_sync();
+        const uint64_t first = slots[0], other = slots[1];
+        to.full = !to.buffers && other + others >= to.ties;
+        for (uint32_t i = simt_thread(); i < winners + others; i += simt_threads()) {
+            const bool wins = i < winners;
+            const uint32_t at = wins ? i : 2 * BLOCK - 1 - (i - winners);
+            to.put(wins, wins ? first + i : other + (i - winners), (Element)bits[at],
+                   origin + (uint32_t)offsets[at]);
+        }
+        simt_block_sync();
+    }
+};
+
+template <typename Element> TOPK_HOST_DEVICE block_ways<Element> carve_block_ways(simt_arena &arena) {
+    block_ways<Element> b;
+    b.slots = simt_carve<uint64_t>(arena, 2);
+    b.bits = simt_carve<Element>(arena, 2 * block_ways<Element>::BLOCK);
+    b.offsets = simt_carve<uint32_t>(arena, 2 * block_ways<Element>::BLOCK);
+    b.held = simt_carve<uint32_t>(arena, 1);
+    b.origin = 0;
+    return b;
 }
 
 #endif

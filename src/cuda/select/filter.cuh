@@ -16,8 +16,8 @@ template <typename Winners, typename Candidates>
 hit_sinks(Winners, Candidates) -> hit_sinks<Winners, Candidates>;
 
 /* The elements of a tile that count and are not below the range, as bits group * PER + element. */
-template <typename Element, typename Tile>
-TOPK_DEVICE uint32_t find_hits(const Tile &tile, const code_range<Element> &range) {
+template <typename Element, typename Tile, typename Range>
+TOPK_DEVICE uint32_t find_hits(const Tile &tile, const Range &range) {
     static_assert(Tile::GROUPS * Tile::PER <= 32, "a bit for each element of a thread");
     uint32_t hits = 0;
 #pragma unroll
@@ -34,8 +34,8 @@ TOPK_DEVICE uint32_t find_hits(const Tile &tile, const code_range<Element> &rang
 }
 
 /* The hits that are above the range. */
-template <typename Element, typename Tile>
-TOPK_DEVICE uint32_t find_winners(const Tile &tile, const code_range<Element> &range, uint32_t hits) {
+template <typename Element, typename Tile, typename Range>
+TOPK_DEVICE uint32_t find_winners(const Tile &tile, const Range &range, uint32_t hits) {
     uint32_t winners = 0;
 #pragma unroll
     for (uint32_t g = 0; g < Tile::GROUPS; g++) {

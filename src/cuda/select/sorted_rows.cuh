@@ -6,16 +6,17 @@
 #include "small_sort.cuh"
 #include "sorted_results.cuh"
 
-/* Loads a row's entries; returns how many there are: r.k, or some more that tie. */
+/* Loads the entries of a row, whose place among those of other rows is given; returns how many there are:
+ * r.k, or some more that tie. */
 template <bool TWO>
-TOPK_DEVICE uint32_t load_row(const struct target &target, int64_t row, const struct row &r,
+TOPK_DEVICE uint32_t load_row(const struct target &target, int64_t place, const struct row &r,
                               const struct kth_range &range, const entry_list<TWO> &list) {
-    load_entries(target, row, 0, (uint32_t)r.k, list);
+    load_entries(target, place, 0, (uint32_t)r.k, list);
     const struct result_plan plan = plan_results(target, range, r.k);
     if (r.k == 0 || plan.in_order)
         return (uint32_t)r.k;
     uint32_t count = (uint32_t)(plan.winners + plan.ties);
-    load_entries(target, row, (uint32_t)r.k, count, list);
+    load_entries(target, place, (uint32_t)r.k, count, list);
     return count;
 }
 
@@ -38,9 +39,9 @@ template <bool TWO> TOPK_HOST_DEVICE struct sort_shared<TWO> carve_sort(simt_are
 /* Sorts a row in one block and writes its results. All threads. */
 template <typename Element, bool TWO>
 TOPK_DEVICE void sort_row(const struct row_args &rows, const struct target &target, int64_t row,
-                          const struct row &r, const struct kth_range &range,
+                          int64_t place, const struct row &r, const struct kth_range &range,
                           const struct sort_shared<TWO> &s) {
-    uint32_t count = load_row(target, row, r, range, s.list);
+    uint32_t count = load_row(target, place, r, range, s.list);
     simt_block_sync();
     if (TWO)
         sort_by_merging(s.list, count);
@@ -53,8 +54,9 @@ TOPK_DEVICE void sort_row(const struct row_args &rows, const struct target &targ
 /* The same for few rows: several blocks share the entries of one. */
 template <typename Element, bool TWO>
 TOPK_DEVICE void rank_row(const struct row_args &rows, const struct target &target, int64_t row,
-                          const struct row &r, const struct kth_range &range, const entry_list<TWO> &list) {
-    uint32_t count = load_row(target, row, r, range, list);
+                          int64_t place, const struct row &r, const struct kth_range &range,
+                          const entry_list<TWO> &list) {
+    uint32_t count = load_row(target, place, r, range, list);
     simt_block_sync();
     write_ranked<Element>(rows, row, r, list, count, among_all_blocks());
     pad_row<Element>(rows, row, r, among_all_blocks());

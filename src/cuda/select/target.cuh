@@ -19,6 +19,7 @@ template <typename Element> struct row_target {
     const struct target &to;
     int64_t row;
     struct row r;
+    int64_t place; /* of its entries among those of other rows */
 
     static TOPK_MEMBER uint64_t read(const uint64_t *counter) {
         return simt_load_relaxed(counter);
@@ -28,9 +29,9 @@ template <typename Element> struct row_target {
             write_result<Element>(rows, row, r, (int64_t)slot, (Element)bits, position);
         } else if (to.kind == TARGET_ENTRIES) {
             struct entry e = make_entry(to.two_words, key_of<Element>(bits, rows.map), position);
-            to.entries[row * to.pitch + (int64_t)slot] = e.high;
+            to.entries[place * to.pitch + (int64_t)slot] = e.high;
             if (to.two_words)
-                to.entries_low[row * to.pitch + (int64_t)slot] = e.low;
+                to.entries_low[place * to.pitch + (int64_t)slot] = e.low;
         } else if (to.kind == TARGET_LIST) {
             global_list<Element>{to.list, row * rows.k_max}.put(slot, bits, position);
         }
