@@ -123,6 +123,10 @@ const bench_grid bench_grids[] = {
     {"cuda", "gridselect-rivals",
      "select " GRIDSELECT "dist=uniform rows=100 n=2^11,2^15,2^18,2^20 k=8,32,256,1024"},
     {"cuda", "gridselect-rivals", "select " GRIDSELECT "dist=normal,prefix20 rows=100 n=2^11,2^20 k=32,256"},
+    {"cpu cuda", "quick",
+     "select dist=normal,tie-heavy rows=9 n=200 lengths=odd,powers,uneven k=1,n order=best,any "
+     "ties=lowest,any"},
+    {"cpu cuda", "quick", "kth dist=normal,tie-heavy rows=9 n=200 lengths=odd,powers,uneven k=1,100,n"},
     /* The points at which published implementations were measured; of where also a short row. */
     {"cuda", "peers", "select order=any ties=any points=peers_h200.csv fixed=yes"},
     {"cuda", "where", "where points=peers_where_h200.csv"},
