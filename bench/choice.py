@@ -41,7 +41,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 from topk_ctypes import CPU, CUDA, OPERATIONS, TYPES, Library, Problem  # noqa: E402
 
 POINT = ("operation type data rows n k keep_percent direction order ties index tuning predicate outputs max_iterations "
-         "epsilon epsilon_relative launch threads cache").split()
+         "epsilon epsilon_relative lengths launch threads cache").split()
+EARLIER = {"lengths": "even"}  # of lines without such a column
 
 # Suites of topk-bench with other lists, for all of which the data are normal.
 ALL = "--method auto,rtopk,resident,bracket,gridselect,radik,air,sort "
@@ -121,7 +122,7 @@ def read_points(paths):
         for line in record.read(path):
             wrong += line["check"] == "FAIL"
             if line["what"] == "topk" and line["check"] == "ok" and line["call_us"]:
-                key = tuple(line.get(name, "") for name in POINT)
+                key = tuple(line.get(name, EARLIER.get(name, "")) for name in POINT)
                 points.setdefault(key, {})[line["method"]] = line
     return points, wrong
 

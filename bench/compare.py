@@ -24,7 +24,7 @@ import sys
 import record
 
 Peer = collections.namedtuple("Peer", "group name us tolerance best best_us")
-SELECT = dict(operation="select", type="f32", direction="largest", index="i32")
+SELECT = dict(operation="select", type="f32", direction="largest", index="i32", lengths="even")
 WHERE = dict(operation="where", type="f32", index="i32", rows="1", data="uniform", predicate="greater",
              outputs="indices")
 

@@ -224,7 +224,8 @@ static void tell_suites(const char *device) {
             fprintf(stderr, ", %s", last = grid->suite);
         }
     }
-    fprintf(stderr, "%s\n", strcmp(device, "cuda") == 0 ? ", peers-GROUP, air-, rtopk-, where-figures" : "");
+    fprintf(stderr, "%s\n",
+            strcmp(device, "cuda") == 0 ? ", peers-GROUP, air-, radik-, rtopk-, where-figures" : "");
 }
 
 /* The points of the suite; none if there is no suite. */

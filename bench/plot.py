@@ -21,8 +21,8 @@ AXES = {"n": "elements of a row", "k": "k", "rows": "rows", "alpha": "alpha", "k
 MEASURES = {"call_us": "microseconds", "to_limit": "times the limit", "to_best": "times the fastest published"}
 # What tells one line of a plot from another; the axis itself is left out.
 SERIES = ["what", "operation", "type", "data", "rows", "n", "k", "keep_percent", "order", "ties", "index", "method",
-          "tuning", "launch", "predicate", "outputs", "routing", "max_iterations", "epsilon", "epsilon_relative", "threads",
-          "cache", "features"]
+          "tuning", "launch", "predicate", "outputs", "routing", "max_iterations", "epsilon", "epsilon_relative", "lengths",
+          "threads", "cache", "features"]
 HIDDEN = {"alpha": {"tuning"}}  # what the axis stands for
 COUNTING = {"where", "count", "mask"}  # their k is the number of matches, which follows from n and the share
 
@@ -33,9 +33,9 @@ COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#7b4b94", "#e377c2", "#8
 
 def read_results(paths):
     results = []
-    # Only results on a GPU have these, and only later ones.
+    # Only results on a GPU have these, and only later ones; before, all rows were even.
     of_gpus = dict.fromkeys(("tuning", "launch", "predicate", "outputs", "routing"), "")
-    of_gpus.update(dict.fromkeys(("max_iterations", "epsilon", "epsilon_relative"), "0"))
+    of_gpus.update(dict.fromkeys(("max_iterations", "epsilon", "epsilon_relative"), "0"), lengths="even")
     for path in paths:
         results += [{**of_gpus, **line} for line in record.read(path) if line["check"] == "ok"]
     for line in results:

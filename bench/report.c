@@ -70,7 +70,8 @@ static void put_asked(line *to, const bench_point *point) {
     } else if (point->chunk > 0) {
         put(to, NULL, "asked", width, "by %lld", (long long)point->chunk);
     } else {
-        put(to, NULL, "asked", width, "%-4s %s", order, ties);
+        const char *lengths = point->lengths != BENCH_EVEN ? bench_lengths_names[point->lengths] : "";
+        put(to, NULL, "asked", width, "%-4s %s %s", order, ties, lengths);
     }
 }
 
@@ -98,6 +99,7 @@ static void put_point(line *to, const bench_point *point, int64_t k) {
     put(to, "max_iterations", NULL, 0, "%d", point->max_iterations);
     put(to, "epsilon", NULL, 0, "%g", point->epsilon);
     put(to, "epsilon_relative", NULL, 0, "%g", point->epsilon_relative);
+    put(to, "lengths", NULL, 0, "%s", bench_lengths_names[point->lengths]);
 }
 
 static void put_times(line *to, const bench_result *result) {

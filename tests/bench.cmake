@@ -18,11 +18,11 @@ topk_bench_test(self-test topk-bench --self-test)
 # Points of files: of one group, from the file's usual place; and from a file that is named.
 topk_bench_test(points topk-bench peers-routing --device cuda --order best --list)
 set_tests_properties(bench-points PROPERTIES PASS_REGULAR_EXPRESSION
-  "block\nselect,f32,normal,4096,256,8,0,largest,best,any,i32,auto,none,,,,0,0,0,0,128\nselect,f32,normal,65536,256,8,[^\n]*\n$")
+  "block\nselect,f32,normal,4096,256,8,0,largest,best,any,i32,auto,none,,,,0,0,0,0,even,128\nselect,f32,normal,65536,256,8,[^\n]*\n$")
 topk_bench_test(points-named topk-bench where --device cuda --keep 50 --n 1000 --list
   --points ${PROJECT_SOURCE_DIR}/docs/benchmarks/published/peers_where_h200.csv)
 set_tests_properties(bench-points-named PROPERTIES PASS_REGULAR_EXPRESSION
-  "block\nwhere,f32,uniform,1,1000,0,50,largest,best,lowest,i32,auto,none,greater,indices,,0,0,0,0,128\n$")
+  "block\nwhere,f32,uniform,1,1000,0,50,largest,best,lowest,i32,auto,none,greater,indices,,0,0,0,0,even,128\n$")
 
 # Distances between vectors of files.
 add_executable(test_bench_vectors bench/vectors.c ${bench}/data/vectors.c)

@@ -49,6 +49,7 @@ topk_warnings(test_aimed)
 topk_add_unit_test(aimed test_aimed)
 
 topk_unit_test(encode data/test_encode.c)
+topk_unit_test(laws data/test_laws.c)
 topk_unit_test(gaps internals/gaps.c)
 target_sources(test_gaps PRIVATE ${PROJECT_SOURCE_DIR}/src/gaps.c)
 target_include_directories(test_gaps PRIVATE ${PROJECT_SOURCE_DIR}/src)

@@ -24,7 +24,8 @@ BENCH_C_BEGIN
  * of all elements are not the best of the matches. */
 typedef enum bench_rule { BENCH_ABOVE_BOUND, BENCH_UP_TO_BOUND, BENCH_BY_POSITION } bench_rule;
 
-/* What is known of a point with a predicate, or of an approximate one, before it is run. */
+/* What is known of a point with a predicate, of an approximate one, or of one whose rows differ in length,
+ * before it is run. */
 typedef struct bench_truth {
     bench_rule rule;
     topk_bound bound; /* of the type that suits the elements */
@@ -33,6 +34,7 @@ typedef struct bench_truth {
     int keep_percent; /* by position: of all positions, picked at random */
     int64_t matches;
     const unsigned char *chosen; /* a bit for each element: the results of an approximate point; else NULL */
+    const int64_t *offsets;      /* where each row begins and the last one ends; NULL: each has n elements */
 } bench_truth;
 
 /* Chooses the bound of a point from a sample of its input, and counts the matches. False: out of memory. */

@@ -16,7 +16,7 @@ template <typename W> EVERYWHERE void judge_count(const subject<W> &s, std::int6
 
 /* mask: bits behind the last element. */
 template <typename W> EVERYWHERE void judge_mask(const subject<W> &s, std::int64_t) {
-    for (std::int64_t e = s.point.rows * s.point.n; e % 8 != 0; ++e) {
+    for (std::int64_t e = s.point.elements; e % 8 != 0; ++e) {
         if (masked(s.outputs.mask, true, e)) {
             s.find(s.point.rows - 1, finding_bit);
         }
@@ -25,7 +25,7 @@ template <typename W> EVERYWHERE void judge_mask(const subject<W> &s, std::int64
 
 /* where: the matches of each part. */
 template <typename W> EVERYWHERE void count_part(const subject<W> &s, std::int64_t p) {
-    const std::int64_t elements = s.point.rows * s.point.n;
+    const std::int64_t elements = s.point.elements;
     const std::int64_t end = elements < (p + 1) * s.part ? elements : (p + 1) * s.part;
     counter found = 0;
     for (std::int64_t e = p * s.part; e < end; ++e) {
@@ -62,7 +62,7 @@ template <typename W> EVERYWHERE void judge_offset(const subject<W> &s, std::int
 
 /* where: results in order: each match knows its slot, and each slot has one match. */
 template <typename W> EVERYWHERE void check_part(const subject<W> &s, std::int64_t p) {
-    const std::int64_t elements = s.point.rows * s.point.n;
+    const std::int64_t elements = s.point.elements;
     const std::int64_t end = elements < (p + 1) * s.part ? elements : (p + 1) * s.part;
     std::int64_t slot = static_cast<std::int64_t>(s.parts[p]);
     for (std::int64_t e = p * s.part; e < end && slot < s.outputs.capacity; ++e) {
@@ -86,7 +86,7 @@ template <typename W> EVERYWHERE void check_any_order(const subject<W> &s, std::
         return;
     }
     const std::int64_t i = s.index(slot);
-    if (!s.inside(i)) {
+    if (!s.inside(0, i)) {
         s.find(0, finding_index);
     } else if (!s.match(i)) {
         s.find(0, finding_no_match);

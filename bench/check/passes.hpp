@@ -12,15 +12,20 @@
 
 namespace bench {
 
-/* The matches of each row; a checksum of all elements; whether the mask is what was made of them; and the
- * bits of a mask that was written. */
+/* The matches of each row; a checksum of all elements and offsets; whether the mask is what was made of them;
+ * and the bits of a mask that was written. */
 template <typename W>
 EVERYWHERE void look_at_elements(const subject<W> &s, std::int64_t worker, std::int64_t workers) {
     const std::int64_t r = worker / workers;
-    const share mine(worker, workers, s.point.n);
+    const share mine(worker, workers, s.length(r));
+    const std::int64_t begin = s.begin(r);
     counter found = 0, checksum = 0;
+    if (s.truth.offsets != nullptr && worker % workers == 0) {
+        checksum =
+            random_at(static_cast<counter>(begin), ~r) + random_at(static_cast<counter>(s.length(r)), ~r);
+    }
     for (std::int64_t i = mine.first; i < mine.end; i += mine.stride) {
-        const std::int64_t e = r * s.point.n + i;
+        const std::int64_t e = begin + i;
         const bool match = s.match(e);
         found += match;
         checksum += random_at(s.input[e], e);
@@ -58,7 +63,7 @@ template <typename W, typename Machine> bool run_passes(const Machine &machine, 
         const std::int64_t wanted = (machine.busy / (point.rows > 0 ? point.rows : 1) / warp + 1) * warp;
         return wanted < n ? wanted : n > 0 ? n : 1;
     };
-    const std::int64_t of_row = workers_of(point.n), of_results = workers_of(point.k);
+    const std::int64_t of_row = workers_of(point.length_max), of_results = workers_of(point.k);
     const bool kth = point.operation == TOPK_OPERATION_KTH;
     if (!for_each(point.rows * of_row, pass<look_at_elements<W>, W>{s, of_row})) {
         return false;

@@ -32,7 +32,7 @@ template <typename W> EVERYWHERE void look_at_slot(const subject<W> &s, std::int
         return;
     }
     if (i >= 0) {
-        const std::int64_t e = r * s.point.n + i;
+        const std::int64_t e = s.begin(r) + i;
         if (s.outputs.values != nullptr && s.values()[slot] != s.input[e]) {
             s.find(r, finding_value);
         }
@@ -82,12 +82,13 @@ EVERYWHERE void count_results(const subject<W> &s, std::int64_t worker, std::int
 template <typename W>
 EVERYWHERE void count_elements(const subject<W> &s, std::int64_t worker, std::int64_t workers) {
     const std::int64_t r = worker / workers;
-    const share mine(worker, workers, s.point.n);
+    const share mine(worker, workers, s.length(r));
     row_counts *const row = &s.rows[r];
+    const std::int64_t begin = s.begin(r);
     const counter threshold = s.threshold(r), last = row->last;
     counter better = 0, equal = 0, equal_to_last = 0, sum = 0;
     for (std::int64_t i = mine.first; i < mine.end; i += mine.stride) {
-        const std::int64_t e = r * s.point.n + i;
+        const std::int64_t e = begin + i;
         const counter key = s.key(s.input[e]);
         if (key < threshold || !s.match(e)) {
             continue;
@@ -132,13 +133,14 @@ template <typename W> EVERYWHERE void judge_select(const subject<W> &s, std::int
 template <typename W> EVERYWHERE void judge_kth(const subject<W> &s, std::int64_t r) {
     const row_counts row = s.rows[r];
     const bench_outputs &outputs = s.outputs;
+    const std::int64_t length = s.length(r);
     const counter k = static_cast<counter>(s.point.k);
-    const bool exists = s.point.k >= 1 && s.point.k <= s.point.n;
+    const bool exists = s.point.k >= 1 && s.point.k <= length;
     if (exists ? row.better >= k || row.better + row.equal < k
                : static_cast<const W *>(outputs.kth)[r] != padding_bits<W>(s.point)) {
         s.find(r, finding_kth);
     }
-    const counter beyond = s.point.k > s.point.n ? static_cast<counter>(s.point.n) : 0;
+    const counter beyond = s.point.k > length ? static_cast<counter>(length) : 0;
     if (outputs.better != nullptr &&
         static_cast<counter>(outputs.better[r]) != (exists ? row.better : beyond)) {
         s.find(r, finding_better);

@@ -77,9 +77,31 @@ static void leave(const bench_point *point, bench_outputs *outputs) {
 SPOIL(take_last_tie, *index_at(outputs, last_slot(point, outputs)) = (int32_t)point->n - 1)
 SPOIL(change_padding, *index_at(outputs, last_slot(point, outputs)) = 0)
 SPOIL(change_kth, ((uint32_t *)outputs->kth)[point->rows - 1] ^= 1)
+SPOIL(change_first_kth, ((uint32_t *)outputs->kth)[0] ^= 1)
+SPOIL(change_first_better, ++outputs->better[0])
+SPOIL(change_first_equal, ++outputs->equal[0])
 SPOIL(change_weight, outputs->weights[first_slot(point, outputs)] *= 1.000001F)
 SPOIL(change_better, ++outputs->better[point->rows - 1])
 SPOIL(change_equal, ++outputs->equal[point->rows - 1])
+
+/* Of odd lengths: the first row has n - 1 elements, and behind them lies the first of the next row. All
+ * elements are equal. */
+SPOIL(go_into_next_row, *index_at(outputs, 0) = (int32_t)point->n - 1)
+SPOIL(change_padding_value, ((uint32_t *)outputs->values)[point->n - 1] ^= 1)
+
+static void fill_padding(const bench_point *point, bench_outputs *outputs) {
+    *index_at(outputs, point->n - 1) = (int32_t)point->n - 1;
+    ((float *)outputs->values)[point->n - 1] = ((float *)outputs->values)[0];
+}
+
+/* The last result of the first row that ends in padding. */
+static void lose_result(const bench_point *point, bench_outputs *outputs) {
+    int64_t slot = 0;
+    while (slot % point->k == 0 || *index_at(outputs, slot) != -1) {
+        ++slot;
+    }
+    exchange(outputs, slot - 1, slot);
+}
 
 /* The first match is left out, and all others move up. */
 static void miss_match(const bench_point *point, bench_outputs *outputs) {
@@ -128,7 +150,7 @@ typedef struct trial {
 static const char usual_words[] =
     "type=f32 dist=uniform rows=3 n=1000 k=50 keep=10 order=best ties=lowest index=i32";
 
-enum { cpu_trials = 36 };
+enum { cpu_trials = 49 };
 static const trial trials[] = {
     {"a changed value", "select", "", change_value, false},
     {"an index past the end", "select", "order=any ties=any", go_beyond, false},
@@ -146,6 +168,22 @@ static const trial trials[] = {
     {"a changed k-th value", "kth", "", change_kth, false},
     {"a changed count of better", "kth", "", change_better, false},
     {"a changed count of equal", "kth", "", change_equal, false},
+    {"odd lengths: an element of the next row", "select", "lengths=odd dist=all-equal order=any ties=any",
+     go_into_next_row, false},
+    {"odd lengths: an element of the next row as padding", "select", "lengths=odd dist=all-equal k=n",
+     fill_padding, false},
+    {"odd lengths: a changed value of padding", "select", "lengths=odd k=n", change_padding_value, false},
+    {"odd lengths: a changed index", "select", "lengths=odd order=any", change_index, false},
+    {"powers: a changed value", "select", "lengths=powers rows=5 n=5000", change_value, false},
+    {"powers: two results exchanged", "select", "lengths=powers rows=5 n=5000", exchange_two, false},
+    {"powers: an index past the end of all rows", "select",
+     "lengths=powers rows=5 n=5000 dist=all-equal ties=any", go_beyond, false},
+    {"uneven: a result lost to padding", "select", "lengths=uneven rows=50 n=20", lose_result, false},
+    {"uneven: a slot that was not written", "select", "lengths=uneven rows=50 n=20", leave, false},
+    {"odd lengths: a k-th value of a row too short", "kth", "lengths=odd k=n", change_first_kth, false},
+    {"odd lengths: a count of better in it", "kth", "lengths=odd k=n", change_first_better, false},
+    {"odd lengths: a count of equal in it", "kth", "lengths=odd k=n", change_first_equal, false},
+    {"uneven: a changed count of better", "kth", "lengths=uneven rows=50 n=20", change_better, false},
     {"a changed match", "where", "", change_index, false},
     {"two matches exchanged", "where", "", exchange_two, false},
     {"a match twice", "where", "", repeat, false},

@@ -31,7 +31,7 @@ struct layout {
 
     explicit layout(const bench_point &point) {
         constexpr std::int64_t part_least = 4096, parts_most = 1 << 16; /* one thread adds them up */
-        const std::int64_t elements = point.rows * point.n;
+        const std::int64_t elements = point.elements;
         const std::int64_t share = (elements + parts_most - 1) / parts_most;
         part = share > part_least ? share : part_least;
         part_count = (elements + part - 1) / part;
@@ -109,8 +109,14 @@ template <typename W> struct subject {
         return point.index_type == TOPK_INDEX_I64 ? static_cast<const std::int64_t *>(outputs.indices)[slot]
                                                   : static_cast<const std::int32_t *>(outputs.indices)[slot];
     }
-    EVERYWHERE bool inside(std::int64_t i) const {
-        return i >= 0 && i < point.n;
+    EVERYWHERE std::int64_t begin(std::int64_t r) const {
+        return truth.offsets != nullptr ? truth.offsets[r] : r * point.n;
+    }
+    EVERYWHERE std::int64_t length(std::int64_t r) const {
+        return begin(r + 1) - begin(r);
+    }
+    EVERYWHERE bool inside(std::int64_t r, std::int64_t i) const {
+        return i >= 0 && i < length(r);
     }
     EVERYWHERE void find(std::int64_t r, finding what) const {
         raise(&result->first, ~(static_cast<counter>(r) * findings + what));
@@ -131,8 +137,9 @@ template <typename W> struct subject {
             return true;
         }
         *i = index(slot);
-        *of_slot = inside(*i) ? key(input[r * point.n + *i]) : 0;
-        return inside(*i);
+        const bool is_element = inside(r, *i);
+        *of_slot = is_element ? key(input[begin(r) + *i]) : 0;
+        return is_element;
     }
 };
 

@@ -128,7 +128,7 @@ bool find_truth(const Machine &machine, bench_truth *truth, const bench_point &p
     return bench_buffer_make(machine.memory, scratch, sizeof(counter)) &&
            with_width(point.type, [&](auto width) {
                using W = decltype(width);
-               const std::int64_t count = point.rows * point.n, percent = percent_above(*truth);
+               const std::int64_t count = point.elements, percent = percent_above(*truth);
                const std::int64_t above = count / 100 * percent + count % 100 * percent / 100;
                const count_matches<W> all = {
                    static_cast<const W *>(input),        count, std::min(count, machine.busy), point.type, {},

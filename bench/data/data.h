@@ -70,9 +70,11 @@ typedef struct bench_data {
     size_t pitch;      /* bytes from one copy to the next, a multiple of 256 */
     int64_t copies;
     bench_buffer buffer;
+    bench_buffer offsets; /* of rows of different lengths; empty: there are none */
 } bench_data;
 
-/* Makes room for so many bytes, with copies until they fill cold_bytes. False: out of memory or an error. */
+/* Makes room for so many bytes, with copies until they fill cold_bytes, and the offsets of the rows. False:
+ * out of memory or an error. */
 bool bench_data_room(bench_data *data, const bench_memory *memory, const bench_point *point, size_t bytes,
                      size_t cold_bytes);
 void bench_data_free(bench_data *data);

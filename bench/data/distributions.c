@@ -14,6 +14,7 @@ const bench_distribution bench_distributions[] = {
     {"sorted", "ascending in each row, up to 1", LAW_SORTED, 1e9, 32, LAW_NONE, 0, 0, 0},
     {"narrow", "uniform in [1, 1.0001]", LAW_NARROW, 1e6, 32, LAW_NONE, 0, 0, 0},
     {"zipf", "1 to 2^20 with exponent 1.1", LAW_ZIPF, 1, 32, LAW_NONE, 0, 0, 0},
+    {"zipf-n", "1 to n with exponent 1.1", LAW_ZIPF_N, 1, 32, LAW_NONE, 0, 0, 0},
     {"softmax", "one or two entries of a row hold 0.8 to 0.9", LAW_SOFTMAX, 0, 0, LAW_NONE, 0, 0, 0},
     {"quantised", "normal in steps of 1/16", LAW_QUANTISED, 16, 8, LAW_NONE, 0, 0, 0},
     {"relu-quantised", "the same, negatives at 0", LAW_RELU, 16, 8, LAW_NONE, 0, 0, 0},

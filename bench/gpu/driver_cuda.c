@@ -134,6 +134,7 @@ static bool prepare(bench_session *session, bench_result *result) {
     if (made && !bench_gpu_data_make(session, point)) {
         return bench_fail_to_make(session, result, "the input does not fit");
     }
+    session->truth.offsets = session->data.offsets.data;
     state->subject = made ? NULL : state->subject;
     if (made && !take_checksum(session, result, &state->checksum)) {
         bench_data_free(&session->data);
@@ -156,7 +157,7 @@ static bool check(bench_session *session, const bench_outputs *outputs, bench_re
         return false;
     }
     if (checksum != state->checksum || !bench_buffer_intact(&session->data.buffer) ||
-        !bench_buffer_intact(&session->mask.buffer)) {
+        !bench_buffer_intact(&session->data.offsets) || !bench_buffer_intact(&session->mask.buffer)) {
         bench_data_free(&session->data); /* so that the next point does not suffer for it */
         return bench_fail(session, result, BENCH_WRONG, "the input was changed");
     }
@@ -175,8 +176,11 @@ static void set_limit(const bench_session *session, const bench_outputs *outputs
     result->read_us = state->read_us.median;
     result->mask_us =
         beside ? result->read_us * (double)session->mask.bytes / (double)session->data.bytes : 0;
-    result->limit_us = bench_has_k(result->point) ? result->read_us + result->mask_us
-                                                  : result->read_us + 1e6 * written / session->copy_rate;
+    const double with_results_us = result->read_us + 1e6 * written / session->copy_rate;
+    result->limit_us = bench_has_k(result->point) ? result->read_us + result->mask_us : with_results_us;
+    if (result->point->operation == TOPK_OPERATION_SELECT && result->point->lengths != BENCH_EVEN) {
+        result->floor_us = with_results_us;
+    }
 }
 
 static bool time_work(bench_session *session, bench_work work, const bench_reference *reference,
@@ -184,7 +188,8 @@ static bool time_work(bench_session *session, bench_work work, const bench_refer
     bench_gpu_state *state = session->state;
     bench_timer *timer = &state->timer;
     bench_quartiles us, host_us;
-    const bool short_rows = result->point->operation == TOPK_OPERATION_SELECT && result->point->n <= 8192;
+    const bool short_rows = result->point->operation == TOPK_OPERATION_SELECT &&
+                            result->point->lengths == BENCH_EVEN && result->point->n <= 8192;
     if (short_rows && reference == NULL &&
         !(bench_gpu_floor_measure(state, outputs, session->options.runs, &result->floor_us) &&
           bench_outputs_all(outputs, bench_buffer_poison))) {

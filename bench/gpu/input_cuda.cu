@@ -84,7 +84,7 @@ bool bench_gpu_data_make(bench_session *session, const bench_point *point) {
     bench_data *data = &session->data;
     const bool ok = bench_data_room(data, &bench_device_memory, point, bench_point_bytes(point),
                                     bench_cold_bytes(session)) &&
-                    bench_for_each(point->rows * point->n, fill{filling, data->buffer.data}, stream) &&
+                    bench_for_each(point->elements, fill{filling, data->buffer.data}, stream) &&
                     make_copies(data, stream);
     if (!ok) {
         bench_data_free(data);
@@ -101,7 +101,7 @@ bool bench_gpu_truth_find(bench_session *session, const bench_point *point) {
 bool bench_gpu_mask_make(bench_session *session, bench_data *mask, const bench_point *point,
                          bench_predicate kind) {
     const cudaStream_t stream = static_cast<cudaStream_t>(session->stream);
-    const std::int64_t count = point->rows * point->n;
+    const std::int64_t count = point->elements;
     const int each = kind == BENCH_BIT_MASK ? 8 : 1;
     const std::int64_t bytes = (count + each - 1) / each;
     if (!bench_data_room(mask, &bench_device_memory, point, static_cast<std::size_t>(bytes),

@@ -35,6 +35,7 @@ static bool prepare(bench_session *session, bench_result *result) {
         !bench_truth_find(&session->truth, result->point, data->buffer.data)) {
         return bench_fail_to_make(session, result, "out of memory");
     }
+    session->truth.offsets = data->offsets.data;
     if (!options->once) {
         session->reader = bench_reader_calibrate(data->buffer.data, data->bytes, options->threads);
     }

@@ -126,6 +126,7 @@ static bool enqueue_call(void *state, int64_t turn) {
     topk_input input = TOPK_INPUT_INIT;
     topk_predicate predicate = self->predicate;
     input.values = bench_reads_data(self->point) ? bench_data_copy(data, turn) : NULL;
+    input.offsets = data->offsets.data;
     predicate.mask = bench_has_mask(self->point) ? bench_data_copy(mask, turn) : NULL;
     return call(self, &input, &predicate) == TOPK_OK;
 }
@@ -141,8 +142,14 @@ static void describe(library *self) {
     self->problem.order = point->order;
     self->problem.nan = point->nan;
     self->problem.rows = point->rows;
-    self->problem.length_max = point->chunk > 0 && point->chunk < point->n ? point->chunk : point->n;
-    self->problem.row_stride = point->n;
+    self->problem.length_max = point->chunk > 0 && point->chunk < point->n ? point->chunk : point->length_max;
+    if (point->lengths == BENCH_EVEN) {
+        self->problem.row_stride = point->n;
+    } else {
+        self->problem.shape = TOPK_SHAPE_CSR;
+        self->problem.extent_type = TOPK_INDEX_I64;
+        self->problem.elements_max = point->elements;
+    }
     self->problem.k_max = point->k;
     self->problem.max_iterations = point->max_iterations;
     self->problem.epsilon = point->epsilon;
@@ -285,7 +292,8 @@ void bench_run(bench_session *session, const bench_point *point, bench_sink *sin
     const bench_result own = run_library(session, point, &self, &plain, sink, state).eager;
     const bench_reference reference = {{enqueue_call, &self, false}, own.call_us};
     session->truth.chosen = NULL; /* rivals are exact */
-    const bool wanted = session->options.rivals && self.prepared && own.outcome != BENCH_WRONG;
+    const bool wanted = session->options.rivals && self.prepared && own.outcome != BENCH_WRONG &&
+                        point->lengths == BENCH_EVEN; /* rivals know no other */
     for (int table = 0; wanted && table < BENCH_RIVAL_TABLES; ++table) {
         run_rivals(session, session->device->rivals[table], &own, &reference, sink, state);
     }

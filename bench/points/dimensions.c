@@ -71,6 +71,7 @@ const char *const bench_operation_names[] = {"",      "select", "kth",   "where"
                                              "count", "mask",   "route", NULL};
 const char *const bench_predicate_names[] = {"greater", "at-most", "byte-mask", "bit-mask", NULL};
 const char *const bench_wanted_names[] = {"indices", "values", "both", "count", NULL};
+const char *const bench_lengths_names[] = {"even", "odd", "powers", "uneven", NULL};
 const char *const bench_routing_names[] = {
     "indices", "weights", "bias", "weights+bias", "groups", "weights+groups", "bias+groups", "all", NULL};
 const char *const bench_direction_names[] = {"largest", "smallest", NULL};
@@ -161,6 +162,8 @@ const bench_dimension bench_dimensions[BENCH_DIMENSIONS] = {
     {"dist", "uniform", set_distribution, 0, NULL, 0, 0, "distributions of the data, see below"},
     {"rows", "1", set_count, FIELD(rows), NULL, 0, 0, "rows, e.g. 65536, 2^16, 2^24/n"},
     {"n", "2^26", set_count, FIELD(n), NULL, 0, 0, "elements of a row"},
+    {"lengths", "even", set_name, FIELD(lengths), bench_lengths_names, 0, 0,
+     "select, kth: even, odd, powers, uneven; n is the usual, the greatest or the mean length"},
     {"k", "1000", set_count, FIELD(k), NULL, 0, 0, "e.g. 10, 10^5, n/100, n"},
     {"keep", "10", set_number, FIELD(keep_percent), NULL, 0, 100, "predicates: percent that match"},
     {"predicate", "greater", set_name, FIELD(predicate), bench_predicate_names, 0, 0,

@@ -4,6 +4,9 @@
 /* The data of the figures of the AIR paper: uniform in (0, 1], normal, and its adversary. */
 #define AIR_DATA "uniform,normal,prefix20"
 #define AIR "order=any ties=any method=air "
+#define RADIK "order=any ties=any method=radik "
+#define RADIK_AND_AIR "method=auto,radik,air "
+#define RADIK_N "n=2^21,2^23,2^25,2^27,2^29 "
 #define GRIDSELECT "order=any ties=any method=gridselect "
 #define ANY "select order=any ties=any "
 #define MANY_TYPES "f8_e4m3,f8_e5m2,f16,bf16,f32,f64,i32,u32,i64,u64,u8"
@@ -123,6 +126,36 @@ const bench_grid bench_grids[] = {
     {"cuda", "gridselect-rivals",
      "select " GRIDSELECT "dist=uniform rows=100 n=2^11,2^15,2^18,2^20 k=8,32,256,1024"},
     {"cuda", "gridselect-rivals", "select " GRIDSELECT "dist=normal,prefix20 rows=100 n=2^11,2^20 k=32,256"},
+    /* The figures of the RadiK paper: time over n and k, sorted; over k, n and rows; each optimisation alone,
+     * without it, and all; a large k; uniform data in narrow ranges, with and without scaling; and skew. */
+    {"cuda", "radik-fig9", "select " RADIK_AND_AIR RADIK_N "k=16,64,256,512,1024,2048,4096"},
+    {"cuda", "radik-fig11", "select " RADIK_AND_AIR "rows=16 n=2^20 k=16,64,256,512,1024,2048,4096"},
+    {"cuda", "radik-fig11", "select " RADIK_AND_AIR "rows=16 n=2^17,2^18,2^19,2^20,2^21,2^22 k=512"},
+    {"cuda", "radik-fig11", "select " RADIK_AND_AIR "rows=1,4,16,64,100 n=2^20 k=512"},
+    {"cuda", "radik-fig12",
+     "select " RADIK "rows=16 n=2^20 lengths=odd k=2048 "
+     "tuning=write_buffer=0+rescheduling=0+padding=0+scaling=0,"
+     "write_buffer=1+rescheduling=0+padding=0+scaling=0,write_buffer=0+rescheduling=1+padding=0+scaling=0,"
+     "write_buffer=0+rescheduling=0+padding=1+scaling=0,write_buffer=0+rescheduling=1+padding=1+scaling=0,"
+     "write_buffer=1+rescheduling=0+padding=1+scaling=0,write_buffer=1+rescheduling=1+padding=0+scaling=0,"
+     "write_buffer=1+rescheduling=1+padding=1+scaling=0"},
+    {"cuda", "radik-fig13", ANY "rows=16 n=2^18,2^20,2^22 k=512,n/100,n/4,n/2 method=radik,auto"},
+    {"cuda", "radik-fig14",
+     "select " RADIK "dist=cluster,cluster128,uniform " RADIK_N "k=512 tuning=scaling=0,scaling=1"},
+    {"cuda", "radik-fig14", ANY "dist=cluster,cluster128,uniform " RADIK_N "k=512 method=auto,air"},
+    {"cuda", "radik-fig15", "select " RADIK "dist=zipf-n " RADIK_N "k=512 tuning=scaling=0,scaling=1"},
+    {"cuda", "radik-fig15", ANY "dist=zipf-n " RADIK_N "k=512 method=auto,air"},
+    {"cuda", "radik-digits",
+     "select " RADIK "n=2^20,2^25,2^28 k=512 "
+     "tuning=digit_bits=8,digit_bits=9,digit_bits=10,digit_bits=11,digit_bits=12"},
+    /* Rows of different lengths. */
+    {"cuda", "ragged", ANY "rows=16 n=2^20 lengths=odd,even k=256,2048 method=auto,radik,air,bracket"},
+    {"cuda", "ragged", ANY "rows=16 n=2^24 lengths=powers k=32,256 method=auto,radik,air,bracket"},
+    {"cuda", "ragged", ANY "rows=100000 n=1000 lengths=uneven k=32 method=auto,radik,air,bracket"},
+    {"cpu cuda", "quick",
+     "select dist=normal,tie-heavy rows=9 n=200 lengths=odd,powers,uneven k=1,n order=best,any "
+     "ties=lowest,any"},
+    {"cpu cuda", "quick", "kth dist=normal,tie-heavy rows=9 n=200 lengths=odd,powers,uneven k=1,100,n"},
     /* The points at which published implementations were measured; of where also a short row. */
     {"cuda", "peers", "select order=any ties=any points=peers_h200.csv fixed=yes"},
     {"cuda", "where", "where points=peers_where_h200.csv"},

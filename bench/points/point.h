@@ -35,13 +35,19 @@ enum { BENCH_WEIGHTS = 1, BENCH_BIAS = 2, BENCH_GROUPED = 4 };
 
 typedef enum bench_wanted { BENCH_INDICES, BENCH_VALUES, BENCH_PAIRS, BENCH_COUNT } bench_wanted;
 
+/* How long rows are. But for even ones they have offsets; see bench_row_offsets(). */
+typedef enum bench_lengths { BENCH_EVEN, BENCH_ODD, BENCH_POWERS, BENCH_UNEVEN } bench_lengths;
+
 /* Made zeroed and then filled, so that equal points are equal byte for byte. */
 typedef struct bench_point {
     topk_operation operation;
     topk_type type;
     const struct bench_distribution *distribution;
     int64_t rows;
-    int64_t n;                 /* elements of each row */
+    int64_t n;                 /* elements of each row, if they are even */
+    bench_lengths lengths;     /* select and kth; else even */
+    int64_t elements;          /* of all rows; these two follow from the last three */
+    int64_t length_max;        /* of the longest row */
     int64_t k;                 /* of operations that have it; else 0 */
     int keep_percent;          /* share of the elements that meets the predicate; 0 if there is none */
     bench_predicate predicate; /* likewise */
@@ -60,9 +66,18 @@ typedef struct bench_point {
     int block;       /* threads of a block of the baselines on a GPU, a multiple of 32 */
 } bench_point;
 
+/* Where each row begins and the last one ends, in elements: rows + 1 numbers. Rows follow one another:
+ *   odd     the first has n - 1 elements, the others n
+ *   powers  from 2^10 to n elements in equal ratios, by turns a short one and a long one
+ *   uneven  0 to 2n elements, but for 1 row of 20000, and at least 4, that have 1000 n */
+void bench_row_offsets(const bench_point *point, int64_t *offsets);
+
+/* Sets `elements` and `length_max`. */
+void bench_point_add_up(bench_point *point);
+
 /* Bytes of the input of a point, and of one of its indices. */
 static inline size_t bench_point_bytes(const bench_point *point) {
-    return (size_t)(point->rows * point->n) * topk_type_size(point->type);
+    return (size_t)point->elements * topk_type_size(point->type);
 }
 static inline size_t bench_index_size(const bench_point *point) {
     return point->index_type == TOPK_INDEX_I64 ? sizeof(int64_t) : sizeof(int32_t);
@@ -98,7 +113,7 @@ static inline bool bench_reads_data(const bench_point *point) {
 
 /* Bytes of the bit mask that mask writes. */
 static inline size_t bench_mask_bytes(const bench_point *point) {
-    return ((size_t)(point->rows * point->n) + 7) / 8;
+    return ((size_t)point->elements + 7) / 8;
 }
 
 /* Which outputs of where a point asks for. */

@@ -88,6 +88,15 @@ static void clear_idle(bench_point *point) {
     point->chunk = point->operation == TOPK_OPERATION_SELECT ? point->chunk : 0;
     point->routing = point->operation == TOPK_OPERATION_ROUTE ? point->routing : 0;
     point->rows = point->rows >= 0 ? point->rows : point->n > 0 ? -point->rows / point->n : 0;
+    bench_point_add_up(point);
+}
+
+/* Whether rows may have this length: what goes by the position of an element in the input knows no other than
+ * even rows, nor do accumulators. */
+static bool may_differ(const bench_point *point) {
+    return point->lengths == BENCH_EVEN ||
+           ((point->operation == TOPK_OPERATION_SELECT || point->operation == TOPK_OPERATION_KTH) &&
+            point->chunk == 0 && !bench_is_approximate(point) && !bench_has_distances(point));
 }
 
 /* With a mask there are no values to be written: the benchmark gives the call none. Only select from floats
@@ -95,7 +104,7 @@ static void clear_idle(bench_point *point) {
 static bool makes_sense(const bench_point *point) {
     const int fields = (point->max_iterations > 0) + (point->epsilon > 0) + (point->epsilon_relative > 0);
     const bool route = point->operation == TOPK_OPERATION_ROUTE;
-    return bench_distribution_serves(point->distribution, point->type) &&
+    return bench_distribution_serves(point->distribution, point->type) && may_differ(point) &&
            !(bench_has_mask(point) && bench_wants_values(point)) &&
            (fields == 0 || (fields == 1 && point->operation == TOPK_OPERATION_SELECT && point->chunk == 0)) &&
            (element_is_float(point->type) || !(fields > 0 || route)) &&
@@ -206,6 +215,9 @@ static bool may_choose(builder *made) {
 
 int bench_suite_points(const bench_request *request, bench_point **points, char *error, size_t error_bytes) {
     builder made = {.request = request, .error = error, .error_bytes = error_bytes};
+    static const char nothing[] =
+        "no such suite, or no points in it (distances take --vectors; --lengths is for exact select and kth, "
+        "each in one call): ";
     bool ok = true, from_file = false;
     for (int g = 0; ok && g < bench_grid_count; ++g) {
         const bench_grid *grid = &bench_grids[g];
@@ -218,9 +230,7 @@ int bench_suite_points(const bench_request *request, bench_point **points, char 
             ok = may_choose(&made) && (file != NULL ? add_file(&made, file) : add_grid(&made));
         }
     }
-    ok = ok &&
-         (made.count > 0 ||
-          fail(&made, "no such suite, or no points in it (distances take --vectors): ", request->suite)) &&
+    ok = ok && (made.count > 0 || fail(&made, nothing, request->suite)) &&
          (from_file || request->file == NULL || fail(&made, "no points of a file are in ", request->suite));
     if (!ok) {
         free(made.points);

@@ -13,7 +13,7 @@
 #include "points/point.h"
 
 /* Those from BENCH_HOW on say how a point is solved, those before it what it is. */
-enum { BENCH_HOW = 10, BENCH_DIMENSIONS = 20 };
+enum { BENCH_HOW = 11, BENCH_DIMENSIONS = 21 };
 
 typedef struct bench_dimension {
     const char *name;
@@ -32,7 +32,7 @@ extern const bench_dimension bench_dimensions[BENCH_DIMENSIONS];
 /* Texts of the fields of a point, by their numbers; NULL at the end. */
 typedef const char *const bench_names[];
 extern bench_names bench_operation_names, bench_predicate_names, bench_wanted_names, bench_direction_names,
-    bench_routing_names, bench_order_names, bench_ties_names, bench_index_names;
+    bench_lengths_names, bench_routing_names, bench_order_names, bench_ties_names, bench_index_names;
 
 /* The number of a text among the names; false if it is none of them. */
 bool bench_choose(const char *text, const char *const *names, unsigned *number);

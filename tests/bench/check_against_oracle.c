@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The benchmark's checks against the oracle: small random problems of every type, direction, order, policy of
- * ties and NaN, and predicate; and approximate ones, whose results are any elements that a model may have
- * chosen. The checks must accept what the oracle says, in any form that the point allows, and reject it with
- * one thing wrong. */
+ * ties and NaN, and predicate; rows of different lengths; and approximate ones, whose results are any
+ * elements that a model may have chosen. The checks must accept what the oracle says, in any form that the
+ * point allows, and reject it with one thing wrong. */
 #include "check/check.h"
 
 #include <stdio.h>
@@ -23,6 +23,7 @@ typedef struct trial {
     topk_problem problem;
     bench_truth truth;
     bench_outputs outputs;
+    int64_t begins[ROWS + 1]; /* of rows, and where the last one ends */
     bool matches[ELEMENTS];
     oracle_entry kept[ROWS][LENGTH]; /* the elements of a row that take part, best first */
     int64_t kept_count[ROWS], taken[ROWS];
@@ -34,6 +35,15 @@ typedef struct trial {
 
 static int64_t below(trial *t, int64_t bound) {
     return random_below(&t->random, bound);
+}
+
+static int64_t length_of(const trial *t, int64_t r) {
+    return t->begins[r + 1] - t->begins[r];
+}
+
+/* The elements of row r from i on. */
+static char *elements_of(trial *t, int64_t r, int64_t i) {
+    return (char *)t->input + (size_t)(t->begins[r] + i) * topk_type_size(t->point.type);
 }
 
 static int64_t index_at(const trial *t, int64_t slot) {
@@ -52,7 +62,7 @@ static void put_index(trial *t, int64_t slot, int64_t index) {
 static void put_result(trial *t, int64_t slot, int64_t r, int64_t i) {
     const topk_type type = t->point.type;
     put_index(t, slot, i);
-    element_put_bits(type, t->values, slot, element_get_bits(type, t->input, r * t->point.n + i));
+    element_put_bits(type, t->values, slot, element_get_bits(type, t->input, t->begins[r] + i));
 }
 
 static void exchange(trial *t, int64_t a, int64_t b) {
@@ -66,10 +76,9 @@ static void exchange(trial *t, int64_t a, int64_t b) {
 }
 
 /* How elements i and j of row r rank: below 0, i is better; 0, they tie. */
-static int order_of(const trial *t, int64_t r, int64_t i, int64_t j) {
-    const char *row = (const char *)t->input + (size_t)(r * t->point.n) * topk_type_size(t->point.type);
-    const oracle_number a = oracle_decode(t->point.type, row + (size_t)i * topk_type_size(t->point.type));
-    const oracle_number b = oracle_decode(t->point.type, row + (size_t)j * topk_type_size(t->point.type));
+static int order_of(trial *t, int64_t r, int64_t i, int64_t j) {
+    const oracle_number a = oracle_decode(t->point.type, elements_of(t, r, i));
+    const oracle_number b = oracle_decode(t->point.type, elements_of(t, r, j));
     return oracle_order(&t->problem, &a, &b);
 }
 
@@ -77,6 +86,19 @@ static void shuffle(trial *t, int64_t first, int64_t count) {
     for (int64_t j = count - 1; j > 0; j--) {
         exchange(t, first + j, first + below(t, j + 1));
     }
+}
+
+/* Rows of n elements, or of any number of them, which the benchmark has for some operations alone. */
+static void draw_lengths(trial *t) {
+    bench_point *p = &t->point;
+    const bool can = p->operation == TOPK_OPERATION_SELECT || p->operation == TOPK_OPERATION_KTH;
+    p->lengths = can && p->max_iterations == 0 && below(t, 2) ? BENCH_UNEVEN : BENCH_EVEN;
+    for (int64_t r = 0; r < p->rows; r++) {
+        const int64_t length = p->lengths == BENCH_EVEN ? p->n : below(t, LENGTH + 1);
+        t->begins[r + 1] = t->begins[r] + length;
+        p->length_max = length > p->length_max ? length : p->length_max;
+    }
+    p->elements = t->begins[p->rows];
 }
 
 static void draw_point(trial *t) {
@@ -104,6 +126,7 @@ static void draw_point(trial *t) {
     if (p->operation == TOPK_OPERATION_WHERE) {
         p->wanted = (bench_wanted)below(t, 4);
     }
+    draw_lengths(t);
     t->problem = (topk_problem)TOPK_PROBLEM_INIT;
     t->problem.type = p->type;
     t->problem.direction = p->direction;
@@ -112,10 +135,8 @@ static void draw_point(trial *t) {
 
 static void draw_input(trial *t) {
     const generator *from = &generators[below(t, generator_count)];
-    char *row = (char *)t->input;
     for (int64_t r = 0; r < t->point.rows; r++) {
-        generate(from, t->point.type, row, t->point.n, &t->random);
-        row += (size_t)t->point.n * topk_type_size(t->point.type);
+        generate(from, t->point.type, elements_of(t, r, 0), length_of(t, r), &t->random);
     }
 }
 
@@ -139,7 +160,7 @@ static void find_matches(trial *t) {
     predicate.kind = p->predicate == BENCH_AT_MOST ? TOPK_LE : TOPK_GT;
     predicate.low = t->truth.bound;
     input.values = t->input;
-    for (int64_t e = 0; e < p->rows * p->n; e++) {
+    for (int64_t e = 0; e < p->elements; e++) {
         t->matches[e] = p->max_iterations > 0     ? is_chosen(t, e)
                         : !bench_has_predicate(p) ? true
                         : t->truth.rule == BENCH_BY_POSITION
@@ -154,6 +175,7 @@ static void find_matches(trial *t) {
         }
     }
     t->truth.chosen = p->max_iterations > 0 ? t->bits : NULL;
+    t->truth.offsets = p->lengths != BENCH_EVEN ? t->begins : NULL;
     CHECK(!bench_has_predicate(p) || count == t->truth.matches);
 }
 
@@ -195,16 +217,15 @@ static void take_results(trial *t, int64_t r) {
 
 static void find_kth(trial *t, int64_t r) {
     const bench_point *p = &t->point;
-    const size_t size = topk_type_size(p->type);
-    char *kth = (char *)t->kth + (size_t)r * size;
-    if (p->k < 1 || p->k > p->n) {
+    const int64_t length = length_of(t, r);
+    char *kth = (char *)t->kth + (size_t)r * topk_type_size(p->type);
+    if (p->k < 1 || p->k > length) {
         oracle_write_padding(p->type, p->direction, kth);
-        t->better[r] = p->k > p->n ? p->n : 0;
+        t->better[r] = p->k > length ? length : 0;
         return;
     }
-    const oracle_kth found = oracle_kth_counts(&t->problem, t->kept[r], p->n, p->k);
-    const int64_t e = r * p->n + t->kept[r][p->k - 1].position;
-    oracle_write_class(p->type, TOPK_BY_VALUE, (const char *)t->input + (size_t)e * size, kth);
+    const oracle_kth found = oracle_kth_counts(&t->problem, t->kept[r], length, p->k);
+    oracle_write_class(p->type, TOPK_BY_VALUE, elements_of(t, r, t->kept[r][p->k - 1].position), kth);
     t->better[r] = found.better;
     t->equal[r] = found.equal;
 }
@@ -236,10 +257,9 @@ static void solve(trial *t) {
     t->outputs.pitch = p->k;
     for (int64_t r = 0; r < p->rows; r++) {
         oracle_entry ranking[LENGTH];
-        const int64_t first = r * p->n;
-        oracle_rank(&t->problem, (const char *)t->input + (size_t)first * topk_type_size(p->type), p->n,
-                    ranking);
-        t->kept_count[r] = oracle_keep(ranking, p->n, t->matches + first, t->kept[r]);
+        const int64_t length = length_of(t, r);
+        oracle_rank(&t->problem, elements_of(t, r, 0), length, ranking);
+        t->kept_count[r] = oracle_keep(ranking, length, t->matches + t->begins[r], t->kept[r]);
         t->taken[r] = p->k < t->kept_count[r] ? p->k : t->kept_count[r];
         t->counts[r] = t->kept_count[r];
         t->offsets[r + 1] = t->offsets[r] + t->kept_count[r];
@@ -279,7 +299,7 @@ static bool accepted(const trial *t, char *reason, size_t reason_bytes) {
 }
 
 /* An element of row r that is no result, or that is one and ranks strictly below result `taken`; or -1. */
-static int64_t find_worse(const trial *t, int64_t r) {
+static int64_t find_worse(trial *t, int64_t r) {
     const int64_t last = t->kept_count[r] - 1, taken = t->taken[r];
     const int64_t worst = t->kept[r][last].position;
     return order_of(t, r, t->kept[r][taken - 1].position, worst) < 0 ? worst : -1;
@@ -299,8 +319,8 @@ static bool spoil_selection(trial *t) {
     case 0: /* another value */
         element_put_bits(p->type, t->values, a, element_get_bits(p->type, t->values, a) ^ 1);
         return indices && values;
-    case 1: /* no element */
-        put_index(t, a, below(t, 2) ? p->n : -1);
+    case 1: /* no element of the row */
+        put_index(t, a, below(t, 2) ? length_of(t, r) : -1);
         return indices;
     case 2: /* a result twice; of values alone ties may be */
         order = order_of(t, r, index_at(t, a), index_at(t, b));
@@ -367,7 +387,7 @@ static bool spoil_choice(trial *t) {
 
 static bool spoil_kth(trial *t) {
     const bench_point *p = &t->point;
-    const int64_t r = below(t, p->rows), other = below(t, p->n > 0 ? p->n : 1);
+    const int64_t r = below(t, p->rows), length = length_of(t, r), other = below(t, length > 0 ? length : 1);
     switch (below(t, 3)) {
     case 0:
         t->better[r] += below(t, 2) ? 1 : -1;
@@ -376,12 +396,12 @@ static bool spoil_kth(trial *t) {
         t->equal[r] += below(t, 2) ? 1 : -1;
         return true;
     default: /* an element of another class, or one where there is none */
-        if (p->n == 0 || p->k < 1 || p->k > p->n) {
+        if (p->k < 1 || p->k > length) {
             element_put_bits(p->type, t->kth, r, element_get_bits(p->type, t->kth, r) ^ 1);
             return true;
         }
         element_put_bits(p->type, t->kth, r,
-                         element_get_bits(p->type, t->input, r * p->n + t->kept[r][other].position));
+                         element_get_bits(p->type, t->input, t->begins[r] + t->kept[r][other].position));
         return oracle_order(&t->problem, &t->kept[r][other].number, &t->kept[r][p->k - 1].number) != 0;
     }
 }
@@ -426,7 +446,7 @@ static bool spoil_mask(trial *t, unsigned char *mask, int64_t bits) {
 /* Makes one thing wrong; false if the one that was drawn is none of this trial. */
 static bool spoil(trial *t) {
     const bench_point *p = &t->point;
-    const int64_t elements = p->rows * p->n;
+    const int64_t elements = p->elements;
     if (bench_has_mask(p) && below(t, 8) == 0) {
         /* Any byte but 0 means that the element matches. */
         const int64_t e = elements > 0 ? below(t, elements) : 0;

@@ -21,6 +21,7 @@ typedef enum law {
     LAW_SORTED,      /* the positions in each row, as parts of its length: ascending up to 1 */
     LAW_NARROW,      /* uniform in [1, 1.0001] */
     LAW_ZIPF,        /* whole numbers from 1 to 2^20 with exponent 1.1: many small, few large */
+    LAW_ZIPF_N,      /* the same from 1 to the length of a row */
     LAW_SOFTMAX,   /* one or two entries of a row hold 0.8 to 0.9, the others share the rest nearly equally */
     LAW_QUANTISED, /* normal in steps of 1/16, moved up so that unsigned types do not cut them off at 0 */
     LAW_RELU,      /* normal in steps of 1/16, negative ones at 0 */
@@ -69,6 +70,28 @@ static inline EVERYWHERE double law_pivot_tie(const recipe *r, int64_t i) {
     return u < winners ? 0.5 + 0.5 * v : u < 0.5 ? 0.5 : 0.5 * v;
 }
 
+/* The integral of x^-1.1 from 1 on. */
+static inline EVERYWHERE double law_zipf_area(double x) {
+    return 10.0 * (1.0 - pow(x, -0.1));
+}
+
+/* Rejection-inversion of Hoermann and Derflinger: the area below x^-1.1 is inverted, and the nearest whole
+ * number is taken if its bar, of width 1, covers the draw. Up to `sure` above x it always does: 2 less the x
+ * at the edge of the bar of 2. The area begins where the bar of 1 does: at that up to 1.5, less 1. */
+static inline EVERYWHERE double law_zipf_n(const recipe *r, int64_t i) {
+    const double least = -0.6026450079221803, sure = 0.48161156220106704, n = (double)r->n;
+    const double most = law_zipf_area(n + 0.5);
+    for (uint64_t draw = 0;; ++draw) {
+        const double u = random_unit_at(r->seed + draw * UINT64_C(0xd1342543de82ef95), i);
+        const double area = most + u * (least - most), root = 1.0 / (1.0 - 0.1 * area);
+        const double fifth = root * root * root * root * root, x = fifth * fifth;
+        const double nearest = fmin(fmax(floor(x + 0.5), 1.0), n);
+        if (nearest - x <= sure || area >= law_zipf_area(nearest + 0.5) - pow(nearest, -1.1)) {
+            return nearest;
+        }
+    }
+}
+
 static inline EVERYWHERE double law_number(const recipe *r, int64_t i) {
     switch (r->law) {
     case LAW_UNIFORM:
@@ -90,6 +113,8 @@ static inline EVERYWHERE double law_number(const recipe *r, int64_t i) {
         return 1.0 + 1e-4 * random_unit_at(r->seed, i);
     case LAW_ZIPF: /* by inversion of the continuous law, rounded down; 0.75 is 1 - (2^20)^(1 - 1.1) */
         return (double)floorf(powf(1.0F - 0.75F * (float)random_unit_at(r->seed, i), -10.0F));
+    case LAW_ZIPF_N:
+        return law_zipf_n(r, i);
     case LAW_SOFTMAX:
         return law_softmax(r, i);
     case LAW_QUANTISED:

@@ -16,7 +16,7 @@ import record  # noqa: E402
 
 # What says which point a line is about. Of operations without a k, `k` counts matches and is a result.
 POINT = ("what operation type data rows n k keep_percent direction order ties index method tuning launch predicate "
-         "outputs threads cache kernel at where name").split()
+         "outputs lengths threads cache kernel at where name").split()
 PEERS = "docs/benchmarks/published/peers_h200.csv"
 CONDITION = re.compile(r"([\w.]+?)(<=|>=|!=|=|<|>)(.+)")
 COMPARE = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
@@ -55,7 +55,7 @@ def load(path, peers):
     if lines and "data" in lines[0]:
         add_groups(lines, peers)
     for line in lines:
-        if "rows" in line:
+        if "rows" in line and line.get("lengths", "even") == "even":
             line["elements"] = str(int(line["rows"]) * int(line["n"]))
     return lines
 
