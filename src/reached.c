@@ -44,6 +44,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_BRACKET_GPU_OVERFLOW] = "cuda bracket: more above a sample than a block lists",
     [REACHED_BRACKET_GPU_AGAIN] = "cuda bracket: another read, from a higher threshold",
     [REACHED_BRACKET_GPU_MISSED] = "cuda samples: fewer than k above a sample",
+    [REACHED_BRACKET_GPU_UNEVEN] = "cuda bracket: blocks shared by the lengths of rows",
     [REACHED_BRACKET_GPU_PAIR_MISSED] = "cuda pairs: not between a pair of thresholds",
     [REACHED_BRACKET_GPU_PAIR_WIDENED] = "cuda pairs: a larger sample was misleading",
     [REACHED_BRACKET_GPU_PAIR_CLOSER] = "cuda pairs: a pair of thresholds comes closer",

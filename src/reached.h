@@ -111,6 +111,7 @@ enum topk_reached_path {
     REACHED_BRACKET_GPU_OVERFLOW,         /* more reach the threshold than a block lists */
     REACHED_BRACKET_GPU_AGAIN,            /* a row is read again, from a threshold that counts have raised */
     REACHED_BRACKET_GPU_MISSED,           /* fewer than k elements reach the threshold */
+    REACHED_BRACKET_GPU_UNEVEN,           /* blocks go to rows by their lengths */
     REACHED_BRACKET_GPU_PAIR_MISSED,      /* the k-th element is not between a pair of thresholds */
     REACHED_BRACKET_GPU_PAIR_WIDENED,     /* nor in that of a larger sample */
     REACHED_BRACKET_GPU_PAIR_CLOSER,      /* a pair of thresholds comes closer, for another read */

@@ -72,7 +72,10 @@ static void fill_args(const struct call *call, const struct strategy *s, struct 
 
 static int launch_row(const struct call *call, const struct strategy *s, struct air_args *args) {
     const struct plan *plan = call->plan;
-    const struct launch_grid grid = grid_of(call, plan->problem.rows, AIR_GRID_BLOCKS, s->row_threads);
+    /* A call that is probably called off has no more blocks than go through their rows at once. */
+    const int64_t blocks_max = call->condition != NULL ? device_of(call->context)->sms : AIR_GRID_BLOCKS;
+    const struct launch_grid grid =
+        grid_of(call, plan->problem.rows, least(blocks_max, AIR_GRID_BLOCKS), s->row_threads);
     args->block_candidates = s->row_candidates;
     if (s->usual_length < plan->problem.length_max) {
         TOPK_REACHED(REACHED_AIR_MEAN_LENGTH);

@@ -2,6 +2,7 @@
  * What a call of bracket launches. */
 #include <math.h>
 
+#include "../../reached.h"
 #include "../../workspace.h"
 #include "../leaf.h"
 #include "../methods.h"
@@ -163,12 +164,15 @@ static uint32_t room_of(const topk_context *context, const struct plan *plan) {
     return (uint32_t)greatest(BRACKET_PAGE, (int64_t)fmin((double)share, needed));
 }
 
-/* Blocks of the grid: no more than run at once if each has a list in the workspace. */
+/* Blocks of the grid, at most: no more than run at once if each has a list in the workspace. */
 static int64_t grid_blocks(const topk_context *context, const struct plan *plan) {
     const int64_t rows = plan->problem.rows, of_row = blocks_of_row(context, plan);
     const bool is_stored = room_of(context, plan) > BRACKET_PAGE;
     const int64_t most = is_stored ? device_of(context)->sms : BRACKET_GRID_BLOCKS;
-    return of_row > 1 ? rows * of_row : least(rows, least(most, BRACKET_GRID_BLOCKS));
+    if (of_row > 1) { /* rows of different lengths have as many as there are */
+        return rows > 1 ? device_of(context)->waiting_blocks : of_row;
+    }
+    return least(rows, least(most, BRACKET_GRID_BLOCKS));
 }
 
 static const char *refuse(const topk_context *context, const struct plan *plan) {
@@ -262,6 +266,12 @@ static size_t workspace_bytes(const topk_context *context, const struct plan *pl
     return lay_out(context, plan, NULL).bytes;
 }
 
+/* Whether rows may differ in length. */
+static bool is_uneven(const struct call *call) {
+    const topk_problem *p = &call->plan->problem;
+    return p->rows > 1 && (p->shape != TOPK_SHAPE_STRIDED || call->input.lengths != NULL);
+}
+
 static int run(const struct call *call) {
     const struct plan *plan = call->plan;
     struct layout l = lay_out(call->context, plan, call->workspace);
@@ -272,6 +282,12 @@ static int run(const struct call *call) {
         return 0;
     }
     grid.waits = args->blocks_of_row > 1;
+    if (grid.waits && is_uneven(call)) { /* the longest row has no fewer blocks than all rows would have */
+        TOPK_REACHED(REACHED_BRACKET_GPU_UNEVEN);
+        args->by_length = true;
+    } else if (grid.waits) {
+        grid.blocks = (uint32_t)rows * args->blocks_of_row;
+    }
     args->rows = row_args_of(call);
     if (has_predicate(plan)) {
         args->predicate = topk_cuda_predicate_args(call, l.found_match);

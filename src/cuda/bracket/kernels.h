@@ -36,6 +36,7 @@ struct stored_lists {
 struct bracket_args {
     uint32_t blocks_of_row; /* 1: each block has rows of its own, and there are no states */
     uint32_t reciprocal;    /* 2^32 / blocks_of_row, rounded up, if that is not 1 */
+    bool by_length;         /* blocks_of_row is not 1, but blocks go to rows by their lengths */
     uint32_t sample_groups; /* of a thread */
     bool is_pair;           /* the k-th element is looked for between a pair of thresholds */
     bool draws_more;        /* a larger sample tells a closer pair, where blocks share a row */

@@ -15,6 +15,7 @@ template <typename Element> struct entry_size { static const bool TWO = sizeof(E
 
 enum slot_counter { WINNER_SLOTS, TIE_SLOTS, SLOT_COUNTERS };
 enum { KTH_BIN_WORDS = 4 };
+enum team_word { TEAM_ROW, TEAM_BLOCK, TEAM_BLOCKS, TEAM_WORDS };
 enum match_word { MATCH_BEGIN, MATCH_SPAN, MATCH_NONE, MATCH_BEST, MATCH_WORDS };
 
 /* Slots of a block. */
@@ -41,6 +42,7 @@ template <typename Element> struct bracket_memory {
     simt_shared<uint32_t> published; /* two words from one thread to all */
     simt_shared<uint64_t> bin;       /* KTH_BIN_WORDS: the bin of the k-th candidate, while it is cut */
     simt_shared<uint64_t> match;     /* MATCH_WORDS: of the predicate, if one is given */
+    simt_shared<uint32_t> team;      /* TEAM_WORDS: the block's share, if rows are shared by their lengths */
     simt_shared<uint32_t> matching;  /* samples that match a predicate; atomic */
     simt_shared<uint16_t> hits;      /* BRACKET_SHARED_HITS for each warp: where elements are in a chunk */
 };
@@ -68,6 +70,7 @@ template <typename Element> TOPK_HOST_DEVICE bracket_memory<Element> carve_brack
     m.published = simt_carve<uint32_t>(arena, 2);
     m.bin = simt_carve<uint64_t>(arena, KTH_BIN_WORDS);
     m.match = simt_carve<uint64_t>(arena, MATCH_WORDS);
+    m.team = simt_carve<uint32_t>(arena, TEAM_WORDS);
     m.matching = simt_carve<uint32_t>(arena, 1);
     m.hits = simt_carve<uint16_t>(arena, BRACKET_THREADS / SIMT_WARP * BRACKET_SHARED_HITS);
     return m;
@@ -86,6 +89,10 @@ template <typename Element> struct bracket_task {
     }
     TOPK_MEMBER bool is_alone(void) const {
         return share.blocks == 1;
+    }
+    /* Whether all blocks of the launch arrive at its barrier. */
+    TOPK_MEMBER bool arrives(void) const {
+        return a.blocks_of_row > 1;
     }
     TOPK_MEMBER bool leads(void) const {
         return share.block == 0;
@@ -156,6 +163,14 @@ TOPK_DEVICE uint32_t row_of_block(const struct bracket_args &a) {
     return a.blocks_of_row == 1 ? simt_block() : (uint32_t)((uint64_t)simt_block() * a.reciprocal >> 32);
 }
 
+/* The block's share of its row. */
+template <typename Element>
+TOPK_DEVICE struct share share_of_block(const struct bracket_args &a, const bracket_memory<Element> &m) {
+    if (a.by_length)
+        return share{m.team[TEAM_BLOCK], m.team[TEAM_BLOCKS]};
+    return share{simt_block() - row_of_block(a) * a.blocks_of_row, a.blocks_of_row};
+}
+
 /* The block's task for a row. */
 template <typename Element>
 TOPK_DEVICE bracket_task<Element> task_of(const struct bracket_args &a, int64_t row) {
@@ -164,8 +179,7 @@ TOPK_DEVICE bracket_task<Element> task_of(const struct bracket_args &a, int64_t 
     struct row r = row_at(a.rows, row);
     if (a.predicate.is_given && m.match[MATCH_NONE] != 0)
         r.k = 0;
-    return bracket_task<Element>{
-        a, m, row, r, {simt_block() - row_of_block(a) * a.blocks_of_row, a.blocks_of_row}};
+    return bracket_task<Element>{a, m, row, r, share_of_block(a, m)};
 }
 
 /* All threads. */

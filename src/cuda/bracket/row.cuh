@@ -4,6 +4,7 @@
 #define TOPK_SRC_CUDA_BRACKET_ROW_CUH
 
 #include "between.cuh"
+#include "uneven.cuh"
 #include "way_out.cuh"
 
 /* Lists what of a row may be a result, and clears up what is known of it then. All threads of all blocks that
@@ -24,7 +25,7 @@ TOPK_DEVICE enum bracket_outcome list_row(const bracket_task<Element> &t, struct
     for (uint32_t reads = 1;; reads++) {
         const key_word_t<Element> before = threshold.key;
         const uint32_t found = stream_row(t, &chunks, turns, threshold, [&] {
-            if (t.is_alone() || reads > 1)
+            if (!t.arrives() || reads > 1)
                 simt_block_sync();
             else
                 await_team(t, begun);
@@ -94,11 +95,16 @@ template <typename Element> TOPK_DEVICE void pad(const bracket_task<Element> &t,
 /* Rows that blocks share are one for each of their teams. */
 template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(BRACKET_THREADS, 1) void bracket_select(TOPK_CONSTANT_ARGS struct bracket_args a) {
-    const uint32_t first = row_of_block(a);
+    const bool is_called = !is_called_off(a.rows);
+    const uint32_t first = a.by_length && is_called ? find_team<Element>(a) : row_of_block(a);
     const int64_t step = a.blocks_of_row == 1 ? simt_blocks() : a.rows.rows;
     struct ring_turns turns = {0, 0};
-    if (is_called_off(a.rows))
+    if (!is_called)
         return;
+    if (a.by_length && first >= a.rows.rows) {
+        simt_grid_sync();
+        return;
+    }
     if (a.predicate.is_given)
         keep_match<Element>(a);
     for (int64_t row = first; row < a.rows.rows; row += step) {

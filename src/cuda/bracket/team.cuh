@@ -18,8 +18,10 @@ struct team_turn {
 
 /* Begins to clear what the blocks of a row share: nobody waits yet. All threads of all blocks. */
 template <typename Task> TOPK_DEVICE simt_grid_arrival begin_team(const Task &t) {
-    if (t.is_alone())
+    if (!t.arrives())
         return simt_grid_arrival();
+    if (t.is_alone())
+        return simt_grid_arrive();
     uint64_t *const state = (uint64_t *)t.state();
     const uint32_t words = sizeof(struct bracket_state) / sizeof *state;
     for (uint32_t i = t.share.block * simt_threads() + simt_thread(); i < words;
@@ -30,7 +32,7 @@ template <typename Task> TOPK_DEVICE simt_grid_arrival begin_team(const Task &t)
 
 /* All blocks have begun, and what they share is clear. All threads of all blocks. */
 template <typename Task> TOPK_DEVICE void await_team(const Task &t, simt_grid_arrival begun) {
-    if (!t.is_alone())
+    if (t.arrives())
         simt_grid_wait(begun);
 }
 

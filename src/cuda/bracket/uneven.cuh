@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Rows of different lengths share the blocks of a launch by their lengths. */
+#ifndef TOPK_SRC_CUDA_BRACKET_UNEVEN_CUH
+#define TOPK_SRC_CUDA_BRACKET_UNEVEN_CUH
+
+#include "memory.cuh"
+
+/* Blocks of a row: one, and a share of those that are left then, but no more than have a chunk of the row for
+ * each warp. */
+template <typename Element>
+TOPK_DEVICE uint32_t blocks_of_length(int64_t length, uint64_t total, uint32_t spare) {
+    const int64_t of_block =
+        (int64_t)BRACKET_CHUNK * tile_shape<Element>::PER * (BRACKET_THREADS / SIMT_WARP);
+    const uint64_t useful = (uint64_t)((length + of_block - 1) / of_block),
+                   share = total == 0 ? 0 : (uint64_t)length * spare / total;
+    return 1 + (uint32_t)(share < useful ? share : useful == 0 ? 0 : useful - 1);
+}
+
+/* Finds the block's row and its share of it; returns the row, or the number of rows if it has none. All
+ * blocks come to the same result. All threads. */
+template <typename Element> TOPK_NOINLINE uint32_t find_team(const struct bracket_args &a) {
+    simt_arena arena = simt_shared_arena();
+    const bracket_memory<Element> m = carve_bracket<Element>(arena);
+    const uint32_t rows = (uint32_t)a.rows.rows;
+    if (simt_thread() == 0)
+        m.team[TEAM_ROW] = rows;
+    simt_block_sync();
+    if (simt_warp() == 0) {
+        uint64_t total = 0;
+        for (uint32_t row = simt_lane(); row < rows; row += SIMT_WARP)
+            total += (uint64_t)row_at(a.rows, row).length;
+        total = simt_reduce_add(SIMT_ALL_LANES, total);
+        uint32_t before = 0, of_rows;
+#pragma unroll 1
+        for (uint32_t first = 0; first < rows; first += SIMT_WARP) {
+            const uint32_t row = first + simt_lane();
+            const int64_t length = row < rows ? row_at(a.rows, row).length : 0;
+            const uint32_t blocks =
+                row < rows ? blocks_of_length<Element>(length, total, simt_blocks() - rows) : 0;
+            const uint32_t begin = before + warp_scan(blocks, &of_rows);
+            if (simt_block() - begin < blocks) {
+                m.team[TEAM_ROW] = row;
+                m.team[TEAM_BLOCK] = simt_block() - begin;
+                m.team[TEAM_BLOCKS] = blocks;
+            }
+            before += of_rows;
+        }
+    }
+    simt_block_sync();
+    return m.team[TEAM_ROW];
+}
+
+#endif
