@@ -75,6 +75,9 @@ set_tests_properties(simt.methods PROPERTIES PASS_REGULAR_EXPRESSION "^${lines}\
 
 topk_emulated_parts(plain plain --seed 21 --largest 1500 --elements 2000)
 topk_emulated_parts(schedules plain --seed 22 --smallest 500 --largest 4100 --elements 4200 --cases 100 --schedules 8)
+# Rows that radik samples, with the sizes of production.
+topk_emulated_cases(radik_full full --seed 71 --method radik-listed --smallest 16500 --largest 33000 --elements 70000
+  --cases 60)
 # Rows of every length that rtopk serves; and with the sizes of production.
 topk_emulated_cases(short_rows plain --seed 35 --method rtopk --largest 1030 --elements 2600 --cases 400 --schedules 4)
 topk_emulated_cases(short_rows_full full --seed 36 --method rtopk --largest 2050 --elements 4200 --cases 400)

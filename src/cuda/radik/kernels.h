@@ -49,7 +49,7 @@ struct task_args {
     int64_t tiles_of_row;        /* of each row, if all are as long; else 0, and a launch lists rows: */
     struct listed_row *rows;     /* in their order, which is that of their tiles */
     uint64_t *total;             /* listed rows and their tiles: two words */
-    uint64_t *finished; /* rows with nothing left to do, but for what goes in order; atomic */
+    uint64_t *finished;          /* rows with nothing left to do, but for what goes in order; atomic */
     int64_t rows_max, tiles_max; /* that there is room for */
     uint32_t *overflow;          /* 1: there were more, since spans may overlap. Zero before */
     int64_t tile_elements;

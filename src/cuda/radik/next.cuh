@@ -31,7 +31,7 @@ TOPK_HOST_DEVICE next_memory<Element, ways_of<Element, MANY>> carve_next(simt_ar
 
 /* Filters the part's elements, or the block's share of what is buffered. All threads. */
 template <typename Element, bool WHERE, typename Ways>
-TOPK_DEVICE void filter_part(const part_task<Element, WHERE> &t, Ways ways, outlet<Element, WHERE> &to) {
+TOPK_DEVICE void filter_part(const part_task<Element, WHERE> &t, Ways &ways, outlet<Element, WHERE> &to) {
     const uncut_range<Element> range = t.range();
     if (t.buffered >= 0) {
         TOPK_REACHED(REACHED_RADIK_WRITTEN_FROM_BUFFER);
@@ -115,7 +115,7 @@ TOPK_DEVICE outlet<Element, WHERE> outlet_of(const part_task<Element, WHERE> &t,
 }
 
 template <typename Element, bool WHERE, typename Memory>
-TOPK_DEVICE void next_of_row(const part_task<Element, WHERE> &t, uint64_t phase, const Memory &m) {
+TOPK_DEVICE void next_of_row(const part_task<Element, WHERE> &t, uint64_t phase, Memory &m) {
     const bool is_open = phase == RADIK_OPEN;
     const bool fits = t.known.candidates <= (uint64_t)(t.part.of.tiles * t.a.tile_capacity);
     const bool buffers = is_open && t.buffered < 0 && fits && t.a.target.kind != TARGET_LIST;
@@ -150,7 +150,7 @@ TOPK_DEVICE void next_of_row(const part_task<Element, WHERE> &t, uint64_t phase,
 template <typename Element, bool WHERE, bool MANY>
 TOPK_KERNEL TOPK_BOUNDS(RADIK_THREADS, RADIK_BLOCKS_PER_SM) void radik_next(struct radik_args a) {
     simt_arena arena = simt_shared_arena();
-    const next_memory<Element, ways_of<Element, MANY>> m = carve_next<Element, MANY>(arena, a.digits.bits);
+    next_memory<Element, ways_of<Element, MANY>> m = carve_next<Element, MANY>(arena, a.digits.bits);
     clear_pass(m.pass, a.digits.bits);
     m.ways.clear();
     simt_block_sync();

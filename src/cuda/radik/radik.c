@@ -9,8 +9,14 @@
 
 static const char *refuse(const topk_context *context, const struct plan *plan) {
     const struct radik_strategy s = topk_cuda_radik_strategy(context, plan);
-    if (!s.is_air && topk_cuda_radik_kernels[width_of(plan)]->shared_bytes() >
-                         (uint32_t)device_of(context)->shared_bytes_max) {
+    if (s.is_air) {
+        return NULL;
+    }
+    if (s.tiles > INT32_MAX) {
+        return "rows have more than 2^31 tiles";
+    }
+    if (topk_cuda_radik_kernels[width_of(plan)]->shared_bytes() >
+        (uint32_t)device_of(context)->shared_bytes_max) {
         return "the device has too little shared memory";
     }
     if (!s.reschedules && plan->problem.rows > RADIK_LAUNCHED_ROWS) {
@@ -26,10 +32,9 @@ static double cost_of(const topk_context *context, const struct subcall *inner) 
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct radik_strategy s = topk_cuda_radik_strategy(context, plan);
-    const struct radik_layout l = topk_cuda_radik_lay_out(context, plan, &s, NULL);
     const topk_problem *p = &plan->problem;
     if (s.is_air) {
-        return cost_of(context, &l.air) * 1.01;
+        return cost_of(context, &s.air) * 1.01;
     }
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const double sorted = s.target == TARGET_ENTRIES ? (double)least(p->k_max, SELECT_SORT_MAX) : 0;
@@ -43,7 +48,7 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
         cost += (double)plan->element_bytes *
                 (topk_cuda_costs.air.pass_us + move_us(context, moved, topk_cuda_costs.air.bytes_per_us));
     }
-    return cost + (s.splits ? cost_of(context, &l.shorts) : 0);
+    return cost + (s.splits ? cost_of(context, &s.shorts) : 0);
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {

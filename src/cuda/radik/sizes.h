@@ -30,13 +30,16 @@ enum {
     /* Results of a row are many if they are more than one in so many elements. */
     RADIK_MANY_RESULTS = SIZE(64, 4),
     /* Of a step of the write buffer: elements of a thread. */
-    RADIK_STEP = 4,
+    RADIK_STEP = 8,
     RADIK_DIGIT_BITS_MIN = SIZE(8, 2), /* where the workspace is small */
     /* Rows are short up to twice the mean length, but for these bounds. If lengths differ and rows are more
      * than so many for each multiprocessor, short ones are left to other methods. */
     RADIK_SHORT_ROW_MIN = SIZE(1 << 10, 20),
     RADIK_SHORT_ROW = SIZE(1 << 15, 60),
     RADIK_ROWS_PER_SM = SIZE(4, 1),
+    /* Spans have room for all tiles that they could have if these are no more than so many times as those of
+     * all elements. */
+    RADIK_SPARE_TILES = SIZE(2, 1),
     /* Of the kernel that finds the rows that are longer, and of those that sort a row's results. */
     RADIK_LIST_THREADS = SIZE(256, 64),
     RADIK_SORT_THREADS = SIZE(512, 64),

@@ -66,14 +66,24 @@ static uint32_t entries_of(int64_t count) {
     return entries;
 }
 
-/* Rows of up to so many elements are left to another method: twice the mean where the host knows it, since
- * methods that give a row to a warp or a block take as long for a short row as for the longest. */
+/* Rows of up to so many elements are left to another method: about twice the mean where the host knows it,
+ * since methods that give a row to a warp or a block take as long for a short row as for the longest. They
+ * hold powers of two. */
 static int64_t short_length(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
-    const int64_t mean =
-        p->shape == TOPK_SHAPE_STRIDED || p->rows == 0 ? p->length_max : p->elements_max / p->rows;
-    const int64_t usual = greatest(2 * mean, RADIK_SHORT_ROW_MIN);
-    return least(usual, RADIK_SHORT_ROW);
+    const bool is_known = p->shape != TOPK_SHAPE_STRIDED && p->rows > 0;
+    const int64_t mean = is_known ? p->elements_max / p->rows : p->length_max;
+    int64_t length = RADIK_SHORT_ROW_MIN;
+    while (length < RADIK_SHORT_ROW && length < 2 * mean - length / 2) {
+        length *= 2;
+    }
+    return length;
+}
+
+/* A product, or the greatest number. */
+static int64_t product(int64_t a, int64_t b) {
+    int64_t c;
+    return __builtin_mul_overflow(a, b, &c) ? INT64_MAX : c;
 }
 
 /* Rows and tiles that are read here, at most. Spans that overlap, and offsets that go back, may have more. */
@@ -81,14 +91,16 @@ static void set_bounds(const struct plan *plan, struct radik_strategy *s) {
     const topk_problem *p = &plan->problem;
     s->states = p->rows;
     if (p->shape == TOPK_SHAPE_STRIDED || p->rows == 1) {
-        s->tiles = p->rows * s->tiles_of_row;
+        s->tiles = product(p->rows, s->tiles_of_row);
         return;
     }
-    s->may_overflow = true;
     if (s->splits) {
         s->states = least(p->rows, p->elements_max / (s->short_length + 1) + 1);
     }
-    s->tiles = least(p->rows * s->tiles_of_row, p->elements_max / s->tile_elements + s->states);
+    const int64_t of_longest = product(s->states, s->tiles_of_row);
+    s->tiles = p->elements_max / s->tile_elements + s->states;
+    s->may_overflow = s->states < p->rows || of_longest / RADIK_SPARE_TILES > s->tiles;
+    s->tiles = s->may_overflow ? s->tiles : of_longest;
 }
 
 /* So many that no block counts 2^32 elements. */
@@ -102,6 +114,21 @@ static uint32_t blocks_of(const topk_context *context, const struct radik_strate
 static void set_digits(const struct plan *plan, uint32_t bits, struct radik_strategy *s) {
     s->digit_bits = bits;
     s->passes = (plan->element_bits + bits - 1) / bits + (s->scales ? 1 : 0);
+}
+
+/* The short rows, as spans of which the device knows the ends, and k. */
+static topk_status choose_for_shorts(const topk_context *context, const struct plan *plan,
+                                     struct radik_strategy *s) {
+    topk_problem problem = plan->problem;
+    problem.method = NULL;
+    problem.tuning = NULL;
+    problem.shape = TOPK_SHAPE_SPANS;
+    problem.extent_type = TOPK_INDEX_I64;
+    problem.length_max = s->short_length;
+    problem.row_stride = 0;
+    problem.workspace_limit = 0;
+    problem.elements_max = (int64_t)plan->input_elements;
+    return topk_subcall_choose(context, plan->operation, &problem, &s->shorts);
 }
 
 static struct radik_strategy usual_strategy(const topk_context *context, const struct plan *plan) {
@@ -130,9 +157,18 @@ static struct radik_strategy usual_strategy(const topk_context *context, const s
     s.block_entries = s.target == TARGET_ENTRIES ? entries_of(s.pitch) : 0;
     s.may_go_in_order =
         s.target == TARGET_LIST || (s.target != TARGET_KTH && p->ties == TOPK_TIES_LOWEST_INDEX);
+    /* Offsets go back by mistake alone: air then makes do with one launch. */
+    struct plan spare_plan = *plan;
+    spare_plan.problem.workspace_limit = p->shape == TOPK_SHAPE_CSR ? 1 : plan->problem.workspace_limit;
     set_digits(plan, (uint32_t)value_of(plan, KNOB_DIGIT_BITS), &s);
     set_bounds(plan, &s);
     s.blocks = blocks_of(context, &s);
+    if (s.is_air || s.may_overflow) {
+        topk_subcall_same(context, s.is_air ? plan : &spare_plan, &topk_cuda_air, &s.air);
+    }
+    if (s.splits) {
+        s.splits = choose_for_shorts(context, plan, &s) == TOPK_OK;
+    }
     return s;
 }
 
@@ -159,21 +195,6 @@ struct radik_strategy topk_cuda_radik_strategy(const topk_context *context, cons
 static size_t times(size_t a, size_t b) {
     size_t product;
     return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
-}
-
-/* The short rows, as spans of which the device knows the ends, and k. */
-static topk_status choose_for_shorts(const topk_context *context, const struct plan *plan,
-                                     const struct radik_strategy *s, struct subcall *shorts) {
-    topk_problem problem = plan->problem;
-    problem.method = NULL;
-    problem.tuning = NULL;
-    problem.shape = TOPK_SHAPE_SPANS;
-    problem.extent_type = TOPK_INDEX_I64;
-    problem.length_max = s->short_length;
-    problem.row_stride = 0;
-    problem.workspace_limit = 0;
-    problem.elements_max = (int64_t)plan->input_elements;
-    return topk_subcall_choose(context, plan->operation, &problem, shorts);
 }
 
 /* What must be zero before the first launch: the list of rows, and look-back. */
@@ -214,15 +235,15 @@ static void take_states(const struct plan *plan, const struct radik_strategy *s,
     }
 }
 
-static void take_shorts(const topk_context *context, const struct plan *plan, const struct radik_strategy *s,
-                        struct arena *arena, struct radik_layout *l) {
+static void take_shorts(const struct plan *plan, const struct radik_strategy *s, struct arena *arena,
+                        struct radik_layout *l) {
     const size_t rows = (size_t)plan->problem.rows;
     struct short_rows *spans = &l->args.short_rows;
     spans->length = s->short_length;
     spans->begins = arena_take(arena, rows, sizeof *spans->begins);
     spans->ends = arena_take(arena, rows, sizeof *spans->ends);
     spans->k = arena_take(arena, rows, sizeof *spans->k);
-    (void)choose_for_shorts(context, plan, s, &l->shorts);
+    l->shorts = s->shorts;
     topk_subcall_take(&l->shorts, arena);
 }
 
@@ -245,14 +266,14 @@ struct radik_layout topk_cuda_radik_lay_out(const topk_context *context, const s
     struct arena arena = arena_over(workspace);
     struct radik_layout l = {.bytes = 0};
     if (s->is_air || s->may_overflow) {
-        topk_subcall_same(context, plan, &topk_cuda_air, &l.air);
+        l.air = s->air;
         topk_subcall_take(&l.air, &arena);
     }
     if (!s->is_air) {
         take_zeroed(plan, s, &arena, &l);
         take_states(plan, s, &arena, &l.args);
         if (s->splits) {
-            take_shorts(context, plan, s, &arena, &l);
+            take_shorts(plan, s, &arena, &l);
         }
         if (s->target == TARGET_LIST) {
             take_found(context, plan, s, &arena, &l);

@@ -26,7 +26,9 @@ struct radik_strategy {
     int64_t pitch; /* of a row's entries */
     uint32_t block_entries;
     bool may_go_in_order;
-    bool may_overflow; /* spans may overlap: more rows and tiles than there is room for */
+    bool may_overflow;     /* spans may overlap: more rows and tiles than there is room for */
+    struct subcall air;    /* of the whole call, if it may be left to air */
+    struct subcall shorts; /* of short rows */
 };
 
 struct radik_layout {

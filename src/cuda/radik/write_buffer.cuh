@@ -107,18 +107,21 @@ template <typename Element> TOPK_HOST_DEVICE warp_ways<Element> carve_warp_ways(
 
 template <typename Element> struct block_ways {
     /* Elements of a thread in a step, and of all threads. */
-    static const uint32_t MOST = RADIK_STEP,
-                          PER_STEP = tile_shape<Element>::PER < MOST ? tile_shape<Element>::PER : MOST,
-                          BLOCK = RADIK_THREADS * PER_STEP;
+    static const uint32_t TURNS = 3, MOST = RADIK_STEP,
+                          ITEMS_MAX = tile_shape<Element>::PER * tile_shape<Element>::GROUPS,
+                          PER_STEP = ITEMS_MAX < MOST ? ITEMS_MAX : MOST, BLOCK = RADIK_THREADS * PER_STEP;
     simt_shared<Element> bits;
-    simt_shared<uint32_t> offsets; /* positions, from `origin` on */
-    simt_shared<uint32_t> held;    /* winners, and others in the upper 16 bits; atomic; 0 between rows */
-    simt_shared<uint64_t> slots;   /* of the sinks: two */
-    int64_t origin;                /* of the block's part */
+    simt_shared<uint32_t>
+        offsets; /* positions, as int32_t from `origin` on: the row's tail may lie before it */
+    simt_shared<uint32_t>
+        added; /* winners, and others in the upper 16 bits, of three steps by turns; atomic */
+    simt_shared<uint64_t> slots; /* of the sinks: two */
+    int64_t origin;              /* of the block's part */
+    uint32_t held, turn;         /* as added, of all steps; the same in all threads */
 
     TOPK_MEMBER void clear(void) const {
-        if (simt_thread() == 0)
-            held[0] = 0;
+        if (simt_thread() < TURNS)
+            added[simt_thread()] = 0;
     }
     TOPK_MEMBER void begin(int64_t first) {
         origin = first;
@@ -126,7 +129,7 @@ template <typename Element> struct block_ways {
     /* All threads. */
     template <typename Outlet, typename Range, typename Tile>
     TOPK_MEMBER void filter(Outlet &to, const Range &range, const Tile &tile) {
-        const uint32_t PER = Tile::PER < PER_STEP ? Tile::PER : PER_STEP, ITEMS = Tile::GROUPS * Tile::PER;
+        const uint32_t ITEMS = Tile::GROUPS * Tile::PER, PER = ITEMS < PER_STEP ? ITEMS : PER_STEP;
         const uint32_t found = find_hits<Element>(tile, range),
                        wins = find_winners<Element>(tile, range, found), hits = to.wanted(found, wins);
 #pragma unroll 1
@@ -135,8 +138,8 @@ template <typename Element> struct block_ways {
             uint32_t all, base = 0,
                           before = warp_scan(simt_popc(winners) | simt_popc(mine & ~winners) << 16, &all);
             if (simt_lane() == 0 && all != 0)
-                base = simt_atomic_add(&held[0], all);
-            before += simt_shuffle(SIMT_ALL_LANES, base, 0);
+                base = simt_atomic_add(&added[turn], all);
+            before += held + simt_shuffle(SIMT_ALL_LANES, base, 0);
             uint32_t slot = before & 0xffff, end = 2 * BLOCK - 1 - (before >> 16);
 #pragma unroll
             for (uint32_t e = 0; e < PER; e++) {
@@ -149,11 +152,15 @@ template <typename Element> struct block_ways {
                 slot += is_winner;
                 end -= is_hit && !is_winner;
             }
-            empty_beyond(to, BLOCK);
+            end_step();
+            if ((held & 0xffff) + (held >> 16) > BLOCK)
+                empty(to);
         }
     }
     template <typename Outlet> TOPK_MEMBER void drain(Outlet &to) {
-        empty_beyond(to, 0);
+        simt_block_sync();
+        if (held != 0)
+            empty(to);
     }
 
   private:
@@ -167,19 +174,25 @@ template <typename Element> struct block_ways {
             chosen = i == first ? tile.bits((i + e) / Tile::PER, (i + e) % Tile::PER) : chosen;
         return chosen;
     }
-    /* Empties the buffer if more than `most` hits are in it. All threads. */
-    template <typename Outlet> TOPK_MEMBER void empty_beyond(Outlet &to, uint32_t most) const {
+    /* All have added their hits. The next step's word is clear, and the one after it is being cleared: all
+     * have read that before this barrier. All threads. */
+    TOPK_MEMBER void end_step(void) {
+        const uint32_t next = turn + 1 == TURNS ? 0 : turn + 1, last = next + 1 == TURNS ? 0 : next + 1;
         simt_block_sync();
-        const uint32_t both = held[0], winners = both & 0xffff, others = both >> 16;
-        simt_block_sync();
-        if (winners + others <= most)
-            return;
+        held += added[turn];
+        if (simt_thread() == 0)
+            added[last] = 0;
+        turn = next;
+    }
+    /* Empties the buffer. All threads. */
+    template <typename Outlet> TOPK_MEMBER void empty(Outlet &to) {
+        const uint32_t winners = held & 0xffff, others = held >> 16;
         TOPK_REACHED(REACHED_RADIK_MANY);
-        if (simt_thread() == 0) {
+        if (simt_thread() == 0)
             slots[0] = simt_atomic_add(to.counter(true), (uint64_t)winners);
+        if (simt_thread() == SIMT_WARP)
             slots[1] = simt_atomic_add(to.counter(false), (uint64_t)others);
-            held[0] = 0;
-        }
+        held = 0;
         simt_block_sync();
         const uint64_t first = slots[0], other = slots[1];
         to.full = !to.buffers && other + others >= to.ties;
@@ -187,7 +200,7 @@ template <typename Element> struct block_ways {
             const bool wins = i < winners;
             const uint32_t at = wins ? i : 2 * BLOCK - 1 - (i - winners);
             to.put(wins, wins ? first + i : other + (i - winners), (Element)bits[at],
-                   origin + (uint32_t)offsets[at]);
+                   origin + (int32_t)(uint32_t)offsets[at]);
         }
         simt_block_sync();
     }
@@ -198,8 +211,9 @@ template <typename Element> TOPK_HOST_DEVICE block_ways<Element> carve_block_way
     b.slots = simt_carve<uint64_t>(arena, 2);
     b.bits = simt_carve<Element>(arena, 2 * block_ways<Element>::BLOCK);
     b.offsets = simt_carve<uint32_t>(arena, 2 * block_ways<Element>::BLOCK);
-    b.held = simt_carve<uint32_t>(arena, 1);
+    b.added = simt_carve<uint32_t>(arena, block_ways<Element>::TURNS);
     b.origin = 0;
+    b.held = b.turn = 0;
     return b;
 }
 
