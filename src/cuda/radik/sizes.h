@@ -20,7 +20,7 @@ enum {
     RADIK_SAMPLED_MIN = SIZE(4, 1),
     /* A range is drawn so many sixteenths of a standard deviation, and so many samples besides, to either
      * side of where the k-th is expected. */
-    RADIK_DEVIATIONS_OF_16 = SIZE(42, 4),
+    RADIK_DEVIATIONS_OF_16 = SIZE(54, 4),
     RADIK_SAMPLES_BESIDES = SIZE(4, 1),
     /* A search in a sample ends where a bin holds no more of it, or in a bin within a bin. */
     RADIK_SAMPLE_CROWD = 8,
@@ -36,6 +36,7 @@ enum {
      * than so many for each multiprocessor, short ones are left to other methods. */
     RADIK_SHORT_ROW_MIN = SIZE(1 << 10, 20),
     RADIK_SHORT_ROW = SIZE(1 << 15, 60),
+    RADIK_SHORT_ROW_SPARE = SIZE(32, 2), /* bytes */
     RADIK_ROWS_PER_SM = SIZE(4, 1),
     /* Spans have room for all tiles that they could have if these are no more than so many times as those of
      * all elements. */

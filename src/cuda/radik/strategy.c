@@ -77,7 +77,7 @@ static int64_t short_length(const struct plan *plan) {
     while (length < RADIK_SHORT_ROW && length < 2 * mean - length / 2) {
         length *= 2;
     }
-    return length;
+    return is_known ? length - RADIK_SHORT_ROW_SPARE / (int64_t)plan->element_bytes : length;
 }
 
 /* A product, or the greatest number. */

@@ -34,6 +34,12 @@ template <typename Element, bool WHERE> struct outlet {
             target().put(wins ? slot : winners + slot, bits, position);
         }
     }
+    /* Whether winners go to the outputs as they are, with positions of 32 bits. */
+    TOPK_MEMBER bool is_plain(void) const {
+        const struct row_args &rows = t.a.rows;
+        return t.a.target.kind == TARGET_OUTPUTS && rows.out_values != nullptr &&
+               rows.out_indices != nullptr && !rows.wide_indices && rows.payload == nullptr;
+    }
     /* Which of the hits are wanted. */
     TOPK_MEMBER uint32_t wanted(uint32_t hits, uint32_t wins) const {
         return (winners == 0 ? hits & ~wins : hits) & (full ? wins : ~0u);
@@ -184,6 +190,28 @@ template <typename Element> struct block_ways {
             added[last] = 0;
         turn = next;
     }
+    /* Puts hits of a kind. All threads. */
+    template <typename Outlet>
+    TOPK_MEMBER void put_all(const Outlet &to, bool wins, uint64_t first, uint32_t count) const {
+#pragma unroll 1
+        for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
+            const uint32_t at = wins ? i : 2 * BLOCK - 1 - i;
+            to.put(wins, first + i, (Element)bits[at], origin + (int32_t)(uint32_t)offsets[at]);
+        }
+    }
+    /* The same for winners that go to the outputs with positions of 32 bits: few instructions for each. */
+    template <typename Outlet>
+    TOPK_MEMBER void put_plainly(const Outlet &to, uint64_t first, uint32_t count) const {
+        const struct row_args &rows = to.t.a.rows;
+        const int64_t slot = to.t.part.of.row * rows.k_max + (int64_t)first;
+        Element *const values = (Element *)rows.out_values + slot;
+        int32_t *const indices = (int32_t *)rows.out_indices + slot;
+        const int32_t base = (int32_t)(origin + rows.index_base);
+        for (uint32_t i = simt_thread(); i < count; i += simt_threads()) {
+            values[i] = bits[i];
+            indices[i] = base + (int32_t)(uint32_t)offsets[i];
+        }
+    }
     /* Empties the buffer. All threads. */
     template <typename Outlet> TOPK_MEMBER void empty(Outlet &to) {
         const uint32_t winners = held & 0xffff, others = held >> 16;
@@ -196,12 +224,11 @@ template <typename Element> struct block_ways {
         simt_block_sync();
         const uint64_t first = slots[0], other = slots[1];
         to.full = !to.buffers && other + others >= to.ties;
-        for (uint32_t i = simt_thread(); i < winners + others; i += simt_threads()) {
-            const bool wins = i < winners;
-            const uint32_t at = wins ? i : 2 * BLOCK - 1 - (i - winners);
-            to.put(wins, wins ? first + i : other + (i - winners), (Element)bits[at],
-                   origin + (int32_t)(uint32_t)offsets[at]);
-        }
+        if (to.is_plain())
+            put_plainly(to, first, winners);
+        else
+            put_all(to, true, first, winners);
+        put_all(to, false, other, others);
         simt_block_sync();
     }
 };
