@@ -15,7 +15,7 @@ template <typename Element> struct entry_size { static const bool TWO = sizeof(E
 
 enum slot_counter { WINNER_SLOTS, TIE_SLOTS, SLOT_COUNTERS };
 enum { KTH_BIN_WORDS = 4 };
-enum team_word { TEAM_ROW, TEAM_BLOCK, TEAM_BLOCKS, TEAM_WORDS };
+enum team_word { TEAM_ROW, TEAM_BLOCK, TEAM_BLOCKS, TEAM_GROUPS, TEAM_WORDS };
 enum match_word { MATCH_BEGIN, MATCH_SPAN, MATCH_NONE, MATCH_BEST, MATCH_WORDS };
 
 /* Slots of a block. */
@@ -83,6 +83,7 @@ template <typename Element> struct bracket_task {
     int64_t row;
     struct row r;
     struct share share;
+    uint32_t groups; /* of a thread's sample */
 
     TOPK_MEMBER const Element *values(void) const {
         return row_values<Element>(a.rows, r);
@@ -179,7 +180,8 @@ TOPK_DEVICE bracket_task<Element> task_of(const struct bracket_args &a, int64_t 
     struct row r = row_at(a.rows, row);
     if (a.predicate.is_given && m.match[MATCH_NONE] != 0)
         r.k = 0;
-    return bracket_task<Element>{a, m, row, r, share_of_block(a, m)};
+    const uint32_t groups = a.by_length ? (uint32_t)m.team[TEAM_GROUPS] : a.sample_groups;
+    return bracket_task<Element>{a, m, row, r, share_of_block(a, m), groups};
 }
 
 /* All threads. */

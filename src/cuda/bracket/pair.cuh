@@ -53,14 +53,14 @@ template <typename Element> struct staged_sample {
     TOPK_MEMBER void draw(void) const {
         const struct row_parts parts = parts_of(t.values(), t.r.length);
 #pragma unroll 4
-        for (uint32_t g = 0; g < groups_of_sample(t); g++)
+        for (uint32_t g = 0; g < t.groups; g++)
             t.m.ring[g * simt_threads() + simt_thread()] =
                 simt_load16_read_only(t.values() + position_of_group(t, parts, g));
     }
     /* Calls work() with the key of each of the thread's samples. */
     template <typename Work> TOPK_MEMBER void for_each(const Work &work) const {
 #pragma unroll 1
-        for (uint32_t g = 0; g < groups_of_sample(t); g++) {
+        for (uint32_t g = 0; g < t.groups; g++) {
             const body_tile<Element> tile = {{t.m.ring[g * simt_threads() + simt_thread()]}, 1, 0};
 #pragma unroll 2
             for (uint32_t e = 0; e < body_tile<Element>::PER; e++)

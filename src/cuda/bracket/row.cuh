@@ -95,16 +95,13 @@ template <typename Element> TOPK_DEVICE void pad(const bracket_task<Element> &t,
 /* Rows that blocks share are one for each of their teams. */
 template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(BRACKET_THREADS, 1) void bracket_select(TOPK_CONSTANT_ARGS struct bracket_args a) {
-    const bool is_called = !is_called_off(a.rows);
-    const uint32_t first = a.by_length && is_called ? find_team<Element>(a) : row_of_block(a);
+    uint32_t first = row_of_block(a);
     const int64_t step = a.blocks_of_row == 1 ? simt_blocks() : a.rows.rows;
     struct ring_turns turns = {0, 0};
-    if (!is_called)
+    if (is_called_off(a.rows))
         return;
-    if (a.by_length && first >= a.rows.rows) {
-        simt_grid_sync();
-        return;
-    }
+    if (a.by_length)
+        first = find_team<Element>(a);
     if (a.predicate.is_given)
         keep_match<Element>(a);
     for (int64_t row = first; row < a.rows.rows; row += step) {

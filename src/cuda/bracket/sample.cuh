@@ -32,20 +32,9 @@ template <uint32_t GROUPS, typename Work> TOPK_DEVICE void for_groups(uint32_t c
     }
 }
 
-/* Groups of a thread's sample: those of the longest row, or fewer where rows differ and this one is short. */
-template <typename Element> TOPK_DEVICE uint32_t groups_of_sample(const bracket_task<Element> &t) {
-    const uint32_t least = sample_shape<Element>::GROUPS > 2 ? 2 : 1; /* for_groups() */
-    uint32_t groups = t.a.sample_groups;
-    if (t.a.by_length)
-        while (groups > least &&
-               t.r.length < 2 * (int64_t)(groups * simt_threads() * sample_shape<Element>::PER))
-            groups /= 2;
-    return groups;
-}
-
 /* Samples of the whole block, or 0 if the row is so short that all of it is taken. */
 template <typename Element> TOPK_DEVICE uint32_t sample_size(const bracket_task<Element> &t) {
-    const uint32_t pieces = groups_of_sample(t) * simt_threads();
+    const uint32_t pieces = t.groups * simt_threads();
     if (t.r.length <= BRACKET_PAGE / 2 || (uint32_t)parts_of(t.values(), t.r.length).groups < 2 * pieces)
         return 0;
     return pieces * sample_shape<Element>::PER;
@@ -62,7 +51,7 @@ TOPK_DEVICE uint32_t stretch_at(int64_t groups, uint32_t piece, uint32_t pieces)
 template <typename Element>
 TOPK_DEVICE uint32_t position_of_group(const bracket_task<Element> &t, const struct row_parts &parts,
                                        uint32_t g) {
-    const uint32_t piece = g * simt_threads() + simt_thread(), pieces = groups_of_sample(t) * simt_threads();
+    const uint32_t piece = g * simt_threads() + simt_thread(), pieces = t.groups * simt_threads();
     const uint32_t random = hash_of(piece ^ (uint32_t)t.a.seed) ^ (uint32_t)(t.a.seed >> 32);
     const uint32_t stretch = stretch_at(parts.groups, piece, pieces);
     const uint32_t length = stretch_at(parts.groups, piece + 1, pieces) - stretch;
@@ -75,7 +64,7 @@ template <typename Element> TOPK_DEVICE sampled_groups<Element> draw_sample(cons
     const Element *values = t.values();
     const struct row_parts parts = parts_of(values, t.r.length);
     sampled_groups<Element> s = {};
-    s.count = sample_size(t) == 0 ? 0 : groups_of_sample(t);
+    s.count = sample_size(t) == 0 ? 0 : t.groups;
     for_groups<sample_shape<Element>::GROUPS>(s.count, [&](uint32_t g) TOPK_LAMBDA {
         s.raw[g] = simt_load16_read_only(values + position_of_group(t, parts, g));
     });
@@ -125,7 +114,7 @@ TOPK_NOINLINE uint32_t matches_of_sample(const struct bracket_args &a, int64_t r
     const matcher<Element, true> match = kept_match(t);
     uint32_t matches = 0;
 #pragma unroll 1
-    for (uint32_t g = 0; g < groups_of_sample(t); g++)
+    for (uint32_t g = 0; g < t.groups; g++)
         matches |= matches_of_group(t, match, position_of_group(t, parts, g))
                    << g * sample_shape<Element>::PER;
     if (match.mask == nullptr)

@@ -3,7 +3,8 @@
 #ifndef TOPK_SRC_CUDA_BRACKET_UNEVEN_CUH
 #define TOPK_SRC_CUDA_BRACKET_UNEVEN_CUH
 
-#include "memory.cuh"
+#include "../simt/grid.cuh"
+#include "sample.cuh"
 
 /* Blocks of a row: one, and a share of those that are left then, but no more than have a chunk of the row for
  * each warp. */
@@ -16,8 +17,18 @@ TOPK_DEVICE uint32_t blocks_of_length(int64_t length, uint64_t total, uint32_t s
     return 1 + (uint32_t)(share < useful ? share : useful == 0 ? 0 : useful - 1);
 }
 
-/* Finds the block's row and its share of it; returns the row, or the number of rows if it has none. All
- * blocks come to the same result. All threads. */
+/* Groups that a thread samples: those of the longest row, or fewer for a short one. */
+template <typename Element>
+TOPK_DEVICE uint32_t groups_of_length(const struct bracket_args &a, int64_t length) {
+    const uint32_t least = sample_shape<Element>::GROUPS > 2 ? 2 : 1; /* for_groups() */
+    uint32_t groups = a.sample_groups;
+    while (groups > least && length < 2 * (int64_t)(groups * simt_threads() * sample_shape<Element>::PER))
+        groups /= 2;
+    return groups;
+}
+
+/* Finds the block's row and its share of it; returns the row, or the number of rows if it has none: then the
+ * block has arrived where the others do, and is done. All blocks come to the same result. All threads. */
 template <typename Element> TOPK_NOINLINE uint32_t find_team(const struct bracket_args &a) {
     simt_arena arena = simt_shared_arena();
     const bracket_memory<Element> m = carve_bracket<Element>(arena);
@@ -42,11 +53,14 @@ template <typename Element> TOPK_NOINLINE uint32_t find_team(const struct bracke
                 m.team[TEAM_ROW] = row;
                 m.team[TEAM_BLOCK] = simt_block() - begin;
                 m.team[TEAM_BLOCKS] = blocks;
+                m.team[TEAM_GROUPS] = groups_of_length<Element>(a, length);
             }
             before += of_rows;
         }
     }
     simt_block_sync();
+    if (m.team[TEAM_ROW] == rows)
+        simt_grid_sync();
     return m.team[TEAM_ROW];
 }
 

@@ -14,8 +14,10 @@ template <typename Element, typename Ways> struct next_memory {
     shared_list<Element> candidates; /* that the last block finishes */
 };
 
-template <typename Element, bool MANY>
-using ways_of = typename std::conditional<MANY, block_ways<Element>, warp_ways<Element>>::type;
+/* The ways of a kernel: MANY results go through the write buffer. */
+template <typename Element, bool MANY> struct chosen_ways { typedef warp_ways<Element> type; };
+template <typename Element> struct chosen_ways<Element, true> { typedef block_ways<Element> type; };
+template <typename Element, bool MANY> using ways_of = typename chosen_ways<Element, MANY>::type;
 
 template <typename Element, bool MANY>
 TOPK_HOST_DEVICE next_memory<Element, ways_of<Element, MANY>> carve_next(simt_arena &arena, uint32_t bits) {
@@ -109,16 +111,16 @@ TOPK_DEVICE void finish_row(const part_task<Element, WHERE> &t, const shared_lis
 template <typename Element, bool WHERE>
 TOPK_DEVICE outlet<Element, WHERE> outlet_of(const part_task<Element, WHERE> &t, bool is_open,
                                              const struct result_plan &plan) {
-    const bool is_kth = t.a.target.kind == TARGET_KTH;
+    const bool writes = t.a.target.kind == TARGET_OUTPUTS || t.a.target.kind == TARGET_ENTRIES;
     return outlet<Element, WHERE>{
-        t, is_kth ? 0 : plan.winners, is_open ? 0 : plan.ties, is_open, t.digit(), false};
+        t, writes ? plan.winners : 0, is_open ? 0 : plan.ties, is_open, t.digit(), false};
 }
 
 template <typename Element, bool WHERE, typename Memory>
 TOPK_DEVICE void next_of_row(const part_task<Element, WHERE> &t, uint64_t phase, Memory &m) {
     const bool is_open = phase == RADIK_OPEN;
     const bool fits = t.known.candidates <= (uint64_t)(t.part.of.tiles * t.a.tile_capacity);
-    const bool buffers = is_open && t.buffered < 0 && fits && t.a.target.kind != TARGET_LIST;
+    const bool buffers = is_open && t.buffered < 0 && fits;
     const struct result_plan plan = plan_results(t.a.target, t.known, t.r.k);
     uint32_t above = 0;
     if (!is_open && plan.in_order)

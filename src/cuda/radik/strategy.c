@@ -142,7 +142,8 @@ static struct radik_strategy usual_strategy(const topk_context *context, const s
     s.splits = !tuned && !s.is_air && s.target != TARGET_LIST &&
                p->rows > RADIK_ROWS_PER_SM * (int64_t)device_of(context)->sms;
     s.uses_buffer = value_of(plan, KNOB_WRITE_BUFFER) != 0;
-    s.has_many = s.uses_buffer && s.target != TARGET_KTH && p->k_max > p->length_max / RADIK_MANY_RESULTS;
+    s.has_many = s.uses_buffer && s.target != TARGET_KTH && s.target != TARGET_LIST &&
+                 p->k_max > p->length_max / RADIK_MANY_RESULTS;
     s.reschedules = value_of(plan, KNOB_RESCHEDULING) != 0;
     s.pads = value_of(plan, KNOB_PADDING) != 0;
     s.scales = value_of(plan, KNOB_SCALING) != 0 && plan->element_bits > 8;
@@ -150,9 +151,7 @@ static struct radik_strategy usual_strategy(const topk_context *context, const s
     s.two_words = element_bytes == 8 || p->length_max > RADIK_ONE_WORD_ROW;
     s.tile_elements = RADIK_THREADS * (element_bytes == 1 ? 2 : 4) * (16 / element_bytes);
     s.tiles_of_row = p->length_max / s.tile_elements + 1;
-    s.tile_capacity = s.target == TARGET_LIST
-                          ? 0
-                          : s.tile_elements * element_bytes / (8 * (element_bytes + position_bytes));
+    s.tile_capacity = s.tile_elements * element_bytes / (8 * (element_bytes + position_bytes));
     s.pitch = s.target == TARGET_ENTRIES ? p->k_max + SELECT_TIES_KEPT : 0;
     s.block_entries = s.target == TARGET_ENTRIES ? entries_of(s.pitch) : 0;
     s.may_go_in_order =
