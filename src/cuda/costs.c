@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NVIDIA H200, driver 580.159.04, 2026-11-25; gridselect and radik on an H100, 2026-11-26. Fitted by bench/tune.py. */
+ * NVIDIA H200, driver 580.159.04, 2026-11-25; gridselect and radik on an H100, 2026-11-26. Fitted by
+ * bench/tune.py. */
 #include "costs.h"
 
 #ifndef TOPK_TUNABLE
@@ -35,7 +36,8 @@ const
                        .of_element = 0.84,
                        .of_pushed = 9.5,
                        .instructions_per_us = 6e5},
-        .radik = {.bytes_per_us = 4.4e6, .call_us = 17.5, .pass_us = 3.2, .reads = 2.56, .chosen_per_us = 2.5e5},
+        .radik =
+            {.bytes_per_us = 4.4e6, .call_us = 17.5, .pass_us = 3.2, .reads = 2.56, .chosen_per_us = 2.5e5},
         .resident = {.bytes_per_us = 4.2e6,
                      .instructions_per_us = 6e5,
                      .row_us = 1.23,
