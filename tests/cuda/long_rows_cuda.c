@@ -228,6 +228,8 @@ static void check_length(int64_t length) {
     r.counts = allocate(2 * sizeof(int64_t));
     check_select(&r, "air");
     check_kth(&r, "air");
+    check_select(&r, "radik");
+    check_kth(&r, "radik");
     check_select_where(&r);
     check_where(&r);
     check_mask(&r);
