@@ -291,7 +291,7 @@ static void check_tuning(void) {
         {TOPK_OPERATION_SELECT, "rtopk", "network=5", "takes network 0 to 4, not 5"},
         {TOPK_OPERATION_SELECT, "bracket", "alpha=4", "has no knob 'alpha'"},
         {TOPK_OPERATION_SELECT, "sort", "alpha=4", "'sort' cannot serve this problem: has no knob 'alpha'"},
-        {TOPK_OPERATION_SELECT, NULL, "digit_bits=13", "'radik': takes digit_bits"},
+        {TOPK_OPERATION_SELECT, NULL, "digit_bits=13", "': takes digit_bits"},
         {TOPK_OPERATION_SELECT, NULL, "one_pass=0", "has no knob 'one_pass'"},
         {TOPK_OPERATION_KTH, NULL, "early_stop=2", "'air': takes early_stop 0 or 1, not 2"},
         {TOPK_OPERATION_WHERE, "compact", "one_pass=2", "takes one_pass 0 or 1, not 2"},

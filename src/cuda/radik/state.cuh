@@ -116,8 +116,8 @@ template <typename Element, bool WHERE> struct part_task {
 template <typename Element, bool WHERE, typename Work>
 TOPK_DEVICE void for_tasks(const struct radik_args &a, const struct pass_memory &m, bool skips,
                            const Work &work) {
-    const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for_own_parts<Element>(a, skips, m.flag, [&](const struct row_part &part) TOPK_LAMBDA {
+        const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
         const struct radik_state *state = &a.states[part.of.state];
         const uint64_t phase = state->phase;
         struct row r = row_at(a.rows, part.of.row);

@@ -74,7 +74,7 @@ static int64_t short_length(const struct plan *plan) {
     const bool is_known = p->shape != TOPK_SHAPE_STRIDED && p->rows > 0;
     const int64_t mean = is_known ? p->elements_max / p->rows : p->length_max;
     int64_t length = RADIK_SHORT_ROW_MIN;
-    while (length < RADIK_SHORT_ROW && length < 2 * mean - length / 2) {
+    while (length < RADIK_SHORT_ROW && 3 * length / 4 < mean) {
         length *= 2;
     }
     return is_known ? length - RADIK_SHORT_ROW_SPARE / (int64_t)plan->element_bytes : length;
