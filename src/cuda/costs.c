@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NVIDIA H200, driver 580.159.04, 2026-11-25; gridselect and radik on an H100, 2026-11-26. Fitted by
- * bench/tune.py. */
+ * NVIDIA H200, 2026-11-25; gridselect and radik on an H100, 2026-11-26. Fitted by bench/tune.py. */
 #include "costs.h"
 
 #ifndef TOPK_TUNABLE

@@ -63,7 +63,7 @@ template <typename Element> struct key_digit {
     }
 };
 
-/* Whether a range needs no digit more. `exact`: its candidates are counted. */
+/* Whether a range needs no digit more. */
 TOPK_DEVICE bool is_decided(const struct digit_plan &plan, const struct kth_range &range) {
     return range.low == range.high || (plan.early_stop && range.need == range.candidates);
 }

@@ -144,7 +144,8 @@ TOPK_DEVICE void next_of_row(const part_task<Element, WHERE> &t, uint64_t phase,
             end_row(t);
         return;
     }
-    if (retire(t, t.digit(), above, buffers) && buffers && t.known.candidates <= RADIK_FINISH_CANDIDATES)
+    if (retire(t, t.digit(), above, buffers) && buffers && !t.a.candidates.wide &&
+        t.known.candidates <= RADIK_FINISH_CANDIDATES)
         finish_row(t, m.candidates);
 }
 

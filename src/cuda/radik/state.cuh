@@ -183,7 +183,8 @@ TOPK_DEVICE void end_digit(const part_task<Element, WHERE> &t, struct kth_range 
     state->is_drawn = 0;
     if (buffers)
         state->is_buffered = 1;
-    if (!is_decided(t.a.digits, range))
+    const bool is_counted = !WHERE || range.candidates <= (uint64_t)t.r.length;
+    if (!is_counted || !is_decided(t.a.digits, range))
         return;
     state->phase = RADIK_DECIDED;
     if (t.a.target.kind == TARGET_KTH) {

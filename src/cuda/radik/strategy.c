@@ -143,7 +143,7 @@ static struct radik_strategy usual_strategy(const topk_context *context, const s
                p->rows > RADIK_ROWS_PER_SM * (int64_t)device_of(context)->sms;
     s.uses_buffer = value_of(plan, KNOB_WRITE_BUFFER) != 0;
     s.has_many = s.uses_buffer && s.target != TARGET_KTH && s.target != TARGET_LIST &&
-                 p->k_max > p->length_max / RADIK_MANY_RESULTS;
+                 p->length_max <= INT32_MAX && p->k_max > p->length_max / RADIK_MANY_RESULTS;
     s.reschedules = value_of(plan, KNOB_RESCHEDULING) != 0;
     s.pads = value_of(plan, KNOB_PADDING) != 0;
     s.scales = value_of(plan, KNOB_SCALING) != 0 && plan->element_bits > 8;
@@ -161,6 +161,7 @@ static struct radik_strategy usual_strategy(const topk_context *context, const s
     spare_plan.problem.workspace_limit = p->shape == TOPK_SHAPE_CSR ? 1 : plan->problem.workspace_limit;
     set_digits(plan, (uint32_t)value_of(plan, KNOB_DIGIT_BITS), &s);
     set_bounds(plan, &s);
+    s.is_air = s.is_air || (s.may_overflow && s.target == TARGET_LIST); /* sort could not be called off */
     s.blocks = blocks_of(context, &s);
     if (s.is_air || s.may_overflow) {
         topk_subcall_same(context, s.is_air ? plan : &spare_plan, &topk_cuda_air, &s.air);
