@@ -313,7 +313,7 @@ static void check_tuning(void) {
     }
     for (int i = 0; i < 2; i++) {
         arguments a = begin(i == 0 ? "air" : NULL);
-        a.problem.tuning = "digit_bits=12";
+        a.problem.tuning = "digit_bits=13";
         REFUSED(&a, TOPK_ERROR_METHOD_CANNOT, call_select);
     }
 }

@@ -6,6 +6,7 @@
 #include "../leaf.h"
 #include "../lookback.h"
 #include "../methods.h"
+#include "../select/plan.h"
 #include "strategy.h"
 
 /* Of blocks that have a row each: so many go through their rows at once. */
@@ -21,24 +22,19 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = topk_cuda_air_strategy(context, plan);
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const double read_us = move_us(context, bytes, topk_cuda_costs.air.bytes_per_us);
-    const double sorted =
-        s.target == TARGET_ENTRIES ? (double)least(plan->problem.k_max, SELECT_SORT_MAX) : 0;
-    const double sorted_us = block_us(context, sorted / topk_cuda_costs.air.results_per_us);
+    const double sorted_us = sorting_us(context, plan, s.target);
     const topk_problem *p = &plan->problem;
     const double chosen = plan->operation == TOPK_OPERATION_KTH /* what is not worse is collected, too */
                               ? (double)p->rows * (double)least(p->k_max, p->length_max)
                               : (double)plan->output_elements;
-    double cost = s.one_block
-                      ? own_rows_us(context, plan, &s, sorted_us) + topk_cuda_costs.air.own_reads * read_us
-                      : topk_cuda_costs.air.pass_us * (s.passes + 1) + sorted_us +
-                            topk_cuda_costs.air.shared_reads * read_us +
-                            work_us(context, chosen, topk_cuda_costs.air.chosen_per_us);
-    if (s.target == TARGET_LIST) { /* then all that was found is sorted, byte by byte */
-        const double moved = 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4);
-        cost += (double)plan->element_bytes *
-                (topk_cuda_costs.air.pass_us + move_us(context, moved, topk_cuda_costs.air.bytes_per_us));
+    if (s.one_block) {
+        const double of_list = s.target == TARGET_LIST ? sorted_us : 0; /* all rows together */
+        return own_rows_us(context, plan, &s, sorted_us - of_list) + of_list +
+               topk_cuda_costs.air.own_reads * read_us;
     }
-    return cost;
+    return topk_cuda_costs.air.pass_us * (s.passes + 1) + sorted_us +
+           topk_cuda_costs.air.shared_reads * read_us +
+           work_us(context, chosen, topk_cuda_costs.air.chosen_per_us);
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
@@ -72,10 +68,10 @@ static void fill_args(const struct call *call, const struct strategy *s, struct 
 
 static int launch_row(const struct call *call, const struct strategy *s, struct air_args *args) {
     const struct plan *plan = call->plan;
-    /* A call that is probably called off has no more blocks than go through their rows at once. */
-    const int64_t blocks_max = call->condition != NULL ? device_of(call->context)->sms : AIR_GRID_BLOCKS;
-    const struct launch_grid grid =
-        grid_of(call, plan->problem.rows, least(blocks_max, AIR_GRID_BLOCKS), s->row_threads);
+    /* A call that is probably called off has no more blocks than run at once. */
+    const int64_t at_once = (int64_t)device_of(call->context)->sms * AIR_ROW_THREADS_MAX / s->row_threads;
+    const int64_t blocks_max = call->condition != NULL ? least(at_once, AIR_GRID_BLOCKS) : AIR_GRID_BLOCKS;
+    const struct launch_grid grid = grid_of(call, plan->problem.rows, blocks_max, s->row_threads);
     args->block_candidates = s->row_candidates;
     if (s->usual_length < plan->problem.length_max) {
         TOPK_REACHED(REACHED_AIR_MEAN_LENGTH);
@@ -89,7 +85,7 @@ static int launch_sort(const struct call *call, const struct launch_grid *passes
     const struct plan *plan = call->plan;
     const int64_t rows = plan->problem.rows, k = plan->problem.k_max;
     struct launch_grid grid = *passes;
-    if (rows <= (int64_t)AIR_RANK_ROWS * SELECT_SORT_MAX * SELECT_SORT_MAX / ((k + 1) * (k + 1))) {
+    if (ranks_results(rows, k, AIR_RANK_ROWS)) {
         const int64_t warps = AIR_RANK_THREADS / 32;
         TOPK_REACHED(REACHED_AIR_RANK);
         grid.threads = AIR_RANK_THREADS;

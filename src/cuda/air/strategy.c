@@ -5,6 +5,7 @@
 #include "../leaf.h"
 #include "../lookback.h"
 #include "../methods.h"
+#include "../select/plan.h"
 
 const struct air_kernels *const topk_cuda_air_kernels[] = {
     &topk_cuda_air_kernels_8, &topk_cuda_air_kernels_16, &topk_cuda_air_kernels_32,
@@ -51,18 +52,6 @@ static int64_t tile_elements(const struct plan *plan) {
     return AIR_THREADS * (plan->element_bytes == 1 ? 2 : 4) * (16 / (int64_t)plan->element_bytes);
 }
 
-static enum target_kind target_of(const struct plan *plan) {
-    const topk_problem *p = &plan->problem;
-    const bool sorted = p->order == TOPK_ORDER_BEST_FIRST;
-    if (plan->operation == TOPK_OPERATION_KTH) {
-        return TARGET_KTH;
-    }
-    if (!sorted && p->ties == TOPK_TIES_ANY) {
-        return TARGET_OUTPUTS;
-    }
-    return p->k_max <= SELECT_SORT_MAX ? TARGET_ENTRIES : sorted ? TARGET_LIST : TARGET_OUTPUTS;
-}
-
 /* Spans and CSR rows share elements_max, so the host knows how long they are on average. Strided rows may all
  * be full. */
 static int64_t mean_length(const struct plan *plan) {
@@ -86,15 +75,6 @@ static int64_t capacity_of(const struct plan *plan) {
     }
     return is_given(plan, KNOB_ALPHA) ? (alpha >= n ? 0 : n / alpha)
                                       : greatest(mean_length(plan) / alpha, AIR_FINISH_CANDIDATES);
-}
-
-/* A power of two. */
-static uint32_t entries_of(int64_t count) {
-    uint32_t entries = 64;
-    while (entries < count) {
-        entries *= 2;
-    }
-    return entries;
 }
 
 /* Enough for the loads of a tile, for sorting, and for much padding. */
@@ -166,14 +146,14 @@ static struct strategy strategy_with(const topk_context *context, const struct p
                                      enum variant variant) {
     const topk_problem *p = &plan->problem;
     const bool tuned = is_given(plan, KNOB_ALPHA) || is_given(plan, KNOB_ADAPTIVE_BUFFERING);
-    struct strategy s = {.target = target_of(plan)};
+    struct strategy s = {.target = radix_target_of(plan)};
     s.digit_bits = (uint32_t)value_of(plan, KNOB_DIGIT_BITS);
     s.passes = (plan->element_bits + s.digit_bits - 1) / s.digit_bits;
     s.early_stop = s.target != TARGET_KTH && value_of(plan, KNOB_EARLY_STOP) != 0;
     s.fused = s.passes > 1 && value_of(plan, KNOB_FUSED_FILTER) != 0 && !has_predicate(plan);
     s.wide = p->length_max > AIR_NARROW_ROW;
     s.two_words = plan->element_bytes == 8 || p->length_max > AIR_ONE_WORD_ROW;
-    s.block_entries = s.target == TARGET_ENTRIES ? entries_of(p->k_max + SELECT_TIES_KEPT) : 0;
+    s.block_entries = s.target == TARGET_ENTRIES ? room_for_entries(p->k_max + SELECT_TIES_KEPT) : 0;
     const int64_t room = row_room(context, plan, &s);
     if (!tuned && room >= 0 && fit_one_block(context, plan, variant)) {
         set_one_block(plan, room, &s);
@@ -197,25 +177,20 @@ struct strategy topk_cuda_air_strategy(const topk_context *context, const struct
 
 /* ---- Workspace ---- */
 
-/* A product that says "too many" instead of overflowing. */
-static size_t times(size_t a, size_t b) {
-    size_t product;
-    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
-}
-
 struct layout topk_cuda_air_lay_out(const topk_context *context, const struct plan *plan,
                                     const struct strategy *s, void *workspace) {
     struct arena arena = arena_over(workspace);
     const size_t rows = (size_t)plan->problem.rows;
-    const size_t candidates = times(rows, (size_t)s->capacity), entries = times(rows, (size_t)s->pitch);
+    const size_t candidates = size_product(rows, (size_t)s->capacity),
+                 entries = size_product(rows, (size_t)s->pitch);
     struct layout l = {.bytes = 0};
     struct target *target = &l.args.target;
     if (!s->one_block) {
         const size_t before = arena.used;
         l.args.states = arena_take(&arena, rows, sizeof *l.args.states);
         l.args.histograms =
-            arena_take(&arena, times(rows, (size_t)1 << s->digit_bits), sizeof *l.args.histograms);
-        l.args.lookback.words = arena_take(&arena, times(rows, 2 * (size_t)look_back_words(s->tiles)),
+            arena_take(&arena, size_product(rows, (size_t)1 << s->digit_bits), sizeof *l.args.histograms);
+        l.args.lookback.words = arena_take(&arena, size_product(rows, 2 * (size_t)look_back_words(s->tiles)),
                                            sizeof *l.args.lookback.words);
         l.args.matches = has_predicate(plan) ? arena_take(&arena, rows, sizeof *l.args.matches) : NULL;
         l.zeroed = l.args.states;

@@ -6,18 +6,20 @@
 #include "../simt/grid.cuh"
 #include "sample.cuh"
 
-/* Blocks of a row: one, and a share of those that are left then, but no more than have a chunk of the row for
- * each warp. */
+/* Blocks of a row. Each row has one; the `spare` ones go to rows by their lengths, but no more to a row than
+ * have a chunk of it for each warp, or results enough, as the host counts them. */
 template <typename Element>
-TOPK_DEVICE uint32_t blocks_of_length(int64_t length, uint64_t total, uint32_t spare) {
+TOPK_DEVICE uint32_t blocks_of_row(const struct row &r, uint64_t total, uint32_t spare) {
     const int64_t of_block =
         (int64_t)BRACKET_CHUNK * tile_shape<Element>::PER * (BRACKET_THREADS / SIMT_WARP);
-    const uint64_t useful = (uint64_t)((length + of_block - 1) / of_block),
-                   share = total == 0 ? 0 : (uint64_t)length * spare / total;
+    const uint64_t chunks = (uint64_t)((r.length + of_block - 1) / of_block),
+                   results = (uint64_t)((r.k + BRACKET_THREADS - 1) / BRACKET_THREADS),
+                   useful = chunks > results ? chunks : results,
+                   share = total == 0 ? 0 : (uint64_t)r.length * spare / total;
     return 1 + (uint32_t)(share < useful ? share : useful == 0 ? 0 : useful - 1);
 }
 
-/* Groups that a thread samples: those of the longest row, or fewer for a short one. */
+/* A thread samples so many groups of a row: the launch's number, halved until the row has room for them. */
 template <typename Element>
 TOPK_DEVICE uint32_t groups_of_length(const struct bracket_args &a, int64_t length) {
     const uint32_t least = sample_shape<Element>::GROUPS > 2 ? 2 : 1; /* for_groups() */
@@ -45,15 +47,14 @@ template <typename Element> TOPK_NOINLINE uint32_t find_team(const struct bracke
 #pragma unroll 1
         for (uint32_t first = 0; first < rows; first += SIMT_WARP) {
             const uint32_t row = first + simt_lane();
-            const int64_t length = row < rows ? row_at(a.rows, row).length : 0;
-            const uint32_t blocks =
-                row < rows ? blocks_of_length<Element>(length, total, simt_blocks() - rows) : 0;
+            const struct row r = row_at(a.rows, row < rows ? row : 0);
+            const uint32_t blocks = row < rows ? blocks_of_row<Element>(r, total, simt_blocks() - rows) : 0;
             const uint32_t begin = before + warp_scan(blocks, &of_rows);
             if (simt_block() - begin < blocks) {
                 m.team[TEAM_ROW] = row;
                 m.team[TEAM_BLOCK] = simt_block() - begin;
                 m.team[TEAM_BLOCKS] = blocks;
-                m.team[TEAM_GROUPS] = groups_of_length<Element>(a, length);
+                m.team[TEAM_GROUPS] = groups_of_length<Element>(a, r.length);
             }
             before += of_rows;
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The first launch clears what is known of each row, and draws where its first digit begins.
+ * The first launch of passes: it clears each row's state and bins, and draws a sample for its first digit.
  *
  * The paper subtracts one element that is drawn at random. Here a sample tells between which keys the k-th
  * lies, with a high probability: the first digit is counted from the lower one on. So few elements share a
@@ -141,8 +141,8 @@ TOPK_DEVICE struct radik_state draw_range(const struct radik_args &a, const stru
         return state;
     }
     if (!WHERE && is_decided(a.digits, state.range))
-        state.phase = RADIK_DECIDED;
-    if (!a.scales || state.phase == RADIK_DECIDED)
+        state.phase = a.target.kind == TARGET_LIST ? RADIK_ORDERED : RADIK_DECIDED;
+    if (!a.scales || state.phase != RADIK_OPEN)
         return state;
     const struct row_parts parts = parts_of(row_values<Element>(a.rows, r), r.length);
     const uint32_t drawn = size_of_sample<Element>(parts);

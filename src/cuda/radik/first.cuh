@@ -16,7 +16,8 @@ TOPK_KERNEL TOPK_BOUNDS(RADIK_THREADS, RADIK_FIRST_BLOCKS_PER_SM) void radik_fir
         a, m, false, [&](const part_task<Element, WHERE> &t, uint64_t phase) TOPK_LAMBDA {
             if (a.target.kind == TARGET_OUTPUTS) /* who writes results of fewer matches pads more */
                 pad_row<Element>(a.rows, t.part.of.row, t.r, t.part.share);
-            if (phase == RADIK_DONE && t.part.share.block == 0 && simt_thread() == 0)
+            if ((phase == RADIK_DONE || phase == RADIK_ORDERED) && t.part.share.block == 0 &&
+                simt_thread() == 0)
                 simt_atomic_add(a.tasks.finished, (uint64_t)1);
             if (phase != RADIK_OPEN)
                 return;

@@ -24,12 +24,6 @@ static uint32_t next_shared_bytes(bool many, uint32_t bits) {
                 : shared_bytes_of(carve_next<element_t, false>, bits);
 }
 
-static uint32_t shared_bytes(void) {
-    const uint32_t many = next_shared_bytes(true, RADIK_DIGIT_BITS_MAX),
-                   few = next_shared_bytes(false, RADIK_DIGIT_BITS_MAX);
-    return many > few ? many : few;
-}
-
 template <bool WHERE> static int launch_next(const struct launch_grid *grid, const struct radik_args *args) {
     const bool many = args->has_many;
     return launch("radik_next", grid, next_shared_bytes(many, args->digits.bits),
@@ -65,29 +59,35 @@ static int launch_kernel(enum radik_kernel kernel, const struct launch_grid *gri
     }
 }
 
-template <typename Kernel> static int prepare_two(Kernel one, Kernel other, uint32_t bytes) {
-    const int error = one != other ? simt_prepare(one, bytes) : 0;
-    return error != 0 ? error : simt_prepare(other, bytes);
+/* What a device has no room for is not launched there. */
+template <typename Kernel> static int prepare_two(Kernel one, Kernel other, uint32_t bytes, uint32_t most) {
+    const uint32_t room = bytes < most ? bytes : most;
+    const int error = one != other ? simt_prepare(one, room) : 0;
+    return error != 0 ? error : simt_prepare(other, room);
 }
 
-template <bool WHERE> static int prepare_passes(void) {
+template <bool WHERE> static int prepare_passes(uint32_t most) {
     const uint32_t bits = RADIK_DIGIT_BITS_MAX;
-    int error = simt_prepare(radik_begin<element_t, WHERE>, begin_shared_bytes(bits));
+    int error = prepare_two(radik_first<element_t, WHERE>, radik_order<element_t, WHERE>,
+                            first_shared_bytes(bits), most);
     error = error != 0 ? error
-                       : prepare_two(radik_first<element_t, WHERE>, radik_order<element_t, WHERE>,
-                                     first_shared_bytes(bits));
+                       : prepare_two(radik_begin<element_t, WHERE>, radik_next<element_t, WHERE, false>,
+                                     next_shared_bytes(false, bits), most);
     return error != 0 ? error
-                      : prepare_two(radik_next<element_t, WHERE, false>, radik_next<element_t, WHERE, true>,
-                                    shared_bytes());
+                      : prepare_two(radik_next<element_t, WHERE, true>, radik_next<element_t, WHERE, true>,
+                                    next_shared_bytes(true, bits), most);
 }
 
-static int prepare(void) {
-    int error = prepare_passes<false>();
-    error = error != 0 ? error : prepare_passes<true>();
-    error = error != 0 ? error
-                       : prepare_two(radik_sort<element_t, ALWAYS_TWO>, radik_sort<element_t, true>, 1 << 16);
-    return error != 0 ? error
-                      : prepare_two(radik_rank<element_t, ALWAYS_TWO>, radik_rank<element_t, true>, 1 << 16);
+static int prepare(uint32_t shared_bytes_max) {
+    const uint32_t most = shared_bytes_max, sort = 1 << 16;
+    int error = prepare_passes<false>(most);
+    error = error != 0 ? error : prepare_passes<true>(most);
+    error = error != 0
+                ? error
+                : prepare_two(radik_sort<element_t, ALWAYS_TWO>, radik_sort<element_t, true>, sort, most);
+    return error != 0
+               ? error
+               : prepare_two(radik_rank<element_t, ALWAYS_TWO>, radik_rank<element_t, true>, sort, most);
 }
 
-extern "C" const struct radik_kernels INSTANCE = {prepare, launch_kernel, shared_bytes};
+extern "C" const struct radik_kernels INSTANCE = {prepare, launch_kernel, next_shared_bytes};

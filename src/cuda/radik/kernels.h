@@ -15,6 +15,7 @@
 enum radik_phase {
     RADIK_OPEN,    /* digits are missing */
     RADIK_DECIDED, /* all are known, or need not be; results are missing */
+    RADIK_ORDERED, /* the same, and results go in the order of positions */
     RADIK_DONE     /* its results are written, but for their order */
 };
 
@@ -35,7 +36,7 @@ struct radik_state {
     uint32_t unused;
 };
 
-/* A row that is listed, and the first of its tiles among those of all rows. */
+/* A row of the list. `first_tile` counts the tiles of the rows before it. */
 struct listed_row {
     int64_t row, first_tile;
 };
@@ -47,7 +48,7 @@ enum { RADIK_WORDS_OF_TILE = 4, RADIK_WORDS_OF_ROW = 12 };
 struct task_args {
     int64_t only_row;            /* not negative: a launch for this row alone */
     int64_t tiles_of_row;        /* of each row, if all are as long; else 0, and a launch lists rows: */
-    struct listed_row *rows;     /* in their order, which is that of their tiles */
+    struct listed_row *rows;     /* the list, in ascending order */
     uint64_t *total;             /* listed rows and their tiles: two words */
     uint64_t *finished;          /* rows with nothing left to do, but for what goes in order; atomic */
     int64_t rows_max, tiles_max; /* that there is room for */
@@ -67,7 +68,6 @@ struct short_rows {
 
 struct radik_args {
     bool has_successor;             /* the next launch is the same call's: it may start early */
-    bool writes;                    /* no digit is missing in any row: the last launch */
     bool has_many;                  /* results: they go through the write buffer */
     bool uses_buffer, pads, scales; /* knobs */
     struct task_args tasks;
@@ -103,10 +103,11 @@ enum radik_kernel {
 
 /* The kernels of one element width. */
 struct radik_kernels {
-    int (*prepare)(void);
+    int (*prepare)(uint32_t shared_bytes_max);
     /* 0 or a cudaError_t. */
     int (*launch)(enum radik_kernel kernel, const struct launch_grid *grid, const struct radik_args *args);
-    uint32_t (*shared_bytes)(void); /* of a block, at most */
+    /* Of a block, at most; `many`: with the write buffer. */
+    uint32_t (*shared_bytes)(bool many, uint32_t digit_bits);
 };
 
 extern const struct radik_kernels topk_cuda_radik_kernels_8, topk_cuda_radik_kernels_16,

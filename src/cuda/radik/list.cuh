@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Rows of different lengths: a launch lists those that are read here, with the first of their tiles, and
- * makes spans of the others. */
+ * A launch for rows of different lengths. It lists the rows that are read here, and counts the tiles before
+ * each. Of the other rows it makes spans. */
 #ifndef TOPK_SRC_CUDA_RADIK_LIST_CUH
 #define TOPK_SRC_CUDA_RADIK_LIST_CUH
 

@@ -85,15 +85,11 @@ TOPK_DEVICE void finish_row(const part_task<Element, WHERE> &t, const shared_lis
     const bool is_kth = t.a.target.kind == TARGET_KTH, is_left = plan.in_order && !is_kth;
     TOPK_REACHED(is_left ? REACHED_RADIK_FINISH_LEFT : REACHED_RADIK_FINISH);
     simt_block_sync(); /* all threads have read the range */
-    if (simt_thread() == 0) {
-        if (state->phase != RADIK_DONE) {
-            state->range = range;
-            end_row(t);
-            if (is_kth)
-                t.write_kth_class(range);
-        }
-        if (is_left)
-            state->phase = RADIK_DECIDED;
+    if (simt_thread() == 0 && (state->phase == RADIK_OPEN || state->phase == RADIK_DECIDED)) {
+        state->range = range;
+        end_row(t, is_left ? RADIK_ORDERED : RADIK_DONE);
+        if (is_kth)
+            t.write_kth_class(range);
     }
     if (is_left || is_kth)
         return;
@@ -123,8 +119,6 @@ TOPK_DEVICE void next_of_row(const part_task<Element, WHERE> &t, uint64_t phase,
     const bool buffers = is_open && t.buffered < 0 && fits;
     const struct result_plan plan = plan_results(t.a.target, t.known, t.r.k);
     uint32_t above = 0;
-    if (!is_open && plan.in_order)
-        return;
     if (buffers || !is_open) {
         if (buffers)
             TOPK_REACHED(REACHED_RADIK_BUFFERED);
@@ -141,7 +135,7 @@ TOPK_DEVICE void next_of_row(const part_task<Element, WHERE> &t, uint64_t phase,
         if (WHERE && t.a.target.kind == TARGET_OUTPUTS) /* fewer results than the first pass knew of */
             pad_row<Element>(t.a.rows, t.part.of.row, t.r, t.part.share);
         if (last_of_part(t.part, &t.state()->retired, t.m.flag) && simt_thread() == 0)
-            end_row(t);
+            end_row(t, RADIK_DONE);
         return;
     }
     if (retire(t, t.digit(), above, buffers) && buffers && !t.a.candidates.wide &&
@@ -159,7 +153,7 @@ TOPK_KERNEL TOPK_BOUNDS(RADIK_THREADS, RADIK_BLOCKS_PER_SM) void radik_next(stru
     simt_block_sync();
     for_tasks<Element, WHERE>(a, m.pass, true,
                               [&](const part_task<Element, WHERE> &t, uint64_t phase) TOPK_LAMBDA {
-                                  if (phase != RADIK_DONE)
+                                  if (phase == RADIK_OPEN || phase == RADIK_DECIDED)
                                       next_of_row(t, phase, m);
                               });
 }

@@ -24,7 +24,7 @@ TOPK_KERNEL TOPK_BOUNDS(RADIK_THREADS, RADIK_BLOCKS_PER_SM) void radik_order(str
         a, m, false, [&](const part_task<Element, WHERE> &t, uint64_t phase) TOPK_LAMBDA {
             const struct result_plan plan = plan_results(a.target, t.known, t.r.k);
             const struct task_row &of = t.part.of;
-            if (phase != RADIK_DECIDED || !plan.in_order)
+            if (phase != RADIK_ORDERED)
                 return;
             TOPK_REACHED(REACHED_RADIK_IN_ORDER);
             const int64_t words_of_sum = (RADIK_WORDS_OF_TILE * of.tiles + RADIK_WORDS_OF_ROW) / 2;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a call of radik launches. */
-#include <math.h>
-
 #include "../../reached.h"
 #include "../leaf.h"
 #include "../methods.h"
+#include "../select/plan.h"
 #include "strategy.h"
 
 static const char *refuse(const topk_context *context, const struct plan *plan) {
@@ -15,7 +14,7 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
     if (s.tiles > INT32_MAX) {
         return "rows have more than 2^31 tiles";
     }
-    if (topk_cuda_radik_kernels[width_of(plan)]->shared_bytes() >
+    if (topk_cuda_radik_kernels[width_of(plan)]->shared_bytes(false, s.digit_bits) >
         (uint32_t)device_of(context)->shared_bytes_max) {
         return "the device has too little shared memory";
     }
@@ -32,23 +31,15 @@ static double cost_of(const topk_context *context, const struct subcall *inner) 
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct radik_strategy s = topk_cuda_radik_strategy(context, plan);
-    const topk_problem *p = &plan->problem;
     if (s.is_air) {
         return cost_of(context, &s.air) * 1.01;
     }
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
-    const double sorted = s.target == TARGET_ENTRIES ? (double)least(p->k_max, SELECT_SORT_MAX) : 0;
     const double chosen = plan->operation == TOPK_OPERATION_KTH ? 0 : (double)plan->output_elements;
-    double cost = topk_cuda_costs.radik.call_us + topk_cuda_costs.radik.pass_us * (s.passes + 1) +
-                  topk_cuda_costs.radik.reads * move_us(context, bytes, topk_cuda_costs.radik.bytes_per_us) +
-                  work_us(context, chosen, topk_cuda_costs.radik.chosen_per_us) +
-                  block_us(context, sorted / topk_cuda_costs.air.results_per_us);
-    if (s.target == TARGET_LIST) { /* then all that was found is sorted, byte by byte */
-        const double moved = 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4);
-        cost += (double)plan->element_bytes *
-                (topk_cuda_costs.air.pass_us + move_us(context, moved, topk_cuda_costs.air.bytes_per_us));
-    }
-    return cost + (s.splits ? cost_of(context, &s.shorts) : 0);
+    return topk_cuda_costs.radik.call_us + topk_cuda_costs.radik.pass_us * (s.passes + 1) +
+           topk_cuda_costs.radik.reads * move_us(context, bytes, topk_cuda_costs.radik.bytes_per_us) +
+           work_us(context, chosen, topk_cuda_costs.radik.chosen_per_us) +
+           sorting_us(context, plan, s.target) + (s.splits ? cost_of(context, &s.shorts) : 0);
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
@@ -91,7 +82,7 @@ static int launch_sort(const struct call *call, const struct radik_strategy *s, 
                        const struct radik_args *args) {
     const struct radik_kernels *kernels = topk_cuda_radik_kernels[width_of(call->plan)];
     const int64_t rows = args->tasks.only_row >= 0 ? 1 : s->states, k = call->plan->problem.k_max;
-    if (rows <= (int64_t)RADIK_RANK_ROWS * SELECT_SORT_MAX * SELECT_SORT_MAX / ((k + 1) * (k + 1))) {
+    if (ranks_results(rows, k, RADIK_RANK_ROWS)) {
         const int64_t warps = RADIK_RANK_THREADS / 32;
         TOPK_REACHED(REACHED_RADIK_RANK);
         grid.threads = RADIK_RANK_THREADS;
@@ -214,10 +205,7 @@ static int prepare(const topk_context *context) {
     int error = topk_cuda_prepare_bounds();
     error = error != 0 ? error : topk_cuda_radik_prepare_list();
     for (int width = 0; width < WIDTHS && error == 0; width++) {
-        const struct radik_kernels *kernels = topk_cuda_radik_kernels[width];
-        if (kernels->shared_bytes() <= (uint32_t)device_of(context)->shared_bytes_max) {
-            error = kernels->prepare();
-        }
+        error = topk_cuda_radik_kernels[width]->prepare((uint32_t)device_of(context)->shared_bytes_max);
     }
     return error;
 }

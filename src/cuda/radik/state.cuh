@@ -169,8 +169,9 @@ TOPK_DEVICE uint32_t count_part(const part_task<Element, WHERE> &t, const key_di
 }
 
 /* Nothing is left to do for the row, but for what goes in order. One thread, once for each row. */
-template <typename Element, bool WHERE> TOPK_DEVICE void end_row(const part_task<Element, WHERE> &t) {
-    t.state()->phase = RADIK_DONE;
+template <typename Element, bool WHERE>
+TOPK_DEVICE void end_row(const part_task<Element, WHERE> &t, enum radik_phase phase) {
+    t.state()->phase = phase;
     simt_store_relaxed(&t.state()->retired, 0u);
     simt_atomic_add(t.a.tasks.finished, (uint64_t)1);
 }
@@ -186,10 +187,13 @@ TOPK_DEVICE void end_digit(const part_task<Element, WHERE> &t, struct kth_range 
     const bool is_counted = !WHERE || range.candidates <= (uint64_t)t.r.length;
     if (!is_counted || !is_decided(t.a.digits, range))
         return;
-    state->phase = RADIK_DECIDED;
     if (t.a.target.kind == TARGET_KTH) {
         t.write_kth_class(range);
-        end_row(t);
+        end_row(t, RADIK_DONE);
+    } else if (plan_results(t.a.target, range, t.r.k).in_order) {
+        end_row(t, RADIK_ORDERED);
+    } else {
+        state->phase = RADIK_DECIDED;
     }
 }
 

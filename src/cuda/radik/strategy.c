@@ -5,6 +5,7 @@
 #include "../leaf.h"
 #include "../lookback.h"
 #include "../methods.h"
+#include "../select/plan.h"
 
 const struct radik_kernels *const topk_cuda_radik_kernels[] = {
     &topk_cuda_radik_kernels_8, &topk_cuda_radik_kernels_16, &topk_cuda_radik_kernels_32,
@@ -45,27 +46,6 @@ static bool is_tuned(const struct plan *plan) {
 
 /* ---- Strategy ---- */
 
-static enum target_kind target_of(const struct plan *plan) {
-    const topk_problem *p = &plan->problem;
-    const bool sorted = p->order == TOPK_ORDER_BEST_FIRST;
-    if (plan->operation == TOPK_OPERATION_KTH) {
-        return TARGET_KTH;
-    }
-    if (!sorted && p->ties == TOPK_TIES_ANY) {
-        return TARGET_OUTPUTS;
-    }
-    return p->k_max <= SELECT_SORT_MAX ? TARGET_ENTRIES : sorted ? TARGET_LIST : TARGET_OUTPUTS;
-}
-
-/* A power of two. */
-static uint32_t entries_of(int64_t count) {
-    uint32_t entries = 64;
-    while (entries < count) {
-        entries *= 2;
-    }
-    return entries;
-}
-
 /* Rows of up to so many elements are left to another method: about twice the mean where the host knows it,
  * since methods that give a row to a warp or a block take as long for a short row as for the longest. They
  * hold powers of two. */
@@ -90,6 +70,10 @@ static int64_t product(int64_t a, int64_t b) {
 static void set_bounds(const struct plan *plan, struct radik_strategy *s) {
     const topk_problem *p = &plan->problem;
     s->states = p->rows;
+    if (!s->reschedules) {
+        s->tiles = s->tiles_of_row; /* of one row at a time */
+        return;
+    }
     if (p->shape == TOPK_SHAPE_STRIDED || p->rows == 1) {
         s->tiles = product(p->rows, s->tiles_of_row);
         return;
@@ -106,9 +90,8 @@ static void set_bounds(const struct plan *plan, struct radik_strategy *s) {
 /* So many that no block counts 2^32 elements. */
 static uint32_t blocks_of(const topk_context *context, const struct radik_strategy *s) {
     const int64_t usual = (int64_t)device_of(context)->sms * RADIK_BLOCKS_PER_SM;
-    const int64_t tiles = s->reschedules ? s->tiles : s->tiles_of_row;
-    const int64_t enough = tiles / (RADIK_BLOCK_ELEMENTS / s->tile_elements) + 1;
-    return (uint32_t)greatest(least(usual, tiles), enough);
+    const int64_t enough = s->tiles / (RADIK_BLOCK_ELEMENTS / s->tile_elements) + 1;
+    return (uint32_t)greatest(least(usual, s->tiles), enough);
 }
 
 static void set_digits(const struct plan *plan, uint32_t bits, struct radik_strategy *s) {
@@ -131,15 +114,20 @@ static topk_status choose_for_shorts(const topk_context *context, const struct p
     return topk_subcall_choose(context, plan->operation, &problem, &s->shorts);
 }
 
+static bool fits_device(const topk_context *context, const struct plan *plan, bool many, uint32_t bits) {
+    return topk_cuda_radik_kernels[width_of(plan)]->shared_bytes(many, bits) <=
+           (uint32_t)device_of(context)->shared_bytes_max;
+}
+
 static struct radik_strategy usual_strategy(const topk_context *context, const struct plan *plan) {
     const topk_problem *p = &plan->problem;
-    struct radik_strategy s = {.target = target_of(plan)};
+    struct radik_strategy s = {.target = radix_target_of(plan)};
     const int64_t position_bytes = p->length_max > RADIK_NARROW_ROW ? 8 : 4;
     const int64_t element_bytes = (int64_t)plan->element_bytes;
     const bool tuned = is_tuned(plan);
     s.short_length = short_length(plan);
     s.is_air = !tuned && p->length_max <= s.short_length;
-    s.splits = !tuned && !s.is_air && s.target != TARGET_LIST &&
+    s.splits = !tuned && !s.is_air && s.target != TARGET_LIST && p->shape != TOPK_SHAPE_STRIDED &&
                p->rows > RADIK_ROWS_PER_SM * (int64_t)device_of(context)->sms;
     s.uses_buffer = value_of(plan, KNOB_WRITE_BUFFER) != 0;
     s.has_many = s.uses_buffer && s.target != TARGET_KTH && s.target != TARGET_LIST &&
@@ -153,13 +141,14 @@ static struct radik_strategy usual_strategy(const topk_context *context, const s
     s.tiles_of_row = p->length_max / s.tile_elements + 1;
     s.tile_capacity = s.tile_elements * element_bytes / (8 * (element_bytes + position_bytes));
     s.pitch = s.target == TARGET_ENTRIES ? p->k_max + SELECT_TIES_KEPT : 0;
-    s.block_entries = s.target == TARGET_ENTRIES ? entries_of(s.pitch) : 0;
+    s.block_entries = s.target == TARGET_ENTRIES ? room_for_entries(s.pitch) : 0;
     s.may_go_in_order =
         s.target == TARGET_LIST || (s.target != TARGET_KTH && p->ties == TOPK_TIES_LOWEST_INDEX);
     /* Offsets go back by mistake alone: air then makes do with one launch. */
     struct plan spare_plan = *plan;
     spare_plan.problem.workspace_limit = p->shape == TOPK_SHAPE_CSR ? 1 : plan->problem.workspace_limit;
     set_digits(plan, (uint32_t)value_of(plan, KNOB_DIGIT_BITS), &s);
+    s.has_many = s.has_many && fits_device(context, plan, true, s.digit_bits);
     set_bounds(plan, &s);
     s.is_air = s.is_air || (s.may_overflow && s.target == TARGET_LIST); /* sort could not be called off */
     s.blocks = blocks_of(context, &s);
@@ -191,12 +180,6 @@ struct radik_strategy topk_cuda_radik_strategy(const topk_context *context, cons
 
 /* ---- Workspace ---- */
 
-/* A product that says "too many" instead of overflowing. */
-static size_t times(size_t a, size_t b) {
-    size_t product;
-    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
-}
-
 /* What must be zero before the first launch: the list of rows, and look-back. */
 static void take_zeroed(const struct plan *plan, const struct radik_strategy *s, struct arena *arena,
                         struct radik_layout *l) {
@@ -219,9 +202,9 @@ static void take_zeroed(const struct plan *plan, const struct radik_strategy *s,
 /* What is known of rows that are read here, their candidates and their entries. */
 static void take_states(const struct plan *plan, const struct radik_strategy *s, struct arena *arena,
                         struct radik_args *args) {
-    const size_t states = (size_t)s->states, bins = times(states, (size_t)1 << s->digit_bits);
-    const size_t candidates = times((size_t)s->tiles, (size_t)s->tile_capacity);
-    const size_t entries = times(states, (size_t)s->pitch);
+    const size_t states = (size_t)s->states, bins = size_product(states, (size_t)1 << s->digit_bits);
+    const size_t candidates = size_product((size_t)s->tiles, (size_t)s->tile_capacity);
+    const size_t entries = size_product(states, (size_t)s->pitch);
     args->tasks.total = arena_take(arena, 2, sizeof *args->tasks.total);
     args->tasks.finished = arena_take(arena, 1, sizeof *args->tasks.finished);
     args->tasks.rows = arena_take(arena, states, sizeof *args->tasks.rows);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the hosts of radix selection decide alike. */
+#ifndef TOPK_SRC_CUDA_SELECT_PLAN_H
+#define TOPK_SRC_CUDA_SELECT_PLAN_H
+
+#include "../leaf.h"
+#include "args.h"
+#include "sizes.h"
+
+/* Where the results go. */
+static inline enum target_kind radix_target_of(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const bool sorted = p->order == TOPK_ORDER_BEST_FIRST;
+    if (plan->operation == TOPK_OPERATION_KTH) {
+        return TARGET_KTH;
+    }
+    if (!sorted && p->ties == TOPK_TIES_ANY) {
+        return TARGET_OUTPUTS;
+    }
+    return p->k_max <= SELECT_SORT_MAX ? TARGET_ENTRIES : sorted ? TARGET_LIST : TARGET_OUTPUTS;
+}
+
+/* Room for entries that one block sorts: a power of two. */
+static inline uint32_t room_for_entries(int64_t count) {
+    uint32_t entries = 64;
+    while (entries < count) {
+        entries *= 2;
+    }
+    return entries;
+}
+
+/* Whether the whole device ranks the results of few rows, or each row's are sorted in one block: the work of
+ * ranking grows with k^2. */
+static inline bool ranks_results(int64_t rows, int64_t k, int64_t rows_of_most) {
+    return rows <= rows_of_most * SELECT_SORT_MAX * SELECT_SORT_MAX / ((k + 1) * (k + 1));
+}
+
+/* What it takes to put results in order, in one block or, of lists, byte by byte. */
+static inline double sorting_us(const topk_context *context, const struct plan *plan,
+                                enum target_kind target) {
+    if (target == TARGET_ENTRIES) {
+        const double sorted = (double)least(plan->problem.k_max, SELECT_SORT_MAX);
+        return block_us(context, sorted / topk_cuda_costs.air.results_per_us);
+    }
+    const double moved = 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4);
+    return target != TARGET_LIST
+               ? 0
+               : (double)plan->element_bytes * (topk_cuda_costs.air.pass_us +
+                                                move_us(context, moved, topk_cuda_costs.air.bytes_per_us));
+}
+
+/* A product that says "too many" instead of overflowing. */
+static inline size_t size_product(size_t a, size_t b) {
+    size_t product;
+    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+#endif
