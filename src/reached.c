@@ -83,7 +83,6 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_RTOPK_NETWORK_MISSING] = "cuda networks: a row in memory",
     [REACHED_RTOPK_CANDIDATES_TIED] = "cuda candidates: too many, for they tie",
     [REACHED_RTOPK_CANDIDATES_OPEN] = "cuda candidates: they do not tell results",
-    [REACHED_RTOPK_UNLIKE] = "cuda rtopk: long rows that are not alike",
     [REACHED_RTOPK_NO_MATCH] = "cuda rtopk: a row without a match",
     [REACHED_RTOPK_NEXT_ROW] = "cuda rtopk: another row for a warp",
     [REACHED_RTOPK_FEWER] = "cuda rtopk: fewer than k above a midpoint",

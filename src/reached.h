@@ -152,7 +152,6 @@ enum topk_reached_path {
     REACHED_RTOPK_NETWORK_MISSING,   /* a row whose leads do not tell its results */
     REACHED_RTOPK_CANDIDATES_TIED,   /* too many candidates: most are ties */
     REACHED_RTOPK_CANDIDATES_OPEN,   /* candidates do not tell a row's results */
-    REACHED_RTOPK_UNLIKE,            /* rows that only networks hold, with lengths or k of their own */
     REACHED_RTOPK_NO_MATCH,          /* no element of a row matches */
     REACHED_RTOPK_NEXT_ROW,          /* a warp goes on to another row */
     REACHED_RTOPK_FEWER,           /* a step of epsilon finds fewer than k numbers at or above its midpoint */

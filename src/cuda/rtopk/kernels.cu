@@ -15,16 +15,17 @@ static uint32_t row_shared_bytes(const struct rtopk_args *args) {
 /* For each class of rows. */
 static void (*const kernels[RTOPK_CLASSES])(struct rtopk_args) = {
     rtopk_row<element_t, RTOPK_ITEMS_0>, rtopk_row<element_t, RTOPK_ITEMS_1>,
-    rtopk_row<element_t, RTOPK_ITEMS_2>, rtopk_row<element_t, RTOPK_ITEMS_3>};
+    rtopk_row<element_t, RTOPK_ITEMS_2>, rtopk_row<element_t, RTOPK_ITEMS_3>,
+    rtopk_row<element_t, RTOPK_ITEMS_4>};
 
 static int launch_row(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t row_class) {
     return launch("rtopk_row", grid, row_shared_bytes(args), kernels[row_class], args);
 }
 
-/* Lists are no longer than the longest row: no more shared memory than any kernel may have. */
+/* No more shared memory than any kernel may have. */
 static int prepare(void) {
     struct rtopk_args most = {};
-    most.slots = most.entries = RTOPK_ROW_MAX;
+    most.slots = most.entries = RTOPK_RESULTS_MAX;
     int error = 0;
     for (uint32_t i = 0; i < RTOPK_CLASSES && error == 0; i++)
         error = simt_prepare(kernels[i], row_shared_bytes(&most));

@@ -62,7 +62,8 @@ extern "C" {
 /* The kernels of one element width. */
 struct rtopk_kernels {
     int (*prepare)(void);
-    /* `row_class` counts from 0: each lane keeps RTOPK_ITEMS_0 elements, RTOPK_ITEMS_1, and so on. */
+    /* `row_class` counts from 0: each lane keeps RTOPK_ITEMS_0 elements, RTOPK_ITEMS_1, and so on. The time
+     * of the last class follows the length of each row. */
     int (*row)(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t row_class);
 };
 

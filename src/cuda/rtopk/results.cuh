@@ -16,7 +16,10 @@ template <typename Element> struct row_task {
         return simt_load_read_only(row_values<Element>(a.rows, r) + position);
     }
     TOPK_MEMBER void write(uint32_t slot, uint32_t position) const {
-        write_result<Element>(a.rows, row, r, slot, element(position), position);
+        write_element(slot, position, element(position));
+    }
+    TOPK_MEMBER void write_element(uint32_t slot, uint32_t position, Element bits) const {
+        write_result<Element>(a.rows, row, r, slot, bits, position);
     }
     /* The entry of a candidate; from `count` on nothing. */
     TOPK_MEMBER row_entry_t<Element> entry(uint32_t slot, uint32_t count) const {
@@ -59,21 +62,33 @@ template <typename Element, uint32_t POSITIONS> struct near_entry {
     }
 };
 
+/* Sorts one word of each lane, or two. */
+template <typename Word> TOPK_DEVICE void sort_words(Word *first, Word *second, bool has_pairs) {
+    if (has_pairs)
+        sort_pairs(first, second);
+    else
+        *first = sort_lanes(*first);
+}
+
 /* Sorts up to RTOPK_FEW candidates, whose codes lie between b.low and b.greatest. All lanes. */
 template <typename Element, uint32_t POSITIONS>
 TOPK_DEVICE sorted_few<Element> sort_few(const row_task<Element> &t, const code_bracket<Element> &b,
                                          uint32_t count) {
     typedef near_entry<Element, POSITIONS> near;
     sorted_few<Element> few = {t.entry(simt_lane(), count), {}};
-    if (count > SIMT_WARP) {
+    const bool has_pairs = count > SIMT_WARP;
+    if (has_pairs) {
         TOPK_REACHED(REACHED_RTOPK_PAIRS);
         few.second = t.entry(SIMT_WARP + simt_lane(), count);
-        sort_pairs(&few.first, &few.second);
-    } else if (near::fits(b.low, b.greatest)) {
+    }
+    if (near::fits(b.low, b.greatest)) {
         TOPK_REACHED(REACHED_RTOPK_NEAR);
-        few.first = near::entry(sort_lanes(near::of(few.first, b.low, simt_lane() < count)), b.low);
+        typename near::word first = near::of(few.first, b.low, simt_lane() < count);
+        typename near::word second = near::of(few.second, b.low, SIMT_WARP + simt_lane() < count);
+        sort_words(&first, &second, has_pairs);
+        few = sorted_few<Element>{near::entry(first, b.low), near::entry(second, b.low)};
     } else {
-        few.first = sort_lanes(few.first);
+        sort_words(&few.first, &few.second, has_pairs);
     }
     return few;
 }
@@ -160,25 +175,11 @@ TOPK_DEVICE void write_class(const row_task<Element> &t, key_word_t<Element> cod
         write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, code), better, equal);
 }
 
-/* From candidates in the order of their results. All lanes. */
-template <typename Element>
-TOPK_DEVICE void write_class_of_few(const row_task<Element> &t, const sorted_few<Element> &few, uint32_t k,
-                                    uint32_t count) {
-    typedef key_word_t<Element> word;
-    const word first = row_entry<Element>::key(few.first), second = row_entry<Element>::key(few.second);
-    const word kth = simt_shuffle(SIMT_ALL_LANES, k <= SIMT_WARP ? first : second, (k - 1) % SIMT_WARP);
-    const bool has_first = simt_lane() < count, has_second = SIMT_WARP + simt_lane() < count;
-    const uint32_t better = simt_popc(simt_ballot(SIMT_ALL_LANES, has_first && first > kth)) +
-                            simt_popc(simt_ballot(SIMT_ALL_LANES, has_second && second > kth));
-    const uint32_t equal = simt_popc(simt_ballot(SIMT_ALL_LANES, has_first && first == kth)) +
-                           simt_popc(simt_ballot(SIMT_ALL_LANES, has_second && second == kth));
-    write_class(t, kth, better, equal);
-}
-
-/* From the row itself: the bracket is closed, or the k-th is the least element in it. All lanes. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void write_class_of_row(const row_task<Element> &t, const held_row<Element, ITEMS> &held,
-                                    const code_bracket<Element> &b) {
+/* From the row itself, or its candidates: the bracket is closed, or the k-th is the least element in it. All
+ * lanes. */
+template <typename Element, typename Codes>
+TOPK_DEVICE void write_class_of(const row_task<Element> &t, const Codes &held,
+                                const code_bracket<Element> &b) {
     typedef key_word_t<Element> word;
     uint32_t better = b.above;
     word code = b.low;

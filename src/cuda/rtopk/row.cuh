@@ -3,31 +3,12 @@
 #ifndef TOPK_SRC_CUDA_RTOPK_ROW_CUH
 #define TOPK_SRC_CUDA_RTOPK_ROW_CUH
 
-#include "results.cuh"
+#include "listed.cuh"
 
-/* Writes the k best, or the k-th class, of the elements of a row that take part: at least k. All lanes. */
+/* Writes the k results whose positions are listed. All lanes. */
 template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void select_held(const row_task<Element> &t, const held_row<Element, ITEMS> &held) {
-    const struct code_map &map = t.a.rows.map;
+TOPK_DEVICE void write_list(const row_task<Element> &t, const code_bracket<Element> &b) {
     const uint32_t k = (uint32_t)t.r.k;
-    const uint32_t enough = k <= RTOPK_FEW ? (uint32_t)RTOPK_FEW : k;
-    const code_bracket<Element> b = find_bracket(held, map, k, enough);
-    simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
-    if (b.count <= RTOPK_FEW) {
-        (void)collect_hits(held, hits_from(held, b.low), t.lists.positions);
-        simt_warp_sync(SIMT_ALL_LANES);
-        const sorted_few<Element> few = sort_few<Element, SIMT_WARP * ITEMS>(t, b, b.count);
-        if (t.a.is_kth)
-            write_class_of_few(t, few, k, b.count);
-        else
-            write_few(t, few, k);
-        return;
-    }
-    if (t.a.is_kth) {
-        write_class_of_row(t, held, b);
-        return;
-    }
-    collect_best(held, b, map, k, t.lists.positions);
     simt_warp_sync(SIMT_ALL_LANES);
     if (!t.a.is_sorted)
         write_unsorted(t, k, row_team<1>{});
@@ -35,6 +16,51 @@ TOPK_DEVICE void select_held(const row_task<Element> &t, const held_row<Element,
         write_few(t, sort_few<Element, SIMT_WARP * ITEMS>(t, b, k), k);
     else
         write_sorted(t, k, t.lists, row_team<1>{});
+}
+
+/* Goes on among the candidates of a bracket, which are few, until it is closed or holds k. If it holds k
+ * writes the results, or lists them, and returns true. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE bool select_listed(const row_task<Element> &t, const held_row<Element, ITEMS> &held,
+                               code_bracket<Element> *b) {
+    const uint32_t k = (uint32_t)t.r.k;
+    (void)collect_hits(held, hits_from(held, b->low), t.lists.positions);
+    simt_warp_sync(SIMT_ALL_LANES);
+    const listed_codes<Element> listed = read_listed(t, b->count);
+    narrow_bracket(listed, t.a.rows.map, k, k, b);
+    if (t.a.is_kth) {
+        write_class_of(t, listed, *b);
+        return true;
+    }
+    if (b->count != k)
+        return false;
+    if (!t.a.is_sorted) {
+        write_listed(t, listed, b->low);
+        return true;
+    }
+    keep_listed(t, listed, b->low);
+    write_list<Element, ITEMS>(t, *b);
+    return true;
+}
+
+/* Writes the k best, or the k-th class, of the elements of a row that take part: at least k. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void select_held(const row_task<Element> &t, const held_row<Element, ITEMS> &held) {
+    const struct code_map &map = t.a.rows.map;
+    const uint32_t k = (uint32_t)t.r.k;
+    const bool LISTS = SIMT_WARP * ITEMS > RTOPK_LISTED;
+    const uint32_t enough = LISTS && k < RTOPK_LISTED ? (uint32_t)RTOPK_LISTED : k;
+    code_bracket<Element> b = find_bracket(held, map, k, enough);
+    simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
+    if constexpr (LISTS)
+        if (b.count <= RTOPK_LISTED && !b.is_closed(map) && select_listed(t, held, &b))
+            return;
+    if (t.a.is_kth) {
+        write_class_of(t, held, b);
+        return;
+    }
+    collect_best(held, b, map, k, t.lists.positions);
+    write_list<Element, ITEMS>(t, b);
 }
 
 /* Of a row that has k elements at least. All lanes. */
@@ -61,7 +87,9 @@ template <typename Element> constexpr uint32_t row_blocks(uint32_t items) {
         return !is_wide ? 9 : items < 8 ? 9 : 7;
     if (items <= 16)
         return is_wide ? 4 : 8;
-    return is_wide ? 3 : 5;
+    if (items <= 32)
+        return is_wide ? 3 : 5;
+    return is_wide ? 2 : 4;
 }
 
 template <typename Element, uint32_t ITEMS>

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "../../reached.h"
-#include "../../subcall.h"
 #include "approximate.h"
 #include "network.h"
 #include "uniform.h"
@@ -20,7 +18,7 @@ static const struct where_kernels *const where_kernels[WIDTHS] = {
     &topk_cuda_rtopk_where_64};
 
 static const int64_t items_of_class[RTOPK_CLASSES] = {RTOPK_ITEMS_0, RTOPK_ITEMS_1, RTOPK_ITEMS_2,
-                                                      RTOPK_ITEMS_3};
+                                                      RTOPK_ITEMS_3, RTOPK_ITEMS_4};
 
 /* The first class whose lanes hold a row of that length. */
 static uint32_t row_class_of(int64_t length) {
@@ -43,49 +41,47 @@ static uint32_t entries_of(const struct plan *plan) {
     return entries;
 }
 
-/* Whether rows of an exact selection are so long that networks alone hold them. */
-static bool is_wide(const struct plan *plan) {
-    return !plan->approximate && plan->problem.length_max > RTOPK_ROW_MAX;
+/* Whether rows may have such different lengths that the last class serves them best. */
+static bool is_uneven(const struct plan *plan) {
+    return plan->problem.shape != TOPK_SHAPE_STRIDED && plan->problem.length_max > 32 * RTOPK_ITEMS_1;
 }
 
-/* Serves wide rows that are not alike, for the device has lengths or k of their own. */
-static struct subcall unlike_rows(const topk_context *context, const struct plan *plan, struct arena *arena) {
-    struct subcall inner;
-    topk_subcall_same(context, plan, &topk_cuda_resident, &inner);
-    topk_subcall_take(&inner, arena);
-    return inner;
-}
-
-static const char *refuse_wide(const topk_context *context, const struct plan *plan) {
-    if (plan->problem.length_max > RTOPK_UNIFORM_ROW_MAX) {
-        return "rows are longer than a warp's registers hold";
-    }
-    if (!topk_cuda_rtopk_may_be_uniform(plan)) {
-        return "rows are longer than a warp's registers hold, unless all are alike";
-    }
-    if (topk_cuda_rtopk_network_of(context, plan).instructions == INFINITY) {
-        return "no network serves rows of that length with that k";
-    }
-    struct arena arena = arena_over(NULL);
-    const struct subcall unlike = unlike_rows(context, plan, &arena);
-    return unlike.method->refuse(context, &unlike.plan);
+static uint32_t class_of(const struct plan *plan) {
+    return is_uneven(plan) ? RTOPK_CLASSES - 1 : row_class_of(plan->problem.length_max);
 }
 
 static const char *refuse(const topk_context *context, const struct plan *plan) {
+    const int64_t length = plan->problem.length_max;
+    (void)context;
     if (plan->approximate) {
-        return plan->problem.length_max > RTOPK_APPROXIMATE_MAX ? "rows are longer than 8192 elements" : NULL;
+        return length > RTOPK_APPROXIMATE_MAX ? "rows are longer than 8192 elements" : NULL;
     }
-    return is_wide(plan) ? refuse_wide(context, plan) : NULL;
+    if (length > (has_predicate(plan) ? RTOPK_WHERE_ROW_MAX : RTOPK_ROW_MAX)) {
+        return "rows are longer than a warp's registers hold";
+    }
+    if (plan->operation != TOPK_OPERATION_KTH && results_max(plan) > RTOPK_RESULTS_MAX) {
+        return "more results are wanted than a warp lists";
+    }
+    return NULL;
+}
+
+/* Elements of a row that a lane deals with, on average. */
+static double items_of(const struct plan *plan) {
+    const double most = (double)items_of_class[class_of(plan)];
+    const double mean = (double)plan->input_elements / fmax(1, (double)plan->problem.rows);
+    return class_of(plan) < RTOPK_CLASSES - 1 ? most : fmin(most, mean / 32 + 4);
+}
+
+/* Whether a row has all lanes of a warp to itself, and more elements than the classes below hold. */
+static bool is_wide(const struct plan *plan) {
+    return !plan->approximate && plan->problem.length_max > 32 * RTOPK_ITEMS_3;
 }
 
 /* Of an exact search without a network. For up to 32 results the lanes' best codes tell a threshold. Codes of
  * 64 bits take two words, and wait for each other while they are counted. */
 static double plain_instructions(const topk_context *context, const struct plan *plan) {
-    if (is_wide(plan)) {
-        return INFINITY;
-    }
     const int64_t k = results_max(plan);
-    const double items = (double)items_of_class[row_class_of(plan->problem.length_max)];
+    const double items = items_of(plan);
     const double search = plan->element_bytes < 8 ? 300 + 25 * items
                           : k < 32                ? 350 + 43 * items
                                                   : 500 + 75 * items;
@@ -104,7 +100,10 @@ static double search_instructions(const topk_context *context, const struct plan
 /* What a row takes from its first load to its last store, by what one instruction takes. A wide row has a
  * warp alone, and too few warps have room beside it. */
 static double latency_us(const topk_context *context, const struct plan *plan, double instructions) {
-    const double of_warp = is_wide(plan) ? topk_cuda_rtopk_network_of(context, plan).of_warp : instructions;
+    const bool may_be_network = is_wide(plan) && topk_cuda_rtopk_may_be_uniform(plan);
+    const struct network network =
+        may_be_network ? topk_cuda_rtopk_network_of(context, plan) : (struct network){0};
+    const double of_warp = network.of_warp > 0 ? network.of_warp : instructions;
     return block_us(context, topk_cuda_costs.rtopk.latency_us * of_warp);
 }
 
@@ -125,9 +124,7 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
     struct arena arena = arena_over(NULL);
-    if (is_wide(plan)) {
-        (void)unlike_rows(context, plan, &arena);
-    }
+    (void)context;
     if (has_predicate(plan)) {
         (void)arena_take(&arena, 1, sizeof(struct match)); /* of bounds that the device reads */
     }
@@ -139,13 +136,6 @@ static int run_where(const struct plan *plan, const struct launch_grid *grid, co
     const struct where_args args = {*of_row, *predicate};
     const uint32_t row_class = row_class_of(plan->problem.length_max);
     return where_kernels[width_of(plan)]->row(grid, &args, row_class == 0 ? 0 : row_class - 1);
-}
-
-static int run_unlike(const struct call *call) {
-    struct arena arena = arena_over(call->workspace);
-    const struct subcall unlike = unlike_rows(call->context, call->plan, &arena);
-    const struct call inner = topk_subcall_call(&unlike, call);
-    return unlike.method->run(&inner);
 }
 
 static int run(const struct call *call) {
@@ -161,7 +151,8 @@ static int run(const struct call *call) {
                               .kth = kth_outputs_of(call),
                               .is_kth = is_kth,
                               .is_sorted = is_sorted(plan),
-                              .slots = (uint32_t)greatest(is_kth ? 0 : results_max(plan), RTOPK_FEW),
+                              .slots = (uint32_t)greatest(is_kth ? 0 : results_max(plan),
+                                                          plan->approximate ? RTOPK_FEW : RTOPK_LISTED),
                               .entries = entries_of(plan)};
     if (rows == 0 || (!is_kth && plan->problem.k_max == 0)) {
         return 0;
@@ -186,11 +177,7 @@ static int run(const struct call *call) {
             return topk_cuda_rtopk_run_network(call, &args, &network);
         }
     }
-    if (is_wide(plan)) {
-        TOPK_REACHED(REACHED_RTOPK_UNLIKE);
-        return run_unlike(call);
-    }
-    return kernels[width_of(plan)]->row(&grid, &args, row_class_of(plan->problem.length_max));
+    return kernels[width_of(plan)]->row(&grid, &args, class_of(plan));
 }
 
 static int prepare(const topk_context *context) {

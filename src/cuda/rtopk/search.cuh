@@ -21,10 +21,9 @@ template <typename Element> struct code_bracket {
 /* The greatest code of the lane's. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE key_word_t<Element> greatest_of_lane(const held_row<Element, ITEMS> &held) {
-    key_word_t<Element> greatest = held.items[0];
-#pragma unroll
-    for (uint32_t i = 1; i < ITEMS; i++)
-        greatest = held.items[i] > greatest ? held.items[i] : greatest;
+    key_word_t<Element> greatest = 0;
+    held.for_items([&](uint32_t i)
+                       TOPK_LAMBDA { greatest = held.items[i] > greatest ? held.items[i] : greatest; });
     return greatest;
 }
 
@@ -32,9 +31,9 @@ TOPK_DEVICE key_word_t<Element> greatest_of_lane(const held_row<Element, ITEMS> 
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE key_word_t<Element> least_from(const held_row<Element, ITEMS> &held, key_word_t<Element> low) {
     key_word_t<Element> least = ~(key_word_t<Element>)0;
-#pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++)
+    held.for_items([&](uint32_t i) TOPK_LAMBDA {
         least = held.items[i] >= low && held.items[i] < least ? held.items[i] : least;
+    });
     return simt_reduce_min(SIMT_ALL_LANES, least);
 }
 
@@ -42,9 +41,9 @@ TOPK_DEVICE key_word_t<Element> least_from(const held_row<Element, ITEMS> &held,
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE key_word_t<Element> least_of_row(const held_row<Element, ITEMS> &held) {
     key_word_t<Element> least = ~(key_word_t<Element>)0;
-#pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++)
+    held.for_items([&](uint32_t i) TOPK_LAMBDA {
         least = held.holds(i) && held.items[i] < least ? held.items[i] : least;
+    });
     return simt_reduce_min(SIMT_ALL_LANES, least);
 }
 
@@ -57,9 +56,8 @@ TOPK_DEVICE key_word_t<Element> interpolate(const code_bracket<Element> &b, uint
 }
 
 /* Divides the bracket at `pivot`, which becomes a bound: a code above low and at most high. All lanes. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void divide(const held_row<Element, ITEMS> &held, key_word_t<Element> pivot, uint32_t k,
-                        code_bracket<Element> *b) {
+template <typename Element, typename Codes>
+TOPK_DEVICE void divide(const Codes &held, key_word_t<Element> pivot, uint32_t k, code_bracket<Element> *b) {
     const uint32_t count = count_from(held, pivot);
     if (count >= k) {
         b->low = pivot;
@@ -79,10 +77,11 @@ TOPK_DEVICE key_word_t<Element> fit_pivot(key_word_t<Element> pivot, const code_
 }
 
 /* Narrows the bracket until it is closed, or `enough` codes at most are at or above its lower bound, or just
- * k are. The first pivots are guesses: a plateau at the lower bound, then by interpolation. All lanes. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void narrow_bracket(const held_row<Element, ITEMS> &held, const struct code_map &map, uint32_t k,
-                                uint32_t enough, code_bracket<Element> *b) {
+ * k are. `held`: a row, or all of its codes at or above that bound (listed.cuh). The first pivots are
+ * guesses: a plateau at the lower bound, then by interpolation. All lanes. */
+template <typename Element, typename Codes>
+TOPK_DEVICE void narrow_bracket(const Codes &held, const struct code_map &map, uint32_t k, uint32_t enough,
+                                code_bracket<Element> *b) {
     typedef key_word_t<Element> word;
     for (uint32_t step = 0; b->count > enough && b->count != k && !b->is_closed(map); step++) {
         word pivot = b->low + (b->high - b->low) / 2 + 1;
@@ -103,7 +102,8 @@ TOPK_DEVICE code_bracket<Element> sampled_bracket(const held_row<Element, ITEMS>
                                                   key_word_t<Element> greatest) {
     typedef key_word_t<Element> word;
     const uint32_t length = held.count;
-    const word sample = simt_lane() % 2 == 0 ? held.items[0] : held.items[ITEMS / 2];
+    const word other = held.reaches(ITEMS / 2) ? held.items[ITEMS / 2] : held.items[1];
+    const word sample = simt_lane() % 2 == 0 ? held.items[0] : other;
     const uint32_t samples = simt_popc(simt_ballot(SIMT_ALL_LANES, sample != 0));
     const word pivot = simt_shuffle(SIMT_ALL_LANES, sort_lanes(sample), (k - 1) * samples / length);
     code_bracket<Element> b = {0, greatest, length, 0, greatest};

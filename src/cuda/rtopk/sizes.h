@@ -13,6 +13,7 @@ enum {
     RTOPK_ITEMS_1 = 4,
     RTOPK_ITEMS_2 = 8,
     RTOPK_ITEMS_3 = 16,
+    RTOPK_ITEMS_4 = 64,
     RTOPK_GRID_BLOCKS = 2,
     RTOPK_BLOCK_ITEMS = 16,
     RTOPK_PART_ITEMS_0 = 16,
@@ -41,6 +42,7 @@ enum {
     RTOPK_ITEMS_1 = 8,
     RTOPK_ITEMS_2 = 16,
     RTOPK_ITEMS_3 = 32,
+    RTOPK_ITEMS_4 = 64,
     /* Of a grid, at most. Blocks go on to the rows behind these. */
     RTOPK_GRID_BLOCKS = INT32_MAX,
     /* An approximation serves longer rows, too: a block holds each, with so many items and warps. */
@@ -107,11 +109,17 @@ enum {
     /* Rows that a team of an approximation takes at most, where a multiprocessor has so many blocks. */
     RTOPK_ROWS_OF_TEAM = 8,
     RTOPK_BLOCKS_OF_SM = 64,
-    RTOPK_CLASSES = 4,
-    RTOPK_ROW_MAX = 32 * RTOPK_ITEMS_3,
+    RTOPK_CLASSES = 5,
+    RTOPK_ROW_MAX = 32 * RTOPK_ITEMS_4,
     RTOPK_UNIFORM_ROW_MAX = 32 * RTOPK_NETWORK_ITEMS,
+    /* Of a select_where. */
+    RTOPK_WHERE_ROW_MAX = 32 * RTOPK_ITEMS_3,
+    /* Shared memory has room for so many results of each warp's row. */
+    RTOPK_RESULTS_MAX = 32 * RTOPK_ITEMS_3,
     /* Candidates that the lanes sort in registers, two each. */
     RTOPK_FEW = 64,
+    /* Candidates among which a search goes on. */
+    RTOPK_LISTED = 128,
     /* Steps of a search that may choose their pivot by the counts; all further ones halve the range. */
     RTOPK_GUESSES = 8,
     /* Leads that a lane sorts for a first guess; how far the two are apart that enclose it, and the greatest

@@ -22,7 +22,7 @@ static int launch_row(const struct launch_grid *grid, const struct where_args *a
 
 static int prepare(void) {
     struct rtopk_args most = {};
-    most.slots = most.entries = RTOPK_ROW_MAX;
+    most.slots = most.entries = RTOPK_RESULTS_MAX;
     int error = 0;
     for (uint32_t i = 0; i < RTOPK_WHERE_CLASSES && error == 0; i++)
         error = simt_prepare(kernels[i], shared_bytes(&most));
