@@ -52,9 +52,9 @@ struct task_args {
     uint64_t *total;             /* listed rows and their tiles: two words */
     uint64_t *finished;          /* rows with nothing left to do, but for what goes in order; atomic */
     int64_t rows_max, tiles_max; /* that there is room for */
-    uint32_t *overflow;          /* 1: there were more, since spans may overlap. Zero before */
+    uint32_t *overflow;          /* 1: there were more, since spans may overlap */
     int64_t tile_elements;
-    /* Look-back over blocks of rows; zero before. */
+    /* Look-back over blocks of rows. With several of them these words, and overflow, are zero before. */
     uint64_t *list_ticket, *list_words;
     int64_t list_tiles, sum_words;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A launch for rows of different lengths. It lists the rows that are read here, and counts the tiles before
- * each. Of the other rows it makes spans. */
+ * each. Of the other rows it makes spans. One block lists few rows, and needs no memory that is zero. */
 #ifndef TOPK_SRC_CUDA_RADIK_LIST_CUH
 #define TOPK_SRC_CUDA_RADIK_LIST_CUH
 
@@ -47,7 +47,8 @@ TOPK_DEVICE void list_row(const struct radik_args &a, int64_t number, simt_share
     const uint64_t row_rank = block_scan(scratch, (uint64_t)is_listed, &here.rows);
     simt_block_sync();
     const uint64_t tile_rank = block_scan(scratch, tiles, &here.tiles);
-    const struct list_sums before = look_back_rows(t, number, here, bases);
+    const struct list_sums before =
+        t.list_tiles > 1 ? look_back_rows(t, number, here, bases) : list_sums{0, 0};
     const uint64_t at = before.rows + row_rank, first_tile = before.tiles + tile_rank;
     if (is_listed && at < (uint64_t)t.rows_max && first_tile + tiles <= (uint64_t)t.tiles_max) {
         t.rows[at] = listed_row{row, (int64_t)first_tile};
@@ -70,8 +71,16 @@ TOPK_KERNEL TOPK_BOUNDS(RADIK_LIST_THREADS, 1) void radik_list(struct radik_args
     simt_arena arena = simt_shared_arena();
     const simt_shared<uint64_t> scratch = simt_carve<uint64_t>(arena, SIMT_WARP);
     const simt_shared<uint64_t> bases = simt_carve<uint64_t>(arena, 2);
+    simt_allow_successor();
+    if (a.tasks.list_tiles == 1 && simt_thread() == 0)
+        *a.tasks.overflow = 0;
     if (is_called_off(a.rows))
         return;
+    if (a.tasks.list_tiles == 1) {
+        simt_block_sync();
+        list_row(a, 0, scratch, bases);
+        return;
+    }
     while (true) { /* in ascending order, as look-back wants it */
         if (simt_thread() == 0)
             bases[0] = simt_atomic_add(a.tasks.list_ticket, (uint64_t)1);

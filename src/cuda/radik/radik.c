@@ -104,9 +104,11 @@ static int launch_passes(const struct call *call, const struct radik_strategy *s
     const int64_t rows = args->tasks.only_row >= 0 ? 1 : s->states;
     const uint32_t reading = s->passes + (writes ? 1 : 0);
     struct launch_grid grid = grid_of(call, rows, s->blocks, RADIK_THREADS);
+    const bool dependent = device_of(call->context)->dependent_launch;
     args->has_successor = true;
+    grid.dependent = dependent && args->tasks.only_row < 0 && args->tasks.tiles_of_row == 0; /* on the list */
     int error = kernels->launch(RADIK_BEGIN, &grid, args);
-    grid.dependent = device_of(call->context)->dependent_launch;
+    grid.dependent = dependent;
     grid.blocks = s->blocks;
     for (uint32_t pass = 0; pass < reading && error == 0; pass++) {
         args->has_successor = pass + 1 < reading || orders || sorts;
@@ -159,7 +161,7 @@ static int run_tasks(const struct call *call, const struct radik_strategy *s, st
     const bool listed = are_listed(call, s);
     int error = 0;
     l->args.tasks.tiles_of_row = listed ? 0 : s->tiles_of_row;
-    if (listed || s->may_go_in_order) {
+    if ((listed && l->args.tasks.list_tiles > 1) || s->may_go_in_order) {
         error = topk_device_zero(call->stream, l->zeroed, l->zeroed_bytes);
     }
     error = error != 0 ? error : topk_cuda_read_bounds(call, &l->args.predicate);

@@ -27,9 +27,11 @@ template <typename Element, uint32_t POSITIONS>
 TOPK_DEVICE void sort_and_write_few(const row_task<Element> &t, uint32_t k) {
     typedef key_word_t<Element> word;
     code_bracket<Element> bounds = {};
+    const uint32_t second = SIMT_WARP + simt_lane();
     const word key = row_entry<Element>::key(t.entry(simt_lane() < k ? simt_lane() : 0, k));
-    bounds.low = simt_reduce_min(SIMT_ALL_LANES, key);
-    bounds.greatest = simt_reduce_max(SIMT_ALL_LANES, key);
+    const word other = second < k ? row_entry<Element>::key(t.entry(second, k)) : key;
+    bounds.low = simt_reduce_min(SIMT_ALL_LANES, key < other ? key : other);
+    bounds.greatest = simt_reduce_max(SIMT_ALL_LANES, key > other ? key : other);
     write_few(t, sort_few<Element, POSITIONS>(t, bounds, k), k);
 }
 

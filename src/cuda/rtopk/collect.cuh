@@ -8,15 +8,15 @@
 
 /* Writes the positions of the lane's hits, from `slot` up to `end` - 1. */
 template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void put_hits(const held_row<Element, ITEMS> &held, item_bits_t<ITEMS> hits, uint32_t slot,
-                          uint32_t end, simt_shared<uint16_t> to) {
+TOPK_DEVICE void put_hits(const held_row<Element, ITEMS> &held, uint32_t hits, uint32_t slot, uint32_t end,
+                          simt_shared<uint16_t> to) {
     for (; hits != 0 && slot < end; hits &= hits - 1)
         to[slot++] = (uint16_t)(held.index(simt_ffs(hits) - 1) - held.left);
 }
 
 /* Writes the positions of the row's hits; returns how many these are. All lanes. */
 template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE uint32_t collect_hits(const held_row<Element, ITEMS> &held, item_bits_t<ITEMS> hits,
+TOPK_DEVICE uint32_t collect_hits(const held_row<Element, ITEMS> &held, uint32_t hits,
                                   simt_shared<uint16_t> to) {
     uint32_t total;
     const uint32_t slot = warp_scan(simt_popc(hits), &total);
@@ -27,13 +27,13 @@ TOPK_DEVICE uint32_t collect_hits(const held_row<Element, ITEMS> &held, item_bit
 /* Writes the positions of the first ties of a row, from slot `first` to k - 1. `ties`: the lane's. All lanes.
  */
 template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void collect_ties(const held_row<Element, ITEMS> &held, item_bits_t<ITEMS> ties, uint32_t first,
-                              uint32_t k, simt_shared<uint16_t> to) {
+TOPK_DEVICE void collect_ties(const held_row<Element, ITEMS> &held, uint32_t ties, uint32_t first, uint32_t k,
+                              simt_shared<uint16_t> to) {
     typedef held_shape<Element, ITEMS> shape;
-    const item_bits_t<ITEMS> of_group = (1u << shape::PER) - 1;
+    const uint32_t of_group = (1u << shape::PER) - 1;
 #pragma unroll 1
     for (uint32_t g = 0; first < k; g++) {
-        const item_bits_t<ITEMS> hits = ties & of_group << g * shape::PER;
+        const uint32_t hits = ties & of_group << g * shape::PER;
         uint32_t total;
         const uint32_t slot = first + warp_scan(simt_popc(hits), &total);
         put_hits(held, hits, slot, k, to);
@@ -41,12 +41,19 @@ TOPK_DEVICE void collect_ties(const held_row<Element, ITEMS> &held, item_bits_t<
     }
 }
 
+/* Writes the positions of all codes at or above `low`; returns how many these are. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE uint32_t list_from(const held_row<Element, ITEMS> &held, key_word_t<Element> low,
+                               simt_shared<uint16_t> to) {
+    return collect_hits(held, hits_from(held, low), to);
+}
+
 /* Writes the positions of the k best of a row in any order. All lanes. */
 template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void collect_best(const held_row<Element, ITEMS> &held, const code_bracket<Element> &b,
-                              const struct code_map &map, uint32_t k, simt_shared<uint16_t> to) {
-    const item_bits_t<ITEMS> hits = hits_from(held, b.low);
-    item_bits_t<ITEMS> winners = hits;
+TOPK_DEVICE void list_best(const held_row<Element, ITEMS> &held, const code_bracket<Element> &b,
+                           const struct code_map &map, uint32_t k, simt_shared<uint16_t> to) {
+    const uint32_t hits = hits_from(held, b.low);
+    uint32_t winners = hits;
     if (b.count > k) {
         TOPK_REACHED(REACHED_RTOPK_SURPLUS_TIES);
         winners = b.above > 0 ? hits_from(held, class_last<Element>(b.low, map) + 1) : 0;

@@ -15,8 +15,19 @@ static uint32_t row_shared_bytes(const struct rtopk_args *args) {
 /* For each class of rows. */
 static void (*const kernels[RTOPK_CLASSES])(struct rtopk_args) = {
     rtopk_row<element_t, RTOPK_ITEMS_0>, rtopk_row<element_t, RTOPK_ITEMS_1>,
-    rtopk_row<element_t, RTOPK_ITEMS_2>, rtopk_row<element_t, RTOPK_ITEMS_3>,
-    rtopk_row<element_t, RTOPK_ITEMS_4>};
+    rtopk_row<element_t, RTOPK_ITEMS_2>, rtopk_row<element_t, RTOPK_ITEMS_3>};
+
+static uint32_t uneven_shared_bytes(const struct rtopk_args *args) {
+    const uint32_t warps = RTOPK_UNEVEN_THREADS / SIMT_WARP;
+    simt_arena arena = simt_measuring_arena();
+    (void)simt_carve<simt_u32x4>(arena, warps * shared_quads<element_t>((uint32_t)args->rows.length_max));
+    (void)carve_lists<element_t>(arena, *args, warps);
+    return arena.used_bytes;
+}
+
+static int launch_uneven(const struct launch_grid *grid, const struct rtopk_args *args) {
+    return launch("rtopk_uneven", grid, uneven_shared_bytes(args), rtopk_uneven<element_t>, args);
+}
 
 static int launch_row(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t row_class) {
     return launch("rtopk_row", grid, row_shared_bytes(args), kernels[row_class], args);
@@ -26,10 +37,11 @@ static int launch_row(const struct launch_grid *grid, const struct rtopk_args *a
 static int prepare(void) {
     struct rtopk_args most = {};
     most.slots = most.entries = RTOPK_RESULTS_MAX;
-    int error = 0;
+    most.rows.length_max = RTOPK_ROW_MAX;
+    int error = simt_prepare(rtopk_uneven<element_t>, uneven_shared_bytes(&most));
     for (uint32_t i = 0; i < RTOPK_CLASSES && error == 0; i++)
         error = simt_prepare(kernels[i], row_shared_bytes(&most));
     return error;
 }
 
-extern "C" const struct rtopk_kernels INSTANCE = {prepare, launch_row};
+extern "C" const struct rtopk_kernels INSTANCE = {prepare, launch_row, launch_uneven};

@@ -62,9 +62,10 @@ extern "C" {
 /* The kernels of one element width. */
 struct rtopk_kernels {
     int (*prepare)(void);
-    /* `row_class` counts from 0: each lane keeps RTOPK_ITEMS_0 elements, RTOPK_ITEMS_1, and so on. The time
-     * of the last class follows the length of each row. */
+    /* `row_class` counts from 0: each lane keeps RTOPK_ITEMS_0 elements, RTOPK_ITEMS_1, and so on. */
     int (*row)(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t row_class);
+    /* Rows stay in shared memory; blocks of RTOPK_UNEVEN_THREADS. */
+    int (*uneven)(const struct launch_grid *grid, const struct rtopk_args *args);
 };
 
 extern const struct rtopk_kernels topk_cuda_rtopk_kernels_8, topk_cuda_rtopk_kernels_16,

@@ -4,7 +4,7 @@
 #ifndef TOPK_SRC_CUDA_RTOPK_LISTED_CUH
 #define TOPK_SRC_CUDA_RTOPK_LISTED_CUH
 
-#include "results.cuh"
+#include "shared_row.cuh"
 
 template <typename Element> struct listed_codes {
     static const uint32_t PER = RTOPK_LISTED / SIMT_WARP;
@@ -17,16 +17,27 @@ template <typename Element> struct listed_codes {
     }
 };
 
-/* Reads the first `count` elements of the task's list of positions. All lanes. */
+/* The code of an element of the task's row. */
+template <typename Element, typename Row>
+TOPK_DEVICE key_word_t<Element> code_at(const row_task<Element> &t, const Row &, uint32_t position) {
+    return code_of<Element>(t.element(position), t.a.rows.map);
+}
+
 template <typename Element>
-TOPK_DEVICE listed_codes<Element> read_listed(const row_task<Element> &t, uint32_t count) {
+TOPK_DEVICE key_word_t<Element> code_at(const row_task<Element> &, const shared_row<Element> &row,
+                                        uint32_t position) {
+    return row.code(position);
+}
+
+/* Reads the first `count` elements of the task's list of positions. All lanes. */
+template <typename Element, typename Row>
+TOPK_DEVICE listed_codes<Element> read_listed(const row_task<Element> &t, const Row &row, uint32_t count) {
     listed_codes<Element> listed = {};
     listed.count = count;
 #pragma unroll
     for (uint32_t i = 0; i < listed.PER; i++)
         if (listed.slot(i) < count)
-            listed.codes[i] =
-                code_of<Element>(t.element((uint16_t)t.lists.positions[listed.slot(i)]), t.a.rows.map);
+            listed.codes[i] = code_at(t, row, (uint16_t)t.lists.positions[listed.slot(i)]);
     return listed;
 }
 

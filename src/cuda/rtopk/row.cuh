@@ -1,71 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernel: a row for each warp. */
+ * The kernels: a row for each warp. */
 #ifndef TOPK_SRC_CUDA_RTOPK_ROW_CUH
 #define TOPK_SRC_CUDA_RTOPK_ROW_CUH
 
 #include "listed.cuh"
 
-/* Writes the k results whose positions are listed. All lanes. */
-template <typename Element, uint32_t ITEMS>
+/* Writes the k results whose positions are listed: below POSITIONS, a power of two. All lanes. */
+template <uint32_t POSITIONS, typename Element>
 TOPK_DEVICE void write_list(const row_task<Element> &t, const code_bracket<Element> &b) {
     const uint32_t k = (uint32_t)t.r.k;
     simt_warp_sync(SIMT_ALL_LANES);
     if (!t.a.is_sorted)
         write_unsorted(t, k, row_team<1>{});
     else if (k <= RTOPK_FEW)
-        write_few(t, sort_few<Element, SIMT_WARP * ITEMS>(t, b, k), k);
+        write_few(t, sort_few<Element, POSITIONS>(t, b, k), k);
     else
         write_sorted(t, k, t.lists, row_team<1>{});
 }
 
-/* Goes on among the candidates of a bracket, which are few, until it is closed or holds k. If it holds k
- * writes the results, or lists them, and returns true. All lanes. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE bool select_listed(const row_task<Element> &t, const held_row<Element, ITEMS> &held,
-                               code_bracket<Element> *b) {
+/* Goes on among the candidates of a bracket, which are few, until it is closed or holds k. Writes the results
+ * if it holds k, and the class in any case; returns whether all is written. All lanes. */
+template <uint32_t POSITIONS, typename Element, typename Row>
+TOPK_DEVICE bool select_listed(const row_task<Element> &t, const Row &row, code_bracket<Element> *b) {
     const uint32_t k = (uint32_t)t.r.k;
-    (void)collect_hits(held, hits_from(held, b->low), t.lists.positions);
+    (void)list_from(row, b->low, t.lists.positions);
     simt_warp_sync(SIMT_ALL_LANES);
-    const listed_codes<Element> listed = read_listed(t, b->count);
-    narrow_bracket(listed, t.a.rows.map, k, k, b);
+    const listed_codes<Element> listed = read_listed(t, row, b->count);
+    narrow_bracket(listed, t.a.rows.map, k, k, RTOPK_GUESSES, b);
     if (t.a.is_kth) {
         write_class_of(t, listed, *b);
         return true;
     }
-    if (b->count != k)
+    if (b->count != k) {
+        simt_warp_sync(SIMT_ALL_LANES); /* the list has been read */
         return false;
+    }
     if (!t.a.is_sorted) {
         write_listed(t, listed, b->low);
         return true;
     }
     keep_listed(t, listed, b->low);
-    write_list<Element, ITEMS>(t, *b);
+    write_list<POSITIONS>(t, *b);
     return true;
 }
 
-/* Writes the k best, or the k-th class, of the elements of a row that take part: at least k. All lanes. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void select_held(const row_task<Element> &t, const held_row<Element, ITEMS> &held) {
+/* Writes the k best, or the k-th class, of the elements of a row that take part: at least k. `row`: held
+ * (held.cuh), or in shared memory (shared_row.cuh). All lanes. */
+template <uint32_t POSITIONS, typename Element, typename Row>
+TOPK_DEVICE void select_in_row(const row_task<Element> &t, const Row &row) {
     const struct code_map &map = t.a.rows.map;
     const uint32_t k = (uint32_t)t.r.k;
-    const bool LISTS = SIMT_WARP * ITEMS > RTOPK_LISTED;
+    const bool LISTS = POSITIONS > RTOPK_LISTED;
     const uint32_t enough = LISTS && k < RTOPK_LISTED ? (uint32_t)RTOPK_LISTED : k;
-    code_bracket<Element> b = find_bracket(held, map, k, enough);
+    code_bracket<Element> b = find_bracket<Element>(row, map, k, enough);
     simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
     if constexpr (LISTS)
-        if (b.count <= RTOPK_LISTED && !b.is_closed(map) && select_listed(t, held, &b))
+        if (b.count <= RTOPK_LISTED && !b.is_closed(map) && select_listed<POSITIONS>(t, row, &b))
             return;
     if (t.a.is_kth) {
-        write_class_of(t, held, b);
+        write_class_of(t, row, b);
         return;
     }
-    collect_best(held, b, map, k, t.lists.positions);
-    write_list<Element, ITEMS>(t, b);
-}
-
-/* Of a row that has k elements at least. All lanes. */
-template <typename Element, uint32_t ITEMS> TOPK_DEVICE void select_best(const row_task<Element> &t) {
-    select_held(t, hold_row<Element, ITEMS>(t.a.rows, t.r));
+    list_best(row, b, map, k, t.lists.positions);
+    write_list<POSITIONS>(t, b);
 }
 
 /* The class of a row that has no k-th element. */
@@ -87,17 +84,13 @@ template <typename Element> constexpr uint32_t row_blocks(uint32_t items) {
         return !is_wide ? 9 : items < 8 ? 9 : 7;
     if (items <= 16)
         return is_wide ? 4 : 8;
-    if (items <= 32)
-        return is_wide ? 3 : 5;
-    return is_wide ? 2 : 4;
+    return is_wide ? 3 : 5;
 }
 
-template <typename Element, uint32_t ITEMS>
-TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_row(struct rtopk_args a) {
-    simt_arena arena = simt_shared_arena();
-    const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
-    if (is_called_off(a.rows))
-        return;
+/* Writes the rows of the warp; select(task) writes one that has k elements at least. All lanes. */
+template <typename Element, typename Select>
+TOPK_DEVICE void for_rows_of_warp(const struct rtopk_args &a, const warp_lists<Element> &lists,
+                                  const Select &select) {
     const int64_t first = (int64_t)simt_block() * simt_warps() + simt_warp();
     for (int64_t row = first; row < a.rows.rows; row += (int64_t)simt_blocks() * simt_warps()) {
         if (row != first)
@@ -107,10 +100,36 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_ro
         if (a.is_kth && (r.wanted == 0 || r.wanted > r.length))
             write_no_class(task);
         else if (r.k > 0)
-            select_best<Element, ITEMS>(task);
+            select(task);
         if (!a.is_kth)
             write_rest(task);
     }
+}
+
+template <typename Element, uint32_t ITEMS>
+TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_row(struct rtopk_args a) {
+    simt_arena arena = simt_shared_arena();
+    const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
+    if (is_called_off(a.rows))
+        return;
+    for_rows_of_warp(a, lists, [&](const row_task<Element> &task) TOPK_LAMBDA {
+        select_in_row<SIMT_WARP * ITEMS>(task, hold_row<Element, ITEMS>(a.rows, task.r));
+    });
+}
+
+/* Of rows of different lengths. */
+template <typename Element>
+TOPK_KERNEL TOPK_BOUNDS(RTOPK_UNEVEN_THREADS, RTOPK_UNEVEN_BLOCKS) void rtopk_uneven(struct rtopk_args a) {
+    simt_arena arena = simt_shared_arena();
+    const uint32_t of_row = shared_quads<Element>((uint32_t)a.rows.length_max);
+    const simt_shared<simt_u32x4> quads =
+        simt_shared_part(simt_carve<simt_u32x4>(arena, simt_warps() * of_row), simt_warp() * of_row, of_row);
+    const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
+    if (is_called_off(a.rows))
+        return;
+    for_rows_of_warp(a, lists, [&](const row_task<Element> &task) TOPK_LAMBDA {
+        select_in_row<RTOPK_ROW_MAX>(task, share_row<Element>(a.rows, task.r, quads));
+    });
 }
 
 #endif

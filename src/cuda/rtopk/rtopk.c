@@ -18,7 +18,7 @@ static const struct where_kernels *const where_kernels[WIDTHS] = {
     &topk_cuda_rtopk_where_64};
 
 static const int64_t items_of_class[RTOPK_CLASSES] = {RTOPK_ITEMS_0, RTOPK_ITEMS_1, RTOPK_ITEMS_2,
-                                                      RTOPK_ITEMS_3, RTOPK_ITEMS_4};
+                                                      RTOPK_ITEMS_3};
 
 /* The first class whose lanes hold a row of that length. */
 static uint32_t row_class_of(int64_t length) {
@@ -41,13 +41,11 @@ static uint32_t entries_of(const struct plan *plan) {
     return entries;
 }
 
-/* Whether rows may have such different lengths that the last class serves them best. */
+/* Whether a plain exact search keeps rows in shared memory: they are too long for registers, or may have such
+ * different lengths that most of these would be empty. */
 static bool is_uneven(const struct plan *plan) {
-    return plan->problem.shape != TOPK_SHAPE_STRIDED && plan->problem.length_max > 32 * RTOPK_ITEMS_1;
-}
-
-static uint32_t class_of(const struct plan *plan) {
-    return is_uneven(plan) ? RTOPK_CLASSES - 1 : row_class_of(plan->problem.length_max);
+    return plan->problem.length_max >
+           32 * (plan->problem.shape == TOPK_SHAPE_STRIDED ? RTOPK_ITEMS_3 : RTOPK_ITEMS_1);
 }
 
 static const char *refuse(const topk_context *context, const struct plan *plan) {
@@ -67,9 +65,8 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 
 /* Elements of a row that a lane deals with, on average. */
 static double items_of(const struct plan *plan) {
-    const double most = (double)items_of_class[class_of(plan)];
     const double mean = (double)plan->input_elements / fmax(1, (double)plan->problem.rows);
-    return class_of(plan) < RTOPK_CLASSES - 1 ? most : fmin(most, mean / 32 + 4);
+    return is_uneven(plan) ? mean / 32 + 2 : (double)items_of_class[row_class_of(plan->problem.length_max)];
 }
 
 /* Whether a row has all lanes of a warp to itself, and more elements than the classes below hold. */
@@ -81,10 +78,13 @@ static bool is_wide(const struct plan *plan) {
  * 64 bits take two words, and wait for each other while they are counted. */
 static double plain_instructions(const topk_context *context, const struct plan *plan) {
     const int64_t k = results_max(plan);
-    const double items = items_of(plan);
-    const double search = plan->element_bytes < 8 ? 300 + 25 * items
-                          : k < 32                ? 350 + 43 * items
-                                                  : 500 + 75 * items;
+    const double items = items_of(plan), few = (double)least(k, 32);
+    const double in_memory =
+        plan->element_bytes < 8 ? 380 + 6 * few + 27 * items : 500 + 6 * few + 55 * items;
+    const double search = is_uneven(plan)           ? in_memory
+                          : plan->element_bytes < 8 ? 300 + 25 * items
+                          : k < 32                  ? 350 + 43 * items
+                                                    : 500 + 75 * items;
     const double of_results = k > 32 ? 2.5 * (double)k + 12 * entries_of(plan) : 0;
     return topk_cuda_rtopk_instructions_of_row(context, plan, search + of_results, 1);
 }
@@ -177,7 +177,12 @@ static int run(const struct call *call) {
             return topk_cuda_rtopk_run_network(call, &args, &network);
         }
     }
-    return kernels[width_of(plan)]->row(&grid, &args, class_of(plan));
+    if (is_uneven(plan)) {
+        const struct launch_grid uneven = grid_of(call, divide_up(rows, RTOPK_UNEVEN_THREADS / 32),
+                                                  RTOPK_GRID_BLOCKS, RTOPK_UNEVEN_THREADS);
+        return kernels[width_of(plan)]->uneven(&uneven, &args);
+    }
+    return kernels[width_of(plan)]->row(&grid, &args, row_class_of(plan->problem.length_max));
 }
 
 static int prepare(const topk_context *context) {

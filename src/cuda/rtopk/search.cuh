@@ -21,9 +21,10 @@ template <typename Element> struct code_bracket {
 /* The greatest code of the lane's. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE key_word_t<Element> greatest_of_lane(const held_row<Element, ITEMS> &held) {
-    key_word_t<Element> greatest = 0;
-    held.for_items([&](uint32_t i)
-                       TOPK_LAMBDA { greatest = held.items[i] > greatest ? held.items[i] : greatest; });
+    key_word_t<Element> greatest = held.items[0];
+#pragma unroll
+    for (uint32_t i = 1; i < ITEMS; i++)
+        greatest = held.items[i] > greatest ? held.items[i] : greatest;
     return greatest;
 }
 
@@ -31,9 +32,9 @@ TOPK_DEVICE key_word_t<Element> greatest_of_lane(const held_row<Element, ITEMS> 
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE key_word_t<Element> least_from(const held_row<Element, ITEMS> &held, key_word_t<Element> low) {
     key_word_t<Element> least = ~(key_word_t<Element>)0;
-    held.for_items([&](uint32_t i) TOPK_LAMBDA {
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
         least = held.items[i] >= low && held.items[i] < least ? held.items[i] : least;
-    });
     return simt_reduce_min(SIMT_ALL_LANES, least);
 }
 
@@ -41,17 +42,24 @@ TOPK_DEVICE key_word_t<Element> least_from(const held_row<Element, ITEMS> &held,
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE key_word_t<Element> least_of_row(const held_row<Element, ITEMS> &held) {
     key_word_t<Element> least = ~(key_word_t<Element>)0;
-    held.for_items([&](uint32_t i) TOPK_LAMBDA {
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
         least = held.holds(i) && held.items[i] < least ? held.items[i] : least;
-    });
     return simt_reduce_min(SIMT_ALL_LANES, least);
 }
 
-/* Where the k-th code lies if codes are spread evenly over the bracket. */
+/* A code of the row, or 0: of all lanes a sample. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE key_word_t<Element> sample_of_lane(const held_row<Element, ITEMS> &held) {
+    return simt_lane() % 2 == 0 ? held.items[0] : held.items[ITEMS / 2];
+}
+
+/* Where the code of a rank lies if codes are spread evenly over the bracket: above `above`, up to `count`. */
 template <typename Element>
-TOPK_DEVICE key_word_t<Element> interpolate(const code_bracket<Element> &b, uint32_t k) {
+TOPK_DEVICE key_word_t<Element> interpolate(const code_bracket<Element> &b, uint32_t rank) {
     typedef key_word_t<Element> word;
-    const float share = ((float)(b.count - k) + 0.5f) / (float)(b.count - b.above);
+    const float share =
+        ((float)(b.count - rank) + 0.5f) * simt_float_reciprocal_near((float)(b.count - b.above));
     return b.low + (word)((float)(b.high - b.low) * share);
 }
 
@@ -78,17 +86,17 @@ TOPK_DEVICE key_word_t<Element> fit_pivot(key_word_t<Element> pivot, const code_
 
 /* Narrows the bracket until it is closed, or `enough` codes at most are at or above its lower bound, or just
  * k are. `held`: a row, or all of its codes at or above that bound (listed.cuh). The first pivots are
- * guesses: a plateau at the lower bound, then by interpolation. All lanes. */
+ * guesses by interpolation; step `plateau` tests for a plateau at the lower bound. All lanes. */
 template <typename Element, typename Codes>
 TOPK_DEVICE void narrow_bracket(const Codes &held, const struct code_map &map, uint32_t k, uint32_t enough,
-                                code_bracket<Element> *b) {
+                                uint32_t plateau, code_bracket<Element> *b) {
     typedef key_word_t<Element> word;
     for (uint32_t step = 0; b->count > enough && b->count != k && !b->is_closed(map); step++) {
         word pivot = b->low + (b->high - b->low) / 2 + 1;
-        if (step == 0)
+        if (step == plateau)
             pivot = b->low;
         else if (step < RTOPK_GUESSES)
-            pivot = interpolate(*b, k);
+            pivot = interpolate(*b, (k + enough) / 2);
         else
             TOPK_REACHED(REACHED_RTOPK_BISECTION);
         divide(held, fit_pivot<Element>(pivot, *b, map), k, b);
@@ -96,14 +104,12 @@ TOPK_DEVICE void narrow_bracket(const Codes &held, const struct code_map &map, u
 }
 
 /* A bracket of all codes of the row, divided by a sample: a code of each lane. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE code_bracket<Element> sampled_bracket(const held_row<Element, ITEMS> &held,
-                                                  const struct code_map &map, uint32_t k,
+template <typename Element, typename Codes>
+TOPK_DEVICE code_bracket<Element> sampled_bracket(const Codes &held, const struct code_map &map, uint32_t k,
                                                   key_word_t<Element> greatest) {
     typedef key_word_t<Element> word;
     const uint32_t length = held.count;
-    const word other = held.reaches(ITEMS / 2) ? held.items[ITEMS / 2] : held.items[1];
-    const word sample = simt_lane() % 2 == 0 ? held.items[0] : other;
+    const word sample = sample_of_lane(held);
     const uint32_t samples = simt_popc(simt_ballot(SIMT_ALL_LANES, sample != 0));
     const word pivot = simt_shuffle(SIMT_ALL_LANES, sort_lanes(sample), (k - 1) * samples / length);
     code_bracket<Element> b = {0, greatest, length, 0, greatest};
@@ -114,9 +120,9 @@ TOPK_DEVICE code_bracket<Element> sampled_bracket(const held_row<Element, ITEMS>
 
 /* The bracket of a row's k-th code, 1 to its length. Up to 32, the k-th best of the lanes' best is a lower
  * bound, and few codes are above. All lanes. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE code_bracket<Element> find_bracket(const held_row<Element, ITEMS> &held,
-                                               const struct code_map &map, uint32_t k, uint32_t enough) {
+template <typename Element, typename Codes>
+TOPK_DEVICE code_bracket<Element> find_bracket(const Codes &held, const struct code_map &map, uint32_t k,
+                                               uint32_t enough) {
     typedef key_word_t<Element> word;
     const word of_lane = greatest_of_lane(held);
     const word greatest = class_last<Element>(simt_reduce_max(SIMT_ALL_LANES, of_lane), map);
@@ -126,11 +132,11 @@ TOPK_DEVICE code_bracket<Element> find_bracket(const held_row<Element, ITEMS> &h
         b = code_bracket<Element>{class_first<Element>(low, map), greatest, 0, 0, greatest};
         b.count = count_from(held, b.low);
     } else {
-        b = sampled_bracket(held, map, k, greatest);
+        b = sampled_bracket<Element>(held, map, k, greatest);
     }
     if (b.low == 0)
         b.low = class_first<Element>(least_of_row(held), map);
-    narrow_bracket(held, map, k, enough, &b);
+    narrow_bracket(held, map, k, enough, 1, &b);
     return b;
 }
 

@@ -13,7 +13,8 @@ enum {
     RTOPK_ITEMS_1 = 4,
     RTOPK_ITEMS_2 = 8,
     RTOPK_ITEMS_3 = 16,
-    RTOPK_ITEMS_4 = 64,
+    RTOPK_ROW_MAX = 1024,
+    RTOPK_UNEVEN_THREADS = 64,
     RTOPK_GRID_BLOCKS = 2,
     RTOPK_BLOCK_ITEMS = 16,
     RTOPK_PART_ITEMS_0 = 16,
@@ -42,7 +43,9 @@ enum {
     RTOPK_ITEMS_1 = 8,
     RTOPK_ITEMS_2 = 16,
     RTOPK_ITEMS_3 = 32,
-    RTOPK_ITEMS_4 = 64,
+    /* Rows of different lengths, and longer ones, stay in shared memory: up to so many elements. */
+    RTOPK_ROW_MAX = 2048,
+    RTOPK_UNEVEN_THREADS = 64,
     /* Of a grid, at most. Blocks go on to the rows behind these. */
     RTOPK_GRID_BLOCKS = INT32_MAX,
     /* An approximation serves longer rows, too: a block holds each, with so many items and warps. */
@@ -109,8 +112,8 @@ enum {
     /* Rows that a team of an approximation takes at most, where a multiprocessor has so many blocks. */
     RTOPK_ROWS_OF_TEAM = 8,
     RTOPK_BLOCKS_OF_SM = 64,
-    RTOPK_CLASSES = 5,
-    RTOPK_ROW_MAX = 32 * RTOPK_ITEMS_4,
+    RTOPK_CLASSES = 4,
+    RTOPK_UNEVEN_BLOCKS = 12, /* of a multiprocessor, at least */
     RTOPK_UNIFORM_ROW_MAX = 32 * RTOPK_NETWORK_ITEMS,
     /* Of a select_where. */
     RTOPK_WHERE_ROW_MAX = 32 * RTOPK_ITEMS_3,

@@ -27,22 +27,13 @@ template <typename Element, uint32_t ITEMS> struct held_shape {
     static const uint32_t PER_SHIFT = PER == 1 ? 0 : PER == 2 ? 1 : PER == 4 ? 2 : PER == 8 ? 3 : 4;
 };
 
-/* A bit for each item of a thread. */
-template <bool WIDE> struct item_bits { typedef uint32_t type; };
-template <> struct item_bits<true> { typedef uint64_t type; };
-template <uint32_t ITEMS> using item_bits_t = typename item_bits<(ITEMS > 32)>::type;
-
 template <typename Element, uint32_t ITEMS, uint32_t WARPS = 1, typename Word = key_word_t<Element>>
 struct held_row {
-    static_assert(ITEMS <= (WARPS == 1 ? 64 : 32), "the hits of a thread are bits of a word");
+    static_assert(ITEMS <= 32, "the hits of a thread are bits of a word");
     typedef held_shape<Element, ITEMS> shape;
-    typedef item_bits_t<ITEMS> bits;
-    /* Of many items a warp treats so many together, and none if they all lie behind the row: its time follows
-     * the row's length. */
-    static const uint32_t TOGETHER = ITEMS <= 32 ? ITEMS : shape::PER < 8 ? 8 : shape::PER;
     Word items[ITEMS];
     uint32_t left, end; /* indices of the row: left to end - 1 */
-    bits matches;       /* of the thread: clear bits of items that take no part */
+    uint32_t matches;   /* of the thread: clear bits of items that take no part */
     uint32_t count;     /* elements of the row that take part */
 
     /* Of the thread's item. */
@@ -57,31 +48,18 @@ struct held_row {
     TOPK_MEMBER bool holds(uint32_t item) const {
         return in_row(item) && (matches >> item & 1) != 0;
     }
-    /* Whether the warp has any element from that item on: a multiple of TOGETHER. */
-    TOPK_MEMBER bool reaches(uint32_t item) const {
-        return TOGETHER == ITEMS || item * SIMT_WARP < end;
-    }
-    /* Calls work(item) for each item of the thread, but for those that all lie behind the row. */
-    template <typename Work> TOPK_MEMBER void for_items(const Work &work) const {
-#pragma unroll
-        for (uint32_t first = 0; first < ITEMS; first += TOGETHER) {
-            if (!reaches(first))
-                break;
-#pragma unroll
-            for (uint32_t i = first; i < first + TOGETHER; i++)
-                work(i);
-        }
-    }
     /* The thread's items that are elements of the row. */
-    TOPK_MEMBER bits filled(void) const {
-        bits found = 0;
+    TOPK_MEMBER uint32_t filled(void) const {
+        uint32_t bits = 0;
         if (in_row(0) && in_row(ITEMS - 1)) /* the first one and the last */
-            return (bits) ~(bits)0 >> (8 * sizeof(bits) - ITEMS);
-        for_items([&](uint32_t i) TOPK_LAMBDA { found |= in_row(i) ? (bits)1 << i : 0; });
-        return found;
+            return ~0u >> (32 - ITEMS);
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++)
+            bits |= in_row(i) ? 1u << i : 0;
+        return bits;
     }
     /* The thread's items that take part. */
-    TOPK_MEMBER bits holding(void) const {
+    TOPK_MEMBER uint32_t holding(void) const {
         return filled() & matches;
     }
     /* Whether all items of the warp lie behind the row. */
@@ -144,12 +122,12 @@ TOPK_DEVICE key_word_t<Element> bits_of_group(const held_group &group, uint32_t 
 }
 
 /* The word of an element, if it exists and takes part; else clears `bit` of *matches if it exists. */
-template <typename Element, typename Map, typename Bits>
-TOPK_DEVICE typename Map::word word_of(const Map &map, key_word_t<Element> bits, bool exists, Bits bit,
-                                       Bits *matches) {
+template <typename Element, typename Map>
+TOPK_DEVICE typename Map::word word_of(const Map &map, key_word_t<Element> bits, bool exists, uint32_t bit,
+                                       uint32_t *matches) {
     const typename Map::word word = map.of(bits); /* in any case: without a branch */
     if constexpr (Map::FILTERS) {
-        *matches &= exists && !map.takes(bits) ? ~bit : ~(Bits)0;
+        *matches &= exists && !map.takes(bits) ? ~bit : ~0u;
         exists = exists && (*matches & bit) != 0;
     }
     return exists ? word : Map::nothing();
@@ -185,11 +163,12 @@ TOPK_DEVICE void take_groups(const Element *first, raw_row<Element, ITEMS> raw, 
     typedef held_shape<Element, ITEMS> shape;
     if (!LOADED)
         load_groups<ALL>(first, *held, &raw);
-    held->for_items([&](uint32_t i) TOPK_LAMBDA {
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
         const key_word_t<Element> bits = bits_of_group<Element>(raw.groups[i / shape::PER], i % shape::PER);
-        held->items[i] = word_of<Element>(map, bits, is_whole_group<ALL>(*held, i / shape::PER),
-                                          (item_bits_t<ITEMS>)1 << i, &held->matches);
-    });
+        held->items[i] =
+            word_of<Element>(map, bits, is_whole_group<ALL>(*held, i / shape::PER), 1u << i, &held->matches);
+    }
 }
 
 /* Leaves out what is left of the row. */
@@ -216,12 +195,11 @@ TOPK_DEVICE void load_last_group(const Element *first, const Map &map,
     for (uint32_t i = 0; i < shape::PER; i++) {
         const bool exists = i < count && index + i >= held->left;
         const Element bits = exists ? simt_load_read_only(first + index + i) : (Element)0;
-        items[i] = word_of<Element>(map, bits, exists, (item_bits_t<ITEMS>)1 << (group * shape::PER + i),
-                                    &held->matches);
+        items[i] = word_of<Element>(map, bits, exists, 1u << (group * shape::PER + i), &held->matches);
     }
-    held->for_items([&](uint32_t i) TOPK_LAMBDA {
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
         held->items[i] = i / shape::PER == group ? items[i % shape::PER] : held->items[i];
-    });
 }
 
 /* Loads all elements one by one. */
@@ -230,12 +208,13 @@ TOPK_DEVICE void load_items(const Element *first, const Map &map,
                             held_row<Element, ITEMS, WARPS, typename Map::word> *held) {
     typedef held_shape<Element, ITEMS> shape;
     const Element *from = first + held->index(0);
-    held->for_items([&](uint32_t i) TOPK_LAMBDA {
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++) {
         const bool exists = held->in_row(i);
         const Element *element = from + i / shape::PER * shape::STEP + i % shape::PER;
         held->items[i] = word_of<Element>(map, exists ? simt_load_read_only(element) : (Element)0, exists,
-                                          (item_bits_t<ITEMS>)1 << i, &held->matches);
-    });
+                                          1u << i, &held->matches);
+    }
 }
 
 struct nothing_meanwhile {
@@ -268,7 +247,7 @@ hold_row_as(const struct row_args &a, const struct row &r, const Map &map,
     const bool is_grouped = held.left + length <= WARPS * SIMT_WARP * ITEMS;
     held.left = is_grouped ? held.left : 0;
     held.end = held.left + length;
-    held.matches = (item_bits_t<ITEMS>)~(item_bits_t<ITEMS>)0;
+    held.matches = ~0u;
     held.count = length; /* count_matches() */
     const Element *first = values - held.left;
     const bool is_whole =
@@ -312,18 +291,16 @@ TOPK_DEVICE held_row<Element, ITEMS, WARPS> hold_row(const struct row_args &a, c
 
 /* At or above `low`, which is not 0, the code of what takes no part. */
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
-TOPK_DEVICE item_bits_t<ITEMS> hits_of_pivot(const held_row<Element, ITEMS, WARPS> &held,
-                                             key_word_t<Element> low) {
-    uint32_t hits[2] = {};
-    held.for_items([&](uint32_t i) TOPK_LAMBDA {
-        hits[i / 32] = simt_count_from(hits[i / 32], held.items[i], low, 1u << i % 32);
-    });
-    return (item_bits_t<ITEMS>)(ITEMS > 32 ? (uint64_t)hits[1] << 32 | hits[0] : hits[0]);
+TOPK_DEVICE uint32_t hits_of_pivot(const held_row<Element, ITEMS, WARPS> &held, key_word_t<Element> low) {
+    uint32_t hits = 0;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        hits = simt_count_from(hits, held.items[i], low, 1u << i);
+    return hits;
 }
 
 template <typename Element, uint32_t ITEMS, uint32_t WARPS>
-TOPK_DEVICE item_bits_t<ITEMS> hits_from(const held_row<Element, ITEMS, WARPS> &held,
-                                         key_word_t<Element> low) {
+TOPK_DEVICE uint32_t hits_from(const held_row<Element, ITEMS, WARPS> &held, key_word_t<Element> low) {
     return low == 0 ? held.holding() : hits_of_pivot(held, low);
 }
 
@@ -334,7 +311,9 @@ TOPK_DEVICE uint32_t count_from(const held_row<Element, ITEMS, WARPS> &held, key
     simt_tally<key_word_t<Element>> tally;
     if (low == 0)
         return held.count;
-    held.for_items([&](uint32_t i) TOPK_LAMBDA { tally.add_if_at_least(held.items[i], low); });
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        tally.add_if_at_least(held.items[i], low);
     return team.reduce_add(tally.count());
 }
 
