@@ -19,7 +19,6 @@ const int64_t row_boundaries[] = {AIR_THREADS,
                                   32 * RTOPK_ITEMS_2,
                                   32 * RTOPK_ITEMS_3,
                                   RTOPK_ROW_MAX,
-                                  RTOPK_UNIFORM_ROW_MAX,
                                   32 * RESIDENT_ITEMS_2,
                                   RESIDENT_THREADS_MAX *RESIDENT_ITEMS_0,
                                   RESIDENT_THREADS_MAX *RESIDENT_ITEMS_1,
@@ -40,4 +39,6 @@ const int64_t row_boundaries[] = {AIR_THREADS,
                                   SORT_NARROW_ROW,
                                   AIR_ONE_WORD_ROW,
                                   AIR_NARROW_ROW};
+_Static_assert(sizeof row_boundaries <= ROW_BOUNDARIES_MOST * sizeof row_boundaries[0],
+               "the table of sizes has no room");
 const int row_boundary_count = sizeof row_boundaries / sizeof row_boundaries[0];

@@ -17,31 +17,20 @@ template <typename Element> struct listed_codes {
     }
 };
 
-/* The code of an element of the task's row. */
-template <typename Element, typename Row>
-TOPK_DEVICE key_word_t<Element> code_at(const row_task<Element> &t, const Row &, uint32_t position) {
-    return code_of<Element>(t.element(position), t.a.rows.map);
-}
-
-template <typename Element>
-TOPK_DEVICE key_word_t<Element> code_at(const row_task<Element> &, const shared_row<Element> &row,
-                                        uint32_t position) {
-    return row.code(position);
-}
-
 /* Reads the first `count` elements of the task's list of positions. All lanes. */
-template <typename Element, typename Row>
-TOPK_DEVICE listed_codes<Element> read_listed(const row_task<Element> &t, const Row &row, uint32_t count) {
+template <typename Element>
+TOPK_DEVICE listed_codes<Element> read_listed(const row_task<Element> &t, const shared_row<Element> &row,
+                                              uint32_t count) {
     listed_codes<Element> listed = {};
     listed.count = count;
 #pragma unroll
     for (uint32_t i = 0; i < listed.PER; i++)
         if (listed.slot(i) < count)
-            listed.codes[i] = code_at(t, row, (uint16_t)t.lists.positions[listed.slot(i)]);
+            listed.codes[i] = row.code((uint16_t)t.lists.positions[listed.slot(i)]);
     return listed;
 }
 
-/* As of held rows (held.cuh, search.cuh). `low` is not 0. All lanes. */
+/* As of rows (shared_row.cuh). `low` is not 0. All lanes. */
 template <typename Element>
 TOPK_DEVICE uint32_t count_from(const listed_codes<Element> &listed, key_word_t<Element> low) {
     simt_tally<key_word_t<Element>> tally;

@@ -16,10 +16,7 @@ template <typename Element> struct row_task {
         return simt_load_read_only(row_values<Element>(a.rows, r) + position);
     }
     TOPK_MEMBER void write(uint32_t slot, uint32_t position) const {
-        write_element(slot, position, element(position));
-    }
-    TOPK_MEMBER void write_element(uint32_t slot, uint32_t position, Element bits) const {
-        write_result<Element>(a.rows, row, r, slot, bits, position);
+        write_result<Element>(a.rows, row, r, slot, element(position), position);
     }
     /* The entry of a candidate; from `count` on nothing. */
     TOPK_MEMBER row_entry_t<Element> entry(uint32_t slot, uint32_t count) const {
@@ -173,6 +170,21 @@ TOPK_DEVICE void write_class(const row_task<Element> &t, key_word_t<Element> cod
                              uint32_t equal) {
     if (simt_lane() == 0)
         write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, code), better, equal);
+}
+
+/* From candidates in the order of their results. All lanes. */
+template <typename Element>
+TOPK_DEVICE void write_class_of_few(const row_task<Element> &t, const sorted_few<Element> &few, uint32_t k,
+                                    uint32_t count) {
+    typedef key_word_t<Element> word;
+    const word first = row_entry<Element>::key(few.first), second = row_entry<Element>::key(few.second);
+    const word kth = simt_shuffle(SIMT_ALL_LANES, k <= SIMT_WARP ? first : second, (k - 1) % SIMT_WARP);
+    const bool has_first = simt_lane() < count, has_second = SIMT_WARP + simt_lane() < count;
+    const uint32_t better = simt_popc(simt_ballot(SIMT_ALL_LANES, has_first && first > kth)) +
+                            simt_popc(simt_ballot(SIMT_ALL_LANES, has_second && second > kth));
+    const uint32_t equal = simt_popc(simt_ballot(SIMT_ALL_LANES, has_first && first == kth)) +
+                           simt_popc(simt_ballot(SIMT_ALL_LANES, has_second && second == kth));
+    write_class(t, kth, better, equal);
 }
 
 /* From the row itself, or its candidates: the bracket is closed, or the k-th is the least element in it. All

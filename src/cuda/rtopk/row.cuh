@@ -18,15 +18,42 @@ TOPK_DEVICE void write_list(const row_task<Element> &t, const code_bracket<Eleme
         write_sorted(t, k, t.lists, row_team<1>{});
 }
 
+/* Writes the k best, or the k-th class, of the elements of a row that take part: at least k. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void select_in_row(const row_task<Element> &t, const held_row<Element, ITEMS> &held) {
+    const struct code_map &map = t.a.rows.map;
+    const uint32_t k = (uint32_t)t.r.k, POSITIONS = SIMT_WARP * ITEMS;
+    const uint32_t enough = k <= RTOPK_FEW ? (uint32_t)RTOPK_FEW : k;
+    const code_bracket<Element> b = find_bracket<Element>(held, map, narrowing{k, enough, k, 0});
+    simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
+    if (b.count <= RTOPK_FEW) {
+        (void)list_from(held, b.low, t.lists.positions);
+        simt_warp_sync(SIMT_ALL_LANES);
+        const sorted_few<Element> few = sort_few<Element, POSITIONS>(t, b, b.count);
+        if (t.a.is_kth)
+            write_class_of_few(t, few, k, b.count);
+        else
+            write_few(t, few, k);
+        return;
+    }
+    if (t.a.is_kth) {
+        write_class_of(t, held, b);
+        return;
+    }
+    list_best(held, b, map, k, t.lists.positions);
+    write_list<POSITIONS>(t, b);
+}
+
 /* Goes on among the candidates of a bracket, which are few, until it is closed or holds k. Writes the results
  * if it holds k, and the class in any case; returns whether all is written. All lanes. */
-template <uint32_t POSITIONS, typename Element, typename Row>
-TOPK_DEVICE bool select_listed(const row_task<Element> &t, const Row &row, code_bracket<Element> *b) {
+template <typename Element>
+TOPK_DEVICE bool select_listed(const row_task<Element> &t, const shared_row<Element> &row,
+                               code_bracket<Element> *b) {
     const uint32_t k = (uint32_t)t.r.k;
     (void)list_from(row, b->low, t.lists.positions);
     simt_warp_sync(SIMT_ALL_LANES);
     const listed_codes<Element> listed = read_listed(t, row, b->count);
-    narrow_bracket(listed, t.a.rows.map, k, k, RTOPK_GUESSES, b);
+    narrow_bracket(listed, t.a.rows.map, narrowing{k, k, k, RTOPK_GUESSES}, b);
     if (t.a.is_kth) {
         write_class_of(t, listed, *b);
         return true;
@@ -40,29 +67,26 @@ TOPK_DEVICE bool select_listed(const row_task<Element> &t, const Row &row, code_
         return true;
     }
     keep_listed(t, listed, b->low);
-    write_list<POSITIONS>(t, *b);
+    write_list<RTOPK_ROW_MAX>(t, *b);
     return true;
 }
 
-/* Writes the k best, or the k-th class, of the elements of a row that take part: at least k. `row`: held
- * (held.cuh), or in shared memory (shared_row.cuh). All lanes. */
-template <uint32_t POSITIONS, typename Element, typename Row>
-TOPK_DEVICE void select_in_row(const row_task<Element> &t, const Row &row) {
+/* The same. A search in the row leaves candidates, and a search among these takes far fewer instructions, but
+ * needs one step after the other: that pays where rows are many. */
+template <typename Element>
+TOPK_DEVICE void select_in_row(const row_task<Element> &t, const shared_row<Element> &row) {
     const struct code_map &map = t.a.rows.map;
-    const uint32_t k = (uint32_t)t.r.k;
-    const bool LISTS = POSITIONS > RTOPK_LISTED;
-    const uint32_t enough = LISTS && k < RTOPK_LISTED ? (uint32_t)RTOPK_LISTED : k;
-    code_bracket<Element> b = find_bracket<Element>(row, map, k, enough);
+    const uint32_t k = (uint32_t)t.r.k, enough = k < RTOPK_LISTED ? (uint32_t)RTOPK_LISTED : k;
+    code_bracket<Element> b = find_bracket<Element>(row, map, narrowing{k, enough, (k + enough) / 2, 1});
     simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
-    if constexpr (LISTS)
-        if (b.count <= RTOPK_LISTED && !b.is_closed(map) && select_listed<POSITIONS>(t, row, &b))
-            return;
+    if (b.count <= RTOPK_LISTED && !b.is_closed(map) && select_listed(t, row, &b))
+        return;
     if (t.a.is_kth) {
         write_class_of(t, row, b);
         return;
     }
     list_best(row, b, map, k, t.lists.positions);
-    write_list<POSITIONS>(t, b);
+    write_list<RTOPK_ROW_MAX>(t, b);
 }
 
 /* The class of a row that has no k-th element. */
@@ -113,7 +137,7 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_ro
     if (is_called_off(a.rows))
         return;
     for_rows_of_warp(a, lists, [&](const row_task<Element> &task) TOPK_LAMBDA {
-        select_in_row<SIMT_WARP * ITEMS>(task, hold_row<Element, ITEMS>(a.rows, task.r));
+        select_in_row(task, hold_row<Element, ITEMS>(a.rows, task.r));
     });
 }
 
@@ -128,7 +152,7 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_UNEVEN_THREADS, RTOPK_UNEVEN_BLOCKS) void rtopk_un
     if (is_called_off(a.rows))
         return;
     for_rows_of_warp(a, lists, [&](const row_task<Element> &task) TOPK_LAMBDA {
-        select_in_row<RTOPK_ROW_MAX>(task, share_row<Element>(a.rows, task.r, quads));
+        select_in_row(task, share_row<Element>(a.rows, task.r, quads));
     });
 }
 

@@ -84,22 +84,29 @@ TOPK_DEVICE key_word_t<Element> fit_pivot(key_word_t<Element> pivot, const code_
     return pivot > b.low ? pivot : class_last<Element>(b.low, map) + 1;
 }
 
+/* Where a search for the k-th code ends, and its guesses. */
+struct narrowing {
+    uint32_t k, enough;
+    uint32_t rank;    /* k to enough: interpolation looks for its code */
+    uint32_t plateau; /* the step that tests for a plateau at the lower bound */
+};
+
 /* Narrows the bracket until it is closed, or `enough` codes at most are at or above its lower bound, or just
  * k are. `held`: a row, or all of its codes at or above that bound (listed.cuh). The first pivots are
- * guesses by interpolation; step `plateau` tests for a plateau at the lower bound. All lanes. */
+ * guesses. All lanes. */
 template <typename Element, typename Codes>
-TOPK_DEVICE void narrow_bracket(const Codes &held, const struct code_map &map, uint32_t k, uint32_t enough,
-                                uint32_t plateau, code_bracket<Element> *b) {
+TOPK_DEVICE void narrow_bracket(const Codes &held, const struct code_map &map, const struct narrowing &n,
+                                code_bracket<Element> *b) {
     typedef key_word_t<Element> word;
-    for (uint32_t step = 0; b->count > enough && b->count != k && !b->is_closed(map); step++) {
+    for (uint32_t step = 0; b->count > n.enough && b->count != n.k && !b->is_closed(map); step++) {
         word pivot = b->low + (b->high - b->low) / 2 + 1;
-        if (step == plateau)
+        if (step == n.plateau)
             pivot = b->low;
         else if (step < RTOPK_GUESSES)
-            pivot = interpolate(*b, (k + enough) / 2);
+            pivot = interpolate(*b, n.rank);
         else
             TOPK_REACHED(REACHED_RTOPK_BISECTION);
-        divide(held, fit_pivot<Element>(pivot, *b, map), k, b);
+        divide(held, fit_pivot<Element>(pivot, *b, map), n.k, b);
     }
 }
 
@@ -121,9 +128,10 @@ TOPK_DEVICE code_bracket<Element> sampled_bracket(const Codes &held, const struc
 /* The bracket of a row's k-th code, 1 to its length. Up to 32, the k-th best of the lanes' best is a lower
  * bound, and few codes are above. All lanes. */
 template <typename Element, typename Codes>
-TOPK_DEVICE code_bracket<Element> find_bracket(const Codes &held, const struct code_map &map, uint32_t k,
-                                               uint32_t enough) {
+TOPK_DEVICE code_bracket<Element> find_bracket(const Codes &held, const struct code_map &map,
+                                               const struct narrowing &n) {
     typedef key_word_t<Element> word;
+    const uint32_t k = n.k;
     const word of_lane = greatest_of_lane(held);
     const word greatest = class_last<Element>(simt_reduce_max(SIMT_ALL_LANES, of_lane), map);
     code_bracket<Element> b;
@@ -136,7 +144,7 @@ TOPK_DEVICE code_bracket<Element> find_bracket(const Codes &held, const struct c
     }
     if (b.low == 0)
         b.low = class_first<Element>(least_of_row(held), map);
-    narrow_bracket(held, map, k, enough, 1, &b);
+    narrow_bracket(held, map, n, &b);
     return b;
 }
 

@@ -20,7 +20,7 @@ TOPK_DEVICE void select_matches(const struct where_args &a, int64_t row, const w
         count_matches(warp, &held);
         r.k = r.k < held.count ? r.k : held.count;
         if (r.k > 0)
-            select_in_row<SIMT_WARP * ITEMS>(row_task<Element>{a.of_row, row, r, lists}, held);
+            select_in_row(row_task<Element>{a.of_row, row, r, lists}, held);
         else
             TOPK_REACHED(REACHED_RTOPK_NO_MATCH);
     }
