@@ -48,7 +48,7 @@ typedef struct bench_rival_kind {
 } bench_rival_kind;
 
 extern const bench_rival_kind bench_baselines[], bench_toolkit_rivals[], bench_device_baselines[],
-    bench_device_selections[];
+    bench_device_selections[], bench_host_selections[];
 
 /* All that is not timed. False: out of memory or a device error. Free it in any case. */
 bool bench_rival_make(bench_session *session, const bench_rival_kind *kind, bench_rival *rival,
