@@ -59,22 +59,28 @@ function(topk_emulated_cases name build)
   set_tests_properties(simt.cases_${name} PROPERTIES COST 100)
 endfunction()
 
-# A list that takes minutes runs in parts: one for each method.
+# A list that takes minutes runs in parts: one for each method. Those with many threads for each row have fewer cases, of
+# other arrays.
 set(methods default rtopk rtopk-plain rtopk-network rtopk-counts rtopk-candidates resident resident-narrow resident-wide resident-pair
     resident-cluster resident-largest resident-stream resident-stream-cluster bracket gridselect
     gridselect-lanes gridselect-blocks radik radik-listed radik-digits radik-plain air air-shared air-buffered
     air-unbuffered air-fused sort compact compact-phases route)
-function(topk_emulated_parts name)
+set(slow_methods resident-largest resident-cluster sort)
+function(topk_emulated_parts name build seed cases cases_of_slow)
   foreach(method IN LISTS methods)
-    topk_emulated_cases(${name}.${method} ${ARGN} --method ${method})
+    set(part --seed ${seed} --cases ${cases})
+    if(method IN_LIST slow_methods)
+      set(part --seed 1${seed} --cases ${cases_of_slow})
+    endif()
+    topk_emulated_cases(${name}.${method} ${build} ${part} ${ARGN} --method ${method})
   endforeach()
 endfunction()
 list(JOIN methods "\n" lines)
 topk_emulated_test(methods test_cases_emulated_plain --backend cuda --methods)
 set_tests_properties(simt.methods PROPERTIES PASS_REGULAR_EXPRESSION "^${lines}\n$")
 
-topk_emulated_parts(plain plain --seed 21 --largest 1500 --elements 2000)
-topk_emulated_parts(schedules plain --seed 22 --smallest 500 --largest 4100 --elements 4200 --cases 100 --schedules 8)
+topk_emulated_parts(plain plain 21 700 350 --largest 1500 --elements 2000)
+topk_emulated_parts(schedules plain 22 60 30 --smallest 500 --largest 4100 --elements 4200 --schedules 8)
 # Rows that radik samples, with the sizes of production.
 topk_emulated_cases(radik_full full --seed 71 --method radik-listed --smallest 16500 --largest 33000 --elements 70000
   --cases 60)
@@ -124,7 +130,7 @@ topk_emulated_cases(resident_entries_full full --seed 83 --method resident ${ent
 topk_emulated_cases(resident_cluster_entries_full full --seed 84 --method resident-cluster ${entries})
 # Rows that clusters hold, in rows of all its lengths; and with the sizes of production.
 topk_emulated_cases(resident_clusters plain --seed 55 --method resident-cluster --smallest 100 --largest 4200
-  --elements 9000 --cases 300 --schedules 4)
+  --elements 9000 --cases 150 --schedules 4)
 topk_emulated_cases(resident_clusters_full full --seed 56 --method resident-cluster --smallest 900 --largest 33000
   --elements 70000 --cases 30)
 topk_emulated_cases(resident_long_clusters_full full --seed 57 --method resident-cluster --smallest 100000
@@ -148,7 +154,7 @@ topk_emulated_cases(bracket_kth plain --seed 77 --method bracket --operation kth
   --elements 9000 --cases 600)
 topk_emulated_cases(bracket_pairs plain --seed 73 --method bracket --operation kth --smallest 900 --largest 20000
   --elements 30000 --cases 600 --paths pairs)
-topk_emulated_cases(bracket_random plain --seed 72 --method bracket --random 200000 --largest 6000 --elements 12000
+topk_emulated_cases(bracket_random plain --seed 72 --method bracket --random 100000 --largest 6000 --elements 12000
   --filter type=f32,order=any)
 topk_emulated_cases(bracket_full full --seed 58 --method bracket --smallest 9000 --largest 131072 --elements 140000
   --cases 12)
@@ -162,7 +168,7 @@ topk_emulated_cases(gridselect_tsan tsan --seed 82 --method gridselect-blocks --
 topk_emulated_cases(gridselect_lanes_tsan tsan --seed 83 --method gridselect-lanes --largest 800 --elements 1100
   --cases 40)
 # Rows of one warp: many shapes; with the sizes of production; and races.
-topk_emulated_cases(gridselect_rows plain --seed 84 --method gridselect --random 20000 --largest 200 --elements 4000)
+topk_emulated_cases(gridselect_rows plain --seed 84 --method gridselect --random 10000 --largest 200 --elements 4000)
 topk_emulated_cases(gridselect_rows_full full --seed 84 --method gridselect --smallest 60 --largest 1100 --elements 40000
   --filter rows=33)
 topk_emulated_cases(gridselect_rows_tsan tsan --seed 85 --method gridselect --smallest 60 --largest 260 --elements 2000
@@ -211,7 +217,7 @@ topk_emulated_cases(emptied_queue_tsan tsan --operation select --method air-shar
 set(predicates_plain 15) # one in so many
 set(predicates_asan 30)
 set(predicates_tsan 200)
-set(accumulators_plain 3 paths)
+set(accumulators_plain 6 paths)
 set(accumulators_asan 10)
 set(accumulators_tsan 40)
 foreach(source cuda/devices_emulated internals/bracket_misses)
@@ -254,12 +260,12 @@ set_tests_properties(simt.added_method PROPERTIES COST 50)
 
 foreach(operation select kth select_where route)
   topk_emulated_test(conditional_${operation} test_conditional_plain --backend cuda --jobs 1 --seed 41
-    --operation ${operation} --largest 5000 --elements 6000 --cases 60)
+    --operation ${operation} --largest 5000 --elements 6000 --cases 30)
 endforeach()
 topk_emulated_test(conditional_asan test_conditional_asan --backend cuda --jobs 1 --seed 42 --largest 1500 --elements 1600
   --cases 20)
 topk_emulated_test(conditional_tsan test_conditional_tsan --backend cuda --jobs 1 --seed 43 --largest 600 --elements 700
-  --cases 20)
+  --cases 8)
 
 topk_emulated_cases(quick plain --seed 28 --largest 1500 --elements 1500 --cases 60)
 topk_quick(simt.cases_quick test_cases_emulated_plain)

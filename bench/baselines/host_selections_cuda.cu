@@ -61,6 +61,7 @@ struct counters {
 
 struct of_digit {
     static constexpr int count = 256;
+    static constexpr bool has_sample = false;
     int shift;
 
     __device__ int bucket(std::uint32_t key, const std::uint32_t *) const {
@@ -74,6 +75,7 @@ struct of_digit {
 
 struct of_pivot {
     static constexpr int count = 3;
+    static constexpr bool has_sample = false;
     std::uint32_t pivot;
 
     __device__ int bucket(std::uint32_t key, const std::uint32_t *) const {
@@ -87,6 +89,7 @@ struct of_pivot {
 /* Between two splitters, or equal to one. */
 struct of_sample {
     static constexpr int count = buckets_max;
+    static constexpr bool has_sample = true;
 
     __device__ int bucket(std::uint32_t key, const std::uint32_t *sample) const {
         int above = 0; /* splitters above the key */
@@ -102,8 +105,9 @@ struct of_sample {
 
 /* ---- Launches ---- */
 
-__device__ void share_splitters(const counters *c, std::uint32_t *sample) {
-    for (unsigned i = threadIdx.x; i < splitters; i += blockDim.x) {
+/* Of a sample; others have none. */
+template <typename Buckets> __device__ void share_splitters(const counters *c, std::uint32_t *sample) {
+    for (unsigned i = threadIdx.x; Buckets::has_sample && i < splitters; i += blockDim.x) {
         sample[i] = c->sample[i];
     }
     __syncthreads();
@@ -125,7 +129,7 @@ __global__ void __launch_bounds__(threads) count_buckets(candidates from, Bucket
     for (unsigned b = threadIdx.x; b < Buckets::count; b += blockDim.x) {
         counts[b] = 0;
     }
-    share_splitters(c, sample);
+    share_splitters<Buckets>(c, sample);
     for_candidates(
         from, [&](std::int64_t, std::uint32_t key) { atomicAdd(&counts[buckets.bucket(key, sample)], 1u); });
     __syncthreads();
@@ -140,7 +144,7 @@ template <typename Buckets>
 __global__ void __launch_bounds__(threads)
     filter(candidates from, Buckets buckets, int chosen, counters *c, list results, list kept) {
     __shared__ std::uint32_t sample[splitters];
-    share_splitters(c, sample);
+    share_splitters<Buckets>(c, sample);
     for_candidates(from, [&](std::int64_t i, std::uint32_t key) {
         const int bucket = buckets.bucket(key, sample);
         if (bucket < chosen) {

@@ -12,7 +12,7 @@ enum {
     BENCH_RIVAL_SORTS = 1,     /* select: writes whole rows */
     BENCH_RIVAL_FLAGS = 2,     /* where: reads flags, a byte for each element, 1 where it matches */
     BENCH_RIVAL_ANY_ORDER = 4, /* where: results lie in any order */
-    BENCH_RIVAL_WAITS = 8,     /* for the device, and tells the host how many matches there are */
+    BENCH_RIVAL_WAITS = 8,     /* for the device; where: and tells the host how many matches there are */
     BENCH_RIVAL_BLOCKS = 16,   /* has blocks of the size that the point says */
     BENCH_RIVAL_VALUES = 32,   /* select: gives no indices */
     BENCH_RIVAL_NUMBERS = 64   /* select: numbers the elements itself, and is given no positions */

@@ -47,8 +47,8 @@ static bool is_tuned(const struct plan *plan) {
 /* ---- Strategy ---- */
 
 /* Rows of up to so many elements are left to another method: about twice the mean where the host knows it,
- * since methods that give a row to a warp or a block take as long for a short row as for the longest. They
- * hold powers of two. */
+ * since most methods that give a row to a warp or a block take as long for a short row as for the longest.
+ * They hold powers of two. */
 static int64_t short_length(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const bool is_known = p->shape != TOPK_SHAPE_STRIDED && p->rows > 0;
@@ -180,7 +180,7 @@ struct radik_strategy topk_cuda_radik_strategy(const topk_context *context, cons
 
 /* ---- Workspace ---- */
 
-/* What must be zero before the first launch: the list of rows, and look-back. */
+/* What must be zero before the first launch: look-back, and what several blocks share that list rows. */
 static void take_zeroed(const struct plan *plan, const struct radik_strategy *s, struct arena *arena,
                         struct radik_layout *l) {
     struct task_args *tasks = &l->args.tasks;

@@ -135,7 +135,7 @@ int topk_cuda_rtopk_run_approximate(const struct call *call, const struct rtopk_
         }
     }
     args.of_row.slots = approximate_slots(held_by(&classes[index]));
-    if (args.of_row.entries > RTOPK_ROW_MAX) {
+    if (args.of_row.entries > RTOPK_RESULTS_MAX) {
         args.of_row.entries = 0; /* the list of positions is sorted */
     }
     return kernels[width_of(plan)]->row(&grid, &args, index);

@@ -81,7 +81,7 @@ static int prepare(void) {
     for (uint32_t i = 0; i < RTOPK_APPROXIMATE_CLASSES && error == 0; i++) {
         struct rtopk_args most = {};
         most.slots = approximate_slots(kernels[i].held);
-        most.entries = RTOPK_ROW_MAX;
+        most.entries = RTOPK_RESULTS_MAX;
         error = simt_prepare(kernels[i].kernel, kernels[i].shared_bytes(&most));
     }
     return error;

@@ -41,11 +41,12 @@ static uint32_t entries_of(const struct plan *plan) {
     return entries;
 }
 
-/* Whether a plain exact search keeps rows in shared memory: they are too long for registers, or may have such
- * different lengths that most of these would be empty. */
+/* Whether an exact search without a network keeps rows in shared memory: they are too long for registers, or
+ * may have such different lengths that most of these would be empty. */
 static bool is_uneven(const struct plan *plan) {
-    return plan->problem.length_max >
-           32 * (plan->problem.shape == TOPK_SHAPE_STRIDED ? RTOPK_ITEMS_3 : RTOPK_ITEMS_1);
+    return !has_predicate(plan) &&
+           plan->problem.length_max >
+               32 * (plan->problem.shape == TOPK_SHAPE_STRIDED ? RTOPK_ITEMS_3 : RTOPK_ITEMS_1);
 }
 
 static const char *refuse(const topk_context *context, const struct plan *plan) {
@@ -55,7 +56,7 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
         return length > RTOPK_APPROXIMATE_MAX ? "rows are longer than 8192 elements" : NULL;
     }
     if (length > (has_predicate(plan) ? RTOPK_WHERE_ROW_MAX : RTOPK_ROW_MAX)) {
-        return "rows are longer than a warp's registers hold";
+        return "rows are longer than a warp holds";
     }
     if (plan->operation != TOPK_OPERATION_KTH && results_max(plan) > RTOPK_RESULTS_MAX) {
         return "more results are wanted than a warp lists";
@@ -65,8 +66,10 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 
 /* Elements of a row that a lane deals with, on average. */
 static double items_of(const struct plan *plan) {
-    const double mean = (double)plan->input_elements / fmax(1, (double)plan->problem.rows);
-    return is_uneven(plan) ? mean / 32 + 2 : (double)items_of_class[row_class_of(plan->problem.length_max)];
+    const topk_problem *p = &plan->problem;
+    const double most = (double)p->length_max, all = (double)p->elements_max;
+    const double length = p->shape == TOPK_SHAPE_STRIDED ? most : fmin(most, all / fmax(1, (double)p->rows));
+    return is_uneven(plan) ? length / 32 + 2 : (double)items_of_class[row_class_of(p->length_max)];
 }
 
 /* Whether a row has all lanes of a warp to itself, and more elements than the classes below hold. */
@@ -76,7 +79,7 @@ static bool is_wide(const struct plan *plan) {
 
 /* Of an exact search without a network. For up to 32 results the lanes' best codes tell a threshold. Codes of
  * 64 bits take two words, and wait for each other while they are counted. */
-static double plain_instructions(const topk_context *context, const struct plan *plan) {
+static double plain_of_warp(const struct plan *plan) {
     const int64_t k = results_max(plan);
     const double items = items_of(plan), few = (double)least(k, 32);
     const double in_memory =
@@ -86,25 +89,30 @@ static double plain_instructions(const topk_context *context, const struct plan 
                           : k < 32                  ? 350 + 43 * items
                                                     : 500 + 75 * items;
     const double of_results = k > 32 ? 2.5 * (double)k + 12 * entries_of(plan) : 0;
-    return topk_cuda_rtopk_instructions_of_row(context, plan, search + of_results, 1);
+    return search + of_results;
 }
 
-static double search_instructions(const topk_context *context, const struct plan *plan) {
-    const double plain = plain_instructions(context, plan), of_ties = 400; /* which narrow elements have */
-    const double best = topk_cuda_rtopk_may_be_uniform(plan)
-                            ? fmin(plain, topk_cuda_rtopk_network_of(context, plan).instructions)
-                            : plain;
-    return is_wide(plan) && plan->element_bytes < 4 ? best + of_ties : best;
+static double plain_instructions(const topk_context *context, const struct plan *plan) {
+    return topk_cuda_rtopk_instructions_of_row(context, plan, plain_of_warp(plan), 1);
+}
+
+/* The network that serves an exact search, or what stands for one where none does. */
+static struct network search_of(const topk_context *context, const struct plan *plan) {
+    const double of_ties = 400; /* which narrow elements have */
+    struct network best = {.of_warp = plain_of_warp(plan), .instructions = plain_instructions(context, plan)};
+    if (topk_cuda_rtopk_may_be_uniform(plan)) {
+        const struct network network = topk_cuda_rtopk_network_of(context, plan);
+        best = network.instructions < best.instructions ? network : best;
+    }
+    best.instructions += is_wide(plan) && plan->element_bytes < 4 ? of_ties : 0;
+    return best;
 }
 
 /* What a row takes from its first load to its last store, by what one instruction takes. A wide row has a
  * warp alone, and too few warps have room beside it. */
-static double latency_us(const topk_context *context, const struct plan *plan, double instructions) {
-    const bool may_be_network = is_wide(plan) && topk_cuda_rtopk_may_be_uniform(plan);
-    const struct network network =
-        may_be_network ? topk_cuda_rtopk_network_of(context, plan) : (struct network){0};
-    const double of_warp = network.of_warp > 0 ? network.of_warp : instructions;
-    return block_us(context, topk_cuda_costs.rtopk.latency_us * of_warp);
+static double latency_us(const topk_context *context, const struct plan *plan, const struct network *search) {
+    return block_us(context, topk_cuda_costs.rtopk.latency_us *
+                                 (is_wide(plan) ? search->of_warp : search->instructions));
 }
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
@@ -114,11 +122,12 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
     }
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
-    const double instructions = plan->approximate
-                                    ? topk_cuda_rtopk_approximate_instructions(plan) + 12 * entries_of(plan)
-                                    : search_instructions(context, plan);
-    return topk_cuda_costs.launch_us + latency_us(context, plan, instructions) +
-           fmax(work_us(context, rows * instructions, topk_cuda_costs.rtopk.instructions_per_us),
+    const struct network search =
+        plan->approximate ? (struct network){.instructions = topk_cuda_rtopk_approximate_instructions(plan) +
+                                                             12 * entries_of(plan)}
+                          : search_of(context, plan);
+    return topk_cuda_costs.launch_us + latency_us(context, plan, &search) +
+           fmax(work_us(context, rows * search.instructions, topk_cuda_costs.rtopk.instructions_per_us),
                 move_us(context, bytes, topk_cuda_costs.rtopk.bytes_per_us));
 }
 

@@ -34,6 +34,7 @@ void emulated_size(int sms, int shared_kib, double sm_speed, double memory_speed
     shared_kib_of_block = shared_kib;
     speed_of_sm = sm_speed;
     speed_of_memory = memory_speed;
+    simt_runtime::limit_shared((uint32_t)shared_kib << 10);
 }
 
 /* As the runtime does. */

@@ -27,6 +27,10 @@ void after_other_work();
  * most so many, 1 if it has none. Without a call, what there is room for, and 16. */
 void limit_device(uint32_t blocks, uint32_t cluster);
 
+/* How much shared memory a block may have, and whether it may have so much. Without a call 227 KiB. */
+void limit_shared(uint32_t bytes);
+bool may_share(uint32_t bytes);
+
 uint32_t resident_blocks(uint32_t threads, uint32_t shared_bytes);
 uint32_t resident_clusters(uint32_t threads, uint32_t shared_bytes, uint32_t cluster);
 
@@ -61,12 +65,13 @@ inline int simt_copy_async(struct CUstream_st *, void *to, const void *from, siz
     return 0;
 }
 
-template <typename Args> int simt_allow_shared(void (*)(Args), uint32_t) {
-    return 0;
+template <typename Args> int simt_allow_shared(void (*)(Args), uint32_t bytes) {
+    const int invalid_value = 1;
+    return simt_runtime::may_share(bytes) ? 0 : invalid_value;
 }
 
-template <typename Args> int simt_prepare(void (*)(Args), uint32_t) {
-    return 0;
+template <typename Args> int simt_prepare(void (*kernel)(Args), uint32_t shared_bytes) {
+    return simt_allow_shared(kernel, shared_bytes);
 }
 
 template <typename Args> uint32_t simt_architecture(void (*)(Args)) {

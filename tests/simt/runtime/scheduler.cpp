@@ -166,6 +166,15 @@ uint32_t *state_of_grid() {
 }
 
 static uint32_t cooperative_limit = UINT32_MAX, cluster_limit = largest_cluster;
+static uint32_t shared_limit = largest_shared;
+
+void limit_shared(uint32_t bytes) {
+    shared_limit = std::min(bytes, largest_shared);
+}
+
+bool may_share(uint32_t bytes) {
+    return bytes <= shared_limit;
+}
 
 void limit_device(uint32_t blocks, uint32_t cluster) {
     cooperative_limit = blocks;
@@ -189,8 +198,8 @@ uint32_t resident_clusters(uint32_t threads, uint32_t shared_bytes, uint32_t clu
 static bool fits(const simt_launch_shape &shape) {
     uint32_t cluster = std::max(shape.cluster, 1u);
     return shape.blocks > 0 && shape.rows > 0 && shape.threads > 0 && shape.threads % SIMT_WARP == 0 &&
-           shape.threads <= largest_block && shape.shared_bytes <= largest_shared &&
-           shape.blocks % cluster == 0 && resident_clusters(shape.threads, shape.shared_bytes, cluster) > 0;
+           shape.threads <= largest_block && may_share(shape.shared_bytes) && shape.blocks % cluster == 0 &&
+           resident_clusters(shape.threads, shape.shared_bytes, cluster) > 0;
 }
 
 /* What was enqueued last is a launch; which has allowed a successor. */
