@@ -288,12 +288,12 @@ template <bool (*Step)(selection *, bool *)> bool select_row(selection *s) {
     return finish_row(*s);
 }
 
-bool can(const bench_point *point) {
+bool is_served(const bench_point *point) {
     return bench_can_select(point) && point->order == TOPK_ORDER_ANY && point->ties == TOPK_TIES_ANY &&
            point->rows <= rows_max && point->n <= INT32_MAX;
 }
 
-template <bool (*Step)(selection *, bool *)> bool run(bench_rival *rival) {
+template <bool (*Step)(selection *, bool *)> bool run_steps(bench_rival *rival) {
     const bench_task call(rival);
     constexpr std::size_t alignment = 256;
     const std::size_t of_counters = (sizeof(counters) + alignment - 1) / alignment * alignment;
@@ -328,8 +328,8 @@ constexpr int traits = BENCH_RIVAL_NUMBERS | BENCH_RIVAL_WAITS;
 } // namespace
 
 const bench_rival_kind bench_host_selections[] = {
-    {"RadixSelect", can, run<step_of_radix>, traits},
-    {"QuickSelect", can, run<step_of_quick>, traits},
-    {"SampleSelect", can, run<step_of_sample>, traits},
+    {"RadixSelect", is_served, run_steps<step_of_radix>, traits},
+    {"QuickSelect", is_served, run_steps<step_of_quick>, traits},
+    {"SampleSelect", is_served, run_steps<step_of_sample>, traits},
     {},
 };
