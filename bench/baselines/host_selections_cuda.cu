@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr unsigned threads = 256;
+constexpr unsigned threads_of_block = 256;
 constexpr std::int64_t elements_of_block = 4096, blocks_max = 2048;
 constexpr std::int64_t rows_max = 1024;
 constexpr int splitters = 255, drawn = 1024, buckets_max = 2 * splitters + 1;
@@ -123,7 +123,8 @@ template <typename Work> __device__ void for_candidates(const candidates &from, 
 }
 
 template <typename Buckets>
-__global__ void __launch_bounds__(threads) count_buckets(candidates from, Buckets buckets, counters *c) {
+__global__ void __launch_bounds__(threads_of_block)
+    count_buckets(candidates from, Buckets buckets, counters *c) {
     __shared__ unsigned counts[Buckets::count];
     __shared__ std::uint32_t sample[splitters];
     for (unsigned b = threadIdx.x; b < Buckets::count; b += blockDim.x) {
@@ -141,7 +142,7 @@ __global__ void __launch_bounds__(threads) count_buckets(candidates from, Bucket
 }
 
 template <typename Buckets>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(threads_of_block)
     filter(candidates from, Buckets buckets, int chosen, counters *c, list results, list kept) {
     __shared__ std::uint32_t sample[splitters];
     share_splitters<Buckets>(c, sample);
@@ -156,7 +157,7 @@ __global__ void __launch_bounds__(threads)
 }
 
 /* The first candidates, which are all of them or tie. */
-__global__ void __launch_bounds__(threads) take(candidates from, list results, std::int64_t first) {
+__global__ void __launch_bounds__(threads_of_block) take(candidates from, list results, std::int64_t first) {
     for_candidates(from, [&](std::int64_t i, std::uint32_t) { results.put(first + i, from, i); });
 }
 
@@ -172,12 +173,12 @@ __global__ void __launch_bounds__(drawn) draw_splitters(candidates from, std::ui
     __shared__ std::uint32_t keys[drawn];
     const unsigned mine = threadIdx.x;
     keys[mine] = key_of(from.values[hash(seed + mine) % static_cast<std::uint64_t>(from.count)]);
-    for (unsigned run = 2; run <= drawn; run *= 2) {
-        for (unsigned distance = run / 2; distance > 0; distance /= 2) {
+    for (unsigned sorted = 2; sorted <= drawn; sorted *= 2) {
+        for (unsigned distance = sorted / 2; distance > 0; distance /= 2) {
             __syncthreads();
             const unsigned other = mine ^ distance;
             const std::uint32_t a = keys[mine], b = keys[other];
-            const bool descends = (mine & run) == 0;
+            const bool descends = (mine & sorted) == 0;
             __syncthreads();
             if ((mine < other) == descends) {
                 keys[mine] = a > b ? a : b;
@@ -220,7 +221,8 @@ bool clear(void *what, std::size_t bytes, cudaStream_t stream) {
 /* What is missing is any of the candidates. */
 bool finish_row(const selection &s) {
     const candidates first = {s.from.values, s.from.positions, s.missing};
-    return bench_launch(take, blocks_for(s.missing), threads, s.stream, first, s.results, s.k - s.missing);
+    return bench_launch(take, blocks_for(s.missing), threads_of_block, s.stream, first, s.results,
+                        s.k - s.missing);
 }
 
 /* One step. *one_key: all candidates that are left are equal. */
@@ -228,8 +230,8 @@ template <typename Buckets> bool divide(selection *s, Buckets buckets, bool *one
     unsigned counts[Buckets::count];
     counters *const c = s->device;
     if (!clear(c->buckets, sizeof c->buckets, s->stream) ||
-        !bench_launch(count_buckets<Buckets>, blocks_for(s->from.count), threads, s->stream, s->from, buckets,
-                      c) ||
+        !bench_launch(count_buckets<Buckets>, blocks_for(s->from.count), threads_of_block, s->stream, s->from,
+                      buckets, c) ||
         !bench_device_ok(
             cudaMemcpyAsync(counts, c->buckets, sizeof counts, cudaMemcpyDeviceToHost, s->stream),
             "reading counts") ||
@@ -243,8 +245,8 @@ template <typename Buckets> bool divide(selection *s, Buckets buckets, bool *one
     }
     const list kept = s->buffers[s->pass % 2];
     if (!clear(&c->kept, sizeof c->kept, s->stream) ||
-        !bench_launch(filter<Buckets>, blocks_for(s->from.count), threads, s->stream, s->from, buckets,
-                      chosen, c, s->results, kept)) {
+        !bench_launch(filter<Buckets>, blocks_for(s->from.count), threads_of_block, s->stream, s->from,
+                      buckets, chosen, c, s->results, kept)) {
         return false;
     }
     s->from = {kept.values, kept.positions, static_cast<std::int64_t>(counts[chosen])};
@@ -300,7 +302,7 @@ template <bool (*Step)(selection *, bool *)> bool run_steps(bench_rival *rival) 
     const std::size_t of_list =
         (static_cast<std::size_t>(call.n) * sizeof(float) + alignment - 1) / alignment * alignment;
     call.scratch_bytes = of_counters + 4 * of_list;
-    rival->threads = threads;
+    rival->threads = threads_of_block;
     if (call.scratch == nullptr) {
         return true;
     }
