@@ -78,7 +78,7 @@ TOPK_DEVICE void write_listed(const row_task<Element> &t, const listed_codes<Ele
 template <typename Element>
 TOPK_DEVICE void keep_listed(const row_task<Element> &t, const listed_codes<Element> &listed,
                              key_word_t<Element> low) {
-    uint16_t positions[listed.PER];
+    uint16_t positions[listed_codes<Element>::PER];
 #pragma unroll
     for (uint32_t i = 0; i < listed.PER; i++)
         positions[i] = listed.slot(i) < listed.count ? (uint16_t)t.lists.positions[listed.slot(i)] : 0;
