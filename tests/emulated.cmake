@@ -177,21 +177,21 @@ topk_emulated_cases(gridselect_rows_tsan tsan --seed 85 --method gridselect --sm
 topk_emulated_cases(routes_full full --seed 47 --operation route --method route --largest 1500 --elements 10000)
 topk_emulated_cases(routes_random full --seed 48 --operation route --method route --random 5000 --elements 10000)
 topk_emulated_cases(routes_tsan tsan --seed 49 --operation route --method route --largest 1100 --elements 1500 --cases 200)
-topk_emulated_cases(random plain --seed 23 --random 300 --elements 1200 --schedules 2)
+topk_emulated_cases(random plain --seed 23 --random 120 --elements 1200 --schedules 2)
 topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1700 --elements 10000
   --filter shape=dense,lengths=full --paths dense-where)
 topk_emulated_cases(few_hits plain --seed 14 --operation where --method compact-phases --paths few-hits
   --case type=f32,data=uniform,size=16384,outputs=indices,predicate=gt)
 topk_emulated_cases(select_where plain --seed 31 --operation select_where --smallest 500 --largest 4100
-  --elements 10000 --filter lengths=full)
+  --elements 10000 --filter lengths=full --cases 100)
 # Rows that blocks share, more of them than a grid holds; and rows of more tiles than one group of look-back has.
 topk_emulated_cases(many_long_rows plain --seed 27 --smallest 4095 --largest 4097 --elements 29000
   --filter rows=7,ties=any,order=any)
 topk_emulated_cases(many_tiles plain --seed 28 --smallest 16384 --largest 16384 --elements 17000 --cases 8
   --filter type=i64,ties=lowest --paths many-tiles)
 topk_emulated_cases(full full --seed 29 --smallest 2000 --largest 66000 --elements 70000 --cases 10)
-topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 150)
-topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 80)
+topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 60)
+topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 40)
 topk_emulated_cases(short_rows_tsan tsan --seed 37 --method rtopk --largest 530 --elements 1100 --cases 40)
 topk_emulated_cases(resident_rows_tsan tsan --seed 47 --method resident --smallest 30 --largest 800 --elements 1100
   --cases 60)
@@ -203,7 +203,7 @@ topk_emulated_cases(resident_streams_tsan tsan --seed 64 --method resident-strea
   --largest 3000 --elements 3500 --cases 40)
 topk_emulated_cases(bracket_tsan tsan --seed 71 --method bracket --smallest 900 --largest 6000 --elements 7000
   --cases 300)
-topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 40)
+topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 15)
 # The last block of a row that several share writes it alone, for its digits end with a plateau.
 topk_emulated_cases(plateaus_tsan tsan --seed 34 --smallest 1000 --largest 4100 --elements 4200 --cases 8
   --operation select --method air-fused --filter ties=any,data=all-equal)
@@ -217,7 +217,7 @@ topk_emulated_cases(emptied_queue_tsan tsan --operation select --method air-shar
 set(predicates_plain 15) # one in so many
 set(predicates_asan 30)
 set(predicates_tsan 200)
-set(accumulators_plain 6 paths)
+set(accumulators_plain 3 paths)
 set(accumulators_asan 10)
 set(accumulators_tsan 40)
 foreach(source cuda/devices_emulated internals/bracket_misses)
