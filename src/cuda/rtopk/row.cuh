@@ -18,6 +18,17 @@ TOPK_DEVICE void write_list(const row_task<Element> &t, const code_bracket<Eleme
         write_sorted(t, k, t.lists, row_team<1>{});
 }
 
+/* Writes what a search in the whole row has found. All lanes. */
+template <uint32_t POSITIONS, typename Element, typename Row>
+TOPK_DEVICE void write_found(const row_task<Element> &t, const Row &row, const code_bracket<Element> &b) {
+    if (t.a.is_kth) {
+        write_class_of(t, row, b);
+        return;
+    }
+    list_best(row, b, t.a.rows.map, (uint32_t)t.r.k, t.lists.positions);
+    write_list<POSITIONS>(t, b);
+}
+
 /* Writes the k best, or the k-th class, of the elements of a row that take part: at least k. All lanes. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void select_in_row(const row_task<Element> &t, const held_row<Element, ITEMS> &held) {
@@ -36,12 +47,7 @@ TOPK_DEVICE void select_in_row(const row_task<Element> &t, const held_row<Elemen
             write_few(t, few, k);
         return;
     }
-    if (t.a.is_kth) {
-        write_class_of(t, held, b);
-        return;
-    }
-    list_best(held, b, map, k, t.lists.positions);
-    write_list<POSITIONS>(t, b);
+    write_found<POSITIONS>(t, held, b);
 }
 
 /* Goes on among the candidates of a bracket, which are few, until it is closed or holds k. Writes the results
@@ -81,12 +87,7 @@ TOPK_DEVICE void select_in_row(const row_task<Element> &t, const shared_row<Elem
     simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
     if (b.count <= RTOPK_LISTED && !b.is_closed(map) && select_listed(t, row, &b))
         return;
-    if (t.a.is_kth) {
-        write_class_of(t, row, b);
-        return;
-    }
-    list_best(row, b, map, k, t.lists.positions);
-    write_list<RTOPK_ROW_MAX>(t, b);
+    write_found<RTOPK_ROW_MAX>(t, row, b);
 }
 
 /* The class of a row that has no k-th element. */
