@@ -59,8 +59,8 @@ function(topk_emulated_cases name build)
   set_tests_properties(simt.cases_${name} PROPERTIES COST 100)
 endfunction()
 
-# A list that takes minutes runs in parts: one for each method. Those with many threads for each row have fewer cases, of
-# other arrays.
+# A list that takes minutes runs in parts: one for each method. The slowest methods have fewer cases, of another
+# covering array.
 set(methods default rtopk rtopk-plain rtopk-network rtopk-counts rtopk-candidates resident resident-narrow resident-wide resident-pair
     resident-cluster resident-largest resident-stream resident-stream-cluster bracket gridselect
     gridselect-lanes gridselect-blocks radik radik-listed radik-digits radik-plain air air-shared air-buffered

@@ -6,10 +6,10 @@
  * with them.
  *
  * Each divides the candidates into buckets, from the best to the worst. One launch counts them. The host
- * waits for the counts and chooses the bucket of the k-th element. Another launch writes the elements of
- * better buckets as results and keeps those of the bucket as the next candidates. The three differ in their
- * buckets: by eight bits of the element, by one of the candidates, or by a sorted sample of them. One row is
- * served after the other. Results come in any order. */
+ * waits for the counts and chooses the bucket of the k-th element. Another launch writes all elements of
+ * better buckets: they are results. It keeps the elements of the chosen bucket: they are the next candidates.
+ * Buckets are told apart by eight bits of an element, by one candidate as a pivot, or by a sorted sample of
+ * the candidates. One row is served after the other. Results come in any order. */
 #include "gpu/launch_cuda.cuh"
 #include "gpu/rivals_cuda.h"
 
@@ -206,7 +206,7 @@ struct selection {
     counters *device;
     candidates from;
     list results, buffers[2]; /* candidates go to one and the other by turns */
-    std::int64_t k, missing;  /* results of the row, and those that are not found yet */
+    std::int64_t k, missing;  /* how many results the row has, and how many of them are missing */
     int pass;
 };
 

@@ -160,8 +160,7 @@ static int run(const struct call *call) {
                               .kth = kth_outputs_of(call),
                               .is_kth = is_kth,
                               .is_sorted = is_sorted(plan),
-                              .slots = (uint32_t)greatest(is_kth ? 0 : results_max(plan),
-                                                          plan->approximate ? RTOPK_FEW : RTOPK_LISTED),
+                              .slots = (uint32_t)greatest(is_kth ? 0 : results_max(plan), RTOPK_LISTED),
                               .entries = entries_of(plan)};
     if (rows == 0 || (!is_kth && plan->problem.k_max == 0)) {
         return 0;

@@ -79,7 +79,7 @@ TOPK_DEVICE key_word_t<Element> code_if(bool exists, key_word_t<Element> bits, c
     return exists ? code : 0;
 }
 
-/* Stores the codes of whole groups, from `index` on, and zeros for all others of their steps. */
+/* Stores the codes of the next groups, from index `begin` on; zeros for groups that are not whole. */
 template <typename Element>
 TOPK_DEVICE void share_groups(const Element *first, const struct code_map &map, uint32_t begin,
                               shared_row<Element> *row) {
@@ -188,7 +188,7 @@ TOPK_DEVICE uint32_t hits_in_step(const shared_row<Element> &row, uint32_t index
 #pragma unroll
     for (uint32_t i = 0; i < c.COUNT; i++)
         hits = simt_count_from(hits, c.words[i], low, 1u << i);
-    if (low == 0) /* the code of what is not of the row */
+    if (low == 0) /* then places outside of the row, which have code 0, are no hits */
 #pragma unroll
         for (uint32_t i = 0; i < c.COUNT; i++)
             hits &= index + i >= row.left && index + i < row.end ? ~0u : ~(1u << i);
