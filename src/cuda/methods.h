@@ -13,6 +13,8 @@
     ROW(topk_cuda_gridselect)                                                                                \
     ROW(topk_cuda_radik)                                                                                     \
     ROW(topk_cuda_air)                                                                                       \
+    ROW(topk_cuda_radix)                                                                                     \
+    ROW(topk_cuda_drtopk)                                                                                    \
     ROW(topk_cuda_compact)                                                                                   \
     ROW(topk_cuda_route)                                                                                     \
     ROW(topk_cuda_sort)

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How many elements of a row equal its k-th. Where the last delegate of a subrange is worse, all elements
+ * that equal the k-th are delegates; other subranges are scanned again. */
+#ifndef TOPK_SRC_CUDA_DRTOPK_EQUAL_CUH
+#define TOPK_SRC_CUDA_DRTOPK_EQUAL_CUH
+
+#include "concatenate.cuh"
+
+/* The elements of a tile's subranges that equal the key; each lane's share. All threads. */
+template <typename Element>
+TOPK_DEVICE uint32_t equal_in_tile(const concatenated_row<Element> &w, int64_t tile,
+                                   key_word_t<Element> key) {
+    const int64_t first = tile * simt_threads(), subrange = first + simt_thread();
+    const bool inside = subrange < w.of.count();
+    const uint32_t delegates = inside ? delegates_in(w.of, subrange, w.a.beta) : 0;
+    uint32_t equal = 0;
+    for (uint32_t rank = 0; rank < delegates; rank++)
+        equal += w.keys(subrange)[rank] == key ? 1 : 0;
+    const bool scans = inside && w.of.size(subrange) > delegates && w.keys(subrange)[delegates - 1] >= key;
+    const int64_t of_warp = first + simt_warp() * SIMT_WARP;
+    for_each_lane_that(scans, [&](uint32_t lane) {
+        const uint32_t of_subrange =
+            count_in(w.of, of_warp + lane, [&](key_word_t<Element> bits) TOPK_LAMBDA {
+                return key_of<Element>(bits, w.a.rows.map) == key;
+            });
+        equal = simt_lane() == lane ? of_subrange : equal;
+    });
+    return equal;
+}
+
+template <typename Element>
+TOPK_DEVICE void count_equal(const struct drtopk_args &a, int64_t row, const struct tile_memory &s) {
+    const struct row r = row_at(a.rows, row);
+    const concatenated_row<Element> w = {a, row, r, subranges_of<Element>(a, r), {}};
+    const bool has_kth = r.wanted > 0 && r.wanted <= r.length;
+    const key_word_t<Element> key = key_of<Element>(((const Element *)a.kth.values)[row], a.rows.map);
+    const int64_t tiles = has_kth ? w.of.count() / simt_threads() + 1 : 0;
+    for (int64_t tile = simt_block(); tile < tiles; tile += simt_blocks()) {
+        const uint32_t of_warp = simt_reduce_add(SIMT_ALL_LANES, equal_in_tile(w, tile, key));
+        if (simt_lane() == 0 && of_warp > 0)
+            simt_atomic_add(&a.counts[row], (uint64_t)of_warp);
+    }
+    if (last_of_blocks(&a.retired[row], s.scratch) && simt_thread() == 0)
+        a.kth.equal[row] = (int64_t)simt_load_relaxed(&a.counts[row]);
+    simt_block_sync();
+}
+
+template <typename Element> TOPK_KERNEL TOPK_BOUNDS(DRTOPK_TILE, 1) void drtopk_equal(struct drtopk_args a) {
+    simt_arena arena = simt_shared_arena();
+    const struct tile_memory s = carve_tile(arena);
+    if (is_called_off(a.rows))
+        return;
+    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y())
+        count_equal<Element>(a, row, s);
+}
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of drtopk, as the host sees them. */
+#ifndef TOPK_SRC_CUDA_DRTOPK_KERNELS_H
+#define TOPK_SRC_CUDA_DRTOPK_KERNELS_H
+
+#include "../codes.h"
+#include "../grid.h"
+#include "../rows.h"
+#include "../select/args.h"
+#include "sizes.h"
+
+/* The delegates of all rows. Those of subrange j of a row are its slots j * beta and on, the best first; only
+ * the last subrange may have fewer. */
+struct delegate_args {
+    void *keys;        /* rows x pitch, of an element's width */
+    uint16_t *offsets; /* rows x pitch, counted from where a whole subrange would begin */
+    int64_t pitch;
+    int64_t *lengths;        /* of each row: slots up to its last delegate */
+    int64_t *needed, *asked; /* of each row: k, cut to its length, and as asked for */
+};
+
+/* What the first top-k found of the delegates of each row: the key of the k-th, how many are better, and how
+ * many have that key. */
+struct first_args {
+    const void *keys;
+    const int64_t *better, *equal;
+};
+
+/* The concatenated vectors: elements of which the results are a part, in the order of positions. */
+struct concatenated_args {
+    void *elements; /* rows x pitch */
+    void *indices;  /* rows x pitch: what is to be written as their indices */
+    int64_t pitch;
+    int64_t *lengths; /* of each row */
+};
+
+struct drtopk_args {
+    struct row_args rows;
+    uint32_t exponent; /* a subrange has 2^exponent elements */
+    uint32_t beta;
+    bool coalesced; /* a thread makes the delegates of a subrange, else a warp */
+    bool filters;   /* elements that are worse than the k-th delegate are left out */
+    struct delegate_args delegates;
+    struct first_args first;
+    struct concatenated_args concatenated;
+    struct lookback_args lookback; /* of tiles of DRTOPK_TILE subranges: delegates that tie, and elements */
+    uint64_t *tickets;             /* of each row: its next tile; zero before the launch */
+    /* What topk_kth writes. `values` are those of the second top-k, never NULL. `counts` and `retired` are
+     * zero before the launch. */
+    struct kth_outputs kth;
+    uint64_t *counts;
+    uint32_t *retired;
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum drtopk_kernel {
+    DRTOPK_DELEGATES,   /* reads the rows and makes the delegates */
+    DRTOPK_CONCATENATE, /* takes delegates and scans subranges again */
+    DRTOPK_EQUAL        /* counts the elements that equal the k-th */
+};
+
+/* The kernels of one element width. */
+struct drtopk_kernels {
+    int (*prepare)(void);
+    /* 0 or a cudaError_t. */
+    int (*launch)(enum drtopk_kernel kernel, const struct launch_grid *grid, const struct drtopk_args *args);
+};
+
+extern const struct drtopk_kernels topk_cuda_drtopk_kernels_8, topk_cuda_drtopk_kernels_16,
+    topk_cuda_drtopk_kernels_32, topk_cuda_drtopk_kernels_64;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

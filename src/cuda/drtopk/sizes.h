@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Internal sizes of drtopk. */
+#ifndef TOPK_SRC_CUDA_DRTOPK_SIZES_H
+#define TOPK_SRC_CUDA_DRTOPK_SIZES_H
+
+#include <stdint.h>
+
+#include "../size.h"
+
+enum {
+    /* A subrange has 2^exponent elements: more than 16 bytes, of bytes twice as many; an offset in it has 16
+     * bits. */
+    DRTOPK_EXPONENT_MIN = 4,
+    DRTOPK_EXPONENT_MIN_OF_BYTES = 5,
+    DRTOPK_EXPONENT_MAX = 15,
+    /* What the rule for the exponent adds: docs/methods/drtopk.md. */
+    DRTOPK_RULE = 3,
+    DRTOPK_BETA_MAX = 4,
+    DRTOPK_BETA = 2,
+    /* Subranges up to the first exponent are reduced by a thread each, from shared memory, unless tuning says
+     * otherwise; up to the second they can be. */
+    DRTOPK_COALESCED_USUAL = 5,
+    DRTOPK_COALESCED_MAX = 6,
+    /* Of the kernels that make delegates, and of those that take them, where a thread has a subrange. */
+    DRTOPK_THREADS = SIZE(256, 64),
+    DRTOPK_BLOCKS_PER_SM = SIZE(8, 1),
+    DRTOPK_COALESCED_BLOCKS_PER_SM = SIZE(24, 1),
+    DRTOPK_COALESCED_THREADS = 64,
+    DRTOPK_TILE = SIZE(128, 64),
+    DRTOPK_TILE_BLOCKS_PER_SM = SIZE(8, 1),
+    /* Groups of 16 bytes that a lane has in flight. */
+    DRTOPK_GROUPS = 4,
+    DRTOPK_GRID_ROWS = SIZE(65535, 2),
+};
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How a row is cut into subranges. They begin and end on 16 bytes, so the first one and the last one may be
+ * shorter than the others. A whole subrange has room for 16 bytes and all delegates: the first one has no
+ * fewer delegates than others. */
+#ifndef TOPK_SRC_CUDA_DRTOPK_SUBRANGES_CUH
+#define TOPK_SRC_CUDA_DRTOPK_SUBRANGES_CUH
+
+#include "../block.cuh"
+#include "../rows.cuh"
+#include "../tiles.cuh"
+#include "kernels.h"
+
+template <typename Element> struct subranges {
+    const Element *values; /* of the row */
+    int64_t length;
+    uint32_t exponent;
+    uint32_t shift; /* elements from the last 16 bytes' begin to the row's */
+
+    TOPK_MEMBER int64_t count(void) const {
+        return length == 0 ? 0 : (length + shift + ((int64_t)1 << exponent) - 1) >> exponent;
+    }
+    /* The position of offset 0 of a subrange; that of the first one may be negative. */
+    TOPK_MEMBER int64_t origin(int64_t subrange) const {
+        return (subrange << exponent) - shift;
+    }
+    TOPK_MEMBER int64_t begin(int64_t subrange) const {
+        const int64_t at = origin(subrange);
+        return at < 0 ? 0 : at;
+    }
+    TOPK_MEMBER int64_t end(int64_t subrange) const {
+        const int64_t at = origin(subrange + 1);
+        return at < length ? at : length;
+    }
+    TOPK_MEMBER uint32_t size(int64_t subrange) const {
+        return (uint32_t)(end(subrange) - begin(subrange));
+    }
+    TOPK_MEMBER bool is_whole(int64_t subrange) const {
+        return origin(subrange) >= 0 && origin(subrange + 1) <= length;
+    }
+};
+
+template <typename Element>
+TOPK_DEVICE subranges<Element> subranges_of(const struct drtopk_args &a, const struct row &r) {
+    const Element *values = row_values<Element>(a.rows, r);
+    return {values, r.length, a.exponent, (uint32_t)((uintptr_t)values % 16 / sizeof(Element))};
+}
+
+/* Only the last subrange may have fewer elements than that. */
+template <typename Element>
+TOPK_DEVICE uint32_t delegates_in(const subranges<Element> &of, int64_t subrange, uint32_t beta) {
+    const uint32_t size = of.size(subrange);
+    return size < beta ? size : beta;
+}
+
+/* Of the whole row. */
+template <typename Element> TOPK_DEVICE int64_t delegates_of(const subranges<Element> &of, uint32_t beta) {
+    const int64_t last = of.count() - 1;
+    return last < 0 ? 0 : last * beta + delegates_in(of, last, beta);
+}
+
+/* An element of 16 bytes. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> bits_in(const simt_u32x4 &group, uint32_t element) {
+    const body_tile<Element> tile = {{group}, 1, 0};
+    return tile.bits(0, element);
+}
+
+#endif
