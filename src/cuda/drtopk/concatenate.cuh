@@ -76,38 +76,12 @@ template <typename Element> struct concatenated_row {
     }
 };
 
-/* Goes through a subrange in steps of PER elements for each lane: calls work(element of the step, bits,
- * position, is_inside) for each, and then end_step(). In the order of step, lane and element they are in the
- * order of positions. All lanes. */
-template <typename Element, typename Work, typename End>
-TOPK_DEVICE void for_subrange(const subranges<Element> &of, int64_t subrange, const Work &work,
-                              const End &end_step) {
-    const uint32_t PER = tile_shape<Element>::PER;
-    const int64_t begin = of.begin(subrange), end = of.end(subrange);
-    for (int64_t step = of.origin(subrange); step < end; step += SIMT_WARP * PER) {
-        const int64_t at = step + simt_lane() * PER;
-        const bool whole = at >= begin && at + PER <= end;
-        simt_u32x4 raw = {0, 0, 0, 0};
-        if (whole)
-            raw = simt_load16_read_only(of.values + at);
-#pragma unroll
-        for (uint32_t e = 0; e < PER; e++) {
-            const bool inside = at + e >= begin && at + e < end;
-            key_word_t<Element> bits = bits_in<Element>(raw, e);
-            if (!whole)
-                bits = inside ? simt_load_read_only(of.values + at + e) : 0;
-            work(e, bits, at + e, inside);
-        }
-        end_step();
-    }
-}
-
 /* The elements of a subrange for which is_wanted(bits). All lanes. */
 template <typename Element, typename Wanted>
 TOPK_DEVICE uint32_t count_in(const subranges<Element> &of, int64_t subrange, const Wanted &is_wanted) {
     uint32_t count = 0;
     for_subrange(
-        of, subrange,
+        of, subrange, simt_lane(), SIMT_WARP,
         [&](uint32_t, key_word_t<Element> bits, int64_t, bool inside)
             TOPK_LAMBDA { count += inside && is_wanted(bits) ? 1 : 0; },
         [] {});
@@ -122,7 +96,7 @@ TOPK_DEVICE void put_subrange(const concatenated_row<Element> &w, int64_t subran
     uint32_t wanted = 0;
     int64_t first = 0;
     for_subrange(
-        w.of, subrange,
+        w.of, subrange, simt_lane(), SIMT_WARP,
         [&](uint32_t e, key_word_t<Element> bits, int64_t position, bool inside) TOPK_LAMBDA {
             first = e == 0 ? position : first;
             kept[e] = bits;

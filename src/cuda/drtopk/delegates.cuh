@@ -4,6 +4,7 @@
 #ifndef TOPK_SRC_CUDA_DRTOPK_DELEGATES_CUH
 #define TOPK_SRC_CUDA_DRTOPK_DELEGATES_CUH
 
+#include "../select/ring.cuh"
 #include "best.cuh"
 
 /* Where the delegates of a row go. */
@@ -24,85 +25,189 @@ TOPK_DEVICE delegate_slots<Element> slots_of(const struct drtopk_args &a, int64_
     return {(Element *)a.delegates.keys + first, a.delegates.offsets + first, a.beta};
 }
 
-/* ---- A warp for each subrange ---- */
+/* ---- Lanes of a warp for each subrange ----
+ *
+ * A warp's ring brings it unit after unit: a subrange in several chunks, or a chunk of several subranges. Of
+ * these some are worked on at once, each by as many lanes as have DRTOPK_GROUPS groups of it. */
 
-/* The lane's share, one element after the other. */
+typedef warp_rings<DRTOPK_CHUNK, DRTOPK_SLOTS> delegate_rings;
+
+/* How units, chunks and lanes go together: all are powers of two. */
+struct delegate_shape {
+    uint32_t unit_exponent;       /* of a unit's elements */
+    uint32_t chunks;              /* of a unit */
+    uint32_t rounds;              /* of a chunk: subranges that follow one another */
+    uint32_t groups, lanes, each; /* of what a round has of a subrange: groups, lanes, groups of a lane */
+};
+
+template <typename Element> TOPK_DEVICE struct delegate_shape delegate_shape_of(uint32_t exponent) {
+    const uint32_t PER = tile_shape<Element>::PER, of_subrange = (1u << exponent) / PER;
+    struct delegate_shape s;
+    s.groups = of_subrange < DRTOPK_CHUNK ? of_subrange : (uint32_t)DRTOPK_CHUNK;
+    s.lanes = s.groups < DRTOPK_GROUPS ? 1 : s.groups / DRTOPK_GROUPS;
+    s.lanes = s.lanes < SIMT_WARP ? s.lanes : (uint32_t)SIMT_WARP;
+    s.each = s.groups / s.lanes;
+    s.chunks = of_subrange / s.groups;
+    s.rounds = DRTOPK_CHUNK / (s.groups * (SIMT_WARP / s.lanes));
+    s.unit_exponent = exponent + simt_clz(s.groups) - simt_clz((uint32_t)DRTOPK_CHUNK);
+    return s;
+}
+
+/* A lane's share of a subrange that need not be whole, in global memory: one lane of `lanes`. */
 template <typename Element, uint32_t BETA>
-TOPK_DEVICE best_seen<Element, BETA> see_elements(const struct code_map &map, const subranges<Element> &of,
-                                                  int64_t subrange) {
+TOPK_DEVICE best_seen<Element, BETA> see_slowly(const struct code_map &map, const subranges<Element> &of,
+                                                int64_t subrange, uint32_t lane, uint32_t lanes) {
     best_seen<Element, BETA> best = best_seen<Element, BETA>::none();
-    const int64_t end = of.end(subrange);
-    for (int64_t at = of.begin(subrange) + simt_lane(); at < end; at += SIMT_WARP)
-        best.see(key_of<Element>(simt_load_read_only(of.values + at), map),
-                 (uint32_t)(at - of.origin(subrange)));
+    const int64_t origin = of.origin(subrange);
+    for_subrange(
+        of, subrange, lane, lanes,
+        [&](uint32_t, key_word_t<Element> bits, int64_t position, bool inside) TOPK_LAMBDA {
+            if (inside)
+                best.see(key_of<Element>(bits, map), (uint32_t)(position - origin));
+        },
+        [] {});
     return best;
 }
 
-/* The same of a whole subrange, group by group. */
-template <typename Element, uint32_t BETA>
-TOPK_DEVICE best_seen<Element, BETA> see_groups(const struct code_map &map, const subranges<Element> &of,
-                                                int64_t subrange) {
-    const uint32_t PER = tile_shape<Element>::PER, groups = (1u << of.exponent) / PER;
-    const Element *values = of.values + of.origin(subrange);
-    best_seen<Element, BETA> best = best_seen<Element, BETA>::none();
-    for (uint32_t first = simt_lane(); first < groups; first += DRTOPK_GROUPS * SIMT_WARP) {
-        simt_u32x4 raw[DRTOPK_GROUPS];
-#pragma unroll
-        for (uint32_t i = 0; i < DRTOPK_GROUPS; i++)
-            if (first + i * SIMT_WARP < groups)
-                raw[i] = simt_load16_read_only(values + (first + i * SIMT_WARP) * PER);
-#pragma unroll
-        for (uint32_t i = 0; i < DRTOPK_GROUPS; i++) {
-            const uint32_t group = first + i * SIMT_WARP;
-            if (group >= groups)
-                continue;
-#pragma unroll
-            for (uint32_t e = 0; e < PER; e++)
-                best.see_above_least(key_of<Element>(bits_in<Element>(raw[i], e), map), group * PER + e);
-        }
-    }
-    const uint32_t seen =
-        simt_lane() < groups ? ((groups - simt_lane() + SIMT_WARP - 1) / SIMT_WARP) * PER : 0;
-    best.count = seen < BETA ? seen : BETA;
-    return best;
+/* Over `lanes` lanes side by side. All lanes of the warp. */
+template <typename T, typename Combine>
+TOPK_DEVICE T combine_lanes(T value, uint32_t lanes, const Combine &combine) {
+    for (uint32_t distance = lanes / 2; distance > 0; distance /= 2)
+        value = combine(value, simt_shuffle_xor(SIMT_ALL_LANES, value, distance));
+    return value;
 }
 
-/* Takes the best of all lanes, one after the other. All lanes. */
+template <typename T> TOPK_DEVICE T greatest_of_lanes(T value, uint32_t lanes) {
+    return lanes == SIMT_WARP ? (T)simt_reduce_max(SIMT_ALL_LANES, value)
+                              : combine_lanes(value, lanes, [](T a, T b) { return a > b ? a : b; });
+}
+
+TOPK_DEVICE uint32_t least_of_lanes(uint32_t value, uint32_t lanes) {
+    return lanes == SIMT_WARP
+               ? simt_reduce_min(SIMT_ALL_LANES, value)
+               : combine_lanes(value, lanes, [](uint32_t a, uint32_t b) { return a < b ? a : b; });
+}
+
+/* Takes the best `count` of what the lanes of a subrange have seen, one after the other. All lanes. */
 template <typename Element, uint32_t BETA>
-TOPK_DEVICE void put_best(best_seen<Element, BETA> best, int64_t subrange, uint32_t count,
+TOPK_DEVICE void put_best(best_seen<Element, BETA> best, int64_t subrange, uint32_t count, uint32_t lanes,
                           const delegate_slots<Element> &slots) {
-    for (uint32_t rank = 0; rank < count; rank++) {
+    for (uint32_t rank = 0; rank < slots.beta; rank++) {
         const bool has = best.count > 0;
-        const key_word_t<Element> greatest = simt_reduce_max(SIMT_ALL_LANES, has ? best.keys[0] : 0);
+        const key_word_t<Element> greatest = greatest_of_lanes(has ? best.keys[0] : 0, lanes);
         const bool ties = has && best.keys[0] == greatest;
-        const uint32_t offset = simt_reduce_min(SIMT_ALL_LANES, ties ? best.offsets[0] : UINT32_MAX);
-        if (ties && best.offsets[0] == offset) {
+        const uint32_t offset = least_of_lanes(ties ? best.offsets[0] : UINT32_MAX, lanes);
+        if (ties && best.offsets[0] == offset && rank < count) {
             slots.put(subrange, rank, greatest, offset);
             best.drop_first();
         }
     }
 }
 
+/* What a warp does with a row. */
+template <typename Element, uint32_t BETA> struct delegates_by_lanes {
+    static const uint32_t PER = tile_shape<Element>::PER;
+    const struct code_map &map;
+    const subranges<Element> &of;
+    const delegate_slots<Element> &slots;
+    const delegate_rings &rings;
+    struct delegate_shape shape;
+    int64_t first, step, end; /* the warp's whole units: every `step`-th */
+    int64_t next;             /* the unit of the next chunk to be copied */
+    uint32_t next_chunk;
+    struct ring_turns *turns;
+
+    /* Begins to copy the next chunk, if there is one. All lanes. */
+    TOPK_MEMBER void issue(void) {
+        if (next >= end)
+            return;
+        const Element *from =
+            of.values + (next << shape.unit_exponent) - of.shift + next_chunk * (DRTOPK_CHUNK * PER);
+        rings.copy(turns, (const simt_u32x4 *)from, DRTOPK_CHUNK);
+        next_chunk++;
+        if (next_chunk == shape.chunks) {
+            next_chunk = 0;
+            next += step;
+        }
+    }
+    /* The lane's groups, from `from` on; the first one has element `offset` of the subrange. */
+    TOPK_MEMBER void see_groups(best_seen<Element, BETA> *best, uint32_t from, uint32_t offset) const {
+        for (uint32_t i = 0; i < shape.each; i++) {
+            const simt_u32x4 raw = rings.groups[from + i * shape.lanes];
+#pragma unroll
+            for (uint32_t e = 0; e < PER; e++)
+                best->see_above_least(key_of<Element>(bits_in<Element>(raw, e), map),
+                                      offset + i * shape.lanes * PER + e);
+        }
+    }
+    /* All lanes; those of a subrange have seen it all. */
+    TOPK_MEMBER void finish(best_seen<Element, BETA> best, int64_t subrange) const {
+        const uint32_t seen = shape.each * shape.chunks * PER;
+        best.count = seen < BETA ? seen : BETA;
+        bool misses_least = false;
+#pragma unroll
+        for (uint32_t b = 0; b < BETA; b++)
+            misses_least = misses_least || (b < best.count && best.keys[b] == 0);
+        if (simt_any(SIMT_ALL_LANES, misses_least)) {
+            TOPK_REACHED(REACHED_DRTOPK_LEAST_KEYS);
+            best = see_slowly<Element, BETA>(map, of, subrange, simt_lane() % shape.lanes, shape.lanes);
+        }
+        put_best(best, subrange, slots.beta, shape.lanes, slots);
+    }
+    TOPK_MEMBER void unit(int64_t number) {
+        const uint32_t lane = simt_lane() % shape.lanes, at_once = SIMT_WARP / shape.lanes;
+        const int64_t subrange0 = (number << (shape.unit_exponent - of.exponent)) + simt_lane() / shape.lanes;
+        best_seen<Element, BETA> best = best_seen<Element, BETA>::none();
+        for (uint32_t chunk = 0; chunk < shape.chunks; chunk++) {
+            const uint32_t slot = rings.take(turns);
+            for (uint32_t round = 0; round < shape.rounds; round++) {
+                const uint32_t from = (round * at_once + simt_lane() / shape.lanes) * shape.groups + lane;
+                see_groups(&best, slot + from, (chunk * DRTOPK_CHUNK + lane) * PER);
+                if (chunk + 1 == shape.chunks) {
+                    finish(best, subrange0 + round * at_once);
+                    best = best_seen<Element, BETA>::none();
+                }
+            }
+            simt_warp_sync(SIMT_ALL_LANES);
+            issue();
+        }
+    }
+    /* A unit that is not whole. */
+    TOPK_MEMBER void edge(int64_t number) const {
+        const uint32_t subranges_of_unit = 1u << (shape.unit_exponent - of.exponent);
+        const int64_t count = of.count();
+        int64_t subrange = number * subranges_of_unit;
+        for (uint32_t i = 0; i < subranges_of_unit && subrange < count; i++, subrange++) {
+            const uint32_t size = of.size(subrange);
+            put_best(see_slowly<Element, BETA>(map, of, subrange, simt_lane(), SIMT_WARP), subrange,
+                     size < slots.beta ? size : slots.beta, SIMT_WARP, slots);
+        }
+    }
+    TOPK_MEMBER void row(void) {
+        for (uint32_t i = 0; i < DRTOPK_SLOTS; i++)
+            issue();
+        for (int64_t number = first; number < end; number += step)
+            unit(number);
+    }
+};
+
 template <typename Element, uint32_t BETA>
 TOPK_DEVICE void delegates_by_warp(const struct drtopk_args &a, const subranges<Element> &of,
-                                   const delegate_slots<Element> &slots) {
-    const int64_t count = of.count(), step = (int64_t)simt_blocks() * simt_warps();
-    for (int64_t subrange = (int64_t)simt_block() * simt_warps() + simt_warp(); subrange < count;
-         subrange += step) {
-        best_seen<Element, BETA> best;
-        bool exact = !of.is_whole(subrange);
-        if (!exact) {
-            best = see_groups<Element, BETA>(a.rows.map, of, subrange);
-            exact = best.count > 0 && best.keys[best.count - 1] == 0;
-        }
-        if (simt_any(SIMT_ALL_LANES, exact)) {
-            if (of.is_whole(subrange))
-                TOPK_REACHED(REACHED_DRTOPK_LEAST_KEYS);
-            best = see_elements<Element, BETA>(a.rows.map, of, subrange);
-        }
-        const uint32_t size = of.size(subrange);
-        put_best(best, subrange, size < a.beta ? size : a.beta, slots);
-    }
+                                   const delegate_slots<Element> &slots, const delegate_rings &rings,
+                                   struct ring_turns *turns) {
+    const struct delegate_shape shape = delegate_shape_of<Element>(of.exponent);
+    const int64_t warp = (int64_t)simt_block() * simt_warps() + simt_warp(),
+                  warps = (int64_t)simt_blocks() * simt_warps();
+    const int64_t begin = of.shift > 0 ? 1 : 0, whole = (of.length + of.shift) >> shape.unit_exponent;
+    const bool has_tail = whole << shape.unit_exponent < of.length + of.shift;
+    const int64_t first = warp < begin ? warp + warps : warp;
+    delegates_by_lanes<Element, BETA> work = {a.rows.map, of,    slots, rings, shape, first,
+                                              warps,      whole, first, 0,     turns};
+    if (of.length > 0 && begin > 0 && warp == 0)
+        work.edge(0);
+    if (has_tail && whole >= begin && warp == warps - 1)
+        work.edge(whole);
+    work.row();
 }
 
 /* ---- A thread for each subrange ---- */
@@ -167,35 +272,41 @@ TOPK_DEVICE void delegates_by_thread(const struct drtopk_args &a, const subrange
 
 /* ---- Rows ---- */
 
-template <typename Element, uint32_t BETA, bool COALESCED>
-TOPK_DEVICE void delegates_of_row(const struct drtopk_args &a, int64_t row,
-                                  simt_shared<key_word_t<Element>> keys) {
-    const struct row r = row_at(a.rows, row);
-    const subranges<Element> of = subranges_of<Element>(a, r);
-    if (simt_block() == 0 && simt_thread() == 0) {
-        a.delegates.lengths[row] = delegates_of(of, a.beta);
-        a.delegates.needed[row] = r.k;
-        a.delegates.asked[row] = r.wanted;
+/* Calls work(subranges, where the delegates go) for each row of the block. */
+template <typename Element, typename Work>
+TOPK_DEVICE void for_delegates(const struct drtopk_args &a, const Work &work) {
+    if (is_called_off(a.rows))
+        return;
+    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        const struct row r = row_at(a.rows, row);
+        const subranges<Element> of = subranges_of<Element>(a, r);
+        if (simt_block() == 0 && simt_thread() == 0) {
+            a.delegates.lengths[row] = delegates_of(of, a.beta);
+            a.delegates.needed[row] = r.k;
+            a.delegates.asked[row] = r.wanted;
+        }
+        work(of, slots_of<Element>(a, row));
     }
-    const delegate_slots<Element> slots = slots_of<Element>(a, row);
-    if (COALESCED)
-        delegates_by_thread<Element, BETA>(a, of, slots, keys);
-    else
-        delegates_by_warp<Element, BETA>(a, of, slots);
 }
 
 /* BETA: at least as many as are wanted. */
-template <typename Element, uint32_t BETA, bool COALESCED>
-TOPK_KERNEL TOPK_BOUNDS(COALESCED ? DRTOPK_COALESCED_THREADS : DRTOPK_THREADS,
-                        1) void drtopk_delegates(struct drtopk_args a) {
+template <typename Element, uint32_t BETA>
+TOPK_KERNEL TOPK_BOUNDS(DRTOPK_THREADS, 6) void drtopk_by_warp(struct drtopk_args a) {
     simt_arena arena = simt_shared_arena();
-    simt_shared<key_word_t<Element>> keys = {};
-    if (COALESCED)
-        keys = carve_coalesced<Element>(arena, a.exponent);
-    if (is_called_off(a.rows))
-        return;
-    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y())
-        delegates_of_row<Element, BETA, COALESCED>(a, row, keys);
+    const delegate_rings rings = carve_rings<delegate_rings>(arena, DRTOPK_THREADS / SIMT_WARP);
+    struct ring_turns turns = {0, 0};
+    rings.make();
+    for_delegates<Element>(
+        a, [&](const subranges<Element> &of, const delegate_slots<Element> &slots)
+               TOPK_LAMBDA { delegates_by_warp<Element, BETA>(a, of, slots, rings, &turns); });
+}
+
+template <typename Element, uint32_t BETA>
+TOPK_KERNEL TOPK_BOUNDS(DRTOPK_COALESCED_THREADS, 1) void drtopk_by_thread(struct drtopk_args a) {
+    simt_arena arena = simt_shared_arena();
+    const simt_shared<key_word_t<Element>> keys = carve_coalesced<Element>(arena, a.exponent);
+    for_delegates<Element>(a, [&](const subranges<Element> &of, const delegate_slots<Element> &slots)
+                                  TOPK_LAMBDA { delegates_by_thread<Element, BETA>(a, of, slots, keys); });
 }
 
 #endif

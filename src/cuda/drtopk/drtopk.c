@@ -35,7 +35,7 @@ static const struct knob knobs[] = {
                      "0 keeps also elements that are worse than the k-th delegate"},
     [KNOB_CONSTRUCTION] =
         {"construction", KNOB_INTEGER, 0, 2, 0,
-         "delegates are made by 1 a warp, 2 a thread for each subrange; 0 by a thread up to "
+         "delegates are made by 1 lanes of a warp, 2 a thread for each subrange; 0 by a thread up to "
          "exponent 5, and 2 up to exponent 6"},
     {.name = NULL},
 };
@@ -259,11 +259,15 @@ static int launch_kernel(const struct call *call, const struct layout *l, enum d
     return kernels_of_width[width_of(plan)]->launch(kernel, &grid, &l->args);
 }
 
-static int make_delegates(const struct call *call, const struct layout *l) {
-    return l->args.coalesced ? launch_kernel(call, l, DRTOPK_DELEGATES, DRTOPK_COALESCED_THREADS,
-                                             DRTOPK_COALESCED_THREADS, DRTOPK_COALESCED_BLOCKS_PER_SM)
-                             : launch_kernel(call, l, DRTOPK_DELEGATES, DRTOPK_THREADS / 32, DRTOPK_THREADS,
-                                             DRTOPK_BLOCKS_PER_SM);
+/* Of so many subranges a block has one for each thread, or one at least for each warp. */
+static int make_delegates(const struct call *call, const struct layout *l, bool coalesced) {
+    if (!coalesced) {
+        return launch_kernel(call, l, DRTOPK_BY_WARP, DRTOPK_THREADS / 32, DRTOPK_THREADS,
+                             DRTOPK_BLOCKS_PER_SM);
+    }
+    TOPK_REACHED(REACHED_DRTOPK_COALESCED);
+    return launch_kernel(call, l, DRTOPK_BY_THREAD, DRTOPK_COALESCED_THREADS, DRTOPK_COALESCED_THREADS,
+                         DRTOPK_COALESCED_BLOCKS_PER_SM);
 }
 
 static int run_first(const struct call *call, const struct layout *l) {
@@ -305,15 +309,11 @@ static int run(const struct call *call) {
     l.args.rows = row_args_of(call);
     l.args.exponent = s.exponent;
     l.args.beta = s.beta;
-    l.args.coalesced = s.coalesced;
     l.args.filters = s.filters;
     l.args.kth = kth_outputs_of(call);
     l.args.kth.values = call->values != NULL ? call->values : l.kth_values;
-    if (s.coalesced) {
-        TOPK_REACHED(REACHED_DRTOPK_COALESCED);
-    }
     int error = topk_device_zero(call->stream, l.zeroed, l.zeroed_bytes);
-    error = error != 0 ? error : make_delegates(call, &l);
+    error = error != 0 ? error : make_delegates(call, &l, s.coalesced);
     error = error != 0 ? error : run_first(call, &l);
     error = error != 0 ? error
                        : launch_kernel(call, &l, DRTOPK_CONCATENATE, DRTOPK_TILE, DRTOPK_TILE,

@@ -16,19 +16,32 @@ static uint32_t coalesced_shared_bytes(uint32_t exponent) {
 
 typedef void (*drtopk_function)(struct drtopk_args);
 
-template <bool COALESCED> static drtopk_function delegates_for(uint32_t beta) {
-    return beta == 1   ? drtopk_delegates<element_t, 1, COALESCED>
-           : beta == 2 ? drtopk_delegates<element_t, 2, COALESCED>
-                       : drtopk_delegates<element_t, DRTOPK_BETA_MAX, COALESCED>;
+static uint32_t rings_shared_bytes(void) {
+    return shared_bytes_of(carve_rings<delegate_rings>, (uint32_t)DRTOPK_THREADS / SIMT_WARP, 0u, 0u);
+}
+
+typedef void (*drtopk_function)(struct drtopk_args);
+
+static drtopk_function by_warp(uint32_t beta) {
+    return beta == 1   ? drtopk_by_warp<element_t, 1>
+           : beta == 2 ? drtopk_by_warp<element_t, 2>
+                       : drtopk_by_warp<element_t, DRTOPK_BETA_MAX>;
+}
+
+static drtopk_function by_thread(uint32_t beta) {
+    return beta == 1   ? drtopk_by_thread<element_t, 1>
+           : beta == 2 ? drtopk_by_thread<element_t, 2>
+                       : drtopk_by_thread<element_t, DRTOPK_BETA_MAX>;
 }
 
 static int launch_kernel(enum drtopk_kernel kernel, const struct launch_grid *grid,
                          const struct drtopk_args *args) {
     switch (kernel) {
-    case DRTOPK_DELEGATES:
-        return args->coalesced ? launch("drtopk_delegates", grid, coalesced_shared_bytes(args->exponent),
-                                        delegates_for<true>(args->beta), args)
-                               : launch("drtopk_delegates", grid, 0, delegates_for<false>(args->beta), args);
+    case DRTOPK_BY_WARP:
+        return launch("drtopk_by_warp", grid, rings_shared_bytes(), by_warp(args->beta), args);
+    case DRTOPK_BY_THREAD:
+        return launch("drtopk_by_thread", grid, coalesced_shared_bytes(args->exponent), by_thread(args->beta),
+                      args);
     case DRTOPK_CONCATENATE:
         return launch("drtopk_concatenate", grid, tile_shared_bytes(), drtopk_concatenate<element_t>, args);
     default:
@@ -37,13 +50,12 @@ static int launch_kernel(enum drtopk_kernel kernel, const struct launch_grid *gr
 }
 
 static int prepare(void) {
+    const uint32_t coalesced = coalesced_shared_bytes(DRTOPK_COALESCED_MAX), rings = rings_shared_bytes();
     int error = simt_prepare(drtopk_concatenate<element_t>, 0);
     error = error != 0 ? error : simt_prepare(drtopk_equal<element_t>, 0);
     for (uint32_t beta = 1; beta <= DRTOPK_BETA_MAX && error == 0; beta++) {
-        error = simt_prepare(delegates_for<false>(beta), 0);
-        error = error != 0
-                    ? error
-                    : simt_prepare(delegates_for<true>(beta), coalesced_shared_bytes(DRTOPK_COALESCED_MAX));
+        error = simt_prepare(by_warp(beta), rings);
+        error = error != 0 ? error : simt_prepare(by_thread(beta), coalesced);
     }
     return error;
 }

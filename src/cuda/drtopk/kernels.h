@@ -38,8 +38,7 @@ struct drtopk_args {
     struct row_args rows;
     uint32_t exponent; /* a subrange has 2^exponent elements */
     uint32_t beta;
-    bool coalesced; /* a thread makes the delegates of a subrange, else a warp */
-    bool filters;   /* elements that are worse than the k-th delegate are left out */
+    bool filters; /* elements that are worse than the k-th delegate are left out */
     struct delegate_args delegates;
     struct first_args first;
     struct concatenated_args concatenated;
@@ -57,7 +56,8 @@ extern "C" {
 #endif
 
 enum drtopk_kernel {
-    DRTOPK_DELEGATES,   /* reads the rows and makes the delegates */
+    DRTOPK_BY_WARP,     /* reads the rows and makes the delegates, some lanes for each subrange */
+    DRTOPK_BY_THREAD,   /* the same, a thread for each */
     DRTOPK_CONCATENATE, /* takes delegates and scans subranges again */
     DRTOPK_EQUAL        /* counts the elements that equal the k-th */
 };

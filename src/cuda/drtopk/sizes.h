@@ -22,14 +22,19 @@ enum {
     DRTOPK_COALESCED_USUAL = 5,
     DRTOPK_COALESCED_MAX = 6,
     /* Of the kernels that make delegates, and of those that take them, where a thread has a subrange. */
-    DRTOPK_THREADS = SIZE(256, 64),
-    DRTOPK_BLOCKS_PER_SM = SIZE(8, 1),
+    DRTOPK_THREADS = SIZE(128, 64),
+    DRTOPK_BLOCKS_PER_SM = SIZE(6, 1),
     DRTOPK_COALESCED_BLOCKS_PER_SM = SIZE(24, 1),
     DRTOPK_COALESCED_THREADS = 64,
     DRTOPK_TILE = SIZE(128, 64),
     DRTOPK_TILE_BLOCKS_PER_SM = SIZE(8, 1),
-    /* Groups of 16 bytes that a lane has in flight. */
-    DRTOPK_GROUPS = 4,
+    /* Of a warp's ring: slots, and groups of 16 bytes in each; of these a lane has so many, at least, of one
+     * subrange. */
+    DRTOPK_SLOTS = 2,
+    DRTOPK_CHUNK = SIZE(256, 32),
+    DRTOPK_GROUPS = SIZE(4, 1),
+    /* Groups of a lane that are on their way while subranges are scanned again. */
+    DRTOPK_AHEAD = 4,
     DRTOPK_GRID_ROWS = SIZE(65535, 2),
 };
 

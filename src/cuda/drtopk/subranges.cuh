@@ -65,4 +65,40 @@ TOPK_DEVICE key_word_t<Element> bits_in(const simt_u32x4 &group, uint32_t elemen
     return tile.bits(0, element);
 }
 
+/* Goes through a subrange, whole or not, in steps of PER elements for each of `lanes` lanes, of which this
+ * one is number `lane`: calls work(element of the step, bits, position, is_inside) for each, and then
+ * end_step(). In the order of step, lane and element they are in the order of positions. */
+template <typename Element, typename Work, typename End>
+TOPK_DEVICE void for_subrange(const subranges<Element> &of, int64_t subrange, uint32_t lane, uint32_t lanes,
+                              const Work &work, const End &end_step) {
+    const uint32_t PER = tile_shape<Element>::PER;
+    const int64_t begin = of.begin(subrange), end = of.end(subrange);
+    for (int64_t from = of.origin(subrange); from < end; from += DRTOPK_AHEAD * lanes * PER) {
+        simt_u32x4 raw[DRTOPK_AHEAD];
+#pragma unroll
+        for (uint32_t i = 0; i < DRTOPK_AHEAD; i++) {
+            const int64_t at = from + (i * lanes + lane) * PER;
+            raw[i] = simt_u32x4{0, 0, 0, 0};
+            if (at >= begin && at + PER <= end)
+                raw[i] = simt_load16_read_only(of.values + at);
+        }
+#pragma unroll
+        for (uint32_t i = 0; i < DRTOPK_AHEAD; i++) {
+            const int64_t at = from + (i * lanes + lane) * PER;
+            const bool whole = at >= begin && at + PER <= end;
+            if (from + i * lanes * PER >= end)
+                continue;
+#pragma unroll
+            for (uint32_t e = 0; e < PER; e++) {
+                const bool inside = at + e >= begin && at + e < end;
+                key_word_t<Element> bits = bits_in<Element>(raw[i], e);
+                if (!whole)
+                    bits = inside ? simt_load_read_only(of.values + at + e) : 0;
+                work(e, bits, at + e, inside);
+            }
+            end_step();
+        }
+    }
+}
+
 #endif
