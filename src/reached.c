@@ -140,7 +140,6 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_RADIK_LIMIT_DIGIT] = "cuda radik: shorter digits, for the limit",
     [REACHED_DRTOPK_BASE_ALONE] = "cuda drtopk: the base alone",
     [REACHED_DRTOPK_COALESCED] = "cuda drtopk: a thread for each subrange",
-    [REACHED_DRTOPK_LEAST_KEYS] = "cuda drtopk: least keys among the best",
     [REACHED_DRTOPK_TIES] = "cuda drtopk: some of the delegates that tie",
     [REACHED_DRTOPK_SCANNED] = "cuda drtopk: a subrange scanned again",
     [REACHED_AIR_LIMIT_UNBUFFERED] = "cuda air: no candidates buffered, for the limit",

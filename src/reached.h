@@ -51,7 +51,6 @@ enum topk_reached_path {
     REACHED_RADIK_LIMIT_DIGIT,         /* shorter digits, for the limit */
     REACHED_DRTOPK_BASE_ALONE,         /* too few delegates for k: the base serves alone */
     REACHED_DRTOPK_COALESCED,          /* a thread makes the delegates of a subrange */
-    REACHED_DRTOPK_LEAST_KEYS,         /* a lane has seen fewer than beta elements above the least key */
     REACHED_DRTOPK_TIES,               /* not all delegates with the key of the k-th are taken */
     REACHED_DRTOPK_SCANNED,            /* all delegates of a subrange are taken */
     REACHED_AIR_LIMIT_UNBUFFERED,      /* the caller's limit leaves no room for buffered candidates */

@@ -22,28 +22,19 @@ template <typename Element, uint32_t BETA> struct best_seen {
         best.count = 0;
         return best;
     }
-    /* Puts an element before the first one that `goes_before` says it goes before; *this is full, or the rest
-     * is to be overwritten. */
-    template <typename GoesBefore>
-    TOPK_MEMBER void insert(word key, uint32_t offset, const GoesBefore &goes_before) {
-        bool before = goes_before(BETA - 1);
+    /* Elements come in the order of offsets. */
+    TOPK_MEMBER void see(word key, uint32_t offset) {
+        bool before = BETA - 1 >= count || key > keys[BETA - 1];
 #pragma unroll
         for (uint32_t b = BETA - 1; b > 0; b--) {
-            const bool before_next = goes_before(b - 1);
+            const bool before_next = b - 1 >= count || key > keys[b - 1];
             keys[b] = before_next ? keys[b - 1] : before ? key : keys[b];
             offsets[b] = before_next ? offsets[b - 1] : before ? offset : offsets[b];
             before = before_next;
         }
         keys[0] = before ? key : keys[0];
         offsets[0] = before ? offset : offsets[0];
-    }
-    TOPK_MEMBER void see(word key, uint32_t offset) {
-        insert(key, offset, [&](uint32_t b) { return b >= count || key > keys[b]; });
         count = count < BETA ? count + 1 : BETA;
-    }
-    /* The same without `count`, of which the caller takes care: elements of the least key do not get in. */
-    TOPK_MEMBER void see_above_least(word key, uint32_t offset) {
-        insert(key, offset, [&](uint32_t b) { return key > keys[b]; });
     }
     TOPK_MEMBER void drop_first(void) {
 #pragma unroll

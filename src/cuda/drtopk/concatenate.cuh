@@ -215,7 +215,8 @@ TOPK_DEVICE void concatenate_row(const struct drtopk_args &a, int64_t row, const
 }
 
 template <typename Element>
-TOPK_KERNEL TOPK_BOUNDS(DRTOPK_TILE, 1) void drtopk_concatenate(struct drtopk_args a) {
+TOPK_KERNEL TOPK_BOUNDS(DRTOPK_TILE,
+                        DRTOPK_TILE_BLOCKS_PER_SM) void drtopk_concatenate(struct drtopk_args a) {
     simt_arena arena = simt_shared_arena();
     const struct tile_memory s = carve_tile(arena);
     if (is_called_off(a.rows))

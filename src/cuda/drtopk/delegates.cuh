@@ -54,10 +54,12 @@ template <typename Element> TOPK_DEVICE struct delegate_shape delegate_shape_of(
 }
 
 /* A lane's share of a subrange that need not be whole, in global memory: one lane of `lanes`. */
-template <typename Element, uint32_t BETA>
-TOPK_DEVICE best_seen<Element, BETA> see_slowly(const struct code_map &map, const subranges<Element> &of,
-                                                int64_t subrange, uint32_t lane, uint32_t lanes) {
-    best_seen<Element, BETA> best = best_seen<Element, BETA>::none();
+template <typename Element>
+TOPK_DEVICE best_seen<Element, DRTOPK_BETA_MAX> see_slowly(const struct code_map &map,
+                                                           const subranges<Element> &of, int64_t subrange,
+                                                           uint32_t lane, uint32_t lanes) {
+    typedef best_seen<Element, DRTOPK_BETA_MAX> seen;
+    seen best = seen::none();
     const int64_t origin = of.origin(subrange);
     for_subrange(
         of, subrange, lane, lanes,
@@ -89,9 +91,9 @@ TOPK_DEVICE uint32_t least_of_lanes(uint32_t value, uint32_t lanes) {
 }
 
 /* Takes the best `count` of what the lanes of a subrange have seen, one after the other. All lanes. */
-template <typename Element, uint32_t BETA>
-TOPK_DEVICE void put_best(best_seen<Element, BETA> best, int64_t subrange, uint32_t count, uint32_t lanes,
-                          const delegate_slots<Element> &slots) {
+template <typename Element>
+TOPK_DEVICE void put_best(best_seen<Element, DRTOPK_BETA_MAX> best, int64_t subrange, uint32_t count,
+                          uint32_t lanes, const delegate_slots<Element> &slots) {
     for (uint32_t rank = 0; rank < slots.beta; rank++) {
         const bool has = best.count > 0;
         const key_word_t<Element> greatest = greatest_of_lanes(has ? best.keys[0] : 0, lanes);
@@ -104,9 +106,29 @@ TOPK_DEVICE void put_best(best_seen<Element, BETA> best, int64_t subrange, uint3
     }
 }
 
+/* A code that the best `beta` elements of a subrange reach: so many of its lanes have an element of that
+ * class or a better one; lane_most is the greatest uncut code of the lane. All lanes. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> bar_of_lanes(key_word_t<Element> lane_most, uint32_t lanes, uint32_t beta,
+                                             const struct code_map &map) {
+    if (lanes < beta)
+        return 0;
+    key_word_t<Element> most = 0;
+    bool is_left = true;
+    for (uint32_t rank = 0; rank < beta; rank++) {
+        most = greatest_of_lanes(is_left ? lane_most : 0, lanes);
+        const bool has = is_left && lane_most == most;
+        const uint32_t first = least_of_lanes(has ? simt_lane() : UINT32_MAX, lanes);
+        is_left = is_left && simt_lane() != first;
+    }
+    return uncut_class_first<Element>(most, map);
+}
+
 /* What a warp does with a row. */
-template <typename Element, uint32_t BETA> struct delegates_by_lanes {
-    static const uint32_t PER = tile_shape<Element>::PER;
+template <typename Element> struct delegates_by_lanes {
+    typedef key_word_t<Element> word;
+    typedef best_seen<Element, DRTOPK_BETA_MAX> seen;
+    static const uint32_t PER = tile_shape<Element>::PER, EACH_MOST = DRTOPK_CHUNK / SIMT_WARP;
     const struct code_map &map;
     const subranges<Element> &of;
     const delegate_slots<Element> &slots;
@@ -130,42 +152,56 @@ template <typename Element, uint32_t BETA> struct delegates_by_lanes {
             next += step;
         }
     }
-    /* The lane's groups, from `from` on; the first one has element `offset` of the subrange. */
-    TOPK_MEMBER void see_groups(best_seen<Element, BETA> *best, uint32_t from, uint32_t offset) const {
-        for (uint32_t i = 0; i < shape.each; i++) {
+    /* The greatest uncut code of each of the lane's groups, from `from` on; returns the greatest of all. */
+    TOPK_MEMBER word read_groups(uint32_t from, word (&most)[EACH_MOST]) const {
+        word of_all = 0;
+#pragma unroll
+        for (uint32_t i = 0; i < EACH_MOST; i++) {
+            most[i] = 0;
+            if (i >= shape.each)
+                continue;
             const simt_u32x4 raw = rings.groups[from + i * shape.lanes];
 #pragma unroll
-            for (uint32_t e = 0; e < PER; e++)
-                best->see_above_least(key_of<Element>(bits_in<Element>(raw, e), map),
-                                      offset + i * shape.lanes * PER + e);
+            for (uint32_t e = 0; e < PER; e++) {
+                const word code = uncut_code_of<Element>(bits_in<Element>(raw, e), map);
+                most[i] = most[i] > code ? most[i] : code;
+            }
+            of_all = of_all > most[i] ? of_all : most[i];
         }
+        return of_all;
     }
-    /* All lanes; those of a subrange have seen it all. */
-    TOPK_MEMBER void finish(best_seen<Element, BETA> best, int64_t subrange) const {
-        const uint32_t seen = shape.each * shape.chunks * PER;
-        best.count = seen < BETA ? seen : BETA;
-        bool misses_least = false;
+    /* What a round has of the lane's subrange: its groups from `from` on, of which the first has element
+     * `offset`. Only groups that reach the bar, which the first chunk tells, are looked at closely. */
+    TOPK_MEMBER void see_round(seen *best, word *bar, bool is_first, uint32_t from, uint32_t offset) const {
+        word most[EACH_MOST];
+        const word of_all = read_groups(from, most);
+        if (is_first)
+            *bar = bar_of_lanes<Element>(of_all, shape.lanes, slots.beta, map);
+        uint32_t close = 0;
 #pragma unroll
-        for (uint32_t b = 0; b < BETA; b++)
-            misses_least = misses_least || (b < best.count && best.keys[b] == 0);
-        if (simt_any(SIMT_ALL_LANES, misses_least)) {
-            TOPK_REACHED(REACHED_DRTOPK_LEAST_KEYS);
-            best = see_slowly<Element, BETA>(map, of, subrange, simt_lane() % shape.lanes, shape.lanes);
+        for (uint32_t i = 0; i < EACH_MOST; i++)
+            close |= i < shape.each && most[i] >= *bar ? 1u << i : 0;
+        for (; close != 0; close &= close - 1) {
+            const uint32_t behind = (simt_ffs(close) - 1) * shape.lanes;
+            const simt_u32x4 raw = rings.groups[from + behind];
+#pragma unroll
+            for (uint32_t e = 0; e < PER; e++)
+                best->see(key_of<Element>(bits_in<Element>(raw, e), map), offset + behind * PER + e);
         }
-        put_best(best, subrange, slots.beta, shape.lanes, slots);
     }
     TOPK_MEMBER void unit(int64_t number) {
         const uint32_t lane = simt_lane() % shape.lanes, at_once = SIMT_WARP / shape.lanes;
         const int64_t subrange0 = (number << (shape.unit_exponent - of.exponent)) + simt_lane() / shape.lanes;
-        best_seen<Element, BETA> best = best_seen<Element, BETA>::none();
+        seen best = seen::none();
+        word bar = 0;
         for (uint32_t chunk = 0; chunk < shape.chunks; chunk++) {
             const uint32_t slot = rings.take(turns);
             for (uint32_t round = 0; round < shape.rounds; round++) {
                 const uint32_t from = (round * at_once + simt_lane() / shape.lanes) * shape.groups + lane;
-                see_groups(&best, slot + from, (chunk * DRTOPK_CHUNK + lane) * PER);
+                see_round(&best, &bar, chunk == 0, slot + from, (chunk * DRTOPK_CHUNK + lane) * PER);
                 if (chunk + 1 == shape.chunks) {
-                    finish(best, subrange0 + round * at_once);
-                    best = best_seen<Element, BETA>::none();
+                    put_best(best, subrange0 + round * at_once, slots.beta, shape.lanes, slots);
+                    best = seen::none();
                 }
             }
             simt_warp_sync(SIMT_ALL_LANES);
@@ -179,7 +215,7 @@ template <typename Element, uint32_t BETA> struct delegates_by_lanes {
         int64_t subrange = number * subranges_of_unit;
         for (uint32_t i = 0; i < subranges_of_unit && subrange < count; i++, subrange++) {
             const uint32_t size = of.size(subrange);
-            put_best(see_slowly<Element, BETA>(map, of, subrange, simt_lane(), SIMT_WARP), subrange,
+            put_best(see_slowly<Element>(map, of, subrange, simt_lane(), SIMT_WARP), subrange,
                      size < slots.beta ? size : slots.beta, SIMT_WARP, slots);
         }
     }
@@ -191,7 +227,7 @@ template <typename Element, uint32_t BETA> struct delegates_by_lanes {
     }
 };
 
-template <typename Element, uint32_t BETA>
+template <typename Element>
 TOPK_DEVICE void delegates_by_warp(const struct drtopk_args &a, const subranges<Element> &of,
                                    const delegate_slots<Element> &slots, const delegate_rings &rings,
                                    struct ring_turns *turns) {
@@ -201,8 +237,8 @@ TOPK_DEVICE void delegates_by_warp(const struct drtopk_args &a, const subranges<
     const int64_t begin = of.shift > 0 ? 1 : 0, whole = (of.length + of.shift) >> shape.unit_exponent;
     const bool has_tail = whole << shape.unit_exponent < of.length + of.shift;
     const int64_t first = warp < begin ? warp + warps : warp;
-    delegates_by_lanes<Element, BETA> work = {a.rows.map, of,    slots, rings, shape, first,
-                                              warps,      whole, first, 0,     turns};
+    delegates_by_lanes<Element> work = {a.rows.map, of,    slots, rings, shape, first,
+                                        warps,      whole, first, 0,     turns};
     if (of.length > 0 && begin > 0 && warp == 0)
         work.edge(0);
     if (has_tail && whole >= begin && warp == warps - 1)
@@ -289,18 +325,17 @@ TOPK_DEVICE void for_delegates(const struct drtopk_args &a, const Work &work) {
     }
 }
 
-/* BETA: at least as many as are wanted. */
-template <typename Element, uint32_t BETA>
-TOPK_KERNEL TOPK_BOUNDS(DRTOPK_THREADS, 6) void drtopk_by_warp(struct drtopk_args a) {
+template <typename Element>
+TOPK_KERNEL TOPK_BOUNDS(DRTOPK_THREADS, DRTOPK_BLOCKS_PER_SM) void drtopk_by_warp(struct drtopk_args a) {
     simt_arena arena = simt_shared_arena();
     const delegate_rings rings = carve_rings<delegate_rings>(arena, DRTOPK_THREADS / SIMT_WARP);
     struct ring_turns turns = {0, 0};
     rings.make();
-    for_delegates<Element>(
-        a, [&](const subranges<Element> &of, const delegate_slots<Element> &slots)
-               TOPK_LAMBDA { delegates_by_warp<Element, BETA>(a, of, slots, rings, &turns); });
+    for_delegates<Element>(a, [&](const subranges<Element> &of, const delegate_slots<Element> &slots)
+                                  TOPK_LAMBDA { delegates_by_warp<Element>(a, of, slots, rings, &turns); });
 }
 
+/* BETA: at least as many as are wanted. */
 template <typename Element, uint32_t BETA>
 TOPK_KERNEL TOPK_BOUNDS(DRTOPK_COALESCED_THREADS, 1) void drtopk_by_thread(struct drtopk_args a) {
     simt_arena arena = simt_shared_arena();

@@ -22,23 +22,15 @@ static uint32_t rings_shared_bytes(void) {
 
 typedef void (*drtopk_function)(struct drtopk_args);
 
-static drtopk_function by_warp(uint32_t beta) {
-    return beta == 1   ? drtopk_by_warp<element_t, 1>
-           : beta == 2 ? drtopk_by_warp<element_t, 2>
-                       : drtopk_by_warp<element_t, DRTOPK_BETA_MAX>;
-}
-
 static drtopk_function by_thread(uint32_t beta) {
-    return beta == 1   ? drtopk_by_thread<element_t, 1>
-           : beta == 2 ? drtopk_by_thread<element_t, 2>
-                       : drtopk_by_thread<element_t, DRTOPK_BETA_MAX>;
+    return beta <= 2 ? drtopk_by_thread<element_t, 2> : drtopk_by_thread<element_t, DRTOPK_BETA_MAX>;
 }
 
 static int launch_kernel(enum drtopk_kernel kernel, const struct launch_grid *grid,
                          const struct drtopk_args *args) {
     switch (kernel) {
     case DRTOPK_BY_WARP:
-        return launch("drtopk_by_warp", grid, rings_shared_bytes(), by_warp(args->beta), args);
+        return launch("drtopk_by_warp", grid, rings_shared_bytes(), drtopk_by_warp<element_t>, args);
     case DRTOPK_BY_THREAD:
         return launch("drtopk_by_thread", grid, coalesced_shared_bytes(args->exponent), by_thread(args->beta),
                       args);
@@ -53,10 +45,9 @@ static int prepare(void) {
     const uint32_t coalesced = coalesced_shared_bytes(DRTOPK_COALESCED_MAX), rings = rings_shared_bytes();
     int error = simt_prepare(drtopk_concatenate<element_t>, 0);
     error = error != 0 ? error : simt_prepare(drtopk_equal<element_t>, 0);
-    for (uint32_t beta = 1; beta <= DRTOPK_BETA_MAX && error == 0; beta++) {
-        error = simt_prepare(by_warp(beta), rings);
-        error = error != 0 ? error : simt_prepare(by_thread(beta), coalesced);
-    }
+    error = error != 0 ? error : simt_prepare(drtopk_by_warp<element_t>, rings);
+    error = error != 0 ? error : simt_prepare(by_thread(DRTOPK_BETA), coalesced);
+    error = error != 0 ? error : simt_prepare(by_thread(DRTOPK_BETA_MAX), coalesced);
     return error;
 }
 
