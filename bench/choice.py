@@ -45,7 +45,7 @@ POINT = ("operation type data rows n k keep_percent direction order ties index t
 EARLIER = {"lengths": "even"}  # of lines without such a column
 
 # Suites of topk-bench with other lists, for all of which the data are normal.
-ALL = "--method auto,rtopk,resident,bracket,gridselect,radik,air,sort "
+ALL = "--method auto,rtopk,resident,bracket,gridselect,radik,air,radix,drtopk,sort "
 FREE = ALL + "--order any --ties any "
 BEST = ALL + "--order best --ties lowest "
 LENGTHS = "2^11,2^12,2^13,2^14,2^15,2^16,2^17,2^18,2^19,2^20,2^21,2^22,2^23,2^24,2^25,2^26,2^27,2^28,2^30 "

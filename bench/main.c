@@ -225,7 +225,7 @@ static void tell_suites(const char *device) {
         }
     }
     fprintf(stderr, "%s\n",
-            strcmp(device, "cuda") == 0 ? ", peers-GROUP, air-, radik-, rtopk-, where-figures" : "");
+            strcmp(device, "cuda") == 0 ? ", peers-GROUP, air-, drtopk-, radik-, rtopk-, where-figures" : "");
 }
 
 /* The points of the suite; none if there is no suite. */

@@ -6,6 +6,7 @@
 #define AIR "order=any ties=any method=air "
 #define RADIK "order=any ties=any method=radik "
 #define RADIK_AND_AIR "method=auto,radik,air "
+#define DRTOPK "order=any ties=any "
 #define RADIK_N "n=2^21,2^23,2^25,2^27,2^29 "
 #define GRIDSELECT "order=any ties=any method=gridselect "
 #define ANY "select order=any ties=any "
@@ -148,6 +149,22 @@ const bench_grid bench_grids[] = {
     {"cuda", "radik-digits",
      "select " RADIK "n=2^20,2^25,2^28 k=512 "
      "tuning=digit_bits=8,digit_bits=9,digit_bits=10,digit_bits=11,digit_bits=12"},
+    /* After the figures of Dr. Top-k: time over k, and over n, with delegates and without; subranges of all
+     * sizes beside the rule's; and what each part gains. */
+    {"cuda", "drtopk-k",
+     "select " DRTOPK "type=u32 dist=uniform,normal-1e8,cd n=2^30 k=1,32,2^10,2^13,2^16,2^20,2^24 "
+     "method=drtopk,radix,air,radik,auto"},
+    {"cuda", "drtopk-n",
+     "select " DRTOPK "n=2^20,2^22,2^24,2^26,2^28,2^30 k=32,2^10,2^13 method=drtopk,radix,air"},
+    {"cuda", "drtopk-exponent",
+     "select " DRTOPK "n=2^24,2^27,2^30 k=32,2^10,2^13,2^16,2^18 method=drtopk "
+     "tuning=none,exponent=6,exponent=7,exponent=8,exponent=9,exponent=10,exponent=11,exponent=12,exponent="
+     "13,"
+     "exponent=14"},
+    {"cuda", "drtopk-stages",
+     "select " DRTOPK "type=u32 n=2^30 k=2^10,2^13,2^16 method=drtopk "
+     "tuning=beta=1+filter=0,beta=1,beta=2+filter=0,beta=2,beta=3,beta=4,base=1,base=2,base=3,"
+     "exponent=6+coalesced=0,exponent=6+coalesced=1"},
     /* Rows of different lengths. */
     {"cuda", "ragged", ANY "rows=16 n=2^20 lengths=odd,even k=256,2048 method=auto,radik,air,bracket"},
     {"cuda", "ragged", ANY "rows=16 n=2^24 lengths=powers k=32,256 method=auto,radik,air,bracket"},

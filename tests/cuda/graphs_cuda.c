@@ -99,7 +99,7 @@ static void check_nodes(topk_context *context, int64_t length) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const methods[] = {NULL, "air", "radik", "sort"};
+    static const char *const methods[] = {NULL, "air", "radik", "radix", "drtopk", "sort"};
     const int first = argc > 1 ? atoi(argv[1]) : 0; /* the kind whose call is the process's first */
     topk_context_destroy(create_cuda_context(0));   /* or the test is skipped */
     require_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");

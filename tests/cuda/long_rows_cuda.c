@@ -230,6 +230,10 @@ static void check_length(int64_t length) {
     check_kth(&r, "air");
     check_select(&r, "radik");
     check_kth(&r, "radik");
+    check_select(&r, "radix");
+    check_kth(&r, "radix");
+    check_select(&r, "drtopk");
+    check_kth(&r, "drtopk");
     check_select_where(&r);
     check_where(&r);
     check_mask(&r);

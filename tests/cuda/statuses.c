@@ -288,6 +288,13 @@ static void check_tuning(void) {
         {TOPK_OPERATION_SELECT, "radik", "rescheduling=-1", "takes rescheduling 0 or 1, not -1"},
         {TOPK_OPERATION_SELECT, "radik", "padding=2", "takes padding 0 or 1, not 2"},
         {TOPK_OPERATION_SELECT_WHERE, "radik", "scaling=2", "takes scaling 0 or 1, not 2"},
+        {TOPK_OPERATION_SELECT, "radix", "digit_bits=0", "takes digit_bits 1 to "},
+        {TOPK_OPERATION_SELECT_WHERE, "radix", "digit_bits=8", "does not do select_where"},
+        {TOPK_OPERATION_SELECT, "drtopk", "base=4", "takes base 0 to 3, not 4"},
+        {TOPK_OPERATION_KTH, "drtopk", "beta=5", "takes beta 1 to 4, not 5"},
+        {TOPK_OPERATION_SELECT, "drtopk", "exponent=3", "takes exponent 4 to 15, not 3"},
+        {TOPK_OPERATION_SELECT, "drtopk", "filter=2", "takes filter 0 or 1, not 2"},
+        {TOPK_OPERATION_KTH, "drtopk", "coalesced=2", "takes coalesced 0 or 1, not 2"},
         {TOPK_OPERATION_SELECT, "rtopk", "network=5", "takes network 0 to 4, not 5"},
         {TOPK_OPERATION_SELECT, "bracket", "alpha=4", "has no knob 'alpha'"},
         {TOPK_OPERATION_SELECT, "sort", "alpha=4", "'sort' cannot serve this problem: has no knob 'alpha'"},
@@ -338,6 +345,9 @@ static void check_taken_tuning(void) {
     static const char *const of_radik[] = {"digit_bits=1",   "write_buffer=0", "write_buffer=1",
                                            "rescheduling=0", "rescheduling=1", "padding=0",
                                            "padding=1",      "scaling=0",      "scaling=1"};
+    static const char *const of_drtopk[] = {"base=0",   "base=1",   "base=2",      "beta=1",
+                                            "beta=4",   "filter=0", "exponent=4",  "exponent=15",
+                                            "filter=1", "base=3",   "coalesced=0", "coalesced=1"};
     static const char *const of_compact[] = {"one_pass=0", "one_pass=1"};
     arguments a = begin(NULL);
     topk_problem p = a.problem;
@@ -353,6 +363,10 @@ static void check_taken_tuning(void) {
         (void)workspace_for(TOPK_OPERATION_SELECT, &p);
         (void)workspace_for(TOPK_OPERATION_KTH, &p);
         (void)workspace_for(TOPK_OPERATION_SELECT_WHERE, &p);
+    }
+    for (size_t i = 0; i < sizeof of_drtopk / sizeof of_drtopk[0]; i++) {
+        p.tuning = of_drtopk[i];
+        (void)workspace_for(TOPK_OPERATION_SELECT, &p);
     }
     for (size_t i = 0; i < sizeof of_gridselect / sizeof of_gridselect[0]; i++) {
         p.tuning = of_gridselect[i];

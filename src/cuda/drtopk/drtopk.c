@@ -14,18 +14,16 @@ static const struct drtopk_kernels *const kernels_of_width[] = {
 
 /* ---- Knobs ---- */
 
-enum { KNOB_BASE, KNOB_BETA, KNOB_EXPONENT, KNOB_FILTER, KNOB_CONSTRUCTION };
+enum { KNOB_BASE, KNOB_BETA, KNOB_EXPONENT, KNOB_FILTER, KNOB_COALESCED };
 
 /* By the number that `base` has. */
 static const struct method *const bases[] = {&topk_cuda_radix, &topk_cuda_air, &topk_cuda_radik,
-                                             &topk_cuda_gridselect};
+                                             &topk_cuda_bracket};
 enum { BASES = sizeof bases / sizeof bases[0] };
-
-enum construction { CONSTRUCTION_USUAL, CONSTRUCTION_BY_WARP, CONSTRUCTION_BY_THREAD };
 
 static const struct knob knobs[] = {
     [KNOB_BASE] = {"base", KNOB_INTEGER, 0, BASES - 1, 0,
-                   "the method of both top-k: 0 radix, 1 air, 2 radik, 3 gridselect"},
+                   "the method of both top-k: 0 radix, 1 air, 2 radik, 3 bracket"},
     [KNOB_BETA] = {"beta", KNOB_INTEGER, 1, DRTOPK_BETA_MAX, DRTOPK_BETA, "delegates of a subrange"},
     [KNOB_EXPONENT] =
         {"exponent", KNOB_INTEGER, DRTOPK_EXPONENT_MIN, DRTOPK_EXPONENT_MAX, DRTOPK_EXPONENT_MIN,
@@ -33,10 +31,10 @@ static const struct knob knobs[] = {
          "more delegates"},
     [KNOB_FILTER] = {"filter", KNOB_SWITCH, 0, 1, 1,
                      "0 keeps also elements that are worse than the k-th delegate"},
-    [KNOB_CONSTRUCTION] =
-        {"construction", KNOB_INTEGER, 0, 2, 0,
-         "delegates are made by 1 lanes of a warp, 2 a thread for each subrange; 0 by a thread up to "
-         "exponent 5, and 2 up to exponent 6"},
+    [KNOB_COALESCED] =
+        {"coalesced", KNOB_SWITCH, 0, 1, 1,
+         "0 has lanes of a warp make the delegates of subranges up to exponent 6, too, in place of "
+         "a thread"},
     {.name = NULL},
 };
 
@@ -79,7 +77,7 @@ static uint32_t exponent_of(const struct plan *plan, int64_t beta) {
 
 static struct strategy strategy_of(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
-    const int64_t construction = value_of(plan, KNOB_CONSTRUCTION), k = p->k_max;
+    const int64_t k = p->k_max;
     const int64_t per = 16 / (int64_t)plan->element_bytes;
     struct strategy s = {.beta = (uint32_t)value_of(plan, KNOB_BETA)};
     s.exponent = p->rows == 0 || k == 0 ? 0 : exponent_of(plan, s.beta);
@@ -88,9 +86,7 @@ static struct strategy strategy_of(const struct plan *plan) {
         return s;
     }
     const int64_t size = INT64_C(1) << s.exponent;
-    s.coalesced = s.exponent <= (construction == CONSTRUCTION_BY_THREAD ? DRTOPK_COALESCED_MAX
-                                 : construction == CONSTRUCTION_USUAL   ? DRTOPK_COALESCED_USUAL
-                                                                        : 0);
+    s.coalesced = value_of(plan, KNOB_COALESCED) != 0 && s.exponent <= DRTOPK_COALESCED_MAX;
     s.filters = value_of(plan, KNOB_FILTER) != 0;
     s.subranges = (p->length_max >> s.exponent) + (per - 1 + p->length_max % size + size - 1) / size;
     s.slots = s.subranges * s.beta;

@@ -14,12 +14,11 @@ enum {
     DRTOPK_EXPONENT_MIN_OF_BYTES = 5,
     DRTOPK_EXPONENT_MAX = 15,
     /* What the rule for the exponent adds: docs/methods/drtopk.md. */
-    DRTOPK_RULE = 3,
+    DRTOPK_RULE = 7,
     DRTOPK_BETA_MAX = 4,
     DRTOPK_BETA = 2,
-    /* Subranges up to the first exponent are reduced by a thread each, from shared memory, unless tuning says
-     * otherwise; up to the second they can be. */
-    DRTOPK_COALESCED_USUAL = 5,
+    /* Subranges up to this exponent are reduced by a thread each, from shared memory, unless tuning says
+     * otherwise. */
     DRTOPK_COALESCED_MAX = 6,
     /* Of the kernels that make delegates, and of those that take them, where a thread has a subrange. */
     DRTOPK_THREADS = SIZE(128, 64),
