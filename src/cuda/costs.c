@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NVIDIA H200, 2026-11-25; gridselect and radik on an H100, 2026-11-26. Fitted by bench/tune.py. */
+ * NVIDIA H200, 2026-11-25; gridselect, radik and drtopk on an H100, 2026-11-26. Fitted by bench/tune.py, but
+ * for drtopk. */
 #include "costs.h"
 
 #ifndef TOPK_TUNABLE
@@ -27,6 +28,7 @@ const
                     .pair_share = 0.22,
                     .results_per_us = 240},
         .compact = {.bytes_per_us = 4e6},
+        .drtopk = {.bytes_per_us = 4.4e6, .call_us = 110, .reads = 1.1, .worked_reads = 10},
         .gridselect = {.bytes_per_us = 3.9e6,
                        .block_us = 10.2,
                        .pushed_us = 0.0859,

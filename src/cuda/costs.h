@@ -35,6 +35,12 @@ struct cuda_costs {
     } compact;
     struct {
         double bytes_per_us;
+        double call_us;      /* besides reading */
+        double reads;        /* how often the rows are read */
+        double worked_reads; /* and how often there are delegates and concatenated vectors */
+    } drtopk;
+    struct {
+        double bytes_per_us;
         double block_us,
             pushed_us; /* of a block's tiles, and for each element that one of its warps pushes */
         double stream_bytes_per_us; /* that the blocks of a multiprocessor read */

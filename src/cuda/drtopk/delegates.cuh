@@ -171,18 +171,26 @@ template <typename Element> struct delegates_by_lanes {
         return of_all;
     }
     /* What a round has of the lane's subrange: its groups from `from` on, of which the first has element
-     * `offset`. Only groups that reach the bar, which the first chunk tells, are looked at closely. */
-    TOPK_MEMBER void see_round(seen *best, word *bar, bool is_first, uint32_t from, uint32_t offset) const {
+     * `offset`. Only groups that reach the bar, which the first chunk tells, are looked at closely; *near
+     * counts them. Once they are as many as delegates, a group has to be above the bar. */
+    TOPK_MEMBER void see_round(seen *best, word *bar, uint32_t *near, bool is_first, uint32_t from,
+                               uint32_t offset) const {
         word most[EACH_MOST];
         const word of_all = read_groups(from, most);
         if (is_first)
             *bar = bar_of_lanes<Element>(of_all, shape.lanes, slots.beta, map);
-        uint32_t close = 0;
+        const word ties = uncut_class_last<Element>(*bar, map);
+        uint32_t close = 0, above = 0;
 #pragma unroll
-        for (uint32_t i = 0; i < EACH_MOST; i++)
+        for (uint32_t i = 0; i < EACH_MOST; i++) {
             close |= i < shape.each && most[i] >= *bar ? 1u << i : 0;
+            above |= i < shape.each && most[i] > ties ? 1u << i : 0;
+        }
         for (; close != 0; close &= close - 1) {
-            const uint32_t behind = (simt_ffs(close) - 1) * shape.lanes;
+            const uint32_t group = simt_ffs(close) - 1, behind = group * shape.lanes;
+            if (*near >= slots.beta && (above >> group & 1) == 0)
+                continue;
+            ++*near;
             const simt_u32x4 raw = rings.groups[from + behind];
 #pragma unroll
             for (uint32_t e = 0; e < PER; e++)
@@ -194,14 +202,16 @@ template <typename Element> struct delegates_by_lanes {
         const int64_t subrange0 = (number << (shape.unit_exponent - of.exponent)) + simt_lane() / shape.lanes;
         seen best = seen::none();
         word bar = 0;
+        uint32_t near = 0;
         for (uint32_t chunk = 0; chunk < shape.chunks; chunk++) {
             const uint32_t slot = rings.take(turns);
             for (uint32_t round = 0; round < shape.rounds; round++) {
                 const uint32_t from = (round * at_once + simt_lane() / shape.lanes) * shape.groups + lane;
-                see_round(&best, &bar, chunk == 0, slot + from, (chunk * DRTOPK_CHUNK + lane) * PER);
+                see_round(&best, &bar, &near, chunk == 0, slot + from, (chunk * DRTOPK_CHUNK + lane) * PER);
                 if (chunk + 1 == shape.chunks) {
                     put_best(best, subrange0 + round * at_once, slots.beta, shape.lanes, slots);
                     best = seen::none();
+                    near = 0;
                 }
             }
             simt_warp_sync(SIMT_ALL_LANES);

@@ -230,16 +230,15 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
     return lay_out(context, plan, &s, NULL).status == TOPK_OK ? NULL : "its base cannot serve";
 }
 
-/* One read and the launches; what the delegates and the vectors take beside is left out. */
 static double cost_us(const topk_context *context, const struct plan *plan) {
-    const double passes = (double)plan->element_bits / 8 + 1;
-    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const struct strategy s = strategy_of(plan);
-    const double rows = (double)plan->problem.rows;
-    const double worked =
-        s.is_base ? bytes : rows * (double)(s.slots + s.pitch) * (double)plan->element_bytes;
-    return 2 * topk_cuda_costs.launch_us + 2 * passes * topk_cuda_costs.air.pass_us +
-           move_us(context, bytes + passes * worked, topk_cuda_costs.air.bytes_per_us);
+    const double rows = (double)plan->problem.rows, element_bytes = (double)plan->element_bytes;
+    const double bytes = (double)plan->input_elements * element_bytes;
+    const double worked = s.is_base ? bytes : rows * (double)(s.slots + s.pitch) * element_bytes;
+    return topk_cuda_costs.drtopk.call_us +
+           move_us(context,
+                   topk_cuda_costs.drtopk.reads * bytes + topk_cuda_costs.drtopk.worked_reads * worked,
+                   topk_cuda_costs.drtopk.bytes_per_us);
 }
 
 /* ---- Running ---- */

@@ -31,12 +31,15 @@ static struct subcall passes_of(const topk_context *context, const struct plan *
     return passes;
 }
 
-/* Each pass reads the rows, and one more writes. */
+/* Each pass reads the rows, and one more writes: what air takes for a pass and a result. */
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const double passes = (double)divide_up(plan->element_bits, digit_bits(plan)) + 1;
-    return passes *
-               (topk_cuda_costs.air.pass_us + move_us(context, bytes, topk_cuda_costs.air.bytes_per_us)) +
+    const double chosen =
+        (double)plan->problem.rows * (double)least(plan->problem.k_max, plan->problem.length_max);
+    return passes * (topk_cuda_costs.air.pass_us +
+                     1.05 * move_us(context, bytes, topk_cuda_costs.air.bytes_per_us)) +
+           work_us(context, chosen, topk_cuda_costs.air.chosen_per_us) +
            sorting_us(context, plan, radix_target_of(plan));
 }
 
