@@ -2,8 +2,9 @@
  * The kernels of Dr. Top-k (Gaihre et al., SC 2021) for elements of KEY_BITS bits. docs/methods/drtopk.md
  * tells the whole. */
 #include "../instance.cuh"
+#include "by_thread.cuh"
+#include "by_warp.cuh"
 #include "concatenate.cuh"
-#include "delegates.cuh"
 #include "equal.cuh"
 
 static uint32_t tile_shared_bytes(void) {
