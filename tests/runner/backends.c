@@ -47,7 +47,7 @@ static const backend backends[] = {
       {"air-fused", "air", "fused_filter=1,alpha=4,digit_bits=3"},
       {"radix", "radix", NULL},
       {"drtopk", "drtopk", NULL},
-      {"drtopk-warps", "drtopk", "coalesced=0,exponent=5,base=1"},
+      {"drtopk-warps", "drtopk", "coalesced=0,exponent=9,base=1"},
       {"drtopk-one", "drtopk", "beta=1,filter=0,base=2"},
       {"drtopk-four", "drtopk", "beta=4,exponent=6,base=3"},
       {"sort", "sort", NULL},

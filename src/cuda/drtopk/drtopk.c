@@ -213,7 +213,7 @@ static struct layout lay_out(const topk_context *context, const struct plan *pla
             topk_subcall_take(&l.second, &arena);
         }
     }
-    l.bytes = arena_bytes(&arena);
+    l.bytes = l.status == TOPK_OK ? arena_bytes(&arena) : SIZE_MAX; /* rows may overlap, vectors do not */
     return l;
 }
 
