@@ -167,6 +167,12 @@ topk_emulated_cases(gridselect_tsan tsan --seed 82 --method gridselect-blocks --
   --elements 3500 --cases 40)
 topk_emulated_cases(gridselect_lanes_tsan tsan --seed 83 --method gridselect-lanes --largest 800 --elements 1100
   --cases 40)
+# Delegates of subranges of several chunks; with the sizes of production; and races.
+topk_emulated_cases(drtopk_chunks plain --seed 85 --method drtopk-warps --smallest 900 --largest 9000 --elements 12000
+  --cases 300)
+topk_emulated_cases(drtopk_full full --seed 86 --method drtopk --smallest 3000 --largest 66000 --elements 70000 --cases 20)
+topk_emulated_cases(drtopk_tsan tsan --seed 87 --method drtopk-warps --smallest 300 --largest 3000 --elements 3500
+  --cases 40)
 # Rows of one warp: many shapes; with the sizes of production; and races.
 topk_emulated_cases(gridselect_rows plain --seed 84 --method gridselect --random 10000 --largest 200 --elements 4000)
 topk_emulated_cases(gridselect_rows_full full --seed 84 --method gridselect --smallest 60 --largest 1100 --elements 40000

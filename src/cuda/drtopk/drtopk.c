@@ -6,6 +6,7 @@
 #include "../leaf.h"
 #include "../lookback.h"
 #include "../methods.h"
+#include "../select/plan.h"
 #include "kernels.h"
 
 static const struct drtopk_kernels *const kernels_of_width[] = {
@@ -158,15 +159,10 @@ struct layout {
     topk_status status; /* whether the base can serve */
 };
 
-static size_t product(size_t a, size_t b) {
-    size_t c;
-    return __builtin_mul_overflow(a, b, &c) ? SIZE_MAX : c;
-}
-
 static void take_buffers(const struct plan *plan, const struct strategy *s, struct arena *arena,
                          struct layout *l) {
-    const size_t rows = (size_t)plan->problem.rows, slots = product(rows, (size_t)s->slots),
-                 concatenated = product(rows, (size_t)s->pitch);
+    const size_t rows = (size_t)plan->problem.rows, slots = size_product(rows, (size_t)s->slots),
+                 concatenated = size_product(rows, (size_t)s->pitch);
     const bool is_kth = plan->operation == TOPK_OPERATION_KTH;
     struct drtopk_args *a = &l->args;
     const size_t before = arena->used;
@@ -174,7 +170,7 @@ static void take_buffers(const struct plan *plan, const struct strategy *s, stru
     a->lookback.sum_words = look_back_words(s->tiles);
     a->tickets = arena_take(arena, rows, sizeof *a->tickets);
     a->lookback.words =
-        arena_take(arena, product(rows, 2 * (size_t)a->lookback.sum_words), sizeof *a->lookback.words);
+        arena_take(arena, size_product(rows, 2 * (size_t)a->lookback.sum_words), sizeof *a->lookback.words);
     a->counts = arena_take(arena, is_kth ? rows : 0, sizeof *a->counts);
     a->retired = arena_take(arena, is_kth ? rows : 0, sizeof *a->retired);
     l->zeroed = a->tickets;
