@@ -176,6 +176,7 @@ template <typename Element> struct delegates_by_lanes {
                 best->see(key_of<Element>(bits_in<Element>(raw, e), map), offset + behind * PER + e);
         }
     }
+    /* A whole unit. All lanes. */
     TOPK_MEMBER void unit(int64_t number) {
         const uint32_t lane = simt_lane() % shape.lanes, at_once = SIMT_WARP / shape.lanes;
         const int64_t subrange0 = (number << (shape.unit_exponent - of.exponent)) + simt_lane() / shape.lanes;
@@ -197,7 +198,7 @@ template <typename Element> struct delegates_by_lanes {
             issue();
         }
     }
-    /* A unit that is not whole. */
+    /* A unit that is not whole. All lanes. */
     TOPK_MEMBER void edge(int64_t number) const {
         const uint32_t subranges_of_unit = 1u << (shape.unit_exponent - of.exponent);
         const int64_t count = of.count();
@@ -208,6 +209,7 @@ template <typename Element> struct delegates_by_lanes {
                      size < slots.beta ? size : slots.beta, SIMT_WARP, slots);
         }
     }
+    /* All whole units of the warp. */
     TOPK_MEMBER void row(void) {
         for (uint32_t i = 0; i < DRTOPK_SLOTS; i++)
             issue();

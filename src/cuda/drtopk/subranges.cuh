@@ -34,9 +34,6 @@ template <typename Element> struct subranges {
     TOPK_MEMBER uint32_t size(int64_t subrange) const {
         return (uint32_t)(end(subrange) - begin(subrange));
     }
-    TOPK_MEMBER bool is_whole(int64_t subrange) const {
-        return origin(subrange) >= 0 && origin(subrange + 1) <= length;
-    }
 };
 
 template <typename Element>
