@@ -3,8 +3,8 @@
  * taken all delegates. No other element can be a result: each is behind a delegate of its subrange that was
  * not taken, and k delegates are before that one.
  *
- * The elements go out in the order of positions, so that the second top-k finds ties in that order. Delegates
- * with the key of the k-th are taken from the first on. */
+ * Elements that tie go out in the order of positions, so that the second top-k finds them in that order.
+ * Delegates with the key of the k-th are taken from the first on. */
 #ifndef TOPK_SRC_CUDA_DRTOPK_CONCATENATE_CUH
 #define TOPK_SRC_CUDA_DRTOPK_CONCATENATE_CUH
 

@@ -76,7 +76,7 @@ static uint32_t exponent_of(const struct plan *plan, int64_t beta) {
     return exponent < exponent_min(plan) ? 0 : (uint32_t)exponent;
 }
 
-static struct strategy strategy_of(const struct plan *plan) {
+static struct strategy usual_strategy(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const int64_t k = p->k_max;
     const int64_t per = 16 / (int64_t)plan->element_bytes;
@@ -91,7 +91,7 @@ static struct strategy strategy_of(const struct plan *plan) {
     s.filters = value_of(plan, KNOB_FILTER) != 0;
     s.subranges = (p->length_max >> s.exponent) + (per - 1 + p->length_max % size + size - 1) / size;
     s.slots = s.subranges * s.beta;
-    /* Up to k / beta subranges are scanned, and the first and the last, which may have fewer delegates. */
+    /* Up to k / beta subranges are scanned, and there is room for two more. */
     s.pitch = least(p->length_max, (k / s.beta + 2) * size + k);
     s.tiles = s.subranges / DRTOPK_TILE + 1;
     return s;
@@ -136,12 +136,11 @@ static topk_status plan_second(const topk_context *context, const struct plan *p
     return topk_subcall_choose(context, plan->operation, &problem, second);
 }
 
-/* The whole call, by the base. */
+/* The whole call, by the base, which keeps to the caller's limit where it can. */
 static topk_status plan_base(const topk_context *context, const struct plan *plan, struct subcall *base) {
     topk_problem problem = plan->problem;
     problem.method = base_of(plan)->name;
     problem.tuning = NULL;
-    problem.workspace_limit = 0;
     return topk_subcall_choose(context, plan->operation, &problem, base);
 }
 
@@ -213,28 +212,45 @@ static struct layout lay_out(const topk_context *context, const struct plan *pla
     return l;
 }
 
+/* Above the caller's limit the base serves alone. */
+static struct strategy strategy_of(const topk_context *context, const struct plan *plan) {
+    const size_t limit = plan->problem.workspace_limit;
+    struct strategy s = usual_strategy(plan);
+    if (!s.is_base && limit != 0 && lay_out(context, plan, &s, NULL).bytes > limit) {
+        s.is_base = true;
+    }
+    return s;
+}
+
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    const struct strategy s = strategy_of(plan);
+    const struct strategy s = strategy_of(context, plan);
     return lay_out(context, plan, &s, NULL).bytes;
 }
 
 static const char *refuse(const topk_context *context, const struct plan *plan) {
-    const struct strategy s = strategy_of(plan);
     if (tuning_given(&plan->tuning, &knobs[KNOB_BASE]) == NULL) {
         return NULL; /* the usual base serves whatever there is */
     }
+    const struct strategy s = strategy_of(context, plan);
     return lay_out(context, plan, &s, NULL).status == TOPK_OK ? NULL : "its base cannot serve";
 }
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
-    const struct strategy s = strategy_of(plan);
+    const struct strategy s = strategy_of(context, plan);
     const double rows = (double)plan->problem.rows, element_bytes = (double)plan->element_bytes;
     const double bytes = (double)plan->input_elements * element_bytes;
-    const double worked = s.is_base ? bytes : rows * (double)(s.slots + s.pitch) * element_bytes;
+    if (s.is_base) {
+        struct plan of_base = *plan;
+        of_base.tuning.count = 0;
+        return 1.01 * base_of(plan)->cost_us(context, &of_base);
+    }
     return topk_cuda_costs.drtopk.call_us +
            move_us(context,
-                   topk_cuda_costs.drtopk.reads * bytes + topk_cuda_costs.drtopk.worked_reads * worked,
-                   topk_cuda_costs.drtopk.bytes_per_us);
+                   topk_cuda_costs.drtopk.reads * bytes + topk_cuda_costs.drtopk.worked_reads * rows *
+                                                              (double)(s.slots + s.pitch) * element_bytes,
+                   topk_cuda_costs.drtopk.bytes_per_us) +
+           work_us(context, (double)plan->output_elements, topk_cuda_costs.air.chosen_per_us) +
+           sorting_us(context, plan, radix_target_of(plan));
 }
 
 /* ---- Running ---- */
@@ -289,7 +305,7 @@ static int run_second(const struct call *call, const struct layout *l) {
 }
 
 static int run(const struct call *call) {
-    const struct strategy s = strategy_of(call->plan);
+    const struct strategy s = strategy_of(call->context, call->plan);
     struct layout l = lay_out(call->context, call->plan, &s, call->workspace);
     const bool is_kth = call->plan->operation == TOPK_OPERATION_KTH;
     if (s.is_base) {

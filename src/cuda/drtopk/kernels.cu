@@ -15,8 +15,6 @@ static uint32_t coalesced_shared_bytes(uint32_t exponent) {
     return shared_bytes_of(carve_coalesced<element_t>, exponent);
 }
 
-typedef void (*drtopk_function)(struct drtopk_args);
-
 static uint32_t rings_shared_bytes(void) {
     return shared_bytes_of(carve_rings<delegate_rings>, (uint32_t)DRTOPK_THREADS / SIMT_WARP, 0u, 0u);
 }

@@ -26,7 +26,8 @@ struct first_args {
     const int64_t *better, *equal;
 };
 
-/* The concatenated vectors: elements of which the results are a part, in the order of positions. */
+/* The concatenated vectors: elements of which the results are a part. Those that tie are in the order of
+ * positions. */
 struct concatenated_args {
     void *elements; /* rows x pitch */
     void *indices;  /* rows x pitch: what is to be written as their indices */
