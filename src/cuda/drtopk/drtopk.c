@@ -237,18 +237,17 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct strategy s = strategy_of(context, plan);
-    const double rows = (double)plan->problem.rows, element_bytes = (double)plan->element_bytes;
-    const double bytes = (double)plan->input_elements * element_bytes;
+    const double element_bytes = (double)plan->element_bytes;
     if (s.is_base) {
         struct plan of_base = *plan;
         of_base.tuning.count = 0;
         return 1.01 * base_of(plan)->cost_us(context, &of_base);
     }
+    const double read = topk_cuda_costs.drtopk.reads * (double)plan->input_elements;
+    const double worked =
+        topk_cuda_costs.drtopk.worked_reads * (double)plan->problem.rows * (double)(s.slots + s.pitch);
     return topk_cuda_costs.drtopk.call_us +
-           move_us(context,
-                   topk_cuda_costs.drtopk.reads * bytes + topk_cuda_costs.drtopk.worked_reads * rows *
-                                                              (double)(s.slots + s.pitch) * element_bytes,
-                   topk_cuda_costs.drtopk.bytes_per_us) +
+           move_us(context, (read + worked) * element_bytes, topk_cuda_costs.drtopk.bytes_per_us) +
            work_us(context, (double)plan->output_elements, topk_cuda_costs.air.chosen_per_us) +
            sorting_us(context, plan, radix_target_of(plan));
 }
