@@ -28,7 +28,7 @@ const
                     .results_per_us = 240},
         .compact = {.bytes_per_us = 4e6},
         /* Not fitted: from times on an H100. */
-        .drtopk = {.bytes_per_us = 4.4e6, .call_us = 110, .reads = 1.25, .worked_reads = 10},
+        .drtopk = {.bytes_per_us = 4.4e6, .call_us = 110, .reads = 1.3, .worked_reads = 10},
         .gridselect = {.bytes_per_us = 3.9e6,
                        .block_us = 10.2,
                        .pushed_us = 0.0859,

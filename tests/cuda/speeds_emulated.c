@@ -27,7 +27,7 @@ static const gpu gpus[] = {
     {"RTX 4090", 89, 128, 99, 1.27, 0.21, true, "gridselect"},
     {"B200", 100, 148, 227, 0.99, 1.63, true, "bracket"},
     {"an eighth", 90, 16, 227, 1, 0.13, false, "bracket"},
-    {"a GPU that refuses", 90, 132, 227, 1, 1, false, "drtopk"},
+    {"a GPU that refuses", 90, 132, 227, 1, 1, false, "gridselect"},
 };
 
 enum { H200 = 0, REFUSES = sizeof gpus / sizeof gpus[0] - 1, CLUSTER = 8 };

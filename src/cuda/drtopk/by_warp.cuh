@@ -149,9 +149,9 @@ template <typename Element> struct delegates_by_lanes {
         }
         return of_all;
     }
-    /* What a round has of the lane's subrange: its groups from `from` on, of which the first has element
-     * `offset`. Only groups that reach the bar, which the first chunk tells, are looked at closely; *near
-     * counts them. Once they are as many as delegates, a group has to be above the bar. */
+    /* Sees the lane's groups of a round, from `from` on; the first of them begins with element `offset` of
+     * the subrange. The first chunk sets the bar. Only groups that reach it are looked at closely, and *near
+     * counts these. Once they are as many as delegates, a group has to be above the bar. */
     TOPK_MEMBER void see_round(seen *best, word *bar, uint32_t *near, bool is_first, uint32_t from,
                                uint32_t offset) const {
         word most[EACH_MOST];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Concatenation: the delegates that the first top-k has taken, and the elements of subranges of which it has
- * taken all delegates. No other element can be a result: each is behind a delegate of its subrange that was
- * not taken, and k delegates are before that one.
+ * Concatenation takes the delegates that rank up to the k-th of them. It scans a subrange again if all its
+ * delegates are taken. No other element can be a result: a delegate of its subrange that is not taken ranks
+ * before it, and k other delegates rank before that one.
  *
  * Elements that tie go out in the order of positions, so that the second top-k finds them in that order.
  * Delegates with the key of the k-th are taken from the first on. */
@@ -61,22 +61,12 @@ template <typename Element> struct concatenated_row {
         return !a.filters || key_of<Element>(bits, a.rows.map) >= taken.key;
     }
     TOPK_MEMBER void put(uint64_t slot, key_word_t<Element> bits, int64_t position) const {
-        const int64_t at = row * a.concatenated.pitch + (int64_t)slot;
-        const int64_t index = position + a.rows.index_base, from = r.begin + position;
-        const void *payload = a.rows.payload;
-        ((Element *)a.concatenated.elements)[at] = (Element)bits;
-        if (a.concatenated.indices == nullptr)
-            return;
-        if (a.rows.wide_indices)
-            ((int64_t *)a.concatenated.indices)[at] =
-                payload != nullptr ? ((const int64_t *)payload)[from] : index;
-        else
-            ((int32_t *)a.concatenated.indices)[at] =
-                payload != nullptr ? ((const int32_t *)payload)[from] : (int32_t)index;
+        write_output<Element>(a.rows, row * a.concatenated_pitch + (int64_t)slot, r.begin, (Element)bits,
+                              position);
     }
 };
 
-/* The elements of a subrange for which is_wanted(bits). All lanes. */
+/* Counts the elements of a subrange for which is_wanted(bits). All lanes. */
 template <typename Element, typename Wanted>
 TOPK_DEVICE uint32_t count_in(const subranges<Element> &of, int64_t subrange, const Wanted &is_wanted) {
     uint32_t count = 0;
@@ -119,8 +109,8 @@ template <typename Work> TOPK_DEVICE void for_each_lane_that(bool has, const Wor
         work(simt_ffs(lanes) - 1);
 }
 
-/* The sum of `count` over all threads of the tiles before, and of those of this one before this thread.
- * `number` is the tile's; *total the sum up to the tile's end. All threads. */
+/* The threads of all tiles have a `count` each. Returns the sum over the threads before this one; *total is
+ * the sum up to the end of this tile, which has number `number`. All threads. */
 TOPK_DEVICE uint64_t sum_before(const struct drtopk_args &a, int64_t row, uint32_t sum, int64_t number,
                                 uint32_t count, const struct tile_memory &s, uint64_t *total) {
     uint64_t *const of_row = a.lookback.words + (2 * row + sum) * a.lookback.sum_words;
@@ -141,7 +131,7 @@ TOPK_DEVICE uint64_t sum_before(const struct drtopk_args &a, int64_t row, uint32
     return base + before;
 }
 
-/* How many delegates of a thread's subrange, of which there are `count`, are taken. All threads. */
+/* How many of the `count` delegates of a thread's subrange are taken. All threads. */
 template <typename Element>
 TOPK_DEVICE uint32_t count_taken(const concatenated_row<Element> &w, int64_t tile, int64_t subrange,
                                  uint32_t count, const struct tile_memory &s) {
@@ -192,7 +182,7 @@ TOPK_DEVICE void concatenate_tile(const concatenated_row<Element> &w, int64_t ti
         put_subrange(w, of_warp + lane, simt_shuffle(SIMT_ALL_LANES, slot, lane));
     });
     if (is_last && simt_thread() == 0)
-        w.a.concatenated.lengths[w.row] = (int64_t)total;
+        w.a.concatenated_lengths[w.row] = (int64_t)total;
 }
 
 template <typename Element>
@@ -201,7 +191,7 @@ TOPK_DEVICE void concatenate_row(const struct drtopk_args &a, int64_t row, const
     const concatenated_row<Element> w = {a, row, r, subranges_of<Element>(a, r), taken_of<Element>(a, row)};
     const int64_t tiles = r.k == 0 ? 0 : w.of.count() / simt_threads() + 1;
     if (r.k == 0 && simt_block() == 0 && simt_thread() == 0)
-        a.concatenated.lengths[row] = 0;
+        a.concatenated_lengths[row] = 0;
     while (tiles > 0) {
         simt_block_sync();
         if (simt_thread() == 0)

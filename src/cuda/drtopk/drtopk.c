@@ -78,8 +78,7 @@ static uint32_t exponent_of(const struct plan *plan, int64_t beta) {
 
 static struct strategy usual_strategy(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
-    const int64_t k = p->k_max;
-    const int64_t per = 16 / (int64_t)plan->element_bytes;
+    const int64_t k = p->k_max, per = 16 / (int64_t)plan->element_bytes;
     struct strategy s = {.beta = (uint32_t)value_of(plan, KNOB_BETA)};
     s.exponent = p->rows == 0 || k == 0 ? 0 : exponent_of(plan, s.beta);
     s.is_base = s.exponent == 0;
@@ -150,8 +149,8 @@ struct layout {
     struct subcall first, second; /* if delegates are made, else `base` */
     struct subcall base;
     struct drtopk_args args;
-    int64_t *better, *equal; /* of the first top-k */
-    void *first_keys, *kth_values;
+    void *elements, *indices; /* concatenated */
+    void *kth_values;
     void *zeroed; /* what must be zero before the first launch */
     size_t zeroed_bytes;
     size_t bytes;
@@ -180,13 +179,13 @@ static void take_buffers(const struct plan *plan, const struct strategy *s, stru
     a->delegates.lengths = arena_take(arena, rows, sizeof *a->delegates.lengths);
     a->delegates.needed = arena_take(arena, rows, sizeof *a->delegates.needed);
     a->delegates.asked = arena_take(arena, rows, sizeof *a->delegates.asked);
-    a->first.keys = l->first_keys = arena_take(arena, rows, plan->element_bytes);
-    a->first.better = l->better = arena_take(arena, rows, sizeof *l->better);
-    a->first.equal = l->equal = arena_take(arena, rows, sizeof *l->equal);
-    a->concatenated.elements = arena_take(arena, concatenated, plan->element_bytes);
-    a->concatenated.indices = arena_take(arena, is_kth ? 0 : concatenated, plan->index_bytes);
-    a->concatenated.pitch = s->pitch;
-    a->concatenated.lengths = arena_take(arena, rows, sizeof *a->concatenated.lengths);
+    a->first.keys = arena_take(arena, rows, plan->element_bytes);
+    a->first.better = arena_take(arena, rows, sizeof *a->first.better);
+    a->first.equal = arena_take(arena, rows, sizeof *a->first.equal);
+    l->elements = arena_take(arena, concatenated, plan->element_bytes);
+    l->indices = arena_take(arena, is_kth ? 0 : concatenated, plan->index_bytes);
+    a->concatenated_pitch = s->pitch;
+    a->concatenated_lengths = arena_take(arena, rows, sizeof *a->concatenated_lengths);
     l->kth_values = arena_take(arena, is_kth ? rows : 0, plan->element_bytes);
 }
 
@@ -282,19 +281,19 @@ static int run_first(const struct call *call, const struct layout *l) {
                                .values = l->args.delegates.keys,
                                .lengths = l->args.delegates.lengths,
                                .k = l->args.delegates.needed};
-    first.values = l->first_keys;
+    first.values = l->args.first.keys;
     first.indices = NULL;
-    first.better = l->better;
-    first.equal = l->equal;
+    first.better = l->args.first.better;
+    first.equal = l->args.first.equal;
     return l->first.method->run(&first);
 }
 
 static int run_second(const struct call *call, const struct layout *l) {
     struct call second = topk_subcall_call(&l->second, call);
     second.input = (topk_input){.size = sizeof second.input,
-                                .values = l->args.concatenated.elements,
-                                .indices = l->args.concatenated.indices,
-                                .lengths = l->args.concatenated.lengths,
+                                .values = l->elements,
+                                .indices = l->indices,
+                                .lengths = l->args.concatenated_lengths,
                                 .k = l->args.delegates.asked};
     if (call->plan->operation == TOPK_OPERATION_KTH) {
         second.values = l->args.kth.values;
@@ -306,13 +305,14 @@ static int run_second(const struct call *call, const struct layout *l) {
 static int run(const struct call *call) {
     const struct strategy s = strategy_of(call->context, call->plan);
     struct layout l = lay_out(call->context, call->plan, &s, call->workspace);
-    const bool is_kth = call->plan->operation == TOPK_OPERATION_KTH;
     if (s.is_base) {
         const struct call base = topk_subcall_call(&l.base, call);
         TOPK_REACHED(REACHED_DRTOPK_BASE_ALONE);
         return l.base.method->run(&base);
     }
     l.args.rows = row_args_of(call);
+    l.args.rows.out_values = l.elements;
+    l.args.rows.out_indices = l.indices;
     l.args.exponent = s.exponent;
     l.args.beta = s.beta;
     l.args.filters = s.filters;
@@ -325,7 +325,7 @@ static int run(const struct call *call) {
                        : launch_kernel(call, &l, DRTOPK_CONCATENATE, DRTOPK_TILE, DRTOPK_TILE,
                                        DRTOPK_TILE_BLOCKS_PER_SM);
     error = error != 0 ? error : run_second(call, &l);
-    if (error == 0 && is_kth && call->equal != NULL) {
+    if (error == 0 && call->equal != NULL) {
         error = launch_kernel(call, &l, DRTOPK_EQUAL, DRTOPK_TILE, DRTOPK_TILE, DRTOPK_TILE_BLOCKS_PER_SM);
     }
     return error;

@@ -9,8 +9,8 @@
 #include "../select/args.h"
 #include "sizes.h"
 
-/* The delegates of all rows. Those of subrange j of a row are its slots j * beta and on, the best first; only
- * the last subrange may have fewer. */
+/* The delegates of all rows. Subrange j of a row has the slots from j * beta on, the best delegate first;
+ * only the last subrange may have fewer. */
 struct delegate_args {
     void *keys;        /* rows x pitch, of an element's width */
     uint16_t *offsets; /* rows x pitch, counted from where a whole subrange would begin */
@@ -22,27 +22,21 @@ struct delegate_args {
 /* What the first top-k found of the delegates of each row: the key of the k-th, how many are better, and how
  * many have that key. */
 struct first_args {
-    const void *keys;
-    const int64_t *better, *equal;
-};
-
-/* The concatenated vectors: elements of which the results are a part. Those that tie are in the order of
- * positions. */
-struct concatenated_args {
-    void *elements; /* rows x pitch */
-    void *indices;  /* rows x pitch: what is to be written as their indices */
-    int64_t pitch;
-    int64_t *lengths; /* of each row */
+    void *keys;
+    int64_t *better, *equal;
 };
 
 struct drtopk_args {
+    /* Its outputs are the concatenated vectors: elements, and the indices to be written for them. Elements
+     * that tie are there in the order of positions. */
     struct row_args rows;
-    uint32_t exponent; /* a subrange has 2^exponent elements */
+    int64_t concatenated_pitch;
+    int64_t *concatenated_lengths; /* of each row */
+    uint32_t exponent;             /* a subrange has 2^exponent elements */
     uint32_t beta;
     bool filters; /* elements that are worse than the k-th delegate are left out */
     struct delegate_args delegates;
     struct first_args first;
-    struct concatenated_args concatenated;
     struct lookback_args lookback; /* of tiles of DRTOPK_TILE subranges: delegates that tie, and elements */
     uint64_t *tickets;             /* of each row: its next tile; zero before the launch */
     /* What topk_kth writes. `values` are those of the second top-k, never NULL. `counts` and `retired` are

@@ -8,8 +8,8 @@
 #include "../size.h"
 
 enum {
-    /* A subrange has 2^exponent elements: more than 16 bytes, of bytes twice as many; an offset in it has 16
-     * bits. */
+    /* A subrange has 2^exponent elements. The first one of a row may lack up to 15 bytes and still has all
+     * its delegates. An offset has 16 bits. */
     DRTOPK_EXPONENT_MIN = 4,
     DRTOPK_EXPONENT_MIN_OF_BYTES = 5,
     DRTOPK_EXPONENT_MAX = 15,
@@ -20,7 +20,8 @@ enum {
     /* Subranges up to this exponent are reduced by a thread each, from shared memory, unless tuning says
      * otherwise. */
     DRTOPK_COALESCED_MAX = 6,
-    /* Of the kernels that make delegates, and of those that take them, where a thread has a subrange. */
+    /* Of the kernels that make delegates; and of the one that takes them: its tiles have a subrange for each
+     * thread. */
     DRTOPK_THREADS = SIZE(128, 64),
     DRTOPK_BLOCKS_PER_SM = SIZE(6, 1),
     DRTOPK_COALESCED_BLOCKS_PER_SM = SIZE(24, 1),
