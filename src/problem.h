@@ -27,6 +27,9 @@ struct plan {
     size_t output_elements; /* rows x k_max; 0 unless the k best are written */
     uint64_t padding;       /* bits of the padding value */
     size_t found_bytes;     /* 0, or of a position in struct found, which then takes the place of the rows */
+    /* Of kth inside another call: it may find, in place of the k-th key, a bound that the k best reach and at
+     * most so many elements besides. Then `equal` counts the elements between the bound and the k-th. */
+    uint64_t surplus;
 };
 
 /* One row of the input at run time. */

@@ -64,7 +64,8 @@ endfunction()
 set(methods default rtopk rtopk-plain rtopk-network rtopk-counts rtopk-candidates resident resident-narrow resident-wide resident-pair
     resident-cluster resident-largest resident-stream resident-stream-cluster bracket gridselect
     gridselect-lanes gridselect-blocks radik radik-listed radik-digits radik-plain air air-shared air-buffered
-    air-unbuffered air-fused radix drtopk drtopk-warps drtopk-one drtopk-four sort compact compact-phases route)
+    air-unbuffered air-fused radix bucket bucket-halves bitonic drtopk drtopk-warps drtopk-one drtopk-four drtopk-bucket
+    drtopk-bitonic drtopk-gridselect sort compact compact-phases route)
 set(slow_methods resident-largest resident-cluster sort)
 function(topk_emulated_parts name build seed cases cases_of_slow)
   foreach(method IN LISTS methods)

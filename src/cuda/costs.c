@@ -16,6 +16,7 @@ const
                 .row_us = 13,
                 .elements_per_us = 2.11e3,
                 .own_reads = 0.555},
+        .bitonic = {.steps_per_us = 2e6},
         .bracket = {.bytes_per_us = 4.4e6,
                     .shared_us = 16,
                     .alone_us = 9.48,

@@ -19,6 +19,9 @@ struct cuda_costs {
         double own_reads;       /* how often all rows of such blocks are read */
     } air;
     struct {
+        double steps_per_us; /* of a network, each for one entry */
+    } bitonic;
+    struct {
         double bytes_per_us;
         double shared_us; /* of blocks that share a row, besides reading it */
         double alone_us;  /* of a block for a row of its own */

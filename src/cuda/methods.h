@@ -14,6 +14,8 @@
     ROW(topk_cuda_radik)                                                                                     \
     ROW(topk_cuda_air)                                                                                       \
     ROW(topk_cuda_radix)                                                                                     \
+    ROW(topk_cuda_bucket)                                                                                    \
+    ROW(topk_cuda_bitonic)                                                                                   \
     ROW(topk_cuda_drtopk)                                                                                    \
     ROW(topk_cuda_compact)                                                                                   \
     ROW(topk_cuda_route)                                                                                     \

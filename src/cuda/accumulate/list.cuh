@@ -167,7 +167,7 @@ template <typename Element> struct row_candidates {
         uint32_t unknown = 8 * sizeof(Element);
 #pragma unroll 1
         while (unknown > 0) {
-            const struct digit digit = next_digit({ACCUMULATE_DIGIT_BITS, false}, &unknown);
+            const struct digit digit = next_digit({ACCUMULATE_DIGIT_BITS, false, 0}, &unknown);
             clear_bins(m.digit.bins, digit.mask + 1);
             simt_block_sync();
             count_candidates<Element, ACCUMULATE_ITEMS>(list, now.count, for_one_block(),
@@ -186,7 +186,7 @@ template <typename Element> struct row_candidates {
 #pragma unroll 1
         while (unknown > 0 && positions.need < positions.candidates) {
             TOPK_REACHED(REACHED_ACCUMULATE_TIES);
-            const struct digit digit = next_digit({ACCUMULATE_DIGIT_BITS, false}, &unknown);
+            const struct digit digit = next_digit({ACCUMULATE_DIGIT_BITS, false, 0}, &unknown);
             clear_bins(m.digit.bins, digit.mask + 1);
             simt_block_sync();
             for (int64_t slot = simt_thread(); slot < now.count; slot += simt_threads()) {

@@ -37,7 +37,7 @@ template <typename Element, typename Source> struct way_out_task {
     }
     TOPK_MEMBER struct way_step first_step(enum way_step_kind kind, uint64_t need) const {
         uint32_t unknown = 8 * sizeof(Element);
-        const struct digit digit = next_digit({SELECT_DIGIT_BITS_MAX, false}, &unknown);
+        const struct digit digit = next_digit({SELECT_DIGIT_BITS_MAX, false, 0}, &unknown);
         return way_step{kind, unknown, digit, false, whole_range<Element>(need, 0), {0, 0, 0, 0}};
     }
     /* Of all elements. */
@@ -242,7 +242,7 @@ template <typename Element, typename Source> struct way_out_task {
         }
         if (are_few || next.unknown == 0)
             return codes_step();
-        next.digit = next_digit({SELECT_DIGIT_BITS_MAX, false}, &next.unknown);
+        next.digit = next_digit({SELECT_DIGIT_BITS_MAX, false, 0}, &next.unknown);
         return next;
     }
     TOPK_MEMBER struct way_step step_behind_counts(const struct way_step &step) const {
@@ -269,7 +269,7 @@ template <typename Element, typename Source> struct way_out_task {
             next.unknown = position_bits;
             next.positions = kth_range{0, ((uint64_t)1 << position_bits) - 1, next.range.need, 0};
         }
-        next.digit = next_digit({SELECT_DIGIT_BITS_MAX, false}, &next.unknown);
+        next.digit = next_digit({SELECT_DIGIT_BITS_MAX, false, 0}, &next.unknown);
         return next;
     }
     static TOPK_MEMBER struct code_map plain_map(void) {

@@ -58,6 +58,7 @@ static void fill_args(const struct call *call, const struct strategy *s, struct 
     args->target.list.wide = s->wide;
     args->digits.bits = s->digit_bits;
     args->digits.early_stop = s->early_stop;
+    args->digits.surplus = plan->surplus;
     args->capacity = s->capacity;
     args->candidates.wide = s->wide;
     args->lookback.tiles = s->tiles;
@@ -99,6 +100,13 @@ static int launch_sort(const struct call *call, const struct launch_grid *passes
     return topk_cuda_air_kernels[width_of(plan)]->launch(AIR_SORT, &grid, args);
 }
 
+/* The digit of the next pass, whose bits are known after it. By extent all digits have as many bits. */
+static struct digit take_digit(const struct strategy *s, bool by_extent, uint32_t *unknown) {
+    const uint32_t bits = by_extent || *unknown > s->digit_bits ? s->digit_bits : *unknown;
+    *unknown -= bits < *unknown ? bits : *unknown;
+    return (struct digit){*unknown, ((uint32_t)1 << bits) - 1};
+}
+
 static int launch_passes(const struct call *call, const struct strategy *s, struct air_args *args) {
     const struct plan *plan = call->plan;
     const struct air_kernels *kernels = topk_cuda_air_kernels[width_of(plan)];
@@ -110,14 +118,18 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
                sorted_last = s->target == TARGET_ENTRIES;
     int error = 0;
     grid.rows = (uint32_t)least(plan->problem.rows, AIR_GRID_ROWS);
+    if (args->by_extent) {
+        args->has_successor = true;
+        grid.blocks = s->first_blocks;
+        error = kernels->launch(AIR_EXTENT, &grid, args);
+        grid.dependent = device_of(call->context)->dependent_launch;
+    }
     for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
-        const bool is_last = pass + 1 == s->passes;
-        const uint32_t bits = unknown < s->digit_bits ? unknown : s->digit_bits;
-        unknown -= bits;
-        args->digit = (struct digit){unknown, ((uint32_t)1 << bits) - 1};
+        const bool is_last = pass + 1 == s->passes, is_first = pass == 0 && !args->by_extent;
+        args->digit = take_digit(s, args->by_extent, &unknown);
         args->has_successor = !is_last || filtered_last || sorted_last;
-        grid.blocks = pass == 0 ? s->first_blocks : s->blocks;
-        const enum air_kernel kernel = pass == 0 ? AIR_FIRST : is_last && s->fused ? AIR_FUSED : AIR_NEXT;
+        grid.blocks = is_first ? s->first_blocks : s->blocks;
+        const enum air_kernel kernel = is_first ? AIR_FIRST : is_last && s->fused ? AIR_FUSED : AIR_NEXT;
         error = kernels->launch(kernel, &grid, args);
         grid.dependent = device_of(call->context)->dependent_launch;
     }
@@ -131,10 +143,11 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
     return error;
 }
 
-static int run(const struct call *call) {
+static int run_passes(const struct call *call, bool by_extent) {
     const struct strategy s = topk_cuda_air_strategy(call->context, call->plan);
     struct layout l = topk_cuda_air_lay_out(call->context, call->plan, &s, call->workspace);
     fill_args(call, &s, &l);
+    l.args.by_extent = by_extent;
     int error = topk_cuda_read_bounds(call, &l.args.predicate);
     if (error == 0 && s.one_block) {
         error = launch_row(call, &s, &l.args);
@@ -148,6 +161,14 @@ static int run(const struct call *call) {
         error = l.sort.method->run(&sort);
     }
     return error;
+}
+
+static int run(const struct call *call) {
+    return run_passes(call, false);
+}
+
+int topk_cuda_air_run_by_extent(const struct call *call) {
+    return run_passes(call, true);
 }
 
 static int prepare(const topk_context *context) {

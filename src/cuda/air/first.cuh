@@ -25,6 +25,8 @@ TOPK_DEVICE struct air_state begin_row(const struct air_args &a, int64_t row, co
         a.states[row].phase = state.phase;
         if (a.target.kind == TARGET_KTH && state.phase == AIR_DONE)
             write_kth_padding<Element>(a, row, r);
+        else if (a.target.kind == TARGET_KTH && decided)
+            write_kth_class<Element>(a, row, state.range, r.k);
     }
     return state;
 }

@@ -5,6 +5,7 @@
  * A launch handles one digit of all rows: it narrows the range that the k-th element's code lies in. The last
  * block to finish with a row finds the digit, so that the host need not know. */
 #include "../instance.cuh"
+#include "extent.cuh"
 #include "first.cuh"
 #include "fused.cuh"
 #include "last.cuh"
@@ -36,6 +37,8 @@ static int launch_kernel(enum air_kernel kernel, const struct launch_grid *grid,
     case AIR_FIRST:
         return launch("air_first", grid, pass_shared_bytes(0),
                       where ? air_first<element_t, true> : air_first<element_t, false>, args);
+    case AIR_EXTENT:
+        return launch("air_extent", grid, shared_bytes_of(carve_extent), air_extent<element_t>, args);
     case AIR_NEXT:
         return launch("air_next", grid, pass_shared_bytes(candidates),
                       where ? air_next<element_t, true> : air_next<element_t, false>, args);
@@ -78,6 +81,7 @@ template <bool WHERE> static int prepare_passes(uint32_t shared_bytes_max) {
 static int prepare(uint32_t shared_bytes_max) {
     int error = prepare_passes<false>(shared_bytes_max);
     error = error != 0 ? error : prepare_passes<true>(shared_bytes_max);
+    error = error != 0 ? error : simt_prepare(air_extent<element_t>, 0);
     error =
         error != 0 ? error : prepare_two(air_sort<element_t, ALWAYS_TWO>, air_sort<element_t, true>, 1 << 16);
     return error != 0 ? error

@@ -21,6 +21,7 @@ enum air_phase {
 /* What is known of a row between launches. All zero before the first. */
 struct air_state {
     struct kth_range range;
+    uint64_t least, greatest; /* by extent: complement of the least code, and the greatest; atomic */
     uint64_t phase;
     uint64_t is_buffered; /* 1: the candidates of some pass are in the buffer, and the winners are written */
     uint64_t buffered;    /* candidates in the buffer; atomic */
@@ -35,6 +36,7 @@ struct air_state {
 struct air_args {
     bool has_successor;       /* the next launch is the same call's: it may start early */
     struct digit digit;       /* of this pass */
+    bool by_extent;           /* the digit follows from a row's range: its shift differs */
     struct air_state *states; /* of each row */
     struct row_args rows;
     struct predicate_args predicate;
@@ -62,13 +64,14 @@ extern "C" {
 #endif
 
 enum air_kernel {
-    AIR_FIRST, /* the first pass */
-    AIR_NEXT,  /* another one */
-    AIR_FUSED, /* the last one, with the tuning fused_filter */
-    AIR_LAST,  /* the last filter */
-    AIR_SORT,  /* the sort of a row's results, in one block */
-    AIR_RANK,  /* the same, in several */
-    AIR_ROW    /* everything, one block for a row */
+    AIR_FIRST,  /* the first pass */
+    AIR_EXTENT, /* in place of it: the range from the least code to the greatest */
+    AIR_NEXT,   /* another one */
+    AIR_FUSED,  /* the last one, with the tuning fused_filter */
+    AIR_LAST,   /* the last filter */
+    AIR_SORT,   /* the sort of a row's results, in one block */
+    AIR_RANK,   /* the same, in several */
+    AIR_ROW     /* everything, one block for a row */
 };
 
 /* The kernels of one element width. */

@@ -21,7 +21,7 @@ TOPK_DEVICE void buffer_candidates(const shared_row<Element, WHERE> &w, const Ca
  * and sends them to the buffer. All threads. */
 template <typename Element, bool WHERE, typename Buffer>
 TOPK_DEVICE bool count_next(const shared_row<Element, WHERE> &w, bool buffers, const Buffer &buffer) {
-    const struct digit_counter counter = {w.a.digit, w.s.digit.bins};
+    const struct digit_counter counter = {row_digit(w.a, w.state.range), w.s.digit.bins};
     simt_block_sync(); /* the bins are clear */
     if (w.state.is_buffered != 0) {
         TOPK_REACHED(REACHED_AIR_FROM_BUFFER);

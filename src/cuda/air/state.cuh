@@ -115,6 +115,11 @@ TOPK_DEVICE void write_kth_padding(const struct air_args &a, int64_t row, const 
     write_kth<Element>(a.kth, row, a.rows.padding, r.wanted == 0 ? 0 : r.length, 0);
 }
 
+/* The digit of this pass for a row whose range the launch has found. */
+TOPK_DEVICE struct digit row_digit(const struct air_args &a, const struct kth_range &range) {
+    return a.by_extent ? digit_of_range(a.digits.bits, range) : a.digit;
+}
+
 /* Adds the block's histogram to the row's, and leaves its own clear. The last block finds the digit, writes
  * the narrower range and leaves the row's histogram clear, too. Returns whether this is that block.
  * `buffers`: this pass has filled the candidate buffer. WHERE: after the first pass of a row of which not all
@@ -129,18 +134,22 @@ TOPK_DEVICE bool retire(const struct air_args &a, int64_t row, bool buffers, con
     if (!last_of_blocks(&state->retired, s.flag))
         return false;
     const struct kth_range before = state->range;
-    const auto narrow_row = [&](const struct kth_range &range) TOPK_LAMBDA {
+    const struct digit digit = row_digit(a, before);
+    const auto narrow_row = [&](struct kth_range range) TOPK_LAMBDA {
+        if (range.high - range.low > before.high - range.low) /* the last part ends with the range */
+            range.high = before.high;
         state->range = range;
         if (buffers)
             state->is_buffered = 1;
-        if (is_decided(a.digits, range, a.digit.shift))
-            state->phase = AIR_DECIDED;
-        if (a.target.kind == TARGET_KTH && a.digit.shift == 0)
+        if (!is_decided(a.digits, range, digit.shift))
+            return;
+        state->phase = AIR_DECIDED;
+        if (a.target.kind == TARGET_KTH)
             write_kth_class<Element>(a, row, range, row_at(a.rows, row).k);
     };
-    uint64_t total = find_digit<SELECT_BINS_MAX / AIR_THREADS, WHERE>(
-        [&](uint32_t bin) TOPK_LAMBDA { return bins[bin]; }, a.rows.map, a.digit, before, s.digit.sums,
-        narrow_row);
+    uint64_t total =
+        find_digit<SELECT_BINS_MAX / AIR_THREADS, WHERE>([&](uint32_t bin) TOPK_LAMBDA { return bins[bin]; },
+                                                         a.rows.map, digit, before, s.digit.sums, narrow_row);
     if (WHERE && simt_thread() == 0) {
         a.matches[row] = (int64_t)total;
         if (total == 0)

@@ -149,7 +149,7 @@ static struct strategy strategy_with(const topk_context *context, const struct p
     struct strategy s = {.target = radix_target_of(plan)};
     s.digit_bits = (uint32_t)value_of(plan, KNOB_DIGIT_BITS);
     s.passes = (plan->element_bits + s.digit_bits - 1) / s.digit_bits;
-    s.early_stop = s.target != TARGET_KTH && value_of(plan, KNOB_EARLY_STOP) != 0;
+    s.early_stop = (s.target != TARGET_KTH || plan->surplus > 0) && value_of(plan, KNOB_EARLY_STOP) != 0;
     s.fused = s.passes > 1 && value_of(plan, KNOB_FUSED_FILTER) != 0 && !has_predicate(plan);
     s.wide = p->length_max > AIR_NARROW_ROW;
     s.two_words = plan->element_bytes == 8 || p->length_max > AIR_ONE_WORD_ROW;

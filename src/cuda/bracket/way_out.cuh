@@ -70,7 +70,7 @@ struct way_step {
 };
 
 TOPK_DEVICE struct way_step next_step(struct way_out *w) {
-    const struct digit_plan plan = {SELECT_DIGIT_BITS_MAX, false};
+    const struct digit_plan plan = {SELECT_DIGIT_BITS_MAX, false, 0};
     struct way_step step = {};
     step.of_codes = w->unknown_codes != 0;
     step.digit = next_digit(plan, step.of_codes ? &w->unknown_codes : &w->unknown_positions);

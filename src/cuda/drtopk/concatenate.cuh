@@ -27,17 +27,22 @@ TOPK_HOST_DEVICE struct tile_memory carve_tile(simt_arena &arena) {
 template <typename Element> struct taken_delegates {
     key_word_t<Element> key; /* of the k-th delegate */
     uint64_t ties;           /* delegates of that key that are taken, the first ones */
-    bool all, all_ties;      /* all delegates are taken; all of that key */
+    int64_t last;            /* slot of the last of these, where it is known; then all before it are taken */
+    bool all, all_ties;      /* all delegates are taken; all that have the key or, of a bound, reach it */
 };
 
 template <typename Element>
 TOPK_DEVICE taken_delegates<Element> taken_of(const struct drtopk_args &a, int64_t row) {
     const int64_t k = a.delegates.needed[row];
-    taken_delegates<Element> taken = {0, 0, k >= a.delegates.lengths[row], true};
-    if (!taken.all) {
-        taken.key = ((const Element *)a.first.keys)[row];
+    taken_delegates<Element> taken = {0, 0, INT64_MAX, k >= a.delegates.lengths[row], true};
+    if (taken.all)
+        return taken;
+    taken.key = ((const Element *)a.first.keys)[row];
+    if (a.first.selects) {
+        taken.last = a.first.last[row];
+    } else {
         taken.ties = (uint64_t)(k - a.first.better[row]);
-        taken.all_ties = (uint64_t)a.first.equal[row] <= taken.ties;
+        taken.all_ties = (uint64_t)a.first.equal[row] <= taken.ties + a.first.surplus;
     }
     return taken;
 }
@@ -141,7 +146,7 @@ TOPK_DEVICE uint32_t count_taken(const concatenated_row<Element> &w, int64_t til
     for (uint32_t rank = 0; rank < count; rank++) {
         const key_word_t<Element> key = w.keys(subrange)[rank];
         above += key > w.taken.key ? 1 : 0;
-        tied += key == w.taken.key ? 1 : 0;
+        tied += key == w.taken.key && subrange * w.a.beta + rank <= w.taken.last ? 1 : 0;
     }
     if (!w.taken.all_ties) {
         uint64_t total;

@@ -6,6 +6,7 @@
 #include "by_warp.cuh"
 #include "concatenate.cuh"
 #include "equal.cuh"
+#include "last.cuh"
 
 static uint32_t tile_shared_bytes(void) {
     return shared_bytes_of(carve_tile);
@@ -33,6 +34,8 @@ static int launch_kernel(enum drtopk_kernel kernel, const struct launch_grid *gr
     case DRTOPK_BY_THREAD:
         return launch("drtopk_by_thread", grid, coalesced_shared_bytes(args->exponent), by_thread(args->beta),
                       args);
+    case DRTOPK_LAST:
+        return launch("drtopk_last", grid, shared_bytes_of(carve_last), drtopk_last<element_t>, args);
     case DRTOPK_CONCATENATE:
         return launch("drtopk_concatenate", grid, tile_shared_bytes(), drtopk_concatenate<element_t>, args);
     default:
@@ -44,6 +47,7 @@ static int prepare(void) {
     const uint32_t coalesced = coalesced_shared_bytes(DRTOPK_COALESCED_MAX), rings = rings_shared_bytes();
     int error = simt_prepare(drtopk_concatenate<element_t>, 0);
     error = error != 0 ? error : simt_prepare(drtopk_equal<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(drtopk_last<element_t>, 0);
     error = error != 0 ? error : simt_prepare(drtopk_by_warp<element_t>, rings);
     error = error != 0 ? error : simt_prepare(by_thread(DRTOPK_BETA), coalesced);
     error = error != 0 ? error : simt_prepare(by_thread(DRTOPK_BETA_MAX), coalesced);

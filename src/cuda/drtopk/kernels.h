@@ -19,11 +19,17 @@ struct delegate_args {
     int64_t *needed, *asked; /* of each row: k, cut to its length, and as asked for */
 };
 
-/* What the first top-k found of the delegates of each row: the key of the k-th, how many are better, and how
- * many have that key. */
+/* What the first top-k found of the delegates of each row: the key of the k-th, or a bound in place of it
+ * (struct plan, surplus); how many are better, and how many have that key or lie between. If it selects, only
+ * the results, k_max for each row; drtopk_last then finds the keys, and the last slot of that key. */
 struct first_args {
     void *keys;
-    int64_t *better, *equal;
+    int64_t *better, *equal, *last;
+    bool selects;
+    int64_t k_max;
+    void *selected;
+    int64_t *selected_slots;
+    uint64_t surplus; /* delegates besides the k best that may be taken */
 };
 
 struct drtopk_args {
@@ -53,6 +59,7 @@ extern "C" {
 enum drtopk_kernel {
     DRTOPK_BY_WARP,     /* reads the rows and makes the delegates, some lanes for each subrange */
     DRTOPK_BY_THREAD,   /* the same, a thread for each */
+    DRTOPK_LAST,        /* finds the last of the delegates that the first top-k has selected */
     DRTOPK_CONCATENATE, /* takes delegates and scans subranges again */
     DRTOPK_EQUAL        /* counts the elements that equal the k-th */
 };

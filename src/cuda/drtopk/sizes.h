@@ -16,6 +16,8 @@ enum {
     /* What the rule for the exponent adds: docs/methods/drtopk.md. */
     DRTOPK_RULE = 7,
     DRTOPK_BETA_MAX = 4,
+    /* The first top-k may find so many delegates more than k, and one more for each so many of k. */
+    DRTOPK_SURPLUS = SIZE(64, 4),
     DRTOPK_BETA = 2,
     /* Subranges up to this exponent are reduced by a thread each, from shared memory, unless tuning says
      * otherwise. */

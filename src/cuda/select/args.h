@@ -19,10 +19,11 @@ struct digit {
 };
 
 /* Digits have `bits` bits, the last one perhaps fewer. They are looked at from the highest on, until all are
- * known; with early_stop, until all candidates are results. */
+ * known; with early_stop, until at most `surplus` candidates are no results. */
 struct digit_plan {
     uint32_t bits;
     bool early_stop;
+    uint64_t surplus;
 };
 
 /* Where the results go. */

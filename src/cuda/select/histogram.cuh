@@ -41,8 +41,8 @@ struct digit_counter {
     }
 };
 
-/* Counts the elements of a tile that count and whose codes are in the range. ALL: the range holds all codes.
- */
+/* Counts the elements of a tile that count and whose codes are in the range, where the digit begins with the
+ * range. ALL: the range holds all codes of the row. */
 template <typename Element, bool ALL, typename Tile>
 TOPK_DEVICE void count_tile(const Tile &of_any_kind, const code_range<Element> &range,
                             const struct digit_counter &counter) {
@@ -56,8 +56,10 @@ TOPK_DEVICE void count_tile(const Tile &of_any_kind, const code_range<Element> &
                 key_word_t<Element> code = range.code(tile.bits(g, e));
                 if (ALL && !all_match(tile))
                     counter.count_if<Element>(is_match(tile, g, e), code);
-                else if ((ALL || range.holds(code)) && is_match(tile, g, e))
+                else if (ALL)
                     counter.count<Element>(code);
+                else if (range.holds(code) && is_match(tile, g, e))
+                    counter.count<Element>(code - range.low);
             }
         }
     });

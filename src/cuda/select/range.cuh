@@ -39,7 +39,7 @@ template <typename Element> TOPK_DEVICE struct kth_range whole_range(uint64_t ne
 
 /* Whether no further digit is needed; `unknown` bits have not been looked at. */
 TOPK_DEVICE bool is_decided(const struct digit_plan &plan, const struct kth_range &range, uint32_t unknown) {
-    return unknown == 0 || (plan.early_stop && range.need == range.candidates);
+    return unknown == 0 || (plan.early_stop && range.candidates - range.need <= plan.surplus);
 }
 
 /* The highest digit of the lowest *unknown bits, which are the fewer by it. */
@@ -47,6 +47,12 @@ TOPK_DEVICE struct digit next_digit(const struct digit_plan &plan, uint32_t *unk
     uint32_t bits = *unknown < plan.bits ? *unknown : plan.bits;
     *unknown -= bits;
     return digit{*unknown, (1u << bits) - 1};
+}
+
+/* The digit that cuts a range into at most 2^bits parts of equal width, from its low end on. */
+TOPK_DEVICE struct digit digit_of_range(uint32_t bits, const struct kth_range &range) {
+    const uint32_t width = 64 - simt_clz(range.high - range.low);
+    return digit{width > bits ? width - bits : 0, (1u << bits) - 1};
 }
 
 template <typename Element> TOPK_DEVICE uint32_t bin_of(key_word_t<Element> code, struct digit digit) {

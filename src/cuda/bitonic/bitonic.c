@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a call of bitonic launches, and over which workspace. After Shanbhag, Pirk and Madden (SIGMOD 2018):
+ * sorted runs, of which pairs give way to their better halves. docs/methods/bitonic.md tells the whole. */
+#include "../../workspace.h"
+#include "../leaf.h"
+#include "../methods.h"
+#include "kernels.h"
+
+static const struct bitonic_kernels *const kernels_of_width[] = {
+    &topk_cuda_bitonic_kernels_8, &topk_cuda_bitonic_kernels_16, &topk_cuda_bitonic_kernels_32,
+    &topk_cuda_bitonic_kernels_64};
+
+/* ---- Shape ---- */
+
+static bool has_two_words(const struct plan *plan) {
+    return plan->element_bytes == 8;
+}
+
+static int64_t capacity_of(const struct plan *plan) {
+    return least(plan->problem.k_max, plan->problem.length_max);
+}
+
+static uint32_t log2_from(int64_t least_power, int64_t size) {
+    uint32_t log2 = (uint32_t)__builtin_ctzll((unsigned long long)least_power);
+    while (INT64_C(1) << log2 < size) {
+        log2++;
+    }
+    return log2;
+}
+
+/* What does not depend on where the buffers are. A tile has two runs at least. */
+static struct bitonic_args args_of(const struct plan *plan) {
+    const int64_t tile = has_two_words(plan) ? BITONIC_TILE_OF_TWO : BITONIC_TILE;
+    struct bitonic_args args = {.run_log2 = log2_from(BITONIC_RUN_MIN, capacity_of(plan))};
+    args.tile_log2 = log2_from(tile, INT64_C(2) << args.run_log2);
+    return args;
+}
+
+/* Blocks that share a row. */
+static int64_t blocks_of(const topk_context *context, const struct plan *plan,
+                         const struct bitonic_args *args) {
+    const topk_problem *p = &plan->problem;
+    const int64_t fresh = (INT64_C(1) << args->tile_log2) - (INT64_C(1) << args->run_log2);
+    const int64_t at_once = device_of(context)->sms * BITONIC_BLOCKS_PER_SM / greatest(p->rows, 1);
+    return greatest(least(divide_up(p->length_max, fresh), at_once), 1);
+}
+
+static const char *refuse(const topk_context *context, const struct plan *plan) {
+    if (capacity_of(plan) > BITONIC_K_MAX) {
+        return "rows have more results than a sorted run";
+    }
+    if (plan->problem.length_max > BITONIC_ROW_MAX) {
+        return "its entries have no room for the positions of such long rows";
+    }
+    const struct bitonic_args args = args_of(plan);
+    return (int64_t)kernels_of_width[width_of(plan)]->shared_bytes(&args) >
+                   device_of(context)->shared_bytes_max
+               ? "two runs of so many results exceed the shared memory of a block"
+               : NULL;
+}
+
+/* ---- Workspace ---- */
+
+/* Launches read one of these and write to the other by turns; the first one writes to the first. */
+struct buffers {
+    struct bitonic_lists lists[2];
+    size_t bytes;
+};
+
+static struct bitonic_lists take_lists(struct arena *arena, const struct plan *plan,
+                                       const struct bitonic_args *args, int64_t count) {
+    const size_t entries = count > 1 ? (size_t)plan->problem.rows * (size_t)count << args->run_log2 : 0;
+    struct bitonic_lists lists = {.count = count};
+    lists.entries = arena_take(arena, entries, sizeof *lists.entries);
+    lists.entries_low = arena_take(arena, has_two_words(plan) ? entries : 0, sizeof *lists.entries_low);
+    return lists;
+}
+
+static struct buffers take_buffers(const topk_context *context, const struct plan *plan,
+                                   const struct bitonic_args *args, void *workspace) {
+    struct arena arena = arena_over(workspace);
+    const int64_t blocks = blocks_of(context, plan, args);
+    struct buffers b;
+    b.lists[0] = take_lists(&arena, plan, args, blocks);
+    b.lists[1] = take_lists(&arena, plan, args, divide_up(blocks, BITONIC_MERGED));
+    b.bytes = arena_bytes(&arena);
+    return b;
+}
+
+static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
+    const struct bitonic_args args = args_of(plan);
+    return take_buffers(context, plan, &args, NULL).bytes;
+}
+
+/* ---- Launches ---- */
+
+static int run(const struct call *call) {
+    const struct plan *plan = call->plan;
+    struct bitonic_args args = args_of(plan);
+    const struct buffers b = take_buffers(call->context, plan, &args, call->workspace);
+    int64_t blocks = blocks_of(call->context, plan, &args);
+    struct launch_grid grid = grid_of(call, blocks, blocks, BITONIC_THREADS);
+    int error = 0;
+    if (plan->problem.rows == 0 || plan->problem.k_max == 0) {
+        return 0;
+    }
+    args.rows = row_args_of(call);
+    grid.rows = (uint32_t)least(plan->problem.rows, BITONIC_GRID_ROWS);
+    for (int turn = 0; error == 0 && blocks > 0; turn ^= 1) {
+        args.to = blocks > 1 ? b.lists[turn] : (struct bitonic_lists){.count = 0};
+        args.to.count = blocks > 1 ? blocks : 0;
+        args.has_successor = blocks > 1;
+        grid.blocks = (uint32_t)blocks;
+        error = kernels_of_width[width_of(plan)]->select(&grid, &args);
+        grid.dependent = device_of(call->context)->dependent_launch;
+        args.from = args.to;
+        blocks = blocks > 1 ? divide_up(blocks, BITONIC_MERGED) : 0;
+    }
+    return error;
+}
+
+static int prepare(const topk_context *context) {
+    const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
+    int error = 0;
+    for (int width = 0; width < WIDTHS && error == 0; width++) {
+        error = kernels_of_width[width]->prepare(shared_bytes_max);
+    }
+    return error;
+}
+
+/* Passes of a network through shared memory: to sort runs, and to merge them twice. */
+static double cost_us(const topk_context *context, const struct plan *plan) {
+    const struct bitonic_args args = args_of(plan);
+    const double log2 = args.run_log2, steps = log2 * (log2 + 1) / 2 + 2 * log2;
+    const double rows = (double)plan->problem.rows;
+    const double entries = greatest(plan->problem.length_max, INT64_C(2) << args.run_log2);
+    return 4 * topk_cuda_costs.launch_us +
+           work_us(context, rows * entries * steps, topk_cuda_costs.bitonic.steps_per_us);
+}
+
+const struct method topk_cuda_bitonic = {.name = "bitonic",
+                                         .operations = OPERATION_BIT(TOPK_OPERATION_SELECT),
+                                         .refuse = refuse,
+                                         .cost_us = cost_us,
+                                         .workspace_bytes = workspace_bytes,
+                                         .prepare = prepare,
+                                         .run = run};

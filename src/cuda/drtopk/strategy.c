@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "strategy.h"
+
+#include "../lookback.h"
+#include "../methods.h"
+#include "../select/plan.h"
+
+/* ---- Knobs ---- */
+
+enum { KNOB_BASE, KNOB_BETA, KNOB_EXPONENT, KNOB_FILTER, KNOB_COALESCED, KNOB_SKIP };
+
+/* By the number that `base` has. */
+static const struct method *const bases[] = {&topk_cuda_radix,     &topk_cuda_air,    &topk_cuda_radik,
+                                             &topk_cuda_bracket,   &topk_cuda_bucket, &topk_cuda_bitonic,
+                                             &topk_cuda_gridselect};
+enum { BASES = sizeof bases / sizeof bases[0] };
+
+const struct knob topk_cuda_drtopk_knobs[] = {
+    [KNOB_BASE] = {"base", KNOB_INTEGER, 0, BASES - 1, 0,
+                   "the method of both top-k: 0 radix, 1 air, 2 radik, 3 bracket, 4 bucket, 5 bitonic, "
+                   "6 gridselect"},
+    [KNOB_BETA] = {"beta", KNOB_INTEGER, 1, DRTOPK_BETA_MAX, DRTOPK_BETA, "delegates of a subrange"},
+    [KNOB_EXPONENT] =
+        {"exponent", KNOB_INTEGER, DRTOPK_EXPONENT_MIN, DRTOPK_EXPONENT_MAX, DRTOPK_EXPONENT_MIN,
+         "subranges have 2^exponent elements; by default the rule tells, and fewer where k needs "
+         "more delegates"},
+    [KNOB_FILTER] = {"filter", KNOB_SWITCH, 0, 1, 1,
+                     "0 keeps also elements that are worse than the k-th delegate"},
+    [KNOB_COALESCED] =
+        {"coalesced", KNOB_SWITCH, 0, 1, 1,
+         "0 has lanes of a warp make the delegates of subranges up to exponent 6, too, in place of "
+         "a thread"},
+    [KNOB_SKIP] =
+        {"skip", KNOB_SWITCH, 0, 1, 1,
+         "0 has the first top-k find all digits; 1 ends it once few delegates more than k are left, "
+         "by the bases radix, air and bucket"},
+    {.name = NULL},
+};
+
+static int64_t value_of(const struct plan *plan, int knob) {
+    return tuning_value(&plan->tuning, &topk_cuda_drtopk_knobs[knob]);
+}
+
+bool topk_cuda_drtopk_names_base(const struct plan *plan) {
+    return tuning_given(&plan->tuning, &topk_cuda_drtopk_knobs[KNOB_BASE]) != NULL;
+}
+
+/* ---- Strategy ---- */
+
+static uint32_t exponent_min(const struct plan *plan) {
+    return plan->element_bytes == 1 ? DRTOPK_EXPONENT_MIN_OF_BYTES : DRTOPK_EXPONENT_MIN;
+}
+
+static int64_t log2_of(int64_t number) {
+    return number < 2 ? 0 : 63 - __builtin_clzll((unsigned long long)number);
+}
+
+/* Rule 4 of the paper: which size makes the work of all steps the least; then smaller until there are k
+ * delegates. 0: no size does. */
+static uint32_t exponent_of(const struct plan *plan, int64_t beta) {
+    const int64_t n = plan->problem.length_max, k = plan->problem.k_max;
+    const int64_t *given = tuning_given(&plan->tuning, &topk_cuda_drtopk_knobs[KNOB_EXPONENT]);
+    int64_t exponent = given != NULL ? *given : (log2_of(n) - log2_of(k) + DRTOPK_RULE) / 2;
+    exponent = least(greatest(exponent, exponent_min(plan)), DRTOPK_EXPONENT_MAX);
+    while (exponent >= exponent_min(plan) && beta * (n >> exponent) < k) {
+        exponent--;
+    }
+    return exponent < exponent_min(plan) ? 0 : (uint32_t)exponent;
+}
+
+static struct strategy usual_strategy(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const int64_t k = p->k_max, per = 16 / (int64_t)plan->element_bytes;
+    struct strategy s = {.base = bases[value_of(plan, KNOB_BASE)],
+                         .beta = (uint32_t)value_of(plan, KNOB_BETA)};
+    s.exponent = p->rows == 0 || k == 0 ? 0 : exponent_of(plan, s.beta);
+    s.is_base = s.exponent == 0;
+    if (s.is_base) {
+        return s;
+    }
+    const int64_t size = INT64_C(1) << s.exponent;
+    s.coalesced = value_of(plan, KNOB_COALESCED) != 0 && s.exponent <= DRTOPK_COALESCED_MAX;
+    s.filters = value_of(plan, KNOB_FILTER) != 0;
+    s.first_selects = (s.base->operations & OPERATION_BIT(TOPK_OPERATION_KTH)) == 0;
+    s.surplus = s.first_selects || value_of(plan, KNOB_SKIP) == 0 ? 0 : DRTOPK_SURPLUS + k / DRTOPK_SURPLUS;
+    s.subranges = (p->length_max >> s.exponent) + (per - 1 + p->length_max % size + size - 1) / size;
+    s.slots = s.subranges * s.beta;
+    /* As many delegates are taken as k and the surplus; so many subranges are scanned at most, and there is
+     * room for two more. */
+    const int64_t taken = k + s.surplus;
+    s.pitch = least(p->length_max, (taken / s.beta + 2) * size + taken);
+    s.tiles = s.subranges / DRTOPK_TILE + 1;
+    return s;
+}
+
+/* ---- Inner calls ---- */
+
+static topk_problem inner_problem(const struct plan *plan, const struct strategy *s) {
+    topk_problem problem = plan->problem;
+    problem.method = s->base->name;
+    problem.tuning = NULL;
+    problem.shape = TOPK_SHAPE_STRIDED;
+    problem.extent_type = TOPK_INDEX_I64;
+    problem.elements_max = 0;
+    problem.index_base = 0;
+    problem.workspace_limit = 0;
+    return problem;
+}
+
+/* The k-th of the delegates, whose keys are unsigned integers; or the k best of them, with their slots. */
+static topk_status plan_first(const topk_context *context, const struct plan *plan, const struct strategy *s,
+                              struct subcall *first) {
+    static const topk_type types[WIDTHS] = {TOPK_U8, TOPK_U16, TOPK_U32, TOPK_U64};
+    topk_problem problem = inner_problem(plan, s);
+    problem.type = types[width_of(plan)];
+    problem.direction = TOPK_LARGEST;
+    problem.rank = TOPK_BY_VALUE;
+    problem.order = TOPK_ORDER_ANY;
+    problem.ties = TOPK_TIES_LOWEST_INDEX;
+    problem.index_type = TOPK_INDEX_I64;
+    problem.length_max = problem.row_stride = s->slots;
+    problem.k_max = least(problem.k_max, s->slots);
+    const topk_status status = topk_subcall_choose(
+        context, s->first_selects ? TOPK_OPERATION_SELECT : TOPK_OPERATION_KTH, &problem, first);
+    first->plan.surplus = (uint64_t)s->surplus;
+    return status;
+}
+
+/* The call's own operation on the concatenated vectors. */
+static topk_status plan_second(const topk_context *context, const struct plan *plan, const struct strategy *s,
+                               struct subcall *second) {
+    topk_problem problem = inner_problem(plan, s);
+    problem.length_max = problem.row_stride = s->pitch;
+    return topk_subcall_choose(context, plan->operation, &problem, second);
+}
+
+/* The whole call, by the base, which keeps to the caller's limit where it can. */
+static topk_status plan_base(const topk_context *context, const struct plan *plan, const struct strategy *s,
+                             struct subcall *base) {
+    topk_problem problem = plan->problem;
+    problem.method = s->base->name;
+    problem.tuning = NULL;
+    return topk_subcall_choose(context, plan->operation, &problem, base);
+}
+
+/* ---- Workspace ---- */
+
+static void take_first(const struct plan *plan, const struct strategy *s, struct arena *arena,
+                       struct layout *l) {
+    const size_t rows = (size_t)plan->problem.rows;
+    struct first_args *first = &l->args.first;
+    const size_t selected = s->first_selects ? size_product(rows, (size_t)l->first.plan.problem.k_max) : 0;
+    first->keys = arena_take(arena, rows, plan->element_bytes);
+    first->better = arena_take(arena, s->first_selects ? 0 : rows, sizeof *first->better);
+    first->equal = arena_take(arena, s->first_selects ? 0 : rows, sizeof *first->equal);
+    first->last = arena_take(arena, s->first_selects ? rows : 0, sizeof *first->last);
+    first->selected = arena_take(arena, selected, plan->element_bytes);
+    first->selected_slots = arena_take(arena, selected, sizeof *first->selected_slots);
+    first->selects = s->first_selects;
+    first->k_max = l->first.plan.problem.k_max;
+    first->surplus = (uint64_t)s->surplus;
+}
+
+static void take_buffers(const struct plan *plan, const struct strategy *s, struct arena *arena,
+                         struct layout *l) {
+    const size_t rows = (size_t)plan->problem.rows, slots = size_product(rows, (size_t)s->slots),
+                 concatenated = size_product(rows, (size_t)s->pitch);
+    const bool is_kth = plan->operation == TOPK_OPERATION_KTH;
+    struct drtopk_args *a = &l->args;
+    const size_t before = arena->used;
+    a->lookback.tiles = s->tiles;
+    a->lookback.sum_words = look_back_words(s->tiles);
+    a->tickets = arena_take(arena, rows, sizeof *a->tickets);
+    a->lookback.words =
+        arena_take(arena, size_product(rows, 2 * (size_t)a->lookback.sum_words), sizeof *a->lookback.words);
+    a->counts = arena_take(arena, is_kth ? rows : 0, sizeof *a->counts);
+    a->retired = arena_take(arena, is_kth ? rows : 0, sizeof *a->retired);
+    l->zeroed = a->tickets;
+    l->zeroed_bytes = arena_join(arena, before);
+    a->delegates.keys = arena_take(arena, slots, plan->element_bytes);
+    a->delegates.offsets = arena_take(arena, slots, sizeof *a->delegates.offsets);
+    a->delegates.pitch = s->slots;
+    a->delegates.lengths = arena_take(arena, rows, sizeof *a->delegates.lengths);
+    a->delegates.needed = arena_take(arena, rows, sizeof *a->delegates.needed);
+    a->delegates.asked = arena_take(arena, rows, sizeof *a->delegates.asked);
+    take_first(plan, s, arena, l);
+    l->elements = arena_take(arena, concatenated, plan->element_bytes);
+    l->indices = arena_take(arena, is_kth ? 0 : concatenated, plan->index_bytes);
+    a->concatenated_pitch = s->pitch;
+    a->concatenated_lengths = arena_take(arena, rows, sizeof *a->concatenated_lengths);
+    l->kth_values = arena_take(arena, is_kth ? rows : 0, plan->element_bytes);
+}
+
+struct layout topk_cuda_drtopk_lay_out(const topk_context *context, const struct plan *plan,
+                                       const struct strategy *s, void *workspace) {
+    struct arena arena = arena_over(workspace);
+    struct layout l = {.bytes = 0};
+    if (s->is_base) {
+        l.status = plan_base(context, plan, s, &l.base);
+        if (l.status == TOPK_OK) {
+            topk_subcall_take(&l.base, &arena);
+        }
+    } else {
+        l.status = plan_first(context, plan, s, &l.first);
+        l.status = l.status != TOPK_OK ? l.status : plan_second(context, plan, s, &l.second);
+        if (l.status == TOPK_OK) {
+            take_buffers(plan, s, &arena, &l);
+            topk_subcall_take(&l.first, &arena);
+            topk_subcall_take(&l.second, &arena);
+        }
+    }
+    l.bytes = l.status == TOPK_OK ? arena_bytes(&arena) : SIZE_MAX; /* rows may overlap, vectors do not */
+    return l;
+}
+
+struct strategy topk_cuda_drtopk_strategy(const topk_context *context, const struct plan *plan) {
+    const size_t limit = plan->problem.workspace_limit;
+    struct strategy s = usual_strategy(plan);
+    if (!s.is_base && limit != 0 && topk_cuda_drtopk_lay_out(context, plan, &s, NULL).bytes > limit) {
+        s.is_base = true;
+    }
+    return s;
+}
