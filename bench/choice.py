@@ -45,7 +45,7 @@ POINT = ("operation type data rows n k keep_percent direction order ties index t
 EARLIER = {"lengths": "even"}  # of lines without such a column
 
 # Suites of topk-bench with other lists, for all of which the data are normal.
-ALL = "--method auto,rtopk,resident,bracket,gridselect,radik,air,radix,drtopk,sort "
+ALL = "--method auto,rtopk,resident,bracket,gridselect,radik,air,radix,bucket,bitonic,drtopk,sort "
 FREE = ALL + "--order any --ties any "
 BEST = ALL + "--order best --ties lowest "
 LENGTHS = "2^11,2^12,2^13,2^14,2^15,2^16,2^17,2^18,2^19,2^20,2^21,2^22,2^23,2^24,2^25,2^26,2^27,2^28,2^30 "
@@ -57,6 +57,7 @@ GRIDS = {
     ("cuda", "grid"): [
         f"sizes {FREE} --n {LENGTHS} --k 1,32,256,2048,32768,n/16,n/2",
         f"sizes {BEST} --n {LENGTHS} --k 32,2048,4096",
+        f"sizes {BEST} --n 2^20,2^24,2^28 --k 32768,n/16,n/2",
         f"sizes {FREE} --rows 4,16,64,256 --n 2^12,2^14,2^15,2^17,2^20 --k 8,50,1024,2048",
         f"sizes {BEST} --rows 4,16,64,256 --n 2^12,2^14,2^15,2^17,2^20 --k 50,1024,4096",
         f"sizes {FREE} --rows 1024,16384,65536 --n 64,256,1024,2048,8192 --k 8,32,n/4",

@@ -13,7 +13,7 @@
 enum { exit_no_device = 77 };
 
 /* add_dimensions() puts the dimensions in front of these, and gives keys to all that have none. */
-enum { first_key = 256, own_options = 16, option_count = BENCH_DIMENSIONS + own_options };
+enum { first_key = 256, own_options = 17, option_count = BENCH_DIMENSIONS + own_options };
 static struct argp_option all_options[option_count + 1] = {
     {"device", 0, "NAME", 0, "cpu (default) or cuda", 2},
     {"threads", 't', "N", 0, "CPU: threads of calls and reads (default: what OpenMP would use)", 2},
@@ -28,6 +28,7 @@ static struct argp_option all_options[option_count + 1] = {
     {"points", 0, "FILE", 0, "CUDA, peers and where: read their points from FILE", 2},
     {"vectors", 0, "FILE", 0, "the distribution distances: .fvecs, .bvecs or .npy", 2},
     {"queries", 0, "FILE", 0, "and a vector for each row: elements are distances between them", 2},
+    {"data", 0, "FILE", 0, "the distribution file: .npy of one dimension and the type", 2},
     {"csv", 0, "FILE", 0, "write the results to FILE too", 2},
     {"list", 0, NULL, 0, "write the points of the suite as CSV, and run none", 2},
     {"self-test", 0, NULL, OPTION_HIDDEN, NULL, 2},
@@ -122,13 +123,15 @@ static bool is_cuda(const settings *arguments) {
     return device != NULL && strcmp(device, "cuda") == 0;
 }
 
-/* Both files or none. */
-static void read_vectors(bench_source *source, const settings *arguments) {
-    static const char *const names[] = {"vectors", "queries"};
+/* Both files of vectors or none. */
+static void read_source(bench_source *source, const settings *arguments) {
+    static const char *const names[] = {"vectors", "queries", "data"};
     bench_vectors *const files[] = {&source->base, &source->queries};
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < 3; ++i) {
         const char *path = given(arguments, names[i]);
-        const char *why = path != NULL ? bench_vectors_read(path, files[i]) : NULL;
+        const char *why = path == NULL ? NULL
+                          : i < 2      ? bench_vectors_read(path, files[i])
+                                       : bench_elements_read(path, &source->file);
         if (why != NULL) {
             fprintf(stderr, "topk-bench: %s ", path);
             give_up(why, "");
@@ -151,7 +154,7 @@ static void choose_options(bench_session *session, const settings *arguments) {
                                        .once = given(arguments, "once") != NULL,
                                        .rivals = given(arguments, "rivals") != NULL,
                                        .source.seed = (uint64_t)number_of(arguments, "seed", 1, 1000000000)};
-    read_vectors(&session->options.source, arguments);
+    read_source(&session->options.source, arguments);
     session->device = &bench_cpu; /* without CUDA no context for a GPU can be made */
 #ifdef BENCH_HAS_CUDA
     session->device = is_cuda(arguments) ? &bench_cuda : &bench_cpu;
@@ -187,22 +190,35 @@ static void close_session(bench_session *session) {
     bench_buffer_free(&session->workspace);
     bench_vectors_free(&session->options.source.queries);
     bench_vectors_free(&session->options.source.base);
+    bench_elements_free(&session->options.source.file);
     if (session->context != NULL && session->device->close != NULL) {
         session->device->close(session);
     }
     topk_context_destroy(session->context);
 }
 
-/* Whether all points were run, and no result was wrong. */
+/* Whether two points differ in no more than how the library solves them. */
+static bool is_same_problem(const bench_point *a, const bench_point *b) {
+    bench_point other = *b;
+    memcpy(other.method, a->method, sizeof other.method);
+    memcpy(other.tuning, a->tuning, sizeof other.tuning);
+    return memcmp(a, &other, sizeof other) == 0;
+}
+
+/* Whether all points were run, and no result was wrong. Rivals run once for each problem. */
 static bool run_suite(bench_session *session, const bench_point *points, int count, const char *csv) {
     bench_report report = {.table = stdout, .csv = csv != NULL ? fopen(csv, "w") : NULL};
+    const bool rivals = session->options.rivals;
+    bool have_run = false; /* the rivals of the problem at hand */
     int done = 0;
     if (csv != NULL && report.csv == NULL) {
         give_up("cannot be written: ", csv);
     }
     bench_report_begin(&report, session);
     while (done < count && !session->lost) {
-        bench_run(session, &points[done++], bench_report_add, &report);
+        have_run = have_run && is_same_problem(&points[done - 1], &points[done]);
+        session->options.rivals = rivals && !have_run;
+        have_run = bench_run(session, &points[done++], bench_report_add, &report) || have_run;
     }
     if (session->lost) {
         fprintf(report.table, "the device is lost: the last %d points were not run\n", count - done);
@@ -229,7 +245,7 @@ static void tell_suites(const char *device) {
 }
 
 /* The points of the suite; none if there is no suite. */
-static int find_points(const settings *arguments, bench_point **points) {
+static int find_points(const settings *arguments, const bench_source *source, bench_point **points) {
     char *words = NULL, error[4200];
     size_t size;
     FILE *out = open_memstream(&words, &size);
@@ -245,7 +261,7 @@ static int find_points(const settings *arguments, bench_point **points) {
         return 0;
     }
     const bench_request request = {is_cuda(arguments) ? "cuda" : "cpu", arguments->suite, words,
-                                   given(arguments, "points"), given(arguments, "vectors") != NULL};
+                                   given(arguments, "points"), source};
     const int count = bench_suite_points(&request, points, error, sizeof error);
     free(words);
     if (count < 0) {
@@ -261,7 +277,7 @@ int main(int argc, char **argv) {
     add_dimensions();
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);
     choose_options(&session, &arguments);
-    const int count = find_points(&arguments, &points);
+    const int count = find_points(&arguments, &session.options.source, &points);
     const bool self_test = given(&arguments, "self-test"), list = given(&arguments, "list");
     int status = EXIT_SUCCESS;
     if (count == 0 && !self_test) {

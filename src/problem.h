@@ -30,6 +30,10 @@ struct plan {
     /* Of kth inside another call: it may find, in place of the k-th key, a bound that the k best reach and at
      * most so many elements besides. Then `equal` counts the elements between the bound and the k-th. */
     uint64_t surplus;
+    /* Of select and kth inside another call, by air whose tuning gives alpha: each pass cuts the range of
+     * codes of a row into parts of equal width. The range begins as that from the row's least code to its
+     * greatest. */
+    bool by_extent;
 };
 
 /* One row of the input at run time. */

@@ -27,11 +27,16 @@ set_tests_properties(bench-points-named PROPERTIES PASS_REGULAR_EXPRESSION
 # Distances between vectors of files.
 add_executable(test_bench_vectors bench/vectors.c ${bench}/data/vectors.c)
 target_include_directories(test_bench_vectors PRIVATE ${bench} support ${PROJECT_SOURCE_DIR}/include data)
-target_link_libraries(test_bench_vectors PRIVATE m)
+target_link_libraries(test_bench_vectors PRIVATE topk m)
 topk_warnings(test_bench_vectors)
 topk_bench_test(vectors test_bench_vectors ${results})
 topk_bench_test(distances topk-bench air-fig13 --vectors ${results}/base.fvecs --queries ${results}/queries.npy
   --rows 20 --n 2^11,3000 --pairs 3)
+# A file of elements, which a longer row begins again.
+topk_bench_test(file topk-bench select --dist file --data ${results}/elements.npy --type u32,f32 --n 900,2500 --k 10,999
+  --pairs 3)
+set_tests_properties(bench-file PROPERTIES FIXTURES_REQUIRED bench-vectors
+  PASS_REGULAR_EXPRESSION "file +1 .*8 lines: 8 right, 0 wrong")
 set_tests_properties(bench-vectors PROPERTIES FIXTURES_SETUP bench-vectors)
 set_tests_properties(bench-distances PROPERTIES FIXTURES_REQUIRED bench-vectors
   PASS_REGULAR_EXPRESSION "distances +20 .*4 lines: 4 right, 0 wrong")
@@ -69,6 +74,9 @@ if(no_numpy EQUAL 0)
   topk_bench_test(rivals-python ${python} ${bench}/rivals.py quick --library $<TARGET_FILE:topk> --threads 2 --pairs 2)
   topk_bench_test(rtopk-tables ${python} ${bench}/rtopk.py $<TARGET_FILE:topk-bench-models> --rows 1000 --tables 1,2
     --tolerance 6)
+  topk_bench_test(workload ${python} ${CMAKE_CURRENT_SOURCE_DIR}/bench/workload.py ${PROJECT_SOURCE_DIR}
+    $<TARGET_FILE:topk-bench-workload>)
+  topk_bench_test(inputs ${python} ${CMAKE_CURRENT_SOURCE_DIR}/bench/inputs.py ${PROJECT_SOURCE_DIR})
 endif()
 
 if(COMMAND topk_gpu_test)

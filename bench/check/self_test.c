@@ -226,7 +226,7 @@ static bool try_one(const trial *each, const char *device, bench_trial_run *run,
     bench_verdict spoilt = {!each->right, !each->right, ""};
     char words[160];
     snprintf(words, sizeof words, "%s %s", each->words, usual_words);
-    const bench_request request = {device, each->suite, words, NULL, false};
+    const bench_request request = {device, each->suite, words, NULL, NULL};
     bench_point *points = NULL;
     if (bench_suite_points(&request, &points, right.reason, sizeof right.reason) > 0) {
         run(state, &points[0], NULL, &right);

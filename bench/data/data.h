@@ -5,6 +5,7 @@
 #define BENCH_DATA_H
 
 #include "data/vectors.h"
+#include "elements.h"
 #include "laws.h"
 #include "points/outputs.h"
 
@@ -31,14 +32,16 @@ const bench_distribution *bench_distribution_find(const char *name);
 /* Whether the distribution has a meaning for elements of the type. */
 bool bench_distribution_serves(const bench_distribution *distribution, topk_type type);
 
-/* What elements are made from: a seed, or rows of distances from `queries` to `base`. */
+/* What elements are made from: a seed, rows of distances from `queries` to `base`, or a file of elements. */
 typedef struct bench_source {
     uint64_t seed;
     bench_vectors queries, base; /* of as many dimensions; without elements where there are none */
+    bench_elements file;         /* likewise */
 } bench_source;
 
-/* Whether elements are distances. */
+/* Whether elements are distances, or come from a file. */
 bool bench_has_distances(const bench_point *point);
+bool bench_has_file(const bench_point *point);
 
 /* Whether there are as many vectors as the rows of a point, and its n, take; all have them but distances. */
 bool bench_source_serves(const bench_source *source, const bench_point *point);
@@ -48,6 +51,8 @@ typedef struct bench_filling {
     recipe how;
     const float *queries, *base; /* NULL: no distances */
     int dimensions;
+    const void *file; /* elements of the point's type; NULL: no file */
+    int64_t file_count;
 } bench_filling;
 
 bench_filling bench_filling_of(const bench_point *point, const bench_source *source);
@@ -55,6 +60,9 @@ bench_filling bench_filling_of(const bench_point *point, const bench_source *sou
 /* Element i, in the low bits. */
 static inline EVERYWHERE uint64_t bench_element(const bench_filling *filling, int64_t i) {
     const int64_t n = filling->how.n, dimensions = filling->dimensions;
+    if (filling->file != NULL) {
+        return element_get_bits(filling->how.type, filling->file, i % filling->file_count);
+    }
     return filling->base == NULL
                ? law_element(&filling->how, i)
                : element_encode(filling->how.type,

@@ -23,6 +23,9 @@ const bench_distribution bench_distributions[] = {
     {"all-equal", "one value", LAW_ONE, 1, 8, LAW_NONE, 0, 0, 0},
     {"distances", "of floats: squared, from --queries to --vectors", LAW_NONE, 0, 0, LAW_NONE, 0, 0, 0},
     {"runs", "runs of 4096 equal elements, uniform in (0, 1]", LAW_RUNS, 0, 0, LAW_NONE, 0, 0, 0},
+    {"degrees", "stand-in for a web graph's: at least d by d^-1.4", LAW_DEGREES, 1, 32, LAW_NONE, 0, 0, 0},
+    {"scores", "stand-in for sentiments: thousandths near 0.45", LAW_SCORES, 1000, 16, LAW_NONE, 0, 0, 0},
+    {"file", "the elements of --data, again from the first on", LAW_NONE, 1, 0, LAW_NONE, 0, 0, 0},
 };
 const int bench_distribution_count = (int)(sizeof bench_distributions / sizeof *bench_distributions);
 
@@ -49,8 +52,16 @@ bool bench_distribution_serves(const bench_distribution *distribution, topk_type
     return bits >= distribution->numbers_least && (element_is_float(type) || distribution->integer_scale > 0);
 }
 
+static bool has_law(const bench_distribution *distribution) {
+    return distribution->numbers != LAW_NONE || distribution->bits != LAW_NONE;
+}
+
 bool bench_has_distances(const bench_point *point) {
-    return point->distribution->numbers == LAW_NONE && point->distribution->bits == LAW_NONE;
+    return !has_law(point->distribution) && point->distribution->integer_scale == 0;
+}
+
+bool bench_has_file(const bench_point *point) {
+    return !has_law(point->distribution) && !bench_has_distances(point);
 }
 
 bool bench_source_serves(const bench_source *source, const bench_point *point) {
@@ -70,5 +81,7 @@ bench_filling bench_filling_of(const bench_point *point, const bench_source *sou
                                    .first_bits = distribution->first_bits},
                            .queries = distances ? source->queries.elements : NULL,
                            .base = distances ? source->base.elements : NULL,
-                           .dimensions = source->base.dimensions};
+                           .dimensions = source->base.dimensions,
+                           .file = bench_has_file(point) ? source->file.values : NULL,
+                           .file_count = source->file.count};
 }

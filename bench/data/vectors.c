@@ -45,9 +45,11 @@ static const char *find_vecs(const unsigned char *bytes, size_t size, bool has_f
     return size % vector_bytes(file) == 0 ? NULL : "ends within a vector";
 }
 
+enum { header_bytes = 256 };
+
 /* The header is a dictionary of Python's, whose length comes in two bytes behind version 1, else in four. */
-static const char *find_npy(const unsigned char *bytes, size_t size, layout *file) {
-    char header[256] = "";
+static const char *read_header(const unsigned char *bytes, size_t size, char header[header_bytes],
+                               size_t *first) {
     const bool is_short = size > 10 && bytes[6] == 1;
     const size_t begin = is_short ? 10 : 12;
     if (size < begin || memcmp(bytes, "\x93NUMPY", 6) != 0) {
@@ -55,14 +57,26 @@ static const char *find_npy(const unsigned char *bytes, size_t size, layout *fil
     }
     const size_t length = is_short ? bytes[8] | (size_t)bytes[9] << 8
                                    : bytes[8] | (size_t)bytes[9] << 8 | (size_t)bytes[10] << 16;
-    if (length > size - begin || length >= sizeof header) {
+    if (length > size - begin || length >= header_bytes) {
         return "has a header that is too long";
     }
+    memset(header, 0, header_bytes);
     memcpy(header, bytes + begin, length);
+    *first = begin + length;
+    return NULL;
+}
+
+static const char *find_npy(const unsigned char *bytes, size_t size, layout *file) {
+    char header[header_bytes];
+    size_t first;
+    const char *why = read_header(bytes, size, header, &first);
+    if (why != NULL) {
+        return why;
+    }
     const char *shape = strstr(header, "'shape': (");
     long long count, dimensions;
     int end = 0; /* behind the shape, if it is one of two numbers */
-    *file = (layout){.has_floats = strstr(header, "'<f4'") != NULL, .first = begin + length};
+    *file = (layout){.has_floats = strstr(header, "'<f4'") != NULL, .first = first};
     if ((!file->has_floats && strstr(header, "'|u1'") == NULL) || strstr(header, "False") == NULL ||
         shape == NULL || sscanf(shape, "'shape': (%lld, %lld)%n", &count, &dimensions, &end) != 2 ||
         end == 0 || count < 0 || dimensions < 1 || dimensions > dimensions_most) {
@@ -130,4 +144,57 @@ const char *bench_vectors_read(const char *path, bench_vectors *vectors) {
 void bench_vectors_free(bench_vectors *vectors) {
     free(vectors->elements);
     *vectors = (bench_vectors){.count = 0};
+}
+
+/* The type that numpy writes as a letter and a number of bytes. */
+static bool find_type(const char *header, topk_type *type) {
+    char name[8], letter;
+    int bytes;
+    const char *description = strstr(header, "'descr': '");
+    if (description == NULL || sscanf(description, "'descr': '%*1[<|]%c%1d'", &letter, &bytes) != 2) {
+        return false;
+    }
+    snprintf(name, sizeof name, "%c%d", letter, 8 * bytes);
+    *type = TOPK_F16;
+    while (*type <= TOPK_U64 && strcmp(topk_type_name(*type), name) != 0) {
+        ++*type;
+    }
+    return *type <= TOPK_U64;
+}
+
+static const char *find_elements(const unsigned char *bytes, size_t size, bench_elements *elements,
+                                 size_t *first) {
+    char header[header_bytes];
+    const char *why = read_header(bytes, size, header, first);
+    if (why != NULL) {
+        return why;
+    }
+    const char *shape = strstr(header, "'shape': (");
+    long long count;
+    int end = 0; /* behind the shape, if it is one of one number */
+    if (shape == NULL || sscanf(shape, "'shape': (%lld,)%n", &count, &end) != 1 || end == 0 || count < 1 ||
+        !find_type(header, &elements->type)) {
+        return "has no elements of one dimension, of a type of the library";
+    }
+    elements->count = count;
+    return (size - *first) / topk_type_size(elements->type) >= (size_t)count ? NULL : "ends too early";
+}
+
+const char *bench_elements_read(const char *path, bench_elements *elements) {
+    size_t size = 0, first;
+    unsigned char *bytes = read_all(path, &size);
+    *elements = (bench_elements){.count = 0};
+    const char *why = bytes != NULL ? find_elements(bytes, size, elements, &first) : "cannot be read";
+    if (why != NULL) {
+        free(bytes);
+        *elements = (bench_elements){.count = 0};
+        return why;
+    }
+    elements->values = memmove(bytes, bytes + first, size - first); /* so that they are aligned */
+    return NULL;
+}
+
+void bench_elements_free(bench_elements *elements) {
+    free(elements->values);
+    *elements = (bench_elements){.count = 0};
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Vectors in the files that nearest-neighbour benchmarks have, and distances between them. */
+ * Vectors in the files that nearest-neighbour benchmarks have, and distances between them; and files of
+ * elements. */
 #ifndef BENCH_VECTORS_H
 #define BENCH_VECTORS_H
 
@@ -20,6 +21,17 @@ typedef struct bench_vectors {
  * freed; or why not. */
 const char *bench_vectors_read(const char *path, bench_vectors *vectors);
 void bench_vectors_free(bench_vectors *vectors);
+
+typedef struct bench_elements {
+    void *values;
+    int64_t count;
+    topk_type type;
+} bench_elements;
+
+/* Reads a file of numpy's with elements of one dimension, of a type of the library. Returns NULL, and
+ * *elements is to be freed; or why not. */
+const char *bench_elements_read(const char *path, bench_elements *elements);
+void bench_elements_free(bench_elements *elements);
 
 /* The square of the Euclidean distance. Sums of its own for every eighth dimension let a compiler vectorise.
  */

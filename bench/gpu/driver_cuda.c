@@ -18,8 +18,9 @@ enum {
 };
 
 /* What one series of timed runs may take, unless the least number of runs takes longer. That number is lower
- * for runs above slow_us, which only rivals take. */
-static const double budget_us = 1e6, slow_us = 1e5;
+ * for calls above slow_us. Rivals above slow_rival_us get that lower number of runs and no more. Of rivals
+ * above slowest_us one run counts: the first behind the one that is checked. */
+static const double budget_us = 1e6, slow_us = 1e5, slow_rival_us = 1e4, slowest_us = 5e5;
 
 static bool find_device(bench_session *session) {
     bench_gpu_state *state = session->state;
@@ -70,6 +71,7 @@ static void close_gpu(bench_session *session) {
         bench_buffer_free(&state->flush);
         bench_buffer_free(&state->queries);
         bench_buffer_free(&state->base);
+        bench_buffer_free(&state->file);
         bench_timer_free(&state->timer);
     }
     free(state);
@@ -195,16 +197,23 @@ static bool time_work(bench_session *session, bench_work work, const bench_refer
           bench_outputs_all(outputs, bench_buffer_poison))) {
         return false;
     }
-    if (!bench_timer_runs(timer, work, warm_up_runs, &us)) {
+    if (!bench_timer_runs(timer, work, 1, &us)) {
         return false;
     }
-    const int least = us.q1 > slow_us ? runs_of_slow : runs_least;
-    const double affordable = budget_us / us.q1;
+    const bool slow_rival = reference != NULL && us.median > slow_rival_us;
+    if (!slow_rival && !bench_timer_runs(timer, work, warm_up_runs - 1, &us)) {
+        return false;
+    }
+    const int least = us.median > slow_us ? runs_of_slow : runs_least;
+    const double affordable = budget_us / us.median;
     result->runs = affordable < session->options.runs ? (int)affordable : session->options.runs;
     result->runs = result->runs < least ? least : result->runs;
+    if (slow_rival) {
+        result->runs = us.median > slowest_us ? 1 : runs_of_slow;
+    }
     if ((state->flush.bytes > 0 && !bench_buffer_poison(&state->flush)) ||
-        !bench_timer_runs(timer, work, result->runs, &us) ||
-        !bench_timer_host(timer, work, least, &host_us)) {
+        (result->runs > 1 && !bench_timer_runs(timer, work, result->runs, &us)) ||
+        !bench_timer_host(timer, work, slow_rival ? 1 : least, &host_us)) {
         return false;
     }
     set_limit(session, outputs, result);

@@ -17,11 +17,14 @@ struct fill {
     }
 };
 
-/* Copies vectors to the device, unless they are there. */
-bool upload(bench_buffer *to, const bench_vectors &from) {
-    const std::size_t bytes = static_cast<std::size_t>(from.count * from.dimensions) * sizeof(float);
+/* Copies what elements are made from to the device, unless it is there. */
+bool upload(bench_buffer *to, const void *from, std::size_t bytes) {
     return to->data != nullptr || (bench_buffer_make(&bench_device_memory, to, bytes) &&
-                                   bench_device_memory.copy(to->data, from.elements, bytes));
+                                   bench_device_memory.copy(to->data, from, bytes));
+}
+
+bool upload(bench_buffer *to, const bench_vectors &from) {
+    return upload(to, from.elements, static_cast<std::size_t>(from.count * from.dimensions) * sizeof(float));
 }
 
 /* From one copy to all, doubling what there is. */
@@ -79,6 +82,13 @@ bool bench_gpu_data_make(bench_session *session, const bench_point *point) {
         }
         filling.queries = static_cast<const float *>(state->queries.data);
         filling.base = static_cast<const float *>(state->base.data);
+    }
+    if (bench_has_file(point)) {
+        const std::size_t bytes = static_cast<std::size_t>(source.file.count) * topk_type_size(point->type);
+        if (!upload(&state->file, source.file.values, bytes)) {
+            return false;
+        }
+        filling.file = state->file.data;
     }
     const cudaStream_t stream = static_cast<cudaStream_t>(session->stream);
     bench_data *data = &session->data;

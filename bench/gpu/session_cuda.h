@@ -29,6 +29,7 @@ typedef struct bench_gpu_state {
                                              is one for each copy of the input that is to be read */
     int graph_count;
     bench_buffer queries, base; /* vectors that distances are made of */
+    bench_buffer file;          /* of elements */
     bench_buffer flush;         /* what is written before replays, to have the input out of the cache */
 } bench_gpu_state;
 

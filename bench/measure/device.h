@@ -139,8 +139,8 @@ extern const bench_device bench_cpu, bench_cuda;
 /* Takes one result of a point; `state` is the caller's. */
 typedef void bench_sink(void *state, const bench_session *session, const bench_result *result);
 
-/* Runs a point and hands over a result for each line that the options ask for. */
-void bench_run(bench_session *session, const bench_point *point, bench_sink *sink, void *state);
+/* Runs a point and hands over a result for each line that the options ask for. Whether rivals were run. */
+bool bench_run(bench_session *session, const bench_point *point, bench_sink *sink, void *state);
 
 /* Whether the checks notice what they must; tells on stdout. */
 bool bench_run_self_test(bench_session *session);

@@ -279,14 +279,14 @@ static bench_point without_predicate(const bench_point *point) {
     return plain;
 }
 
-void bench_run(bench_session *session, const bench_point *point, bench_sink *sink, void *state) {
+bool bench_run(bench_session *session, const bench_point *point, bench_sink *sink, void *state) {
     const bench_point plain_point = without_predicate(point);
     library self;
     library_results plain = {0};
     if (point->operation == TOPK_OPERATION_SELECT_WHERE) {
         plain = run_library(session, &plain_point, &self, &plain, sink, state);
         if (session->lost) {
-            return;
+            return false;
         }
     }
     const bench_result own = run_library(session, point, &self, &plain, sink, state).eager;
@@ -297,6 +297,7 @@ void bench_run(bench_session *session, const bench_point *point, bench_sink *sin
     for (int table = 0; wanted && table < BENCH_RIVAL_TABLES; ++table) {
         run_rivals(session, session->device->rivals[table], &own, &reference, sink, state);
     }
+    return wanted;
 }
 
 /* What is to be seen of the last result of a point. */
@@ -311,7 +312,7 @@ static void note(void *state, const bench_session *session, const bench_result *
 static void run_trial(void *state, const bench_point *point, bench_spoil *spoil, bench_verdict *seen) {
     bench_session *session = state;
     session->spoil = spoil;
-    bench_run(session, point, note, seen);
+    (void)bench_run(session, point, note, seen);
     session->spoil = NULL;
 }
 
@@ -321,30 +322,11 @@ static bool tell(bool ok, const char *what, const char *but) {
     return ok;
 }
 
-/* A byte in front of or behind a buffer. */
-static bool guards_notice(const bench_memory *memory) {
-    static const size_t sizes[] = {0, 1, 255, 256, 1000, 1 << 21};
-    const unsigned char zero = 0;
-    bool all = true;
-    for (size_t i = 0; all && i < sizeof sizes / sizeof *sizes; ++i) {
-        for (int behind = 0; all && behind < 2; ++behind) {
-            bench_buffer buffer = {0};
-            all = bench_buffer_make(memory, &buffer, sizes[i]) && bench_buffer_poison(&buffer) &&
-                  bench_buffer_intact(&buffer);
-            unsigned char *data = buffer.data;
-            all = all && memory->copy(behind ? data + sizes[i] : data - 1, &zero, 1) &&
-                  !bench_buffer_intact(&buffer);
-            bench_buffer_free(&buffer);
-        }
-    }
-    return all;
-}
-
 bool bench_run_self_test(bench_session *session) {
     const bench_device *device = session->device;
     const char *deaf = device->deaf_reader(session);
     bool ok = tell(deaf == NULL, "every read kernel reads every byte", deaf);
-    ok = tell(guards_notice(device->memory), "a byte beside a buffer", NULL) && ok;
+    ok = tell(bench_guards_notice(device->memory), "a byte beside a buffer", NULL) && ok;
     ok = bench_self_test(device->name, run_trial, session) && ok;
     return (device->input_watched == NULL || tell(device->input_watched(session), "a changed input", NULL)) &&
            ok;

@@ -4,9 +4,16 @@
 /* The data of the figures of the AIR paper: uniform in (0, 1], normal, and its adversary. */
 #define AIR_DATA "uniform,normal,prefix20"
 #define AIR "order=any ties=any method=air "
+#define COMPARED "order=any ties=any dist=" AIR_DATA " method=air,gridselect,bitonic,bucket "
 #define RADIK "order=any ties=any method=radik "
 #define RADIK_AND_AIR "method=auto,radik,air "
-#define DRTOPK "order=any ties=any "
+#define DRTOPK "select order=any ties=any type=u32 "
+#define SMALLEST "select order=any ties=any direction=smallest "
+#define DRTOPK_K "n=2^30 k=1,2^5,2^10,2^13,2^16,2^20,2^24 "
+#define DRTOPK_N "n=2^20,2^22,2^24,2^26,2^28,2^30 "
+#define EXPONENTS                                                                                            \
+    "none,exponent=5,exponent=6,exponent=7,exponent=8,exponent=9,exponent=10,exponent=11,exponent=12,"       \
+    "exponent=13,exponent=14,exponent=15"
 #define RADIK_N "n=2^21,2^23,2^25,2^27,2^29 "
 #define GRIDSELECT "order=any ties=any method=gridselect "
 #define ANY "select order=any ties=any "
@@ -21,6 +28,8 @@
 #define N_FROM_11 "2^11,2^12,2^13,2^14," N_FROM_15
 #define N_FROM_10_TO_30 "2^10,2^12,2^14,2^16,2^18,2^20,2^22,2^24,2^26,2^28,2^30"
 #define K_TO_15 "2^3,2^4,2^5,2^6,2^7,2^8,2^9,2^10,2^11,2^12,2^13,2^14,2^15"
+#define N_BY_4 "2^15,2^17,2^19,2^21,2^23"
+#define K_BY_4 "2^3,2^5,2^7,2^9,2^11,2^13,2^15"
 
 const bench_grid bench_grids[] = {
     {"cpu", "select", "select dist=uniform,normal k=10,1000,10^5,n/100 order=best,any"},
@@ -57,6 +66,7 @@ const bench_grid bench_grids[] = {
      "select dist=normal,tie-heavy n=1000 rows=1,3 k=0,1,n,2^10 direction=largest,smallest order=best,any "
      "ties=lowest,any index=i32,i64"},
     {"cpu cuda", "quick", "kth dist=normal,tie-heavy n=5000 rows=1,3 k=1,100,n"},
+    {"cpu cuda", "quick", "select type=f16,f32,u32 dist=degrees,scores n=5000 k=100"},
     /* With --threads 2. */
     {"cpu", "rtopk-cpu", "select type=f8_e4m3,f16,bf16,f32,f64,i8,u8,u16,i32,i64 rows=65536 n=256 k=32"},
     {"cpu", "rtopk-cpu", "select dist=normal rows=65536 n=256 k=32 order=best,any max-iterations=2,4,8"},
@@ -91,6 +101,14 @@ const bench_grid bench_grids[] = {
     {"cuda", "air-fig7", "select " AIR "dist=" AIR_DATA " rows=1 n=" N_FROM_15 ",2^29,2^30 k=32768"},
     {"cuda", "air-fig7", "select " AIR "dist=" AIR_DATA " rows=100 n=" N_FROM_11 " k=32,256"},
     {"cuda", "air-fig7", "select " AIR "dist=" AIR_DATA " rows=100 n=" N_FROM_15 " k=32768"},
+    /* With --rivals: the paper's ten methods at fewer points of these figures, in four to five minutes. */
+    {"cuda", "compare-k", "select " COMPARED "n=2^15 k=" K_BY_4},
+    {"cuda", "compare-k", "select " COMPARED "n=2^20,2^25 k=" K_BY_4 ",2^17,2^20"},
+    {"cuda", "compare-k", "select " COMPARED "n=2^30 k=2^3,2^11,2^13,2^15,2^17,2^20"},
+    {"cuda", "compare-n", "select " COMPARED "rows=1 n=2^11,2^13," N_BY_4 ",2^25,2^27,2^30 k=32,256"},
+    {"cuda", "compare-n", "select " COMPARED "rows=1 n=" N_BY_4 ",2^25,2^27,2^30 k=32768"},
+    {"cuda", "compare-n", "select " COMPARED "rows=100 n=2^11,2^13," N_BY_4 " k=32,256"},
+    {"cuda", "compare-n", "select " COMPARED "rows=100 n=" N_BY_4 " k=32768"},
     /* What the host and the device do when, by timeline/timeline.py. */
     {"cuda", "air-fig8", "select " AIR "n=2^23 k=2048"},
     /* Adaptive buffering and the fused last filter, against data whose first bits are equal. */
@@ -149,22 +167,46 @@ const bench_grid bench_grids[] = {
     {"cuda", "radik-digits",
      "select " RADIK "n=2^20,2^25,2^28 k=512 "
      "tuning=digit_bits=8,digit_bits=9,digit_bits=10,digit_bits=11,digit_bits=12"},
-    /* After the figures of Dr. Top-k: time over k, and over n, with delegates and without; subranges of all
-     * sizes beside the rule's; and what each part gains. */
-    {"cuda", "drtopk-k",
-     "select " DRTOPK "type=u32 dist=uniform,normal-1e8,cd n=2^30 k=1,32,2^10,2^13,2^16,2^20,2^24 "
-     "method=drtopk,radix,air,radik,auto"},
-    {"cuda", "drtopk-n",
-     "select " DRTOPK "n=2^20,2^22,2^24,2^26,2^28,2^30 k=32,2^10,2^13 method=drtopk,radix,air"},
+    /* The figures of Dr. Top-k. 4 and 18: time over k, by methods alone and as bases of drtopk. */
+    {"cuda", "drtopk-k", DRTOPK "dist=uniform,normal-1e8,cd " DRTOPK_K "method=radix,bucket,auto"},
+    {"cuda", "drtopk-k", DRTOPK "dist=uniform,normal-1e8,cd " DRTOPK_K "method=drtopk tuning=none,base=4"},
+    {"cuda", "drtopk-k", DRTOPK "dist=uniform,normal-1e8,cd n=2^30 k=1,2^5,2^10 method=bitonic"},
+    {"cuda", "drtopk-k", DRTOPK "dist=uniform,normal-1e8,cd n=2^30 k=1,2^5,2^10 method=drtopk tuning=base=5"},
+    {"cuda", "drtopk-k", DRTOPK DRTOPK_K "method=air,radik"},
+    {"cuda", "drtopk-k", DRTOPK DRTOPK_K "method=drtopk tuning=base=1,base=2"},
+    {"cuda", "drtopk-k", DRTOPK "n=2^30 k=1,2^5,2^10 method=gridselect"},
+    {"cuda", "drtopk-k", DRTOPK "n=2^30 k=1,2^5,2^10 method=drtopk tuning=base=6"},
+    /* 12, with --rivals: radix in place beside RadixOverwrite. So large a k leaves out the slow rivals. */
+    {"cuda", "drtopk-radix", ANY "n=2^30 k=2^12,2^16,2^20,2^24 method=radix"},
+    /* 13 and 14: subranges of all sizes beside the rule's. */
     {"cuda", "drtopk-exponent",
-     "select " DRTOPK "n=2^24,2^27,2^30 k=32,2^10,2^13,2^16,2^18 method=drtopk "
-     "tuning=none,exponent=6,exponent=7,exponent=8,exponent=9,exponent=10,exponent=11,exponent=12,exponent="
-     "13,"
-     "exponent=14"},
+     DRTOPK "n=2^30 k=2^5,2^10,2^13,2^16,2^20,2^24 method=drtopk tuning=" EXPONENTS},
+    {"cuda", "drtopk-exponent", DRTOPK "n=2^24,2^27 k=2^10,2^16 method=drtopk tuning=" EXPONENTS},
+    /* 17: time over n, by methods alone and as bases. */
+    {"cuda", "drtopk-n", DRTOPK DRTOPK_N "k=2^5,2^10 method=radix,bucket,bitonic,air,sort"},
+    {"cuda", "drtopk-n", DRTOPK DRTOPK_N "k=2^5,2^10 method=drtopk tuning=none,base=4,base=5"},
+    /* 19: the paper's data from files, with --data, and stand-ins for them. */
+    {"cuda", "drtopk-data",
+     DRTOPK "dist=degrees,file n=2^30 k=2^5,2^10,2^16,2^20 method=drtopk tuning=none,base=4"},
+    {"cuda", "drtopk-data", DRTOPK "dist=degrees,file n=2^30 k=2^5,2^10,2^16,2^20 method=radix,bucket"},
+    {"cuda", "drtopk-data", DRTOPK "dist=degrees,file n=2^30 k=2^5,2^10 method=bitonic"},
+    {"cuda", "drtopk-data", DRTOPK "dist=degrees,file n=2^30 k=2^5,2^10 method=drtopk tuning=base=5"},
+    {"cuda", "drtopk-data",
+     SMALLEST "dist=scores,file n=2^30 k=2^5,2^10,2^16,2^20 method=drtopk tuning=none,base=4"},
+    {"cuda", "drtopk-data", SMALLEST "dist=scores,file n=2^30 k=2^5,2^10,2^16,2^20 method=radix,bucket"},
+    {"cuda", "drtopk-data", SMALLEST "dist=scores,file n=2^30 k=2^5,2^10 method=bitonic"},
+    {"cuda", "drtopk-data", SMALLEST "dist=scores,file n=2^30 k=2^5,2^10 method=drtopk tuning=base=5"},
+    /* 6, 7, 9, 10, 15 and 22: delegates by number, the filter, and how small subranges are loaded. */
     {"cuda", "drtopk-stages",
-     "select " DRTOPK "type=u32 n=2^30 k=2^10,2^13,2^16 method=drtopk "
-     "tuning=beta=1+filter=0,beta=1,beta=2+filter=0,beta=2,beta=3,beta=4,base=1,base=2,base=3,"
-     "exponent=6+coalesced=0,exponent=6+coalesced=1"},
+     DRTOPK DRTOPK_K
+     "method=drtopk tuning=beta=1+filter=0,beta=1,beta=2+filter=0,beta=2,coalesced=0,beta=3,beta=4,"
+     "skip=0,skip=1"},
+    {"cuda", "drtopk-stages",
+     DRTOPK "n=2^30 k=2^16,2^20 method=drtopk tuning=exponent=6+coalesced=0,exponent=6+coalesced=1"},
+    {"cuda", "drtopk-stages", DRTOPK "n=2^26 k=2^10,2^16 method=drtopk tuning=beta=1,beta=2,beta=3,beta=4"},
+    /* Table 3, by traffic.py: what calls load and store. */
+    {"cuda", "drtopk-table3", DRTOPK "n=2^30 k=2^7 method=radix,bucket,bitonic"},
+    {"cuda", "drtopk-table3", DRTOPK "n=2^30 k=2^7 method=drtopk tuning=none,base=4,base=5"},
     /* Rows of different lengths. */
     {"cuda", "ragged", ANY "rows=16 n=2^20 lengths=odd,even k=256,2048 method=auto,radik,air,bracket"},
     {"cuda", "ragged", ANY "rows=16 n=2^24 lengths=powers k=32,256 method=auto,radik,air,bracket"},

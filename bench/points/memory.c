@@ -65,6 +65,24 @@ bool bench_buffer_intact(const bench_buffer *buffer) {
                             all_guard(buffer->memory, rear_of(buffer), rear_bytes(buffer)));
 }
 
+bool bench_guards_notice(const bench_memory *memory) {
+    static const size_t sizes[] = {0, 1, 255, 256, 1000, 1 << 21};
+    const unsigned char zero = 0;
+    bool all = true;
+    for (size_t i = 0; all && i < sizeof sizes / sizeof *sizes; ++i) {
+        for (int behind = 0; all && behind < 2; ++behind) {
+            bench_buffer buffer = {0};
+            all = bench_buffer_make(memory, &buffer, sizes[i]) && bench_buffer_poison(&buffer) &&
+                  bench_buffer_intact(&buffer);
+            unsigned char *data = buffer.data;
+            all = all && memory->copy(behind ? data + sizes[i] : data - 1, &zero, 1) &&
+                  !bench_buffer_intact(&buffer);
+            bench_buffer_free(&buffer);
+        }
+    }
+    return all;
+}
+
 static void *allocate(size_t bytes) {
     const size_t alignment = bytes >= large_page_bytes ? (size_t)large_page_bytes : (size_t)line_bytes;
     const size_t rounded = (bytes / alignment + 1) * alignment;

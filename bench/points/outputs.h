@@ -39,6 +39,9 @@ bool bench_buffer_poison(const bench_buffer *buffer);
 /* Whether nothing was written in front of or behind it, as far as the guards can tell. */
 bool bench_buffer_intact(const bench_buffer *buffer);
 
+/* For the self-test: whether that tells when a byte in front of or behind a buffer changes. */
+bool bench_guards_notice(const bench_memory *memory);
+
 enum { BENCH_PARTS = 3 };
 
 /* What an operation does not write, and what a rival cannot give, is NULL. Begin with a zeroed struct. */

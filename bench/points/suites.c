@@ -111,13 +111,18 @@ static bool makes_sense(const bench_point *point) {
            (point->index_type == TOPK_INDEX_I32 || !route);
 }
 
+/* Whether the files that were given have what a point is made of. */
+static bool is_in(const bench_point *point, const bench_source *source) {
+    return !(bench_has_distances(point) && source->base.count == 0) &&
+           !(bench_has_file(point) && (source->file.count == 0 || source->file.type != point->type));
+}
+
 /* Appends all completions of a point whose dimensions below d are set. */
 static bool expand(builder *made, int d, const bench_point *begun) {
     if (d == BENCH_DIMENSIONS) {
         bench_point whole = *begun;
         clear_idle(&whole);
-        return !makes_sense(&whole) || (bench_has_distances(&whole) && !made->request->has_vectors) ||
-               append(made, &whole);
+        return !makes_sense(&whole) || !is_in(&whole, made->request->source) || append(made, &whole);
     }
     const bench_dimension *dimension = &bench_dimensions[d];
     const char *list = NULL;
@@ -215,9 +220,9 @@ static bool may_choose(builder *made) {
 
 int bench_suite_points(const bench_request *request, bench_point **points, char *error, size_t error_bytes) {
     builder made = {.request = request, .error = error, .error_bytes = error_bytes};
-    static const char nothing[] =
-        "no such suite, or no points in it (distances take --vectors; --lengths is for exact select and kth, "
-        "each in one call): ";
+    static const char nothing[] = "no such suite, or no points in it (distances take --vectors, file takes "
+                                  "--data of the type; --lengths "
+                                  "is for exact select and kth, each in one call): ";
     bool ok = true, from_file = false;
     for (int g = 0; ok && g < bench_grid_count; ++g) {
         const bench_grid *grid = &bench_grids[g];

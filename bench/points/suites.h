@@ -55,7 +55,7 @@ extern const int bench_grid_count;
  * NULL. */
 typedef struct bench_request {
     const char *device, *suite, *words, *file;
-    bool has_vectors; /* else no distances are among the points */
+    const struct bench_source *source; /* files; NULL: points need none. What it lacks, no point has */
 } bench_request;
 
 /* The points of a suite, each once, without combinations of distribution and type that make no sense. Returns

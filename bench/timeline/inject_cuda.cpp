@@ -37,6 +37,11 @@ void write_record(const CUpti_Activity *record) {
         std::free(plain);
     } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
         write("memset", reinterpret_cast<const CUpti_ActivityMemset4 *>(record), "memset");
+    } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
+        const auto *copy = reinterpret_cast<const CUpti_ActivityMemcpy6 *>(record);
+        const bool in = copy->copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
+        const bool out_of = copy->copyKind == CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
+        write("memcpy", copy, in ? "memcpy HtoD" : out_of ? "memcpy DtoH" : "memcpy DtoD");
     } else if (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME) {
         const auto *call = reinterpret_cast<const CUpti_ActivityAPI *>(record);
         const char *name = "?";
@@ -70,6 +75,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection(void) 
     const bool ok = cuptiActivityRegisterCallbacks(give_buffer, take_buffer) == CUPTI_SUCCESS &&
                     cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS &&
                     cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMSET) == CUPTI_SUCCESS &&
+                    cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY) == CUPTI_SUCCESS &&
                     cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME) == CUPTI_SUCCESS;
     return ok && std::atexit(finish) == 0;
 }

@@ -16,7 +16,7 @@ const
                 .row_us = 13,
                 .elements_per_us = 2.11e3,
                 .own_reads = 0.555},
-        .bitonic = {.steps_per_us = 2e6},
+        .bitonic = {.entries_per_us = 1.1e6},
         .bracket = {.bytes_per_us = 4.4e6,
                     .shared_us = 16,
                     .alone_us = 9.48,
@@ -29,7 +29,7 @@ const
                     .results_per_us = 240},
         .compact = {.bytes_per_us = 4e6},
         /* Not fitted: from times on an H100. */
-        .drtopk = {.bytes_per_us = 4.4e6, .call_us = 110, .reads = 1.3, .worked_reads = 10},
+        .drtopk = {.bytes_per_us = 4.4e6, .call_us = 60, .reads = 1.09, .worked_reads = 3},
         .gridselect = {.bytes_per_us = 3.9e6,
                        .block_us = 10.2,
                        .pushed_us = 0.0859,

@@ -19,7 +19,7 @@ struct cuda_costs {
         double own_reads;       /* how often all rows of such blocks are read */
     } air;
     struct {
-        double steps_per_us; /* of a network, each for one entry */
+        double entries_per_us; /* in a pass through shared memory */
     } bitonic;
     struct {
         double bytes_per_us;

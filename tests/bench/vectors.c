@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Files of vectors: what the benchmark reads of each format, what it says of files that are none, and the
- * distances. It leaves files of 3000 and of 20 vectors for a run of the benchmark.
+ * distances; the same of files of elements. It leaves files of 3000 and of 20 vectors, and one of 1000
+ * elements, for runs of the benchmark.
  *
  * usage: test_bench_vectors FOLDER */
 #include "data/vectors.h"
@@ -101,6 +102,40 @@ static void check_formats(void) {
     expect_none(write_npy("columns.npy", 1, HEADER_OF("(2, 3)", "<f4", "True"), floats, 24), "no matrix");
 }
 
+static void expect_elements(const char *path, topk_type type, const void *values, int64_t count) {
+    bench_elements elements;
+    const char *why = bench_elements_read(path, &elements);
+    if (CHECK(why == NULL) && CHECK(elements.count == count && elements.type == type)) {
+        CHECK(memcmp(elements.values, values, (size_t)count * topk_type_size(type)) == 0);
+    }
+    bench_elements_free(&elements);
+}
+
+static void expect_no_elements(const char *path, const char *reason) {
+    bench_elements elements;
+    const char *why = bench_elements_read(path, &elements);
+    CHECK(why != NULL && strstr(why, reason) != NULL);
+    CHECK(elements.values == NULL && elements.count == 0);
+    bench_elements_free(&elements);
+}
+
+static void check_elements(void) {
+    static const unsigned char bytes[24] = {0, 1, 255, 128, 7, 9, 3, 200, 100, 50};
+    expect_elements(write_npy("e.npy", 1, HEADER_OF("(6,)", "<f4", "False"), bytes, 24), TOPK_F32, bytes, 6);
+    expect_elements(write_npy("e.npy", 2, HEADER_OF("(6,)", "<u4", "False"), bytes, 24), TOPK_U32, bytes, 6);
+    expect_elements(write_npy("e.npy", 1, HEADER_OF("(24,)", "|i1", "True"), bytes, 24), TOPK_I8, bytes, 24);
+    expect_elements(write_npy("e.npy", 1, HEADER_OF("(3,)", "<f8", "False"), bytes, 24), TOPK_F64, bytes, 3);
+    expect_elements(write_npy("e.npy", 1, HEADER_OF("(2,)", "<f2", "False"), bytes, 24), TOPK_F16, bytes, 2);
+
+    expect_no_elements(path_of("there-is-no-such-file.npy"), "cannot be read");
+    expect_no_elements(write_file("e.npy", bytes, sizeof bytes, NULL, 0), "no file of numpy's");
+    expect_no_elements(write_npy("e.npy", 1, HEADER_OF("(7,)", "<f4", "False"), bytes, 24), "too early");
+    expect_no_elements(write_npy("e.npy", 1, HEADER_OF("(0,)", "<f4", "False"), bytes, 24), "no elements");
+    expect_no_elements(write_npy("e.npy", 1, HEADER_OF("(2, 3)", "<f4", "False"), bytes, 24), "no elements");
+    expect_no_elements(write_npy("e.npy", 1, HEADER_OF("(6,)", ">f4", "False"), bytes, 24), "no elements");
+    expect_no_elements(write_npy("e.npy", 1, HEADER_OF("(3,)", "<c8", "False"), bytes, 24), "no elements");
+}
+
 static void fill(float *elements, int64_t count) {
     uint32_t state = 1;
     for (int64_t i = 0; i < count; ++i) {
@@ -138,6 +173,8 @@ static void leave_files(void) {
         memcpy(elements + v * (dimensions + 1), &lead, sizeof lead);
     }
     write_file("base.fvecs", elements, (size_t)count * (dimensions + 1) * sizeof *elements, NULL, 0);
+    fill(elements, 1000);
+    write_npy("elements.npy", 1, HEADER_OF("(1000,)", "<u4", "False"), elements, 1000 * sizeof *elements);
     free(elements);
 }
 
@@ -148,6 +185,7 @@ int main(int argc, char **argv) {
     }
     folder = argv[1];
     check_formats();
+    check_elements();
     check_distances();
     leave_files();
     return check_report();

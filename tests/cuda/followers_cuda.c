@@ -68,6 +68,7 @@ int main(void) {
     for (int operation = TOPK_OPERATION_SELECT; operation <= TOPK_OPERATION_KTH; operation++) {
         check_long_row(context, "air", (topk_operation)operation);
         check_long_row(context, "radik", (topk_operation)operation);
+        check_long_row(context, "bucket", (topk_operation)operation);
         check_long_row(context, "drtopk", (topk_operation)operation);
         check_long_row(context, "sort", (topk_operation)operation);
     }

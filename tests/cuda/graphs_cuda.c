@@ -2,6 +2,7 @@
  *
  * Calls in CUDA graphs: the first call of a context, replays with other data, and what `air` consists of. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 #include "trial_cuda.h"
@@ -44,6 +45,11 @@ static void check_replays(topk_context *context, int kind, const char *method) {
     topk_problem problem;
     trial_create(&t, context, kind);
     problem = t.problem;
+    if (method != NULL && strcmp(method, "bitonic") == 0 &&
+        (t.operation != TOPK_OPERATION_SELECT || problem.k_max > 2048)) {
+        trial_free(&t); /* which it does not do */
+        return;
+    }
     if (method != NULL) {
         bool ragged = t.inputs[TRIAL_K].bytes != 0;
         topk_operation operation = t.operation;
@@ -99,7 +105,8 @@ static void check_nodes(topk_context *context, int64_t length) {
 }
 
 int main(int argc, char **argv) {
-    static const char *const methods[] = {NULL, "air", "radik", "radix", "drtopk", "sort"};
+    static const char *const methods[] = {NULL,     "air",     "radik",  "radix",
+                                          "bucket", "bitonic", "drtopk", "sort"};
     const int first = argc > 1 ? atoi(argv[1]) : 0; /* the kind whose call is the process's first */
     topk_context_destroy(create_cuda_context(0));   /* or the test is skipped */
     require_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");

@@ -232,6 +232,8 @@ static void check_length(int64_t length) {
     check_kth(&r, "radik");
     check_select(&r, "radix");
     check_kth(&r, "radix");
+    check_select(&r, "bucket");
+    check_kth(&r, "bucket");
     check_select(&r, "drtopk");
     check_kth(&r, "drtopk");
     check_select_where(&r);

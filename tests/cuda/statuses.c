@@ -290,11 +290,17 @@ static void check_tuning(void) {
         {TOPK_OPERATION_SELECT_WHERE, "radik", "scaling=2", "takes scaling 0 or 1, not 2"},
         {TOPK_OPERATION_SELECT, "radix", "digit_bits=0", "takes digit_bits 1 to "},
         {TOPK_OPERATION_SELECT_WHERE, "radix", "digit_bits=8", "does not do select_where"},
-        {TOPK_OPERATION_SELECT, "drtopk", "base=4", "takes base 0 to 3, not 4"},
+        {TOPK_OPERATION_SELECT, "drtopk", "base=7", "takes base 0 to 6, not 7"},
         {TOPK_OPERATION_KTH, "drtopk", "beta=5", "takes beta 1 to 4, not 5"},
         {TOPK_OPERATION_SELECT, "drtopk", "exponent=3", "takes exponent 4 to 15, not 3"},
         {TOPK_OPERATION_SELECT, "drtopk", "filter=2", "takes filter 0 or 1, not 2"},
         {TOPK_OPERATION_KTH, "drtopk", "coalesced=2", "takes coalesced 0 or 1, not 2"},
+        {TOPK_OPERATION_KTH, "drtopk", "skip=2", "takes skip 0 or 1, not 2"},
+        {TOPK_OPERATION_KTH, "drtopk", "base=5", "its base cannot serve"},
+        {TOPK_OPERATION_KTH, "drtopk", "base=6", "its base cannot serve"},
+        {TOPK_OPERATION_SELECT, "bucket", "bucket_bits=0", "takes bucket_bits 1 to "},
+        {TOPK_OPERATION_SELECT_WHERE, "bucket", "bucket_bits=8", "does not do select_where"},
+        {TOPK_OPERATION_SELECT, "bitonic", "digit_bits=8", "has no knob 'digit_bits'"},
         {TOPK_OPERATION_SELECT, "rtopk", "network=5", "takes network 0 to 4, not 5"},
         {TOPK_OPERATION_SELECT, "bracket", "alpha=4", "has no knob 'alpha'"},
         {TOPK_OPERATION_SELECT, "sort", "alpha=4", "'sort' cannot serve this problem: has no knob 'alpha'"},
@@ -345,9 +351,12 @@ static void check_taken_tuning(void) {
     static const char *const of_radik[] = {"digit_bits=1",   "write_buffer=0", "write_buffer=1",
                                            "rescheduling=0", "rescheduling=1", "padding=0",
                                            "padding=1",      "scaling=0",      "scaling=1"};
-    static const char *const of_drtopk[] = {"base=0",   "base=1",   "base=2",      "beta=1",
-                                            "beta=4",   "filter=0", "exponent=4",  "exponent=15",
-                                            "filter=1", "base=3",   "coalesced=0", "coalesced=1"};
+    static const char *const of_drtopk[] = {"base=0",      "base=1",      "base=2",      "beta=1",   "beta=4",
+                                            "filter=0",    "exponent=4",  "exponent=15", "filter=1", "base=3",
+                                            "coalesced=0", "coalesced=1", "base=4",      "base=5",   "base=6",
+                                            "skip=0",      "skip=1"};
+    static const char *const of_in_place[] = {"digit_bits=1", "digit_bits=4", "bucket_bits=1",
+                                              "bucket_bits=4"};
     static const char *const of_compact[] = {"one_pass=0", "one_pass=1"};
     arguments a = begin(NULL);
     topk_problem p = a.problem;
@@ -368,6 +377,13 @@ static void check_taken_tuning(void) {
         p.tuning = of_drtopk[i];
         (void)workspace_for(TOPK_OPERATION_SELECT, &p);
     }
+    for (size_t i = 0; i < sizeof of_in_place / sizeof of_in_place[0]; i++) {
+        p.method = of_in_place[i][0] == 'd' ? "radix" : "bucket";
+        p.tuning = of_in_place[i];
+        (void)workspace_for(TOPK_OPERATION_SELECT, &p);
+        (void)workspace_for(TOPK_OPERATION_KTH, &p);
+    }
+    p.method = NULL;
     for (size_t i = 0; i < sizeof of_gridselect / sizeof of_gridselect[0]; i++) {
         p.tuning = of_gridselect[i];
         (void)workspace_for(TOPK_OPERATION_SELECT, &p);
@@ -439,6 +455,62 @@ static void check_long_rows_of_rtopk(void) {
                      topk_workspace_size(context, operation, &q, &bytes));
         CHECK(is_served || strstr(topk_last_error(), refusal) != NULL);
     }
+}
+
+/* With a limit that delegates exceed the base serves alone, and asks for what it would ask for itself, but
+ * for alignment. */
+static void check_limit_of_drtopk(void) {
+    topk_problem p = TOPK_PROBLEM_INIT;
+    p.type = TOPK_F32;
+    p.length_max = 100000;
+    p.k_max = 50;
+    p.method = "radix";
+    const size_t of_base = workspace_for(TOPK_OPERATION_SELECT, &p);
+    p.method = "drtopk";
+    const size_t usual = workspace_for(TOPK_OPERATION_SELECT, &p);
+    CHECK(usual > of_base);
+    p.workspace_limit = usual;
+    CHECK(workspace_for(TOPK_OPERATION_SELECT, &p) == usual);
+    p.workspace_limit = usual - 1;
+    const size_t limited = workspace_for(TOPK_OPERATION_SELECT, &p);
+    printf("drtopk: %zu bytes, limited %zu; its base %zu\n", usual, limited, of_base);
+    CHECK(limited >= of_base && limited < of_base + 4096 && limited < usual);
+}
+
+/* Rows may overlap, so that there can be more than any workspace holds the delegates of. */
+static void check_overflow_of_drtopk(void) {
+    topk_problem p = TOPK_PROBLEM_INIT;
+    size_t bytes;
+    p.type = TOPK_U32;
+    p.rows = INT64_C(1) << 50;
+    p.row_stride = 1;
+    p.length_max = 1 << 20;
+    p.k_max = 1;
+    p.method = "drtopk";
+    CHECK_STATUS(TOPK_ERROR_METHOD_CANNOT, topk_workspace_size(context, TOPK_OPERATION_SELECT, &p, &bytes));
+    CHECK(strstr(topk_last_error(), "its workspace exceeds the address space") != NULL);
+}
+
+/* What has no room in a sorted run, or in an entry. */
+static void check_limits_of_bitonic(void) {
+    topk_problem p = TOPK_PROBLEM_INIT;
+    size_t bytes;
+    p.type = TOPK_F32;
+    p.length_max = 10000;
+    p.k_max = 256;
+    p.method = "bitonic";
+    (void)workspace_for(TOPK_OPERATION_SELECT, &p);
+    p.k_max = 2049;
+    CHECK_STATUS(TOPK_ERROR_METHOD_CANNOT, topk_workspace_size(context, TOPK_OPERATION_SELECT, &p, &bytes));
+    CHECK(strstr(topk_last_error(), "more results than a sorted run") != NULL);
+    p.k_max = 16;
+    p.index_type = TOPK_INDEX_I64;
+    p.length_max = INT32_MAX;
+    (void)workspace_for(TOPK_OPERATION_SELECT, &p);
+    p.length_max++;
+    CHECK_STATUS(TOPK_ERROR_METHOD_CANNOT, topk_workspace_size(context, TOPK_OPERATION_SELECT, &p, &bytes));
+    CHECK(strstr(topk_last_error(), "positions of such long rows") != NULL);
+    CHECK_STATUS(TOPK_ERROR_METHOD_CANNOT, topk_workspace_size(context, TOPK_OPERATION_KTH, &p, &bytes));
 }
 
 /* The chosen method's line begins with a star. */
@@ -580,6 +652,9 @@ int main(void) {
     check_tuning();
     check_taken_tuning();
     check_long_rows_of_rtopk();
+    check_limit_of_drtopk();
+    check_overflow_of_drtopk();
+    check_limits_of_bitonic();
     check_tuned_choice();
     check_explanations();
     check_options();

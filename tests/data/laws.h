@@ -28,6 +28,8 @@ typedef enum law {
     LAW_SIXTEEN,   /* sixteen numbers from 0 to 15/16 */
     LAW_PIVOT_TIE, /* about k/2 winners, and the k-th in a plateau of half the elements */
     LAW_RUNS,      /* uniform, each number LAW_RUN times */
+    LAW_DEGREES,   /* whole numbers, at least d with probability d^-1.4: of mean 3.1 */
+    LAW_SCORES,    /* normal of mean 0.45 and deviation 0.12, in thousandths from 0 to 1 */
     /* Bit patterns. */
     LAW_BITS,       /* all of them */
     LAW_FIRST_BITS, /* the first are equal */
@@ -127,6 +129,10 @@ static inline EVERYWHERE double law_number(const recipe *r, int64_t i) {
         return law_pivot_tie(r, i);
     case LAW_RUNS:
         return random_unit_at(~r->seed, i / LAW_RUN);
+    case LAW_DEGREES:
+        return floor(pow(random_unit_at(r->seed, i), -1 / 1.4));
+    case LAW_SCORES:
+        return rint(1000 * fmin(fmax(0.45 + 0.12 * law_normal(r, i), 0.0), 1.0)) / 1000;
     default:
         return 1.0;
     }

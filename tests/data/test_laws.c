@@ -31,6 +31,30 @@ static void check_zipf(uint64_t seed) {
     CHECK(seen[SUPPORT] > 0);
 }
 
+/* At least d comes with probability d^-1.4, within five deviations; scores are thousandths around 450. */
+static void check_stand_ins(void) {
+    const recipe degrees = {.law = LAW_DEGREES, .type = TOPK_F64, .seed = 1, .n = DRAWS, .scale = 1};
+    const recipe scores = {.law = LAW_SCORES, .type = TOPK_U32, .seed = 1, .n = DRAWS, .scale = 1000};
+    int64_t at_least[31] = {0};
+    double sum = 0, most = 0;
+    for (int64_t i = 0; i < DRAWS; i++) {
+        const double degree = law_number(&degrees, i);
+        CHECK(degree >= 1 && degree == floor(degree));
+        for (int d = 1; d <= 30; d++) {
+            at_least[d] += degree >= d;
+        }
+        const double score = (double)law_element(&scores, i);
+        CHECK(score <= 1000 && fabs(1000 * law_number(&scores, i) - score) < 1e-9);
+        sum += score;
+        most = fmax(most, score);
+    }
+    for (int d = 1; d <= 30; d++) {
+        const double share = pow(d, -1.4);
+        CHECK(fabs((double)at_least[d] - DRAWS * share) <= 5 * sqrt(DRAWS * share * (1 - share)));
+    }
+    CHECK(fabs(sum / DRAWS - 450) < 1 && most > 950);
+}
+
 /* Numbers of a long row reach to its end, and not beyond. */
 static void check_long_zipf(int64_t n) {
     const recipe how = {.law = LAW_ZIPF_N, .type = TOPK_F64, .seed = 1, .n = n, .scale = 1};
@@ -51,5 +75,6 @@ int main(void) {
     check_long_zipf(1);
     check_long_zipf(2);
     check_long_zipf(INT64_C(1) << 29);
+    check_stand_ins();
     return check_report();
 }

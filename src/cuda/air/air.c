@@ -56,6 +56,7 @@ static void fill_args(const struct call *call, const struct strategy *s, struct 
     args->target.two_words = s->two_words;
     args->target.pitch = s->pitch;
     args->target.list.wide = s->wide;
+    args->by_extent = plan->by_extent;
     args->digits.bits = s->digit_bits;
     args->digits.early_stop = s->early_stop;
     args->digits.surplus = plan->surplus;
@@ -143,11 +144,10 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
     return error;
 }
 
-static int run_passes(const struct call *call, bool by_extent) {
+static int run(const struct call *call) {
     const struct strategy s = topk_cuda_air_strategy(call->context, call->plan);
     struct layout l = topk_cuda_air_lay_out(call->context, call->plan, &s, call->workspace);
     fill_args(call, &s, &l);
-    l.args.by_extent = by_extent;
     int error = topk_cuda_read_bounds(call, &l.args.predicate);
     if (error == 0 && s.one_block) {
         error = launch_row(call, &s, &l.args);
@@ -161,14 +161,6 @@ static int run_passes(const struct call *call, bool by_extent) {
         error = l.sort.method->run(&sort);
     }
     return error;
-}
-
-static int run(const struct call *call) {
-    return run_passes(call, false);
-}
-
-int topk_cuda_air_run_by_extent(const struct call *call) {
-    return run_passes(call, true);
 }
 
 static int prepare(const topk_context *context) {

@@ -43,8 +43,4 @@ struct strategy topk_cuda_air_strategy(const topk_context *context, const struct
 struct layout topk_cuda_air_lay_out(const topk_context *context, const struct plan *plan,
                                     const struct strategy *s, void *workspace);
 
-/* As air runs a call of select or kth whose tuning gives alpha, but a pass cuts the range of each row, which
- * begins as that from its least code to its greatest, into parts of equal width. */
-int topk_cuda_air_run_by_extent(const struct call *call);
-
 #endif

@@ -128,14 +128,23 @@ static int prepare(const topk_context *context) {
     return error;
 }
 
-/* Passes of a network through shared memory: to sort runs, and to merge them twice. */
+/* Passes of an entry through shared memory, three steps of the network in each: to sort runs, and to merge
+ * them, twice in all, since each time half of them are left. */
+static int64_t passes_of(const struct bitonic_args *args) {
+    int64_t passes = 2 * (1 + divide_up(args->run_log2, 3));
+    for (int64_t size_log2 = 3; size_log2 <= args->run_log2; size_log2++) {
+        passes += size_log2 == 3 ? 1 : divide_up(size_log2, 3);
+    }
+    return passes;
+}
+
+/* Loading, and merging few runs, take about as long as five passes. */
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct bitonic_args args = args_of(plan);
-    const double log2 = args.run_log2, steps = log2 * (log2 + 1) / 2 + 2 * log2;
     const double rows = (double)plan->problem.rows;
-    const double entries = greatest(plan->problem.length_max, INT64_C(2) << args.run_log2);
-    return 4 * topk_cuda_costs.launch_us +
-           work_us(context, rows * entries * steps, topk_cuda_costs.bitonic.steps_per_us);
+    const double entries = (double)greatest(plan->problem.length_max, INT64_C(2) << args.run_log2);
+    return 4 * topk_cuda_costs.launch_us + work_us(context, rows * entries * (double)(passes_of(&args) + 5),
+                                                   topk_cuda_costs.bitonic.entries_per_us);
 }
 
 const struct method topk_cuda_bitonic = {.name = "bitonic",

@@ -3,8 +3,7 @@
  * row's least and greatest element is cut into buckets of equal width, and so is the bucket of the k-th,
  * until buckets hold one code each. Each pass reads the row. The passes are those of air, without its buffer.
  * docs/methods/bucket.md tells the whole. */
-#include "../air/in_place.h"
-#include "../air/strategy.h"
+#include "../select/in_place.h"
 
 enum { KNOB_BUCKET_BITS };
 
@@ -24,12 +23,12 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    return in_place_passes(context, plan, bucket_bits(plan)).workspace_bytes;
+    return in_place_passes(context, plan, bucket_bits(plan), true).workspace_bytes;
 }
 
 static int run(const struct call *call) {
-    struct subcall passes = in_place_passes(call->context, call->plan, bucket_bits(call->plan));
-    return run_in_place(call, &passes, topk_cuda_air_run_by_extent);
+    struct subcall passes = in_place_passes(call->context, call->plan, bucket_bits(call->plan), true);
+    return run_in_place(call, &passes);
 }
 
 const struct method topk_cuda_bucket = {.name = "bucket",

@@ -40,13 +40,14 @@ TOPK_DEVICE best_seen<Element, DRTOPK_BETA_MAX> see_slowly(const struct code_map
     typedef best_seen<Element, DRTOPK_BETA_MAX> seen;
     seen best = seen::none();
     const int64_t origin = of.origin(subrange);
-    for_subrange(
-        of, subrange, lane, lanes,
-        [&](uint32_t, key_word_t<Element> bits, int64_t position, bool inside) TOPK_LAMBDA {
-            if (inside)
-                best.see(key_of<Element>(bits, map), (uint32_t)(position - origin));
-        },
-        [] {});
+    for_part(of, whole_subrange(of, subrange), lane, lanes,
+             [&](const simt_u32x4 &group, int64_t at, uint32_t inside) TOPK_LAMBDA {
+                 for (; inside != 0; inside &= inside - 1) {
+                     const uint32_t e = simt_ffs(inside) - 1;
+                     best.see(key_of<Element>(any_bits_in<Element>(group, e), map),
+                              (uint32_t)(at + e - origin));
+                 }
+             });
     return best;
 }
 

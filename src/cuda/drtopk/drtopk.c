@@ -112,18 +112,19 @@ static int run(const struct call *call) {
     l.args.rows.out_indices = l.indices;
     l.args.exponent = s.exponent;
     l.args.beta = s.beta;
+    l.args.tile = (uint32_t)s.tile;
     l.args.filters = s.filters;
     l.args.kth = kth_outputs_of(call);
     l.args.kth.values = call->values != NULL ? call->values : l.kth_values;
     int error = topk_device_zero(call->stream, l.zeroed, l.zeroed_bytes);
     error = error != 0 ? error : make_delegates(call, &l, s.coalesced);
     error = error != 0 ? error : run_first(call, &l);
-    error = error != 0 ? error
-                       : launch_kernel(call, &l, DRTOPK_CONCATENATE, DRTOPK_TILE, DRTOPK_TILE,
-                                       DRTOPK_TILE_BLOCKS_PER_SM);
+    error = error != 0
+                ? error
+                : launch_kernel(call, &l, DRTOPK_CONCATENATE, s.tile, DRTOPK_TILE, DRTOPK_TILE_BLOCKS_PER_SM);
     error = error != 0 ? error : run_second(call, &l);
     if (error == 0 && call->equal != NULL) {
-        error = launch_kernel(call, &l, DRTOPK_EQUAL, DRTOPK_TILE, DRTOPK_TILE, DRTOPK_TILE_BLOCKS_PER_SM);
+        error = launch_kernel(call, &l, DRTOPK_EQUAL, s.tile, DRTOPK_TILE, DRTOPK_TILE_BLOCKS_PER_SM);
     }
     return error;
 }

@@ -8,24 +8,19 @@
 
 /* The elements of a tile's subranges that equal the key; each lane's share. All threads. */
 template <typename Element>
-TOPK_DEVICE uint32_t equal_in_tile(const concatenated_row<Element> &w, int64_t tile,
-                                   key_word_t<Element> key) {
-    const int64_t first = tile * simt_threads(), subrange = first + simt_thread();
-    const bool inside = subrange < w.of.count();
-    const uint32_t delegates = inside ? delegates_in(w.of, subrange, w.a.beta) : 0;
+TOPK_DEVICE uint32_t equal_in_tile(const concatenated_row<Element> &w, int64_t tile, key_word_t<Element> key,
+                                   const struct tile_memory &s) {
+    const own_subrange<Element> own = own_subrange<Element>::in(w, tile);
     uint32_t equal = 0;
-    for (uint32_t rank = 0; rank < delegates; rank++)
-        equal += w.keys(subrange)[rank] == key ? 1 : 0;
-    const bool scans = inside && w.of.size(subrange) > delegates && w.keys(subrange)[delegates - 1] >= key;
-    const int64_t of_warp = first + simt_warp() * SIMT_WARP;
-    for_each_lane_that(scans, [&](uint32_t lane) {
-        const uint32_t of_subrange =
-            count_in(w.of, of_warp + lane, [&](key_word_t<Element> bits) TOPK_LAMBDA {
-                return key_of<Element>(bits, w.a.rows.map) == key;
-            });
-        equal = simt_lane() == lane ? of_subrange : equal;
+    for (uint32_t rank = 0; rank < own.delegates; rank++)
+        equal += w.keys(own.number)[rank] == key ? 1 : 0;
+    const bool scans = own.has_others(w) && w.keys(own.number)[own.delegates - 1] >= key;
+    const scanned_subranges<Element> scanned =
+        scanned_subranges<Element>::list(w.of, own.first, scans, false, s);
+    const uint32_t of_subrange = scanned.count_wanted(scans, 0, [&](key_word_t<Element> bits) TOPK_LAMBDA {
+        return key_of<Element>(bits, w.a.rows.map) == key;
     });
-    return equal;
+    return scans ? of_subrange : equal;
 }
 
 template <typename Element>
@@ -34,9 +29,9 @@ TOPK_DEVICE void count_equal(const struct drtopk_args &a, int64_t row, const str
     const concatenated_row<Element> w = {a, row, r, subranges_of<Element>(a, r), {}};
     const bool has_kth = r.wanted > 0 && r.wanted <= r.length;
     const key_word_t<Element> key = key_of<Element>(((const Element *)a.kth.values)[row], a.rows.map);
-    const int64_t tiles = has_kth ? w.of.count() / simt_threads() + 1 : 0;
+    const int64_t tiles = has_kth ? w.of.count() / a.tile + 1 : 0;
     for (int64_t tile = simt_block(); tile < tiles; tile += simt_blocks()) {
-        const uint32_t of_warp = simt_reduce_add(SIMT_ALL_LANES, equal_in_tile(w, tile, key));
+        const uint32_t of_warp = simt_reduce_add(SIMT_ALL_LANES, equal_in_tile(w, tile, key, s));
         if (simt_lane() == 0 && of_warp > 0)
             simt_atomic_add(&a.counts[row], (uint64_t)of_warp);
     }
@@ -47,7 +42,7 @@ TOPK_DEVICE void count_equal(const struct drtopk_args &a, int64_t row, const str
 
 template <typename Element> TOPK_KERNEL TOPK_BOUNDS(DRTOPK_TILE, 1) void drtopk_equal(struct drtopk_args a) {
     simt_arena arena = simt_shared_arena();
-    const struct tile_memory s = carve_tile(arena);
+    const struct tile_memory s = carve_tile(arena, a.exponent);
     if (is_called_off(a.rows))
         return;
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y())

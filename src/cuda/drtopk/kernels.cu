@@ -8,8 +8,8 @@
 #include "equal.cuh"
 #include "last.cuh"
 
-static uint32_t tile_shared_bytes(void) {
-    return shared_bytes_of(carve_tile);
+static uint32_t tile_shared_bytes(uint32_t exponent) {
+    return shared_bytes_of(carve_tile, exponent);
 }
 
 static uint32_t coalesced_shared_bytes(uint32_t exponent) {
@@ -37,9 +37,10 @@ static int launch_kernel(enum drtopk_kernel kernel, const struct launch_grid *gr
     case DRTOPK_LAST:
         return launch("drtopk_last", grid, shared_bytes_of(carve_last), drtopk_last<element_t>, args);
     case DRTOPK_CONCATENATE:
-        return launch("drtopk_concatenate", grid, tile_shared_bytes(), drtopk_concatenate<element_t>, args);
+        return launch("drtopk_concatenate", grid, tile_shared_bytes(args->exponent),
+                      drtopk_concatenate<element_t>, args);
     default:
-        return launch("drtopk_equal", grid, tile_shared_bytes(), drtopk_equal<element_t>, args);
+        return launch("drtopk_equal", grid, tile_shared_bytes(args->exponent), drtopk_equal<element_t>, args);
     }
 }
 

@@ -40,10 +40,11 @@ struct drtopk_args {
     int64_t *concatenated_lengths; /* of each row */
     uint32_t exponent;             /* a subrange has 2^exponent elements */
     uint32_t beta;
-    bool filters; /* elements that are worse than the k-th delegate are left out */
+    uint32_t tile; /* subranges of a tile, each of a thread */
+    bool filters;  /* elements that are worse than the k-th delegate are left out */
     struct delegate_args delegates;
     struct first_args first;
-    struct lookback_args lookback; /* of tiles of DRTOPK_TILE subranges: delegates that tie, and elements */
+    struct lookback_args lookback; /* of tiles of subranges: delegates that tie, and elements */
     uint64_t *tickets;             /* of each row: its next tile; zero before the launch */
     /* What topk_kth writes. `values` are those of the second top-k, never NULL. `counts` and `retired` are
      * zero before the launch. */

@@ -13,23 +13,31 @@ enum {
     DRTOPK_EXPONENT_MIN = 4,
     DRTOPK_EXPONENT_MIN_OF_BYTES = 5,
     DRTOPK_EXPONENT_MAX = 15,
-    /* What the rule for the exponent adds: docs/methods/drtopk.md. */
-    DRTOPK_RULE = 7,
+    /* An element that a warp at the end of a launch might have read costs so many times less than one that is
+     * scanned again. */
+    DRTOPK_WAITING = 4,
     DRTOPK_BETA_MAX = 4,
-    /* The first top-k may find so many delegates more than k, and one more for each so many of k. */
-    DRTOPK_SURPLUS = SIZE(64, 4),
+    /* The first top-k may find a delegate more than k for each so many of k. */
+    DRTOPK_SURPLUS = SIZE(16, 4),
     DRTOPK_BETA = 2,
+    /* Delegates of a row for each result, at least. */
+    DRTOPK_DELEGATES_OF_K = 2,
     /* Subranges up to this exponent are reduced by a thread each, from shared memory, unless tuning says
      * otherwise. */
     DRTOPK_COALESCED_MAX = 6,
     /* Of the kernels that make delegates; and of the one that takes them: its tiles have a subrange for each
-     * thread. */
+     * thread, or fewer down to the second number where tiles would be less than so many for each
+     * multiprocessor. */
     DRTOPK_THREADS = SIZE(128, 64),
     DRTOPK_BLOCKS_PER_SM = SIZE(6, 1),
     DRTOPK_COALESCED_BLOCKS_PER_SM = SIZE(24, 1),
     DRTOPK_COALESCED_THREADS = 64,
-    DRTOPK_TILE = SIZE(128, 64),
-    DRTOPK_TILE_BLOCKS_PER_SM = SIZE(8, 1),
+    DRTOPK_TILE = SIZE(256, 64),
+    DRTOPK_TILE_MIN = SIZE(32, 16),
+    DRTOPK_TILES_PER_SM = 4,
+    DRTOPK_TILE_BLOCKS_PER_SM = SIZE(4, 1),
+    /* Warps share subranges that are scanned again in parts of 2^that many elements. */
+    DRTOPK_PART_EXPONENT = SIZE(11, 5),
     /* Of a warp's ring: slots, and groups of 16 bytes in each; of these a lane has so many, at least, of one
      * subrange. */
     DRTOPK_SLOTS = 2,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "strategy.h"
 
+#include <math.h>
+
 #include "../lookback.h"
 #include "../methods.h"
 #include "../select/plan.h"
@@ -51,29 +53,71 @@ static uint32_t exponent_min(const struct plan *plan) {
     return plan->element_bytes == 1 ? DRTOPK_EXPONENT_MIN_OF_BYTES : DRTOPK_EXPONENT_MIN;
 }
 
-static int64_t log2_of(int64_t number) {
-    return number < 2 ? 0 : 63 - __builtin_clzll((unsigned long long)number);
-}
+/* What the delegates of a subrange cost, in elements that are scanned again, by width: of one that is loaded
+ * side by side with others; of one of at least a chunk; and of one of several in a chunk. bench/exponent.py
+ * fits them to times on an H100. */
+static const struct {
+    double coalesced, whole, part;
+} delegate_costs[WIDTHS] = {{8, 45, 64}, {32, 91, 181}, {32, 23, 91}, {11, 23, 32}};
 
-/* Rule 4 of the paper: which size makes the work of all steps the least; then smaller until there are k
- * delegates. 0: no size does. */
-static uint32_t exponent_of(const struct plan *plan, int64_t beta) {
-    const int64_t n = plan->problem.length_max, k = plan->problem.k_max;
-    const int64_t *given = tuning_given(&plan->tuning, &topk_cuda_drtopk_knobs[KNOB_EXPONENT]);
-    int64_t exponent = given != NULL ? *given : (log2_of(n) - log2_of(k) + DRTOPK_RULE) / 2;
-    exponent = least(greatest(exponent, exponent_min(plan)), DRTOPK_EXPONENT_MAX);
-    while (exponent >= exponent_min(plan) && beta * (n >> exponent) < k) {
-        exponent--;
+static double delegates_cost(const struct plan *plan, int64_t exponent) {
+    const int width = width_of(plan);
+    if (exponent <= DRTOPK_COALESCED_MAX) {
+        return delegate_costs[width].coalesced;
     }
-    return exponent < exponent_min(plan) ? 0 : (uint32_t)exponent;
+    return plan->element_bytes << exponent >= 16 * DRTOPK_CHUNK ? delegate_costs[width].whole
+                                                                : delegate_costs[width].part;
 }
 
-static struct strategy usual_strategy(const struct plan *plan) {
+/* What subranges of 2^exponent elements cost, in the same unit: their delegates; what is scanned again; and,
+ * since a warp has whole subranges, warps that wait for others at the end. */
+static double work_of(const topk_context *context, const struct plan *plan, int64_t exponent, int64_t beta) {
+    const double size = (double)(INT64_C(1) << exponent), rows = (double)plan->problem.rows;
+    const double of_row = ceil((double)plan->problem.length_max / size), all = rows * of_row;
+    const double warps = device_of(context)->sms * DRTOPK_BLOCKS_PER_SM * (DRTOPK_THREADS / 32);
+    const double waiting = exponent > DRTOPK_COALESCED_MAX ? ceil(all / warps) * warps - all : 0;
+    const double scanned = rows * fmin((double)plan->problem.k_max / (double)beta + 1, of_row);
+    return all * delegates_cost(plan, exponent) * (0.4 + 0.3 * (double)beta) +
+           (waiting / DRTOPK_WAITING + scanned) * size;
+}
+
+/* The exponent that is given, or that costs the least; then smaller until there are twice k delegates, for if
+ * all are taken, everything is scanned again. 0: no size does. */
+static uint32_t exponent_of(const topk_context *context, const struct plan *plan, int64_t beta) {
+    const int64_t n = plan->problem.length_max, k = plan->problem.k_max, low = exponent_min(plan);
+    const int64_t *given = tuning_given(&plan->tuning, &topk_cuda_drtopk_knobs[KNOB_EXPONENT]);
+    int64_t high = least(greatest(given != NULL ? *given : DRTOPK_EXPONENT_MAX, low), DRTOPK_EXPONENT_MAX);
+    while (high >= low && beta * (n >> high) / DRTOPK_DELEGATES_OF_K < k) {
+        high--;
+    }
+    if (given != NULL || high < low) {
+        return high < low ? 0 : (uint32_t)high;
+    }
+    int64_t best = high;
+    for (int64_t exponent = high - 1; exponent >= low; exponent--) {
+        if (work_of(context, plan, exponent, beta) < work_of(context, plan, best, beta)) {
+            best = exponent;
+        }
+    }
+    return (uint32_t)best;
+}
+
+/* Small enough that there is a tile for each block. */
+static int64_t tile_of(const topk_context *context, int64_t rows, int64_t subranges) {
+    const int64_t wanted = DRTOPK_TILES_PER_SM * device_of(context)->sms / rows;
+    int64_t tile = DRTOPK_TILE;
+    while (tile > DRTOPK_TILE_MIN && subranges / tile < wanted) {
+        tile /= 2;
+    }
+    return tile;
+}
+
+static struct strategy usual_strategy(const topk_context *context, const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const int64_t k = p->k_max, per = 16 / (int64_t)plan->element_bytes;
     struct strategy s = {.base = bases[value_of(plan, KNOB_BASE)],
                          .beta = (uint32_t)value_of(plan, KNOB_BETA)};
-    s.exponent = p->rows == 0 || k == 0 ? 0 : exponent_of(plan, s.beta);
+    s.exponent = p->rows == 0 || k == 0 ? 0 : exponent_of(context, plan, s.beta);
     s.is_base = s.exponent == 0;
     if (s.is_base) {
         return s;
@@ -82,14 +126,15 @@ static struct strategy usual_strategy(const struct plan *plan) {
     s.coalesced = value_of(plan, KNOB_COALESCED) != 0 && s.exponent <= DRTOPK_COALESCED_MAX;
     s.filters = value_of(plan, KNOB_FILTER) != 0;
     s.first_selects = (s.base->operations & OPERATION_BIT(TOPK_OPERATION_KTH)) == 0;
-    s.surplus = s.first_selects || value_of(plan, KNOB_SKIP) == 0 ? 0 : DRTOPK_SURPLUS + k / DRTOPK_SURPLUS;
+    s.surplus = s.first_selects || value_of(plan, KNOB_SKIP) == 0 ? 0 : k / DRTOPK_SURPLUS;
     s.subranges = (p->length_max >> s.exponent) + (per - 1 + p->length_max % size + size - 1) / size;
     s.slots = s.subranges * s.beta;
     /* As many delegates are taken as k and the surplus; so many subranges are scanned at most, and there is
      * room for two more. */
     const int64_t taken = k + s.surplus;
     s.pitch = least(p->length_max, (taken / s.beta + 2) * size + taken);
-    s.tiles = s.subranges / DRTOPK_TILE + 1;
+    s.tile = tile_of(context, p->rows, s.subranges);
+    s.tiles = s.subranges / s.tile + 1;
     return s;
 }
 
@@ -215,7 +260,7 @@ struct layout topk_cuda_drtopk_lay_out(const topk_context *context, const struct
 
 struct strategy topk_cuda_drtopk_strategy(const topk_context *context, const struct plan *plan) {
     const size_t limit = plan->problem.workspace_limit;
-    struct strategy s = usual_strategy(plan);
+    struct strategy s = usual_strategy(context, plan);
     if (!s.is_base && limit != 0 && topk_cuda_drtopk_lay_out(context, plan, &s, NULL).bytes > limit) {
         s.is_base = true;
     }

@@ -22,7 +22,7 @@ struct strategy {
     int64_t surplus;          /* delegates besides the k best that may be taken */
     int64_t subranges, slots; /* of the longest row: at most, and room for their delegates */
     int64_t pitch;            /* of a concatenated vector */
-    int64_t tiles;            /* of a row's subranges, at most */
+    int64_t tile, tiles;      /* subranges of a tile; tiles of a row, at most */
 };
 
 struct layout {

@@ -62,38 +62,87 @@ TOPK_DEVICE key_word_t<Element> bits_in(const simt_u32x4 &group, uint32_t elemen
     return tile.bits(0, element);
 }
 
-/* Goes through a subrange, whole or not, in steps of PER elements for each of `lanes` lanes, of which this
- * one is number `lane`: calls work(element of the step, bits, position, is_inside) for each, and then
- * end_step(). In the order of step, lane and element they are in the order of positions. */
-template <typename Element, typename Work, typename End>
-TOPK_DEVICE void for_subrange(const subranges<Element> &of, int64_t subrange, uint32_t lane, uint32_t lanes,
-                              const Work &work, const End &end_step) {
-    const uint32_t PER = tile_shape<Element>::PER;
-    const int64_t begin = of.begin(subrange), end = of.end(subrange);
-    for (int64_t from = of.origin(subrange); from < end; from += DRTOPK_AHEAD * lanes * PER) {
+/* A part of a subrange: the positions from `begin` to end - 1. It is read from `origin` on, which lies on 16
+ * bytes and may be negative. */
+struct part {
+    int64_t origin, begin, end;
+};
+
+template <typename Element>
+TOPK_DEVICE struct part whole_subrange(const subranges<Element> &of, int64_t subrange) {
+    return {of.origin(subrange), of.begin(subrange), of.end(subrange)};
+}
+
+/* Subranges are scanned again in parts of so many elements. */
+TOPK_HOST_DEVICE uint32_t parts_log2(uint32_t exponent) {
+    return exponent > DRTOPK_PART_EXPONENT ? exponent - DRTOPK_PART_EXPONENT : 0;
+}
+
+template <typename Element>
+TOPK_DEVICE struct part part_of_subrange(const subranges<Element> &of, int64_t subrange, uint32_t number) {
+    struct part part = whole_subrange(of, subrange);
+    const int64_t size = (int64_t)1 << (of.exponent - parts_log2(of.exponent));
+    part.origin += number * size;
+    part.begin = part.begin > part.origin ? part.begin : part.origin;
+    part.end = part.end < part.origin + size ? part.end : part.origin + size;
+    return part;
+}
+
+/* The same where the number is not known when it is compiled. */
+template <typename Element>
+TOPK_DEVICE key_word_t<Element> any_bits_in(const simt_u32x4 &group, uint32_t element) {
+    const uint32_t at = element * sizeof(Element), word = at / 4;
+    const uint32_t low = word == 0 ? group.x : word == 1 ? group.y : word == 2 ? group.z : group.w;
+    if (sizeof(Element) == 8)
+        return (key_word_t<Element>)((uint64_t)(word == 0 ? group.y : group.w) << 32 | low);
+    return (key_word_t<Element>)(Element)(low >> at % 4 * 8);
+}
+
+/* 16 bytes of which not all lie in the part, element by element. */
+template <typename Element>
+TOPK_DEVICE simt_u32x4 load_edge(const subranges<Element> &of, int64_t at, const struct part &part) {
+    uint32_t words[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (uint32_t e = 0; e < 16 / sizeof(Element); e++) {
+        const bool inside = at + e >= part.begin && at + e < part.end;
+        const uint64_t bits = inside ? simt_load_read_only(of.values + at + e) : 0;
+        const uint32_t byte = e * sizeof(Element);
+        words[byte / 4] |= (uint32_t)(bits << byte % 4 * 8);
+        if (sizeof(Element) == 8)
+            words[byte / 4 + 1] = (uint32_t)(bits >> 32);
+    }
+    return {words[0], words[1], words[2], words[3]};
+}
+
+/* Goes through a part, 16 bytes for each of `lanes` lanes, of which this one is number `lane`: calls
+ * step(group of 16 bytes, position of the first element, bits of those that are inside). In the order of
+ * step, lane and element they are in the order of positions. The lanes call step() together. */
+template <typename Element, typename Step>
+TOPK_DEVICE void for_part(const subranges<Element> &of, const struct part &part, uint32_t lane,
+                          uint32_t lanes, const Step &step) {
+    const uint32_t PER = tile_shape<Element>::PER, ALL = (1u << PER) - 1;
+    for (int64_t from = part.origin; from < part.end; from += DRTOPK_AHEAD * lanes * PER) {
         simt_u32x4 raw[DRTOPK_AHEAD];
 #pragma unroll
         for (uint32_t i = 0; i < DRTOPK_AHEAD; i++) {
             const int64_t at = from + (i * lanes + lane) * PER;
             raw[i] = simt_u32x4{0, 0, 0, 0};
-            if (at >= begin && at + PER <= end)
+            if (at >= part.begin && at + PER <= part.end)
                 raw[i] = simt_load16_read_only(of.values + at);
         }
 #pragma unroll
         for (uint32_t i = 0; i < DRTOPK_AHEAD; i++) {
-            const int64_t at = from + (i * lanes + lane) * PER;
-            const bool whole = at >= begin && at + PER <= end;
-            if (from + i * lanes * PER >= end)
+            const int64_t at = from + (i * lanes + lane) * PER, before = part.begin - at,
+                          left = part.end - at;
+            if (from + i * lanes * PER >= part.end)
                 continue;
-#pragma unroll
-            for (uint32_t e = 0; e < PER; e++) {
-                const bool inside = at + e >= begin && at + e < end;
-                key_word_t<Element> bits = bits_in<Element>(raw[i], e);
-                if (!whole)
-                    bits = inside ? simt_load_read_only(of.values + at + e) : 0;
-                work(e, bits, at + e, inside);
+            uint32_t inside = ALL;
+            if (before > 0 || left < PER) {
+                inside = before <= 0 ? ALL : before < PER ? ALL << before : 0;
+                inside &= left <= 0 ? 0 : left < PER ? (1u << left) - 1 : ALL;
+                raw[i] = load_edge(of, at, part);
             }
-            end_step();
+            step(raw[i], at, inside);
         }
     }
 }

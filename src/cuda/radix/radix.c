@@ -3,7 +3,7 @@
  * each pass reads the row again, of which the elements count that share all digits found so far. Nothing is
  * copied or overwritten. The passes are those of air, without its buffer. docs/methods/radix.md tells the
  * whole. */
-#include "../air/in_place.h"
+#include "../select/in_place.h"
 
 enum { KNOB_DIGIT_BITS };
 
@@ -22,12 +22,12 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    return in_place_passes(context, plan, digit_bits(plan)).workspace_bytes;
+    return in_place_passes(context, plan, digit_bits(plan), false).workspace_bytes;
 }
 
 static int run(const struct call *call) {
-    struct subcall passes = in_place_passes(call->context, call->plan, digit_bits(call->plan));
-    return run_in_place(call, &passes, topk_cuda_air.run);
+    struct subcall passes = in_place_passes(call->context, call->plan, digit_bits(call->plan), false);
+    return run_in_place(call, &passes);
 }
 
 const struct method topk_cuda_radix = {.name = "radix",

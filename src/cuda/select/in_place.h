@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The passes of air without its buffer, for methods that read the rows in each pass. */
-#ifndef TOPK_SRC_CUDA_AIR_IN_PLACE_H
-#define TOPK_SRC_CUDA_AIR_IN_PLACE_H
+ * Selection that reads the rows in each pass: the passes of air without its buffer. */
+#ifndef TOPK_SRC_CUDA_SELECT_IN_PLACE_H
+#define TOPK_SRC_CUDA_SELECT_IN_PLACE_H
 
 #include "../../subcall.h"
-#include "../leaf.h"
 #include "../methods.h"
-#include "../select/plan.h"
+#include "plan.h"
 
 /* The same problem, by air with no room for candidates. */
 static inline struct subcall in_place_passes(const topk_context *context, const struct plan *plan,
-                                             int64_t digit_bits) {
+                                             int64_t digit_bits, bool by_extent) {
     static const char names[] = "digit_bits alpha";
     struct subcall passes;
     topk_subcall_same(context, plan, &topk_cuda_air, &passes);
     passes.plan.tuning.count = 2;
     passes.plan.tuning.settings[0] = (struct setting){names, 10, digit_bits};
     passes.plan.tuning.settings[1] = (struct setting){names + 11, 5, INT64_MAX};
+    passes.plan.by_extent = by_extent;
     passes.workspace_bytes = topk_cuda_air.workspace_bytes(context, &passes.plan);
     return passes;
 }
 
 /* Runs the passes over the whole of a call's workspace. */
-static inline int run_in_place(const struct call *call, struct subcall *passes,
-                               int (*run)(const struct call *)) {
+static inline int run_in_place(const struct call *call, struct subcall *passes) {
     passes->workspace = call->workspace;
     const struct call inner = topk_subcall_call(passes, call);
-    return run(&inner);
+    return passes->method->run(&inner);
 }
 
-/* What it takes if `passes` passes read the rows. */
+/* What it takes if so many passes read the rows. */
 static inline double in_place_us(const topk_context *context, const struct plan *plan, int64_t passes) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const double chosen =
