@@ -14,6 +14,10 @@
 #define EXPONENTS                                                                                            \
     "none,exponent=5,exponent=6,exponent=7,exponent=8,exponent=9,exponent=10,exponent=11,exponent=12,"       \
     "exponent=13,exponent=14,exponent=15"
+#define EXPONENTS_WITH(KNOB)                                                                                 \
+    KNOB "," KNOB "+exponent=6," KNOB "+exponent=7," KNOB "+exponent=8," KNOB "+exponent=9," KNOB            \
+         "+exponent=10," KNOB "+exponent=11," KNOB "+exponent=12," KNOB "+exponent=13," KNOB                 \
+         "+exponent=14," KNOB "+exponent=15"
 #define RADIK_N "n=2^21,2^23,2^25,2^27,2^29 "
 #define GRIDSELECT "order=any ties=any method=gridselect "
 #define ANY "select order=any ties=any "
@@ -180,8 +184,17 @@ const bench_grid bench_grids[] = {
     {"cuda", "drtopk-radix", ANY "n=2^30 k=2^12,2^16,2^20,2^24 method=radix"},
     /* 13 and 14: subranges of all sizes beside the rule's. */
     {"cuda", "drtopk-exponent",
-     DRTOPK "n=2^30 k=2^5,2^10,2^13,2^16,2^20,2^24 method=drtopk tuning=" EXPONENTS},
-    {"cuda", "drtopk-exponent", DRTOPK "n=2^24,2^27 k=2^10,2^16 method=drtopk tuning=" EXPONENTS},
+     "select order=any ties=any type=u8,u16,u32,u64 n=2^24,2^27,2^30 k=2^5,2^10,2^13,2^16,2^20 method=drtopk "
+     "tuning=" EXPONENTS},
+    {"cuda", "drtopk-exponent",
+     DRTOPK "n=2^27,2^30 k=2^5,2^10,2^16 method=drtopk tuning=" EXPONENTS_WITH("beta=1") "," EXPONENTS_WITH(
+         "beta=3") "," EXPONENTS_WITH("beta=4")},
+    {"cuda", "drtopk-exponent",
+     DRTOPK "n=2^27,2^30 k=2^5,2^10,2^16 method=drtopk tuning=" EXPONENTS_WITH("base=1") "," EXPONENTS_WITH(
+         "base=2") "," EXPONENTS_WITH("base=4")},
+    {"cuda", "drtopk-exponent",
+     DRTOPK
+     "n=2^27,2^30 k=2^5,2^10 method=drtopk tuning=" EXPONENTS_WITH("base=5") "," EXPONENTS_WITH("base=6")},
     /* 17: time over n, by methods alone and as bases. */
     {"cuda", "drtopk-n", DRTOPK DRTOPK_N "k=2^5,2^10 method=radix,bucket,bitonic,air,sort"},
     {"cuda", "drtopk-n", DRTOPK DRTOPK_N "k=2^5,2^10 method=drtopk tuning=none,base=4,base=5"},

@@ -53,20 +53,21 @@ static uint32_t exponent_min(const struct plan *plan) {
     return plan->element_bytes == 1 ? DRTOPK_EXPONENT_MIN_OF_BYTES : DRTOPK_EXPONENT_MIN;
 }
 
-/* What the delegates of a subrange cost, in elements that are scanned again, by width: of one that is loaded
+/* What two delegates of a subrange cost, in elements that are scanned again, by width: of one that is loaded
  * side by side with others; of one of at least a chunk; and of one of several in a chunk. bench/exponent.py
  * fits them to times on an H100. */
 static const struct {
     double coalesced, whole, part;
-} delegate_costs[WIDTHS] = {{8, 45, 64}, {32, 91, 181}, {32, 23, 91}, {11, 23, 32}};
+} delegate_costs[WIDTHS] = {{8, 45, 64}, {32, 91, 181}, {40, 110, 150}, {16, 45, 45}};
 
-static double delegates_cost(const struct plan *plan, int64_t exponent) {
+/* Lanes that share a subrange agree on one delegate after the other. */
+static double delegates_cost(const struct plan *plan, int64_t exponent, double beta) {
     const int width = width_of(plan);
     if (exponent <= DRTOPK_COALESCED_MAX) {
         return delegate_costs[width].coalesced;
     }
-    return plan->element_bytes << exponent >= 16 * DRTOPK_CHUNK ? delegate_costs[width].whole
-                                                                : delegate_costs[width].part;
+    const bool is_whole = plan->element_bytes << exponent >= 16 * DRTOPK_CHUNK;
+    return (is_whole ? delegate_costs[width].whole : delegate_costs[width].part) * beta * beta / 4;
 }
 
 /* What subranges of 2^exponent elements cost, in the same unit: their delegates; what is scanned again; and,
@@ -77,8 +78,7 @@ static double work_of(const topk_context *context, const struct plan *plan, int6
     const double warps = device_of(context)->sms * DRTOPK_BLOCKS_PER_SM * (DRTOPK_THREADS / 32);
     const double waiting = exponent > DRTOPK_COALESCED_MAX ? ceil(all / warps) * warps - all : 0;
     const double scanned = rows * fmin((double)plan->problem.k_max / (double)beta + 1, of_row);
-    return all * delegates_cost(plan, exponent) * (0.4 + 0.3 * (double)beta) +
-           (waiting / DRTOPK_WAITING + scanned) * size;
+    return all * delegates_cost(plan, exponent, (double)beta) + (waiting / DRTOPK_WAITING + scanned) * size;
 }
 
 /* The exponent that is given, or that costs the least; then smaller until there are twice k delegates, for if
