@@ -22,8 +22,8 @@ import sys
 BYTES = {"u8": 1, "u16": 2, "u32": 4, "f32": 4, "u64": 8}
 COALESCED_MAX, CHUNK_BYTES, WARPS_PER_SM, DELEGATES_OF_K, WAITING = 6, 4096, 24, 2, 4
 EXPONENTS = range(4, 16)
-NUMBERS = {1: (8, 45, 64), 2: (32, 91, 181), 4: (40, 110, 150), 8: (16, 45, 45)}  # the library's, by bytes of an element
-GRID = [round(2 ** (i / 2)) for i in range(6, 18)]
+NUMBERS = {1: (6, 45, 64), 2: (45, 91, 181), 4: (45, 128, 181), 8: (23, 45, 64)}  # the library's, by bytes of an element
+GRID = [round(2 ** (i / 2)) for i in range(5, 19)]
 
 
 def settings_of(tuning):
@@ -83,8 +83,8 @@ def terms_of(key, exponent, sms):
     warps = sms * WARPS_PER_SM
     which = 0 if exponent <= COALESCED_MAX else 1 if BYTES[kind] << exponent >= CHUNK_BYTES else 2
     waiting = math.ceil(subranges / warps) * warps - subranges if which > 0 else 0
-    of_beta = 1 if which == 0 else beta * beta / 4
-    return which, subranges * of_beta, (waiting / WAITING + min(k / beta + 1, subranges)) * 2 ** exponent
+    factor = (2 ** exponent + 32) / 96 if which == 0 else beta * beta / 4
+    return which, subranges * factor, (waiting / WAITING + min(k / beta + 1, subranges)) * 2 ** exponent
 
 
 def candidates_of(points, sms):

@@ -236,6 +236,8 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     plan->point_map = topk_point_map(&plan->order);
     plan->padding = topk_padding_bits(p->type, p->direction);
     plan->found_bytes = 0;
+    plan->surplus = 0;
+    plan->by_extent = false;
     if ((status = topk_tuning_read(p->tuning, &plan->tuning)) != TOPK_OK ||
         (status = check_approximation(plan)) != TOPK_OK ||
         (status = operation == TOPK_OPERATION_ROUTE ? check_route(p) : TOPK_OK) != TOPK_OK) {

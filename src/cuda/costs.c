@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * NVIDIA H200, 2026-11-25; gridselect and radik on an H100, 2026-11-26. Fitted by bench/tune.py. */
+ * NVIDIA H200, 2026-11-25; bitonic, drtopk, gridselect, radik: H100, 2026-11-27. Fitted by bench/tune.py. */
 #include "costs.h"
 
 #ifndef TOPK_TUNABLE
@@ -16,7 +16,7 @@ const
                 .row_us = 13,
                 .elements_per_us = 2.11e3,
                 .own_reads = 0.555},
-        .bitonic = {.entries_per_us = 1.1e6},
+        .bitonic = {.entries_per_us = 6.4e5},
         .bracket = {.bytes_per_us = 4.4e6,
                     .shared_us = 16,
                     .alone_us = 9.48,
@@ -28,8 +28,7 @@ const
                     .pair_share = 0.22,
                     .results_per_us = 240},
         .compact = {.bytes_per_us = 4e6},
-        /* Not fitted: from times on an H100. */
-        .drtopk = {.bytes_per_us = 4.4e6, .call_us = 60, .reads = 1.09, .worked_reads = 3},
+        .drtopk = {.bytes_per_us = 4.4e6, .call_us = 110, .reads = 1.3, .worked_reads = 4.8},
         .gridselect = {.bytes_per_us = 3.9e6,
                        .block_us = 10.2,
                        .pushed_us = 0.0859,

@@ -53,18 +53,18 @@ static uint32_t exponent_min(const struct plan *plan) {
     return plan->element_bytes == 1 ? DRTOPK_EXPONENT_MIN_OF_BYTES : DRTOPK_EXPONENT_MIN;
 }
 
-/* What two delegates of a subrange cost, in elements that are scanned again, by width: of one that is loaded
- * side by side with others; of one of at least a chunk; and of one of several in a chunk. bench/exponent.py
- * fits them to times on an H100. */
+/* What two delegates of a subrange cost, in elements that are scanned again, by width: of one of 64 elements
+ * that is loaded side by side with others; of one of at least a chunk; and of one of several in a chunk.
+ * bench/exponent.py fits them to times on an H100. */
 static const struct {
     double coalesced, whole, part;
-} delegate_costs[WIDTHS] = {{8, 45, 64}, {32, 91, 181}, {40, 110, 150}, {16, 45, 45}};
+} delegate_costs[WIDTHS] = {{6, 45, 64}, {45, 91, 181}, {45, 128, 181}, {23, 45, 64}};
 
 /* Lanes that share a subrange agree on one delegate after the other. */
 static double delegates_cost(const struct plan *plan, int64_t exponent, double beta) {
     const int width = width_of(plan);
     if (exponent <= DRTOPK_COALESCED_MAX) {
-        return delegate_costs[width].coalesced;
+        return delegate_costs[width].coalesced * (double)((1 << exponent) + 32) / 96;
     }
     const bool is_whole = plan->element_bytes << exponent >= 16 * DRTOPK_CHUNK;
     return (is_whole ? delegate_costs[width].whole : delegate_costs[width].part) * beta * beta / 4;
