@@ -180,6 +180,8 @@ const bench_grid bench_grids[] = {
     {"cuda", "drtopk-k", DRTOPK DRTOPK_K "method=drtopk tuning=base=1,base=2"},
     {"cuda", "drtopk-k", DRTOPK "n=2^30 k=1,2^5,2^10 method=gridselect"},
     {"cuda", "drtopk-k", DRTOPK "n=2^30 k=1,2^5,2^10 method=drtopk tuning=base=6"},
+    {"cuda", "drtopk-k", DRTOPK DRTOPK_K "method=drtopk tuning=base=3"},
+    {"cuda", "drtopk-k", ANY DRTOPK_K "method=drtopk"},
     /* 12, with --rivals: radix in place beside RadixOverwrite. So large a k leaves out the slow rivals. */
     {"cuda", "drtopk-radix", ANY "n=2^30 k=2^12,2^16,2^20,2^24 method=radix"},
     /* 13 and 14: subranges of all sizes beside the rule's. */
