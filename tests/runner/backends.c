@@ -53,7 +53,7 @@ static const backend backends[] = {
       {"drtopk-warps", "drtopk", "coalesced=0,exponent=9,base=1"},
       {"drtopk-one", "drtopk", "beta=1,filter=0,base=2"},
       {"drtopk-four", "drtopk", "beta=4,exponent=6,base=3"},
-      {"drtopk-bucket", "drtopk", "beta=3,exponent=5,base=4"},
+      {"drtopk-bucket", "drtopk", "beta=3,exponent=5,base=4,filter=0,skip=0"},
       {"drtopk-bitonic", "drtopk", "exponent=5,base=5"},
       {"drtopk-gridselect", "drtopk", "beta=1,base=6"},
       {"sort", "sort", NULL},

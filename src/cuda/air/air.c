@@ -101,7 +101,8 @@ static int launch_sort(const struct call *call, const struct launch_grid *passes
     return topk_cuda_air_kernels[width_of(plan)]->launch(AIR_SORT, &grid, args);
 }
 
-/* The digit of the next pass, whose bits are known after it. By extent all digits have as many bits. */
+/* The digit of the next pass, whose bits are known after it. By extent only its mask counts: the shift
+ * follows from the range of each row. */
 static struct digit take_digit(const struct strategy *s, bool by_extent, uint32_t *unknown) {
     const uint32_t bits = by_extent || *unknown > s->digit_bits ? s->digit_bits : *unknown;
     *unknown -= bits < *unknown ? bits : *unknown;

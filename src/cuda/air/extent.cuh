@@ -13,7 +13,7 @@ TOPK_HOST_DEVICE simt_shared<uint32_t> carve_extent(simt_arena &arena) {
 /* The greatest code and the greatest complement of a code, of what a thread has seen. */
 template <typename Element> struct extent {
     typedef key_word_t<Element> word;
-    word greatest, least;
+    word greatest, greatest_complement;
 
     template <typename Tile> TOPK_MEMBER void see(const Tile &tile, const struct code_map &map) {
 #pragma unroll
@@ -24,17 +24,17 @@ template <typename Element> struct extent {
             for (uint32_t e = 0; e < Tile::PER; e++) {
                 const word code = code_of<Element>(tile.bits(g, e), map), complement = ~code;
                 greatest = greatest > code ? greatest : code;
-                least = least > complement ? least : complement;
+                greatest_complement = greatest_complement > complement ? greatest_complement : complement;
             }
         }
     }
     /* All lanes. */
     TOPK_MEMBER void add_to(struct air_state *state) const {
         const word of_warp = simt_reduce_max(SIMT_ALL_LANES, greatest),
-                   complement = simt_reduce_max(SIMT_ALL_LANES, least);
+                   complement = simt_reduce_max(SIMT_ALL_LANES, greatest_complement);
         if (simt_lane() == 0) {
             simt_atomic_max(&state->greatest, (uint64_t)of_warp);
-            simt_atomic_max(&state->least, (uint64_t)complement);
+            simt_atomic_max(&state->greatest_complement, (uint64_t)complement);
         }
     }
 };
@@ -53,7 +53,8 @@ TOPK_DEVICE void find_extent(const struct air_args &a, int64_t row, const matche
     seen.add_to(state);
     if (last_of_blocks(&state->retired, flag) && simt_thread() == 0) {
         /* Even, so that no part's end comes between the codes of both zeros. */
-        const key_word_t<Element> least = ~(key_word_t<Element>)simt_load_relaxed(&state->least);
+        const key_word_t<Element> least =
+            ~(key_word_t<Element>)simt_load_relaxed(&state->greatest_complement);
         state->range.low = least & ~(key_word_t<Element>)1;
         state->range.high = simt_load_relaxed(&state->greatest);
         simt_store_relaxed(&state->retired, 0u);

@@ -21,7 +21,7 @@ enum air_phase {
 /* What is known of a row between launches. All zero before the first. */
 struct air_state {
     struct kth_range range;
-    uint64_t least, greatest; /* by extent: complement of the least code, and the greatest; atomic */
+    uint64_t greatest, greatest_complement; /* by extent, of all codes; atomic */
     uint64_t phase;
     uint64_t is_buffered; /* 1: the candidates of some pass are in the buffer, and the winners are written */
     uint64_t buffered;    /* candidates in the buffer; atomic */

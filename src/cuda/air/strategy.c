@@ -137,7 +137,7 @@ static void set_shared(const topk_context *context, const struct plan *plan, boo
     s->first_blocks =
         blocks_of(context, plan, tiles, has_predicate(plan) ? AIR_BLOCKS_PER_SM : AIR_FIRST_BLOCKS_PER_SM);
     s->blocks = blocks_of(context, plan, tiles, AIR_BLOCKS_PER_SM);
-    s->capacity = s->target == TARGET_LIST || !buffers ? 0 : capacity_of(plan);
+    s->capacity = s->target == TARGET_LIST || !buffers || plan->by_extent ? 0 : capacity_of(plan);
     s->pitch = s->target == TARGET_ENTRIES ? p->k_max + SELECT_TIES_KEPT : 0;
     s->tiles = may_go_in_order ? tiles + 2 : 0;
 }

@@ -21,8 +21,7 @@ enum {
     BITONIC_GRID_ROWS = SIZE(65535, 2),
 };
 
-/* An entry of two words has the key in one and the position in the other. With one word, positions have 31
- * bits. */
+/* In an entry of one word a position has 31 bits. */
 #define BITONIC_ROW_MAX INT32_MAX
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Concatenation takes the delegates that rank up to the k-th of them. It scans a subrange again if all its
- * delegates are taken. No other element can be a result: a delegate of its subrange that is not taken ranks
- * before it, and k other delegates rank before that one.
+ * Concatenation takes the delegates that rank up to the k-th of them, or reach the bound in place of it. It
+ * scans a subrange again if all its delegates are taken. No other element can be a result: a delegate of its
+ * subrange that is not taken ranks before it, and k other delegates rank before that one.
  *
  * Elements that tie go out in the order of positions, so that the second top-k finds them in that order.
  * Delegates with the key of the k-th are taken from the first on. Of flat subranges, which have no better
@@ -20,26 +20,27 @@ struct tile_memory {
     simt_shared<uint32_t> scanned;
     simt_shared<uint64_t> slots;
     simt_shared<uint32_t> wanted;
-    simt_shared<uint32_t> turns; /* 2: parts that warps have taken, and elements that flat ones had; atomic */
+    simt_shared<uint64_t>
+        turns; /* 1: parts that warps have taken, and from bit 32 on what flat ones had; atomic */
 };
 
 TOPK_HOST_DEVICE struct tile_memory carve_tile(simt_arena &arena, uint32_t exponent) {
     struct tile_memory s;
     s.words = simt_carve<uint64_t>(arena, 1);
+    s.turns = simt_carve<uint64_t>(arena, 1);
     s.slots = simt_carve<uint64_t>(arena, DRTOPK_TILE);
     s.scratch = simt_carve<uint32_t>(arena, SIMT_WARP);
     s.scanned = simt_carve<uint32_t>(arena, DRTOPK_TILE);
-    s.turns = simt_carve<uint32_t>(arena, 2);
     s.wanted = simt_carve<uint32_t>(arena, DRTOPK_TILE * ((1u << parts_log2(exponent)) + 1));
     return s;
 }
 
 /* What the first top-k says about a row. */
 template <typename Element> struct taken_delegates {
-    key_word_t<Element> key; /* of the k-th delegate */
+    key_word_t<Element> key; /* of the k-th delegate, or the bound in place of it */
     uint64_t ties;           /* delegates of that key that are taken, the first ones */
-    int64_t last;            /* slot of the last of these, where it is known; then all before it are taken */
-    bool all, all_ties;      /* all delegates are taken; all that have the key or, of a bound, reach it */
+    int64_t last_slot;       /* of these, where it is known; then all before it are taken */
+    bool all, all_ties;      /* all delegates are taken; all that reach the key */
 };
 
 template <typename Element>
@@ -50,7 +51,7 @@ TOPK_DEVICE taken_delegates<Element> taken_of(const struct drtopk_args &a, int64
         return taken;
     taken.key = ((const Element *)a.first.keys)[row];
     if (a.first.selects) {
-        taken.last = a.first.last[row];
+        taken.last_slot = a.first.last[row];
     } else {
         taken.ties = (uint64_t)(k - a.first.better[row]);
         taken.all_ties = (uint64_t)a.first.equal[row] <= taken.ties + a.first.surplus;
@@ -136,8 +137,8 @@ template <typename Element> struct scanned_subranges {
         list.own = block_scan(s.scratch, scans ? 1u : 0u, &list.count);
         if (scans)
             s.scanned[list.own] = 2 * simt_thread() + (is_flat ? 1 : 0);
-        if (simt_thread() < 2)
-            s.turns[simt_thread()] = 0;
+        if (simt_thread() == 0)
+            s.turns[0] = 0;
         simt_block_sync();
         return list;
     }
@@ -150,20 +151,16 @@ template <typename Element> struct scanned_subranges {
     TOPK_MEMBER simt_shared<uint32_t> wanted_of(uint32_t number) const {
         return simt_shared_part(s.wanted, number * (parts() + 1), parts() + 1);
     }
-    /* Counts the elements for which is_wanted(bits), but for those of flat subranges behind the first
-     * `flat_most` of flat ones or a few more. Returns how many there are in the thread's subrange, if it
-     * scans. All threads. */
+    /* Counts the elements for which is_wanted(bits). Parts of flat subranges may be left out once `flat_most`
+     * of their elements have been counted. Returns how many there are in the thread's subrange, if it scans.
+     * All threads. */
     template <typename Wanted>
     TOPK_MEMBER uint32_t count_wanted(bool scans, uint64_t flat_most, const Wanted &is_wanted) const {
         for (;;) {
-            /* Parts that are done when this one is taken were taken before it, and so lie before it. */
-            uint32_t done = 0, item = 0;
-            if (simt_lane() == 0) {
-                done = simt_atomic_add(&s.turns[1], 0u);
-                item = simt_atomic_add(&s.turns[0], 1u);
-            }
-            done = simt_shuffle(SIMT_ALL_LANES, done, 0);
-            item = simt_shuffle(SIMT_ALL_LANES, item, 0);
+            /* What has been counted when a part is taken is of parts before it: one word says both. */
+            const uint64_t turn = simt_shuffle(
+                SIMT_ALL_LANES, simt_lane() == 0 ? simt_atomic_add(&s.turns[0], (uint64_t)1) : 0, 0);
+            const uint32_t done = (uint32_t)(turn >> 32), item = (uint32_t)turn;
             if (item >= count * parts())
                 break;
             const uint32_t number = item / parts(), at = item % parts();
@@ -173,7 +170,7 @@ template <typename Element> struct scanned_subranges {
             if (simt_lane() == 0) {
                 wanted_of(number)[at] = wanted;
                 if (is_flat)
-                    simt_atomic_add(&s.turns[1], wanted);
+                    simt_atomic_add(&s.turns[0], (uint64_t)wanted << 32);
             }
         }
         simt_block_sync();
@@ -232,7 +229,7 @@ TOPK_DEVICE uint32_t count_taken(const concatenated_row<Element> &w, int64_t til
     for (uint32_t rank = 0; rank < count; rank++) {
         const key_word_t<Element> key = w.keys(subrange)[rank];
         above += key > w.taken.key ? 1 : 0;
-        tied += key == w.taken.key && subrange * w.a.beta + rank <= w.taken.last ? 1 : 0;
+        tied += key == w.taken.key && subrange * w.a.beta + rank <= w.taken.last_slot ? 1 : 0;
     }
     if (!w.taken.all_ties) {
         uint64_t total;

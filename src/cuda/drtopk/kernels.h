@@ -19,8 +19,8 @@ struct delegate_args {
     int64_t *needed, *asked; /* of each row: k, cut to its length, and as asked for */
 };
 
-/* What the first top-k found of the delegates of each row: the key of the k-th, or a bound in place of it
- * (struct plan, surplus); how many are better, and how many have that key or lie between. If it selects, only
+/* What the first top-k found of the delegates of each row: the key of the k-th, how many are better, and how
+ * many have that key; or a bound in place of the key, as struct plan says of `surplus`. If it selects, only
  * the results, k_max for each row; drtopk_last then finds the keys, and the last slot of that key. */
 struct first_args {
     void *keys;
@@ -41,7 +41,7 @@ struct drtopk_args {
     uint32_t exponent;             /* a subrange has 2^exponent elements */
     uint32_t beta;
     uint32_t tile; /* subranges of a tile, each of a thread */
-    bool filters;  /* elements that are worse than the k-th delegate are left out */
+    bool filters;  /* elements that do not reach the key that the first top-k found are left out */
     struct delegate_args delegates;
     struct first_args first;
     struct lookback_args lookback; /* of tiles of subranges: delegates that tie, and elements */

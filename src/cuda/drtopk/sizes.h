@@ -17,7 +17,7 @@ enum {
      * scanned again. */
     DRTOPK_WAITING = 4,
     DRTOPK_BETA_MAX = 4,
-    /* The first top-k may find a delegate more than k for each so many of k. */
+    /* The first top-k may find up to k / DRTOPK_SURPLUS delegates more than k. */
     DRTOPK_SURPLUS = SIZE(16, 4),
     DRTOPK_BETA = 2,
     /* Delegates of a row for each result, at least. */

@@ -60,10 +60,15 @@ static const struct {
     double coalesced, whole, part;
 } delegate_costs[WIDTHS] = {{6, 45, 64}, {45, 91, 181}, {45, 128, 181}, {23, 45, 64}};
 
-/* Lanes that share a subrange agree on one delegate after the other. */
+static bool is_coalesced(const struct plan *plan, int64_t exponent) {
+    return exponent <= DRTOPK_COALESCED_MAX && value_of(plan, KNOB_COALESCED) != 0;
+}
+
+/* How it grows with the size of those that are loaded side by side, and with beta, is as was measured: lanes
+ * that share a subrange agree on one delegate after the other. */
 static double delegates_cost(const struct plan *plan, int64_t exponent, double beta) {
     const int width = width_of(plan);
-    if (exponent <= DRTOPK_COALESCED_MAX) {
+    if (is_coalesced(plan, exponent)) {
         return delegate_costs[width].coalesced * (double)((1 << exponent) + 32) / 96;
     }
     const bool is_whole = plan->element_bytes << exponent >= 16 * DRTOPK_CHUNK;
@@ -76,7 +81,7 @@ static double work_of(const topk_context *context, const struct plan *plan, int6
     const double size = (double)(INT64_C(1) << exponent), rows = (double)plan->problem.rows;
     const double of_row = ceil((double)plan->problem.length_max / size), all = rows * of_row;
     const double warps = device_of(context)->sms * DRTOPK_BLOCKS_PER_SM * (DRTOPK_THREADS / 32);
-    const double waiting = exponent > DRTOPK_COALESCED_MAX ? ceil(all / warps) * warps - all : 0;
+    const double waiting = !is_coalesced(plan, exponent) ? ceil(all / warps) * warps - all : 0;
     const double scanned = rows * fmin((double)plan->problem.k_max / (double)beta + 1, of_row);
     return all * delegates_cost(plan, exponent, (double)beta) + (waiting / DRTOPK_WAITING + scanned) * size;
 }
@@ -112,6 +117,11 @@ static int64_t tile_of(const topk_context *context, int64_t rows, int64_t subran
     return tile;
 }
 
+/* Whether its kth may end with a bound. */
+static bool skips_digits(const struct method *base) {
+    return base == &topk_cuda_radix || base == &topk_cuda_air || base == &topk_cuda_bucket;
+}
+
 static struct strategy usual_strategy(const topk_context *context, const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const int64_t k = p->k_max, per = 16 / (int64_t)plan->element_bytes;
@@ -123,10 +133,10 @@ static struct strategy usual_strategy(const topk_context *context, const struct 
         return s;
     }
     const int64_t size = INT64_C(1) << s.exponent;
-    s.coalesced = value_of(plan, KNOB_COALESCED) != 0 && s.exponent <= DRTOPK_COALESCED_MAX;
+    s.coalesced = is_coalesced(plan, s.exponent);
     s.filters = value_of(plan, KNOB_FILTER) != 0;
     s.first_selects = (s.base->operations & OPERATION_BIT(TOPK_OPERATION_KTH)) == 0;
-    s.surplus = s.first_selects || value_of(plan, KNOB_SKIP) == 0 ? 0 : k / DRTOPK_SURPLUS;
+    s.surplus = skips_digits(s.base) && value_of(plan, KNOB_SKIP) != 0 ? k / DRTOPK_SURPLUS : 0;
     s.subranges = (p->length_max >> s.exponent) + (per - 1 + p->length_max % size + size - 1) / size;
     s.slots = s.subranges * s.beta;
     /* As many delegates are taken as k and the surplus; so many subranges are scanned at most, and there is
@@ -185,7 +195,11 @@ static topk_status plan_base(const topk_context *context, const struct plan *pla
     topk_problem problem = plan->problem;
     problem.method = s->base->name;
     problem.tuning = NULL;
-    return topk_subcall_choose(context, plan->operation, &problem, base);
+    const topk_status status = topk_subcall_choose(context, plan->operation, &problem, base);
+    problem.workspace_limit = 0;
+    return status == TOPK_OK || plan->problem.workspace_limit == 0
+               ? status
+               : topk_subcall_choose(context, plan->operation, &problem, base);
 }
 
 /* ---- Workspace ---- */

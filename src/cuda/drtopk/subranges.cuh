@@ -88,7 +88,7 @@ TOPK_DEVICE struct part part_of_subrange(const subranges<Element> &of, int64_t s
     return part;
 }
 
-/* The same where the number is not known when it is compiled. */
+/* As bits_in(), for an element whose number is not a constant. */
 template <typename Element>
 TOPK_DEVICE key_word_t<Element> any_bits_in(const simt_u32x4 &group, uint32_t element) {
     const uint32_t at = element * sizeof(Element), word = at / 4;
