@@ -35,18 +35,18 @@ static inline bool ranks_results(int64_t rows, int64_t k, int64_t rows_of_most) 
     return rows <= rows_of_most * SELECT_SORT_MAX * SELECT_SORT_MAX / ((k + 1) * (k + 1));
 }
 
-/* What it takes to put results in order, in one block or, of lists, byte by byte. */
+/* What it takes to put results in order, in one block or, of lists, by sort: a pass for each byte, and about
+ * as long as two more to write the list in order and to read it. */
 static inline double sorting_us(const topk_context *context, const struct plan *plan,
                                 enum target_kind target) {
     if (target == TARGET_ENTRIES) {
         const double sorted = (double)least(plan->problem.k_max, SELECT_SORT_MAX);
         return block_us(context, sorted / topk_cuda_costs.air.results_per_us);
     }
-    const double moved = 2 * (double)plan->output_elements * (double)(plan->element_bytes + 4);
-    return target != TARGET_LIST
-               ? 0
-               : (double)plan->element_bytes * (topk_cuda_costs.air.pass_us +
-                                                move_us(context, moved, topk_cuda_costs.air.bytes_per_us));
+    const double bytes = (double)plan->element_bytes, moved = 2 * (double)plan->output_elements * (bytes + 4);
+    return target != TARGET_LIST ? 0
+                                 : (bytes + 2) * topk_cuda_costs.sort.pass_us +
+                                       bytes * move_us(context, moved, topk_cuda_costs.air.bytes_per_us);
 }
 
 /* A product that says "too many" instead of overflowing. */
