@@ -50,7 +50,7 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
         return "rows have more results than a sorted run";
     }
     if (plan->problem.length_max > BITONIC_ROW_MAX) {
-        return "rows are longer than 2^31 - 1";
+        return "rows have 2^31 elements or more";
     }
     const struct bitonic_args args = args_of(plan);
     return (int64_t)kernels_of_width[width_of(plan)]->shared_bytes(&args) >
