@@ -180,7 +180,7 @@ def figure8(timelines):
         rows.append([name, str(len(device) - copies - memsets), str(memsets), str(copies), str(waits - 1),
                      f"{end - begin:.1f} us", f"{100 * busy / (end - begin):.0f} %"])
     return table(["call", "kernels", "memsets", "copies", "round trips", "first launch to the end of the work",
-                  "share in which the device works"], rows)
+                  "share in which the device is busy"], rows)
 
 
 BLOCKS = {

@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fits the rule by which drtopk chooses the size of its subranges, and sets it beside the best of all sizes: figure 14
-of Dr. Top-k.
+"""Fits the rule for the size of the subranges of drtopk, and compares it with the best size: figure 14 of Dr. Top-k.
 
   topk-bench drtopk-exponent --device cuda --csv exponent.csv
   exponent.py exponent.csv            what the rule that was measured, "none", takes beside the best exponent
   exponent.py exponent.csv --fit      the numbers for each width of elements that would have been best
 
 A number says what the delegates of a subrange cost, in elements that are scanned again. There are three: for subranges
-that are loaded side by side, for those of at least 4 KiB, and for others. The fit tries all numbers of a grid, and
-keeps those whose choices exceed the best exponent the least: the worst point first, then the mean. The model is
-work_of() in src/cuda/drtopk/strategy.c. The multiprocessors are those of an H100 unless --sms says otherwise."""
+that are loaded side by side, for those of at least 4 KiB, and for others. The fit tries all triples from a grid. It
+keeps the triple with the least ratio of chosen to best at the worst point, and among equals the least mean ratio. The
+model is work_of() in src/cuda/drtopk/strategy.c. --sms is the number of multiprocessors, by default an H100's."""
 
 import argparse
 import collections

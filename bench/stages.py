@@ -8,7 +8,7 @@
 BUILD is a build folder with topk-bench and the library that timeline/timeline.py uses. A line of CSV for each point has
 the medians of 10 calls, in microseconds. A stage lasts from the end of the stage before it to the end of its last
 kernel, so the stages of a call add up to the call. The stages are the delegates, with the memset in front; the first
-top-k; the concatenation; the second top-k. A call in which the base serves alone has all its time in the last column.
+top-k; the concatenation; the second top-k. Where the base serves alone, all time is in the last column.
 call_us is what topk-bench itself measured in the same run, to be compared with all_us. The exit status is 1 if a result
 was wrong."""
 

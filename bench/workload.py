@@ -5,7 +5,7 @@
   workload.py build/libtopk-bench-workload.so --dist uniform --n 2^30 --k 1,2^10,2^20
   workload.py build/libtopk-bench-workload.so --dist normal-1e8 --n 2^30 --k 2^10 --beta 1,2 --filter 0,1 --block-max
 
-The elements are those of topk-bench: uint32, the largest are selected. Every n is a multiple of the subranges. A line
+The elements are the uint32 of topk-bench, and the largest are selected. Subranges must divide n. A line
 of CSV for each n, k, exponent, beta and filter has the delegates, which are the input of the first top-k; the elements
 that are concatenated, the input of the second; and both in percent of n. "rule" is the exponent that the library
 chooses on an H100. The first top-k finds all digits (skip=0), and flat subranges give all of their elements.
@@ -65,8 +65,8 @@ def fitting(exponent, n, k, beta):
 
 
 def taken_of(delegates, k):
-    """The key of the k-th delegate, and how many delegates of each subrange are taken: those that are better, and of
-    those that tie with it the first ones."""
+    """The key of the k-th delegate, and how many delegates of each subrange are taken. The first ones of those that tie
+    are taken."""
     every = numpy.concatenate(delegates)
     if k >= len(every):
         return 0, numpy.full(len(delegates[0]), len(delegates), numpy.int64)
@@ -117,7 +117,7 @@ def block_max(library, elements, exponent, maxima, k):
 
 
 def wanted(options, n, beta):
-    """(exponent, k), by exponents, so that delegates of small subranges make those of larger ones."""
+    """(exponent, k), by ascending exponents: the delegates of larger subranges are made of those of smaller ones."""
     pairs = {(rule.rule("u32", n, k, beta) if text == "rule" else fitting(int(text), n, k, beta), k)
              for text in options.exponent.split(",") for k in map(number, options.k.split(","))}
     for exponent, k in sorted(pair for pair in pairs if pair[0] is not None):
