@@ -30,6 +30,7 @@ struct options {
 
     /* The question. */
     int64_t k;                /* -1: not given */
+    bool padding;             /* kth: a place that no element has is no error */
     topk_problem problem;     /* ranking options, approximation, method and tuning alone */
     topk_predicate predicate; /* UNDEFINED: not given */
 

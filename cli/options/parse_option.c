@@ -137,6 +137,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
     case KEY_UNSORTED:
         options->problem.order = TOPK_ORDER_ANY;
         break;
+    case KEY_PADDING:
+        options->padding = true;
+        break;
     case KEY_MAX_ITERATIONS:
         options->problem.max_iterations = parse_integer("--max-iterations", argument, 0, INT64_MAX);
         break;

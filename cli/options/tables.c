@@ -23,6 +23,12 @@ static const struct argp_option k_options[] = {
     {0},
 };
 
+static const struct argp_option padding_options[] = {
+    {"padding", KEY_PADDING, NULL, 0, "If no element has place K, print the value that loses to all others",
+     2},
+    {0},
+};
+
 static const struct argp_option order_options[] = {
     {"ties", KEY_TIES, "lowest|any", 0,
      "Which of the elements equal to the K-th are taken: first ones, or any", 2},
@@ -82,6 +88,7 @@ static const struct argp_option json_options[] = {
 
 static const struct argp input_argp = {.options = input_options, .parser = parse_option};
 static const struct argp k_argp = {.options = k_options, .parser = parse_option};
+static const struct argp padding_argp = {.options = padding_options, .parser = parse_option};
 static const struct argp order_argp = {.options = order_options, .parser = parse_option};
 static const struct argp predicate_argp = {.options = predicate_options, .parser = parse_option};
 static const struct argp run_argp = {.options = run_options, .parser = parse_option};
@@ -96,8 +103,13 @@ static const struct argp_child select_children[] = {
     {&array_argp, 0, NULL, 0},     {&json_argp, 0, NULL, 0}, {0},
 };
 static const struct argp_child kth_children[] = {
-    {&input_argp, 0, NULL, 0},  {&k_argp, 0, NULL, 0},    {&run_argp, 0, NULL, 0},
-    {&method_argp, 0, NULL, 0}, {&json_argp, 0, NULL, 0}, {0},
+    {&input_argp, 0, NULL, 0},
+    {&k_argp, 0, NULL, 0},
+    {&padding_argp, 0, NULL, 0},
+    {&run_argp, 0, NULL, 0},
+    {&method_argp, 0, NULL, 0},
+    {&json_argp, 0, NULL, 0},
+    {0},
 };
 static const struct argp_child where_children[] = {
     {&input_argp, 0, NULL, 0},

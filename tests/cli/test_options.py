@@ -16,7 +16,7 @@ class Help(harness.Case):
                                         "--tuning", "--device", "--threads", "--values", "--indices", "--json", "--dtype", "--cols",
                                         "--max-iterations", "--epsilon", "--epsilon-relative",
                                         "--field", "--delimiter", "--format", "--quiet"]),
-                (["kth", "--help"], ["-k", "--smallest", "--tuning", "--json"]),
+                (["kth", "--help"], ["-k", "--smallest", "--padding", "--tuning", "--json"]),
                 (["where", "--help"], ["--gt", "--ge", "--lt", "--le", "--eq", "--ne", "--between", "--tuning", "--values"]),
                 (["mask", "--help"], ["--gt", "--between", "--device", "--bits", "--json"]),
                 (["info", "--help"], ["--device", "--threads"]),
@@ -100,6 +100,7 @@ class Usage(harness.Case):
 
     def test_unknown_options(self):
         for arguments in (["select", "-", "--nonsense"], ["kth", "-", "-k", "1", "--ties", "any"], ["--nonsense"],
+                          ["select", "-", "-k", "1", "--padding"], ["kth", "-", "-k", "1", "--padding=1"],
                           ["where", "-", "--gt", "1", "--bits", "b.npy"],
                           ["mask", "-", "--gt", "1", "--values", "v.npy"],
                           ["select", "-", "-k"]):

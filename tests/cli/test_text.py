@@ -42,7 +42,7 @@ class Numbers(harness.Case):
     def test_empty_input(self):
         self.prints("", "select", "-", "-k", 3, stdin=b"")
         self.prints("", "where", "-", "--gt", 0, stdin=b"")
-        self.prints("-inf\t0\t0\n", "kth", "-", "-k", 3, stdin=b"")
+        self.prints("-inf\t0\t0\n", "kth", "-", "-k", 3, "--padding", stdin=b"")
 
     def test_zero_of_them(self):
         self.prints("", "select", "-", "-k", 0, stdin=b"1\n2\n")
@@ -145,9 +145,9 @@ class Questions(harness.Case):
     def test_kth(self):
         self.prints("3\t1\t2\n", "kth", "-", "-k", 2, stdin=self.LINES)
         self.prints("4\t1\t2\n", "kth", "-", "-k", 3, "--magnitude", stdin=self.LINES)
-        self.prints("-inf\t6\t0\n", "kth", "-", "-k", 7, stdin=self.LINES)
-        self.prints("inf\t6\t0\n", "kth", "-", "-k", 7, "--smallest", stdin=self.LINES)
-        self.prints("-inf\t0\t0\n", "kth", "-", "-k", 0, stdin=self.LINES)
+        self.prints("-inf\t6\t0\n", "kth", "-", "-k", 7, "--padding", stdin=self.LINES)
+        self.prints("inf\t6\t0\n", "kth", "-", "-k", 7, "--padding", "--smallest", stdin=self.LINES)
+        self.prints("-inf\t0\t0\n", "kth", "-", "-k", 0, "--padding", stdin=self.LINES)
 
     def test_where(self):
         for option, bounds, expected in [
