@@ -11,29 +11,22 @@
 #include <unistd.h>
 
 #include "../base/fail.h"
+#include "spool.h"
 
 static _Noreturn void fail_errno(const char *name) {
     fail("%s: %s", name, strerror(errno));
 }
 
-static void map_file(struct matrix *matrix, const char *path) {
-    bool standard_input = strcmp(path, "-") == 0;
-    matrix->name = standard_input ? "standard input" : path;
-    const int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+/* Maps the descriptor's file, which is regular. */
+static void map_file(struct matrix *matrix) {
     struct stat status;
-    if (fd < 0 || fstat(fd, &status) != 0)
+    if (fstat(matrix->descriptor, &status) != 0)
         fail_errno(matrix->name);
-    if (S_ISDIR(status.st_mode))
-        fail("%s: %s", matrix->name, strerror(EISDIR));
-    if (!S_ISREG(status.st_mode))
-        fail("%s: binary input must be a regular file; only text can be streamed", matrix->name);
-    if (standard_input && lseek(fd, 0, SEEK_CUR) != 0)
-        fail("%s: a part of the file has been read; binary input is read from its start", matrix->name);
-    matrix->descriptor = fd;
     matrix->size = (uint64_t)status.st_size;
     matrix->file = NULL;
+    matrix->rereadable = true;
     if (matrix->size > 0) {
-        void *map = mmap(NULL, matrix->size, PROT_READ, MAP_SHARED, fd, 0);
+        void *map = mmap(NULL, matrix->size, PROT_READ, MAP_SHARED, matrix->descriptor, 0);
         if (map == MAP_FAILED)
             fail_errno(matrix->name);
         madvise(map, matrix->size, MADV_SEQUENTIAL);
@@ -41,11 +34,38 @@ static void map_file(struct matrix *matrix, const char *path) {
     }
 }
 
+static void open_file(struct matrix *matrix, const char *path) {
+    const bool standard_input = strcmp(path, "-") == 0;
+    struct stat status;
+    *matrix = (struct matrix){.name = standard_input ? "standard input" : path};
+    matrix->descriptor = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (matrix->descriptor < 0 || fstat(matrix->descriptor, &status) != 0)
+        fail_errno(matrix->name);
+    if (S_ISDIR(status.st_mode))
+        fail("%s: %s", matrix->name, strerror(EISDIR));
+    if (!S_ISREG(status.st_mode)) {
+        matrix_spool(matrix);
+        return;
+    }
+    if (standard_input && lseek(STDIN_FILENO, 0, SEEK_CUR) != 0)
+        fail("%s: a part of the file has been read; binary input is read from its start", matrix->name);
+    map_file(matrix);
+}
+
+void matrix_spool(struct matrix *matrix) {
+    if (matrix->rereadable)
+        return;
+    const int file = spool(matrix->descriptor, NULL, 0, matrix->name);
+    if (matrix->descriptor != STDIN_FILENO)
+        close(matrix->descriptor);
+    matrix->descriptor = file;
+    map_file(matrix);
+}
+
 void matrix_open(struct matrix *matrix, const struct options *options) {
-    map_file(matrix, options->path);
+    open_file(matrix, options->path);
     struct parse_error error;
     bool parsed;
-    matrix->has_dimensions = false;
     switch (options->format) {
     case FORMAT_NPY:
         parsed = npy_parse(matrix->file, matrix->size, options->dtype, &matrix->layout, &error);
@@ -93,4 +113,12 @@ bool matrix_copy(const struct matrix *matrix, void *to, const void *from, size_t
     }
     memcpy(to, from, bytes);
     return true;
+}
+
+void matrix_elements(const struct matrix *matrix, int64_t row, int64_t column, int64_t count, void *to) {
+    const struct layout *layout = &matrix->layout;
+    const uint64_t element = (uint64_t)row * (uint64_t)layout->stride + (uint64_t)column;
+    const size_t size = topk_type_size(layout->type);
+    if (!read_bytes(matrix->descriptor, to, layout->begin + element * size, (size_t)count * size))
+        fail("%s: the file has shrunk, or cannot be read", matrix->name);
 }

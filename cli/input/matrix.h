@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Binary files: mapped, never read as a whole, and handled in pieces. */
+ * Binary input: mapped, never read as a whole, and handled in pieces. */
 #ifndef TOPK_CLI_MATRIX_H
 #define TOPK_CLI_MATRIX_H
 
@@ -13,11 +13,19 @@ struct matrix {
     uint64_t size;
     int descriptor; /* of the file */
     struct layout layout;
+    bool rereadable;     /* mapped, and so any part can be read at any time; else a stream */
     bool has_dimensions; /* each row is preceded by its dimension, which is checked on the way */
 };
 
 /* Maps the input and parses its header. Ends the tool when it is no such file. */
 void matrix_open(struct matrix *matrix, const struct options *options);
+
+/* Makes a stream rereadable, by a temporary file. No piece of it may have been read. */
+void matrix_spool(struct matrix *matrix);
+
+/* Copies `count` elements of a row, from `column` on, of a rereadable matrix. */
+void matrix_elements(const struct matrix *matrix, int64_t row, int64_t column, int64_t count, void *to);
+
 void matrix_close(struct matrix *matrix);
 
 /* Copies bytes of the mapping, or of any other memory if the matrix is NULL or they lie elsewhere. Those of

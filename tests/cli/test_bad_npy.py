@@ -105,8 +105,7 @@ class BadFiles(harness.Case):
         self.fails(self.path("d.npy") + ": Is a directory", "select", self.path("d.npy"), "-k", 1)
         os.mkdir(self.path("d.txt"))
         self.fails(self.path("d.txt") + ": Is a directory", "select", self.path("d.txt"), "-k", 1)
-        self.fails("standard input: binary input must be a regular file; only text can be streamed", "select", "-",
-                   "-k", 1, "--format", "npy", stdin=b"x")
+        self.fails("standard input: byte 0: not an .npy file", "select", "-", "-k", 1, "--format", "npy", stdin=b"x")
 
     def test_a_name_cannot_break_the_line(self):
         self.fails(self.path(r"a\?b") + ": No such file or directory", "select", self.path("a\nb"), "-k", 1)

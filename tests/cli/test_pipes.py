@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Binary input from pipes: the same answers as from a file, whatever the pieces in which it comes."""
+
+import os
+import struct
+import threading
+
+import harness
+from harness import npy_header, pack
+
+ROWS = [[i * 7919 % 101 for i in range(first, first + 50)] for first in range(0, 450, 50)]
+ARRAY = npy_header("<i4", (9, 50)) + b"".join(pack("i", row) for row in ROWS)
+VECTORS = b"".join(struct.pack("<i", 50) + pack("i", row) for row in ROWS)
+BARE = b"".join(pack("i", row) for row in ROWS)
+
+
+class Pipes(harness.Case):
+    def feed(self, data, chunk, *arguments, fifo=False):
+        """Runs the tool while a thread writes the data, `chunk` bytes at a time, to standard input or a FIFO."""
+        if fifo:
+            os.mkfifo(self.path("fifo"))
+            ends = None, self.path("fifo")
+        else:
+            ends = os.pipe()
+
+        def write():
+            with open(ends[1], "wb", buffering=0) as file:
+                for at in range(0, len(data), chunk):
+                    try:
+                        file.write(data[at:at + chunk])
+                    except BrokenPipeError:
+                        break
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        result = harness.topk(arguments[0], ends[1] if fifo else "-", *arguments[1:], **({} if fifo else {"stdin": ends[0]}))
+        if fifo:
+            os.close(os.open(ends[1], os.O_RDONLY | os.O_NONBLOCK)) # lets a writer go on that waits for a reader
+            os.unlink(ends[1])
+        else:
+            os.close(ends[0])
+        thread.join()
+        return result
+
+    def same(self, name, data, *options):
+        path = self.write(name, data)
+        for command in (["select", "-k", 3], ["kth", "-k", 3], ["where", "--gt", 90], ["count", "--gt", 90],
+                        ["mask", "--gt", 90], ["select", "-k", 2, "--lt", 50]):
+            for piece in ([], ["--piece-bytes", 430], ["--piece-bytes", 61]):
+                expected = harness.topk(command[0], path, *command[1:], *piece, *options)
+                self.assertEqual((expected.status, expected.err), (0, ""))
+                for chunk, fifo in ((1, False), (97, False), (100000, False), (1000, True)):
+                    with self.subTest(name=name, command=command, piece=piece, chunk=chunk, fifo=fifo):
+                        found = self.feed(data, chunk, *command, *piece, *options, fifo=fifo)
+                        self.assertEqual((found.status, found.err, found.out), (0, "", expected.out))
+
+    def test_npy(self):
+        self.same("x.npy", ARRAY, "--format", "npy")
+
+    def test_vectors(self):
+        self.same("x.ivecs", VECTORS, "--format", "ivecs")
+
+    def test_raw(self):
+        self.same("x.raw", BARE, "--format", "raw", "--dtype", "int32", "--cols", 50)
+        self.same("x.raw", BARE, "--format", "raw", "--dtype", "int32")
+
+    def test_temporary_file(self):
+        arguments = ["select", "-k", 1, "--format", "raw", "--dtype", "int32"]
+        for folder, reason in (("none", "No such file or directory"), ("x", "Not a directory")):
+            self.write("x", b"")
+            missing = self.path(folder)
+            self.fails(missing + ": no temporary file: " + reason, *arguments[:1], "-", *arguments[1:], stdin=BARE,
+                       env={"TMPDIR": missing})
+        os.mkdir(self.path("t"))
+        self.prints("32\t100\n", "select", "-", *arguments[1:], stdin=pack("i", ROWS[0]),
+                    env={"TMPDIR": self.path("t")})
+        self.assertEqual(os.listdir(self.path("t")), [])
+
+
+if __name__ == "__main__":
+    harness.main()
