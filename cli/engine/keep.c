@@ -50,10 +50,10 @@ void keep_update(struct keep *keep, const struct text *text, const int64_t *indi
     int64_t at = 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t index = keep->order[i];
-        int64_t line = index - text->base;
-        if (line >= 0) {
-            const char *begin = text->lines + text->starts[line];
-            append(new, index, begin, line_text_length(begin, text->starts[line + 1] - text->starts[line]));
+        if (index >= text->base) {
+            size_t length;
+            const char *line = text_line(text, index, &length);
+            append(new, index, line, length);
             continue;
         }
         while (old->lines[at].index < index)

@@ -24,25 +24,22 @@ bool rows_serve(const struct session *session, topk_type type, int64_t k) {
 
 /* Bytes of the indices of so many rows, which come before the values. */
 static size_t index_bytes(const struct rows *rows, int64_t count) {
-    return rows->wants_indices ? (size_t)(count * rows->slots_of_row) * sizeof(int64_t) : 0;
+    return rows->wants_indices ? (size_t)(count * rows->k) * sizeof(int64_t) : 0;
 }
 
 static size_t value_bytes(const struct rows *rows, topk_type type, int64_t count) {
-    return rows->wants_values ? (size_t)(count * rows->slots_of_row) * topk_type_size(type) : 0;
+    return rows->wants_values ? (size_t)(count * rows->k) * topk_type_size(type) : 0;
 }
 
 void rows_begin(struct rows *rows, struct session *session, const topk_problem *problem, int64_t elements_max,
                 const topk_predicate *predicate, bool wants_values, bool wants_indices) {
     *rows = (struct rows){.session = session,
                           .predicate = predicate,
-                          .slots_of_row = problem->k_max,
+                          .k = problem->k_max,
                           .wants_values = wants_values,
                           .wants_indices = wants_indices};
     if (!session_on_device(session))
         return;
-    /* Padding could be longer than the device's memory. */
-    if (problem->k_max > problem->length_max)
-        rows->slots_of_row = problem->length_max;
     slots_begin(&rows->slots, session, (uint64_t)elements_max * topk_type_size(problem->type));
     size_t bytes = index_bytes(rows, problem->rows) + value_bytes(rows, problem->type, problem->rows);
     for (int i = 0; i < DEVICE_SLOTS; i++) {
@@ -61,17 +58,16 @@ static uint64_t span(const topk_problem *problem) {
 
 static void enqueue(struct rows *rows, int slot) {
     struct rows_piece *piece = &rows->pieces[slot];
-    topk_problem problem = piece->problem;
-    const size_t values_at = index_bytes(rows, problem.rows);
+    const topk_problem *problem = &piece->problem;
+    const size_t values_at = index_bytes(rows, problem->rows);
     char *results = rows->device_results[slot];
-    problem.k_max = rows->slots_of_row;
-    slots_fill(&rows->slots, piece->elements, span(&problem) * topk_type_size(problem.type));
-    check(staging_enqueue_select(&rows->session->staging, &problem, slots_upload(&rows->slots),
+    slots_fill(&rows->slots, piece->elements, span(problem) * topk_type_size(problem->type));
+    check(staging_enqueue_select(&rows->session->staging, problem, slots_upload(&rows->slots),
                                  rows->predicate, rows->wants_values ? results + values_at : NULL,
                                  rows->wants_indices ? results : NULL));
     slots_pass(&rows->slots);
     device_slot_download(slot, rows->pinned_results[slot], results,
-                         values_at + value_bytes(rows, problem.type, problem.rows));
+                         values_at + value_bytes(rows, problem->type, problem->rows));
 }
 
 void rows_push(struct rows *rows, const topk_problem *problem, const void *elements, int64_t row) {
@@ -82,23 +78,15 @@ void rows_push(struct rows *rows, const topk_problem *problem, const void *eleme
         enqueue(rows, slot);
 }
 
-/* Moves the slots of rows, `bytes` each, to where rows are `pitch` bytes long. */
-static void spread(char *to, size_t pitch, const char *from, size_t bytes, int64_t count) {
-    for (int64_t r = 0; r < count && bytes > 0; r++)
-        memcpy(to + (size_t)r * pitch, from + (size_t)r * bytes, bytes);
-}
-
 static void collect(struct rows *rows, int slot, void *values, int64_t *indices) {
     const topk_problem *problem = &rows->pieces[slot].problem;
-    const size_t element = topk_type_size(problem->type);
-    const size_t k = (size_t)problem->k_max, given = (size_t)rows->slots_of_row;
     const char *results = rows->pinned_results[slot];
+    const size_t values_at = index_bytes(rows, problem->rows);
     device_slot_download_wait(slot);
     if (rows->wants_indices)
-        spread((char *)indices, k * sizeof *indices, results, given * sizeof *indices, problem->rows);
+        memcpy(indices, results, values_at);
     if (rows->wants_values)
-        spread(values, k * element, results + index_bytes(rows, problem->rows), given * element,
-               problem->rows);
+        memcpy(values, results + values_at, value_bytes(rows, problem->type, problem->rows));
 }
 
 bool rows_take(struct rows *rows, bool last, void *values, int64_t *indices, int64_t *row, int64_t *count) {

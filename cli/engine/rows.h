@@ -11,7 +11,7 @@
 struct rows {
     struct session *session;
     const topk_predicate *predicate;
-    int64_t slots_of_row; /* that are written of each row */
+    int64_t k; /* slots of a row */
     bool wants_values, wants_indices;
 
     /* Pieces that were pushed, and how many of these were taken. */
@@ -34,17 +34,17 @@ int64_t rows_piece_bytes(const struct session *session, int64_t bytes);
 /* Whether the results of a row are not too large to be kept for each slot. */
 bool rows_serve(const struct session *session, topk_type type, int64_t k);
 
-/* For pieces of up to `problem`, whose elements span `elements_max` elements. A predicate must outlive the
- * selections; else it is NULL. */
+/* For pieces of up to `problem`, whose k is no more than their rows have elements, and whose elements span
+ * `elements_max` elements. A predicate must outlive the selections; else it is NULL. */
 void rows_begin(struct rows *rows, struct session *session, const topk_problem *problem, int64_t elements_max,
                 const topk_predicate *predicate, bool wants_values, bool wants_indices);
 
 /* Adds a piece, from row `row` on. rows_take() must follow, until it returns false. */
 void rows_push(struct rows *rows, const topk_problem *problem, const void *elements, int64_t row);
 
-/* Takes the results of the earliest piece that is left, of rows [*row, *row + *count). Rows are problem.k_max
- * slots apart; the first rows->slots_of_row of each are written. NULL for what is not wanted. False: no piece
- * is left, or, unless the `last` piece was pushed, the GPU may still be at work on it. */
+/* Takes the results of the earliest piece that is left, of rows [*row, *row + *count), k slots each. NULL for
+ * what is not wanted. False: no piece is left, or, unless the `last` piece was pushed, the GPU may still be
+ * at work on it. */
 bool rows_take(struct rows *rows, bool last, void *values, int64_t *indices, int64_t *row, int64_t *count);
 
 void rows_end(struct rows *rows);

@@ -167,10 +167,15 @@ void session_pad(struct session *session, const struct options *options, topk_ty
     session_rank(session->host, &problem, NULL, NULL, values, indices);
 }
 
+static const void *upload(struct session *session, const topk_problem *problem, const void *elements) {
+    return staging_upload(&session->staging, problem, elements);
+}
+
 void session_kth(struct session *session, const topk_problem *problem, const void *elements, void *kth,
                  int64_t *better, int64_t *equal) {
     if (session_on_device(session)) {
-        check(staging_kth(&session->staging, problem, elements, kth, better, equal));
+        check(
+            staging_kth(&session->staging, problem, upload(session, problem, elements), kth, better, equal));
         return;
     }
     topk_input input = TOPK_INPUT_INIT;
@@ -184,8 +189,8 @@ void session_where(struct session *session, const topk_problem *problem, const v
                    const topk_predicate *predicate, void *values, int64_t *indices, int64_t capacity,
                    int64_t *offsets) {
     if (session_on_device(session)) {
-        check(staging_where(&session->staging, problem, elements, predicate, values, indices, capacity,
-                            offsets));
+        check(staging_where(&session->staging, problem, upload(session, problem, elements), predicate, values,
+                            indices, capacity, offsets));
         return;
     }
     topk_input input = TOPK_INPUT_INIT;
@@ -198,7 +203,8 @@ void session_where(struct session *session, const topk_problem *problem, const v
 void session_count(struct session *session, const topk_problem *problem, const void *elements,
                    const topk_predicate *predicate, int64_t *counts) {
     if (session_on_device(session)) {
-        check(staging_count(&session->staging, problem, elements, predicate, counts));
+        check(
+            staging_count(&session->staging, problem, upload(session, problem, elements), predicate, counts));
         return;
     }
     topk_input input = TOPK_INPUT_INIT;
@@ -211,7 +217,7 @@ void session_count(struct session *session, const topk_problem *problem, const v
 void session_mask(struct session *session, const topk_problem *problem, const void *elements,
                   const topk_predicate *predicate, unsigned char *mask) {
     if (session_on_device(session)) {
-        check(staging_mask(&session->staging, problem, elements, predicate, mask));
+        check(staging_mask(&session->staging, problem, upload(session, problem, elements), predicate, mask));
         return;
     }
     topk_input input = TOPK_INPUT_INIT;

@@ -56,14 +56,19 @@ void slots_fill(struct slots *slots, const void *elements, uint64_t bytes) {
         team_start(&slots->team, &slot->job, fill_part, slot, parts_of(bytes));
 }
 
-const void *slots_upload(struct slots *slots) {
+void slots_upload_to(struct slots *slots, void *device) {
     const int which = (int)(slots->passed % DEVICE_SLOTS);
     struct slot *slot = &slots->slots[which];
-    if (slot->device == NULL)
-        slot->device = device_allocate(slots->bytes);
     if (!team_wait(&slots->team, &slot->job))
         fail("the input file has shrunk, or cannot be read");
-    device_slot_upload(which, slot->device, slot->host, slot->bytes);
+    device_slot_upload(which, device, slot->host, slot->bytes);
+}
+
+const void *slots_upload(struct slots *slots) {
+    struct slot *slot = &slots->slots[slots->passed % DEVICE_SLOTS];
+    if (slot->device == NULL)
+        slot->device = device_allocate(slots->bytes);
+    slots_upload_to(slots, slot->device);
     return slot->device;
 }
 

@@ -42,6 +42,9 @@ void slots_fill(struct slots *slots, const void *elements, uint64_t bytes);
  * enqueued from now on. slots_pass() must follow. */
 const void *slots_upload(struct slots *slots);
 
+/* The same, to memory of the caller's on the GPU. */
+void slots_upload_to(struct slots *slots, void *device);
+
 /* All work on the slot that was uploaded last is enqueued. */
 void slots_pass(struct slots *slots);
 

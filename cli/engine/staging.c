@@ -20,14 +20,18 @@ static uint64_t span(const topk_problem *problem) {
     return (uint64_t)(problem->rows - 1) * stride + (uint64_t)problem->length_max;
 }
 
-static topk_input upload(struct staging *staging, const topk_problem *problem, const void *elements) {
-    topk_input input = TOPK_INPUT_INIT;
+const void *staging_upload(struct staging *staging, const topk_problem *problem, const void *elements) {
     uint64_t bytes = span(problem) * topk_type_size(problem->type);
     if (bytes == 0)
-        return input;
+        return NULL;
     void *memory = reserve(&staging->elements, bytes);
     device_upload(memory, elements, bytes);
-    input.values = memory;
+    return memory;
+}
+
+static topk_input input_of(const void *elements) {
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = elements;
     return input;
 }
 
@@ -56,8 +60,7 @@ topk_status staging_enqueue_select(struct staging *staging, const topk_problem *
         staging, predicate == NULL ? TOPK_OPERATION_SELECT : TOPK_OPERATION_SELECT_WHERE, problem);
     if (status != TOPK_OK)
         return status;
-    topk_input input = TOPK_INPUT_INIT;
-    input.values = elements;
+    topk_input input = input_of(elements);
     void *workspace = staging->workspace.memory;
     size_t workspace_bytes = staging->workspace.bytes;
     return predicate == NULL ? topk_select(staging->context, problem, &input, values, indices, workspace,
@@ -66,13 +69,28 @@ topk_status staging_enqueue_select(struct staging *staging, const topk_problem *
                                                  indices, workspace, workspace_bytes, NULL);
 }
 
+topk_status staging_select(struct staging *staging, const topk_problem *problem, const void *elements,
+                           const topk_predicate *predicate, void *values, int64_t *indices) {
+    uint64_t value_bytes = (uint64_t)problem->k_max * topk_type_size(problem->type);
+    uint64_t index_bytes = (uint64_t)problem->k_max * sizeof *indices;
+    void *device_values = reserve_wanted(&staging->values, values, value_bytes);
+    void *device_indices = reserve_wanted(&staging->indices, indices, index_bytes);
+    topk_status status =
+        staging_enqueue_select(staging, problem, elements, predicate, device_values, device_indices);
+    if (status != TOPK_OK)
+        return status;
+    download_wanted(values, device_values, value_bytes);
+    download_wanted(indices, device_indices, index_bytes);
+    return TOPK_OK;
+}
+
 topk_status staging_kth(struct staging *staging, const topk_problem *problem, const void *elements, void *kth,
                         int64_t *better, int64_t *equal) {
     uint64_t rows = (uint64_t)problem->rows;
     topk_status status = reserve_workspace(staging, TOPK_OPERATION_KTH, problem);
     if (status != TOPK_OK)
         return status;
-    topk_input input = upload(staging, problem, elements);
+    topk_input input = input_of(elements);
     void *device_kth = reserve(&staging->values, rows * topk_type_size(problem->type));
     int64_t *device_better = reserve(&staging->counts, 2 * rows * sizeof(int64_t));
     int64_t *device_equal = device_better + rows;
@@ -94,7 +112,7 @@ topk_status staging_where(struct staging *staging, const topk_problem *problem, 
     topk_status status = reserve_workspace(staging, TOPK_OPERATION_WHERE, problem);
     if (status != TOPK_OK)
         return status;
-    topk_input input = upload(staging, problem, elements);
+    topk_input input = input_of(elements);
     void *device_values = reserve_wanted(&staging->values, values, (uint64_t)capacity * element);
     void *device_indices = reserve_wanted(&staging->indices, indices, (uint64_t)capacity * sizeof *indices);
     int64_t *device_offsets = reserve(&staging->counts, offset_bytes);
@@ -115,7 +133,7 @@ topk_status staging_count(struct staging *staging, const topk_problem *problem, 
     topk_status status = reserve_workspace(staging, TOPK_OPERATION_COUNT, problem);
     if (status != TOPK_OK)
         return status;
-    topk_input input = upload(staging, problem, elements);
+    topk_input input = input_of(elements);
     int64_t *device_counts = reserve(&staging->counts, bytes);
     status = topk_count(staging->context, problem, &input, predicate, device_counts,
                         staging->workspace.memory, staging->workspace.bytes, NULL);
@@ -130,7 +148,7 @@ topk_status staging_mask(struct staging *staging, const topk_problem *problem, c
     topk_status status = reserve_workspace(staging, TOPK_OPERATION_MASK, problem);
     if (status != TOPK_OK)
         return status;
-    topk_input input = upload(staging, problem, elements);
+    topk_input input = input_of(elements);
     void *device_mask = reserve(&staging->counts, bytes);
     status = topk_mask(staging->context, problem, &input, predicate, device_mask, staging->workspace.memory,
                        staging->workspace.bytes, NULL);
@@ -162,6 +180,20 @@ uint64_t staging_bytes_max(topk_type type) {
     uint64_t usable = device_free_bytes() / 4 * 3;
     uint64_t in_slots = DEVICE_SLOTS * (2 * element + sizeof(int64_t));
     return usable <= fixed ? 1 : (usable - fixed) / (in_slots + (element + 7) / 8 + 24) * element;
+}
+
+bool staging_serves_row(const struct staging *staging, topk_operation operation,
+                        const topk_problem *problem) {
+    const uint64_t element = topk_type_size(problem->type);
+    const uint64_t results =
+        (uint64_t)(problem->k_max < problem->length_max ? problem->k_max : problem->length_max);
+    const uint64_t usable = device_free_bytes() / 4 * 3;
+    size_t workspace;
+    if (topk_workspace_size(staging->context, operation, problem, &workspace) != TOPK_OK)
+        return false;
+    return workspace <= usable &&
+           (uint64_t)problem->length_max * element + results * (element + sizeof(int64_t)) <=
+               usable - workspace;
 }
 
 void staging_end(struct staging *staging) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls whose data is the host's and whose work is a device's: the elements go there, the results come
- * back. Device memory is kept from call to call, and grows as needed. */
+ * Calls whose elements lie in the memory of a device, and whose results come back to the host. Device memory
+ * is kept from call to call, and grows as needed. */
 #ifndef TOPK_CLI_STAGING_H
 #define TOPK_CLI_STAGING_H
 
@@ -24,11 +24,22 @@ struct staging {
     struct device_buffer workspace;
 };
 
-/* topk_select(), or topk_select_where() if there is a predicate, on the device's memory. It does not wait. */
+/* Copies the elements of a problem to the device, and returns where they are until the next call. */
+const void *staging_upload(struct staging *staging, const topk_problem *problem, const void *elements);
+
+/* Whether one row of so many elements, its results and the workspace have room on the device. A quarter of
+ * the memory is left alone. */
+bool staging_serves_row(const struct staging *staging, topk_operation operation, const topk_problem *problem);
+
+/* topk_select(), or topk_select_where() if there is a predicate, with results on the device. It does not
+ * wait. */
 topk_status staging_enqueue_select(struct staging *staging, const topk_problem *problem, const void *elements,
                                    const topk_predicate *predicate, void *values, void *indices);
 
-/* As the functions of the library, but that `elements` and results lie on the host. */
+/* As the functions of the library, but that results lie on the host. */
+topk_status staging_select(struct staging *staging, const topk_problem *problem, const void *elements,
+                           const topk_predicate *predicate, void *values, int64_t *indices);
+
 topk_status staging_kth(struct staging *staging, const topk_problem *problem, const void *elements, void *kth,
                         int64_t *better, int64_t *equal);
 

@@ -115,10 +115,15 @@ bool matrix_copy(const struct matrix *matrix, void *to, const void *from, size_t
     return true;
 }
 
-void matrix_elements(const struct matrix *matrix, int64_t row, int64_t column, int64_t count, void *to) {
+const void *matrix_row(const struct matrix *matrix, int64_t row) {
+    const struct layout *layout = &matrix->layout;
+    return matrix->file + layout->begin +
+           (uint64_t)row * (uint64_t)layout->stride * topk_type_size(layout->type);
+}
+
+bool matrix_elements(const struct matrix *matrix, int64_t row, int64_t column, int64_t count, void *to) {
     const struct layout *layout = &matrix->layout;
     const uint64_t element = (uint64_t)row * (uint64_t)layout->stride + (uint64_t)column;
     const size_t size = topk_type_size(layout->type);
-    if (!read_bytes(matrix->descriptor, to, layout->begin + element * size, (size_t)count * size))
-        fail("%s: the file has shrunk, or cannot be read", matrix->name);
+    return read_bytes(matrix->descriptor, to, layout->begin + element * size, (size_t)count * size);
 }

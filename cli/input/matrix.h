@@ -6,6 +6,7 @@
 
 #include "../options/options.h"
 #include "../parse/parse.h"
+#include "text.h"
 
 struct matrix {
     const char *name; /* for messages */
@@ -23,8 +24,13 @@ void matrix_open(struct matrix *matrix, const struct options *options);
 /* Makes a stream rereadable, by a temporary file. No piece of it may have been read. */
 void matrix_spool(struct matrix *matrix);
 
-/* Copies `count` elements of a row, from `column` on, of a rereadable matrix. */
-void matrix_elements(const struct matrix *matrix, int64_t row, int64_t column, int64_t count, void *to);
+/* Copies `count` elements of a row, from `column` on, of a rereadable matrix. False if the file has them no
+ * longer, or they cannot be read. Any number of threads may call it. */
+bool matrix_elements(const struct matrix *matrix, int64_t row, int64_t column, int64_t count, void *to);
+
+/* The elements of a row in the mapping; NULL if they are not one after the other there, or the matrix is none
+ * that is mapped. They need not be aligned. */
+const void *matrix_row(const struct matrix *matrix, int64_t row);
 
 void matrix_close(struct matrix *matrix);
 
@@ -35,11 +41,13 @@ bool matrix_copy(const struct matrix *matrix, void *to, const void *from, size_t
 
 /* What one call of the library gets: whole rows, or a part of one row. */
 struct piece {
-    const void *values; /* aligned to their type; valid until the next piece */
-    int64_t row;        /* first row */
-    int64_t rows;       /* 1 for a part */
-    int64_t begin;      /* first element in its row; 0 for whole rows */
-    int64_t length;     /* of each row */
+    const void *values;      /* aligned to their type; valid until the next piece */
+    int64_t row;             /* first row */
+    int64_t rows;            /* 1 for a part */
+    int64_t begin;           /* first element in its row; 0 for whole rows */
+    int64_t length;          /* of each row */
+    const struct text *text; /* whose lines these are; NULL for a matrix */
+    bool ends_chunk;         /* no piece of the text's current chunk follows */
 };
 
 /* Goes through a matrix, dropping the pages behind it. */

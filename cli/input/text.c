@@ -136,6 +136,13 @@ bool text_next(struct text *text) {
     return true;
 }
 
+const char *text_line(const struct text *text, int64_t index, size_t *length) {
+    const int64_t line = index - text->base;
+    const char *begin = text->lines + text->starts[line];
+    *length = line_text_length(begin, text->starts[line + 1] - text->starts[line]);
+    return begin;
+}
+
 void text_close(struct text *text) {
     if (text->fd != STDIN_FILENO)
         close(text->fd);

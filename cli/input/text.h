@@ -38,6 +38,9 @@ void text_open(struct text *text, const struct options *options, int64_t lines_w
 /* Reads the next chunk; false at the end. Ends the tool at a bad line, naming it. */
 bool text_next(struct text *text);
 
+/* A line of the chunk, by its index in the input, without its end. */
+const char *text_line(const struct text *text, int64_t index, size_t *length);
+
 void text_close(struct text *text);
 
 #endif /* TOPK_CLI_TEXT_H */

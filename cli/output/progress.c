@@ -44,6 +44,11 @@ void progress_update(struct progress *progress, uint64_t done) {
     fprintf(stderr, "\r[%.*s%.*s] %3d %%", cells, bar, CELLS - cells, gap, (int)(part * 100));
 }
 
+void progress_add(struct progress *progress, uint64_t more) {
+    progress->added += more;
+    progress_update(progress, progress->added);
+}
+
 void progress_end(struct progress *progress) {
     if (progress->visible)
         fprintf(stderr, "\r\033[K");

@@ -12,12 +12,16 @@ struct progress {
     bool enabled;
     bool visible;
     uint64_t total; /* 0: not known */
+    uint64_t added; /* by progress_add() */
     struct timespec due;
 };
 
 /* Shows nothing when `quiet`, when standard error is no terminal, or during the first moments. */
 void progress_begin(struct progress *progress, bool quiet, uint64_t total);
 void progress_update(struct progress *progress, uint64_t done);
+
+/* The same, for jobs that say how much more is done. */
+void progress_add(struct progress *progress, uint64_t more);
 void progress_end(struct progress *progress);
 
 #endif /* TOPK_CLI_PROGRESS_H */

@@ -4,27 +4,19 @@
 #include "../base/alloc.h"
 #include "../base/fail.h"
 #include "../engine/session.h"
-#include "../input/matrix.h"
-#include "../input/text.h"
+#include "../input/source.h"
 #include "../output/output.h"
 #include "run.h"
 
 /* Text has to be read to know how long it is. */
-static void measure_text(const struct options *options, struct layout *layout) {
-    struct text text;
-    text_open(&text, options, 0);
-    int64_t lines = 0;
-    while (text_next(&text))
-        lines += text.count;
-    *layout = (struct layout){text.format.type, false, 1, lines, lines, 0};
-    text_close(&text);
-}
-
-static void measure_matrix(const struct options *options, struct layout *layout) {
-    struct matrix matrix;
-    matrix_open(&matrix, options);
-    *layout = matrix.layout;
-    matrix_close(&matrix);
+static void measure(const struct options *options, struct layout *layout) {
+    struct source source;
+    struct piece piece;
+    source_open(&source, options, 0);
+    while (source.is_text && source_next(&source, &piece)) {
+    }
+    *layout = source.layout;
+    source_close(&source);
 }
 
 static void print_problem(const struct options *options, const struct layout *layout) {
@@ -61,10 +53,7 @@ static void print_explanation(const struct session *session, topk_operation oper
 void run_explain(const struct options *options) {
     struct layout layout;
     struct session session;
-    if (options->format == FORMAT_TEXT)
-        measure_text(options, &layout);
-    else
-        measure_matrix(options, &layout);
+    measure(options, &layout);
     session_begin(&session, options, options_selection(options), layout.type, 0);
     /* As select has it, for the rest is padding. */
     const int64_t k = options->k < layout.cols ? options->k : layout.cols;

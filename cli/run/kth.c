@@ -1,115 +1,151 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <string.h>
+
 #include "../base/alloc.h"
-#include "../engine/session.h"
+#include "../base/fail.h"
+#include "../engine/narrow.h"
 #include "../engine/ties.h"
-#include "../input/matrix.h"
-#include "../input/text.h"
-#include "../output/progress.h"
-#include "../output/report.h"
+#include "../engine/whole.h"
+#include "drive.h"
 #include "run.h"
 
-/* Answers for the rows of a piece. */
-struct answers {
+struct ranking {
+    struct task task;
+    /* Answers for the rows of a piece. */
     char *kth;
     int64_t *better;
     int64_t *equal;
+    struct ties ties; /* for rows that come in parts */
+    bool parts;
 };
 
-static void report_answers(struct report *report, const struct answers *answers, int64_t row, int64_t rows) {
-    size_t element = topk_type_size(report->type);
+/* Ends the tool if `length` elements have no place k, and no padding is wanted. */
+static void check_place(const struct task *task, int64_t length) {
+    const int64_t k = task->options->k;
+    if (task->options->padding || (k > 0 && k <= length))
+        return;
+    fail("-k %" PRId64 ": no element has that place, for there are %" PRId64
+         "; --padding prints a value all the same",
+         k, length);
+}
+
+static void begin(struct task *task) {
+    struct ranking *ranking = (struct ranking *)task;
+    struct source *source = &task->source;
+    const topk_type type = source->layout.type;
+    const size_t element = topk_type_size(type);
+    if (!source->is_text)
+        check_place(task, source->layout.cols);
+    limit_pieces(task, element, element + 2 * sizeof(int64_t));
+    ranking->kth = allocate((uint64_t)source->rows_max, element);
+    ranking->better = allocate((uint64_t)source->rows_max, sizeof *ranking->better);
+    ranking->equal = allocate((uint64_t)source->rows_max, sizeof *ranking->equal);
+    ranking->parts = source->is_text || source->length_max < source->layout.cols;
+    task->problem.k_max = task->options->k;
+    if (ranking->parts)
+        ties_begin(&ranking->ties, &task->session, task->options, type, source->length_max,
+                   source->is_text ? STREAM_ENDLESS : source->layout.cols);
+}
+
+static void take(struct task *task, const struct piece *piece) {
+    struct ranking *ranking = (struct ranking *)task;
+    if (ranking->parts)
+        ties_push(&ranking->ties, piece->values, piece->length);
+    else
+        session_kth(&task->session, &task->problem, piece->values, ranking->kth, ranking->better,
+                    ranking->equal);
+}
+
+static void report_answers(struct ranking *ranking, int64_t row, int64_t rows) {
+    struct report *report = &ranking->task.report;
     for (int64_t r = 0; r < rows; r++)
-        report_kth(report, row + r, answers->kth + (size_t)r * element, answers->better[r],
-                   answers->equal[r]);
+        report_kth(report, row + r, ranking->kth + (size_t)r * topk_type_size(report->type),
+                   ranking->better[r], ranking->equal[r]);
 }
 
-static void kth_pieces(struct session *session, const struct options *options, const struct matrix *matrix,
-                       struct report *report) {
-    const struct layout *layout = &matrix->layout;
-    size_t element = topk_type_size(layout->type);
-    struct pieces pieces;
-    int64_t piece_bytes = session_piece_bytes(session, options, layout->type);
-    pieces_begin(&pieces, matrix, piece_bytes / (int64_t)element,
-                 piece_bytes / (int64_t)(element + 2 * sizeof(int64_t)));
-    uint64_t rows = (uint64_t)pieces.rows_max;
-    struct answers answers = {allocate(rows, element), allocate(rows, sizeof(int64_t)),
-                              allocate(rows, sizeof(int64_t))};
-    topk_problem problem = session_problem(options, layout->type, 0, pieces.length_max, options->k);
-    problem.row_stride = layout->stride;
-    bool parts = pieces.length_max < layout->cols;
-    struct ties ties;
-    if (parts)
-        ties_begin(&ties, session, options, layout->type, pieces.length_max, layout->cols);
-    struct progress progress;
-    progress_begin(&progress, options->quiet, matrix->size);
-    for (struct piece piece; pieces_next(&pieces, &piece); progress_update(&progress, pieces_done(&pieces))) {
-        if (!parts) {
-            problem.rows = piece.rows;
-            session_kth(session, &problem, piece.values, answers.kth, answers.better, answers.equal);
-            report_answers(report, &answers, piece.row, piece.rows);
-            continue;
-        }
-        ties_push(&ties, piece.values, piece.length);
-        if (piece.begin + piece.length == layout->cols) {
-            ties_result(&ties, answers.kth, answers.better, answers.equal);
-            report_answers(report, &answers, piece.row, 1);
-            ties_reset(&ties);
-        }
+static void end_rows(struct task *task, int64_t row, int64_t rows) {
+    struct ranking *ranking = (struct ranking *)task;
+    if (task->source.is_text)
+        check_place(task, ranking->ties.seen);
+    if (ranking->parts) {
+        ties_result(&ranking->ties, ranking->kth, ranking->better, ranking->equal);
+        ties_reset(&ranking->ties);
     }
-    progress_end(&progress);
-    if (parts)
-        ties_end(&ties);
-    release(answers.kth);
-    release(answers.better);
-    release(answers.equal);
-    pieces_end(&pieces);
+    report_answers(ranking, row, rows);
 }
 
-static void kth_matrix(const struct options *options) {
-    struct matrix matrix;
-    struct session session;
-    struct report report;
-    matrix_open(&matrix, options);
-    const uint64_t row_bytes = (uint64_t)matrix.layout.cols * topk_type_size(matrix.layout.type);
-    const bool streams = row_bytes > (uint64_t)options->piece_bytes;
-    session_begin(&session, options, TOPK_OPERATION_KTH, matrix.layout.type, streams ? matrix.size : 0);
-    session.input = &matrix;
-    report_begin(&report, options, "kth", matrix.layout.type, matrix.layout.matrix);
-    kth_pieces(&session, options, &matrix, &report);
-    report_end(&report, matrix.layout.rows, matrix.layout.cols);
-    session_end(&session);
-    matrix_close(&matrix);
-}
+/* ---- Rows of a file that are longer than a piece --------------------------------------------- */
 
-static void kth_text(const struct options *options) {
-    struct text text;
-    struct session session;
-    struct ties ties;
-    struct report report;
-    struct progress progress;
-    text_open(&text, options, options->k);
-    session_begin(&session, options, TOPK_OPERATION_KTH, text.format.type, 0);
-    ties_begin(&ties, &session, options, text.format.type, text.count_max, STREAM_ENDLESS);
-    progress_begin(&progress, options->quiet, text.size);
-    while (text_next(&text)) {
-        ties_push(&ties, text.values, text.count);
-        progress_update(&progress, text.bytes);
+static void take_whole(struct ranking *ranking, const topk_problem *problem) {
+    struct task *task = &ranking->task;
+    const struct layout *layout = &task->source.layout;
+    struct whole whole;
+    whole_begin(&whole, &task->session, problem);
+    for (int64_t row = 0; row < layout->rows; row++) {
+        whole_kth(&whole, matrix_row(&task->source.matrix, row), &task->progress, ranking->kth,
+                  ranking->better, ranking->equal);
+        report_answers(ranking, row, 1);
     }
-    progress_end(&progress);
-    char kth[8];
-    int64_t better;
-    int64_t equal;
-    ties_result(&ties, kth, &better, &equal);
-    report_begin(&report, options, "kth", text.format.type, false);
-    report_kth(&report, 0, kth, better, equal);
-    report_end(&report, 1, ties.seen);
-    ties_end(&ties);
-    session_end(&session);
-    text_close(&text);
+    whole_end(&whole);
+}
+
+static void take_narrowed(struct ranking *ranking) {
+    struct task *task = &ranking->task;
+    struct reader reader;
+    struct place place;
+    reader_begin(&reader, &task->session, task->options, &task->source.matrix, NULL, &task->progress);
+    for (int64_t row = 0; row < task->source.layout.rows; row++) {
+        reader.row = row;
+        narrow_row(&reader, task->options, task->options->k, &place);
+        memcpy(ranking->kth, place.kth, topk_type_size(task->report.type));
+        ranking->better[0] = place.better;
+        ranking->equal[0] = place.equal;
+        report_answers(ranking, row, 1);
+    }
+    reader_end(&reader);
+}
+
+static bool take_all(struct task *task) {
+    struct ranking *ranking = (struct ranking *)task;
+    struct matrix *matrix = &task->source.matrix;
+    const struct layout *layout = &task->source.layout;
+    const int64_t k = task->options->k;
+    if (!ranking->parts || task->source.is_text)
+        return false;
+    if (k < 1 || k > layout->cols) { /* nothing has to be read */
+        for (int64_t row = 0; row < layout->rows; row++) {
+            ranking->ties.seen = layout->cols;
+            end_rows(task, row, 1);
+        }
+        return true;
+    }
+    matrix_spool(matrix);
+    topk_problem problem = session_problem(task->options, layout->type, 1, layout->cols, k);
+    if (matrix_row(matrix, 0) != NULL && whole_serves(&task->session, TOPK_OPERATION_KTH, &problem))
+        take_whole(ranking, &problem);
+    else
+        take_narrowed(ranking);
+    return true;
+}
+
+static void end(struct task *task) {
+    struct ranking *ranking = (struct ranking *)task;
+    if (ranking->parts)
+        ties_end(&ranking->ties);
+    release(ranking->kth);
+    release(ranking->better);
+    release(ranking->equal);
 }
 
 void run_kth(const struct options *options) {
-    if (options->format == FORMAT_TEXT)
-        kth_text(options);
-    else
-        kth_matrix(options);
+    static const struct operation kth = {.command = "kth",
+                                         .operation = TOPK_OPERATION_KTH,
+                                         .begin = begin,
+                                         .take = take,
+                                         .end_rows = end_rows,
+                                         .take_all = take_all,
+                                         .end = end};
+    struct ranking ranking = {.parts = false};
+    drive(&ranking.task, options, &kth);
 }

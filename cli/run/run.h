@@ -7,7 +7,6 @@
 #include "../options/options.h"
 
 void run_select(const struct options *options);
-void run_select_text(const struct options *options);
 void run_kth(const struct options *options);
 void run_where(const struct options *options);
 void run_count(const struct options *options);

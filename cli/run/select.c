@@ -1,183 +1,270 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../arrays/arrays.h"
 #include "../base/alloc.h"
+#include "../engine/keep.h"
+#include "../engine/large.h"
 #include "../engine/rows.h"
 #include "../engine/stream.h"
-#include "../input/matrix.h"
-#include "../output/progress.h"
-#include "../output/report.h"
+#include "../engine/whole.h"
+#include "drive.h"
 #include "run.h"
 
-/* Room for the results of a piece, and where they go. */
-struct results {
-    int64_t k;      /* slots of a row */
-    int64_t filled; /* slots that hold results and not padding, unless a predicate leaves less */
-    void *values;   /* NULL when only indices are wanted */
-    int64_t *indices;
+struct selecting {
+    struct task task;
+    int64_t slots; /* of a row that hold results, unless a predicate leaves less; in text k */
     struct arrays arrays;
-    struct report report;
+    int64_t written; /* slots of this row that the arrays have */
+
+    /* Results: of the rows of a piece, of a long row, or of text so far. */
+    int64_t room;
+    char *values; /* NULL when only indices are wanted */
+    int64_t *indices;
+    bool wants_values, wants_indices;
+
+    bool by_rows; /* pieces are whole rows; else parts of one, or text */
+    struct rows rows;
+    struct stream stream;
+    struct keep keep; /* lines of text that may be printed */
 };
 
-static void results_begin(struct results *results, const struct options *options,
-                          const struct layout *layout) {
-    arrays_begin(&results->arrays, options, layout->type, layout->matrix ? layout->rows : -1, options->k);
-    results->filled = options->k < layout->cols ? options->k : layout->cols;
-    results->k = results->arrays.wanted ? options->k : results->filled;
-    if (!results->arrays.wanted)
-        report_begin(&results->report, options, "select", layout->type, layout->matrix);
+static struct selecting *of(struct task *task) {
+    return (struct selecting *)task;
 }
 
-static void results_allocate(struct results *results, const struct options *options,
-                             const struct layout *layout, int64_t rows) {
-    bool indices_only = options->indices_path != NULL && options->values_path == NULL;
-    bool values_only = options->values_path != NULL && options->indices_path == NULL;
-    uint64_t row_bytes;
-    if (__builtin_mul_overflow((uint64_t)results->k, topk_type_size(layout->type), &row_bytes))
-        row_bytes = UINT64_MAX; /* which allocate() refuses */
-    results->values = indices_only ? NULL : allocate((uint64_t)rows, row_bytes);
-    if (__builtin_mul_overflow((uint64_t)results->k, sizeof *results->indices, &row_bytes))
-        row_bytes = UINT64_MAX;
-    results->indices = values_only ? NULL : allocate((uint64_t)rows, row_bytes);
+static void reserve(struct selecting *s, int64_t slots) {
+    if (slots <= s->room)
+        return;
+    s->room = slots > 2 * s->room ? slots : 2 * s->room;
+    if (s->wants_values)
+        s->values = reallocate(s->values, (uint64_t)s->room, topk_type_size(s->task.problem.type));
+    if (s->wants_indices)
+        s->indices = reallocate(s->indices, (uint64_t)s->room, sizeof *s->indices);
 }
 
-/* Fills the slots of row `row` of the piece from `first` on. */
-static void results_pad(struct results *results, struct session *session, const struct options *options,
-                        topk_type type, int64_t row, int64_t first) {
-    char *values = results->values;
-    int64_t *indices = results->indices;
-    const int64_t at = row * results->k + first;
-    session_pad(session, options, type, results->k - first,
-                values != NULL ? values + (size_t)at * topk_type_size(type) : NULL,
-                indices != NULL ? indices + at : NULL);
+/* ---- Results --------------------------------------------------------------------------------- */
+
+static void print(struct selecting *s, int64_t row, const char *values, const int64_t *indices,
+                  int64_t count) {
+    struct report *report = &s->task.report;
+    const size_t element = topk_type_size(report->type);
+    for (int64_t i = 0; i < count; i++) {
+        const char *value = values + (size_t)i * element;
+        size_t length;
+        if (s->task.source.is_text)
+            report_line(report, indices[i], value, keep_find(&s->keep, indices[i], &length), length);
+        else
+            report_element(report, row, indices[i], value);
+    }
 }
 
-/* Passes on the results of rows [row, row + rows). */
-static void results_emit(struct results *results, int64_t row, int64_t rows) {
-    if (results->arrays.wanted) {
-        npy_file_append(&results->arrays.values, results->values, rows * results->k);
-        npy_file_append(&results->arrays.indices, results->indices, rows * results->k);
+/* Passes on slots of a row; padding comes last, if at all. */
+static void emit(struct selecting *s, int64_t row, const char *values, const int64_t *indices,
+                 int64_t slots) {
+    if (s->task.prints) {
+        print(s, row, values, indices, results_found(indices, slots));
         return;
     }
-    size_t element = topk_type_size(results->report.type);
-    for (int64_t r = 0; r < rows; r++) {
-        int64_t first = r * results->k;
-        int64_t found = results_found(results->indices + first, results->filled);
-        for (int64_t slot = first; slot < first + found; slot++)
-            report_element(&results->report, row + r, results->indices[slot],
-                           (const char *)results->values + (size_t)slot * element);
+    npy_file_append(&s->arrays.values, values, slots);
+    npy_file_append(&s->arrays.indices, indices, slots);
+    s->written += slots;
+}
+
+/* Fills the slots of a row behind those that were passed on, block by block. */
+static void end_row(struct selecting *s) {
+    enum { BLOCK = 4096 };
+    int64_t values[BLOCK]; /* elements of any type */
+    int64_t indices[BLOCK];
+    int64_t left = s->task.prints ? 0 : s->task.options->k - s->written;
+    s->written = 0;
+    if (left > 0)
+        session_pad(&s->task.session, s->task.options, s->task.problem.type, BLOCK, values, indices);
+    for (; left > 0; left -= BLOCK) {
+        const int64_t count = left < BLOCK ? left : BLOCK;
+        npy_file_append(&s->arrays.values, values, count);
+        npy_file_append(&s->arrays.indices, indices, count);
     }
 }
 
-static void results_end(struct results *results, const struct layout *layout) {
-    if (results->arrays.wanted)
-        arrays_end(&results->arrays);
-    else
-        report_end(&results->report, layout->rows, layout->cols);
-    release(results->values);
-    release(results->indices);
-}
+/* ---- Whole rows, and streams ----------------------------------------------------------------- */
 
 /* Rows whose results fit into the bytes of a piece. */
-static int64_t rows_per_piece(int64_t piece_bytes, const struct layout *layout, int64_t k) {
-    int64_t slot = (int64_t)(topk_type_size(layout->type) + sizeof(int64_t));
-    int64_t slots = piece_bytes / slot;
+static int64_t rows_per_piece(int64_t piece_bytes, topk_type type, int64_t k) {
+    const int64_t slots = piece_bytes / (int64_t)(topk_type_size(type) + sizeof(int64_t));
     return k > 0 ? slots / k : INT64_MAX;
 }
 
+/* Limits pieces to rows if a piece holds one, and the session selects from rows as a whole, else to parts.
+ * Parts may be larger than rows: what takes them fills slots ahead, as far as the part goes. */
+static void choose_pieces(struct selecting *s) {
+    const struct session *session = &s->task.session;
+    const struct layout *layout = &s->task.source.layout;
+    const int64_t element = (int64_t)topk_type_size(layout->type);
+    const int64_t part_bytes = session_piece_bytes(session, s->task.options, layout->type);
+    const int64_t rows_bytes = rows_piece_bytes(session, part_bytes);
+    s->by_rows = !s->task.source.is_text &&
+                 layout->cols <= (rows_bytes > element ? rows_bytes / element : 1) &&
+                 rows_serve(session, layout->type, s->slots);
+    source_limit(&s->task.source, (s->by_rows ? rows_bytes : part_bytes) / element,
+                 s->by_rows ? rows_per_piece(rows_bytes, layout->type, s->slots) : 1);
+}
+
+static void begin(struct task *task) {
+    struct selecting *s = of(task);
+    const struct options *options = task->options;
+    const struct source *source = &task->source;
+    const struct layout *layout = &source->layout;
+    const bool fewer = !source->is_text && layout->cols < options->k;
+    s->slots = fewer ? layout->cols : options->k;
+    s->wants_values = task->prints || options->values_path != NULL;
+    s->wants_indices = task->prints || options->indices_path != NULL;
+    arrays_begin(&s->arrays, options, layout->type, layout->matrix ? layout->rows : -1, options->k);
+    choose_pieces(s);
+    task->problem.k_max = s->slots;
+    task->problem.rows = source->rows_max;
+    task->problem.length_max = source->length_max;
+    if (s->by_rows) {
+        reserve(s, source->rows_max * s->slots);
+        rows_begin(&s->rows, &task->session, &task->problem, source_span(source), options_predicate(options),
+                   s->wants_values, s->wants_indices);
+    } else {
+        task->problem.rows = 1;
+        stream_begin(&s->stream, &task->session, &task->problem, options_predicate(options),
+                     source->is_text ? STREAM_ENDLESS : layout->cols);
+    }
+}
+
 /* Passes on the results of whole rows that are there: those of all pieces in the `last` call. */
-static void emit_rows(struct rows *rows, bool last, const struct options *options, topk_type type,
-                      struct results *results) {
-    int64_t row;
-    int64_t count;
-    while (rows_take(rows, last, results->values, results->indices, &row, &count)) {
-        for (int64_t r = 0; r < count && rows->slots_of_row < results->k; r++)
-            results_pad(results, rows->session, options, type, r, rows->slots_of_row);
-        results_emit(results, row, count);
-    }
-}
-
-static void select_rows(struct session *session, const struct options *options, struct pieces *pieces,
-                        struct results *results) {
-    const struct layout *layout = &pieces->matrix->layout;
-    topk_problem problem =
-        session_problem(options, layout->type, pieces->rows_max, pieces->length_max, results->k);
-    problem.row_stride = layout->stride;
-    struct rows rows;
-    struct progress progress;
-    rows_begin(&rows, session, &problem, pieces_span(pieces), options_predicate(options),
-               results->values != NULL, results->indices != NULL);
-    progress_begin(&progress, options->quiet, pieces->matrix->size);
-    for (struct piece piece; pieces_next(pieces, &piece); progress_update(&progress, pieces_done(pieces))) {
-        problem.rows = piece.rows;
-        rows_push(&rows, &problem, piece.values, piece.row);
-        emit_rows(&rows, false, options, layout->type, results);
-    }
-    emit_rows(&rows, true, options, layout->type, results);
-    progress_end(&progress);
-    rows_end(&rows);
-}
-
-/* A piece is a part of a row, or one row. */
-static void select_parts(struct session *session, const struct options *options, struct pieces *pieces,
-                         struct results *results) {
-    const struct layout *layout = &pieces->matrix->layout;
-    topk_problem problem = session_problem(options, layout->type, 1, pieces->length_max, results->k);
-    struct stream stream;
-    struct progress progress;
-    stream_begin(&stream, session, &problem, options_predicate(options), layout->cols);
-    progress_begin(&progress, options->quiet, pieces->matrix->size);
-    for (struct piece piece; pieces_next(pieces, &piece); progress_update(&progress, pieces_done(pieces))) {
-        stream_push(&stream, piece.values, piece.length, piece.begin);
-        if (piece.begin + piece.length == layout->cols) {
-            stream_finish(&stream, results->values, results->indices);
-            results_pad(results, session, options, layout->type, 0, stream_slots(&stream));
-            results_emit(results, piece.row, 1);
-            stream_reset(&stream);
+static void emit_rows(struct selecting *s, bool last) {
+    const size_t row_bytes = (size_t)s->slots * topk_type_size(s->task.problem.type);
+    int64_t row, count;
+    while (rows_take(&s->rows, last, s->values, s->indices, &row, &count)) {
+        for (int64_t r = 0; r < count; r++) {
+            emit(s, row + r, s->values != NULL ? s->values + (size_t)r * row_bytes : NULL,
+                 s->indices != NULL ? s->indices + r * s->slots : NULL, s->slots);
+            end_row(s);
         }
     }
-    progress_end(&progress);
-    stream_end(&stream);
 }
 
-/* Whether a piece of so many bytes holds a row, and the session selects from rows as a whole. */
-static bool takes_rows(const struct session *session, const struct layout *layout, int64_t piece_bytes,
-                       int64_t k) {
-    const int64_t elements = piece_bytes / (int64_t)topk_type_size(layout->type);
-    return layout->cols <= (elements > 0 ? elements : 1) && rows_serve(session, layout->type, k);
+/* Writes the best of the stream so far, and returns the slots that they fill. */
+static int64_t take_best(struct selecting *s, void (*write)(struct stream *, void *, int64_t *)) {
+    const int64_t slots = stream_slots(&s->stream);
+    reserve(s, slots);
+    write(&s->stream, s->values, s->indices);
+    return slots;
 }
 
-/* Parts of a row may be larger than rows: what takes them fills slots ahead, as far as the part goes. */
-static void select_pieces(struct session *session, const struct options *options, const struct matrix *matrix,
-                          struct results *results) {
-    const struct layout *layout = &matrix->layout;
-    struct pieces pieces;
-    const int64_t part_bytes = session_piece_bytes(session, options, layout->type);
-    const int64_t rows_bytes = rows_piece_bytes(session, part_bytes);
-    const bool rows = takes_rows(session, layout, rows_bytes, results->filled);
-    pieces_begin(&pieces, matrix, (rows ? rows_bytes : part_bytes) / (int64_t)topk_type_size(layout->type),
-                 rows ? rows_per_piece(rows_bytes, layout, results->k) : 1);
-    results_allocate(results, options, layout, pieces.rows_max);
-    if (rows)
-        select_rows(session, options, &pieces, results);
+static void take(struct task *task, const struct piece *piece) {
+    struct selecting *s = of(task);
+    if (s->by_rows) {
+        task->problem.index_base = 0;
+        rows_push(&s->rows, &task->problem, piece->values, piece->row);
+        emit_rows(s, false);
+        return;
+    }
+    stream_push(&s->stream, piece->values, piece->length, piece->begin);
+    if (piece->text != NULL && task->prints && piece->ends_chunk) {
+        const int64_t slots = take_best(s, stream_peek);
+        keep_update(&s->keep, piece->text, s->indices, results_found(s->indices, slots));
+    }
+}
+
+static void end_rows(struct task *task, int64_t row, int64_t rows) {
+    struct selecting *s = of(task);
+    (void)rows;
+    if (s->by_rows)
+        return;
+    emit(s, row, s->values, s->indices, take_best(s, stream_finish));
+    end_row(s);
+    stream_reset(&s->stream);
+}
+
+/* ---- Results that are many of a row ---------------------------------------------------------- */
+
+struct row_results {
+    struct selecting *selecting;
+    int64_t row;
+};
+
+static void emit_large(void *state, const void *values, const int64_t *indices, int64_t count) {
+    const struct row_results *results = state;
+    emit(results->selecting, results->row, values, indices, count);
+}
+
+static void take_large(struct selecting *s) {
+    struct task *task = &s->task;
+    struct large large;
+    large_begin(&large, &task->session, task->options, &task->source.matrix, options_predicate(task->options),
+                &task->progress);
+    for (struct row_results results = {s, 0}; results.row < task->source.layout.rows; results.row++) {
+        large_row(&large, results.row, emit_large, &results);
+        end_row(s);
+    }
+    large_end(&large);
+}
+
+static void take_whole(struct selecting *s, const topk_problem *problem) {
+    struct task *task = &s->task;
+    struct whole whole;
+    reserve(s, s->slots);
+    whole_begin(&whole, &task->session, problem);
+    for (int64_t row = 0; row < task->source.layout.rows; row++) {
+        whole_select(&whole, matrix_row(&task->source.matrix, row), &task->progress,
+                     options_predicate(task->options), s->values, s->indices);
+        emit(s, row, s->values, s->indices, s->slots);
+        end_row(s);
+    }
+    whole_end(&whole);
+}
+
+/* Whether a stream would take long for so many results. */
+static bool is_large(const struct selecting *s) {
+    enum { RESULTS_PER_BYTE = 1 << 8, RESULTS_PER_BYTE_ON_DEVICE = 1 << 12 }; /* of a piece: 2^20, 2^16 */
+    const bool on_device = session_on_device(&s->task.session);
+    return s->slots >
+           s->task.options->piece_bytes / (on_device ? RESULTS_PER_BYTE_ON_DEVICE : RESULTS_PER_BYTE);
+}
+
+static bool take_all(struct task *task) {
+    struct selecting *s = of(task);
+    struct matrix *matrix = &task->source.matrix;
+    if (task->source.is_text || s->by_rows || !is_large(s))
+        return false;
+    matrix_spool(matrix);
+    topk_problem problem = task->problem;
+    problem.length_max = task->source.layout.cols;
+    if (matrix_row(matrix, 0) != NULL &&
+        whole_serves(&task->session, options_selection(task->options), &problem))
+        take_whole(s, &problem);
     else
-        select_parts(session, options, &pieces, results);
-    pieces_end(&pieces);
+        take_large(s);
+    return true;
+}
+
+static void end(struct task *task) {
+    struct selecting *s = of(task);
+    if (s->by_rows) {
+        emit_rows(s, true);
+        rows_end(&s->rows);
+    } else {
+        stream_end(&s->stream);
+    }
+    if (!task->prints)
+        arrays_end(&s->arrays);
+    keep_end(&s->keep);
+    release(s->values);
+    release(s->indices);
 }
 
 void run_select(const struct options *options) {
-    if (options->format == FORMAT_TEXT) {
-        run_select_text(options);
-        return;
-    }
-    struct matrix matrix;
-    struct session session;
-    struct results results;
-    matrix_open(&matrix, options);
-    session_begin(&session, options, options_selection(options), matrix.layout.type, matrix.size);
-    session.input = &matrix;
-    results_begin(&results, options, &matrix.layout);
-    select_pieces(&session, options, &matrix, &results);
-    results_end(&results, &matrix.layout);
-    session_end(&session);
-    matrix_close(&matrix);
+    static const struct operation select = {.command = "select",
+                                            .begin = begin,
+                                            .take = take,
+                                            .end_rows = end_rows,
+                                            .take_all = take_all,
+                                            .end = end};
+    struct operation operation = select;
+    operation.operation = options_selection(options);
+    struct selecting selecting = {.room = 0};
+    drive(&selecting.task, options, &operation);
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The k best of a row of a file, where k is large: one or more passes narrow down to the k-th, and one
+ * collects what is better, and as many equals of it as are left to take. Their memory, with what puts them in
+ * order, is 32 bytes for each of the min(k, length) results, and half a piece more. */
+#ifndef TOPK_CLI_LARGE_H
+#define TOPK_CLI_LARGE_H
+
+#include "narrow.h"
+
+struct large {
+    struct reader reader;
+    struct classes classes;
+    const struct options *options;
+    topk_problem problem; /* of a list */
+
+    /* What was collected, by position: `better` results, then `equal` ones, which tie for the last place. */
+    struct place place;
+    char *values;
+    int64_t *indices;
+    int64_t better, equal;
+    int64_t equal_wanted;
+
+    /* Results that are put in order at once. */
+    int64_t bucket_max;
+    char *bucket_values;
+    int64_t *bucket_indices;
+    char *ranked_values;
+    int64_t *ranked_indices;
+};
+
+/* Takes results, from the best on if the options ask for an order. */
+typedef void large_emit(void *state, const void *values, const int64_t *indices, int64_t count);
+
+/* Ends the tool, before anything is read, if the memory that the results take is more than there is. The
+ * arguments are those of reader_begin(). */
+void large_begin(struct large *large, struct session *session, const struct options *options,
+                 const struct matrix *matrix, const topk_predicate *predicate, struct progress *progress);
+
+/* Emits the results of row `row`, at most k. */
+void large_row(struct large *large, int64_t row, large_emit *emit, void *state);
+
+void large_end(struct large *large);
+
+#endif /* TOPK_CLI_LARGE_H */

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "narrow.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../base/alloc.h"
+
+enum {
+    ROOM_DIVISOR = 4,      /* the list takes so much of a piece's bytes: 64 MiB by default */
+    ROOM_MIN = 1 << 12,    /* elements: from fewer nothing could be told */
+    RUN_DIVISOR = 1 << 12, /* one run of the sample for so much, 64 KiB: it never takes as long as a pass */
+    SAMPLE_RUNS = 1 << 16, /* at most */
+};
+
+/* Elements of one class, and one of them. */
+struct tally {
+    uint64_t class;
+    int64_t count;
+    char element[8];
+};
+
+struct narrowing {
+    struct session *host;
+    struct classes classes;
+    size_t element; /* bytes of one */
+
+    /* The list has one of `stride` elements that were added to it. */
+    char *list;
+    int64_t room;
+    int64_t listed;
+    int64_t added;
+    int64_t stride;
+    int64_t skip; /* so many are passed over before the next one is listed */
+
+    /* What a pass looks for: the k-th is in `range`, and most likely from `low` to `high`. */
+    struct class_range range;
+    int64_t better; /* than the range */
+    struct tally low, high;
+    int64_t above; /* in the range, and better than `high` */
+    char *matches; /* of one chunk */
+};
+
+/* ---- The list -------------------------------------------------------------------------------- */
+
+static void empty_list(struct narrowing *n) {
+    n->listed = n->added = n->skip = 0;
+    n->stride = 1;
+}
+
+static char *slot(const struct narrowing *n, int64_t at) {
+    return n->list + (size_t)at * n->element;
+}
+
+/* Keeps every other element. */
+static void thin_list(struct narrowing *n) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n->listed; i += 2)
+        memcpy(slot(n, kept++), slot(n, i), n->element);
+    n->skip += n->listed % 2 * n->stride;
+    n->listed = kept;
+    n->stride *= 2;
+}
+
+static void add_to_list(struct narrowing *n, const char *values, int64_t count) {
+    n->added += count;
+    while (n->skip < count) {
+        if (n->listed == n->room) {
+            thin_list(n);
+            continue;
+        }
+        const int64_t left = count - n->skip, room = n->room - n->listed;
+        const int64_t taken = n->stride > 1 ? 1 : left < room ? left : room;
+        memcpy(slot(n, n->listed), values + (size_t)n->skip * n->element, (size_t)taken * n->element);
+        n->listed += taken;
+        n->skip += taken * n->stride;
+    }
+    n->skip -= count;
+}
+
+/* The k-th of some elements. */
+static void rank(struct narrowing *n, const char *elements, int64_t count, int64_t k, struct place *place) {
+    topk_problem problem = n->classes.problem;
+    problem.length_max = count;
+    problem.k_max = k;
+    session_kth(n->host, &problem, elements, place->kth, &place->better, &place->equal);
+    place->class = classes_of(&n->classes, place->kth);
+}
+
+/* ---- Passes ---------------------------------------------------------------------------------- */
+
+static void take_sample(void *state, const struct shown *shown) {
+    add_to_list(state, shown->values, shown->count);
+}
+
+static void count_class(struct narrowing *n, struct tally *tally, const struct shown *shown) {
+    const struct class_range range = {tally->class, tally->class};
+    char element[8];
+    const int64_t found =
+        classes_collect(&n->classes, range, shown->values, shown->count, 0, element, NULL, 1);
+    if (found > 0)
+        memcpy(tally->element, element, n->element);
+    tally->count += found;
+}
+
+static void take_chunk(void *state, const struct shown *shown) {
+    struct narrowing *n = state;
+    if (n->high.class < n->range.best) {
+        const struct class_range above = {n->high.class + 1, n->range.best};
+        n->above += classes_count(&n->classes, above, shown->values, shown->count);
+    }
+    count_class(n, &n->high, shown);
+    if (n->low.class == n->high.class)
+        return;
+    count_class(n, &n->low, shown);
+    const struct class_range between = {n->low.class + 1, n->high.class - 1};
+    add_to_list(n, n->matches,
+                classes_collect(&n->classes, between, shown->values, shown->count, 0, n->matches, NULL,
+                                shown->count));
+}
+
+/* Sets classes on both sides of the element that has rank `expected` among `drawn`, of which the list has
+ * those that count, and which is right but for six standard deviations. Elements of a run may all be alike.
+ */
+static void aim(struct narrowing *n, double expected, double drawn) {
+    const double spread = expected < drawn ? sqrt(expected * (1 - expected / drawn) * SAMPLE_RUN) : 0;
+    const double margin = 6 * spread + 2 * SAMPLE_RUN;
+    struct place place;
+    n->low = (struct tally){.class = n->range.worst};
+    n->high = (struct tally){.class = n->range.best};
+    if (expected + margin < (double)n->listed) {
+        rank(n, n->list, n->listed, (int64_t)(expected + margin) + 1, &place);
+        n->low.class = place.class;
+    }
+    if (expected - margin >= 1) {
+        rank(n, n->list, n->listed, (int64_t)(expected - margin), &place);
+        n->high.class = place.class;
+    }
+}
+
+static void found_class(struct narrowing *n, const struct tally *tally, int64_t better, struct place *place) {
+    rank(n, tally->element, 1, 1, place);
+    place->better = better;
+    place->equal = tally->count;
+}
+
+/* After a pass: whether the place is found. If not, the range is what is left of it, and the list is a sample
+ * of that, or empty. */
+static bool decide(struct narrowing *n, int64_t k, struct place *place) {
+    const int64_t from_high = n->better + n->above;
+    const int64_t between = from_high + n->high.count;
+    const int64_t from_low = between + n->added;
+    const int64_t below = from_low + n->low.count;
+    if (k <= from_high) {
+        n->range.worst = n->high.class + 1;
+        empty_list(n);
+    } else if (k <= between) {
+        found_class(n, &n->high, from_high, place);
+        return true;
+    } else if (k <= from_low && n->stride == 1) {
+        rank(n, n->list, n->listed, k - between, place);
+        place->better += between;
+        return true;
+    } else if (k <= from_low) {
+        n->range = (struct class_range){n->low.class + 1, n->high.class - 1};
+        n->better = between;
+    } else if (k <= below) {
+        found_class(n, &n->low, from_low, place);
+        return true;
+    } else if (n->low.class > n->range.worst) {
+        n->range.best = n->low.class - 1;
+        n->better = below;
+        empty_list(n);
+    } else {
+        *place = (struct place){.class = CLASS_WORST, .better = below};
+        return true;
+    }
+    return false;
+}
+
+void narrow_row(struct reader *reader, const struct options *options, int64_t k, struct place *place) {
+    const topk_type type = reader->problem.type;
+    const int64_t element = (int64_t)topk_type_size(type);
+    struct narrowing n = {.host = reader->host,
+                          .element = (size_t)element,
+                          .room = options->piece_bytes / ROOM_DIVISOR / element,
+                          .range = {CLASS_WORST, CLASS_BEST}};
+    n.room = n.room > ROOM_MIN ? n.room : ROOM_MIN;
+    classes_begin(&n.classes, reader->host, options, type, reader->chunk);
+    n.list = allocate((uint64_t)n.room, n.element);
+    n.matches = allocate((uint64_t)reader->chunk, n.element);
+    empty_list(&n);
+    const int64_t per_run = options->piece_bytes / RUN_DIVISOR / element;
+    int64_t runs = reader->length / (per_run > SAMPLE_RUN ? per_run : SAMPLE_RUN);
+    runs = runs < SAMPLE_RUNS ? runs : SAMPLE_RUNS;
+    reader_sample(reader, runs, take_sample, &n);
+    double drawn = (double)runs * SAMPLE_RUN / (double)n.stride;
+    double expected = (double)k / (double)reader->length * drawn;
+    for (;;) {
+        aim(&n, expected, drawn);
+        empty_list(&n);
+        n.above = 0;
+        reader_pass(reader, take_chunk, &n);
+        if (decide(&n, k, place))
+            break;
+        drawn = (double)n.listed;
+        expected = n.added > 0 ? (double)(k - n.better) / (double)n.added * drawn : 0;
+    }
+    classes_end(&n.classes);
+    release(n.list);
+    release(n.matches);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The k-th best of a row that is longer than a piece, by counting. A sample tells two classes between which
+ * the k-th most likely lies. A pass over the row counts what is better, and lists what lies between. If there
+ * was room for all of that, the k-th is found in the list; else the list is the sample for another pass. So
+ * chance decides how many passes there are, one nearly always, but never what is found. */
+#ifndef TOPK_CLI_NARROW_H
+#define TOPK_CLI_NARROW_H
+
+#include "classes.h"
+#include "reader.h"
+
+/* The class of the k-th best, how many elements are better, and how many are in it. */
+struct place {
+    uint64_t class;
+    int64_t better, equal; /* equal = 0: there are fewer than k elements, and `better` says how many */
+    char kth[8];           /* as topk_kth() writes it, unless equal is 0 */
+};
+
+/* For k from 1 up, in the row that the reader is at. */
+void narrow_row(struct reader *reader, const struct options *options, int64_t k, struct place *place);
+
+#endif /* TOPK_CLI_NARROW_H */

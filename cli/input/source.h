@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The input, whatever its format, piece by piece. */
+#ifndef TOPK_CLI_SOURCE_H
+#define TOPK_CLI_SOURCE_H
+
+#include "matrix.h"
+#include "text.h"
+
+struct source {
+    bool is_text;
+    struct layout layout; /* of text: one row, whose length is known at the end */
+    uint64_t bytes;       /* of the file; 0: not known */
+    int64_t rows_max;     /* of a piece */
+    int64_t length_max;   /* of a piece's rows */
+    struct matrix matrix; /* unless it is text */
+    struct pieces pieces;
+    struct text text;
+};
+
+/* Opens the input. Of text, chunks will grow to `lines_wanted` lines and more. */
+void source_open(struct source *source, const struct options *options, int64_t lines_wanted);
+
+/* Limits pieces to so many elements and rows; not those of text. Pieces of a matrix need it, once. */
+void source_limit(struct source *source, int64_t elements_max, int64_t rows_max);
+
+/* Elements from the first to the last of the largest piece. */
+int64_t source_span(const struct source *source);
+
+/* The next piece; false at the end. Ends the tool when the input is wrong. */
+bool source_next(struct source *source, struct piece *piece);
+
+/* Whether no row of the piece goes on behind it. Of text nobody knows. */
+bool source_ends_rows(const struct source *source, const struct piece *piece);
+
+/* Bytes of the input that have been passed. */
+uint64_t source_done(const struct source *source);
+
+void source_close(struct source *source);
+
+#endif /* TOPK_CLI_SOURCE_H */

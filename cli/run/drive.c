@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "drive.h"
+
+void limit_pieces(struct task *task, size_t element_bytes, size_t row_bytes) {
+    const int64_t bytes = session_piece_bytes(&task->session, task->options, task->source.layout.type);
+    source_limit(&task->source, bytes / (int64_t)element_bytes, bytes / (int64_t)row_bytes);
+}
+
+static void take_pieces(struct task *task, const struct operation *operation) {
+    const struct source *source = &task->source;
+    for (struct piece piece; source_next(&task->source, &piece);
+         progress_update(&task->progress, source_done(source))) {
+        task->problem.rows = piece.rows;
+        task->problem.length_max = piece.length;
+        task->problem.index_base = piece.begin;
+        operation->take(task, &piece);
+        if (operation->end_rows != NULL && source_ends_rows(source, &piece))
+            operation->end_rows(task, piece.row, piece.rows);
+    }
+    if (operation->end_rows != NULL && source->is_text)
+        operation->end_rows(task, 0, 1);
+}
+
+void drive(struct task *task, const struct options *options, const struct operation *operation) {
+    struct source *source = &task->source;
+    task->options = options;
+    source_open(source, options, options->k);
+    const topk_type type = source->layout.type;
+    const bool selects = options->k >= 0;
+    session_begin(&task->session, options, operation->operation, type,
+                  selects && !source->is_text ? source->bytes : 0);
+    if (!source->is_text)
+        task->session.input = &source->matrix;
+    task->problem = session_problem(options, type, 0, 0, 0);
+    task->problem.row_stride = source->layout.stride;
+    task->prints = !options_writes_arrays(options);
+    if (task->prints)
+        report_begin(&task->report, options, operation->command, type, source->layout.matrix);
+    progress_begin(&task->progress, options->quiet, source->bytes);
+    operation->begin(task);
+    if (operation->take_all == NULL || !operation->take_all(task))
+        take_pieces(task, operation);
+    progress_end(&task->progress);
+    operation->end(task);
+    if (task->prints)
+        report_end(&task->report, source->layout.rows, source->layout.cols);
+    session_end(&task->session);
+    source_close(source);
+}
