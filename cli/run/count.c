@@ -57,22 +57,20 @@ static void count_text(const struct options *options) {
     struct report report;
     struct progress progress;
     int64_t total = 0;
-    int64_t lines = 0;
     text_open(&text, options, 0);
     session_begin(&session, options, TOPK_OPERATION_COUNT, text.format.type, 0);
     progress_begin(&progress, options->quiet, text.size);
     while (text_next(&text)) {
-        topk_problem problem = session_problem(options, text.format.type, 1, text.count, 0);
+        topk_problem problem = session_problem(options, text.format.type, 1, text_compact(&text), 0);
         int64_t count;
         session_count(&session, &problem, text.values, &options->predicate, &count);
         total += count;
-        lines = text.base + text.count;
         progress_update(&progress, text.bytes);
     }
     progress_end(&progress);
     report_begin(&report, options, "count", text.format.type, false);
     report_integer(&report, 0, "count", total);
-    report_end(&report, 1, lines);
+    report_end(&report, 1, text.base);
     session_end(&session);
     text_close(&text);
 }

@@ -15,7 +15,7 @@ static void measure_text(const struct options *options, struct layout *layout) {
     text_open(&text, options, 0);
     int64_t lines = 0;
     while (text_next(&text))
-        lines += text.count;
+        lines += text_compact(&text);
     *layout = (struct layout){text.format.type, false, 1, lines, lines, 0};
     text_close(&text);
 }

@@ -91,7 +91,7 @@ static void kth_text(const struct options *options) {
     ties_begin(&ties, &session, options, text.format.type, text.count_max, STREAM_ENDLESS);
     progress_begin(&progress, options->quiet, text.size);
     while (text_next(&text)) {
-        ties_push(&ties, text.values, text.count);
+        ties_push(&ties, text.values, text_compact(&text));
         progress_update(&progress, text.bytes);
     }
     progress_end(&progress);
@@ -101,7 +101,7 @@ static void kth_text(const struct options *options) {
     ties_result(&ties, kth, &better, &equal);
     report_begin(&report, options, "kth", text.format.type, false);
     report_kth(&report, 0, kth, better, equal);
-    report_end(&report, 1, ties.seen);
+    report_end(&report, 1, text.base);
     ties_end(&ties);
     session_end(&session);
     text_close(&text);

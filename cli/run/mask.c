@@ -90,6 +90,8 @@ static void mask_text(const struct options *options) {
     while (text_next(&text)) {
         topk_problem problem = session_problem(options, text.format.type, 1, text.count, 0);
         session_mask(&session, &problem, text.values, &options->predicate, marks.mask);
+        for (int64_t i = 0; i < text.invalid_count; i++)
+            marks.mask[text.invalid[i] / 8] &= (unsigned char)~(1u << text.invalid[i] % 8);
         emit(&marks, 0, 0, text.count);
         progress_update(&progress, text.bytes);
     }

@@ -35,7 +35,8 @@ static void read_lines(struct text *text, struct stream *stream, struct best *be
     struct progress progress;
     progress_begin(&progress, quiet, text->size);
     while (text_next(text)) {
-        stream_push(stream, text->values, text->count, text->base);
+        for (struct run run = {0}; text_run(text, &run);)
+            stream_push(stream, text->values + run.begin, run.end - run.begin, text->base + run.begin);
         if (keep != NULL) {
             take(best, stream, stream_peek);
             keep_update(keep, text, best->indices, best->count);

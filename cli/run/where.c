@@ -137,11 +137,13 @@ static void where_text(const struct options *options) {
     matches_begin(&matches, options, text.format.type, false, 1, text.count_max);
     progress_begin(&progress, options->quiet, text.size);
     while (text_next(&text)) {
-        topk_problem problem = session_problem(options, text.format.type, 1, text.count, 0);
-        problem.index_base = text.base;
-        session_where(&session, &problem, text.values, &options->predicate, matches.values, matches.indices,
-                      matches.capacity, matches.offsets);
-        emit_lines(&matches, &text);
+        for (struct run run = {0}; text_run(&text, &run);) {
+            topk_problem problem = session_problem(options, text.format.type, 1, run.end - run.begin, 0);
+            problem.index_base = text.base + run.begin;
+            session_where(&session, &problem, text.values + run.begin, &options->predicate, matches.values,
+                          matches.indices, matches.capacity, matches.offsets);
+            emit_lines(&matches, &text);
+        }
         progress_update(&progress, text.bytes);
     }
     progress_end(&progress);

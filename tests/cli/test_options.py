@@ -11,7 +11,7 @@ from harness import npy_header, pack
 class Help(harness.Case):
     def test_help(self):
         for arguments, words in [
-                (["--help"], ["select", "kth", "where", "count", "mask", "info", "explain"]),
+                (["--help"], ["select", "kth", "where", "count", "mask", "info", "explain", "help"]),
                 (["select", "--help"], ["-k", "--smallest", "--magnitude", "--unsorted", "--ties", "--nan", "--method",
                                         "--tuning", "--device", "--threads", "--values", "--indices", "--json", "--dtype", "--cols",
                                         "--max-iterations", "--epsilon", "--epsilon-relative",
@@ -28,6 +28,34 @@ class Help(harness.Case):
                     self.assertIn(word, result.out.decode())
                 self.assertNotIn("piece-bytes", result.out.decode())
 
+    def test_other_ways_to_help(self):
+        self.prints(harness.topk("--help").out, "-h")
+        self.prints(harness.topk("--help").out, "help")
+        for command in ("select", "kth", "where", "count", "mask", "info", "explain"):
+            self.prints(harness.topk(command, "--help").out, command, "-h")
+            self.prints(harness.topk(command, "--help").out, "help", command)
+
+    def test_groups(self):
+        """Each group of a listing holds what it names, and is there only if it holds something."""
+        groups = {
+            "Input:": "cols dtype format",
+            "Text:": "csv delimiter field header human skip-invalid",
+            "Ranking:": "k magnitude nan padding smallest ties unsorted",
+            "Predicate, one:": "between eq ge gt le lt ne",
+            "Approximation, one:": "epsilon epsilon-relative max-iterations",
+            "Execution:": "device method quiet threads tuning",
+            "Output:": "bits indices json values",
+            "": "help h usage version",
+        }
+        for command in ("select", "kth", "where", "count", "mask", "info", "explain"):
+            listing = harness.topk(command, "--help").out.decode().split("\n\n")[1:]
+            for block in listing:
+                heading = re.match(r" (\S.*:)$", block, re.M)
+                held = re.findall(r"^ +(?:-\S, )?--?([a-z-]+)", block, re.M)
+                with self.subTest(command=command, block=block):
+                    self.assertTrue(held)
+                    self.assertLessEqual(set(held), set(groups[heading[1] if heading else ""].split()))
+
     def test_version(self):
         for arguments in (["--version"], ["select", "--version"]):
             result = harness.topk(*arguments)
@@ -43,11 +71,26 @@ class Help(harness.Case):
 
 
 class Usage(harness.Case):
+    def test_standard_input_is_the_default_input(self):
+        self.prints("1\t9\n", "select", "-k", 1, stdin=b"8\n9\n")
+        self.prints("1\n", "count", "--gt", 8, stdin=b"8\n9\n")
+        self.assertIn(b'"input": "-"', harness.topk("kth", "-k", 1, "--json", stdin=b"8\n").out)
+        terminal, name = os.openpty()
+        try:
+            for command in ("select", "where"):
+                self.fails("topk %s needs an INPUT: a file, or - for standard input" % command, command, status=2,
+                           stdin=name)
+        finally:
+            os.close(terminal)
+            os.close(name)
+
     def test_one_line_and_status_2(self):
         for arguments, expected in [
                 ([], "a command is needed: select, kth, where, count, mask, info or explain"),
                 (["sort"], "'sort' is no command; there are select, kth, where, count, mask, info and explain"),
-                (["select"], "topk select needs an INPUT: a file, or - for standard input"),
+                (["help", "sort"], "'sort' is no command; there are select, kth, where, count, mask, info and explain"),
+                (["help", "select", "kth"], "help takes one command, not 'kth'"),
+                (["select"], "topk select needs -k K"),
                 (["select", "-"], "topk select needs -k K"),
                 (["kth", "-"], "topk kth needs -k K"),
                 (["explain", "-"], "topk explain needs -k K"),
@@ -78,7 +121,7 @@ class Usage(harness.Case):
                 (["select", "-", "-k", "1", "--delimiter", ""], "--delimiter: '' is not a single character of a line"),
                 (["select", "-", "-k", "1", "--delimiter", "\n"],
                  r"--delimiter: '\?' is not a single character of a line"),
-                (["select", "-", "-k", "1", "--dtype", "f8"], "--dtype: 'f8' is no type; there are .*"),
+                (["select", "-", "-k", "1", "--dtype", "f8"], "--dtype: 'f8' is none of float16, .*"),
                 (["select", "-", "-k", "1", "--dtype", "float32"],
                  "text holds float64, int64 or uint64, not f32; binary files need --format raw"),
                 (["select", "-", "-k", "1", "--nan", "first"], "--nan: 'first' is none of largest, last"),
@@ -87,7 +130,11 @@ class Usage(harness.Case):
                 (["select", "-", "-k", "1", "--format", "csv"],
                  "--format: 'csv' is none of auto, text, npy, fvecs, ivecs, bvecs, raw"),
                 (["select", "a.npy", "-k", "1", "--field", "1"],
-                 r"--field and --delimiter are for text, and 'a\.npy' is npy"),
+                 r"--field, --delimiter, .* are for text, and 'a\.npy' is npy"),
+                *((["select", "a.npy", "-k", "1", option], r"--field, .*%s.* are for text, and 'a\.npy' is npy" % option)
+                  for option in ("--csv", "--header", "--skip-invalid", "--human")),
+                (["select", "-", "-k", "1", "--header=-1"], "--header: '-1' is no integer from 0 up"),
+                (["select", "-", "-k", "1", "--human", "--dtype", "int64"], "--human reads float64, not i64"),
                 (["select", "a.npy", "-k", "1", "--cols", "1"], r"--cols is for raw files, and 'a\.npy' is npy"),
                 (["select", "a.fvecs", "-k", "1", "--dtype", "float32"], "--dtype has no meaning for fvecs"),
                 (["select", "a.raw", "-k", "1"], r"raw file 'a\.raw' needs --dtype"),
