@@ -30,16 +30,13 @@ static void reserve(struct text *text, int64_t lines) {
     text->buffer = reallocate(text->buffer, text->capacity + 1, 1);
     text->values = reallocate(text->values, (uint64_t)lines, sizeof *text->values);
     text->starts = reallocate(text->starts, (uint64_t)lines + 1, sizeof *text->starts);
-    if (text->skips_invalid)
+    if (text->options->skip_invalid)
         text->invalid = reallocate(text->invalid, (uint64_t)lines, sizeof *text->invalid);
 }
 
 void text_open(struct text *text, const struct options *options, int64_t lines_wanted) {
     bool standard_input = strcmp(options->path, "-") == 0;
-    *text = (struct text){.name = standard_input ? "standard input" : options->path,
-                          .quiet = options->quiet,
-                          .header = options->header,
-                          .skips_invalid = options->skip_invalid};
+    *text = (struct text){.name = standard_input ? "standard input" : options->path, .options = options};
     text->fd = standard_input ? STDIN_FILENO : open(options->path, O_RDONLY | O_CLOEXEC);
     struct stat status;
     if (text->fd < 0 || fstat(text->fd, &status) != 0)
@@ -106,18 +103,15 @@ static void describe_number(const struct text *text, const struct line_error *er
                  type == TOPK_F64   ? "float64"
                  : type == TOPK_I64 ? "int64"
                                     : "uint64");
-        return;
+        break;
     case NUMBER_INEXACT:
-        for (topk_type other = TOPK_I64; other <= TOPK_U64; other += TOPK_U64 - TOPK_I64) {
-            if (number_parse(other, error->token, error->token_length, &number) == NUMBER_OK) {
-                snprintf(reason, size, "integer %s is not exact in float64; use --dtype %s", token,
-                         other == TOPK_I64 ? "int64" : "uint64");
-                return;
-            }
-        }
-        snprintf(reason, size, "integer %s is not exact in float64, and beyond --dtype int64 and uint64",
-                 token);
-        return;
+        snprintf(reason, size, "integer %s is not exact in float64%s", token,
+                 number_parse(TOPK_I64, error->token, error->token_length, &number) == NUMBER_OK
+                     ? "; use --dtype int64"
+                 : number_parse(TOPK_U64, error->token, error->token_length, &number) == NUMBER_OK
+                     ? "; use --dtype uint64"
+                     : ", and beyond --dtype int64 and uint64");
+        break;
     default:
         snprintf(reason, size, "'%s' is not %s", token,
                  text->format.sizes ? "a size"
@@ -131,19 +125,19 @@ static void describe_line(const struct text *text, const struct line_error *erro
     switch (error->kind) {
     case LINE_BLANK:
         snprintf(reason, size, "blank line");
-        return;
+        break;
     case LINE_TOO_LONG:
         snprintf(reason, size, "line is longer than %d bytes", LINE_BYTES_MAX);
-        return;
+        break;
     case LINE_UNCLOSED:
         snprintf(reason, size, "a quote is not closed within %d bytes", LINE_BYTES_MAX);
-        return;
+        break;
     case LINE_NO_FIELD:
         snprintf(reason, size, "line has no field %" PRId64, text->format.field);
-        return;
+        break;
     case LINE_EXTRA_FIELDS:
         snprintf(reason, size, "line holds more than a number; choose with --field");
-        return;
+        break;
     default:
         describe_number(text, error, reason, size);
     }
@@ -159,7 +153,7 @@ static _Noreturn void fail_line(const struct text *text, int64_t line, const str
  * all: that is not passed over. */
 static void pass_over(struct text *text, const struct line_error *error) {
     const int64_t line = text->header_passed + text->base + text->count + 1;
-    if (!text->skips_invalid || error->kind == LINE_TOO_LONG || error->kind == LINE_UNCLOSED)
+    if (!text->options->skip_invalid || error->kind == LINE_TOO_LONG || error->kind == LINE_UNCLOSED)
         fail_line(text, line, error);
     if (text->invalid_total++ == 0) {
         text->first_invalid = line;
@@ -187,7 +181,7 @@ static const char *load(struct text *text) {
 }
 
 static void pass_header(struct text *text) {
-    for (const char *last; text->header_passed < text->header && (last = load(text)) != NULL;) {
+    for (const char *last; text->header_passed < text->options->header && (last = load(text)) != NULL;) {
         const char *newline = line_newline(&text->format, text->lines, last + 1);
         if (newline == NULL)
             fail_line(text, text->header_passed + 1, &(struct line_error){.kind = LINE_UNCLOSED});
@@ -238,8 +232,8 @@ int64_t text_compact(struct text *text) {
 }
 
 void text_close(struct text *text) {
-    if (text->invalid_total > 0 && !text->quiet)
-        note("%s: %" PRId64 " invalid lines passed over; the first is line %" PRId64 ": %s", text->name,
+    if (text->invalid_total > 0 && !text->options->quiet)
+        note("%s: invalid lines passed over: %" PRId64 "; the first is line %" PRId64 ": %s", text->name,
              text->invalid_total, text->first_invalid, text->reason);
     if (text->fd != STDIN_FILENO)
         close(text->fd);

@@ -11,9 +11,8 @@ struct text {
     const char *name; /* for messages */
     int fd;
     bool at_end; /* nothing more can be read */
-    bool quiet;
-    int64_t header; /* lines that come before line 0 */
-    int64_t header_passed;
+    const struct options *options;
+    int64_t header_passed; /* lines that came before line 0 */
     struct line_format format;
     uint64_t size;  /* of the file; 0: not known */
     uint64_t bytes; /* read so far */
@@ -34,8 +33,7 @@ struct text {
     uint32_t *starts;
 
     /* The chunk's lines that hold no number, in order. They count as lines, and their values are 0. */
-    bool skips_invalid; /* else such a line ends the tool */
-    uint32_t *invalid;
+    uint32_t *invalid; /* NULL: such a line ends the tool */
     int64_t invalid_count;
     int64_t invalid_total; /* of all chunks */
     int64_t first_invalid; /* its number in the file, from 1 */

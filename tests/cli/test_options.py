@@ -62,12 +62,56 @@ class Help(harness.Case):
             self.assertEqual((result.status, result.err), (0, ""))
             self.assertRegex(result.out.decode(), r"\Atopk [0-9]+\.[0-9]+\.[0-9]+\n\Z")
 
-    def test_manual_names_every_option(self):
-        with open(os.path.join(os.path.dirname(__file__), "../../cli/topk.1"), encoding="utf-8") as file:
-            manual = file.read().replace("\\-", "-")
-        for command in ("select", "kth", "where", "count", "mask", "info", "explain"):
-            for option in re.findall(r"--[a-z]+", harness.topk(command, "--help").out.decode()):
-                self.assertIn(option, manual, command)
+
+class Lists(harness.Case):
+    """Each option is in the tool's tables, in its listings and in the manual, or in none of them."""
+
+    COMMANDS = ("select", "kth", "where", "count", "mask", "info", "explain")
+    OF_ARGP = {"-?", "--help", "--usage", "-V", "--version"}
+
+    def source(self, name):
+        with open(os.path.join(os.path.dirname(__file__), "../..", name), encoding="utf-8") as file:
+            return file.read()
+
+    def table(self):
+        """The options of the tables without the hidden ones, which are returned as well."""
+        rows = re.findall(r"^ *\{(NULL|\"[a-z-]+\"), ('.'|KEY_[^,]+),([^}]*)\}", self.source("cli/options/tables.c"), re.M)
+        hidden = {"--" + long.strip('"') for long, _, rest in rows if "OPTION_HIDDEN" in rest}
+        names = {"-" + key[1] for _, key, _ in rows if key[0] == "'"}
+        names |= {"--" + long.strip('"') for long, _, _ in rows if long != "NULL"}
+        self.assertGreater(len(names), 35)
+        return names - hidden, hidden
+
+    def listed(self, *command):
+        lines = re.findall(r"^ {2,6}(?:(-.), )?(--?[a-z-]+)", harness.topk(*command, "--help").out.decode(), re.M)
+        return {name for line in lines for name in line if name}
+
+    def test_listings_and_tables(self):
+        names, hidden = self.table()
+        listed = set().union(*(self.listed(command) for command in self.COMMANDS))
+        self.assertEqual(listed, names | self.OF_ARGP)
+        self.assertEqual(self.listed(), {"-h"} | self.OF_ARGP)
+        for command in self.COMMANDS:
+            for option in hidden:
+                self.assertNotIn(option, harness.topk(command, "--help").out.decode())
+
+    def test_manual_and_tables(self):
+        names, hidden = self.table()
+        manual = self.source("cli/topk.1").replace("\\-", "-")
+        section = manual[manual.index("\n.SH OPTIONS"):manual.index('\n.SH "FORM OF VALUES"')]
+        described = set()
+        for tag in re.findall(r"^\.TP\n(.*)$", section, re.M):
+            described |= set(re.findall(r"(?<![a-z-])--?[a-zV?][a-z-]*", re.sub(r"\\f.", " ", tag)))
+        self.assertEqual(described, names | self.OF_ARGP)
+        self.assertLessEqual(set(re.findall(r"(?<![a-z-])--[a-z][a-z-]*", manual)), described)
+        self.assertFalse(hidden & described)
+
+    def test_readme_and_tables(self):
+        """README shows some of them."""
+        commands = re.findall(r"\btopk (?:%s) .*" % "|".join(self.COMMANDS), self.source("README.md"))
+        shown = {option for command in commands for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", command)}
+        self.assertGreater(len(shown), 5)
+        self.assertLessEqual(shown, self.table()[0])
 
 
 class Usage(harness.Case):

@@ -235,7 +235,7 @@ class Invalid(harness.Case):
         self.assertEqual(result.err, note and "topk: standard input: %s\n" % note)
 
     def test_all_commands(self):
-        note = "3 invalid lines passed over; the first is line 2: 'x' is not a number"
+        note = "invalid lines passed over: 3; the first is line 2: 'x' is not a number"
         for expected, *arguments in [
                 ("3\t7\n0\t4\n5\t4\n", "select", "-k", 9), ("3\t7\n0\t4\n", "select", "-k", 2),
                 ("3\t7\n", "select", "-k", 1), ("0\t4\n5\t4\n", "select", "-k", 2, "--lt", 7),
@@ -243,7 +243,7 @@ class Invalid(harness.Case):
                 ("1\n0\n0\n1\n0\n1\n", "mask", "--ge", "-9")]:
             with self.subTest(arguments=arguments):
                 self.says(expected, note, *arguments, stdin=self.LINES)
-        self.says("1\t7\n", "2 invalid lines passed over; the first is line 3: blank line", "select", "-k", 1, "--header=2",
+        self.says("1\t7\n", "invalid lines passed over: 2; the first is line 3: blank line", "select", "-k", 1, "--header=2",
                   stdin=self.LINES)
         for k in (1, 2, 9):
             harness.topk("select", "-k", k, "--skip-invalid", "--indices", self.path("i.npy"), stdin=self.LINES)
@@ -259,14 +259,14 @@ class Invalid(harness.Case):
                 (b"1 2\n3\n", ["--field", 2], "2: line has no field 2"), (b"1\n\x1b\n", [], "2: '\\x1b' is not a number"),
                 (b"1\n1e999\n", [], "2: 1e999 is out of the range of float64")]:
             result = harness.topk("count", "--gt", 0, "--skip-invalid", *arguments, stdin=lines)
-            self.assertEqual(result.err, "topk: standard input: 1 invalid lines passed over; the first is line %s\n" % reason)
+            self.assertEqual(result.err, "topk: standard input: invalid lines passed over: 1; the first is line %s\n" % reason)
 
     def test_nothing_to_say(self):
         self.says("0\t4\n", "", "select", "-k", 1, stdin=b"4\n")
         self.says("0\t4\n", "", "select", "-k", 1, "--quiet", stdin=b"4\nx\n")
 
     def test_nothing_but_invalid_lines(self):
-        note = "2 invalid lines passed over; the first is line 1: 'x' is not a number"
+        note = "invalid lines passed over: 2; the first is line 1: 'x' is not a number"
         self.says("", note, "select", "-k", 1, stdin=b"x\ny\n")
         self.says("0\n", note, "count", "--ne", 0, stdin=b"x\ny\n")
         self.says("0\n0\n", note, "mask", "--ne", 7, stdin=b"x\ny\n")
