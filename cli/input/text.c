@@ -130,7 +130,7 @@ static void describe_line(const struct text *text, const struct line_error *erro
         snprintf(reason, size, "line is longer than %d bytes", LINE_BYTES_MAX);
         break;
     case LINE_UNCLOSED:
-        snprintf(reason, size, "a quote is not closed within %d bytes", LINE_BYTES_MAX);
+        snprintf(reason, size, "a quote is not closed");
         break;
     case LINE_NO_FIELD:
         snprintf(reason, size, "line has no field %" PRId64, text->format.field);

@@ -316,13 +316,13 @@ class Csv(harness.Case):
 
     def test_refusals(self):
         for lines, expected in [
-                (b'1\n"2\n3\n', "2: a quote is not closed within 1048576 bytes"),
-                (b'"' + b"x\n" * (1 << 22), "1: a quote is not closed within 1048576 bytes"),
+                (b'1\n"2\n3\n', "2: a quote is not closed"),
+                (b'"' + b"x\n" * (1 << 22), "1: a quote is not closed"),
                 (b'"' + b"x\n" * (1 << 20) + b'"\n', "1: line is longer than 1048576 bytes"),
                 (b'1\n"2"3\n', "2: '\"2\"3' is not a number"), (b'""\n', "1: '' is not a number")]:
             self.fails("standard input:" + expected, "select", "-k", 1, "--csv", stdin=lines)
-        self.fails("standard input:1: a quote is not closed .*", "select", "-k", 1, "--csv", "--header", stdin=b'"a\n1\n')
-        self.fails("standard input:2: a quote is not closed .*", "select", "-k", 1, "--csv", "--skip-invalid",
+        self.fails("standard input:1: a quote is not closed", "select", "-k", 1, "--csv", "--header", stdin=b'"a\n1\n')
+        self.fails("standard input:2: a quote is not closed", "select", "-k", 1, "--csv", "--skip-invalid",
                    stdin=b'1\n"2\n')
 
     def test_records_across_buffers(self):
