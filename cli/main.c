@@ -43,11 +43,27 @@ static void run_command(int argc, char **argv) {
     fail_usage("'%s' is no command; there are select, kth, where, count, mask, info and explain", argv[0]);
 }
 
+/* Help on the command that `argv` names, or on the tool. */
+static void run_help(int argc, char **argv, struct argp_state *state) {
+    char option[] = "--help";
+    if (argc > 1)
+        fail_usage("help takes one command, not '%s'", argv[1]);
+    if (argc == 0)
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+    else
+        run_command(2, (char *[]){argv[0], option, NULL});
+}
+
 static error_t parse_main(int key, char *argument, struct argp_state *state) {
-    (void)argument;
     switch (key) {
+    case 'h':
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        return 0;
     case ARGP_KEY_ARG:
-        run_command(state->argc - state->next + 1, state->argv + state->next - 1);
+        if (strcmp(argument, "help") == 0)
+            run_help(state->argc - state->next, state->argv + state->next, state);
+        else
+            run_command(state->argc - state->next + 1, state->argv + state->next - 1);
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
@@ -57,21 +73,25 @@ static error_t parse_main(int key, char *argument, struct argp_state *state) {
     }
 }
 
+static const struct argp_option main_options[] = {{NULL, 'h', NULL, 0, "As --help", -1}, {0}};
+
 static const struct argp main_argp = {
+    .options = main_options,
     .parser = parse_main,
     .args_doc = "COMMAND [ARGUMENT...]",
     .doc = "Exact selection from files and streams.\v"
            "Commands:\n"
            "  select INPUT -k K          the K best elements, best first\n"
-           "  kth INPUT -k K             the K-th best element, and how many are better and equal\n"
+           "  kth INPUT -k K             the K-th best, and how many are better and equal\n"
            "  where INPUT --gt X         the elements that meet a predicate\n"
            "  count INPUT --gt X         how many they are\n"
            "  mask INPUT --gt X          which they are, a bit for each element\n"
            "  info                       version, backends and CPU features\n"
            "  explain INPUT -k K         how the method is chosen\n"
+           "  help [COMMAND]             the options of a command\n"
            "\n"
-           "INPUT is an .npy, .fvecs, .ivecs, .bvecs, raw or text file, or - for text on standard input. "
-           "`topk COMMAND --help' lists the options of a command.",
+           "INPUT is an .npy, .fvecs, .ivecs, .bvecs, raw or text file, or - for text on standard input, "
+           "which is also read where INPUT is absent, unless it is a terminal.",
 };
 
 static void print_version(FILE *stream, struct argp_state *state) {

@@ -40,6 +40,13 @@ void fail_usage(const char *format, ...) {
     exit(STATUS_USAGE);
 }
 
+void note(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    complain(format, arguments);
+    va_end(arguments);
+}
+
 void fail_at_exit(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

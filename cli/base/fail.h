@@ -14,6 +14,9 @@ __attribute__((format(printf, 1, 2))) _Noreturn void fail(const char *format, ..
 /* As fail(), for a command line that makes no sense: exits with STATUS_USAGE. */
 __attribute__((format(printf, 1, 2))) _Noreturn void fail_usage(const char *format, ...);
 
+/* Prints the same, and goes on. */
+__attribute__((format(printf, 1, 2))) void note(const char *format, ...);
+
 /* As fail(), from a function that exit() calls: no other is called any more. */
 __attribute__((format(printf, 1, 2))) _Noreturn void fail_at_exit(const char *format, ...);
 

@@ -21,8 +21,7 @@ static void reserve(const struct stream *stream, struct elements *list, int64_t 
     list->room = count > 2 * list->room ? count : 2 * list->room;
     list->values =
         reallocate(list->values, (uint64_t)list->room, topk_type_size(stream->accumulator.problem.type));
-    if (stream->predicate != NULL)
-        list->indices = reallocate(list->indices, (uint64_t)list->room, sizeof *list->indices);
+    list->indices = reallocate(list->indices, (uint64_t)list->room, sizeof *list->indices);
 }
 
 static void release_elements(struct elements *list) {
@@ -62,8 +61,6 @@ void stream_reset(struct stream *stream) {
 static int64_t run_length(const struct stream *stream, int64_t at) {
     const int64_t *indices = stream->first.indices;
     int64_t end = at + 1;
-    if (indices == NULL)
-        return stream->found - at;
     while (end < stream->found && indices[end] == indices[end - 1] + 1)
         end++;
     return end - at;
@@ -74,8 +71,7 @@ static void accumulate(struct stream *stream) {
     accumulator_begin(&stream->accumulator);
     for (int64_t at = 0, length; at < stream->found; at += length) {
         length = run_length(stream, at);
-        accumulator_push(&stream->accumulator, NULL, first_at(stream, at), length,
-                         stream->first.indices != NULL ? stream->first.indices[at] : at);
+        accumulator_push(&stream->accumulator, NULL, first_at(stream, at), length, stream->first.indices[at]);
     }
     release_elements(&stream->first);
     stream->accumulates = true;
@@ -93,6 +89,8 @@ static bool append(struct stream *stream, const void *elements, int64_t length, 
     reserve(stream, &stream->first, stream->found + least(length, room));
     if (stream->predicate == NULL) {
         memcpy(first_at(stream, stream->found), elements, (size_t)length * topk_type_size(whole->type));
+        for (int64_t i = 0; i < length; i++)
+            stream->first.indices[stream->found + i] = base + i;
     } else {
         topk_problem problem = *whole;
         problem.length_max = length;

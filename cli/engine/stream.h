@@ -9,7 +9,7 @@
 
 #include "accumulator.h"
 
-/* Elements, and their positions where these are not their places. */
+/* Elements, and their positions. */
 struct elements {
     void *values;
     int64_t *indices;
@@ -36,7 +36,7 @@ void stream_begin(struct stream *stream, struct session *session, const topk_pro
 /* Begins again with no elements. */
 void stream_reset(struct stream *stream);
 
-/* Adds the elements from position `base` on, 0 for the first; chunks come in order. */
+/* Adds the elements from position `base` on, 0 for the first; chunks come in order, and may leave gaps. */
 void stream_push(struct stream *stream, const void *elements, int64_t length, int64_t base);
 
 /* How many slots the next two write: the results, and what padding there is behind them; k at most. */

@@ -28,19 +28,40 @@ int64_t source_span(const struct source *source) {
     return source->is_text ? source->length_max : pieces_span(&source->pieces);
 }
 
+/* The next piece of the text's current chunk; false if there is none. */
+static bool next_of_chunk(struct source *source, struct piece *piece) {
+    struct text *text = &source->text;
+    int64_t begin = 0, end = text->count;
+    if (source->text_piece == TEXT_RUN) {
+        if (!text_run(text, &source->run))
+            return false;
+        begin = source->run.begin;
+        end = source->run.end;
+    } else if (source->run.end == text->count) {
+        return false;
+    } else {
+        source->run.end = text->count;
+        end = source->text_piece == TEXT_VALUES ? text_compact(text) : end;
+    }
+    *piece = (struct piece){.values = text->values + begin,
+                            .rows = 1,
+                            .begin = text->base + begin,
+                            .length = end - begin,
+                            .text = text};
+    struct run following = source->run;
+    piece->ends_chunk = !text_run(text, &following);
+    return true;
+}
+
 bool source_next(struct source *source, struct piece *piece) {
     if (!source->is_text)
         return pieces_next(&source->pieces, piece);
-    const struct text *text = &source->text;
-    if (!text_next(&source->text))
-        return false;
-    *piece = (struct piece){.values = text->values,
-                            .rows = 1,
-                            .begin = text->base,
-                            .length = text->count,
-                            .text = text,
-                            .ends_chunk = true};
-    source->layout.cols = text->base + text->count;
+    while (!next_of_chunk(source, piece)) {
+        if (!text_next(&source->text))
+            return false;
+        source->run = (struct run){0};
+        source->layout.cols = source->text.base + source->text.count;
+    }
     return true;
 }
 

@@ -7,13 +7,22 @@
 #include "matrix.h"
 #include "text.h"
 
+/* What a piece of text is. Lines may be skipped, which hold no number. */
+enum text_piece {
+    TEXT_RUN,    /* lines without a gap */
+    TEXT_VALUES, /* all values of a chunk, whose positions do not matter */
+    TEXT_CHUNK,  /* all lines of a chunk: those that are skipped have 0 for a value */
+};
+
 struct source {
     bool is_text;
-    struct layout layout; /* of text: one row, whose length is known at the end */
-    uint64_t bytes;       /* of the file; 0: not known */
-    int64_t rows_max;     /* of a piece */
-    int64_t length_max;   /* of a piece's rows */
-    struct matrix matrix; /* unless it is text */
+    enum text_piece text_piece; /* the caller's to set */
+    struct run run;             /* the last piece, of TEXT_RUN */
+    struct layout layout;       /* of text: one row, whose length is known at the end */
+    uint64_t bytes;             /* of the file; 0: not known */
+    int64_t rows_max;           /* of a piece */
+    int64_t length_max;         /* of a piece's rows */
+    struct matrix matrix;       /* unless it is text */
     struct pieces pieces;
     struct text text;
 };

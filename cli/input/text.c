@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@ enum {
     CHUNK_LINES = 1 << 17,     /* enough to make the library's cost per call vanish */
     CHUNK_LINES_MAX = 1 << 24, /* keeps offsets within a buffer in 32 bits */
     LINE_BYTES_USUAL = 16,
+    TOKEN_SHOWN = 40,
 };
 
 static int64_t least(int64_t a, int64_t b) {
@@ -28,11 +30,13 @@ static void reserve(struct text *text, int64_t lines) {
     text->buffer = reallocate(text->buffer, text->capacity + 1, 1);
     text->values = reallocate(text->values, (uint64_t)lines, sizeof *text->values);
     text->starts = reallocate(text->starts, (uint64_t)lines + 1, sizeof *text->starts);
+    if (text->options->skip_invalid)
+        text->invalid = reallocate(text->invalid, (uint64_t)lines, sizeof *text->invalid);
 }
 
 void text_open(struct text *text, const struct options *options, int64_t lines_wanted) {
     bool standard_input = strcmp(options->path, "-") == 0;
-    *text = (struct text){.name = standard_input ? "standard input" : options->path};
+    *text = (struct text){.name = standard_input ? "standard input" : options->path, .options = options};
     text->fd = standard_input ? STDIN_FILENO : open(options->path, O_RDONLY | O_CLOEXEC);
     struct stat status;
     if (text->fd < 0 || fstat(text->fd, &status) != 0)
@@ -46,13 +50,16 @@ void text_open(struct text *text, const struct options *options, int64_t lines_w
                  : options->field > 0 ? options->field
                                       : 1,
         .delimiter = options->delimiter,
+        .quotes = options->csv,
+        .sizes = options->human,
     };
     text->count_max = lines_wanted < CHUNK_LINES ? CHUNK_LINES : least(lines_wanted, CHUNK_LINES_MAX);
     reserve(text, CHUNK_LINES);
 }
 
-/* Fills the buffer, with what it still holds at its front. */
+/* Fills the buffer, with what it still holds at its front. A byte-order mark does not count. */
 static void fill(struct text *text) {
+    const bool first = text->bytes == 0;
     memmove(text->buffer, text->buffer + text->begin, text->filled - text->begin);
     text->filled -= text->begin;
     text->begin = 0;
@@ -66,72 +73,144 @@ static void fill(struct text *text) {
         text->filled += (size_t)got;
         text->bytes += (uint64_t)got;
     }
-    if (text->at_end && text->filled > 0 && text->buffer[text->filled - 1] != '\n')
+    if (first && text->filled >= 3 && memcmp(text->buffer, "\xef\xbb\xbf", 3) == 0)
+        text->begin = 3;
+    if (text->at_end && text->filled > text->begin && text->buffer[text->filled - 1] != '\n')
         text->buffer[text->filled++] = '\n';
 }
 
-static _Noreturn void fail_number(const struct text *text, int64_t line, const struct line_error *error) {
-    enum { SHOWN = 40 };
-    int length = (int)(error->token_length < SHOWN ? error->token_length : SHOWN);
-    const char *more = error->token_length > SHOWN ? "..." : "";
-    const char *kind = text->format.type == TOPK_F64   ? "float64"
-                       : text->format.type == TOPK_I64 ? "int64"
-                                                       : "uint64";
+/* ---- Bad lines ------------------------------------------------------------------------------- */
+
+/* The token without what could be an order to a terminal; cut off if it is long. */
+static void show_token(const struct line_error *error, char shown[4 * TOKEN_SHOWN + 4]) {
+    for (size_t i = 0; i < error->token_length && i < TOKEN_SHOWN; i++) {
+        const unsigned char byte = (unsigned char)error->token[i];
+        const bool control = byte < ' ' || byte == 0x7f;
+        shown += sprintf(shown, control ? "\\x%02x" : "%c", byte);
+    }
+    strcpy(shown, error->token_length > TOKEN_SHOWN ? "..." : "");
+}
+
+static void describe_number(const struct text *text, const struct line_error *error, char *reason,
+                            size_t size) {
+    char token[4 * TOKEN_SHOWN + 4];
+    show_token(error, token);
+    const topk_type type = text->format.type;
     union number number;
     switch (error->number) {
     case NUMBER_RANGE:
-        fail("%s:%" PRId64 ": %.*s%s is beyond %s", text->name, line, length, error->token, more, kind);
+        snprintf(reason, size, "%s is out of the range of %s", token,
+                 type == TOPK_F64   ? "float64"
+                 : type == TOPK_I64 ? "int64"
+                                    : "uint64");
+        break;
     case NUMBER_INEXACT:
-        for (topk_type type = TOPK_I64; type <= TOPK_U64; type += TOPK_U64 - TOPK_I64)
-            if (number_parse(type, error->token, error->token_length, &number) == NUMBER_OK)
-                fail("%s:%" PRId64 ": integer %.*s is not exact in float64; use --dtype %s", text->name, line,
-                     length, error->token, type == TOPK_I64 ? "int64" : "uint64");
-        fail("%s:%" PRId64 ": integer %.*s%s is not exact in float64, and beyond --dtype int64 and uint64",
-             text->name, line, length, error->token, more);
+        snprintf(reason, size, "integer %s is not exact in float64%s", token,
+                 number_parse(TOPK_I64, error->token, error->token_length, &number) == NUMBER_OK
+                     ? "; use --dtype int64"
+                 : number_parse(TOPK_U64, error->token, error->token_length, &number) == NUMBER_OK
+                     ? "; use --dtype uint64"
+                     : ", and beyond --dtype int64 and uint64");
+        break;
     default:
-        fail("%s:%" PRId64 ": '%.*s%s' is not %s", text->name, line, length, error->token, more,
-             text->format.type == TOPK_F64 ? "a number" : "a decimal integer, as --dtype asks for");
+        snprintf(reason, size, "'%s' is not %s", token,
+                 text->format.sizes ? "a size"
+                 : type == TOPK_F64 ? "a number"
+                                    : "a decimal integer, as --dtype asks for");
+    }
+}
+
+static void describe_line(const struct text *text, const struct line_error *error, char *reason,
+                          size_t size) {
+    switch (error->kind) {
+    case LINE_BLANK:
+        snprintf(reason, size, "blank line");
+        break;
+    case LINE_TOO_LONG:
+        snprintf(reason, size, "line is longer than %d bytes", LINE_BYTES_MAX);
+        break;
+    case LINE_UNCLOSED:
+        snprintf(reason, size, "a quote is not closed");
+        break;
+    case LINE_NO_FIELD:
+        snprintf(reason, size, "line has no field %" PRId64, text->format.field);
+        break;
+    case LINE_EXTRA_FIELDS:
+        snprintf(reason, size, "line holds more than a number; choose with --field");
+        break;
+    default:
+        describe_number(text, error, reason, size);
     }
 }
 
 static _Noreturn void fail_line(const struct text *text, int64_t line, const struct line_error *error) {
-    switch (error->kind) {
-    case LINE_BLANK:
-        fail("%s:%" PRId64 ": blank line", text->name, line);
-    case LINE_TOO_LONG:
-        fail("%s:%" PRId64 ": line is longer than %d bytes", text->name, line, LINE_BYTES_MAX);
-    case LINE_NO_FIELD:
-        fail("%s:%" PRId64 ": line has no field %" PRId64, text->name, line, text->format.field);
-    case LINE_EXTRA_FIELDS:
-        fail("%s:%" PRId64 ": line holds more than a number; choose with --field", text->name, line);
-    default:
-        fail_number(text, line, error);
+    char reason[256];
+    describe_line(text, error, reason, sizeof reason);
+    fail("%s:%" PRId64 ": %s", text->name, line, reason);
+}
+
+/* Counts the line behind the chunk's lines as one of them. What has no end, or a late one, may be no text at
+ * all: that is not passed over. */
+static void pass_over(struct text *text, const struct line_error *error) {
+    const int64_t line = text->header_passed + text->base + text->count + 1;
+    if (!text->options->skip_invalid || error->kind == LINE_TOO_LONG || error->kind == LINE_UNCLOSED)
+        fail_line(text, line, error);
+    if (text->invalid_total++ == 0) {
+        text->first_invalid = line;
+        describe_line(text, error, text->reason, sizeof text->reason);
+    }
+    text->values[text->count].u64 = 0;
+    text->invalid[text->invalid_count++] = (uint32_t)text->count;
+    text->starts[text->count + 1] = text->starts[text->count] + (uint32_t)error->line_length;
+    text->count++;
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+/* Has the buffer begin with a whole line. Returns the last newline, or NULL at the end of the input. */
+static const char *load(struct text *text) {
+    const char *newline = memrchr(text->buffer + text->begin, '\n', text->filled - text->begin);
+    if (!text->at_end && (newline == NULL || text->filled - text->begin < text->capacity / 2)) {
+        fill(text);
+        newline = memrchr(text->buffer + text->begin, '\n', text->filled - text->begin);
+    }
+    text->lines = text->buffer + text->begin;
+    if (newline == NULL && text->filled > text->begin)
+        fail_line(text, text->header_passed + text->base + 1, &(struct line_error){.kind = LINE_TOO_LONG});
+    return newline;
+}
+
+static void pass_header(struct text *text) {
+    for (const char *last; text->header_passed < text->options->header && (last = load(text)) != NULL;) {
+        const char *newline = line_newline(&text->format, text->lines, last + 1);
+        if (newline == NULL)
+            fail_line(text, text->header_passed + 1, &(struct line_error){.kind = LINE_UNCLOSED});
+        text->begin += (size_t)(newline + 1 - text->lines);
+        text->header_passed++;
     }
 }
 
 bool text_next(struct text *text) {
     text->base += text->count;
     text->count = 0;
+    text->invalid_count = 0;
     if (text->base >= text->room && text->room < text->count_max)
         reserve(text, least(2 * text->room, text->count_max));
-    char *newline = NULL;
-    if (text->filled > text->begin)
-        newline = memrchr(text->buffer + text->begin, '\n', text->filled - text->begin);
-    if (newline == NULL || text->filled - text->begin < text->capacity / 2) {
-        fill(text);
-        if (text->filled == 0)
-            return false;
-        newline = memrchr(text->buffer, '\n', text->filled);
-    }
-    if (newline == NULL)
-        fail_line(text, text->base + 1, &(struct line_error){.kind = LINE_TOO_LONG});
+    pass_header(text);
+    const char *last = load(text);
+    if (last == NULL)
+        return false;
+    const uint32_t length = (uint32_t)(last + 1 - text->lines);
     struct line_error error;
-    text->lines = text->buffer + text->begin;
-    uint32_t length = (uint32_t)(newline + 1 - text->lines);
-    text->count = (int64_t)lines_parse(&text->format, text->lines, length, text->values, text->starts,
-                                       (size_t)text->room, &error);
-    if (error.kind != LINE_OK)
-        fail_line(text, text->base + text->count + 1, &error);
+    text->starts[0] = 0;
+    for (;;) {
+        text->count = (int64_t)lines_parse(&text->format, text->lines, length, text->values, text->starts,
+                                           (size_t)text->count, (size_t)text->room, &error);
+        /* The rest of the last line may not have been read yet. */
+        if (error.kind == LINE_OK || (error.kind == LINE_UNCLOSED && text->count > 0))
+            break;
+        pass_over(text, &error);
+    }
     text->begin += text->starts[text->count];
     return true;
 }
@@ -143,10 +222,30 @@ const char *text_line(const struct text *text, int64_t index, size_t *length) {
     return begin;
 }
 
+bool text_run(const struct text *text, struct run *run) {
+    run->begin = run->end;
+    for (; run->passed < text->invalid_count && text->invalid[run->passed] == run->begin; run->passed++)
+        run->begin++;
+    run->end = run->passed < text->invalid_count ? text->invalid[run->passed] : text->count;
+    return run->begin < text->count;
+}
+
+int64_t text_compact(struct text *text) {
+    int64_t count = 0;
+    for (struct run run = {0}; text_run(text, &run); count += run.end - run.begin)
+        memmove(text->values + count, text->values + run.begin,
+                (size_t)(run.end - run.begin) * sizeof *text->values);
+    return count;
+}
+
 void text_close(struct text *text) {
+    if (text->invalid_total > 0 && !text->options->quiet)
+        note("%s: invalid lines passed over: %" PRId64 "; the first is line %" PRId64 ": %s", text->name,
+             text->invalid_total, text->first_invalid, text->reason);
     if (text->fd != STDIN_FILENO)
         close(text->fd);
     release(text->buffer);
     release(text->values);
     release(text->starts);
+    release(text->invalid);
 }

@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../base/fail.h"
 #include "keys.h"
@@ -20,9 +21,13 @@ static enum input_format detect_format(const struct options *options) {
 static void check_input(const struct options *options) {
     enum input_format format = options->format;
     bool text = format == FORMAT_TEXT;
-    if (!text && (options->field > 0 || options->delimiter >= 0))
-        fail_usage("--field and --delimiter are for text, and '%s' is %s", options->path,
-                   format_words[format]);
+    if (!text && (options->field > 0 || options->delimiter >= 0 || options->header > 0 ||
+                  options->skip_invalid || options->human))
+        fail_usage("--field, --delimiter, --csv, --header, --skip-invalid and --human are for text, "
+                   "and '%s' is %s",
+                   options->path, format_words[format]);
+    if (options->human && options->dtype != TOPK_TYPE_UNDEFINED && options->dtype != TOPK_F64)
+        fail_usage("--human reads float64, not %s", topk_type_name(options->dtype));
     if (options->cols > 0 && format != FORMAT_RAW)
         fail_usage("--cols is for raw files, and '%s' is %s", options->path, format_words[format]);
     if (format == FORMAT_RAW && options->dtype == TOPK_TYPE_UNDEFINED)
@@ -65,6 +70,8 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
         fail("out of memory while reading the command line");
     if (argp == &info_argp)
         return;
+    if (options->path == NULL && !isatty(STDIN_FILENO))
+        options->path = "-";
     if (options->path == NULL)
         fail_usage("%s needs an INPUT: a file, or - for standard input", argv[0]);
     bool filters = argp == &where_argp || argp == &count_argp || argp == &mask_argp;
@@ -72,6 +79,8 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
         fail_usage("%s needs %s", argv[0], filters ? "a predicate, e.g. --gt 0" : "-k K");
     if (options->json && options_writes_arrays(options))
         fail_usage("--json prints, and --values, --indices and --bits write arrays instead: choose");
+    if (options->csv && options->delimiter < 0)
+        options->delimiter = ',';
     if (options->format == FORMAT_AUTO)
         options->format = detect_format(options);
     check_input(options);

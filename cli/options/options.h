@@ -27,6 +27,10 @@ struct options {
     int64_t cols;             /* 0: not given */
     int64_t field;            /* 0: not given */
     int delimiter;            /* -1: not given */
+    bool csv;
+    int64_t header; /* lines before the first element */
+    bool skip_invalid;
+    bool human;
 
     /* The question. */
     int64_t k;                /* -1: not given */

@@ -2,6 +2,7 @@
 #include <argp.h>
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../base/fail.h"
@@ -72,7 +73,7 @@ static int parse_delimiter(const char *text) {
 static topk_type parse_dtype(const char *name) {
     topk_type type = type_parse(name);
     if (type == TOPK_TYPE_UNDEFINED)
-        fail_usage("--dtype: '%s' is no type; there are float16, bfloat16, float32, float64, float8_e4m3, "
+        fail_usage("--dtype: '%s' is none of float16, bfloat16, float32, float64, float8_e4m3, "
                    "float8_e5m2, int8, int16, int32, int64, uint8, uint16, uint32, uint64",
                    name);
     return type;
@@ -104,6 +105,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         return 0;
     }
     switch (key) {
+    case 'h':
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        break;
     case KEY_FORMAT:
         options->format = (enum input_format)parse_word("--format", argument, format_words);
         break;
@@ -118,6 +122,18 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         break;
     case KEY_DELIMITER:
         options->delimiter = parse_delimiter(argument);
+        break;
+    case KEY_CSV:
+        options->csv = true;
+        break;
+    case KEY_HEADER:
+        options->header = argument == NULL ? 1 : parse_integer("--header", argument, 0, INT64_MAX);
+        break;
+    case KEY_SKIP_INVALID:
+        options->skip_invalid = true;
+        break;
+    case KEY_HUMAN:
+        options->human = true;
         break;
     case 'k':
         options->k = parse_integer("-k", argument, 0, INT64_MAX);

@@ -4,18 +4,29 @@
 #include "../base/fail.h"
 #include "keys.h"
 
+/* Groups are numbered in the order of the listing. One table has the group's heading; where others add to the
+ * group, a command that takes them takes that one, too. */
 static const struct argp_option input_options[] = {
     {NULL, 0, NULL, 0, "Input:", 1},
     {"format", KEY_FORMAT, "NAME", 0, "npy, fvecs, ivecs, bvecs, raw or text, whatever the file's name", 0},
     {"dtype", KEY_DTYPE, "TYPE", 0, "Element type: float16, bfloat16, float32, ..., int8 to uint64", 0},
     {"cols", KEY_COLS, "N", 0, "Raw files: elements of a row", 0},
-    {"field", KEY_FIELD, "N", 0, "Text: the number is field N of its line, counting from 1", 0},
-    {"delimiter", KEY_DELIMITER, "C", 0, "Text: fields are separated by the character C, not by blanks", 0},
+    {0},
+};
+
+static const struct argp_option text_options[] = {
+    {NULL, 0, NULL, 0, "Text:", 2},
+    {"field", KEY_FIELD, "N", 0, "The number is field N of its line, counting from 1", 0},
+    {"delimiter", KEY_DELIMITER, "C", 0, "Fields are separated by the character C, not by blanks", 0},
+    {"csv", KEY_CSV, NULL, 0, "Fields are separated by commas, and may be quoted", 0},
+    {"header", KEY_HEADER, "N", OPTION_ARG_OPTIONAL, "Leave out the first N lines (1)", 0},
+    {"skip-invalid", KEY_SKIP_INVALID, NULL, 0, "Pass over lines that hold no number, and say how many", 0},
+    {"human", KEY_HUMAN, NULL, 0, "Numbers are sizes: 1.5K is 1536, 2MB is 2000000", 0},
     {0},
 };
 
 static const struct argp_option k_options[] = {
-    {NULL, 0, NULL, 0, "Ranking:", 2},
+    {NULL, 0, NULL, 0, "Ranking:", 3},
     {NULL, 'k', "K", 0, "How many, or which place", 0},
     {"smallest", KEY_SMALLEST, NULL, 0, "The smallest are best, not the largest", 0},
     {"magnitude", KEY_MAGNITUDE, NULL, 0, "Rank by absolute value", 0},
@@ -25,24 +36,25 @@ static const struct argp_option k_options[] = {
 
 static const struct argp_option padding_options[] = {
     {"padding", KEY_PADDING, NULL, 0, "If no element has place K, print the value that loses to all others",
-     2},
+     3},
     {0},
 };
 
 static const struct argp_option order_options[] = {
     {"ties", KEY_TIES, "lowest|any", 0,
-     "Which of the elements equal to the K-th are taken: first ones, or any", 2},
-    {"unsorted", KEY_UNSORTED, NULL, 0, "Results may come in any order", 2},
+     "Which of the elements equal to the K-th are taken: first ones, or any", 3},
+    {"unsorted", KEY_UNSORTED, NULL, 0, "Results may come in any order", 3},
+    {NULL, 0, NULL, 0, "Approximation, one:", 5},
     {"max-iterations", KEY_MAX_ITERATIONS, "N", 0,
-     "Approximate: RTop-K's search is stopped after N steps (0: exact, the default)", 2},
-    {"epsilon", KEY_EPSILON, "X", 0, "Approximate: the search ends once it is no wider than X", 2},
+     "RTop-K's search is stopped after N steps (0: exact, the default)", 0},
+    {"epsilon", KEY_EPSILON, "X", 0, "The search ends once it is no wider than X", 0},
     {"epsilon-relative", KEY_EPSILON_RELATIVE, "X", 0,
-     "Likewise, than X times the largest magnitude of the row", 2},
+     "Likewise, than X times the largest magnitude of the row", 0},
     {0},
 };
 
 static const struct argp_option predicate_options[] = {
-    {NULL, 0, NULL, 0, "Predicate, one:", 2},
+    {NULL, 0, NULL, 0, "Predicate, one:", 4},
     {"gt", KEY_PREDICATE + TOPK_GT, "X", 0, "Elements above X", 0},
     {"ge", KEY_PREDICATE + TOPK_GE, "X", 0, "Elements not below X", 0},
     {"lt", KEY_PREDICATE + TOPK_LT, "X", 0, "Elements below X", 0},
@@ -54,95 +66,79 @@ static const struct argp_option predicate_options[] = {
 };
 
 static const struct argp_option run_options[] = {
-    {NULL, 0, NULL, 0, "Execution:", 3},
+    {NULL, 0, NULL, 0, "Execution:", 6},
     {"device", KEY_DEVICE, "auto|cpu|cuda[:N]", 0, "Where to compute; N is the GPU's number", 0},
     {"threads", KEY_THREADS, "N", 0, "CPU threads, 1 to 1024", 0},
+    {NULL, 'h', NULL, 0, "As --help", -1},
     {0},
 };
 
 static const struct argp_option method_options[] = {
-    {"method", KEY_METHOD, "NAME", 0, "Force a method; `topk explain' lists them", 3},
-    {"tuning", KEY_TUNING, "NAME=VALUE,...", 0, "Set knobs of methods; `topk explain' lists them", 3},
-    {"quiet", KEY_QUIET, NULL, 0, "No progress bar", 3},
-    {"piece-bytes", KEY_PIECE_BYTES, "N", OPTION_HIDDEN, NULL, 3},
-    {0},
-};
-
-static const struct argp_option array_options[] = {
-    {NULL, 0, NULL, 0, "Output:", 4},
-    {"values", KEY_VALUES, "FILE.npy", 0, "Write the values as an array, and print nothing", 0},
-    {"indices", KEY_INDICES, "FILE.npy", 0, "Write the indices as an array, and print nothing", 0},
-    {0},
-};
-
-static const struct argp_option bits_options[] = {
-    {NULL, 0, NULL, 0, "Output:", 4},
-    {"bits", KEY_BITS, "FILE.npy", 0, "Write the mask as an array, 8 elements a byte, and print nothing", 0},
+    {"method", KEY_METHOD, "NAME", 0, "Force a method; `topk explain' lists them", 6},
+    {"tuning", KEY_TUNING, "NAME=VALUE,...", 0, "Set knobs of methods; `topk explain' lists them", 6},
+    {"quiet", KEY_QUIET, NULL, 0, "No progress bar, and no word of lines passed over", 6},
+    {"piece-bytes", KEY_PIECE_BYTES, "N", OPTION_HIDDEN, NULL, 6},
     {0},
 };
 
 static const struct argp_option json_options[] = {
-    {"json", KEY_JSON, NULL, 0, "Print a JSON document", 4},
+    {NULL, 0, NULL, 0, "Output:", 7},
+    {"json", KEY_JSON, NULL, 0, "Print a JSON document", 0},
+    {0},
+};
+
+static const struct argp_option array_options[] = {
+    {"values", KEY_VALUES, "FILE.npy", 0, "Write the values as an array, and print nothing", 7},
+    {"indices", KEY_INDICES, "FILE.npy", 0, "Write the indices as an array, and print nothing", 7},
+    {0},
+};
+
+static const struct argp_option bits_options[] = {
+    {"bits", KEY_BITS, "FILE.npy", 0, "Write the mask as an array, 8 elements a byte, and print nothing", 7},
     {0},
 };
 
 static const struct argp input_argp = {.options = input_options, .parser = parse_option};
+static const struct argp text_argp = {.options = text_options, .parser = parse_option};
 static const struct argp k_argp = {.options = k_options, .parser = parse_option};
 static const struct argp padding_argp = {.options = padding_options, .parser = parse_option};
 static const struct argp order_argp = {.options = order_options, .parser = parse_option};
 static const struct argp predicate_argp = {.options = predicate_options, .parser = parse_option};
 static const struct argp run_argp = {.options = run_options, .parser = parse_option};
 static const struct argp method_argp = {.options = method_options, .parser = parse_option};
+static const struct argp json_argp = {.options = json_options, .parser = parse_option};
 static const struct argp array_argp = {.options = array_options, .parser = parse_option};
 static const struct argp bits_argp = {.options = bits_options, .parser = parse_option};
-static const struct argp json_argp = {.options = json_options, .parser = parse_option};
 
-static const struct argp_child select_children[] = {
-    {&input_argp, 0, NULL, 0},     {&k_argp, 0, NULL, 0},    {&order_argp, 0, NULL, 0},
-    {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},  {&method_argp, 0, NULL, 0},
-    {&array_argp, 0, NULL, 0},     {&json_argp, 0, NULL, 0}, {0},
-};
-static const struct argp_child kth_children[] = {
-    {&input_argp, 0, NULL, 0},
-    {&k_argp, 0, NULL, 0},
-    {&padding_argp, 0, NULL, 0},
-    {&run_argp, 0, NULL, 0},
-    {&method_argp, 0, NULL, 0},
-    {&json_argp, 0, NULL, 0},
-    {0},
-};
-static const struct argp_child where_children[] = {
-    {&input_argp, 0, NULL, 0},
-    {&predicate_argp, 0, NULL, 0},
-    {&run_argp, 0, NULL, 0},
-    {&method_argp, 0, NULL, 0},
-    {&array_argp, 0, NULL, 0},
-    {&json_argp, 0, NULL, 0},
-    {0},
-};
-static const struct argp_child count_children[] = {
-    {&input_argp, 0, NULL, 0},  {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
-    {&method_argp, 0, NULL, 0}, {&json_argp, 0, NULL, 0},      {0},
-};
-static const struct argp_child mask_children[] = {
-    {&input_argp, 0, NULL, 0},
-    {&predicate_argp, 0, NULL, 0},
-    {&run_argp, 0, NULL, 0},
-    {&method_argp, 0, NULL, 0},
-    {&bits_argp, 0, NULL, 0},
-    {&json_argp, 0, NULL, 0},
-    {0},
-};
+static const struct argp_child select_children[] = {{&input_argp, 0, NULL, 0},     {&text_argp, 0, NULL, 0},
+                                                    {&k_argp, 0, NULL, 0},         {&order_argp, 0, NULL, 0},
+                                                    {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
+                                                    {&method_argp, 0, NULL, 0},    {&json_argp, 0, NULL, 0},
+                                                    {&array_argp, 0, NULL, 0},     {0}};
+static const struct argp_child kth_children[] = {{&input_argp, 0, NULL, 0}, {&text_argp, 0, NULL, 0},
+                                                 {&k_argp, 0, NULL, 0},     {&padding_argp, 0, NULL, 0},
+                                                 {&run_argp, 0, NULL, 0},   {&method_argp, 0, NULL, 0},
+                                                 {&json_argp, 0, NULL, 0},  {0}};
+static const struct argp_child where_children[] = {{&input_argp, 0, NULL, 0},     {&text_argp, 0, NULL, 0},
+                                                   {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
+                                                   {&method_argp, 0, NULL, 0},    {&json_argp, 0, NULL, 0},
+                                                   {&array_argp, 0, NULL, 0},     {0}};
+static const struct argp_child count_children[] = {{&input_argp, 0, NULL, 0},
+                                                   {&text_argp, 0, NULL, 0},
+                                                   {&predicate_argp, 0, NULL, 0},
+                                                   {&run_argp, 0, NULL, 0},
+                                                   {&method_argp, 0, NULL, 0},
+                                                   {&json_argp, 0, NULL, 0},
+                                                   {0}};
+static const struct argp_child mask_children[] = {{&input_argp, 0, NULL, 0},     {&text_argp, 0, NULL, 0},
+                                                  {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
+                                                  {&method_argp, 0, NULL, 0},    {&json_argp, 0, NULL, 0},
+                                                  {&bits_argp, 0, NULL, 0},      {0}};
 static const struct argp_child info_children[] = {{&run_argp, 0, NULL, 0}, {0}};
-static const struct argp_child explain_children[] = {
-    {&input_argp, 0, NULL, 0},
-    {&k_argp, 0, NULL, 0},
-    {&order_argp, 0, NULL, 0},
-    {&predicate_argp, 0, NULL, 0},
-    {&run_argp, 0, NULL, 0},
-    {&method_argp, 0, NULL, 0},
-    {0},
-};
+static const struct argp_child explain_children[] = {{&input_argp, 0, NULL, 0},     {&text_argp, 0, NULL, 0},
+                                                     {&k_argp, 0, NULL, 0},         {&order_argp, 0, NULL, 0},
+                                                     {&predicate_argp, 0, NULL, 0}, {&run_argp, 0, NULL, 0},
+                                                     {&method_argp, 0, NULL, 0},    {0}};
 
 /* The parser of a subcommand; its input is a struct command_line. The children parse the options. */
 static error_t parse_command(int key, char *argument, struct argp_state *state) {
@@ -167,7 +163,7 @@ static error_t parse_command(int key, char *argument, struct argp_state *state) 
 
 const struct argp select_argp = {
     .parser = parse_command,
-    .args_doc = "INPUT -k K",
+    .args_doc = "[INPUT] -k K",
     .doc =
         "Print the K best elements of INPUT, best first: index and value of a vector, row, index and value "
         "of each row of a matrix, or whole lines with --field. With a predicate, of the elements that meet "
@@ -176,7 +172,7 @@ const struct argp select_argp = {
 };
 const struct argp kth_argp = {
     .parser = parse_command,
-    .args_doc = "INPUT -k K",
+    .args_doc = "[INPUT] -k K",
     .doc =
         "Print the K-th best element of INPUT (of each row of a matrix, after the row), how many are better, "
         "and how many are equal, itself included.",
@@ -184,19 +180,19 @@ const struct argp kth_argp = {
 };
 const struct argp where_argp = {
     .parser = parse_command,
-    .args_doc = "INPUT",
+    .args_doc = "[INPUT] PREDICATE",
     .doc = "Print the elements of INPUT that meet a predicate, in input order.",
     .children = where_children,
 };
 const struct argp count_argp = {
     .parser = parse_command,
-    .args_doc = "INPUT",
+    .args_doc = "[INPUT] PREDICATE",
     .doc = "Print how many elements of INPUT (of each row of a matrix, after the row) meet a predicate.",
     .children = count_children,
 };
 const struct argp mask_argp = {
     .parser = parse_command,
-    .args_doc = "INPUT",
+    .args_doc = "[INPUT] PREDICATE",
     .doc = "Print for each element of INPUT (of a matrix, after its row) 1 if it meets a predicate, else 0.",
     .children = mask_children,
 };
@@ -207,7 +203,7 @@ const struct argp info_argp = {
 };
 const struct argp explain_argp = {
     .parser = parse_command,
-    .args_doc = "INPUT -k K",
+    .args_doc = "[INPUT] -k K",
     .doc = "Print how the method for `topk select INPUT -k K' is chosen.",
     .children = explain_children,
 };

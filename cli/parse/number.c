@@ -111,6 +111,13 @@ static bool is_exact(const struct decimal *decimal, double value) {
     return decimal->count == (size_t)length && memcmp(exact, decimal->digits, decimal->count) == 0;
 }
 
+static enum number_status round_decimal(const struct decimal *decimal, double *value) {
+    *value = decimal->count == 0 ? 0.0 : decimal_to_double(decimal);
+    if (isinf(*value) || (*value == 0 && decimal->count > 0))
+        return NUMBER_RANGE;
+    return decimal->integer && !is_exact(decimal, *value) ? NUMBER_INEXACT : NUMBER_OK;
+}
+
 static bool is_word(const char *text, const char *end, const char *word) {
     for (; text < end && *word != '\0'; text++, word++)
         if ((*text | 0x20) != *word)
@@ -131,13 +138,9 @@ static enum number_status parse_f64(bool negative, const char *text, const char 
     struct decimal decimal;
     if (!scan_decimal(text, end, &decimal))
         return NUMBER_SYNTAX;
-    double magnitude = decimal.count == 0 ? 0.0 : decimal_to_double(&decimal);
-    if (isinf(magnitude))
-        return NUMBER_RANGE;
-    if (decimal.integer && !is_exact(&decimal, magnitude))
-        return NUMBER_INEXACT;
-    *value = sign * magnitude;
-    return NUMBER_OK;
+    enum number_status status = round_decimal(&decimal, value);
+    *value *= sign;
+    return status;
 }
 
 static enum number_status parse_magnitude(const char *text, const char *end, uint64_t *magnitude) {
@@ -171,6 +174,40 @@ enum number_status number_parse(topk_type type, const char *text, size_t length,
         return NUMBER_RANGE;
     value->u64 = negative ? 0 - magnitude : magnitude;
     return NUMBER_OK;
+}
+
+/* The power that the unit at `text` stands for, of 1000 if `decimal`, else of 1024; -1: it is no unit. */
+static int scan_unit(const char *text, const char *end, bool *decimal) {
+    static const char letters[] = "KMGTPE";
+    const char letter = text == end ? 'B' : *text == 'k' ? 'K' : *text;
+    const char *place = memchr(letters, letter, sizeof letters - 1);
+    const int power = place != NULL ? (int)(place - letters) + 1 : 0;
+    text += place != NULL;
+    *decimal = power > 0 && end - text == 1 && *text == 'B';
+    if (power > 0 && text < end && *text == 'i')
+        text++;
+    if (text < end && *text == 'B')
+        text++;
+    return text == end ? power : -1;
+}
+
+enum number_status size_parse(const char *text, size_t length, double *value) {
+    const char *end = text + length;
+    const char *unit = text;
+    while (unit < end && (is_digit(*unit) || *unit == '.'))
+        unit++;
+    bool decimal_unit;
+    const int power = scan_unit(unit, end, &decimal_unit);
+    struct decimal decimal;
+    if (power < 0 || !scan_decimal(text, unit, &decimal))
+        return NUMBER_SYNTAX;
+    decimal.integer = false;
+    if (decimal_unit)
+        decimal.exponent += 3 * power;
+    enum number_status status = round_decimal(&decimal, value);
+    if (status == NUMBER_OK && !decimal_unit)
+        *value *= (double)((uint64_t)1 << 10 * power);
+    return status == NUMBER_OK && isinf(*value) ? NUMBER_RANGE : status;
 }
 
 /* ---- The fast case --------------------------------------------------------------------------- */

@@ -16,7 +16,7 @@
 enum number_status {
     NUMBER_OK,
     NUMBER_SYNTAX,  /* not a number of the wanted kind */
-    NUMBER_RANGE,   /* beyond the largest or below the smallest of the type */
+    NUMBER_RANGE,   /* beyond the largest or below the smallest of the type; of F64, also rounded to 0 */
     NUMBER_INEXACT, /* an integer that float64 cannot hold */
 };
 
@@ -31,6 +31,11 @@ union number {
  * infinity, nan in any case; correctly rounded to nearest, but an integer (neither point nor
  * exponent) must be exact. I64, U64: a decimal integer with optional sign. */
 enum number_status number_parse(topk_type type, const char *text, size_t length, union number *value);
+
+/* Parses text[0, length) as a size: digits with an optional point, and perhaps a unit. K (or k), M, G, T, P,
+ * E and Ki or KiB and their like are powers of 1024, kB, KB, MB and their like powers of 1000; B is 1.
+ * Rounded to nearest. */
+enum number_status size_parse(const char *text, size_t length, double *value);
 
 /* The fast case: parses the short number that begins at `text`, and returns its end, or NULL when
  * number_parse() has to decide. Text must hold a byte that belongs to no number at its end, e.g. a
@@ -60,22 +65,37 @@ struct line_format {
     topk_type type; /* F64, I64 or U64 */
     int64_t field;  /* from 1; 0: the line holds the number and nothing else but blanks */
     int delimiter;  /* the byte between fields; -1: runs of blanks, as awk has it */
+    bool quotes;    /* a field may be quoted, as RFC 4180 says, and then hold delimiters and newlines */
+    bool sizes;     /* of F64: numbers are those of size_parse() */
 };
 
 /* Why a line was refused. The token is where the number should have been. */
 struct line_error {
-    enum { LINE_OK, LINE_BLANK, LINE_TOO_LONG, LINE_NO_FIELD, LINE_EXTRA_FIELDS, LINE_NUMBER } kind;
+    enum {
+        LINE_OK,
+        LINE_BLANK,
+        LINE_TOO_LONG,
+        LINE_NO_FIELD,
+        LINE_EXTRA_FIELDS,
+        LINE_NUMBER,
+        LINE_UNCLOSED, /* the text ends in a quoted field */
+    } kind;
     enum number_status number; /* of LINE_NUMBER */
     const char *token;
     size_t token_length;
+    size_t line_length; /* its end included; not of LINE_UNCLOSED */
 };
 
 /* Parses whole lines: text[0, length) ends in a newline. values[i] becomes the number of line i, which
- * begins at text[starts[i]]; starts gets one entry more, the end of the last line. Parses at most
- * `capacity` lines (starts has room for one more) and returns their number, which is smaller than what
- * the text holds also at the first bad line: *error then tells. */
+ * begins at text[starts[i]]; starts gets one entry more, the end of the last line. `count` lines come before
+ * the first one to parse, and starts[count] says where. Goes on until there are `capacity` lines (starts has
+ * room for one more) and returns their number, which is smaller than what the text holds also at the first
+ * bad line: *error then tells. */
 size_t lines_parse(const struct line_format *format, const char *text, uint32_t length, union number *values,
-                   uint32_t *starts, size_t capacity, struct line_error *error);
+                   uint32_t *starts, size_t count, size_t capacity, struct line_error *error);
+
+/* The newline that ends the line at `text`; NULL if all are within quotes. end[-1] is one. */
+const char *line_newline(const struct line_format *format, const char *text, const char *end);
 
 /* The length of a line without its end, LF or CR LF. `length` includes that end. */
 size_t line_text_length(const char *line, size_t length);

@@ -11,6 +11,7 @@ struct counting {
 
 static void begin(struct task *task) {
     struct counting *counting = (struct counting *)task;
+    task->source.text_piece = TEXT_VALUES;
     limit_pieces(task, topk_type_size(task->source.layout.type), sizeof *counting->counts);
     counting->counts = allocate((uint64_t)task->source.rows_max, sizeof *counting->counts);
 }

@@ -13,9 +13,10 @@ static void measure(const struct options *options, struct layout *layout) {
     struct source source;
     struct piece piece;
     source_open(&source, options, 0);
-    while (source.is_text && source_next(&source, &piece)) {
-    }
     *layout = source.layout;
+    source.text_piece = TEXT_VALUES;
+    while (source.is_text && source_next(&source, &piece))
+        layout->cols += piece.length;
     source_close(&source);
 }
 

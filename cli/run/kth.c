@@ -37,6 +37,7 @@ static void begin(struct task *task) {
     const size_t element = topk_type_size(type);
     if (!source->is_text)
         check_place(task, source->layout.cols);
+    source->text_piece = TEXT_VALUES;
     limit_pieces(task, element, element + 2 * sizeof(int64_t));
     ranking->kth = allocate((uint64_t)source->rows_max, element);
     ranking->better = allocate((uint64_t)source->rows_max, sizeof *ranking->better);

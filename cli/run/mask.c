@@ -13,6 +13,7 @@ struct masking {
 static void begin(struct task *task) {
     struct masking *masking = (struct masking *)task;
     const size_t element = topk_type_size(task->source.layout.type);
+    task->source.text_piece = TEXT_CHUNK;
     limit_pieces(task, element, element);
     masking->mask = allocate(((uint64_t)source_span(&task->source) + 7) / 8, 1);
     bits_file_create(&masking->bits, task->options->bits_path);
@@ -22,6 +23,8 @@ static void take(struct task *task, const struct piece *piece) {
     struct masking *masking = (struct masking *)task;
     const unsigned char *mask = masking->mask;
     session_mask(&task->session, &task->problem, piece->values, &task->options->predicate, masking->mask);
+    for (int64_t i = 0; piece->text != NULL && i < piece->text->invalid_count; i++)
+        masking->mask[piece->text->invalid[i] / 8] &= (unsigned char)~(1u << piece->text->invalid[i] % 8);
     for (int64_t r = 0; r < piece->rows; r++) {
         const int64_t first = r * task->problem.row_stride;
         if (!task->prints)

@@ -49,11 +49,13 @@ static void print(struct selecting *s, int64_t row, const char *values, const in
     const size_t element = topk_type_size(report->type);
     for (int64_t i = 0; i < count; i++) {
         const char *value = values + (size_t)i * element;
-        size_t length;
-        if (s->task.source.is_text)
-            report_line(report, indices[i], value, keep_find(&s->keep, indices[i], &length), length);
-        else
+        if (!s->task.source.is_text) {
             report_element(report, row, indices[i], value);
+            continue;
+        }
+        size_t length;
+        const char *line = keep_find(&s->keep, indices[i], &length);
+        report_line(report, indices[i], value, line, length);
     }
 }
 

@@ -48,11 +48,13 @@ static void print(struct matching *matching, const struct piece *piece) {
         for (int64_t i = matching->offsets[r]; i < matching->offsets[r + 1]; i++) {
             const int64_t index = matching->indices[i];
             const char *value = (const char *)matching->values + (size_t)i * element;
-            size_t length;
-            if (piece->text == NULL)
+            if (piece->text == NULL) {
                 report_element(report, piece->row + r, index, value);
-            else
-                report_line(report, index, value, text_line(piece->text, index, &length), length);
+                continue;
+            }
+            size_t length;
+            const char *line = text_line(piece->text, index, &length);
+            report_line(report, index, value, line, length);
         }
     }
 }

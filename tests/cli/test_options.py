@@ -11,7 +11,7 @@ from harness import npy_header, pack
 class Help(harness.Case):
     def test_help(self):
         for arguments, words in [
-                (["--help"], ["select", "kth", "where", "count", "mask", "info", "explain"]),
+                (["--help"], ["select", "kth", "where", "count", "mask", "info", "explain", "help"]),
                 (["select", "--help"], ["-k", "--smallest", "--magnitude", "--unsorted", "--ties", "--nan", "--method",
                                         "--tuning", "--device", "--threads", "--values", "--indices", "--json", "--dtype", "--cols",
                                         "--max-iterations", "--epsilon", "--epsilon-relative",
@@ -28,26 +28,113 @@ class Help(harness.Case):
                     self.assertIn(word, result.out.decode())
                 self.assertNotIn("piece-bytes", result.out.decode())
 
+    def test_other_ways_to_help(self):
+        self.prints(harness.topk("--help").out, "-h")
+        self.prints(harness.topk("--help").out, "help")
+        for command in ("select", "kth", "where", "count", "mask", "info", "explain"):
+            self.prints(harness.topk(command, "--help").out, command, "-h")
+            self.prints(harness.topk(command, "--help").out, "help", command)
+
+    def test_groups(self):
+        """Each group of a listing holds what it names, and is there only if it holds something."""
+        groups = {
+            "Input:": "cols dtype format",
+            "Text:": "csv delimiter field header human skip-invalid",
+            "Ranking:": "k magnitude nan padding smallest ties unsorted",
+            "Predicate, one:": "between eq ge gt le lt ne",
+            "Approximation, one:": "epsilon epsilon-relative max-iterations",
+            "Execution:": "device method quiet threads tuning",
+            "Output:": "bits indices json values",
+            "": "help h usage version",
+        }
+        for command in ("select", "kth", "where", "count", "mask", "info", "explain"):
+            listing = harness.topk(command, "--help").out.decode().split("\n\n")[1:]
+            for block in listing:
+                heading = re.match(r" (\S.*:)$", block, re.M)
+                held = re.findall(r"^ +(?:-\S, )?--?([a-z-]+)", block, re.M)
+                with self.subTest(command=command, block=block):
+                    self.assertTrue(held)
+                    self.assertLessEqual(set(held), set(groups[heading[1] if heading else ""].split()))
+
     def test_version(self):
         for arguments in (["--version"], ["select", "--version"]):
             result = harness.topk(*arguments)
             self.assertEqual((result.status, result.err), (0, ""))
             self.assertRegex(result.out.decode(), r"\Atopk [0-9]+\.[0-9]+\.[0-9]+\n\Z")
 
-    def test_manual_names_every_option(self):
-        with open(os.path.join(os.path.dirname(__file__), "../../cli/topk.1"), encoding="utf-8") as file:
-            manual = file.read().replace("\\-", "-")
-        for command in ("select", "kth", "where", "count", "mask", "info", "explain"):
-            for option in re.findall(r"--[a-z]+", harness.topk(command, "--help").out.decode()):
-                self.assertIn(option, manual, command)
+
+class Lists(harness.Case):
+    """Each option is in the tool's tables, in its listings and in the manual, or in none of them."""
+
+    COMMANDS = ("select", "kth", "where", "count", "mask", "info", "explain")
+    OF_ARGP = {"-?", "--help", "--usage", "-V", "--version"}
+
+    def source(self, name):
+        with open(os.path.join(os.path.dirname(__file__), "../..", name), encoding="utf-8") as file:
+            return file.read()
+
+    def table(self):
+        """The options of the tables without the hidden ones, which are returned as well."""
+        rows = re.findall(r"^ *\{(NULL|\"[a-z-]+\"), ('.'|KEY_[^,]+),([^}]*)\}", self.source("cli/options/tables.c"), re.M)
+        hidden = {"--" + long.strip('"') for long, _, rest in rows if "OPTION_HIDDEN" in rest}
+        names = {"-" + key[1] for _, key, _ in rows if key[0] == "'"}
+        names |= {"--" + long.strip('"') for long, _, _ in rows if long != "NULL"}
+        self.assertGreater(len(names), 35)
+        return names - hidden, hidden
+
+    def listed(self, *command):
+        lines = re.findall(r"^ {2,6}(?:(-.), )?(--?[a-z-]+)", harness.topk(*command, "--help").out.decode(), re.M)
+        return {name for line in lines for name in line if name}
+
+    def test_listings_and_tables(self):
+        names, hidden = self.table()
+        listed = set().union(*(self.listed(command) for command in self.COMMANDS))
+        self.assertEqual(listed, names | self.OF_ARGP)
+        self.assertEqual(self.listed(), {"-h"} | self.OF_ARGP)
+        for command in self.COMMANDS:
+            for option in hidden:
+                self.assertNotIn(option, harness.topk(command, "--help").out.decode())
+
+    def test_manual_and_tables(self):
+        names, hidden = self.table()
+        manual = self.source("cli/topk.1").replace("\\-", "-")
+        section = manual[manual.index("\n.SH OPTIONS"):manual.index('\n.SH "FORM OF VALUES"')]
+        described = set()
+        for tag in re.findall(r"^\.TP\n(.*)$", section, re.M):
+            described |= set(re.findall(r"(?<![a-z-])--?[a-zV?][a-z-]*", re.sub(r"\\f.", " ", tag)))
+        self.assertEqual(described, names | self.OF_ARGP)
+        self.assertLessEqual(set(re.findall(r"(?<![a-z-])--[a-z][a-z-]*", manual)), described)
+        self.assertFalse(hidden & described)
+
+    def test_readme_and_tables(self):
+        """README shows some of them."""
+        commands = re.findall(r"\btopk (?:%s) .*" % "|".join(self.COMMANDS), self.source("README.md"))
+        shown = {option for command in commands for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", command)}
+        self.assertGreater(len(shown), 5)
+        self.assertLessEqual(shown, self.table()[0])
 
 
 class Usage(harness.Case):
+    def test_standard_input_is_the_default_input(self):
+        self.prints("1\t9\n", "select", "-k", 1, stdin=b"8\n9\n")
+        self.prints("1\n", "count", "--gt", 8, stdin=b"8\n9\n")
+        self.assertIn(b'"input": "-"', harness.topk("kth", "-k", 1, "--json", stdin=b"8\n").out)
+        terminal, name = os.openpty()
+        try:
+            for command in ("select", "where"):
+                self.fails("topk %s needs an INPUT: a file, or - for standard input" % command, command, status=2,
+                           stdin=name)
+        finally:
+            os.close(terminal)
+            os.close(name)
+
     def test_one_line_and_status_2(self):
         for arguments, expected in [
                 ([], "a command is needed: select, kth, where, count, mask, info or explain"),
                 (["sort"], "'sort' is no command; there are select, kth, where, count, mask, info and explain"),
-                (["select"], "topk select needs an INPUT: a file, or - for standard input"),
+                (["help", "sort"], "'sort' is no command; there are select, kth, where, count, mask, info and explain"),
+                (["help", "select", "kth"], "help takes one command, not 'kth'"),
+                (["select"], "topk select needs -k K"),
                 (["select", "-"], "topk select needs -k K"),
                 (["kth", "-"], "topk kth needs -k K"),
                 (["explain", "-"], "topk explain needs -k K"),
@@ -64,6 +151,8 @@ class Usage(harness.Case):
                 (["where", "-", "--between", "1", "2x"], "bound '2x' is not a number"),
                 (["where", "-", "--eq", "18446744073709551617"],
                  "bound '18446744073709551617' cannot be held exactly by int64, uint64 or float64"),
+                *((["where", "-", "--eq", bound], "bound '%s' cannot be held exactly by int64, uint64 or float64" % bound)
+                  for bound in ("1e400", "-1e-400")),
                 (["select", "-", "-k", "x"], "-k: 'x' is no integer from 0 up"),
                 (["select", "-", "-k", "-1"], "-k: '-1' is no integer from 0 up"),
                 (["select", "-", "-k", "1.5"], "-k: '1.5' is no integer from 0 up"),
@@ -78,7 +167,7 @@ class Usage(harness.Case):
                 (["select", "-", "-k", "1", "--delimiter", ""], "--delimiter: '' is not a single character of a line"),
                 (["select", "-", "-k", "1", "--delimiter", "\n"],
                  r"--delimiter: '\?' is not a single character of a line"),
-                (["select", "-", "-k", "1", "--dtype", "f8"], "--dtype: 'f8' is no type; there are .*"),
+                (["select", "-", "-k", "1", "--dtype", "f8"], "--dtype: 'f8' is none of float16, .*"),
                 (["select", "-", "-k", "1", "--dtype", "float32"],
                  "text holds float64, int64 or uint64, not f32; binary files need --format raw"),
                 (["select", "-", "-k", "1", "--nan", "first"], "--nan: 'first' is none of largest, last"),
@@ -87,7 +176,11 @@ class Usage(harness.Case):
                 (["select", "-", "-k", "1", "--format", "csv"],
                  "--format: 'csv' is none of auto, text, npy, fvecs, ivecs, bvecs, raw"),
                 (["select", "a.npy", "-k", "1", "--field", "1"],
-                 r"--field and --delimiter are for text, and 'a\.npy' is npy"),
+                 r"--field, --delimiter, .* are for text, and 'a\.npy' is npy"),
+                *((["select", "a.npy", "-k", "1", option], r"--field, .*%s.* are for text, and 'a\.npy' is npy" % option)
+                  for option in ("--csv", "--header", "--skip-invalid", "--human")),
+                (["select", "-", "-k", "1", "--header=-1"], "--header: '-1' is no integer from 0 up"),
+                (["select", "-", "-k", "1", "--human", "--dtype", "int64"], "--human reads float64, not i64"),
                 (["select", "a.npy", "-k", "1", "--cols", "1"], r"--cols is for raw files, and 'a\.npy' is npy"),
                 (["select", "a.fvecs", "-k", "1", "--dtype", "float32"], "--dtype has no meaning for fvecs"),
                 (["select", "a.raw", "-k", "1"], r"raw file 'a\.raw' needs --dtype"),

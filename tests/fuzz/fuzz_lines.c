@@ -25,11 +25,37 @@ static struct slice trim(struct slice slice) {
     return slice;
 }
 
+/* The end of a field, which a delimiter or a newline ends, byte by byte; NULL if a quote is open. */
+static const char *field_end(const struct line_format *format, const char *at, const char *end) {
+    bool begun = false;
+    bool quoted = false;
+    for (; at < end; at++) {
+        if (format->quotes && *at == '"' && quoted && at + 1 < end && at[1] == '"')
+            at++;
+        else if (format->quotes && *at == '"' && (quoted || !begun))
+            quoted = !quoted;
+        else if (!quoted && (*at == (char)format->delimiter || *at == '\n'))
+            return at;
+        begun = begun || !is_blank(*at);
+    }
+    return quoted ? NULL : end;
+}
+
+static const char *find_newline(const struct line_format *format, const char *at, const char *end) {
+    if (!format->quotes)
+        return memchr(at, '\n', (size_t)(end - at));
+    while ((at = field_end(format, at, end)) != NULL && *at != '\n')
+        at++;
+    return at;
+}
+
 /* Takes the first field off *rest; the rest of the last one has a NULL pointer. */
-static struct slice take_field(struct slice *rest, int delimiter) {
-    struct slice line = delimiter < 0 ? trim(*rest) : *rest;
+static struct slice take_field(struct slice *rest, const struct line_format *format) {
+    struct slice line = format->delimiter < 0 ? trim(*rest) : *rest;
     size_t end = 0;
-    while (end < line.length && (delimiter < 0 ? !is_blank(line.at[end]) : line.at[end] != (char)delimiter))
+    if (format->delimiter >= 0)
+        end = (size_t)(field_end(format, line.at, line.at + line.length) - line.at);
+    while (format->delimiter < 0 && end < line.length && !is_blank(line.at[end]))
         end++;
     *rest = end < line.length ? (struct slice){line.at + end + 1, line.length - end - 1}
                               : (struct slice){NULL, 0};
@@ -40,15 +66,19 @@ static int expected_kind(const struct line_format *format, struct slice line, un
     if (trim(line).length == 0)
         return LINE_BLANK;
     struct slice rest = line;
-    struct slice field = take_field(&rest, format->delimiter);
+    struct slice field = take_field(&rest, format);
     for (int64_t i = 1; i < format->field; i++) {
         if (rest.at == NULL)
             return LINE_NO_FIELD;
-        field = take_field(&rest, format->delimiter);
+        field = take_field(&rest, format);
     }
     if (format->field == 0 && rest.at != NULL && trim(rest).length > 0)
         return LINE_EXTRA_FIELDS;
-    return number_parse(format->type, field.at, field.length, value) == NUMBER_OK ? LINE_OK : LINE_NUMBER;
+    if (format->quotes && field.length > 1 && field.at[0] == '"' && field.at[field.length - 1] == '"')
+        field = trim((struct slice){field.at + 1, field.length - 2});
+    enum number_status status = format->sizes ? size_parse(field.at, field.length, &value->f64)
+                                              : number_parse(format->type, field.at, field.length, value);
+    return status == NUMBER_OK ? LINE_OK : LINE_NUMBER;
 }
 
 static void check(const struct line_format *format, const char *text, size_t length) {
@@ -56,7 +86,8 @@ static void check(const struct line_format *format, const char *text, size_t len
     union number values[CAPACITY];
     uint32_t starts[CAPACITY + 1];
     struct line_error error;
-    size_t count = lines_parse(format, text, (uint32_t)length, values, starts, CAPACITY, &error);
+    starts[0] = 0;
+    size_t count = lines_parse(format, text, (uint32_t)length, values, starts, 0, CAPACITY, &error);
     const char *at = text;
     for (size_t line = 0;; line++) {
         demand(starts[line] == (size_t)(at - text));
@@ -64,13 +95,18 @@ static void check(const struct line_format *format, const char *text, size_t len
             demand(count == line && error.kind == LINE_OK);
             return;
         }
-        const char *newline = memchr(at, '\n', (size_t)(text + length - at));
+        const char *newline = find_newline(format, at, text + length);
+        if (newline == NULL) {
+            demand(count == line && error.kind == LINE_UNCLOSED);
+            return;
+        }
         size_t line_length = (size_t)(newline - at);
         line_length -= line_length > 0 && at[line_length - 1] == '\r';
         union number value;
         int kind = expected_kind(format, (struct slice){at, line_length}, &value);
         if (kind != LINE_OK) {
             demand(count == line && (int)error.kind == kind);
+            demand(error.line_length == (size_t)(newline + 1 - at));
             return;
         }
         demand(line < count && memcmp(&value, &values[line], sizeof value) == 0);
@@ -86,6 +122,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct line_format format = {.type = types[data[0] % 3], .field = data[1] % 4, .delimiter = -1};
     if (data[2] != '\n' && data[2] != '\r' && data[2] >= '\t' && format.field > 0)
         format.delimiter = data[2];
+    format.quotes = format.delimiter >= 0 && (data[1] & 0x40) != 0;
+    format.sizes = format.type == TOPK_F64 && (data[1] & 0x80) != 0;
     size_t length = size - 3;
     char *text = malloc(length + 1);
     demand(text != NULL);

@@ -30,13 +30,29 @@ static void check_float(const char *text, size_t length) {
     if (status == NUMBER_OK)
         demand(same(value.f64, expected));
     if (status == NUMBER_RANGE)
-        demand(isinf(expected));
+        demand(isinf(expected) || expected == 0);
+    if (accepted && isinf(expected) && strpbrk(text, "iI") == NULL)
+        demand(status == NUMBER_RANGE);
     if (status == NUMBER_INEXACT)
         demand(integer && fabs(expected) >= 0x1p53);
     union number quick;
     const char *quick_end = number_parse_short(TOPK_F64, text, &quick);
     if (quick_end == text + length)
         demand(status == NUMBER_OK && same(quick.f64, value.f64));
+}
+
+/* A size is a decimal that begins with a digit or a point, and a unit that only multiplies. */
+static void check_size(const char *text, size_t length) {
+    double value;
+    size_t digits = strspn(text, "0123456789.");
+    if (size_parse(text, length, &value) != NUMBER_OK)
+        return;
+    demand(digits > 0 && length - digits <= 3 && value >= 0 && isfinite(value));
+    double expected = strtod(text, NULL);
+    if (digits == length)
+        demand(same(value, expected));
+    if (length - digits == 1 && (text[digits] == 'K' || text[digits] == 'k'))
+        demand(same(value, expected * 1024));
 }
 
 static void check_integer(const char *text, size_t length) {
@@ -76,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (strlen(text) == size) {
         check_float(text, size);
         check_integer(text, size);
+        check_size(text, size);
     }
     free(text);
     return 0;

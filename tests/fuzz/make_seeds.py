@@ -31,7 +31,8 @@ SEEDS = {
                b"=4", b"alpha", b"alpha=4x", b"alpha=4,alpha=4", b"early_stop=2,", b"digit_bits=11,alpha=007",
                b",".join(b"%c=%d" % (97 + i, i) for i in range(17)), b"alpha=" + b"0" * 249, b"alpha=" + b"0" * 250],
     "lines": [b"\0\0\0" + b"\n".join(NUMBERS[:8]), b"\0\1\0120\t/var\n4096 /usr\n", b"\1\2,a,5,b\r\n,-6\n",
-              b"\2\3 a b 7\n c  d\t8 e", b"\0\2-1-2-3\n--4\n", b"\0\0\0\n", b"\0\1e2e9\n1e99\n"],
+              b"\2\3 a b 7\n c  d\t8 e", b"\0\2-1-2-3\n--4\n", b"\0\0\0\n", b"\0\1e2e9\n1e99\n",
+              b"\0\x42,\"a\"\"\n,\",5\n\"b\",\"6\"\n", b"\0\x81\0001.5K\n2MiB x\n3kB\n"],
 }
 
 for name, seeds in SEEDS.items():
