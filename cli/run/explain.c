@@ -16,7 +16,7 @@ static void measure_text(const struct options *options, struct layout *layout) {
     int64_t lines = 0;
     while (text_next(&text))
         lines += text.count;
-    *layout = (struct layout){text.format.type, false, 1, lines, lines, 0};
+    *layout = (struct layout){.type = text.format.type, .rows = 1, .cols = lines, .stride = lines};
     text_close(&text);
 }
 

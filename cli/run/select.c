@@ -25,6 +25,8 @@ static void results_begin(struct results *results, const struct options *options
     results->k = results->arrays.wanted ? options->k : results->filled;
     if (!results->arrays.wanted)
         report_begin(&results->report, options, "select", layout->type, layout->matrix);
+    if (options->flat)
+        report_positions(&results->report, layout);
 }
 
 static void results_allocate(struct results *results, const struct options *options,

@@ -91,6 +91,8 @@ static void where_matrix(const struct options *options) {
     pieces_begin(&pieces, &matrix, piece_bytes / match_bytes, piece_bytes / (int64_t)sizeof(int64_t));
     matches_begin(&matches, options, layout->type, layout->matrix, pieces.rows_max,
                   pieces.rows_max * pieces.length_max);
+    if (options->flat)
+        report_positions(&matches.report, layout);
     topk_problem problem = session_problem(options, layout->type, 0, pieces.length_max, 0);
     problem.row_stride = layout->stride;
     progress_begin(&progress, options->quiet, matrix.size);
