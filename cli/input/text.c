@@ -48,7 +48,6 @@ void text_open(struct text *text, const struct options *options, int64_t lines_w
     reserve(text, CHUNK_LINES);
     memcpy(text->buffer, options->head, options->head_bytes);
     text->filled = options->head_bytes;
-    text->bytes = options->head_bytes;
 }
 
 /* Fills the buffer, with what it still holds at its front. */

@@ -2,8 +2,10 @@
 """Binary input from pipes: the same answers as from a file, whatever the pieces in which it comes."""
 
 import os
+import resource
 import struct
 import threading
+import unittest
 
 import harness
 from harness import npy_header, pack
@@ -72,6 +74,17 @@ class Pipes(harness.Case):
         self.prints("32\t100\n", "select", "-", *arguments[1:], stdin=pack("i", ROWS[0]),
                     env={"TMPDIR": self.path("t")})
         self.assertEqual(os.listdir(self.path("t")), [])
+
+    def test_no_space_for_the_temporary_file(self):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+        self.fails("/tmp: temporary file: File too large", "select", "-", "-k", 1, "--format", "ivecs", stdin=VECTORS,
+                   env={"TMPDIR": None}, preexec=limit)
+
+    @unittest.skipUnless(os.environ.get("FAULTY_FILES"), "under a sanitizer nothing is preloaded")
+    def test_writes_that_take_a_part(self):
+        path = self.write("x.ivecs", VECTORS)
+        self.prints(harness.topk("select", path, "-k", 3).out, "select", "-", "-k", 3, "--format", "ivecs",
+                    stdin=VECTORS, env={"LD_PRELOAD": os.environ["FAULTY_FILES"], "FAULT": "writes"})
 
 
 if __name__ == "__main__":
