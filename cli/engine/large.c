@@ -147,7 +147,7 @@ static void release_bucket(struct large *large) {
 }
 
 void large_row(struct large *large, int64_t row, large_emit *emit, void *state) {
-    large->reader.row = row;
+    reader_go(&large->reader, row);
     narrow_row(&large->reader, large->options, large->options->k, &large->place);
     large->better = large->equal = 0;
     large->equal_wanted = large->place.equal > 0 ? large->options->k - large->place.better : 0;

@@ -44,6 +44,11 @@ void reader_end(struct reader *reader) {
     release(reader->indices);
 }
 
+void reader_go(struct reader *reader, int64_t row) {
+    matrix_check_rows(reader->matrix, row, 1);
+    reader->row = row;
+}
+
 /* ---- Copies, by several threads -------------------------------------------------------------- */
 
 /* `count` elements of the row from `begin` on. */

@@ -37,6 +37,9 @@ typedef void reader_visit(void *state, const struct shown *shown);
 void reader_begin(struct reader *reader, struct session *session, const struct options *options,
                   const struct matrix *matrix, const topk_predicate *predicate, struct progress *progress);
 
+/* Goes to another row. At first it is at none. */
+void reader_go(struct reader *reader, int64_t row);
+
 /* Shows all elements of the row, chunk by chunk. */
 void reader_pass(struct reader *reader, reader_visit *visit, void *state);
 

@@ -3,13 +3,13 @@
 #include "matrix.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/alloc.h"
 #include "../base/fail.h"
 #include "spool.h"
 
@@ -29,47 +29,106 @@ static void map_file(struct matrix *matrix) {
         void *map = mmap(NULL, matrix->size, PROT_READ, MAP_SHARED, matrix->descriptor, 0);
         if (map == MAP_FAILED)
             fail_errno(matrix->name);
-        madvise(map, matrix->size, MADV_SEQUENTIAL);
         matrix->file = map;
     }
 }
 
-static void open_file(struct matrix *matrix, const char *path) {
-    const bool standard_input = strcmp(path, "-") == 0;
-    struct stat status;
-    *matrix = (struct matrix){.name = standard_input ? "standard input" : path};
-    matrix->descriptor = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (matrix->descriptor < 0 || fstat(matrix->descriptor, &status) != 0)
-        fail_errno(matrix->name);
-    if (S_ISDIR(status.st_mode))
-        fail("%s: %s", matrix->name, strerror(EISDIR));
-    if (!S_ISREG(status.st_mode)) {
-        matrix_spool(matrix);
-        return;
-    }
-    if (standard_input && lseek(STDIN_FILENO, 0, SEEK_CUR) != 0)
-        fail("%s: a part of the file has been read; binary input is read from its start", matrix->name);
-    map_file(matrix);
+static _Noreturn void fail_parse(const struct matrix *matrix, const struct parse_error *error) {
+    fail("%s: byte %" PRIu64 ": %s", matrix->name, error->at, error->reason);
 }
 
-void matrix_spool(struct matrix *matrix) {
-    if (matrix->rereadable)
-        return;
-    const int file = spool(matrix->descriptor, NULL, 0, matrix->name);
+static void check_size(const struct matrix *matrix, uint64_t size) {
+    struct parse_error error;
+    if (!npy_check_size(&matrix->layout, size, &error))
+        fail_parse(matrix, &error);
+}
+
+/* Maps a temporary file instead of the stream. */
+static void spool_stream(struct matrix *matrix) {
+    const int file = spool(matrix->descriptor, matrix->head, matrix->head_bytes, matrix->name);
     if (matrix->descriptor != STDIN_FILENO)
         close(matrix->descriptor);
     matrix->descriptor = file;
     map_file(matrix);
 }
 
+void matrix_spool(struct matrix *matrix) {
+    if (matrix->rereadable)
+        return;
+    spool_stream(matrix);
+    check_size(matrix, matrix->size);
+}
+
+/* Reads a stream up to the end of its header. */
+static void read_head(struct matrix *matrix) {
+    for (uint64_t end; (end = npy_header_bytes(matrix->head, matrix->head_bytes)) > matrix->head_bytes;) {
+        const size_t missing = (size_t)end - matrix->head_bytes;
+        matrix->head = reallocate(matrix->head, end, 1);
+        const size_t got =
+            read_fully(matrix->descriptor, matrix->head + matrix->head_bytes, missing, matrix->name);
+        matrix->head_bytes += got;
+        if (got < missing)
+            break;
+    }
+}
+
+static void open_file(struct matrix *matrix, const struct options *options) {
+    struct stat status;
+    *matrix = (struct matrix){.name = options->name, .descriptor = options->descriptor};
+    if (fstat(matrix->descriptor, &status) != 0)
+        fail_errno(matrix->name);
+    if (S_ISDIR(status.st_mode))
+        fail("%s: %s", matrix->name, strerror(EISDIR));
+    if (S_ISREG(status.st_mode)) {
+        if (matrix->descriptor == STDIN_FILENO && lseek(STDIN_FILENO, 0, SEEK_CUR) != 0)
+            fail("%s: a part of the file has been read; binary input is read from its start", matrix->name);
+        map_file(matrix);
+        return;
+    }
+    matrix->head = allocate(sizeof options->head, 1);
+    matrix->head_bytes = options->head_bytes;
+    memcpy(matrix->head, options->head, options->head_bytes);
+    if (options->format == FORMAT_NPY)
+        read_head(matrix);
+    else
+        spool_stream(matrix);
+}
+
+static void make_rows(struct matrix *matrix, const struct options *options, struct parse_error *error) {
+    struct layout *layout = &matrix->layout;
+    const int dimensions = layout->dimensions;
+    if (options->axis != -1 && (options->axis >= dimensions || options->axis < -dimensions))
+        fail("%s: there is no --axis %d: the array has %d dimension%s", matrix->name, options->axis,
+             dimensions, dimensions == 1 ? "" : "s");
+    if (!layout_rows(layout, options->axis, options->flat, error))
+        fail_parse(matrix, error);
+}
+
+static void open_npy(struct matrix *matrix, const struct options *options) {
+    struct layout *layout = &matrix->layout;
+    struct parse_error error;
+    if (!npy_parse(matrix->rereadable ? matrix->file : matrix->head,
+                   matrix->rereadable ? matrix->size : matrix->head_bytes, options->dtype, layout, &error))
+        fail_parse(matrix, &error);
+    make_rows(matrix, options, &error);
+    if (matrix->rereadable) {
+        check_size(matrix, matrix->size);
+        return;
+    }
+    const uint64_t elements = (uint64_t)layout->rows * (uint64_t)layout->cols;
+    matrix->size = layout->begin + elements * topk_type_size(layout->type);
+    if (layout->scattered || elements == 0)
+        matrix_spool(matrix);
+}
+
 void matrix_open(struct matrix *matrix, const struct options *options) {
-    open_file(matrix, options->path);
     struct parse_error error;
     bool parsed;
+    open_file(matrix, options);
     switch (options->format) {
     case FORMAT_NPY:
-        parsed = npy_parse(matrix->file, matrix->size, options->dtype, &matrix->layout, &error);
-        break;
+        open_npy(matrix, options);
+        return;
     case FORMAT_RAW:
         parsed = raw_parse(matrix->size, options->dtype, options->cols, &matrix->layout, &error);
         break;
@@ -83,7 +142,21 @@ void matrix_open(struct matrix *matrix, const struct options *options) {
         break;
     }
     if (!parsed)
-        fail("%s: byte %" PRIu64 ": %s", matrix->name, error.at, error.reason);
+        fail_parse(matrix, &error);
+}
+
+void matrix_read(const struct matrix *matrix, void *to, uint64_t at, size_t bytes) {
+    const size_t got = read_fully(matrix->descriptor, to, bytes, matrix->name);
+    if (got < bytes)
+        check_size(matrix, at + got);
+}
+
+void matrix_read_end(const struct matrix *matrix) {
+    char rest[1 << 16];
+    uint64_t size = matrix->size;
+    for (size_t got; (got = read_fully(matrix->descriptor, rest, sizeof rest, matrix->name)) > 0;)
+        size += got;
+    check_size(matrix, size);
 }
 
 void matrix_close(struct matrix *matrix) {
@@ -91,6 +164,7 @@ void matrix_close(struct matrix *matrix) {
         munmap((void *)(uintptr_t)matrix->file, matrix->size);
     if (matrix->descriptor != STDIN_FILENO)
         close(matrix->descriptor);
+    release(matrix->head);
 }
 
 static bool read_bytes(int descriptor, char *to, uint64_t at, size_t bytes) {
@@ -106,7 +180,7 @@ static bool read_bytes(int descriptor, char *to, uint64_t at, size_t bytes) {
 }
 
 bool matrix_copy(const struct matrix *matrix, void *to, const void *from, size_t bytes) {
-    if (matrix != NULL) {
+    if (matrix != NULL && matrix->file != NULL) {
         const uint64_t at = (uintptr_t)from - (uintptr_t)matrix->file;
         if (at < matrix->size)
             return read_bytes(matrix->descriptor, to, at, bytes);
@@ -115,8 +189,17 @@ bool matrix_copy(const struct matrix *matrix, void *to, const void *from, size_t
     return true;
 }
 
+void matrix_check_rows(const struct matrix *matrix, int64_t first, int64_t count) {
+    struct parse_error error;
+    if (matrix->has_dimensions && !vecs_check(matrix->file, &matrix->layout, first, count, &error))
+        fail("%s: byte %" PRIu64 ": %s", matrix->name, error.at, error.reason);
+}
+
 const void *matrix_row(const struct matrix *matrix, int64_t row) {
     const struct layout *layout = &matrix->layout;
+    if (layout->scattered || layout->swapped || !matrix->rereadable)
+        return NULL;
+    matrix_check_rows(matrix, row, 1);
     return matrix->file + layout->begin +
            (uint64_t)row * (uint64_t)layout->stride * topk_type_size(layout->type);
 }
@@ -125,5 +208,11 @@ bool matrix_elements(const struct matrix *matrix, int64_t row, int64_t column, i
     const struct layout *layout = &matrix->layout;
     const uint64_t element = (uint64_t)row * (uint64_t)layout->stride + (uint64_t)column;
     const size_t size = topk_type_size(layout->type);
-    return read_bytes(matrix->descriptor, to, layout->begin + element * size, (size_t)count * size);
+    if (layout->scattered)
+        layout_gather(layout, matrix->file, element, (uint64_t)count, to);
+    else if (!read_bytes(matrix->descriptor, to, layout->begin + element * size, (size_t)count * size))
+        return false;
+    if (layout->swapped)
+        layout_swap(layout->type, to, (uint64_t)count);
+    return true;
 }

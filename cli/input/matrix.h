@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Binary input: mapped, never read as a whole, and handled in pieces. */
+ * Binary input: mapped or a stream, never read as a whole, and handled in pieces. A stream whose elements do
+ * not come in the order of its rows, or whose length is not known at its begin, goes to a temporary file. */
 #ifndef TOPK_CLI_MATRIX_H
 #define TOPK_CLI_MATRIX_H
 
@@ -10,15 +11,17 @@
 
 struct matrix {
     const char *name; /* for messages */
-    const char *file; /* the mapping, NULL for an empty file */
+    const char *file; /* the mapping, NULL for an empty file and for a stream */
     uint64_t size;
+    char *head; /* what was read of a stream: its header; NULL for a file */
+    size_t head_bytes;
     int descriptor; /* of the file */
     struct layout layout;
     bool rereadable;     /* mapped, and so any part can be read at any time; else a stream */
     bool has_dimensions; /* each row is preceded by its dimension, which is checked on the way */
 };
 
-/* Maps the input and parses its header. Ends the tool when it is no such file. */
+/* Opens the input and parses its header. Ends the tool when it is no such file. */
 void matrix_open(struct matrix *matrix, const struct options *options);
 
 /* Makes a stream rereadable, by a temporary file. No piece of it may have been read. */
@@ -28,11 +31,20 @@ void matrix_spool(struct matrix *matrix);
  * longer, or they cannot be read. Any number of threads may call it. */
 bool matrix_elements(const struct matrix *matrix, int64_t row, int64_t column, int64_t count, void *to);
 
-/* The elements of a row in the mapping; NULL if they are not one after the other there, or the matrix is none
- * that is mapped. They need not be aligned. */
+/* Ends the tool if one of the rows [first, first + count) says that its dimension is another one. */
+void matrix_check_rows(const struct matrix *matrix, int64_t first, int64_t count);
+
+/* The elements of a row in the mapping, whose dimension is checked; NULL if they are not one after the other
+ * there, or the matrix is none that is mapped. They need not be aligned. */
 const void *matrix_row(const struct matrix *matrix, int64_t row);
 
 void matrix_close(struct matrix *matrix);
+
+/* Reads the next bytes of a stream, which are those at byte `at`. Ends the tool if they do not come. */
+void matrix_read(const struct matrix *matrix, void *to, uint64_t at, size_t bytes);
+
+/* Ends the tool if the stream goes on. */
+void matrix_read_end(const struct matrix *matrix);
 
 /* Copies bytes of the mapping, or of any other memory if the matrix is NULL or they lie elsewhere. Those of
  * the mapping are read from the file: each page of a mapping costs a fault, and more when it is given back.
@@ -57,7 +69,7 @@ struct pieces {
     int64_t length_max;  /* of a piece's rows */
     int64_t row, column; /* where the next piece begins */
     uint64_t dropped;    /* the mapping's bytes before this are no longer resident */
-    void *copy;          /* NULL, or room for a piece whose place in the file is misaligned */
+    void *copy;          /* NULL, or room for a piece: a mapping does not hold it as it should be */
 };
 
 /* A piece holds at most `elements_max` elements in at most `rows_max` rows, but at least one of each. */

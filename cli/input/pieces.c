@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE
-#include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "../base/alloc.h"
-#include "../base/fail.h"
 #include "matrix.h"
 
 static int64_t least(int64_t a, int64_t b) {
@@ -35,7 +33,9 @@ void pieces_begin(struct pieces *pieces, const struct matrix *matrix, int64_t el
         rows_max = least(rows_max, elements_max / layout->cols);
     pieces->rows_max = least(layout->rows, rows_max > 0 ? rows_max : 1);
     size_t element = topk_type_size(layout->type);
-    if (layout->begin % element != 0)
+    if (matrix->file != NULL && !layout->scattered)
+        madvise((char *)(uintptr_t)matrix->file, matrix->size, MADV_SEQUENTIAL);
+    if (layout->begin % element != 0 || layout->swapped || layout->scattered || !matrix->rereadable)
         pieces->copy = allocate((uint64_t)pieces_span(pieces), element);
 }
 
@@ -44,21 +44,43 @@ int64_t pieces_span(const struct pieces *pieces) {
     return pieces->rows_max > 0 ? (int64_t)span(layout, pieces->rows_max, pieces->length_max) : 0;
 }
 
-/* Gives back the pages of earlier pieces, so that no more than a few pieces are resident. */
+/* Gives back the pages of earlier pieces, so that no more than a few pieces are resident. A piece of a
+ * scattered layout may come from all pages. */
 static void drop_behind(struct pieces *pieces) {
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t end = place(pieces) / page * page;
-    if (end > pieces->dropped)
-        madvise((char *)(uintptr_t)pieces->matrix->file + pieces->dropped, end - pieces->dropped,
-                MADV_DONTNEED);
-    pieces->dropped = end;
+    const struct matrix *matrix = pieces->matrix;
+    const bool scattered = matrix->layout.scattered;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t end = scattered ? matrix->size : place(pieces) / page * page;
+    if (matrix->file != NULL && end > pieces->dropped)
+        madvise((char *)(uintptr_t)matrix->file + pieces->dropped, end - pieces->dropped, MADV_DONTNEED);
+    pieces->dropped = scattered ? 0 : end;
+}
+
+/* Makes the piece in the room for copies. */
+static void copy(struct pieces *pieces, int64_t count) {
+    const struct matrix *matrix = pieces->matrix;
+    const struct layout *layout = &matrix->layout;
+    const size_t bytes = (size_t)count * topk_type_size(layout->type);
+    const uint64_t at = place(pieces);
+    if (!matrix->rereadable)
+        matrix_read(matrix, pieces->copy, at, bytes);
+    else if (layout->scattered)
+        layout_gather(layout, matrix->file, (at - layout->begin) / topk_type_size(layout->type),
+                      (uint64_t)count, pieces->copy);
+    else
+        memcpy(pieces->copy, matrix->file + at, bytes);
+    if (layout->swapped)
+        layout_swap(layout->type, pieces->copy, (uint64_t)count);
 }
 
 bool pieces_next(struct pieces *pieces, struct piece *piece) {
     const struct matrix *matrix = pieces->matrix;
     const struct layout *layout = &matrix->layout;
-    if (pieces->row == layout->rows)
+    if (pieces->row == layout->rows) {
+        if (!matrix->rereadable)
+            matrix_read_end(matrix);
         return false;
+    }
     drop_behind(pieces);
     *piece = (struct piece){
         .row = pieces->row,
@@ -66,15 +88,11 @@ bool pieces_next(struct pieces *pieces, struct piece *piece) {
         .begin = pieces->column,
         .length = least(layout->cols - pieces->column, pieces->length_max),
     };
-    struct parse_error error;
-    if (matrix->has_dimensions && !vecs_check(matrix->file, layout, piece->row, piece->rows, &error))
-        fail("%s: byte %" PRIu64 ": %s", matrix->name, error.at, error.reason);
+    matrix_check_rows(matrix, piece->row, piece->rows);
+    if (piece->length > 0 && pieces->copy != NULL)
+        copy(pieces, (int64_t)span(layout, piece->rows, piece->length));
     if (piece->length > 0)
-        piece->values = matrix->file + place(pieces);
-    if (pieces->copy != NULL && piece->length > 0) {
-        uint64_t elements = span(layout, piece->rows, piece->length);
-        piece->values = memcpy(pieces->copy, piece->values, elements * topk_type_size(layout->type));
-    }
+        piece->values = pieces->copy != NULL ? pieces->copy : matrix->file + place(pieces);
     pieces->column += piece->length;
     if (pieces->column == layout->cols) {
         pieces->column = 0;

@@ -3,7 +3,6 @@
 #include "text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,11 +34,9 @@ static void reserve(struct text *text, int64_t lines) {
 }
 
 void text_open(struct text *text, const struct options *options, int64_t lines_wanted) {
-    bool standard_input = strcmp(options->path, "-") == 0;
-    *text = (struct text){.name = standard_input ? "standard input" : options->path, .options = options};
-    text->fd = standard_input ? STDIN_FILENO : open(options->path, O_RDONLY | O_CLOEXEC);
+    *text = (struct text){.name = options->name, .fd = options->descriptor, .options = options};
     struct stat status;
-    if (text->fd < 0 || fstat(text->fd, &status) != 0)
+    if (fstat(text->fd, &status) != 0)
         fail("%s: %s", text->name, strerror(errno));
     if (S_ISREG(status.st_mode))
         text->size = (uint64_t)status.st_size;
@@ -55,6 +52,8 @@ void text_open(struct text *text, const struct options *options, int64_t lines_w
     };
     text->count_max = lines_wanted < CHUNK_LINES ? CHUNK_LINES : least(lines_wanted, CHUNK_LINES_MAX);
     reserve(text, CHUNK_LINES);
+    memcpy(text->buffer, options->head, options->head_bytes);
+    text->filled = options->head_bytes;
 }
 
 /* Fills the buffer, with what it still holds at its front. A byte-order mark does not count. */

@@ -13,6 +13,8 @@ enum key {
     KEY_FORMAT = 0x100,
     KEY_DTYPE,
     KEY_COLS,
+    KEY_AXIS,
+    KEY_FLAT,
     KEY_FIELD,
     KEY_DELIMITER,
     KEY_CSV,
@@ -52,6 +54,10 @@ extern const char *const format_words[];
 
 /* Parser of every option table; its input is a struct options. */
 error_t parse_option(int key, char *argument, struct argp_state *state);
+
+/* Opens the input and, unless it is given, finds its format: by its first bytes, else by its name. Returns
+ * the error if it cannot be opened, else 0. */
+int open_input(struct options *options);
 
 /* Ends the tool when an output is the input or another output: the same regular file, whatever its names.
  * `prints`: standard output is an output. */

@@ -8,16 +8,6 @@
 #include "../base/fail.h"
 #include "keys.h"
 
-static enum input_format detect_format(const struct options *options) {
-    const char *dot = strrchr(options->path, '.');
-    for (int format = FORMAT_NPY; dot != NULL && format <= FORMAT_RAW; format++)
-        if (strcmp(dot + 1, format_words[format]) == 0)
-            return (enum input_format)format;
-    if (dot != NULL && strcmp(dot, ".bin") == 0)
-        return FORMAT_RAW;
-    return options->cols > 0 ? FORMAT_RAW : FORMAT_TEXT;
-}
-
 static void check_input(const struct options *options) {
     enum input_format format = options->format;
     bool text = format == FORMAT_TEXT;
@@ -28,6 +18,10 @@ static void check_input(const struct options *options) {
                    options->path, format_words[format]);
     if (options->human && options->dtype != TOPK_TYPE_UNDEFINED && options->dtype != TOPK_F64)
         fail_usage("--human reads float64, not %s", topk_type_name(options->dtype));
+    if ((options->axis != -1 || options->flat) && format != FORMAT_NPY)
+        fail_usage("--axis and --flat are for npy, and '%s' is %s", options->path, format_words[format]);
+    if (options->axis != -1 && options->flat)
+        fail_usage("--axis chooses the rows, and --flat makes one row: choose");
     if (options->cols > 0 && format != FORMAT_RAW)
         fail_usage("--cols is for raw files, and '%s' is %s", options->path, format_words[format]);
     if (format == FORMAT_RAW && options->dtype == TOPK_TYPE_UNDEFINED)
@@ -58,6 +52,7 @@ bool options_writes_arrays(const struct options *options) {
 
 void options_parse(const struct argp *argp, int argc, char **argv, struct options *options) {
     *options = (struct options){
+        .axis = -1,
         .delimiter = -1,
         .k = -1,
         .problem = TOPK_PROBLEM_INIT,
@@ -81,8 +76,9 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
         fail_usage("--json prints, and --values, --indices and --bits write arrays instead: choose");
     if (options->csv && options->delimiter < 0)
         options->delimiter = ',';
-    if (options->format == FORMAT_AUTO)
-        options->format = detect_format(options);
-    check_input(options);
     check_outputs(options, !options_writes_arrays(options));
+    const int reason = open_input(options);
+    check_input(options);
+    if (reason != 0)
+        fail("%s: %s", options->name, strerror(reason));
 }

@@ -22,9 +22,15 @@ enum input_format {
 struct options {
     /* The input. */
     const char *path;         /* "-": standard input */
+    const char *name;         /* of the input, for messages */
+    int descriptor;           /* of the input, open for reading */
+    char head[8];             /* bytes that were read from a stream to know its format */
+    size_t head_bytes;        /* of these */
     enum input_format format; /* never AUTO once parsed */
     topk_type dtype;          /* UNDEFINED: not given */
     int64_t cols;             /* 0: not given */
+    int axis;                 /* along the rows; negative: from the last one; -1: not given */
+    bool flat;                /* an array is one row */
     int64_t field;            /* 0: not given */
     int delimiter;            /* -1: not given */
     bool csv;

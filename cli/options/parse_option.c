@@ -117,6 +117,12 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
     case KEY_COLS:
         options->cols = parse_integer("--cols", argument, 1, INT64_MAX);
         break;
+    case KEY_AXIS:
+        options->axis = (int)parse_integer("--axis", argument, -32, 31);
+        break;
+    case KEY_FLAT:
+        options->flat = true;
+        break;
     case KEY_FIELD:
         options->field = parse_integer("--field", argument, 1, INT64_MAX);
         break;

@@ -56,10 +56,30 @@ void report_begin(struct report *report, const struct options *options, const ch
     output_string("\"results\": [");
 }
 
+void report_positions(struct report *report, const struct layout *flat) {
+    report->flat = flat;
+}
+
+static void print_position(const struct layout *flat, int64_t index) {
+    int64_t position[DIMENSIONS_MAX];
+    for (int axis = flat->dimensions - 1; axis >= 0; axis--) {
+        position[axis] = index % flat->extents[axis];
+        index /= flat->extents[axis];
+    }
+    output_string(", \"position\": [");
+    for (int axis = 0; axis < flat->dimensions; axis++) {
+        output_string(axis > 0 ? ", " : "");
+        output_integer(position[axis]);
+    }
+    output_string("]");
+}
+
 void report_element(struct report *report, int64_t row, int64_t index, const void *value) {
     begin_result(report, row);
     output_string(report->json ? "\"index\": " : "");
     output_integer(index);
+    if (report->json && report->flat != NULL)
+        print_position(report->flat, index);
     output_string(report->json ? ", \"value\": " : "\t");
     print_value(report, value);
     output_string(report->json ? "}" : "\n");

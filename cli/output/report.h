@@ -6,6 +6,7 @@
  *
  * with "k" for select and kth alone, and "rows" before "length" for a matrix. A result R is
  * {"row": r, "index": i, "value": v, "text": t}, with "row" for a matrix and "text" for text input alone;
+ * of a flat array "index" is followed by "position": [i, j, ...], the index along each axis.
  * kth has "better" and "equal" in place of "index" and "text"; count has "count", and mask "match", alone.
  * Values that are not finite are strings. */
 #ifndef TOPK_CLI_REPORT_H
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 #include "../options/options.h"
+#include "../parse/parse.h"
 
 struct report {
     bool json;
@@ -23,10 +25,14 @@ struct report {
     bool whole_lines; /* text input with fields: its lines are printed without their index */
     bool any;         /* a result has been printed */
     topk_type type;
+    const struct layout *flat; /* whose axes give each element a position in JSON; NULL: no position */
 };
 
 void report_begin(struct report *report, const struct options *options, const char *command, topk_type type,
                   bool matrix);
+
+/* Elements get their positions in an array, which must outlive the report. */
+void report_positions(struct report *report, const struct layout *flat);
 
 /* An element; the row is ignored for a vector. */
 void report_element(struct report *report, int64_t row, int64_t index, const void *value);

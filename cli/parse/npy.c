@@ -18,8 +18,9 @@ struct header {
     bool seen_descr, seen_order, seen_shape;
     char descr[16];
     size_t descr_at;
+    bool fortran;
     int dimensions;
-    int64_t shape[2];
+    int64_t shape[DIMENSIONS_MAX];
 };
 
 static bool fail_here(const struct cursor *cursor, const char *reason) {
@@ -79,14 +80,14 @@ static bool parse_shape(struct cursor *cursor, struct header *header) {
         return fail_here(cursor, "the shape is not a tuple");
     header->dimensions = 0;
     while (!take(cursor, ")")) {
-        if (header->dimensions == 2)
-            return fail_here(cursor, "the array has more than two dimensions");
+        if (header->dimensions == DIMENSIONS_MAX)
+            return fail_here(cursor, "the array has more than 32 dimensions");
         if (!parse_extent(cursor, &header->shape[header->dimensions++]))
             return false;
         if (!take(cursor, ",") && header->dimensions == 1)
             return fail_here(cursor, "the shape is not a tuple");
     }
-    return header->dimensions > 0 || fail_here(cursor, "the array has no dimension");
+    return true;
 }
 
 static bool parse_descr(struct cursor *cursor, struct header *header) {
@@ -97,10 +98,10 @@ static bool parse_descr(struct cursor *cursor, struct header *header) {
     return parse_string(cursor, header->descr, sizeof header->descr);
 }
 
-static bool parse_order(struct cursor *cursor) {
-    if (take(cursor, "True"))
-        return fail_here(cursor, "Fortran order is not supported; save the array in C order");
-    return take(cursor, "False") || fail_here(cursor, "fortran_order is neither True nor False");
+static bool parse_order(struct cursor *cursor, struct header *header) {
+    header->fortran = take(cursor, "True");
+    return header->fortran || take(cursor, "False") ||
+           fail_here(cursor, "fortran_order is neither True nor False");
 }
 
 static bool parse_entry(struct cursor *cursor, struct header *header) {
@@ -121,7 +122,7 @@ static bool parse_entry(struct cursor *cursor, struct header *header) {
         return fail_here(cursor, "the header should have a colon here");
     if (seen == &header->seen_descr)
         return parse_descr(cursor, header);
-    return seen == &header->seen_order ? parse_order(cursor) : parse_shape(cursor, header);
+    return seen == &header->seen_order ? parse_order(cursor, header) : parse_shape(cursor, header);
 }
 
 static bool parse_dictionary(struct cursor *cursor, struct header *header) {
@@ -141,36 +142,51 @@ static bool parse_dictionary(struct cursor *cursor, struct header *header) {
     return true;
 }
 
+/* Bytes before the dictionary of a version. */
+static uint64_t preamble_bytes(const unsigned char *file) {
+    return file[6] == 1 ? 10 : 12;
+}
+
+static bool has_magic(const void *file, uint64_t size) {
+    return size >= 6 && memcmp(file, "\x93NUMPY", 6) == 0;
+}
+
+uint64_t npy_header_bytes(const void *file, uint64_t size) {
+    const unsigned char *bytes = file;
+    if (size < 10)
+        return 10;
+    const uint64_t preamble = preamble_bytes(bytes);
+    if (!has_magic(file, size) || size < preamble)
+        return preamble;
+    const uint64_t more = preamble == 12 ? bytes[10] | (uint64_t)bytes[11] << 8 : 0;
+    return preamble + (bytes[8] | (uint64_t)bytes[9] << 8 | more << 16);
+}
+
 /* Reads what precedes the dictionary. */
 static bool parse_preamble(struct cursor *cursor, uint64_t size) {
     const unsigned char *bytes = (const unsigned char *)cursor->file;
-    if (size < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
-        return size >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0
-                   ? parse_fail(cursor->error, size, "the file ends within the header")
-                   : parse_fail(cursor->error, 0, "not an .npy file");
-    if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
+    if (!has_magic(bytes, size))
+        return parse_fail(cursor->error, 0, "not an .npy file");
+    if (size >= 10 && (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0))
         return parse_fail(cursor->error, 6, "version %d.%d of the format is not supported", bytes[6],
                           bytes[7]);
-    uint64_t length = bytes[8] | (uint64_t)bytes[9] << 8;
-    cursor->at = 10;
-    if (bytes[6] > 1) {
-        if (size < 12)
-            return parse_fail(cursor->error, size, "the file ends within the header");
-        length |= (uint64_t)bytes[10] << 16 | (uint64_t)bytes[11] << 24;
-        cursor->at = 12;
-    }
-    if (length > size - cursor->at)
+    if (size < 10 || size < preamble_bytes(bytes))
+        return parse_fail(cursor->error, size, "the file ends within the header");
+    if (npy_header_bytes(bytes, size) > size)
         return parse_fail(cursor->error, 8, "the header's length is beyond the end of the file");
-    cursor->end = cursor->at + (size_t)length;
+    cursor->at = preamble_bytes(bytes);
+    cursor->end = npy_header_bytes(bytes, size);
     return true;
 }
 
 /* The type that a descr such as "<f4" names, or UNDEFINED. */
 static topk_type find_type(const char *descr) {
+    if (strcmp(descr, "|b1") == 0)
+        return TOPK_U8;
     for (topk_type type = TOPK_F16; type <= TOPK_U64; type++) {
         const char *known = type_npy_descr(type);
-        bool little = *descr == '<' || (topk_type_size(type) == 1 && (*descr == '|' || *descr == '>'));
-        if (little && known[1] != 'V' && strcmp(descr + 1, known + 1) == 0)
+        bool ordered = *descr == '<' || *descr == '>' || (topk_type_size(type) == 1 && *descr == '|');
+        if (ordered && known[1] != 'V' && strcmp(descr + 1, known + 1) == 0)
             return type;
     }
     return TOPK_TYPE_UNDEFINED;
@@ -178,7 +194,7 @@ static topk_type find_type(const char *descr) {
 
 /* Whether a descr names void or unsigned elements of that size, which may stand for any type. */
 static bool is_opaque(const char *descr, size_t size) {
-    return (descr[0] == '<' || descr[0] == '|') && (descr[1] == 'V' || descr[1] == 'u') &&
+    return memchr("<>|", descr[0], 3) != NULL && (descr[1] == 'V' || descr[1] == 'u') &&
            descr[2] == (char)('0' + size) && descr[3] == '\0';
 }
 
@@ -186,6 +202,7 @@ static bool resolve_type(const struct header *header, topk_type override, struct
                          struct parse_error *error) {
     const char *descr = header->descr;
     layout->type = find_type(descr);
+    layout->swapped = descr[0] == '>' && descr[2] != '1';
     if (override != TOPK_TYPE_UNDEFINED && override != layout->type) {
         layout->type = override;
         return is_opaque(descr, topk_type_size(override)) ||
@@ -194,11 +211,21 @@ static bool resolve_type(const struct header *header, topk_type override, struct
     }
     if (layout->type != TOPK_TYPE_UNDEFINED)
         return true;
-    if (descr[0] == '>')
-        return parse_fail(error, header->descr_at, "big-endian elements (%s) are not supported", descr);
     bool hint = is_opaque(descr, 1) || is_opaque(descr, 2);
     return parse_fail(error, header->descr_at, "elements of dtype %s are not supported%s", descr,
                       hint ? "; if they are bfloat16 or 8-bit floats, say so with --dtype" : "");
+}
+
+/* Steps wrap where a shape overflows, which layout_rows() refuses, or has no elements. */
+static void set_axes(const struct header *header, struct layout *layout) {
+    uint64_t step = 1;
+    layout->dimensions = header->dimensions;
+    for (int i = 0; i < header->dimensions; i++) {
+        const int axis = header->fortran ? i : header->dimensions - 1 - i;
+        layout->extents[axis] = header->shape[axis];
+        layout->steps[axis] = (int64_t)step;
+        step *= (uint64_t)header->shape[axis];
+    }
 }
 
 bool npy_parse(const void *file, uint64_t size, topk_type override, struct layout *layout,
@@ -209,18 +236,19 @@ bool npy_parse(const void *file, uint64_t size, topk_type override, struct layou
     if (!parse_preamble(&cursor, size) || !parse_dictionary(&cursor, &header) ||
         !resolve_type(&header, override, layout, error))
         return false;
-    layout->matrix = header.dimensions == 2;
-    layout->rows = layout->matrix ? header.shape[0] : 1;
-    layout->cols = header.shape[header.dimensions - 1];
-    layout->stride = layout->cols;
     layout->begin = cursor.end;
-    uint64_t bytes;
-    if (__builtin_mul_overflow((uint64_t)layout->rows, (uint64_t)layout->cols, &bytes) ||
-        __builtin_mul_overflow(bytes, topk_type_size(layout->type), &bytes) || bytes > INT64_MAX)
-        return parse_fail(error, cursor.end, "the shape overflows");
-    if (bytes > size - cursor.end)
+    set_axes(&header, layout);
+    return true;
+}
+
+bool npy_check_size(const struct layout *layout, uint64_t size, struct parse_error *error) {
+    const uint64_t bytes = (uint64_t)layout->rows * (uint64_t)layout->cols * topk_type_size(layout->type);
+    const uint64_t there = size - layout->begin;
+    if (there < bytes)
         return parse_fail(error, size,
                           "the file ends before its data: the shape asks for %llu bytes, %llu are there",
-                          (unsigned long long)bytes, (unsigned long long)(size - cursor.end));
-    return true;
+                          (unsigned long long)bytes, (unsigned long long)there);
+    return there == bytes ||
+           parse_fail(error, layout->begin + bytes, "%llu byte%s the data",
+                      (unsigned long long)(there - bytes), there - bytes == 1 ? " follows" : "s follow");
 }

@@ -107,6 +107,8 @@ struct parse_error {
     char reason[160]; /* one sentence without a full stop */
 };
 
+enum { DIMENSIONS_MAX = 32 };
+
 /* Where the elements of a file are. A vector has one row. */
 struct layout {
     topk_type type;
@@ -115,12 +117,36 @@ struct layout {
     int64_t cols;
     int64_t stride; /* elements from one row's start to the next */
     uint64_t begin; /* byte of the first element */
+
+    /* Of .npy files alone. */
+    bool swapped;   /* elements are big-endian */
+    bool scattered; /* layout_gather() finds the rows; where it puts them, they have the stride */
+    int dimensions;
+    int64_t extents[DIMENSIONS_MAX]; /* of the axes; the one along a row is last */
+    int64_t steps[DIMENSIONS_MAX];   /* elements from one to the next along each axis */
 };
 
-/* An .npy file of `size` bytes. With an `override` other than UNDEFINED, the header must name that type,
- * or unsigned or void elements of its size. */
+/* How many bytes there are up to the end of an .npy file's header, as far as its first `size` bytes tell. */
+uint64_t npy_header_bytes(const void *file, uint64_t size);
+
+/* The header of an .npy file, of which `size` bytes are there: type, place, byte order and axes. With an
+ * `override` other than UNDEFINED, the header must name that type, or unsigned or void elements of its size.
+ */
 bool npy_parse(const void *file, uint64_t size, topk_type override, struct layout *layout,
                struct parse_error *error);
+
+/* Whether an .npy file of `size` bytes ends with its last element. */
+bool npy_check_size(const struct layout *layout, uint64_t size, struct parse_error *error);
+
+/* Makes rows of the axes, along one that exists; negative ones count from the last. The rows are in C order
+ * of the other axes. Flat: all elements are one row, in C order. */
+bool layout_rows(struct layout *layout, int axis, bool flat, struct parse_error *error);
+
+/* Copies `count` elements of a scattered layout, from element `first` of its rows on. */
+void layout_gather(const struct layout *layout, const void *file, uint64_t first, uint64_t count, void *to);
+
+/* Changes the byte order of elements of more than one byte. */
+void layout_swap(topk_type type, void *elements, uint64_t count);
 
 /* .fvecs, .ivecs or .bvecs by `type`: F32, I32 or U8. Reads only the first vector's dimension. */
 bool vecs_parse(const void *file, uint64_t size, topk_type type, struct layout *layout,

@@ -27,12 +27,12 @@ bool vecs_parse(const void *file, uint64_t size, topk_type type, struct layout *
         return parse_fail(error, size - size % bytes,
                           "the file ends within a vector: its size is no multiple of %" PRIu64 " bytes",
                           bytes);
-    *layout = (struct layout){type,
-                              true,
-                              (int64_t)(size / bytes),
-                              dimension,
-                              (int64_t)(bytes / element),
-                              size > 0 ? sizeof dimension : 0};
+    *layout = (struct layout){.type = type,
+                              .matrix = true,
+                              .rows = (int64_t)(size / bytes),
+                              .cols = dimension,
+                              .stride = (int64_t)(bytes / element),
+                              .begin = size > 0 ? sizeof dimension : 0};
     return true;
 }
 
@@ -59,11 +59,10 @@ bool raw_parse(uint64_t size, topk_type type, int64_t cols, struct layout *layou
         return parse_fail(error, size - size % row,
                           "the file's size is no multiple of %" PRIu64 " bytes, one %s", row,
                           cols > 0 ? "row" : "element");
-    *layout = (struct layout){type, cols > 0, 1, (int64_t)(size / element), 0, 0};
-    if (cols > 0) {
-        layout->rows = (int64_t)(size / row);
-        layout->cols = cols;
-    }
+    *layout = (struct layout){.type = type,
+                              .matrix = cols > 0,
+                              .rows = cols > 0 ? (int64_t)(size / row) : 1,
+                              .cols = cols > 0 ? cols : (int64_t)(size / element)};
     layout->stride = layout->cols;
     return true;
 }

@@ -36,6 +36,8 @@ void drive(struct task *task, const struct options *options, const struct operat
     task->prints = !options_writes_arrays(options);
     if (task->prints)
         report_begin(&task->report, options, operation->command, type, source->layout.matrix);
+    if (task->prints && options->flat)
+        report_positions(&task->report, &source->layout);
     progress_begin(&task->progress, options->quiet, source->bytes);
     operation->begin(task);
     if (operation->take_all == NULL || !operation->take_all(task))

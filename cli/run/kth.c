@@ -97,7 +97,7 @@ static void take_narrowed(struct ranking *ranking) {
     struct place place;
     reader_begin(&reader, &task->session, task->options, &task->source.matrix, NULL, &task->progress);
     for (int64_t row = 0; row < task->source.layout.rows; row++) {
-        reader.row = row;
+        reader_go(&reader, row);
         narrow_row(&reader, task->options, task->options->k, &place);
         memcpy(ranking->kth, place.kth, topk_type_size(task->report.type));
         ranking->better[0] = place.better;

@@ -57,6 +57,12 @@ class Sweep(harness.Case):
         self.sweep("select", path, "-k", 5, "--values", self.path("out.npy"), "--indices",
                    self.path("out2.npy"))
 
+    def test_pipes(self):
+        for order in ("False", "True"):
+            array = npy_header("<f4", (10, 30), order=order) + pack("f", range(300))
+            for piece in ([], ["--piece-bytes", 100]):
+                self.sweep("select", "-", "-k", 5, *piece, stdin=array)
+
     def test_arrays_beyond_every_disk(self):
         path = self.write("x.npy", npy_header("<f4", (3,)) + pack("f", [1, 2, 3]))
         for k in (1 << 50, (1 << 63) - 1):

@@ -293,10 +293,6 @@ class NpyHeaders(harness.Case):
             path = self.write("x.npy", npy_header(descr, (2,)) + b"\x05\xff")
             self.prints("0\t5\n1\t-1\n", "select", path, "-k", 2)
 
-    def test_bytes_after_the_data_are_ignored(self):
-        path = self.write("x.npy", npy_header("<f4", (1,)) + pack("f", [1, 2]))
-        self.prints("0\t1\n", "select", path, "-k", 2)
-
     def test_empty_arrays(self):
         for shape in ((0,), (0, 4), (3, 0)):
             path = self.write("x.npy", npy_header("<f4", shape))

@@ -21,7 +21,10 @@ NUMBERS = [b"0", b"-1", b"+12.5", b"1e10", b".5", b"5.", b"-0.0", b"1e-400", b"1
            b"17976931348623157" + b"0" * 292, b"0." + b"0" * 330 + b"49406564584124654"]
 SEEDS = {
     "npy": [npy(HEADER % ("<f4", False, "(3, 4)")), npy(HEADER % ("|u1", False, "(48,)"), 2),
-            npy(HEADER % ("<V2", False, "(24,)"), 3), npy(HEADER % (">f8", True, "()")), b"\x93NUMPY\x01\x00\xff\xff",
+            npy(HEADER % ("<V2", False, "(24,)"), 3), npy(HEADER % (">f8", True, "()"), body=bytes(range(8))),
+            npy(HEADER % (">f4", True, "(3, 4)"), body=bytes(range(48))),
+            npy(HEADER % ("|b1", True, "(2, 3, 4)"), body=bytes(range(24))),
+            npy(HEADER % ("<i2", False, "(2, 1, 3, 2)"), body=bytes(range(24))), b"\x93NUMPY\x01\x00\xff\xff",
             npy('{"shape": (0,), "fortran_order": False, "descr": "<i8"}')],
     "vecs": [b"", struct.pack("<iff", 2, 1, 2) * 3, struct.pack("<iBBBB", 4, 1, 2, 3, 4) * 2, struct.pack("<i", -1),
              struct.pack("<iff", 2, 1, 2) + struct.pack("<iff", 1, 1, 2)],
