@@ -2,6 +2,7 @@
 #include "element.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,110 +10,13 @@
 
 #include "output.h"
 
-__extension__ typedef unsigned __int128 wide;
-
-/* A binary floating-point format. */
-struct format {
-    int precision; /* bits of the significand, the implicit one included */
-    int quantum;   /* exponent of the smallest positive number */
-};
-
-static struct format format_of(topk_type type) {
-    switch (type) {
-    case TOPK_F16:
-        return (struct format){11, -24};
-    case TOPK_BF16:
-        return (struct format){8, -133};
-    case TOPK_F32:
-        return (struct format){24, -149};
-    case TOPK_F8_E4M3:
-        return (struct format){4, -9};
-    case TOPK_F8_E5M2:
-        return (struct format){3, -16};
-    default:
-        return (struct format){53, -1074};
-    }
-}
-
 /* ---- Decoding -------------------------------------------------------------------------------- */
 
-/* Decodes sign, exponent and fraction of an IEEE format of so many bits. */
-static double decode_float(uint32_t bits, int exponent_bits, int fraction_bits, bool has_infinity) {
-    uint32_t fraction = bits & ((1u << fraction_bits) - 1);
-    int exponent_max = (1 << exponent_bits) - 1;
-    int exponent = (int)(bits >> fraction_bits) & exponent_max;
-    int bias = exponent_max / 2;
-    double magnitude;
-    if (exponent == exponent_max && has_infinity)
-        magnitude = fraction == 0 ? (double)INFINITY : (double)NAN;
-    else if (exponent == exponent_max && fraction == (1u << fraction_bits) - 1)
-        magnitude = (double)NAN;
-    else if (exponent == 0)
-        magnitude = ldexp((double)fraction, 1 - bias - fraction_bits);
-    else
-        magnitude = ldexp((double)(fraction | 1u << fraction_bits), exponent - bias - fraction_bits);
-    return bits >> (exponent_bits + fraction_bits) & 1 ? -magnitude : magnitude;
-}
-
-static double decode_f32(const void *element) {
-    float value;
-    memcpy(&value, element, sizeof value);
-    return (double)value;
-}
-
-static topk_bound of_f64(double value) {
-    return (topk_bound){.type = TOPK_BOUND_F64, .value.f64 = value};
-}
-
-static topk_bound of_i64(int64_t value) {
-    return (topk_bound){.type = TOPK_BOUND_I64, .value.i64 = value};
-}
-
-static topk_bound of_u64(uint64_t value) {
-    return (topk_bound){.type = TOPK_BOUND_U64, .value.u64 = value};
-}
-
-topk_bound element_decode(topk_type type, const void *element) {
-    uint64_t bits = 0;
-    memcpy(&bits, element, topk_type_size(type)); /* little endian, as the files are */
-    switch (type) {
-    case TOPK_F16:
-        return of_f64(decode_float((uint32_t)bits, 5, 10, true));
-    case TOPK_BF16:
-        return of_f64(decode_float((uint32_t)bits, 8, 7, true));
-    case TOPK_F32:
-        return of_f64(decode_f32(element));
-    case TOPK_F8_E4M3:
-        return of_f64(decode_float((uint32_t)bits, 4, 3, false));
-    case TOPK_F8_E5M2:
-        return of_f64(decode_float((uint32_t)bits, 5, 2, true));
-    case TOPK_I8:
-        return of_i64((int8_t)bits);
-    case TOPK_I16:
-        return of_i64((int16_t)bits);
-    case TOPK_I32:
-        return of_i64((int32_t)bits);
-    case TOPK_I64:
-        return of_i64((int64_t)bits);
-    case TOPK_U8:
-    case TOPK_U16:
-    case TOPK_U32:
-    case TOPK_U64:
-        return of_u64(bits);
-    default: {
-        double value;
-        memcpy(&value, element, sizeof value);
-        return of_f64(value);
-    }
-    }
-}
-
-bool element_is_finite(topk_type type, const void *element) {
-    topk_bound number = element_decode(type, element);
-    return number.type != TOPK_BOUND_F64 || isfinite(number.value.f64);
-}
-
-/* ---- Shortest decimals ----------------------------------------------------------------------- */
+/* A binary floating-point format. Integers have no bits of either. */
+struct format {
+    int exponent_bits;
+    int fraction_bits;
+};
 
 /* A number of a format: significand * 2^exponent. */
 struct binary {
@@ -121,20 +25,86 @@ struct binary {
     bool near_below; /* a power of two: the number below is half as far as the one above */
 };
 
+static struct format format_of(topk_type type) {
+    switch (type) {
+    case TOPK_F16:
+        return (struct format){5, 10};
+    case TOPK_BF16:
+        return (struct format){8, 7};
+    case TOPK_F32:
+        return (struct format){8, 23};
+    case TOPK_F64:
+        return (struct format){11, 52};
+    case TOPK_F8_E4M3:
+        return (struct format){4, 3};
+    case TOPK_F8_E5M2:
+        return (struct format){5, 2};
+    default:
+        return (struct format){0, 0};
+    }
+}
+
+static bool is_float(topk_type type) {
+    return format_of(type).exponent_bits > 0;
+}
+
+static uint64_t bits_of(topk_type type, const void *element) {
+    uint64_t bits = 0;
+    memcpy(&bits, element, topk_type_size(type)); /* little endian, as the files are */
+    return bits;
+}
+
+static bool is_negative(topk_type type, uint64_t bits) {
+    return bits >> (8 * topk_type_size(type) - 1) & 1;
+}
+
+/* Decodes the magnitude of a float. An infinity gets the exponent INT_MAX, and NaN a significand beside. */
+static struct binary binary_of(topk_type type, uint64_t bits) {
+    struct format format = format_of(type);
+    uint64_t one = (uint64_t)1 << format.fraction_bits;
+    uint64_t fraction = bits & (one - 1);
+    int top = (1 << format.exponent_bits) - 1;
+    int exponent = (int)(bits >> format.fraction_bits) & top;
+    if (exponent == top && (type != TOPK_F8_E4M3 || fraction == one - 1))
+        return (struct binary){fraction, INT_MAX, false};
+    int least = 1 - top / 2 - format.fraction_bits;
+    if (exponent == 0)
+        return (struct binary){fraction, least, false};
+    return (struct binary){fraction | one, exponent - 1 + least, fraction == 0 && exponent > 1};
+}
+
+static double magnitude_of(const struct binary *x) {
+    if (x->exponent == INT_MAX)
+        return x->significand == 0 ? (double)INFINITY : (double)NAN;
+    return ldexp((double)x->significand, x->exponent);
+}
+
+topk_bound element_decode(topk_type type, const void *element) {
+    uint64_t bits = bits_of(type, element);
+    if (is_float(type)) {
+        struct binary x = binary_of(type, bits);
+        double value = magnitude_of(&x);
+        return (topk_bound){TOPK_BOUND_F64, {.f64 = is_negative(type, bits) ? -value : value}};
+    }
+    if (type >= TOPK_U8)
+        return (topk_bound){TOPK_BOUND_U64, {.u64 = bits}};
+    int unused = 64 - 8 * (int)topk_type_size(type);
+    return (topk_bound){TOPK_BOUND_I64, {.i64 = (int64_t)(bits << unused) >> unused}};
+}
+
+bool element_is_finite(topk_type type, const void *element) {
+    return !is_float(type) || binary_of(type, bits_of(type, element)).exponent != INT_MAX;
+}
+
+/* ---- Shortest decimals ----------------------------------------------------------------------- */
+
+__extension__ typedef unsigned __int128 wide;
+
 /* digits * 10^exponent. */
 struct decimal {
     uint64_t digits;
     int exponent;
 };
-
-static struct binary binary_of(double magnitude, struct format format) {
-    int exponent;
-    bool power_of_two = frexp(magnitude, &exponent) == 0.5;
-    exponent -= format.precision;
-    if (exponent <= format.quantum)
-        return (struct binary){(uint64_t)ldexp(magnitude, -format.quantum), format.quantum, false};
-    return (struct binary){(uint64_t)ldexp(magnitude, -exponent), exponent, power_of_two};
-}
 
 static wide power_of_five(int exponent) {
     static const uint32_t powers[] = {1, 5, 25, 125, 625, 3125, 15625, 78125};
@@ -165,7 +135,7 @@ static bool shortest_in_integers(const struct binary *x, int precision, struct d
     wide below = (x->near_below ? step : 2 * step) - odd;
     wide above = 2 * step - odd;
     unsigned last = (unsigned)(units % 10);
-    if (units >= 10 && rest + one * last <= below)
+    if (rest + one * last <= below) /* never by zero units: zero does not read as x */
         units -= last;
     else if (units >= 10 && one * (10 - last) - rest <= above)
         units += 10 - last;
@@ -191,10 +161,10 @@ static bool reads_as(struct decimal decimal, double x, topk_type type) {
     return (type == TOPK_F32 ? (double)strtof(text, NULL) : strtod(text, NULL)) == x;
 }
 
-/* Finds the shortest decimal by trial: of float32 and float64, whose exponents alone can be so large. */
-static struct decimal shortest_by_trial(double x, const struct binary *binary, int precision,
-                                        topk_type type) {
-    /* Fewer digits than that survive the way to the type and back, but for denormals. */
+/* Finds the shortest decimal by trial: of float32 and float64, which alone have exponents so large. */
+static struct decimal shortest_by_trial(const struct binary *binary, int precision, topk_type type) {
+    double x = magnitude_of(binary);
+    /* So many digits survive the way to the type and back, but for denormals. */
     bool denormal = binary->significand >> (precision - 1) == 0;
     for (int count = denormal ? 1 : (precision - 1) * 3 / 10;; count++) {
         struct decimal decimal = decimal_round(x, count);
@@ -241,35 +211,33 @@ static char *write_decimal(struct decimal decimal, char *at) {
     return put(at, digits + point, count - point);
 }
 
-static char *write_float(topk_type type, double value, char *at) {
-    if (isnan(value))
+static char *write_float(topk_type type, uint64_t bits, char *at) {
+    struct binary x = binary_of(type, bits);
+    bool infinite = x.exponent == INT_MAX;
+    if (infinite && x.significand > 0)
         return put(at, "nan", 3);
-    if (signbit(value))
-        *at++ = '-';
-    if (isinf(value))
+    at = put(at, "-", is_negative(type, bits));
+    if (infinite)
         return put(at, "inf", 3);
-    if (value == 0)
+    if (x.significand == 0)
         return put(at, "0", 1);
-    double magnitude = fabs(value);
-    struct format format = format_of(type);
-    struct binary binary = binary_of(magnitude, format);
+    int precision = format_of(type).fraction_bits + 1;
     struct decimal decimal;
-    if (!shortest_in_integers(&binary, format.precision, &decimal))
-        decimal = shortest_by_trial(magnitude, &binary, format.precision, type);
+    if (!shortest_in_integers(&x, precision, &decimal))
+        decimal = shortest_by_trial(&x, precision, type);
     return write_decimal(decimal, at);
 }
 
+static char *write_integer(topk_bound integer, char *at) {
+    bool negative = integer.type == TOPK_BOUND_I64 && integer.value.i64 < 0;
+    char digits[20];
+    char *end = digits + sizeof digits;
+    const char *begin = output_digits(negative, integer.value.u64, end);
+    return put(at, begin, (int)(end - begin));
+}
+
 void element_format(topk_type type, const void *element, struct element_text *text) {
-    topk_bound number = element_decode(type, element);
-    char *at = text->text;
-    if (number.type == TOPK_BOUND_F64) {
-        at = write_float(type, number.value.f64, at);
-    } else {
-        char digits[20];
-        char *end = digits + sizeof digits;
-        bool negative = number.type == TOPK_BOUND_I64 && number.value.i64 < 0;
-        const char *begin = output_digits(negative, number.value.u64, end);
-        at = put(at, begin, (int)(end - begin));
-    }
-    text->length = (size_t)(at - text->text);
+    char *end = is_float(type) ? write_float(type, bits_of(type, element), text->text)
+                               : write_integer(element_decode(type, element), text->text);
+    text->length = (size_t)(end - text->text);
 }

