@@ -66,6 +66,12 @@ void matrix_open(struct matrix *matrix, const struct options *options) {
         fail("%s: byte %" PRIu64 ": %s", matrix->name, error.at, error.reason);
 }
 
+void matrix_check(const struct matrix *matrix) {
+    struct stat status;
+    if (fstat(matrix->descriptor, &status) != 0 || (uint64_t)status.st_size < matrix->size)
+        fail("the input file has shrunk, or cannot be read");
+}
+
 void matrix_close(struct matrix *matrix) {
     if (matrix->file != NULL)
         munmap((void *)(uintptr_t)matrix->file, matrix->size);

@@ -20,6 +20,9 @@ struct matrix {
 void matrix_open(struct matrix *matrix, const struct options *options);
 void matrix_close(struct matrix *matrix);
 
+/* Ends the tool when the file has shrunk: within its last page what is cut off reads as zeros. */
+void matrix_check(const struct matrix *matrix);
+
 /* Copies bytes of the mapping, or of any other memory if the matrix is NULL or they lie elsewhere. Those of
  * the mapping are read from the file: each page of a mapping costs a fault, and more when it is given back.
  * False if the file has them no longer, or they cannot be read. Any number of threads may call it. */

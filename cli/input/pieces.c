@@ -57,8 +57,10 @@ static void drop_behind(struct pieces *pieces) {
 bool pieces_next(struct pieces *pieces, struct piece *piece) {
     const struct matrix *matrix = pieces->matrix;
     const struct layout *layout = &matrix->layout;
-    if (pieces->row == layout->rows)
+    if (pieces->row == layout->rows) {
+        matrix_check(matrix);
         return false;
+    }
     drop_behind(pieces);
     *piece = (struct piece){
         .row = pieces->row,
