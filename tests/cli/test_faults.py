@@ -40,9 +40,9 @@ class Outputs(harness.Case):
         self.file = self.write("x.npy", self.data)
 
     def start(self, command, env=None, preexec_fn=None):
-        return subprocess.Popen([harness.TOPK, command[0], "x.npy", *map(str, command[1:])], cwd=self.folder,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=preexec_fn,
-                                env={**os.environ, "CUDA_VISIBLE_DEVICES": "", **(env or {})})
+        return subprocess.Popen([os.path.abspath(harness.TOPK), command[0], "x.npy", *map(str, command[1:])],
+                                cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                preexec_fn=preexec_fn, env={**os.environ, "CUDA_VISIBLE_DEVICES": "", **(env or {})})
 
     def undisturbed(self, command):
         """What is printed, the outputs by their names, and the seconds."""
