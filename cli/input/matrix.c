@@ -151,12 +151,20 @@ void matrix_read(const struct matrix *matrix, void *to, uint64_t at, size_t byte
         check_size(matrix, at + got);
 }
 
-void matrix_read_end(const struct matrix *matrix) {
+static void check_stream_end(const struct matrix *matrix) {
     char rest[1 << 16];
     uint64_t size = matrix->size;
     for (size_t got; (got = read_fully(matrix->descriptor, rest, sizeof rest, matrix->name)) > 0;)
         size += got;
     check_size(matrix, size);
+}
+
+void matrix_check_end(const struct matrix *matrix) {
+    struct stat status;
+    if (!matrix->rereadable)
+        check_stream_end(matrix);
+    else if (fstat(matrix->descriptor, &status) != 0 || (uint64_t)status.st_size < matrix->size)
+        fail("the input file has shrunk, or cannot be read");
 }
 
 void matrix_close(struct matrix *matrix) {

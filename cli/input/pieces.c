@@ -77,8 +77,7 @@ bool pieces_next(struct pieces *pieces, struct piece *piece) {
     const struct matrix *matrix = pieces->matrix;
     const struct layout *layout = &matrix->layout;
     if (pieces->row == layout->rows) {
-        if (!matrix->rereadable)
-            matrix_read_end(matrix);
+        matrix_check_end(matrix);
         return false;
     }
     drop_behind(pieces);

@@ -2,216 +2,242 @@
 #include "element.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A binary floating-point format. */
+#include "output.h"
+
+/* ---- Decoding -------------------------------------------------------------------------------- */
+
+/* A binary floating-point format. Integers have no bits of either. */
 struct format {
-    int precision;    /* bits of the significand, the implicit one included */
-    int quantum;      /* exponent of the smallest positive number */
-    int digits_exact; /* decimals of so many digits survive the way to the type and back */
+    int exponent_bits;
+    int fraction_bits;
+};
+
+/* A number of a format: significand * 2^exponent. */
+struct binary {
+    uint64_t significand;
+    int exponent;
+    bool near_below; /* a power of two: the number below is half as far as the one above */
 };
 
 static struct format format_of(topk_type type) {
     switch (type) {
     case TOPK_F16:
-        return (struct format){11, -24, 3};
+        return (struct format){5, 10};
     case TOPK_BF16:
-        return (struct format){8, -133, 2};
+        return (struct format){8, 7};
     case TOPK_F32:
-        return (struct format){24, -149, 6};
+        return (struct format){8, 23};
+    case TOPK_F64:
+        return (struct format){11, 52};
     case TOPK_F8_E4M3:
-        return (struct format){4, -9, 1};
+        return (struct format){4, 3};
     case TOPK_F8_E5M2:
-        return (struct format){3, -16, 1};
+        return (struct format){5, 2};
     default:
-        return (struct format){53, -1074, 15};
+        return (struct format){0, 0};
     }
 }
 
-/* ---- Decoding -------------------------------------------------------------------------------- */
-
-/* Decodes sign, exponent and fraction of an IEEE format of so many bits. */
-static double decode_float(uint32_t bits, int exponent_bits, int fraction_bits, bool has_infinity) {
-    uint32_t fraction = bits & ((1u << fraction_bits) - 1);
-    int exponent_max = (1 << exponent_bits) - 1;
-    int exponent = (int)(bits >> fraction_bits) & exponent_max;
-    int bias = exponent_max / 2;
-    double magnitude;
-    if (exponent == exponent_max && has_infinity)
-        magnitude = fraction == 0 ? (double)INFINITY : (double)NAN;
-    else if (exponent == exponent_max && fraction == (1u << fraction_bits) - 1)
-        magnitude = (double)NAN;
-    else if (exponent == 0)
-        magnitude = ldexp((double)fraction, 1 - bias - fraction_bits);
-    else
-        magnitude = ldexp((double)(fraction | 1u << fraction_bits), exponent - bias - fraction_bits);
-    return bits >> (exponent_bits + fraction_bits) & 1 ? -magnitude : magnitude;
+static bool is_float(topk_type type) {
+    return format_of(type).exponent_bits > 0;
 }
 
-static double decode_f32(const void *element) {
-    float value;
-    memcpy(&value, element, sizeof value);
-    return (double)value;
+static uint64_t bits_of(topk_type type, const void *element) {
+    uint64_t bits = 0;
+    memcpy(&bits, element, topk_type_size(type)); /* little endian, as the files are */
+    return bits;
 }
 
-static topk_bound of_f64(double value) {
-    return (topk_bound){.type = TOPK_BOUND_F64, .value.f64 = value};
+static bool is_negative(topk_type type, uint64_t bits) {
+    return bits >> (8 * topk_type_size(type) - 1) & 1;
 }
 
-static topk_bound of_i64(int64_t value) {
-    return (topk_bound){.type = TOPK_BOUND_I64, .value.i64 = value};
+/* Decodes the magnitude of a float. An infinity gets the exponent INT_MAX, and NaN a significand beside. */
+static struct binary binary_of(topk_type type, uint64_t bits) {
+    struct format format = format_of(type);
+    uint64_t one = (uint64_t)1 << format.fraction_bits;
+    uint64_t fraction = bits & (one - 1);
+    int top = (1 << format.exponent_bits) - 1;
+    int exponent = (int)(bits >> format.fraction_bits) & top;
+    if (exponent == top && (type != TOPK_F8_E4M3 || fraction == one - 1))
+        return (struct binary){fraction, INT_MAX, false};
+    int least = 1 - top / 2 - format.fraction_bits;
+    if (exponent == 0)
+        return (struct binary){fraction, least, false};
+    return (struct binary){fraction | one, exponent - 1 + least, fraction == 0 && exponent > 1};
 }
 
-static topk_bound of_u64(uint64_t value) {
-    return (topk_bound){.type = TOPK_BOUND_U64, .value.u64 = value};
+static double magnitude_of(const struct binary *x) {
+    if (x->exponent == INT_MAX)
+        return x->significand == 0 ? (double)INFINITY : (double)NAN;
+    return ldexp((double)x->significand, x->exponent);
 }
 
 topk_bound element_decode(topk_type type, const void *element) {
-    uint64_t bits = 0;
-    memcpy(&bits, element, topk_type_size(type)); /* little endian, as the files are */
-    switch (type) {
-    case TOPK_F16:
-        return of_f64(decode_float((uint32_t)bits, 5, 10, true));
-    case TOPK_BF16:
-        return of_f64(decode_float((uint32_t)bits, 8, 7, true));
-    case TOPK_F32:
-        return of_f64(decode_f32(element));
-    case TOPK_F8_E4M3:
-        return of_f64(decode_float((uint32_t)bits, 4, 3, false));
-    case TOPK_F8_E5M2:
-        return of_f64(decode_float((uint32_t)bits, 5, 2, true));
-    case TOPK_I8:
-        return of_i64((int8_t)bits);
-    case TOPK_I16:
-        return of_i64((int16_t)bits);
-    case TOPK_I32:
-        return of_i64((int32_t)bits);
-    case TOPK_I64:
-        return of_i64((int64_t)bits);
-    case TOPK_U8:
-    case TOPK_U16:
-    case TOPK_U32:
-    case TOPK_U64:
-        return of_u64(bits);
-    default: {
-        double value;
-        memcpy(&value, element, sizeof value);
-        return of_f64(value);
+    uint64_t bits = bits_of(type, element);
+    if (is_float(type)) {
+        struct binary x = binary_of(type, bits);
+        double value = magnitude_of(&x);
+        return (topk_bound){TOPK_BOUND_F64, {.f64 = is_negative(type, bits) ? -value : value}};
     }
-    }
+    if (type >= TOPK_U8)
+        return (topk_bound){TOPK_BOUND_U64, {.u64 = bits}};
+    int unused = 64 - 8 * (int)topk_type_size(type);
+    return (topk_bound){TOPK_BOUND_I64, {.i64 = (int64_t)(bits << unused) >> unused}};
 }
 
 bool element_is_finite(topk_type type, const void *element) {
-    topk_bound number = element_decode(type, element);
-    return number.type != TOPK_BOUND_F64 || isfinite(number.value.f64);
+    return !is_float(type) || binary_of(type, bits_of(type, element)).exponent != INT_MAX;
 }
 
 /* ---- Shortest decimals ----------------------------------------------------------------------- */
 
-/* A positive decimal: 0.DIGITS * 10^point. */
+__extension__ typedef unsigned __int128 wide;
+
+/* digits * 10^exponent. */
 struct decimal {
-    char digits[20];
-    int count;
-    int point;
+    uint64_t digits;
+    int exponent;
 };
 
+static wide power_of_five(int exponent) {
+    static const uint32_t powers[] = {1, 5, 25, 125, 625, 3125, 15625, 78125};
+    wide power = powers[exponent % 8];
+    for (; exponent >= 8; exponent -= 8)
+        power *= 390625;
+    return power;
+}
+
+/* Finds the shortest decimal in integers, unless they would take more than 128 bits.
+ *
+ * The decimal counts units of 10^unit, the largest power of ten that is no longer than the interval of what
+ * reads as x. So the interval holds a multiple of the unit, and at most one of ten units, which is shorter if
+ * there are ten. All lengths are multiples of a quarter of a step, from x to the number above, over `one`. */
+static bool shortest_in_integers(const struct binary *x, int precision, struct decimal *decimal) {
+    /* log10(2) and log10(4/3), times 2^12: as good as exact where 128 bits suffice. */
+    int unit = (x->exponent * 1233 - (x->near_below ? 512 : 0)) >> 12;
+    if (7 * abs(unit) > 3 * (122 - precision))
+        return false;
+    wide fives = power_of_five(abs(unit));
+    int twos = x->exponent - unit;
+    wide step = unit < 0 ? fives : (wide)1 << twos;
+    wide one = unit < 0 ? (wide)1 << (2 - twos) : 4 * fives;
+    wide exact = 4 * step * x->significand;
+    uint64_t units = (uint64_t)(unit < 0 ? exact >> (2 - twos) : exact / one);
+    wide rest = exact - one * units;
+    unsigned odd = x->significand % 2; /* then the ends of the interval round away from x */
+    wide below = (x->near_below ? step : 2 * step) - odd;
+    wide above = 2 * step - odd;
+    unsigned last = (unsigned)(units % 10);
+    if (rest + one * last <= below) /* never by zero units: zero does not read as x */
+        units -= last;
+    else if (units >= 10 && one * (10 - last) - rest <= above)
+        units += 10 - last;
+    else if (2 * rest + units % 2 > one || rest > below)
+        units++;
+    *decimal = (struct decimal){units, unit};
+    return true;
+}
+
 /* The decimal of `count` digits that is nearest to x. */
-static void decimal_round(double x, int count, struct decimal *decimal) {
+static struct decimal decimal_round(double x, int count) {
     char text[40];
-    snprintf(text, sizeof text, "%.*e", count - 1, x);
-    decimal->digits[0] = text[0];
-    memcpy(decimal->digits + 1, text + 2, (size_t)count - 1);
-    decimal->count = count;
-    decimal->point = atoi(strchr(text, 'e') + 1) + 1;
+    snprintf(text, sizeof text, "%#.*e", count - 1, x);
+    text[1] = text[0]; /* over the point */
+    char *end;
+    uint64_t digits = strtoull(text + 1, &end, 10);
+    return (struct decimal){digits, atoi(end + 1) - (count - 1)};
 }
 
-/* Adds one to the last digit; false if that would carry into a new digit. */
-static bool decimal_increment(struct decimal *decimal) {
-    int at = decimal->count - 1;
-    while (at > 0 && decimal->digits[at] == '9')
-        decimal->digits[at--] = '0';
-    return ++decimal->digits[at] <= '9';
-}
-
-/* Whether the decimal, rounded to nearest even, is x. */
-static bool reads_as(const struct decimal *decimal, double x, topk_type type) {
+static bool reads_as(struct decimal decimal, double x, topk_type type) {
     char text[40];
-    snprintf(text, sizeof text, "%.*se%d", decimal->count, decimal->digits, decimal->point - decimal->count);
-    if (type == TOPK_F64)
-        return strtod(text, NULL) == x;
-    if (type == TOPK_F32)
-        return (double)strtof(text, NULL) == x;
-    /* The other types have so few digits that rounding to a double before changes nothing. */
-    struct format format = format_of(type);
-    double y = strtod(text, NULL);
-    int exponent;
-    frexp(y, &exponent);
-    int quantum = exponent - format.precision > format.quantum ? exponent - format.precision : format.quantum;
-    return ldexp(nearbyint(ldexp(y, -quantum)), quantum) == x;
+    snprintf(text, sizeof text, "%" PRIu64 "e%d", decimal.digits, decimal.exponent);
+    return (type == TOPK_F32 ? (double)strtof(text, NULL) : strtod(text, NULL)) == x;
 }
 
-static void decimal_shortest(double x, topk_type type, struct decimal *decimal) {
-    struct format format = format_of(type);
-    int exponent;
-    bool power_of_two = frexp(x, &exponent) == 0.5;
-    bool denormal = exponent - format.precision < format.quantum;
-    for (int count = denormal ? 1 : format.digits_exact;; count++) {
-        decimal_round(x, count, decimal);
+/* Finds the shortest decimal by trial: of float32 and float64, which alone have exponents so large. */
+static struct decimal shortest_by_trial(const struct binary *binary, int precision, topk_type type) {
+    double x = magnitude_of(binary);
+    /* So many digits survive the way to the type and back, but for denormals. */
+    bool denormal = binary->significand >> (precision - 1) == 0;
+    for (int count = denormal ? 1 : (precision - 1) * 3 / 10;; count++) {
+        struct decimal decimal = decimal_round(x, count);
         if (reads_as(decimal, x, type))
-            break;
-        /* Below a power of two its neighbours are half as far, so that a decimal above it may do where
-         * the nearer one below does not. */
-        if (power_of_two && decimal_increment(decimal) && reads_as(decimal, x, type))
-            break;
+            return decimal;
+        decimal.digits++; /* which may do above a near number */
+        if (binary->near_below && reads_as(decimal, x, type))
+            return decimal;
     }
-    while (decimal->count > 1 && decimal->digits[decimal->count - 1] == '0')
-        decimal->count--;
 }
 
-static size_t write_decimal(const struct decimal *decimal, char *text) {
+static char *put(char *at, const char *bytes, int count) {
+    memcpy(at, bytes, (size_t)count);
+    return at + count;
+}
+
+static char *write_decimal(struct decimal decimal, char *at) {
     enum { FIXED_MIN = -3, FIXED_MAX = 16 };
-    int count = decimal->count;
-    int point = decimal->point;
-    const char *digits = decimal->digits;
-    if (point < FIXED_MIN || point > FIXED_MAX)
-        return (size_t)sprintf(text, "%c%s%.*se%c%02d", digits[0], count > 1 ? "." : "", count - 1,
-                               digits + 1, point > 0 ? '+' : '-', abs(point - 1));
-    if (point <= 0)
-        return (size_t)sprintf(text, "0.%.*s%.*s", -point, "000", count, digits);
-    if (point >= count)
-        return (size_t)sprintf(text, "%.*s%.*s", count, digits, point - count, "0000000000000000");
-    return (size_t)sprintf(text, "%.*s.%.*s", point, digits, count - point, digits + point);
+    static const char zeros[] = "0000000000000000";
+    char text[20];
+    char *end = text + sizeof text;
+    const char *digits = output_digits(false, decimal.digits, end);
+    int point = (int)(end - digits) + decimal.exponent; /* the value is 0.DIGITS * 10^point */
+    while (end - digits > 1 && end[-1] == '0')
+        end--;
+    int count = (int)(end - digits);
+    if (point < FIXED_MIN || point > FIXED_MAX) {
+        at = put(at, digits, 1);
+        at = put(at, ".", count > 1);
+        at = put(at, digits + 1, count - 1);
+        return at + sprintf(at, "e%+03d", point - 1);
+    }
+    if (point <= 0) {
+        at = put(at, "0.", 2);
+        at = put(at, zeros, -point);
+        return put(at, digits, count);
+    }
+    if (point >= count) {
+        at = put(at, digits, count);
+        return put(at, zeros, point - count);
+    }
+    at = put(at, digits, point);
+    at = put(at, ".", 1);
+    return put(at, digits + point, count - point);
 }
 
-static void format_float(topk_type type, double value, struct element_text *text) {
-    char *at = text->text;
-    if (signbit(value) && !isnan(value))
-        *at++ = '-';
-    double magnitude = fabs(value);
-    /* Integers whose unit is within the precision need all their digits. */
-    if (magnitude < ldexp(1.0, format_of(type).precision) && magnitude < 1e15 &&
-        magnitude == (double)(int64_t)magnitude) {
-        at += sprintf(at, "%" PRId64, (int64_t)magnitude);
-    } else if (!isfinite(value)) {
-        memcpy(at, isnan(value) ? "nan" : "inf", 3);
-        at += 3;
-    } else {
-        struct decimal decimal;
-        decimal_shortest(magnitude, type, &decimal);
-        at += write_decimal(&decimal, at);
-    }
-    text->length = (size_t)(at - text->text);
+static char *write_float(topk_type type, uint64_t bits, char *at) {
+    struct binary x = binary_of(type, bits);
+    bool infinite = x.exponent == INT_MAX;
+    if (infinite && x.significand > 0)
+        return put(at, "nan", 3);
+    at = put(at, "-", is_negative(type, bits));
+    if (infinite)
+        return put(at, "inf", 3);
+    if (x.significand == 0)
+        return put(at, "0", 1);
+    int precision = format_of(type).fraction_bits + 1;
+    struct decimal decimal;
+    if (!shortest_in_integers(&x, precision, &decimal))
+        decimal = shortest_by_trial(&x, precision, type);
+    return write_decimal(decimal, at);
+}
+
+static char *write_integer(topk_bound integer, char *at) {
+    bool negative = integer.type == TOPK_BOUND_I64 && integer.value.i64 < 0;
+    char digits[20];
+    char *end = digits + sizeof digits;
+    const char *begin = output_digits(negative, integer.value.u64, end);
+    return put(at, begin, (int)(end - begin));
 }
 
 void element_format(topk_type type, const void *element, struct element_text *text) {
-    topk_bound number = element_decode(type, element);
-    if (number.type == TOPK_BOUND_F64)
-        format_float(type, number.value.f64, text);
-    else if (number.type == TOPK_BOUND_I64)
-        text->length = (size_t)sprintf(text->text, "%" PRId64, number.value.i64);
-    else
-        text->length = (size_t)sprintf(text->text, "%" PRIu64, number.value.u64);
+    char *end = is_float(type) ? write_float(type, bits_of(type, element), text->text)
+                               : write_integer(element_decode(type, element), text->text);
+    text->length = (size_t)(end - text->text);
 }

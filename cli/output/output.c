@@ -51,14 +51,24 @@ void output_string(const char *string) {
     output_bytes(string, strlen(string));
 }
 
+char *output_digits(bool negative, uint64_t integer, char *end) {
+    char *at = end;
+    uint64_t rest = negative ? 0 - integer : integer;
+    for (; rest >= 10; rest /= 100) {
+        unsigned pair = (unsigned)(rest % 100);
+        *--at = (char)('0' + pair % 10);
+        *--at = (char)('0' + pair / 10);
+    }
+    if (rest > 0 || at == end)
+        *--at = (char)('0' + rest);
+    if (negative)
+        *--at = '-';
+    return at;
+}
+
 void output_integer(int64_t integer) {
     char text[20];
-    size_t at = sizeof text;
-    uint64_t rest = integer < 0 ? 0 - (uint64_t)integer : (uint64_t)integer;
-    do
-        text[--at] = (char)('0' + rest % 10);
-    while ((rest /= 10) > 0);
-    if (integer < 0)
-        text[--at] = '-';
-    output_bytes(text + at, sizeof text - at);
+    char *end = text + sizeof text;
+    const char *begin = output_digits(integer < 0, (uint64_t)integer, end);
+    output_bytes(begin, (size_t)(end - begin));
 }

@@ -4,12 +4,17 @@
 #ifndef TOPK_CLI_OUTPUT_H
 #define TOPK_CLI_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 void output_bytes(const void *bytes, size_t length);
 void output_string(const char *string);
 void output_integer(int64_t integer);
+
+/* Writes an integer, which `negative` says is signed, before `end`, and returns where it begins: up to 20
+ * bytes. */
+char *output_digits(bool negative, uint64_t integer, char *end);
 
 /* A JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD. */
 void output_json_string(const char *text, size_t length);

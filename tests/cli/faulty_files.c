@@ -4,6 +4,7 @@
  *
  *   writes   write() and pwrite() take seven bytes at most, and every other call is interrupted
  *   close    standard output cannot be closed
+ *   full     write() takes ROOM bytes in all, then there is no space left
  *   signal   SIGTERM comes as soon as there is a temporary file */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,9 +21,22 @@ static bool fault(const char *name) {
     return wanted != NULL && strcmp(wanted, name) == 0;
 }
 
-/* Bytes that the next write takes; 0: it is interrupted. */
-static size_t taken(size_t bytes) {
+/* Bytes that the next write to a full disk takes; 0: none is left. */
+static size_t taken_by_room(size_t bytes) {
+    static size_t used;
+    const size_t left = strtoul(getenv("ROOM"), NULL, 10) - used;
+    if (left == 0)
+        errno = ENOSPC;
+    bytes = bytes < left ? bytes : left;
+    used += bytes;
+    return bytes;
+}
+
+/* Bytes that the next write takes; 0: it fails. */
+static size_t taken(int file, size_t bytes) {
     static int calls;
+    if (fault("full") && file > STDERR_FILENO)
+        return taken_by_room(bytes);
     if (!fault("writes"))
         return bytes;
     if (calls++ % 2 == 1) {
@@ -33,12 +47,12 @@ static size_t taken(size_t bytes) {
 }
 
 ssize_t write(int file, const void *bytes, size_t length) {
-    const size_t part = taken(length);
+    const size_t part = taken(file, length);
     return part > 0 ? syscall(SYS_write, file, bytes, part) : -1;
 }
 
 ssize_t pwrite(int file, const void *bytes, size_t length, off_t offset) {
-    const size_t part = taken(length);
+    const size_t part = taken(file, length);
     return part > 0 ? syscall(SYS_pwrite64, file, bytes, part, offset) : -1;
 }
 
