@@ -20,6 +20,9 @@ install)
     mv "$prefix.elsewhere" "$prefix" # nothing in it may depend on where it was installed
     printf '3\n1\n2\n' | "$prefix/bin/topk" select - -k 1 | grep -qx '0	3'
     test -s "$prefix/share/man/man1/topk.1"
+    for header in topk.h topk_simple.h topk.hpp; do
+        test -s "$prefix/include/$header"
+    done
     ;;
 find_package)
     configure_and_run -DCMAKE_PREFIX_PATH="$prefix"
