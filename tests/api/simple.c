@@ -240,8 +240,8 @@ static void select_descending(int64_t length) {
 }
 
 static void check_growth(void) {
-    CHECK(bytes_of(10) < bytes_of(300) && bytes_of(300) < bytes_of(LONGEST));
-    static const int64_t lengths[] = {10, 300, LONGEST, 20, LONGEST, 300};
+    CHECK(bytes_of(10) < bytes_of(800) && bytes_of(800) < bytes_of(LONGEST));
+    static const int64_t lengths[] = {10, 800, LONGEST, 20, LONGEST, 800};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         select_descending(lengths[i]);
     }
