@@ -8,8 +8,8 @@
  *   selector.select(topk::rows(scores), 10, nullptr, best);
  *
  * Results and options are those of topk.h. Outputs have the size that the caller gave them: one that is too
- * small is an error, and nullptr says that it is not wanted. Nothing is allocated but the workspace, as
- * CONTRACT.md, 13, says, and the text of an error.
+ * small is an error, and nullptr says that it is not wanted. Nothing is allocated but the selector, its
+ * workspace (CONTRACT.md, 13) and the text of an error.
  *
  * Errors throw topk::error. Without exceptions (-fno-exceptions) they write their message to stderr and call
  * std::abort(); a program that must go on calls the functions of topk_simple.h, which return a status.
