@@ -10,7 +10,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/topk)
 set(config ${PROJECT_BINARY_DIR}/cmake)
 
 install(TARGETS topk topk_device EXPORT topkTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES include/topk.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/topk.h include/topk_simple.h include/topk.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 topk_install_device_headers()
 install(EXPORT topkTargets NAMESPACE topk:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/topkConfig.cmake.in ${config}/topkConfig.cmake

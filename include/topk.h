@@ -73,7 +73,7 @@ typedef enum topk_status {
     TOPK_ERROR_METHOD_CANNOT = 12,       /* the forced method, or none, can serve this problem, with this
                                             tuning, within workspace_limit; the text says why */
     TOPK_ERROR_BACKEND_UNAVAILABLE = 13, /* no such backend in this build or on this machine */
-    TOPK_ERROR_OUT_OF_MEMORY = 14,       /* topk_context_create() could not allocate */
+    TOPK_ERROR_OUT_OF_MEMORY = 14,       /* topk_context_create(), or topk_simple.h, could not allocate */
     TOPK_ERROR_BAD_STATE = 15,           /* an accumulator in no state for this call; listed below */
     TOPK_ERROR_DEVICE = 16,              /* the device reported an error; the text gives it */
     TOPK_ERROR_MALFORMED = 17            /* problem->tuning cannot be read; the text quotes what */

@@ -35,6 +35,10 @@ foreach(build plain asan tsan)
   target_link_libraries(test_accumulator_misuse_${build} PRIVATE topk_test_support ${library})
   topk_warnings(test_accumulator_misuse_${build})
 
+  add_executable(test_simple_${build} api/simple.c)
+  target_link_libraries(test_simple_${build} PRIVATE topk_test_support ${library})
+  topk_warnings(test_simple_${build})
+
   add_executable(test_loose_lengths_${build} operations/loose_lengths.c)
   target_link_libraries(test_loose_lengths_${build} PRIVATE ${cases})
   topk_warnings(test_loose_lengths_${build})
@@ -252,6 +256,7 @@ foreach(build plain asan tsan)
   topk_emulated_test(loose_lengths_${build} test_loose_lengths_${build} cuda)
   topk_emulated_test(accumulator_${build} test_accumulator_${build} cuda ${accumulators_${build}})
   topk_emulated_test(accumulator_misuse_${build} test_accumulator_misuse_${build} cuda)
+  topk_emulated_test(simple_${build} test_simple_${build} cuda)
   topk_emulated_test(bad_states_${build} test_bad_states_${build})
 endforeach()
 

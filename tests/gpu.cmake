@@ -65,7 +65,7 @@ endfunction()
 
 topk_cuda_program(statuses cuda/statuses.c)
 topk_gpu_test(statuses test_cuda_statuses)
-foreach(name accumulators concurrency devices errors followers)
+foreach(name accumulators concurrency devices errors followers simple)
   topk_cuda_program(${name} cuda/${name}_cuda.c)
   topk_gpu_test(${name} test_cuda_${name})
 endforeach()

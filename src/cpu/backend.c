@@ -2,6 +2,8 @@
  * Contexts of the CPU backend. */
 #include "backend.h"
 
+#include <stdlib.h>
+
 #include "../context.h"
 #include "../status.h"
 #include "kernels/kernels.h"
@@ -30,6 +32,19 @@ static topk_status run(const struct method *method, const struct call *call) {
     return (topk_status)method->run(call);
 }
 
+static topk_status allocate(const topk_context *context, size_t bytes, void **memory) {
+    (void)context;
+    *memory = malloc(bytes);
+    return *memory != NULL
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_OUT_OF_MEMORY, "cannot allocate a workspace of %zu bytes", bytes);
+}
+
+static void release(const topk_context *context, void *memory) {
+    (void)context;
+    free(memory);
+}
+
 static const struct method *const methods[] = {TOPK_CPU_METHODS(METHOD_ADDRESS)};
 enum { METHODS = sizeof methods / sizeof methods[0] };
 _Static_assert(sizeof methods <= METHODS_MAX * sizeof methods[0], "the chooser has room for all");
@@ -44,4 +59,6 @@ const struct backend topk_cpu_backend = {
     .open = open_context,
     .close = close_context,
     .run = run,
+    .allocate = allocate,
+    .release = release,
 };

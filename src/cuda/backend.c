@@ -144,4 +144,6 @@ const struct backend topk_cuda_backend = {
     .open = open_context,
     .close = close_context,
     .run = topk_cuda_run,
+    .allocate = topk_cuda_allocate,
+    .release = topk_cuda_release,
 };

@@ -105,6 +105,24 @@ int topk_device_copy(topk_stream stream, void *to, const void *from, size_t byte
     return bytes == 0 ? cudaSuccess : cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
+int topk_device_allocate(size_t bytes, void **address) {
+    const int waiting = topk_device_waiting_error();
+    const cudaError_t error = cudaMalloc(address, bytes);
+    if (error != cudaErrorMemoryAllocation) {
+        return error;
+    }
+    *address = NULL;
+    topk_device_forget_error(waiting);
+    return cudaSuccess;
+}
+
+/* cudaFree() may wait for work by itself, but need not. */
+int topk_device_free(void *address) {
+    const cudaError_t error = cudaDeviceSynchronize();
+    const cudaError_t error_of_free = cudaFree(address);
+    return error != cudaSuccess ? error : error_of_free;
+}
+
 int topk_device_waiting_error(void) {
     return cudaPeekAtLastError();
 }

@@ -58,6 +58,12 @@ int topk_device_zero(topk_stream stream, void *address, size_t bytes);
 /* Enqueues a copy from one place of the device's memory to another. */
 int topk_device_copy(topk_stream stream, void *to, const void *from, size_t bytes);
 
+/* Memory of the current device. If there is no room *address is NULL, and no error is returned or waits. */
+int topk_device_allocate(size_t bytes, void **address);
+
+/* When all work of the current device is done. */
+int topk_device_free(void *address);
+
 /* An error that the runtime returns also waits for the thread's next cudaGetLastError(). Which one waits, or
  * 0; and forgetting what has come since, unless one waited then: that is the caller's. */
 int topk_device_waiting_error(void);

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "cuda/resident/sizes.h"
 #include "emulated_device.h"
+#include "topk_simple.h"
 
 /* Creates a context and compares its status; returns its backend, AUTO if there is none. */
 static topk_backend created(topk_backend backend, int device, topk_status wanted) {
@@ -149,6 +150,31 @@ static void check_waiting_error(void) {
     CHECK(emulated_waiting_error == CALLERS);
 }
 
+/* A workspace that the device has no room for is an error; a call that needs less goes on. */
+static void check_small_memory(void) {
+    enum { LENGTH = 2000, ROOM_BYTES = 4000 };
+    static float values[LENGTH];
+    static int64_t indices[LENGTH];
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    topk_simple *simple;
+    emulated_devices(machines[0].capabilities, 1);
+    options.backend = TOPK_BACKEND_CUDA;
+    CHECK_STATUS(TOPK_OK, topk_simple_create(&options, &simple));
+    values[7] = 1;
+    emulated_memory(ROOM_BYTES);
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_MEMORY, topk_simple_select(simple, TOPK_LARGEST, TOPK_F32, values, 1,
+                                                              LENGTH, LENGTH, NULL, indices));
+    CHECK(strstr(topk_last_error(), "workspace") != NULL);
+    CHECK_STATUS(TOPK_OK,
+                 topk_simple_select(simple, TOPK_LARGEST, TOPK_F32, values, 1, 20, 1, NULL, indices));
+    CHECK(indices[0] == 7);
+    emulated_memory(SIZE_MAX);
+    CHECK_STATUS(TOPK_OK, topk_simple_select(simple, TOPK_LARGEST, TOPK_F32, values, 1, LENGTH, LENGTH, NULL,
+                                             indices));
+    CHECK(indices[0] == 7 && indices[LENGTH - 1] == LENGTH - 1);
+    topk_simple_destroy(simple);
+}
+
 int main(void) {
     unsetenv("TOPK_METHOD");
     for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
@@ -157,5 +183,6 @@ int main(void) {
     check_small_room();
     check_room_for_clusters();
     check_waiting_error();
+    check_small_memory();
     return check_report();
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Nothing is allocated inside a call (CONTRACT.md, 7.1), and a context that cannot be allocated is an
- * error that leaks nothing. */
+ * error that leaks nothing. A call of topk_simple.h allocates if its workspace must grow, and only then. */
 #include <stdlib.h>
 
 #include "allocation.h"
 #include "check.h"
 #include "random.h"
+#include "topk_simple.h"
 
 enum { LENGTH = 1 << 18, ROWS = 64, STATE_BYTES = 1 << 25 };
 
@@ -163,6 +164,57 @@ static void check_failing_context(void) {
     CHECK(failed > 0);
 }
 
+/* Each allocation of creating one fails in turn. */
+static topk_simple *create_simple(void) {
+    topk_simple *simple = NULL;
+    int failed = 0;
+    for (long nth = 0; nth < 100 && simple == NULL; nth++) {
+        const long live = allocation_live();
+        allocation_fail_nth(nth);
+        const topk_status status = topk_simple_create(NULL, &simple);
+        allocation_fail_nth(-1);
+        if (status != TOPK_OK) {
+            failed++;
+            CHECK_STATUS(TOPK_ERROR_OUT_OF_MEMORY, status);
+            CHECK(simple == NULL && allocation_live() == live);
+        }
+    }
+    CHECK(failed > 1 && simple != NULL); /* the context, and what owns it */
+    return simple;
+}
+
+static topk_status select_simply(topk_simple *simple, int64_t k) {
+    return topk_simple_select(simple, TOPK_LARGEST, TOPK_F32, values, 1, LENGTH / 4, k, results, counts);
+}
+
+/* A workspace that cannot grow is an error that writes nothing; other calls may follow. */
+static void check_failing_growth(topk_simple *simple) {
+    results[0] = -1;
+    counts[0] = -1;
+    allocation_fail_nth(0);
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_MEMORY, select_simply(simple, LENGTH / 4));
+    allocation_fail_nth(-1);
+    CHECK(results[0] < 0 && counts[0] < 0 && topk_last_error()[0] != '\0');
+    CHECK_STATUS(TOPK_OK, select_simply(simple, 10));
+    CHECK(results[0] >= results[9] && counts[0] >= 0);
+}
+
+static void check_simple(void) {
+    const long live = allocation_live();
+    topk_simple *simple = create_simple();
+    CHECK_STATUS(TOPK_OK, select_simply(simple, 10));
+    CHECK_STATUS(TOPK_OK, select_simply(simple, 10));
+    const long with_team = allocation_live(), before = allocation_count();
+    CHECK_STATUS(TOPK_OK, select_simply(simple, 10));
+    CHECK_STATUS(TOPK_OK, select_simply(simple, 1));
+    CHECK(allocation_count() == before);
+    check_failing_growth(simple);
+    CHECK_STATUS(TOPK_OK, select_simply(simple, LENGTH / 4));
+    CHECK(allocation_count() > before && allocation_live() == with_team); /* grown: one workspace still */
+    topk_simple_destroy(simple);
+    CHECK(allocation_live() == live);
+}
+
 int main(void) {
     random_state random = {1};
     for (int i = 0; i < LENGTH; i++) {
@@ -173,5 +225,6 @@ int main(void) {
     check_no_allocation(8);
     check_in_parallel_region();
     check_failing_context();
+    check_simple();
     return check_report();
 }

@@ -22,6 +22,9 @@ install)
     test -s "$prefix/share/man/man1/topk.1"
     test -s "$prefix/share/bash-completion/completions/topk"
     test -s "$prefix/share/zsh/site-functions/_topk"
+    for header in topk.h topk_simple.h topk.hpp; do
+        test -s "$prefix/include/$header"
+    done
     ;;
 find_package)
     configure_and_run -DCMAKE_PREFIX_PATH="$prefix"

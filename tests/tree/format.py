@@ -15,7 +15,7 @@ def main():
     root = sys.argv[1]
     clang_format = shutil.which("clang-format-14") or shutil.which("clang-format")
     listing = subprocess.run(["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard", "*.c", "*.h",
-                              "*.cpp", "*.cc", "*.cu", "*.cuh"], capture_output=True, text=True)
+                              "*.cpp", "*.hpp", "*.cc", "*.cu", "*.cuh"], capture_output=True, text=True)
     files = listing.stdout.split()
     if clang_format is None or listing.returncode != 0 or not files:
         print("skipped: this needs clang-format 14 and a git checkout")

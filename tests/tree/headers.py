@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each public header compiles alone and twice, as C11 and as C++11, without a warning.
+"""Each public header compiles alone and twice, as C11 and as C++11, without a warning. One of C++ alone (.hpp)
+does so as C++17 and C++20, with exceptions and without.
 
 usage: headers.py INCLUDE_DIR
 """
@@ -14,15 +15,22 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pedantic-errors", "-f
 C = ["-std=c11", "-Wstrict-prototypes", "-x", "c", "-"]
 CXX = ["-std=c++11", "-x", "c++", "-"]
 COMPILERS = [("gcc", C), ("clang", C), ("g++", CXX), ("clang++", CXX)]
+HPP = [["-Wconversion", f"-std={standard}", *options, "-x", "c++", "-"]
+       for standard in ("c++17", "c++20") for options in ([], ["-fno-exceptions"])]
+COMPILERS_OF_HPP = [(compiler, options) for compiler in ("g++", "clang++") for options in HPP]
+
+
+def headers(include, pattern):
+    names = sorted(path.name for path in include.glob(pattern))
+    return names or sys.exit(f"no {pattern} in {include}")
 
 
 def main():
     include = pathlib.Path(sys.argv[1])
-    headers = sorted(path.name for path in include.glob("*.h"))
-    if not headers:
-        sys.exit(f"no headers in {include}")
+    compilations = [*itertools.product(COMPILERS, headers(include, "*.h")),
+                    *itertools.product(COMPILERS_OF_HPP, headers(include, "*.hpp"))]
     failures = tried = 0
-    for (compiler, options), header in itertools.product(COMPILERS, headers):
+    for (compiler, options), header in compilations:
         if shutil.which(compiler) is None:
             print(f"skipped: no {compiler} here")
             continue

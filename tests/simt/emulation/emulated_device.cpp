@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 enum { NO_DEVICE = 100, INVALID_DEVICE = 101 };
 
@@ -16,6 +17,7 @@ static int devices = 1;
 static int multiprocessors = 4, shared_kib_of_block = 227;
 static double speed_of_sm = 1, speed_of_memory = 1;
 static uint32_t waiting_limit = UINT32_MAX;
+static size_t memory_bytes = SIZE_MAX;
 
 int emulated_waiting_error;
 
@@ -35,6 +37,10 @@ void emulated_size(int sms, int shared_kib, double sm_speed, double memory_speed
     speed_of_sm = sm_speed;
     speed_of_memory = memory_speed;
     simt_runtime::limit_shared((uint32_t)shared_kib << 10);
+}
+
+void emulated_memory(size_t bytes) {
+    memory_bytes = bytes;
 }
 
 /* As the runtime does. */
@@ -100,6 +106,16 @@ int topk_device_zero(topk_stream stream, void *address, size_t bytes) {
 
 int topk_device_copy(topk_stream stream, void *to, const void *from, size_t bytes) {
     return bytes == 0 ? 0 : simt_copy_async(stream, to, from, bytes);
+}
+
+int topk_device_allocate(size_t bytes, void **address) {
+    *address = bytes > memory_bytes ? nullptr : std::malloc(bytes);
+    return 0;
+}
+
+int topk_device_free(void *address) {
+    std::free(address);
+    return 0;
 }
 
 int topk_device_waiting_error(void) {

@@ -4,6 +4,7 @@
 #ifndef TOPK_TESTS_EMULATED_DEVICE_H
 #define TOPK_TESTS_EMULATED_DEVICE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -21,6 +22,9 @@ void emulated_room(uint32_t blocks, uint32_t cluster_blocks);
 /* How many multiprocessors the devices have, how much shared memory a block may have, and how fast
  * multiprocessors and memory are, beside those of an H200. */
 void emulated_size(int sms, int shared_kib, double sm_speed, double memory_speed);
+
+/* How much memory topk_device_allocate() has for one buffer. */
+void emulated_memory(size_t bytes);
 
 /* What waits for the host's next cudaGetLastError(). */
 extern int emulated_waiting_error;
