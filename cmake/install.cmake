@@ -55,6 +55,7 @@ if(PROJECT_IS_TOP_LEVEL)
 endif()
 include(cmake/debian.cmake)
 
-if(TOPK_BUILD_TESTS AND NOT TOPK_SANITIZE) # a consumer would have to be built with the sanitizer, too
+# They build a static library of their own. A consumer would have to be built with the sanitizer, too.
+if(TOPK_BUILD_TESTS AND BUILD_SHARED_LIBS AND NOT TOPK_SANITIZE)
   add_subdirectory(tests/packaging)
 endif()

@@ -10,7 +10,12 @@ consumer=$work/$way
 case $way in
 install)
     rm -rf "$prefix" "$prefix.elsewhere"
+    mkdir -p "$work"
+    manifest=$build/install_manifest.txt # what `uninstall` removes is not of this test
+    test ! -e "$manifest" || cp "$manifest" "$work/manifest"
     "$CMAKE" --install "$build" --prefix "$prefix.elsewhere"
+    rm "$manifest"
+    test ! -e "$work/manifest" || mv "$work/manifest" "$manifest"
     mv "$prefix.elsewhere" "$prefix" # nothing in it may depend on where it was installed
     printf '3\n1\n2\n' | "$prefix/bin/topk" select - -k 1 | grep -qx '0	3'
     test -s "$prefix/share/man/man1/topk.1"

@@ -4,7 +4,7 @@
 
 #include <topk.h>
 
-#if __STDC_VERSION__ != 201710L || !defined __STRICT_ANSI__ || !defined __CHAR_UNSIGNED__ || defined __OPTIMIZE__
+#if __STDC_VERSION__ != 201710L || !defined __CHAR_UNSIGNED__ || defined __OPTIMIZE__
 #error "the project's own settings have changed"
 #endif
 
