@@ -1,9 +1,11 @@
-# `cpack` makes three Debian packages: libtopk0.1, libtopk-dev and topk. It does so where the prefix is /usr, because
-# CMake then installs as Debian does: libraries into the folder of their architecture.
-if(NOT PROJECT_IS_TOP_LEVEL OR NOT BUILD_SHARED_LIBS OR NOT TARGET topk_cli OR NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+# `cpack` makes three Debian packages: libtopk0.1, libtopk-dev and topk. The prefix must be /usr: only then
+# does CMake install libraries into the folder of their architecture, as Debian does.
+if(NOT PROJECT_IS_TOP_LEVEL OR NOT BUILD_SHARED_LIBS OR NOT TARGET topk_cli)
+  return()
+elseif(NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   return()
 endif()
-set(CPACK_PACKAGE_CONTACT "libtopk maintainers <libtopk@localhost>" CACHE STRING "Maintainer of the Debian packages")
+set(CPACK_PACKAGE_CONTACT "libtopk maintainers <libtopk@localhost>" CACHE STRING "Maintainer of the packages")
 set(CPACK_GENERATOR DEB)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)

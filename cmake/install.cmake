@@ -1,5 +1,6 @@
-# What `cmake --install` puts where: headers, the library, the CMake package, the pkg-config file and the documents. The
-# command-line tool installs itself (cli/CMakeLists.txt). All of it can be moved: no file names its prefix.
+# What `cmake --install` puts where: headers, the library, the CMake package, the pkg-config file and the
+# documents. The command-line tool installs itself (cli/CMakeLists.txt). All of it can be moved: no file names
+# its prefix.
 if(NOT TOPK_INSTALL)
   return()
 endif()

@@ -1,5 +1,6 @@
-# cmake -D MANIFEST=install_manifest.txt -P uninstall.cmake: removes what the manifest lists, below DESTDIR, and the
-# folders that this empties. What cannot be removed keeps nothing else from being removed.
+# cmake -D MANIFEST=install_manifest.txt -P uninstall.cmake
+# Removes what the manifest lists, below DESTDIR, and the folders that this empties. A file that cannot be
+# removed stops nothing: the others are removed.
 if(NOT EXISTS ${MANIFEST})
   message(FATAL_ERROR "Nothing to uninstall: there is no ${MANIFEST}")
 endif()

@@ -1,5 +1,5 @@
 #!/bin/sh
-# debian.sh SOURCE WORK: cpack makes three packages. In a file system of their own they are installed, used and removed.
+# debian.sh SOURCE WORK: cpack makes three packages. They are installed into a folder, used and removed.
 set -eu
 source=$1 work=$2/debian
 . "$source/tests/packaging/common.sh"
@@ -15,28 +15,27 @@ mkdir -p "$work/bin" "$work/root/var/lib/dpkg/info" "$work/root/var/lib/dpkg/upd
 mv "$2/usr"/*.deb "$work"
 version=$(sed -n 's/^project(topk VERSION \([0-9.]*\) .*/\1/p' "$source/CMakeLists.txt")
 library=libtopk${version%.*}
-architecture=$(dpkg --print-architecture)
-test "$(cd "$work" && echo *.deb)" = \
-    "libtopk-dev_${version}_$architecture.deb ${library}_${version}_$architecture.deb topk_${version}_$architecture.deb"
+suffix=_${version}_$(dpkg --print-architecture).deb
+test "$(cd "$work" && echo *.deb)" = "libtopk-dev$suffix $library$suffix topk$suffix"
 
 # field PACKAGE FIELD: of the control file.
 field() {
-    dpkg-deb -f "$work/$1_${version}_$architecture.deb" "$2"
+    dpkg-deb -f "$work/$1$suffix" "$2"
 }
 for package in $library libtopk-dev topk; do
-    test "$(field $package Package) $(field $package Version) $(field $package Architecture)" = \
-        "$package $version $architecture"
+    test "$(field $package Package)_$(field $package Version)_$(field $package Architecture).deb" = \
+        "$package$suffix"
     test -n "$(field $package Maintainer)" && test -n "$(field $package Description)"
 done
-echo "$(field $library Section) $(field libtopk-dev Section) $(field topk Section)" | grep -qx 'libs libdevel utils'
+test "$(field $library Section) $(field libtopk-dev Section) $(field topk Section)" = 'libs libdevel utils'
 field $library Depends | grep -q 'libc6 (>= '
 test "$(field libtopk-dev Depends)" = "$library (= $version)"
 field topk Depends | grep -q "$library (>= $version)"
 field topk Depends | grep -q 'libc6 (>= '
-dpkg-deb -I "$work/${library}_${version}_$architecture.deb" shlibs | grep -qx "libtopk ${version%.*} $library (>= $version)"
+test "$(dpkg-deb -I "$work/$library$suffix" shlibs)" = "libtopk ${version%.*} $library (>= $version)"
 
-# Dependencies and the shell are the machine's, outside of the root, but ldconfig is not. A machine may be set up to leave
-# documents out.
+# Scripts of packages run outside of the root, so they need another ldconfig than the machine's. A machine may
+# be set up to install no documents.
 printf '#!/bin/sh\necho "$*" >>"%s"\n' "$work/ldconfig.log" >"$work/bin/ldconfig"
 chmod +x "$work/bin/ldconfig"
 dpkg_root() {
@@ -67,7 +66,7 @@ run_by_cmake "$work/find_package" -DCMAKE_PREFIX_PATH="$usr"
 
 # The tool needs no more than the library.
 dpkg_root -r libtopk-dev
-test ! -e "$usr/include"
+test ! -e "$usr/include" && test ! -e "$libdir/libtopk.so"
 printf '3\n1\n2\n' | "$usr/bin/topk" select - -k 1 | grep -qx '0	3'
 dpkg_root -P $library libtopk-dev topk
 test "$(wc -l <"$work/ldconfig.log")" = 2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# guest.sh SOURCE WORK: as a part of another project libtopk changes nothing of it, and is what BUILD_SHARED_LIBS says.
-# It is optimised even where the project names no build type.
+# guest.sh SOURCE WORK: libtopk changes nothing of a project that adds it. It is the kind of library that
+# BUILD_SHARED_LIBS says. It is optimised even where the project names no build type.
 set -eu
 source=$1 work=$2/guest
 . "$source/tests/packaging/common.sh"
@@ -12,7 +12,7 @@ configure() {
     grep '"command"' "$work/compile_commands.json" | grep 'CMakeFiles/topk[_.]' >"$work/commands"
 }
 
-# expect KIND CMAKE_OPTION...: builds and runs the project; the library is an archive (a) or a shared one (so).
+# expect KIND CMAKE_OPTION...: builds and runs the project; the library's suffix is KIND.
 expect() {
     kind=$1
     shift
@@ -28,7 +28,15 @@ rm -rf "$work"
 expect a
 expect so -DBUILD_SHARED_LIBS=ON
 
+# It is installed along with the project where TOPK_INSTALL asks for it.
+"$CMAKE" --install "$work" --prefix "$work/prefix"
+test ! -e "$work/prefix"
+"$CMAKE" -DTOPK_INSTALL=ON "$work"
+"$CMAKE" --build "$work" --parallel 2
+"$CMAKE" --install "$work" --prefix "$work/prefix"
+run_by_cmake "$work/installed" -DCMAKE_PREFIX_PATH="$work/prefix"
+
 # A build type that the project names is the library's, too, but for the inner loops.
-configure -DCMAKE_BUILD_TYPE=Debug
+configure -DCMAKE_BUILD_TYPE=Debug -DTOPK_INSTALL=OFF
 grep -q 'src/api\.c' "$work/commands"
 fail_if grep -e 'src/api\.c.* -O3 \| -O3 .*src/api\.c' "$work/commands"

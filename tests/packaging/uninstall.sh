@@ -1,5 +1,5 @@
 #!/bin/sh
-# uninstall.sh SOURCE WORK: the target `uninstall` removes what was installed, and the folders that this empties.
+# uninstall.sh SOURCE WORK: the target `uninstall` removes what was installed, and folders that this empties.
 set -eu
 source=$1 work=$2/usr
 . "$source/tests/packaging/common.sh"
