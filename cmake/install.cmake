@@ -1,15 +1,29 @@
-# What `cmake --install` puts where: headers, libtopk.so, the CMake package and the pkg-config file. The
-# command-line tool installs itself (cli/CMakeLists.txt). All of it can be moved: no file names its prefix.
-option(TOPK_INSTALL "Install the library, its headers and its packages" ${PROJECT_IS_TOP_LEVEL})
+# What `cmake --install` puts where: headers, the library, the CMake package, the pkg-config file and the
+# documents. The command-line tool installs itself (cli/CMakeLists.txt). All of it can be moved: no file names
+# its prefix.
 if(NOT TOPK_INSTALL)
   return()
 endif()
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME topk_development)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/topk)
 set(config ${PROJECT_BINARY_DIR}/cmake)
 
-install(TARGETS topk topk_device EXPORT topkTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# A program that links a static library links what that library needs, too.
+set(find_dependencies "")
+set(libs_private "")
+get_target_property(type topk TYPE)
+if(type STREQUAL STATIC_LIBRARY)
+  foreach(package IN LISTS linked_packages)
+    string(APPEND find_dependencies "find_dependency(${package})\n")
+  endforeach()
+  list(JOIN linked_flags " " libs_private)
+endif()
+
+install(TARGETS topk topk_device EXPORT topkTargets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT topk_library NAMELINK_COMPONENT topk_development)
 install(FILES include/topk.h include/topk_simple.h include/topk.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 topk_install_device_headers()
 install(EXPORT topkTargets NAMESPACE topk:: DESTINATION ${package_dir})
@@ -27,10 +41,22 @@ file(RELATIVE_PATH pkgconfig_to_prefix ${libdir}/pkgconfig ${prefix})
 file(RELATIVE_PATH bin_to_lib ${bindir} ${libdir})
 configure_file(cmake/topk.pc.in ${config}/topk.pc @ONLY)
 install(FILES ${config}/topk.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-if(TARGET topk_cli)
+# Where the system looks for libraries by itself, nothing else is to be searched first.
+if(TARGET topk_cli AND NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set_target_properties(topk_cli PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
 endif()
 
-if(TOPK_BUILD_TESTS AND NOT TOPK_SANITIZE) # a consumer would have to be built with the sanitizer, too
+install(FILES LICENSE README.md CONTRACT.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/methods DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+
+if(PROJECT_IS_TOP_LEVEL)
+  add_custom_target(uninstall
+    COMMAND ${CMAKE_COMMAND} -D MANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+            -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake)
+endif()
+include(cmake/debian.cmake)
+
+# They build a static library of their own. A consumer would have to be built with the sanitizer, too.
+if(TOPK_BUILD_TESTS AND BUILD_SHARED_LIBS AND NOT TOPK_SANITIZE)
   add_subdirectory(tests/packaging)
 endif()

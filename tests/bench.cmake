@@ -1,5 +1,5 @@
-# The benchmark: its checks, its suites, and its scripts.
-if(NOT TARGET topk-bench)
+# The benchmark: its checks, its suites, and its scripts, which load the library.
+if(NOT TARGET topk-bench OR NOT BUILD_SHARED_LIBS)
   return()
 endif()
 function(topk_bench_test name)

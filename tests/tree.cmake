@@ -35,8 +35,9 @@ if(TOPK_HAS_CUDA)
   topk_tree_test(ptx ptx.py ${CMAKE_CUDA_COMPILER} ${PROJECT_SOURCE_DIR})
 endif()
 
-# A sanitizer adds symbols of its own, and its runtime would have to be loaded into Python.
-if(NOT TOPK_SANITIZE)
+# A sanitizer adds symbols of its own, and its runtime would have to be loaded into Python. Python loads no
+# archive.
+if(BUILD_SHARED_LIBS AND NOT TOPK_SANITIZE)
   topk_tree_test(symbols symbols.py
     $<TARGET_FILE:topk> ${PROJECT_SOURCE_DIR}/include $<TARGET_FILE:topk_shrunk>)
 

@@ -5,18 +5,17 @@ way=$1 source=$2 build=$3 work=$4
 prefix=$work/prefix
 consumer=$work/$way
 
-# configure_and_run CMAKE_OPTION...: builds examples/consumer afresh and runs it.
-configure_and_run() {
-    "$CMAKE" -S "$source/examples/consumer" -B "$consumer" "$@"
-    "$CMAKE" --build "$consumer" --target consumer --parallel 2
-    "$consumer/consumer"
-}
+. "$source/tests/packaging/common.sh"
 
-rm -rf "$consumer"
 case $way in
 install)
     rm -rf "$prefix" "$prefix.elsewhere"
+    mkdir -p "$work"
+    manifest=$build/install_manifest.txt # what `uninstall` removes is not of this test
+    test ! -e "$manifest" || cp "$manifest" "$work/manifest"
     "$CMAKE" --install "$build" --prefix "$prefix.elsewhere"
+    rm "$manifest"
+    test ! -e "$work/manifest" || mv "$work/manifest" "$manifest"
     mv "$prefix.elsewhere" "$prefix" # nothing in it may depend on where it was installed
     printf '3\n1\n2\n' | "$prefix/bin/topk" select - -k 1 | grep -qx '0	3'
     test -s "$prefix/share/man/man1/topk.1"
@@ -27,23 +26,20 @@ install)
     done
     ;;
 find_package)
-    configure_and_run -DCMAKE_PREFIX_PATH="$prefix"
+    run_by_cmake "$consumer" -DCMAKE_PREFIX_PATH="$prefix"
     ;;
 pkg_config)
     command -v pkg-config >/dev/null || exit 77
-    mkdir -p "$consumer"
     PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name topk.pc)")
     export PKG_CONFIG_PATH
-    # Word splitting is how flags are passed on.
-    "$CXX" -std=c++11 $(pkg-config --cflags topk) "$source/examples/consumer/consumer.cpp" \
-        $(pkg-config --libs topk) -Wl,-rpath,"$(pkg-config --variable=libdir topk)" -o "$consumer/consumer"
-    "$consumer/consumer"
+    run_by_pkg_config "$consumer"
     ;;
 add_subdirectory)
-    configure_and_run -DTOPK_SOURCE="$source" -DTOPK_CUDA=OFF
+    run_by_cmake "$consumer" -DTOPK_SOURCE="$source" -DTOPK_CUDA=OFF
     test ! -e "$consumer/topk/topk" # only the library is built unless asked for
     ;;
 device)
+    rm -rf "$consumer"
     "$CMAKE" -S "$source/tests/packaging/device" -B "$consumer" -DCMAKE_PREFIX_PATH="$prefix" \
         -DCOLUMNS="$source/examples/columns_cuda.cu"
     "$CMAKE" --build "$consumer" --parallel 2

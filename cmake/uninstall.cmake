@@ -1,0 +1,25 @@
+# cmake -D MANIFEST=install_manifest.txt -P uninstall.cmake
+# Removes what the manifest lists, below DESTDIR, and the folders that this empties. A file that cannot be
+# removed stops nothing: the others are removed.
+if(NOT EXISTS ${MANIFEST})
+  message(FATAL_ERROR "Nothing to uninstall: there is no ${MANIFEST}")
+endif()
+
+file(STRINGS ${MANIFEST} files)
+set(kept "")
+foreach(file IN LISTS files)
+  set(path $ENV{DESTDIR}${file})
+  message(STATUS "Removing: ${path}")
+  file(REMOVE ${path})
+  if(EXISTS ${path} OR IS_SYMLINK ${path})
+    list(APPEND kept ${path})
+  endif()
+  cmake_path(GET file PARENT_PATH folder)
+  cmake_path(RELATIVE_PATH folder BASE_DIRECTORY /)
+  execute_process(COMMAND rmdir -p ${folder} WORKING_DIRECTORY $ENV{DESTDIR}/ ERROR_QUIET)
+endforeach()
+if(kept)
+  list(JOIN kept "\n  " kept)
+  message(FATAL_ERROR "Cannot remove:\n  ${kept}")
+endif()
+file(REMOVE ${MANIFEST})

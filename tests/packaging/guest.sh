@@ -1,0 +1,42 @@
+#!/bin/sh
+# guest.sh SOURCE WORK: libtopk changes nothing of a project that adds it. It is the kind of library that
+# BUILD_SHARED_LIBS says. It is optimised even where the project names no build type.
+set -eu
+source=$1 work=$2/guest
+. "$source/tests/packaging/common.sh"
+
+# configure CMAKE_OPTION...
+configure() {
+    "$CMAKE" -S "$source/tests/packaging/guest" -B "$work" -DTOPK_SOURCE="$source" -DTOPK_CUDA=OFF "$@"
+    diff "$work/before" "$work/after"
+    grep '"command"' "$work/compile_commands.json" | grep 'CMakeFiles/topk[_.]' >"$work/commands"
+}
+
+# expect KIND CMAKE_OPTION...: builds and runs the project; the library's suffix is KIND.
+expect() {
+    kind=$1
+    shift
+    configure "$@"
+    find "$work" -name 'libtopk.*' -delete
+    fail_if grep -v -e ' -O3 ' "$work/commands"
+    "$CMAKE" --build "$work" --target guest --parallel 2
+    "$work/guest"
+    test "$(find "$work" -name 'libtopk.*' -type f | sed 's/.*libtopk\.\([a-z]*\).*/\1/')" = "$kind"
+}
+
+rm -rf "$work"
+expect a
+expect so -DBUILD_SHARED_LIBS=ON
+
+# It is installed along with the project where TOPK_INSTALL asks for it.
+"$CMAKE" --install "$work" --prefix "$work/prefix"
+test ! -e "$work/prefix"
+"$CMAKE" -DTOPK_INSTALL=ON "$work"
+"$CMAKE" --build "$work" --parallel 2
+"$CMAKE" --install "$work" --prefix "$work/prefix"
+run_by_cmake "$work/installed" -DCMAKE_PREFIX_PATH="$work/prefix"
+
+# A build type that the project names is the library's, too, but for the inner loops.
+configure -DCMAKE_BUILD_TYPE=Debug -DTOPK_INSTALL=OFF
+grep -q 'src/api\.c' "$work/commands"
+fail_if grep -e 'src/api\.c.* -O3 \| -O3 .*src/api\.c' "$work/commands"
