@@ -22,8 +22,8 @@ in the order of the figures. In place of an expression: `paper` and `target`, wh
 
 The first cell says which columns the numbers of that cell are conditions on (what a row leaves out is as in the row
 above), `-` that there are no figures; expressions for several numbers are parted by semicolons. spread(X) stands for
-three cells, gmean(X), min(X) and max(X). The text below the heading, or below that of the chapter, must name each file and
-its folder. Blocks of comparison.md that bench/comparison.py writes are left to its own test. Every figure must be its
+three cells, gmean(X), min(X) and max(X). The text below the heading, or below that of the chapter, must name each file
+and its folder. Blocks of comparison.md that bench/comparison.py writes are left to its own test. Every figure must be its
 expression rounded to the digits that are printed. Then the same is done with each figure altered in its last digit, and
 all of them must be noticed.
 
