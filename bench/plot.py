@@ -55,7 +55,9 @@ def gather(results, axis, measure):
         counting = line["operation"] in COUNTING
         if not line.get(measure) or (counting and axis == "k"):
             continue
-        key = tuple("" if name == "k" and counting else line[name] for name in series_names(axis))
+        # A rival's line names the method of the call that ran beside it.
+        blank = {"k"} if counting else {"method"} if line["what"] != "topk" else ()
+        key = tuple("" if name in blank else line[name] for name in series_names(axis))
         if float(line[axis] or 0) > 0:
             series.setdefault(key, {})[float(line[axis])] = float(line[measure])
     return {key: points for key, points in series.items() if len(points) > 1}

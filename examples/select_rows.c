@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The three best scores of each of two rows, with their positions. README.md shows the middle of it. */
+ * The three best scores of each of two rows, with their positions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

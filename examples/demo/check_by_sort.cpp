@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// check_by_sort FILE RESULTS: verifies "index<TAB>value" lines, as `topk select FILE.npy` prints them,
-// against a full sort of the 1-D float32 .npy file, and prints how long the sort took. Shares nothing with
-// the library; knows only the .npy files of make_npy.
+// check_by_sort FILE RESULTS [LO HI]: verifies the lines that `topk select FILE.npy` printed, or with
+// --between LO HI, against a full sort of each row, and prints how long the standard library took. Shares
+// nothing with the library; knows only the .npy files of make_npy.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -17,60 +18,117 @@ struct Pair {
     std::uint32_t index;
 };
 
-std::vector<Pair> read_pairs(const char *path) {
-    constexpr std::size_t header = 128;
-    std::ifstream file(path, std::ios::binary | std::ios::ate);
-    const auto size = static_cast<std::streamoff>(file.tellg());
-    if (!file || size < static_cast<std::streamoff>(header)) {
-        return {};
-    }
-    std::vector<float> values((static_cast<std::size_t>(size) - header) / sizeof(float));
-    file.seekg(header);
-    file.read(reinterpret_cast<char *>(values.data()),
-              static_cast<std::streamsize>(values.size() * sizeof(float)));
-    std::vector<Pair> pairs(values.size());
-    for (std::size_t i = 0; i < values.size(); i++) {
-        pairs[i] = {values[i], static_cast<std::uint32_t>(i)};
-    }
-    return pairs;
+bool is_better(const Pair &a, const Pair &b) {
+    return a.value != b.value ? a.value > b.value : a.index < b.index;
 }
 
-// Number of results if all are right, else -1.
-long verify(const std::vector<Pair> &sorted, const char *path) {
+struct Matrix {
+    bool has_rows; // else a vector, which is one row
+    std::size_t rows, columns;
+    std::vector<float> values;
+};
+
+struct Result {
+    std::size_t row;
+    Pair pair;
+};
+
+// Without values if the file cannot be read.
+Matrix read_matrix(const char *path) {
+    std::string header(128, '\0');
+    std::ifstream file(path, std::ios::binary);
+    file.read(header.data(), static_cast<std::streamsize>(header.size()));
+    Matrix matrix{};
+    const std::size_t shape = std::min(header.find("(") + 1, header.size());
+    matrix.has_rows = std::sscanf(header.c_str() + shape, "%zu, %zu", &matrix.rows, &matrix.columns) == 2;
+    if (!matrix.has_rows) {
+        matrix.columns = matrix.rows;
+        matrix.rows = 1;
+    }
+    matrix.values.resize(file ? matrix.rows * matrix.columns : 0);
+    file.read(reinterpret_cast<char *>(matrix.values.data()),
+              static_cast<std::streamsize>(matrix.values.size() * sizeof(float)));
+    if (!file) {
+        matrix.values.clear();
+    }
+    return matrix;
+}
+
+std::vector<Result> read_results(const char *path, bool has_rows) {
     std::ifstream file(path);
-    std::uint32_t index;
-    std::string value;
-    std::size_t count = 0;
-    for (; file >> index >> value; count++) {
-        if (count >= sorted.size() || sorted[count].index != index ||
-            sorted[count].value != std::stof(value)) {
-            std::fprintf(stderr, "result %zu is wrong: %u %s\n", count, static_cast<unsigned>(index),
-                         value.c_str());
-            return -1;
+    std::vector<Result> results;
+    Result result{};
+    while ((!has_rows || file >> result.row) && file >> result.pair.index >> result.pair.value) {
+        results.push_back(result);
+    }
+    if (!file.eof()) {
+        results.clear();
+    }
+    return results;
+}
+
+double milliseconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+struct Totals {
+    std::size_t sorted, equal; // elements that were sorted, and those of them that equal the one before
+    double partial_ms, full_ms;
+};
+
+// Sorts the elements of one row from lo to hi and compares its k results.
+bool check_row(const Matrix &matrix, std::size_t row, const float bounds[2], const Result *results,
+               std::size_t k, Totals &totals) {
+    std::vector<Pair> pairs;
+    const float *values = &matrix.values[row * matrix.columns];
+    for (std::size_t i = 0; i < matrix.columns; i++) {
+        if (values[i] >= bounds[0] && values[i] <= bounds[1]) {
+            pairs.push_back({values[i], static_cast<std::uint32_t>(i)});
         }
     }
-    return file.eof() ? static_cast<long>(count) : -1;
+    if (pairs.size() < k) {
+        return false;
+    }
+    auto begin = std::chrono::steady_clock::now();
+    std::partial_sort(pairs.begin(), pairs.begin() + static_cast<std::ptrdiff_t>(k), pairs.end(), is_better);
+    totals.partial_ms += milliseconds_since(begin);
+    begin = std::chrono::steady_clock::now();
+    std::sort(pairs.begin(), pairs.end(), is_better);
+    totals.full_ms += milliseconds_since(begin);
+    totals.sorted += pairs.size();
+    for (std::size_t i = 1; i < pairs.size(); i++) {
+        totals.equal += pairs[i].value == pairs[i - 1].value;
+    }
+    return std::equal(results, results + k, pairs.begin(), [row](const Result &result, const Pair &pair) {
+        return result.row == row && result.pair.index == pair.index && result.pair.value == pair.value;
+    });
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 3) {
-        std::fprintf(stderr, "usage: check_by_sort FILE.npy RESULTS\n");
+    if (argc != 3 && argc != 5) {
+        std::fprintf(stderr, "usage: check_by_sort FILE.npy RESULTS [LO HI]\n");
         return 2;
     }
-    const auto begin = std::chrono::steady_clock::now();
-    std::vector<Pair> pairs = read_pairs(argv[1]);
-    std::sort(pairs.begin(), pairs.end(), [](const Pair &a, const Pair &b) {
-        return a.value != b.value ? a.value > b.value : a.index < b.index;
-    });
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
-    const long results = verify(pairs, argv[2]);
-    if (results <= 0) {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    const float bounds[2] = {argc == 5 ? std::stof(argv[3]) : -infinity,
+                             argc == 5 ? std::stof(argv[4]) : infinity};
+    const Matrix matrix = read_matrix(argv[1]);
+    const std::vector<Result> results = read_results(argv[2], matrix.has_rows);
+    const std::size_t k = matrix.values.empty() ? 0 : results.size() / matrix.rows;
+    bool is_right = k > 0 && results.size() == k * matrix.rows;
+    Totals totals{};
+    for (std::size_t row = 0; is_right && row < matrix.rows; row++) {
+        is_right = check_row(matrix, row, bounds, &results[row * k], k, totals);
+    }
+    if (!is_right) {
         std::fprintf(stderr, "check_by_sort: %s does not hold the best of %s\n", argv[2], argv[1]);
         return 1;
     }
-    std::printf("%.0f ms  read and std::sort all %zu (value, index) pairs\n", time.count(), pairs.size());
-    std::printf("%ld results are those of the full sort, one by one\n", results);
+    std::printf("%6.0f ms  std::partial_sort of (value, index) pairs in memory\n", totals.partial_ms);
+    std::printf("%6.0f ms  std::sort of all %zu pairs in memory\n", totals.full_ms, totals.sorted);
+    std::printf("checked: %zu results are those of the full sort, one by one%s\n", results.size(),
+                totals.equal == 0 ? "; all numbers differ" : "");
     return 0;
 }

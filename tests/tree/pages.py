@@ -17,6 +17,7 @@ import plot  # noqa: E402
 import record  # noqa: E402
 
 LINES = 150
+SPLIT = ("data", "rows", "k")  # of plots with these words in their names
 
 
 def long_pages(methods):
@@ -51,7 +52,8 @@ def misplaced_records(folder):
 
 def stale_plots(folder):
     for plots in sorted(folder.glob("plots/*")):
-        drawn = dict(plot.plots_of(plot.read_results([folder / f"{plots.name}.csv"])))
+        results = plot.read_results([folder / f"{plots.name}.csv"])
+        drawn = dict([*plot.plots_of(results), *plot.plots_of(results, SPLIT)])
         for path in sorted(plots.iterdir()):
             if drawn.get(path.name) != path.read_text():
                 yield f"{path.relative_to(folder)} is not what plot.py draws of {plots.name}.csv"

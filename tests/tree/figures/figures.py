@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares each measured figure on the pages of docs/ with the CSV file that it comes from.
+"""Compares each measured figure in README.md and on the pages of docs/ with the CSV file that it comes from.
 
 A figure is a number with a decimal point, or one in front of us, ms, ns, s, %, TB/s, GB/s, times, reads or `of` another
 number, and those that a list joins to it; a percentage that is kept is none. Each has an entry in a comment behind its
@@ -21,11 +21,11 @@ in the order of the figures. In place of an expression: `paper` and `target`, wh
     | n keep_percent | {limit_us} | {call_us}; {to_limit} | - |
 
 The first cell says which columns the numbers of that cell are conditions on (what a row leaves out is as in the row
-above), `-` that there are no figures; expressions for several numbers are parted by semicolons. The text below the
-heading, or below that of the chapter, must name each file and its folder. Blocks of comparison.md that
-bench/comparison.py writes are left to its own test. Every figure must be its expression rounded to
-the digits that are printed. Then the same is done with each figure altered in its last digit, and all of them must be
-noticed.
+above), `-` that there are no figures; expressions for several numbers are parted by semicolons. spread(X) stands for
+three cells, gmean(X), min(X) and max(X). The text below the heading, or below that of the chapter, must name each file
+and its folder. Blocks of comparison.md that bench/comparison.py writes are left to its own test. Every figure must be its
+expression rounded to the digits that are printed. Then the same is done with each figure altered in its last digit, and
+all of them must be noticed.
 
 usage: figures.py SOURCE_DIR
 """
@@ -37,12 +37,14 @@ import sys
 sys.dont_write_bytecode = True
 from records import CONDITION, RecordError, evaluate  # noqa: E402
 
+SPREAD = re.compile(r"spread\((.*)\)")
 NUMBER = re.compile(r"(?<![\w^.,/-])\d+(?:\.\d+)?(?![\w^]|\.\d)")
 UNIT = re.compile(r"\**(?: ?%(?!\s+kept)| (?:us|ms|ns|s|TB/s|GB/s|times|reads|of \d+(?! bit))\b)")
-OTHER = re.compile(r"(=|CUDA|Debian|GCC|glibc|Python|numpy|torch|CONTRACT\.md) $")  # settings, versions, sections
+OTHER = re.compile(r"(=|CUDA|capability|License|Debian|GCC|glibc|Python|numpy|torch|CONTRACT\.md) $")  # settings, versions, sections
 JOINED = re.compile(r"\**(?: to |, | and | or )\**$")
 COMMENT = re.compile(r"\s*<!-- figures ?(.*)")
 BEGINNING = re.compile(r"\||[\d. ]+:")  # of an entry
+FENCED = re.compile(r"^```.*?^```$", re.S | re.M)
 GENERATED = re.compile(r"<!-- comparison: \w+ -->\n.*?<!-- end -->", re.S)
 WORDS = {"paper": r"\bpaper\b", "target": r"\b(target|goal)\b"}
 
@@ -50,6 +52,11 @@ WORDS = {"paper": r"\bpaper\b", "target": r"\b(target|goal)\b"}
 def plain(text):
     """The text on one line, without code and addresses."""
     return re.sub(r"\s+", " ", re.sub(r"`[^`]*`|\]\([^)]*\)", " ", text))
+
+
+def without(pattern, text):
+    """The text with what matches left blank, line by line."""
+    return pattern.sub(lambda block: "\n" * block[0].count("\n"), text)
 
 
 def figures_of(text):
@@ -140,9 +147,9 @@ class Page:
 
     def __init__(self, root, path, alter=False):
         self.root, self.path, self.alter, self.errors, self.compared = root, path, alter, [], 0
-        text = path.read_text()
+        text = without(FENCED, path.read_text())
         if path == root / "docs/benchmarks/comparison.md":
-            text = GENERATED.sub(lambda block: "\n" * block[0].count("\n"), text)
+            text = without(GENERATED, text)
         for block in blocks_of(text):
             try:
                 self.check(block)
@@ -193,7 +200,8 @@ class Page:
 
     def check_table(self, block):
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in block.lines[2:]]
-        templates = [[cell.strip() for cell in re.split(r"\|(?![^{]*\})", entry.strip("|"))] for entry in block.entries]
+        entries = [SPREAD.sub(r"gmean(\1) | min(\1) | max(\1)", entry) for entry in block.entries]
+        templates = [[cell.strip() for cell in re.split(r"\|(?![^{]*\})", entry.strip("|"))] for entry in entries]
         if len(templates) not in (1, len(rows)):
             raise RecordError(f"{len(templates)} lines for {len(rows)} rows")
         keys = {}
@@ -230,7 +238,7 @@ class Page:
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     compared = wrong = 0
-    for path in sorted((root / "docs").glob("**/*.md")):
+    for path in [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]:
         page = Page(root, path)
         for error in page.errors:
             print(error)
