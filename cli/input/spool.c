@@ -19,10 +19,12 @@ static int open_nameless(const char *folder) {
     memcpy(path, folder, length);
     memcpy(path + length, name, sizeof name);
     const int file = mkostemp(path, O_CLOEXEC);
-    if (file < 0)
-        fail("%s: no temporary file: %s", folder, strerror(errno));
-    unlink(path);
+    const int reason = errno;
+    if (file >= 0)
+        unlink(path);
     release(path);
+    if (file < 0)
+        fail("%s: no temporary file: %s", folder, strerror(reason));
     return file;
 }
 

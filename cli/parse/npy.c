@@ -84,8 +84,12 @@ static bool parse_shape(struct cursor *cursor, struct header *header) {
             return fail_here(cursor, "the array has more than 32 dimensions");
         if (!parse_extent(cursor, &header->shape[header->dimensions++]))
             return false;
-        if (!take(cursor, ",") && header->dimensions == 1)
+        if (take(cursor, ","))
+            continue;
+        if (header->dimensions == 1)
             return fail_here(cursor, "the shape is not a tuple");
+        if (cursor->at == cursor->end || cursor->file[cursor->at] != ')')
+            return fail_here(cursor, "the shape should have a comma or its end here");
     }
     return true;
 }

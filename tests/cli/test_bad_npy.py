@@ -47,6 +47,7 @@ class BadHeaders(harness.Case):
         (dictionary(shape="(3)") + BODY, "byte [0-9]+: the shape is not a tuple"),
         (dictionary(shape="(%s)" % ("1, " * 33)) + BODY, "byte [0-9]+: the array has more than 32 dimensions"),
         (dictionary(shape="(1, 2, -3)") + BODY, "byte [0-9]+: the shape is negative"),
+        (dictionary(shape="(1, 2 3)") + BODY, "byte [0-9]+: the shape should have a comma or its end here"),
         (dictionary(shape="(1, 2, 3") + BODY, "byte [0-9]+: the shape should have a number here"),
         (dictionary(shape="(-3,)") + BODY, "byte [0-9]+: the shape is negative"),
         (dictionary(shape="(x,)") + BODY, "byte [0-9]+: the shape should have a number here"),

@@ -266,7 +266,10 @@ class Failures(harness.Case):
     def test_closed_standard_output(self):
         self.fails("standard output: Bad file descriptor", "select", self.file, "-k", 1, preexec=lambda: os.close(1))
 
-    def wait_for_an_output(self):
+    def wait_for_an_output(self, child):
+        """The tool begins an output once it knows the format of its input."""
+        child.stdin.write(b"3\n")
+        child.stdin.flush()
         deadline = time.monotonic() + 600
         while len(os.listdir(self.folder)) < 2 and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -276,7 +279,7 @@ class Failures(harness.Case):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             child = subprocess.Popen([harness.TOPK, "where", "-", "--gt", "0", "--values", self.path("v.npy")],
                                      stdin=subprocess.PIPE, stderr=subprocess.PIPE)
-            self.wait_for_an_output()
+            self.wait_for_an_output(child)
             child.send_signal(number)
             child.communicate()
             self.assertEqual(child.returncode, -number)
@@ -286,9 +289,9 @@ class Failures(harness.Case):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             child = subprocess.Popen([harness.TOPK, "where", "-", "--gt", "0", "--values", self.path("v.npy")],
                                      stdin=subprocess.PIPE, preexec_fn=lambda: signal.signal(number, signal.SIG_IGN))
-            self.wait_for_an_output()
+            self.wait_for_an_output(child)
             child.send_signal(number)
-            child.communicate(b"3\n")
+            child.communicate()
             self.assertEqual(child.returncode, 0)
             self.assertEqual(unpack("d", npy_read(self.read("v.npy"))[2]), [3])
             os.unlink(self.path("v.npy"))
