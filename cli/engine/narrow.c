@@ -11,13 +11,15 @@ enum {
     ROOM_MIN = 1 << 12,    /* elements: from fewer nothing could be told */
     RUN_DIVISOR = 1 << 12, /* one run of the sample for so much, 64 KiB: it never takes as long as a pass */
     SAMPLE_RUNS = 1 << 16, /* at most */
+    HEAVY_DIVISOR = 64,    /* a class of more than this part of the list stays out of the next one */
 };
 
-/* Elements of one class, and one of them. */
-struct tally {
+/* An end of what the list takes. A class that many elements are in stays out of it, and is counted. */
+struct end {
     uint64_t class;
+    bool apart;
     int64_t count;
-    char element[8];
+    char element[8]; /* one that was counted */
 };
 
 struct narrowing {
@@ -36,7 +38,7 @@ struct narrowing {
     /* What a pass looks for: the k-th is in `range`, and most likely from `low` to `high`. */
     struct class_range range;
     int64_t better; /* than the range */
-    struct tally low, high;
+    struct end low, high;
     int64_t above; /* in the range, and better than `high` */
     char *matches; /* of one chunk */
 };
@@ -93,14 +95,21 @@ static void take_sample(void *state, const struct shown *shown) {
     add_to_list(state, shown->values, shown->count);
 }
 
-static void count_class(struct narrowing *n, struct tally *tally, const struct shown *shown) {
-    const struct class_range range = {tally->class, tally->class};
+static void count_end(struct narrowing *n, struct end *end, const struct shown *shown) {
+    const struct class_range range = {end->class, end->class};
     char element[8];
     const int64_t found =
         classes_collect(&n->classes, range, shown->values, shown->count, 0, element, NULL, 1);
     if (found > 0)
-        memcpy(tally->element, element, n->element);
-    tally->count += found;
+        memcpy(end->element, element, n->element);
+    end->count += found;
+}
+
+/* What the list takes. */
+static struct class_range listed_range(const struct narrowing *n) {
+    if (n->low.class == n->high.class && n->high.apart)
+        return (struct class_range){CLASS_BEST, CLASS_WORST};
+    return (struct class_range){n->low.class + n->low.apart, n->high.class - n->high.apart};
 }
 
 static void take_chunk(void *state, const struct shown *shown) {
@@ -109,39 +118,40 @@ static void take_chunk(void *state, const struct shown *shown) {
         const struct class_range above = {n->high.class + 1, n->range.best};
         n->above += classes_count(&n->classes, above, shown->values, shown->count);
     }
-    count_class(n, &n->high, shown);
-    if (n->low.class == n->high.class)
-        return;
-    count_class(n, &n->low, shown);
-    const struct class_range between = {n->low.class + 1, n->high.class - 1};
-    add_to_list(n, n->matches,
-                classes_collect(&n->classes, between, shown->values, shown->count, 0, n->matches, NULL,
-                                shown->count));
+    if (n->high.apart)
+        count_end(n, &n->high, shown);
+    if (n->low.apart && n->low.class < n->high.class)
+        count_end(n, &n->low, shown);
+    const struct class_range listed = listed_range(n);
+    if (listed.worst <= listed.best)
+        add_to_list(n, n->matches,
+                    classes_collect(&n->classes, listed, shown->values, shown->count, 0, n->matches, NULL,
+                                    shown->count));
 }
 
-/* Sets classes on both sides of the element that has rank `expected` among `drawn`, of which the list has
- * those that count, and which is right but for six standard deviations. Elements of a run may all be alike.
- */
+static struct end end_at(struct narrowing *n, int64_t k) {
+    struct place place;
+    rank(n, n->list, n->listed, k, &place);
+    return (struct end){.class = place.class, .apart = place.equal > n->listed / HEAVY_DIVISOR};
+}
+
+/* Sets the ends to both sides of the element that has rank `expected` among `drawn`, of which the list has
+ * those that count. That is right but for six standard deviations. Elements of a run may all be alike. */
 static void aim(struct narrowing *n, double expected, double drawn) {
     const double spread = expected < drawn ? sqrt(expected * (1 - expected / drawn) * SAMPLE_RUN) : 0;
     const double margin = 6 * spread + 2 * SAMPLE_RUN;
-    struct place place;
-    n->low = (struct tally){.class = n->range.worst};
-    n->high = (struct tally){.class = n->range.best};
-    if (expected + margin < (double)n->listed) {
-        rank(n, n->list, n->listed, (int64_t)(expected + margin) + 1, &place);
-        n->low.class = place.class;
-    }
-    if (expected - margin >= 1) {
-        rank(n, n->list, n->listed, (int64_t)(expected - margin), &place);
-        n->high.class = place.class;
-    }
+    n->low = (struct end){.class = n->range.worst};
+    n->high = (struct end){.class = n->range.best};
+    if (expected + margin < (double)n->listed)
+        n->low = end_at(n, (int64_t)(expected + margin) + 1);
+    if (expected - margin >= 1)
+        n->high = end_at(n, (int64_t)(expected - margin));
 }
 
-static void found_class(struct narrowing *n, const struct tally *tally, int64_t better, struct place *place) {
-    rank(n, tally->element, 1, 1, place);
+static void found_end(struct narrowing *n, const struct end *end, int64_t better, struct place *place) {
+    rank(n, end->element, 1, 1, place);
     place->better = better;
-    place->equal = tally->count;
+    place->equal = end->count;
 }
 
 /* After a pass: whether the place is found. If not, the range is what is left of it, and the list is a sample
@@ -155,17 +165,17 @@ static bool decide(struct narrowing *n, int64_t k, struct place *place) {
         n->range.worst = n->high.class + 1;
         empty_list(n);
     } else if (k <= between) {
-        found_class(n, &n->high, from_high, place);
+        found_end(n, &n->high, from_high, place);
         return true;
     } else if (k <= from_low && n->stride == 1) {
         rank(n, n->list, n->listed, k - between, place);
         place->better += between;
         return true;
     } else if (k <= from_low) {
-        n->range = (struct class_range){n->low.class + 1, n->high.class - 1};
+        n->range = listed_range(n);
         n->better = between;
     } else if (k <= below) {
-        found_class(n, &n->low, from_low, place);
+        found_end(n, &n->low, from_low, place);
         return true;
     } else if (n->low.class > n->range.worst) {
         n->range.best = n->low.class - 1;
