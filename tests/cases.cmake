@@ -33,12 +33,6 @@ topk_case_library(topk_test_cases_shrunk topk_shrunk cpu host)
 topk_case_runner(test_cases_shrunk topk_test_cases_shrunk none.c)
 target_compile_definitions(topk_test_cases_shrunk PUBLIC TOPK_SHRINK)
 
-# ThreadSanitizer does not understand GCC's OpenMP: under it the shrunk library has a team of the tests' own, which
-# comes before that of the archive, and the other one runs on one thread.
-if(TOPK_SANITIZE MATCHES "thread")
-  target_sources(test_cases_shrunk PRIVATE support/team_pthread.c)
-endif()
-
 # One run of the list, in a process that is replaced when a case ends it. Threads may outnumber the cores, so waiting
 # threads must sleep.
 function(topk_case_test name runner disable threads)
