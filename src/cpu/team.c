@@ -61,7 +61,7 @@ static void *serve(void *argument) {
     (void)pthread_setname_np(pthread_self(), "topk");
     while (atomic_load(&team->untaken.value) != ENDS) {
         work(team);
-        topk_cpu_await(&team->untaken, 0, team->awake_ns);
+        topk_cpu_await(&team->untaken, 0, team->awake_ns, true);
     }
     return NULL;
 }
@@ -138,7 +138,7 @@ void topk_cpu_team_run(const topk_context *context, int parts, team_function fun
     give_out(team, parts, function, job);
     work(team);
     for (int left; (left = atomic_load(&team->unfinished.value)) > 0;) {
-        topk_cpu_await(&team->unfinished, left, team->awake_ns);
+        topk_cpu_await(&team->unfinished, left, team->awake_ns, true);
     }
     atomic_flag_clear(&team->in_use);
 }

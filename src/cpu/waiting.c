@@ -4,6 +4,7 @@
 #include "waiting.h"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ static void pause_briefly(void) {
 #endif
 }
 
-void topk_cpu_await(struct awaited *awaited, int old, int64_t awake_ns) {
+void topk_cpu_await(struct awaited *awaited, int old, int64_t awake_ns, bool yields) {
     const int64_t end_ns = now_ns() + awake_ns;
     do {
         for (int look = 0; look < LOOKS; look++) {
@@ -30,6 +31,9 @@ void topk_cpu_await(struct awaited *awaited, int old, int64_t awake_ns) {
                 return;
             }
             pause_briefly();
+        }
+        if (yields) {
+            (void)sched_yield();
         }
     } while (now_ns() < end_ns);
     atomic_fetch_add(&awaited->sleepers, 1);
