@@ -28,9 +28,9 @@ from topk_ctypes import TYPES, Library, Problem, address, comparison  # noqa: E4
 
 # (operation, rows, n, k, order, calls in a run); a tenth of the elements meets the predicate of where
 POINTS = {
-    "short": ("select", 1, 2**16, 10, "best", 2000),
-    "short-sorted": ("select", 1, 2**17, 10000, "best", 100),
-    "middle": ("select", 1, 2**20, 1000, "best", 100),
+    "short": ("select", 1, 2**16, 10, "best", 4000),
+    "short-sorted": ("select", 1, 2**17, 10000, "best", 400),
+    "middle": ("select", 1, 2**20, 1000, "best", 300),
     "long": ("select", 1, 2**26, 10, "best", 3),
     "long-sorted": ("select", 1, 2**26, 10**5, "best", 3),
     "gib-sorted": ("select", 1, 2**28, 10**5, "best", 1),

@@ -4,7 +4,6 @@
 #include "waiting.h"
 
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,7 +22,7 @@ static void pause_briefly(void) {
 #endif
 }
 
-void topk_cpu_await(struct awaited *awaited, int old, int64_t awake_ns, bool yields) {
+void topk_cpu_await(struct awaited *awaited, int old, int64_t awake_ns) {
     const int64_t end_ns = now_ns() + awake_ns;
     do {
         for (int look = 0; look < LOOKS; look++) {
@@ -31,9 +30,6 @@ void topk_cpu_await(struct awaited *awaited, int old, int64_t awake_ns, bool yie
                 return;
             }
             pause_briefly();
-        }
-        if (yields) {
-            (void)sched_yield();
         }
     } while (now_ns() < end_ns);
     atomic_fetch_add(&awaited->sleepers, 1);

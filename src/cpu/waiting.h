@@ -4,7 +4,6 @@
 #define TOPK_SRC_CPU_WAITING_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 struct awaited {
@@ -14,7 +13,7 @@ struct awaited {
 
 /* Returns once the value is, or has been, another one than `old`. Sleeps after `awake_ns`. It may return
  * early. */
-void topk_cpu_await(struct awaited *awaited, int old, int64_t awake_ns, bool yields);
+void topk_cpu_await(struct awaited *awaited, int old, int64_t awake_ns);
 
 /* Wakes up to `most` of the sleepers, after the value has changed. */
 void topk_cpu_wake(struct awaited *awaited, int most);
