@@ -14,9 +14,6 @@
 #include "waiting.h"
 
 enum {
-    /* Longer than the caller takes from one job of a call to the next. A thread that waits longer sleeps,
-     * since others may want its processor. */
-    AWAKE_NS = 50000,
     STACK_BYTES = 1 << 18,
     ENDS = -1, /* in place of a number of parts */
 };
@@ -29,7 +26,6 @@ struct team {
     int parts;
     struct awaited untaken;    /* parts that nobody has taken, or ENDS: the threads wait for them */
     struct awaited unfinished; /* parts that are not done: the caller waits for them */
-    int64_t awake_ns;
     int count;
     pthread_t threads[]; /* beside the caller's */
 };
@@ -61,7 +57,7 @@ static void *serve(void *argument) {
     (void)pthread_setname_np(pthread_self(), "topk");
     while (atomic_load(&team->untaken.value) != ENDS) {
         work(team);
-        topk_cpu_await(&team->untaken, 0, team->awake_ns, true);
+        topk_cpu_await(&team->untaken, 0);
     }
     return NULL;
 }
@@ -98,7 +94,6 @@ bool topk_cpu_team_start(topk_context *context, int threads) {
     if (team == NULL) {
         return false;
     }
-    team->awake_ns = threads <= processors() ? AWAKE_NS : 0;
     start_threads(team, (int)others);
     context->threads = 1 + team->count;
     context->leaf = team;
@@ -138,7 +133,7 @@ void topk_cpu_team_run(const topk_context *context, int parts, team_function fun
     give_out(team, parts, function, job);
     work(team);
     for (int left; (left = atomic_load(&team->unfinished.value)) > 0;) {
-        topk_cpu_await(&team->unfinished, left, team->awake_ns, true);
+        topk_cpu_await(&team->unfinished, left);
     }
     atomic_flag_clear(&team->in_use);
 }

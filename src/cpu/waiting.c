@@ -4,11 +4,17 @@
 #include "waiting.h"
 
 #include <linux/futex.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOKS = 32 }; /* at the value, between two at the clock */
+enum {
+    LOOKS = 32, /* at the value, between two at the clock */
+    /* A call of 2^16 elements takes 10 us: the next one finds the threads awake. Whoever waits longer sleeps,
+     * since others may want its processor; to be woken takes about as long. */
+    AWAKE_NS = 20000,
+};
 
 static int64_t now_ns(void) {
     struct timespec now;
@@ -22,8 +28,8 @@ static void pause_briefly(void) {
 #endif
 }
 
-void topk_cpu_await(struct awaited *awaited, int old, int64_t awake_ns) {
-    const int64_t end_ns = now_ns() + awake_ns;
+void topk_cpu_await(struct awaited *awaited, int old) {
+    const int64_t end_ns = now_ns() + AWAKE_NS;
     do {
         for (int look = 0; look < LOOKS; look++) {
             if (atomic_load_explicit(&awaited->value, memory_order_acquire) != old) {

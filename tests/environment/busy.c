@@ -19,7 +19,7 @@ enum { LENGTH_MAX = 1 << 23, K_MAX = 100000, ROUNDS = 7, PROCESSORS_MAX = 64 };
 static const double SLOWER_AT_MOST = 2;
 
 static float values[LENGTH_MAX];
-static int32_t indices[K_MAX];
+static int32_t indices[LENGTH_MAX];
 
 static double now_s(void) {
     struct timespec now;
@@ -28,33 +28,44 @@ static double now_s(void) {
 }
 
 struct contender {
+    topk_operation operation; /* select or where */
     topk_context *context;
     topk_problem problem;
     size_t bytes;
     void *workspace;
 };
 
-static struct contender begin(int threads, int64_t length, int64_t k) {
+static struct contender begin(int threads, topk_operation operation, int64_t length, int64_t k) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
-    struct contender c = {.problem = TOPK_PROBLEM_INIT};
+    struct contender c = {.operation = operation, .problem = TOPK_PROBLEM_INIT};
     options.backend = TOPK_BACKEND_CPU;
     options.threads = threads;
     c.problem.type = TOPK_F32;
     c.problem.length_max = length;
     c.problem.k_max = k;
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &c.context));
-    CHECK_STATUS(TOPK_OK, topk_workspace_size(c.context, TOPK_OPERATION_SELECT, &c.problem, &c.bytes));
+    CHECK_STATUS(TOPK_OK, topk_workspace_size(c.context, operation, &c.problem, &c.bytes));
     c.workspace = malloc(c.bytes + 1);
     return c;
 }
 
-static double time_s(const struct contender *c, int calls) {
+static topk_status call(const struct contender *c) {
     topk_input input = TOPK_INPUT_INIT;
+    topk_predicate predicate = TOPK_PREDICATE_INIT;
+    int64_t offsets[2];
     input.values = values;
+    predicate.kind = TOPK_LT;
+    predicate.low.value.f64 = 0.1;
+    return c->operation == TOPK_OPERATION_WHERE
+               ? topk_where(c->context, &c->problem, &input, &predicate, NULL, indices, LENGTH_MAX, offsets,
+                            c->workspace, c->bytes, NULL)
+               : topk_select(c->context, &c->problem, &input, NULL, indices, c->workspace, c->bytes, NULL);
+}
+
+static double time_s(const struct contender *c, int calls) {
     const double start_s = now_s();
-    for (int call = 0; call < calls; call++) {
-        CHECK_STATUS(TOPK_OK, topk_select(c->context, &c->problem, &input, NULL, indices, c->workspace,
-                                          c->bytes, NULL));
+    for (int i = 0; i < calls; i++) {
+        CHECK_STATUS(TOPK_OK, call(c));
     }
     return now_s() - start_s;
 }
@@ -70,8 +81,8 @@ static int compare(const void *left, const void *right) {
 }
 
 /* The median of how many times as long `threads` threads take as one, each measured right after the other. */
-static void check_not_slower(int threads, int64_t length, int64_t k, int calls) {
-    struct contender one = begin(1, length, k), many = begin(threads, length, k);
+static void check_not_slower(int threads, topk_operation operation, int64_t length, int64_t k, int calls) {
+    struct contender one = begin(1, operation, length, k), many = begin(threads, operation, length, k);
     double ratios[ROUNDS];
     for (int round = -1; round < ROUNDS; round++) {
         const double alone_s = time_s(&one, calls), together_s = time_s(&many, calls);
@@ -83,17 +94,18 @@ static void check_not_slower(int threads, int64_t length, int64_t k, int calls) 
     end(&many);
     qsort(ratios, ROUNDS, sizeof ratios[0], compare);
     const double median = ratios[ROUNDS / 2];
-    printf("%d threads, n = %lld, k = %lld: %.2f times as long as one thread\n", threads, (long long)length,
-           (long long)k, median);
+    printf("%d threads, %s, n = %lld, k = %lld: %.2f times as long as one thread\n", threads,
+           operation == TOPK_OPERATION_WHERE ? "where" : "select", (long long)length, (long long)k, median);
     CHECK(median <= SLOWER_AT_MOST);
 }
 
 /* Runs are long enough for the scheduler to give all processes their turns several times. */
 static void check_team(int threads) {
-    check_not_slower(threads, LENGTH_MAX, K_MAX, 10);
-    check_not_slower(threads, 1 << 20, 1000, 300);
-    check_not_slower(threads, 1 << 17, 10000, 400);
-    check_not_slower(threads, 1 << 16, 10, 4000);
+    check_not_slower(threads, TOPK_OPERATION_WHERE, LENGTH_MAX, 0, 5);
+    check_not_slower(threads, TOPK_OPERATION_SELECT, LENGTH_MAX, K_MAX, 10);
+    check_not_slower(threads, TOPK_OPERATION_SELECT, 1 << 20, 1000, 300);
+    check_not_slower(threads, TOPK_OPERATION_SELECT, 1 << 17, 10000, 400);
+    check_not_slower(threads, TOPK_OPERATION_SELECT, 1 << 16, 10, 4000);
 }
 
 static pid_t keep_busy(void) {
