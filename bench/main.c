@@ -16,7 +16,7 @@ enum { exit_no_device = 77 };
 enum { first_key = 256, own_options = 17, option_count = BENCH_DIMENSIONS + own_options };
 static struct argp_option all_options[option_count + 1] = {
     {"device", 0, "NAME", 0, "cpu (default) or cuda", 2},
-    {"threads", 't', "N", 0, "CPU: threads of calls and reads (default: what OpenMP would use)", 2},
+    {"threads", 't', "N", 0, "CPU: threads of calls and reads (default: one for each processor)", 2},
     {"pairs", 'p', "N", 0, "pairs of a read and a call, on a GPU runs (default 21)", 2},
     {"runs", 'p', NULL, OPTION_ALIAS, NULL, 2},
     {"cold", 0, NULL, 0, "go round 256 MiB of copies of the input (a GPU's default)", 2},

@@ -29,7 +29,9 @@
  *
  * Threads: a context may be used by any number of threads at once, provided that each call has a
  * workspace and outputs of its own. All other functions are free of shared state, but for the state of an
- * accumulator. On the CPU a call from inside an OpenMP parallel region runs on the calling thread alone.
+ * accumulator. On the CPU a context's threads do the work of one call at a time: a call that finds them at
+ * work goes on on the calling thread alone. Who wants calls side by side on many threads each needs a context
+ * for each.
  */
 #ifndef TOPK_H
 #define TOPK_H
@@ -181,7 +183,8 @@ typedef struct topk_context_options {
     size_t size;          /* sizeof(topk_context_options) */
     topk_backend backend; /* AUTO: CUDA where it is available on that device, else the CPU */
     int device;           /* CUDA device ordinal; must be 0 on the CPU */
-    int threads;          /* CPU threads per call, 1 to 1024; 0: what OpenMP would use (OMP_NUM_THREADS) */
+    int threads;          /* CPU threads per call, 1 to 1024; 0: what OMP_NUM_THREADS says, else one for each
+                             processor that the process may run on */
     /* Decides which elements a method samples; 0: drawn from the system's randomness for each context, so
      * that nobody can make data that misleads the samples. Changes a call's time, never its results. */
     uint64_t seed;
@@ -190,8 +193,8 @@ typedef struct topk_context_options {
 #define TOPK_CONTEXT_OPTIONS_INIT                                                                            \
     { sizeof(topk_context_options), TOPK_BACKEND_AUTO, 0, 0, 0 }
 
-/* What calls on one device share: its capabilities, the team size and the environment's overrides,
- * all read once here. Immutable after creation. */
+/* What calls on one device share: its capabilities, the CPU's threads and the environment's overrides,
+ * all made and read once here. Immutable after creation. */
 typedef struct topk_context topk_context;
 
 /* Creates a context. `options` may be NULL for the defaults. On success the caller owns *context
@@ -203,13 +206,18 @@ typedef struct topk_context topk_context;
  *                     says why. So it makes no problem fail; topk_problem.method does
  *   TOPK_CPU_DISABLE  comma-separated CPU features not to use: avx512, avx2 (avx2 implies avx512).
  *                     Read for contexts on the CPU alone
+ *   OMP_NUM_THREADS   the number of threads where the options name none: its first number, if it is positive.
+ *                     Read for contexts on the CPU alone
  * A value that names no method of any backend, or no such feature, is TOPK_ERROR_UNKNOWN_METHOD or
  * TOPK_ERROR_UNKNOWN_ENUM.
+ *
+ * On the CPU it starts the threads of its calls, all but the caller's; fewer than were asked for if the
+ * system gives no more, which topk_context_query() tells.
  *
  * Also: NULL_POINTER, STRUCT_SIZE, UNKNOWN_ENUM, OUT_OF_RANGE, BACKEND_UNAVAILABLE, OUT_OF_MEMORY. */
 TOPK_API topk_status topk_context_create(const topk_context_options *options, topk_context **context);
 
-/* Ends a context; NULL is ignored. No call may be in progress with it. */
+/* Ends a context and its threads; NULL is ignored. No call may be in progress with it. */
 TOPK_API void topk_context_destroy(topk_context *context);
 
 typedef struct topk_context_properties {

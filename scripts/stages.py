@@ -18,7 +18,7 @@ import time
 import traceback
 import xml.etree.ElementTree
 
-STAGES = ["default", "asan", "tsan", "clang-fuzz", "no-openmp", "cuda"]
+STAGES = ["default", "asan", "tsan", "clang-fuzz", "cuda"]
 OPTIONS = {"cuda": ["-DTOPK_CUDA_ARCHITECTURES=90"]}
 JOBS = str(os.cpu_count())
 

@@ -85,7 +85,7 @@ static topk_status fill_context(const topk_context_options *options, topk_contex
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->threads is %d, must be 0 to %d", options->threads,
                          THREADS_MAX);
     }
-    topk_note_process();
+    context->process = getpid();
     context->device = options->device;
     context->seed = options->seed != 0 ? options->seed : draw_seed();
     status = any ? open_any(options, context) : open_backend(options, backend, context);

@@ -2,18 +2,21 @@
 #ifndef TOPK_SRC_CONTEXT_H
 #define TOPK_SRC_CONTEXT_H
 
+#include <sys/types.h>
+
 #include "method.h"
 #include "workspace.h"
 
-/* Immutable after creation, so that threads can share it. */
+/* Immutable after creation, so that threads can share it, but for what `leaf` guards. */
 struct topk_context {
     const struct backend *backend;
     int device;
-    int threads;
+    int threads; /* that calls may use, in the process that created it */
+    pid_t process;
     uint64_t seed;                  /* of whatever is sampled; no result depends on it */
     const struct method *preferred; /* by TOPK_METHOD, perhaps of another backend; or NULL */
     const void *kernels;            /* the CPU's kernel set */
-    void *leaf;                     /* the CUDA backend's own */
+    void *leaf;                     /* the backend's own: cpu/team.h, cuda/leaf.h */
     const char *features;
 };
 

@@ -5,11 +5,8 @@
 
 #include "context.h"
 
-/* Remembers the process that creates the first context. */
-void topk_note_process(void);
-
-/* Threads that a call in this process may use: one in a child of the process that created the first
- * context, where OpenMP's threads are gone. */
+/* Threads that a call in this process may use: one in another than the context's own, such as a forked child,
+ * where the context's other threads are missing. */
 int topk_context_threads(const topk_context *context);
 
 #endif

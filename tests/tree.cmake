@@ -46,6 +46,6 @@ if(BUILD_SHARED_LIBS AND NOT TOPK_SANITIZE)
       COMMAND ${TOPK_SYSTEM_PYTHON} -m pytest -q -p no:cacheprovider
               ${CMAKE_CURRENT_SOURCE_DIR}/property/test_${properties}.py)
     set_tests_properties(property_${properties} PROPERTIES LABELS property
-      ENVIRONMENT "TOPK_LIBRARY=$<TARGET_FILE:topk>;OMP_WAIT_POLICY=passive;PYTHONDONTWRITEBYTECODE=1")
+      ENVIRONMENT "TOPK_LIBRARY=$<TARGET_FILE:topk>;PYTHONDONTWRITEBYTECODE=1")
   endforeach()
 endif()

@@ -19,12 +19,14 @@ static topk_status open_context(const topk_context_options *options, topk_contex
         return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "options->device is %d, the CPU is device 0",
                          options->device);
     }
-    context->threads = options->threads != 0 ? options->threads : topk_cpu_team_default_threads(THREADS_MAX);
-    return topk_cpu_kernels_choose(context);
-}
-
-static void close_context(topk_context *context) {
-    (void)context; /* it holds nothing */
+    const topk_status status = topk_cpu_kernels_choose(context);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    const int threads = options->threads != 0 ? options->threads : topk_cpu_team_default_threads(THREADS_MAX);
+    return topk_cpu_team_start(context, threads)
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_OUT_OF_MEMORY, "cannot allocate a team of %d threads", threads);
 }
 
 /* Errors of this backend are statuses. */
@@ -57,7 +59,7 @@ const struct backend topk_cpu_backend = {
     .method_count = METHODS,
     .status = status,
     .open = open_context,
-    .close = close_context,
+    .close = topk_cpu_team_end,
     .run = run,
     .allocate = allocate,
     .release = release,

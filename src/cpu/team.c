@@ -1,35 +1,146 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Threads take the parts of a job one by one, the caller too. So a thread that the kernel keeps waiting
+ * delays no part but the one it has taken. */
+#define _GNU_SOURCE
 #include "team.h"
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "waiting.h"
+
+enum {
+    STACK_BYTES = 1 << 18,
+    ENDS = -1, /* in place of a number of parts */
+};
+
+struct team {
+    atomic_flag in_use; /* by the caller whose job it does */
+    /* The job. The caller writes it before there are parts to take, and nobody reads it without a part. */
+    team_function function;
+    void *job;
+    int parts;
+    struct awaited untaken;    /* parts that nobody has taken, or ENDS: the threads wait for them */
+    struct awaited unfinished; /* parts that are not done: the caller waits for them */
+    int count;
+    pthread_t threads[]; /* beside the caller's */
+};
+
+/* A thread that has been kept waiting may take a part of a later job than the one that it saw. */
+static bool take_part(struct team *team, int *part) {
+    int untaken = atomic_load(&team->untaken.value);
+    while (untaken > 0) {
+        if (atomic_compare_exchange_weak(&team->untaken.value, &untaken, untaken - 1)) {
+            *part = team->parts - untaken;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void work(struct team *team) {
+    int part;
+    while (take_part(team, &part)) {
+        team->function(team->job, part, team->parts);
+        if (atomic_fetch_sub(&team->unfinished.value, 1) == 1) {
+            topk_cpu_wake(&team->unfinished, 1);
+        }
+    }
+}
+
+static void *serve(void *argument) {
+    struct team *team = argument;
+    (void)pthread_setname_np(pthread_self(), "topk");
+    while (atomic_load(&team->untaken.value) != ENDS) {
+        work(team);
+        topk_cpu_await(&team->untaken, 0);
+    }
+    return NULL;
+}
+
+/* Signals are the caller's: its threads inherit a mask that blocks them all. */
+static void start_threads(struct team *team, int most) {
+    pthread_attr_t attributes;
+    sigset_t all, callers;
+    if (pthread_attr_init(&attributes) != 0) {
+        return;
+    }
+    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &callers);
+    while (team->count < most && pthread_create(&team->threads[team->count], &attributes, serve, team) == 0) {
+        team->count++;
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &callers, NULL);
+    (void)pthread_attr_destroy(&attributes);
+}
+
+static int processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+bool topk_cpu_team_start(topk_context *context, int threads) {
+    const size_t others = (size_t)threads - 1;
+    context->threads = 1;
+    if (others == 0) {
+        return true;
+    }
+    struct team *team = calloc(1, sizeof *team + others * sizeof team->threads[0]);
+    if (team == NULL) {
+        return false;
+    }
+    start_threads(team, (int)others);
+    context->threads = 1 + team->count;
+    context->leaf = team;
+    return true;
+}
+
+void topk_cpu_team_end(topk_context *context) {
+    struct team *team = context->leaf;
+    if (topk_context_threads(context) > 1) {
+        atomic_store(&team->untaken.value, ENDS);
+        topk_cpu_wake(&team->untaken, INT_MAX);
+        for (int i = 0; i < team->count; i++) {
+            (void)pthread_join(team->threads[i], NULL);
+        }
+    }
+    free(team);
+}
+
+/* Threads that are awake need no waking. */
+static void give_out(struct team *team, int parts, team_function function, void *job) {
+    team->function = function;
+    team->job = job;
+    team->parts = parts;
+    atomic_store(&team->unfinished.value, parts);
+    atomic_store(&team->untaken.value, parts);
+    topk_cpu_wake(&team->untaken, parts - 1 - (team->count - atomic_load(&team->untaken.sleepers)));
+}
 
 void topk_cpu_team_run(const topk_context *context, int parts, team_function function, void *job) {
-#ifdef _OPENMP
-    /* Within a region of the caller's own, OpenMP allocates each team, even of one thread. */
-    const int threads = parts > 1 && omp_get_level() == 0 ? topk_context_threads(context) : 1;
-    if (threads > 1) {
-#pragma omp parallel num_threads(threads) default(none) shared(parts, function, job)
-        for (int part = omp_get_thread_num(); part < parts; part += omp_get_num_threads()) {
+    struct team *team = context->leaf;
+    if (parts < 2 || topk_context_threads(context) == 1 || atomic_flag_test_and_set(&team->in_use)) {
+        for (int part = 0; part < parts; part++) {
             function(job, part, parts);
         }
         return;
     }
-#else
-    (void)context;
-#endif
-    for (int part = 0; part < parts; part++) {
-        function(job, part, parts);
+    give_out(team, parts, function, job);
+    work(team);
+    for (int left; (left = atomic_load(&team->unfinished.value)) > 0;) {
+        topk_cpu_await(&team->unfinished, left);
     }
+    atomic_flag_clear(&team->in_use);
 }
 
 int topk_cpu_team_default_threads(int limit) {
-#ifdef _OPENMP
-    const int threads = omp_get_max_threads();
-    return threads < limit ? threads : limit;
-#else
-    (void)limit;
-    return 1;
-#endif
+    const char *text = getenv("OMP_NUM_THREADS");
+    const long wanted = text != NULL ? strtol(text, NULL, 10) : 0;
+    const long threads = wanted > 0 ? wanted : processors();
+    return threads < limit ? (int)threads : limit;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A team of threads for the length of one function. OpenMP appears in team.c alone. */
+ * A team of threads, which a context keeps from its creation to its end and which does jobs part by part. */
 #ifndef TOPK_SRC_CPU_TEAM_H
 #define TOPK_SRC_CPU_TEAM_H
 
@@ -9,15 +9,20 @@
 /* One part of a job: `part` of `parts`, from 0. */
 typedef void (*team_function)(void *job, int part, int parts);
 
-/* Runs function(job, p, parts) once for every p < parts, each on one of the context's threads, and
- * returns when all are done. Parts may run one after the other, in ascending order, where there are
- * fewer threads; a part must not wait for a later one. One part starts no team.
- *
- * A team has all of the context's threads, however few the parts: OpenMP allocates where a team has another
- * size than the one before it. */
+/* Gives the context a team of `threads`, the caller's included, or of fewer if the system gives no more.
+ * False without memory. */
+bool topk_cpu_team_start(topk_context *context, int threads);
+
+/* Ends the threads, but for those of another process: a forked child has none. */
+void topk_cpu_team_end(topk_context *context);
+
+/* Runs function(job, p, parts) once for every p < parts and returns when all are done. Parts begin in
+ * ascending order; a part must not wait for a later one. The caller runs all of them where the team has
+ * another job, in a forked child, and within a part of a job. */
 void topk_cpu_team_run(const topk_context *context, int parts, team_function function, void *job);
 
-/* Threads that OpenMP would use here, at most `limit`. */
+/* Threads of a context that asks for no number: OMP_NUM_THREADS, else the processors that this process may
+ * run on; at most `limit`. */
 int topk_cpu_team_default_threads(int limit);
 
 /* Part p's share of n things: [share(n, p, parts), share(n, p + 1, parts)). */
@@ -26,7 +31,7 @@ static inline size_t share(size_t n, int part, int parts) {
     return n / m * p + n % m * p / m;
 }
 
-/* How many of the available threads are worth starting for so many elements. */
+/* How many of the available threads are worth waking for so many elements. */
 static inline int team_size(int available, size_t elements) {
     const size_t worthwhile = elements / TEAM_ELEMENTS_MIN + 1;
     return worthwhile < (size_t)available ? (int)worthwhile : available;

@@ -2,6 +2,7 @@
  *
  * Creating, querying and ending contexts; the environment they read. */
 #define _GNU_SOURCE
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,42 @@ static void check_options(void) {
     CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, create(TOPK_BACKEND_CPU, -1, 1));
     CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, create(3, 0, 1));
     CHECK_STATUS(TOPK_ERROR_UNKNOWN_ENUM, create(-1, 0, 1));
+}
+
+static int default_threads(void) {
+    topk_context *context;
+    topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
+    CHECK_STATUS(TOPK_OK, create_for_cpu(&context));
+    CHECK_STATUS(TOPK_OK, topk_context_query(context, &properties));
+    topk_context_destroy(context);
+    return properties.threads;
+}
+
+/* OMP_NUM_THREADS, or the processors that the process may run on. */
+static void check_default_threads(void) {
+    static const char *const no_number[] = {"", "0", "-3", "many"};
+    cpu_set_t allowed, one;
+    CHECK(sched_getaffinity(0, sizeof allowed, &allowed) == 0);
+    for (size_t i = 0; i < sizeof no_number / sizeof no_number[0]; i++) {
+        setenv("OMP_NUM_THREADS", no_number[i], 1);
+        CHECK(default_threads() == CPU_COUNT(&allowed));
+    }
+    setenv("OMP_NUM_THREADS", "3", 1);
+    CHECK(default_threads() == 3);
+    setenv("OMP_NUM_THREADS", "5,2", 1); /* of nested regions: the first */
+    CHECK(default_threads() == 5);
+    setenv("OMP_NUM_THREADS", "1000000", 1);
+    CHECK(default_threads() == 1024);
+    unsetenv("OMP_NUM_THREADS");
+    CPU_ZERO(&one);
+    for (int cpu = 0; CPU_COUNT(&one) == 0; cpu++) {
+        if (CPU_ISSET(cpu, &allowed)) {
+            CPU_SET(cpu, &one);
+        }
+    }
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0);
+    CHECK(default_threads() == 1);
+    CHECK(sched_setaffinity(0, sizeof allowed, &allowed) == 0);
 }
 
 /* Every seed is one. */
@@ -197,6 +234,7 @@ int main(void) {
     unsetenv("TOPK_METHOD");
     unsetenv("TOPK_CPU_DISABLE");
     check_options();
+    check_default_threads();
     check_seeds();
     check_backend_status();
     check_pointers();

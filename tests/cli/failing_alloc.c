@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Preloaded into the tool: the allocation that FAIL_AT counts to, and every later one, fails. Neither
- * counted nor failed are those before main, which are the loader's and the runtimes', and those of the OpenMP
- * runtime, which is not ours to repair: LLVM's waits for itself forever. */
+ * counted nor failed are those before main, which are the loader's and the runtimes'. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 extern void *__libc_malloc(size_t bytes);
 extern void *__libc_calloc(size_t count, size_t bytes);
@@ -38,9 +36,8 @@ int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(v
     return real(counting_main, argc, argv, init, end, loader_end, stack_end);
 }
 
-static int fails(const void *caller) {
-    Dl_info object;
-    if (remaining < 0 || (dladdr(caller, &object) != 0 && strstr(object.dli_fname, "omp.so") != NULL))
+static int fails(void) {
+    if (remaining < 0)
         return 0;
     if (remaining > 0 && --remaining > 0)
         return 0;
@@ -49,13 +46,13 @@ static int fails(const void *caller) {
 }
 
 void *malloc(size_t bytes) {
-    return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
+    return fails() ? NULL : __libc_malloc(bytes);
 }
 
 void *calloc(size_t count, size_t bytes) {
-    return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, bytes);
+    return fails() ? NULL : __libc_calloc(count, bytes);
 }
 
 void *realloc(void *memory, size_t bytes) {
-    return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, bytes);
+    return fails() ? NULL : __libc_realloc(memory, bytes);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A child process goes on using its parent's context, or one of its own, on one thread: the parent's
- * team of threads did not survive the fork. */
+ * A child process goes on using its parent's context, on one thread, as the context's other threads did not
+ * survive the fork; or a context of its own. */
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +32,23 @@ static int select_in(topk_context *context) {
     return CHECK(right);
 }
 
+static int threads_of(const topk_context *context) {
+    topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
+    CHECK_STATUS(TOPK_OK, topk_context_query(context, &properties));
+    return properties.threads;
+}
+
+static int run_child(topk_context *parents, const topk_context_options *options) {
+    topk_context *own;
+    alarm(600); /* a child that waits for threads that are not there would wait for ever */
+    int right = CHECK(threads_of(parents) == 1) && select_in(parents);
+    topk_context_destroy(parents);
+    CHECK_STATUS(TOPK_OK, topk_context_create(options, &own));
+    right = right && CHECK(threads_of(own) == options->threads) && select_in(own);
+    topk_context_destroy(own);
+    return right;
+}
+
 int main(void) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_context *context;
@@ -45,11 +62,7 @@ int main(void) {
     select_in(context);
     pid_t child = fork();
     if (child == 0) {
-        alarm(600); /* a child that waits for threads that are not there would wait for ever */
-        topk_context *own;
-        const int right = select_in(context);
-        CHECK_STATUS(TOPK_OK, topk_context_create(&options, &own));
-        _exit(right && select_in(own) ? 0 : 1);
+        _exit(run_child(context, &options) ? 0 : 1);
     }
     CHECK(child > 0 && waitpid(child, &status, 0) == child);
     CHECK(status == 0);

@@ -179,7 +179,7 @@ const char *options_rerun(const options *o, const test_case *c, const char *oper
         snprintf(elements, sizeof elements, " --elements %" PRId64, o->elements);
     }
     snprintf(text, RERUN_BYTES, "%s%s %s %s%s --operation %s --method %s --case %s",
-             strcmp(o->backend, "cpu") == 0 ? "OMP_WAIT_POLICY=passive TOPK_CPU_DISABLE=" : "",
+             strcmp(o->backend, "cpu") == 0 ? "TOPK_CPU_DISABLE=" : "",
              strcmp(o->backend, "cpu") == 0 && disabled != NULL ? disabled : "", o->program, more, elements,
              operation, method, case_format(c, case_text));
     return text;

@@ -41,7 +41,7 @@ INTERNAL_TESTS = {
     ("tests/runner/reached_paths.c", "reached.h"),
     ("tests/runner/run.c", "gaps.h"),
     ("tests/internals/gaps.c", "workspace.h"),
-    ("tests/support/team_pthread.c", "cpu/team.h"),
+    ("tests/internals/team.c", "cpu/team.h"),
     ("tests/simt/kernels/networks.cuh", "select/networks.cuh"),
     ("tests/simt/kernels/queues.cuh", "select/best.cuh"),
     ("tests/simt/emulation/simt_emulation.h", "../../../src/reached.h"),

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "units.h"
 
-#include <sched.h>
-
 struct units topk_cpu_units_of(const struct call *call, int threads, bool joined) {
     const struct plan *plan = call->plan;
     const size_t fair = words_of(plan->input_elements / (4 * (size_t)threads)) * WORD;
@@ -11,8 +9,7 @@ struct units topk_cpu_units_of(const struct call *call, int threads, bool joined
                           .rows = joined ? 1 : plan->problem.rows,
                           .unit_elements = fair < UNIT_MIN ? UNIT_MIN
                                            : fair > UNIT   ? UNIT
-                                                           : (int64_t)fair,
-                          .drawing = ATOMIC_FLAG_INIT};
+                                                           : (int64_t)fair};
 }
 
 struct piece topk_cpu_walk_next(const struct units *units, struct walk *walk) {
@@ -31,8 +28,8 @@ struct piece topk_cpu_walk_next(const struct units *units, struct walk *walk) {
 }
 
 bool topk_cpu_units_draw(struct units *units, struct unit *unit) {
-    while (atomic_flag_test_and_set_explicit(&units->drawing, memory_order_acquire)) {
-        sched_yield();
+    while (atomic_exchange(&units->drawing.value, 1) != 0) {
+        topk_cpu_await(&units->drawing, 1);
     }
     struct walk walk = {units->next, units->unit_elements};
     unit->begin = units->next;
@@ -43,6 +40,7 @@ bool topk_cpu_units_draw(struct units *units, struct unit *unit) {
     }
     units->next = walk.next;
     units->next_number += unit->pieces > 0;
-    atomic_flag_clear_explicit(&units->drawing, memory_order_release);
+    atomic_store(&units->drawing.value, 0);
+    topk_cpu_wake(&units->drawing, 1);
     return unit->pieces > 0;
 }

@@ -3,10 +3,9 @@
 #ifndef TOPK_SRC_CPU_UNITS_H
 #define TOPK_SRC_CPU_UNITS_H
 
-#include <stdatomic.h>
-
 #include "../../method.h"
 #include "../kernels/kernels.h"
+#include "../waiting.h"
 
 /* Pieces of a unit at most, each the part of one row; each has masks of whole words. */
 enum { PIECES_MAX = UNIT / WORD, UNIT_WORDS = PIECES_MAX + UNIT / WORD };
@@ -21,7 +20,7 @@ struct units {
     bool joined; /* the rows are taken for a single one: all elements of the input */
     int64_t rows;
     int64_t unit_elements;
-    atomic_flag drawing; /* guards the next two */
+    struct awaited drawing; /* 1 while a thread draws: guards the next two */
     struct row_offset next;
     int64_t next_number;
 };

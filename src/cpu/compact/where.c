@@ -5,18 +5,19 @@
  * the units before it have been counted; takes its slots in the output; and moves its results there
  * while the units after it go on. After Bakunas-Milanowski et al., A fast parallel selection algorithm
  * on GPUs: masks first, slots from a scan of counts, then the move; here the scan is the chain of turns. */
-#include <sched.h>
-#include <stdatomic.h>
+#include <limits.h>
 
 #include "../output.h"
 #include "../team.h"
+#include "../waiting.h"
 #include "job.h"
 
 struct where {
     struct job *job;
     const struct kernels *kernels, *index_kernels;
-    _Atomic int64_t turn; /* the unit whose turn it is to take slots */
-    int64_t results;      /* of all units before it; its owner's while it has the turn */
+    struct awaited
+        turn; /* the number of the unit whose turn it is to take slots: the lowest bits tell units apart */
+    int64_t results; /* of all units before it; its owner's while it has the turn */
 };
 
 /* Writes the results of one piece, of which the first is number `at`. */
@@ -57,15 +58,13 @@ static void move_piece(const struct where *where, struct piece piece, uint64_t *
 
 /* Waits until all units before this one have their slots, and takes `count` behind them. */
 static int64_t take_slots(struct where *where, const struct unit *unit, int64_t count) {
-    for (unsigned spins = 0; atomic_load_explicit(&where->turn, memory_order_acquire) != unit->number;
-         spins++) {
-        if (spins > 1000) {
-            sched_yield(); /* the owner of the turn may not be running */
-        }
+    for (int turn; (turn = atomic_load(&where->turn.value)) != (int)unit->number;) {
+        topk_cpu_await(&where->turn, turn); /* the owner of the turn may not be running */
     }
     const int64_t at = where->results;
     where->results += count;
-    atomic_store_explicit(&where->turn, unit->number + 1, memory_order_release);
+    atomic_store(&where->turn.value, (int)(unit->number + 1));
+    topk_cpu_wake(&where->turn, INT_MAX);
     return at;
 }
 
