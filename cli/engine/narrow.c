@@ -146,6 +146,8 @@ static void aim(struct narrowing *n, double expected, double drawn) {
         n->low = end_at(n, (int64_t)(expected + margin) + 1);
     if (expected - margin >= 1)
         n->high = end_at(n, (int64_t)(expected - margin));
+    if (n->low.class == n->high.class)
+        n->low.apart = n->high.apart = n->low.apart || n->high.apart;
 }
 
 static void found_end(struct narrowing *n, const struct end *end, int64_t better, struct place *place) {

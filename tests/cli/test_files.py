@@ -299,7 +299,7 @@ class NpyHeaders(harness.Case):
             self.prints("", "select", path, "-k", 2)
             self.prints("", "where", path, "--ge", 0)
             self.prints("", "mask", path, "--ge", 0)
-        self.prints("0\t-inf\t0\t0\n1\t-inf\t0\t0\n2\t-inf\t0\t0\n", "kth", path, "-k", 2)
+        self.prints("0\t-inf\t0\t0\n1\t-inf\t0\t0\n2\t-inf\t0\t0\n", "kth", path, "-k", 2, "--padding")
 
     def test_override_names_the_same_type(self):
         path = self.write("x.npy", npy_header("<f4", (2,)) + pack("f", [1, 2]))

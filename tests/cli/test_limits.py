@@ -75,7 +75,8 @@ class Streams(harness.Case):
 class LargeK(harness.Case):
     """What a stream takes grows with what arrives, not with k."""
 
-    COMMANDS = (["select", "-"], ["select", "-", "--gt", 0], ["select", "-", "--field", 1, "--unsorted"], ["kth", "-"],
+    COMMANDS = (["select", "-"], ["select", "-", "--gt", 0], ["select", "-", "--field", 1, "--unsorted"],
+                ["kth", "-", "--padding"],
                 ["explain", "-"])
 
     def limited(self, *arguments):

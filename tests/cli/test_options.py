@@ -38,7 +38,7 @@ class Help(harness.Case):
     def test_groups(self):
         """Each group of a listing holds what it names, and is there only if it holds something."""
         groups = {
-            "Input:": "cols dtype format",
+            "Input:": "axis cols dtype flat format",
             "Text:": "csv delimiter field header human skip-invalid",
             "Ranking:": "k magnitude nan padding smallest ties unsorted",
             "Predicate, one:": "between eq ge gt le lt ne",

@@ -25,6 +25,8 @@ class SameBits(harness.Case):
     def both(self, *arguments, env=None, **keywords):
         """The tool's answers on the CPU and on the GPU, with the arrays that they leave."""
         answers = []
+        if arguments[0] == "kth":
+            arguments += ("--padding",)
         for device in ("cpu", "cuda"):
             result = harness.topk(*arguments, "--device", device, env=env or DEVICE, **keywords)
             self.assertEqual((result.status, result.err), (0, ""), (device, arguments))
