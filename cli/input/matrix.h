@@ -43,8 +43,8 @@ void matrix_close(struct matrix *matrix);
 /* Reads the next bytes of a stream, which are those at byte `at`. Ends the tool if they do not come. */
 void matrix_read(const struct matrix *matrix, void *to, uint64_t at, size_t bytes);
 
-/* Ends the tool if a stream goes on behind its last element, or a file has shrunk: within its last page what is
- * cut off reads as zeros. */
+/* Ends the tool if a stream goes on behind its last element, or a file has shrunk: within its last page what
+ * is cut off reads as zeros. */
 void matrix_check_end(const struct matrix *matrix);
 
 /* Copies bytes of the mapping, or of any other memory if the matrix is NULL or they lie elsewhere. Those of
