@@ -119,7 +119,7 @@ def parse():
                         default=sorted({1, 2, processors}), help="(1, 2, and the number of processors)")
     parser.add_argument("--busy", type=int, default=0, metavar="N", help="busy processes for each processor (0)")
     parser.add_argument("--points", type=lambda text: text.split(","), default=list(POINTS), help=",".join(POINTS))
-    parser.add_argument("--rounds", type=int, default=21, help="(21)")
+    parser.add_argument("--rounds", type=int, default=21, help="at least 2 (21)")
     parser.add_argument("--limit", type=float, default=float("inf"), metavar="RATIO")
     parser.add_argument("--csv", metavar="FILE")
     return parser.parse_args()

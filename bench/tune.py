@@ -40,7 +40,7 @@ NUMBER = re.compile(r"(\.(\w+) = )([\d.e+-]+)")
 COUNTED = re.compile(r"of_\w+|(\w+_)?bytes_per_us|instructions_per_us")  # known from elsewhere, so not fitted
 STEPS = (1.6, 1.25, 1.1, 1.04)
 ERROR_WEIGHT, PULL = 0.3, 0.1
-LIBRARIES = ["-lboost_context", "-lm", "-lpthread", "-fopenmp"]
+LIBRARIES = ["-lboost_context", "-lm", "-lpthread"]
 
 
 def shared_library(build, folder):

@@ -50,6 +50,9 @@ topk_warnings(test_bench_check)
 topk_bench_test(check test_bench_check)
 
 set(python ${TOPK_SYSTEM_PYTHON} -B)
+topk_bench_test(busy ${python} ${bench}/busy.py $<TARGET_FILE:topk> --threads 1,2 --busy 1 --rounds 2
+  --points short,where,rows --csv ${results}/busy.csv)
+set_tests_properties(bench-busy PROPERTIES PASS_REGULAR_EXPRESSION "rows select 65536 256 32 1 [^\n]*libtopk.so[^\n]* 2 2 ")
 topk_bench_test(record ${python} ${bench}/record.py ${results}/quick.csv --out ${results}/records
   date=2026-11-22 commit=none)
 topk_bench_test(plot ${python} ${bench}/plot.py ${results}/records/quick.csv --out ${results}/plots)

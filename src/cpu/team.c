@@ -57,7 +57,7 @@ static void *serve(void *argument) {
     (void)pthread_setname_np(pthread_self(), "topk");
     while (atomic_load(&team->untaken.value) != ENDS) {
         work(team);
-        topk_cpu_await(&team->untaken, 0);
+        topk_cpu_await_work(&team->untaken, 0);
     }
     return NULL;
 }
@@ -133,7 +133,7 @@ void topk_cpu_team_run(const topk_context *context, int parts, team_function fun
     give_out(team, parts, function, job);
     work(team);
     for (int left; (left = atomic_load(&team->unfinished.value)) > 0;) {
-        topk_cpu_await(&team->unfinished, left);
+        topk_cpu_await(&team->unfinished, left, AWAKE_FOR_END_NS);
     }
     atomic_flag_clear(&team->in_use);
 }

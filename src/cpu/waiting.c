@@ -4,6 +4,8 @@
 #include "waiting.h"
 
 #include <linux/futex.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -11,9 +13,10 @@
 
 enum {
     LOOKS = 32, /* at the value, between two at the clock */
-    /* A call of 2^16 elements takes 10 us: the next one finds the threads awake. Whoever waits longer sleeps,
-     * since others may want its processor; to be woken takes about as long. */
-    AWAKE_NS = 20000,
+    /* A thread without work stays awake for longer than a call goes on without it, unless something else has
+     * run in between: then the processor is wanted. */
+    IDLE_NS = 1000000,
+    DISPLACED_NS = 50000,
 };
 
 static int64_t now_ns(void) {
@@ -28,20 +31,45 @@ static void pause_briefly(void) {
 #endif
 }
 
-void topk_cpu_await(struct awaited *awaited, int old) {
-    const int64_t end_ns = now_ns() + AWAKE_NS;
-    do {
-        for (int look = 0; look < LOOKS; look++) {
-            if (atomic_load_explicit(&awaited->value, memory_order_acquire) != old) {
-                return;
-            }
-            pause_briefly();
+static bool changes_soon(const struct awaited *awaited, int old) {
+    for (int look = 0; look < LOOKS; look++) {
+        if (atomic_load_explicit(&awaited->value, memory_order_acquire) != old) {
+            return true;
         }
-    } while (now_ns() < end_ns);
+        pause_briefly();
+    }
+    return false;
+}
+
+static void sleep_until_woken(struct awaited *awaited, int old) {
     atomic_fetch_add(&awaited->sleepers, 1);
     if (syscall(SYS_futex, &awaited->value, FUTEX_WAIT_PRIVATE, old, NULL) != 0) {
         atomic_fetch_sub(&awaited->sleepers, 1); /* nobody woke it: it had not slept */
     }
+}
+
+void topk_cpu_await(struct awaited *awaited, int old, enum awake_ns awake_ns) {
+    const int64_t end_ns = now_ns() + awake_ns;
+    do {
+        if (changes_soon(awaited, old)) {
+            return;
+        }
+    } while (now_ns() < end_ns);
+    sleep_until_woken(awaited, old);
+}
+
+void topk_cpu_await_work(struct awaited *awaited, int old) {
+    const int64_t end_ns = now_ns() + IDLE_NS;
+    int64_t before_ns, after_ns = end_ns - IDLE_NS;
+    do {
+        if (changes_soon(awaited, old)) {
+            return;
+        }
+        (void)sched_yield();
+        before_ns = after_ns;
+        after_ns = now_ns();
+    } while (after_ns < end_ns && after_ns - before_ns < DISPLACED_NS);
+    sleep_until_woken(awaited, old);
 }
 
 void topk_cpu_wake(struct awaited *awaited, int most) {

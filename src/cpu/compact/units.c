@@ -29,7 +29,7 @@ struct piece topk_cpu_walk_next(const struct units *units, struct walk *walk) {
 
 bool topk_cpu_units_draw(struct units *units, struct unit *unit) {
     while (atomic_exchange(&units->drawing.value, 1) != 0) {
-        topk_cpu_await(&units->drawing, 1);
+        topk_cpu_await(&units->drawing, 1, AWAKE_FOR_TURN_NS);
     }
     struct walk walk = {units->next, units->unit_elements};
     unit->begin = units->next;

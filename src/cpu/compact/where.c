@@ -59,7 +59,7 @@ static void move_piece(const struct where *where, struct piece piece, uint64_t *
 /* Waits until all units before this one have their slots, and takes `count` behind them. */
 static int64_t take_slots(struct where *where, const struct unit *unit, int64_t count) {
     for (int turn; (turn = atomic_load(&where->turn.value)) != (int)unit->number;) {
-        topk_cpu_await(&where->turn, turn); /* the owner of the turn may not be running */
+        topk_cpu_await(&where->turn, turn, AWAKE_FOR_TURN_NS); /* the owner of the turn may not be running */
     }
     const int64_t at = where->results;
     where->results += count;
