@@ -8,8 +8,8 @@
 #include "../base/fail.h"
 
 enum {
-    CHUNK_BYTES = 1 << 20, /* stays in the cache between the passes over it */
-    PARTS_PER_THREAD = 2,
+    CHUNK_BYTES = 2 << 20,  /* for each thread */
+    CHUNK_DIVISOR = 1 << 3, /* no more than this part of a piece: 32 MiB by default */
 };
 
 static int64_t least(int64_t a, int64_t b) {
@@ -19,68 +19,42 @@ static int64_t least(int64_t a, int64_t b) {
 void reader_begin(struct reader *reader, struct session *session, const struct options *options,
                   const struct matrix *matrix, const topk_predicate *predicate, struct progress *progress) {
     const topk_type type = matrix->layout.type;
-    const size_t element = topk_type_size(type);
-    const int64_t chunk = least(options->piece_bytes, CHUNK_BYTES) / (int64_t)element;
+    const int64_t element = (int64_t)topk_type_size(type);
+    const int64_t bytes =
+        least(options->piece_bytes / CHUNK_DIVISOR, (int64_t)session_threads(session) * CHUNK_BYTES);
     *reader = (struct reader){.host = session->host,
                               .matrix = matrix,
                               .predicate = predicate,
                               .progress = progress,
                               .length = matrix->layout.cols,
-                              .chunk = chunk > SAMPLE_RUN ? chunk : SAMPLE_RUN};
+                              .chunk = bytes / element > SAMPLE_RUN ? bytes / element : SAMPLE_RUN};
     reader->problem = session_problem(options, type, 1, reader->chunk, 0);
     session_choose_freely(&reader->problem);
-    reader->elements = allocate((uint64_t)reader->chunk, element);
+    pieces_begin(&reader->pieces, matrix, reader->chunk, 1);
     if (predicate != NULL) {
-        reader->values = allocate((uint64_t)reader->chunk, element);
+        reader->values = allocate((uint64_t)reader->chunk, (size_t)element);
         reader->indices = allocate((uint64_t)reader->chunk, sizeof *reader->indices);
     }
-    team_begin(&reader->team, session_threads(session));
 }
 
 void reader_end(struct reader *reader) {
-    team_end(&reader->team);
-    release(reader->elements);
+    pieces_end(&reader->pieces);
     release(reader->values);
     release(reader->indices);
 }
 
 void reader_go(struct reader *reader, int64_t row) {
-    matrix_check_rows(reader->matrix, row, 1);
     reader->row = row;
 }
 
-/* ---- Copies, by several threads -------------------------------------------------------------- */
-
-/* `count` elements of the row from `begin` on. */
-struct copy {
-    const struct reader *reader;
-    int64_t begin, count;
-    int64_t per_part; /* elements that one thread copies at a time */
-};
-
-static bool copy_part(const void *work, int64_t part) {
-    const struct copy *copy = work;
-    const struct reader *reader = copy->reader;
-    const int64_t at = part * copy->per_part;
-    return matrix_elements(reader->matrix, reader->row, copy->begin + at,
-                           least(copy->per_part, copy->count - at),
-                           (char *)reader->elements + (size_t)at * topk_type_size(reader->problem.type));
-}
-
-static void share(struct reader *reader, team_function *function, const void *work, int64_t parts) {
-    struct job job;
-    team_start(&reader->team, &job, function, work, parts);
-    if (!team_wait(&reader->team, &job))
-        fail("the input file has shrunk, or cannot be read");
-}
-
-static void show(struct reader *reader, int64_t base, int64_t count, reader_visit *visit, void *state) {
-    struct shown shown = {reader->elements, NULL, base, count};
+static void show(struct reader *reader, const void *elements, int64_t base, int64_t count,
+                 reader_visit *visit, void *state) {
+    struct shown shown = {elements, NULL, base, count};
     if (reader->predicate != NULL) {
         int64_t offsets[2];
         reader->problem.length_max = count;
         reader->problem.index_base = base;
-        session_where(reader->host, &reader->problem, reader->elements, reader->predicate, reader->values,
+        session_where(reader->host, &reader->problem, elements, reader->predicate, reader->values,
                       reader->indices, reader->chunk, offsets);
         shown = (struct shown){reader->values, reader->indices, base, offsets[1]};
     }
@@ -89,26 +63,17 @@ static void show(struct reader *reader, int64_t base, int64_t count, reader_visi
 }
 
 void reader_pass(struct reader *reader, reader_visit *visit, void *state) {
-    const int64_t parts = (int64_t)(reader->team.count + 1) * PARTS_PER_THREAD;
     const size_t element = topk_type_size(reader->problem.type);
-    for (int64_t begin = 0; begin < reader->length; begin += reader->chunk) {
-        const int64_t count = least(reader->length - begin, reader->chunk);
-        const struct copy copy = {reader, begin, count, (count + parts - 1) / parts};
-        share(reader, copy_part, &copy, (count + copy.per_part - 1) / copy.per_part);
-        show(reader, begin, count, visit, state);
-        progress_add(reader->progress, (uint64_t)count * element);
+    struct piece piece = {.length = 0};
+    pieces_go(&reader->pieces, reader->row);
+    while (piece.begin + piece.length < reader->length && pieces_next(&reader->pieces, &piece)) {
+        show(reader, piece.values, piece.begin, piece.length, visit, state);
+        progress_add(reader->progress, (uint64_t)piece.length * element);
     }
+    matrix_check_end(reader->matrix);
 }
 
 /* ---- Samples --------------------------------------------------------------------------------- */
-
-struct sampling {
-    const struct reader *reader;
-    int64_t first, runs; /* of this chunk, and of all */
-    int64_t count;       /* of this chunk */
-    int64_t per_part;    /* runs that one thread copies at a time */
-    uint64_t seed;
-};
 
 /* A number that looks random. */
 static uint64_t scramble(uint64_t x) {
@@ -121,32 +86,27 @@ static int64_t part_begin(int64_t length, int64_t part, int64_t parts) {
     return length / parts * part + length % parts * part / parts;
 }
 
-static bool sample_part(const void *work, int64_t part) {
-    const struct sampling *sampling = work;
-    const struct reader *reader = sampling->reader;
-    const int64_t end = least(sampling->count, (part + 1) * sampling->per_part);
-    for (int64_t i = part * sampling->per_part; i < end; i++) {
-        const int64_t run = sampling->first + i;
-        const int64_t low = part_begin(reader->length, run, sampling->runs);
-        const int64_t places = part_begin(reader->length, run + 1, sampling->runs) - low - SAMPLE_RUN + 1;
-        const int64_t at = low + (int64_t)(scramble(sampling->seed + (uint64_t)run) % (uint64_t)places);
-        if (!matrix_elements(reader->matrix, reader->row, at, SAMPLE_RUN,
-                             (char *)reader->elements +
-                                 (size_t)i * SAMPLE_RUN * topk_type_size(reader->problem.type)))
-            return false;
-    }
-    return true;
+/* Copies one run from the part of the row that it belongs to. */
+static void copy_run(const struct reader *reader, int64_t run, int64_t runs, uint64_t seed, void *to) {
+    const int64_t low = part_begin(reader->length, run, runs);
+    const int64_t places = part_begin(reader->length, run + 1, runs) - low - SAMPLE_RUN + 1;
+    const int64_t at = low + (int64_t)(scramble(seed + (uint64_t)run) % (uint64_t)places);
+    if (!matrix_elements(reader->matrix, reader->row, at, SAMPLE_RUN, to))
+        fail("the input file has shrunk, or cannot be read");
 }
 
 void reader_sample(struct reader *reader, int64_t runs, reader_visit *visit, void *state) {
-    const int64_t parts = (int64_t)(reader->team.count + 1) * PARTS_PER_THREAD;
-    struct sampling sampling = {.reader = reader, .runs = runs};
-    if (getrandom(&sampling.seed, sizeof sampling.seed, 0) != sizeof sampling.seed)
-        sampling.seed = (uintptr_t)reader; /* answers are the same; only time depends on it */
-    for (; sampling.first < runs; sampling.first += sampling.count) {
-        sampling.count = least(runs - sampling.first, reader->chunk / SAMPLE_RUN);
-        sampling.per_part = (sampling.count + parts - 1) / parts;
-        share(reader, sample_part, &sampling, (sampling.count + sampling.per_part - 1) / sampling.per_part);
-        show(reader, 0, sampling.count * SAMPLE_RUN, visit, state);
+    enum { BATCH = 256 };
+    char elements[BATCH * SAMPLE_RUN * sizeof(int64_t)];
+    const size_t run_bytes = SAMPLE_RUN * topk_type_size(reader->problem.type);
+    const int64_t batch = least(BATCH, reader->chunk / SAMPLE_RUN);
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        seed = (uintptr_t)reader; /* answers are the same; only time depends on it */
+    for (int64_t first = 0; first < runs; first += batch) {
+        const int64_t count = least(batch, runs - first);
+        for (int64_t i = 0; i < count; i++)
+            copy_run(reader, first + i, runs, seed, elements + (size_t)i * run_bytes);
+        show(reader, elements, 0, count * SAMPLE_RUN, visit, state);
     }
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Goes through a row of a file that can be read again, as often as is asked for: in chunks that stay in the
- * cache, which several threads read. */
+ * Goes through a row of a file that can be read again, as often as is asked for, in chunks that stay in the
+ * cache. */
 #ifndef TOPK_CLI_READER_H
 #define TOPK_CLI_READER_H
 
-#include "../base/team.h"
 #include "../output/progress.h"
 #include "session.h"
 
@@ -15,11 +14,10 @@ struct reader {
     const topk_predicate *predicate; /* only elements that meet it are shown; NULL: all */
     topk_problem problem;            /* of one row */
     struct progress *progress;
-    struct team team;
+    struct pieces pieces;
     int64_t row;    /* which row is read */
     int64_t length; /* of a row */
     int64_t chunk;  /* elements that are shown at once, at most */
-    void *elements; /* a chunk */
     void *values;   /* with a predicate: what meets it, and where that is */
     int64_t *indices;
 };

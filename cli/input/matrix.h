@@ -76,6 +76,9 @@ struct pieces {
 /* A piece holds at most `elements_max` elements in at most `rows_max` rows, but at least one of each. */
 void pieces_begin(struct pieces *pieces, const struct matrix *matrix, int64_t elements_max, int64_t rows_max);
 
+/* The next piece is the first one of row `row`. The matrix must be rereadable. */
+void pieces_go(struct pieces *pieces, int64_t row);
+
 /* Elements from the first to the last of the largest piece. */
 int64_t pieces_span(const struct pieces *pieces);
 

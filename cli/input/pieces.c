@@ -39,6 +39,17 @@ void pieces_begin(struct pieces *pieces, const struct matrix *matrix, int64_t el
         pieces->copy = allocate((uint64_t)pieces_span(pieces), element);
 }
 
+static uint64_t page_of(uint64_t byte) {
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    return byte / page * page;
+}
+
+void pieces_go(struct pieces *pieces, int64_t row) {
+    pieces->row = row;
+    pieces->column = 0;
+    pieces->dropped = pieces->matrix->layout.scattered ? 0 : page_of(place(pieces));
+}
+
 int64_t pieces_span(const struct pieces *pieces) {
     const struct layout *layout = &pieces->matrix->layout;
     return pieces->rows_max > 0 ? (int64_t)span(layout, pieces->rows_max, pieces->length_max) : 0;
@@ -49,8 +60,7 @@ int64_t pieces_span(const struct pieces *pieces) {
 static void drop_behind(struct pieces *pieces) {
     const struct matrix *matrix = pieces->matrix;
     const bool scattered = matrix->layout.scattered;
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    const uint64_t end = scattered ? matrix->size : place(pieces) / page * page;
+    const uint64_t end = scattered ? matrix->size : page_of(place(pieces));
     if (matrix->file != NULL && end > pieces->dropped)
         madvise((char *)(uintptr_t)matrix->file + pieces->dropped, end - pieces->dropped, MADV_DONTNEED);
     pieces->dropped = scattered ? 0 : end;
