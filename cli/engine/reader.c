@@ -97,7 +97,7 @@ static void copy_run(const struct reader *reader, int64_t run, int64_t runs, uin
 
 void reader_sample(struct reader *reader, int64_t runs, reader_visit *visit, void *state) {
     enum { BATCH = 256 };
-    char elements[BATCH * SAMPLE_RUN * sizeof(int64_t)];
+    int64_t elements[BATCH * SAMPLE_RUN]; /* of any type */
     const size_t run_bytes = SAMPLE_RUN * topk_type_size(reader->problem.type);
     const int64_t batch = least(BATCH, reader->chunk / SAMPLE_RUN);
     uint64_t seed;
@@ -106,7 +106,7 @@ void reader_sample(struct reader *reader, int64_t runs, reader_visit *visit, voi
     for (int64_t first = 0; first < runs; first += batch) {
         const int64_t count = least(batch, runs - first);
         for (int64_t i = 0; i < count; i++)
-            copy_run(reader, first + i, runs, seed, elements + (size_t)i * run_bytes);
+            copy_run(reader, first + i, runs, seed, (char *)elements + (size_t)i * run_bytes);
         show(reader, elements, 0, count * SAMPLE_RUN, visit, state);
     }
 }
