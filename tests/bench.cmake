@@ -53,6 +53,10 @@ set(python ${TOPK_SYSTEM_PYTHON} -B)
 topk_bench_test(busy ${python} ${bench}/busy.py $<TARGET_FILE:topk> --threads 1,2 --busy 1 --rounds 2
   --points short,where,rows --csv ${results}/busy.csv)
 set_tests_properties(bench-busy PROPERTIES PASS_REGULAR_EXPRESSION "rows select 65536 256 32 1 [^\n]*libtopk.so[^\n]* 2 2 ")
+if(TARGET topk_cli)
+  topk_bench_test(passes ${python} ${bench}/passes.py $<TARGET_FILE:topk_cli> --log2 20 --runs 2)
+  set_tests_properties(bench-passes PROPERTIES PASS_REGULAR_EXPRESSION "cpu,sort,20,2,[^\n]*\n")
+endif()
 topk_bench_test(record ${python} ${bench}/record.py ${results}/quick.csv --out ${results}/records
   date=2026-11-22 commit=none)
 topk_bench_test(plot ${python} ${bench}/plot.py ${results}/records/quick.csv --out ${results}/plots)
