@@ -2,7 +2,7 @@
  *
  * The k best of a row of a file, where k is large: one or more passes narrow down to the k-th, and one
  * collects what is better, and as many equals of it as are left to take. Their memory, with what puts them in
- * order, is 32 bytes for each of the min(k, length) results, and half a piece more. */
+ * order, is 32 bytes for each of the min(k, length) results, and a piece more. */
 #ifndef TOPK_CLI_LARGE_H
 #define TOPK_CLI_LARGE_H
 
@@ -14,12 +14,15 @@ struct large {
     const struct options *options;
     topk_problem problem; /* of a list */
 
-    /* What was collected, by position: `better` results, then `equal` ones, which tie for the last place. */
-    struct place place;
+    /* The list: all elements that are better than the k-th, then or among them some that are not. Those of
+     * one class come in the order of their positions. */
     char *values;
     int64_t *indices;
-    int64_t better, equal;
-    int64_t equal_wanted;
+    int64_t listed, room;
+
+    /* What a pass lists, up to a length of the list, and how many it finds. */
+    struct class_range range;
+    int64_t listed_max, found;
 
     /* Results that are put in order at once. */
     int64_t bucket_max;

@@ -190,35 +190,57 @@ static bool decide(struct narrowing *n, int64_t k, struct place *place) {
     return false;
 }
 
-void narrow_row(struct reader *reader, const struct options *options, int64_t k, struct place *place) {
+static void begin(struct narrowing *n, struct reader *reader, const struct options *options) {
     const topk_type type = reader->problem.type;
     const int64_t element = (int64_t)topk_type_size(type);
-    struct narrowing n = {.host = reader->host,
-                          .element = (size_t)element,
-                          .room = options->piece_bytes / ROOM_DIVISOR / element,
-                          .range = {CLASS_WORST, CLASS_BEST}};
-    n.room = n.room > ROOM_MIN ? n.room : ROOM_MIN;
-    classes_begin(&n.classes, reader->host, options, type, reader->chunk);
-    n.list = allocate((uint64_t)n.room, n.element);
-    n.matches = allocate((uint64_t)reader->chunk, n.element);
-    empty_list(&n);
-    const int64_t per_run = options->piece_bytes / RUN_DIVISOR / element;
-    int64_t runs = reader->length / (per_run > SAMPLE_RUN ? per_run : SAMPLE_RUN);
-    runs = runs < SAMPLE_RUNS ? runs : SAMPLE_RUNS;
-    reader_sample(reader, runs, take_sample, &n);
-    double drawn = (double)runs * SAMPLE_RUN / (double)n.stride;
-    double expected = (double)k / (double)reader->length * drawn;
+    const int64_t room = options->piece_bytes / ROOM_DIVISOR / element;
+    *n = (struct narrowing){.host = reader->host,
+                            .element = (size_t)element,
+                            .room = room > ROOM_MIN ? room : ROOM_MIN,
+                            .range = {CLASS_WORST, CLASS_BEST}};
+    classes_begin(&n->classes, reader->host, options, type, reader->chunk);
+    n->list = allocate((uint64_t)n->room, n->element);
+    n->matches = allocate((uint64_t)reader->chunk, n->element);
+    empty_list(n);
+}
+
+static void end(struct narrowing *n) {
+    classes_end(&n->classes);
+    release(n->list);
+    release(n->matches);
+}
+
+static void aim_by_sample(struct narrowing *n, struct reader *reader, const struct options *options,
+                          int64_t k) {
+    const int64_t per_run = options->piece_bytes / RUN_DIVISOR / (int64_t)n->element;
+    const int64_t runs = reader->length / (per_run > SAMPLE_RUN ? per_run : SAMPLE_RUN);
+    const int64_t taken = runs < SAMPLE_RUNS ? runs : SAMPLE_RUNS;
+    reader_sample(reader, taken, take_sample, n);
+    const double drawn = (double)taken * SAMPLE_RUN / (double)n->stride;
+    aim(n, (double)k / (double)reader->length * drawn, drawn);
+}
+
+bool narrow_guess(struct reader *reader, const struct options *options, int64_t k, uint64_t *class) {
+    struct narrowing n;
+    begin(&n, reader, options);
+    aim_by_sample(&n, reader, options, k);
+    end(&n);
+    *class = n.low.class;
+    return !n.low.apart;
+}
+
+void narrow_row(struct reader *reader, const struct options *options, int64_t k, struct place *place) {
+    struct narrowing n;
+    begin(&n, reader, options);
+    aim_by_sample(&n, reader, options, k);
     for (;;) {
-        aim(&n, expected, drawn);
         empty_list(&n);
         n.above = 0;
         reader_pass(reader, take_chunk, &n);
         if (decide(&n, k, place))
             break;
-        drawn = (double)n.listed;
-        expected = n.added > 0 ? (double)(k - n.better) / (double)n.added * drawn : 0;
+        const double drawn = (double)n.listed;
+        aim(&n, n.added > 0 ? (double)(k - n.better) / (double)n.added * drawn : 0, drawn);
     }
-    classes_end(&n.classes);
-    release(n.list);
-    release(n.matches);
+    end(&n);
 }

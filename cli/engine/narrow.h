@@ -20,4 +20,8 @@ struct place {
 /* For k from 1 up, in the row that the reader is at. */
 void narrow_row(struct reader *reader, const struct options *options, int64_t k, struct place *place);
 
+/* By a sample alone: a class that the k-th is most likely in, or not far above. False if many elements are in
+ * it. */
+bool narrow_guess(struct reader *reader, const struct options *options, int64_t k, uint64_t *class);
+
 #endif /* TOPK_CLI_NARROW_H */
