@@ -95,9 +95,10 @@ struct backend {
     /* Runs the method on the context's device. */
     topk_status (*run)(const struct method *method, const struct call *call);
     /* Memory for workspaces, of the context's device; for simple.c, since a call may neither allocate nor
-     * wait. Releasing waits for all work of the device, which may still use the memory. */
+     * wait. Releasing waits for all work of the device, which may still use the memory, and fails, with the
+     * memory as it was, if it cannot wait. */
     topk_status (*allocate)(const topk_context *context, size_t bytes, void **memory);
-    void (*release)(const topk_context *context, void *memory);
+    topk_status (*release)(const topk_context *context, void *memory);
 };
 
 #endif

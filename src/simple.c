@@ -33,17 +33,21 @@ topk_status topk_simple_create(const topk_context_options *options, topk_simple 
     return TOPK_OK;
 }
 
-static void release_workspace(topk_simple *simple) {
+static topk_status release_workspace(topk_simple *simple) {
     if (simple->workspace != NULL) {
-        simple->context->backend->release(simple->context, simple->workspace);
+        const topk_status status = simple->context->backend->release(simple->context, simple->workspace);
+        if (status != TOPK_OK) {
+            return status;
+        }
     }
     simple->workspace = NULL;
     simple->workspace_bytes = 0;
+    return TOPK_OK;
 }
 
 void topk_simple_destroy(topk_simple *simple) {
     if (simple != NULL) {
-        release_workspace(simple);
+        (void)release_workspace(simple);
         topk_context_destroy(simple->context);
         free(simple);
     }
@@ -63,7 +67,10 @@ static topk_status reserve(topk_simple *simple, topk_operation operation, const 
     if (status != TOPK_OK || bytes <= simple->workspace_bytes) {
         return status;
     }
-    release_workspace(simple);
+    status = release_workspace(simple);
+    if (status != TOPK_OK) {
+        return status;
+    }
     status = simple->context->backend->allocate(simple->context, bytes, &simple->workspace);
     simple->workspace_bytes = status == TOPK_OK ? bytes : 0;
     return status;

@@ -3,7 +3,8 @@
  * The k-th best of a row that is longer than a piece, by counting. A sample tells two classes between which
  * the k-th most likely lies. A pass over the row counts what is better, and lists what lies between. If there
  * was room for all of that, the k-th is found in the list; else the list is the sample for another pass. So
- * chance decides how many passes there are, one nearly always, but never what is found. */
+ * chance decides how many passes there are, but never what is found: most likely one for a row of up to some
+ * GB, and two for a longer one. */
 #ifndef TOPK_CLI_NARROW_H
 #define TOPK_CLI_NARROW_H
 

@@ -14,6 +14,8 @@ static void begin(struct task *task) {
     task->source.text_piece = TEXT_VALUES;
     limit_pieces(task, topk_type_size(task->source.layout.type), sizeof *counting->counts);
     counting->counts = allocate((uint64_t)task->source.rows_max, sizeof *counting->counts);
+    if (task->source.is_text)
+        counting->counts[0] = 0; /* there may be no lines */
 }
 
 static void take(struct task *task, const struct piece *piece) {

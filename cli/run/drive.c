@@ -26,9 +26,12 @@ void drive(struct task *task, const struct options *options, const struct operat
     task->options = options;
     source_open(source, options, options->k);
     const topk_type type = source->layout.type;
-    const bool selects = options->k >= 0;
+    /* kth copies rows to a GPU through slots only where they are longer than a piece. */
+    const bool long_rows =
+        (uint64_t)source->layout.cols * topk_type_size(type) > (uint64_t)options->piece_bytes;
+    const bool streams = options->k >= 0 && (operation->operation != TOPK_OPERATION_KTH || long_rows);
     session_begin(&task->session, options, operation->operation, type,
-                  selects && !source->is_text ? source->bytes : 0);
+                  streams && !source->is_text ? source->bytes : 0);
     if (!source->is_text)
         task->session.input = &source->matrix;
     task->problem = session_problem(options, type, 0, 0, 0);

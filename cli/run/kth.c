@@ -35,7 +35,7 @@ static void begin(struct task *task) {
     struct source *source = &task->source;
     const topk_type type = source->layout.type;
     const size_t element = topk_type_size(type);
-    if (!source->is_text)
+    if (!source->is_text && source->layout.rows > 0)
         check_place(task, source->layout.cols);
     source->text_piece = TEXT_VALUES;
     limit_pieces(task, element, element + 2 * sizeof(int64_t));
@@ -112,8 +112,9 @@ static bool take_all(struct task *task) {
     struct matrix *matrix = &task->source.matrix;
     const struct layout *layout = &task->source.layout;
     const int64_t k = task->options->k;
-    if (!ranking->parts || task->source.is_text)
+    if (!ranking->parts || task->source.is_text || layout->rows == 0)
         return false;
+    matrix_spool(matrix);
     if (k < 1 || k > layout->cols) { /* nothing has to be read */
         for (int64_t row = 0; row < layout->rows; row++) {
             ranking->ties.seen = layout->cols;
@@ -121,7 +122,6 @@ static bool take_all(struct task *task) {
         }
         return true;
     }
-    matrix_spool(matrix);
     topk_problem problem = session_problem(task->options, layout->type, 1, layout->cols, k);
     if (matrix_row(matrix, 0) != NULL && whole_serves(&task->session, TOPK_OPERATION_KTH, &problem))
         take_whole(ranking, &problem);

@@ -230,7 +230,7 @@ static bool is_large(const struct selecting *s) {
 static bool take_all(struct task *task) {
     struct selecting *s = of(task);
     struct matrix *matrix = &task->source.matrix;
-    if (task->source.is_text || s->by_rows || !is_large(s))
+    if (task->source.is_text || s->by_rows || task->source.layout.rows == 0 || !is_large(s))
         return false;
     matrix_spool(matrix);
     topk_problem problem = task->problem;

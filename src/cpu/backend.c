@@ -42,9 +42,10 @@ static topk_status allocate(const topk_context *context, size_t bytes, void **me
                : topk_fail(TOPK_ERROR_OUT_OF_MEMORY, "cannot allocate a workspace of %zu bytes", bytes);
 }
 
-static void release(const topk_context *context, void *memory) {
+static topk_status release(const topk_context *context, void *memory) {
     (void)context;
     free(memory);
+    return TOPK_OK;
 }
 
 static const struct method *const methods[] = {TOPK_CPU_METHODS(METHOD_ADDRESS)};

@@ -75,6 +75,8 @@ void topk_cpu_await_work(struct awaited *awaited, int old) {
 void topk_cpu_wake(struct awaited *awaited, int most) {
     if (most > 0 && atomic_load(&awaited->sleepers) > 0) {
         const long woken = syscall(SYS_futex, &awaited->value, FUTEX_WAKE_PRIVATE, most);
-        atomic_fetch_sub(&awaited->sleepers, (int)woken);
+        if (woken > 0) {
+            atomic_fetch_sub(&awaited->sleepers, (int)woken);
+        }
     }
 }

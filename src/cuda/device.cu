@@ -107,6 +107,7 @@ int topk_device_copy(topk_stream stream, void *to, const void *from, size_t byte
 
 int topk_device_allocate(size_t bytes, void **address) {
     const int waiting = topk_device_waiting_error();
+    *address = NULL;
     const cudaError_t error = cudaMalloc(address, bytes);
     if (error != cudaErrorMemoryAllocation) {
         return error;
@@ -119,8 +120,7 @@ int topk_device_allocate(size_t bytes, void **address) {
 /* cudaFree() may wait for work by itself, but need not. */
 int topk_device_free(void *address) {
     const cudaError_t error = cudaDeviceSynchronize();
-    const cudaError_t error_of_free = cudaFree(address);
-    return error != cudaSuccess ? error : error_of_free;
+    return error != cudaSuccess ? error : cudaFree(address);
 }
 
 int topk_device_waiting_error(void) {

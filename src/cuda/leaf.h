@@ -43,7 +43,7 @@ topk_status topk_cuda_run(const struct method *method, const struct call *call);
 
 /* struct backend, allocate and release. */
 topk_status topk_cuda_allocate(const topk_context *context, size_t bytes, void **memory);
-void topk_cuda_release(const topk_context *context, void *memory);
+topk_status topk_cuda_release(const topk_context *context, void *memory);
 
 /* Kernels are compiled for elements of 8, 16, 32 and 64 bits: which of the four tables serves the plan. */
 enum { WIDTHS = 4 };

@@ -26,7 +26,6 @@ static int release(const void *of) {
     return topk_device_free(*(void *const *)of);
 }
 
-/* A fault of earlier work is told by the next call that the device serves. */
-void topk_cuda_release(const topk_context *context, void *memory) {
-    (void)topk_cuda_do(context, release, &memory);
+topk_status topk_cuda_release(const topk_context *context, void *memory) {
+    return topk_cuda_do(context, release, &memory);
 }

@@ -46,6 +46,8 @@ class Numbers(harness.Case):
         self.prints("", "select", "-", "-k", 3, stdin=b"")
         self.prints("", "where", "-", "--gt", 0, stdin=b"")
         self.prints("-inf\t0\t0\n", "kth", "-", "-k", 3, "--padding", stdin=b"")
+        for lines, arguments in ((b"", []), (b"name\n", ["--header"])):
+            self.prints("0\n", "count", "--gt", 0, *arguments, stdin=lines, env={"MALLOC_PERTURB_": "165"})
 
     def test_zero_of_them(self):
         self.prints("", "select", "-", "-k", 0, stdin=b"1\n2\n")
