@@ -14,8 +14,9 @@ static int creations_left; /* threads that the system gives */
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                           void *state);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
-                          void *state);
+__attribute__((visibility("default"))) int __wrap_pthread_create(pthread_t *thread,
+                                                                 const pthread_attr_t *attributes,
+                                                                 void *(*start)(void *), void *state);
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
                           void *state) {
