@@ -81,12 +81,13 @@ void rows_push(struct rows *rows, const topk_problem *problem, const void *eleme
 static void collect(struct rows *rows, int slot, void *values, int64_t *indices) {
     const topk_problem *problem = &rows->pieces[slot].problem;
     const char *results = rows->pinned_results[slot];
-    const size_t values_at = index_bytes(rows, problem->rows);
+    const size_t for_indices = index_bytes(rows, problem->rows);
+    const size_t for_values = value_bytes(rows, problem->type, problem->rows);
     device_slot_download_wait(slot);
-    if (rows->wants_indices)
-        memcpy(indices, results, values_at);
-    if (rows->wants_values)
-        memcpy(values, results + values_at, value_bytes(rows, problem->type, problem->rows));
+    if (for_indices > 0)
+        memcpy(indices, results, for_indices);
+    if (for_values > 0)
+        memcpy(values, results + for_indices, for_values);
 }
 
 bool rows_take(struct rows *rows, bool last, void *values, int64_t *indices, int64_t *row, int64_t *count) {

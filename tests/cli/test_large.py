@@ -102,21 +102,6 @@ class Places(harness.Case):
                                  rb"\A\S+\t%d\t0\n\Z" % (3 if k else 0))
 
 
-class Memory(harness.Case):
-    def test_too_much_is_refused(self):
-        """Before anything is read: so it takes no time."""
-        count = 1 << 26
-        path = self.write("x.npy", npy_header("|u1", (count,)))
-        with open(path, "r+b") as file:
-            file.truncate(len(npy_header("|u1", (count,))) + count)
-        limit = 1 << 30
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        self.fails("out of memory: the results of -k take 2048 MiB, and there are 1024", "select", path, "-k", count,
-                   "--piece-bytes", 1 << 20, "--threads", 1, "--values", self.path("v.npy"),
-                   preexec=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
-        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 1)
-
-
 class Time(harness.Case):
     def seconds(self, *arguments):
         """Of the processor: the least of three runs."""

@@ -122,6 +122,19 @@ class LargeK(harness.Case):
             if command[0] == "kth":
                 self.assertEqual(outputs[1], "-inf\t%d\t0\n" % count)
 
+    def test_too_much_is_refused(self):
+        """Before anything is read: so it takes no time."""
+        count = 1 << 26
+        path = self.write("x.npy", npy_header("|u1", (count,)))
+        with open(path, "r+b") as file:
+            file.truncate(len(npy_header("|u1", (count,))) + count)
+        limit = 1 << 30
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        self.fails("out of memory: the results of -k take 2048 MiB, and there are 1024", "select", path, "-k", count,
+                   "--piece-bytes", 1 << 20, "--threads", 1, "--values", self.path("v.npy"),
+                   preexec=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 1)
+
 
 class Files(harness.Case):
     """A sparse file: zeros but for a few elements, whose positions are known."""
