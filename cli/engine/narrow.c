@@ -136,10 +136,10 @@ static struct end end_at(struct narrowing *n, int64_t k) {
 }
 
 /* Sets the ends to both sides of the element that has rank `expected` among `drawn`, of which the list has
- * those that count. That is right but for six standard deviations. Elements of a run may all be alike. */
+ * those that count. That is right but for four standard deviations. Elements of a run may all be alike. */
 static void aim(struct narrowing *n, double expected, double drawn) {
     const double spread = expected < drawn ? sqrt(expected * (1 - expected / drawn) * SAMPLE_RUN) : 0;
-    const double margin = 6 * spread + 2 * SAMPLE_RUN;
+    const double margin = 4 * spread + 2 * SAMPLE_RUN;
     n->low = (struct end){.class = n->range.worst};
     n->high = (struct end){.class = n->range.best};
     if (expected + margin < (double)n->listed)
