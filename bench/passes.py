@@ -99,11 +99,11 @@ def commands(folder, data, device):
         write(results, data[:many])
         write(one, data[:1])
     return [Command("start", device, ["kth", one, "-k", 1], is_kth(data[:1], 1)),
-            Command("kth n/2", device, ["kth", file, "-k", len(data) // 2], is_kth(data, len(data) // 2)),
-            Command("kth 1000", device, ["kth", file, "-k", 1000], is_kth(data, 1000)),
-            Command("select n/10, any order", device, ["select", file, "-k", many, "--unsorted", *arrays],
+            Command("kth-n/2", device, ["kth", file, "-k", len(data) // 2], is_kth(data, len(data) // 2)),
+            Command("kth-1000", device, ["kth", file, "-k", 1000], is_kth(data, 1000)),
+            Command("select-n/10-any-order", device, ["select", file, "-k", many, "--unsorted", *arrays],
                     are_best(data, many, False, paths)),
-            Command("select n/10", device, ["select", file, "-k", many, *arrays], are_best(data, many, True, paths)),
+            Command("select-n/10", device, ["select", file, "-k", many, *arrays], are_best(data, many, True, paths)),
             Command("sort", device, ["select", results, "-k", many, *arrays], are_best(data[:many], many, True, paths))]
 
 
