@@ -4,6 +4,7 @@
  * mask of them, from the command line. */
 #include <argp.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,10 +108,14 @@ static void on_end(int signal_number) {
     raise(signal_number);
 }
 
-/* A page of the input's mapping could not be read. */
+/* A page of the input's mapping could not be read. The first thread that finds out says so and ends the tool.
+ */
 static void on_bus_error(int signal_number) {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
     static const char message[] = "topk: the input file has shrunk, or cannot be read\n";
     (void)signal_number;
+    while (atomic_flag_test_and_set(&said))
+        pause();
     ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
     (void)written;
     npy_file_discard_all();

@@ -1,5 +1,11 @@
-# The CUDA backend: TOPK_HAS_CUDA is ON where it is built. TOPK_CUDA is AUTO (where nvcc is found), ON or OFF.
-set(TOPK_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO, ON or OFF")
+# The CUDA backend: TOPK_HAS_CUDA is ON where it is built. TOPK_CUDA is AUTO (where nvcc is found), ON or OFF. It takes
+# minutes to compile, and enables a language for the parent project too: as a guest libtopk waits to be asked.
+if(PROJECT_IS_TOP_LEVEL)
+  set(TOPK_CUDA_DEFAULT AUTO)
+else()
+  set(TOPK_CUDA_DEFAULT OFF)
+endif()
+set(TOPK_CUDA ${TOPK_CUDA_DEFAULT} CACHE STRING "Build the CUDA backend: AUTO, ON or OFF")
 set(TOPK_CUDA_ARCHITECTURES "" CACHE STRING
     "GPU architectures to compile for, e.g. 80;90; empty: all from 75 on, and PTX for what comes after")
 

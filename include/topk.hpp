@@ -106,7 +106,9 @@ constexpr topk_type integer_type(std::size_t bytes, bool is_signed) {
                         : (is_signed ? TOPK_I64 : TOPK_U64);
 }
 
-template <class T> constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+template <class T>
+constexpr bool is_integer =
+    std::is_integral_v<T> && !std::is_same_v<T, bool> && sizeof(T) <= sizeof(std::int64_t);
 
 } // namespace detail
 
@@ -231,8 +233,10 @@ class index_output {
 
 /* ---- Predicates ------------------------------------------------------------------------------ */
 
-/* Numbers of any type, which compare as the real numbers that they are. */
+/* Numbers of up to 64 bits, which compare as the real numbers that they are. */
 template <class Number> topk_bound bound(Number number) {
+    static_assert(std::is_arithmetic_v<Number> && sizeof(Number) <= sizeof(double),
+                  "a bound is a number of up to 64 bits");
     topk_bound made = {TOPK_BOUND_F64, {0.0}};
     if constexpr (std::is_floating_point_v<Number>) {
         made.value.f64 = static_cast<double>(number);
@@ -261,7 +265,8 @@ template <class Number> topk_predicate between(Number low, Number high) {
     return predicate;
 }
 
-/* Elements whose bit is 1, as selector::mask() writes them: one bit for each element of values. */
+/* Elements whose bit is 1, as selector::mask() writes them: one bit for each element of values. That
+ * there are so many is not checked. */
 inline topk_predicate bit_mask(span<const unsigned char> bits) {
     topk_predicate predicate = TOPK_PREDICATE_INIT;
     predicate.kind = TOPK_BIT_MASK;

@@ -14,7 +14,6 @@
 #include "waiting.h"
 
 enum {
-    STACK_BYTES = 1 << 18,
     ENDS = -1, /* in place of a number of parts */
 };
 
@@ -75,18 +74,12 @@ static void block_signals(sigset_t *callers) {
 }
 
 static void start_threads(struct team *team, int most) {
-    pthread_attr_t attributes;
     sigset_t callers;
-    if (pthread_attr_init(&attributes) != 0) {
-        return;
-    }
-    (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
     block_signals(&callers);
-    while (team->count < most && pthread_create(&team->threads[team->count], &attributes, serve, team) == 0) {
+    while (team->count < most && pthread_create(&team->threads[team->count], NULL, serve, team) == 0) {
         team->count++;
     }
     (void)pthread_sigmask(SIG_SETMASK, &callers, NULL);
-    (void)pthread_attr_destroy(&attributes);
 }
 
 static int processors(void) {

@@ -187,6 +187,26 @@ class Inputs(Outputs):
                     self.check_outputs(old, right, child.returncode == 0)
             self.write("x.npy", self.data)
 
+    def test_input_that_shrinks_under_many_threads(self):
+        """Each of them may be the one that finds the page gone."""
+        count = 1 << 29
+        path = self.write("large.npy", npy_header("|u1", (count,)))
+        begin = os.path.getsize(path)
+        command = [harness.TOPK, "count", path, "--ne", "0", "--threads", "8", "--device", "cpu"]
+        for _ in range(8):
+            os.truncate(path, begin + count)
+            child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            cut = threading.Timer(self.random.uniform(0, 0.1), os.truncate, [path, begin + 4096])
+            cut.start()
+            out, error = child.communicate()
+            cut.cancel()
+            cut.join()
+            if child.returncode == 0:
+                self.assertEqual((out, error), (b"0\n", b""))
+            else:
+                self.assertEqual(child.returncode, 1)
+                self.assertRegex(error.decode(), r"\A(%s|topk: [^\n]*: byte \d+: [^\n]*\n)\Z" % re.escape(SHRUNK))
+
     def test_input_that_shrinks_within_its_last_page(self):
         """What then lies behind the end of the file reads as zeros. The tool waits for its output to be read."""
         for command in (["where", "--ge", 0, "--piece-bytes", 512], ["mask", "--gt", 0, "--piece-bytes", 512]):
