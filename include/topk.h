@@ -31,7 +31,7 @@
  * workspace and outputs of its own. All other functions are free of shared state, but for the state of an
  * accumulator. On the CPU a context's threads do the work of one call at a time: a call that finds them at
  * work goes on on the calling thread alone. Who wants calls side by side on many threads each needs a context
- * for each.
+ * for each, and threads enough for all.
  */
 #ifndef TOPK_H
 #define TOPK_H

@@ -34,6 +34,9 @@ typedef struct topk_simple topk_simple;
  * asked for. With options they are those of topk_context_create(). On success the caller owns *simple and
  * ends it with topk_simple_destroy(); on failure *simple is NULL.
  *
+ * On the CPU each has threads of its own, as many as there are processors unless the options say how many:
+ * who needs many of them gives each few.
+ *
  * Statuses as topk_context_create(). */
 TOPK_API topk_status topk_simple_create(const topk_context_options *options, topk_simple **simple);
 
