@@ -1,7 +1,4 @@
-# Tests of the source tree and of the built library's surface, and the properties, all in Python.
-
-find_program(TOPK_SYSTEM_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
-find_program(TOPK_SYSTEM_PYTHON NAMES python3 REQUIRED)
+# Tests of the source tree and of the built library's surface, in Python.
 
 function(topk_tree_test name script)
   add_test(NAME ${name} COMMAND ${TOPK_SYSTEM_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tree/${script} ${ARGN})
@@ -40,12 +37,4 @@ endif()
 if(BUILD_SHARED_LIBS AND NOT TOPK_SANITIZE)
   topk_tree_test(symbols symbols.py
     $<TARGET_FILE:topk> ${PROJECT_SOURCE_DIR}/include $<TARGET_FILE:topk_shrunk>)
-
-  foreach(properties select where predicates accumulator route)
-    add_test(NAME property_${properties}
-      COMMAND ${TOPK_SYSTEM_PYTHON} -m pytest -q -p no:cacheprovider
-              ${CMAKE_CURRENT_SOURCE_DIR}/property/test_${properties}.py)
-    set_tests_properties(property_${properties} PROPERTIES LABELS property
-      ENVIRONMENT "TOPK_LIBRARY=$<TARGET_FILE:topk>;PYTHONDONTWRITEBYTECODE=1")
-  endforeach()
 endif()

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exact selection at the speed of memory: the k best elements, the k-th, and the elements that meet a predicate.
+
+    values, indices = libtopk.topk(x, 10)            # of each row of the last dimension
+    median = libtopk.kth(x, x.shape[-1] // 2).kth
+    values, indices, offsets = libtopk.where(x, gt=0.5)
+
+Arrays are numpy's, torch's on the CPU or a CUDA device, CuPy's, or of any library with DLPack. They are read where
+they lie, without a copy, and results are arrays of the same kind on the same device. On a GPU the work is enqueued on
+the current stream of that library, and nothing waits for it.
+
+Types are float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, and integers of 8 to 64 bits, signed or not.
+Elements rank by value, equal ones by lower position, and NaN above infinity unless an option says otherwise. Results
+are the same bits on every device. CONTRACT.md states everything that is promised.
+
+Every function raises
+
+  TypeError            for arrays of a type or kind, or options, that it does not know
+  ValueError           for shapes and numbers out of their range
+  IndexError           for a dim out of range
+  NotImplementedError  for what does not go together, or what a method that is forced cannot do
+  OverflowError        for buffers beyond 2^63 bytes, or int32 indices that cannot hold all positions
+  RuntimeError         for a device that is missing or fails
+  MemoryError          if memory for a workspace cannot be had
+
+with the C library's sentence. Python's lock is released while the C library works.
+"""
+from libtopk._load import library_path
+from libtopk._core import Context
+from libtopk._api import (Kth, Route, TopK, Where, argtopk, count, explain, kth, mask, route, select_where, topk, where,
+                          workspace_size)
+from libtopk._accumulator import Accumulator
+from libtopk._options import Options, Predicate, PredicateOptions
+
+__all__ = ["Accumulator", "Context", "Kth", "Options", "Predicate", "PredicateOptions", "Route", "TopK", "Where",
+           "argtopk", "count", "explain", "kth", "library_path", "mask", "route", "select_where", "topk", "where",
+           "workspace_size"]
+__version__ = "0.1.0"

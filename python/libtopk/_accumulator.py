@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The k best of a stream."""
+from __future__ import annotations
+
+from typing import Any
+
+from libtopk import _core
+from libtopk._api import TopK
+
+_INIT, _PUSH, _MERGE, _PEEK, _FINISH = range(8, 13)
+_RUN, _SIZE = range(2)
+
+
+class Accumulator:
+    """The k best elements of each row of a stream that arrives in chunks; rows lie along the last dimension.
+
+        best = libtopk.Accumulator(10)
+        for chunk in chunks:
+            best.push(chunk)
+        values, indices = best.finish()
+
+    k            how many of each row are kept
+    largest      False: the smallest
+    chunk_max    the longest piece of a row that is taken in at once; longer chunks are pushed piece by piece. None:
+                 the length of the first chunk
+    options      magnitude, nan, index_dtype, index_base, method, tuning, context: as topk() has them
+
+    The first chunk says of which type and kind all arrays are, on which device, and how many rows there are. The state
+    takes memory for about 2 k elements of each row on the CPU and 4 k on a GPU, however long the stream is. One
+    thread at a time may use it; on a GPU, one stream.
+    """
+
+    def __init__(self, k: int, largest: bool = True, *, chunk_max: int | None = None, **options: Any):
+        self._k, self._largest = k, largest
+        self._chunk_max, self._options = chunk_max, options
+        self._state = self._like = self._give = None
+        self._pushed = 0
+
+    def _run(self, operation, x, options=None, out=None, other=None, mode=_RUN, k=None):
+        options = {**self._options, "length_max": self._chunk_max, **(options or {})}
+        return _core.run(mode, operation, x, self._k if k is None else k, self._largest, True, -1, out, 3, self._state,
+                         options, other)
+
+    def _begin(self, chunk):
+        if self._chunk_max is None:
+            self._chunk_max = max(1, chunk.shape[-1])
+        self._like = _core.empty(chunk, (*chunk.shape[:-1], 0), None)  # an array to say of which type and kind all are
+        size = self._run(_INIT, self._like, mode=_SIZE)
+        self._state = _core.empty(chunk, (size,), "uint8")
+        self._run(_INIT, self._like)
+
+    def push(self, chunk, base: int | None = None, *, lengths=None, indices=None, k=None, **predicate: Any) -> None:
+        """Adds the elements of a chunk, an array (..., length).
+
+        base       the position of its first element in the stream; None: behind all that came before
+        lengths    integers, one for each row: how many elements of the chunk count
+        indices    a payload for each element, returned in place of its position; in all chunks or in none
+        k          integers, one for each row: that row keeps no more from now on
+        predicate  one of gt, ge, lt, le, eq, ne, between, mask: only elements that meet it count
+
+        Chunks may come in any order, but must not overlap. Raises as topk() does, and ValueError for a chunk with other
+        rows, type or device than the first.
+        """
+        chunk, self._give = _core.adopt(chunk)
+        if self._state is None:
+            self._begin(chunk)
+        if chunk.shape[:-1] != self._like.shape[:-1] or chunk.dtype != self._like.dtype:
+            raise ValueError(f"a chunk of {tuple(chunk.shape)} {chunk.dtype}, where the first one had rows of "
+                             f"{tuple(self._like.shape[:-1])} {self._like.dtype}")
+        base = self._pushed if base is None else base
+        for begin in range(0, max(1, chunk.shape[-1]), self._chunk_max):
+            piece = slice(begin, begin + self._chunk_max)
+            options = {name: value if name != "mask" else _core.adopt(value)[0][..., piece] for name, value in predicate.items()}
+            if lengths is not None:
+                options["lengths"] = (_core.adopt(lengths)[0] - begin).clip(0, self._chunk_max)
+            if indices is not None:
+                options["indices"] = _core.adopt(indices)[0][..., piece]
+            if k is not None:
+                options["k_max"] = self._k
+            self._run(_PUSH, chunk[..., piece], {**options, "base": base + begin}, k=k)
+        self._pushed = max(self._pushed, base + chunk.shape[-1])
+
+    def merge(self, other: Accumulator) -> None:
+        """Adds all that was pushed to another accumulator of the same k, options and chunk_max, which stays as it is."""
+        if other._state is None:
+            return
+        if self._state is None:
+            self._chunk_max = self._chunk_max or other._chunk_max
+            self._begin(other._like)
+        self._run(_MERGE, self._like, other=other._state)
+        self._pushed = max(self._pushed, other._pushed)
+
+    def _results(self, operation, out):
+        if self._state is None:
+            raise RuntimeError("nothing has been pushed, so neither type nor kind of the results is known")
+        results = self._run(operation, self._like, out=out)
+        return TopK(*(results if self._give is None or out is not None else map(self._give, results)))
+
+    def peek(self, *, out=None) -> TopK:
+        """The k best so far, best first, as TopK(values, indices); more may be pushed."""
+        return self._results(_PEEK, out)
+
+    def finish(self, *, out=None) -> TopK:
+        """As peek(), and ends the stream: the next push begins a new one."""
+        results = self._results(_FINISH, out)
+        self._state, self._pushed = None, 0
+        return results

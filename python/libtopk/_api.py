@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions over arrays."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from libtopk import _core
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from libtopk._options import (Options, PredicateOptions, RouteOptions, SelectWhereOptions, WhereOptions)
+
+SELECT, KTH, WHERE, SELECT_WHERE, COUNT, MASK, ROUTE = range(1, 8)
+_RUN, _WORKSPACE, _EXPLAIN = range(3)
+_OPERATIONS = {"topk": SELECT, "kth": KTH, "where": WHERE, "select_where": SELECT_WHERE, "count": COUNT, "mask": MASK,
+               "route": ROUTE}
+_run = _core.run
+
+
+class TopK(NamedTuple):
+    """The k best of each row, best first: elements, and their positions in the row (-1 behind the end of a row)."""
+
+    values: Any
+    indices: Any
+
+
+class Kth(NamedTuple):
+    """The k-th best of each row, how many elements rank above it, and how many tie with it, itself included."""
+
+    kth: Any
+    better: Any
+    equal: Any
+
+
+class Where(NamedTuple):
+    """The matches of all rows one after the other: those of row r are [offsets[r], offsets[r + 1])."""
+
+    values: Any
+    indices: Any
+    offsets: Any
+
+
+class Route(NamedTuple):
+    """The experts of each token, best first (-1 where there are none left), and their weights in float32."""
+
+    indices: Any
+    weights: Any
+
+
+def topk(x, k, largest: bool = True, sorted: bool = True, dim: int = -1, *, out=None, workspace=None,
+         **options: Unpack[Options]) -> TopK:
+    """The k largest or smallest elements along a dimension, exactly.
+
+    x          an array of any shape; rows lie along `dim`
+    k          how many of each row: a number, or an array of integers, one for each row. May exceed the length
+    largest    False: the smallest
+    sorted     best first, equal ones by position; False: in any order
+    out        (values, indices): arrays of the results' shapes and types to write to; or None for new ones. The type
+               of indices is theirs, int32 or int64
+    workspace  an array of uint8 beside x, as workspace_size() says; None: the library takes memory
+
+    Returns TopK(values, indices): arrays of the kind of x and its shape, with k in place of the length along `dim`;
+    with an array of k, their greatest. Rows with fewer elements than k end in padding: index -1, and -infinity for
+    the largest (integers: their minimum), +infinity for the smallest.
+
+    Rows are read where they lie if elements of a row are neighbours and rows follow at one stride: so are contiguous
+    arrays along the last dimension, slices of them, and transposed ones along the first. All else is copied first. On
+    a GPU the results are ready when the current stream has done the work.
+
+    On the CPU a workspace is kept for the next call. See the module for types and exceptions, and Options for more.
+    """
+    return TopK(*_run(_RUN, SELECT, x, k, largest, sorted, dim, out, 3, workspace, options, None))
+
+
+def argtopk(x, k, largest: bool = True, sorted: bool = True, dim: int = -1, *, out=None, workspace=None,
+            **options: Unpack[Options]) -> Any:
+    """The positions of what topk() returns, alone: elements are not written."""
+    return _run(_RUN, SELECT, x, k, largest, sorted, dim, None if out is None else (None, out), 2, workspace, options,
+                None)[1]
+
+
+def kth(x, k, largest: bool = True, dim: int = -1, *, out=None, workspace=None, **options: Unpack[Options]) -> Kth:
+    """The k-th largest or smallest element along a dimension, k from 1 on, and its rank.
+
+    Parameters are those of topk(); `out` is (kth, better, equal). Returns Kth of arrays of the shape of x without
+    `dim`, better and equal of int64. kth is what all elements that tie with it have in common: +0.0 for both zeros, one
+    quiet NaN for all NaN, the magnitude if `magnitude` is set. With k = 0 or k beyond a row's end it is padding, and
+    equal is 0.
+    """
+    return Kth(*_run(_RUN, KTH, x, k, largest, True, dim, out, 7, workspace, options, None))
+
+
+def select_where(x, k, largest: bool = True, sorted: bool = True, dim: int = -1, *, out=None, workspace=None,
+                 **options: Unpack[SelectWhereOptions]) -> TopK:
+    """As topk(), among the elements that meet a predicate: select_where(x, 10, gt=0.5, largest=False)."""
+    return TopK(*_run(_RUN, SELECT_WHERE, x, k, largest, sorted, dim, out, 3, workspace, options, None))
+
+
+def where(x, dim: int = -1, *, capacity: int | None = None, out=None, workspace=None,
+          **options: Unpack[WhereOptions]) -> Where:
+    """The elements that meet a predicate, in input order: where(x, ge=0.5), where(x, mask=x > y).
+
+    capacity   room for so many matches. None: as many as there are, for which x is counted first; that reads it twice
+               and, on a GPU, waits for the count
+    out        (values, indices, offsets), of `capacity`, `capacity` and rows + 1 elements; matches beyond the
+               capacity are counted, not written
+
+    Returns Where(values, indices, offsets): two arrays of `capacity` elements, of which the first offsets[-1] are
+    matches, row after row, and int64 offsets. Positions are those in the row.
+    """
+    if capacity is None and out is not None:
+        capacity = min(len(array) for array in out[:2] if array is not None)
+    if capacity is None:
+        unused = ("index_dtype", "index_base", "indices", "method", "tuning")
+        capacity = int(count(x, dim, **{name: options[name] for name in options if name not in unused}).sum())
+    return Where(*_run(_RUN, WHERE, x, None, True, True, dim, out, 7, workspace, {**options, "capacity": capacity}, None))
+
+
+def count(x, dim: int = -1, *, out=None, workspace=None, **options: Unpack[PredicateOptions]) -> Any:
+    """How many elements of each row meet a predicate: int64, of the shape of x without `dim`."""
+    return _run(_RUN, COUNT, x, None, True, True, dim, out, 1, workspace, options, None)
+
+
+def mask(x, dim: int = -1, *, out=None, workspace=None, **options: Unpack[PredicateOptions]) -> Any:
+    """Which elements meet a predicate: an array of uint8, a bit for each element of x in C order, lowest first.
+
+    The option `bits` takes it, and numpy.unpackbits(..., bitorder="little") makes it an array of truth values. With
+    a `dim` that is not the last, the order is that of x with this dimension moved to the end.
+    """
+    return _run(_RUN, MASK, x, None, True, True, dim, out, 1, workspace, options, None)
+
+
+def route(logits, k: int, dim: int = -1, *, score: Literal["logit", "sigmoid"] = "logit",
+          weighing: Literal["softmax", "sigmoid"] = "softmax", bias=None, groups: int = 0, groups_kept: int = 0,
+          factor: float = 1.0, out=None, workspace=None, **options: Unpack[RouteOptions]) -> Route:
+    """Chooses experts for tokens, as layers of mixtures of experts do: the k with the greatest scores in each row.
+
+    logits       floating-point; a row for each token, of up to 1024 experts; k is 32 at most
+    score        what experts are chosen by: the logit or its sigmoid
+    bias         float32, one for each expert, added to its score for choosing alone; or None
+    groups       experts are in so many groups of neighbours, and only those of the `groups_kept` best groups can be
+                 chosen: by the sum of their two best scores. 0: no groups
+    weighing     a chosen expert weighs exp(logit) or sigmoid(logit), divided by the sum of that over the chosen
+    factor       that weights are multiplied by
+    out          (indices, weights)
+
+    Returns Route(indices, weights): of the shape of logits with k in place of the experts; weights are float32.
+    """
+    options = {"score": score, "weighing": weighing, "bias": bias, "groups": groups, "groups_kept": groups_kept,
+               "factor": factor, **options}
+    return Route(*_run(_RUN, ROUTE, logits, k, True, True, dim, out, 3, workspace, options, None))
+
+
+def _ask(mode, operation, x, k, largest, sorted, dim, options):
+    if operation not in _OPERATIONS:
+        raise ValueError(f"operation is {operation!r}, and can be one of {', '.join(_OPERATIONS)}")
+    return _run(mode, _OPERATIONS[operation], x, k, largest, sorted, dim, None, 0, None, options, None)
+
+
+def workspace_size(operation: str, x, k=None, largest: bool = True, sorted: bool = True, dim: int = -1,
+                   **options: Any) -> int:
+    """The bytes of workspace that a call needs, from its name ("topk", "kth" ...) and its arguments.
+
+    It depends on shapes, types, k and options alone, never on what the arrays hold, unless k is an array.
+    """
+    return _ask(_WORKSPACE, operation, x, k, largest, sorted, dim, options)
+
+
+def explain(operation: str, x, k=None, largest: bool = True, sorted: bool = True, dim: int = -1, **options: Any) -> str:
+    """How the method of a call is chosen: for each method its predicted cost or why it cannot serve, and its knobs."""
+    return _ask(_EXPLAIN, operation, x, k, largest, sorted, dim, options)

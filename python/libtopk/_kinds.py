@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the core asks of each array library: numpy, torch and cupy. A class here is never made into an object."""
+import sys
+
+import numpy as np
+
+# In the order of topk_type; 0 is for truth values.
+_NAMES = ("bool", "float16", "bfloat16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "int8", "int16", "int32",
+          "int64", "uint8", "uint16", "uint32", "uint64")
+
+
+def _ml_dtype(name):
+    """ml_dtypes' numpy type of that name, once that package has been imported: no such array exists before."""
+    ml_dtypes = sys.modules.get("ml_dtypes")
+    return np.dtype(getattr(ml_dtypes, name)) if ml_dtypes is not None else None
+
+
+class _Lazy:
+    """Compares equal to ml_dtypes' type of that name, whenever that package comes to be imported."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __eq__(self, other):
+        return getattr(other, "name", None) == self.name and other == _ml_dtype(self.name)
+
+    __hash__ = None
+
+
+def _numpy_types():
+    return tuple(np.dtype(name) if name not in ("bfloat16", "float8_e4m3fn", "float8_e5m2") else _Lazy(name)
+                 for name in _NAMES)
+
+
+class numpy:
+    @staticmethod
+    def array_type():
+        return np.ndarray
+
+    @staticmethod
+    def empty(like, shape, dtype):
+        return np.empty(shape, like.dtype.newbyteorder("=") if dtype is None else dtype)
+
+    @staticmethod
+    def rows(array, dim):
+        moved = np.moveaxis(array, dim, -1)
+        return np.ascontiguousarray(moved, moved.dtype.newbyteorder("="))
+
+    @staticmethod
+    def move(array, dim):
+        return np.moveaxis(array, -1, dim)
+
+    @staticmethod
+    def assign(target, source):
+        target[...] = source
+
+    @staticmethod
+    def integers(array, like):
+        return np.ascontiguousarray(_on_host(array), np.int64)
+
+    stream = staticmethod(lambda: None)
+    dtypes = staticmethod(_numpy_types)
+
+
+def _on_host(array):
+    return array.get() if hasattr(array, "get") else array.cpu().numpy() if hasattr(array, "cpu") else array
+
+
+class torch:
+    @staticmethod
+    def array_type():
+        return sys.modules["torch"].Tensor
+
+    @staticmethod
+    def empty(like, shape, dtype):
+        return like.new_empty(shape, dtype=like.dtype if dtype is None else getattr(sys.modules["torch"], dtype),
+                              requires_grad=False)
+
+    @staticmethod
+    def rows(array, dim):
+        return array.detach().movedim(dim, -1).contiguous()
+
+    @staticmethod
+    def move(array, dim):
+        return array.movedim(-1, dim)
+
+    @staticmethod
+    def assign(target, source):
+        target.detach().copy_(source)
+
+    @staticmethod
+    def integers(array, like):
+        module = sys.modules["torch"]
+        return module.as_tensor(array, dtype=module.int64, device=like.device).contiguous()
+
+    @staticmethod
+    def stream():
+        module = sys.modules["torch"]
+        return getattr(module._C, "_cuda_getCurrentRawStream", None) or (
+            lambda device: module.cuda.current_stream(device).cuda_stream)
+
+    @staticmethod
+    def dtypes():
+        return tuple(getattr(sys.modules["torch"], name, None) for name in _NAMES)
+
+
+class cupy:
+    @staticmethod
+    def array_type():
+        return sys.modules["cupy"].ndarray
+
+    @staticmethod
+    def empty(like, shape, dtype):
+        with like.device:
+            return sys.modules["cupy"].empty(shape, like.dtype if dtype is None else dtype)
+
+    @staticmethod
+    def rows(array, dim):
+        module = sys.modules["cupy"]
+        with array.device:
+            return module.ascontiguousarray(module.moveaxis(array, dim, -1))
+
+    @staticmethod
+    def move(array, dim):
+        return sys.modules["cupy"].moveaxis(array, -1, dim)
+
+    @staticmethod
+    def assign(target, source):
+        target[...] = source
+
+    @staticmethod
+    def integers(array, like):
+        module = sys.modules["cupy"]
+        with like.device:
+            return module.ascontiguousarray(module.asarray(array, module.int64))
+
+    @staticmethod
+    def stream():
+        return lambda device: sys.modules["cupy"].cuda.get_current_stream(device).ptr
+
+    dtypes = staticmethod(_numpy_types)
+
+
+def _give_by(namespace):
+    return namespace.from_dlpack
+
+
+def _adopt_from_gpu(array):
+    """An array of another library on a GPU: through cupy or torch, whichever is there."""
+    try:
+        import cupy as module
+    except ImportError:
+        try:
+            import torch as module
+        except ImportError:
+            raise TypeError("an array on a GPU of a library other than torch and cupy needs one of these two, "
+                            "and neither can be imported") from None
+    return module.from_dlpack(array) if hasattr(array, "__dlpack__") else module.asarray(array)
+
+
+def adopt(array):
+    """(an array of numpy, torch or cupy with the same elements, what turns a result into the caller's kind or None).
+
+    Memory is shared wherever the other library lets it be.
+    """
+    namespace = array.__array_namespace__() if hasattr(array, "__array_namespace__") else None
+    give = None if namespace is None else _give_by(namespace)
+    on_gpu = hasattr(array, "__cuda_array_interface__")
+    if hasattr(array, "__dlpack_device__"):
+        on_gpu = array.__dlpack_device__()[0] == 2
+        if not on_gpu:
+            try:
+                return np.from_dlpack(array), give
+            except (BufferError, TypeError, RuntimeError, ValueError):  # a type that DLPack does not share with numpy
+                pass
+    if on_gpu:
+        return _adopt_from_gpu(array), give
+    adopted = np.asarray(array)
+    if adopted.dtype == object:
+        raise TypeError(f"an array is needed, and {type(array).__name__} is none")
+    return adopted, give

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "core.h"
+
+enum mode { MODE_RUN, MODE_WORKSPACE, MODE_EXPLAIN };
+
+static struct call begin(int operation) {
+    struct call call = {.operation = operation,
+                        .problem = TOPK_PROBLEM_INIT,
+                        .input = TOPK_INPUT_INIT,
+                        .predicate = TOPK_PREDICATE_INIT,
+                        .routing = TOPK_ROUTING_INIT};
+    call.problem.index_type = TOPK_INDEX_I64;
+    return call;
+}
+
+static void end(struct call *call) {
+    outputs_drop(call);
+    for (int i = 0; i < call->kept_count; ++i) {
+        array_drop(&call->kept[i]);
+    }
+    array_drop(&call->x);
+    array_drop(&call->workspace);
+    array_drop(&call->other);
+    Py_CLEAR(call->giver);
+}
+
+static int take_x(struct call *call, PyObject *x, PyObject *dim) {
+    enum kind kind;
+    PyObject *adopted;
+    if (kinds_of(x, &kind, &adopted, &call->giver) != 0) {
+        return -1;
+    }
+    int status = array_of(adopted == NULL ? x : adopted, kind, "x", &call->x);
+    Py_XDECREF(adopted);
+    if (status != 0) {
+        return -1;
+    }
+    int64_t number = PyLong_AsLongLong(dim), dims = call->x.dims == 0 ? 1 : call->x.dims;
+    if (PyErr_Occurred()) {
+        return -1;
+    }
+    if (number < -dims || number >= dims) {
+        PyErr_Format(PyExc_IndexError, "dim is %lld, outside [%lld, %lld]", (long long)number,
+                     -(long long)dims, (long long)dims - 1);
+        return -1;
+    }
+    call->dim = (int)(number < 0 ? number + dims : number);
+    return 0;
+}
+
+/* The context and, on a GPU, the current stream. */
+static int take_context(struct call *call) {
+    call->context =
+        call->context_object == NULL ? context_for(call->x.device) : context_from(call->context_object);
+    if (call->context == NULL) {
+        return -1;
+    }
+    bool fits = call->x.device == ON_CPU
+                    ? call->context->reads_host
+                    : !call->context->reads_host && call->context->device == call->x.device;
+    if (!fits) {
+        PyErr_SetString(PyExc_ValueError, "x is not in the memory of the context's device");
+        return -1;
+    }
+    if (call->x.device != ON_CPU) {
+        PyObject *stream = PyObject_CallFunction(kinds[call->x.kind].stream, "i", call->x.device);
+        call->stream = stream == NULL ? NULL : (topk_stream)PyLong_AsVoidPtr(stream);
+        Py_XDECREF(stream);
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static bool needs_predicate(int operation) {
+    return operation == TOPK_OPERATION_WHERE || operation == TOPK_OPERATION_SELECT_WHERE ||
+           operation == TOPK_OPERATION_COUNT || operation == TOPK_OPERATION_MASK;
+}
+
+/* Everything up to the outputs. */
+static int prepare(struct call *call, PyObject *const *arguments) {
+    enum { X = 2, K, LARGEST, SORTED, DIM, OPTIONS = 10 };
+    int largest = PyObject_IsTrue(arguments[LARGEST]), sorted = PyObject_IsTrue(arguments[SORTED]);
+    if (largest < 0 || sorted < 0) {
+        return -1;
+    }
+    call->problem.direction = largest ? TOPK_LARGEST : TOPK_SMALLEST;
+    call->problem.order = sorted ? TOPK_ORDER_BEST_FIRST : TOPK_ORDER_ANY;
+    if (options_read(call, arguments[OPTIONS] == Py_None ? NULL : arguments[OPTIONS]) != 0 ||
+        take_x(call, arguments[X], arguments[DIM]) != 0 || take_context(call) != 0) {
+        return -1;
+    }
+    call->problem.method = call->method[0] == '\0' ? NULL : call->method;
+    call->problem.tuning = call->tuning[0] == '\0' ? NULL : call->tuning;
+    if (needs_predicate(call->operation) && call->predicate.kind == TOPK_PREDICATE_UNDEFINED) {
+        PyErr_SetString(PyExc_TypeError,
+                        "a predicate is needed: gt, ge, lt, le, eq, ne, between, mask or bits");
+        return -1;
+    }
+    return inputs_take(call, arguments[K]);
+}
+
+static int measure(const struct call *call, size_t *bytes) {
+    const topk_context *context = call->context->handle;
+    return library_check(
+        call->operation >= OPERATION_INIT
+            ? library.accumulator_size(context, &call->problem, bytes)
+            : library.workspace_size(context, (topk_operation)call->operation, &call->problem, bytes));
+}
+
+/* Runs the operation without Python's lock. */
+static topk_status run(struct call *call, void *memory, size_t bytes) {
+    topk_context *context = call->context->handle;
+    const topk_problem *problem = &call->problem;
+    const topk_input *input = &call->input;
+    const topk_predicate *predicate = &call->predicate;
+    void *first = call->outputs[0].data, *second = call->outputs[1].data, *third = call->outputs[2].data;
+    size_t other_bytes = (size_t)(call->other.object == NULL ? 0 : array_elements(&call->other));
+    switch (call->operation) {
+    case TOPK_OPERATION_SELECT:
+        return library.select(context, problem, input, first, second, memory, bytes, call->stream);
+    case TOPK_OPERATION_KTH:
+        return library.kth(context, problem, input, first, second, third, memory, bytes, call->stream);
+    case TOPK_OPERATION_WHERE:
+        return library.where(context, problem, input, predicate, first, second, call->capacity, third, memory,
+                             bytes, call->stream);
+    case TOPK_OPERATION_SELECT_WHERE:
+        return library.select_where(context, problem, input, predicate, first, second, memory, bytes,
+                                    call->stream);
+    case TOPK_OPERATION_COUNT:
+        return library.count(context, problem, input, predicate, first, memory, bytes, call->stream);
+    case TOPK_OPERATION_MASK:
+        return library.mask(context, problem, input, predicate, first, memory, bytes, call->stream);
+    case TOPK_OPERATION_ROUTE:
+        return library.route(context, problem, &call->routing, input->values, first, second, memory, bytes,
+                             call->stream);
+    case OPERATION_INIT:
+        return library.accumulator_init(context, problem, memory, bytes, call->stream);
+    case OPERATION_PUSH:
+        if (predicate->kind != TOPK_PREDICATE_UNDEFINED) {
+            return library.accumulator_push_where(context, problem, memory, bytes, input, predicate,
+                                                  call->length, call->base, call->stream);
+        }
+        return library.accumulator_push(context, problem, memory, bytes, input, call->length, call->base,
+                                        call->stream);
+    case OPERATION_MERGE:
+        return library.accumulator_merge(context, problem, memory, bytes, call->other.data, other_bytes,
+                                         call->stream);
+    case OPERATION_PEEK:
+        return library.accumulator_peek(context, problem, memory, bytes, first, second, call->stream);
+    default:
+        return library.accumulator_finish(context, problem, memory, bytes, first, second, call->stream);
+    }
+}
+
+static int run_unlocked(struct call *call, void *memory, size_t bytes) {
+    topk_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = run(call, memory, bytes);
+    Py_END_ALLOW_THREADS;
+    return library_check(status);
+}
+
+/* In the context's spare block, or in a new one that becomes it. */
+static int run_in_host_memory(struct call *call, size_t bytes) {
+    struct context *context = call->context;
+    void *block = NULL;
+    size_t block_bytes = 0;
+    if (context->spare_bytes >= bytes) {
+        block = context->spare;
+        block_bytes = context->spare_bytes;
+        context->spare = NULL;
+        context->spare_bytes = 0;
+    } else if (bytes > 0) {
+        block = malloc(bytes);
+        block_bytes = bytes;
+        if (block == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+    }
+    int status = run_unlocked(call, block, bytes);
+    if (block_bytes > context->spare_bytes) {
+        void *smaller = context->spare;
+        context->spare = block;
+        context->spare_bytes = block_bytes;
+        block = smaller;
+    }
+    free(block);
+    return status;
+}
+
+/* An array of bytes beside x, which its library keeps until the stream has passed. */
+static int run_in_device_memory(struct call *call, size_t bytes) {
+    PyObject *memory =
+        PyObject_CallFunction(kinds[call->x.kind].empty, "O(n)s", call->x.object, (Py_ssize_t)bytes, "uint8");
+    if (memory == NULL) {
+        return -1;
+    }
+    int status = array_of(memory, call->x.kind, "workspace", &call->workspace);
+    Py_DECREF(memory);
+    return status == 0 ? run_unlocked(call, call->workspace.data, bytes) : -1;
+}
+
+/* An array of bytes of the caller's: a workspace or a state. */
+static int take_bytes(struct call *call, PyObject *object, const char *name, struct array *array) {
+    enum kind kind;
+    PyObject *adopted, *giver;
+    if (kinds_of(object, &kind, &adopted, &giver) != 0) {
+        return -1;
+    }
+    int status = array_of(adopted == NULL ? object : adopted, kind, name, array);
+    Py_XDECREF(adopted);
+    Py_XDECREF(giver);
+    if (status == 0 && (array->type != TOPK_U8 || !array_is_contiguous(array) || !array->is_writable ||
+                        array->device != call->x.device)) {
+        PyErr_Format(PyExc_ValueError, "%s is not a contiguous, writable array of uint8 on the device of x",
+                     name);
+        status = -1;
+    }
+    return status;
+}
+
+static PyObject *complete(struct call *call, PyObject *workspace, PyObject *other) {
+    size_t bytes = 0;
+    int status;
+    if (other != Py_None && take_bytes(call, other, "other", &call->other) != 0) {
+        return NULL;
+    }
+    if (workspace != Py_None) {
+        status = take_bytes(call, workspace, "workspace", &call->workspace);
+        bytes = status == 0 ? (size_t)array_elements(&call->workspace) : 0;
+        status = status == 0 ? run_unlocked(call, call->workspace.data, bytes) : -1;
+    } else if (measure(call, &bytes) != 0) {
+        return NULL;
+    } else if (call->context->reads_host) {
+        status = run_in_host_memory(call, bytes);
+    } else {
+        status = run_in_device_memory(call, bytes);
+    }
+    return status == 0 ? outputs_take(call) : NULL;
+}
+
+static PyObject *explain(const struct call *call) {
+    size_t needed = 0;
+    const topk_context *context = call->context->handle;
+    topk_operation operation = (topk_operation)call->operation;
+    if (library_check(library.explain(context, operation, &call->problem, NULL, 0, &needed)) != 0) {
+        return NULL;
+    }
+    char *text = malloc(needed);
+    if (text == NULL) {
+        return PyErr_NoMemory();
+    }
+    int status = library_check(library.explain(context, operation, &call->problem, text, needed, NULL));
+    PyObject *result = status == 0 ? PyUnicode_FromString(text) : NULL;
+    free(text);
+    return result;
+}
+
+PyObject *call_run(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
+    enum { MODE, OPERATION, OUT = 7, WANTED, WORKSPACE, OTHER = 11, ARGUMENTS };
+    (void)self;
+    if (count != ARGUMENTS) {
+        PyErr_Format(PyExc_TypeError, "run() takes %d arguments", ARGUMENTS);
+        return NULL;
+    }
+    long mode = PyLong_AsLong(arguments[MODE]);
+    struct call call = begin((int)PyLong_AsLong(arguments[OPERATION]));
+    long wanted = PyLong_AsLong(arguments[WANTED]);
+    PyObject *result = NULL;
+    size_t bytes = 0;
+    if (!PyErr_Occurred() && prepare(&call, arguments) == 0) {
+        if (mode == MODE_EXPLAIN) {
+            result = explain(&call);
+        } else if (mode == MODE_WORKSPACE) {
+            result = measure(&call, &bytes) == 0 ? PyLong_FromSize_t(bytes) : NULL;
+        } else if (outputs_make(&call, arguments[OUT], (int)wanted) == 0 &&
+                   inputs_take_companions(&call) == 0) {
+            result = complete(&call, arguments[WORKSPACE], arguments[OTHER]);
+        }
+    }
+    end(&call);
+    return result;
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * libtopk._core: from Python objects to calls of the C library. It keeps to Python's limited interface, so
+ * one build serves all versions from 3.11 on.
+ *
+ *   library.c   the C library, which is loaded when the module is
+ *   kinds.c     what an array library does for the core: numpy, torch and cupy
+ *   array.c     an array's memory, type and shape
+ *   rows.c      arrays as rows that the C library can read where they lie
+ *   context.c   contexts and workspaces
+ *   options.c   keyword options
+ *   inputs.c    x and the arrays among the options, as a problem of the C library
+ *   outputs.c   where results go
+ *   call.c      a call, from its arguments to its results
+ *
+ * Functions that return int return 0, or -1 with a Python exception set. */
+#ifndef TOPK_PYTHON_CORE_H
+#define TOPK_PYTHON_CORE_H
+
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "topk.h"
+
+/* ---- library.c ---- */
+
+#define LIBRARY_FUNCTIONS(X)                                                                                 \
+    X(status_string)                                                                                         \
+    X(last_error) X(version) X(type_size) X(context_create) X(context_destroy) X(context_query)              \
+        X(workspace_size) X(select) X(kth) X(where) X(select_where) X(count) X(mask) X(route)                \
+            X(accumulator_size) X(accumulator_init) X(accumulator_push) X(accumulator_push_where)            \
+                X(accumulator_merge) X(accumulator_peek) X(accumulator_finish) X(explain)
+
+struct library {
+#define X(name) __typeof__(topk_##name) *name;
+    LIBRARY_FUNCTIONS(X)
+#undef X
+};
+
+/* Filled once, when the module is made. */
+extern struct library library;
+
+int library_load(const char *path);
+
+/* Sets the exception for a failure of the calling thread; 0 for TOPK_OK. */
+int library_check(topk_status status);
+
+/* ---- kinds.c ---- */
+
+enum kind { KIND_NUMPY, KIND_TORCH, KIND_CUPY, KINDS };
+
+/* Python functions of libtopk._kinds for arrays of one kind, which numpy always has and others once an array
+ * of theirs has been seen. */
+struct kind_functions {
+    PyObject *array_type;
+    PyObject *empty;    /* (like, shape, dtype name or None for that of `like`): a new array beside `like` */
+    PyObject *rows;     /* (array, dim): contiguous, with that dimension last */
+    PyObject *move;     /* (array, dim): a view whose last dimension is at `dim` */
+    PyObject *assign;   /* (target, source) */
+    PyObject *integers; /* (object, like): contiguous int64 where `like` is */
+    PyObject *stream;   /* (device): the address of the current CUDA stream; None where there is no CUDA */
+    PyObject *dtypes; /* a tuple of the kind's types, indexed by topk_type; 0 is bool, absent ones are None */
+};
+
+extern struct kind_functions kinds[KINDS];
+
+/* Imports libtopk._kinds. */
+int kinds_init(void);
+
+/* The kind of an object. For one that is no array of a known kind, *object becomes an array that shares its
+ * memory where it can, and *giver what turns results into arrays of its kind (NULL: nothing does). `adopted`
+ * and `giver` are new references, or NULL. */
+int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **giver);
+
+/* ---- array.c ---- */
+
+enum { DIMENSIONS_MAX = 64, ON_CPU = -1 };
+
+struct array {
+    PyObject *object; /* an array of `kind`; a new reference */
+    enum kind kind;
+    void *data;
+    int device;     /* CUDA ordinal, or ON_CPU */
+    topk_type type; /* UNDEFINED for bool */
+    bool is_plain;  /* native byte order, aligned, whole elements between neighbours */
+    bool is_writable;
+    int dims;
+    int64_t shape[DIMENSIONS_MAX];
+    int64_t strides[DIMENSIONS_MAX]; /* in elements */
+};
+
+/* Describes an array of that kind. `name` is for messages. On failure *array holds nothing. */
+int array_of(PyObject *object, enum kind kind, const char *name, struct array *array);
+void array_drop(struct array *array);
+int64_t array_elements(const struct array *array);
+/* Whether its elements follow one another in C order. */
+bool array_is_contiguous(const struct array *array);
+
+/* ---- rows.c ---- */
+
+struct rows {
+    const void *data;
+    int64_t rows;
+    int64_t length;
+    int64_t stride; /* 0: the length */
+};
+
+/* Rows along a dimension; false if only a copy can be read as such. A gap between rows is a stride. */
+bool rows_in_place(const struct array *array, int dim, struct rows *rows);
+
+/* Likewise, after replacing *array by a contiguous copy where it must be; without gaps if `dense`. */
+int rows_of(struct array *array, int *dim, bool dense, const char *name, struct rows *rows);
+
+/* ---- context.c ---- */
+
+struct context {
+    PyObject_HEAD topk_context *handle;
+    topk_backend backend;
+    int device;
+    int threads;
+    bool reads_host; /* its memory is the host's: the CPU, and the emulated GPU of the tests */
+    char *features;
+    void *spare; /* a workspace of the host, free for the next call; or NULL */
+    size_t spare_bytes;
+};
+
+int context_init(PyObject *module);
+/* A borrowed context for arrays on that device, which lives as long as the process. */
+struct context *context_for(int device);
+/* NULL if it is none. */
+struct context *context_from(PyObject *object);
+
+/* ---- call.c ---- */
+
+enum { OUTPUTS_MAX = 3, KEPT_MAX = 8 };
+
+/* Operations of accumulators follow those of topk_operation. */
+enum operation { OPERATION_INIT = 8, OPERATION_PUSH, OPERATION_MERGE, OPERATION_PEEK, OPERATION_FINISH };
+
+/* Options that are arrays. */
+enum given {
+    GIVEN_K,
+    GIVEN_LENGTHS,
+    GIVEN_OFFSETS,
+    GIVEN_BEGINS,
+    GIVEN_ENDS,
+    GIVEN_INDICES,
+    GIVEN_MASK,
+    GIVEN_BIAS,
+    GIVENS
+};
+
+struct output {
+    const char *name;
+    const char *dtype; /* NULL: that of x */
+    topk_type type;
+    bool has_k; /* its last dimension stands for that of x along which rows lie */
+    int dims;   /* of the shape in which the C library writes it */
+    int64_t shape[DIMENSIONS_MAX];
+    void *data;       /* NULL where nothing is wanted */
+    PyObject *result; /* what `data` lies in; a new reference, or NULL */
+    bool is_callers;  /* `result` is an array of the caller's, which is filled in place */
+    PyObject *target; /* the caller's array that the result is copied to, borrowed; or NULL */
+};
+
+/* A call of the C library, while it is put together. What it has been given is borrowed. */
+struct call {
+    int operation;
+    struct array x;
+    int dim;  /* of x as it was given, from 0 */
+    int lead; /* dimensions that rows are counted along, in order */
+    int64_t lead_shape[DIMENSIONS_MAX];
+    PyObject *giver; /* turns results into arrays of the caller's kind, or NULL */
+    topk_problem problem;
+    topk_input input;
+    topk_predicate predicate;
+    topk_routing routing;
+    bool has_k_max, has_length_max, has_capacity;
+    int64_t capacity, base, length;
+    PyObject *given[GIVENS];  /* borrowed, or NULL */
+    PyObject *context_object; /* borrowed, or NULL */
+    struct context *context;  /* borrowed */
+    topk_stream stream;
+    struct array kept[KEPT_MAX]; /* other arrays that the call reads */
+    int kept_count;
+    struct output outputs[OUTPUTS_MAX];
+    int outputs_count;
+    struct array workspace;
+    struct array other; /* the state that is merged */
+    char method[64], tuning[256];
+};
+
+/* run(mode, operation, x, k, largest, sorted, dim, out, wanted, workspace, options, other): see
+ * libtopk._core's stub for Python. */
+PyObject *call_run(PyObject *self, PyObject *const *arguments, Py_ssize_t count);
+
+/* ---- options.c ---- */
+
+/* Reads a dictionary of options into the call; NULL is empty. */
+int options_read(struct call *call, PyObject *options);
+
+/* ---- inputs.c ---- */
+
+/* Fills problem and input from x, k and the arrays among the options. */
+int inputs_take(struct call *call, PyObject *k);
+/* Likewise the payload and the mask, once index_type is settled. */
+int inputs_take_companions(struct call *call);
+/* Describes another array that the call reads: of one of two types, contiguous, and where x is. Else there is
+ * an exception, or a converted copy by `integers` of the kind if `convert`. */
+int inputs_keep(struct call *call, PyObject *object, const char *name, struct array **kept);
+
+/* ---- outputs.c ---- */
+
+/* Makes or checks the outputs: `out` is None, an array, or a tuple of arrays and None. `wanted` has a bit for
+ * each output that is to be made where `out` names none. */
+int outputs_make(struct call *call, PyObject *out, int wanted);
+/* The results: one object, or a tuple. Copies to the caller's arrays what could not be written there. */
+PyObject *outputs_take(struct call *call);
+void outputs_drop(struct call *call);
+
+#endif /* TOPK_PYTHON_CORE_H */

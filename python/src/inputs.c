@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+/* The arrays among the options that hold integers, and where the C library takes them. */
+static const struct {
+    const char *name;
+    size_t place; /* of a pointer in topk_input */
+} extents[] = {
+    [GIVEN_K] = {"k", offsetof(topk_input, k)},
+    [GIVEN_LENGTHS] = {"lengths", offsetof(topk_input, lengths)},
+    [GIVEN_OFFSETS] = {"offsets", offsetof(topk_input, offsets)},
+    [GIVEN_BEGINS] = {"begins", offsetof(topk_input, begins)},
+    [GIVEN_ENDS] = {"ends", offsetof(topk_input, ends)},
+};
+
+enum { EXTENTS = sizeof extents / sizeof *extents };
+
+static bool is_of_x_device(const struct call *call, const struct array *array) {
+    return array->device == call->x.device;
+}
+
+int inputs_keep(struct call *call, PyObject *object, const char *name, struct array **kept) {
+    enum kind kind;
+    PyObject *adopted, *giver;
+    if (kinds_of(object, &kind, &adopted, &giver) != 0) {
+        return -1;
+    }
+    struct array *array = &call->kept[call->kept_count];
+    int status = array_of(adopted == NULL ? object : adopted, kind, name, array);
+    Py_XDECREF(adopted);
+    Py_XDECREF(giver);
+    if (status == 0) {
+        ++call->kept_count;
+        *kept = array;
+    }
+    return status;
+}
+
+/* Replaces an array by one of contiguous int64 where x is. */
+static int make_integers(struct call *call, struct array *array, const char *name) {
+    PyObject *made =
+        PyObject_CallFunctionObjArgs(kinds[call->x.kind].integers, array->object, call->x.object, NULL);
+    if (made == NULL) {
+        return -1;
+    }
+    struct array converted;
+    int status = array_of(made, call->x.kind, name, &converted);
+    Py_DECREF(made);
+    if (status == 0) {
+        array_drop(array);
+        *array = converted;
+    }
+    return status;
+}
+
+static bool is_usable_extent(const struct call *call, const struct array *array, topk_type type) {
+    return is_of_x_device(call, array) && array->type == type && array_is_contiguous(array);
+}
+
+/* int32 if all of them are usable as such, else int64, to which the others are converted. */
+static int take_extents(struct call *call) {
+    struct array *arrays[EXTENTS] = {NULL};
+    bool are_narrow = true;
+    for (int i = 0; i < EXTENTS; ++i) {
+        if (call->given[i] != NULL) {
+            if (inputs_keep(call, call->given[i], extents[i].name, &arrays[i]) != 0) {
+                return -1;
+            }
+            are_narrow = are_narrow && is_usable_extent(call, arrays[i], TOPK_I32);
+        }
+    }
+    call->problem.extent_type = are_narrow ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
+    for (int i = 0; i < EXTENTS; ++i) {
+        if (arrays[i] == NULL) {
+            continue;
+        }
+        if (!are_narrow && !is_usable_extent(call, arrays[i], TOPK_I64) &&
+            make_integers(call, arrays[i], extents[i].name) != 0) {
+            return -1;
+        }
+        *(const void **)((char *)&call->input + extents[i].place) = arrays[i]->data;
+        int64_t expected = call->problem.rows + (i == GIVEN_OFFSETS);
+        if (array_elements(arrays[i]) != expected) {
+            PyErr_Format(PyExc_ValueError, "%s has %lld elements, where the rows are %lld", extents[i].name,
+                         (long long)array_elements(arrays[i]), (long long)call->problem.rows);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The greatest of the k of the rows, where the host can read them. */
+static int find_k_max(struct call *call) {
+    if (call->has_k_max || call->input.k == NULL) {
+        return 0;
+    }
+    if (call->x.device != ON_CPU) {
+        PyErr_SetString(PyExc_TypeError, "k is an array on a GPU: k_max must say how large it may be");
+        return -1;
+    }
+    for (int64_t row = 0; row < call->problem.rows; ++row) {
+        int64_t k = call->problem.extent_type == TOPK_INDEX_I32 ? ((const int32_t *)call->input.k)[row]
+                                                                : ((const int64_t *)call->input.k)[row];
+        call->problem.k_max = k > call->problem.k_max ? k : call->problem.k_max;
+    }
+    return 0;
+}
+
+/* One k for all rows, unless the object has dimensions. */
+static int take_k(struct call *call, PyObject *k) {
+    if (k == Py_None) {
+        return 0;
+    }
+    bool is_list = PyList_Check(k) || PyTuple_Check(k);
+    if (!PyLong_Check(k) && !is_list) {
+        PyObject *shape = PyObject_GetAttrString(k, "shape");
+        is_list = shape != NULL && PyObject_Size(shape) > 0;
+        PyErr_Clear();
+        Py_XDECREF(shape);
+    }
+    if (is_list) {
+        call->given[GIVEN_K] = k;
+        return 0;
+    }
+    PyObject *integer = PyNumber_Index(k);
+    call->problem.k_max = integer == NULL ? -1 : PyLong_AsLongLong(integer);
+    Py_XDECREF(integer);
+    if (!PyErr_Occurred() && call->problem.k_max < 0) {
+        PyErr_Format(PyExc_ValueError, "k is %lld, and cannot be negative", (long long)call->problem.k_max);
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* Rows that extents cut from one array. */
+static int take_ragged(struct call *call) {
+    bool is_csr = call->given[GIVEN_OFFSETS] != NULL;
+    if (is_csr == (call->given[GIVEN_BEGINS] != NULL) ||
+        (call->given[GIVEN_BEGINS] == NULL) != (call->given[GIVEN_ENDS] == NULL)) {
+        PyErr_SetString(PyExc_TypeError, "rows are given by offsets, or by begins and ends");
+        return -1;
+    }
+    struct rows rows;
+    int dim = 0;
+    if (call->x.dims != 1) {
+        PyErr_Format(PyExc_ValueError, "x has %d dimensions; with offsets, or begins and ends, it has one",
+                     call->x.dims);
+        return -1;
+    }
+    if (rows_of(&call->x, &dim, true, "x", &rows) != 0) {
+        return -1;
+    }
+    Py_ssize_t count = PyObject_Size(is_csr ? call->given[GIVEN_OFFSETS] : call->given[GIVEN_BEGINS]);
+    if (count < is_csr) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_ValueError,
+                            "offsets has no elements, where it has one more than there are rows");
+        }
+        return -1;
+    }
+    call->problem.shape = is_csr ? TOPK_SHAPE_CSR : TOPK_SHAPE_SPANS;
+    call->problem.rows = call->lead_shape[0] = count - is_csr;
+    call->problem.elements_max = rows.length;
+    call->lead = 1;
+    call->length = rows.length;
+    call->input.values = rows.data;
+    return 0;
+}
+
+static int take_strided(struct call *call) {
+    struct rows rows;
+    int dim = call->dim;
+    bool is_dense = call->given[GIVEN_INDICES] != NULL || call->given[GIVEN_MASK] != NULL ||
+                    call->operation == TOPK_OPERATION_MASK;
+    for (int d = 0; d < call->x.dims; ++d) {
+        if (d != call->dim) {
+            call->lead_shape[call->lead++] = call->x.shape[d];
+        }
+    }
+    if (rows_of(&call->x, &dim, is_dense, "x", &rows) != 0) {
+        return -1;
+    }
+    call->problem.rows = rows.rows;
+    call->problem.row_stride = rows.stride == 0 ? rows.length : rows.stride;
+    call->length = rows.length;
+    call->input.values = rows.data;
+    return 0;
+}
+
+int inputs_take(struct call *call, PyObject *k) {
+    bool is_ragged = call->given[GIVEN_OFFSETS] != NULL || call->given[GIVEN_BEGINS] != NULL ||
+                     call->given[GIVEN_ENDS] != NULL;
+    call->problem.type = call->x.type;
+    if (call->x.type == TOPK_TYPE_UNDEFINED) {
+        PyErr_SetString(PyExc_TypeError, "x holds truth values, which do not rank; x.view(uint8) does");
+        return -1;
+    }
+    if (take_k(call, k) != 0 || (is_ragged ? take_ragged(call) : take_strided(call)) != 0) {
+        return -1;
+    }
+    if (!call->has_length_max) {
+        call->problem.length_max = call->length;
+    } else if (!is_ragged && call->operation < OPERATION_INIT && call->problem.length_max > call->length) {
+        call->problem.length_max = call->length;
+    }
+    return take_extents(call) == 0 && find_k_max(call) == 0 ? 0 : -1;
+}
+
+/* A payload or a mask: an element for each of x, laid out alike. */
+static int take_companion(struct call *call, enum given which, const char *name, struct array **array) {
+    if (inputs_keep(call, call->given[which], name, array) != 0) {
+        return -1;
+    }
+    bool is_alike =
+        (*array)->dims == (call->lead == 0 || call->problem.shape != TOPK_SHAPE_STRIDED ? 1 : call->lead + 1);
+    for (int d = 0, lead = 0; is_alike && d < (*array)->dims && call->problem.shape == TOPK_SHAPE_STRIDED;
+         ++d) {
+        is_alike = (*array)->shape[d] == (d == call->dim ? call->length : call->lead_shape[lead++]);
+    }
+    if (!is_alike || array_elements(*array) != array_elements(&call->x)) {
+        PyErr_Format(PyExc_ValueError, "%s is not of the shape of x", name);
+        return -1;
+    }
+    struct rows rows;
+    int dim = call->dim;
+    return rows_of(*array, &dim, true, name, &rows);
+}
+
+static int check_where(const struct call *call, const struct array *array, const char *name) {
+    if (is_of_x_device(call, array)) {
+        return 0;
+    }
+    PyErr_Format(PyExc_ValueError, "%s and x are not on the same device", name);
+    return -1;
+}
+
+static int take_payload(struct call *call) {
+    struct array *payload;
+    if (take_companion(call, GIVEN_INDICES, "indices", &payload) != 0 ||
+        check_where(call, payload, "indices") != 0) {
+        return -1;
+    }
+    topk_type type = call->problem.index_type == TOPK_INDEX_I64 ? TOPK_I64 : TOPK_I32;
+    if (payload->type != type) {
+        PyErr_Format(PyExc_TypeError, "indices are not of type %s, as the results are",
+                     type == TOPK_I64 ? "int64" : "int32");
+        return -1;
+    }
+    call->input.indices = payload->data;
+    return 0;
+}
+
+/* Bits are one array of bytes, whatever the shape of x. */
+static int take_mask(struct call *call) {
+    struct array *mask;
+    bool is_bits = call->predicate.kind == TOPK_BIT_MASK;
+    int status = is_bits ? inputs_keep(call, call->given[GIVEN_MASK], "bits", &mask)
+                         : take_companion(call, GIVEN_MASK, "mask", &mask);
+    if (status != 0 || check_where(call, mask, "the mask") != 0) {
+        return -1;
+    }
+    if (mask->type != TOPK_U8 && (is_bits || mask->type != TOPK_TYPE_UNDEFINED)) {
+        PyErr_SetString(PyExc_TypeError,
+                        is_bits ? "bits are not of type uint8" : "mask is neither of type bool nor uint8");
+        return -1;
+    }
+    if (is_bits && (!array_is_contiguous(mask) || array_elements(mask) * 8 < array_elements(&call->x))) {
+        PyErr_SetString(PyExc_ValueError, "bits are not one array of a bit for each element of x");
+        return -1;
+    }
+    call->predicate.mask = mask->data;
+    return 0;
+}
+
+static int take_bias(struct call *call) {
+    struct array *bias;
+    if (inputs_keep(call, call->given[GIVEN_BIAS], "bias", &bias) != 0 ||
+        check_where(call, bias, "bias") != 0) {
+        return -1;
+    }
+    if (bias->type != TOPK_F32 || bias->dims != 1 || !array_is_contiguous(bias) ||
+        bias->shape[0] != call->length) {
+        PyErr_SetString(PyExc_ValueError, "bias is not one array of a float32 number for each expert");
+        return -1;
+    }
+    call->routing.bias = bias->data;
+    return 0;
+}
+
+int inputs_take_companions(struct call *call) {
+    return (call->given[GIVEN_INDICES] == NULL || take_payload(call) == 0) &&
+                   (call->given[GIVEN_MASK] == NULL || take_mask(call) == 0) &&
+                   (call->given[GIVEN_BIAS] == NULL || take_bias(call) == 0)
+               ? 0
+               : -1;
+}

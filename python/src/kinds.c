@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+static const char *const modules[KINDS] = {"numpy", "torch", "cupy"};
+
+struct kind_functions kinds[KINDS];
+
+static PyObject *kinds_module, *loaded_modules; /* libtopk._kinds and sys.modules */
+
+/* Fills kinds[kind] from the class of libtopk._kinds that is named after the module. */
+static int learn(enum kind kind) {
+    PyObject *functions = PyObject_GetAttrString(kinds_module, modules[kind]);
+    if (functions == NULL) {
+        return -1;
+    }
+    struct kind_functions found = {
+        PyObject_CallMethod(functions, "array_type", NULL), PyObject_GetAttrString(functions, "empty"),
+        PyObject_GetAttrString(functions, "rows"),          PyObject_GetAttrString(functions, "move"),
+        PyObject_GetAttrString(functions, "assign"),        PyObject_GetAttrString(functions, "integers"),
+        PyObject_CallMethod(functions, "stream", NULL),     PyObject_CallMethod(functions, "dtypes", NULL),
+    };
+    Py_DECREF(functions);
+    if (PyErr_Occurred()) { /* as with a half-imported module: the next call tries again */
+        return -1;
+    }
+    kinds[kind] = found;
+    return 0;
+}
+
+int kinds_init(void) {
+    loaded_modules = PyImport_GetModuleDict();
+    kinds_module = PyImport_ImportModule("libtopk._kinds");
+    return kinds_module == NULL ? -1 : learn(KIND_NUMPY);
+}
+
+static bool is_of(PyObject *object, enum kind kind) {
+    return kinds[kind].array_type != NULL &&
+           PyObject_TypeCheck(object, (PyTypeObject *)kinds[kind].array_type);
+}
+
+int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **giver) {
+    *adopted = *giver = NULL;
+    for (*kind = 0; *kind < KINDS; ++*kind) {
+        if (is_of(object, *kind)) {
+            return 0;
+        }
+    }
+    for (*kind = KIND_TORCH; *kind < KINDS; ++*kind) { /* a kind that was imported since */
+        if (kinds[*kind].array_type == NULL && PyDict_GetItemString(loaded_modules, modules[*kind]) != NULL) {
+            if (learn(*kind) != 0) {
+                return -1;
+            }
+            if (is_of(object, *kind)) {
+                return 0;
+            }
+        }
+    }
+    PyObject *pair = PyObject_CallMethod(kinds_module, "adopt", "O", object);
+    PyObject *give;
+    if (pair == NULL || !PyArg_ParseTuple(pair, "OO", adopted, &give)) {
+        Py_XDECREF(pair);
+        *adopted = NULL;
+        return -1;
+    }
+    Py_INCREF(*adopted);
+    if (give != Py_None) {
+        Py_INCREF(give);
+        *giver = give;
+    }
+    Py_DECREF(pair);
+    PyObject *nested, *ignored;
+    int status = kinds_of(*adopted, kind, &nested, &ignored); /* of a known kind, so at the first level */
+    if (status != 0 || nested != NULL) {
+        Py_CLEAR(*adopted);
+        Py_CLEAR(*giver);
+        Py_XDECREF(nested);
+        return -1;
+    }
+    return 0;
+}

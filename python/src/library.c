@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <dlfcn.h>
+
+#include "core.h"
+
+struct library library;
+
+int library_load(const char *path) {
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) {
+        PyErr_Format(PyExc_ImportError, "libtopk cannot be loaded: %s", dlerror());
+        return -1;
+    }
+#define X(name)                                                                                              \
+    if ((library.name = (__typeof__(library.name))dlsym(handle, "topk_" #name)) == NULL) {                   \
+        PyErr_Format(PyExc_ImportError, "%s has no topk_" #name "()", path);                                 \
+        return -1;                                                                                           \
+    }
+    LIBRARY_FUNCTIONS(X)
+#undef X
+    int version = library.version();
+    if (version / 10000 != TOPK_VERSION_MAJOR ||
+        (TOPK_VERSION_MAJOR == 0 && version / 100 != TOPK_VERSION / 100)) {
+        PyErr_Format(PyExc_ImportError, "%s is version %d.%d, but %d.%d is needed", path, version / 10000,
+                     version / 100 % 100, TOPK_VERSION_MAJOR, TOPK_VERSION_MINOR);
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *exception_of(topk_status status) {
+    switch (status) {
+    case TOPK_ERROR_OUT_OF_MEMORY:
+        return PyExc_MemoryError;
+    case TOPK_ERROR_DEVICE:
+    case TOPK_ERROR_BACKEND_UNAVAILABLE:
+    case TOPK_ERROR_BAD_STATE:
+        return PyExc_RuntimeError;
+    case TOPK_ERROR_UNSUPPORTED:
+    case TOPK_ERROR_METHOD_CANNOT:
+        return PyExc_NotImplementedError;
+    case TOPK_ERROR_OVERFLOW:
+    case TOPK_ERROR_INDEX_TOO_NARROW:
+        return PyExc_OverflowError;
+    default:
+        return PyExc_ValueError;
+    }
+}
+
+int library_check(topk_status status) {
+    if (status == TOPK_OK) {
+        return 0;
+    }
+    PyErr_Format(exception_of(status), "%s (%s)", library.last_error(), library.status_string(status));
+    return -1;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+static PyObject *load(PyObject *self, PyObject *path) {
+    PyObject *bytes = NULL;
+    if (library.version != NULL) {
+        Py_RETURN_NONE;
+    }
+    if (!PyUnicode_FSConverter(path, &bytes)) {
+        return NULL;
+    }
+    int status = library_load(PyBytes_AsString(bytes));
+    Py_DECREF(bytes);
+    if (status != 0 || kinds_init() != 0 || context_init(self) != 0) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *version(PyObject *self, PyObject *Py_UNUSED(none)) {
+    (void)self;
+    return PyLong_FromLong(library.version());
+}
+
+/* (an array of a known kind, what turns results into the caller's kind or None) */
+static PyObject *adopt(PyObject *self, PyObject *object) {
+    enum kind kind;
+    PyObject *adopted, *giver;
+    (void)self;
+    if (kinds_of(object, &kind, &adopted, &giver) != 0) {
+        return NULL;
+    }
+    PyObject *pair = PyTuple_Pack(2, adopted == NULL ? object : adopted, giver == NULL ? Py_None : giver);
+    Py_XDECREF(adopted);
+    Py_XDECREF(giver);
+    return pair;
+}
+
+/* A new array beside another one of a known kind. */
+static PyObject *empty(PyObject *self, PyObject *arguments) {
+    PyObject *like, *shape, *dtype, *adopted, *giver;
+    enum kind kind;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOO", &like, &shape, &dtype) ||
+        kinds_of(like, &kind, &adopted, &giver) != 0) {
+        return NULL;
+    }
+    Py_XDECREF(adopted);
+    Py_XDECREF(giver);
+    return PyObject_CallFunctionObjArgs(kinds[kind].empty, like, shape, dtype, NULL);
+}
+
+static PyMethodDef functions[] = {
+    {"load", load, METH_O, "Loads the C library; before everything else."},
+    {"version", version, METH_NOARGS, "TOPK_VERSION of the library that is loaded."},
+    {"adopt", adopt, METH_O, "An array as one of numpy, torch or cupy, and what turns results back or None."},
+    {"empty", empty, METH_VARARGS,
+     "empty(like, shape, dtype): a new array beside one of numpy, torch or cupy."},
+    {"run", (PyCFunction)(void (*)(void))call_run, METH_FASTCALL, "A call of the C library."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "libtopk._core", NULL, -1, functions, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__core(void);
+
+PyMODINIT_FUNC PyInit__core(void) {
+    return PyModule_Create(&module);
+}

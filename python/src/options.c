@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "core.h"
+
+/* Sets of operations that an option goes with. */
+enum {
+    OF_SELECT = 1 << TOPK_OPERATION_SELECT,
+    OF_KTH = 1 << TOPK_OPERATION_KTH,
+    OF_WHERE = 1 << TOPK_OPERATION_WHERE,
+    OF_SELECT_WHERE = 1 << TOPK_OPERATION_SELECT_WHERE,
+    OF_COUNT = 1 << TOPK_OPERATION_COUNT,
+    OF_MASK = 1 << TOPK_OPERATION_MASK,
+    OF_ROUTE = 1 << TOPK_OPERATION_ROUTE,
+    OF_STATE = 1 << OPERATION_INIT | 1 << OPERATION_MERGE | 1 << OPERATION_PEEK | 1 << OPERATION_FINISH,
+    OF_PUSH = 1 << OPERATION_PUSH,
+
+    OF_SELECTIONS = OF_SELECT | OF_SELECT_WHERE,
+    OF_RANKINGS = OF_SELECTIONS | OF_KTH | OF_STATE | OF_PUSH,
+    OF_PREDICATES = OF_WHERE | OF_SELECT_WHERE | OF_COUNT | OF_MASK | OF_PUSH,
+    OF_ROWS = OF_SELECTIONS | OF_KTH | OF_WHERE | OF_COUNT | OF_MASK,
+    OF_POSITIONS = OF_SELECTIONS | OF_WHERE | OF_ROUTE | OF_STATE | OF_PUSH,
+    OF_ALL = OF_ROWS | OF_ROUTE | OF_STATE | OF_PUSH,
+};
+
+struct option {
+    const char *name;
+    int operations;
+    int (*read)(struct call *, PyObject *value, const struct option *);
+    size_t place;             /* of what it sets, in struct call; the reader says of which type */
+    const char *const *words; /* of an option that takes one of a few words, ended by NULL */
+    int number;               /* what a reader needs besides */
+};
+
+static void *place_of(struct call *call, const struct option *option) {
+    return (char *)call + option->place;
+}
+
+static int read_word(struct call *call, PyObject *value, const struct option *option) {
+    const char *word = PyUnicode_Check(value) ? PyUnicode_AsUTF8AndSize(value, NULL) : NULL;
+    for (int i = 0; word != NULL && option->words[i] != NULL; ++i) {
+        if (strcmp(word, option->words[i]) == 0) {
+            *(int *)place_of(call, option) = i;
+            return 0;
+        }
+    }
+    if (!PyErr_Occurred()) {
+        PyErr_Format(PyExc_ValueError, "%s is %R, and can be '%s' or '%s'", option->name, value,
+                     option->words[0], option->words[1]);
+    }
+    return -1;
+}
+
+static int read_flag(struct call *call, PyObject *value, const struct option *option) {
+    int truth = PyObject_IsTrue(value);
+    *(int *)place_of(call, option) = truth;
+    return truth < 0 ? -1 : 0;
+}
+
+static int read_integer(struct call *call, PyObject *value, const struct option *option) {
+    int64_t *place = place_of(call, option);
+    PyObject *integer = PyNumber_Index(value);
+    *place = integer == NULL ? -1 : PyLong_AsLongLong(integer);
+    Py_XDECREF(integer);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int read_size(struct call *call, PyObject *value, const struct option *option) {
+    if (read_integer(call, value, option) != 0) {
+        return -1;
+    }
+    if (*(int64_t *)place_of(call, option) < 0) {
+        PyErr_Format(PyExc_ValueError, "%s is %R, and cannot be negative", option->name, value);
+        return -1;
+    }
+    return 0;
+}
+
+/* As read_integer(), and tells that the option was given: `number` is the place of a bool. */
+static int read_told(struct call *call, PyObject *value, const struct option *option) {
+    *((bool *)call + option->number) = true;
+    return read_integer(call, value, option);
+}
+
+static int read_double(struct call *call, PyObject *value, const struct option *option) {
+    double *place = place_of(call, option);
+    *place = PyFloat_AsDouble(value);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int read_factor(struct call *call, PyObject *value, const struct option *option) {
+    (void)option;
+    call->routing.factor = (float)PyFloat_AsDouble(value);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* Text that is copied to an array of `number` bytes in the call. */
+static int read_text(struct call *call, PyObject *value, const struct option *option) {
+    Py_ssize_t size = 0;
+    const char *text = PyUnicode_AsUTF8AndSize(value, &size);
+    if (text == NULL) {
+        return -1;
+    }
+    if (size >= option->number || (size_t)size != strlen(text)) {
+        PyErr_Format(PyExc_ValueError, "%s has %zd characters, of at most %d", option->name, size,
+                     option->number - 1);
+        return -1;
+    }
+    memcpy(place_of(call, option), text, (size_t)size + 1);
+    return 0;
+}
+
+static int read_given(struct call *call, PyObject *value, const struct option *option) {
+    call->given[option->number] = value;
+    return 0;
+}
+
+static int read_context(struct call *call, PyObject *value, const struct option *option) {
+    (void)option;
+    call->context_object = value;
+    return 0;
+}
+
+/* A number as the exact bound that it is. */
+static int read_bound(PyObject *value, topk_bound *bound) {
+    if (PyFloat_Check(value) || !PyIndex_Check(value)) {
+        bound->type = TOPK_BOUND_F64;
+        bound->value.f64 = PyFloat_AsDouble(value);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    PyObject *integer = PyNumber_Index(value);
+    int overflow = 0;
+    bound->type = TOPK_BOUND_I64;
+    bound->value.i64 = integer == NULL ? -1 : PyLong_AsLongLongAndOverflow(integer, &overflow);
+    if (overflow > 0) {
+        bound->type = TOPK_BOUND_U64;
+        bound->value.u64 = PyLong_AsUnsignedLongLong(integer);
+    } else if (overflow < 0) {
+        PyErr_Format(PyExc_OverflowError, "%R is below all integers of 64 bits; a float can be lower", value);
+    }
+    Py_XDECREF(integer);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int take_predicate(struct call *call, topk_predicate_kind kind) {
+    if (call->predicate.kind != TOPK_PREDICATE_UNDEFINED) {
+        PyErr_SetString(PyExc_TypeError,
+                        "two predicates, where one is meant: gt, ge, lt, le, eq, ne, between, mask or bits");
+        return -1;
+    }
+    call->predicate.kind = kind;
+    return 0;
+}
+
+static int read_comparison(struct call *call, PyObject *value, const struct option *option) {
+    return take_predicate(call, (topk_predicate_kind)option->number) == 0 &&
+                   read_bound(value, &call->predicate.low) == 0
+               ? 0
+               : -1;
+}
+
+static int read_between(struct call *call, PyObject *value, const struct option *option) {
+    PyObject *low, *high;
+    if (take_predicate(call, TOPK_BETWEEN) != 0) {
+        return -1;
+    }
+    if (!PyTuple_Check(value) || PyTuple_Size(value) != 2) {
+        PyErr_Format(PyExc_TypeError, "%s is %R, and must be a tuple (low, high)", option->name, value);
+        return -1;
+    }
+    low = PyTuple_GetItem(value, 0);
+    high = PyTuple_GetItem(value, 1);
+    return read_bound(low, &call->predicate.low) == 0 && read_bound(high, &call->predicate.high) == 0 ? 0
+                                                                                                      : -1;
+}
+
+static int read_mask(struct call *call, PyObject *value, const struct option *option) {
+    call->given[GIVEN_MASK] = value;
+    return take_predicate(call, (topk_predicate_kind)option->number);
+}
+
+#define PLACE(member) offsetof(struct call, member)
+
+static const char *const nans[] = {"largest", "last", NULL};
+static const char *const ties[] = {"lowest", "any", NULL};
+static const char *const index_types[] = {"int32", "int64", NULL};
+static const char *const scores[] = {"logit", "sigmoid", NULL};
+static const char *const weighings[] = {"softmax", "sigmoid", NULL};
+
+static const struct option table[] = {
+    {"nan", OF_RANKINGS, read_word, PLACE(problem.nan), nans, 0},
+    {"ties", OF_SELECTIONS, read_word, PLACE(problem.ties), ties, 0},
+    {"magnitude", OF_RANKINGS, read_flag, PLACE(problem.rank), NULL, 0},
+    {"index_dtype", OF_POSITIONS, read_word, PLACE(problem.index_type), index_types, 0},
+    {"index_base", OF_POSITIONS, read_integer, PLACE(problem.index_base), NULL, 0},
+    {"k_max", OF_SELECTIONS | OF_PUSH, read_told, PLACE(problem.k_max), NULL, PLACE(has_k_max)},
+    {"length_max", (OF_ROWS & ~OF_MASK) | OF_STATE | OF_PUSH, read_told, PLACE(problem.length_max), NULL,
+     PLACE(has_length_max)},
+    {"method", OF_ALL, read_text, PLACE(method), NULL, sizeof((struct call *)0)->method},
+    {"tuning", OF_ALL, read_text, PLACE(tuning), NULL, sizeof((struct call *)0)->tuning},
+    {"workspace_limit", OF_ALL, read_size, PLACE(problem.workspace_limit), NULL, 0},
+    {"max_iterations", OF_SELECTIONS, read_integer, PLACE(problem.max_iterations), NULL, 0},
+    {"epsilon", OF_SELECTIONS, read_double, PLACE(problem.epsilon), NULL, 0},
+    {"epsilon_relative", OF_SELECTIONS, read_double, PLACE(problem.epsilon_relative), NULL, 0},
+    {"context", OF_ALL, read_context, 0, NULL, 0},
+
+    {"lengths", OF_ROWS | OF_PUSH, read_given, 0, NULL, GIVEN_LENGTHS},
+    {"indices", OF_SELECTIONS | OF_WHERE | OF_PUSH, read_given, 0, NULL, GIVEN_INDICES},
+    {"offsets", OF_ROWS, read_given, 0, NULL, GIVEN_OFFSETS},
+    {"begins", OF_ROWS, read_given, 0, NULL, GIVEN_BEGINS},
+    {"ends", OF_ROWS, read_given, 0, NULL, GIVEN_ENDS},
+
+    {"gt", OF_PREDICATES, read_comparison, 0, NULL, TOPK_GT},
+    {"ge", OF_PREDICATES, read_comparison, 0, NULL, TOPK_GE},
+    {"lt", OF_PREDICATES, read_comparison, 0, NULL, TOPK_LT},
+    {"le", OF_PREDICATES, read_comparison, 0, NULL, TOPK_LE},
+    {"eq", OF_PREDICATES, read_comparison, 0, NULL, TOPK_EQ},
+    {"ne", OF_PREDICATES, read_comparison, 0, NULL, TOPK_NE},
+    {"between", OF_PREDICATES, read_between, 0, NULL, 0},
+    {"mask", OF_PREDICATES, read_mask, 0, NULL, TOPK_BYTE_MASK},
+    {"bits", OF_PREDICATES, read_mask, 0, NULL, TOPK_BIT_MASK},
+    {"capacity", OF_WHERE, read_told, PLACE(capacity), NULL, PLACE(has_capacity)},
+
+    {"score", OF_ROUTE, read_word, PLACE(routing.score), scores, 0},
+    {"weighing", OF_ROUTE, read_word, PLACE(routing.weighing), weighings, 0},
+    {"bias", OF_ROUTE, read_given, 0, NULL, GIVEN_BIAS},
+    {"groups", OF_ROUTE, read_integer, PLACE(routing.groups), NULL, 0},
+    {"groups_kept", OF_ROUTE, read_integer, PLACE(routing.groups_kept), NULL, 0},
+    {"factor", OF_ROUTE, read_factor, 0, NULL, 0},
+
+    {"base", OF_PUSH, read_integer, PLACE(base), NULL, 0},
+};
+
+static int read_option(struct call *call, PyObject *name, PyObject *value) {
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    if (text == NULL) {
+        return -1;
+    }
+    for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
+        if (strcmp(table[i].name, text) == 0 && (table[i].operations >> call->operation & 1) != 0) {
+            return value == Py_None ? 0 : table[i].read(call, value, &table[i]);
+        }
+    }
+    PyErr_Format(PyExc_TypeError, "there is no option '%U' here", name);
+    return -1;
+}
+
+int options_read(struct call *call, PyObject *options) {
+    PyObject *name, *value;
+    Py_ssize_t position = 0;
+    while (options != NULL && PyDict_Next(options, &position, &name, &value)) {
+        if (read_option(call, name, value) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
+#include "core.h"
+
+enum { OWN_TYPE = -1, INDEX_TYPE = -2 }; /* that of x, and that of indices */
+enum { OF_ROWS, OF_ROWS_AND_K, OF_CAPACITY, OF_OFFSETS, OF_BITS };
+
+/* What each operation writes, in the order of its results. */
+struct written {
+    const char *name;
+    int type, shape;
+};
+
+static const struct written selected[] = {
+    {"values", OWN_TYPE, OF_ROWS_AND_K}, {"indices", INDEX_TYPE, OF_ROWS_AND_K}, {0}};
+static const struct written ranked[] = {
+    {"kth", OWN_TYPE, OF_ROWS}, {"better", TOPK_I64, OF_ROWS}, {"equal", TOPK_I64, OF_ROWS}, {0}};
+static const struct written matching[] = {{"values", OWN_TYPE, OF_CAPACITY},
+                                          {"indices", INDEX_TYPE, OF_CAPACITY},
+                                          {"offsets", TOPK_I64, OF_OFFSETS}};
+static const struct written counted[] = {{"counts", TOPK_I64, OF_ROWS}, {0}};
+static const struct written masked[] = {{"bits", TOPK_U8, OF_BITS}, {0}};
+static const struct written routed[] = {
+    {"indices", INDEX_TYPE, OF_ROWS_AND_K}, {"weights", TOPK_F32, OF_ROWS_AND_K}, {0}};
+static const struct written nothing[] = {{0}};
+
+static const struct written *written_by(int operation) {
+    switch (operation) {
+    case TOPK_OPERATION_KTH:
+        return ranked;
+    case TOPK_OPERATION_WHERE:
+        return matching;
+    case TOPK_OPERATION_COUNT:
+        return counted;
+    case TOPK_OPERATION_MASK:
+        return masked;
+    case TOPK_OPERATION_ROUTE:
+        return routed;
+    case OPERATION_INIT:
+    case OPERATION_PUSH:
+    case OPERATION_MERGE:
+        return nothing;
+    default:
+        return selected;
+    }
+}
+
+static void set_shape(const struct call *call, int shape, struct output *output) {
+    output->dims = 1;
+    switch (shape) {
+    case OF_CAPACITY:
+        output->shape[0] = call->capacity;
+        return;
+    case OF_OFFSETS:
+        output->shape[0] = call->problem.rows + 1;
+        return;
+    case OF_BITS:
+        output->shape[0] = (array_elements(&call->x) + 7) / 8;
+        return;
+    default:
+        output->dims = call->lead;
+        memcpy(output->shape, call->lead_shape, sizeof *output->shape * (size_t)call->lead);
+        if (shape == OF_ROWS_AND_K) {
+            output->has_k = true;
+            output->shape[output->dims++] = call->problem.k_max;
+        }
+    }
+}
+
+static void set_type(const struct call *call, int type, struct output *output) {
+    bool is_wide = call->problem.index_type == TOPK_INDEX_I64;
+    output->type = type == OWN_TYPE     ? call->x.type
+                   : type == INDEX_TYPE ? (is_wide ? TOPK_I64 : TOPK_I32)
+                                        : (topk_type)type;
+    output->dtype = type == OWN_TYPE           ? NULL
+                    : output->type == TOPK_I32 ? "int32"
+                    : output->type == TOPK_U8  ? "uint8"
+                    : output->type == TOPK_F32 ? "float32"
+                                               : "int64";
+}
+
+static PyObject *tuple_of(const int64_t *numbers, int count) {
+    PyObject *tuple = PyTuple_New(count);
+    for (int i = 0; tuple != NULL && i < count; ++i) {
+        PyObject *integer = PyLong_FromLongLong(numbers[i]);
+        if (integer == NULL || PyTuple_SetItem(tuple, i, integer) != 0) {
+            Py_CLEAR(tuple);
+        }
+    }
+    return tuple;
+}
+
+static int make_new(const struct call *call, struct output *output) {
+    PyObject *shape = tuple_of(output->shape, output->dims);
+    PyObject *dtype = output->dtype == NULL ? Py_NewRef(Py_None) : PyUnicode_FromString(output->dtype);
+    if (shape != NULL && dtype != NULL) {
+        output->result =
+            PyObject_CallFunctionObjArgs(kinds[call->x.kind].empty, call->x.object, shape, dtype, NULL);
+    }
+    Py_XDECREF(shape);
+    Py_XDECREF(dtype);
+    struct array array;
+    if (output->result == NULL || array_of(output->result, call->x.kind, output->name, &array) != 0) {
+        return -1;
+    }
+    output->data = array.data;
+    array_drop(&array);
+    return 0;
+}
+
+/* The dimension of the caller's array along which results lie. */
+static int dim_of(const struct call *call, const struct output *output) {
+    return output->has_k && call->problem.shape == TOPK_SHAPE_STRIDED ? call->dim : output->dims - 1;
+}
+
+static bool has_shape(const struct array *array, const struct output *output, int dim) {
+    if (array->dims != output->dims) {
+        return false;
+    }
+    for (int d = 0, next = 0; d < array->dims; ++d) {
+        if (array->shape[d] != (d == dim ? output->shape[output->dims - 1] : output->shape[next++])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int check_target(const struct call *call, const struct array *array, const struct output *output,
+                        int dim) {
+    if (array->kind == call->x.kind && array->device == call->x.device && array->type == output->type &&
+        has_shape(array, output, dim) && array->is_writable) {
+        return 0;
+    }
+    PyObject *shape = tuple_of(output->shape, output->dims);
+    PyErr_Format(PyExc_ValueError, "out: %s must be a writable array beside x, of type %s and shape %S%s",
+                 output->name, output->dtype == NULL ? "of x" : output->dtype, shape,
+                 dim == output->dims - 1 ? "" : " with the last dimension moved to dim");
+    Py_XDECREF(shape);
+    return -1;
+}
+
+/* Writes to the caller's array if its memory is laid out as the C library writes, else beside it. */
+static int take_target(const struct call *call, PyObject *target, struct output *output) {
+    enum kind kind;
+    PyObject *adopted, *giver;
+    if (kinds_of(target, &kind, &adopted, &giver) != 0) {
+        return -1;
+    }
+    struct array array;
+    int status = array_of(adopted == NULL ? target : adopted, kind, output->name, &array);
+    Py_XDECREF(adopted);
+    Py_XDECREF(giver);
+    if (status != 0) {
+        return -1;
+    }
+    int dim = dim_of(call, output);
+    struct rows rows;
+    status = check_target(call, &array, output, dim);
+    if (status == 0 && rows_in_place(&array, dim, &rows) &&
+        (rows.stride == 0 || rows.stride == rows.length)) {
+        output->data = array.data;
+        output->result = Py_NewRef(target);
+        output->is_callers = true;
+    } else if (status == 0) {
+        output->target = target;
+        status = make_new(call, output);
+    }
+    array_drop(&array);
+    return status;
+}
+
+/* Indices have the type of the array that the caller has for them. */
+static int adopt_index_type(struct call *call, PyObject *target) {
+    enum kind kind;
+    PyObject *adopted, *giver;
+    struct array array;
+    if (kinds_of(target, &kind, &adopted, &giver) != 0) {
+        return -1;
+    }
+    int status = array_of(adopted == NULL ? target : adopted, kind, "indices", &array);
+    Py_XDECREF(adopted);
+    Py_XDECREF(giver);
+    if (status == 0) {
+        call->problem.index_type = array.type == TOPK_I32 ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
+        array_drop(&array);
+    }
+    return status;
+}
+
+/* `out` for the i-th output; borrowed, None if there is none. */
+static PyObject *target_at(PyObject *out, int i, int wanted, int count) {
+    if (PyTuple_Check(out)) {
+        return i < PyTuple_Size(out) ? PyTuple_GetItem(out, i) : Py_None;
+    }
+    return count == 1 || wanted == 1 << i ? out : Py_None; /* an array, for the one that is wanted */
+}
+
+int outputs_make(struct call *call, PyObject *out, int wanted) {
+    const struct written *written = written_by(call->operation);
+    int count = 0;
+    while (count < OUTPUTS_MAX && written[count].name != NULL) {
+        ++count;
+    }
+    call->outputs_count = count;
+    if (PyTuple_Check(out) && PyTuple_Size(out) != count) {
+        PyErr_Format(PyExc_ValueError, "out has %zd arrays, where there are %d results", PyTuple_Size(out),
+                     count);
+        return -1;
+    }
+    if (!PyTuple_Check(out) && out != Py_None && count > 1 && (wanted & (wanted - 1)) != 0) {
+        PyErr_Format(PyExc_TypeError, "out is one array, where a tuple of %d is needed", count);
+        return -1;
+    }
+    for (int i = 0; i < count; ++i) {
+        PyObject *target = target_at(out, i, wanted, count);
+        struct output *output = &call->outputs[i];
+        output->name = written[i].name;
+        if (target != Py_None && written[i].type == INDEX_TYPE && adopt_index_type(call, target) != 0) {
+            return -1;
+        }
+        set_type(call, written[i].type, output);
+        set_shape(call, written[i].shape, output);
+        int status = target != Py_None ? take_target(call, target, output)
+                     : wanted >> i & 1 ? make_new(call, output)
+                                       : 0;
+        if (status != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* The result in the caller's shape, kind and array. */
+static PyObject *take_one(struct call *call, struct output *output) {
+    if (output->result == NULL) {
+        return Py_NewRef(Py_None);
+    }
+    struct kind_functions *functions = &kinds[call->x.kind];
+    PyObject *result = output->result;
+    output->result = NULL;
+    if (output->is_callers) {
+        return result;
+    }
+    int dim = dim_of(call, output);
+    if (dim != output->dims - 1) {
+        PyObject *moved = PyObject_CallFunction(functions->move, "Oi", result, dim);
+        Py_DECREF(result);
+        result = moved;
+    }
+    if (result != NULL && output->target != NULL) {
+        PyObject *assigned = PyObject_CallFunctionObjArgs(functions->assign, output->target, result, NULL);
+        Py_DECREF(result);
+        Py_XDECREF(assigned);
+        return assigned == NULL ? NULL : Py_NewRef(output->target);
+    }
+    if (result != NULL && call->giver != NULL) {
+        PyObject *given = PyObject_CallFunctionObjArgs(call->giver, result, NULL);
+        Py_DECREF(result);
+        result = given;
+    }
+    return result;
+}
+
+PyObject *outputs_take(struct call *call) {
+    if (call->outputs_count == 0) {
+        return Py_NewRef(Py_None);
+    }
+    if (call->outputs_count == 1) {
+        return take_one(call, &call->outputs[0]);
+    }
+    PyObject *tuple = PyTuple_New(call->outputs_count);
+    for (int i = 0; tuple != NULL && i < call->outputs_count; ++i) {
+        PyObject *result = take_one(call, &call->outputs[i]);
+        if (result == NULL || PyTuple_SetItem(tuple, i, result) != 0) {
+            Py_CLEAR(tuple);
+        }
+    }
+    return tuple;
+}
+
+void outputs_drop(struct call *call) {
+    for (int i = 0; i < OUTPUTS_MAX; ++i) {
+        Py_CLEAR(call->outputs[i].result);
+    }
+}

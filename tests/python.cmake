@@ -1,0 +1,30 @@
+# The Python package, over the CPU and over the emulated GPU.
+if(NOT TARGET topk_python)
+  return()
+endif()
+
+# topk_python_test(NAME LIBRARY FILE [ENVIRONMENT...]): a file of tests over a library.
+function(topk_python_test name library file)
+  add_test(NAME python.${name}
+    COMMAND ${TOPK_SYSTEM_PYTHON} -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/python/${file})
+  set_tests_properties(python.${name} PROPERTIES LABELS python ENVIRONMENT
+    "PYTHONPATH=${PROJECT_BINARY_DIR}/python;TOPK_LIBRARY=$<TARGET_FILE:${library}>;PYTHONDONTWRITEBYTECODE=1;${ARGN}")
+endfunction()
+
+file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/python python/test_*.py)
+foreach(file IN LISTS files)
+  string(REGEX REPLACE "^test_(.*)\\.py$" "\\1" name ${file})
+  topk_python_test(${name} topk ${file})
+  if(TARGET topk_emulated_full)
+    topk_python_test(${name}_emulated topk_emulated_shared ${file} TOPK_TEST_BACKEND=cuda)
+  endif()
+endforeach()
+
+# Python loads a shared library.
+if(TARGET topk_emulated_full)
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/nothing.c "")
+  add_library(topk_emulated_shared SHARED ${CMAKE_CURRENT_BINARY_DIR}/nothing.c)
+  target_link_libraries(topk_emulated_shared PRIVATE
+    -Wl,--whole-archive topk_emulated_full -Wl,--no-whole-archive)
+  set_target_properties(topk_emulated_shared PROPERTIES LINKER_LANGUAGE CXX)
+endif()
