@@ -110,10 +110,11 @@ def where(x, dim: int = -1, *, capacity: int | None = None, out=None, workspace=
     matches, row after row, and int64 offsets. Positions are those in the row.
     """
     if capacity is None and out is not None:
-        capacity = min(len(array) for array in out[:2] if array is not None)
+        capacity = min((len(array) for array in out[:2] if array is not None), default=None)
     if capacity is None:
         unused = ("index_dtype", "index_base", "indices", "method", "tuning")
-        capacity = int(count(x, dim, **{name: options[name] for name in options if name not in unused}).sum())
+        options_of_count = {name: options[name] for name in options if name not in unused}
+        capacity = int(count(_core.adopt(x)[0], dim, **options_of_count).sum())
     return Where(*_run(_RUN, WHERE, x, None, True, True, dim, out, 7, workspace, {**options, "capacity": capacity}, None))
 
 

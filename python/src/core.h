@@ -29,10 +29,11 @@
 
 #define LIBRARY_FUNCTIONS(X)                                                                                 \
     X(status_string)                                                                                         \
-    X(last_error) X(version) X(type_size) X(context_create) X(context_destroy) X(context_query)              \
-        X(workspace_size) X(select) X(kth) X(where) X(select_where) X(count) X(mask) X(route)                \
-            X(accumulator_size) X(accumulator_init) X(accumulator_push) X(accumulator_push_where)            \
-                X(accumulator_merge) X(accumulator_peek) X(accumulator_finish) X(explain)
+    X(last_error)                                                                                            \
+    X(version) X(type_size) X(context_create) X(context_destroy) X(context_query) X(workspace_size)          \
+        X(select) X(kth) X(where) X(select_where) X(count) X(mask) X(route) X(accumulator_size)              \
+            X(accumulator_init) X(accumulator_push) X(accumulator_push_where) X(accumulator_merge)           \
+                X(accumulator_peek) X(accumulator_finish) X(explain)
 
 struct library {
 #define X(name) __typeof__(topk_##name) *name;
@@ -170,8 +171,9 @@ struct output {
 struct call {
     int operation;
     struct array x;
-    int dim;  /* of x as it was given, from 0 */
-    int lead; /* dimensions that rows are counted along, in order */
+    bool is_scalar; /* x as it was given has no dimensions */
+    int dim;        /* of x as it was given, from 0 */
+    int lead;       /* dimensions that rows are counted along, in order */
     int64_t lead_shape[DIMENSIONS_MAX];
     PyObject *giver; /* turns results into arrays of the caller's kind, or NULL */
     topk_problem problem;
@@ -208,6 +210,8 @@ int options_read(struct call *call, PyObject *options);
 int inputs_take(struct call *call, PyObject *k);
 /* Likewise the payload and the mask, once index_type is settled. */
 int inputs_take_companions(struct call *call);
+/* TypeError for an array of floats or truth values that is not empty. */
+int inputs_check_integers(const struct array *array, const char *name);
 /* Describes another array that the call reads: of one of two types, contiguous, and where x is. Else there is
  * an exception, or a converted copy by `integers` of the kind if `convert`. */
 int inputs_keep(struct call *call, PyObject *object, const char *name, struct array **kept);

@@ -20,7 +20,8 @@ static int learn(enum kind kind) {
         PyObject_CallMethod(functions, "stream", NULL),     PyObject_CallMethod(functions, "dtypes", NULL),
     };
     Py_DECREF(functions);
-    if (PyErr_Occurred()) { /* as with a half-imported module: the next call tries again */
+    if (PyErr_Occurred()) { /* as with a module that is half imported, or banned by None: the next call tries
+                               again */
         return -1;
     }
     kinds[kind] = found;
@@ -48,9 +49,11 @@ int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **g
     for (*kind = KIND_TORCH; *kind < KINDS; ++*kind) { /* a kind that was imported since */
         if (kinds[*kind].array_type == NULL && PyDict_GetItemString(loaded_modules, modules[*kind]) != NULL) {
             if (learn(*kind) != 0) {
-                return -1;
-            }
-            if (is_of(object, *kind)) {
+                if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+                    return -1;
+                }
+                PyErr_Clear();
+            } else if (is_of(object, *kind)) {
                 return 0;
             }
         }
