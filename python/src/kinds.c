@@ -13,15 +13,23 @@ static int learn(enum kind kind) {
     if (functions == NULL) {
         return -1;
     }
+    PyObject *array_type = PyObject_CallMethod(functions, "array_type", NULL);
+    if (array_type == NULL) { /* the module is half imported, or banned by None: the next call tries again */
+        Py_DECREF(functions);
+        return -1;
+    }
     struct kind_functions found = {
-        PyObject_CallMethod(functions, "array_type", NULL), PyObject_GetAttrString(functions, "empty"),
-        PyObject_GetAttrString(functions, "rows"),          PyObject_GetAttrString(functions, "move"),
-        PyObject_GetAttrString(functions, "assign"),        PyObject_GetAttrString(functions, "integers"),
-        PyObject_CallMethod(functions, "stream", NULL),     PyObject_CallMethod(functions, "dtypes", NULL),
+        array_type,
+        PyObject_GetAttrString(functions, "empty"),
+        PyObject_GetAttrString(functions, "rows"),
+        PyObject_GetAttrString(functions, "move"),
+        PyObject_GetAttrString(functions, "assign"),
+        PyObject_GetAttrString(functions, "integers"),
+        PyObject_CallMethod(functions, "stream", NULL),
+        PyObject_CallMethod(functions, "dtypes", NULL),
     };
     Py_DECREF(functions);
-    if (PyErr_Occurred()) { /* as with a module that is half imported, or banned by None: the next call tries
-                               again */
+    if (PyErr_Occurred()) {
         return -1;
     }
     kinds[kind] = found;
