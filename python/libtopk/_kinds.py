@@ -32,6 +32,10 @@ def _numpy_types():
                  for name in _NAMES)
 
 
+def _plain(array, dtype):
+    return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED", "ENSUREARRAY"])  # ascontiguousarray() does not align
+
+
 class numpy:
     @staticmethod
     def array_type():
@@ -44,7 +48,7 @@ class numpy:
     @staticmethod
     def rows(array, dim):
         moved = np.moveaxis(np.atleast_1d(array), dim, -1)
-        return np.ascontiguousarray(moved, moved.dtype.newbyteorder("="))
+        return _plain(moved, moved.dtype.newbyteorder("="))
 
     @staticmethod
     def move(array, dim):
@@ -59,7 +63,7 @@ class numpy:
         array = np.asarray(_on_host(array))
         if array.dtype.kind == "u" and array.dtype.itemsize == 8:
             array = np.minimum(array, np.uint64(2**63 - 1))  # cut, not wrapped to what is negative
-        return np.ascontiguousarray(array, np.int64)
+        return _plain(array, np.int64)
 
     stream = staticmethod(lambda: None)
     dtypes = staticmethod(_numpy_types)

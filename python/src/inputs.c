@@ -245,7 +245,7 @@ int inputs_take(struct call *call, PyObject *k) {
     if (take_extents(call, arrays) != 0 || find_k_max(call) != 0) {
         return -1;
     }
-    if (call->operation == TOPK_OPERATION_MASK && call->problem.rows == 0) {
+    if (call->operation == TOPK_OPERATION_MASK && is_ragged && call->problem.rows == 0) {
         match_nothing(call);
     }
     return 0;

@@ -66,7 +66,7 @@ int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **g
             }
         }
     }
-    PyObject *pair = PyObject_CallMethod(kinds_module, "adopt", "O", object);
+    PyObject *pair = PyObject_CallMethod(kinds_module, "adopt", "(O)", object);
     PyObject *give;
     if (pair == NULL || !PyArg_ParseTuple(pair, "OO", adopted, &give)) {
         Py_XDECREF(pair);

@@ -3,14 +3,15 @@
 
 bool rows_in_place(const struct array *array, int dim, struct rows *rows) {
     int64_t count = 1, stride = 0;
+    bool are_even = true; /* all rows follow at that stride */
     for (int d = array->dims - 1; d >= 0; --d) {
         if (d == dim || array->shape[d] == 1) {
             continue;
         }
         if (count == 1) {
             stride = array->strides[d];
-        } else if (array->strides[d] != stride * count) { /* the rows before do not follow at that stride */
-            return false;
+        } else {
+            are_even = are_even && array->strides[d] == stride * count;
         }
         count *= array->shape[d];
     }
@@ -20,7 +21,8 @@ bool rows_in_place(const struct array *array, int dim, struct rows *rows) {
         rows->stride = 0;
         return true;
     }
-    return array->is_plain && (rows->length == 1 || array->strides[dim] == 1) && (count == 1 || stride > 0);
+    return are_even && array->is_plain && (rows->length == 1 || array->strides[dim] == 1) &&
+           (count == 1 || stride > 0);
 }
 
 int rows_of(struct array *array, int *dim, bool dense, const char *name, struct rows *rows) {

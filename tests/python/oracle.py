@@ -87,8 +87,8 @@ def rows_of(array, dim=-1):
 def shaped_like(array, dim, *results):
     """Results of rows, matrices or one number for each, in the shape of an array whose rows lie along a dimension."""
     lead = np.delete(np.atleast_1d(array).shape, dim)
-    return tuple(np.moveaxis(result.reshape(*lead, -1), -1, dim) if result.ndim == 2 else result.reshape(lead)
-                 for result in results)
+    return tuple(np.moveaxis(result.reshape(*lead, result.shape[1]), -1, dim) if result.ndim == 2 else
+                 result.reshape(lead) for result in results)
 
 
 def meets(array, kind, bound):

@@ -50,7 +50,7 @@ def _as_view_from_behind(array):
 
 def _among_gaps(array):
     wide = np.zeros([2 * n for n in array.shape], array.dtype)
-    view = wide[(slice(None, None, 2),) * array.ndim]
+    view = wide[(..., *[slice(None, None, 2)] * array.ndim)]
     view[...] = array
     return view
 
