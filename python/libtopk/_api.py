@@ -115,7 +115,8 @@ def where(x, dim: int = -1, *, capacity: int | None = None, out=None, workspace=
         unused = ("index_dtype", "index_base", "indices", "method", "tuning")
         options_of_count = {name: options[name] for name in options if name not in unused}
         capacity = int(count(_core.adopt(x)[0], dim, **options_of_count).sum())
-    return Where(*_run(_RUN, WHERE, x, None, True, True, dim, out, 7, workspace, {**options, "capacity": capacity}, None))
+    options = {**options, "capacity": capacity}
+    return Where(*_run(_RUN, WHERE, x, None, True, True, dim, out, 7, workspace, options, None))
 
 
 def count(x, dim: int = -1, *, out=None, workspace=None, **options: Unpack[PredicateOptions]) -> Any:

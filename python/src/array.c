@@ -151,6 +151,10 @@ static int describe_torch(PyObject *object, const char *name, struct array *arra
     }
     array->device = on_gpu ? (int)number(METHOD(object, "get_device")) : ON_CPU;
     array->data = (void *)(uintptr_t)number(METHOD(object, "data_ptr"));
+    if (PyErr_Occurred()) {
+        PyErr_Format(PyExc_TypeError, "%s has no memory that can be read, as sparse tensors have none", name);
+        return -1;
+    }
     if (PyErr_Occurred() || numbers(ATTRIBUTE(object, "shape"), array->shape, &array->dims) != 0 ||
         numbers(METHOD(object, "stride"), array->strides, &strides) != 0) {
         return -1;

@@ -13,7 +13,7 @@ from strategies import choices, extents, problems, tensors
 cuts = some.lists(some.floats(0, 1), max_size=few(12, 3))
 chunk_maxima = some.one_of(some.none(), some.integers(1, 50))
 
-fewer_examples = settings(max_examples=few(200, 15))
+fewer_examples = settings(max_examples=settings().max_examples // few(1, 3))
 
 
 def pieces(length, shares, random):

@@ -73,8 +73,9 @@ def test_arrays_of_other_kinds_give_arrays_of_numpy(x):
 
 @pytest.mark.parametrize("x, dtype", [
     (X.tolist(), np.float64), (tuple(map(tuple, X.tolist())), np.float64), (X.astype(int).tolist(), np.int64),
-    ([X[0], X[1]], np.float32), ([2**63, 2**63 + 1], np.uint64), (range(5), np.int64), (standard.array("f", [2, 3]), np.float32),
-    (2.5, np.float64), (7, np.int64), (np.float32(2.5), np.float32), (np.uint8(3), np.uint8), ([], np.float64)])
+    ([X[0], X[1]], np.float32), ([2**63, 2**63 + 1], np.uint64), (range(5), np.int64),
+    (standard.array("f", [2, 3]), np.float32), (2.5, np.float64), (7, np.int64), (np.float32(2.5), np.float32),
+    (np.uint8(3), np.uint8), ([], np.float64)])
 def test_lists_and_numbers_are_arrays(x, dtype):
     assert all_same(topk(x, 2), topk(np.array(x, dtype), 2))
 

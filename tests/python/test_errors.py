@@ -14,6 +14,7 @@ from backend import (ON_GPU, Accumulator, argtopk, count, explain, few, kth, mas
 from oracle import all_same, same
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
+LONG = np.tile(X, 2)
 INTS = X.astype(np.int32)
 
 FAILURES = [  # (exception, part of its sentence, call)
@@ -110,7 +111,8 @@ MISUSES = [
     (ValueError, "either all chunks carry indices", lambda s: s.merge(carrying())),
     (ValueError, "base is -1", lambda s: s.push(X, base=-1)),
     (ValueError, "lengths has 1 elements", lambda s: s.push(X, lengths=[1])),
-    (ValueError, "mask is not of the shape", lambda s: s.push(X, mask=np.ones((3, 9), bool)[:, 5:8])),
+    (ValueError, "mask is not of the shape", lambda s: s.push(X, mask=np.ones((3, 3), bool))),
+    (ValueError, "mask is not of the shape", lambda s: s.push(LONG, mask=np.ones((3, 12), bool))),
     (TypeError, "lengths must hold integers", lambda s: s.push(X, lengths=[1.5] * 3)),
     (TypeError, "where an array of them", lambda s: s.push(X, k=1)),
     (TypeError, "no option 'bits' here", lambda s: s.push(X, bits=mask(X, gt=1))),
@@ -150,8 +152,10 @@ def test_a_stream_needs_chunks_and_options_that_it_knows():
             Accumulator(2, chunk_max=chunk_max)
     with pytest.raises(TypeError, match="no option 'ties' here"):
         pushed(X, ties="any")
+    stream = pushed(X, index_dtype="int32")
     with pytest.raises(OverflowError, match="TOPK_ERROR_INDEX_TOO_NARROW"):
-        pushed(X, index_dtype="int32").push(X, base=2**31 - 3)
+        stream.push(10 * LONG, base=2**31 - 7)  # of whose two pieces the first would fit
+    assert all_same(stream.finish(), topk(X, 2, index_dtype="int32"))
 
 
 def test_failures_change_no_outputs():

@@ -70,6 +70,8 @@ WRONG = {  # arrays for values and indices of the 2 best of each row of X
     "type": (np.zeros((4, 2), np.float32), np.zeros((4, 2), np.uint64)),
     "type of floats": (np.zeros((4, 2), np.int64), np.zeros((4, 2), np.float64)),
     "type of bits": (np.zeros((4, 2), bool), np.zeros((4, 2), bool)),
+    "one place for many": tuple(np.lib.stride_tricks.as_strided(np.zeros(1, dtype), (4, 2), (0, 0))
+                                for dtype in (np.float64, np.int64)),
     "no right to write": tuple(np.broadcast_to(np.zeros(1, dtype), (4, 2)) for dtype in (np.float64, np.int64)),
 }
 
