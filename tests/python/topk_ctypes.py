@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structs of libtopk and a library with a context, by ctypes: what the property tests and bench/rivals.py share.
+"""The structs of libtopk and a library with a context, by ctypes: what the scripts of bench/ share.
 
 The caller keeps what addresses point to.
 """
