@@ -30,10 +30,23 @@
 #define LIBRARY_FUNCTIONS(X)                                                                                 \
     X(status_string)                                                                                         \
     X(last_error)                                                                                            \
-    X(version) X(type_size) X(context_create) X(context_destroy) X(context_query) X(workspace_size)          \
-        X(select) X(kth) X(where) X(select_where) X(count) X(mask) X(route) X(accumulator_size)              \
-            X(accumulator_init) X(accumulator_push) X(accumulator_push_where) X(accumulator_merge)           \
-                X(accumulator_peek) X(accumulator_finish) X(explain)
+    X(version)                                                                                               \
+    X(type_size)                                                                                             \
+    X(context_create)                                                                                        \
+    X(context_destroy)                                                                                       \
+    X(context_query)                                                                                         \
+    X(workspace_size)                                                                                        \
+    X(select)                                                                                                \
+    X(kth)                                                                                                   \
+    X(where)                                                                                                 \
+    X(select_where)                                                                                          \
+    X(count)                                                                                                 \
+    X(mask)                                                                                                  \
+    X(route)                                                                                                 \
+    X(accumulator_size)                                                                                      \
+    X(accumulator_init)                                                                                      \
+    X(accumulator_push)                                                                                      \
+    X(accumulator_push_where) X(accumulator_merge) X(accumulator_peek) X(accumulator_finish) X(explain)
 
 struct library {
 #define X(name) __typeof__(topk_##name) *name;
