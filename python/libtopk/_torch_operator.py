@@ -131,6 +131,12 @@ def _below_autograd(*arguments):
         return operator(*arguments)
 
 
+def scattered(values, dim, indices, shape):
+    """Zeros of `shape`, but for `values` at `indices`."""
+    # The backward pass of torch.topk itself: it scatters in place, without a copy, wherever that is possible.
+    return torch.ops.aten.value_selecting_reduction_backward(values, dim, indices, shape, True)
+
+
 class _Selection(torch.autograd.Function):
     """The gradient in reverse mode. It keeps the indices, not the input."""
 
@@ -145,9 +151,7 @@ class _Selection(torch.autograd.Function):
     @staticmethod
     def backward(ctx, gradient, _):
         (indices,) = ctx.saved_tensors
-        # Zeros, and the gradient scattered to the indices: as for torch.topk itself.
-        scatter = torch.ops.aten.value_selecting_reduction_backward
-        return scatter(gradient, ctx.dim, indices, ctx.shape, True), None, None, None, None, None
+        return scattered(gradient, ctx.dim, indices, ctx.shape), None, None, None, None, None
 
 
 def _differentiable(self, k, dim, *flags):

@@ -141,7 +141,7 @@ def maxk(x, k, max_iterations=0):
     2025), which found that a few steps keep a network's accuracy.
     """
     values, indices = _sparse_maxk(x, k, max_iterations, sorted=False)
-    return torch.zeros_like(x).scatter_(-1, indices, values)
+    return _torch_operator.scattered(values, -1, indices, x.shape)
 
 
 def _sparse_maxk(x, k, max_iterations, sorted):
