@@ -77,8 +77,8 @@ def select(tensor, *arguments):
 # ---- Kernels ----
 
 
-def _out_of_range():
-    return "selected index k out of range"
+class UnsupportedDtype(NotImplementedError, TypeError):
+    """For truth values and complex numbers. Versions of torch.topk differ in which of the two they raise."""
 
 
 def _from_front(dim, rank):
@@ -90,9 +90,9 @@ def _from_front(dim, rank):
 def _extent(tensor, dim):
     """`dim` counted from the front, and its size. A tensor without dimensions has one element, in dimension 0."""
     if tensor.dtype == torch.bool:
-        raise NotImplementedError("topk does not support bool dtypes")
+        raise UnsupportedDtype("topk does not support bool dtypes")
     if tensor.dtype.is_complex:
-        raise TypeError("topk does not support complex dtypes")
+        raise UnsupportedDtype("topk does not support complex dtypes")
     dim = _from_front(dim, tensor.dim() or 1)
     return dim, tensor.size(dim) if tensor.dim() else 1
 
@@ -100,15 +100,15 @@ def _extent(tensor, dim):
 def result_shape(tensor, k, dim):
     dim, size = _extent(tensor, dim)
     # Apart, and not by `if`: when a graph is traced, k may be a symbol without a value.
-    torch._check(k >= 0, _out_of_range)
-    torch._check(k <= size, _out_of_range)
+    torch._check(k >= 0, lambda: "selected index k out of range")
+    torch._check(k <= size, lambda: "selected index k out of range")
     return (*tensor.shape[:dim], k, *tensor.shape[dim + 1 :]) if tensor.dim() else ()
 
 
 def run(self, k, dim, largest, sorted, max_iterations, out=None):
     dim, size = _extent(self, dim)
     if not 0 <= k <= size:
-        raise RuntimeError(_out_of_range())
+        raise RuntimeError("selected index k out of range")
     if self.requires_grad:
         self = self.detach()
     if not self.dim():  # one element, also for k = 0: so does torch.topk

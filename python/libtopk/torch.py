@@ -45,11 +45,13 @@ def topk(input, k, dim=None, largest=True, sorted=True, *, out=None):
     place of the size of `dim`. Values have the dtype of `input`, indices int64.
 
     Raises, as torch.topk does,
-      TypeError            for an argument of another type, complex numbers, or an `out` that is no pair of tensors
-      NotImplementedError  for bool
-      IndexError           for a `dim` that `input` does not have
-      RuntimeError         for k out of range, for an `out` of another dtype or device, and for an `out` where a
-                           gradient would be recorded
+      TypeError     for an argument of another type, and for an `out` that is no pair of tensors
+      IndexError    for a `dim` that `input` does not have
+      RuntimeError  for k out of range, for an `out` of another dtype or device, and for an `out` where a gradient
+                    would be recorded
+
+    For bool and complex numbers it is an error of type TypeError and NotImplementedError at once: torch.topk raises
+    one or the other.
 
     The module's documentation has the order of ties and NaN, and gradients.
     """

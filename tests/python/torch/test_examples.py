@@ -7,7 +7,7 @@ import runpy
 
 import pytest
 
-torch = pytest.importorskip("torch", minversion="2.5")
+torch = pytest.importorskip("torch", minversion="2.6")
 pytest.importorskip("libtopk")
 
 EXAMPLES = pathlib.Path(__file__).parents[3] / "examples" / "python"

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-torch = pytest.importorskip("torch", minversion="2.5")
+torch = pytest.importorskip("torch", minversion="2.6")
 pytest.importorskip("libtopk")
 
 from libtopk.torch import MaxK, SparseMaxK, maxk  # noqa: E402

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-torch = pytest.importorskip("torch", minversion="2.5")
+torch = pytest.importorskip("torch", minversion="2.6")
 pytest.importorskip("libtopk")
 
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
@@ -14,7 +14,13 @@ from libtopk import _torch_operator  # noqa: E402
 from libtopk.torch import topk  # noqa: E402
 
 operator = torch.ops.libtopk.topk.default
-ARGUMENTS = ((2, -1, True, True, 0), (3, 0, False, True, 0), (0, 1, True, False, 0), (2, -1, True, True, 4))
+ARGUMENTS = (
+    (2, -1, True, True, 0),
+    (3, 0, False, True, 0),
+    (1, 0, True, True, 0),
+    (0, 1, True, False, 0),
+    (2, -1, True, True, 4),
+)
 
 
 def values(x, k=2, dim=-1):
