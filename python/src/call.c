@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core.h"
 
 enum mode { MODE_RUN, MODE_WORKSPACE, MODE_EXPLAIN };
 
-static struct call begin(int operation) {
-    struct call call = {.operation = operation,
-                        .problem = TOPK_PROBLEM_INIT,
-                        .input = TOPK_INPUT_INIT,
-                        .predicate = TOPK_PREDICATE_INIT,
-                        .routing = TOPK_ROUTING_INIT};
-    call.problem.index_type = TOPK_INDEX_I64;
-    return call;
+/* Shapes are left as they are: setting them takes longer than a small call. */
+static void begin(struct call *call, int operation) {
+    memset(call, 0, offsetof(struct call, x));
+    call->operation = operation;
+    call->problem = (topk_problem)TOPK_PROBLEM_INIT;
+    call->problem.index_type = TOPK_INDEX_I64;
+    call->input = (topk_input)TOPK_INPUT_INIT;
+    call->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
+    call->routing = (topk_routing)TOPK_ROUTING_INIT;
+    call->x.object = call->workspace.object = call->other.object = NULL;
+    for (int i = 0; i < OUTPUTS_MAX; ++i) {
+        memset(&call->outputs[i], 0, offsetof(struct output, shape));
+    }
 }
 
 static void end(struct call *call) {
@@ -266,7 +272,8 @@ PyObject *call_run(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
         return NULL;
     }
     long mode = PyLong_AsLong(arguments[MODE]);
-    struct call call = begin((int)PyLong_AsLong(arguments[OPERATION]));
+    struct call call;
+    begin(&call, (int)PyLong_AsLong(arguments[OPERATION]));
     long wanted = PyLong_AsLong(arguments[WANTED]);
     PyObject *result = NULL;
     size_t bytes = 0;
