@@ -31,4 +31,7 @@ if(TARGET topk_emulated_full)
   target_link_libraries(topk_emulated_shared PRIVATE
     -Wl,--whole-archive topk_emulated_full -Wl,--no-whole-archive)
   set_target_properties(topk_emulated_shared PROPERTIES LINKER_LANGUAGE CXX)
+  topk_emulated_test(tune ${TOPK_SYSTEM_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/bench/tune.py ${PROJECT_SOURCE_DIR}
+    ${PROJECT_BINARY_DIR})
+  set_tests_properties(simt.tune PROPERTIES ENVIRONMENT "PYTHONPATH=${PROJECT_BINARY_DIR}/python")
 endif()

@@ -188,13 +188,30 @@ static int describe_cupy(PyObject *object, const char *name, struct array *array
     return type_by_dtype(ATTRIBUTE(object, "dtype"), name, array);
 }
 
+static int describe_shape(PyObject *object, const char *name, struct array *array) {
+    array->data = NULL;
+    array->is_plain = true;
+    array->is_writable = false;
+    array->device = (int)number(ATTRIBUTE(object, "ordinal"));
+    if (PyErr_Occurred() || numbers(ATTRIBUTE(object, "shape"), array->shape, &array->dims) != 0) {
+        return -1;
+    }
+    int64_t stride = 1;
+    for (int d = array->dims - 1; d >= 0; --d) {
+        array->strides[d] = stride;
+        stride *= array->shape[d];
+    }
+    return type_by_dtype(ATTRIBUTE(object, "dtype"), name, array);
+}
+
 int array_of(PyObject *object, enum kind kind, const char *name, struct array *array) {
     Py_INCREF(object);
     array->object = object;
     array->kind = kind;
     int status = kind == KIND_NUMPY   ? describe_numpy(object, name, array)
                  : kind == KIND_TORCH ? describe_torch(name, array)
-                                      : describe_cupy(object, name, array);
+                 : kind == KIND_CUPY  ? describe_cupy(object, name, array)
+                                      : describe_shape(object, name, array);
     if (status != 0) {
         array_drop(array);
     }

@@ -4,7 +4,7 @@
  * one build serves all versions from 3.11 on.
  *
  *   library.c   the C library, which is loaded when the module is
- *   kinds.c     what an array library does for the core: numpy, torch and cupy
+ *   kinds.c     what an array library does for the core: numpy, torch and cupy; and libtopk.Shape
  *   array.c     an array's memory, type and shape
  *   rows.c      arrays as rows that the C library can read where they lie
  *   context.c   contexts and workspaces
@@ -30,10 +30,11 @@
 #define LIBRARY_FUNCTIONS(X)                                                                                 \
     X(status_string)                                                                                         \
     X(last_error)                                                                                            \
-    X(version) X(type_size) X(context_create) X(context_destroy) X(context_query) X(workspace_size)          \
-        X(select) X(kth) X(where) X(select_where) X(count) X(mask) X(route) X(accumulator_size)              \
-            X(accumulator_init) X(accumulator_push) X(accumulator_push_where) X(accumulator_merge)           \
-                X(accumulator_peek) X(accumulator_finish) X(explain)
+    X(version)                                                                                               \
+    X(type_size) X(context_create) X(context_destroy) X(context_query) X(workspace_size) X(select) X(kth)    \
+        X(where) X(select_where) X(count) X(mask) X(route) X(accumulator_size) X(accumulator_init)           \
+            X(accumulator_push) X(accumulator_push_where) X(accumulator_merge) X(accumulator_peek)           \
+                X(accumulator_finish) X(explain)
 
 struct library {
 #define X(name) __typeof__(topk_##name) *name;
@@ -51,10 +52,10 @@ int library_check(topk_status status);
 
 /* ---- kinds.c ---- */
 
-enum kind { KIND_NUMPY, KIND_TORCH, KIND_CUPY, KINDS };
+enum kind { KIND_NUMPY, KIND_TORCH, KIND_CUPY, KIND_SHAPE, KINDS };
 
-/* Python functions of libtopk._kinds for arrays of one kind, which numpy always has and others once an array
- * of theirs has been seen. */
+/* Python functions of libtopk._kinds for arrays of one kind, which numpy and libtopk.Shape always have, and
+ * others once an array of theirs has been seen. A Shape is planned with, and refused by calls that run. */
 struct kind_functions {
     PyObject *array_type;
     PyObject *empty;    /* (like, shape, dtype name or None for that of `like`): a new array beside `like` */
@@ -78,13 +79,13 @@ int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **g
 
 /* ---- array.c ---- */
 
-enum { DIMENSIONS_MAX = 64, ON_CPU = -1 };
+enum { DIMENSIONS_MAX = 64, ON_CPU = -1, ON_ANY_DEVICE = -2 };
 
 struct array {
     PyObject *object; /* an array of `kind`; a new reference */
     enum kind kind;
-    void *data;
-    int device;     /* CUDA ordinal, or ON_CPU */
+    void *data;     /* NULL for a Shape */
+    int device;     /* CUDA ordinal, ON_CPU, or ON_ANY_DEVICE for a Shape that names none */
     topk_type type; /* UNDEFINED for bool */
     bool is_plain;  /* native byte order, aligned, whole elements between neighbours */
     bool is_writable;
@@ -170,6 +171,7 @@ struct output {
 /* A call of the C library, while it is put together. */
 struct call {
     int operation;
+    bool is_plan;    /* asks about the call, and does not run it */
     int dim;         /* of x as it was given, from 0 */
     int lead;        /* dimensions that rows are counted along, in order */
     PyObject *giver; /* turns results into arrays of the caller's kind, or NULL */
@@ -208,6 +210,8 @@ int options_read(struct call *call, PyObject *options);
 int inputs_take(struct call *call, PyObject *k);
 /* Likewise the payload and the mask, once index_type is settled. */
 int inputs_take_companions(struct call *call);
+/* An exception for a Shape in a call that runs. */
+int inputs_check_kind(const struct call *call, const struct array *array, const char *name);
 /* Describes another array that the call reads: of one of two types, contiguous, and where x is. Else there is
  * an exception, or a converted copy by `integers` of the kind if `convert`. */
 int inputs_keep(struct call *call, PyObject *object, const char *name, struct array **kept);
