@@ -53,6 +53,7 @@ static int take_x(struct call *call, PyObject *x, PyObject *dim) {
                      -(long long)dims, (long long)dims - 1);
         return -1;
     }
+    call->is_scalar = call->x.dims == 0;
     call->dim = (int)(number < 0 ? number + dims : number);
     return 0;
 }

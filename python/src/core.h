@@ -27,14 +27,15 @@
 
 /* ---- library.c ---- */
 
-#define LIBRARY_FUNCTIONS(X)                                                                                 \
-    X(status_string)                                                                                         \
-    X(last_error)                                                                                            \
-    X(version)                                                                                               \
-    X(type_size) X(context_create) X(context_destroy) X(context_query) X(workspace_size) X(select) X(kth)    \
-        X(where) X(select_where) X(count) X(mask) X(route) X(accumulator_size) X(accumulator_init)           \
-            X(accumulator_push) X(accumulator_push_where) X(accumulator_merge) X(accumulator_peek)           \
-                X(accumulator_finish) X(explain)
+/* clang-format off */
+#define LIBRARY_FUNCTIONS(X)                                                                                  \
+    X(status_string) X(last_error) X(version) X(type_size)                                                    \
+    X(context_create) X(context_destroy) X(context_query)                                                     \
+    X(workspace_size) X(explain)                                                                              \
+    X(select) X(kth) X(where) X(select_where) X(count) X(mask) X(route)                                       \
+    X(accumulator_size) X(accumulator_init) X(accumulator_push) X(accumulator_push_where)                     \
+    X(accumulator_merge) X(accumulator_peek) X(accumulator_finish)
+/* clang-format on */
 
 struct library {
 #define X(name) __typeof__(topk_##name) *name;
@@ -174,6 +175,7 @@ struct call {
     bool is_plan;    /* asks about the call, and does not run it */
     int dim;         /* of x as it was given, from 0 */
     int lead;        /* dimensions that rows are counted along, in order */
+    bool is_scalar;  /* x as it was given has no dimensions */
     PyObject *giver; /* turns results into arrays of the caller's kind, or NULL */
     bool has_k_max, has_length_max, has_capacity;
     int64_t capacity, base, length;
@@ -212,6 +214,8 @@ int inputs_take(struct call *call, PyObject *k);
 int inputs_take_companions(struct call *call);
 /* An exception for a Shape in a call that runs. */
 int inputs_check_kind(const struct call *call, const struct array *array, const char *name);
+/* TypeError for an array of floats or truth values that is not empty. */
+int inputs_check_integers(const struct array *array, const char *name);
 /* Describes another array that the call reads: of one of two types, contiguous, and where x is. Else there is
  * an exception, or a converted copy by `integers` of the kind if `convert`. */
 int inputs_keep(struct call *call, PyObject *object, const char *name, struct array **kept);
