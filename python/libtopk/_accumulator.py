@@ -31,10 +31,23 @@ class Accumulator:
     """
 
     def __init__(self, k: int, largest: bool = True, *, chunk_max: int | None = None, **options: Any):
+        if chunk_max is not None and chunk_max < 1:
+            raise ValueError(f"chunk_max is {chunk_max}, and must be positive")
         self._k, self._largest = k, largest
         self._chunk_max, self._options = chunk_max, options
         self._state = self._like = self._give = None
+        self._carries_indices = None
         self._pushed = 0
+
+    def _problem(self):
+        """What accumulators that are merged have in common."""
+        ranking = {"magnitude": False, "nan": "largest", "index_dtype": "int64", "index_base": 0}
+        return (self._k, bool(self._largest), self._chunk_max, self._like.shape, self._like.dtype,
+                [self._options.get(name) or ranking[name] for name in ranking])
+
+    def _check_indices(self, are_carried):
+        if self._carries_indices not in (None, are_carried):
+            raise ValueError("either all chunks carry indices or none does")
 
     def _run(self, operation, x, options=None, out=None, other=None, mode=_RUN, k=None):
         options = {**self._options, "length_max": self._chunk_max, **(options or {})}
@@ -59,34 +72,51 @@ class Accumulator:
         predicate  one of gt, ge, lt, le, eq, ne, between, mask: only elements that meet it count
 
         Chunks may come in any order, but must not overlap. Raises as topk() does, and ValueError for a chunk with other
-        rows, type or device than the first.
+        rows or type than the first.
         """
         chunk, self._give = _core.adopt(chunk)
+        if not chunk.shape:
+            raise ValueError("a chunk has at least one dimension")
         if self._state is None:
             self._begin(chunk)
-        if chunk.shape[:-1] != self._like.shape[:-1] or chunk.dtype != self._like.dtype:
+        dtype = _core.empty(chunk, (0,), None).dtype  # in the machine's byte order
+        if chunk.shape[:-1] != self._like.shape[:-1] or dtype != self._like.dtype:
             raise ValueError(f"a chunk of {tuple(chunk.shape)} {chunk.dtype}, where the first one had rows of "
                              f"{tuple(self._like.shape[:-1])} {self._like.dtype}")
+        self._check_indices(indices is not None)
         base = self._pushed if base is None else base
+        if lengths is not None:
+            lengths = _core.integers(lengths, chunk, "lengths")
         for begin in range(0, max(1, chunk.shape[-1]), self._chunk_max):
             piece = slice(begin, begin + self._chunk_max)
-            options = {name: value if name != "mask" else _core.adopt(value)[0][..., piece] for name, value in predicate.items()}
+            options = {name: value if name != "mask" else _core.adopt(value)[0][..., piece]
+                       for name, value in predicate.items()}
             if lengths is not None:
-                options["lengths"] = (_core.adopt(lengths)[0] - begin).clip(0, self._chunk_max)
+                options["lengths"] = lengths.clip(begin, begin + self._chunk_max) - begin
             if indices is not None:
                 options["indices"] = _core.adopt(indices)[0][..., piece]
             if k is not None:
                 options["k_max"] = self._k
             self._run(_PUSH, chunk[..., piece], {**options, "base": base + begin}, k=k)
+            self._carries_indices = indices is not None
         self._pushed = max(self._pushed, base + chunk.shape[-1])
 
     def merge(self, other: Accumulator) -> None:
-        """Adds all that was pushed to another accumulator of the same k, options and chunk_max, which stays as it is."""
+        """Adds all that was pushed to another accumulator of the same k, options and chunk_max, which stays as it is.
+
+        Raises ValueError for one that is unlike, or if only one of the two carries indices.
+        """
         if other._state is None:
             return
         if self._state is None:
             self._chunk_max = self._chunk_max or other._chunk_max
+            self._give = other._give
             self._begin(other._like)
+        if self._problem() != other._problem():
+            raise ValueError("the accumulators differ in k, options, chunk_max, or the rows or type of their chunks")
+        if other._carries_indices is not None:
+            self._check_indices(other._carries_indices)
+            self._carries_indices = other._carries_indices
         self._run(_MERGE, self._like, other=other._state)
         self._pushed = max(self._pushed, other._pushed)
 
@@ -103,5 +133,5 @@ class Accumulator:
     def finish(self, *, out=None) -> TopK:
         """As peek(), and ends the stream: the next push begins a new one."""
         results = self._results(_FINISH, out)
-        self._state, self._pushed = None, 0
+        self._state, self._carries_indices, self._pushed = None, None, 0
         return results

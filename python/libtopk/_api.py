@@ -122,10 +122,11 @@ def argwhere(x, dim: int = -1, *, capacity: int | None = None, out=None, workspa
 
 def _where(x, dim, capacity, out, wanted, workspace, options):
     if capacity is None and out is not None:
-        capacity = min(len(array) for array in out[:2] if array is not None)
+        capacity = min((len(array) for array in out[:2] if array is not None), default=None)
     if capacity is None:
         unused = ("index_dtype", "index_base", "indices", "method", "tuning")
-        capacity = int(count(x, dim, **{name: options[name] for name in options if name not in unused}).sum())
+        of_count = {name: options[name] for name in options if name not in unused}
+        capacity = int(count(_core.adopt(x)[0], dim, **of_count).sum())
     return _run(_RUN, WHERE, x, None, True, True, dim, out, wanted, workspace, {**options, "capacity": capacity}, None)
 
 

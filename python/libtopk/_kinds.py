@@ -33,6 +33,10 @@ def _numpy_types():
                  for name in NAMES)
 
 
+def _plain(array, dtype):
+    return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED", "ENSUREARRAY"])  # ascontiguousarray() does not align
+
+
 class numpy:
     @staticmethod
     def array_type():
@@ -44,8 +48,8 @@ class numpy:
 
     @staticmethod
     def rows(array, dim):
-        moved = np.moveaxis(array, dim, -1)
-        return np.ascontiguousarray(moved, moved.dtype.newbyteorder("="))
+        moved = np.moveaxis(np.atleast_1d(array), dim, -1)
+        return _plain(moved, moved.dtype.newbyteorder("="))
 
     @staticmethod
     def move(array, dim):
@@ -57,7 +61,10 @@ class numpy:
 
     @staticmethod
     def integers(array, like):
-        return np.ascontiguousarray(_on_host(array), np.int64)
+        array = np.asarray(_on_host(array))
+        if array.dtype.kind == "u" and array.dtype.itemsize == 8:
+            array = np.minimum(array, np.uint64(2**63 - 1))  # cut, not wrapped to what is negative
+        return _plain(array, np.int64)
 
     stream = staticmethod(lambda: None)
     dtypes = staticmethod(_numpy_types)
@@ -166,8 +173,17 @@ class shape:
     dtypes = staticmethod(lambda: NAMES)
 
 
+# What from_dlpack() raises for types that it does not share.
+_REFUSALS = BufferError, TypeError, RuntimeError, ValueError
+
+
 def _give_by(namespace):
-    return namespace.from_dlpack
+    def give(array):
+        try:
+            return namespace.from_dlpack(array)
+        except _REFUSALS:
+            return namespace.asarray(array)
+    return give
 
 
 def _adopt_from_gpu(array):
@@ -189,14 +205,14 @@ def adopt(array):
     Memory is shared wherever the other library lets it be.
     """
     namespace = array.__array_namespace__() if hasattr(array, "__array_namespace__") else None
-    give = None if namespace is None else _give_by(namespace)
+    give = None if namespace in (None, np) else _give_by(namespace)
     on_gpu = hasattr(array, "__cuda_array_interface__")
     if hasattr(array, "__dlpack_device__"):
         on_gpu = array.__dlpack_device__()[0] == 2
         if not on_gpu:
             try:
                 return np.from_dlpack(array), give
-            except (BufferError, TypeError, RuntimeError, ValueError):  # a type that DLPack does not share with numpy
+            except _REFUSALS:
                 pass
     if on_gpu:
         return _adopt_from_gpu(array), give

@@ -29,7 +29,8 @@ class _Rows(_Common, total=False):
     ends: Any
     """Integers, with begins."""
     length_max: int
-    """Rows are cut to so many elements. Methods are chosen by it where rows are given by offsets, or begins."""
+    """Rows are cut to so many elements. Methods are chosen by it where rows are given by offsets, or begins. Not of
+    mask()."""
 
 
 class Predicate(TypedDict, total=False):
@@ -74,7 +75,7 @@ class Options(_Ranking, total=False):
     indices: Any
     """A payload for each element of x, which is returned in place of its position."""
     k_max: int
-    """With an array of k on a GPU: what they are cut to, and the size of the results."""
+    """With an array of k: what they are cut to, and the size of the results. Needed on a GPU alone."""
     max_iterations: int
     """Approximate, RTop-K's Algorithm 2: so many halvings; 0 is exact."""
     epsilon: float

@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core.h"
 
 enum mode { MODE_RUN, MODE_WORKSPACE, MODE_EXPLAIN };
 
-static struct call begin(int operation, bool is_plan) {
-    struct call call = {.operation = operation,
-                        .is_plan = is_plan,
-                        .problem = TOPK_PROBLEM_INIT,
-                        .input = TOPK_INPUT_INIT,
-                        .predicate = TOPK_PREDICATE_INIT,
-                        .routing = TOPK_ROUTING_INIT};
-    call.problem.index_type = TOPK_INDEX_I64;
-    return call;
+/* Shapes are left as they are: setting them takes longer than a small call. */
+static void begin(struct call *call, int operation, bool is_plan) {
+    memset(call, 0, offsetof(struct call, x));
+    call->operation = operation;
+    call->is_plan = is_plan;
+    call->problem = (topk_problem)TOPK_PROBLEM_INIT;
+    call->problem.index_type = TOPK_INDEX_I64;
+    call->input = (topk_input)TOPK_INPUT_INIT;
+    call->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
+    call->routing = (topk_routing)TOPK_ROUTING_INIT;
+    call->x.object = call->workspace.object = call->other.object = NULL;
+    for (int i = 0; i < OUTPUTS_MAX; ++i) {
+        memset(&call->outputs[i], 0, offsetof(struct output, shape));
+    }
 }
 
 static void end(struct call *call) {
@@ -47,6 +53,7 @@ static int take_x(struct call *call, PyObject *x, PyObject *dim) {
                      -(long long)dims, (long long)dims - 1);
         return -1;
     }
+    call->is_scalar = call->x.dims == 0;
     call->dim = (int)(number < 0 ? number + dims : number);
     return 0;
 }
@@ -271,7 +278,8 @@ PyObject *call_run(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
         return NULL;
     }
     long mode = PyLong_AsLong(arguments[MODE]);
-    struct call call = begin((int)PyLong_AsLong(arguments[OPERATION]), mode != MODE_RUN);
+    struct call call;
+    begin(&call, (int)PyLong_AsLong(arguments[OPERATION]), mode != MODE_RUN);
     long wanted = PyLong_AsLong(arguments[WANTED]);
     PyObject *result = NULL;
     size_t bytes = 0;

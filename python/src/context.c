@@ -48,14 +48,29 @@ static PyObject *make(PyTypeObject *type, topk_backend backend, int device, int 
     return (PyObject *)context;
 }
 
+static int read_seed(PyObject *object, unsigned long long *seed) {
+    PyObject *integer = PyNumber_Index(object);
+    *seed = integer == NULL ? 0 : PyLong_AsUnsignedLongLong(integer);
+    Py_XDECREF(integer);
+    if (integer != NULL && PyErr_Occurred()) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_ValueError, "seed is %R, and must be 0 to 2^64 - 1", object);
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 static PyObject *context_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"backend", "device", "threads", "seed", NULL};
     static const char *const backends[] = {"auto", "cpu", "cuda"};
     const char *backend = "auto";
     int device = 0, threads = 0;
+    PyObject *seed_object = NULL;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|s$iiO", names, &backend, &device, &threads,
+                                     &seed_object)) {
+        return NULL;
+    }
     unsigned long long seed = 0;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|s$iiK", names, &backend, &device, &threads,
-                                     &seed)) {
+    if (seed_object != NULL && read_seed(seed_object, &seed) != 0) {
         return NULL;
     }
     for (int i = 0; i < 3; ++i) {

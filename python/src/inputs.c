@@ -28,6 +28,14 @@ int inputs_check_kind(const struct call *call, const struct array *array, const 
     return -1;
 }
 
+int inputs_check_integers(const struct array *array, const char *name) {
+    if (array->type >= TOPK_I8 || array_elements(array) == 0) { /* an empty list counts as one of floats */
+        return 0;
+    }
+    PyErr_Format(PyExc_TypeError, "%s must hold integers", name);
+    return -1;
+}
+
 int inputs_keep(struct call *call, PyObject *object, const char *name, struct array **kept) {
     enum kind kind;
     PyObject *adopted, *giver;
@@ -68,17 +76,21 @@ static bool is_usable_extent(const struct call *call, const struct array *array,
     return is_of_x_device(call, array) && array->type == type && array_is_contiguous(array);
 }
 
+static int keep_extents(struct call *call, struct array **arrays) {
+    for (int i = 0; i < EXTENTS; ++i) {
+        if (call->given[i] != NULL && (inputs_keep(call, call->given[i], extents[i].name, &arrays[i]) != 0 ||
+                                       inputs_check_integers(arrays[i], extents[i].name) != 0)) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 /* int32 if all of them are usable as such, else int64, to which the others are converted. */
-static int take_extents(struct call *call) {
-    struct array *arrays[EXTENTS] = {NULL};
+static int take_extents(struct call *call, struct array **arrays) {
     bool are_narrow = true;
     for (int i = 0; i < EXTENTS; ++i) {
-        if (call->given[i] != NULL) {
-            if (inputs_keep(call, call->given[i], extents[i].name, &arrays[i]) != 0) {
-                return -1;
-            }
-            are_narrow = are_narrow && is_usable_extent(call, arrays[i], TOPK_I32);
-        }
+        are_narrow = are_narrow && (arrays[i] == NULL || is_usable_extent(call, arrays[i], TOPK_I32));
     }
     call->problem.extent_type = are_narrow ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
     for (int i = 0; i < EXTENTS; ++i) {
@@ -118,9 +130,18 @@ static int find_k_max(struct call *call) {
     return 0;
 }
 
+static bool needs_k(int operation) {
+    return operation != TOPK_OPERATION_WHERE && operation != TOPK_OPERATION_COUNT &&
+           operation != TOPK_OPERATION_MASK;
+}
+
 /* One k for all rows, unless the object has dimensions. */
 static int take_k(struct call *call, PyObject *k) {
     if (k == Py_None) {
+        if (needs_k(call->operation)) {
+            PyErr_SetString(PyExc_TypeError, "k is needed");
+            return -1;
+        }
         return 0;
     }
     bool is_list = PyList_Check(k) || PyTuple_Check(k);
@@ -134,6 +155,11 @@ static int take_k(struct call *call, PyObject *k) {
         call->given[GIVEN_K] = k;
         return 0;
     }
+    if (call->has_k_max) {
+        PyErr_SetString(PyExc_TypeError,
+                        "k is one number, where an array of them, one for each row, is needed");
+        return -1;
+    }
     PyObject *integer = PyNumber_Index(k);
     call->problem.k_max = integer == NULL ? -1 : PyLong_AsLongLong(integer);
     Py_XDECREF(integer);
@@ -144,7 +170,7 @@ static int take_k(struct call *call, PyObject *k) {
 }
 
 /* Rows that extents cut from one array. */
-static int take_ragged(struct call *call) {
+static int take_ragged(struct call *call, struct array **arrays) {
     bool is_csr = call->given[GIVEN_OFFSETS] != NULL;
     if (is_csr == (call->given[GIVEN_BEGINS] != NULL) ||
         (call->given[GIVEN_BEGINS] == NULL) != (call->given[GIVEN_ENDS] == NULL)) {
@@ -161,16 +187,14 @@ static int take_ragged(struct call *call) {
     if (rows_of(&call->x, &dim, true, "x", &rows) != 0) {
         return -1;
     }
-    Py_ssize_t count = PyObject_Size(is_csr ? call->given[GIVEN_OFFSETS] : call->given[GIVEN_BEGINS]);
-    if (count < is_csr) {
-        if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_ValueError,
-                            "offsets has no elements, where it has one more than there are rows");
-        }
+    enum given which = is_csr ? GIVEN_OFFSETS : GIVEN_BEGINS;
+    if (arrays[which]->dims != 1 || arrays[which]->shape[0] < is_csr) {
+        PyErr_Format(PyExc_ValueError, "%s must have one dimension%s", extents[which].name,
+                     is_csr ? ", and one element more than there are rows" : "");
         return -1;
     }
     call->problem.shape = is_csr ? TOPK_SHAPE_CSR : TOPK_SHAPE_SPANS;
-    call->problem.rows = call->lead_shape[0] = count - is_csr;
+    call->problem.rows = call->lead_shape[0] = arrays[which]->shape[0] - is_csr;
     call->problem.elements_max = rows.length;
     call->lead = 1;
     call->length = rows.length;
@@ -198,7 +222,22 @@ static int take_strided(struct call *call) {
     return 0;
 }
 
+/* Without rows the library writes no mask. All elements as one row, none of which is in [1, 0], have zeros.
+ */
+static void match_nothing(struct call *call) {
+    call->problem.shape = TOPK_SHAPE_STRIDED;
+    call->problem.rows = 1;
+    call->problem.row_stride = call->length;
+    call->problem.elements_max = 0;
+    call->input = (topk_input){.size = sizeof call->input, .values = call->input.values};
+    call->given[GIVEN_MASK] = NULL;
+    call->predicate.kind = TOPK_BETWEEN;
+    call->predicate.low = (topk_bound){.type = TOPK_BOUND_I64, .value = {.i64 = 1}};
+    call->predicate.high = (topk_bound){.type = TOPK_BOUND_I64, .value = {.i64 = 0}};
+}
+
 int inputs_take(struct call *call, PyObject *k) {
+    struct array *arrays[EXTENTS] = {NULL};
     bool is_ragged = call->given[GIVEN_OFFSETS] != NULL || call->given[GIVEN_BEGINS] != NULL ||
                      call->given[GIVEN_ENDS] != NULL;
     call->problem.type = call->x.type;
@@ -206,7 +245,8 @@ int inputs_take(struct call *call, PyObject *k) {
         PyErr_SetString(PyExc_TypeError, "x holds truth values, which do not rank; x.view(uint8) does");
         return -1;
     }
-    if (take_k(call, k) != 0 || (is_ragged ? take_ragged(call) : take_strided(call)) != 0) {
+    if (take_k(call, k) != 0 || keep_extents(call, arrays) != 0 ||
+        (is_ragged ? take_ragged(call, arrays) : take_strided(call)) != 0) {
         return -1;
     }
     if (!call->has_length_max) {
@@ -214,7 +254,13 @@ int inputs_take(struct call *call, PyObject *k) {
     } else if (!is_ragged && call->operation < OPERATION_INIT && call->problem.length_max > call->length) {
         call->problem.length_max = call->length;
     }
-    return take_extents(call) == 0 && find_k_max(call) == 0 ? 0 : -1;
+    if (take_extents(call, arrays) != 0 || find_k_max(call) != 0) {
+        return -1;
+    }
+    if (call->operation == TOPK_OPERATION_MASK && is_ragged && call->problem.rows == 0) {
+        match_nothing(call);
+    }
+    return 0;
 }
 
 /* A payload or a mask: an element for each of x, laid out alike. */
@@ -222,8 +268,9 @@ static int take_companion(struct call *call, enum given which, const char *name,
     if (inputs_keep(call, call->given[which], name, array) != 0) {
         return -1;
     }
-    bool is_alike =
-        (*array)->dims == (call->lead == 0 || call->problem.shape != TOPK_SHAPE_STRIDED ? 1 : call->lead + 1);
+    bool is_alike = (*array)->dims == (call->is_scalar                             ? 0
+                                       : call->problem.shape != TOPK_SHAPE_STRIDED ? 1
+                                                                                   : call->lead + 1);
     for (int d = 0, lead = 0; is_alike && d < (*array)->dims && call->problem.shape == TOPK_SHAPE_STRIDED;
          ++d) {
         is_alike = (*array)->shape[d] == (d == call->dim ? call->length : call->lead_shape[lead++]);

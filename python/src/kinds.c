@@ -13,14 +13,23 @@ static int learn(enum kind kind) {
     if (functions == NULL) {
         return -1;
     }
+    PyObject *array_type = PyObject_CallMethod(functions, "array_type", NULL);
+    if (array_type == NULL) { /* the module is half imported, or banned by None: the next call tries again */
+        Py_DECREF(functions);
+        return -1;
+    }
     struct kind_functions found = {
-        PyObject_CallMethod(functions, "array_type", NULL), PyObject_GetAttrString(functions, "empty"),
-        PyObject_GetAttrString(functions, "rows"),          PyObject_GetAttrString(functions, "move"),
-        PyObject_GetAttrString(functions, "assign"),        PyObject_GetAttrString(functions, "integers"),
-        PyObject_CallMethod(functions, "stream", NULL),     PyObject_CallMethod(functions, "dtypes", NULL),
+        array_type,
+        PyObject_GetAttrString(functions, "empty"),
+        PyObject_GetAttrString(functions, "rows"),
+        PyObject_GetAttrString(functions, "move"),
+        PyObject_GetAttrString(functions, "assign"),
+        PyObject_GetAttrString(functions, "integers"),
+        PyObject_CallMethod(functions, "stream", NULL),
+        PyObject_CallMethod(functions, "dtypes", NULL),
     };
     Py_DECREF(functions);
-    if (PyErr_Occurred()) { /* as with a half-imported module: the next call tries again */
+    if (PyErr_Occurred()) {
         return -1;
     }
     kinds[kind] = found;
@@ -48,14 +57,16 @@ int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **g
     for (*kind = KIND_TORCH; *kind < KINDS; ++*kind) { /* a kind that was imported since */
         if (kinds[*kind].array_type == NULL && PyDict_GetItemString(loaded_modules, modules[*kind]) != NULL) {
             if (learn(*kind) != 0) {
-                return -1;
-            }
-            if (is_of(object, *kind)) {
+                if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+                    return -1;
+                }
+                PyErr_Clear();
+            } else if (is_of(object, *kind)) {
                 return 0;
             }
         }
     }
-    PyObject *pair = PyObject_CallMethod(kinds_module, "adopt", "O", object);
+    PyObject *pair = PyObject_CallMethod(kinds_module, "adopt", "(O)", object);
     PyObject *give;
     if (pair == NULL || !PyArg_ParseTuple(pair, "OO", adopted, &give)) {
         Py_XDECREF(pair);

@@ -50,12 +50,40 @@ static PyObject *empty(PyObject *self, PyObject *arguments) {
     return PyObject_CallFunctionObjArgs(kinds[kind].empty, like, shape, dtype, NULL);
 }
 
+/* Integers as contiguous int64 beside an array of a known kind. */
+static PyObject *integers(PyObject *self, PyObject *arguments) {
+    PyObject *object, *like, *adopted, *giver;
+    const char *name;
+    enum kind kind;
+    struct array array;
+    (void)self;
+    if (!PyArg_ParseTuple(arguments, "OOs", &object, &like, &name) ||
+        kinds_of(object, &kind, &adopted, &giver) != 0) {
+        return NULL;
+    }
+    int status = array_of(adopted == NULL ? object : adopted, kind, name, &array);
+    Py_XDECREF(adopted);
+    Py_XDECREF(giver);
+    PyObject *result = NULL;
+    if (status == 0) {
+        if (inputs_check_integers(&array, name) == 0 && kinds_of(like, &kind, &adopted, &giver) == 0) {
+            result = PyObject_CallFunctionObjArgs(kinds[kind].integers, array.object, like, NULL);
+            Py_XDECREF(adopted);
+            Py_XDECREF(giver);
+        }
+        array_drop(&array);
+    }
+    return result;
+}
+
 static PyMethodDef functions[] = {
     {"load", load, METH_O, "Loads the C library; before everything else."},
     {"version", version, METH_NOARGS, "TOPK_VERSION of the library that is loaded."},
     {"adopt", adopt, METH_O, "An array as one of numpy, torch or cupy, and what turns results back or None."},
     {"empty", empty, METH_VARARGS,
      "empty(like, shape, dtype): a new array beside one of numpy, torch or cupy."},
+    {"integers", integers, METH_VARARGS,
+     "integers(object, like, name): as contiguous int64 beside an array of numpy, torch or cupy."},
     {"run", (PyCFunction)(void (*)(void))call_run, METH_FASTCALL, "A call of the C library."},
     {NULL, NULL, 0, NULL},
 };

@@ -193,7 +193,7 @@ static const struct option table[] = {
     {"magnitude", OF_RANKINGS, read_flag, PLACE(problem.rank), NULL, 0},
     {"index_dtype", OF_POSITIONS, read_word, PLACE(problem.index_type), index_types, 0},
     {"index_base", OF_POSITIONS, read_integer, PLACE(problem.index_base), NULL, 0},
-    {"k_max", OF_SELECTIONS | OF_PUSH, read_told, PLACE(problem.k_max), NULL, PLACE(has_k_max)},
+    {"k_max", OF_SELECTIONS | OF_KTH | OF_PUSH, read_told, PLACE(problem.k_max), NULL, PLACE(has_k_max)},
     {"length_max", (OF_ROWS & ~OF_MASK) | OF_STATE | OF_PUSH, read_told, PLACE(problem.length_max), NULL,
      PLACE(has_length_max)},
     {"method", OF_ALL, read_text, PLACE(method), NULL, sizeof((struct call *)0)->method},
@@ -218,7 +218,7 @@ static const struct option table[] = {
     {"ne", OF_PREDICATES, read_comparison, 0, NULL, TOPK_NE},
     {"between", OF_PREDICATES, read_between, 0, NULL, 0},
     {"mask", OF_PREDICATES, read_mask, 0, NULL, TOPK_BYTE_MASK},
-    {"bits", OF_PREDICATES, read_mask, 0, NULL, TOPK_BIT_MASK},
+    {"bits", OF_PREDICATES & ~OF_PUSH, read_mask, 0, NULL, TOPK_BIT_MASK},
     {"capacity", OF_WHERE, read_told, PLACE(capacity), NULL, PLACE(has_capacity)},
 
     {"score", OF_ROUTE, read_word, PLACE(routing.score), scores, 0},

@@ -140,7 +140,7 @@ static int check_target(const struct call *call, const struct array *array, cons
     return -1;
 }
 
-static int describe_target(PyObject *target, const char *name, struct array *array) {
+static int view_target(PyObject *target, const char *name, struct array *array) {
     enum kind kind;
     PyObject *adopted, *giver;
     if (kinds_of(target, &kind, &adopted, &giver) != 0) {
@@ -160,35 +160,33 @@ static int take_target(const struct call *call, PyObject *target, const struct a
     if (check_target(call, array, output, dim) != 0) {
         return -1;
     }
-    if (!rows_in_place(array, dim, &rows) || (rows.stride != 0 && rows.stride != rows.length)) {
-        output->target = target;
-        return make_new(call, output);
+    if (rows_in_place(array, dim, &rows) && (rows.stride == 0 || rows.stride == rows.length)) {
+        output->data = array->data;
+        output->result = Py_NewRef(target);
+        output->is_callers = true;
+        return 0;
     }
-    output->data = array->data;
-    output->result = Py_NewRef(target);
-    output->is_callers = true;
-    return 0;
+    output->target = target;
+    return make_new(call, output);
 }
 
-/* Sets an output's type and shape, and makes it where `target` is None and it is wanted. Indices have the
- * type of the array that the caller has for them. */
-static int make_output(struct call *call, const struct written *written, PyObject *target, bool is_wanted,
-                       struct output *output) {
+/* `target` is None where the caller has no array for it. */
+static int make_one(struct call *call, const struct written *written, PyObject *target, bool is_wanted,
+                    struct output *output) {
     struct array array;
-    array.object = NULL;
-    if (target != Py_None) {
-        if (describe_target(target, written->name, &array) != 0) {
-            return -1;
-        }
-        if (written->type == INDEX_TYPE) {
-            call->problem.index_type = array.type == TOPK_I32 ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
-        }
+    output->name = written->name;
+    if (target != Py_None && view_target(target, written->name, &array) != 0) {
+        return -1;
+    }
+    if (target != Py_None && written->type == INDEX_TYPE) { /* indices have the type of the caller's array */
+        call->problem.index_type = array.type == TOPK_I32 ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
     }
     set_type(call, written->type, output);
     set_shape(call, written->shape, output);
-    int status = target != Py_None ? take_target(call, target, &array, output)
-                 : is_wanted       ? make_new(call, output)
-                                   : 0;
+    if (target == Py_None) {
+        return is_wanted ? make_new(call, output) : 0;
+    }
+    int status = take_target(call, target, &array, output);
     array_drop(&array);
     return status;
 }
@@ -219,8 +217,7 @@ int outputs_make(struct call *call, PyObject *out, int wanted) {
     }
     for (int i = 0; i < count; ++i) {
         PyObject *target = target_at(out, i, wanted, count);
-        call->outputs[i].name = written[i].name;
-        if (make_output(call, &written[i], target, (wanted >> i & 1) != 0, &call->outputs[i]) != 0) {
+        if (make_one(call, &written[i], target, (wanted >> i & 1) != 0, &call->outputs[i]) != 0) {
             return -1;
         }
     }

@@ -4,7 +4,9 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=150, database=None,
+from backend import few
+
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=few(200, 50), database=None,
                           suppress_health_check=list(HealthCheck))
 settings.register_profile("search", deadline=None, max_examples=5000, print_blob=True,
                           suppress_health_check=list(HealthCheck))

@@ -1,54 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Properties that the operations with a predicate have in common."""
+"""Properties that the functions with a predicate have in common."""
 import hypothesis.strategies as some
 import numpy as np
 from hypothesis import given
 
-import libtopk
-from strategies import matrices, options
-from test_select import same
+import oracle
+from backend import count, mask, select_where, topk, where
+from oracle import OPERATORS, all_same, same
+from strategies import choices, matrices
 
 
 @some.composite
 def filtered(draw):
-    """(matrix, a comparison with one of its elements or any number)."""
+    """(matrix, a predicate as options, which elements meet it); bounds are elements or any numbers."""
     matrix = draw(matrices())
-    bound = draw(some.one_of(some.sampled_from(matrix.ravel().tolist()), some.floats()))
-    return matrix, libtopk.comparison(draw(some.sampled_from(["gt", "ge", "lt", "le", "eq", "ne"])), bound)
+    bounds = some.one_of(some.sampled_from(matrix.ravel().tolist()), some.floats())
+    kind = draw(some.sampled_from([*OPERATORS, "mask", "bytes"]))
+    if kind in OPERATORS:
+        bound = draw(some.tuples(bounds, bounds) if kind == "between" else bounds)
+        return matrix, {kind: bound}, oracle.meets(matrix, kind, bound)
+    bytes_ = np.random.default_rng(draw(some.integers(0, 99))).integers(0, draw(some.sampled_from([2, 256])),
+                                                                        matrix.shape, np.uint8)
+    return matrix, {"mask": bytes_ if kind == "bytes" else bytes_ != 0}, bytes_ != 0
 
 
 @given(filtered())
-def test_count_and_mask_agree_with_where(problem):
-    matrix, predicate = problem
-    _, indices, offsets = libtopk.where_matches(matrix, predicate)
-    matches = np.zeros(matrix.shape, bool)
-    matches[np.repeat(np.arange(len(matrix)), np.diff(offsets)), indices] = True
-    assert np.array_equal(libtopk.count(matrix, predicate), np.diff(offsets))
-    assert np.array_equal(libtopk.mask(matrix, predicate), np.packbits(matches, bitorder="little"))
+def test_count_mask_and_where_agree(problem):
+    matrix, predicate, matches = problem
+    assert all_same(where(matrix, **predicate), oracle.where(matrix, matches, matrix.dtype))
+    assert same(count(matrix, **predicate), matches.sum(axis=1))
+    assert same(mask(matrix, **predicate), np.packbits(matches, bitorder="little"))
 
 
-@given(filtered(), some.integers(1, 50), options)
-def test_a_mask_stands_for_its_predicate(problem, k, choice):
-    matrix, predicate = problem
-    bits = libtopk.mask(matrix, predicate)
-    again = libtopk.masked(bits)
-    assert np.array_equal(libtopk.mask(matrix, again), bits)
-    assert np.array_equal(libtopk.count(matrix, again), libtopk.count(matrix, predicate))
-    values, indices = libtopk.select_where(matrix, k, predicate, **choice)
-    masked_values, masked_indices = libtopk.select_where(matrix, k, again, **choice)
-    assert np.array_equal(indices, masked_indices) and same(values, masked_values)
+@given(filtered(), some.integers(1, 50), choices)
+def test_bits_stand_for_their_predicate(problem, k, choice):
+    matrix, predicate, _ = problem
+    bits = mask(matrix, **predicate)
+    assert same(mask(matrix, bits=bits), bits)
+    assert same(count(matrix, bits=bits), count(matrix, **predicate))
+    assert all_same(where(matrix, bits=bits), where(matrix, **predicate))
+    assert all_same(select_where(matrix, k, bits=bits, **choice), select_where(matrix, k, **predicate, **choice))
 
 
-@given(filtered(), some.integers(1, 250), options)
+@given(filtered(), some.integers(1, 250), choices)
 def test_selects_as_from_the_matches_alone(problem, k, choice):
-    matrix, predicate = problem
-    values, indices = libtopk.select_where(matrix, k, predicate, **choice)
-    matched, positions, offsets = libtopk.where_matches(matrix, predicate)
+    matrix, predicate, _ = problem
+    values, indices = select_where(matrix, k, **predicate, **choice)
+    matched, positions, offsets = where(matrix, **predicate)
     for r in range(len(matrix)):
         row = slice(offsets[r], offsets[r + 1])
-        if offsets[r] == offsets[r + 1]:
-            assert (indices[r] == -1).all()
-            continue
-        expected, slots = libtopk.select(matched[np.newaxis, row], k, **choice)
-        found = np.where(slots[0] < 0, -1, positions[row][slots[0]])
-        assert np.array_equal(indices[r], found) and same(values[r], expected[0])
+        best = topk(matched[row], k, **choice)
+        assert same(values[r], best.values)
+        assert np.array_equal(indices[r], [positions[row][slot] if slot >= 0 else -1 for slot in best.indices])
+
+
+@given(filtered(), some.integers(1, 20), choices)
+def test_agrees_with_numpy(problem, k, choice):
+    matrix, predicate, matches = problem
+    wanted = oracle.select(matrix, k, matrix.dtype, chosen=matches, **choice)
+    assert all_same(select_where(matrix, k, **predicate, **choice), wanted)

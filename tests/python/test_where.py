@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Properties of topk_where, with Python's exact comparisons of integers and floats."""
-import operator
-
+"""Properties of where(), with Python's exact comparisons of integers and floats."""
 import hypothesis.strategies as some
 import numpy as np
+import pytest
 from hypothesis import given
 
-import libtopk
+import oracle
+from backend import count, where
+from oracle import OPERATORS, all_same
 from strategies import matrices
-from test_select import same
 
-OPERATORS = {"gt": operator.gt, "ge": operator.ge, "lt": operator.lt, "le": operator.le, "eq": operator.eq,
-             "ne": operator.ne}
 COMPLEMENTS = {"gt": "le", "ge": "lt", "eq": "ne"}
 
 numbers = some.one_of(some.floats(), some.integers(-2**63, 2**64 - 1))
@@ -26,34 +24,58 @@ def bounded(draw):
     return matrix, draw(some.one_of(numbers, some.just(element), some.just(near)))
 
 
-def check(matrix, result, matches):
-    values, indices, offsets = result
-    expected = [np.flatnonzero(row) for row in matches]
-    assert np.array_equal(indices, np.concatenate(expected))
-    assert np.array_equal(offsets, np.cumsum([0, *(len(row) for row in expected)]))
-    assert same(values, matrix[matches])
+def wanted_of(matrix, kind, bound):
+    return oracle.where(matrix, oracle.meets(matrix, kind, bound), matrix.dtype)
 
 
-@given(bounded(), some.sampled_from(list(OPERATORS)))
+@given(bounded(), some.sampled_from([kind for kind in OPERATORS if kind != "between"]))
 def test_compares_as_python_does(problem, kind):
     matrix, bound = problem
-    matches = np.array([[OPERATORS[kind](x, bound) for x in row] for row in matrix.tolist()])
-    check(matrix, libtopk.where(matrix, kind, bound), matches)
+    assert all_same(where(matrix, **{kind: bound}), wanted_of(matrix, kind, bound))
 
 
 @given(bounded(), numbers)
 def test_between(problem, high):
     matrix, low = problem
-    matches = np.array([[low <= x <= high for x in row] for row in matrix.tolist()])
-    check(matrix, libtopk.where(matrix, "between", low, high), matches)
+    assert all_same(where(matrix, between=(low, high)), wanted_of(matrix, "between", (low, high)))
 
 
 @given(bounded(), some.sampled_from(list(COMPLEMENTS)))
 def test_predicate_and_complement_partition_the_numbers(problem, kind):
     matrix, bound = problem
-    _, indices, offsets = libtopk.where(matrix, kind, bound)
-    _, others, other_offsets = libtopk.where(matrix, COMPLEMENTS[kind], bound)
+    _, indices, offsets = where(matrix, **{kind: bound})
+    _, others, other_offsets = where(matrix, **{COMPLEMENTS[kind]: bound})
     for r, row in enumerate(matrix):
         together = [*indices[offsets[r]:offsets[r + 1]], *others[other_offsets[r]:other_offsets[r + 1]]]
         comparable = row.size if kind == "eq" else 0 if bound != bound else sum(x == x for x in row.tolist())
         assert len(together) == len(set(together)) == comparable
+
+
+@given(bounded(), some.floats(0, 2))
+def test_capacity_bounds_what_is_written_not_what_is_counted(problem, share):
+    matrix, bound = problem
+    values, indices, offsets = wanted_of(matrix, "ge", bound)
+    capacity = int(share * len(values))
+    found = where(matrix, ge=bound, capacity=capacity)
+    assert found.values.shape == found.indices.shape == (capacity,)
+    assert all_same((*(array[:len(values)] for array in found[:2]), found.offsets),
+                    (values[:capacity], indices[:capacity], offsets))
+
+
+EXACT = [  # (element type, element, comparison that is true, bound)
+    ("int32", 3, "gt", 2.5), ("int32", 3, "ne", 2.5), ("uint8", 255, "le", 300), ("uint8", 0, "gt", -1),
+    ("float32", np.float32(0.1), "ne", 0.1), ("float32", np.float32(0.1), "gt", 0.1), ("float32", 0.5, "eq", 0.5),
+    ("float64", 2.0**63, "eq", 2**63), ("float64", 2.0**63, "gt", 2**63 - 1), ("float64", 2.0**53, "lt", 2**53 + 1),
+    ("uint64", 2**64 - 1, "lt", 2.0**64), ("uint64", 2**64 - 1, "eq", 2**64 - 1), ("uint64", 2**63, "eq", 2.0**63),
+    ("int64", -2**63, "eq", -2.0**63), ("int64", 2**63 - 1, "lt", 2.0**63), ("int64", 2**62 + 1, "gt", 2.0**62),
+    ("int64", 5, "gt", -np.inf), ("float32", np.inf, "gt", 2**64 - 1), ("float32", np.nan, "ne", np.nan),
+    ("float16", 65504, "lt", 65505), ("float32", -0.0, "eq", 0), ("float32", 1e-45, "gt", 0),
+    ("float32", 2.0, "eq", np.float32(2)), ("float32", 2.0, "eq", np.int8(2)), ("float32", 1.0, "eq", True),
+]
+
+
+@pytest.mark.parametrize("dtype, element, kind, bound", EXACT)
+def test_bounds_are_the_numbers_that_they_are(dtype, element, kind, bound):
+    x = np.array([element], dtype)
+    opposite = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}[kind]
+    assert count(x, **{kind: bound}) == 1 and count(x, **{opposite: bound}) == 0

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libtopk's functions in the context under test: the CPU's with two threads, or the emulated GPU's.
+
+The memory of the emulated GPU is the host's, so numpy's arrays do for both. It is slow: tests are small there.
+"""
+import os
+from functools import partial
+
+import libtopk
+
+ON_GPU = os.environ.get("TOPK_TEST_BACKEND") == "cuda"
+METHODS = ("air", "radik", "sort") if ON_GPU else ("reference", "bracket")  # some that serve every selection
+
+context = libtopk.Context("cuda") if ON_GPU else libtopk.Context("cpu", threads=2)
+
+topk, argtopk, kth, where, select_where, count, mask, route, explain, workspace_size, Accumulator = (
+    partial(getattr(libtopk, name), context=context)
+    for name in ("topk", "argtopk", "kth", "where", "select_where", "count", "mask", "route", "explain",
+                 "workspace_size", "Accumulator"))
+
+
+def few(many, on_gpu):
+    """How many of something a test has: so many, or so many on the emulated GPU."""
+    return on_gpu if ON_GPU else many
