@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from libtopk import _core
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing import Unpack
 
     from libtopk._options import (Options, PredicateOptions, RouteOptions, SelectWhereOptions, WhereOptions)
 

@@ -39,26 +39,36 @@ def _keys(*names):
 
 
 # What the dispatcher sees in a tensor of plain data, and in a thread that neither traces nor transforms. In both, the
-# second kind is that of inference mode. A call with other keys has something else to do before the kernel.
-_PLAIN_TENSORS = frozenset(
-    _keys(device, f"Autocast{device}", *more)
-    for device in ("CPU", "CUDA")
-    for more in (("ADInplaceOrView", f"Autograd{device}"), ())
-)
-_PLAIN_THREADS = frozenset((_keys("BackendSelect", "ADInplaceOrView"), _keys("BackendSelect")))
+# second kind is that of inference mode. A call with other keys has something else to do before the kernel. These are
+# torch's own names: a version without them has every call go through the dispatcher.
+try:
+    _PLAIN_TENSORS = frozenset(
+        _keys(device, f"Autocast{device}", *more)
+        for device in ("CPU", "CUDA")
+        for more in (("ADInplaceOrView", f"Autograd{device}"), ())
+    )
+    _PLAIN_THREADS = frozenset((_keys("BackendSelect", "ADInplaceOrView"), _keys("BackendSelect")))
+    _keys_of_tensor, _keys_of_thread = torch._C._dispatch_keys, torch._C._dispatch_tls_local_include_set
+except AttributeError:
+    _keys_of_tensor = None
 
 
 def is_plain(tensor):
     """Whether the dispatcher would take a call on `tensor` straight to the kernel, gradients apart."""
     return (
-        torch._C._dispatch_keys(tensor).raw_repr() in _PLAIN_TENSORS
-        and torch._C._dispatch_tls_local_include_set().raw_repr() in _PLAIN_THREADS
+        _keys_of_tensor is not None
+        and _keys_of_tensor(tensor).raw_repr() in _PLAIN_TENSORS
+        and _keys_of_thread().raw_repr() in _PLAIN_THREADS
     )
+
+
+def _in_forward_mode():
+    return getattr(forward_ad, "_current_level", 0) >= 0  # a version that does not tell may be in it
 
 
 def needs_gradient(tensor):
     """Whether `tensor` takes part in automatic differentiation, in reverse mode or perhaps in forward mode."""
-    return tensor.requires_grad and torch.is_grad_enabled() or forward_ad._current_level >= 0
+    return tensor.requires_grad and torch.is_grad_enabled() or _in_forward_mode()
 
 
 def is_direct(tensor):
@@ -157,7 +167,7 @@ class _Selection(torch.autograd.Function):
 def _differentiable(self, k, dim, *flags):
     if not needs_gradient(self):
         return run(self, k, dim, *flags) if is_plain(self) else _below_autograd(self, k, dim, *flags)
-    if forward_ad._current_level >= 0 or torch._C._are_functorch_transforms_active():
+    if _in_forward_mode() or torch._C._are_functorch_transforms_active():
         # A kernel cannot use torch.autograd.Function here. gather() knows every mode, but keeps the input.
         _, indices = _below_autograd(self, k, dim, *flags)
         return self.gather(dim, indices), indices

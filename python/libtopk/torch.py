@@ -17,6 +17,8 @@ Gradients. A chosen element receives the gradient of its result, every other ele
 For the backward pass the indices are kept, not the input. Forward mode and gradients of any order work as well.
 """
 
+from __future__ import annotations
+
 import operator as _operator
 import warnings
 
@@ -28,7 +30,8 @@ from libtopk import _torch_operator
 __all__ = ["MaxK", "SparseMaxK", "maxk", "topk"]
 
 
-def topk(input, k, dim=None, largest=True, sorted=True, *, out=None):
+def topk(input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True, *,
+         out: tuple[Tensor, Tensor] | None = None) -> torch.return_types.topk:
     """The k largest or smallest elements of `input` along `dim`: torch.topk, at libtopk's speed.
 
     input    a tensor of any shape and strides; float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, or
@@ -127,7 +130,7 @@ def _can_write(input, *out):
     return len(storages) == 3 and all(tensor.is_contiguous() for tensor in out)
 
 
-def maxk(x, k, max_iterations=0):
+def maxk(x: Tensor, k: int, max_iterations: int = 0) -> Tensor:
     """Keeps the k largest elements of each row of `x`, its last dimension, and sets all others to zero.
 
     x               a tensor of one dimension or more, of the dtypes of topk()
@@ -161,17 +164,17 @@ class MaxK(nn.Module):
     It has no parameters and no buffers.
     """
 
-    def __init__(self, k, max_iterations=0):
+    def __init__(self, k: int, max_iterations: int = 0) -> None:
         super().__init__()
         if k < 0 or max_iterations < 0:
             raise ValueError(f"k and max_iterations must not be negative: {k}, {max_iterations}")
         self.k = k
         self.max_iterations = max_iterations
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return maxk(x, self.k, self.max_iterations)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"k={self.k}" + (f", max_iterations={self.max_iterations}" if self.max_iterations else "")
 
 
@@ -182,5 +185,5 @@ class SparseMaxK(MaxK):
     arguments of MaxK. `torch.zeros_like(x).scatter(-1, indices, values)` is MaxK's result.
     """
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
         return _sparse_maxk(x, self.k, self.max_iterations, sorted=True)
