@@ -85,16 +85,19 @@ class Accumulator:
                              f"{tuple(self._like.shape[:-1])} {self._like.dtype}")
         self._check_indices(indices is not None)
         base = self._pushed if base is None else base
+        companions = {name: _core.adopt(array)[0] for name, array in
+                      (("mask", predicate.pop("mask", None)), ("indices", indices)) if array is not None}
+        for name, array in companions.items():
+            if tuple(array.shape) != tuple(chunk.shape):
+                raise ValueError(f"{name} is not of the shape of the chunk")
         if lengths is not None:
             lengths = _core.integers(lengths, chunk, "lengths")
-        for begin in range(0, max(1, chunk.shape[-1]), self._chunk_max):
+        # What can fail fails for the last piece, so that comes first: nothing is added then.
+        for begin in reversed(range(0, max(1, chunk.shape[-1]), self._chunk_max)):
             piece = slice(begin, begin + self._chunk_max)
-            options = {name: value if name != "mask" else _core.adopt(value)[0][..., piece]
-                       for name, value in predicate.items()}
+            options = {**predicate, **{name: array[..., piece] for name, array in companions.items()}}
             if lengths is not None:
                 options["lengths"] = lengths.clip(begin, begin + self._chunk_max) - begin
-            if indices is not None:
-                options["indices"] = _core.adopt(indices)[0][..., piece]
             if k is not None:
                 options["k_max"] = self._k
             self._run(_PUSH, chunk[..., piece], {**options, "base": base + begin}, k=k)

@@ -163,7 +163,11 @@ static int describe_torch(const char *name, struct array *array) {
         return -1;
     }
     array->data = (void *)(uintptr_t)number(METHOD(array->object, "data_ptr"));
-    if (PyErr_Occurred() || numbers(ATTRIBUTE(array->object, "shape"), array->shape, &array->dims) != 0 ||
+    if (PyErr_Occurred()) {
+        PyErr_Format(PyExc_TypeError, "%s has no memory that can be read, as sparse tensors have none", name);
+        return -1;
+    }
+    if (numbers(ATTRIBUTE(array->object, "shape"), array->shape, &array->dims) != 0 ||
         numbers(METHOD(array->object, "stride"), array->strides, &strides) != 0) {
         return -1;
     }

@@ -144,14 +144,14 @@ static int take_k(struct call *call, PyObject *k) {
         }
         return 0;
     }
-    bool is_list = PyList_Check(k) || PyTuple_Check(k);
-    if (!PyLong_Check(k) && !is_list) {
+    bool is_array = !PyIndex_Check(k);
+    if (!PyLong_Check(k) && !is_array) { /* arrays have __index__, too */
         PyObject *shape = PyObject_GetAttrString(k, "shape");
-        is_list = shape != NULL && PyObject_Size(shape) > 0;
+        is_array = shape != NULL && PyObject_Size(shape) > 0;
         PyErr_Clear();
         Py_XDECREF(shape);
     }
-    if (is_list) {
+    if (is_array) {
         call->given[GIVEN_K] = k;
         return 0;
     }

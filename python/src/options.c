@@ -123,22 +123,23 @@ static int read_context(struct call *call, PyObject *value, const struct option 
 
 /* A number as the exact bound that it is. */
 static int read_bound(PyObject *value, topk_bound *bound) {
-    if (PyFloat_Check(value) || !PyIndex_Check(value)) {
+    PyObject *integer = PyFloat_Check(value) || !PyIndex_Check(value) ? NULL : PyNumber_Index(value);
+    if (integer == NULL) {
+        PyErr_Clear(); /* an array of one float has __index__, which fails */
         bound->type = TOPK_BOUND_F64;
         bound->value.f64 = PyFloat_AsDouble(value);
         return PyErr_Occurred() ? -1 : 0;
     }
-    PyObject *integer = PyNumber_Index(value);
     int overflow = 0;
     bound->type = TOPK_BOUND_I64;
-    bound->value.i64 = integer == NULL ? -1 : PyLong_AsLongLongAndOverflow(integer, &overflow);
+    bound->value.i64 = PyLong_AsLongLongAndOverflow(integer, &overflow);
     if (overflow > 0) {
         bound->type = TOPK_BOUND_U64;
         bound->value.u64 = PyLong_AsUnsignedLongLong(integer);
     } else if (overflow < 0) {
         PyErr_Format(PyExc_OverflowError, "%R is below all integers of 64 bits; a float can be lower", value);
     }
-    Py_XDECREF(integer);
+    Py_DECREF(integer);
     return PyErr_Occurred() ? -1 : 0;
 }
 

@@ -126,10 +126,19 @@ static bool has_shape(const struct array *array, const struct output *output, in
     return true;
 }
 
+static bool is_broadcast(const struct array *array) {
+    for (int d = 0; d < array->dims && array_elements(array) > 0; ++d) {
+        if (array->shape[d] > 1 && array->strides[d] == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static int check_target(const struct call *call, const struct array *array, const struct output *output,
                         int dim) {
     if (array->kind == call->x.kind && array->device == call->x.device && array->type == output->type &&
-        has_shape(array, output, dim) && array->is_writable) {
+        has_shape(array, output, dim) && array->is_writable && !is_broadcast(array)) {
         return 0;
     }
     PyObject *shape = tuple_of(output->shape, output->dims);

@@ -27,7 +27,8 @@ def is_integer(dtype):
 
 def numbers(array):
     """The elements as Python's numbers, in C order."""
-    return (array if is_integer(array.dtype) else array.astype(np.float64)).ravel().tolist()
+    with np.errstate(invalid="ignore"):  # signalling NaN
+        return (array if is_integer(array.dtype) else array.astype(np.float64)).ravel().tolist()
 
 
 def padding(dtype, largest):
@@ -71,7 +72,7 @@ def kth(row, k, **choice):
         return padding(row.dtype, choice.get("largest", True)), row.size if k else 0, 0
     of_kth = np.sort(rank)[k - 1]
     element = row[rank == of_kth][:1]
-    with np.errstate(over="ignore"):  # the magnitude of the least integer is itself
+    with np.errstate(over="ignore", invalid="ignore"):  # the magnitude of the least integer is itself
         element = np.abs(element) if choice.get("magnitude") else element + element.dtype.type(0)
     common = element[0] if element[0] == element[0] else np.nan
     return common, (rank < of_kth).sum(), (rank == of_kth).sum()

@@ -44,8 +44,7 @@ def _as_fortran(array):
 
 
 def _as_view_from_behind(array):
-    backwards = (slice(None, None, -1),) * array.ndim
-    return array[backwards].copy()[backwards]
+    return np.flip(np.flip(array).copy())[...]
 
 
 def _among_gaps(array):

@@ -1,21 +1,123 @@
 # SPDX-License-Identifier: Apache-2.0
-"""However a stream is cut and in whatever order it arrives, the accumulator says what select says."""
+"""However a stream is cut and in whatever order it arrives, an accumulator says what topk() says of the whole."""
 import hypothesis.strategies as some
 import numpy as np
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 
 import libtopk
-from strategies import options, problems
-from test_select import same
+from backend import Accumulator, few, select_where, topk
+from oracle import all_same, meets, same
+from strategies import choices, extents, problems, tensors
+
+cuts = some.lists(some.floats(0, 1), max_size=few(12, 3))
+chunk_maxima = some.one_of(some.none(), some.integers(1, 50))
+
+fewer_examples = settings(max_examples=settings().max_examples // few(1, 3))
 
 
-@given(problems(), some.lists(some.floats(0, 1), max_size=12), options, some.randoms(use_true_random=False))
-def test_any_chunking_gives_what_select_gives(problem, shares, choice, random):
+def pieces(length, shares, random):
+    """The parts of a stream between cuts, in any order."""
+    edges = [0, *sorted(int(share * length) for share in shares), length]
+    parts = list(zip(edges[:-1], edges[1:]))
+    random.shuffle(parts)
+    return parts
+
+
+@fewer_examples
+@given(problems(), cuts, choices, some.randoms(use_true_random=False), chunk_maxima)
+def test_any_chunking_gives_what_topk_gives(problem, shares, choice, random, chunk_max):
     matrix, k = problem
-    cuts = sorted(int(share * matrix.shape[1]) for share in shares)
-    order = list(range(len(cuts) + 1))
-    random.shuffle(order)
-    values, indices = libtopk.accumulate(matrix, k, cuts, order, **choice)
-    wanted_values, wanted_indices = libtopk.select(matrix, k, **choice)
-    assert same(values, wanted_values)
-    assert np.array_equal(indices, wanted_indices)
+    stream = Accumulator(k, chunk_max=max(chunk_max or 1, matrix.shape[1] // 20), **choice)
+    for begin, end in pieces(matrix.shape[1], shares, random):
+        stream.push(matrix[:, begin:end], base=begin)
+    wanted = topk(matrix, k, **choice)
+    assert all_same(stream.peek(), wanted)
+    assert all_same(stream.finish(), wanted)
+
+
+@fewer_examples
+@given(tensors(min_dims=1), some.integers(0, 8), cuts, chunk_maxima)
+def test_chunks_in_order_need_no_base(problem, k, shares, chunk_max):
+    array, _ = problem
+    stream = Accumulator(k, chunk_max=chunk_max)
+    edges = [0, *sorted(int(share * array.shape[-1]) for share in shares), array.shape[-1]]
+    for begin, end in zip(edges[:-1], edges[1:]):
+        stream.push(array[..., begin:end])
+        assert all_same(stream.peek(), topk(array[..., :end], k))
+    assert all_same(stream.finish(), topk(array, k))
+    stream.push(array)  # a new stream begins
+    assert all_same(stream.finish(), topk(array, k))
+
+
+@fewer_examples
+@given(tensors(min_dims=1), some.integers(1, 8), cuts, choices, some.randoms(use_true_random=False), some.data())
+def test_everything_at_once(problem, k, shares, choice, random, data):
+    """Chunks in any order with payload, lengths, a predicate, and k of rows, in two accumulators that are merged."""
+    array, _ = problem
+    rows, length = array.shape[:-1], array.shape[-1]
+    count = int(np.prod(rows))
+    payload = np.arange(array.size, dtype=np.int32).reshape(array.shape)[::1]
+    by_mask, bound = data.draw(some.booleans()), data.draw(some.integers(-2, 2))
+    matches = meets(array, "le", bound)
+    streams = [Accumulator(k, chunk_max=3, index_dtype="int32", **choice) for _ in range(2)]
+    least, inside = np.full(count, k), np.zeros(array.shape, bool)
+    for begin, end in pieces(length, shares, random):
+        lengths, ks = (data.draw(some.one_of(some.none(), extents(count, -2, 8))) for _ in range(2))
+        part = np.s_[..., begin:end]
+        data.draw(some.sampled_from(streams)).push(
+            array[part], begin, indices=payload[part], lengths=lengths, k=ks,
+            **{"mask": matches[part]} if by_mask else {"le": bound})
+        most = np.full(count, length) if lengths is None else np.array(lengths, int)
+        inside[part] = np.arange(end - begin) < most.reshape(*rows, 1)
+        least = least if ks is None else np.minimum(least, np.clip(np.array(ks, int), 0, k))
+    wanted = select_where(array, least, mask=matches & inside, k_max=k, indices=payload, index_dtype="int32", **choice)
+    before = streams[1].peek() if streams[1]._state is not None else None
+    streams[0].merge(streams[1])
+    assert all_same(streams[0].finish(), wanted)
+    assert before is None or all_same(streams[1].finish(), before)
+
+
+@fewer_examples
+@given(problems(), cuts, some.randoms(use_true_random=False))
+def test_merging_is_pushing(problem, shares, random):
+    matrix, k = problem
+    streams = []
+    for begin, end in pieces(matrix.shape[1], shares, random):
+        streams.append(Accumulator(k, chunk_max=matrix.shape[1]))
+        streams[-1].push(matrix[:, begin:end], base=begin)
+    whole = Accumulator(k)
+    for stream in streams:
+        whole.merge(stream)
+    assert all_same(whole.finish(), topk(matrix, k))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint32, np.uint64, np.int8, np.int64])
+def test_lengths_of_any_type_end_rows_in_any_piece(dtype):
+    x = np.arange(1200.0).reshape(4, 300)
+    lengths = np.array([0, 5, 100, np.iinfo(dtype).max], dtype)
+    stream = Accumulator(3, chunk_max=7)
+    stream.push(x, lengths=lengths)
+    assert all_same(stream.finish(), topk(x, 3, lengths=lengths))
+
+
+def test_results_are_written_to_arrays():
+    x = np.arange(12.0).reshape(3, 4)
+    stream = Accumulator(2)
+    stream.push(x)
+    wide = np.zeros((3, 4)), np.zeros((2, 3), np.int64)
+    out = wide[0][:, ::2], wide[1].T
+    assert stream.peek(out=out)[0] is out[0] and all_same(out, topk(x, 2))
+    values, indices = stream.finish(out=(None, np.zeros((3, 2), np.int64)))
+    assert same(values, out[0]) and same(indices, np.ascontiguousarray(out[1]))
+
+
+def test_options_change_positions_alone():
+    x = np.arange(12, dtype=np.int16).reshape(3, 4)
+    stream = Accumulator(2, largest=False, index_base=100, index_dtype="int32")
+    stream.push(x.astype(">i2"))
+    stream.push(x, base=50)
+    wanted = topk(np.concatenate([x, x], axis=1), 2, largest=False, index_base=100, index_dtype="int32")
+    assert same(stream.peek().values, wanted.values)
+    assert stream.finish().indices.tolist() == [[100, 150]] * 3
+    assert isinstance(wanted, libtopk.TopK)

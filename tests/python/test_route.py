@@ -14,7 +14,8 @@ numbers = some.floats(-60, 60, width=32)
 def tokens(draw, most=96):
     """(logits of some tokens, k), with equal logits among them."""
     shape = draw(some.tuples(some.integers(1, 4), some.integers(1, most)))
-    elements = some.sampled_from(draw(some.lists(numbers, min_size=1, max_size=4))) if draw(some.booleans()) else numbers
+    few = some.lists(numbers, min_size=1, max_size=4)
+    elements = some.sampled_from(draw(few)) if draw(some.booleans()) else numbers
     return draw(arrays.arrays(np.float32, shape, elements=elements)), draw(some.integers(1, 32))
 
 

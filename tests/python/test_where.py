@@ -70,6 +70,7 @@ EXACT = [  # (element type, element, comparison that is true, bound)
     ("int64", -2**63, "eq", -2.0**63), ("int64", 2**63 - 1, "lt", 2.0**63), ("int64", 2**62 + 1, "gt", 2.0**62),
     ("int64", 5, "gt", -np.inf), ("float32", np.inf, "gt", 2**64 - 1), ("float32", np.nan, "ne", np.nan),
     ("float16", 65504, "lt", 65505), ("float32", -0.0, "eq", 0), ("float32", 1e-45, "gt", 0),
+    ("float32", 2.5, "eq", np.array(2.5)), ("uint64", 2**63, "eq", np.array(2**63, np.uint64)),
     ("float32", 2.0, "eq", np.float32(2)), ("float32", 2.0, "eq", np.int8(2)), ("float32", 1.0, "eq", True),
 ]
 

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each exception that libtopk promises, with a sentence; and that failures leave nothing changed and nothing behind."""
+import gc
+import resource
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import libtopk
+from backend import (ON_GPU, Accumulator, argtopk, count, explain, few, kth, mask, route, select_where, topk, where,
+                     workspace_size)
+from oracle import all_same, same
+
+X = np.arange(12, dtype=np.float32).reshape(3, 4)
+LONG = np.tile(X, 2)
+INTS = X.astype(np.int32)
+
+FAILURES = [  # (exception, part of its sentence, call)
+    (TypeError, "no option 'colour' here", lambda: topk(X, 1, colour=3)),
+    (TypeError, "no option 'gt' here", lambda: topk(X, 1, gt=3)),
+    (TypeError, "no option 'ties' here", lambda: kth(X, 1, ties="any")),
+    (TypeError, "no option 'max_iterations' here", lambda: kth(X, 1, max_iterations=3)),
+    (TypeError, "no option 'nan' here", lambda: where(X, gt=1, nan="last")),
+    (TypeError, "no option 'capacity' here", lambda: count(X, gt=1, capacity=3)),
+    (TypeError, "no option 'length_max' here", lambda: mask(X, gt=1, length_max=3)),
+    (TypeError, "no option 'lengths' here", lambda: route(X, 1, lengths=[1, 1, 1])),
+    (TypeError, "two predicates", lambda: where(X, gt=1, lt=3)),
+    (TypeError, "a predicate is needed", lambda: select_where(X, 1, gt=None)),
+    (TypeError, "must be a tuple", lambda: count(X, between=[1, 2])),
+    (TypeError, "real number|float", lambda: count(X, gt="1")),
+    (TypeError, "k is needed", lambda: topk(X, None)),
+    (TypeError, "k is needed", lambda: workspace_size("kth", X)),
+    (TypeError, "k must hold integers", lambda: topk(X, 2.0)),
+    (TypeError, "k must hold integers", lambda: topk(X, [1.0, 2.0, 3.0])),
+    (TypeError, "lengths must hold integers", lambda: topk(X, 1, lengths=[True, True, False])),
+    (TypeError, "where an array of them", lambda: topk(X, 1, k_max=3)),
+    (TypeError, "indices are not of type int64", lambda: topk(X, 1, indices=INTS)),
+    (TypeError, "neither of type bool nor uint8", lambda: count(X, mask=X)),
+    (TypeError, "bits are not of type uint8", lambda: count(X, bits=np.zeros(2, bool))),
+    (TypeError, "by offsets, or by begins and ends", lambda: topk(X[0], 1, begins=[0])),
+    (TypeError, "by offsets, or by begins and ends", lambda: topk(X[0], 1, begins=[0], ends=[1], offsets=[0, 1])),
+    (TypeError, "no libtopk.Context", lambda: libtopk.topk(X, 1, context="cpu")),
+    (TypeError, "is of type complex64", lambda: topk(X.astype(np.complex64), 1)),
+    (ValueError, "k is -1", lambda: topk(X, -1)),
+    (ValueError, "nan is 'first', and can be 'largest' or 'last'", lambda: topk(X, 1, nan="first")),
+    (ValueError, "index_dtype is 'int16'", lambda: topk(X, 1, index_dtype="int16")),
+    (ValueError, "workspace_limit is -1", lambda: topk(X, 1, workspace_limit=-1)),
+    (ValueError, "TOPK_ERROR_OUT_OF_RANGE", lambda: topk(X, 1, index_base=-1)),
+    (ValueError, "TOPK_ERROR_OUT_OF_RANGE", lambda: topk(X, 1, length_max=-1)),
+    (ValueError, "TOPK_ERROR_OUT_OF_RANGE", lambda: topk(X, 1, epsilon=float("nan"))),
+    (ValueError, "TOPK_ERROR_OUT_OF_RANGE", lambda: route(X, 33)),
+    (ValueError, "no method 'nonesuch'", lambda: topk(X, 1, method="nonesuch")),
+    (ValueError, "TOPK_ERROR_MALFORMED", lambda: topk(X, 1, tuning="fast")),
+    (ValueError, "of at most 255", lambda: topk(X, 1, tuning="a=1," * 100)),
+    (ValueError, "of at most 63", lambda: topk(X, 1, method="air\0")),
+    (ValueError, "operation is 'sort'", lambda: explain("sort", X, 1)),
+    (ValueError, "lengths has 2 elements, where the rows are 3", lambda: topk(X, 1, lengths=[1, 2])),
+    (ValueError, "ends has 1 elements", lambda: topk(X[0], 1, begins=[0, 1], ends=[1])),
+    (ValueError, "x has 2 dimensions", lambda: topk(X, 1, offsets=[0, 1])),
+    (ValueError, "one element more than there are rows", lambda: topk(X[0], 1, offsets=[])),
+    (ValueError, "begins must have one dimension", lambda: topk(X[0], 1, begins=[[0]], ends=[[1]])),
+    (ValueError, "mask is not of the shape of x", lambda: count(X, mask=np.ones((4, 3), bool))),
+    (ValueError, "indices is not of the shape of x", lambda: topk(X, 1, indices=np.arange(12))),
+    (ValueError, "a bit for each element", lambda: count(X, bits=np.zeros(1, np.uint8))),
+    (ValueError, "a float32 number for each expert", lambda: route(X, 1, bias=np.zeros(4))),
+    (ValueError, "backend is 'gpu'", lambda: libtopk.Context("gpu")),
+    (ValueError, "must be 0 to 1024", lambda: libtopk.Context("cpu", threads=1025)),
+    (ValueError, "seed is -1", lambda: libtopk.Context("cpu", seed=-1)),
+    (IndexError, "dim is -3, outside", lambda: topk(X, 1, dim=-3)),
+    (NotImplementedError, "goes with floating-point types", lambda: topk(INTS, 1, epsilon=0.5)),
+    (NotImplementedError, "do not go together", lambda: topk(X, 1, epsilon=0.5, max_iterations=3)),
+    (NotImplementedError, "TOPK_ERROR_UNSUPPORTED", lambda: topk(X[0], 1, offsets=[0, 2], lengths=[1])),
+    (NotImplementedError, "method 'route' cannot serve", lambda: topk(X, 1, method="route")),
+    (NotImplementedError, "TOPK_ERROR_METHOD_CANNOT", lambda: topk(X, 1, tuning="nonesuch=3")),
+    (NotImplementedError, "TOPK_ERROR_UNSUPPORTED", lambda: route(INTS, 1)),
+    (OverflowError, "TOPK_ERROR_INDEX_TOO_NARROW", lambda: topk(X, 1, index_dtype="int32", index_base=2**31 - 4)),
+    (OverflowError, "TOPK_ERROR_OVERFLOW", lambda: workspace_size("topk", X, 2**61)),
+    (OverflowError, "below all integers of 64 bits", lambda: count(X, gt=-2**63 - 1)),
+    (OverflowError, "too big|too large", lambda: count(X, gt=2**64)),
+    (ValueError if ON_GPU else RuntimeError, "TOPK_ERROR", lambda: libtopk.Context("cuda", device=1)),
+]
+
+
+@pytest.mark.parametrize("error, sentence, call", FAILURES)
+def test_exceptions_say_what_is_wrong(error, sentence, call):
+    with pytest.raises(error, match=sentence):
+        call()
+    assert argtopk(X, 1).tolist() == [[3]] * 3  # and the next call works
+
+
+def test_a_workspace_beyond_all_memory():
+    with pytest.raises((MemoryError, OverflowError, ValueError)):
+        topk(X, 2**40)
+
+
+def pushed(*chunks, k=2, **options):
+    stream = Accumulator(k, **options)
+    for chunk in chunks:
+        stream.push(chunk)
+    return stream
+
+
+MISUSES = [
+    (ValueError, "where the first one had rows", lambda s: s.push(X.astype(np.float64))),
+    (ValueError, "where the first one had rows", lambda s: s.push(X[:2])),
+    (ValueError, "where the first one had rows", lambda s: s.push(X[0])),
+    (ValueError, "at least one dimension", lambda s: s.push(1.0)),
+    (ValueError, "either all chunks carry indices", lambda s: s.push(X, indices=np.zeros((3, 4), np.int64))),
+    (ValueError, "either all chunks carry indices", lambda s: s.merge(carrying())),
+    (ValueError, "base is -1", lambda s: s.push(X, base=-1)),
+    (ValueError, "lengths has 1 elements", lambda s: s.push(X, lengths=[1])),
+    (ValueError, "mask is not of the shape", lambda s: s.push(X, mask=np.ones((3, 3), bool))),
+    (ValueError, "mask is not of the shape", lambda s: s.push(LONG, mask=np.ones((3, 12), bool))),
+    (TypeError, "lengths must hold integers", lambda s: s.push(X, lengths=[1.5] * 3)),
+    (TypeError, "where an array of them", lambda s: s.push(X, k=1)),
+    (TypeError, "no option 'bits' here", lambda s: s.push(X, bits=mask(X, gt=1))),
+    (TypeError, "two predicates", lambda s: s.push(X, gt=1, lt=1)),
+    (TypeError, "no option 'colour' here", lambda s: s.push(X, colour=1)),
+    (ValueError, "the accumulators differ", lambda s: s.merge(pushed(X, k=3))),
+    (ValueError, "the accumulators differ", lambda s: s.merge(pushed(X, chunk_max=3))),
+    (ValueError, "the accumulators differ", lambda s: s.merge(pushed(X[:2]))),
+    (ValueError, "the accumulators differ", lambda s: s.merge(pushed(INTS))),
+    (ValueError, "the accumulators differ", lambda s: s.merge(pushed(X, nan="last"))),
+    (ValueError, "TOPK_ERROR_OVERLAP", lambda s: s.merge(s)),
+]
+
+
+def carrying():
+    stream = Accumulator(2)
+    stream.push(X, indices=np.zeros((3, 4), np.int64))
+    return stream
+
+
+@pytest.mark.parametrize("error, sentence, misuse", MISUSES)
+def test_a_stream_survives_misuse(error, sentence, misuse):
+    stream = pushed(X)
+    with pytest.raises(error, match=sentence):
+        misuse(stream)
+    assert all_same(stream.finish(), topk(X, 2))
+
+
+def test_a_stream_needs_chunks_and_options_that_it_knows():
+    stream = Accumulator(2)
+    stream.merge(Accumulator(2))
+    for call in (stream.peek, stream.finish):
+        with pytest.raises(RuntimeError, match="nothing has been pushed"):
+            call()
+    for chunk_max in (0, -3):
+        with pytest.raises(ValueError, match=f"chunk_max is {chunk_max}"):
+            Accumulator(2, chunk_max=chunk_max)
+    with pytest.raises(TypeError, match="no option 'ties' here"):
+        pushed(X, ties="any")
+    stream = pushed(X, index_dtype="int32")
+    with pytest.raises(OverflowError, match="TOPK_ERROR_INDEX_TOO_NARROW"):
+        stream.push(10 * LONG, base=2**31 - 7)  # of whose two pieces the first would fit
+    assert all_same(stream.finish(), topk(X, 2, index_dtype="int32"))
+
+
+def test_failures_change_no_outputs():
+    values, indices, offsets = np.full((3, 2), 7, np.float32), np.full((3, 2), 7), np.full(4, 7)
+    for options in ({"method": "route"}, {"index_base": -1}, {"lengths": [1]}, {"lengths": [0.5] * 3},
+                    {"indices": INTS}, {"workspace": np.empty((), np.int8)}, {"epsilon": -1}):
+        with pytest.raises((ValueError, TypeError, NotImplementedError)):
+            topk(X, 2, out=(values, indices), **options)
+    for options in ({"mask": X}, {"gt": 1, "index_base": -1}, {"bits": np.zeros(1, np.uint8)}, {"gt": 1, "lt": 2}):
+        with pytest.raises((ValueError, TypeError)):
+            where(X, out=(values.ravel(), indices.ravel(), offsets), **options)
+    assert (values == 7).all() and (indices == 7).all() and (offsets == 7).all()
+
+
+def test_neither_success_nor_failure_leaves_anything_behind():
+    x = np.ones((300, 400), ">f4")[:, ::2]  # a copy of 240 kB for each call
+    inputs = [x, np.full(300, 3, np.int16), np.ones(x.shape, bool), np.zeros(x.shape, np.int64),
+              np.zeros((300, 8), np.float32)[:, ::2], np.empty(10**6, np.uint8)]
+
+    def calls(n):
+        for i in range(n):
+            _, k, flags, payload, values, memory = inputs
+            options = {"mask": flags, "indices": payload, "out": (values, None), "lengths": k, "workspace": memory}
+            select_where(x[:3], [4, 2, 1], k_max=4, mask=flags[:3], lengths=k[:3], indices=payload[:3])
+            for bad in ({"index_base": -1}, {"out": (payload, None)}, {"colour": 1}, {"workspace": k}, {"mask": x},
+                        {"lengths": payload}, {"indices": flags}):
+                with pytest.raises((ValueError, TypeError)):
+                    select_where(x, 4, **{**options, **bad})
+            if i % few(50, 500) == 0:
+                select_where(x, 4, **options)
+
+    calls(3)
+    references = [sys.getrefcount(array) for array in inputs]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    tracemalloc.start()
+    calls(3)
+    gc.collect()  # pytest's records of exceptions refer to themselves
+    before = tracemalloc.get_traced_memory()[0]
+    calls(few(250, 12))
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert [sys.getrefcount(array) for array in inputs] == references
+    assert grown < 20000 and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak < 20000
+    assert same(inputs[2], np.ones(x.shape, bool))

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays and workspaces of the caller's."""
+import hypothesis.strategies as some
+import numpy as np
+import pytest
+from hypothesis import given
+
+from backend import argtopk, count, kth, mask, route, select_where, topk, where, workspace_size
+from oracle import all_same, same
+from strategies import FLOATS, WRITABLE_LAYOUTS, choices, tensors
+
+layouts = some.sampled_from(WRITABLE_LAYOUTS)
+
+
+def native(array):
+    return array.astype(array.dtype.newbyteorder("="))
+
+
+def check_out(call, results, draw_layout):
+    """That call(out) fills arrays of any layout with those results, returns them, and may leave some out."""
+    out = tuple(draw_layout()(np.full_like(result, 7)) for result in results)
+    returned = call(out)
+    assert all(given_ is array for given_, array in zip(returned, out))
+    assert all_same(list(map(native, out)), results)
+    for i, result in enumerate(results):
+        one = draw_layout()(np.full_like(result, 7))
+        assert call(tuple(one if j == i else None for j in range(len(results))))[i] is one
+        assert same(native(one), result)
+
+
+@given(tensors(FLOATS), some.integers(0, 8), choices, some.data())
+def test_results_are_written_to_arrays_of_any_layout(problem, k, choice, data):
+    x, dim = problem
+
+    def draw():
+        return data.draw(layouts)
+    check_out(lambda out: topk(x, k, dim=dim, out=out, **choice), topk(x, k, dim=dim, **choice), draw)
+    check_out(lambda out: kth(x, k, dim=dim, out=out, **choice), kth(x, k, dim=dim, **choice), draw)
+    check_out(lambda out: select_where(x, k, dim=dim, gt=0, out=out), select_where(x, k, dim=dim, gt=0), draw)
+    check_out(lambda out: where(x, dim, gt=0, out=out), where(x, dim, gt=0), draw)
+    check_out(lambda out: route(np.resize(native(x), (3, 5)), k, out=out), route(np.resize(native(x), (3, 5)), k), draw)
+    for call in (lambda **out: argtopk(x, k, dim=dim, **out), lambda **out: count(x, dim, gt=0, **out),
+                 lambda **out: mask(x, dim, gt=0, **out)):
+        check_out(lambda out: [call(out=out[0])], [call()], draw)
+
+
+@given(tensors(), some.integers(0, 8), layouts)
+def test_indices_have_the_type_of_their_array(problem, k, layout):
+    x, dim = problem
+    wanted = argtopk(x, k, dim=dim)
+    out = layout(np.full(wanted.shape, 7, np.int32))
+    assert argtopk(x, k, dim=dim, out=out) is out and np.array_equal(out, wanted)
+
+
+def test_nothing_is_written_between_the_elements_of_an_array():
+    x = np.arange(24.0).reshape(4, 6)
+    wide = np.full((8, 9), -5.0)
+    values = wide[::2, 1:7:3]
+    topk(x, 2, out=(values, None))
+    assert same(values.copy(), topk(x, 2).values)
+    values[...] = -5
+    assert (wide == -5).all()
+
+
+X = np.arange(24.0).reshape(4, 6)
+WRONG = {  # arrays for values and indices of the 2 best of each row of X
+    "shape": (np.zeros((4, 3)), np.zeros((4, 3), np.int64)),
+    "shape moved": (np.zeros((2, 4)), np.zeros((2, 4), np.int64)),
+    "dimensions": (np.zeros(8), np.zeros((4, 2, 1), np.int64)),
+    "type": (np.zeros((4, 2), np.float32), np.zeros((4, 2), np.uint64)),
+    "type of floats": (np.zeros((4, 2), np.int64), np.zeros((4, 2), np.float64)),
+    "type of bits": (np.zeros((4, 2), bool), np.zeros((4, 2), bool)),
+    "one place for many": tuple(np.lib.stride_tricks.as_strided(np.zeros(1, dtype), (4, 2), (0, 0))
+                                for dtype in (np.float64, np.int64)),
+    "no right to write": tuple(np.broadcast_to(np.zeros(1, dtype), (4, 2)) for dtype in (np.float64, np.int64)),
+}
+
+
+@pytest.mark.parametrize("values, indices", WRONG.values(), ids=WRONG)
+def test_unlike_arrays_are_refused_and_unchanged(values, indices):
+    good = np.full((4, 2), 3.0), np.full((4, 2), 3)
+    for out in ((values, None), (None, indices), (good[0], indices), (values, good[1])):
+        with pytest.raises(ValueError, match="out: (values|indices) must be a writable array beside x"):
+            topk(X, 2, out=out)
+    assert not values.any() and not indices.any() and all((array == 3).all() for array in good)
+
+
+@pytest.mark.parametrize("out, error", [
+    ((np.zeros((4, 2)),), ValueError), ((None,) * 3, ValueError), (np.zeros((4, 2)), TypeError),
+    ([np.zeros((4, 2)), None], TypeError), ((np.zeros((4, 2)), object()), TypeError), (5, TypeError)])
+def test_out_is_a_tuple_of_arrays(out, error):
+    with pytest.raises(error):
+        topk(X, 2, out=out)
+
+
+def test_results_may_not_overlap_what_is_read_or_written():
+    x = X.copy()
+    for out in ((x.ravel()[:8].reshape(4, 2), None), (x.ravel()[:8].reshape(4, 2),) * 2):
+        with pytest.raises(ValueError):
+            topk(x, 2, out=out)
+    both = np.full((4, 2), 3)
+    with pytest.raises(ValueError, match="TOPK_ERROR_OVERLAP"):
+        topk(x.view(np.int64), 2, out=(both, both))
+    assert same(x, X) and (both == 3).all()
+
+
+CALLS = {
+    "topk": (topk, (3,), 2), "kth": (kth, (3,), 3), "select_where": (select_where, (3,), 2),
+    "where": (where, (), 3), "count": (count, (), 1), "mask": (mask, (), 1), "route": (route, (3,), 2)}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("shape", [(3, 50), (1, 3000), (40, 7), (0, 4)])
+def test_a_workspace_of_the_size_that_is_said_serves(name, shape):
+    call, arguments, _ = CALLS[name]
+    options = {"gt": 0} if name in ("select_where", "where", "count", "mask") else {}
+    x = np.random.default_rng(3).normal(size=shape if name != "route" else (shape[0], 24)).astype(np.float32)
+    size = workspace_size(name, x, *arguments, **options)
+    wanted = call(x, *arguments, **options)
+    for extra in (0, 100):
+        results = call(x, *arguments, workspace=np.full(size + extra, 0xA5, np.uint8), **options)
+        assert all_same(results, wanted) if isinstance(wanted, tuple) else same(results, wanted)
+    if size > 0:
+        with pytest.raises(ValueError, match="TOPK_ERROR_WORKSPACE_TOO_SMALL"):
+            call(x, *arguments, workspace=np.empty(size - 1, np.uint8), **options)
+
+
+@pytest.mark.parametrize("workspace", [np.empty(9999, np.int8), np.empty(99999, np.uint8)[::2], b"0" * 9999,
+                                       np.frombuffer(b"0" * 9999, np.uint8), [0] * 9999])
+def test_a_workspace_is_one_array_of_bytes(workspace):
+    out = np.full((4, 2), 3.0), np.full((4, 2), 3)
+    with pytest.raises((ValueError, TypeError)):
+        topk(X, 2, workspace=workspace, out=out)
+    assert all((array == 3).all() for array in out)
+
+
+def test_a_workspace_overlaps_nothing():
+    memory = np.zeros(10**6, np.uint8)
+    x = memory[:40000].view(np.float32)
+    assert workspace_size("where", x, gt=0) > 0
+    for options in ({"workspace": memory}, {"workspace": memory[40000:], "out": (None, memory[40000:120000].view(int),
+                                                                                 None)}):
+        with pytest.raises(ValueError, match="TOPK_ERROR_OVERLAP"):
+            where(x, gt=-1, **options)
+    assert not memory.any()

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's lock is released during calls, contexts serve many threads, and children of fork() work."""
+import gc
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import libtopk
+from backend import ON_GPU, Accumulator, context, few, kth, topk, where
+from oracle import all_same
+
+
+@pytest.fixture
+def patient_switching():
+    """A thread that waits for Python's lock gets it when another one releases it, and not before."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("call", [lambda x: topk(x, 50), lambda x: kth(x, 50), lambda x: where(x, gt=0, capacity=9)],
+                         ids=["topk", "kth", "where"])
+def test_other_threads_run_during_a_call(call, patient_switching):
+    steps, ended = [0], []
+
+    def step():
+        while not ended:
+            steps[0] += 1
+            time.sleep(0)  # releases the lock
+
+    x = np.random.default_rng(1).normal(size=few(2_000_000, 3000)).astype(np.float32)
+    thread = threading.Thread(target=step)
+    thread.start()
+    try:
+        for _ in range(few(1000, 100)):  # on a busy machine the other thread may sleep through some
+            before = steps[0]
+            call(x)
+            if steps[0] > before:
+                break
+        assert steps[0] > before
+    finally:
+        ended.append(True)
+        thread.join()
+
+
+@pytest.mark.parametrize("shared", [None, context], ids=["default", "own"])
+def test_threads_share_a_context(shared):
+    start = threading.Barrier(8)
+
+    def work(seed):
+        random = np.random.default_rng(seed)
+        start.wait()
+        for _ in range(few(20, 3)):
+            x = random.integers(-99, 99, (3, random.integers(1, few(20000, 300)))).astype(np.float32)
+            k = int(random.integers(1, 30))
+            order = np.argsort(-x, axis=1, kind="stable")[:, :k]
+            _, indices = libtopk.topk(x, k, context=shared)
+            if not np.array_equal(indices[:, :order.shape[1]], order):
+                return False
+            matches = np.concatenate([np.flatnonzero(row > 50) for row in x])
+            if not np.array_equal(libtopk.where(x, gt=50, context=shared).indices, matches):
+                return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(8)))
+
+
+def test_threads_have_contexts_of_their_own():
+    x = np.random.default_rng(2).normal(size=(4, few(50000, 500)))
+    wanted = libtopk.topk(x, 9)
+
+    def work(threads):
+        for _ in range(5):
+            own = libtopk.Context("cpu", threads=threads, seed=threads)
+            if not all_same(libtopk.topk(x, 9, context=own), wanted):
+                return False
+        return True
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(1, 5)))
+
+
+def test_threads_have_streams_of_their_own():
+    x = np.random.default_rng(3).normal(size=(4, 600)).astype(np.float32)
+    wanted = topk(x, 9)
+
+    def work(step):
+        stream = Accumulator(9, chunk_max=step)
+        for begin in range(0, 600, 200):
+            stream.push(x[:, begin:begin + 200])
+        return all_same(stream.finish(), wanted)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, [200, 100, 70, 50]))
+
+
+def in_child(work):
+    """Whether work() is true in a child process, within a time."""
+    child = os.fork()
+    if child == 0:
+        try:
+            signal.alarm(60)
+            os._exit(0 if work() else 1)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.skipif(ON_GPU, reason="a GPU's context does not outlive fork()")
+def test_children_of_fork_work():
+    x = np.random.default_rng(4).normal(size=(8, 100000))
+    wanted = libtopk.topk(x, 20)
+    parents = [libtopk.Context("cpu", threads=3)]
+    assert all_same(libtopk.topk(x, 20, context=parents[0]), wanted)
+
+    def work():
+        works = all_same(libtopk.topk(x, 20), wanted) and all_same(libtopk.topk(x, 20, context=parents[0]), wanted)
+        own = libtopk.Context("cpu", threads=2)
+        works = works and all_same(libtopk.topk(x, 20, context=own), wanted)
+        del own
+        parents.clear()
+        gc.collect()
+        return works
+
+    assert in_child(work) and in_child(work)
+    assert all_same(libtopk.topk(x, 20, context=parents[0]), wanted)
+
+
+def test_what_a_context_says_of_itself():
+    assert (context.backend, context.device) == ("cuda" if ON_GPU else "cpu", 0)
+    assert context.threads == 1 if ON_GPU else context.threads in (1, 2)
+    assert context.features and libtopk.Context("cpu", threads=1).threads == 1
+    assert libtopk.Context().backend in ("cpu", "cuda")
+    with pytest.raises(TypeError):
+        libtopk.Context("cpu", 0)
