@@ -80,7 +80,7 @@ def read_csv(path, dtype):
 
 
 def load_ogb(folder):
-    raw, = folder.glob("raw")
+    raw = folder / "raw"
     if (raw / "data.npz").exists():
         with numpy.load(raw / "data.npz") as data, numpy.load(raw / "node-label.npz") as more:
             edges, features, labels = data["edge_index"], data["node_feat"], more["node_label"]

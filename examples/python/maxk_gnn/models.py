@@ -52,23 +52,23 @@ class Adjacency:
     """The edges, weighted, as a matrix and as lists. Row: target, column: source. Edges go both ways, sorted."""
 
     def __init__(self, edges, nodes, weighting, device="cpu"):
-        targets, sources = edges
+        targets, sources = edges.to(device)
         if weighting == "symmetric":  # and each node is its own neighbour
-            loops = torch.arange(nodes)
+            loops = torch.arange(nodes, device=device)
             targets, order = torch.cat((targets, loops)).sort(stable=True)
             sources = torch.cat((sources, loops))[order]
         degrees = torch.bincount(targets, minlength=nodes)
         weights, backward = {
-            "sum": lambda: (torch.ones(len(targets)),) * 2,
+            "sum": lambda: (torch.ones(len(targets), device=device),) * 2,
             "mean": lambda: (1 / degrees[targets], 1 / degrees[sources]),
             "symmetric": lambda: ((degrees[targets] * degrees[sources]).rsqrt(),) * 2,
         }[weighting]()
-        starts = torch.cat((torch.zeros(1, dtype=torch.int64), degrees.cumsum(0)))
+        starts = functional.pad(degrees.cumsum(0), (1, 0))
         # Each edge has its reverse, so the transpose has the same pattern: only weights differ.
         self.matrix, self.transpose = (
-            torch.sparse_csr_tensor(starts, sources, values, (nodes, nodes), device=device, check_invariants=False)
+            torch.sparse_csr_tensor(starts, sources, values, (nodes, nodes), check_invariants=False)
             for values in (weights, backward))
-        self.targets, self.sources, self.weights = (part.to(device) for part in (targets, sources, weights))
+        self.targets, self.sources, self.weights = targets, sources, weights
 
     def parts(self):
         """(targets, sources, weights) of some edges after another."""

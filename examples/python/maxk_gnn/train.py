@@ -92,16 +92,15 @@ def run(data, adjacency, options, name, select, seed):
         progress(f"{name} {select} seed {seed}: {data.metric} {best[0]:.4f}", number, options.epochs)
     epoch_ms = statistics.median(times[WARM_UP:] or times)
     topk_ms = time_of([layer.select for layer in model.layers], epoch, device, options.timed)
-    return {**{column: getattr(options, column, None) for column in COLUMNS}, "model": name, "select": select,
-            "seed": seed, "metric": data.metric, "validation": f"{best[0]:.4f}", "test": f"{best[1]:.4f}",
-            "best_epoch": best[2], "epoch_ms": f"{epoch_ms:.3f}", "topk_ms": f"{topk_ms:.3f}",
-            "topk_share": f"{topk_ms / epoch_ms:.4f}"}
+    return {**vars(options), "model": name, "select": select, "seed": seed, "metric": data.metric,
+            "validation": f"{best[0]:.4f}", "test": f"{best[1]:.4f}", "best_epoch": best[2],
+            "epoch_ms": f"{epoch_ms:.3f}", "topk_ms": f"{topk_ms:.3f}", "topk_share": f"{topk_ms / epoch_ms:.4f}"}
 
 
 def append(path, row):
     new = not os.path.exists(path) or os.path.getsize(path) == 0
     with open(path, "a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS)
+        writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore")  # more options than columns
         if new:
             writer.writeheader()
         writer.writerow(row)
@@ -138,6 +137,8 @@ def arguments():
     add("--device", default="cuda" if torch.cuda.is_available() else "cpu", help="(default: %(default)s)")
     add("--csv", help="the file to append a row to for each run")
     options = parser.parse_args()
+    if not 1 <= options.k <= options.hidden:
+        parser.error("--k must be from 1 to --hidden")
     for select in options.select:
         try:
             selection(select, options.k, options.aggregate == "sparse")
