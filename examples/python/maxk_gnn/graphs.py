@@ -65,7 +65,7 @@ def load_npz(path):
 def read_scipy(path):
     """Rows and columns of the entries of a matrix that scipy.sparse.save_npz wrote."""
     with numpy.load(path) as file:
-        form = file["format"].item().decode()
+        form = str(file["format"].astype(str))  # bytes, or text from old versions
         if form == "coo":
             return numpy.stack((file["row"], file["col"])).astype(numpy.int64)
         if form not in ("csr", "csc"):

@@ -4,7 +4,8 @@
 
   plot.py debian.csv --out FOLDER
 
-accuracy.svg: the test score against max_iterations, with the spread over seeds; the other selections as lines.
+accuracy.svg: the test score against max_iterations, with the spread over seeds; other selections as lines, a band
+              for the spread of the exact one.
 time.svg:     the time of an epoch, and the selections' part of it.
 Needs matplotlib.
 """
@@ -56,7 +57,8 @@ def draw_accuracy(axes, selections):
         if not select.startswith(ITERATIONS):
             level, width = mean(rows, "test"), spread(rows, "test")
             axes.axhline(level, color=COLOURS[select], linestyle="-" if select == "exact" else "--", label=select)
-            axes.axhspan(level - width, level + width, color=COLOURS[select], alpha=0.12, linewidth=0)
+            if select == "exact":
+                axes.axhspan(level - width, level + width, color=COLOURS[select], alpha=0.12, linewidth=0)
     axes.set_xlabel("max_iterations")
     axes.set_ylabel("test " + next(iter(selections.values()))[0]["metric"])
 
@@ -69,16 +71,18 @@ def draw_time(axes, selections):
     for place, (whole, part) in enumerate(zip(epoch, topk)):
         axes.text(place, whole, f"{part / whole:.0%}", ha="center", va="bottom")
     axes.set_ylabel("ms of an epoch")
-    axes.tick_params(axis="x", rotation=45)
+    axes.tick_params(axis="x", rotation=90)
+    axes.margins(y=0.1)  # for the percentages
 
 
 def draw(panels, draw_panel, path):
-    figure, all_axes = pyplot.subplots(1, len(panels), figsize=(4.5 * len(panels), 3.8), squeeze=False)
+    figure, all_axes = pyplot.subplots(1, len(panels), figsize=(4.5 * len(panels), 4), squeeze=False,
+                                         layout="constrained")
     for axes, ((graph, model), selections) in zip(all_axes[0], panels.items()):
         draw_panel(axes, selections)
         axes.set_title(f"{model}, {graph}")
-        axes.legend(fontsize="small")
-    figure.tight_layout()
+    labelled = {label: handle for axes in all_axes[0] for handle, label in zip(*axes.get_legend_handles_labels())}
+    figure.legend(labelled.values(), labelled, loc="outside lower center", ncols=len(labelled))
     figure.savefig(path, metadata={"Date": None})
     print(path)
 
