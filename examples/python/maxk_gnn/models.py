@@ -55,8 +55,8 @@ class Adjacency:
         targets, sources = edges.to(device)
         if weighting == "symmetric":  # and each node is its own neighbour
             loops = torch.arange(nodes, device=device)
-            targets, order = torch.cat((targets, loops)).sort(stable=True)
-            sources = torch.cat((sources, loops))[order]
+            codes = torch.cat((targets * nodes + sources, loops * (nodes + 1))).sort().values
+            targets, sources = codes // nodes, codes % nodes
         degrees = torch.bincount(targets, minlength=nodes)
         weights, backward = {
             "sum": lambda: (torch.ones(len(targets), device=device),) * 2,

@@ -76,13 +76,13 @@ def draw_time(axes, selections):
 
 
 def draw(panels, draw_panel, path):
-    figure, all_axes = pyplot.subplots(1, len(panels), figsize=(4.5 * len(panels), 4), squeeze=False,
-                                         layout="constrained")
+    figure, all_axes = pyplot.subplots(1, len(panels), figsize=(4.5 * len(panels), 4), squeeze=False)
     for axes, ((graph, model), selections) in zip(all_axes[0], panels.items()):
         draw_panel(axes, selections)
         axes.set_title(f"{model}, {graph}")
     labelled = {label: handle for axes in all_axes[0] for handle, label in zip(*axes.get_legend_handles_labels())}
-    figure.legend(labelled.values(), labelled, loc="outside lower center", ncols=len(labelled))
+    figure.tight_layout(rect=(0, 0.1, 1, 1))
+    figure.legend(labelled.values(), labelled, loc="lower center", ncol=len(labelled))
     figure.savefig(path, metadata={"Date": None})
     print(path)
 
