@@ -65,11 +65,12 @@ def draw_accuracy(axes, selections):
 
 def draw_time(axes, selections):
     names = list(selections)
-    epoch, topk = ([mean(selections[name], column) for name in names] for column in ("epoch_ms", "topk_ms"))
+    epoch, shares = ([mean(selections[name], column) for name in names] for column in ("epoch_ms", "topk_share"))
+    topk = [whole * share for whole, share in zip(epoch, shares)]
     axes.bar(names, topk, color=COLOURS["exact"], label="selection")
     axes.bar(names, [whole - part for whole, part in zip(epoch, topk)], bottom=topk, color="#cccccc", label="the rest")
-    for place, (whole, part) in enumerate(zip(epoch, topk)):
-        axes.text(place, whole, f"{part / whole:.0%}", ha="center", va="bottom")
+    for place, (whole, share) in enumerate(zip(epoch, shares)):
+        axes.text(place, whole, f"{share:.0%}", ha="center", va="bottom")
     axes.set_ylabel("ms of an epoch")
     axes.tick_params(axis="x", rotation=90)
     axes.margins(y=0.1)  # for the percentages

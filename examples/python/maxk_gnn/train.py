@@ -91,10 +91,10 @@ def run(data, adjacency, options, name, select, seed):
             best = max(best, (*scores(model, data, adjacency), number), key=lambda scored: scored[0])
         progress(f"{name} {select} seed {seed}: {data.metric} {best[0]:.4f}", number, options.epochs)
     epoch_ms = statistics.median(times[WARM_UP:] or times)
-    topk_ms = time_of([layer.select for layer in model.layers], epoch, device, options.timed)
+    topk_ms, topk_share = time_of([layer.select for layer in model.layers], epoch, device, options.timed)
     return {**vars(options), "model": name, "select": select, "seed": seed, "metric": data.metric,
             "validation": f"{best[0]:.4f}", "test": f"{best[1]:.4f}", "best_epoch": best[2],
-            "epoch_ms": f"{epoch_ms:.3f}", "topk_ms": f"{topk_ms:.3f}", "topk_share": f"{topk_ms / epoch_ms:.4f}"}
+            "epoch_ms": f"{epoch_ms:.3f}", "topk_ms": f"{topk_ms:.3f}", "topk_share": f"{topk_share:.4f}"}
 
 
 def append(path, row):

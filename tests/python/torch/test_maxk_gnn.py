@@ -51,7 +51,7 @@ def test_learns(tmp_path, monkeypatch, capsys, model, select):
     assert [row["seed"] for row in rows] == ["0", "1"]
     for row in rows:
         assert float(row["test"]) > 0.5  # chance: 0.25
-        assert float(row["epoch_ms"]) > 0 and float(row["topk_ms"]) > 0
+        assert float(row["epoch_ms"]) > 0 and float(row["topk_ms"]) > 0 and 0 < float(row["topk_share"]) < 1
     assert capsys.readouterr().out.splitlines()[1].split()[:3] == [model, select, "2"]
 
 

@@ -191,8 +191,8 @@ def test_unknown_source(tmp_path):
 
 def test_plot(tmp_path):
     pytest.importorskip("matplotlib")
-    lines = ["graph,model,select,metric,test,epoch_ms,topk_ms"]
-    lines += [f"g.npz,{model},{select},accuracy,0.{seed + 5},10,2" for model in ("sage", "gin") for seed in range(2)
+    lines = ["graph,model,select,metric,test,epoch_ms,topk_share"]
+    lines += [f"g.npz,{model},{select},accuracy,0.{seed + 5},10,0.2" for model in ("sage", "gin") for seed in range(2)
               for select in ("exact", "relu", "iterations=2", "iterations=8")]
     (tmp_path / "runs.csv").write_text("\n".join(lines))
     subprocess.run([sys.executable, FOLDER / "plot.py", "runs.csv", "--out", "plots"], cwd=tmp_path, check=True)
