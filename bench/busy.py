@@ -13,18 +13,17 @@ ratio is above --limit.
 
 import argparse
 import csv
+import functools
 import multiprocessing
 import os
 import statistics
 import subprocess
 import sys
 import time
-from ctypes import byref, c_int64
 
 import numpy
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/property"))
-from topk_ctypes import TYPES, Library, Problem, address, comparison  # noqa: E402
+import package
 
 # (operation, rows, n, k, order, calls in a run); a tenth of the elements meets the predicate of where
 POINTS = {
@@ -43,25 +42,26 @@ COLUMNS = "point operation rows n k busy library threads rounds call_us q1_us q3
 PAUSE_SECONDS = 0.02
 
 
-def caller(library, point, data):
+def caller(libtopk, threads, point, data):
     """A function that runs the point once."""
     operation, rows, n, k, order, _ = POINTS[point]
-    problem = Problem(type=TYPES["float32"], rows=rows, length_max=n, k_max=k, order=int(order == "any"))
-    count = rows * n if operation == "where" else rows * k
-    values, indices = numpy.zeros(count, numpy.float32), numpy.zeros(count, numpy.int32)
-    outputs = [address(values), address(indices)]
+    data = data.reshape(rows, n)
+    options = {"context": libtopk.Context("cpu", threads=threads)}
     if operation == "where":
-        offsets = numpy.zeros(rows + 1, numpy.int64)
-        outputs = [byref(comparison("lt", 0.1)), *outputs, c_int64(count), address(offsets)]
-    workspace = numpy.zeros(library.workspace_bytes(operation, problem), numpy.uint8)
-    run = library.bind(operation, problem, outputs, workspace)
-    keep = (values, indices, outputs)
-    return lambda: (run(address(data)), keep)[0]
+        options.update(lt=0.1, capacity=rows * n)
+        out = numpy.zeros(rows * n, numpy.float32), numpy.zeros(rows * n, numpy.int32), numpy.zeros(rows + 1, numpy.int64)
+        workspace = numpy.zeros(libtopk.workspace_size("where", data, index_dtype="int32", **options), numpy.uint8)
+        return functools.partial(libtopk.where, data, out=out, workspace=workspace, **options)
+    options.update(k=k, sorted=order == "best")
+    out = numpy.zeros((rows, k), numpy.float32), numpy.zeros((rows, k), numpy.int32)
+    workspace = numpy.zeros(libtopk.workspace_size("topk", data, index_dtype="int32", **options), numpy.uint8)
+    return functools.partial(libtopk.topk, data, out=out, workspace=workspace, **options)
 
 
 def serve(pipe, path, threads, point, data):
-    """Answers each request with the seconds of a call."""
-    run, calls = caller(Library(path, threads), point, data), POINTS[point][-1]
+    """Answers each request with the seconds of a call. Here the package is imported, and not in the first process:
+    each process has one library."""
+    run, calls = caller(package.load(path), threads, point, data), POINTS[point][-1]
     run()
     while pipe.recv():
         start = time.perf_counter()
@@ -127,6 +127,7 @@ def parse():
 
 def main():
     options = parse()
+    package.check()
     sizes = {point: POINTS[point][1] * POINTS[point][2] for point in options.points}
     data = numpy.random.default_rng(1).random(max(sizes.values()), dtype=numpy.float32)
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])

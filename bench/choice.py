@@ -26,7 +26,6 @@ faster than the choice.
 import argparse
 import collections
 import csv
-import ctypes
 import math
 import os
 import re
@@ -35,10 +34,8 @@ import subprocess
 import sys
 import tempfile
 
+import package
 import record
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/property"))
-from topk_ctypes import CPU, CUDA, OPERATIONS, TYPES, Library, Problem  # noqa: E402
 
 POINT = ("operation type data rows n k keep_percent direction order ties index tuning predicate outputs max_iterations "
          "epsilon epsilon_relative lengths launch threads cache").split()
@@ -76,22 +73,29 @@ GRIDS = {
 TYPE_NAMES = {"f16": "float16", "f32": "float32", "f64": "float64", "u8": "uint8"}
 
 
-def explain(library, line):
+def explain_line(libtopk, line, **options):
+    """What the library says about the choice for a line's problem, of which no data is needed."""
+    operation = "topk" if line["operation"] == "select" else line["operation"]
+    if operation != "kth":
+        options.update(ties=line["ties"], index_dtype="int32")
+    if operation == "select_where":
+        options["gt"] = 0  # any predicate: which one does not count
+    problem = libtopk.Shape((int(line["rows"]), int(line["n"])), TYPE_NAMES[line["type"]])
+    return libtopk.explain(operation, problem, int(line["k"]), sorted=line["order"] == "best", **options)
+
+
+def explain(libtopk, line, context):
     """The method that serves, and what it is expected to take; empty texts if none can."""
-    method = line["method"]
-    problem = Problem(type=TYPES[TYPE_NAMES[line["type"]]], rows=int(line["rows"]), length_max=int(line["n"]),
-                      k_max=int(line["k"]), order=int(line["order"] == "any"), ties=int(line["ties"] == "any"),
-                      method=None if method == "auto" else method.encode(),
-                      tuning=None if line["tuning"] == "none" else line["tuning"].encode())
-    text = ctypes.create_string_buffer(1 << 14)
-    library.call("explain", OPERATIONS[line["operation"]], ctypes.byref(problem), text, ctypes.c_size_t(len(text)), None)
-    chosen = re.search(r"^\* (\w+) +([\d.]+) us predicted", text.value.decode(), re.MULTILINE)
+    text = explain_line(libtopk, line, method=None if line["method"] == "auto" else line["method"],
+                        tuning=None if line["tuning"] == "none" else line["tuning"], context=context)
+    chosen = re.search(r"^\* (\w+) +([\d.]+) us predicted", text, re.MULTILINE)
     return {"served_by": chosen[1], "predicted_us": chosen[2]} if chosen else {"served_by": "", "predicted_us": ""}
 
 
 def run(options):
     """Times all points of a part; writes them as CSV. Returns whether topk-bench found all results right."""
-    library = Library(options.library, options.threads, CUDA if options.device == "cuda" else CPU)
+    libtopk = package.load(options.library)
+    context = libtopk.Context(options.device, threads=options.threads)
     lines, right = [], True
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "part.csv")
@@ -99,7 +103,7 @@ def run(options):
             command = [options.program, *shlex.split(suite), "--dist", "normal", "--device", options.device, "--csv", path]
             command += ["--threads", str(options.threads)] if options.device == "cpu" else []
             right = subprocess.run(command + options.more, check=False).returncode == 0 and right
-            lines += [{**line, **explain(library, line)} for line in record.read(path) if line["check"] != "refused"]
+            lines += [{**line, **explain(libtopk, line, context)} for line in record.read(path) if line["check"] != "refused"]
     with open(options.csv, "w", newline="") as file:
         writer = csv.DictWriter(file, lines[0].keys(), lineterminator="\n")
         writer.writeheader()

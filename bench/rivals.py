@@ -15,7 +15,6 @@ import os
 import statistics
 import sys
 import time
-from ctypes import byref, c_int64
 
 try:
     import numpy
@@ -26,8 +25,7 @@ try:
 except ImportError:
     torch = None
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/property"))
-from topk_ctypes import CPU, CUDA, TYPES, Library, Problem, address, comparison  # noqa: E402
+import package
 
 COLUMNS = ("what operation type data rows n k keep_percent direction order ties index method threads cache features "
            "reader reader_threads pairs read_us limit_us call_us host_us to_limit to_limit_q1 to_limit_q3 "
@@ -62,15 +60,6 @@ def make_data(name, rows, n, seed):
     return draw((rows, n), dtype=numpy.float32)
 
 
-def bind(library, operation, array, outputs, **asked):
-    """The library as a contender: run(the array), and its columns of the report."""
-    rows, n = array.shape
-    problem = Problem(type=TYPES[array.dtype.name], extent_type=1, rows=rows, length_max=n, **asked)
-    workspace = numpy.zeros(library.workspace_bytes(operation, problem), numpy.uint8)
-    run, where = library.bind(operation, problem, outputs, workspace), address(array)
-    return {"what": "topk", "threads": library.threads, "workspace_bytes": workspace.size}, lambda _: run(where)
-
-
 class Selection:
     """A point of select. A contender is (its columns of the report, run(input), check(result of run))."""
 
@@ -80,12 +69,14 @@ class Selection:
         n = array.shape[1]
         self.best = -numpy.sort(-numpy.partition(array, n - k, axis=1)[:, n - k:], axis=1)
 
-    def ours(self, library):
+    def ours(self, libtopk, context):
         values = numpy.zeros((len(self.array), self.k), self.array.dtype)
         indices = numpy.zeros((len(self.array), self.k), numpy.int32)
-        columns, run = bind(library, "select", self.array, (address(values), address(indices)), k_max=self.k,
-                            order=int(self.order == "any"))
-        return columns, run, lambda _: self.check_pairs(values, indices) and self.check_ties(indices)
+        asked = {"k": self.k, "sorted": self.order == "best", "context": context}
+        size = libtopk.workspace_size("topk", self.array, index_dtype="int32", **asked)
+        run = functools.partial(libtopk.topk, out=(values, indices), workspace=numpy.zeros(size, numpy.uint8), **asked)
+        return ({"what": "topk", "threads": context.threads, "workspace_bytes": size}, run,
+                lambda _: self.check_pairs(values, indices) and self.check_ties(indices))
 
     def check_values(self, values):
         return numpy.array_equal(-numpy.sort(-values, axis=1), self.best)
@@ -134,12 +125,13 @@ class Filter:
         self.right = numpy.flatnonzero(array[0] > self.bound)
         self.columns = {"operation": "where", "k": len(self.right), "keep_percent": keep_percent}
 
-    def ours(self, library):
+    def ours(self, libtopk, context):
         indices, offsets = numpy.zeros(len(self.right), numpy.int32), numpy.zeros(2, numpy.int64)
-        outputs = (byref(comparison("gt", float(self.bound))), None, address(indices), c_int64(len(indices)),
-                   address(offsets))
-        columns, run = bind(library, "where", self.array, outputs)
-        return columns, run, lambda _: offsets[-1] == len(indices) and numpy.array_equal(indices, self.right)
+        asked = {"gt": float(self.bound), "capacity": len(indices), "context": context}
+        size = libtopk.workspace_size("where", self.array, index_dtype="int32", **asked)
+        run = functools.partial(libtopk.argwhere, out=(indices, offsets), workspace=numpy.zeros(size, numpy.uint8), **asked)
+        return ({"what": "topk", "threads": context.threads, "workspace_bytes": size}, run,
+                lambda _: offsets[-1] == len(indices) and numpy.array_equal(indices, self.right))
 
     def rivals(self, threads):
         yield ({"what": "numpy.flatnonzero"}, lambda array: numpy.flatnonzero(array[0] > self.bound),
@@ -233,7 +225,7 @@ def contest(report, line, contenders, time_of, options):
             return
 
 
-def host_points(library, options):
+def host_points(libtopk, context, options):
     """(what the lines of a point say, contenders, what times them) of each point on the CPU."""
     made = None
     for data in options.data.split(","):
@@ -242,11 +234,11 @@ def host_points(library, options):
                 array = make_data(data, rows, n, options.seed)
                 made = (data, rows, n)
             subject = Selection(array, count, order) if operation == "select" else Filter(array, count)
-            contenders = [subject.ours(library)]
-            for columns, run, check in subject.rivals(library.threads):
+            contenders = [subject.ours(libtopk, context)]
+            for columns, run, check in subject.rivals(context.threads):
                 contenders.append(({"threads": 1, "ties": "any", **columns}, run, check))
             yield ({**subject.columns, "data": data, "rows": rows, "n": n, "cache": "warm",
-                    "features": library.features}, contenders, Pairs(array, options))
+                    "features": context.features}, contenders, Pairs(array, options))
 
 
 def parse_arguments():
@@ -280,16 +272,17 @@ def main():
         if torch is None or not torch.cuda.is_available():
             sys.exit("rivals.py: torch for this Python sees no GPU: " + sys.executable)
         import rivals_cuda
-        library = Library(options.library, 0, CUDA)
+        libtopk = package.load(options.library)
         print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, CUDA {torch.version.cuda}")
-        points = rivals_cuda.points(library, options)
+        points = rivals_cuda.points(libtopk, options)
     else:
-        library = Library(options.library, options.threads, CPU)
-        print(f"{options.threads} threads, {library.features}, numpy {numpy.__version__}, "
+        libtopk = package.load(options.library)
+        context = libtopk.Context("cpu", threads=options.threads)
+        print(f"{options.threads} threads, {context.features}, numpy {numpy.__version__}, "
               f"torch {torch.__version__ if torch else 'not installed: its rows are missing'}")
         if torch is not None:
             torch.set_num_threads(options.threads)
-        points = host_points(library, options)
+        points = host_points(libtopk, context, options)
     report = Report(options.csv)
     for line, contenders, time_of in points:
         contest(report, {**LINE, **line}, contenders, time_of, options)

@@ -5,14 +5,12 @@ the input that fill 256 MiB. torch.nonzero waits for the device to say how many 
 on an idle stream. Every result is verified before it is timed: against torch.sort, and match by match."""
 
 import csv
+import functools
 import os
 import statistics
 import time
-from ctypes import byref, c_int64, c_void_p
 
 import torch
-
-from topk_ctypes import TYPES, Problem, address, comparison
 
 COLD_BYTES = 2**28
 SLEEP_CYCLES = 4_000_000  # about 2 ms: longer than the host takes to launch any of the calls
@@ -111,23 +109,19 @@ def empty(kind, *shape):
     return torch.full(shape, float("nan") if kind.is_floating_point else -7, dtype=kind, device="cuda")
 
 
-def bind(library, operation, data, outputs, method, **asked):
+def bind(libtopk, operation, function, data, out, **asked):
     """The library as a contender: run(a copy of the data), and its columns of the report."""
-    problem = Problem(type=TYPES["float32"], extent_type=1, rows=data.shape[0], length_max=data.shape[1],
-                      method=method.encode() if method else None, **asked)
-    needed = library.workspace_bytes(operation, problem)
+    needed = libtopk.workspace_size(operation, data, index_dtype="int32", **asked)
     workspace = torch.empty(max(needed, 1), dtype=torch.uint8, device="cuda")
-    run = library.bind(operation, problem, outputs, workspace, c_void_p(torch.cuda.current_stream().cuda_stream))
-    return {"what": "topk", "workspace_bytes": needed}, lambda copy: run(address(copy))
+    return {"what": "topk", "workspace_bytes": needed}, functools.partial(function, out=out, workspace=workspace, **asked)
 
 
-def where(library, data, percent, options):
+def where(libtopk, data, percent, options):
     """Contenders, and what the lines say: int32 indices of the elements above a bound; torch gives int64."""
     n = data.shape[1]
     bound = float(torch.kthvalue(data[0], n - n * percent // 100).values)
     right = torch.arange(n, dtype=torch.int32, device="cuda")[data[0] > bound]
     indices, offsets = empty(torch.int32, right.numel()), empty(torch.int64, 2)
-    outputs = (byref(comparison("gt", bound)), None, address(indices), c_int64(right.numel()), address(offsets))
 
     def is_found(_):
         return offsets.tolist() == [0, right.numel()] and torch.equal(indices, right)
@@ -136,18 +130,20 @@ def where(library, data, percent, options):
         return torch.nonzero(copy[0] > bound)
     theirs.waits = True
     rival = {"what": "torch.nonzero", "index": "i64", "method": ""}
-    contenders = [(*bind(library, "where", data, outputs, options.method), is_found),
+    ours = bind(libtopk, "where", libtopk.argwhere, data, (indices, offsets), gt=bound, capacity=right.numel(),
+                method=options.method)
+    contenders = [(*ours, is_found),
                   (rival, theirs, lambda result: torch.equal(result[:, 0], right.long()))]
     return contenders, {"operation": "where", "k": right.numel(), "keep_percent": percent}
 
 
-def select(library, data, k, options):
+def select(libtopk, data, k, options):
     """Contenders, and what the lines say: the k largest of each row."""
     order, ties = options.order, options.ties
     best = torch.sort(data, dim=1, descending=True).values[:, :k].clone()
     values, indices = empty(torch.float32, len(data), k), empty(torch.int32, len(data), k)
-    ours = bind(library, "select", data, (address(values), address(indices)), options.method, k_max=k,
-                order=int(order == "any"), ties=int(ties == "any"))
+    ours = bind(libtopk, "topk", libtopk.topk, data, (values, indices), k=k, sorted=order == "best", ties=ties,
+                method=options.method)
     rival = {"what": "torch.topk", "ties": "any", "index": "i64", "method": ""}
     contenders = [(*ours, lambda _: is_right(data, values, indices, best, order)),
                   (rival, lambda copy: torch.topk(copy, k, dim=1, sorted=order == "best"),
@@ -155,12 +151,12 @@ def select(library, data, k, options):
     return contenders, {"operation": "select", "k": k, "order": order, "ties": ties}
 
 
-def points(library, options):
+def points(libtopk, options):
     """(what the lines of a point say, contenders, what times them) of each point on the GPU."""
     contend = where if options.suite == "where" else select
     for rows, n, count, data_name in SUITES[options.suite]():
         data = make_data(data_name, rows, n, options.seed)
-        contenders, columns = contend(library, data, count, options)
+        contenders, columns = contend(libtopk, data, count, options)
         line = {"data": data_name, "rows": rows, "n": n, "method": options.method or "auto", "threads": 0,
                 "cache": "cold", "features": torch.cuda.get_device_name()}
         yield {**line, **columns}, contenders, Events(data, options)

@@ -17,14 +17,11 @@ import math
 import os
 import statistics
 import sys
-from ctypes import byref, c_int64
+from ctypes import byref, c_double, c_int64, c_void_p
 
 import numpy
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../tests/property"))
-from topk_ctypes import TYPES, Problem, address  # noqa: E402
-
 # struct oracle_entry: a number and its position. This script reads only the position.
 ENTRY = numpy.dtype({"names": ["position"], "formats": ["i8"], "offsets": [24], "itemsize": 32})
 LEAST_EPSILON = 5e-324  # in the precision of the elements it is 0, which by itself would mean an exact search
@@ -32,12 +29,15 @@ EPSILON = {"1": 1e-4, "5": LEAST_EPSILON}
 CHUNK = 1000
 
 
-def approximate(models, ranking, k, chosen, **early):
+def address(array):
+    return c_void_p(array.ctypes.data)
+
+
+def approximate(models, ranking, k, chosen, max_iterations=0, epsilon=0):
     """The number of iterations; writes what is chosen."""
     steps = c_int64()
-    problem = Problem(type=TYPES["float32"], k_max=k, order=1, **early)
-    models.oracle_approximate(byref(problem), address(ranking), c_int64(len(ranking)), c_int64(k), address(chosen),
-                              byref(steps))
+    models.oracle_approximate_f32(address(ranking), c_int64(len(ranking)), c_int64(k), c_int64(max_iterations),
+                                  c_double(epsilon), address(chosen), byref(steps))
     return steps.value
 
 
@@ -49,7 +49,7 @@ def relative_error(value, right):
 def of_row(models, table, row, ks, iterations):
     """What a row adds to the cells of a table: ((k, what, iterations), number) of each."""
     ranking, chosen = numpy.zeros(len(row), ENTRY), numpy.zeros(max(ks), ENTRY)
-    models.oracle_rank(byref(Problem(type=TYPES["float32"])), address(row), c_int64(len(row)), address(ranking))
+    models.oracle_rank_f32(address(row), c_int64(len(row)), address(ranking))
     rank = numpy.empty(len(row), numpy.int64)
     rank[ranking["position"]] = numpy.arange(len(row))
     for k in ks:

@@ -6,7 +6,7 @@
   tune.py choice.csv forms.csv --build build --half even --write "NVIDIA H200, driver 580.159.04, 2026-11-23"
 
 Predictions come from the cost functions themselves: those of the library over the emulated GPU, which the folder of a
-build has (target topk_emulated_full), told that it has the measured GPU's multiprocessors and shared memory. One number
+build has (target topk_emulated_shared), told that it has the measured GPU's multiprocessors and shared memory. One number
 after another is made greater or smaller by some factor, in steps that become finer, and stays so where the loss falls.
 
 The loss of a point is the logarithm of what the method that would be chosen took over what the best one took, and a
@@ -26,29 +26,23 @@ import ctypes
 import math
 import os
 import re
-import subprocess
 import sys
-import tempfile
 
 import choice
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tests/property"))
-from topk_ctypes import CUDA, OPERATIONS, TYPES, Library, Problem  # noqa: E402
+import package
 
 COSTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../src/cuda/costs.c")
 NUMBER = re.compile(r"(\.(\w+) = )([\d.e+-]+)")
 COUNTED = re.compile(r"of_\w+|(\w+_)?bytes_per_us|instructions_per_us")  # known from elsewhere, so not fitted
 STEPS = (1.6, 1.25, 1.1, 1.04)
 ERROR_WEIGHT, PULL = 0.3, 0.1
-LIBRARIES = ["-lboost_context", "-lm", "-lpthread"]
 
 
-def shared_library(build, folder):
-    """The path of a shared library over the emulated GPU."""
-    path = os.path.join(folder, "tunable.so")
-    archives = [os.path.join(build, "tests/simt", name) for name in ("libtopk_emulated_full.a", "libsimt_runtime_plain.a")]
-    subprocess.run(["c++", "-shared", "-o", path, "-Wl,--whole-archive", archives[0], "-Wl,--no-whole-archive",
-                    archives[1], *LIBRARIES], check=True)
+def shared_library(build):
+    """The path of the shared library over the emulated GPU."""
+    path = os.path.join(build, "tests/libtopk_emulated_shared.so")
+    if not os.path.exists(path):
+        sys.exit(f"there is no {path}: build the target topk_emulated_shared")
     return path
 
 
@@ -56,15 +50,7 @@ class Point:
     """A problem, and what each method took for it, with each tuning."""
 
     def __init__(self, line):
-        self.operation = OPERATIONS[line["operation"]]
-        self.members = dict(type=TYPES[choice.TYPE_NAMES[line["type"]]], rows=int(line["rows"]), length_max=int(line["n"]),
-                            k_max=int(line["k"]), order=int(line["order"] == "any"), ties=int(line["ties"] == "any"))
-        self.times = {}
-
-    def problem(self, method, tuning):
-        if tuning != "none":
-            return Problem(method=method.encode(), tuning=tuning.encode(), **self.members)
-        return Problem(**self.members)
+        self.line, self.times = line, {}
 
 
 def read_points(paths):
@@ -97,16 +83,16 @@ class Model:
         self.numbers = (ctypes.c_double * len(self.names)).in_dll(library, "topk_cuda_costs")
         if [float(match[3]) for match in listed] != list(self.numbers):
             sys.exit("the build is older than costs.c, or this has its numbers in another order than costs.h")
-        self.library = Library(path, 1, CUDA)
-        self.text = ctypes.create_string_buffer(1 << 14)
+        self.libtopk = package.load(path)  # the same library once more, not a copy of it
+        self.context = self.libtopk.Context("cuda")
 
     def predictions(self, point):
         """{(method, tuning): us} of those that can serve, as far as it was measured what they take."""
         found = {}
         for method, tuning in {(method if tuning != "none" else None, tuning) for method, tuning in point.times}:
-            self.library.call("explain", point.operation, ctypes.byref(point.problem(method, tuning)), self.text,
-                              ctypes.c_size_t(len(self.text)), None)
-            costs = re.findall(r"^[* ] (\w+) +([\d.]+) us predicted", self.text.value.decode(), re.MULTILINE)
+            tuned = {"method": method, "tuning": tuning} if tuning != "none" else {}
+            text = choice.explain_line(self.libtopk, point.line, context=self.context, **tuned)
+            costs = re.findall(r"^[* ] (\w+) +([\d.]+) us predicted", text, re.MULTILINE)
             found.update(((name, tuning), max(float(us), 0.1)) for name, us in costs if (name, tuning) in point.times)
         return found
 
@@ -181,16 +167,15 @@ def main():
     fitted, others = measured, []
     if options.half is not None:
         fitted, others = measured[options.half == "odd"::2], measured[options.half != "odd"::2]
-    with tempfile.TemporaryDirectory() as folder:
-        model = Model(shared_library(options.build, folder), options)
-        for when in ("before", "after"):
-            if when == "after":
-                fit(model, fitted, options.only)
-            for name, points in (("fitted", fitted), ("others", others)):
-                if points:
-                    report(f"{when}, {name} points", model, points)
-        for name, number in zip(model.names, model.numbers):
-            print(f"  {name} = {number:.3g}")
+    model = Model(shared_library(options.build), options)
+    for when in ("before", "after"):
+        if when == "after":
+            fit(model, fitted, options.only)
+        for name, points in (("fitted", fitted), ("others", others)):
+            if points:
+                report(f"{when}, {name} points", model, points)
+    for name, number in zip(model.names, model.numbers):
+        print(f"  {name} = {number:.3g}")
     if options.write:
         with open(COSTS, encoding="utf-8") as file:
             text = rewritten(file.read(), model, options.write)

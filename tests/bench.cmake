@@ -4,7 +4,8 @@ if(NOT TARGET topk-bench OR NOT BUILD_SHARED_LIBS)
 endif()
 function(topk_bench_test name)
   add_test(NAME bench-${name} COMMAND ${ARGN})
-  set_tests_properties(bench-${name} PROPERTIES LABELS bench ENVIRONMENT OMP_WAIT_POLICY=passive)
+  set_tests_properties(bench-${name} PROPERTIES LABELS bench
+    ENVIRONMENT "OMP_WAIT_POLICY=passive;PYTHONPATH=${PROJECT_BINARY_DIR}/python")
 endfunction()
 
 set(bench ${PROJECT_SOURCE_DIR}/bench)
@@ -50,9 +51,6 @@ topk_warnings(test_bench_check)
 topk_bench_test(check test_bench_check)
 
 set(python ${TOPK_SYSTEM_PYTHON} -B)
-topk_bench_test(busy ${python} ${bench}/busy.py $<TARGET_FILE:topk> --threads 1,2 --busy 1 --rounds 2
-  --points short,where,rows --csv ${results}/busy.csv)
-set_tests_properties(bench-busy PROPERTIES PASS_REGULAR_EXPRESSION "rows select 65536 256 32 1 [^\n]*libtopk.so[^\n]* 2 2 ")
 if(TARGET topk_cli)
   topk_bench_test(passes ${python} ${bench}/passes.py $<TARGET_FILE:topk_cli> --log2 20 --runs 2)
   set_tests_properties(bench-passes PROPERTIES PASS_REGULAR_EXPRESSION "cpu,sort,20,2,[^\n]*\n")
@@ -64,13 +62,6 @@ set_tests_properties(bench-rivals PROPERTIES FIXTURES_SETUP bench-results)
 set_tests_properties(bench-record PROPERTIES FIXTURES_REQUIRED bench-results FIXTURES_SETUP bench-records)
 set_tests_properties(bench-plot PROPERTIES FIXTURES_REQUIRED bench-records
   PASS_REGULAR_EXPRESSION "to_limit-over-k.svg")
-# The library's choice beside each method.
-topk_bench_test(choice ${python} ${bench}/choice.py run $<TARGET_FILE:topk-bench> --library $<TARGET_FILE:topk>
-  --csv ${results}/choice.csv --part beside --n 3001 --pairs 3)
-set_tests_properties(bench-choice PROPERTIES FIXTURES_SETUP bench-choices)
-topk_bench_test(choice-report ${python} ${bench}/choice.py report ${results}/choice.csv)
-set_tests_properties(bench-choice-report PROPERTIES FIXTURES_REQUIRED bench-choices
-  PASS_REGULAR_EXPRESSION "[a-z]+: chosen at [0-9]+ points.*bracket: takes [0-9.]+ times.*points, at [0-9]+ the choice is well, 0 wrong")
 # The tool beside the transfer of its input, on a device that is made up.
 if(TARGET topk_cli)
   topk_bench_test(tool ${python} ${CMAKE_CURRENT_SOURCE_DIR}/bench/tool.py ${PROJECT_SOURCE_DIR}
@@ -78,12 +69,28 @@ if(TARGET topk_cli)
 endif()
 execute_process(COMMAND ${TOPK_SYSTEM_PYTHON} -c "import numpy" RESULT_VARIABLE no_numpy ERROR_QUIET)
 if(no_numpy EQUAL 0)
-  topk_bench_test(rivals-python ${python} ${bench}/rivals.py quick --library $<TARGET_FILE:topk> --threads 2 --pairs 2)
   topk_bench_test(rtopk-tables ${python} ${bench}/rtopk.py $<TARGET_FILE:topk-bench-models> --rows 1000 --tables 1,2
     --tolerance 6)
   topk_bench_test(workload ${python} ${CMAKE_CURRENT_SOURCE_DIR}/bench/workload.py ${PROJECT_SOURCE_DIR}
     $<TARGET_FILE:topk-bench-workload>)
   topk_bench_test(inputs ${python} ${CMAKE_CURRENT_SOURCE_DIR}/bench/inputs.py ${PROJECT_SOURCE_DIR})
+endif()
+
+# What goes through the Python package: more threads, the library's choice beside each method, numpy, and the package's
+# own cost.
+if(TARGET topk_python)
+  topk_bench_test(busy ${python} ${bench}/busy.py $<TARGET_FILE:topk> --threads 1,2 --busy 1 --rounds 2
+    --points short,where,rows --csv ${results}/busy.csv)
+  set_tests_properties(bench-busy PROPERTIES PASS_REGULAR_EXPRESSION "rows select 65536 256 32 1 [^\n]*libtopk.so[^\n]* 2 2 ")
+  topk_bench_test(choice ${python} ${bench}/choice.py run $<TARGET_FILE:topk-bench> --library $<TARGET_FILE:topk>
+    --csv ${results}/choice.csv --part beside --n 3001 --pairs 3)
+  set_tests_properties(bench-choice PROPERTIES FIXTURES_SETUP bench-choices)
+  topk_bench_test(choice-report ${python} ${bench}/choice.py report ${results}/choice.csv)
+  set_tests_properties(bench-choice-report PROPERTIES FIXTURES_REQUIRED bench-choices
+    PASS_REGULAR_EXPRESSION "[a-z]+: chosen at [0-9]+ points.*bracket: takes [0-9.]+ times.*points, at [0-9]+ the choice is well, 0 wrong")
+  topk_bench_test(rivals-python ${python} ${bench}/rivals.py quick --library $<TARGET_FILE:topk> --threads 2 --pairs 2)
+  topk_bench_test(python-overhead ${python} ${bench}/python_overhead.py ${PROJECT_BINARY_DIR} --quick --rounds 2
+    --csv ${results}/python-overhead.csv)
 endif()
 
 if(COMMAND topk_gpu_test)

@@ -246,8 +246,6 @@ target_include_directories(test_speeds_emulated PRIVATE simt/emulation)
 topk_warnings(test_speeds_emulated)
 topk_emulated_test(devices test_devices_emulated)
 topk_emulated_test(speeds test_speeds_emulated)
-topk_emulated_test(tune ${TOPK_SYSTEM_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/bench/tune.py ${PROJECT_SOURCE_DIR}
-  ${PROJECT_BINARY_DIR})
 topk_emulated_test(bracket_misses test_bracket_misses)
 topk_emulated_test(accumulator_full test_accumulator_full cuda 20)
 foreach(build plain asan tsan)

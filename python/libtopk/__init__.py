@@ -27,12 +27,13 @@ with the C library's sentence. Python's lock is released while the C library wor
 """
 from libtopk._load import library_path
 from libtopk._core import Context
-from libtopk._api import (Kth, Route, TopK, Where, argtopk, count, explain, kth, mask, route, select_where, topk, where,
-                          workspace_size)
+from libtopk._api import (Kth, Route, TopK, Where, argtopk, argwhere, count, explain, kth, mask, route, select_where, topk,
+                          where, workspace_size)
 from libtopk._accumulator import Accumulator
 from libtopk._options import Options, Predicate, PredicateOptions
+from libtopk._shape import Shape
 
-__all__ = ["Accumulator", "Context", "Kth", "Options", "Predicate", "PredicateOptions", "Route", "TopK", "Where",
-           "argtopk", "count", "explain", "kth", "library_path", "mask", "route", "select_where", "topk", "where",
-           "workspace_size"]
+__all__ = ["Accumulator", "Context", "Kth", "Options", "Predicate", "PredicateOptions", "Route", "Shape", "TopK", "Where",
+           "argtopk", "argwhere", "count", "explain", "kth", "library_path", "mask", "route", "select_where", "topk",
+           "where", "workspace_size"]
 __version__ = "0.1.0"

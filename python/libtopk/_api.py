@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from libtopk import _core
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
+    from typing import Unpack
 
     from libtopk._options import (Options, PredicateOptions, RouteOptions, SelectWhereOptions, WhereOptions)
 
@@ -109,14 +109,25 @@ def where(x, dim: int = -1, *, capacity: int | None = None, out=None, workspace=
     Returns Where(values, indices, offsets): two arrays of `capacity` elements, of which the first offsets[-1] are
     matches, row after row, and int64 offsets. Positions are those in the row.
     """
+    return Where(*_where(x, dim, capacity, out, 7, workspace, options))
+
+
+def argwhere(x, dim: int = -1, *, capacity: int | None = None, out=None, workspace=None,
+             **options: Unpack[WhereOptions]) -> tuple[Any, Any]:
+    """The positions and offsets of what where() returns, alone: elements are not written. `out` is (indices, offsets).
+    """
+    out = None if out is None else (None, *out)
+    return _where(x, dim, capacity, out, 6, workspace, options)[1:]
+
+
+def _where(x, dim, capacity, out, wanted, workspace, options):
     if capacity is None and out is not None:
         capacity = min((len(array) for array in out[:2] if array is not None), default=None)
     if capacity is None:
         unused = ("index_dtype", "index_base", "indices", "method", "tuning")
-        options_of_count = {name: options[name] for name in options if name not in unused}
-        capacity = int(count(_core.adopt(x)[0], dim, **options_of_count).sum())
-    options = {**options, "capacity": capacity}
-    return Where(*_run(_RUN, WHERE, x, None, True, True, dim, out, 7, workspace, options, None))
+        of_count = {name: options[name] for name in options if name not in unused}
+        capacity = int(count(_core.adopt(x)[0], dim, **of_count).sum())
+    return _run(_RUN, WHERE, x, None, True, True, dim, out, wanted, workspace, {**options, "capacity": capacity}, None)
 
 
 def count(x, dim: int = -1, *, out=None, workspace=None, **options: Unpack[PredicateOptions]) -> Any:
@@ -164,11 +175,15 @@ def workspace_size(operation: str, x, k=None, largest: bool = True, sorted: bool
                    **options: Any) -> int:
     """The bytes of workspace that a call needs, from its name ("topk", "kth" ...) and its arguments.
 
-    It depends on shapes, types, k and options alone, never on what the arrays hold, unless k is an array.
+    It depends on shapes, types, k and options alone, never on what the arrays hold, unless k is an array. So x can be a
+    Shape, before there is data.
     """
     return _ask(_WORKSPACE, operation, x, k, largest, sorted, dim, options)
 
 
 def explain(operation: str, x, k=None, largest: bool = True, sorted: bool = True, dim: int = -1, **options: Any) -> str:
-    """How the method of a call is chosen: for each method its predicted cost or why it cannot serve, and its knobs."""
+    """How the method of a call is chosen: for each method its predicted cost or why it cannot serve, and its knobs.
+
+    x can be a Shape.
+    """
     return _ask(_EXPLAIN, operation, x, k, largest, sorted, dim, options)

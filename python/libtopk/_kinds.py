@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the core asks of each array library: numpy, torch and cupy. A class here is never made into an object."""
+"""What the core asks of each array library, numpy, torch and cupy, and of Shape. A class here is never made into an
+object."""
 import sys
 
 import numpy as np
 
 # In the order of topk_type; 0 is for truth values.
-_NAMES = ("bool", "float16", "bfloat16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "int8", "int16", "int32",
-          "int64", "uint8", "uint16", "uint32", "uint64")
+NAMES = ("bool", "float16", "bfloat16", "float32", "float64", "float8_e4m3fn", "float8_e5m2", "int8", "int16", "int32",
+         "int64", "uint8", "uint16", "uint32", "uint64")
 
 
 def _ml_dtype(name):
@@ -29,7 +30,7 @@ class _Lazy:
 
 def _numpy_types():
     return tuple(np.dtype(name) if name not in ("bfloat16", "float8_e4m3fn", "float8_e5m2") else _Lazy(name)
-                 for name in _NAMES)
+                 for name in NAMES)
 
 
 def _plain(array, dtype):
@@ -108,7 +109,7 @@ class torch:
 
     @staticmethod
     def dtypes():
-        return tuple(getattr(sys.modules["torch"], name, None) for name in _NAMES)
+        return tuple(getattr(sys.modules["torch"], name, None) for name in NAMES)
 
 
 class cupy:
@@ -146,6 +147,30 @@ class cupy:
         return lambda device: sys.modules["cupy"].cuda.get_current_stream(device).ptr
 
     dtypes = staticmethod(_numpy_types)
+
+
+def _refuse(*_):
+    raise TypeError("a Shape has no elements, and is no array to compute with")
+
+
+class shape:
+    @staticmethod
+    def array_type():
+        from libtopk._shape import Shape  # which imports this module
+        return Shape
+
+    @staticmethod
+    def rows(array, dim):
+        lengths = (*array.shape[:dim], *array.shape[dim + 1:], array.shape[dim])
+        return type(array)(lengths, array.dtype, array.device)
+
+    @staticmethod
+    def integers(array, like):
+        return type(array)(array.shape, "int64", array.device)
+
+    empty = move = assign = staticmethod(_refuse)
+    stream = staticmethod(lambda: None)
+    dtypes = staticmethod(lambda: NAMES)
 
 
 # What from_dlpack() raises for types that it does not share.

@@ -141,43 +141,38 @@ static int resolve_negation(struct array *array) {
     return 0;
 }
 
-static int describe_torch(PyObject *object, const char *name, struct array *array) {
-    int strides = 0;
-    PyObject *is_cuda = ATTRIBUTE(object, "is_cuda");
-    bool on_gpu = is_cuda == Py_True;
+/* Sets the device of a tensor in memory of the CPU or of CUDA. */
+static int torch_device(struct array *array, const char *name) {
+    PyObject *is_cuda = ATTRIBUTE(array->object, "is_cuda");
+    PyObject *is_cpu = is_cuda == Py_False ? ATTRIBUTE(array->object, "is_cpu") : NULL;
+    if (is_cuda == Py_False && is_cpu == Py_False) {
+        PyErr_Format(PyExc_TypeError, "%s is neither in the CPU's memory nor in that of a CUDA device", name);
+    }
+    array->device = is_cuda == Py_True ? (int)number(METHOD(array->object, "get_device")) : ON_CPU;
     Py_XDECREF(is_cuda);
-    if (is_cuda == NULL) {
+    Py_XDECREF(is_cpu);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int describe_torch(const char *name, struct array *array) {
+    int strides = 0;
+    PyObject *negated = METHOD(array->object, "is_neg");
+    bool is_negated = negated == Py_True;
+    Py_XDECREF(negated);
+    if (negated == NULL || torch_device(array, name) != 0 || (is_negated && resolve_negation(array) != 0)) {
         return -1;
     }
-    array->device = on_gpu ? (int)number(METHOD(object, "get_device")) : ON_CPU;
-    array->data = (void *)(uintptr_t)number(METHOD(object, "data_ptr"));
+    array->data = (void *)(uintptr_t)number(METHOD(array->object, "data_ptr"));
     if (PyErr_Occurred()) {
         PyErr_Format(PyExc_TypeError, "%s has no memory that can be read, as sparse tensors have none", name);
         return -1;
     }
-    if (PyErr_Occurred() || numbers(ATTRIBUTE(object, "shape"), array->shape, &array->dims) != 0 ||
-        numbers(METHOD(object, "stride"), array->strides, &strides) != 0) {
+    if (numbers(ATTRIBUTE(array->object, "shape"), array->shape, &array->dims) != 0 ||
+        numbers(METHOD(array->object, "stride"), array->strides, &strides) != 0) {
         return -1;
     }
     array->is_plain = array->is_writable = true;
-    return type_by_dtype(ATTRIBUTE(object, "dtype"), name, array);
-}
-
-/* Whether a tensor is read as it is: in memory of the CPU or of CUDA. */
-static int check_torch(struct array *array, const char *name) {
-    PyObject *is_cuda = ATTRIBUTE(array->object, "is_cuda"), *is_cpu = ATTRIBUTE(array->object, "is_cpu");
-    PyObject *negated = METHOD(array->object, "is_neg");
-    int status = is_cuda == NULL || is_cpu == NULL || negated == NULL ? -1 : 0;
-    if (status == 0 && is_cuda != Py_True && is_cpu != Py_True) {
-        PyErr_Format(PyExc_TypeError, "%s is neither in the CPU's memory nor in that of a CUDA device", name);
-        status = -1;
-    } else if (status == 0 && negated == Py_True) {
-        status = resolve_negation(array);
-    }
-    Py_XDECREF(is_cuda);
-    Py_XDECREF(is_cpu);
-    Py_XDECREF(negated);
-    return status;
+    return type_by_dtype(ATTRIBUTE(array->object, "dtype"), name, array);
 }
 
 static int describe_cupy(PyObject *object, const char *name, struct array *array) {
@@ -197,16 +192,30 @@ static int describe_cupy(PyObject *object, const char *name, struct array *array
     return type_by_dtype(ATTRIBUTE(object, "dtype"), name, array);
 }
 
+static int describe_shape(PyObject *object, const char *name, struct array *array) {
+    array->data = NULL;
+    array->is_plain = true;
+    array->is_writable = false;
+    array->device = (int)number(ATTRIBUTE(object, "ordinal"));
+    if (PyErr_Occurred() || numbers(ATTRIBUTE(object, "shape"), array->shape, &array->dims) != 0) {
+        return -1;
+    }
+    int64_t stride = 1;
+    for (int d = array->dims - 1; d >= 0; --d) {
+        array->strides[d] = stride;
+        stride *= array->shape[d];
+    }
+    return type_by_dtype(ATTRIBUTE(object, "dtype"), name, array);
+}
+
 int array_of(PyObject *object, enum kind kind, const char *name, struct array *array) {
     Py_INCREF(object);
     array->object = object;
     array->kind = kind;
-    int status = kind == KIND_TORCH ? check_torch(array, name) : 0;
-    if (status == 0) {
-        status = kind == KIND_NUMPY   ? describe_numpy(array->object, name, array)
-                 : kind == KIND_TORCH ? describe_torch(array->object, name, array)
-                                      : describe_cupy(array->object, name, array);
-    }
+    int status = kind == KIND_NUMPY   ? describe_numpy(object, name, array)
+                 : kind == KIND_TORCH ? describe_torch(name, array)
+                 : kind == KIND_CUPY  ? describe_cupy(object, name, array)
+                                      : describe_shape(object, name, array);
     if (status != 0) {
         array_drop(array);
     }

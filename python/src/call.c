@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <string.h>
 
 #include "core.h"
 
 enum mode { MODE_RUN, MODE_WORKSPACE, MODE_EXPLAIN };
 
-static struct call begin(int operation) {
-    struct call call = {.operation = operation,
-                        .problem = TOPK_PROBLEM_INIT,
-                        .input = TOPK_INPUT_INIT,
-                        .predicate = TOPK_PREDICATE_INIT,
-                        .routing = TOPK_ROUTING_INIT};
-    call.problem.index_type = TOPK_INDEX_I64;
-    return call;
+/* Shapes are left as they are: setting them takes longer than a small call. */
+static void begin(struct call *call, int operation, bool is_plan) {
+    memset(call, 0, offsetof(struct call, x));
+    call->operation = operation;
+    call->is_plan = is_plan;
+    call->problem = (topk_problem)TOPK_PROBLEM_INIT;
+    call->problem.index_type = TOPK_INDEX_I64;
+    call->input = (topk_input)TOPK_INPUT_INIT;
+    call->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
+    call->routing = (topk_routing)TOPK_ROUTING_INIT;
+    call->x.object = call->workspace.object = call->other.object = NULL;
+    for (int i = 0; i < OUTPUTS_MAX; ++i) {
+        memset(&call->outputs[i], 0, offsetof(struct output, shape));
+    }
 }
 
 static void end(struct call *call) {
@@ -34,7 +41,7 @@ static int take_x(struct call *call, PyObject *x, PyObject *dim) {
     }
     int status = array_of(adopted == NULL ? x : adopted, kind, "x", &call->x);
     Py_XDECREF(adopted);
-    if (status != 0) {
+    if (status != 0 || inputs_check_kind(call, &call->x, "x") != 0) {
         return -1;
     }
     int64_t number = PyLong_AsLongLong(dim), dims = call->x.dims == 0 ? 1 : call->x.dims;
@@ -53,10 +60,14 @@ static int take_x(struct call *call, PyObject *x, PyObject *dim) {
 
 /* The context and, on a GPU, the current stream. */
 static int take_context(struct call *call) {
-    call->context =
-        call->context_object == NULL ? context_for(call->x.device) : context_from(call->context_object);
+    bool is_anywhere = call->x.device == ON_ANY_DEVICE;
+    call->context = call->context_object == NULL ? context_for(is_anywhere ? ON_CPU : call->x.device)
+                                                 : context_from(call->context_object);
     if (call->context == NULL) {
         return -1;
+    }
+    if (is_anywhere) {
+        call->x.device = call->context->reads_host ? ON_CPU : call->context->device;
     }
     bool fits = call->x.device == ON_CPU
                     ? call->context->reads_host
@@ -65,7 +76,7 @@ static int take_context(struct call *call) {
         PyErr_SetString(PyExc_ValueError, "x is not in the memory of the context's device");
         return -1;
     }
-    if (call->x.device != ON_CPU) {
+    if (call->x.device != ON_CPU && !call->is_plan) {
         PyObject *stream = PyObject_CallFunction(kinds[call->x.kind].stream, "i", call->x.device);
         call->stream = stream == NULL ? NULL : (topk_stream)PyLong_AsVoidPtr(stream);
         Py_XDECREF(stream);
@@ -267,7 +278,8 @@ PyObject *call_run(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
         return NULL;
     }
     long mode = PyLong_AsLong(arguments[MODE]);
-    struct call call = begin((int)PyLong_AsLong(arguments[OPERATION]));
+    struct call call;
+    begin(&call, (int)PyLong_AsLong(arguments[OPERATION]), mode != MODE_RUN);
     long wanted = PyLong_AsLong(arguments[WANTED]);
     PyObject *result = NULL;
     size_t bytes = 0;

@@ -4,7 +4,7 @@
  * one build serves all versions from 3.11 on.
  *
  *   library.c   the C library, which is loaded when the module is
- *   kinds.c     what an array library does for the core: numpy, torch and cupy
+ *   kinds.c     what an array library does for the core: numpy, torch and cupy; and libtopk.Shape
  *   array.c     an array's memory, type and shape
  *   rows.c      arrays as rows that the C library can read where they lie
  *   context.c   contexts and workspaces
@@ -27,26 +27,15 @@
 
 /* ---- library.c ---- */
 
-#define LIBRARY_FUNCTIONS(X)                                                                                 \
-    X(status_string)                                                                                         \
-    X(last_error)                                                                                            \
-    X(version)                                                                                               \
-    X(type_size)                                                                                             \
-    X(context_create)                                                                                        \
-    X(context_destroy)                                                                                       \
-    X(context_query)                                                                                         \
-    X(workspace_size)                                                                                        \
-    X(select)                                                                                                \
-    X(kth)                                                                                                   \
-    X(where)                                                                                                 \
-    X(select_where)                                                                                          \
-    X(count)                                                                                                 \
-    X(mask)                                                                                                  \
-    X(route)                                                                                                 \
-    X(accumulator_size)                                                                                      \
-    X(accumulator_init)                                                                                      \
-    X(accumulator_push)                                                                                      \
-    X(accumulator_push_where) X(accumulator_merge) X(accumulator_peek) X(accumulator_finish) X(explain)
+/* clang-format off */
+#define LIBRARY_FUNCTIONS(X)                                                                                  \
+    X(status_string) X(last_error) X(version) X(type_size)                                                    \
+    X(context_create) X(context_destroy) X(context_query)                                                     \
+    X(workspace_size) X(explain)                                                                              \
+    X(select) X(kth) X(where) X(select_where) X(count) X(mask) X(route)                                       \
+    X(accumulator_size) X(accumulator_init) X(accumulator_push) X(accumulator_push_where)                     \
+    X(accumulator_merge) X(accumulator_peek) X(accumulator_finish)
+/* clang-format on */
 
 struct library {
 #define X(name) __typeof__(topk_##name) *name;
@@ -64,10 +53,10 @@ int library_check(topk_status status);
 
 /* ---- kinds.c ---- */
 
-enum kind { KIND_NUMPY, KIND_TORCH, KIND_CUPY, KINDS };
+enum kind { KIND_NUMPY, KIND_TORCH, KIND_CUPY, KIND_SHAPE, KINDS };
 
-/* Python functions of libtopk._kinds for arrays of one kind, which numpy always has and others once an array
- * of theirs has been seen. */
+/* Python functions of libtopk._kinds for arrays of one kind, which numpy and libtopk.Shape always have, and
+ * others once an array of theirs has been seen. A Shape is planned with, and refused by calls that run. */
 struct kind_functions {
     PyObject *array_type;
     PyObject *empty;    /* (like, shape, dtype name or None for that of `like`): a new array beside `like` */
@@ -91,13 +80,13 @@ int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **g
 
 /* ---- array.c ---- */
 
-enum { DIMENSIONS_MAX = 64, ON_CPU = -1 };
+enum { DIMENSIONS_MAX = 64, ON_CPU = -1, ON_ANY_DEVICE = -2 };
 
 struct array {
     PyObject *object; /* an array of `kind`; a new reference */
     enum kind kind;
-    void *data;
-    int device;     /* CUDA ordinal, or ON_CPU */
+    void *data;     /* NULL for a Shape */
+    int device;     /* CUDA ordinal, ON_CPU, or ON_ANY_DEVICE for a Shape that names none */
     topk_type type; /* UNDEFINED for bool */
     bool is_plain;  /* native byte order, aligned, whole elements between neighbours */
     bool is_writable;
@@ -171,41 +160,41 @@ struct output {
     const char *name;
     const char *dtype; /* NULL: that of x */
     topk_type type;
-    bool has_k; /* its last dimension stands for that of x along which rows lie */
-    int dims;   /* of the shape in which the C library writes it */
-    int64_t shape[DIMENSIONS_MAX];
+    bool has_k;       /* its last dimension stands for that of x along which rows lie */
+    bool is_callers;  /* `result` is an array of the caller's, which is filled in place */
     void *data;       /* NULL where nothing is wanted */
     PyObject *result; /* what `data` lies in; a new reference, or NULL */
-    bool is_callers;  /* `result` is an array of the caller's, which is filled in place */
     PyObject *target; /* the caller's array that the result is copied to, borrowed; or NULL */
+    int dims;
+    int64_t shape[DIMENSIONS_MAX]; /* in which the C library writes it */
 };
 
-/* A call of the C library, while it is put together. What it has been given is borrowed. */
+/* A call of the C library, while it is put together. */
 struct call {
     int operation;
-    struct array x;
-    bool is_scalar; /* x as it was given has no dimensions */
-    int dim;        /* of x as it was given, from 0 */
-    int lead;       /* dimensions that rows are counted along, in order */
-    int64_t lead_shape[DIMENSIONS_MAX];
+    bool is_plan;    /* asks about the call, and does not run it */
+    int dim;         /* of x as it was given, from 0 */
+    int lead;        /* dimensions that rows are counted along, in order */
+    bool is_scalar;  /* x as it was given has no dimensions */
     PyObject *giver; /* turns results into arrays of the caller's kind, or NULL */
-    topk_problem problem;
-    topk_input input;
-    topk_predicate predicate;
-    topk_routing routing;
     bool has_k_max, has_length_max, has_capacity;
     int64_t capacity, base, length;
     PyObject *given[GIVENS];  /* borrowed, or NULL */
     PyObject *context_object; /* borrowed, or NULL */
     struct context *context;  /* borrowed */
     topk_stream stream;
+    int kept_count, outputs_count;
+    char method[64], tuning[256]; /* what the problem points to, or "" */
+    struct array x;               /* what lies before it is zero at first */
+    int64_t lead_shape[DIMENSIONS_MAX];
+    topk_problem problem;
+    topk_input input;
+    topk_predicate predicate;
+    topk_routing routing;
     struct array kept[KEPT_MAX]; /* other arrays that the call reads */
-    int kept_count;
     struct output outputs[OUTPUTS_MAX];
-    int outputs_count;
     struct array workspace;
     struct array other; /* the state that is merged */
-    char method[64], tuning[256];
 };
 
 /* run(mode, operation, x, k, largest, sorted, dim, out, wanted, workspace, options, other): see
@@ -223,6 +212,8 @@ int options_read(struct call *call, PyObject *options);
 int inputs_take(struct call *call, PyObject *k);
 /* Likewise the payload and the mask, once index_type is settled. */
 int inputs_take_companions(struct call *call);
+/* An exception for a Shape in a call that runs. */
+int inputs_check_kind(const struct call *call, const struct array *array, const char *name);
 /* TypeError for an array of floats or truth values that is not empty. */
 int inputs_check_integers(const struct array *array, const char *name);
 /* Describes another array that the call reads: of one of two types, contiguous, and where x is. Else there is

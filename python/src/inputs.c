@@ -16,7 +16,16 @@ static const struct {
 enum { EXTENTS = sizeof extents / sizeof *extents };
 
 static bool is_of_x_device(const struct call *call, const struct array *array) {
-    return array->device == call->x.device;
+    return array->device == call->x.device || array->device == ON_ANY_DEVICE;
+}
+
+int inputs_check_kind(const struct call *call, const struct array *array, const char *name) {
+    if (array->kind != KIND_SHAPE || call->is_plan) {
+        return 0;
+    }
+    PyErr_Format(PyExc_TypeError,
+                 "%s is a Shape, which has no elements: workspace_size() and explain() take it", name);
+    return -1;
 }
 
 int inputs_check_integers(const struct array *array, const char *name) {
@@ -40,19 +49,21 @@ int inputs_keep(struct call *call, PyObject *object, const char *name, struct ar
     if (status == 0) {
         ++call->kept_count;
         *kept = array;
+        status = inputs_check_kind(call, array, name);
     }
     return status;
 }
 
 /* Replaces an array by one of contiguous int64 where x is. */
 static int make_integers(struct call *call, struct array *array, const char *name) {
-    PyObject *made =
-        PyObject_CallFunctionObjArgs(kinds[call->x.kind].integers, array->object, call->x.object, NULL);
+    bool is_shape = array->kind == KIND_SHAPE || call->x.kind == KIND_SHAPE;
+    enum kind kind = is_shape ? array->kind : call->x.kind;
+    PyObject *made = PyObject_CallFunctionObjArgs(kinds[kind].integers, array->object, call->x.object, NULL);
     if (made == NULL) {
         return -1;
     }
     struct array converted;
-    int status = array_of(made, call->x.kind, name, &converted);
+    int status = array_of(made, kind, name, &converted);
     Py_DECREF(made);
     if (status == 0) {
         array_drop(array);
@@ -103,11 +114,12 @@ static int take_extents(struct call *call, struct array **arrays) {
 
 /* The greatest of the k of the rows, where the host can read them. */
 static int find_k_max(struct call *call) {
-    if (call->has_k_max || call->input.k == NULL) {
+    if (call->has_k_max || call->given[GIVEN_K] == NULL || call->problem.rows == 0) {
         return 0;
     }
-    if (call->x.device != ON_CPU) {
-        PyErr_SetString(PyExc_TypeError, "k is an array on a GPU: k_max must say how large it may be");
+    if (call->x.device != ON_CPU || call->input.k == NULL) {
+        PyErr_SetString(PyExc_TypeError,
+                        "k is an array on a GPU or a Shape: k_max must say how large it may be");
         return -1;
     }
     for (int64_t row = 0; row < call->problem.rows; ++row) {

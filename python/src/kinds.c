@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
-static const char *const modules[KINDS] = {"numpy", "torch", "cupy"};
+static const char *const modules[KINDS] = {"numpy", "torch", "cupy", "shape"};
 
 struct kind_functions kinds[KINDS];
 
@@ -39,7 +39,7 @@ static int learn(enum kind kind) {
 int kinds_init(void) {
     loaded_modules = PyImport_GetModuleDict();
     kinds_module = PyImport_ImportModule("libtopk._kinds");
-    return kinds_module == NULL ? -1 : learn(KIND_NUMPY);
+    return kinds_module == NULL || learn(KIND_NUMPY) != 0 ? -1 : learn(KIND_SHAPE);
 }
 
 static bool is_of(PyObject *object, enum kind kind) {

@@ -149,51 +149,54 @@ static int check_target(const struct call *call, const struct array *array, cons
     return -1;
 }
 
-/* Writes to the caller's array if its memory is laid out as the C library writes, else beside it. */
-static int take_target(const struct call *call, PyObject *target, struct output *output) {
+static int view_target(PyObject *target, const char *name, struct array *array) {
     enum kind kind;
     PyObject *adopted, *giver;
     if (kinds_of(target, &kind, &adopted, &giver) != 0) {
         return -1;
     }
-    struct array array;
-    int status = array_of(adopted == NULL ? target : adopted, kind, output->name, &array);
+    int status = array_of(adopted == NULL ? target : adopted, kind, name, array);
     Py_XDECREF(adopted);
     Py_XDECREF(giver);
-    if (status != 0) {
-        return -1;
-    }
-    int dim = dim_of(call, output);
-    struct rows rows;
-    status = check_target(call, &array, output, dim);
-    if (status == 0 && rows_in_place(&array, dim, &rows) &&
-        (rows.stride == 0 || rows.stride == rows.length)) {
-        output->data = array.data;
-        output->result = Py_NewRef(target);
-        output->is_callers = true;
-    } else if (status == 0) {
-        output->target = target;
-        status = make_new(call, output);
-    }
-    array_drop(&array);
     return status;
 }
 
-/* Indices have the type of the array that the caller has for them. */
-static int adopt_index_type(struct call *call, PyObject *target) {
-    enum kind kind;
-    PyObject *adopted, *giver;
-    struct array array;
-    if (kinds_of(target, &kind, &adopted, &giver) != 0) {
+/* Writes to the caller's array if its memory is laid out as the C library writes, else beside it. */
+static int take_target(const struct call *call, PyObject *target, const struct array *array,
+                       struct output *output) {
+    int dim = dim_of(call, output);
+    struct rows rows;
+    if (check_target(call, array, output, dim) != 0) {
         return -1;
     }
-    int status = array_of(adopted == NULL ? target : adopted, kind, "indices", &array);
-    Py_XDECREF(adopted);
-    Py_XDECREF(giver);
-    if (status == 0) {
-        call->problem.index_type = array.type == TOPK_I32 ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
-        array_drop(&array);
+    if (rows_in_place(array, dim, &rows) && (rows.stride == 0 || rows.stride == rows.length)) {
+        output->data = array->data;
+        output->result = Py_NewRef(target);
+        output->is_callers = true;
+        return 0;
     }
+    output->target = target;
+    return make_new(call, output);
+}
+
+/* `target` is None where the caller has no array for it. */
+static int make_one(struct call *call, const struct written *written, PyObject *target, bool is_wanted,
+                    struct output *output) {
+    struct array array;
+    output->name = written->name;
+    if (target != Py_None && view_target(target, written->name, &array) != 0) {
+        return -1;
+    }
+    if (target != Py_None && written->type == INDEX_TYPE) { /* indices have the type of the caller's array */
+        call->problem.index_type = array.type == TOPK_I32 ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
+    }
+    set_type(call, written->type, output);
+    set_shape(call, written->shape, output);
+    if (target == Py_None) {
+        return is_wanted ? make_new(call, output) : 0;
+    }
+    int status = take_target(call, target, &array, output);
+    array_drop(&array);
     return status;
 }
 
@@ -223,17 +226,7 @@ int outputs_make(struct call *call, PyObject *out, int wanted) {
     }
     for (int i = 0; i < count; ++i) {
         PyObject *target = target_at(out, i, wanted, count);
-        struct output *output = &call->outputs[i];
-        output->name = written[i].name;
-        if (target != Py_None && written[i].type == INDEX_TYPE && adopt_index_type(call, target) != 0) {
-            return -1;
-        }
-        set_type(call, written[i].type, output);
-        set_shape(call, written[i].shape, output);
-        int status = target != Py_None ? take_target(call, target, output)
-                     : wanted >> i & 1 ? make_new(call, output)
-                                       : 0;
-        if (status != 0) {
+        if (make_one(call, &written[i], target, (wanted >> i & 1) != 0, &call->outputs[i]) != 0) {
             return -1;
         }
     }

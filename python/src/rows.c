@@ -3,25 +3,24 @@
 
 bool rows_in_place(const struct array *array, int dim, struct rows *rows) {
     int64_t count = 1, stride = 0;
-    bool are_even = true; /* all rows follow at that stride */
+    bool is_even = true; /* the rows follow one another at that stride */
     for (int d = array->dims - 1; d >= 0; --d) {
         if (d == dim || array->shape[d] == 1) {
             continue;
         }
         if (count == 1) {
             stride = array->strides[d];
-        } else {
-            are_even = are_even && array->strides[d] == stride * count;
         }
+        is_even = is_even && array->strides[d] == stride * count;
         count *= array->shape[d];
     }
     *rows =
         (struct rows){array->data, count, array->dims == 0 ? 1 : array->shape[dim], count > 1 ? stride : 0};
-    if (rows->rows == 0 || rows->length == 0) {
+    if (rows->rows == 0 || rows->length == 0) { /* strides mean nothing then */
         rows->stride = 0;
         return true;
     }
-    return are_even && array->is_plain && (rows->length == 1 || array->strides[dim] == 1) &&
+    return array->is_plain && is_even && (rows->length == 1 || array->strides[dim] == 1) &&
            (count == 1 || stride > 0);
 }
 

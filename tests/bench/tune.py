@@ -41,7 +41,7 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder:
         options = types.SimpleNamespace(sms=132, memory=1, shared_kib=227, cluster=16)
-        model = tune.Model(tune.shared_library(BUILD, folder), options)
+        model = tune.Model(tune.shared_library(BUILD), options)
         which = model.names.index(NAME)
         right = model.numbers[which]
         model.numbers[which] = FACTOR * right

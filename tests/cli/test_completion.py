@@ -8,6 +8,7 @@ import unittest
 
 import harness
 
+SECONDS = 300 # for a shell that asks the tool twice, however busy the machine is
 COMPLETIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../cli/completions")
 COMMANDS = ["select", "kth", "where", "count", "mask", "info", "explain", "help"]
 
@@ -36,7 +37,7 @@ class Bash(harness.Case):
             split += [part for part in (head, sign) if part] + ([tail] if tail else []) if sign and breaks else [word]
         script = '. "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _topk "$1"; printf "%s\\n" "${COMPREPLY[@]}"'
         done = subprocess.run(["bash", "-c", script, "bash", os.path.join(COMPLETIONS, "topk.bash"), harness.TOPK, *split],
-                              capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+                              capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL, timeout=SECONDS)
         self.assertEqual(done.stderr, "")
         return done.stdout.split()
 
@@ -72,7 +73,7 @@ class Zsh(harness.Case):
         stubs = 'compadd() { print -l -- ${(P)2} }; _files() { }; compset() { PREFIX=${PREFIX#*=} }; '
         script = stubs + 'file=$1; shift; words=("$@"); CURRENT=$#; PREFIX=${@[-1]}; f() { . $file }; f; print -- "|$PREFIX"'
         done = subprocess.run(["zsh", "-fc", script, "zsh", os.path.join(COMPLETIONS, "_topk"), harness.TOPK, *words],
-                              capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+                              capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL, timeout=SECONDS)
         self.assertEqual(done.stderr, "")
         offered, prefix = done.stdout.rsplit("|", 1)
         return [word for word in offered.split() if word.startswith(prefix.rstrip("\n"))]

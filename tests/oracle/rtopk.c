@@ -231,3 +231,20 @@ int64_t oracle_approximate(const topk_problem *problem, const oracle_entry *rank
     free(taken);
     return written;
 }
+
+void oracle_rank_f32(const float *values, int64_t length, oracle_entry *ranking) {
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    problem.type = TOPK_F32;
+    oracle_rank(&problem, values, length, ranking);
+}
+
+int64_t oracle_approximate_f32(const oracle_entry *ranking, int64_t length, int64_t k, int64_t max_iterations,
+                               double epsilon, oracle_entry *chosen, int64_t *steps) {
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    problem.type = TOPK_F32;
+    problem.k_max = k;
+    problem.order = TOPK_ORDER_ANY;
+    problem.max_iterations = max_iterations;
+    problem.epsilon = epsilon;
+    return oracle_approximate(&problem, ranking, length, k, chosen, steps);
+}

@@ -13,4 +13,11 @@
 int64_t oracle_approximate(const topk_problem *problem, const oracle_entry *ranking, int64_t length,
                            int64_t k, oracle_entry *chosen, int64_t *steps);
 
+/* For callers in other languages, who have no topk_problem: oracle_rank() of float32 elements, largest first,
+ * and oracle_approximate() by their ranking, with results in any order. One of max_iterations and epsilon
+ * is 0. */
+void oracle_rank_f32(const float *values, int64_t length, oracle_entry *ranking);
+int64_t oracle_approximate_f32(const oracle_entry *ranking, int64_t length, int64_t k, int64_t max_iterations,
+                               double epsilon, oracle_entry *chosen, int64_t *steps);
+
 #endif

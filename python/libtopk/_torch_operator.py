@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator `libtopk::topk` of torch, which `libtopk.torch` is built on.
+
+    libtopk::topk(Tensor self, SymInt k, int dim, bool largest, bool sorted, int max_iterations)
+        -> (Tensor values, Tensor indices)
+
+It has kernels for CPU and CUDA, shapes for meta and fake tensors, gradients in reverse mode (of any order) and in
+forward mode, and a rule for vmap. So it can be compiled, exported, traced and captured in a CUDA graph.
+
+The kernels are registered one by one with torch.library.Library: torch.library.custom_op puts two more layers of
+Python above a kernel, which cost about 4 us a call.
+"""
+
+from functools import reduce
+from operator import or_
+
+import torch
+from torch.autograd import forward_ad
+
+import libtopk
+
+_NAME = "libtopk::topk"
+
+_library = torch.library.Library("libtopk", "FRAGMENT")
+_library.define(
+    "topk(Tensor self, SymInt k, int dim, bool largest, bool sorted, int max_iterations)"
+    " -> (Tensor values, Tensor indices)",
+    tags=(torch.Tag.pt2_compliant_tag,),
+)
+operator = torch.ops.libtopk.topk.default
+
+
+# ---- Which calls need the dispatcher ----
+
+
+def _keys(*names):
+    sets = (torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, name)) for name in names)
+    return reduce(or_, sets).raw_repr()
+
+
+# What the dispatcher sees in a tensor of plain data, and in a thread that neither traces nor transforms. In both, the
+# second kind is that of inference mode. A call with other keys has something else to do before the kernel. These are
+# torch's own names: a version without them has every call go through the dispatcher.
+try:
+    _PLAIN_TENSORS = frozenset(
+        _keys(device, f"Autocast{device}", *more)
+        for device in ("CPU", "CUDA")
+        for more in (("ADInplaceOrView", f"Autograd{device}"), ())
+    )
+    _PLAIN_THREADS = frozenset((_keys("BackendSelect", "ADInplaceOrView"), _keys("BackendSelect")))
+    _keys_of_tensor, _keys_of_thread = torch._C._dispatch_keys, torch._C._dispatch_tls_local_include_set
+except AttributeError:
+    _keys_of_tensor = None
+
+
+def is_plain(tensor):
+    """Whether the dispatcher would take a call on `tensor` straight to the kernel, gradients apart."""
+    return (
+        _keys_of_tensor is not None
+        and _keys_of_tensor(tensor).raw_repr() in _PLAIN_TENSORS
+        and _keys_of_thread().raw_repr() in _PLAIN_THREADS
+    )
+
+
+def _in_forward_mode():
+    return getattr(forward_ad, "_current_level", 0) >= 0  # a version that does not tell may be in it
+
+
+def needs_gradient(tensor):
+    """Whether `tensor` takes part in automatic differentiation, in reverse mode or perhaps in forward mode."""
+    return tensor.requires_grad and torch.is_grad_enabled() or _in_forward_mode()
+
+
+def is_direct(tensor):
+    """Whether a call on `tensor` may do without the dispatcher: it would add nothing but its time."""
+    # First what Dynamo asks: it takes this for true, and cannot trace the rest.
+    if torch.compiler.is_compiling() or torch.overrides.has_torch_function_unary(tensor):
+        return False
+    return is_plain(tensor) and not needs_gradient(tensor)
+
+
+def select(tensor, *arguments):
+    """What the operator returns."""
+    return run(tensor, *arguments) if is_direct(tensor) else operator(tensor, *arguments)
+
+
+# ---- Kernels ----
+
+
+class UnsupportedDtype(NotImplementedError, TypeError):
+    """For truth values and complex numbers. Versions of torch.topk differ in which of the two they raise."""
+
+
+def _from_front(dim, rank):
+    if not -rank <= dim < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    return dim % rank
+
+
+def _extent(tensor, dim):
+    """`dim` counted from the front, and its size. A tensor without dimensions has one element, in dimension 0."""
+    if tensor.dtype == torch.bool:
+        raise UnsupportedDtype("topk does not support bool dtypes")
+    if tensor.dtype.is_complex:
+        raise UnsupportedDtype("topk does not support complex dtypes")
+    dim = _from_front(dim, tensor.dim() or 1)
+    return dim, tensor.size(dim) if tensor.dim() else 1
+
+
+def result_shape(tensor, k, dim):
+    dim, size = _extent(tensor, dim)
+    # Apart, and not by `if`: when a graph is traced, k may be a symbol without a value.
+    torch._check(k >= 0, lambda: "selected index k out of range")
+    torch._check(k <= size, lambda: "selected index k out of range")
+    return (*tensor.shape[:dim], k, *tensor.shape[dim + 1 :]) if tensor.dim() else ()
+
+
+def run(self, k, dim, largest, sorted, max_iterations, out=None):
+    dim, size = _extent(self, dim)
+    if not 0 <= k <= size:
+        raise RuntimeError("selected index k out of range")
+    if self.requires_grad:
+        self = self.detach()
+    if not self.dim():  # one element, also for k = 0: so does torch.topk
+        values, indices = run(self.reshape(1), 1, 0, largest, sorted, max_iterations)
+        return values.reshape(()), indices.reshape(())
+    values, indices = libtopk.topk(self, k, largest, sorted, dim, out=out, max_iterations=max_iterations)
+    return values.contiguous(), indices.contiguous()
+
+
+def _fake(self, k, dim, largest, sorted, max_iterations):
+    shape = result_shape(self, k, dim)
+    return self.new_empty(shape), self.new_empty(shape, dtype=torch.int64)
+
+
+# ---- Transforms ----
+
+
+def _below_autograd(*arguments):
+    with torch._C._AutoDispatchBelowAutograd():
+        return operator(*arguments)
+
+
+def scattered(values, dim, indices, shape):
+    """Zeros of `shape`, but for `values` at `indices`."""
+    # The backward pass of torch.topk itself: it scatters in place, without a copy, wherever that is possible.
+    return torch.ops.aten.value_selecting_reduction_backward(values, dim, indices, shape, True)
+
+
+class _Selection(torch.autograd.Function):
+    """The gradient in reverse mode. It keeps the indices, not the input."""
+
+    @staticmethod
+    def forward(ctx, self, k, dim, *flags):
+        values, indices = _below_autograd(self, k, dim, *flags)
+        ctx.save_for_backward(indices)
+        ctx.mark_non_differentiable(indices)
+        ctx.shape, ctx.dim = self.shape, dim
+        return values, indices
+
+    @staticmethod
+    def backward(ctx, gradient, _):
+        (indices,) = ctx.saved_tensors
+        return scattered(gradient, ctx.dim, indices, ctx.shape), None, None, None, None, None
+
+
+def _differentiable(self, k, dim, *flags):
+    if not needs_gradient(self):
+        return run(self, k, dim, *flags) if is_plain(self) else _below_autograd(self, k, dim, *flags)
+    if _in_forward_mode() or torch._C._are_functorch_transforms_active():
+        # A kernel cannot use torch.autograd.Function here. gather() knows every mode, but keeps the input.
+        _, indices = _below_autograd(self, k, dim, *flags)
+        return self.gather(dim, indices), indices
+    return _Selection.apply(self, k, dim, *flags)
+
+
+def _batched(info, in_dims, self, k, dim, *flags):
+    self = self.movedim(in_dims[0], 0)
+    scalars = self.dim() == 1
+    if scalars:
+        self, k = self.unsqueeze(1), k or 1
+    values, indices = operator(self, k, _from_front(dim, self.dim() - 1) + 1, *flags)
+    return ((values.squeeze(1), indices.squeeze(1)) if scalars else (values, indices)), (0, 0)
+
+
+_library.impl("topk", run, "CPU")
+_library.impl("topk", run, "CUDA")
+_library.impl("topk", _differentiable, "Autograd")
+torch.library.register_fake(_NAME, _fake, lib=_library)
+torch.library.register_vmap(_NAME, _batched, lib=_library)

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libtopk for torch: a drop-in for torch.topk, an operator, and the MaxK activations.
+
+    from libtopk.torch import topk, maxk, MaxK, SparseMaxK
+
+`topk` takes the place of torch.topk. The others keep the k largest elements of each row. All work on CPU and CUDA
+tensors, are differentiable, and go through torch.compile, torch.export, torch.func and CUDA graphs by way of the
+operator `torch.ops.libtopk.topk`.
+
+Order. Elements rank by value; -0.0 equals +0.0. Among equal elements the one with the lowest index is chosen, and
+comes first in sorted results. All NaN equal each other and rank above +infinity, as in torch.
+
+Results depend on the input alone: the same values and indices on every device and run. With sorted=False their order
+along the dimension is not promised.
+
+Gradients. A chosen element receives the gradient of its result, every other element zero. Indices have no gradient.
+For the backward pass the indices are kept, not the input. Forward mode and gradients of any order work as well.
+"""
+
+from __future__ import annotations
+
+import operator as _operator
+import warnings
+
+import torch
+from torch import Tensor, nn
+
+from libtopk import _torch_operator
+
+__all__ = ["MaxK", "SparseMaxK", "maxk", "topk"]
+
+
+def topk(input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True, *,
+         out: tuple[Tensor, Tensor] | None = None) -> torch.return_types.topk:
+    """The k largest or smallest elements of `input` along `dim`: torch.topk, at libtopk's speed.
+
+    input    a tensor of any shape and strides; float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, or
+             an integer type of 8 to 64 bits, signed or not
+    k        how many, from 0 to the size of `dim`. A tensor without dimensions has size 1, and keeps its element
+             for k = 0 too
+    dim      the dimension to choose along; None for the last one
+    largest  True for the largest elements, False for the smallest
+    sorted   True for results best first, False for any order
+    out      two tensors (values, indices) to write to: of the dtypes of the results, on the device of `input`. They
+             are resized to the shape of the results, with a warning if they had elements
+
+    Returns the named tuple (values, indices) of torch.topk: contiguous tensors of the shape of `input`, with k in
+    place of the size of `dim`. Values have the dtype of `input`, indices int64.
+
+    Raises, as torch.topk does,
+      TypeError     for an argument of another type, and for an `out` that is no pair of tensors
+      IndexError    for a `dim` that `input` does not have
+      RuntimeError  for k out of range, for an `out` of another dtype or device, and for an `out` where a gradient
+                    would be recorded
+
+    For bool and complex numbers it is an error of type TypeError and NotImplementedError at once: torch.topk raises
+    one or the other.
+
+    The module's documentation has the order of ties and NaN, and gradients.
+    """
+    if not isinstance(input, Tensor):
+        raise TypeError(f"topk(): argument 'input' must be Tensor, not {type(input).__name__}")
+    k = _integer("k", k)
+    dim = -1 if dim is None else _integer("dim", dim)
+    for name, flag in (("largest", largest), ("sorted", sorted)):
+        if not isinstance(flag, bool):
+            raise TypeError(f"topk(): argument '{name}' must be bool, not {type(flag).__name__}")
+    if out is not None:
+        return _topk_out(input, k, dim, largest, sorted, out)
+    return torch.return_types.topk(_torch_operator.select(input, k, dim, largest, sorted, 0))
+
+
+def _integer(name, value):
+    if type(value) is int or isinstance(value, torch.SymInt):
+        return value
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"topk(): argument '{name}' must be int, not {type(value).__name__}")
+    return _operator.index(value)
+
+
+def _topk_out(input, k, dim, largest, sorted, out):
+    _check_out(input, out)
+    shape = _torch_operator.result_shape(input, k, dim)
+    for tensor in out:
+        if tensor.shape != shape:
+            if tensor.numel():
+                warnings.warn(
+                    f"An output with one or more elements was resized since it had shape {list(tensor.shape)}, which "
+                    f"does not match the required output shape {list(shape)}",
+                    stacklevel=3,
+                )
+            tensor.resize_(shape)
+    values, indices = out
+    if _can_write(input, values, indices):
+        _torch_operator.run(input, k, dim, largest, sorted, 0, out=(values.detach(), indices))
+        # What autograd has kept of them is void, as after any operation in place.
+        torch.autograd.graph.increment_version(values)
+        torch.autograd.graph.increment_version(indices)
+    else:
+        results = _torch_operator.select(input, k, dim, largest, sorted, 0)
+        values.copy_(results[0])
+        indices.copy_(results[1])
+    return torch.return_types.topk_out((values, indices))
+
+
+def _check_out(input, out):
+    if not isinstance(out, (tuple, list)):
+        raise TypeError(f"topk(): argument 'out' must be tuple of Tensors, not {type(out).__name__}")
+    if len(out) != 2:
+        raise TypeError(f"topk(): argument 'out' must have 2 elements, not {len(out)}")
+    for tensor, dtype in zip(out, (input.dtype, torch.int64)):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"topk(): argument 'out' must be tuple of Tensors, not of {type(tensor).__name__}")
+        if tensor.dtype != dtype:
+            raise RuntimeError(f"Expected out tensor to have dtype {dtype}, but got {tensor.dtype} instead")
+        if tensor.device != input.device:
+            raise RuntimeError(f"Expected out tensor to be on device {input.device}, but got {tensor.device} instead")
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (input, *out)):
+        raise RuntimeError(
+            "topk(): functions with out=... arguments don't support automatic differentiation, "
+            "but one of the arguments requires grad."
+        )
+
+
+def _can_write(input, *out):
+    """Whether libtopk can write to `out` itself: else its results are copied there."""
+    if not input.dim() or not all(map(_torch_operator.is_direct, (input, *out))):
+        return False
+    storages = {tensor.untyped_storage().data_ptr() for tensor in (input, *out)}
+    return len(storages) == 3 and all(tensor.is_contiguous() for tensor in out)
+
+
+def maxk(x: Tensor, k: int, max_iterations: int = 0) -> Tensor:
+    """Keeps the k largest elements of each row of `x`, its last dimension, and sets all others to zero.
+
+    x               a tensor of one dimension or more, of the dtypes of topk()
+    k               how many to keep: 0 to the size of the last dimension
+    max_iterations  0 for the exact result. Else the number of steps of RTop-K's search, for floating-point `x`: of
+                    each row k elements are kept, the largest ones to within the precision that so many halvings of
+                    the row's range give
+
+    Returns a tensor of the shape and dtype of `x`. Raises RuntimeError for k out of range, and ValueError for a tensor
+    without dimensions; for other dtypes as topk() does.
+
+    This is the nonlinearity of MaxK-GNN (Peng et al., ASPLOS 2024). The search is that of RTop-K (Xie et al., ICLR
+    2025), which found that a few steps keep a network's accuracy.
+    """
+    values, indices = _sparse_maxk(x, k, max_iterations, sorted=False)
+    return _torch_operator.scattered(values, -1, indices, x.shape)
+
+
+def _sparse_maxk(x, k, max_iterations, sorted):
+    if not x.dim():
+        raise ValueError("maxk needs at least one dimension")
+    return _torch_operator.select(x, k, -1, True, sorted, max_iterations)
+
+
+class MaxK(nn.Module):
+    """maxk() as a module: keeps the k largest elements of the last dimension, and sets all others to zero.
+
+    k               how many to keep; forward() raises RuntimeError for rows with fewer elements
+    max_iterations  0 for the exact result, else the number of steps of RTop-K's approximate search
+
+    It has no parameters and no buffers.
+    """
+
+    def __init__(self, k: int, max_iterations: int = 0) -> None:
+        super().__init__()
+        if k < 0 or max_iterations < 0:
+            raise ValueError(f"k and max_iterations must not be negative: {k}, {max_iterations}")
+        self.k = k
+        self.max_iterations = max_iterations
+
+    def forward(self, x: Tensor) -> Tensor:
+        return maxk(x, self.k, self.max_iterations)
+
+    def extra_repr(self) -> str:
+        return f"k={self.k}" + (f", max_iterations={self.max_iterations}" if self.max_iterations else "")
+
+
+class SparseMaxK(MaxK):
+    """MaxK in sparse form: forward() returns (values, indices) of the k largest elements of each row, best first.
+
+    Both have the shape of the input, with k in place of the last size. Values have its dtype, indices int64. Takes the
+    arguments of MaxK. `torch.zeros_like(x).scatter(-1, indices, values)` is MaxK's result.
+    """
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
+        return _sparse_maxk(x, self.k, self.max_iterations, sorted=True)

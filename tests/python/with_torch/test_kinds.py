@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every function gives, for arrays of every kind on every device, what it gives for numpy's."""
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", minversion="2.6")
+libtopk = pytest.importorskip("libtopk")
+
+
+class Torch:
+    def __init__(self, device):
+        self.device = device
+
+    def array(self, numbers):
+        return torch.from_numpy(np.array(numbers)).to(self.device)
+
+    def numpy(self, result):
+        assert isinstance(result, torch.Tensor) and result.device.type == self.device
+        return result.cpu().numpy()
+
+
+class CuPy:
+    device = "cuda"
+
+    def __init__(self):
+        self.module = pytest.importorskip("cupy")
+
+    def array(self, numbers):
+        return self.module.asarray(numbers)
+
+    def numpy(self, result):
+        assert isinstance(result, self.module.ndarray)
+        return result.get()
+
+
+@pytest.fixture(params=("torch-cpu", "torch-cuda", "cupy"))
+def kind(request):
+    if request.param != "torch-cpu" and not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    return CuPy() if request.param == "cupy" else Torch(request.param[6:])
+
+
+def numbers(shape, dtype="float32", seed=1):
+    generator = np.random.default_rng(seed)
+    return (generator.integers(-99, 99, shape) / 8).astype(dtype)  # with ties
+
+
+def same(kind, ours, theirs):
+    for one, other in zip(ours, theirs) if isinstance(ours, tuple) else [(ours, theirs)]:
+        found = kind.numpy(one)
+        assert found.dtype == other.dtype and found.shape == np.shape(other) and np.array_equal(found, other)
+
+
+CALLS = {
+    "topk": lambda x, _: libtopk.topk(x, 7),
+    "topk of a column": lambda x, _: libtopk.topk(x, 3, largest=False, dim=0),
+    "topk of a transposed array": lambda x, _: libtopk.topk(x.T, 3, dim=0),
+    "topk of every second": lambda x, _: libtopk.topk(x[:, ::2], 3),
+    "topk beyond the end": lambda x, _: libtopk.topk(x[:, :2], 3),
+    "argtopk": lambda x, _: libtopk.argtopk(x, 7, index_dtype="int32"),
+    "kth": lambda x, _: libtopk.kth(x, 50, magnitude=True),
+    "where": lambda x, _: libtopk.where(x, gt=9.5),
+    "where with room": lambda x, _: libtopk.where(x, gt=9.5, capacity=0).offsets,
+    "select_where": lambda x, _: libtopk.select_where(x, 4, between=(0, 3)),
+    "count": lambda x, _: libtopk.count(x, ne=0),
+    "mask": lambda x, _: libtopk.mask(x, le=-1.5),
+    "masked": lambda x, array: libtopk.count(x, bits=libtopk.mask(x, le=-1.5)),
+    "lengths": lambda x, array: libtopk.topk(x, 3, lengths=array(np.arange(20))),
+    "offsets": lambda x, array: libtopk.topk(x.ravel(), 3, offsets=array(np.array([0, 10, 10, 700, 2000], "int32"))),
+    "a k for each row": lambda x, array: libtopk.topk(x, array(np.arange(20) % 5), k_max=4),
+    "a list of k": lambda x, _: libtopk.topk(x, [3] * 20, k_max=4),
+    "payload": lambda x, array: libtopk.topk(x, 3, indices=array(np.arange(2000).reshape(20, 100)[:, ::-1].copy())),
+    "route": lambda x, array: libtopk.route(x, 4, bias=array(numbers(100)), groups=4, groups_kept=2),
+}
+
+
+@pytest.mark.parametrize("dtype", ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8"))
+@pytest.mark.parametrize("name", CALLS)
+def test_gives_what_numpy_gets(kind, name, dtype):
+    if name == "route" and not dtype.startswith("float"):
+        pytest.skip("experts have floating-point scores")
+    x = numbers((20, 100), dtype)
+    same(kind, CALLS[name](kind.array(x), kind.array), CALLS[name](x, np.asarray))
+
+
+@pytest.mark.parametrize("name", ("bfloat16", "float8_e4m3fn", "float8_e5m2"))
+def test_narrow_floats(kind, name):
+    if not isinstance(kind, Torch):
+        pytest.skip("CuPy has no such type")
+    x = kind.array(numbers((20, 100))).to(getattr(torch, name))
+    values, indices = libtopk.topk(x, 9)
+    wide = libtopk.topk(x.to(torch.float32), 9)
+    assert values.dtype == x.dtype and torch.equal(values.float(), wide.values) and torch.equal(indices, wide.indices)
+
+
+def test_writes_to_what_it_is_given(kind):
+    x = numbers((20, 100))
+    expected = libtopk.topk(x, 5)
+    workspace = kind.array(np.zeros(libtopk.workspace_size("topk", kind.array(x), 5) + 1, "uint8"))
+    for out in ((expected.values * 0, expected.indices * 0), (np.zeros((20, 9), "f4"), np.zeros((20, 9), "i4"))):
+        out = tuple(kind.array(array) for array in out)
+        view = tuple(array[:, :5] for array in out)
+        returned = libtopk.topk(kind.array(x), 5, out=view, workspace=workspace)
+        assert returned.values is view[0] and returned.indices is view[1]
+        assert np.array_equal(kind.numpy(view[0]), expected.values)
+        assert np.array_equal(kind.numpy(view[1]), expected.indices)
+
+
+def test_accumulator(kind):
+    x = numbers((3, 1000))
+    whole, first, second = (libtopk.Accumulator(20, chunk_max=64) for _ in range(3))
+    for begin in (300, 0, 700):
+        chunk = x[:, begin:begin + 400 if begin == 300 else begin + 300]
+        whole.push(kind.array(chunk), begin)
+        (first if begin == 0 else second).push(kind.array(chunk), begin)
+    first.merge(second)
+    for result in (whole.peek(), whole.finish(), first.finish()):
+        same(kind, result, libtopk.topk(x, 20))
+
+
+def test_arrays_of_two_devices_are_refused(kind):
+    if kind.device == "cpu":
+        pytest.skip("one device alone")
+    x = kind.array(numbers((4, 50)))
+    with pytest.raises(ValueError):
+        libtopk.topk(x, 3, out=(np.zeros((4, 3), "f4"), np.zeros((4, 3), "i8")))
+    with pytest.raises(ValueError):
+        libtopk.topk(x, 3, context=libtopk.Context("cpu"))
+    with pytest.raises(ValueError):
+        libtopk.count(x, mask=np.ones((4, 50), bool))
+
+
+def test_runs_on_the_current_stream(kind):
+    if kind.device == "cpu":
+        pytest.skip("the CPU has no streams")
+    if isinstance(kind, CuPy):
+        stream = kind.module.cuda.Stream(non_blocking=True)
+        entered = stream
+    else:
+        stream = torch.cuda.Stream()
+        entered = torch.cuda.stream(stream)
+    x = numbers((64, 5000))
+    array = kind.array(x)
+    stream.synchronize()
+    torch.cuda.synchronize()
+    with entered:
+        for _ in range(50):  # the sums are still under way when the selection is enqueued
+            array += 1
+        found = libtopk.topk(array, 10)
+    stream.synchronize()
+    expected = libtopk.topk(x + 50, 10)
+    assert np.array_equal(kind.numpy(found.indices), expected.indices)
+
+
+def test_captured_in_a_graph(kind):
+    if kind.device == "cpu" or isinstance(kind, CuPy):
+        pytest.skip("graphs of torch")
+    x = kind.array(numbers((64, 256)))
+    out = (torch.empty(64, 8, device="cuda"), torch.empty(64, 8, dtype=torch.int64, device="cuda"))
+    workspace = torch.empty(libtopk.workspace_size("topk", x, 8), dtype=torch.uint8, device="cuda")
+    libtopk.topk(x, 8, out=out, workspace=workspace)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        libtopk.topk(x, 8, out=out, workspace=workspace)
+    for seed in (2, 3):
+        y = numbers((64, 256), seed=seed)
+        x.copy_(torch.from_numpy(y))
+        graph.replay()
+        torch.cuda.synchronize()
+        assert np.array_equal(out[1].cpu().numpy(), libtopk.topk(y, 8).indices)
