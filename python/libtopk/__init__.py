@@ -33,7 +33,7 @@ from libtopk._accumulator import Accumulator
 from libtopk._options import Options, Predicate, PredicateOptions
 from libtopk._shape import Shape
 
-__all__ = ["Accumulator", "Context", "Kth", "Options", "Predicate", "PredicateOptions", "Route", "Shape", "TopK", "Where",
-           "argtopk", "argwhere", "count", "explain", "kth", "library_path", "mask", "route", "select_where", "topk",
-           "where", "workspace_size"]
+__all__ = ["Accumulator", "Context", "Kth", "Options", "Predicate", "PredicateOptions", "Route", "Shape", "TopK",
+           "Where", "argtopk", "argwhere", "count", "explain", "kth", "library_path", "mask", "route", "select_where",
+           "topk", "where", "workspace_size"]
 __version__ = "0.1.0"

@@ -6,6 +6,7 @@ from typing import Any
 
 from libtopk import _core
 from libtopk._api import TopK
+from libtopk._options import Array
 
 _INIT, _PUSH, _MERGE, _PEEK, _FINISH = range(8, 13)
 _RUN, _SIZE = range(2)
@@ -34,9 +35,12 @@ class Accumulator:
         if chunk_max is not None and chunk_max < 1:
             raise ValueError(f"chunk_max is {chunk_max}, and must be positive")
         self._k, self._largest = k, largest
-        self._chunk_max, self._options = chunk_max, options
-        self._state = self._like = self._give = None
-        self._carries_indices = None
+        self._options = options
+        self._chunk_max: Any = chunk_max
+        self._state: Any = None
+        self._like: Any = None  # an empty array that says of which type and kind all are
+        self._give: Any = None  # turns results into arrays of the caller's kind
+        self._carries_indices: bool | None = None
         self._pushed = 0
 
     def _problem(self):
@@ -57,12 +61,13 @@ class Accumulator:
     def _begin(self, chunk):
         if self._chunk_max is None:
             self._chunk_max = max(1, chunk.shape[-1])
-        self._like = _core.empty(chunk, (*chunk.shape[:-1], 0), None)  # an array to say of which type and kind all are
+        self._like = _core.empty(chunk, (*chunk.shape[:-1], 0), None)
         size = self._run(_INIT, self._like, mode=_SIZE)
         self._state = _core.empty(chunk, (size,), "uint8")
         self._run(_INIT, self._like)
 
-    def push(self, chunk, base: int | None = None, *, lengths=None, indices=None, k=None, **predicate: Any) -> None:
+    def push(self, chunk: Array, base: int | None = None, *, lengths: Array | None = None,
+             indices: Array | None = None, k: Array | None = None, **predicate: Any) -> None:
         """Adds the elements of a chunk, an array (..., length).
 
         base       the position of its first element in the stream; None: behind all that came before
@@ -129,11 +134,11 @@ class Accumulator:
         results = self._run(operation, self._like, out=out)
         return TopK(*(results if self._give is None or out is not None else map(self._give, results)))
 
-    def peek(self, *, out=None) -> TopK:
+    def peek(self, *, out: tuple[Array, Array] | None = None) -> TopK:
         """The k best so far, best first, as TopK(values, indices); more may be pushed."""
         return self._results(_PEEK, out)
 
-    def finish(self, *, out=None) -> TopK:
+    def finish(self, *, out: tuple[Array, Array] | None = None) -> TopK:
         """As peek(), and ends the stream: the next push begins a new one."""
         results = self._results(_FINISH, out)
         self._state, self._carries_indices, self._pushed = None, None, 0

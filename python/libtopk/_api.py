@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from libtopk import _core
+from libtopk._options import Array
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from libtopk._options import (Options, PredicateOptions, RouteOptions, SelectWhereOptions, WhereOptions)
+    from libtopk._shape import Shape
 
 SELECT, KTH, WHERE, SELECT_WHERE, COUNT, MASK, ROUTE = range(1, 8)
 _RUN, _WORKSPACE, _EXPLAIN = range(3)
@@ -21,35 +23,35 @@ _run = _core.run
 class TopK(NamedTuple):
     """The k best of each row, best first: elements, and their positions in the row (-1 behind the end of a row)."""
 
-    values: Any
-    indices: Any
+    values: Array
+    indices: Array
 
 
 class Kth(NamedTuple):
     """The k-th best of each row, how many elements rank above it, and how many tie with it, itself included."""
 
-    kth: Any
-    better: Any
-    equal: Any
+    kth: Array
+    better: Array
+    equal: Array
 
 
 class Where(NamedTuple):
     """The matches of all rows one after the other: those of row r are [offsets[r], offsets[r + 1])."""
 
-    values: Any
-    indices: Any
-    offsets: Any
+    values: Array
+    indices: Array
+    offsets: Array
 
 
 class Route(NamedTuple):
     """The experts of each token, best first (-1 where there are none left), and their weights in float32."""
 
-    indices: Any
-    weights: Any
+    indices: Array
+    weights: Array
 
 
-def topk(x, k, largest: bool = True, sorted: bool = True, dim: int = -1, *, out=None, workspace=None,
-         **options: Unpack[Options]) -> TopK:
+def topk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, dim: int = -1, *,
+         out: tuple[Array, Array] | None = None, workspace: Array | None = None, **options: Unpack[Options]) -> TopK:
     """The k largest or smallest elements along a dimension, exactly.
 
     x          an array of any shape; rows lie along `dim`
@@ -73,14 +75,15 @@ def topk(x, k, largest: bool = True, sorted: bool = True, dim: int = -1, *, out=
     return TopK(*_run(_RUN, SELECT, x, k, largest, sorted, dim, out, 3, workspace, options, None))
 
 
-def argtopk(x, k, largest: bool = True, sorted: bool = True, dim: int = -1, *, out=None, workspace=None,
-            **options: Unpack[Options]) -> Any:
+def argtopk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, dim: int = -1, *,
+            out: Array | None = None, workspace: Array | None = None, **options: Unpack[Options]) -> Array:
     """The positions of what topk() returns, alone: elements are not written."""
     return _run(_RUN, SELECT, x, k, largest, sorted, dim, None if out is None else (None, out), 2, workspace, options,
                 None)[1]
 
 
-def kth(x, k, largest: bool = True, dim: int = -1, *, out=None, workspace=None, **options: Unpack[Options]) -> Kth:
+def kth(x: Array, k: int | Array, largest: bool = True, dim: int = -1, *, out: tuple[Array, Array, Array] | None = None,
+        workspace: Array | None = None, **options: Unpack[Options]) -> Kth:
     """The k-th largest or smallest element along a dimension, k from 1 on, and its rank.
 
     Parameters are those of topk(); `out` is (kth, better, equal). Returns Kth of arrays of the shape of x without
@@ -91,14 +94,15 @@ def kth(x, k, largest: bool = True, dim: int = -1, *, out=None, workspace=None, 
     return Kth(*_run(_RUN, KTH, x, k, largest, True, dim, out, 7, workspace, options, None))
 
 
-def select_where(x, k, largest: bool = True, sorted: bool = True, dim: int = -1, *, out=None, workspace=None,
+def select_where(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, dim: int = -1, *,
+                 out: tuple[Array, Array] | None = None, workspace: Array | None = None,
                  **options: Unpack[SelectWhereOptions]) -> TopK:
     """As topk(), among the elements that meet a predicate: select_where(x, 10, gt=0.5, largest=False)."""
     return TopK(*_run(_RUN, SELECT_WHERE, x, k, largest, sorted, dim, out, 3, workspace, options, None))
 
 
-def where(x, dim: int = -1, *, capacity: int | None = None, out=None, workspace=None,
-          **options: Unpack[WhereOptions]) -> Where:
+def where(x: Array, dim: int = -1, *, capacity: int | None = None, out: tuple[Array, Array, Array] | None = None,
+          workspace: Array | None = None, **options: Unpack[WhereOptions]) -> Where:
     """The elements that meet a predicate, in input order: where(x, ge=0.5), where(x, mask=x > y).
 
     capacity   room for so many matches. None: as many as there are, for which x is counted first; that reads it twice
@@ -112,12 +116,12 @@ def where(x, dim: int = -1, *, capacity: int | None = None, out=None, workspace=
     return Where(*_where(x, dim, capacity, out, 7, workspace, options))
 
 
-def argwhere(x, dim: int = -1, *, capacity: int | None = None, out=None, workspace=None,
-             **options: Unpack[WhereOptions]) -> tuple[Any, Any]:
+def argwhere(x: Array, dim: int = -1, *, capacity: int | None = None, out: tuple[Array, Array] | None = None,
+             workspace: Array | None = None, **options: Unpack[WhereOptions]) -> tuple[Array, Array]:
     """The positions and offsets of what where() returns, alone: elements are not written. `out` is (indices, offsets).
     """
-    out = None if out is None else (None, *out)
-    return _where(x, dim, capacity, out, 6, workspace, options)[1:]
+    targets = None if out is None else (None, *out)
+    return _where(x, dim, capacity, targets, 6, workspace, options)[1:]
 
 
 def _where(x, dim, capacity, out, wanted, workspace, options):
@@ -130,12 +134,14 @@ def _where(x, dim, capacity, out, wanted, workspace, options):
     return _run(_RUN, WHERE, x, None, True, True, dim, out, wanted, workspace, {**options, "capacity": capacity}, None)
 
 
-def count(x, dim: int = -1, *, out=None, workspace=None, **options: Unpack[PredicateOptions]) -> Any:
+def count(x: Array, dim: int = -1, *, out: Array | None = None, workspace: Array | None = None,
+          **options: Unpack[PredicateOptions]) -> Array:
     """How many elements of each row meet a predicate: int64, of the shape of x without `dim`."""
     return _run(_RUN, COUNT, x, None, True, True, dim, out, 1, workspace, options, None)
 
 
-def mask(x, dim: int = -1, *, out=None, workspace=None, **options: Unpack[PredicateOptions]) -> Any:
+def mask(x: Array, dim: int = -1, *, out: Array | None = None, workspace: Array | None = None,
+         **options: Unpack[PredicateOptions]) -> Array:
     """Which elements meet a predicate: an array of uint8, a bit for each element of x in C order, lowest first.
 
     The option `bits` takes it, and numpy.unpackbits(..., bitorder="little") makes it an array of truth values. With
@@ -144,9 +150,10 @@ def mask(x, dim: int = -1, *, out=None, workspace=None, **options: Unpack[Predic
     return _run(_RUN, MASK, x, None, True, True, dim, out, 1, workspace, options, None)
 
 
-def route(logits, k: int, dim: int = -1, *, score: Literal["logit", "sigmoid"] = "logit",
-          weighing: Literal["softmax", "sigmoid"] = "softmax", bias=None, groups: int = 0, groups_kept: int = 0,
-          factor: float = 1.0, out=None, workspace=None, **options: Unpack[RouteOptions]) -> Route:
+def route(logits: Array, k: int, dim: int = -1, *, score: Literal["logit", "sigmoid"] = "logit",
+          weighing: Literal["softmax", "sigmoid"] = "softmax", bias: Array | None = None, groups: int = 0,
+          groups_kept: int = 0, factor: float = 1.0, out: tuple[Array, Array] | None = None,
+          workspace: Array | None = None, **options: Unpack[RouteOptions]) -> Route:
     """Chooses experts for tokens, as layers of mixtures of experts do: the k with the greatest scores in each row.
 
     logits       floating-point; a row for each token, of up to 1024 experts; k is 32 at most
@@ -160,9 +167,9 @@ def route(logits, k: int, dim: int = -1, *, score: Literal["logit", "sigmoid"] =
 
     Returns Route(indices, weights): of the shape of logits with k in place of the experts; weights are float32.
     """
-    options = {"score": score, "weighing": weighing, "bias": bias, "groups": groups, "groups_kept": groups_kept,
+    routing = {"score": score, "weighing": weighing, "bias": bias, "groups": groups, "groups_kept": groups_kept,
                "factor": factor, **options}
-    return Route(*_run(_RUN, ROUTE, logits, k, True, True, dim, out, 3, workspace, options, None))
+    return Route(*_run(_RUN, ROUTE, logits, k, True, True, dim, out, 3, workspace, routing, None))
 
 
 def _ask(mode, operation, x, k, largest, sorted, dim, options):
@@ -171,8 +178,8 @@ def _ask(mode, operation, x, k, largest, sorted, dim, options):
     return _run(mode, _OPERATIONS[operation], x, k, largest, sorted, dim, None, 0, None, options, None)
 
 
-def workspace_size(operation: str, x, k=None, largest: bool = True, sorted: bool = True, dim: int = -1,
-                   **options: Any) -> int:
+def workspace_size(operation: str, x: Array | Shape, k: int | Array | None = None, largest: bool = True,
+                   sorted: bool = True, dim: int = -1, **options: Any) -> int:
     """The bytes of workspace that a call needs, from its name ("topk", "kth" ...) and its arguments.
 
     It depends on shapes, types, k and options alone, never on what the arrays hold, unless k is an array. So x can be a
@@ -181,7 +188,8 @@ def workspace_size(operation: str, x, k=None, largest: bool = True, sorted: bool
     return _ask(_WORKSPACE, operation, x, k, largest, sorted, dim, options)
 
 
-def explain(operation: str, x, k=None, largest: bool = True, sorted: bool = True, dim: int = -1, **options: Any) -> str:
+def explain(operation: str, x: Array | Shape, k: int | Array | None = None, largest: bool = True, sorted: bool = True,
+            dim: int = -1, **options: Any) -> str:
     """How the method of a call is chosen: for each method its predicted cost or why it cannot serve, and its knobs.
 
     x can be a Shape.

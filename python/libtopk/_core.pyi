@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
+from collections.abc import Mapping
 from typing import Any
 
 class Context:
@@ -22,4 +23,4 @@ def integers(object: Any, like: Any, name: str, /) -> Any: ...
 # mode: 0 runs, 1 returns the bytes of workspace or state, 2 explains. operation: topk_operation, and 8 to 12 for
 # init, push, merge, peek and finish of an accumulator. wanted: a bit for each result to make where `out` has none.
 def run(mode: int, operation: int, x: Any, k: Any, largest: bool, sorted: bool, dim: int, out: Any, wanted: int,
-        workspace: Any, options: dict[str, Any] | None, other: Any, /) -> Any: ...
+        workspace: Any, options: Mapping[str, Any] | None, other: Any, /) -> Any: ...

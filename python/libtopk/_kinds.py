@@ -25,7 +25,7 @@ class _Lazy:
     def __eq__(self, other):
         return getattr(other, "name", None) == self.name and other == _ml_dtype(self.name)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
 
 def _numpy_types():
@@ -189,7 +189,7 @@ def _give_by(namespace):
 def _adopt_from_gpu(array):
     """An array of another library on a GPU: through cupy or torch, whichever is there."""
     try:
-        import cupy as module
+        import cupy as module  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         try:
             import torch as module

@@ -2,10 +2,14 @@
 """The keyword options that several functions share, as types for checkers and editors."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
     from libtopk._core import Context
+
+# An array of numpy, torch or CuPy, of any library with DLPack, or what numpy.asarray takes. Results are arrays of the
+# kind of the input, which no checker can follow through all of these.
+Array: TypeAlias = Any
 
 
 class _Common(TypedDict, total=False):

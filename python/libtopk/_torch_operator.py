@@ -50,7 +50,7 @@ try:
     _PLAIN_THREADS = frozenset((_keys("BackendSelect", "ADInplaceOrView"), _keys("BackendSelect")))
     _keys_of_tensor, _keys_of_thread = torch._C._dispatch_keys, torch._C._dispatch_tls_local_include_set
 except AttributeError:
-    _keys_of_tensor = None
+    _keys_of_tensor = None  # type: ignore[assignment]
 
 
 def is_plain(tensor):

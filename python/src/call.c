@@ -288,8 +288,7 @@ PyObject *call_run(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
             result = explain(&call);
         } else if (mode == MODE_WORKSPACE) {
             result = measure(&call, &bytes) == 0 ? PyLong_FromSize_t(bytes) : NULL;
-        } else if (outputs_make(&call, arguments[OUT], (int)wanted) == 0 &&
-                   inputs_take_companions(&call) == 0) {
+        } else if (outputs_make(&call, arguments[OUT], (int)wanted) == 0 && companions_take(&call) == 0) {
             result = complete(&call, arguments[WORKSPACE], arguments[OTHER]);
         }
     }

@@ -3,15 +3,16 @@
  * libtopk._core: from Python objects to calls of the C library. It keeps to Python's limited interface, so
  * one build serves all versions from 3.11 on.
  *
- *   library.c   the C library, which is loaded when the module is
- *   kinds.c     what an array library does for the core: numpy, torch and cupy; and libtopk.Shape
- *   array.c     an array's memory, type and shape
- *   rows.c      arrays as rows that the C library can read where they lie
- *   context.c   contexts and workspaces
- *   options.c   keyword options
- *   inputs.c    x and the arrays among the options, as a problem of the C library
- *   outputs.c   where results go
- *   call.c      a call, from its arguments to its results
+ *   library.c     the C library, which is loaded when the module is
+ *   kinds.c       what an array library does for the core: numpy, torch and cupy; and libtopk.Shape
+ *   array.c       an array's memory, type and shape
+ *   rows.c        arrays as rows that the C library can read where they lie
+ *   context.c     contexts and workspaces
+ *   options.c     keyword options
+ *   inputs.c      x, k and extents, as a problem of the C library
+ *   companions.c  payloads and masks, which go with the elements of x, and biases
+ *   outputs.c     where results go
+ *   call.c        a call, from its arguments to its results
  *
  * Functions that return int return 0, or -1 with a Python exception set. */
 #ifndef TOPK_PYTHON_CORE_H
@@ -210,15 +211,19 @@ int options_read(struct call *call, PyObject *options);
 
 /* Fills problem and input from x, k and the arrays among the options. */
 int inputs_take(struct call *call, PyObject *k);
-/* Likewise the payload and the mask, once index_type is settled. */
-int inputs_take_companions(struct call *call);
 /* An exception for a Shape in a call that runs. */
 int inputs_check_kind(const struct call *call, const struct array *array, const char *name);
 /* TypeError for an array of floats or truth values that is not empty. */
 int inputs_check_integers(const struct array *array, const char *name);
-/* Describes another array that the call reads: of one of two types, contiguous, and where x is. Else there is
- * an exception, or a converted copy by `integers` of the kind if `convert`. */
+/* Describes another array that the call reads, and keeps it until the call ends. `name` is for messages. */
 int inputs_keep(struct call *call, PyObject *object, const char *name, struct array **kept);
+/* Whether its memory is on the device of x. */
+bool inputs_are_beside_x(const struct call *call, const struct array *array);
+
+/* ---- companions.c ---- */
+
+/* Takes the payload, the mask and the bias, once index_type is settled. */
+int companions_take(struct call *call);
 
 /* ---- outputs.c ---- */
 

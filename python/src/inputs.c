@@ -15,7 +15,7 @@ static const struct {
 
 enum { EXTENTS = sizeof extents / sizeof *extents };
 
-static bool is_of_x_device(const struct call *call, const struct array *array) {
+bool inputs_are_beside_x(const struct call *call, const struct array *array) {
     return array->device == call->x.device || array->device == ON_ANY_DEVICE;
 }
 
@@ -73,7 +73,7 @@ static int make_integers(struct call *call, struct array *array, const char *nam
 }
 
 static bool is_usable_extent(const struct call *call, const struct array *array, topk_type type) {
-    return is_of_x_device(call, array) && array->type == type && array_is_contiguous(array);
+    return inputs_are_beside_x(call, array) && array->type == type && array_is_contiguous(array);
 }
 
 static int keep_extents(struct call *call, struct array **arrays) {
@@ -261,94 +261,4 @@ int inputs_take(struct call *call, PyObject *k) {
         match_nothing(call);
     }
     return 0;
-}
-
-/* A payload or a mask: an element for each of x, laid out alike. */
-static int take_companion(struct call *call, enum given which, const char *name, struct array **array) {
-    if (inputs_keep(call, call->given[which], name, array) != 0) {
-        return -1;
-    }
-    bool is_alike = (*array)->dims == (call->is_scalar                             ? 0
-                                       : call->problem.shape != TOPK_SHAPE_STRIDED ? 1
-                                                                                   : call->lead + 1);
-    for (int d = 0, lead = 0; is_alike && d < (*array)->dims && call->problem.shape == TOPK_SHAPE_STRIDED;
-         ++d) {
-        is_alike = (*array)->shape[d] == (d == call->dim ? call->length : call->lead_shape[lead++]);
-    }
-    if (!is_alike || array_elements(*array) != array_elements(&call->x)) {
-        PyErr_Format(PyExc_ValueError, "%s is not of the shape of x", name);
-        return -1;
-    }
-    struct rows rows;
-    int dim = call->dim;
-    return rows_of(*array, &dim, true, name, &rows);
-}
-
-static int check_where(const struct call *call, const struct array *array, const char *name) {
-    if (is_of_x_device(call, array)) {
-        return 0;
-    }
-    PyErr_Format(PyExc_ValueError, "%s and x are not on the same device", name);
-    return -1;
-}
-
-static int take_payload(struct call *call) {
-    struct array *payload;
-    if (take_companion(call, GIVEN_INDICES, "indices", &payload) != 0 ||
-        check_where(call, payload, "indices") != 0) {
-        return -1;
-    }
-    topk_type type = call->problem.index_type == TOPK_INDEX_I64 ? TOPK_I64 : TOPK_I32;
-    if (payload->type != type) {
-        PyErr_Format(PyExc_TypeError, "indices are not of type %s, as the results are",
-                     type == TOPK_I64 ? "int64" : "int32");
-        return -1;
-    }
-    call->input.indices = payload->data;
-    return 0;
-}
-
-/* Bits are one array of bytes, whatever the shape of x. */
-static int take_mask(struct call *call) {
-    struct array *mask;
-    bool is_bits = call->predicate.kind == TOPK_BIT_MASK;
-    int status = is_bits ? inputs_keep(call, call->given[GIVEN_MASK], "bits", &mask)
-                         : take_companion(call, GIVEN_MASK, "mask", &mask);
-    if (status != 0 || check_where(call, mask, "the mask") != 0) {
-        return -1;
-    }
-    if (mask->type != TOPK_U8 && (is_bits || mask->type != TOPK_TYPE_UNDEFINED)) {
-        PyErr_SetString(PyExc_TypeError,
-                        is_bits ? "bits are not of type uint8" : "mask is neither of type bool nor uint8");
-        return -1;
-    }
-    if (is_bits && (!array_is_contiguous(mask) || array_elements(mask) * 8 < array_elements(&call->x))) {
-        PyErr_SetString(PyExc_ValueError, "bits are not one array of a bit for each element of x");
-        return -1;
-    }
-    call->predicate.mask = mask->data;
-    return 0;
-}
-
-static int take_bias(struct call *call) {
-    struct array *bias;
-    if (inputs_keep(call, call->given[GIVEN_BIAS], "bias", &bias) != 0 ||
-        check_where(call, bias, "bias") != 0) {
-        return -1;
-    }
-    if (bias->type != TOPK_F32 || bias->dims != 1 || !array_is_contiguous(bias) ||
-        bias->shape[0] != call->length) {
-        PyErr_SetString(PyExc_ValueError, "bias is not one array of a float32 number for each expert");
-        return -1;
-    }
-    call->routing.bias = bias->data;
-    return 0;
-}
-
-int inputs_take_companions(struct call *call) {
-    return (call->given[GIVEN_INDICES] == NULL || take_payload(call) == 0) &&
-                   (call->given[GIVEN_MASK] == NULL || take_mask(call) == 0) &&
-                   (call->given[GIVEN_BIAS] == NULL || take_bias(call) == 0)
-               ? 0
-               : -1;
 }
