@@ -7,7 +7,7 @@ endif()
 function(topk_python_test name library file)
   add_test(NAME python.${name}
     COMMAND ${TOPK_SYSTEM_PYTHON} -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/python/${file})
-  set_tests_properties(python.${name} PROPERTIES LABELS python ENVIRONMENT
+  set_tests_properties(python.${name} PROPERTIES LABELS python REQUIRED_FILES $<TARGET_FILE:topk_python> ENVIRONMENT
     "PYTHONPATH=${PROJECT_BINARY_DIR}/python;TOPK_LIBRARY=$<TARGET_FILE:${library}>;PYTHONDONTWRITEBYTECODE=1;${ARGN}")
 endfunction()
 
@@ -23,6 +23,8 @@ foreach(file IN LISTS files)
     topk_python_test(${name}_emulated topk_emulated_shared ${file} TOPK_TEST_BACKEND=cuda)
   endif()
 endforeach()
+
+topk_quick(python.outputs topk_python)
 
 # Python loads a shared library.
 if(TARGET topk_emulated_full)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arrays.h"
 
-#include <stddef.h>
-
 void arrays_begin(struct arrays *arrays, const struct options *options, topk_type type, int64_t rows,
                   int64_t cols) {
-    arrays->wanted = options_writes_arrays(options);
     npy_file_create(&arrays->values, options->values_path, type, rows, cols);
     npy_file_create(&arrays->indices, options->indices_path, TOPK_I64, rows, cols);
 }

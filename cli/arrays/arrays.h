@@ -8,7 +8,6 @@
 #include "npy_file.h"
 
 struct arrays {
-    bool wanted; /* at least one of them; nothing is printed then */
     struct npy_file values;
     struct npy_file indices; /* int64 */
 };

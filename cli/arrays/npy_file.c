@@ -116,6 +116,11 @@ static void reserve_space(struct npy_file *file) {
         fail_errno(file);
 }
 
+static void flush(struct npy_file *file) {
+    write_all(file, file->buffer, (size_t)file->held, false);
+    file->held = 0;
+}
+
 void npy_file_create(struct npy_file *file, const char *path, topk_type type, int64_t rows, int64_t cols) {
     *file = (struct npy_file){.path = path, .type = type, .rows = rows, .cols = cols};
     if (path == NULL)
@@ -143,8 +148,17 @@ void npy_file_create(struct npy_file *file, const char *path, topk_type type, in
 }
 
 void npy_file_append(struct npy_file *file, const void *elements, int64_t count) {
-    if (file->path != NULL)
-        write_all(file, elements, (size_t)count * topk_type_size(file->type), false);
+    const size_t bytes = (size_t)count * topk_type_size(file->type);
+    if (file->path == NULL || bytes == 0)
+        return;
+    if (bytes > sizeof file->buffer - (size_t)file->held)
+        flush(file);
+    if (bytes > sizeof file->buffer) {
+        write_all(file, elements, bytes, false);
+    } else {
+        memcpy(file->buffer + file->held, elements, bytes);
+        file->held += (int)bytes;
+    }
 }
 
 void npy_file_reshape(struct npy_file *file, int64_t rows, int64_t cols) {
@@ -155,7 +169,10 @@ void npy_file_reshape(struct npy_file *file, int64_t rows, int64_t cols) {
 }
 
 void npy_file_finish(struct npy_file *file) {
-    if (file->path != NULL && close(file->fd) != 0)
+    if (file->path == NULL)
+        return;
+    flush(file);
+    if (close(file->fd) != 0)
         fail_errno(file);
 }
 

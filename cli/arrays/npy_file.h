@@ -18,6 +18,8 @@ struct npy_file {
     topk_type type;
     int64_t rows; /* -1: a vector */
     int64_t cols; /* -1: not known before the end */
+    int held;     /* bytes of `buffer` that are not written yet */
+    char buffer[8192];
 };
 
 /* Begins a file; path NULL: none. With cols = -1 the shape must follow, by npy_file_reshape(). */
