@@ -80,6 +80,11 @@ def test_lists_and_numbers_are_arrays(x, dtype):
     assert all_same(topk(x, 2), topk(np.array(x, dtype), 2))
 
 
+@pytest.mark.parametrize("k", [np.int64(2), np.uint8(2), np.array(2), np.array(2, ">i2")], ids=repr)
+def test_k_is_one_number_of_any_kind(k):
+    assert all_same(topk(X, k), WANTED) and all_same(kth(X, k), kth(X, 2))
+
+
 def test_results_come_back_through_the_namespace():
     x = Member(X)
     assert same_elements(topk(x, 2), WANTED)
@@ -88,7 +93,10 @@ def test_results_come_back_through_the_namespace():
     assert same_elements(where(x, gt=2), where(X, gt=2))
     assert same_elements([argtopk(x, 2), count(x, gt=2), mask(x, gt=2)], [WANTED[1], count(X, gt=2), mask(X, gt=2)])
     out = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.int64)
+    references = sys.getrefcount(Namespace)
     assert topk(x, 2, out=out)[0] is out[0] and all_same(out, WANTED)
+    assert same_elements(topk(x, 2), WANTED)
+    assert sys.getrefcount(Namespace) == references
 
 
 def test_companions_may_be_of_another_kind():

@@ -64,6 +64,7 @@ FAILURES = [  # (exception, part of its sentence, call)
     (ValueError, "mask is not of the shape of x", lambda: count(X, mask=np.ones((4, 3), bool))),
     (ValueError, "indices is not of the shape of x", lambda: topk(X, 1, indices=np.arange(12))),
     (ValueError, "a bit for each element", lambda: count(X, bits=np.zeros(1, np.uint8))),
+    (ValueError, "a bit for each element", lambda: count(X, bits=np.zeros(4, np.uint8)[::2])),
     (ValueError, "a float32 number for each expert", lambda: route(X, 1, bias=np.zeros(4))),
     (ValueError, "backend is 'gpu'", lambda: libtopk.Context("gpu")),
     (ValueError, "must be 0 to 1024", lambda: libtopk.Context("cpu", threads=1025)),
@@ -201,3 +202,25 @@ def test_neither_success_nor_failure_leaves_anything_behind():
     assert [sys.getrefcount(array) for array in inputs] == references
     assert grown < 20000 and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak < 20000
     assert same(inputs[2], np.ones(x.shape, bool))
+
+
+def test_neither_contexts_nor_merges_leave_anything_behind():
+    x = np.random.default_rng(5).normal(size=200_000).astype(np.float32)
+
+    def work():
+        own = libtopk.Context("cpu", threads=1)
+        libtopk.topk(x, x.size // 2, context=own)  # in 3 MB that the context keeps
+        whole, part = (libtopk.Accumulator(3000, context=own) for _ in range(2))  # in 800 kB each
+        part.push(x)
+        whole.merge(part)
+
+    work()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    tracemalloc.start()
+    work()
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(20):
+        work()
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 20000 and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak < 20000

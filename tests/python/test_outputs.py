@@ -65,6 +65,7 @@ def test_nothing_is_written_between_the_elements_of_an_array():
 X = np.arange(24.0).reshape(4, 6)
 WRONG = {  # arrays for values and indices of the 2 best of each row of X
     "shape": (np.zeros((4, 3)), np.zeros((4, 3), np.int64)),
+    "rows": (np.zeros((5, 2)), np.zeros((5, 2), np.int64)),
     "shape moved": (np.zeros((2, 4)), np.zeros((2, 4), np.int64)),
     "dimensions": (np.zeros(8), np.zeros((4, 2, 1), np.int64)),
     "type": (np.zeros((4, 2), np.float32), np.zeros((4, 2), np.uint64)),
