@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
+/* What a second import of the package finds loaded stays; the modules beside this one are new then. */
 static PyObject *load(PyObject *self, PyObject *path) {
     PyObject *bytes = NULL;
-    if (library.version != NULL) {
-        Py_RETURN_NONE;
+    (void)self;
+    if (library.version == NULL) {
+        if (!PyUnicode_FSConverter(path, &bytes)) {
+            return NULL;
+        }
+        int status = library_load(PyBytes_AsString(bytes));
+        Py_DECREF(bytes);
+        if (status != 0) {
+            return NULL;
+        }
     }
-    if (!PyUnicode_FSConverter(path, &bytes)) {
-        return NULL;
-    }
-    int status = library_load(PyBytes_AsString(bytes));
-    Py_DECREF(bytes);
-    if (status != 0 || kinds_init() != 0 || context_init(self) != 0) {
+    if (kinds_init() != 0) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -94,5 +98,9 @@ static struct PyModuleDef module = {
 PyMODINIT_FUNC PyInit__core(void);
 
 PyMODINIT_FUNC PyInit__core(void) {
-    return PyModule_Create(&module);
+    PyObject *made = PyModule_Create(&module);
+    if (made != NULL && context_init(made) != 0) {
+        Py_CLEAR(made);
+    }
+    return made;
 }
