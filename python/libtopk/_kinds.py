@@ -66,7 +66,7 @@ class numpy:
             array = np.minimum(array, np.uint64(2**63 - 1))  # cut, not wrapped to what is negative
         return _plain(array, np.int64)
 
-    stream = staticmethod(lambda: None)
+    stream = written = staticmethod(lambda: None)
     dtypes = staticmethod(_numpy_types)
 
 
@@ -86,7 +86,8 @@ class torch:
 
     @staticmethod
     def rows(array, dim):
-        return array.detach().movedim(dim, -1).contiguous()
+        # contiguous() would not copy a tensor that is not aligned.
+        return array.detach().movedim(dim, -1).clone(memory_format=sys.modules["torch"].contiguous_format)
 
     @staticmethod
     def move(array, dim):
@@ -97,6 +98,10 @@ class torch:
         target.detach().copy_(source)
 
     @staticmethod
+    @staticmethod
+    def written():  # what autograd has kept of it is void
+        return getattr(sys.modules["torch"].autograd.graph, "increment_version", None)
+
     def integers(array, like):
         module = sys.modules["torch"]
         return module.as_tensor(array, dtype=module.int64, device=like.device).contiguous()
@@ -149,6 +154,7 @@ class cupy:
     dtypes = staticmethod(_numpy_types)
 
 
+    written = staticmethod(lambda: None)
 def _refuse(*_):
     raise TypeError("a Shape has no elements, and is no array to compute with")
 
@@ -169,7 +175,7 @@ class shape:
         return type(array)(array.shape, "int64", array.device)
 
     empty = move = assign = staticmethod(_refuse)
-    stream = staticmethod(lambda: None)
+    stream = written = staticmethod(lambda: None)
     dtypes = staticmethod(lambda: NAMES)
 
 

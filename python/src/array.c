@@ -171,8 +171,13 @@ static int describe_torch(const char *name, struct array *array) {
         numbers(METHOD(array->object, "stride"), array->strides, &strides) != 0) {
         return -1;
     }
-    array->is_plain = array->is_writable = true;
-    return type_by_dtype(ATTRIBUTE(array->object, "dtype"), name, array);
+    if (type_by_dtype(ATTRIBUTE(array->object, "dtype"), name, array) != 0) {
+        return -1;
+    }
+    size_t itemsize = library.type_size(array->type);
+    array->is_plain = itemsize == 0 || (uintptr_t)array->data % itemsize == 0;
+    array->is_writable = !is_negated;
+    return 0;
 }
 
 static int describe_cupy(PyObject *object, const char *name, struct array *array) {

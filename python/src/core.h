@@ -64,6 +64,7 @@ struct kind_functions {
     PyObject *rows;     /* (array, dim): contiguous, with that dimension last */
     PyObject *move;     /* (array, dim): a view whose last dimension is at `dim` */
     PyObject *assign;   /* (target, source) */
+    PyObject *written;  /* (array): it has been written to by the core; or None */
     PyObject *integers; /* (object, like): contiguous int64 where `like` is */
     PyObject *stream;   /* (device): the address of the current CUDA stream; None where there is no CUDA */
     PyObject *dtypes; /* a tuple of the kind's types, indexed by topk_type; 0 is bool, absent ones are None */
@@ -162,9 +163,9 @@ struct output {
     const char *dtype; /* NULL: that of x */
     topk_type type;
     bool has_k;       /* its last dimension stands for that of x along which rows lie */
-    bool is_callers;  /* `result` is an array of the caller's, which is filled in place */
     void *data;       /* NULL where nothing is wanted */
-    PyObject *result; /* what `data` lies in; a new reference, or NULL */
+    PyObject *result; /* what `data` lies in, or the caller's array for it; a new reference, or NULL */
+    PyObject *memory; /* of the caller's array, what `data` lies in; a new reference, or NULL */
     PyObject *target; /* the caller's array that the result is copied to, borrowed; or NULL */
     int dims;
     int64_t shape[DIMENSIONS_MAX]; /* in which the C library writes it */

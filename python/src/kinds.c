@@ -24,6 +24,7 @@ static int learn(enum kind kind) {
         PyObject_GetAttrString(functions, "rows"),
         PyObject_GetAttrString(functions, "move"),
         PyObject_GetAttrString(functions, "assign"),
+        PyObject_CallMethod(functions, "written", NULL),
         PyObject_GetAttrString(functions, "integers"),
         PyObject_CallMethod(functions, "stream", NULL),
         PyObject_CallMethod(functions, "dtypes", NULL),
