@@ -98,12 +98,14 @@ class torch:
         target.detach().copy_(source)
 
     @staticmethod
-    @staticmethod
     def written():  # what autograd has kept of it is void
         return getattr(sys.modules["torch"].autograd.graph, "increment_version", None)
 
+    @staticmethod
     def integers(array, like):
         module = sys.modules["torch"]
+        if isinstance(array, np.ndarray):  # as_tensor() refuses some strides and byte orders
+            array = np.require(numpy.integers(array, None), requirements="W")
         return module.as_tensor(array, dtype=module.int64, device=like.device).contiguous()
 
     @staticmethod
@@ -151,10 +153,10 @@ class cupy:
     def stream():
         return lambda device: sys.modules["cupy"].cuda.get_current_stream(device).ptr
 
+    written = staticmethod(lambda: None)
     dtypes = staticmethod(_numpy_types)
 
 
-    written = staticmethod(lambda: None)
 def _refuse(*_):
     raise TypeError("a Shape has no elements, and is no array to compute with")
 
@@ -224,5 +226,5 @@ def adopt(array):
         return _adopt_from_gpu(array), give
     adopted = np.asarray(array)
     if adopted.dtype == object:
-        raise TypeError(f"an array is needed, and {type(array).__name__} is none")
+        raise TypeError(f"an array of numbers is needed, and {type(array).__name__} makes none")
     return adopted, give
