@@ -140,7 +140,7 @@ struct context *context_from(PyObject *object);
 
 /* ---- call.c ---- */
 
-enum { OUTPUTS_MAX = 3, KEPT_MAX = 8 };
+enum { OUTPUTS_MAX = 3 };
 
 /* Operations of accumulators follow those of topk_operation. */
 enum operation { OPERATION_INIT = 8, OPERATION_PUSH, OPERATION_MERGE, OPERATION_PEEK, OPERATION_FINISH };
@@ -179,7 +179,7 @@ struct call {
     int lead;        /* dimensions that rows are counted along, in order */
     bool is_scalar;  /* x as it was given has no dimensions */
     PyObject *giver; /* turns results into arrays of the caller's kind, or NULL */
-    bool has_k_max, has_length_max, has_capacity;
+    bool has_k_max, has_length_max;
     int64_t capacity, base, length;
     PyObject *given[GIVENS];  /* borrowed, or NULL */
     PyObject *context_object; /* borrowed, or NULL */
@@ -193,7 +193,7 @@ struct call {
     topk_input input;
     topk_predicate predicate;
     topk_routing routing;
-    struct array kept[KEPT_MAX]; /* other arrays that the call reads */
+    struct array kept[GIVENS]; /* other arrays that the call reads */
     struct output outputs[OUTPUTS_MAX];
     struct array workspace;
     struct array other; /* the state that is merged */

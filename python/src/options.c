@@ -76,10 +76,10 @@ static int read_size(struct call *call, PyObject *value, const struct option *op
     return 0;
 }
 
-/* As read_integer(), and tells that the option was given: `number` is the place of a bool. */
+/* As read_size(), and tells that the option was given: `number` is the place of a bool. */
 static int read_told(struct call *call, PyObject *value, const struct option *option) {
     *((bool *)call + option->number) = true;
-    return read_integer(call, value, option);
+    return read_size(call, value, option);
 }
 
 static int read_double(struct call *call, PyObject *value, const struct option *option) {
@@ -97,13 +97,17 @@ static int read_factor(struct call *call, PyObject *value, const struct option *
 /* Text that is copied to an array of `number` bytes in the call. */
 static int read_text(struct call *call, PyObject *value, const struct option *option) {
     Py_ssize_t size = 0;
+    if (!PyUnicode_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "%s is %R, and must be a str", option->name, value);
+        return -1;
+    }
     const char *text = PyUnicode_AsUTF8AndSize(value, &size);
     if (text == NULL) {
         return -1;
     }
     if (size >= option->number || (size_t)size != strlen(text)) {
-        PyErr_Format(PyExc_ValueError, "%s has %zd characters, of at most %d", option->name, size,
-                     option->number - 1);
+        PyErr_Format(PyExc_ValueError, "%s has %zd bytes, of at most %d, and none may be zero", option->name,
+                     size, option->number - 1);
         return -1;
     }
     memcpy(place_of(call, option), text, (size_t)size + 1);
@@ -220,7 +224,7 @@ static const struct option table[] = {
     {"between", OF_PREDICATES, read_between, 0, NULL, 0},
     {"mask", OF_PREDICATES, read_mask, 0, NULL, TOPK_BYTE_MASK},
     {"bits", OF_PREDICATES & ~OF_PUSH, read_mask, 0, NULL, TOPK_BIT_MASK},
-    {"capacity", OF_WHERE, read_told, PLACE(capacity), NULL, PLACE(has_capacity)},
+    {"capacity", OF_WHERE, read_size, PLACE(capacity), NULL, 0},
 
     {"score", OF_ROUTE, read_word, PLACE(routing.score), scores, 0},
     {"weighing", OF_ROUTE, read_word, PLACE(routing.weighing), weighings, 0},
