@@ -54,6 +54,25 @@ static PyObject *empty(PyObject *self, PyObject *arguments) {
     return PyObject_CallFunctionObjArgs(kinds[kind].empty, like, shape, dtype, NULL);
 }
 
+/* The address of an array's memory. */
+static PyObject *address(PyObject *self, PyObject *object) {
+    struct array array;
+    enum kind kind;
+    PyObject *adopted, *giver;
+    (void)self;
+    if (kinds_of(object, &kind, &adopted, &giver) != 0) {
+        return NULL;
+    }
+    int status = array_of(adopted == NULL ? object : adopted, kind, "array", &array);
+    Py_XDECREF(adopted);
+    Py_XDECREF(giver);
+    if (status != 0) {
+        return NULL;
+    }
+    array_drop(&array);
+    return PyLong_FromVoidPtr(array.data);
+}
+
 /* Integers as contiguous int64 beside an array of a known kind. */
 static PyObject *integers(PyObject *self, PyObject *arguments) {
     PyObject *object, *like, *adopted, *giver;
@@ -86,6 +105,7 @@ static PyMethodDef functions[] = {
     {"adopt", adopt, METH_O, "An array as one of numpy, torch or cupy, and what turns results back or None."},
     {"empty", empty, METH_VARARGS,
      "empty(like, shape, dtype): a new array beside one of numpy, torch or cupy."},
+    {"address", address, METH_O, "The address of an array's memory."},
     {"integers", integers, METH_VARARGS,
      "integers(object, like, name): as contiguous int64 beside an array of numpy, torch or cupy."},
     {"run", (PyCFunction)(void (*)(void))call_run, METH_FASTCALL, "A call of the C library."},
