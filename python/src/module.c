@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
+/* An error in all interpreters of the process but the first: what the core keeps belongs to one. */
+static int check_interpreter(void) {
+    static int64_t owner = -1;
+    int64_t current = PyInterpreterState_GetID(PyInterpreterState_Get());
+    if (owner != -1 && owner != current) {
+        PyErr_SetString(PyExc_ImportError, "libtopk can be imported by one interpreter of a process alone");
+        return -1;
+    }
+    owner = current;
+    return 0;
+}
+
 /* What a second import of the package finds loaded stays; the modules beside this one are new then. */
 static PyObject *load(PyObject *self, PyObject *path) {
     PyObject *bytes = NULL;
     (void)self;
+    if (check_interpreter() != 0) {
+        return NULL;
+    }
     if (library.version == NULL) {
         if (!PyUnicode_FSConverter(path, &bytes)) {
             return NULL;

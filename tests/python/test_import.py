@@ -24,6 +24,17 @@ SCRIPTS = {
     "another library at first": "import os\nown = os.environ.get('TOPK_LIBRARY', '')\n"
                                 "os.environ['TOPK_LIBRARY'] = 'nonesuch'\n" + FAIL.format("nonesuch") * 2 +
                                 "os.environ['TOPK_LIBRARY'] = own\nimport libtopk\n" + USE,
+    "in another interpreter": """
+import sys, libtopk
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+code = "import sys; sys.path[:] = {!r}\\n"
+code += "try:\\n    import libtopk\\nexcept ImportError:\\n    pass\\nelse:\\n    assert False"
+error = interpreters.run_string(interpreters.create(), code.format(sys.path))
+assert error is None, error
+""" + USE,
 }
 
 
