@@ -25,10 +25,10 @@ Every function raises
 
 with the C library's sentence. Python's lock is released while the C library works.
 """
-from libtopk._load import library_path
+from libtopk._load import library_path  # first: the core is empty until the library is loaded
 from libtopk._core import Context
-from libtopk._api import (Kth, Route, TopK, Where, argtopk, argwhere, count, explain, kth, mask, route, select_where, topk,
-                          where, workspace_size)
+from libtopk._api import (Kth, Route, TopK, Where, argtopk, argwhere, count, explain, kth, mask, route, select_where,
+                          topk, where, workspace_size)
 from libtopk._accumulator import Accumulator
 from libtopk._options import Options, Predicate, PredicateOptions
 from libtopk._shape import Shape

@@ -2,6 +2,7 @@
 """The k best of a stream."""
 from __future__ import annotations
 
+from threading import RLock
 from typing import Any
 
 from libtopk import _core
@@ -10,6 +11,19 @@ from libtopk._options import Array
 
 _INIT, _PUSH, _MERGE, _PEEK, _FINISH = range(8, 13)
 _RUN, _SIZE = range(2)
+
+
+def _bytes_beside(like, size):
+    """An array of uint8 for a state, at a multiple of 64: copies must lie where their original does, modulo 64."""
+    room = _core.empty(like, (size + 63,), "uint8")
+    begin = -_core.address(room) % 64
+    return room[begin:begin + size]
+
+
+def _copied(state):
+    copy = _bytes_beside(state, len(state))
+    copy[:] = state
+    return copy
 
 
 class Accumulator:
@@ -27,8 +41,8 @@ class Accumulator:
     options      magnitude, nan, index_dtype, index_base, method, tuning, context: as topk() has them
 
     The first chunk says of which type and kind all arrays are, on which device, and how many rows there are. The state
-    takes memory for about 2 k elements of each row on the CPU and 4 k on a GPU, however long the stream is. One
-    thread at a time may use it; on a GPU, one stream.
+    takes memory for about 2 k elements of each row on the CPU and 4 k on a GPU, however long the stream is. Threads
+    take turns; on a GPU, all use one stream. It can be copied and pickled, unless its options have a context.
     """
 
     def __init__(self, k: int, largest: bool = True, *, chunk_max: int | None = None, **options: Any):
@@ -42,6 +56,7 @@ class Accumulator:
         self._give: Any = None  # turns results into arrays of the caller's kind
         self._carries_indices: bool | None = None
         self._pushed = 0
+        self._lock = RLock()
 
     def _problem(self):
         """What accumulators that are merged have in common."""
@@ -63,8 +78,18 @@ class Accumulator:
             self._chunk_max = max(1, chunk.shape[-1])
         self._like = _core.empty(chunk, (*chunk.shape[:-1], 0), None)
         size = self._run(_INIT, self._like, mode=_SIZE)
-        self._state = _core.empty(chunk, (size,), "uint8")
+        self._state = _bytes_beside(chunk, size)
         self._run(_INIT, self._like)
+
+    def __getstate__(self):  # for a copy or a pickle
+        with self._lock:
+            return {**self.__dict__, "_lock": None, "_state": None if self._state is None else _copied(self._state)}
+
+    def __setstate__(self, members):
+        self.__dict__.update(members)
+        self._lock = RLock()
+        if self._state is not None:
+            self._state = _copied(self._state)
 
     def push(self, chunk: Array, base: int | None = None, *, lengths: Array | None = None,
              indices: Array | None = None, k: Array | None = None, **predicate: Any) -> None:
@@ -79,6 +104,10 @@ class Accumulator:
         Chunks may come in any order, but must not overlap. Raises as topk() does, and ValueError for a chunk with other
         rows or type than the first.
         """
+        with self._lock:
+            self._push(chunk, base, lengths, indices, k, predicate)
+
+    def _push(self, chunk, base, lengths, indices, k, predicate):
         chunk, self._give = _core.adopt(chunk)
         if not chunk.shape:
             raise ValueError("a chunk has at least one dimension")
@@ -114,6 +143,11 @@ class Accumulator:
 
         Raises ValueError for one that is unlike, or if only one of the two carries indices.
         """
+        first, second = sorted((self, other), key=id)  # in one order, so that none waits for the other
+        with first._lock, second._lock:
+            self._merge(other)
+
+    def _merge(self, other):
         if other._state is None:
             return
         if self._state is None:
@@ -136,10 +170,12 @@ class Accumulator:
 
     def peek(self, *, out: tuple[Array, Array] | None = None) -> TopK:
         """The k best so far, best first, as TopK(values, indices); more may be pushed."""
-        return self._results(_PEEK, out)
+        with self._lock:
+            return self._results(_PEEK, out)
 
     def finish(self, *, out: tuple[Array, Array] | None = None) -> TopK:
         """As peek(), and ends the stream: the next push begins a new one."""
-        results = self._results(_FINISH, out)
-        self._state, self._carries_indices, self._pushed = None, None, 0
+        with self._lock:
+            results = self._results(_FINISH, out)
+            self._state, self._carries_indices, self._pushed = None, None, 0
         return results

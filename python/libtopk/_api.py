@@ -10,7 +10,7 @@ from libtopk._options import Array
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from libtopk._options import (Options, PredicateOptions, RouteOptions, SelectWhereOptions, WhereOptions)
+    from libtopk._options import (KthOptions, Options, PredicateOptions, RouteOptions, SelectWhereOptions, WhereOptions)
     from libtopk._shape import Shape
 
 SELECT, KTH, WHERE, SELECT_WHERE, COUNT, MASK, ROUTE = range(1, 8)
@@ -83,7 +83,7 @@ def argtopk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True,
 
 
 def kth(x: Array, k: int | Array, largest: bool = True, dim: int = -1, *, out: tuple[Array, Array, Array] | None = None,
-        workspace: Array | None = None, **options: Unpack[Options]) -> Kth:
+        workspace: Array | None = None, **options: Unpack[KthOptions]) -> Kth:
     """The k-th largest or smallest element along a dimension, k from 1 on, and its rank.
 
     Parameters are those of topk(); `out` is (kth, better, equal). Returns Kth of arrays of the shape of x without
@@ -120,12 +120,14 @@ def argwhere(x: Array, dim: int = -1, *, capacity: int | None = None, out: tuple
              workspace: Array | None = None, **options: Unpack[WhereOptions]) -> tuple[Array, Array]:
     """The positions and offsets of what where() returns, alone: elements are not written. `out` is (indices, offsets).
     """
+    if out is not None and not (isinstance(out, tuple) and len(out) == 2):
+        raise TypeError("out is not a tuple (indices, offsets)")
     targets = None if out is None else (None, *out)
     return _where(x, dim, capacity, targets, 6, workspace, options)[1:]
 
 
 def _where(x, dim, capacity, out, wanted, workspace, options):
-    if capacity is None and out is not None:
+    if capacity is None and isinstance(out, tuple):
         capacity = min((len(array) for array in out[:2] if array is not None), default=None)
     if capacity is None:
         unused = ("index_dtype", "index_base", "indices", "method", "tuning")

@@ -66,7 +66,7 @@ class numpy:
             array = np.minimum(array, np.uint64(2**63 - 1))  # cut, not wrapped to what is negative
         return _plain(array, np.int64)
 
-    stream = staticmethod(lambda: None)
+    stream = written = staticmethod(lambda: None)
     dtypes = staticmethod(_numpy_types)
 
 
@@ -86,7 +86,8 @@ class torch:
 
     @staticmethod
     def rows(array, dim):
-        return array.detach().movedim(dim, -1).contiguous()
+        # contiguous() would not copy a tensor that is not aligned.
+        return array.detach().movedim(dim, -1).clone(memory_format=sys.modules["torch"].contiguous_format)
 
     @staticmethod
     def move(array, dim):
@@ -97,8 +98,14 @@ class torch:
         target.detach().copy_(source)
 
     @staticmethod
+    def written():  # what autograd has kept of it is void
+        return getattr(sys.modules["torch"].autograd.graph, "increment_version", None)
+
+    @staticmethod
     def integers(array, like):
         module = sys.modules["torch"]
+        if isinstance(array, np.ndarray):  # as_tensor() refuses some strides and byte orders
+            array = np.require(numpy.integers(array, None), requirements="W")
         return module.as_tensor(array, dtype=module.int64, device=like.device).contiguous()
 
     @staticmethod
@@ -146,6 +153,7 @@ class cupy:
     def stream():
         return lambda device: sys.modules["cupy"].cuda.get_current_stream(device).ptr
 
+    written = staticmethod(lambda: None)
     dtypes = staticmethod(_numpy_types)
 
 
@@ -169,7 +177,7 @@ class shape:
         return type(array)(array.shape, "int64", array.device)
 
     empty = move = assign = staticmethod(_refuse)
-    stream = staticmethod(lambda: None)
+    stream = written = staticmethod(lambda: None)
     dtypes = staticmethod(lambda: NAMES)
 
 
@@ -189,14 +197,16 @@ def _give_by(namespace):
 def _adopt_from_gpu(array):
     """An array of another library on a GPU: through cupy or torch, whichever is there."""
     try:
-        import cupy as module  # type: ignore[import-not-found, unused-ignore]
+        import cupy  # type: ignore[import-not-found, unused-ignore]
+        return cupy.from_dlpack(array) if hasattr(array, "__dlpack__") else cupy.asarray(array)
     except ImportError:
-        try:
-            import torch as module
-        except ImportError:
-            raise TypeError("an array on a GPU of a library other than torch and cupy needs one of these two, "
-                            "and neither can be imported") from None
-    return module.from_dlpack(array) if hasattr(array, "__dlpack__") else module.asarray(array)
+        pass
+    try:
+        import torch
+        return torch.from_dlpack(array) if hasattr(array, "__dlpack__") else torch.as_tensor(array, device="cuda")
+    except ImportError:
+        raise TypeError("an array on a GPU of a library other than torch and cupy needs one of these two, "
+                        "and neither can be imported") from None
 
 
 def adopt(array):
@@ -218,5 +228,5 @@ def adopt(array):
         return _adopt_from_gpu(array), give
     adopted = np.asarray(array)
     if adopted.dtype == object:
-        raise TypeError(f"an array is needed, and {type(array).__name__} is none")
+        raise TypeError(f"an array of numbers is needed, and {type(array).__name__} makes none")
     return adopted, give

@@ -68,7 +68,7 @@ class _Ranking(_Rows, total=False):
 
 
 class Options(_Ranking, total=False):
-    """Options of topk(), argtopk() and, as far as they rank, kth()."""
+    """Options of topk() and argtopk()."""
 
     ties: Literal["lowest", "any"]
     """Which of the elements equal to the k-th are taken: those at the lowest positions, or any."""
@@ -86,6 +86,13 @@ class Options(_Ranking, total=False):
     """Approximate, RTop-K's Algorithm 1: the width at which its search may end."""
     epsilon_relative: float
     """As epsilon, times the larger magnitude of the row's least and greatest element."""
+
+
+class KthOptions(_Ranking, total=False):
+    """Options of kth()."""
+
+    k_max: int
+    """With an array of k: what they are cut to. Needed on a GPU alone."""
 
 
 class PredicateOptions(_Rows, Predicate, total=False):

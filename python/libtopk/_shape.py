@@ -54,7 +54,7 @@ def _ordinal_of(device: str | None) -> int:
     """As the core numbers devices: -1 is the CPU, -2 is whichever the context is for."""
     if device is None:
         return -2
-    match = re.fullmatch(r"cuda(?::(\d+))?|cpu(?::0)?", device)
+    match = re.fullmatch(r"cuda(?::(\d{1,4}))?|cpu(?::0)?", device)
     if match is None:
         raise ValueError(f"device is {device!r}, and can be 'cpu', 'cuda' or 'cuda:N'")
     return -1 if device.startswith("cpu") else int(match[1] or 0)

@@ -93,9 +93,6 @@ def _topk_out(input, k, dim, largest, sorted, out):
     values, indices = out
     if _can_write(input, values, indices):
         _torch_operator.run(input, k, dim, largest, sorted, 0, out=(values.detach(), indices))
-        # What autograd has kept of them is void, as after any operation in place.
-        torch.autograd.graph.increment_version(values)
-        torch.autograd.graph.increment_version(indices)
     else:
         results = _torch_operator.select(input, k, dim, largest, sorted, 0)
         values.copy_(results[0])

@@ -79,9 +79,10 @@ static int type_by_dtype(PyObject *dtype, const char *name, struct array *array)
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/* A dimension of one element may have any stride: nothing is read by it. */
 static void set_strides_from_bytes(struct array *array, int64_t itemsize) {
     for (int d = 0; d < array->dims; ++d) {
-        if (array->strides[d] % itemsize != 0) {
+        if (array->shape[d] > 1 && array->strides[d] % itemsize != 0) {
             array->is_plain = false;
         }
         array->strides[d] /= itemsize;
@@ -164,15 +165,22 @@ static int describe_torch(const char *name, struct array *array) {
     }
     array->data = (void *)(uintptr_t)number(METHOD(array->object, "data_ptr"));
     if (PyErr_Occurred()) {
-        PyErr_Format(PyExc_TypeError, "%s has no memory that can be read, as sparse tensors have none", name);
+        PyErr_Format(PyExc_TypeError,
+                     "%s has no memory that can be read, as sparse tensors and those of torch.func have none",
+                     name);
         return -1;
     }
     if (numbers(ATTRIBUTE(array->object, "shape"), array->shape, &array->dims) != 0 ||
         numbers(METHOD(array->object, "stride"), array->strides, &strides) != 0) {
         return -1;
     }
-    array->is_plain = array->is_writable = true;
-    return type_by_dtype(ATTRIBUTE(array->object, "dtype"), name, array);
+    if (type_by_dtype(ATTRIBUTE(array->object, "dtype"), name, array) != 0) {
+        return -1;
+    }
+    size_t itemsize = library.type_size(array->type);
+    array->is_plain = itemsize == 0 || (uintptr_t)array->data % itemsize == 0;
+    array->is_writable = !is_negated;
+    return 0;
 }
 
 static int describe_cupy(PyObject *object, const char *name, struct array *array) {

@@ -64,6 +64,7 @@ struct kind_functions {
     PyObject *rows;     /* (array, dim): contiguous, with that dimension last */
     PyObject *move;     /* (array, dim): a view whose last dimension is at `dim` */
     PyObject *assign;   /* (target, source) */
+    PyObject *written;  /* (array): it has been written to by the core; or None */
     PyObject *integers; /* (object, like): contiguous int64 where `like` is */
     PyObject *stream;   /* (device): the address of the current CUDA stream; None where there is no CUDA */
     PyObject *dtypes; /* a tuple of the kind's types, indexed by topk_type; 0 is bool, absent ones are None */
@@ -139,7 +140,7 @@ struct context *context_from(PyObject *object);
 
 /* ---- call.c ---- */
 
-enum { OUTPUTS_MAX = 3, KEPT_MAX = 8 };
+enum { OUTPUTS_MAX = 3 };
 
 /* Operations of accumulators follow those of topk_operation. */
 enum operation { OPERATION_INIT = 8, OPERATION_PUSH, OPERATION_MERGE, OPERATION_PEEK, OPERATION_FINISH };
@@ -162,9 +163,9 @@ struct output {
     const char *dtype; /* NULL: that of x */
     topk_type type;
     bool has_k;       /* its last dimension stands for that of x along which rows lie */
-    bool is_callers;  /* `result` is an array of the caller's, which is filled in place */
     void *data;       /* NULL where nothing is wanted */
-    PyObject *result; /* what `data` lies in; a new reference, or NULL */
+    PyObject *result; /* what `data` lies in, or the caller's array for it; a new reference, or NULL */
+    PyObject *memory; /* of the caller's array, what `data` lies in; a new reference, or NULL */
     PyObject *target; /* the caller's array that the result is copied to, borrowed; or NULL */
     int dims;
     int64_t shape[DIMENSIONS_MAX]; /* in which the C library writes it */
@@ -178,7 +179,7 @@ struct call {
     int lead;        /* dimensions that rows are counted along, in order */
     bool is_scalar;  /* x as it was given has no dimensions */
     PyObject *giver; /* turns results into arrays of the caller's kind, or NULL */
-    bool has_k_max, has_length_max, has_capacity;
+    bool has_k_max, has_length_max;
     int64_t capacity, base, length;
     PyObject *given[GIVENS];  /* borrowed, or NULL */
     PyObject *context_object; /* borrowed, or NULL */
@@ -192,7 +193,7 @@ struct call {
     topk_input input;
     topk_predicate predicate;
     topk_routing routing;
-    struct array kept[KEPT_MAX]; /* other arrays that the call reads */
+    struct array kept[GIVENS]; /* other arrays that the call reads */
     struct output outputs[OUTPUTS_MAX];
     struct array workspace;
     struct array other; /* the state that is merged */

@@ -24,6 +24,7 @@ static int learn(enum kind kind) {
         PyObject_GetAttrString(functions, "rows"),
         PyObject_GetAttrString(functions, "move"),
         PyObject_GetAttrString(functions, "assign"),
+        PyObject_CallMethod(functions, "written", NULL),
         PyObject_GetAttrString(functions, "integers"),
         PyObject_CallMethod(functions, "stream", NULL),
         PyObject_CallMethod(functions, "dtypes", NULL),
@@ -37,9 +38,13 @@ static int learn(enum kind kind) {
 }
 
 int kinds_init(void) {
+    PyObject *found = PyImport_ImportModule("libtopk._kinds");
+    if (found == NULL) {
+        return -1;
+    }
+    kinds_module = found;
     loaded_modules = PyImport_GetModuleDict();
-    kinds_module = PyImport_ImportModule("libtopk._kinds");
-    return kinds_module == NULL || learn(KIND_NUMPY) != 0 ? -1 : learn(KIND_SHAPE);
+    return learn(KIND_NUMPY) != 0 ? -1 : learn(KIND_SHAPE);
 }
 
 static bool is_of(PyObject *object, enum kind kind) {

@@ -11,20 +11,22 @@ int library_load(const char *path) {
         PyErr_Format(PyExc_ImportError, "libtopk cannot be loaded: %s", dlerror());
         return -1;
     }
+    struct library found;
 #define X(name)                                                                                              \
-    if ((library.name = (__typeof__(library.name))dlsym(handle, "topk_" #name)) == NULL) {                   \
+    if ((found.name = (__typeof__(found.name))dlsym(handle, "topk_" #name)) == NULL) {                       \
         PyErr_Format(PyExc_ImportError, "%s has no topk_" #name "()", path);                                 \
         return -1;                                                                                           \
     }
     LIBRARY_FUNCTIONS(X)
 #undef X
-    int version = library.version();
+    int version = found.version();
     if (version / 10000 != TOPK_VERSION_MAJOR ||
         (TOPK_VERSION_MAJOR == 0 && version / 100 != TOPK_VERSION / 100)) {
         PyErr_Format(PyExc_ImportError, "%s is version %d.%d, but %d.%d is needed", path, version / 10000,
                      version / 100 % 100, TOPK_VERSION_MAJOR, TOPK_VERSION_MINOR);
         return -1;
     }
+    library = found;
     return 0;
 }
 

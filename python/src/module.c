@@ -1,17 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
+/* An error in all interpreters of the process but the first: what the core keeps belongs to one. */
+static int check_interpreter(void) {
+    static int64_t owner = -1;
+    int64_t current = PyInterpreterState_GetID(PyInterpreterState_Get());
+    if (owner != -1 && owner != current) {
+        PyErr_SetString(PyExc_ImportError, "libtopk can be imported by one interpreter of a process alone");
+        return -1;
+    }
+    owner = current;
+    return 0;
+}
+
+/* What a second import of the package finds loaded stays; the modules beside this one are new then. */
 static PyObject *load(PyObject *self, PyObject *path) {
     PyObject *bytes = NULL;
-    if (library.version != NULL) {
-        Py_RETURN_NONE;
-    }
-    if (!PyUnicode_FSConverter(path, &bytes)) {
+    (void)self;
+    if (check_interpreter() != 0) {
         return NULL;
     }
-    int status = library_load(PyBytes_AsString(bytes));
-    Py_DECREF(bytes);
-    if (status != 0 || kinds_init() != 0 || context_init(self) != 0) {
+    if (library.version == NULL) {
+        if (!PyUnicode_FSConverter(path, &bytes)) {
+            return NULL;
+        }
+        int status = library_load(PyBytes_AsString(bytes));
+        Py_DECREF(bytes);
+        if (status != 0) {
+            return NULL;
+        }
+    }
+    if (kinds_init() != 0) {
         return NULL;
     }
     Py_RETURN_NONE;
@@ -50,6 +69,25 @@ static PyObject *empty(PyObject *self, PyObject *arguments) {
     return PyObject_CallFunctionObjArgs(kinds[kind].empty, like, shape, dtype, NULL);
 }
 
+/* The address of an array's memory. */
+static PyObject *address(PyObject *self, PyObject *object) {
+    struct array array;
+    enum kind kind;
+    PyObject *adopted, *giver;
+    (void)self;
+    if (kinds_of(object, &kind, &adopted, &giver) != 0) {
+        return NULL;
+    }
+    int status = array_of(adopted == NULL ? object : adopted, kind, "array", &array);
+    Py_XDECREF(adopted);
+    Py_XDECREF(giver);
+    if (status != 0) {
+        return NULL;
+    }
+    array_drop(&array);
+    return PyLong_FromVoidPtr(array.data);
+}
+
 /* Integers as contiguous int64 beside an array of a known kind. */
 static PyObject *integers(PyObject *self, PyObject *arguments) {
     PyObject *object, *like, *adopted, *giver;
@@ -82,6 +120,7 @@ static PyMethodDef functions[] = {
     {"adopt", adopt, METH_O, "An array as one of numpy, torch or cupy, and what turns results back or None."},
     {"empty", empty, METH_VARARGS,
      "empty(like, shape, dtype): a new array beside one of numpy, torch or cupy."},
+    {"address", address, METH_O, "The address of an array's memory."},
     {"integers", integers, METH_VARARGS,
      "integers(object, like, name): as contiguous int64 beside an array of numpy, torch or cupy."},
     {"run", (PyCFunction)(void (*)(void))call_run, METH_FASTCALL, "A call of the C library."},
@@ -94,5 +133,9 @@ static struct PyModuleDef module = {
 PyMODINIT_FUNC PyInit__core(void);
 
 PyMODINIT_FUNC PyInit__core(void) {
-    return PyModule_Create(&module);
+    PyObject *made = PyModule_Create(&module);
+    if (made != NULL && context_init(made) != 0) {
+        Py_CLEAR(made);
+    }
+    return made;
 }

@@ -76,10 +76,10 @@ static int read_size(struct call *call, PyObject *value, const struct option *op
     return 0;
 }
 
-/* As read_integer(), and tells that the option was given: `number` is the place of a bool. */
+/* As read_size(), and tells that the option was given: `number` is the place of a bool. */
 static int read_told(struct call *call, PyObject *value, const struct option *option) {
     *((bool *)call + option->number) = true;
-    return read_integer(call, value, option);
+    return read_size(call, value, option);
 }
 
 static int read_double(struct call *call, PyObject *value, const struct option *option) {
@@ -97,13 +97,17 @@ static int read_factor(struct call *call, PyObject *value, const struct option *
 /* Text that is copied to an array of `number` bytes in the call. */
 static int read_text(struct call *call, PyObject *value, const struct option *option) {
     Py_ssize_t size = 0;
+    if (!PyUnicode_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "%s is %R, and must be a str", option->name, value);
+        return -1;
+    }
     const char *text = PyUnicode_AsUTF8AndSize(value, &size);
     if (text == NULL) {
         return -1;
     }
     if (size >= option->number || (size_t)size != strlen(text)) {
-        PyErr_Format(PyExc_ValueError, "%s has %zd characters, of at most %d", option->name, size,
-                     option->number - 1);
+        PyErr_Format(PyExc_ValueError, "%s has %zd bytes, of at most %d, and none may be zero", option->name,
+                     size, option->number - 1);
         return -1;
     }
     memcpy(place_of(call, option), text, (size_t)size + 1);
@@ -121,14 +125,30 @@ static int read_context(struct call *call, PyObject *value, const struct option 
     return 0;
 }
 
+/* Other types than float have numbers that no double is: fractions, decimals, longer floats. */
+static int read_bound_as_float(PyObject *value, topk_bound *bound) {
+    bound->type = TOPK_BOUND_F64;
+    bound->value.f64 = PyFloat_AsDouble(value);
+    if (PyErr_Occurred() || PyFloat_Check(value) || bound->value.f64 != bound->value.f64) {
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    PyObject *rounded = PyFloat_FromDouble(bound->value.f64);
+    PyObject *equal = rounded == NULL ? NULL : PyObject_RichCompare(rounded, value, Py_EQ);
+    int is_equal = equal == NULL ? -1 : PyObject_IsTrue(equal);
+    Py_XDECREF(rounded);
+    Py_XDECREF(equal);
+    if (is_equal == 0) {
+        PyErr_Format(PyExc_ValueError, "%R is no number that a float or an integer of 64 bits can be", value);
+    }
+    return is_equal == 1 ? 0 : -1;
+}
+
 /* A number as the exact bound that it is. */
 static int read_bound(PyObject *value, topk_bound *bound) {
     PyObject *integer = PyFloat_Check(value) || !PyIndex_Check(value) ? NULL : PyNumber_Index(value);
     if (integer == NULL) {
         PyErr_Clear(); /* an array of one float has __index__, which fails */
-        bound->type = TOPK_BOUND_F64;
-        bound->value.f64 = PyFloat_AsDouble(value);
-        return PyErr_Occurred() ? -1 : 0;
+        return read_bound_as_float(value, bound);
     }
     int overflow = 0;
     bound->type = TOPK_BOUND_I64;
@@ -220,7 +240,7 @@ static const struct option table[] = {
     {"between", OF_PREDICATES, read_between, 0, NULL, 0},
     {"mask", OF_PREDICATES, read_mask, 0, NULL, TOPK_BYTE_MASK},
     {"bits", OF_PREDICATES & ~OF_PUSH, read_mask, 0, NULL, TOPK_BIT_MASK},
-    {"capacity", OF_WHERE, read_told, PLACE(capacity), NULL, PLACE(has_capacity)},
+    {"capacity", OF_WHERE, read_size, PLACE(capacity), NULL, 0},
 
     {"score", OF_ROUTE, read_word, PLACE(routing.score), scores, 0},
     {"weighing", OF_ROUTE, read_word, PLACE(routing.weighing), weighings, 0},

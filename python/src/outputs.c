@@ -149,13 +149,24 @@ static int check_target(const struct call *call, const struct array *array, cons
     return -1;
 }
 
+/* TypeError if numpy has made this array to hold what it read from a list or a number. */
+static int check_shared(PyObject *adopted, const char *name) {
+    PyObject *base = PyObject_GetAttrString(adopted, "base");
+    if (base == Py_None) {
+        PyErr_Format(PyExc_TypeError, "out: %s is no array, so nothing can be written to it", name);
+    }
+    Py_XDECREF(base);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 static int view_target(PyObject *target, const char *name, struct array *array) {
     enum kind kind;
     PyObject *adopted, *giver;
     if (kinds_of(target, &kind, &adopted, &giver) != 0) {
         return -1;
     }
-    int status = array_of(adopted == NULL ? target : adopted, kind, name, array);
+    int status = adopted != NULL && kind == KIND_NUMPY ? check_shared(adopted, name) : 0;
+    status = status == 0 ? array_of(adopted == NULL ? target : adopted, kind, name, array) : -1;
     Py_XDECREF(adopted);
     Py_XDECREF(giver);
     return status;
@@ -171,8 +182,8 @@ static int take_target(const struct call *call, PyObject *target, const struct a
     }
     if (rows_in_place(array, dim, &rows) && (rows.stride == 0 || rows.stride == rows.length)) {
         output->data = array->data;
+        output->memory = Py_NewRef(array->object);
         output->result = Py_NewRef(target);
-        output->is_callers = true;
         return 0;
     }
     output->target = target;
@@ -233,6 +244,20 @@ int outputs_make(struct call *call, PyObject *out, int wanted) {
     return 0;
 }
 
+/* The caller's array, once its library knows that it has been written to. Takes the reference. */
+static PyObject *tell_written(const struct kind_functions *functions, const struct output *output,
+                              PyObject *result) {
+    if (functions->written == Py_None) {
+        return result;
+    }
+    PyObject *told = PyObject_CallFunctionObjArgs(functions->written, output->memory, NULL);
+    if (told == NULL) {
+        Py_CLEAR(result);
+    }
+    Py_XDECREF(told);
+    return result;
+}
+
 /* The result in the caller's shape, kind and array. */
 static PyObject *take_one(struct call *call, struct output *output) {
     if (output->result == NULL) {
@@ -241,8 +266,8 @@ static PyObject *take_one(struct call *call, struct output *output) {
     struct kind_functions *functions = &kinds[call->x.kind];
     PyObject *result = output->result;
     output->result = NULL;
-    if (output->is_callers) {
-        return result;
+    if (output->memory != NULL) {
+        return tell_written(functions, output, result);
     }
     int dim = dim_of(call, output);
     if (dim != output->dims - 1) {
@@ -284,5 +309,6 @@ PyObject *outputs_take(struct call *call) {
 void outputs_drop(struct call *call) {
     for (int i = 0; i < OUTPUTS_MAX; ++i) {
         Py_CLEAR(call->outputs[i].result);
+        Py_CLEAR(call->outputs[i].memory);
     }
 }

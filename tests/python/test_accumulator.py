@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """However a stream is cut and in whatever order it arrives, an accumulator says what topk() says of the whole."""
+import copy
+import pickle
+
 import hypothesis.strategies as some
 import numpy as np
 import pytest
@@ -138,3 +141,25 @@ def test_each_stream_carries_indices_or_not():
     for indices in (None, payload, None):
         stream.push(x, indices=indices)
         assert all_same(stream.finish(), topk(x, 2, indices=indices))
+
+
+def test_copies_go_on_by_themselves():
+    x = np.random.default_rng(5).normal(size=(2, 300)).astype(np.float32)
+    kept = []
+    for i in range(20):  # so that states lie at addresses of all kinds
+        kept.append(bytearray(16 * i + 1))
+        stream = libtopk.Accumulator(7, chunk_max=100)
+        for unused in (copy.copy(stream), pickle.loads(pickle.dumps(stream))):
+            unused.push(x)
+            assert all_same(unused.finish(), libtopk.topk(x, 7))
+        stream.push(x[:, :100])
+        copies = copy.copy(stream), copy.deepcopy(stream), pickle.loads(pickle.dumps(stream))
+        for other in copies:
+            other.push(x[:, 200:], base=200)
+        stream.push(x[:, 100:200])
+        for other in copies:
+            assert all_same(other.peek(), libtopk.topk(np.where(np.arange(300) // 100 == 1, -np.inf, x), 7))
+        half = libtopk.Accumulator(7, chunk_max=100)
+        half.push(x[:, 200:], base=200)
+        stream.merge(pickle.loads(pickle.dumps(half)))
+        assert all_same(stream.finish(), libtopk.topk(x, 7))

@@ -99,6 +99,13 @@ def test_results_come_back_through_the_namespace():
     assert sys.getrefcount(Namespace) == references
 
 
+def test_a_field_of_one_record_is_an_array():
+    records = np.zeros(1, [("x", np.float32, 5), ("length", np.int64), ("odd", np.uint8)])  # strides of half elements
+    records["x"], records["length"] = X[0], 3
+    assert all_same(topk(records["x"], 2), topk(X[:1], 2))
+    assert all_same(topk(records["x"], 4, lengths=records["length"]), topk(X[:1], 4, lengths=[3]))
+
+
 def test_companions_may_be_of_another_kind():
     payload = np.arange(10).reshape(X.shape)
     flags = np.array(X > 2, np.uint8)

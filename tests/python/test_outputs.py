@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays and workspaces of the caller's."""
+import array as standard
+
 import hypothesis.strategies as some
 import numpy as np
 import pytest
@@ -92,6 +94,22 @@ def test_unlike_arrays_are_refused_and_unchanged(values, indices):
 def test_out_is_a_tuple_of_arrays(out, error):
     with pytest.raises(error):
         topk(X, 2, out=out)
+
+
+@pytest.mark.parametrize("call, out", [
+    (count, [7] * 4), (argtopk, [[7, 7]] * 4), (kth, (np.float64(7), None, None)), (topk, ([[7.0, 7.0]] * 4, None))],
+                         ids=lambda value: getattr(value, "__name__", None))
+def test_what_is_copied_to_be_read_is_not_written_to(call, out):
+    options = {"gt": 0} if call is count else {"k": 2}
+    with pytest.raises(TypeError, match="is no array"):
+        call(X[0] if call is kth else X, out=out, **options)
+    assert np.all(np.array(out[0]) == 7)
+
+
+def test_memory_of_other_libraries_is_written_to():
+    wanted = mask(X, gt=9)
+    for out in (bytearray(3), memoryview(bytearray(3)), standard.array("B", [0] * 3)):
+        assert mask(X, gt=9, out=out) is out and bytes(out) == wanted.tobytes()
 
 
 def test_results_may_not_overlap_what_is_read_or_written():

@@ -69,7 +69,7 @@ def test_words():
     assert repr(Shape([2, 3], np.dtype("uint8"), "cuda:1")) == "Shape((2, 3), 'uint8', 'cuda:1')"
     for wrong, error in [(((-1,), "int8"), ValueError), (((2,), "complex64"), TypeError), ((("a",), "int8"), TypeError),
                          (((2**31, 2**31), "int8"), OverflowError), ((3, "int8", "tpu"), ValueError),
-                         ((3, "int8", "cuda:x"), ValueError)]:
+                         ((3, "int8", "cuda:x"), ValueError), ((3, "int8", "cuda:4294967295"), ValueError)]:
         with pytest.raises(error):
             Shape(*wrong)
     with pytest.raises(TypeError):

@@ -102,6 +102,26 @@ def test_threads_have_streams_of_their_own():
         assert all(pool.map(work, [200, 100, 70, 50]))
 
 
+def test_threads_take_turns_with_a_stream():
+    x = np.random.default_rng(6).normal(size=(2, few(64000, 640))).astype(np.float32)
+    step = x.shape[1] // 8
+    one, other = Accumulator(few(300, 9), chunk_max=step // 4), Accumulator(few(300, 9), chunk_max=step // 4)
+
+    def work(i):
+        (one if i % 2 else other).push(x[:, i * step:(i + 1) * step], base=i * step)
+        return one.peek().values.shape == x[:, :few(300, 9)].shape if i else one.merge(libtopk.Accumulator(1)) is None
+
+    one.push(x[:, :0])
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(8)))
+    with ThreadPoolExecutor(2) as pool:  # each into the other: neither waits for ever
+        empty = [Accumulator(3, chunk_max=9) for _ in range(2)]
+        empty[0].push(x[:, :0]), empty[1].push(x[:, :0])
+        list(pool.map(lambda i: [empty[i].merge(empty[1 - i]) for _ in range(50)], range(2)))
+    one.merge(other)
+    assert all_same(one.finish(), topk(x, few(300, 9)))
+
+
 def in_child(work):
     """Whether work() is true in a child process, within a time."""
     child = os.fork()

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Properties of where(), with Python's exact comparisons of integers and floats."""
+from decimal import Decimal
+from fractions import Fraction
+
 import hypothesis.strategies as some
 import numpy as np
 import pytest
@@ -80,3 +83,14 @@ def test_bounds_are_the_numbers_that_they_are(dtype, element, kind, bound):
     x = np.array([element], dtype)
     opposite = {"gt": "le", "le": "gt", "lt": "ge", "ge": "lt", "eq": "ne", "ne": "eq"}[kind]
     assert count(x, **{kind: bound}) == 1 and count(x, **{opposite: bound}) == 0
+
+
+@pytest.mark.parametrize("bound", [Fraction(1, 4), Decimal("0.25"), np.longdouble(0.25), np.float32(0.25)])
+def test_bounds_of_any_type_are_exact(bound):
+    assert count(np.array([0.0, 0.25, 0.75, 1.0]), gt=bound) == 2
+
+
+@pytest.mark.parametrize("bound", [Fraction(1, 3), Decimal("0.1"), np.longdouble(1) + np.finfo(np.longdouble).eps])
+def test_bounds_that_no_double_is_are_refused(bound):
+    with pytest.raises(ValueError, match="is no number that"):
+        count(np.zeros(3), gt=bound)

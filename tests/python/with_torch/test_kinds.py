@@ -168,3 +168,39 @@ def test_captured_in_a_graph(kind):
         graph.replay()
         torch.cuda.synchronize()
         assert np.array_equal(out[1].cpu().numpy(), libtopk.topk(y, 8).indices)
+
+
+def test_a_tensor_that_is_not_aligned_is_read():
+    x = torch.frombuffer(bytearray(1) + numbers(50).tobytes(), dtype=torch.float32, offset=1)
+    assert x.data_ptr() % 4 != 0
+    same(Torch("cpu"), libtopk.topk(x, 5), libtopk.topk(numbers(50), 5))
+
+
+def test_a_tensor_with_its_sign_turned_over_is_read_and_not_written_to():
+    x = torch.from_numpy(numbers((4, 50)).astype("complex64") * 1j).conj().imag
+    assert x.is_neg()
+    same(Torch("cpu"), libtopk.topk(x, 5), libtopk.topk(-numbers((4, 50)), 5))
+    for shape in (3, 1):
+        out = torch.zeros(shape, dtype=torch.complex64).conj().imag
+        with pytest.raises(ValueError, match="writable"):
+            libtopk.topk(torch.arange(9.0), shape, out=(out, None))
+        assert not out.any()
+
+
+@pytest.mark.parametrize("lengths", [
+    np.array([3, 1, 2])[::-1], np.array([2, 1, 3], ">i8"), np.array([2, 1, 2**64 - 1], np.uint64),
+    np.broadcast_to(np.int16(2), 3)], ids=("reversed", "big-endian", "above int64", "to be read alone"))
+@pytest.mark.filterwarnings("error")
+def test_integers_of_numpy_go_with_all_kinds(kind, lengths):
+    x = numbers((3, 9))
+    same(kind, libtopk.topk(kind.array(x), 4, lengths=lengths), libtopk.topk(x, 4, lengths=lengths))
+
+
+def test_autograd_knows_what_is_written_to():
+    for results in ((2, None), (None, 2)):
+        kept = torch.ones(2, requires_grad=True)
+        factor = torch.ones(2, dtype=torch.float32 if results[0] else torch.int64)
+        product = (kept * factor).sum()
+        libtopk.topk(torch.arange(9.0), 2, out=tuple(size and factor for size in results))
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            product.backward()
