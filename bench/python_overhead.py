@@ -34,8 +34,8 @@ HOST = [(1, 1000, 8, 5000), (1, 2**26, 8, 2)]
 HOST_QUICK = [(1, 1000, 8, 50), (1, 2**16, 8, 2)]
 CUDA = [(1, 256, 8, 200), (4096, 256, 32, 200)]
 CAPTURED = ["c", "libtopk.topk/out+workspace", "libtopk.topk"]
-COLUMNS = ("what timing arrays device rows n k features threads python numpy torch calls rounds call_us q1_us q3_us "
-           "extra_us extra_q1 extra_q3 ratio ratio_q1 ratio_q3 check").split()
+COLUMNS = ("what timing arrays device rows n k features threads python_version numpy_version torch_version calls "
+           "rounds call_us q1_us q3_us extra_us extra_q1 extra_q3 ratio ratio_q1 ratio_q3 check").split()
 PAUSE_SECONDS = 0.02  # threads that wait awake for their next job end before the next contender begins
 
 
@@ -89,8 +89,8 @@ def lines_of(libtopk, calls, options):
         context = libtopk.Context(arrays.device)
         point = {"arrays": arrays.name, "device": arrays.device, "rows": rows, "n": n, "k": k, "calls": count,
                  "rounds": options.rounds, "features": context.features, "threads": context.threads,
-                 "python": platform.python_version(), "numpy": numpy.__version__,
-                 "torch": torch.__version__ if torch else ""}
+                 "python_version": platform.python_version(), "numpy_version": numpy.__version__,
+                 "torch_version": torch.__version__ if torch else ""}
         del context  # and its threads
         x = generator.standard_normal((rows, n), dtype=numpy.float32)
         best = -numpy.sort(-numpy.partition(x, n - k, axis=1)[:, n - k:], axis=1)
@@ -111,8 +111,8 @@ def main():
     lines = []
     for line in lines_of(libtopk, load_calls(options.build), options):
         lines.append(line)
-        print(*(f"{line[name]}" for name in "what timing arrays device rows n k".split()), "call", line.get("call_us", "-"),
-              "us, beyond C", line.get("extra_us", "-"), "us, ratio", line.get("ratio", "-"), line["check"], flush=True)
+        print(*(f"{line[name]}" for name in "what timing arrays device rows n k".split()), "call",
+              line.get("call_us", "-"), "us, beyond C", line.get("extra_us", "-"), "us, ratio", line.get("ratio", "-"), line["check"], flush=True)
     if options.csv:
         with open(options.csv, "w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
