@@ -112,7 +112,8 @@ def main():
     for line in lines_of(libtopk, load_calls(options.build), options):
         lines.append(line)
         print(*(f"{line[name]}" for name in "what timing arrays device rows n k".split()), "call",
-              line.get("call_us", "-"), "us, beyond C", line.get("extra_us", "-"), "us, ratio", line.get("ratio", "-"), line["check"], flush=True)
+              line.get("call_us", "-"), "us, beyond C", line.get("extra_us", "-"), "us, ratio", line.get("ratio", "-"),
+              line["check"], flush=True)
     if options.csv:
         with open(options.csv, "w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
