@@ -3,12 +3,20 @@ if(NOT TARGET topk_python)
   return()
 endif()
 
+# Python itself is not sanitized: the sanitizer's runtime is loaded before it, and Python's own leaks are not counted.
+set(sanitized "")
+if(TOPK_SANITIZE MATCHES "address")
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE libasan
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(sanitized LD_PRELOAD=${libasan} ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1)
+endif()
+
 # topk_python_test(NAME LIBRARY FILE [ENVIRONMENT...]): a file of tests over a library.
 function(topk_python_test name library file)
   add_test(NAME python.${name}
     COMMAND ${TOPK_SYSTEM_PYTHON} -m pytest -q -p no:cacheprovider ${CMAKE_CURRENT_SOURCE_DIR}/python/${file})
   set_tests_properties(python.${name} PROPERTIES LABELS python REQUIRED_FILES $<TARGET_FILE:topk_python> ENVIRONMENT
-    "PYTHONPATH=${PROJECT_BINARY_DIR}/python;TOPK_LIBRARY=$<TARGET_FILE:${library}>;PYTHONDONTWRITEBYTECODE=1;${ARGN}")
+    "PYTHONPATH=${PROJECT_BINARY_DIR}/python;TOPK_LIBRARY=$<TARGET_FILE:${library}>;PYTHONDONTWRITEBYTECODE=1;${sanitized};${ARGN}")
 endfunction()
 
 # Over torch, where Python can import one; pytest ends with 5 where it finds no test to run.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each exception that libtopk promises, with a sentence; and that failures leave nothing changed and nothing behind."""
 import gc
+import os
 import resource
 import sys
 import tracemalloc
@@ -12,6 +13,8 @@ import libtopk
 from backend import (ON_GPU, Accumulator, argtopk, count, explain, few, kth, mask, route, select_where, topk, where,
                      workspace_size)
 from oracle import all_same, same
+
+SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")  # which keeps freed memory for a while
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4)
 LONG = np.tile(X, 2)
@@ -205,7 +208,7 @@ def test_neither_success_nor_failure_leaves_anything_behind():
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert [sys.getrefcount(array) for array in inputs] == references
-    assert grown < 20000 and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak < 20000
+    assert grown < 20000 and (SANITIZED or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak < 20000)
     assert same(inputs[2], np.ones(x.shape, bool))
 
 
@@ -228,4 +231,4 @@ def test_neither_contexts_nor_merges_leave_anything_behind():
         work()
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
-    assert grown < 20000 and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak < 20000
+    assert grown < 20000 and (SANITIZED or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak < 20000)
