@@ -31,7 +31,7 @@ class Result:
 
 
 PROCESSOR_SECONDS = 300 # for one run of the tool, however busy the machine is
-LAST_RESORT_SECONDS = 1800 # of the clock, for one that waits for ever
+LAST_RESORT_SECONDS = 1200 # of the clock, for one that waits for ever
 
 
 def topk(*arguments, stdin=b"", env=None, preexec=None, stdout=subprocess.PIPE):
