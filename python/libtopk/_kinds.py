@@ -209,6 +209,13 @@ def _adopt_from_gpu(array):
                         "and neither can be imported") from None
 
 
+def check_subclass(array):
+    """Refuses an array of a subclass of numpy's whose memory does not say all."""
+    if isinstance(array, np.ma.MaskedArray):
+        raise TypeError("a masked array, whose mask would be ignored: pass x.data, and where a predicate goes "
+                        "mask=~numpy.ma.getmaskarray(x)")
+
+
 def adopt(array):
     """(an array of numpy, torch or cupy with the same elements, what turns a result into the caller's kind or None).
 

@@ -52,11 +52,21 @@ static bool is_of(PyObject *object, enum kind kind) {
            PyObject_TypeCheck(object, (PyTypeObject *)kinds[kind].array_type);
 }
 
+/* An array of a subclass may be more than its memory. */
+static int check_subclass(PyObject *object, enum kind kind) {
+    if (kind != KIND_NUMPY || (PyObject *)Py_TYPE(object) == kinds[kind].array_type) {
+        return 0;
+    }
+    PyObject *none = PyObject_CallMethod(kinds_module, "check_subclass", "(O)", object);
+    Py_XDECREF(none);
+    return none == NULL ? -1 : 0;
+}
+
 int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **giver) {
     *adopted = *giver = NULL;
     for (*kind = 0; *kind < KINDS; ++*kind) {
         if (is_of(object, *kind)) {
-            return 0;
+            return check_subclass(object, *kind);
         }
     }
     for (*kind = KIND_TORCH; *kind < KINDS; ++*kind) { /* a kind that was imported since */

@@ -29,6 +29,7 @@ FAILURES = [  # (exception, part of its sentence, call)
     (TypeError, "no option 'capacity' here", lambda: count(X, gt=1, capacity=3)),
     (TypeError, "no option 'length_max' here", lambda: mask(X, gt=1, length_max=3)),
     (TypeError, "no option 'lengths' here", lambda: route(X, 1, lengths=[1, 1, 1])),
+    (TypeError, "masked array", lambda: topk(np.ma.masked_array(X, X > 3), 1)),
     (TypeError, "two predicates", lambda: where(X, gt=1, lt=3)),
     (TypeError, "a predicate is needed", lambda: select_where(X, 1, gt=None)),
     (TypeError, "must be a tuple", lambda: count(X, between=[1, 2])),
