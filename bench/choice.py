@@ -74,7 +74,7 @@ TYPE_NAMES = {"f16": "float16", "f32": "float32", "f64": "float64", "u8": "uint8
 
 
 def explain_line(libtopk, line, **options):
-    """What the library says about the choice for a line's problem, of which no data is needed."""
+    """The library's explanation of its choice for a line's problem. It needs no data."""
     operation = "topk" if line["operation"] == "select" else line["operation"]
     if operation != "kth":
         options.update(ties=line["ties"], index_dtype="int32")

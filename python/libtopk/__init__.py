@@ -5,7 +5,7 @@
     median = libtopk.kth(x, x.shape[-1] // 2).kth
     values, indices, offsets = libtopk.where(x, gt=0.5)
 
-Arrays are numpy's, torch's on the CPU or a CUDA device, CuPy's, or of any library with DLPack. They are read where
+Arrays come from numpy, torch (CPU or CUDA), CuPy, or any library with DLPack. They are read where
 they lie, without a copy, and results are arrays of the same kind on the same device. On a GPU the work is enqueued on
 the current stream of that library, and nothing waits for it.
 

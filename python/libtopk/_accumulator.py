@@ -6,11 +6,10 @@ from threading import RLock
 from typing import Any
 
 from libtopk import _core
-from libtopk._api import TopK
+from libtopk._api import RUN, WORKSPACE, TopK
 from libtopk._options import Array
 
 _INIT, _PUSH, _MERGE, _PEEK, _FINISH = range(8, 13)
-_RUN, _SIZE = range(2)
 
 
 def _bytes_beside(like, size):
@@ -40,7 +39,7 @@ class Accumulator:
                  the length of the first chunk
     options      magnitude, nan, index_dtype, index_base, method, tuning, context: as topk() has them
 
-    The first chunk says of which type and kind all arrays are, on which device, and how many rows there are. The state
+    The first chunk fixes the type, kind and device of all arrays, and the number of rows. The state
     takes memory for about 2 k elements of each row on the CPU and 4 k on a GPU, however long the stream is. Threads
     take turns; on a GPU, all use one stream. It can be copied and pickled, unless its options have a context.
     """
@@ -52,7 +51,7 @@ class Accumulator:
         self._options = options
         self._chunk_max: Any = chunk_max
         self._state: Any = None
-        self._like: Any = None  # an empty array that says of which type and kind all are
+        self._like: Any = None  # an empty array of the type, kind and rows of the chunks
         self._give: Any = None  # turns results into arrays of the caller's kind
         self._carries_indices: bool | None = None
         self._pushed = 0
@@ -68,7 +67,7 @@ class Accumulator:
         if self._carries_indices not in (None, are_carried):
             raise ValueError("either all chunks carry indices or none does")
 
-    def _run(self, operation, x, options=None, out=None, other=None, mode=_RUN, k=None):
+    def _run(self, operation, x, options=None, out=None, other=None, mode=RUN, k=None):
         options = {**self._options, "length_max": self._chunk_max, **(options or {})}
         return _core.run(mode, operation, x, self._k if k is None else k, self._largest, True, -1, out, 3, self._state,
                          options, other)
@@ -77,7 +76,7 @@ class Accumulator:
         if self._chunk_max is None:
             self._chunk_max = max(1, chunk.shape[-1])
         self._like = _core.empty(chunk, (*chunk.shape[:-1], 0), None)
-        size = self._run(_INIT, self._like, mode=_SIZE)
+        size = self._run(_INIT, self._like, mode=WORKSPACE)
         self._state = _bytes_beside(chunk, size)
         self._run(_INIT, self._like)
 

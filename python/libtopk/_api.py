@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from libtopk._shape import Shape
 
 SELECT, KTH, WHERE, SELECT_WHERE, COUNT, MASK, ROUTE = range(1, 8)
-_RUN, _WORKSPACE, _EXPLAIN = range(3)
+RUN, WORKSPACE, EXPLAIN = range(3)
 _OPERATIONS = {"topk": SELECT, "kth": KTH, "where": WHERE, "select_where": SELECT_WHERE, "count": COUNT, "mask": MASK,
                "route": ROUTE}
 _run = _core.run
@@ -36,7 +36,7 @@ class Kth(NamedTuple):
 
 
 class Where(NamedTuple):
-    """The matches of all rows one after the other: those of row r are [offsets[r], offsets[r + 1])."""
+    """The matches of all rows, row after row: row r has those of [offsets[r], offsets[r + 1])."""
 
     values: Array
     indices: Array
@@ -72,13 +72,13 @@ def topk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, di
 
     On the CPU a workspace is kept for the next call. See the module for types and exceptions, and Options for more.
     """
-    return TopK(*_run(_RUN, SELECT, x, k, largest, sorted, dim, out, 3, workspace, options, None))
+    return TopK(*_run(RUN, SELECT, x, k, largest, sorted, dim, out, 3, workspace, options, None))
 
 
 def argtopk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, dim: int = -1, *,
             out: Array | None = None, workspace: Array | None = None, **options: Unpack[Options]) -> Array:
     """The positions of what topk() returns, alone: elements are not written."""
-    return _run(_RUN, SELECT, x, k, largest, sorted, dim, None if out is None else (None, out), 2, workspace, options,
+    return _run(RUN, SELECT, x, k, largest, sorted, dim, None if out is None else (None, out), 2, workspace, options,
                 None)[1]
 
 
@@ -91,14 +91,14 @@ def kth(x: Array, k: int | Array, largest: bool = True, dim: int = -1, *, out: t
     quiet NaN for all NaN, the magnitude if `magnitude` is set. With k = 0 or k beyond a row's end it is padding, and
     equal is 0.
     """
-    return Kth(*_run(_RUN, KTH, x, k, largest, True, dim, out, 7, workspace, options, None))
+    return Kth(*_run(RUN, KTH, x, k, largest, True, dim, out, 7, workspace, options, None))
 
 
 def select_where(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, dim: int = -1, *,
                  out: tuple[Array, Array] | None = None, workspace: Array | None = None,
                  **options: Unpack[SelectWhereOptions]) -> TopK:
     """As topk(), among the elements that meet a predicate: select_where(x, 10, gt=0.5, largest=False)."""
-    return TopK(*_run(_RUN, SELECT_WHERE, x, k, largest, sorted, dim, out, 3, workspace, options, None))
+    return TopK(*_run(RUN, SELECT_WHERE, x, k, largest, sorted, dim, out, 3, workspace, options, None))
 
 
 def where(x: Array, dim: int = -1, *, capacity: int | None = None, out: tuple[Array, Array, Array] | None = None,
@@ -133,13 +133,13 @@ def _where(x, dim, capacity, out, wanted, workspace, options):
         unused = ("index_dtype", "index_base", "indices", "method", "tuning")
         of_count = {name: options[name] for name in options if name not in unused}
         capacity = int(count(_core.adopt(x)[0], dim, **of_count).sum())
-    return _run(_RUN, WHERE, x, None, True, True, dim, out, wanted, workspace, {**options, "capacity": capacity}, None)
+    return _run(RUN, WHERE, x, None, True, True, dim, out, wanted, workspace, {**options, "capacity": capacity}, None)
 
 
 def count(x: Array, dim: int = -1, *, out: Array | None = None, workspace: Array | None = None,
           **options: Unpack[PredicateOptions]) -> Array:
     """How many elements of each row meet a predicate: int64, of the shape of x without `dim`."""
-    return _run(_RUN, COUNT, x, None, True, True, dim, out, 1, workspace, options, None)
+    return _run(RUN, COUNT, x, None, True, True, dim, out, 1, workspace, options, None)
 
 
 def mask(x: Array, dim: int = -1, *, out: Array | None = None, workspace: Array | None = None,
@@ -149,7 +149,7 @@ def mask(x: Array, dim: int = -1, *, out: Array | None = None, workspace: Array 
     The option `bits` takes it, and numpy.unpackbits(..., bitorder="little") makes it an array of truth values. With
     a `dim` that is not the last, the order is that of x with this dimension moved to the end.
     """
-    return _run(_RUN, MASK, x, None, True, True, dim, out, 1, workspace, options, None)
+    return _run(RUN, MASK, x, None, True, True, dim, out, 1, workspace, options, None)
 
 
 def route(logits: Array, k: int, dim: int = -1, *, score: Literal["logit", "sigmoid"] = "logit",
@@ -171,7 +171,7 @@ def route(logits: Array, k: int, dim: int = -1, *, score: Literal["logit", "sigm
     """
     routing = {"score": score, "weighing": weighing, "bias": bias, "groups": groups, "groups_kept": groups_kept,
                "factor": factor, **options}
-    return Route(*_run(_RUN, ROUTE, logits, k, True, True, dim, out, 3, workspace, routing, None))
+    return Route(*_run(RUN, ROUTE, logits, k, True, True, dim, out, 3, workspace, routing, None))
 
 
 def _ask(mode, operation, x, k, largest, sorted, dim, options):
@@ -187,7 +187,7 @@ def workspace_size(operation: str, x: Array | Shape, k: int | Array | None = Non
     It depends on shapes, types, k and options alone, never on what the arrays hold, unless k is an array. So x can be a
     Shape, before there is data.
     """
-    return _ask(_WORKSPACE, operation, x, k, largest, sorted, dim, options)
+    return _ask(WORKSPACE, operation, x, k, largest, sorted, dim, options)
 
 
 def explain(operation: str, x: Array | Shape, k: int | Array | None = None, largest: bool = True, sorted: bool = True,
@@ -196,4 +196,4 @@ def explain(operation: str, x: Array | Shape, k: int | Array | None = None, larg
 
     x can be a Shape.
     """
-    return _ask(_EXPLAIN, operation, x, k, largest, sorted, dim, options)
+    return _ask(EXPLAIN, operation, x, k, largest, sorted, dim, options)

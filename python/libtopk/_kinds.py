@@ -106,7 +106,12 @@ class torch:
         module = sys.modules["torch"]
         if isinstance(array, np.ndarray):  # as_tensor() refuses some strides and byte orders
             array = np.require(numpy.integers(array, None), requirements="W")
-        return module.as_tensor(array, dtype=module.int64, device=like.device).contiguous()
+        if isinstance(array, module.Tensor) and array.dtype == getattr(module, "uint64", None):
+            array = array.contiguous().view(module.int64)
+            array = module.where(array < 0, 2**63 - 1, array)  # cut, not wrapped
+        # contiguous() would not copy a tensor that is not aligned.
+        return module.as_tensor(array, dtype=module.int64, device=like.device).clone(
+            memory_format=module.contiguous_format)
 
     @staticmethod
     def stream():
@@ -147,7 +152,10 @@ class cupy:
     def integers(array, like):
         module = sys.modules["cupy"]
         with like.device:
-            return module.ascontiguousarray(module.asarray(array, module.int64))
+            array = module.asarray(array)
+            if array.dtype == module.uint64:
+                array = module.minimum(array, module.uint64(2**63 - 1))  # cut, not wrapped
+            return module.ascontiguousarray(array, module.int64)
 
     @staticmethod
     def stream():

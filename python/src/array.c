@@ -15,24 +15,22 @@ struct numpy_interface {
 
 enum { NUMPY_ALIGNED = 0x100, NUMPY_NATIVE = 0x200, NUMPY_WRITEABLE = 0x400 };
 
-/* An attribute, by a name that is made once. */
-#define ATTRIBUTE(object, name)                                                                              \
+/* A name as Python's text, made once; borrowed, or NULL. */
+#define INTERNED(text)                                                                                       \
     __extension__({                                                                                          \
         static PyObject *interned;                                                                           \
-        if (interned == NULL) {                                                                              \
-            interned = PyUnicode_InternFromString(name);                                                     \
-        }                                                                                                    \
-        interned == NULL ? NULL : PyObject_GetAttr(object, interned);                                        \
+        interned != NULL ? interned : (interned = PyUnicode_InternFromString(text));                         \
     })
+#define ATTRIBUTE(object, text) attribute_of(object, INTERNED(text))
+#define METHOD(object, text) result_of(object, INTERNED(text))
 
-#define METHOD(object, name)                                                                                 \
-    __extension__({                                                                                          \
-        static PyObject *interned;                                                                           \
-        if (interned == NULL) {                                                                              \
-            interned = PyUnicode_InternFromString(name);                                                     \
-        }                                                                                                    \
-        interned == NULL ? NULL : PyObject_CallMethodObjArgs(object, interned, NULL);                        \
-    })
+static PyObject *attribute_of(PyObject *object, PyObject *name) {
+    return name == NULL ? NULL : PyObject_GetAttr(object, name);
+}
+
+static PyObject *result_of(PyObject *object, PyObject *name) {
+    return name == NULL ? NULL : PyObject_CallMethodObjArgs(object, name, NULL);
+}
 
 /* Takes the reference; -1 with an exception set where there is none or it is no number. */
 static int64_t number(PyObject *object) {
@@ -59,10 +57,10 @@ static int type_by_dtype(PyObject *dtype, const char *name, struct array *array)
     PyObject *dtypes = kinds[array->kind].dtypes;
     Py_ssize_t count = dtype == NULL ? 0 : PyTuple_Size(dtypes);
     Py_ssize_t type = 0;
-    while (type < count && PyTuple_GetItem(dtypes, type) != dtype) { /* dtypes are single objects */
+    while (type < count && PyTuple_GetItem(dtypes, type) != dtype) { /* nearly always the same object */
         ++type;
     }
-    for (Py_ssize_t i = 0; type == count && i < count; ++i) { /* ... as a rule */
+    for (Py_ssize_t i = 0; type == count && i < count; ++i) { /* or an equal one */
         int equal = PyObject_RichCompareBool(PyTuple_GetItem(dtypes, i), dtype, Py_EQ);
         if (equal < 0) {
             PyErr_Clear();
@@ -131,7 +129,7 @@ static int describe_numpy(PyObject *object, const char *name, struct array *arra
     return is_settled ? 0 : type_by_dtype(ATTRIBUTE(object, "dtype"), name, array);
 }
 
-/* A tensor whose sign is turned over when it is read has no memory that could be read without torch. */
+/* torch flips the signs of a negated tensor when it reads it: its memory holds other numbers. */
 static int resolve_negation(struct array *array) {
     PyObject *resolved = METHOD(array->object, "resolve_neg");
     if (resolved == NULL) {
@@ -226,6 +224,22 @@ int array_of(PyObject *object, enum kind kind, const char *name, struct array *a
                                       : describe_shape(object, name, array);
     if (status != 0) {
         array_drop(array);
+    }
+    return status;
+}
+
+int array_from(PyObject *object, const char *name, struct array *array, PyObject **giver) {
+    enum kind kind;
+    PyObject *adopted, *give;
+    if (kinds_of(object, &kind, &adopted, &give) != 0) {
+        return -1;
+    }
+    int status = array_of(adopted == NULL ? object : adopted, kind, name, array);
+    Py_XDECREF(adopted);
+    if (status == 0 && giver != NULL) {
+        *giver = give;
+    } else {
+        Py_XDECREF(give);
     }
     return status;
 }

@@ -34,14 +34,7 @@ static void end(struct call *call) {
 }
 
 static int take_x(struct call *call, PyObject *x, PyObject *dim) {
-    enum kind kind;
-    PyObject *adopted;
-    if (kinds_of(x, &kind, &adopted, &call->giver) != 0) {
-        return -1;
-    }
-    int status = array_of(adopted == NULL ? x : adopted, kind, "x", &call->x);
-    Py_XDECREF(adopted);
-    if (status != 0 || inputs_check_kind(call, &call->x, "x") != 0) {
+    if (array_from(x, "x", &call->x, &call->giver) != 0 || inputs_check_kind(call, &call->x, "x") != 0) {
         return -1;
     }
     int64_t number = PyLong_AsLongLong(dim), dims = call->x.dims == 0 ? 1 : call->x.dims;
@@ -216,14 +209,7 @@ static int run_in_device_memory(struct call *call, size_t bytes) {
 
 /* An array of bytes of the caller's: a workspace or a state. */
 static int take_bytes(struct call *call, PyObject *object, const char *name, struct array *array) {
-    enum kind kind;
-    PyObject *adopted, *giver;
-    if (kinds_of(object, &kind, &adopted, &giver) != 0) {
-        return -1;
-    }
-    int status = array_of(adopted == NULL ? object : adopted, kind, name, array);
-    Py_XDECREF(adopted);
-    Py_XDECREF(giver);
+    int status = array_from(object, name, array, NULL);
     if (status == 0 && (array->type != TOPK_U8 || !array_is_contiguous(array) || !array->is_writable ||
                         array->device != call->x.device)) {
         PyErr_Format(PyExc_ValueError, "%s is not a contiguous, writable array of uint8 on the device of x",

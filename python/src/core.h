@@ -99,6 +99,8 @@ struct array {
 
 /* Describes an array of that kind. `name` is for messages. On failure *array holds nothing. */
 int array_of(PyObject *object, enum kind kind, const char *name, struct array *array);
+/* Likewise any object that kinds_of() takes. `giver` as there, or NULL where nobody asks for it. */
+int array_from(PyObject *object, const char *name, struct array *array, PyObject **giver);
 void array_drop(struct array *array);
 int64_t array_elements(const struct array *array);
 /* Whether its elements follow one another in C order. */

@@ -37,21 +37,13 @@ int inputs_check_integers(const struct array *array, const char *name) {
 }
 
 int inputs_keep(struct call *call, PyObject *object, const char *name, struct array **kept) {
-    enum kind kind;
-    PyObject *adopted, *giver;
-    if (kinds_of(object, &kind, &adopted, &giver) != 0) {
+    struct array *array = &call->kept[call->kept_count];
+    if (array_from(object, name, array, NULL) != 0) {
         return -1;
     }
-    struct array *array = &call->kept[call->kept_count];
-    int status = array_of(adopted == NULL ? object : adopted, kind, name, array);
-    Py_XDECREF(adopted);
-    Py_XDECREF(giver);
-    if (status == 0) {
-        ++call->kept_count;
-        *kept = array;
-        status = inputs_check_kind(call, array, name);
-    }
-    return status;
+    ++call->kept_count;
+    *kept = array;
+    return inputs_check_kind(call, array, name);
 }
 
 /* Replaces an array by one of contiguous int64 where x is. */

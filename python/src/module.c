@@ -72,16 +72,8 @@ static PyObject *empty(PyObject *self, PyObject *arguments) {
 /* The address of an array's memory. */
 static PyObject *address(PyObject *self, PyObject *object) {
     struct array array;
-    enum kind kind;
-    PyObject *adopted, *giver;
     (void)self;
-    if (kinds_of(object, &kind, &adopted, &giver) != 0) {
-        return NULL;
-    }
-    int status = array_of(adopted == NULL ? object : adopted, kind, "array", &array);
-    Py_XDECREF(adopted);
-    Py_XDECREF(giver);
-    if (status != 0) {
+    if (array_from(object, "array", &array, NULL) != 0) {
         return NULL;
     }
     array_drop(&array);
@@ -96,21 +88,16 @@ static PyObject *integers(PyObject *self, PyObject *arguments) {
     struct array array;
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OOs", &object, &like, &name) ||
-        kinds_of(object, &kind, &adopted, &giver) != 0) {
+        array_from(object, name, &array, NULL) != 0) {
         return NULL;
     }
-    int status = array_of(adopted == NULL ? object : adopted, kind, name, &array);
-    Py_XDECREF(adopted);
-    Py_XDECREF(giver);
     PyObject *result = NULL;
-    if (status == 0) {
-        if (inputs_check_integers(&array, name) == 0 && kinds_of(like, &kind, &adopted, &giver) == 0) {
-            result = PyObject_CallFunctionObjArgs(kinds[kind].integers, array.object, like, NULL);
-            Py_XDECREF(adopted);
-            Py_XDECREF(giver);
-        }
-        array_drop(&array);
+    if (inputs_check_integers(&array, name) == 0 && kinds_of(like, &kind, &adopted, &giver) == 0) {
+        result = PyObject_CallFunctionObjArgs(kinds[kind].integers, array.object, like, NULL);
+        Py_XDECREF(adopted);
+        Py_XDECREF(giver);
     }
+    array_drop(&array);
     return result;
 }
 

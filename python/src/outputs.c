@@ -160,16 +160,14 @@ static int check_shared(PyObject *adopted, const char *name) {
 }
 
 static int view_target(PyObject *target, const char *name, struct array *array) {
-    enum kind kind;
-    PyObject *adopted, *giver;
-    if (kinds_of(target, &kind, &adopted, &giver) != 0) {
+    if (array_from(target, name, array, NULL) != 0) {
         return -1;
     }
-    int status = adopted != NULL && kind == KIND_NUMPY ? check_shared(adopted, name) : 0;
-    status = status == 0 ? array_of(adopted == NULL ? target : adopted, kind, name, array) : -1;
-    Py_XDECREF(adopted);
-    Py_XDECREF(giver);
-    return status;
+    if (array->kind == KIND_NUMPY && array->object != target && check_shared(array->object, name) != 0) {
+        array_drop(array);
+        return -1;
+    }
+    return 0;
 }
 
 /* Writes to the caller's array if its memory is laid out as the C library writes, else beside it. */

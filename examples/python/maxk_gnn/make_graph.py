@@ -76,7 +76,7 @@ def edges_of(packages):
         for virtual in names_in(fields.get("Provides", "")):
             providers[virtual].append(node)
     for node, name in enumerate(packages):
-        providers[name] = [node]  # a package goes before those that provide its name
+        providers[name] = [node]  # a package of that name wins over packages that provide it
     ends = [(node, other) for node, fields in enumerate(packages.values()) for relation in RELATIONS
             for name in names_in(fields.get(relation, "")) for other in providers.get(name, ())]
     return numpy.array(ends, numpy.int64).reshape(-1, 2).T

@@ -132,7 +132,7 @@ def arguments():
     add("--rate", type=float, default=0.005, help="Adam's learning rate (default: %(default)s)")
     add("--epochs", type=int, default=200, help="(default: %(default)s)")
     add("--every", type=int, default=1, help="epochs from one evaluation to the next (default: %(default)s)")
-    add("--timed", type=int, default=5, help="epochs in which selections are timed (default: %(default)s)")
+    add("--timed", type=int, default=5, help="extra epochs that time the selections (default: %(default)s)")
     add("--seeds", type=int, default=1, help="runs, with seeds 0, 1, ... (default: %(default)s)")
     add("--device", default="cuda" if torch.cuda.is_available() else "cpu", help="(default: %(default)s)")
     add("--csv", help="the file to append a row to for each run")

@@ -204,3 +204,14 @@ def test_autograd_knows_what_is_written_to():
         libtopk.topk(torch.arange(9.0), 2, out=tuple(size and factor for size in results))
         with pytest.raises(RuntimeError, match="modified by an inplace operation"):
             product.backward()
+
+
+def test_extents_of_torch_are_cut_not_wrapped(kind):
+    if not isinstance(kind, Torch):
+        pytest.skip("tensors")
+    x = kind.array(numbers((3, 50)))
+    great = torch.tensor([1, 2**62, 2**62], dtype=torch.int64, device=x.device)
+    great = (great * 2 + great // 2**61).view(torch.uint64)  # 2, and twice 2^63 + 2
+    same(kind, libtopk.topk(x, 4, lengths=great), libtopk.topk(numbers((3, 50)), 4, lengths=[2, 50, 50]))
+    misaligned = torch.frombuffer(bytearray(1) + np.array([4, 0, 9]).tobytes(), dtype=torch.int64, offset=1)
+    same(kind, libtopk.topk(x, 4, lengths=misaligned), libtopk.topk(numbers((3, 50)), 4, lengths=[4, 0, 9]))
