@@ -66,7 +66,7 @@ class numpy:
             array = np.minimum(array, np.uint64(2**63 - 1))  # cut, not wrapped to what is negative
         return _plain(array, np.int64)
 
-    stream = written = staticmethod(lambda: None)
+    stream = written = keywords = staticmethod(lambda: None)
     dtypes = staticmethod(_numpy_types)
 
 
@@ -83,6 +83,10 @@ class torch:
     def empty(like, shape, dtype):
         return like.new_empty(shape, dtype=like.dtype if dtype is None else getattr(sys.modules["torch"], dtype),
                               requires_grad=False)
+
+    @staticmethod
+    def keywords():
+        return tuple({"dtype": dtype} for dtype in torch.dtypes())
 
     @staticmethod
     def rows(array, dim):
@@ -161,7 +165,7 @@ class cupy:
     def stream():
         return lambda device: sys.modules["cupy"].cuda.get_current_stream(device).ptr
 
-    written = staticmethod(lambda: None)
+    written = keywords = staticmethod(lambda: None)
     dtypes = staticmethod(_numpy_types)
 
 
@@ -185,7 +189,7 @@ class shape:
         return type(array)(array.shape, "int64", array.device)
 
     empty = move = assign = staticmethod(_refuse)
-    stream = written = staticmethod(lambda: None)
+    stream = written = keywords = staticmethod(lambda: None)
     dtypes = staticmethod(lambda: NAMES)
 
 

@@ -15,12 +15,6 @@ struct numpy_interface {
 
 enum { NUMPY_ALIGNED = 0x100, NUMPY_NATIVE = 0x200, NUMPY_WRITEABLE = 0x400 };
 
-/* A name as Python's text, made once; borrowed, or NULL. */
-#define INTERNED(text)                                                                                       \
-    __extension__({                                                                                          \
-        static PyObject *interned;                                                                           \
-        interned != NULL ? interned : (interned = PyUnicode_InternFromString(text));                         \
-    })
 #define ATTRIBUTE(object, text) attribute_of(object, INTERNED(text))
 #define METHOD(object, text) result_of(object, INTERNED(text))
 
@@ -153,12 +147,10 @@ static int torch_device(struct array *array, const char *name) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
-static int describe_torch(const char *name, struct array *array) {
+/* What describe_torch() asks for where the exchange interface does not tell it. */
+static int describe_by_attributes(const char *name, struct array *array) {
     int strides = 0;
-    PyObject *negated = METHOD(array->object, "is_neg");
-    bool is_negated = negated == Py_True;
-    Py_XDECREF(negated);
-    if (negated == NULL || torch_device(array, name) != 0 || (is_negated && resolve_negation(array) != 0)) {
+    if (torch_device(array, name) != 0) {
         return -1;
     }
     array->data = (void *)(uintptr_t)number(METHOD(array->object, "data_ptr"));
@@ -172,7 +164,20 @@ static int describe_torch(const char *name, struct array *array) {
         numbers(METHOD(array->object, "stride"), array->strides, &strides) != 0) {
         return -1;
     }
-    if (type_by_dtype(ATTRIBUTE(array->object, "dtype"), name, array) != 0) {
+    return type_by_dtype(ATTRIBUTE(array->object, "dtype"), name, array);
+}
+
+static int describe_torch(const char *name, struct array *array) {
+    PyObject *negated = METHOD(array->object, "is_neg");
+    bool is_negated = negated == Py_True;
+    Py_XDECREF(negated);
+    if (negated == NULL || (is_negated && resolve_negation(array) != 0)) {
+        return -1;
+    }
+    const struct kind_functions *torch = &kinds[KIND_TORCH];
+    bool has_exchange = torch->exchange != NULL && (PyObject *)Py_TYPE(array->object) == torch->array_type;
+    if (!(has_exchange && exchange_describe(torch->exchange, array)) &&
+        describe_by_attributes(name, array) != 0) {
         return -1;
     }
     size_t itemsize = library.type_size(array->type);

@@ -70,11 +70,9 @@ static int take_context(struct call *call) {
         return -1;
     }
     if (call->x.device != ON_CPU && !call->is_plan) {
-        PyObject *stream = PyObject_CallFunction(kinds[call->x.kind].stream, "i", call->x.device);
-        call->stream = stream == NULL ? NULL : (topk_stream)PyLong_AsVoidPtr(stream);
-        Py_XDECREF(stream);
+        return kinds_stream(call->x.kind, call->x.device, &call->stream);
     }
-    return PyErr_Occurred() ? -1 : 0;
+    return 0;
 }
 
 static bool needs_predicate(int operation) {
@@ -197,8 +195,11 @@ static int run_in_host_memory(struct call *call, size_t bytes) {
 
 /* An array of bytes beside x, which its library keeps until the stream has passed. */
 static int run_in_device_memory(struct call *call, size_t bytes) {
-    PyObject *memory =
-        PyObject_CallFunction(kinds[call->x.kind].empty, "O(n)s", call->x.object, (Py_ssize_t)bytes, "uint8");
+    if (bytes == 0) {
+        return run_unlocked(call, NULL, 0);
+    }
+    int64_t length = (int64_t)bytes;
+    PyObject *memory = kinds_new(call->x.kind, call->x.object, &length, 1, TOPK_U8, "uint8");
     if (memory == NULL) {
         return -1;
     }

@@ -5,6 +5,7 @@
  *
  *   library.c     the C library, which is loaded when the module is
  *   kinds.c       what an array library does for the core: numpy, torch and cupy; and libtopk.Shape
+ *   exchange.c    DLPack's interface in C, by which a library describes its arrays faster than by attributes
  *   array.c       an array's memory, type and shape
  *   rows.c        arrays as rows that the C library can read where they lie
  *   context.c     contexts and workspaces
@@ -52,6 +53,13 @@ int library_load(const char *path);
 /* Sets the exception for a failure of the calling thread; 0 for TOPK_OK. */
 int library_check(topk_status status);
 
+/* A name as Python's text, made once; borrowed, or NULL. */
+#define INTERNED(text)                                                                                       \
+    __extension__({                                                                                          \
+        static PyObject *interned;                                                                           \
+        interned != NULL ? interned : (interned = PyUnicode_InternFromString(text));                         \
+    })
+
 /* ---- kinds.c ---- */
 
 enum kind { KIND_NUMPY, KIND_TORCH, KIND_CUPY, KIND_SHAPE, KINDS };
@@ -61,6 +69,8 @@ enum kind { KIND_NUMPY, KIND_TORCH, KIND_CUPY, KIND_SHAPE, KINDS };
 struct kind_functions {
     PyObject *array_type;
     PyObject *empty;    /* (like, shape, dtype name or None for that of `like`): a new array beside `like` */
+    PyObject *keywords; /* a tuple indexed by topk_type, of what like.new_empty(*shape, **keywords) takes for
+                           that type: the same as `empty`, but faster; or None */
     PyObject *rows;     /* (array, dim): contiguous, with that dimension last */
     PyObject *move;     /* (array, dim): a view whose last dimension is at `dim` */
     PyObject *assign;   /* (target, source) */
@@ -68,6 +78,7 @@ struct kind_functions {
     PyObject *integers; /* (object, like): contiguous int64 where `like` is */
     PyObject *stream;   /* (device): the address of the current CUDA stream; None where there is no CUDA */
     PyObject *dtypes; /* a tuple of the kind's types, indexed by topk_type; 0 is bool, absent ones are None */
+    const struct exchange *exchange; /* or NULL */
 };
 
 extern struct kind_functions kinds[KINDS];
@@ -79,6 +90,25 @@ int kinds_init(void);
  * memory where it can, and *giver what turns results into arrays of its kind (NULL: nothing does). `adopted`
  * and `giver` are new references, or NULL. */
 int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **giver);
+
+/* A new array beside `like`, of a type and its name; NULL stands for the type of `like`. */
+PyObject *kinds_new(enum kind kind, PyObject *like, const int64_t *shape, int dims, topk_type type,
+                    const char *dtype);
+/* The current stream of the kind's library on a CUDA device. */
+int kinds_stream(enum kind kind, int device, topk_stream *stream);
+/* Shapes as Python has them. */
+PyObject *kinds_tuple(const int64_t *numbers, int count);
+
+/* ---- exchange.c ---- */
+
+struct array;
+
+/* DLPack's interface of a type of arrays; NULL if it has none that is known here. */
+const struct exchange *exchange_of(PyObject *array_type);
+/* Sets data, device, type, shape and strides of array->object, an array of exactly that type. False, without
+ * an exception, if it is none that DLPack and libtopk both know. */
+bool exchange_describe(const struct exchange *exchange, struct array *array);
+int exchange_stream(const struct exchange *exchange, int device, topk_stream *stream);
 
 /* ---- array.c ---- */
 

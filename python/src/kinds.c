@@ -21,6 +21,7 @@ static int learn(enum kind kind) {
     struct kind_functions found = {
         array_type,
         PyObject_GetAttrString(functions, "empty"),
+        PyObject_CallMethod(functions, "keywords", NULL),
         PyObject_GetAttrString(functions, "rows"),
         PyObject_GetAttrString(functions, "move"),
         PyObject_GetAttrString(functions, "assign"),
@@ -28,11 +29,13 @@ static int learn(enum kind kind) {
         PyObject_GetAttrString(functions, "integers"),
         PyObject_CallMethod(functions, "stream", NULL),
         PyObject_CallMethod(functions, "dtypes", NULL),
+        NULL,
     };
     Py_DECREF(functions);
     if (PyErr_Occurred()) {
         return -1;
     }
+    found.exchange = exchange_of(array_type);
     kinds[kind] = found;
     return 0;
 }
@@ -103,4 +106,48 @@ int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **g
         return -1;
     }
     return 0;
+}
+
+PyObject *kinds_tuple(const int64_t *numbers, int count) {
+    PyObject *tuple = PyTuple_New(count);
+    for (int i = 0; tuple != NULL && i < count; ++i) {
+        PyObject *integer = PyLong_FromLongLong(numbers[i]);
+        if (integer == NULL || PyTuple_SetItem(tuple, i, integer) != 0) {
+            Py_CLEAR(tuple);
+        }
+    }
+    return tuple;
+}
+
+PyObject *kinds_new(enum kind kind, PyObject *like, const int64_t *shape, int dims, topk_type type,
+                    const char *dtype) {
+    const struct kind_functions *functions = &kinds[kind];
+    PyObject *sizes = kinds_tuple(shape, dims), *result = NULL;
+    if (sizes == NULL) {
+        return NULL;
+    }
+    /* A subclass may have a method of its own. */
+    bool has_method = functions->keywords != Py_None && (PyObject *)Py_TYPE(like) == functions->array_type;
+    if (has_method && dims > 0) {
+        PyObject *method = PyObject_GetAttr(like, INTERNED("new_empty"));
+        PyObject *keywords =
+            PyDict_Copy(PyTuple_GetItem(functions->keywords, type)); /* modes of torch may add to it */
+        result = method == NULL || keywords == NULL ? NULL : PyObject_Call(method, sizes, keywords);
+        Py_XDECREF(method);
+        Py_XDECREF(keywords);
+    } else {
+        result = PyObject_CallFunction(functions->empty, "OOz", like, sizes, dtype);
+    }
+    Py_DECREF(sizes);
+    return result;
+}
+
+int kinds_stream(enum kind kind, int device, topk_stream *stream) {
+    if (kinds[kind].exchange != NULL) {
+        return exchange_stream(kinds[kind].exchange, device, stream);
+    }
+    PyObject *address = PyObject_CallFunction(kinds[kind].stream, "i", device);
+    *stream = address == NULL ? NULL : (topk_stream)PyLong_AsVoidPtr(address);
+    Py_XDECREF(address);
+    return PyErr_Occurred() ? -1 : 0;
 }

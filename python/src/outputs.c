@@ -80,26 +80,9 @@ static void set_type(const struct call *call, int type, struct output *output) {
                                                : "int64";
 }
 
-static PyObject *tuple_of(const int64_t *numbers, int count) {
-    PyObject *tuple = PyTuple_New(count);
-    for (int i = 0; tuple != NULL && i < count; ++i) {
-        PyObject *integer = PyLong_FromLongLong(numbers[i]);
-        if (integer == NULL || PyTuple_SetItem(tuple, i, integer) != 0) {
-            Py_CLEAR(tuple);
-        }
-    }
-    return tuple;
-}
-
 static int make_new(const struct call *call, struct output *output) {
-    PyObject *shape = tuple_of(output->shape, output->dims);
-    PyObject *dtype = output->dtype == NULL ? Py_NewRef(Py_None) : PyUnicode_FromString(output->dtype);
-    if (shape != NULL && dtype != NULL) {
-        output->result =
-            PyObject_CallFunctionObjArgs(kinds[call->x.kind].empty, call->x.object, shape, dtype, NULL);
-    }
-    Py_XDECREF(shape);
-    Py_XDECREF(dtype);
+    output->result =
+        kinds_new(call->x.kind, call->x.object, output->shape, output->dims, output->type, output->dtype);
     struct array array;
     if (output->result == NULL || array_of(output->result, call->x.kind, output->name, &array) != 0) {
         return -1;
@@ -141,7 +124,7 @@ static int check_target(const struct call *call, const struct array *array, cons
         has_shape(array, output, dim) && array->is_writable && !is_broadcast(array)) {
         return 0;
     }
-    PyObject *shape = tuple_of(output->shape, output->dims);
+    PyObject *shape = kinds_tuple(output->shape, output->dims);
     PyErr_Format(PyExc_ValueError, "out: %s must be a writable array beside x, of type %s and shape %S%s",
                  output->name, output->dtype == NULL ? "of x" : output->dtype, shape,
                  dim == output->dims - 1 ? "" : " with the last dimension moved to dim");
