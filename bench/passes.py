@@ -57,6 +57,7 @@ class Command:
 
     def run(self, tool):
         begin = time.perf_counter()
+        print(f"{self.what} on {self.device}", file=sys.stderr)
         done = subprocess.run([tool, *map(str, self.arguments), "--device", self.device], capture_output=True, check=True)
         self.seconds.append(time.perf_counter() - begin)
         answer = self.answer(done.stdout)
@@ -83,7 +84,9 @@ def are_best(data, k, ordered, paths):
         values, indices = (numpy.load(path) for path in paths)
         last = values.min() if k else 0
         steps = numpy.diff(values.astype(numpy.float64))
-        return (len(values) == k and (data[indices] == values).all() and len(numpy.unique(indices)) == k
+        chosen = numpy.zeros(len(data), bool)
+        chosen[indices] = True
+        return (len(values) == k and (data[indices] == values).all() and numpy.count_nonzero(chosen) == k
                 and numpy.count_nonzero(data > last) < k
                 and (not ordered or ((steps <= 0).all() and (numpy.diff(indices)[steps == 0] > 0).all())))
     return check
@@ -116,8 +119,8 @@ def main():
     parser.add_argument("--folder", help="where the files are made and removed")
     parser.add_argument("--csv", type=argparse.FileType("w"), default=sys.stdout)
     options = parser.parse_args()
-    data = numpy.random.default_rng(1).integers(1, 1 << 24, 2**options.log2, dtype=numpy.uint32, endpoint=True)
-    data = data.astype(numpy.float32) / numpy.float32(1 << 24)
+    data = numpy.random.default_rng(1).random(2**options.log2, numpy.float32)
+    numpy.subtract(1, data, out=data)
     writer = csv.writer(options.csv, lineterminator="\n")
     writer.writerow("device what log2_n runs read_s seconds reads".split())
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:

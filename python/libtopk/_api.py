@@ -72,7 +72,12 @@ def topk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, di
 
     On the CPU a workspace is kept for the next call. See the module for types and exceptions, and Options for more.
     """
-    return TopK(*_run(RUN, SELECT, x, k, largest, sorted, dim, out, 3, workspace, options, None))
+    return TopK(*call_topk(x, k, largest, sorted, dim, out, workspace, options))
+
+
+def call_topk(x, k, largest, sorted, dim, out, workspace, options):
+    """topk() for callers in a hurry: all arguments by position, `options` a dictionary or None; a plain tuple."""
+    return _run(RUN, SELECT, x, k, largest, sorted, dim, out, 3, workspace, options, None)
 
 
 def argtopk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, dim: int = -1, *,

@@ -17,7 +17,7 @@ from operator import or_
 import torch
 from torch.autograd import forward_ad
 
-import libtopk
+from libtopk import _api
 
 _NAME = "libtopk::topk"
 
@@ -87,6 +87,9 @@ def select(tensor, *arguments):
 # ---- Kernels ----
 
 
+_UNRANKED = frozenset((torch.bool, torch.complex32, torch.complex64, torch.complex128))
+
+
 class UnsupportedDtype(NotImplementedError, TypeError):
     """For truth values and complex numbers. Versions of torch.topk differ in which of the two they raise."""
 
@@ -97,34 +100,38 @@ def _from_front(dim, rank):
     return dim % rank
 
 
-def _extent(tensor, dim):
-    """`dim` counted from the front, and its size. A tensor without dimensions has one element, in dimension 0."""
-    if tensor.dtype == torch.bool:
-        raise UnsupportedDtype("topk does not support bool dtypes")
-    if tensor.dtype.is_complex:
-        raise UnsupportedDtype("topk does not support complex dtypes")
-    dim = _from_front(dim, tensor.dim() or 1)
-    return dim, tensor.size(dim) if tensor.dim() else 1
+def _size_of(tensor, dim):
+    """The size of `dim`. A tensor without dimensions has one element, in dimension 0."""
+    dtype = tensor.dtype
+    if dtype in _UNRANKED:
+        raise UnsupportedDtype(f"topk does not support {'bool' if dtype == torch.bool else 'complex'} dtypes")
+    if tensor.dim():
+        return tensor.size(dim)  # which raises IndexError
+    _from_front(dim, 1)
+    return 1
 
 
 def result_shape(tensor, k, dim):
-    dim, size = _extent(tensor, dim)
+    size = _size_of(tensor, dim)
     # Apart, and not by `if`: when a graph is traced, k may be a symbol without a value.
     torch._check(k >= 0, lambda: "selected index k out of range")
     torch._check(k <= size, lambda: "selected index k out of range")
-    return (*tensor.shape[:dim], k, *tensor.shape[dim + 1 :]) if tensor.dim() else ()
+    if not tensor.dim():
+        return ()
+    dim = _from_front(dim, tensor.dim())
+    return (*tensor.shape[:dim], k, *tensor.shape[dim + 1 :])
 
 
 def run(self, k, dim, largest, sorted, max_iterations, out=None):
-    dim, size = _extent(self, dim)
-    if not 0 <= k <= size:
+    if not 0 <= k <= _size_of(self, dim):
         raise RuntimeError("selected index k out of range")
     if self.requires_grad:
         self = self.detach()
     if not self.dim():  # one element, also for k = 0: so does torch.topk
         values, indices = run(self.reshape(1), 1, 0, largest, sorted, max_iterations)
         return values.reshape(()), indices.reshape(())
-    values, indices = libtopk.topk(self, k, largest, sorted, dim, out=out, max_iterations=max_iterations)
+    options = {"max_iterations": max_iterations} if max_iterations else None
+    values, indices = _api.call_topk(self, k, largest, sorted, dim, out, None, options)
     return values.contiguous(), indices.contiguous()
 
 
