@@ -195,6 +195,41 @@ topk_status topk_refuse(const topk_context *context, const struct choice *choice
                      operations[plan->operation], candidate->method->name, text);
 }
 
+/* What was chosen, and all that it was chosen by: a context does not change, and a plan follows from these.
+ */
+struct memory {
+    uint64_t context; /* its number; 0: nothing */
+    topk_operation operation;
+    topk_problem problem; /* as in the plan, without text */
+    struct candidate chosen;
+};
+
+/* Choosing takes about as long as launching a kernel, and small calls come again and again. So a thread keeps
+ * its last choices: those of a call, of the calls inside it, and of a few that take turns with it. */
+enum { MEMORIES = 8 };
+static _Thread_local struct memory memories[MEMORIES];
+static _Thread_local unsigned next_memory;
+
+static bool has_text(const topk_problem *problem) {
+    return problem->method != NULL || problem->tuning != NULL;
+}
+
+static const struct memory *recall(const topk_context *context, const struct plan *plan) {
+    for (size_t i = 0; i < MEMORIES; i++) {
+        const struct memory *memory = &memories[i];
+        if (memory->context == context->number && memory->operation == plan->operation &&
+            memcmp(&memory->problem, &plan->problem, sizeof plan->problem) == 0) {
+            return memory->context == 0 ? NULL : memory;
+        }
+    }
+    return NULL;
+}
+
+static void remember(const topk_context *context, const struct plan *plan, const struct candidate *chosen) {
+    memories[next_memory++ % MEMORIES] =
+        (struct memory){context->number, plan->operation, plan->problem, *chosen};
+}
+
 topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,
                          struct plan *plan, struct candidate *chosen) {
     struct choice choice;
@@ -203,12 +238,23 @@ topk_status topk_prepare(const topk_context *context, topk_operation operation, 
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }
     topk_status status = topk_plan_make(operation, problem, plan);
-    if (status != TOPK_OK || (status = topk_choose(context, plan, false, &choice)) != TOPK_OK) {
+    if (status != TOPK_OK) {
+        return status;
+    }
+    const struct memory *memory = has_text(&plan->problem) ? NULL : recall(context, plan);
+    if (memory != NULL) {
+        *chosen = memory->chosen;
+        return TOPK_OK;
+    }
+    if ((status = topk_choose(context, plan, false, &choice)) != TOPK_OK) {
         return status;
     }
     if (choice.chosen == NULL) {
         return topk_refuse(context, &choice, plan);
     }
     *chosen = *choice.chosen;
+    if (!has_text(&plan->problem)) {
+        remember(context, plan, chosen);
+    }
     return TOPK_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -102,6 +103,7 @@ void topk_context_destroy(topk_context *context) {
 }
 
 topk_status topk_context_create(const topk_context_options *options, topk_context **context) {
+    static atomic_uint_fast64_t contexts;
     topk_context_options known = TOPK_CONTEXT_OPTIONS_INIT;
     topk_status status;
     if (context == NULL) {
@@ -120,6 +122,7 @@ topk_status topk_context_create(const topk_context_options *options, topk_contex
         topk_context_destroy(created);
         return status;
     }
+    created->number = atomic_fetch_add(&contexts, 1) + 1;
     *context = created;
     return TOPK_OK;
 }

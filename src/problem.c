@@ -210,12 +210,20 @@ static topk_status derive_sizes(struct plan *plan) {
     return TOPK_OK;
 }
 
+/* Clears what lies between the fields, where a caller's struct may hold anything: so equal problems have
+ * equal bytes. */
+static void clear_gap(topk_problem *p) {
+    const size_t end = offsetof(topk_problem, shape) + sizeof p->shape;
+    memset((char *)p + end, 0, offsetof(topk_problem, rows) - end);
+}
+
 topk_status topk_plan_make(topk_operation operation, const topk_problem *problem, struct plan *plan) {
     topk_problem *p = &plan->problem;
     topk_status status = topk_copy_struct(problem, sizeof *problem, p, "problem");
     if (status != TOPK_OK || (status = check_enums(p)) != TOPK_OK || (status = check_ranges(p)) != TOPK_OK) {
         return status;
     }
+    clear_gap(p);
     if ((unsigned)operation < TOPK_OPERATION_SELECT || (unsigned)operation > TOPK_OPERATION_ROUTE) {
         return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "operation is %d, must be %d to %d", (int)operation,
                          TOPK_OPERATION_SELECT, TOPK_OPERATION_ROUTE);

@@ -103,26 +103,12 @@ static int prepare(struct call *call, PyObject *const *arguments) {
     return inputs_take(call, arguments[K]);
 }
 
-/* The library derives it from context and problem alone, so a problem asked for again has the same answer. */
 static int measure(const struct call *call, size_t *bytes) {
-    struct context *context = call->context;
-    const topk_problem *problem = &call->problem;
-    bool has_text = problem->method != NULL || problem->tuning != NULL;
-    if (!has_text && context->measured_operation == call->operation &&
-        memcmp(&context->measured, problem, sizeof *problem) == 0) {
-        *bytes = context->measured_bytes;
-        return 0;
-    }
-    topk_status status =
+    const topk_context *context = call->context->handle;
+    return library_check(
         call->operation >= OPERATION_INIT
-            ? library.accumulator_size(context->handle, problem, bytes)
-            : library.workspace_size(context->handle, (topk_operation)call->operation, problem, bytes);
-    if (status == TOPK_OK && !has_text) {
-        context->measured_operation = call->operation;
-        context->measured = *problem;
-        context->measured_bytes = *bytes;
-    }
-    return library_check(status);
+            ? library.accumulator_size(context, &call->problem, bytes)
+            : library.workspace_size(context, (topk_operation)call->operation, &call->problem, bytes));
 }
 
 /* Runs the operation without Python's lock. */

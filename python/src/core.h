@@ -162,9 +162,6 @@ struct context {
     char *features;
     void *spare; /* a workspace of the host, free for the next call; or NULL */
     size_t spare_bytes;
-    int measured_operation; /* 0: none */
-    topk_problem measured;  /* the last problem without text whose workspace was asked for */
-    size_t measured_bytes;
 };
 
 int context_init(PyObject *module);

@@ -3,6 +3,7 @@
  * Creating, querying and ending contexts; the environment they read. */
 #define _GNU_SOURCE
 #include <sched.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -230,6 +231,44 @@ static void check_method_that_steps_aside(void) {
     topk_context_destroy(context);
 }
 
+static size_t size_of(const topk_context *context, topk_operation operation, const topk_problem *problem) {
+    size_t bytes = SIZE_MAX;
+    CHECK_STATUS(TOPK_OK, topk_workspace_size(context, operation, problem, &bytes));
+    return bytes;
+}
+
+/* Choices that a thread remembers are those of the same context, operation and problem: of a context that is
+ * as new as each question nothing is remembered. */
+static void check_choices_that_take_turns(void) {
+    static const char *const methods[] = {"rows", "bracket", "reference"};
+    static const topk_operation operations[] = {TOPK_OPERATION_SELECT, TOPK_OPERATION_SELECT_WHERE,
+                                                TOPK_OPERATION_KTH};
+    topk_context *contexts[3];
+    size_t least = SIZE_MAX, most = 0;
+    for (int m = 0; m < 3; m++) {
+        contexts[m] = create_preferring(methods[m]);
+    }
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 3 * 3 * 5; i++) {
+            const int m = i % 3;
+            const topk_operation operation = operations[i / 3 % 3];
+            topk_problem problem = some_problem();
+            problem.k_max = 10 + i / 9;
+            topk_context *const fresh = create_preferring(methods[m]);
+            const size_t expected = size_of(fresh, operation, &problem);
+            CHECK(size_of(contexts[m], operation, &problem) == expected);
+            CHECK(size_of(contexts[m], operation, &problem) == expected);
+            topk_context_destroy(fresh);
+            least = expected < least ? expected : least;
+            most = expected > most ? expected : most;
+        }
+    }
+    CHECK(least < most);
+    for (int m = 0; m < 3; m++) {
+        topk_context_destroy(contexts[m]);
+    }
+}
+
 int main(void) {
     unsetenv("TOPK_METHOD");
     unsetenv("TOPK_CPU_DISABLE");
@@ -242,5 +281,6 @@ int main(void) {
     check_forced_method();
     check_preferred_method_runs();
     check_method_that_steps_aside();
+    check_choices_that_take_turns();
     return check_report();
 }

@@ -52,7 +52,7 @@ class Adjacency:
     """The edges, weighted, as a matrix and as lists. Row: target, column: source. Edges go both ways, sorted."""
 
     def __init__(self, edges, nodes, weighting, device="cpu"):
-        targets, sources = edges.to(device)
+        targets, sources = edges.to(device).contiguous()  # as CUDA's matrices need their indices
         if weighting == "symmetric":  # and each node is its own neighbour
             loops = torch.arange(nodes, device=device)
             codes = torch.cat((targets * nodes + sources, loops * (nodes + 1))).sort().values
@@ -66,7 +66,7 @@ class Adjacency:
         starts = functional.pad(degrees.cumsum(0), (1, 0))
         # Each edge has its reverse, so the transpose has the same pattern: only weights differ.
         self.matrix, self.transpose = (
-            torch.sparse_csr_tensor(starts, sources, values, (nodes, nodes), check_invariants=False)
+            torch.sparse_csr_tensor(starts, sources, values, (nodes, nodes), check_invariants=True)
             for values in (weights, backward))
         self.targets, self.sources, self.weights = targets, sources, weights
 
