@@ -56,12 +56,12 @@ def test_learns(tmp_path, monkeypatch, capsys, model, select):
 
 
 @pytest.mark.parametrize("model", ["sage", "gcn", "gin"])
-def test_aggregate(monkeypatch, model):
+def test_aggregate(monkeypatch, device, model):
     """Against sums over a dense matrix; both ways, forward and backward."""
     monkeypatch.setattr(models, "EDGES_AT_ONCE", 100)  # so there are several parts
     graph = planted(40)
     edges = torch.from_numpy(graph.edges)
-    adjacency = models.Adjacency(edges, 40, models.LAYERS[model].weighting)
+    adjacency = models.Adjacency(edges, 40, models.LAYERS[model].weighting, device)
     dense = torch.zeros(40, 40, dtype=torch.float64).index_put(tuple(edges), torch.ones((), dtype=torch.float64))
     if model == "sage":
         dense = dense / dense.sum(1, keepdim=True).clamp(min=1)
@@ -69,12 +69,13 @@ def test_aggregate(monkeypatch, model):
         dense = dense + torch.eye(40)
         dense = dense / (dense.sum(1, keepdim=True) * dense.sum(0)).sqrt()
     torch.manual_seed(0)
-    values, indices = torch.topk(torch.randn(40, 16), 4, sorted=False)
-    gradient = torch.randn(40, 16)
-    places = torch.zeros(40, 16).scatter(1, indices, values).requires_grad_()
+    dense = dense.float().to(device)
+    values, indices = torch.topk(torch.randn(40, 16, device=device), 4, sorted=False)
+    gradient = torch.randn(40, 16, device=device)
+    places = torch.zeros(40, 16, device=device).scatter(1, indices, values).requires_grad_()
     values.requires_grad_()
-    expected = dense.float() @ places.detach()
-    expected_gradient = dense.float().T @ gradient
+    expected = dense @ places.detach()
+    expected_gradient = dense.T @ gradient
     sums = models.AggregateDense.apply(places, adjacency)
     sums.backward(gradient)
     torch.testing.assert_close(sums, expected)
@@ -85,30 +86,30 @@ def test_aggregate(monkeypatch, model):
     torch.testing.assert_close(values.grad, expected_gradient.gather(1, indices))
 
 
-def gradients(model, select, sparse):
+def gradients(model, select, sparse, device):
     """Outputs, and the gradients of all parameters, of the same model."""
     graph = planted(60)
     torch.manual_seed(0)
-    net = models.Model(model, 16, 4, select, k=5, hidden=24, layers=2, dropout=0, sparse=sparse)
-    adjacency = models.Adjacency(torch.from_numpy(graph.edges), 60, models.LAYERS[model].weighting)
-    outputs = net(torch.from_numpy(graph.features), adjacency)
-    torch.nn.functional.cross_entropy(outputs, torch.from_numpy(graph.labels)).backward()
+    net = models.Model(model, 16, 4, select, k=5, hidden=24, layers=2, dropout=0, sparse=sparse).to(device)
+    adjacency = models.Adjacency(torch.from_numpy(graph.edges), 60, models.LAYERS[model].weighting, device)
+    outputs = net(torch.from_numpy(graph.features).to(device), adjacency)
+    torch.nn.functional.cross_entropy(outputs, torch.from_numpy(graph.labels).to(device)).backward()
     return [outputs.detach(), *(parameter.grad for parameter in net.parameters())]
 
 
 @pytest.mark.parametrize("select, sparse", [("torch", True), ("exact", False), ("exact", True)])
 @pytest.mark.parametrize("model", ["sage", "gcn", "gin"])
-def test_gradients_agree(model, select, sparse):
+def test_gradients_agree(device, model, select, sparse):
     needs_library(select)
-    torch.testing.assert_close(gradients(model, select, sparse), gradients(model, "torch", False),
+    torch.testing.assert_close(gradients(model, select, sparse, device), gradients(model, "torch", False, device),
                                rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("select", ["iterations=2", "iterations=8"])
-def test_early_stop_ways_agree(select):
+def test_early_stop_ways_agree(device, select):
     """Both modules must stop at the same elements."""
     needs_library(select)
-    torch.testing.assert_close(gradients("sage", select, True), gradients("sage", select, False),
+    torch.testing.assert_close(gradients("sage", select, True, device), gradients("sage", select, False, device),
                                rtol=1e-3, atol=1e-5)
 
 
