@@ -4,13 +4,14 @@
 import contextlib
 import os
 import pty
+import re
 import shutil
 import subprocess
 
 import harness
 
 DEMO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/demo")
-BUILD = os.path.dirname(os.path.abspath(harness.TOPK))
+EXAMPLES = os.path.abspath(os.environ["EXAMPLES"])  # the folder of make_npy and check_by_sort
 
 # The tool, but lines 2 and 3 change places where its arguments have these words.
 WRONG_TOOL = """#!/bin/sh
@@ -29,6 +30,11 @@ fi
 """
 
 
+def has_gpu():
+    info = subprocess.run([harness.TOPK, "info"], capture_output=True, text=True).stdout
+    return re.search("^chosen +cuda", info, re.M) is not None
+
+
 class Demo(harness.Case):
     def script(self, name, text):
         path = os.path.join(self.folder, name)
@@ -38,21 +44,29 @@ class Demo(harness.Case):
         os.chmod(path, 0o755)
         return path
 
-    def quick(self, build):
-        return subprocess.run([DEMO, "--quick", build], capture_output=True, text=True)
+    def quick(self):
+        """With the tool that lies in the test's folder."""
+        os.symlink(EXAMPLES, os.path.join(self.folder, "examples"))
+        try:
+            return subprocess.run([DEMO, "--quick", self.folder], capture_output=True, text=True)
+        finally:
+            os.unlink(os.path.join(self.folder, "examples"))
 
     def test_right(self):
-        done = self.quick(BUILD)
+        os.symlink(os.path.abspath(harness.TOPK), os.path.join(self.folder, "topk"))
+        done = self.quick()
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"\nchecked: 1000 results are .*; all numbers differ\n")
         self.assertTrue(done.stdout.endswith("\nAll results were right.\n"))
+        on_gpu = has_gpu()
+        self.assertEqual("checked: the same results, byte by byte\n" in done.stdout, on_gpu)
+        self.assertEqual("No GPU that this build can use" in done.stdout, not on_gpu)
 
     def test_wrong(self):
-        os.symlink(os.path.join(BUILD, "examples"), os.path.join(self.folder, "examples"))
-        for words in "--field 1", "-k 1000", "--between", "rows.npy":
+        for words in "--field 1", "-k 1000", "--between", "rows.npy", *["--device cuda"] * has_gpu():
             with self.subTest(words):
                 self.script("topk", WRONG_TOOL.format(words=words, tool=os.path.abspath(harness.TOPK)))
-                done = self.quick(self.folder)
+                done = self.quick()
                 self.assertNotEqual(done.returncode, 0)
                 self.assertNotIn("All results were right", done.stdout)
 
