@@ -215,11 +215,11 @@ static bool has_text(const topk_problem *problem) {
 }
 
 static const struct memory *recall(const topk_context *context, const struct plan *plan) {
-    for (size_t i = 0; i < MEMORIES; i++) {
+    for (size_t i = 0; i < MEMORIES && context->number != 0; i++) {
         const struct memory *memory = &memories[i];
         if (memory->context == context->number && memory->operation == plan->operation &&
             memcmp(&memory->problem, &plan->problem, sizeof plan->problem) == 0) {
-            return memory->context == 0 ? NULL : memory;
+            return memory;
         }
     }
     return NULL;

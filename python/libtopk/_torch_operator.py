@@ -123,7 +123,8 @@ def result_shape(tensor, k, dim):
 
 
 def run(self, k, dim, largest, sorted, max_iterations, out=None):
-    if not 0 <= k <= _size_of(self, dim):
+    size = _size_of(self, dim)
+    if not 0 <= k <= size:
         raise RuntimeError("selected index k out of range")
     if self.requires_grad:
         self = self.detach()

@@ -36,7 +36,7 @@ const struct exchange *exchange_of(PyObject *array_type) {
     while (found != NULL && found->major != 1) {
         found = found->older;
     }
-    return found == NULL || found->describe == NULL ? NULL : found;
+    return found == NULL || found->describe == NULL || found->stream == NULL ? NULL : found;
 }
 
 /* -1 if libtopk has no such type. */

@@ -133,6 +133,7 @@ WRONG = {
     "dim too large": (lambda f: f(X, 1, 2)),
     "dim too small": (lambda f: f(X, 1, -3)),
     "dim and k": (lambda f: f(X, 9, 9)),
+    "dim and a negative k": (lambda f: f(X, -1, 9)),
     "dim of a scalar": (lambda f: f(torch.tensor(1.0), 1, 1)),
     "bool": (lambda f: f(X > 2, 1)),
     "complex": (lambda f: f(X.to(torch.complex64), 1)),
