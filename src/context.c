@@ -15,6 +15,8 @@
 static const struct backend *const backends[] = {&topk_cuda_backend, &topk_cpu_backend};
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
 
+static atomic_uint_fast64_t contexts; /* that the process has created */
+
 topk_status topk_check_stream(const topk_context *context, topk_stream stream) {
     return stream == NULL || context->backend->has_streams
                ? TOPK_OK
@@ -103,7 +105,6 @@ void topk_context_destroy(topk_context *context) {
 }
 
 topk_status topk_context_create(const topk_context_options *options, topk_context **context) {
-    static atomic_uint_fast64_t contexts;
     topk_context_options known = TOPK_CONTEXT_OPTIONS_INIT;
     topk_status status;
     if (context == NULL) {
