@@ -56,8 +56,8 @@ class Command:
         return digest.digest()
 
     def run(self, tool):
-        begin = time.perf_counter()
         print(f"{self.what} on {self.device}", file=sys.stderr)
+        begin = time.perf_counter()
         done = subprocess.run([tool, *map(str, self.arguments), "--device", self.device], capture_output=True, check=True)
         self.seconds.append(time.perf_counter() - begin)
         answer = self.answer(done.stdout)

@@ -205,7 +205,7 @@ struct memory {
 };
 
 /* Choosing takes about as long as launching a kernel, and small calls come again and again. So a thread keeps
- * its last choices: those of a call, of the calls inside it, and of a few that take turns with it. */
+ * its last choices. Eight are enough for a call, the calls inside it, and a few others by turns. */
 enum { MEMORIES = 8 };
 static _Thread_local struct memory memories[MEMORIES];
 static _Thread_local unsigned next_memory;
@@ -226,8 +226,11 @@ static const struct memory *recall(const topk_context *context, const struct pla
 }
 
 static void remember(const topk_context *context, const struct plan *plan, const struct candidate *chosen) {
-    memories[next_memory++ % MEMORIES] =
-        (struct memory){context->number, plan->operation, plan->problem, *chosen};
+    struct memory *memory = &memories[next_memory++ % MEMORIES];
+    memory->context = context->number;
+    memory->operation = plan->operation;
+    memcpy(&memory->problem, &plan->problem, sizeof plan->problem); /* with the bytes between its fields */
+    memory->chosen = *chosen;
 }
 
 topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,

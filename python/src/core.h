@@ -5,7 +5,7 @@
  *
  *   library.c     the C library, which is loaded when the module is
  *   kinds.c       what an array library does for the core: numpy, torch and cupy; and libtopk.Shape
- *   exchange.c    DLPack's interface in C, by which a library describes its arrays faster than by attributes
+ *   exchange.c    DLPack's interface in C, which describes an array in one call
  *   array.c       an array's memory, type and shape
  *   rows.c        arrays as rows that the C library can read where they lie
  *   context.c     contexts and workspaces
@@ -96,7 +96,7 @@ PyObject *kinds_new(enum kind kind, PyObject *like, const int64_t *shape, int di
                     const char *dtype);
 /* The current stream of the kind's library on a CUDA device. */
 int kinds_stream(enum kind kind, int device, topk_stream *stream);
-/* Shapes as Python has them. */
+/* A tuple of Python's integers. */
 PyObject *kinds_tuple(const int64_t *numbers, int count);
 
 /* ---- exchange.c ---- */

@@ -18,7 +18,7 @@ struct dl_tensor {
 
 struct exchange {
     uint32_t major, minor;
-    const struct exchange *older; /* for those who know no newer version; or NULL */
+    const struct exchange *older; /* the same in an older version of DLPack, or NULL */
     void (*not_used[3])(void);
     int (*describe)(PyObject *array, struct dl_tensor *tensor); /* may be NULL */
     int (*stream)(int32_t device_type, int32_t device, void **stream);

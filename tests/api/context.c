@@ -238,8 +238,8 @@ static size_t size_of(const topk_context *context, topk_operation operation, con
     return bytes;
 }
 
-/* Choices that a thread remembers are those of the same context, operation and problem: of a context that is
- * as new as each question nothing is remembered. */
+/* A thread remembers choices. It must not give one to another context, operation or problem. Of a context
+ * that was made for one question nothing is remembered. */
 static void check_choices_that_take_turns(void) {
     static const char *const methods[] = {"rows", "bracket", "reference"};
     static const topk_operation operations[] = {TOPK_OPERATION_SELECT, TOPK_OPERATION_SELECT_WHERE,
