@@ -78,10 +78,12 @@ static bool list_by_guess(struct large *large) {
 
 static void list_exactly(struct large *large) {
     struct place place;
+    reader_expect(&large->reader, 1 + 2); /* to narrow down, and for the two lists below */
     narrow_row(&large->reader, large->options, large->options->k, &place);
     const uint64_t worst = place.equal > 0 ? place.class + 1 : CLASS_WORST;
     const int64_t equal = place.equal > 0 ? large->options->k - place.better : 0;
     large->listed = 0;
+    reader_expect(&large->reader, (place.better > 0) + (equal > 0));
     if (place.better > 0)
         list(large, (struct class_range){worst, CLASS_BEST}, place.better);
     if (equal > 0)

@@ -12,6 +12,7 @@ enum {
     RUN_DIVISOR = 1 << 12, /* one run of the sample for so much, 64 KiB: it never takes as long as a pass */
     SAMPLE_RUNS = 1 << 16, /* at most */
     HEAVY_DIVISOR = 64,    /* a class of more than this part of the list stays out of the next one */
+    PASSES_MAX = 8,        /* that the progress bar expects: beyond the sizes that files have */
 };
 
 /* An end of what the list takes. A class that many elements are in stays out of it, and is counted. */
@@ -136,8 +137,9 @@ static struct end end_at(struct narrowing *n, int64_t k) {
 }
 
 /* Sets the ends to both sides of the element that has rank `expected` among `drawn`, of which the list has
- * those that count. That is right but for four standard deviations. Elements of a run may all be alike. */
-static void aim(struct narrowing *n, double expected, double drawn) {
+ * those that count. That is right but for four standard deviations. Elements of a run may all be alike.
+ * Returns the part of all elements that the list will most likely take, at most. */
+static double aim(struct narrowing *n, double expected, double drawn) {
     const double spread = expected < drawn ? sqrt(expected * (1 - expected / drawn) * SAMPLE_RUN) : 0;
     const double margin = 4 * spread + 2 * SAMPLE_RUN;
     n->low = (struct end){.class = n->range.worst};
@@ -148,6 +150,9 @@ static void aim(struct narrowing *n, double expected, double drawn) {
         n->high = end_at(n, (int64_t)(expected - margin));
     if (n->low.class == n->high.class)
         n->low.apart = n->high.apart = n->low.apart || n->high.apart;
+    if (n->low.class == n->high.class && n->high.apart)
+        return 0;
+    return 2 * margin < drawn ? 2 * margin / drawn : 1;
 }
 
 static void found_end(struct narrowing *n, const struct end *end, int64_t better, struct place *place) {
@@ -210,14 +215,22 @@ static void end(struct narrowing *n) {
     release(n->matches);
 }
 
-static void aim_by_sample(struct narrowing *n, struct reader *reader, const struct options *options,
-                          int64_t k) {
+static double aim_by_sample(struct narrowing *n, struct reader *reader, const struct options *options,
+                            int64_t k) {
     const int64_t per_run = options->piece_bytes / RUN_DIVISOR / (int64_t)n->element;
     const int64_t runs = reader->length / (per_run > SAMPLE_RUN ? per_run : SAMPLE_RUN);
     const int64_t taken = runs < SAMPLE_RUNS ? runs : SAMPLE_RUNS;
     reader_sample(reader, taken, take_sample, n);
     const double drawn = (double)taken * SAMPLE_RUN / (double)n->stride;
-    aim(n, (double)k / (double)reader->length * drawn, drawn);
+    return aim(n, (double)k / (double)reader->length * drawn, drawn);
+}
+
+/* Passes that most likely find the place, if each leaves such a part of the elements. */
+static int passes_for(const struct narrowing *n, double elements, double part) {
+    int passes = 1;
+    for (double left = elements * part; left > (double)n->room && passes < PASSES_MAX; left *= part)
+        passes++;
+    return passes;
 }
 
 bool narrow_guess(struct reader *reader, const struct options *options, int64_t k, uint64_t *class) {
@@ -231,16 +244,19 @@ bool narrow_guess(struct reader *reader, const struct options *options, int64_t 
 
 void narrow_row(struct reader *reader, const struct options *options, int64_t k, struct place *place) {
     struct narrowing n;
+    const int passes_after = reader->passes > 0 ? reader->passes - 1 : 0;
     begin(&n, reader, options);
-    aim_by_sample(&n, reader, options, k);
+    double elements = (double)reader->length, part = aim_by_sample(&n, reader, options, k);
     for (;;) {
+        reader_expect(reader, passes_for(&n, elements, part) + passes_after);
         empty_list(&n);
         n.above = 0;
         reader_pass(reader, take_chunk, &n);
         if (decide(&n, k, place))
             break;
         const double drawn = (double)n.listed;
-        aim(&n, n.added > 0 ? (double)(k - n.better) / (double)n.added * drawn : 0, drawn);
+        elements = (double)n.added;
+        part = aim(&n, n.added > 0 ? (double)(k - n.better) / elements * drawn : 0, drawn);
     }
     end(&n);
 }

@@ -18,7 +18,8 @@ struct place {
     char kth[8];           /* as topk_kth() writes it, unless equal is 0 */
 };
 
-/* For k from 1 up, in the row that the reader is at. */
+/* For k from 1 up, in the row that the reader is at. Of the passes that the reader expects, one is its own.
+ */
 void narrow_row(struct reader *reader, const struct options *options, int64_t k, struct place *place);
 
 /* By a sample alone: a class that the k-th is most likely in, or not far above. False if many elements are in

@@ -15,7 +15,9 @@ struct reader {
     topk_problem problem;            /* of one row */
     struct progress *progress;
     struct pieces pieces;
-    int64_t row;    /* which row is read */
+    int64_t row; /* which row is read */
+    int passes;  /* over it that are likely left */
+    int passes_made;
     int64_t length; /* of a row */
     int64_t chunk;  /* elements that are shown at once, at most */
     void *values;   /* with a predicate: what meets it, and where that is */
@@ -37,6 +39,10 @@ void reader_begin(struct reader *reader, struct session *session, const struct o
 
 /* Goes to another row. At first it is at none. */
 void reader_go(struct reader *reader, int64_t row);
+
+/* Says how many passes over the row are likely left, for the progress bar: one, unless anything else is said.
+ */
+void reader_expect(struct reader *reader, int passes);
 
 /* Shows all elements of the row, chunk by chunk. */
 void reader_pass(struct reader *reader, reader_visit *visit, void *state);

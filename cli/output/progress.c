@@ -49,6 +49,10 @@ void progress_add(struct progress *progress, uint64_t more) {
     progress_update(progress, progress->added);
 }
 
+void progress_revise(struct progress *progress, uint64_t from, uint64_t to) {
+    progress->total += to - from;
+}
+
 void progress_end(struct progress *progress) {
     if (progress->visible)
         fprintf(stderr, "\r\033[K");

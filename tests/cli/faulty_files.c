@@ -5,7 +5,8 @@
  *   writes   write() and pwrite() take seven bytes at most, and every other call is interrupted
  *   close    standard output cannot be closed
  *   full     write() takes ROOM bytes in all, then there is no space left
- *   signal   SIGTERM comes as soon as there is a temporary file */
+ *   signal   SIGTERM comes as soon as there is a temporary file
+ *   slow     a second goes by between any two looks at the clock */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool fault(const char *name) {
@@ -71,4 +73,12 @@ int mkostemp(char *template, int flags) {
     if (fault("signal"))
         raise(SIGTERM);
     return file;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    static _Atomic time_t seconds;
+    const int status = (int)syscall(SYS_clock_gettime, clock, time);
+    if (fault("slow"))
+        time->tv_sec += ++seconds;
+    return status;
 }

@@ -8,9 +8,11 @@ import fcntl
 import os
 import pty
 import select
+import re
 import subprocess
 import termios
 import time
+import unittest
 
 import harness
 from harness import npy_header, pack
@@ -93,6 +95,60 @@ class Slow(harness.Case):
         child, _ = self.run_slowly(lambda: os.truncate(self.file, 4096), stderr=subprocess.PIPE)
         error = child.communicate()[1]
         self.assertEqual((child.returncode, error), (1, b"topk: the input file has shrunk, or cannot be read\n"))
+
+
+@unittest.skipUnless(os.environ.get("FAULTY_FILES"), "under a sanitizer nothing is preloaded")
+class Passes(harness.Case):
+    """A file that is read again and again: the bar knows how often, and shows the part of it all that is done."""
+
+    COUNT = 1 << 17
+    CHUNKS = 4 * COUNT // 8192  # of a pass: an eighth of a piece each
+
+    def parts(self, values, *arguments, rows=1):
+        """What the bar shows, in percent, after each chunk."""
+        self.write("x.npy", npy_header("<i4", (rows, self.COUNT // rows)) + pack("i", values))
+        master, terminal = pty.openpty()
+        command = [harness.TOPK, arguments[0], self.path("x.npy"), *map(str, arguments[1:]), "--piece-bytes", "65536",
+                   "--device", "cpu"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=terminal, env={
+                **os.environ, "CUDA_VISIBLE_DEVICES": "", "LD_PRELOAD": os.environ["FAULTY_FILES"],
+                "FAULT": "slow"}) as child:
+            shown = self.read_while_it_runs(child, master)
+        os.close(terminal)
+        os.close(master)
+        self.assertEqual(child.returncode, 0, shown)
+        return [int(part) for part in re.findall(r"(\d+) %", shown)]
+
+    @staticmethod
+    def read_while_it_runs(child, master):
+        shown = b""
+        while child.poll() is None or select.select([master], [], [], 0)[0]:
+            if select.select([master], [], [], 0.1)[0]:
+                shown += os.read(master, 1 << 16)
+        return shown.decode()
+
+    def check(self, parts, passes):
+        """They grow evenly to the end of so many passes."""
+        chunks = self.CHUNKS * passes
+        whole = chunks * 8192 + os.path.getsize(self.path("x.npy")) - 4 * self.COUNT  # and the header
+        self.assertEqual(parts, [100 * 8192 * (chunk + 1) // whole for chunk in range(chunks)])
+
+    def test_one_pass(self):
+        values = [i * 7919 % 1000003 for i in range(self.COUNT)]
+        self.check(self.parts(values, "kth", "-k", 1), 1)
+        self.check(self.parts(values, "kth", "-k", 1, rows=4), 1)
+
+    def test_three_passes(self):
+        """One finds the k-th, which has many equals. Each list takes another."""
+        values = [7] * (self.COUNT // 2) + [i * 7919 % 1000003 for i in range(self.COUNT // 2)]
+        self.check(self.parts(values, "select", "-k", self.COUNT * 3 // 4), 3)
+
+    def test_as_many_as_it_takes(self):
+        """Chance has a say in how many. The first one is half of it, or less."""
+        parts = self.parts([i * 7919 % 1000003 for i in range(self.COUNT)], "kth", "-k", self.COUNT // 2)
+        self.assertGreaterEqual(len(parts), 2 * self.CHUNKS)
+        self.assertLessEqual(max(parts[:self.CHUNKS]), 50)
+        self.assertGreater(max(parts), 50)
 
 
 if __name__ == "__main__":
