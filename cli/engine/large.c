@@ -70,7 +70,7 @@ static void list(struct large *large, struct class_range range, int64_t most) {
  */
 static bool list_by_guess(struct large *large) {
     uint64_t class;
-    if (!narrow_guess(&large->reader, large->options, large->options->k, &class))
+    if (!narrow_guess(&large->reader, large->options, large->options->k, large->room, &class))
         return false;
     list(large, (struct class_range){class, CLASS_BEST}, large->room);
     return large->found == large->listed && (large->listed >= large->options->k || class == CLASS_WORST);

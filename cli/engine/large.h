@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The k best of a row of a file, where k is large: one or more passes narrow down to the k-th, and one
- * collects what is better, and as many equals of it as are left to take. Their memory, with what puts them in
- * order, is 32 bytes for each of the min(k, length) results, and a piece more. */
+ * The k best of a row of a file, where k is large. One pass lists what a sample tells, if there is room for
+ * it. Else one or more passes narrow down to the k-th, one lists what is better, and one as many equals of it
+ * as are left to take. The memory of the results, with what puts them in order, is 32 bytes for each of the
+ * min(k, length) results, and a piece more. */
 #ifndef TOPK_CLI_LARGE_H
 #define TOPK_CLI_LARGE_H
 

@@ -12,7 +12,7 @@ enum {
     RUN_DIVISOR = 1 << 12, /* one run of the sample for so much, 64 KiB: it never takes as long as a pass */
     SAMPLE_RUNS = 1 << 16, /* at most */
     HEAVY_DIVISOR = 64,    /* a class of more than this part of the list stays out of the next one */
-    PASSES_MAX = 8,        /* that the progress bar expects: beyond the sizes that files have */
+    PASSES_MAX = 8,        /* that the progress bar expects, even if the sample narrows nothing down */
 };
 
 /* An end of what the list takes. A class that many elements are in stays out of it, and is counted. */
@@ -137,9 +137,8 @@ static struct end end_at(struct narrowing *n, int64_t k) {
 }
 
 /* Sets the ends to both sides of the element that has rank `expected` among `drawn`, of which the list has
- * those that count. That is right but for four standard deviations. Elements of a run may all be alike.
- * Returns the part of all elements that the list will most likely take, at most. */
-static double aim(struct narrowing *n, double expected, double drawn) {
+ * those that count. That is right but for four standard deviations. Elements of a run may all be alike. */
+static void aim(struct narrowing *n, double expected, double drawn) {
     const double spread = expected < drawn ? sqrt(expected * (1 - expected / drawn) * SAMPLE_RUN) : 0;
     const double margin = 4 * spread + 2 * SAMPLE_RUN;
     n->low = (struct end){.class = n->range.worst};
@@ -150,9 +149,22 @@ static double aim(struct narrowing *n, double expected, double drawn) {
         n->high = end_at(n, (int64_t)(expected - margin));
     if (n->low.class == n->high.class)
         n->low.apart = n->high.apart = n->low.apart || n->high.apart;
-    if (n->low.class == n->high.class && n->high.apart)
-        return 0;
-    return 2 * margin < drawn ? 2 * margin / drawn : 1;
+}
+
+/* The part of all elements that is in a range, by the sample of `drawn` elements, of which the list has those
+ * that count. */
+static double part_in(struct narrowing *n, struct class_range range, double drawn) {
+    return drawn > 0 ? (double)classes_count(&n->classes, range, n->list, n->listed) / drawn : 0;
+}
+
+/* Passes that most likely find the place among so many elements, if each lists the same part of those that
+ * the pass before it listed. */
+static int passes_for(struct narrowing *n, double elements, double drawn) {
+    const double part = part_in(n, listed_range(n), drawn);
+    int passes = 1;
+    for (double listed = elements * part; listed > (double)n->room && passes < PASSES_MAX; listed *= part)
+        passes++;
+    return passes;
 }
 
 static void found_end(struct narrowing *n, const struct end *end, int64_t better, struct place *place) {
@@ -215,6 +227,7 @@ static void end(struct narrowing *n) {
     release(n->matches);
 }
 
+/* Returns how many elements were drawn. */
 static double aim_by_sample(struct narrowing *n, struct reader *reader, const struct options *options,
                             int64_t k) {
     const int64_t per_run = options->piece_bytes / RUN_DIVISOR / (int64_t)n->element;
@@ -222,41 +235,36 @@ static double aim_by_sample(struct narrowing *n, struct reader *reader, const st
     const int64_t taken = runs < SAMPLE_RUNS ? runs : SAMPLE_RUNS;
     reader_sample(reader, taken, take_sample, n);
     const double drawn = (double)taken * SAMPLE_RUN / (double)n->stride;
-    return aim(n, (double)k / (double)reader->length * drawn, drawn);
+    aim(n, (double)k / (double)reader->length * drawn, drawn);
+    return drawn;
 }
 
-/* Passes that most likely find the place, if each leaves such a part of the elements. */
-static int passes_for(const struct narrowing *n, double elements, double part) {
-    int passes = 1;
-    for (double left = elements * part; left > (double)n->room && passes < PASSES_MAX; left *= part)
-        passes++;
-    return passes;
-}
-
-bool narrow_guess(struct reader *reader, const struct options *options, int64_t k, uint64_t *class) {
+bool narrow_guess(struct reader *reader, const struct options *options, int64_t k, int64_t room,
+                  uint64_t *class) {
     struct narrowing n;
     begin(&n, reader, options);
-    aim_by_sample(&n, reader, options, k);
+    const double drawn = aim_by_sample(&n, reader, options, k);
+    const double part = part_in(&n, (struct class_range){n.low.class, CLASS_BEST}, drawn);
     end(&n);
     *class = n.low.class;
-    return !n.low.apart;
+    return !n.low.apart && part * (double)reader->length <= (double)room;
 }
 
 void narrow_row(struct reader *reader, const struct options *options, int64_t k, struct place *place) {
     struct narrowing n;
-    const int passes_after = reader->passes > 0 ? reader->passes - 1 : 0;
+    const int passes_after = reader->passes_left - 1;
     begin(&n, reader, options);
-    double elements = (double)reader->length, part = aim_by_sample(&n, reader, options, k);
+    double elements = (double)reader->length, drawn = aim_by_sample(&n, reader, options, k);
     for (;;) {
-        reader_expect(reader, passes_for(&n, elements, part) + passes_after);
+        reader_expect(reader, passes_for(&n, elements, drawn) + passes_after);
         empty_list(&n);
         n.above = 0;
         reader_pass(reader, take_chunk, &n);
         if (decide(&n, k, place))
             break;
-        const double drawn = (double)n.listed;
         elements = (double)n.added;
-        part = aim(&n, n.added > 0 ? (double)(k - n.better) / elements * drawn : 0, drawn);
+        drawn = (double)n.listed;
+        aim(&n, n.added > 0 ? (double)(k - n.better) / elements * drawn : 0, drawn);
     }
     end(&n);
 }

@@ -18,12 +18,13 @@ struct place {
     char kth[8];           /* as topk_kth() writes it, unless equal is 0 */
 };
 
-/* For k from 1 up, in the row that the reader is at. Of the passes that the reader expects, one is its own.
- */
+/* For k from 1 up, in the row that the reader is at. The reader expects its passes as one, and those of the
+ * caller behind it. */
 void narrow_row(struct reader *reader, const struct options *options, int64_t k, struct place *place);
 
 /* By a sample alone: a class that the k-th is most likely in, or not far above. False if many elements are in
- * it. */
-bool narrow_guess(struct reader *reader, const struct options *options, int64_t k, uint64_t *class);
+ * it, or if more than `room` are most likely in it and above. */
+bool narrow_guess(struct reader *reader, const struct options *options, int64_t k, int64_t room,
+                  uint64_t *class);
 
 #endif /* TOPK_CLI_NARROW_H */

@@ -27,7 +27,7 @@ void reader_begin(struct reader *reader, struct session *session, const struct o
                               .predicate = predicate,
                               .progress = progress,
                               .row = -1,
-                              .passes_made = 1, /* so the bar begins with one over each row */
+                              .passes_of_others = 1,
                               .length = matrix->layout.cols,
                               .chunk = bytes / element > SAMPLE_RUN ? bytes / element : SAMPLE_RUN};
     reader->problem = session_problem(options, type, 1, reader->chunk, 0);
@@ -47,24 +47,27 @@ void reader_end(struct reader *reader) {
 
 /* ---- What is likely left to do --------------------------------------------------------------- */
 
-/* Rows behind this one most likely take as many passes. */
 static uint64_t bytes_left(const struct reader *reader) {
-    const int64_t rows_after = reader->matrix->layout.rows - 1 - reader->row;
-    const int64_t passes = reader->passes + rows_after * (reader->passes_made + reader->passes);
+    const int64_t others = reader->matrix->layout.rows - 1 - reader->row;
+    const int64_t passes = reader->passes_left + others * reader->passes_of_others;
     return (uint64_t)(passes * reader->length) * topk_type_size(reader->problem.type);
 }
 
 void reader_expect(struct reader *reader, int passes) {
     const uint64_t before = bytes_left(reader);
-    reader->passes = passes;
+    reader->passes_left = passes;
+    if (reader->row == 0)
+        reader->passes_of_others = reader->passes_made + passes;
     progress_revise(reader->progress, before, bytes_left(reader));
 }
 
 void reader_go(struct reader *reader, int64_t row) {
     const uint64_t before = bytes_left(reader);
+    if (reader->passes_made > 0)
+        reader->passes_of_others = reader->passes_made;
     reader->row = row;
+    reader->passes_left = 1;
     reader->passes_made = 0;
-    reader->passes = 1;
     progress_revise(reader->progress, before, bytes_left(reader));
 }
 
@@ -89,9 +92,7 @@ void reader_pass(struct reader *reader, reader_visit *visit, void *state) {
     const size_t element = topk_type_size(reader->problem.type);
     struct piece piece = {.length = 0};
     pieces_go(&reader->pieces, reader->row);
-    if (reader->passes == 0)
-        reader_expect(reader, 1);
-    reader->passes--;
+    reader->passes_left--;
     reader->passes_made++;
     while (piece.begin + piece.length < reader->length && pieces_next(&reader->pieces, &piece)) {
         show(reader, piece.values, piece.begin, piece.length, visit, state);

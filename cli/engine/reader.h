@@ -15,12 +15,13 @@ struct reader {
     topk_problem problem;            /* of one row */
     struct progress *progress;
     struct pieces pieces;
-    int64_t row; /* which row is read */
-    int passes;  /* over it that are likely left */
+    int64_t row;     /* which row is read */
+    int passes_left; /* over this row, most likely */
     int passes_made;
-    int64_t length; /* of a row */
-    int64_t chunk;  /* elements that are shown at once, at most */
-    void *values;   /* with a predicate: what meets it, and where that is */
+    int passes_of_others; /* over each row behind this one, most likely */
+    int64_t length;       /* of a row */
+    int64_t chunk;        /* elements that are shown at once, at most */
+    void *values;         /* with a predicate: what meets it, and where that is */
     int64_t *indices;
 };
 
@@ -37,11 +38,12 @@ typedef void reader_visit(void *state, const struct shown *shown);
 void reader_begin(struct reader *reader, struct session *session, const struct options *options,
                   const struct matrix *matrix, const topk_predicate *predicate, struct progress *progress);
 
-/* Goes to another row. At first it is at none. */
+/* Goes to another row, of those behind this one. At first it is at none. */
 void reader_go(struct reader *reader, int64_t row);
 
-/* Says how many passes over the row are likely left, for the progress bar: one, unless anything else is said.
- */
+/* Says how many passes over the row are most likely left, for the progress bar: one, unless this is called.
+ * The bar expects that each later row takes as many as the last one that is done or, before that, as the
+ * first one. */
 void reader_expect(struct reader *reader, int passes);
 
 /* Shows all elements of the row, chunk by chunk. */

@@ -49,8 +49,8 @@ void progress_add(struct progress *progress, uint64_t more) {
     progress_update(progress, progress->added);
 }
 
-void progress_revise(struct progress *progress, uint64_t from, uint64_t to) {
-    progress->total += to - from;
+void progress_revise(struct progress *progress, uint64_t before, uint64_t now) {
+    progress->total += now - before;
 }
 
 void progress_end(struct progress *progress) {

@@ -23,8 +23,9 @@ void progress_update(struct progress *progress, uint64_t done);
 /* The same, for jobs that say how much more is done. */
 void progress_add(struct progress *progress, uint64_t more);
 
-/* Changes how much is likely left to do from one known amount to another. */
-void progress_revise(struct progress *progress, uint64_t from, uint64_t to);
+/* Says that `now` is likely left to do, where it was said to be `before`. */
+void progress_revise(struct progress *progress, uint64_t before, uint64_t now);
+
 void progress_end(struct progress *progress);
 
 #endif /* TOPK_CLI_PROGRESS_H */

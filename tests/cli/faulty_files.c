@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Preloaded into the tool: files that behave badly, as the environment's FAULT says.
+ * Preloaded into the tool: files, and a clock, that behave badly, as the environment's FAULT says.
  *
  *   writes   write() and pwrite() take seven bytes at most, and every other call is interrupted
  *   close    standard output cannot be closed

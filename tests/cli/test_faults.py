@@ -45,12 +45,12 @@ class Outputs(harness.Case):
                                 cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 preexec_fn=preexec_fn, env={**os.environ, "CUDA_VISIBLE_DEVICES": "", **(env or {})})
 
-    def undisturbed(self, command):
+    def undisturbed(self, command, env=None):
         """What is printed, the outputs by their names, and the seconds."""
         for name in set(os.listdir(self.folder)) - {"x.npy"}:
             os.unlink(self.path(name))
         begin = time.monotonic()
-        child = self.start(command)
+        child = self.start(command, env=env)
         printed, error = child.communicate()
         seconds = time.monotonic() - begin
         self.assertEqual((child.returncode, error), (0, b""))
@@ -89,7 +89,7 @@ class Signals(Outputs):
     def test_signals_at_any_time(self):
         ends = {}
         for command in self.COMMANDS:
-            printed, right, seconds = self.undisturbed(command)
+            printed, right, seconds = self.undisturbed(command, env=self.NO_SEARCH_FOR_LEAKS)
             for number in 6 * (signal.SIGKILL, signal.SIGTERM, signal.SIGINT):
                 with self.subTest(command=command, signal=number):
                     old = self.put_old_outputs(right)

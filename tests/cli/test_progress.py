@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs that take their time: the progress bar, and a file that shrinks meanwhile.
-
-The tool is slowed down by not reading its output."""
+"""Jobs that take their time: the progress bar, and a file that shrinks meanwhile."""
 
 import array
 import fcntl
 import os
 import pty
-import select
 import re
+import select
 import subprocess
 import termios
 import time
@@ -19,6 +17,8 @@ from harness import npy_header, pack
 
 
 class Slow(harness.Case):
+    """The tool is slowed down by not reading its output."""
+
     def setUp(self):
         super().setUp()
         self.count = 1 << 18
@@ -99,7 +99,8 @@ class Slow(harness.Case):
 
 @unittest.skipUnless(os.environ.get("FAULTY_FILES"), "under a sanitizer nothing is preloaded")
 class Passes(harness.Case):
-    """A file that is read again and again: the bar knows how often, and shows the part of it all that is done."""
+    """A file that is read again and again: the bar shows the part of all passes. A clock is preloaded that runs so
+    fast that each chunk moves the bar."""
 
     COUNT = 1 << 17
     CHUNKS = 4 * COUNT // 8192  # of a pass: an eighth of a piece each
@@ -127,28 +128,46 @@ class Passes(harness.Case):
                 shown += os.read(master, 1 << 16)
         return shown.decode()
 
-    def check(self, parts, passes):
-        """They grow evenly to the end of so many passes."""
-        chunks = self.CHUNKS * passes
+    def check(self, passes, *arguments, rows=1):
+        """The bar grows evenly to the end of so many passes."""
+        parts, chunks = self.parts(*arguments, rows=rows), self.CHUNKS * passes
         whole = chunks * 8192 + os.path.getsize(self.path("x.npy")) - 4 * self.COUNT  # and the header
         self.assertEqual(parts, [100 * 8192 * (chunk + 1) // whole for chunk in range(chunks)])
 
+    # Pieces are so small that a sample has all elements: chance has no say.
+    DIFFERENT = [i * 7919 % 1000003 for i in range(COUNT)]
+    HALF_ALIKE = [7] * (COUNT // 2) + DIFFERENT[:COUNT // 2]
+
     def test_one_pass(self):
-        values = [i * 7919 % 1000003 for i in range(self.COUNT)]
-        self.check(self.parts(values, "kth", "-k", 1), 1)
-        self.check(self.parts(values, "kth", "-k", 1, rows=4), 1)
+        self.check(1, self.DIFFERENT, "kth", "-k", 1)
+        self.check(1, self.DIFFERENT, "kth", "-k", 1, rows=4)
+        self.check(1, self.DIFFERENT, "select", "-k", self.COUNT // 2, "--gt", 900000)
 
-    def test_three_passes(self):
-        """One finds the k-th, which has many equals. Each list takes another."""
-        values = [7] * (self.COUNT // 2) + [i * 7919 % 1000003 for i in range(self.COUNT // 2)]
-        self.check(self.parts(values, "select", "-k", self.COUNT * 3 // 4), 3)
+    def test_two_passes_over_each_row(self):
+        self.check(2, self.DIFFERENT, "kth", "-k", self.COUNT // 8, rows=4)
 
-    def test_as_many_as_it_takes(self):
-        """Chance has a say in how many. The first one is half of it, or less."""
-        parts = self.parts([i * 7919 % 1000003 for i in range(self.COUNT)], "kth", "-k", self.COUNT // 2)
-        self.assertGreaterEqual(len(parts), 2 * self.CHUNKS)
-        self.assertLessEqual(max(parts[:self.CHUNKS]), 50)
-        self.assertGreater(max(parts), 50)
+    def test_passes_for_lists(self):
+        """One finds the k-th, which has many equals. Each of the two lists takes another."""
+        self.check(3, self.HALF_ALIKE, "select", "-k", self.COUNT * 3 // 4)
+
+    def test_list_without_room(self):
+        """Three passes narrow down, for what the sample would have listed has no room."""
+        self.check(5, self.DIFFERENT, "select", "-k", self.COUNT * 3 // 4)
+
+    def test_more_passes_than_expected(self):
+        parts = self.parts(self.DIFFERENT, "kth", "-k", self.COUNT // 2)
+        self.assertEqual(len(parts), 3 * self.CHUNKS)
+        self.assertLessEqual(max(parts[:self.CHUNKS]), 33)
+        self.assertEqual(max(parts), 99)
+
+    def test_fewer_passes_than_expected(self):
+        """Nothing is better than the k-th, so no list of that is made. Of a later row the bar expects what the first
+        one took: two passes. When a row begins, it may take three."""
+        parts = self.parts([7] * self.COUNT, "select", "-k", self.COUNT // 8, rows=4)
+        self.assertEqual(len(parts), 2 * self.CHUNKS)
+        done = 2 + 1 / (self.CHUNKS // 4)  # passes over a row, with the first chunk of the second row
+        self.assertEqual(parts[2 * self.CHUNKS // 4], int(100 * done / (2 + 3 + 2 + 2)))
+        self.assertEqual(parts[-1], 99)
 
 
 if __name__ == "__main__":
