@@ -161,13 +161,13 @@ class Passes(harness.Case):
         self.assertEqual(max(parts), 99)
 
     def test_fewer_passes_than_expected(self):
-        """Nothing is better than the k-th, so no list of that is made. Of a later row the bar expects what the first
-        one took: two passes. When a row begins, it may take three."""
-        parts = self.parts([7] * self.COUNT, "select", "-k", self.COUNT // 8, rows=4)
-        self.assertEqual(len(parts), 2 * self.CHUNKS)
-        done = 2 + 1 / (self.CHUNKS // 4)  # passes over a row, with the first chunk of the second row
-        self.assertEqual(parts[2 * self.CHUNKS // 4], int(100 * done / (2 + 3 + 2 + 2)))
-        self.assertEqual(parts[-1], 99)
+        """The k-th is the last of many equals, and the list of what is near has no room: but one pass finds it. The
+        bar expects the same of later rows. Yet each row, when it begins, may take two."""
+        row = [7] * (self.COUNT // 8) + [-value for value in self.DIFFERENT[1:self.COUNT // 8 + 1]]
+        parts = self.parts(4 * row, "kth", "-k", self.COUNT // 8, rows=4)
+        self.assertEqual(len(parts), self.CHUNKS)
+        done = 1 + 1 / (self.CHUNKS // 4)  # passes over a row, with the first chunk of the second row
+        self.assertEqual(parts[self.CHUNKS // 4], int(100 * done / (1 + 2 + 1 + 1)))
 
 
 if __name__ == "__main__":
