@@ -6,12 +6,15 @@
  *   close    standard output cannot be closed
  *   full     write() takes ROOM bytes in all, then there is no space left
  *   signal   SIGTERM comes as soon as there is a temporary file
- *   slow     a second goes by between any two looks at the clock */
+ *   slow     a second goes by between any two looks at the clock
+ *   groups   what the system tells of control groups is in the folder GROUPS */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -81,4 +84,14 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     if (fault("slow"))
         time->tv_sec += ++seconds;
     return status;
+}
+
+FILE *fopen(const char *path, const char *mode) {
+    FILE *(*real)(const char *, const char *);
+    char moved[PATH_MAX];
+    *(void **)&real = dlsym(RTLD_NEXT, "fopen");
+    if (!fault("groups") || (strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0))
+        return real(path, mode);
+    snprintf(moved, sizeof moved, "%s%s", getenv("GROUPS"), path);
+    return real(moved, mode);
 }

@@ -8,6 +8,8 @@ import resource
 import struct
 import subprocess
 import sys
+import tempfile
+import unittest
 
 import harness
 from harness import npy_header, npy_read, unpack
@@ -134,6 +136,44 @@ class LargeK(harness.Case):
                    "--piece-bytes", 1 << 20, "--threads", 1, "--values", self.path("v.npy"),
                    preexec=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
         self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 1)
+
+
+@unittest.skipUnless(os.environ.get("FAULTY_FILES"), "under a sanitizer nothing is preloaded")
+class ControlGroups(harness.Case):
+    """What a control group allows, by made-up files of the system: 128 MiB of results are refused, or not."""
+
+    def select(self, groups, limits):
+        """`groups` is /proc/self/cgroup, and `limits` has files of /sys/fs/cgroup, with numbers in MiB."""
+        system = tempfile.mkdtemp(dir=self.folder)
+        files = {"proc/self/cgroup": groups, **{"sys/fs/cgroup/" + name: text for name, text in limits.items()}}
+        for name, text in files.items():
+            path = os.path.join(system, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="ascii") as file:
+                file.write(str(text << 20) if isinstance(text, int) else text)
+        count = 1 << 22
+        path = self.write("x.npy", npy_header("|u1", (count,)) + bytes(count))
+        return harness.topk("select", path, "-k", count, "--piece-bytes", 1 << 20, "--unsorted", "--values", "/dev/null",
+                            env={"LD_PRELOAD": os.environ["FAULTY_FILES"], "FAULT": "groups", "GROUPS": system})
+
+    def test_limits(self):
+        for groups, limits, mib in (
+                ("0::/\n", {"memory.max": 100}, 100),
+                ("0::/a/b\n", {"a/memory.max": 90, "a/b/memory.max": "max\n"}, 90),
+                ("0::/a/b\n", {"memory.max": 80, "a/memory.max": 90, "a/b/memory.max": 127}, 80),
+                ("0::/not/seen/inside\n", {"memory.max": 70}, 70),
+                ("5:cpu:/x\n4:memory:/a\n0::/\n", {"memory/a/memory.limit_in_bytes": 60, "x/memory.max": 1}, 60),
+                ("4:memory:/docker/5\n", {"memory/memory.limit_in_bytes": 50}, 50)):
+            result = self.select(groups, limits)
+            self.assertEqual((result.status, result.err),
+                             (1, "topk: out of memory: the results of -k take 128 MiB, and there are %d\n" % mib))
+
+    def test_no_limit(self):
+        for groups, limits in (("", {}), ("0::/\n", {}), ("0::/a\n", {"a/memory.max": "max\n", "memory.max": 128}),
+                               ("4:memory:/\n", {"memory/memory.limit_in_bytes": "9223372036854771712\n"}),
+                               ("0::/a\n", {"b/memory.max": 1}), ("0::/" + 5000 * "a", {"memory.max": 128})):
+            result = self.select(groups, limits)
+            self.assertEqual((result.status, result.err), (0, ""))
 
 
 class Files(harness.Case):
