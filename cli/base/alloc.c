@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE
 #include "alloc.h"
 
 #include <inttypes.h>
@@ -45,28 +46,34 @@ static uint64_t number_in(const char *folder, const char *group, const char *nam
     return number;
 }
 
-/* The least limit of a control group and of all groups around it. In a container not all of them are seen. */
+/* The least limit of a control group and of all groups around it. In a container some have no folder: they
+ * are passed over. */
 static uint64_t limit_of_group(const char *folder, char *group, const char *name) {
-    uint64_t limit = number_in(folder, group, name);
-    for (char *end; (end = strrchr(group, '/')) != NULL; limit = least(limit, number_in(folder, group, name)))
-        *end = '\0';
+    uint64_t limit = UINT64_MAX;
+    for (char *end = group; end != NULL;) {
+        limit = least(limit, number_in(folder, group, name));
+        end = strrchr(group, '/');
+        if (end != NULL)
+            *end = '\0';
+    }
     return limit;
 }
 
-/* What the process may have by its control groups: a line "0::/group" of version 2, "4:memory:/group" of
- * version 1. */
+/* What the control groups of the process allow. The file has a line for each: "0::/group" in version 2, and
+ * "4:memory:/group" in version 1. */
 static uint64_t limit_of_groups(void) {
     char line[PATH_MAX];
     uint64_t limit = UINT64_MAX;
     FILE *file = fopen("/proc/self/cgroup", "re");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        const char *controllers = strchr(line, ':');
         char *group = strchr(line, '/');
-        if (group == NULL)
+        if (controllers == NULL || group == NULL)
             continue;
         group[strcspn(group, "\n")] = '\0';
-        if (strncmp(line, "0::/", 4) == 0)
+        if (strncmp(controllers, "::/", 3) == 0)
             limit = least(limit, limit_of_group("/sys/fs/cgroup", group, "memory.max"));
-        else if (strstr(line, ":memory:/") != NULL)
+        else if (strncmp(controllers, ":memory:/", 9) == 0)
             limit = least(limit, limit_of_group("/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
     }
     if (file != NULL)

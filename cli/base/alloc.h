@@ -14,8 +14,8 @@ __attribute__((malloc, alloc_size(1, 2))) void *allocate(uint64_t count, size_t 
 /* Makes an array of allocate() as long as asked, and keeps what it holds. */
 void *reallocate(void *array, uint64_t count, size_t size);
 
-/* Ends the tool if count * size bytes are more than the machine has, or the process may have: by its limits,
- * and by its control groups. `what` takes them. */
+/* Ends the tool if count * size bytes are more than the machine has, or than the limits of the process and of
+ * its control groups allow. `what` takes them. */
 void require_memory(uint64_t count, size_t size, const char *what);
 
 /* NULL is ignored. */

@@ -20,7 +20,10 @@ void large_begin(struct large *large, struct session *session, const struct opti
     const topk_type type = matrix->layout.type;
     const int64_t listed_bytes = (int64_t)(topk_type_size(type) + sizeof *large->indices);
     const int64_t results = least(options->k, matrix->layout.cols);
-    require_memory((uint64_t)results, RESULT_BYTES, "the results of -k");
+    if (predicate == NULL) /* else nobody knows how many results there will be */
+        require_memory((uint64_t)results,
+                       options->problem.order == TOPK_ORDER_ANY ? (size_t)listed_bytes : RESULT_BYTES,
+                       "the results of -k");
     *large = (struct large){.options = options, .problem = session_problem(options, type, 1, 0, 0)};
     session_choose_freely(&large->problem);
     large->room = results + options->piece_bytes / SLACK_DIVISOR / listed_bytes;

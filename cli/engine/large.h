@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The k best of a row of a file, where k is large. One pass lists what a sample tells, if there is room for
- * it. Else one or more passes narrow down to the k-th, one lists what is better, and one as many equals of it
- * as are left to take. The memory of the results, with what puts them in order, is 32 bytes for each of the
- * min(k, length) results, and a piece more. */
+ * it. If that fails, one or more passes narrow down to the k-th, one lists what is better, and one as many
+ * equals of it as are left to take. The memory of the results, with what puts them in order, is 32 bytes for
+ * each of the min(k, length) results, and a piece more. */
 #ifndef TOPK_CLI_LARGE_H
 #define TOPK_CLI_LARGE_H
 
@@ -36,8 +36,8 @@ struct large {
 /* Takes results, from the best on if the options ask for an order. */
 typedef void large_emit(void *state, const void *values, const int64_t *indices, int64_t count);
 
-/* Ends the tool, before anything is read, if the memory that the results take is more than there is. The
- * arguments are those of reader_begin(). */
+/* Ends the tool, before elements are read, if the results take more memory than there is. With a predicate
+ * nobody knows what they take. The arguments are those of reader_begin(). */
 void large_begin(struct large *large, struct session *session, const struct options *options,
                  const struct matrix *matrix, const topk_predicate *predicate, struct progress *progress);
 

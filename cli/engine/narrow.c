@@ -151,8 +151,8 @@ static void aim(struct narrowing *n, double expected, double drawn) {
         n->low.apart = n->high.apart = n->low.apart || n->high.apart;
 }
 
-/* The part of all elements that is in a range, by the sample of `drawn` elements, of which the list has those
- * that count. */
+/* The part of the elements that is in a range, by a sample of `drawn` of them. The list has those that count.
+ */
 static double part_in(struct narrowing *n, struct class_range range, double drawn) {
     return drawn > 0 ? (double)classes_count(&n->classes, range, n->list, n->listed) / drawn : 0;
 }

@@ -38,12 +38,12 @@ typedef void reader_visit(void *state, const struct shown *shown);
 void reader_begin(struct reader *reader, struct session *session, const struct options *options,
                   const struct matrix *matrix, const topk_predicate *predicate, struct progress *progress);
 
-/* Goes to another row, of those behind this one. At first it is at none. */
+/* Goes to a later row. At first the reader is at none. */
 void reader_go(struct reader *reader, int64_t row);
 
 /* Says how many passes over the row are most likely left, for the progress bar: one, unless this is called.
  * The bar expects that each later row takes as many as the last one that is done or, before that, as the
- * first one. */
+ * first one is expected to take. */
 void reader_expect(struct reader *reader, int passes);
 
 /* Shows all elements of the row, chunk by chunk. */

@@ -23,7 +23,7 @@ void progress_update(struct progress *progress, uint64_t done);
 /* The same, for jobs that say how much more is done. */
 void progress_add(struct progress *progress, uint64_t more);
 
-/* Says that `now` is likely left to do, where it was said to be `before`. */
+/* Says that `now` bytes are likely left to do, and no longer `before`. */
 void progress_revise(struct progress *progress, uint64_t before, uint64_t now);
 
 void progress_end(struct progress *progress);

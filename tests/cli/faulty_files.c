@@ -7,7 +7,7 @@
  *   full     write() takes ROOM bytes in all, then there is no space left
  *   signal   SIGTERM comes as soon as there is a temporary file
  *   slow     a second goes by between any two looks at the clock
- *   groups   what the system tells of control groups is in the folder GROUPS */
+ *   system   fopen() finds the files of /proc and /sys in the folder SYSTEM */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -90,8 +90,8 @@ FILE *fopen(const char *path, const char *mode) {
     FILE *(*real)(const char *, const char *);
     char moved[PATH_MAX];
     *(void **)&real = dlsym(RTLD_NEXT, "fopen");
-    if (!fault("groups") || (strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0))
+    if (!fault("system") || (strncmp(path, "/proc/", 6) != 0 && strncmp(path, "/sys/", 5) != 0))
         return real(path, mode);
-    snprintf(moved, sizeof moved, "%s%s", getenv("GROUPS"), path);
+    snprintf(moved, sizeof moved, "%s%s", getenv("SYSTEM"), path);
     return real(moved, mode);
 }

@@ -83,7 +83,8 @@ class Outputs(harness.Case):
 
 
 class Signals(Outputs):
-    # A process of its own looks for leaks as the tool ends. It says so if the tool is killed meanwhile.
+    # LeakSanitizer looks for leaks in a process of its own as the tool ends. That process complains if the tool is
+    # killed meanwhile.
     NO_SEARCH_FOR_LEAKS = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
 
     def test_signals_at_any_time(self):

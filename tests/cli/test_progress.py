@@ -151,7 +151,7 @@ class Passes(harness.Case):
         self.check(3, self.HALF_ALIKE, "select", "-k", self.COUNT * 3 // 4)
 
     def test_list_without_room(self):
-        """Three passes narrow down, for what the sample would have listed has no room."""
+        """What the sample would list has no room. So three passes narrow down, and two list."""
         self.check(5, self.DIFFERENT, "select", "-k", self.COUNT * 3 // 4)
 
     def test_more_passes_than_expected(self):
