@@ -36,8 +36,8 @@ struct large {
 /* Takes results, from the best on if the options ask for an order. */
 typedef void large_emit(void *state, const void *values, const int64_t *indices, int64_t count);
 
-/* Ends the tool, before elements are read, if the results take more memory than there is. With a predicate
- * nobody knows what they take. The arguments are those of reader_begin(). */
+/* Takes the arguments of reader_begin(). Without a predicate it ends the tool, before elements are read, if
+ * the results need more memory than there is. */
 void large_begin(struct large *large, struct session *session, const struct options *options,
                  const struct matrix *matrix, const topk_predicate *predicate, struct progress *progress);
 

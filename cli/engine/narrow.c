@@ -151,14 +151,14 @@ static void aim(struct narrowing *n, double expected, double drawn) {
         n->low.apart = n->high.apart = n->low.apart || n->high.apart;
 }
 
-/* The part of the elements that is in a range, by a sample of `drawn` of them. The list has those that count.
- */
+/* Estimates the share of elements in a range. The sample has `drawn` elements, and the list holds the ones
+ * that meet the predicate. */
 static double part_in(struct narrowing *n, struct class_range range, double drawn) {
     return drawn > 0 ? (double)classes_count(&n->classes, range, n->list, n->listed) / drawn : 0;
 }
 
-/* Passes that most likely find the place among so many elements, if each lists the same part of those that
- * the pass before it listed. */
+/* Estimates how many passes find the place among `elements` elements. Each pass is taken to shrink the list
+ * by the same factor. */
 static int passes_for(struct narrowing *n, double elements, double drawn) {
     const double part = part_in(n, listed_range(n), drawn);
     int passes = 1;

@@ -18,8 +18,8 @@ struct place {
     char kth[8];           /* as topk_kth() writes it, unless equal is 0 */
 };
 
-/* For k from 1 up, in the row that the reader is at. Before the call the reader expects one pass for it, and
- * those that the caller makes afterwards. */
+/* For k from 1 up, in the row that the reader is at. The caller first tells the reader to expect one pass for
+ * this call, and its own later passes. */
 void narrow_row(struct reader *reader, const struct options *options, int64_t k, struct place *place);
 
 /* By a sample alone: a class that the k-th is most likely in, or not far above. False if many elements are in

@@ -3,7 +3,7 @@
 
 Top-p keeps the fewest best tokens whose probabilities sum to p. Those are nearly always a few, so the k best are
 enough: their probabilities are exact, because logsumexp sums over the whole row. Where k tokens do not reach p, k
-doubles. The tokens are those that sorting the whole row would keep.
+doubles. Sorting the whole row would keep the same tokens.
 """
 
 import torch

@@ -36,7 +36,7 @@ class Kth(NamedTuple):
 
 
 class Where(NamedTuple):
-    """The matches of all rows, in the order of the rows. Those of row r lie at [offsets[r], offsets[r + 1])."""
+    """The matches of all rows, in the order of the rows. Row r fills [offsets[r], offsets[r + 1])."""
 
     values: Array
     indices: Array

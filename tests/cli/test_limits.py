@@ -124,7 +124,7 @@ class LargeK(harness.Case):
                 self.assertEqual(outputs[1], "-inf\t%d\t0\n" % count)
 
     def test_too_much_is_refused(self):
-        """Before anything is read: so it takes no time. Control groups allow all, whatever those of this machine do."""
+        """The refusal comes before the read, so it takes no time. The made-up system has no control groups."""
         count = 1 << 26
         path = self.write("x.npy", npy_header("|u1", (count,)))
         with open(path, "r+b") as file:

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The version of libtopk, the outcomes of its calls, and the types and options of a problem. topk.h includes
+ * this header. */
+#ifndef TOPK_TYPES_H
+#define TOPK_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TOPK_VERSION_MAJOR 0
+#define TOPK_VERSION_MINOR 1
+#define TOPK_VERSION_PATCH 0
+#define TOPK_VERSION (TOPK_VERSION_MAJOR * 10000 + TOPK_VERSION_MINOR * 100 + TOPK_VERSION_PATCH)
+
+#if defined(__GNUC__)
+#define TOPK_API __attribute__((visibility("default")))
+#else
+#define TOPK_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Status ---------------------------------------------------------------------------------- */
+
+/* The outcome of a call. The numbers are pinned: they will not change, and new ones are appended. */
+typedef enum topk_status {
+    TOPK_OK = 0,
+    TOPK_ERROR_NULL_POINTER = 1,         /* a required pointer is NULL */
+    TOPK_ERROR_STRUCT_SIZE = 2,          /* the size field names a struct this library does not know */
+    TOPK_ERROR_UNKNOWN_ENUM = 3,         /* a field holds no value of its enumeration */
+    TOPK_ERROR_OUT_OF_RANGE = 4,         /* a count, stride, base, device or number of threads is outside
+                                            its range */
+    TOPK_ERROR_OVERFLOW = 5,             /* a buffer of 2^63 bytes or more, or beyond the address space */
+    TOPK_ERROR_INDEX_TOO_NARROW = 6,     /* int32 indices cannot hold every position plus index_base; also
+                                            where no position is written */
+    TOPK_ERROR_MISALIGNED = 7,           /* a pointer is not aligned to its element */
+    TOPK_ERROR_OVERLAP = 8,              /* an output overlaps another buffer */
+    TOPK_ERROR_WORKSPACE_TOO_SMALL = 9,  /* the workspace or state is smaller than its size function says */
+    TOPK_ERROR_UNSUPPORTED = 10,         /* what does not go together; listed below */
+    TOPK_ERROR_UNKNOWN_METHOD = 11,      /* the backend has no method of that name */
+    TOPK_ERROR_METHOD_CANNOT = 12,       /* the forced method, or none, can serve this problem, with this
+                                            tuning, within workspace_limit; the text says why */
+    TOPK_ERROR_BACKEND_UNAVAILABLE = 13, /* no such backend in this build or on this machine */
+    TOPK_ERROR_OUT_OF_MEMORY = 14,       /* topk_context_create(), or topk_simple.h, could not allocate */
+    TOPK_ERROR_BAD_STATE = 15,           /* an accumulator in no state for this call; listed below */
+    TOPK_ERROR_DEVICE = 16,              /* the device reported an error; the text gives it */
+    TOPK_ERROR_MALFORMED = 17            /* problem->tuning cannot be read; the text quotes what */
+} topk_status;
+
+/* TOPK_ERROR_UNSUPPORTED is
+ *   - in a problem: elements_max with strided rows, or row_stride with spans or CSR
+ *   - in an input: lengths, begins, ends or offsets that its shape has no use for
+ *   - in a predicate: bounds with a mask, or a mask with a comparison
+ *   - in a problem of topk_route(): an integer type, a shape other than STRIDED, or another direction or rank
+ *     than the first; groups_kept without groups
+ *   - on the CPU: a stream
+ *   - for an accumulator: a shape other than STRIDED; on a GPU a k_max above 2^29
+ *   - an operation that no method of the backend does; in this version there is none
+ * each where NULL or 0 would do. What an option has no meaning for, but does no harm to, is ignored.
+ *
+ * TOPK_ERROR_BAD_STATE is, on the CPU, from all calls but size and init: memory that init did not write; a
+ * state that was finished, or is another problem's (topk_accumulator_init() says what must be the same); from
+ * push, push_where and merge, indices in one chunk and none in another. On a GPU see CONTRACT.md, 10.8. */
+
+/* The name of a status, e.g. "TOPK_ERROR_OVERLAP"; "unknown status" for other numbers. Static. */
+TOPK_API const char *topk_status_string(topk_status status);
+
+/* One sentence on the calling thread's most recent failure: which argument, which value, which
+ * limit. "" when nothing has failed yet on this thread. Valid until the thread's next failure. */
+TOPK_API const char *topk_last_error(void);
+
+/* TOPK_VERSION of the library that is loaded, which may be newer than the header. */
+TOPK_API int topk_version(void);
+
+/* ---- Types and options ----------------------------------------------------------------------- */
+
+/* Element types. Floats are IEEE 754; F8 are the OCP formats; bytes are in the machine's order. */
+typedef enum topk_type {
+    TOPK_TYPE_UNDEFINED = 0,
+    TOPK_F16 = 1,     /* binary16 */
+    TOPK_BF16 = 2,    /* bfloat16: the upper half of a binary32 */
+    TOPK_F32 = 3,     /* binary32 */
+    TOPK_F64 = 4,     /* binary64 */
+    TOPK_F8_E4M3 = 5, /* OCP e4m3fn: no infinities, one NaN of each sign, largest 448 */
+    TOPK_F8_E5M2 = 6, /* OCP e5m2: infinities and NaN as IEEE */
+    TOPK_I8 = 7,
+    TOPK_I16 = 8,
+    TOPK_I32 = 9,
+    TOPK_I64 = 10,
+    TOPK_U8 = 11,
+    TOPK_U16 = 12,
+    TOPK_U32 = 13,
+    TOPK_U64 = 14
+} topk_type;
+
+/* Bytes of one element, 0 for a value that is no type. */
+TOPK_API size_t topk_type_size(topk_type type);
+
+/* "f16", "bf16", "f32", "f64", "f8_e4m3", "f8_e5m2", "i8" ... "u64"; NULL for what is no type. */
+TOPK_API const char *topk_type_name(topk_type type);
+
+/* Width of an integer array. */
+typedef enum topk_index_type { TOPK_INDEX_I32 = 0, TOPK_INDEX_I64 = 1 } topk_index_type;
+
+typedef enum topk_direction { TOPK_LARGEST = 0, TOPK_SMALLEST = 1 } topk_direction;
+
+/* Rank elements by x, or by |x|. With magnitude the signed element is still what is returned; the
+ * minimum of a signed integer type ranks as 2^(bits-1). */
+typedef enum topk_rank { TOPK_BY_VALUE = 0, TOPK_BY_MAGNITUDE = 1 } topk_rank;
+
+/* Which of the elements equal to the k-th are taken: those at the lowest positions, or any (the
+ * choice may then differ from run to run). */
+typedef enum topk_ties { TOPK_TIES_LOWEST_INDEX = 0, TOPK_TIES_ANY = 1 } topk_ties;
+
+/* Order of the results within a row: best first with ties by lowest position, or any. */
+typedef enum topk_order { TOPK_ORDER_BEST_FIRST = 0, TOPK_ORDER_ANY = 1 } topk_order;
+
+/* Where NaN ranks, whatever its sign bit: above +infinity (as numpy and torch rank it), or behind
+ * every number in either direction. All NaN are equal to each other. Ignored for integers. */
+typedef enum topk_nan { TOPK_NAN_AS_LARGEST = 0, TOPK_NAN_LAST = 1 } topk_nan;
+
+/* How rows lie in the input. */
+typedef enum topk_shape {
+    TOPK_SHAPE_STRIDED =
+        0,                /* row r begins at element r * row_stride; its length is lengths[r] or length_max */
+    TOPK_SHAPE_SPANS = 1, /* row r is elements [begins[r], ends[r]) */
+    TOPK_SHAPE_CSR = 2    /* row r is elements [offsets[r], offsets[r + 1]) */
+} topk_shape;
+
+typedef enum topk_operation {
+    TOPK_OPERATION_SELECT = 1,
+    TOPK_OPERATION_KTH = 2,
+    TOPK_OPERATION_WHERE = 3,
+    TOPK_OPERATION_SELECT_WHERE = 4,
+    TOPK_OPERATION_COUNT = 5,
+    TOPK_OPERATION_MASK = 6,
+    TOPK_OPERATION_ROUTE = 7
+} topk_operation;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TOPK_TYPES_H */
