@@ -102,8 +102,16 @@ class torch:
         target.detach().copy_(source)
 
     @staticmethod
-    def written():  # what autograd has kept of it is void
-        return getattr(sys.modules["torch"].autograd.graph, "increment_version", None)
+    def written():  # what autograd has kept of them is void
+        module = sys.modules["torch"]
+        increment = getattr(module.autograd.graph, "increment_version", None)
+        if increment is None:
+            return None
+        try:
+            increment((module.empty(0),))
+        except (TypeError, RuntimeError):  # torch before 2.6 takes one tensor
+            return lambda tensors: [increment(tensor) for tensor in tensors]
+        return increment
 
     @staticmethod
     def integers(array, like):

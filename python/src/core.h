@@ -74,7 +74,7 @@ struct kind_functions {
     PyObject *rows;     /* (array, dim): contiguous, with that dimension last */
     PyObject *move;     /* (array, dim): a view whose last dimension is at `dim` */
     PyObject *assign;   /* (target, source) */
-    PyObject *written;  /* (array): it has been written to by the core; or None */
+    PyObject *written;  /* (tuple of arrays): they have been written to by the core; or None */
     PyObject *integers; /* (object, like): contiguous int64 where `like` is */
     PyObject *stream;   /* (device): the address of the current CUDA stream; None where there is no CUDA */
     PyObject *dtypes; /* a tuple of the kind's types, indexed by topk_type; 0 is bool, absent ones are None */

@@ -225,18 +225,30 @@ int outputs_make(struct call *call, PyObject *out, int wanted) {
     return 0;
 }
 
-/* The caller's array, once its library knows that it has been written to. Takes the reference. */
-static PyObject *tell_written(const struct kind_functions *functions, const struct output *output,
-                              PyObject *result) {
-    if (functions->written == Py_None) {
-        return result;
+/* Tells the library of the caller's arrays which of them have been written to. */
+static int tell_written(const struct call *call) {
+    PyObject *tell = kinds[call->x.kind].written, *written[OUTPUTS_MAX];
+    int count = 0;
+    for (int i = 0; tell != Py_None && i < call->outputs_count; ++i) {
+        if (call->outputs[i].memory != NULL) {
+            written[count++] = call->outputs[i].memory;
+        }
     }
-    PyObject *told = PyObject_CallFunctionObjArgs(functions->written, output->memory, NULL);
-    if (told == NULL) {
-        Py_CLEAR(result);
+    if (count == 0) {
+        return 0;
     }
+    PyObject *arrays = PyTuple_New(count), *told = NULL;
+    for (int i = 0; arrays != NULL && i < count; ++i) {
+        if (PyTuple_SetItem(arrays, i, Py_NewRef(written[i])) != 0) {
+            Py_CLEAR(arrays);
+        }
+    }
+    if (arrays != NULL) {
+        told = PyObject_CallFunctionObjArgs(tell, arrays, NULL);
+    }
+    Py_XDECREF(arrays);
     Py_XDECREF(told);
-    return result;
+    return told == NULL ? -1 : 0;
 }
 
 /* The result in the caller's shape, kind and array. */
@@ -248,7 +260,7 @@ static PyObject *take_one(struct call *call, struct output *output) {
     PyObject *result = output->result;
     output->result = NULL;
     if (output->memory != NULL) {
-        return tell_written(functions, output, result);
+        return result;
     }
     int dim = dim_of(call, output);
     if (dim != output->dims - 1) {
@@ -271,6 +283,9 @@ static PyObject *take_one(struct call *call, struct output *output) {
 }
 
 PyObject *outputs_take(struct call *call) {
+    if (tell_written(call) != 0) {
+        return NULL;
+    }
     if (call->outputs_count == 0) {
         return Py_NewRef(Py_None);
     }
