@@ -108,7 +108,7 @@ class torch:
         if increment is None:
             return None
         try:
-            increment((module.empty(0),))
+            increment((module.empty(0, device="cpu"),))
         except (TypeError, RuntimeError):  # torch before 2.6 takes one tensor
             return lambda tensors: [increment(tensor) for tensor in tensors]
         return increment

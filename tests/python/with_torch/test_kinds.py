@@ -5,6 +5,7 @@ import pytest
 
 torch = pytest.importorskip("torch", minversion="2.6")
 libtopk = pytest.importorskip("libtopk")
+from libtopk import _kinds  # noqa: E402
 
 
 class Torch:
@@ -206,6 +207,21 @@ def test_a_tensor_with_its_sign_turned_over_is_read_and_not_written_to():
 def test_integers_of_numpy_go_with_all_kinds(kind, lengths):
     x = numbers((3, 9))
     same(kind, libtopk.topk(kind.array(x), 4, lengths=lengths), libtopk.topk(x, 4, lengths=lengths))
+
+
+def test_autograd_is_told_one_by_one_where_torch_takes_one_tensor(monkeypatch):
+    increment = torch.autograd.graph.increment_version
+
+    def one(tensor):
+        if not isinstance(tensor, torch.Tensor):
+            raise TypeError
+        increment(tensor)
+
+    monkeypatch.setattr(torch.autograd.graph, "increment_version", one)
+    tell = _kinds.torch.written()
+    tensors = torch.zeros(1), torch.zeros(1)
+    tell(tensors)
+    assert [tensor._version for tensor in tensors] == [1, 1]
 
 
 def test_autograd_knows_what_is_written_to():
