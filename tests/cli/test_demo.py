@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scripts/demo, with the programs of this build: its checks notice each wrong result. And how it shows a build."""
+"""scripts/demo, with the programs of this build: its checks notice each wrong result. And how it shows a build.
+
+And scripts/install-deps, which it begins with, on made-up machines.
+"""
 
 import contextlib
 import os
@@ -10,7 +13,9 @@ import subprocess
 
 import harness
 
-DEMO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts/demo")
+SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../scripts")
+DEMO = os.path.join(SCRIPTS, "demo")
+INSTALL_DEPS = os.path.join(SCRIPTS, "install-deps")
 EXAMPLES = os.path.abspath(os.environ["EXAMPLES"])  # the folder of make_npy and check_by_sort
 
 # The tool, but lines 2 and 3 change places where its arguments have these words.
@@ -35,7 +40,7 @@ def has_gpu():
     return re.search("^chosen +cuda", info, re.M) is not None
 
 
-class Demo(harness.Case):
+class Case(harness.Case):
     def script(self, name, text):
         path = os.path.join(self.folder, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -44,6 +49,8 @@ class Demo(harness.Case):
         os.chmod(path, 0o755)
         return path
 
+
+class Demo(Case):
     def quick(self):
         """With the tool that lies in the test's folder."""
         os.symlink(EXAMPLES, os.path.join(self.folder, "examples"))
@@ -94,6 +101,45 @@ class Demo(harness.Case):
                 shown += screen.read(1 << 16).decode()
         self.assertEqual(done.returncode, 1)
         self.assertIn("\r  9 % built\r 55 % built\r 58 % built\r\x1b[K", shown)
+
+
+class InstallDeps(Case):
+    def install(self, commands, packages, apt_get="exit 0"):
+        """On a machine with these commands and these packages: how it went, and what apt-get was asked to install."""
+        shutil.rmtree(os.path.join(self.folder, "bin"), ignore_errors=True)
+        asked = os.path.join(self.folder, "asked")
+        with open(asked, "w"):
+            pass
+        for command in commands:
+            self.script(f"bin/{command}", "#!/bin/sh\n")
+        known = "|".join(packages)
+        self.script("bin/dpkg-query", f"#!/bin/sh\ncase $3 in {known}) echo installed ;; *) exit 1 ;; esac\n")
+        self.script("bin/apt-get", f'#!/bin/sh\necho "$*" >>"{asked}"\n{apt_get}\n')
+        self.script("bin/sudo", '#!/bin/sh\nexec "$@"\n')
+        for tool in "sh", "env", "grep", "id", "mktemp", "rm", "cat":
+            os.symlink(shutil.which(tool), os.path.join(self.folder, "bin", tool))
+        done = subprocess.run(
+            [INSTALL_DEPS], env={"PATH": os.path.join(self.folder, "bin")}, capture_output=True, text=True
+        )
+        with open(asked) as lines:
+            return done, [line.split() for line in lines]
+
+    def test_all_there(self):
+        for commands in [], ["cmake", "make", "gcc", "g++", "python3"]:
+            packages = {"cmake", "make", "gcc", "g++", "libc6-dev", "python3"} - set(commands)
+            with self.subTest(commands):
+                done, asked = self.install(commands, packages)
+                self.assertEqual((done.returncode, done.stdout, done.stderr, asked), (0, "", "", []))
+
+    def test_some_missing(self):
+        done, (update, install) = self.install(["cmake", "gcc"], ["make", "python3"])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(update, ["-q", "-y", "update"])
+        self.assertEqual(install, ["-q", "-y", "install", "--no-install-recommends", "g++", "libc6-dev"])
+
+    def test_not_to_be_had(self):
+        done, asked = self.install(["cmake"], ["make"], apt_get="echo not to be had; exit 100")
+        self.assertEqual((done.returncode, done.stderr, len(asked)), (1, "not to be had\n", 1))
 
 
 if __name__ == "__main__":
