@@ -14,7 +14,10 @@ import libtopk
 
 def largest_of_file(path, k=20, chunk_elements=2**24):
     """(values, positions) of the k largest elements of an array in a .npy file, in C order; equal ones by position."""
-    numbers = np.load(path, mmap_mode="r").reshape(-1)
+    numbers = np.load(path, mmap_mode="r")
+    if not numbers.flags.c_contiguous or not numbers.size:
+        raise ValueError(f"{path} has no elements, or has them in Fortran order")
+    numbers = numbers.reshape(-1)
     best = libtopk.Accumulator(k, chunk_max=chunk_elements)
     for begin in range(0, numbers.size, chunk_elements):
         best.push(numbers[begin:begin + chunk_elements])  # read from the mapping, without a copy

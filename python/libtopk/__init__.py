@@ -5,8 +5,8 @@
     median = libtopk.kth(x, x.shape[-1] // 2).kth
     values, indices, offsets = libtopk.where(x, gt=0.5)
 
-Arrays come from numpy, torch (CPU or CUDA), CuPy, or any library with DLPack. They are read where
-they lie, without a copy, and results are arrays of the same kind on the same device. On a GPU the work is enqueued on
+Arrays come from numpy, torch (CPU or CUDA), CuPy, or any library with DLPack. Rows that follow
+at one stride are read where they lie, without a copy, and results are arrays of the same kind on the same device. On a GPU the work is enqueued on
 the current stream of that library, and nothing waits for it.
 
 Types are float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, and integers of 8 to 64 bits, signed or not.
@@ -21,9 +21,10 @@ Every function raises
   NotImplementedError  for what does not go together, or what a method that is forced cannot do
   OverflowError        for buffers beyond 2^63 bytes, or int32 indices that cannot hold all positions
   RuntimeError         for a device that is missing or fails
-  MemoryError          if memory for a workspace cannot be had
+  MemoryError          if the host has no memory for a workspace; memory of a GPU is that of the array's library, whose
+                       own exception says so
 
-with the C library's sentence. Python's lock is released while the C library works.
+Python's lock is released while the C library works.
 """
 from libtopk._load import library_path  # first: the core is empty until the library is loaded
 from libtopk._core import Context

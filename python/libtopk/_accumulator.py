@@ -2,6 +2,7 @@
 """The k best of a stream."""
 from __future__ import annotations
 
+from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
@@ -39,14 +40,17 @@ class Accumulator:
                  the length of the first chunk
     options      magnitude, nan, index_dtype, index_base, method, tuning, context: as topk() has them
 
-    The first chunk fixes the type, kind and device of all arrays, and the number of rows. The state
-    takes memory for about 2 k elements of each row on the CPU and 4 k on a GPU, however long the stream is. Threads
-    take turns; on a GPU, all use one stream. It can be copied and pickled, unless its options have a context.
+    The first chunk fixes the type, device and rows of all chunks, and the kind of the results. Memory does not grow
+    with the stream: the state holds candidates, about 2 k elements of each row on the CPU and 4 k on a GPU, and what
+    one push works with, which grows with k and chunk_max. Threads take turns; on a GPU, all use one stream. It can be
+    copied and pickled, unless its options have a context.
     """
 
     def __init__(self, k: int, largest: bool = True, *, chunk_max: int | None = None, **options: Any):
         if chunk_max is not None and chunk_max < 1:
             raise ValueError(f"chunk_max is {chunk_max}, and must be positive")
+        if "length_max" in options:
+            raise TypeError("length_max is no option of an Accumulator, whose chunks end at chunk_max")
         self._k, self._largest = k, largest
         self._options = options
         self._chunk_max: Any = chunk_max
@@ -72,7 +76,19 @@ class Accumulator:
         return _core.run(mode, operation, x, self._k if k is None else k, self._largest, True, -1, out, 3, self._state,
                          options, other)
 
-    def _begin(self, chunk):
+    @contextmanager
+    def _as_a_whole(self):
+        """What fails within begins no stream."""
+        with self._lock:
+            before = self.__dict__.copy() if self._state is None else {}
+            try:
+                yield
+            except BaseException:
+                self.__dict__.update(before)
+                raise
+
+    def _begin(self, chunk, give):
+        self._give = give
         if self._chunk_max is None:
             self._chunk_max = max(1, chunk.shape[-1])
         self._like = _core.empty(chunk, (*chunk.shape[:-1], 0), None)
@@ -103,15 +119,15 @@ class Accumulator:
         Chunks may come in any order, but must not overlap. Raises as topk() does, and ValueError for a chunk with other
         rows or type than the first.
         """
-        with self._lock:
+        with self._as_a_whole():
             self._push(chunk, base, lengths, indices, k, predicate)
 
     def _push(self, chunk, base, lengths, indices, k, predicate):
-        chunk, self._give = _core.adopt(chunk)
+        chunk, give = _core.adopt(chunk)
         if not chunk.shape:
             raise ValueError("a chunk has at least one dimension")
         if self._state is None:
-            self._begin(chunk)
+            self._begin(chunk, give)
         dtype = _core.empty(chunk, (0,), None).dtype  # in the machine's byte order
         if chunk.shape[:-1] != self._like.shape[:-1] or dtype != self._like.dtype:
             raise ValueError(f"a chunk of {tuple(chunk.shape)} {chunk.dtype}, where the first one had rows of "
@@ -140,10 +156,11 @@ class Accumulator:
     def merge(self, other: Accumulator) -> None:
         """Adds all that was pushed to another accumulator of the same k, options and chunk_max, which stays as it is.
 
-        Raises ValueError for one that is unlike, or if only one of the two carries indices.
+        One to which nothing was pushed adds nothing. Raises ValueError for another that is unlike, or if only one of
+        the two carries indices.
         """
         first, second = sorted((self, other), key=id)  # in one order, so that none waits for the other
-        with first._lock, second._lock:
+        with first._lock, second._lock, self._as_a_whole():
             self._merge(other)
 
     def _merge(self, other):
@@ -151,8 +168,7 @@ class Accumulator:
             return
         if self._state is None:
             self._chunk_max = self._chunk_max or other._chunk_max
-            self._give = other._give
-            self._begin(other._like)
+            self._begin(other._like, other._give)
         if self._problem() != other._problem():
             raise ValueError("the accumulators differ in k, options, chunk_max, or the rows or type of their chunks")
         if other._carries_indices is not None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the core asks of each array library, numpy, torch and cupy, and of Shape. A class here is never made into an
 object."""
+import importlib
 import sys
 
 import numpy as np
@@ -66,7 +67,7 @@ class numpy:
             array = np.minimum(array, np.uint64(2**63 - 1))  # cut, not wrapped to what is negative
         return _plain(array, np.int64)
 
-    stream = written = keywords = staticmethod(lambda: None)
+    stream = tell_written = keywords = staticmethod(lambda: None)
     dtypes = staticmethod(_numpy_types)
 
 
@@ -102,7 +103,7 @@ class torch:
         target.detach().copy_(source)
 
     @staticmethod
-    def written():  # what autograd has kept of them is void
+    def tell_written():  # what autograd has kept of them is void
         module = sys.modules["torch"]
         increment = getattr(module.autograd.graph, "increment_version", None)
         if increment is None:
@@ -133,7 +134,9 @@ class torch:
 
     @staticmethod
     def dtypes():
-        return tuple(getattr(sys.modules["torch"], name, None) for name in NAMES)
+        module = sys.modules["torch"]
+        module.float32  # AttributeError while another thread imports torch: its types come late
+        return tuple(getattr(module, name, None) for name in NAMES)
 
 
 class cupy:
@@ -173,7 +176,7 @@ class cupy:
     def stream():
         return lambda device: sys.modules["cupy"].cuda.get_current_stream(device).ptr
 
-    written = keywords = staticmethod(lambda: None)
+    tell_written = keywords = staticmethod(lambda: None)
     dtypes = staticmethod(_numpy_types)
 
 
@@ -197,7 +200,7 @@ class shape:
         return type(array)(array.shape, "int64", array.device)
 
     empty = move = assign = staticmethod(_refuse)
-    stream = written = keywords = staticmethod(lambda: None)
+    stream = tell_written = keywords = staticmethod(lambda: None)
     dtypes = staticmethod(lambda: NAMES)
 
 
@@ -205,13 +208,24 @@ class shape:
 _REFUSALS = BufferError, TypeError, RuntimeError, ValueError
 
 
-def _give_by(namespace):
-    def give(array):
+class _Giver:
+    """Turns results into arrays of another library. Its namespace goes into a pickle by its name."""
+
+    def __init__(self, namespace):
+        self.namespace = namespace
+
+    def __reduce__(self):
+        return _giver_by_name, (self.namespace.__name__,)
+
+    def __call__(self, array):
         try:
-            return namespace.from_dlpack(array)
+            return self.namespace.from_dlpack(array)
         except _REFUSALS:
-            return namespace.asarray(array)
-    return give
+            return self.namespace.asarray(array)
+
+
+def _giver_by_name(name):
+    return _Giver(importlib.import_module(name))
 
 
 def _adopt_from_gpu(array):
@@ -242,7 +256,7 @@ def adopt(array):
     Memory is shared wherever the other library lets it be.
     """
     namespace = array.__array_namespace__() if hasattr(array, "__array_namespace__") else None
-    give = None if namespace in (None, np) else _give_by(namespace)
+    give = None if namespace in (None, np) else _Giver(namespace)
     on_gpu = hasattr(array, "__cuda_array_interface__")
     if hasattr(array, "__dlpack_device__"):
         on_gpu = array.__dlpack_device__()[0] == 2

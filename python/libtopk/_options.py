@@ -14,89 +14,101 @@ Array: TypeAlias = Any
 
 class _Common(TypedDict, total=False):
     method: str
-    """The method that must serve; explain() lists them. As a rule the library chooses."""
     tuning: str
-    """Settings of a method's knobs, "alpha=64,early_stop=0"; explain() lists them."""
     workspace_limit: int
-    """Bytes that the workspace may take at most; 0 is no limit."""
     context: Context
-    """A context of one's own, with its threads."""
 
 
 class _Rows(_Common, total=False):
     lengths: Any
-    """Integers, one for each row: how many of its elements count."""
     offsets: Any
-    """Integers, one more than there are rows: row r is x[offsets[r]:offsets[r + 1]]. x has one dimension."""
     begins: Any
-    """Integers: row r is x[begins[r]:ends[r]]. x has one dimension."""
     ends: Any
-    """Integers, with begins."""
     length_max: int
-    """Rows are cut to so many elements. Methods are chosen by it where rows are given by offsets, or begins. Not of
-    mask()."""
 
 
 class Predicate(TypedDict, total=False):
-    """Which elements are meant: exactly one of these. Numbers are compared as the real numbers that they are."""
+    """Which elements are meant: exactly one of these. Numbers are compared as the real numbers that they are.
+
+    gt, ge, lt, le   a number: x > gt, x >= ge, x < lt, x <= le
+    eq, ne           a number: x == eq, x != ne; NaN meets ne
+    between          (low, high): low <= x <= high
+    mask             an array of bool or uint8, of the shape of x: where it is not zero
+    bits             an array of uint8: element e is meant if bit e % 8, lowest first, of bits[e // 8] is 1. Elements
+                     are counted in C order; with a `dim` that is not the last, in that of x with this dimension moved
+                     to the end
+    """
 
     gt: float
-    """x > gt"""
     ge: float
-    """x >= ge"""
     lt: float
-    """x < lt"""
     le: float
-    """x <= le"""
     eq: float
-    """x == eq"""
     ne: float
-    """x != ne; true for NaN"""
     between: tuple[float, float]
-    """low <= x <= high"""
     mask: Any
-    """An array of bool or uint8, of the shape of x: where it is not zero."""
     bits: Any
-    """An array of uint8: element e in C order counts if bit e % 8, lowest first, of bits[e // 8] is 1."""
 
 
 class _Ranking(_Rows, total=False):
     magnitude: bool
-    """Rank by |x|; the signed elements are returned."""
     nan: Literal["largest", "last"]
-    """Where NaN ranks: above infinity, or behind every number in either direction."""
 
 
 class Options(_Ranking, total=False):
-    """Options of topk() and argtopk()."""
+    """Options of topk() and argtopk(). Other functions take some of them, as their signatures say.
+
+    Which elements are a row's, in place of all along `dim`:
+    lengths            integers, one for each row: how many of its elements count
+    offsets            integers, one more than there are rows: row r is x[offsets[r]:offsets[r + 1]]. x has one
+                       dimension
+    begins, ends       integers, one for each row: row r is x[begins[r]:ends[r]]. x has one dimension
+    length_max         rows are cut to so many elements. Methods are chosen by it where rows are given by offsets, or
+                       begins. Not of mask()
+
+    How they rank:
+    magnitude          True: by |x|; the signed elements are returned
+    nan                "largest": above infinity; "last": behind every number in either direction
+    ties               which of the elements equal to the k-th are taken: "lowest", those at the lowest positions, or
+                       "any"
+
+    What is returned:
+    index_dtype        the type of indices: "int64", unless given, or "int32"
+    index_base         a number that is added to every position
+    indices            a payload: an array of the type index_dtype and the shape of x, whose elements are returned in
+                       place of positions
+    k_max              with an array of k: what they are cut to, and the size of the results. Needed on a GPU alone
+
+    Approximate selections, of floating-point rows of at most 8192 elements (else NotImplementedError):
+    max_iterations     RTop-K's Algorithm 2: so many halvings; 0 is exact
+    epsilon            RTop-K's Algorithm 1: the width at which its search may end
+    epsilon_relative   as epsilon, times the larger magnitude of the row's least and greatest element
+
+    How it is done, which changes no result:
+    method             the method that must serve; explain() lists them. As a rule the library chooses
+    tuning             settings of a method's knobs, "alpha=64,early_stop=0"; explain() lists them
+    workspace_limit    bytes that the workspace may take at most; 0 is no limit
+    context            a Context of one's own, with its threads
+    """
 
     ties: Literal["lowest", "any"]
-    """Which of the elements equal to the k-th are taken: those at the lowest positions, or any."""
     index_dtype: Literal["int64", "int32"]
-    """The type of indices; int64 unless given."""
     index_base: int
-    """Added to every position."""
     indices: Any
-    """A payload for each element of x, which is returned in place of its position."""
     k_max: int
-    """With an array of k: what they are cut to, and the size of the results. Needed on a GPU alone."""
     max_iterations: int
-    """Approximate, RTop-K's Algorithm 2: so many halvings; 0 is exact."""
     epsilon: float
-    """Approximate, RTop-K's Algorithm 1: the width at which its search may end."""
     epsilon_relative: float
-    """As epsilon, times the larger magnitude of the row's least and greatest element."""
 
 
 class KthOptions(_Ranking, total=False):
-    """Options of kth()."""
+    """Options of kth(): these of Options."""
 
     k_max: int
-    """With an array of k: what they are cut to. Needed on a GPU alone."""
 
 
 class PredicateOptions(_Rows, Predicate, total=False):
-    """Options of count() and mask()."""
+    """Options of count() and mask(): these of Options, and Predicate."""
 
 
 class WhereOptions(PredicateOptions, total=False):

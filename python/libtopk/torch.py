@@ -134,10 +134,10 @@ def maxk(x: Tensor, k: int, max_iterations: int = 0) -> Tensor:
     k               how many to keep: 0 to the size of the last dimension
     max_iterations  0 for the exact result. Else the number of steps of RTop-K's search, for floating-point `x`: of
                     each row k elements are kept, the largest ones to within the precision that so many halvings of
-                    the row's range give
+                    the row's range give. Rows have at most 8192 elements then
 
-    Returns a tensor of the shape and dtype of `x`. Raises RuntimeError for k out of range, and ValueError for a tensor
-    without dimensions; for other dtypes as topk() does.
+    Returns a tensor of the shape and dtype of `x`. Raises RuntimeError for k out of range, ValueError for a tensor
+    without dimensions, and NotImplementedError for what max_iterations cannot have; for other dtypes as topk() does.
 
     This is the nonlinearity of MaxK-GNN (Peng et al., ASPLOS 2024). The search is that of RTop-K (Xie et al., ICLR
     2025), which found that a few steps keep a network's accuracy.
@@ -156,7 +156,8 @@ class MaxK(nn.Module):
     """maxk() as a module: keeps the k largest elements of the last dimension, and sets all others to zero.
 
     k               how many to keep; forward() raises RuntimeError for rows with fewer elements
-    max_iterations  0 for the exact result, else the number of steps of RTop-K's approximate search
+    max_iterations  0 for the exact result, else the number of steps of RTop-K's approximate search, for floating-point
+                    rows of at most 8192 elements
 
     It has no parameters and no buffers.
     """

@@ -154,14 +154,15 @@ static int describe_by_attributes(const char *name, struct array *array) {
         return -1;
     }
     array->data = (void *)(uintptr_t)number(METHOD(array->object, "data_ptr"));
-    if (PyErr_Occurred()) {
-        PyErr_Format(PyExc_TypeError,
-                     "%s has no memory that can be read, as sparse tensors and those of torch.func have none",
-                     name);
-        return -1;
-    }
-    if (numbers(ATTRIBUTE(array->object, "shape"), array->shape, &array->dims) != 0 ||
+    if (PyErr_Occurred() || numbers(ATTRIBUTE(array->object, "shape"), array->shape, &array->dims) != 0 ||
         numbers(METHOD(array->object, "stride"), array->strides, &strides) != 0) {
+        if (!PyErr_ExceptionMatches(PyExc_ValueError)) { /* that of too many dimensions stays */
+            PyErr_Format(
+                PyExc_TypeError,
+                "%s has no memory that can be read as rows: sparse and nested tensors have none, nor "
+                "those of torch.func",
+                name);
+        }
         return -1;
     }
     return type_by_dtype(ATTRIBUTE(array->object, "dtype"), name, array);

@@ -34,7 +34,7 @@ static void end(struct call *call) {
 }
 
 static int take_x(struct call *call, PyObject *x, PyObject *dim) {
-    if (array_from(x, "x", &call->x, &call->giver) != 0 || inputs_check_kind(call, &call->x, "x") != 0) {
+    if (array_from(x, "x", &call->x, &call->giver) != 0 || inputs_refuse_shape(call, &call->x, "x") != 0) {
         return -1;
     }
     int64_t number = PyLong_AsLongLong(dim), dims = call->x.dims == 0 ? 1 : call->x.dims;

@@ -155,6 +155,7 @@ struct context *context_for(int device) {
                               device == ON_CPU ? 0 : device, 0, 0);
         if (*slot != NULL) { /* another thread was first: making one lets others run */
             Py_XDECREF(made);
+            PyErr_Clear(); /* of the one that was not needed */
         } else {
             *slot = (struct context *)made;
         }

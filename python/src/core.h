@@ -74,9 +74,9 @@ struct kind_functions {
     PyObject *rows;     /* (array, dim): contiguous, with that dimension last */
     PyObject *move;     /* (array, dim): a view whose last dimension is at `dim` */
     PyObject *assign;   /* (target, source) */
-    PyObject *written;  /* (tuple of arrays): they have been written to by the core; or None */
-    PyObject *integers; /* (object, like): contiguous int64 where `like` is */
-    PyObject *stream;   /* (device): the address of the current CUDA stream; None where there is no CUDA */
+    PyObject *tell_written; /* (tuple of arrays): they have been written to by the core; or None */
+    PyObject *integers;     /* (object, like): contiguous int64 where `like` is */
+    PyObject *stream; /* (device): the address of the current CUDA stream; None where there is no CUDA */
     PyObject *dtypes; /* a tuple of the kind's types, indexed by topk_type; 0 is bool, absent ones are None */
     const struct exchange *exchange; /* or NULL */
 };
@@ -86,7 +86,7 @@ extern struct kind_functions kinds[KINDS];
 /* Imports libtopk._kinds. */
 int kinds_init(void);
 
-/* The kind of an object. For one that is no array of a known kind, *object becomes an array that shares its
+/* The kind of an object. For one that is no array of a known kind, *adopted becomes an array that shares its
  * memory where it can, and *giver what turns results into arrays of its kind (NULL: nothing does). `adopted`
  * and `giver` are new references, or NULL. */
 int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **giver);
@@ -194,11 +194,12 @@ struct output {
     const char *name;
     const char *dtype; /* NULL: that of x */
     topk_type type;
-    bool has_k;       /* its last dimension stands for that of x along which rows lie */
-    void *data;       /* NULL where nothing is wanted */
-    PyObject *result; /* what `data` lies in, or the caller's array for it; a new reference, or NULL */
-    PyObject *memory; /* of the caller's array, what `data` lies in; a new reference, or NULL */
-    PyObject *target; /* the caller's array that the result is copied to, borrowed; or NULL */
+    bool has_k;              /* its last dimension stands for that of x along which rows lie */
+    void *data;              /* NULL where nothing is wanted */
+    PyObject *result;        /* what `data` lies in, or the caller's array for it; a new reference, or NULL */
+    PyObject *memory;        /* of the caller's array, what `data` lies in; a new reference, or NULL */
+    PyObject *target;        /* the caller's array that the result is copied to, borrowed; or NULL */
+    PyObject *target_memory; /* of a known kind, what `target` is for the copy; a new reference, or NULL */
     int dims;
     int64_t shape[DIMENSIONS_MAX]; /* in which the C library writes it */
 };
@@ -245,7 +246,7 @@ int options_read(struct call *call, PyObject *options);
 /* Fills problem and input from x, k and the arrays among the options. */
 int inputs_take(struct call *call, PyObject *k);
 /* An exception for a Shape in a call that runs. */
-int inputs_check_kind(const struct call *call, const struct array *array, const char *name);
+int inputs_refuse_shape(const struct call *call, const struct array *array, const char *name);
 /* TypeError for an array of floats or truth values that is not empty. */
 int inputs_check_integers(const struct array *array, const char *name);
 /* Describes another array that the call reads, and keeps it until the call ends. `name` is for messages. */

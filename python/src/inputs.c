@@ -19,7 +19,7 @@ bool inputs_are_beside_x(const struct call *call, const struct array *array) {
     return array->device == call->x.device || array->device == ON_ANY_DEVICE;
 }
 
-int inputs_check_kind(const struct call *call, const struct array *array, const char *name) {
+int inputs_refuse_shape(const struct call *call, const struct array *array, const char *name) {
     if (array->kind != KIND_SHAPE || call->is_plan) {
         return 0;
     }
@@ -43,7 +43,7 @@ int inputs_keep(struct call *call, PyObject *object, const char *name, struct ar
     }
     ++call->kept_count;
     *kept = array;
-    return inputs_check_kind(call, array, name);
+    return inputs_refuse_shape(call, array, name);
 }
 
 /* Replaces an array by one of contiguous int64 where x is. */
@@ -110,8 +110,7 @@ static int find_k_max(struct call *call) {
         return 0;
     }
     if (call->x.device != ON_CPU || call->input.k == NULL) {
-        PyErr_SetString(PyExc_TypeError,
-                        "k is an array on a GPU or a Shape: k_max must say how large it may be");
+        PyErr_SetString(PyExc_TypeError, "x is on a GPU, or k is a Shape: k_max must say how large k may be");
         return -1;
     }
     for (int64_t row = 0; row < call->problem.rows; ++row) {

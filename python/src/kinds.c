@@ -7,35 +7,45 @@ struct kind_functions kinds[KINDS];
 
 static PyObject *kinds_module, *loaded_modules; /* libtopk._kinds and sys.modules */
 
-/* Fills kinds[kind] from the class of libtopk._kinds that is named after the module. */
+/* Fills kinds[kind] from the class of libtopk._kinds that is named after the module. AttributeError where the
+ * module is half imported, or banned by None: the next call tries again. */
 static int learn(enum kind kind) {
-    PyObject *functions = PyObject_GetAttrString(kinds_module, modules[kind]);
-    if (functions == NULL) {
-        return -1;
-    }
-    PyObject *array_type = PyObject_CallMethod(functions, "array_type", NULL);
-    if (array_type == NULL) { /* the module is half imported, or banned by None: the next call tries again */
-        Py_DECREF(functions);
-        return -1;
-    }
-    struct kind_functions found = {
-        array_type,
-        PyObject_GetAttrString(functions, "empty"),
-        PyObject_CallMethod(functions, "keywords", NULL),
-        PyObject_GetAttrString(functions, "rows"),
-        PyObject_GetAttrString(functions, "move"),
-        PyObject_GetAttrString(functions, "assign"),
-        PyObject_CallMethod(functions, "written", NULL),
-        PyObject_GetAttrString(functions, "integers"),
-        PyObject_CallMethod(functions, "stream", NULL),
-        PyObject_CallMethod(functions, "dtypes", NULL),
-        NULL,
+    struct kind_functions found = {0};
+    const struct {
+        const char *name;
+        bool is_called; /* for what it returns, once */
+        PyObject **place;
+    } parts[] = {
+        {"array_type", true, &found.array_type},
+        {"dtypes", true, &found.dtypes},
+        {"empty", false, &found.empty},
+        {"keywords", true, &found.keywords},
+        {"rows", false, &found.rows},
+        {"move", false, &found.move},
+        {"assign", false, &found.assign},
+        {"tell_written", true, &found.tell_written},
+        {"integers", false, &found.integers},
+        {"stream", true, &found.stream},
     };
-    Py_DECREF(functions);
-    if (PyErr_Occurred()) {
+    enum { PARTS = sizeof parts / sizeof *parts };
+    PyObject *functions = PyObject_GetAttrString(kinds_module, modules[kind]);
+    int count = 0;
+    while (functions != NULL && count < PARTS) {
+        *parts[count].place = parts[count].is_called ? PyObject_CallMethod(functions, parts[count].name, NULL)
+                                                     : PyObject_GetAttrString(functions, parts[count].name);
+        if (*parts[count].place == NULL) {
+            break;
+        }
+        ++count;
+    }
+    Py_XDECREF(functions);
+    if (count < PARTS) {
+        while (count > 0) {
+            Py_DECREF(*parts[--count].place);
+        }
         return -1;
     }
-    found.exchange = exchange_of(array_type);
+    found.exchange = exchange_of(found.array_type);
     kinds[kind] = found;
     return 0;
 }
@@ -99,13 +109,17 @@ int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **g
     Py_DECREF(pair);
     PyObject *nested, *ignored;
     int status = kinds_of(*adopted, kind, &nested, &ignored); /* of a known kind, so at the first level */
-    if (status != 0 || nested != NULL) {
+    if (status == 0 && nested != NULL) {
+        Py_DECREF(nested);
+        Py_XDECREF(ignored);
+        PyErr_SetString(PyExc_TypeError, "what DLPack or numpy has made of an array is no array");
+        status = -1;
+    }
+    if (status != 0) {
         Py_CLEAR(*adopted);
         Py_CLEAR(*giver);
-        Py_XDECREF(nested);
-        return -1;
     }
-    return 0;
+    return status;
 }
 
 PyObject *kinds_tuple(const int64_t *numbers, int count) {

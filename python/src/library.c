@@ -5,12 +5,7 @@
 
 struct library library;
 
-int library_load(const char *path) {
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL) {
-        PyErr_Format(PyExc_ImportError, "libtopk cannot be loaded: %s", dlerror());
-        return -1;
-    }
+static int find_functions(void *handle, const char *path) {
     struct library found;
 #define X(name)                                                                                              \
     if ((found.name = (__typeof__(found.name))dlsym(handle, "topk_" #name)) == NULL) {                       \
@@ -27,6 +22,19 @@ int library_load(const char *path) {
         return -1;
     }
     library = found;
+    return 0;
+}
+
+int library_load(const char *path) {
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) {
+        PyErr_Format(PyExc_ImportError, "libtopk cannot be loaded: %s", dlerror());
+        return -1;
+    }
+    if (find_functions(handle, path) != 0) {
+        dlclose(handle);
+        return -1;
+    }
     return 0;
 }
 

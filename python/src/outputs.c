@@ -7,25 +7,25 @@ enum { OWN_TYPE = -1, INDEX_TYPE = -2 }; /* that of x, and that of indices */
 enum { OF_ROWS, OF_ROWS_AND_K, OF_CAPACITY, OF_OFFSETS, OF_BITS };
 
 /* What each operation writes, in the order of its results. */
-struct written {
+struct result_spec {
     const char *name;
     int type, shape;
 };
 
-static const struct written selected[] = {
+static const struct result_spec selected[] = {
     {"values", OWN_TYPE, OF_ROWS_AND_K}, {"indices", INDEX_TYPE, OF_ROWS_AND_K}, {0}};
-static const struct written ranked[] = {
+static const struct result_spec ranked[] = {
     {"kth", OWN_TYPE, OF_ROWS}, {"better", TOPK_I64, OF_ROWS}, {"equal", TOPK_I64, OF_ROWS}, {0}};
-static const struct written matching[] = {{"values", OWN_TYPE, OF_CAPACITY},
-                                          {"indices", INDEX_TYPE, OF_CAPACITY},
-                                          {"offsets", TOPK_I64, OF_OFFSETS}};
-static const struct written counted[] = {{"counts", TOPK_I64, OF_ROWS}, {0}};
-static const struct written masked[] = {{"bits", TOPK_U8, OF_BITS}, {0}};
-static const struct written routed[] = {
+static const struct result_spec matching[] = {{"values", OWN_TYPE, OF_CAPACITY},
+                                              {"indices", INDEX_TYPE, OF_CAPACITY},
+                                              {"offsets", TOPK_I64, OF_OFFSETS}};
+static const struct result_spec counted[] = {{"counts", TOPK_I64, OF_ROWS}, {0}};
+static const struct result_spec masked[] = {{"bits", TOPK_U8, OF_BITS}, {0}};
+static const struct result_spec routed[] = {
     {"indices", INDEX_TYPE, OF_ROWS_AND_K}, {"weights", TOPK_F32, OF_ROWS_AND_K}, {0}};
-static const struct written nothing[] = {{0}};
+static const struct result_spec nothing[] = {{0}};
 
-static const struct written *written_by(int operation) {
+static const struct result_spec *results_of(int operation) {
     switch (operation) {
     case TOPK_OPERATION_KTH:
         return ranked;
@@ -80,18 +80,6 @@ static void set_type(const struct call *call, int type, struct output *output) {
                                                : "int64";
 }
 
-static int make_new(const struct call *call, struct output *output) {
-    output->result =
-        kinds_new(call->x.kind, call->x.object, output->shape, output->dims, output->type, output->dtype);
-    struct array array;
-    if (output->result == NULL || array_of(output->result, call->x.kind, output->name, &array) != 0) {
-        return -1;
-    }
-    output->data = array.data;
-    array_drop(&array);
-    return 0;
-}
-
 /* The dimension of the caller's array along which results lie. */
 static int dim_of(const struct call *call, const struct output *output) {
     return output->has_k && call->problem.shape == TOPK_SHAPE_STRIDED ? call->dim : output->dims - 1;
@@ -116,6 +104,25 @@ static bool is_broadcast(const struct array *array) {
         }
     }
     return false;
+}
+
+/* The array library's own code makes the array, and a subclass may have a say: so it is looked at. */
+static int make_new(const struct call *call, struct output *output) {
+    output->result =
+        kinds_new(call->x.kind, call->x.object, output->shape, output->dims, output->type, output->dtype);
+    struct array array;
+    if (output->result == NULL || array_of(output->result, call->x.kind, output->name, &array) != 0) {
+        return -1;
+    }
+    bool is_right = array.type == output->type && array.device == call->x.device &&
+                    has_shape(&array, output, output->dims - 1) && array_is_contiguous(&array);
+    output->data = array.data;
+    array_drop(&array);
+    if (!is_right) {
+        PyErr_Format(PyExc_TypeError,
+                     "%s: the library of x has made an array of another type, shape or device", output->name);
+    }
+    return is_right ? 0 : -1;
 }
 
 static int check_target(const struct call *call, const struct array *array, const struct output *output,
@@ -168,22 +175,23 @@ static int take_target(const struct call *call, PyObject *target, const struct a
         return 0;
     }
     output->target = target;
+    output->target_memory = Py_NewRef(array->object);
     return make_new(call, output);
 }
 
 /* `target` is None where the caller has no array for it. */
-static int make_one(struct call *call, const struct written *written, PyObject *target, bool is_wanted,
+static int make_one(struct call *call, const struct result_spec *spec, PyObject *target, bool is_wanted,
                     struct output *output) {
     struct array array;
-    output->name = written->name;
-    if (target != Py_None && view_target(target, written->name, &array) != 0) {
+    output->name = spec->name;
+    if (target != Py_None && view_target(target, spec->name, &array) != 0) {
         return -1;
     }
-    if (target != Py_None && written->type == INDEX_TYPE) { /* indices have the type of the caller's array */
+    if (target != Py_None && spec->type == INDEX_TYPE) { /* indices have the type of the caller's array */
         call->problem.index_type = array.type == TOPK_I32 ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
     }
-    set_type(call, written->type, output);
-    set_shape(call, written->shape, output);
+    set_type(call, spec->type, output);
+    set_shape(call, spec->shape, output);
     if (target == Py_None) {
         return is_wanted ? make_new(call, output) : 0;
     }
@@ -201,9 +209,9 @@ static PyObject *target_at(PyObject *out, int i, int wanted, int count) {
 }
 
 int outputs_make(struct call *call, PyObject *out, int wanted) {
-    const struct written *written = written_by(call->operation);
+    const struct result_spec *specs = results_of(call->operation);
     int count = 0;
-    while (count < OUTPUTS_MAX && written[count].name != NULL) {
+    while (count < OUTPUTS_MAX && specs[count].name != NULL) {
         ++count;
     }
     call->outputs_count = count;
@@ -218,7 +226,7 @@ int outputs_make(struct call *call, PyObject *out, int wanted) {
     }
     for (int i = 0; i < count; ++i) {
         PyObject *target = target_at(out, i, wanted, count);
-        if (make_one(call, &written[i], target, (wanted >> i & 1) != 0, &call->outputs[i]) != 0) {
+        if (make_one(call, &specs[i], target, (wanted >> i & 1) != 0, &call->outputs[i]) != 0) {
             return -1;
         }
     }
@@ -227,7 +235,7 @@ int outputs_make(struct call *call, PyObject *out, int wanted) {
 
 /* Tells the library of the caller's arrays which of them have been written to. */
 static int tell_written(const struct call *call) {
-    PyObject *tell = kinds[call->x.kind].written, *written[OUTPUTS_MAX];
+    PyObject *tell = kinds[call->x.kind].tell_written, *written[OUTPUTS_MAX];
     int count = 0;
     for (int i = 0; tell != Py_None && i < call->outputs_count; ++i) {
         if (call->outputs[i].memory != NULL) {
@@ -269,7 +277,8 @@ static PyObject *take_one(struct call *call, struct output *output) {
         result = moved;
     }
     if (result != NULL && output->target != NULL) {
-        PyObject *assigned = PyObject_CallFunctionObjArgs(functions->assign, output->target, result, NULL);
+        PyObject *assigned =
+            PyObject_CallFunctionObjArgs(functions->assign, output->target_memory, result, NULL);
         Py_DECREF(result);
         Py_XDECREF(assigned);
         return assigned == NULL ? NULL : Py_NewRef(output->target);
@@ -306,5 +315,6 @@ void outputs_drop(struct call *call) {
     for (int i = 0; i < OUTPUTS_MAX; ++i) {
         Py_CLEAR(call->outputs[i].result);
         Py_CLEAR(call->outputs[i].memory);
+        Py_CLEAR(call->outputs[i].target_memory);
     }
 }

@@ -2,6 +2,7 @@
 """However a stream is cut and in whatever order it arrives, an accumulator says what topk() says of the whole."""
 import copy
 import pickle
+import sys
 
 import hypothesis.strategies as some
 import numpy as np
@@ -163,3 +164,58 @@ def test_copies_go_on_by_themselves():
         half.push(x[:, 200:], base=200)
         stream.merge(pickle.loads(pickle.dumps(half)))
         assert all_same(stream.finish(), libtopk.topk(x, 7))
+
+
+class Member:
+    """An array of another library, whose namespace is a module."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __array_namespace__(self):
+        return sys.modules["another_library"]
+
+
+@pytest.fixture
+def another_library(monkeypatch):
+    module = type(sys)("another_library")
+    module.from_dlpack = Member
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+
+
+def test_the_first_chunk_says_of_which_kind_results_are(another_library):
+    x = np.arange(6.0)
+    for first, second in ((x, Member(x)), (Member(x), x)):
+        stream = libtopk.Accumulator(2)
+        stream.push(first)
+        stream.push(second)
+        with pytest.raises(ValueError):
+            stream.push(Member(x.astype(np.int8)))
+        for other in (stream, copy.copy(stream), pickle.loads(pickle.dumps(stream))):
+            results = other.peek()
+            assert all(type(result) is type(first) for result in results)
+            assert np.array_equal(getattr(results.indices, "array", results.indices), [5, 11])
+
+
+def test_what_fails_begins_no_stream():
+    x = np.arange(6.0)
+    unlike, others = Accumulator(3, chunk_max=5), Accumulator(2)
+    unlike.push(x)
+    for fail in (lambda stream: stream.push(x.astype(np.float32), colour=1), lambda stream: stream.push(x + 1j),
+                 lambda stream: stream.push(x[:3], k=[[1]] * 2), lambda stream: stream.merge(unlike)):
+        stream = Accumulator(2)
+        with pytest.raises((TypeError, ValueError)):
+            fail(stream)
+        with pytest.raises(RuntimeError, match="nothing has been pushed"):
+            stream.peek()
+        stream.push(x)
+        assert all_same(stream.peek(), topk(x, 2))
+        others.merge(stream)  # it has the chunk_max of its own first chunk
+        stream.finish()
+        others.finish()

@@ -160,6 +160,8 @@ def test_a_stream_needs_chunks_and_options_that_it_knows():
     for chunk_max in (0, -3):
         with pytest.raises(ValueError, match=f"chunk_max is {chunk_max}"):
             Accumulator(2, chunk_max=chunk_max)
+    with pytest.raises(TypeError, match="length_max is no option of an Accumulator"):
+        Accumulator(2, length_max=3)
     with pytest.raises(TypeError, match="no option 'ties' here"):
         pushed(X, ties="any")
     stream = pushed(X, index_dtype="int32")

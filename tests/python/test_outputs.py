@@ -112,6 +112,13 @@ def test_memory_of_other_libraries_is_written_to():
         assert mask(X, gt=9, out=out) is out and bytes(out) == wanted.tobytes()
 
 
+def test_memory_of_other_libraries_may_have_gaps():
+    wanted = mask(X, gt=9)
+    memory = bytearray(b"7" * 6)
+    out = memoryview(memory)[::2]
+    assert mask(X, gt=9, out=out) is out and bytes(out) == wanted.tobytes() and memory[1::2] == b"777"
+
+
 def test_results_may_not_overlap_what_is_read_or_written():
     x = X.copy()
     for out in ((x.ravel()[:8].reshape(4, 2), None), (x.ravel()[:8].reshape(4, 2),) * 2):

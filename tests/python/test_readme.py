@@ -5,6 +5,8 @@ import re
 
 import pytest
 
+import libtopk
+
 ROOT = pathlib.Path(__file__).parents[2]
 PROGRAMS = [(page, program) for page in ("README.md", "python/README.md")
             for program in re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)]
@@ -18,6 +20,12 @@ def test_runs(page, program):
         if not torch.cuda.is_available():
             program = program.replace(', device="cuda"', "")
     exec(compile(program, page, "exec"), names)
+
+
+@pytest.mark.parametrize("options", [libtopk.Options, libtopk.Predicate], ids=lambda options: options.__name__)
+def test_help_lists_each_option(options):
+    entries = re.findall(r"^    (\w+(?:, \w+)*)  ", options.__doc__, re.MULTILINE)
+    assert sorted(", ".join(entries).split(", ")) == sorted(options.__annotations__)
 
 
 def test_there_are_programs():

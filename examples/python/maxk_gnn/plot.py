@@ -27,13 +27,20 @@ ITERATIONS = "iterations="
 COLOURS = {"exact": "#1b6ca8", "torch": "#555555", "relu": "#edae49", ITERATIONS: "#d1495b"}
 
 
+SETTINGS = "device aggregate k hidden layers epochs".split()
+
+
 def read_panels(paths):
-    """{(graph, model): {selection: its rows}}"""
-    panels = {}
+    """{(graph, model): {selection: its rows}}. What differs in anything else but the seed cannot be drawn as one."""
+    panels, settings = {}, {}
     for path in paths:
         with open(path, newline="", encoding="utf-8") as file:
             for row in csv.DictReader(file):
-                panel = panels.setdefault((os.path.basename(row["graph"].rstrip("/")), row["model"]), {})
+                name = os.path.basename(row["graph"].rstrip("/")), row["model"]
+                setting = {column: row.get(column) for column in SETTINGS}
+                if settings.setdefault(name, setting) != setting:
+                    sys.exit(f"plot: runs of {' on '.join(reversed(name))} differ in {' or '.join(SETTINGS)}")
+                panel = panels.setdefault(name, {})
                 panel.setdefault(row["select"], []).append(row)
     return panels
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every function gives, for arrays of every kind on every device, what it gives for numpy's."""
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -209,6 +212,51 @@ def test_integers_of_numpy_go_with_all_kinds(kind, lengths):
     same(kind, libtopk.topk(kind.array(x), 4, lengths=lengths), libtopk.topk(x, 4, lengths=lengths))
 
 
+# A list is selected from while another thread imports torch, which has its class already, but neither types nor autograd.
+HALF_IMPORTED = """
+import sys, torch, libtopk
+half = type(sys)("torch")
+for name in sys.argv[1].split():
+    setattr(half, name, getattr(torch, name))
+sys.modules["torch"] = half
+assert libtopk.argtopk([3.0, 1.0, 2.0], 2).tolist() == [0, 2]
+sys.modules["torch"] = torch
+values, indices = libtopk.topk(torch.tensor([3.0, 1.0, 2.0]), 2)
+assert values.dtype == torch.float32 and indices.dtype == torch.int64 and indices.tolist() == [0, 2]
+values.zero_()
+libtopk.topk(torch.tensor([3.0, 1.0, 2.0]), 2, out=(values, indices))
+assert values.tolist() == [3, 2]
+"""
+
+
+@pytest.mark.parametrize("names", ["Tensor", "Tensor _C", "Tensor _C autograd empty", "Tensor _C float32 uint8 empty"])
+def test_a_half_imported_torch_is_asked_again(names):
+    subprocess.run([sys.executable, "-c", HALF_IMPORTED, names], check=True, timeout=120)
+
+
+class Odd(torch.Tensor):
+    """A subclass whose new tensors are not what they are asked to be."""
+
+    def new_empty(self, sizes, **options):
+        return self.change(torch.empty(sizes, **options))
+
+
+@pytest.mark.parametrize("change", [lambda new: new.int(), lambda new: new[..., :1], lambda new: new.to("meta"),
+                                    lambda new: torch.empty(new.shape[::-1], dtype=new.dtype).movedim(0, -1)],
+                         ids=["type", "shape", "device", "order"])
+def test_new_tensors_are_looked_at(monkeypatch, change):
+    monkeypatch.setattr(Odd, "change", staticmethod(change), raising=False)
+    with pytest.raises(TypeError):
+        libtopk.topk(torch.arange(12.0).view(3, 4).as_subclass(Odd), 2)
+
+
+def test_nested_tensors_are_refused():
+    rows = [torch.arange(3.0), torch.arange(5.0)]
+    for layout in (torch.strided, torch.jagged):
+        with pytest.raises(TypeError, match="has no memory that can be read as rows"):
+            libtopk.topk(torch.nested.nested_tensor(rows, layout=layout), 2)
+
+
 def test_autograd_is_told_one_by_one_where_torch_takes_one_tensor(monkeypatch):
     increment = torch.autograd.graph.increment_version
 
@@ -218,7 +266,7 @@ def test_autograd_is_told_one_by_one_where_torch_takes_one_tensor(monkeypatch):
         increment(tensor)
 
     monkeypatch.setattr(torch.autograd.graph, "increment_version", one)
-    tell = _kinds.torch.written()
+    tell = _kinds.torch.tell_written()
     tensors = torch.zeros(1), torch.zeros(1)
     tell(tensors)
     assert [tensor._version for tensor in tensors] == [1, 1]

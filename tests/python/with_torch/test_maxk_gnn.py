@@ -55,6 +55,14 @@ def test_learns(tmp_path, monkeypatch, capsys, model, select):
     assert capsys.readouterr().out.splitlines()[1].split()[:3] == [model, select, "2"]
 
 
+@pytest.mark.parametrize("option", ["--k", "--epochs", "--every", "--timed", "--seeds"])
+def test_refused(monkeypatch, capsys, option):
+    monkeypatch.setattr(sys, "argv", ["train.py", "--graph", "none", option, "0"])
+    with pytest.raises(SystemExit):
+        train.main()
+    assert f"{option} must be" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("model", ["sage", "gcn", "gin"])
 def test_aggregate(monkeypatch, device, model):
     """Against sums over a dense matrix; both ways, forward and backward."""

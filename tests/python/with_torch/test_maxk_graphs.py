@@ -198,3 +198,12 @@ def test_plot(tmp_path):
     subprocess.run([sys.executable, FOLDER / "plot.py", "runs.csv", "--out", "plots"], cwd=tmp_path, check=True)
     for name in ("accuracy.svg", "time.svg"):
         assert "</svg>" in (tmp_path / "plots" / name).read_text()
+
+
+def test_plot_refuses_runs_that_differ(tmp_path):
+    pytest.importorskip("matplotlib")
+    lines = ["graph,model,select,metric,test,epoch_ms,topk_share,k"]
+    lines += [f"g.npz,sage,exact,accuracy,0.5,10,0.2,{k}" for k in (16, 32)]
+    (tmp_path / "runs.csv").write_text("\n".join(lines))
+    done = subprocess.run([sys.executable, FOLDER / "plot.py", "runs.csv"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode != 0 and "plot: runs of sage on g.npz differ in device or aggregate or k" in done.stderr
