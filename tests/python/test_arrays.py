@@ -95,7 +95,8 @@ def test_results_come_back_through_the_namespace():
     out = np.zeros((2, 2), np.float32), np.zeros((2, 2), np.int64)
     wide = np.zeros((2, 4), np.float32)
     gaps = Member(wide[:, ::2])
-    assert topk(x, 2, out=(gaps, None))[0] is gaps and same(wide[:, ::2], WANTED[0]) and not wide[:, 1::2].any()
+    if np.from_dlpack(wide).flags.writeable:  # since numpy 2
+        assert topk(x, 2, out=(gaps, None))[0] is gaps and same(wide[:, ::2], WANTED[0]) and not wide[:, 1::2].any()
     references = sys.getrefcount(Namespace)
     assert topk(x, 2, out=out)[0] is out[0] and all_same(out, WANTED)
     assert same_elements(topk(x, 2), WANTED)
