@@ -159,6 +159,8 @@ class Accumulator:
         One to which nothing was pushed adds nothing. Raises ValueError for another that is unlike, or if only one of
         the two carries indices.
         """
+        if not isinstance(other, Accumulator):
+            raise TypeError(f"merge() takes an Accumulator, not {type(other).__name__}")
         first, second = sorted((self, other), key=id)  # in one order, so that none waits for the other
         with first._lock, second._lock, self._as_a_whole():
             self._merge(other)

@@ -110,6 +110,8 @@ def _check_out(input, out):
             raise TypeError(f"topk(): argument 'out' must be tuple of Tensors, not of {type(tensor).__name__}")
         if tensor.dtype != dtype:
             raise RuntimeError(f"Expected out tensor to have dtype {dtype}, but got {tensor.dtype} instead")
+        if not torch.compiler.is_compiling() and tensor.is_inference() and not torch.is_inference_mode_enabled():
+            raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed")
         if tensor.device != input.device:
             raise RuntimeError(f"Expected out tensor to be on device {input.device}, but got {tensor.device} instead")
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in (input, *out)):
@@ -143,6 +145,8 @@ def maxk(x: Tensor, k: int, max_iterations: int = 0) -> Tensor:
     2025), which found that a few steps keep a network's accuracy.
     """
     values, indices = _sparse_maxk(x, k, max_iterations, sorted=False)
+    if values.dtype.itemsize == 1 and not values.requires_grad:  # torch cannot scatter all types of 8 bits
+        return _torch_operator.scattered(values.view(torch.uint8), -1, indices, x.shape).view(x.dtype)
     return _torch_operator.scattered(values, -1, indices, x.shape)
 
 

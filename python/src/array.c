@@ -147,6 +147,15 @@ static int torch_device(struct array *array, const char *name) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
+static int refuse_memory(const char *name) {
+    PyErr_Format(
+        PyExc_TypeError,
+        "%s has no memory that can be read as rows: sparse, nested and fake tensors have none, nor those "
+        "of torch.func",
+        name);
+    return -1;
+}
+
 /* What describe_torch() asks for where the exchange interface does not tell it. */
 static int describe_by_attributes(const char *name, struct array *array) {
     int strides = 0;
@@ -156,16 +165,21 @@ static int describe_by_attributes(const char *name, struct array *array) {
     array->data = (void *)(uintptr_t)number(METHOD(array->object, "data_ptr"));
     if (PyErr_Occurred() || numbers(ATTRIBUTE(array->object, "shape"), array->shape, &array->dims) != 0 ||
         numbers(METHOD(array->object, "stride"), array->strides, &strides) != 0) {
-        if (!PyErr_ExceptionMatches(PyExc_ValueError)) { /* that of too many dimensions stays */
-            PyErr_Format(
-                PyExc_TypeError,
-                "%s has no memory that can be read as rows: sparse and nested tensors have none, nor "
-                "those of torch.func",
-                name);
-        }
-        return -1;
+        /* a ValueError, of too many dimensions, stays */
+        return PyErr_ExceptionMatches(PyExc_ValueError) ? -1 : refuse_memory(name);
     }
     return type_by_dtype(ATTRIBUTE(array->object, "dtype"), name, array);
+}
+
+/* Whether there is memory at `data`. Where there is none, torch counts from address 0: a low address, as
+ * memory has in some processes too, is looked at again. */
+static bool has_memory(const struct array *array, size_t itemsize) {
+    uintptr_t address = (uintptr_t)array->data;
+    if (address >> 40 != 0 || array_elements(array) == 0) {
+        return true;
+    }
+    uint64_t offset = (uint64_t)number(METHOD(array->object, "storage_offset"));
+    return !PyErr_Occurred() && address != offset * (itemsize == 0 ? 1 : itemsize);
 }
 
 static int describe_torch(const char *name, struct array *array) {
@@ -182,6 +196,9 @@ static int describe_torch(const char *name, struct array *array) {
         return -1;
     }
     size_t itemsize = library.type_size(array->type);
+    if (!has_memory(array, itemsize)) {
+        return refuse_memory(name);
+    }
     array->is_plain = itemsize == 0 || (uintptr_t)array->data % itemsize == 0;
     array->is_writable = !is_negated;
     return 0;

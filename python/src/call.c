@@ -158,6 +158,9 @@ static topk_status run(struct call *call, void *memory, size_t bytes) {
 
 static int run_unlocked(struct call *call, void *memory, size_t bytes) {
     topk_status status;
+    if (overlap_check(call) != 0) {
+        return -1;
+    }
     Py_BEGIN_ALLOW_THREADS;
     status = run(call, memory, bytes);
     Py_END_ALLOW_THREADS;

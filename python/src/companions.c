@@ -46,6 +46,13 @@ static int take_payload(struct call *call) {
     return 0;
 }
 
+/* Replaces an array by a copy unless its elements follow one another. */
+static int make_contiguous(struct array *array, const char *name) {
+    struct rows rows;
+    int dim = array->dims - 1;
+    return dim < 0 || array_is_contiguous(array) ? 0 : rows_of(array, &dim, true, name, &rows);
+}
+
 /* Bits are one array of bytes, whatever the shape of x. */
 static int take_mask(struct call *call) {
     struct array *mask;
@@ -60,8 +67,11 @@ static int take_mask(struct call *call) {
                         is_bits ? "bits are not of type uint8" : "mask is neither of type bool nor uint8");
         return -1;
     }
-    if (is_bits && (!array_is_contiguous(mask) || array_elements(mask) * 8 < array_elements(&call->x))) {
-        PyErr_SetString(PyExc_ValueError, "bits are not one array of a bit for each element of x");
+    if (is_bits && array_elements(mask) * 8 < array_elements(&call->x)) {
+        PyErr_SetString(PyExc_ValueError, "bits holds less than a bit for each element of x");
+        return -1;
+    }
+    if (is_bits && make_contiguous(mask, "bits") != 0) {
         return -1;
     }
     call->predicate.mask = mask->data;
@@ -74,9 +84,11 @@ static int take_bias(struct call *call) {
         check_where(call, bias, "bias") != 0) {
         return -1;
     }
-    if (bias->type != TOPK_F32 || bias->dims != 1 || !array_is_contiguous(bias) ||
-        bias->shape[0] != call->length) {
+    if (bias->type != TOPK_F32 || bias->dims != 1 || bias->shape[0] != call->length) {
         PyErr_SetString(PyExc_ValueError, "bias is not one array of a float32 number for each expert");
+        return -1;
+    }
+    if (make_contiguous(bias, "bias") != 0) {
         return -1;
     }
     call->routing.bias = bias->data;

@@ -13,6 +13,7 @@
  *   inputs.c      x, k and extents, as a problem of the C library
  *   companions.c  payloads and masks, which go with the elements of x, and biases
  *   outputs.c     where results go
+ *   overlap.c     whether they may go there
  *   call.c        a call, from its arguments to its results
  *
  * Functions that return int return 0, or -1 with a Python exception set. */
@@ -267,5 +268,11 @@ int outputs_make(struct call *call, PyObject *out, int wanted);
 /* The results: one object, or a tuple. Copies to the caller's arrays what could not be written there. */
 PyObject *outputs_take(struct call *call);
 void outputs_drop(struct call *call);
+
+/* ---- overlap.c ---- */
+
+/* ValueError if an array for results overlaps another array of the call, or itself, and the C library cannot
+ * see it. */
+int overlap_check(const struct call *call);
 
 #endif /* TOPK_PYTHON_CORE_H */

@@ -130,6 +130,43 @@ def test_results_may_not_overlap_what_is_read_or_written():
     assert same(x, X) and (both == 3).all()
 
 
+def test_results_with_gaps_may_not_overlap_either():
+    x = np.arange(20).reshape(4, 5) * 10
+    wide, line, own = np.zeros((4, 8), np.int64), np.zeros(8, np.int64)[::2], np.zeros(30, np.int64)
+    payload, space = np.zeros((4, 5), np.int64), np.zeros(1 << 16, np.uint8)
+    in_space = space.view(np.int64)[:32].reshape(4, 8)
+    calls = [
+        lambda: topk(x, 3, out=(wide[:, :3], wide[:, 2:5])),
+        lambda: topk(x, 3, out=(wide[:, ::3], wide[:, 6:3:-1])),
+        lambda: kth(x, 2, out=(line, None, line)),
+        lambda: topk(x, 3, out=(np.lib.stride_tricks.as_strided(own, (4, 3), (8, 8)), None)),
+        lambda: topk(x, 3, out=(np.lib.stride_tricks.as_strided(own, (4, 3), (16, 16)), None)),
+        lambda: topk(x, 3, out=(x[:, :3], None)),
+        lambda: topk(wide[:, :5], 3, out=(wide[:, 4:7], None)),
+        lambda: topk(x, 3, indices=payload, out=(payload[:, 1:4], None)),
+        lambda: topk(x, 3, out=(in_space[:, :3], None), workspace=space)]
+    before = x.copy()
+    for call in calls:
+        with pytest.raises(ValueError, match="out: two elements share memory"):
+            call()
+    for written in wide, line, own, payload, space:
+        assert not written.any()
+    assert same(x, before)
+
+
+def test_results_with_gaps_may_lie_between_each_other():
+    x = np.arange(20).reshape(4, 5) * 10
+    wide = np.zeros((4, 10), np.int64)
+    wide[:, :5] = x
+    narrow = wide.view(np.int32)
+    for out in ((wide[:, 5:7], wide[:, 7:9]), (wide[:, 5::2][:, :2], wide[:, 6::2]), (wide[::-1, 8:6:-1], wide[:, 5:7]),
+                (wide[:, 5:7], narrow[:, 14:16])):
+        assert all_same(topk(wide[:, :5], 2, out=out), topk(x, 2, index_dtype=out[1].dtype.name))
+    assert same(wide[:, :5], x)
+    empty = wide[:0, ::2]
+    assert topk(x[:0], 5, out=(empty, empty))[0] is empty
+
+
 CALLS = {
     "topk": (topk, (3,), 2), "kth": (kth, (3,), 3), "select_where": (select_where, (3,), 2),
     "where": (where, (), 3), "count": (count, (), 1), "mask": (mask, (), 1), "route": (route, (3,), 2)}

@@ -37,6 +37,7 @@ def test_bits_stand_for_their_predicate(problem, k, choice):
     matrix, predicate, _ = problem
     bits = mask(matrix, **predicate)
     assert same(mask(matrix, bits=bits), bits)
+    assert same(mask(matrix, bits=np.repeat(bits, 2)[::2]), bits)
     assert same(count(matrix, bits=bits), count(matrix, **predicate))
     assert all_same(where(matrix, bits=bits), where(matrix, **predicate))
     assert all_same(select_where(matrix, k, bits=bits, **choice), select_where(matrix, k, **predicate, **choice))

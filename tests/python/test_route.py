@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 
 from backend import route
+from oracle import all_same
 
 numbers = some.floats(-60, 60, width=32)
 
@@ -30,6 +31,8 @@ def test_bias_chooses_but_does_not_weigh(problem, seed):
     logits, k = problem
     bias = np.random.default_rng(seed).normal(size=logits.shape[1]).astype(np.float32)
     experts, weights = route(logits, k, bias=bias)
+    for copied in (bias.astype(">f4"), np.repeat(bias, 3)[::3], bias[::-1].copy()[::-1]):
+        assert all_same(route(logits, k, bias=copied), (experts, weights))
     assert np.array_equal(experts, best(logits + bias, k))
     chosen = np.where(experts < 0, -np.inf, np.take_along_axis(logits, np.maximum(experts, 0), 1)).astype(np.float64)
     powers = np.exp(chosen - chosen.max(axis=1, keepdims=True))

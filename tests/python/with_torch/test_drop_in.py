@@ -195,6 +195,15 @@ def test_out_is_resized_with_a_warning():
     assert topk(torch.tensor(3.0), 0, out=scalar).values.item() == 3
 
 
+def test_out_of_inference_mode():
+    with torch.inference_mode():
+        out = torch.empty(4, 2), torch.empty(4, 2, dtype=torch.int64)
+        topk(torch.randn(4, 6), 2, out=out)
+    for call in (torch.topk, topk):
+        with pytest.raises(RuntimeError, match="[Ii]nference"):
+            call(torch.randn(4, 6), 2, out=out)
+
+
 def test_out_without_gradients_and_its_version():
     values, indices = floats(3, 2), integers(3, 2)
     with torch.no_grad():

@@ -209,7 +209,7 @@ def test_a_tensor_with_its_sign_turned_over_is_read_and_not_written_to():
 @pytest.mark.filterwarnings("error")
 def test_integers_of_numpy_go_with_all_kinds(kind, lengths):
     x = numbers((3, 9))
-    same(kind, libtopk.topk(kind.array(x), 4, lengths=lengths), libtopk.topk(x, 4, lengths=lengths))
+    same(kind, libtopk.topk(kind.array(x), 4, lengths=fake[1:, 0]), libtopk.topk(x, 4, lengths=lengths))
 
 
 # A list is selected from while another thread imports torch, which has its class already, but neither types nor autograd.
@@ -250,11 +250,29 @@ def test_new_tensors_are_looked_at(monkeypatch, change):
         libtopk.topk(torch.arange(12.0).view(3, 4).as_subclass(Odd), 2)
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 def test_nested_tensors_are_refused():
     rows = [torch.arange(3.0), torch.arange(5.0)]
     for layout in (torch.strided, torch.jagged):
         with pytest.raises(TypeError, match="has no memory that can be read as rows"):
             libtopk.topk(torch.nested.nested_tensor(rows, layout=layout), 2)
+
+
+@pytest.mark.filterwarnings("ignore:Accessing the data pointer of FakeTensor")
+def test_tensors_without_memory_are_refused():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        fake = torch.empty(5, 6)
+    zeros, x = torch._efficientzerotensor((5, 6)), torch.randn(4, 6)
+    calls = [lambda array=array: libtopk.topk(array, 2) for array in (fake, fake[1:], zeros, zeros[1:])]
+    calls += [lambda: libtopk.topk(x, 2, out=(fake[1:, :2], None)), lambda: libtopk.count(x, mask=fake[1:]),
+              lambda: libtopk.topk(x, 2, workspace=fake[1:]), lambda: libtopk.topk(x, 2, lengths=fake[1:, 0].long()),
+              lambda: libtopk.Accumulator(2).push(fake[1:]),
+              lambda: torch.func.functionalize(lambda t: libtopk.topk(t[1:], 2).values)(x)]
+    for call in calls:
+        with pytest.raises(TypeError):
+            call()
 
 
 def test_autograd_is_told_one_by_one_where_torch_takes_one_tensor(monkeypatch):

@@ -41,6 +41,13 @@ def test_dtypes(device, dtype):
     assert torch.equal(maxk(x, 3), reference(x, 3)) and maxk(x, 3).dtype == dtype
 
 
+@pytest.mark.parametrize("dtype", (torch.float8_e4m3fn, torch.float8_e5m2), ids=str)
+def test_floats_of_8_bits(device, dtype):
+    x = torch.randn(4, 300).clamp(-2, 2).to(dtype)
+    kept = maxk(x.to(device), 30)
+    assert kept.dtype == dtype and torch.equal(kept.cpu().float(), maxk(x.float(), 30))
+
+
 def test_errors():
     x = torch.randn(3, 5)
     for call in (lambda: maxk(x, 6), lambda: MaxK(6)(x), lambda: SparseMaxK(6)(x), lambda: maxk(x, -1)):

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The C library sees arrays for results that it writes to itself. Those with gaps get a copy, so what they
+ * overlap is looked for here, element by element. */
+#include <stdlib.h>
+
+#include "core.h"
+
+struct bytes {
+    uintptr_t begin, end;
+};
+
+/* Pieces of `length` bytes, each `stride` behind the one before. */
+struct pieces {
+    struct bytes all;
+    uintptr_t length, stride;
+};
+
+static size_t size_of(const struct array *array) {
+    size_t size = library.type_size(array->type);
+    return size == 0 ? 1 : size; /* of a bool */
+}
+
+static struct bytes extent_of(const struct array *array) {
+    uintptr_t begin = (uintptr_t)array->data, end = begin, size = size_of(array);
+    if (array_elements(array) == 0) {
+        return (struct bytes){begin, begin};
+    }
+    for (int d = 0; d < array->dims; ++d) {
+        int64_t reach = (array->shape[d] - 1) * array->strides[d] * (int64_t)size;
+        *(reach < 0 ? &begin : &end) += (uintptr_t)reach;
+    }
+    return (struct bytes){begin, end + size};
+}
+
+static bool do_meet(struct bytes a, struct bytes b) {
+    return a.begin < b.end && b.begin < a.end;
+}
+
+/* False where each dimension strides over all that the ones with lower strides reach: the usual case. */
+static bool may_meet_itself(const struct array *array) {
+    int64_t reached = 1, last = 0;
+    for (int done = 0; done < array->dims; ++done) {
+        int64_t least = INT64_MAX, shape = 1;
+        for (int d = 0; d < array->dims; ++d) {
+            int64_t stride = array->strides[d] < 0 ? -array->strides[d] : array->strides[d];
+            if (array->shape[d] > 1 && stride == last) {
+                return true;
+            }
+            if (array->shape[d] > 1 && stride > last && stride < least) {
+                least = stride;
+                shape = array->shape[d];
+            }
+        }
+        if (shape == 1) {
+            return false;
+        }
+        if (least < reached) {
+            return true;
+        }
+        reached += least * (shape - 1);
+        last = least;
+    }
+    return false;
+}
+
+/* The bytes of each element; returns what lies behind them in the list. */
+static struct bytes *list(const struct array *array, struct bytes *elements) {
+    uintptr_t size = size_of(array);
+    for (int64_t i = 0, count = array_elements(array); i < count; ++i) {
+        uintptr_t begin = (uintptr_t)array->data;
+        int64_t rest = i;
+        for (int d = array->dims - 1; d >= 0; --d) {
+            begin += (uintptr_t)(rest % array->shape[d] * array->strides[d]) * size;
+            rest /= array->shape[d];
+        }
+        *elements++ = (struct bytes){begin, begin + size};
+    }
+    return elements;
+}
+
+static int compare(const void *first, const void *second) {
+    const struct bytes *a = first, *b = second;
+    return (a->begin > b->begin) - (a->begin < b->begin);
+}
+
+static bool have_meeting_neighbours(struct bytes *elements, size_t count) {
+    qsort(elements, count, sizeof *elements, compare);
+    for (size_t i = 1; i < count; ++i) {
+        if (elements[i].begin < elements[i - 1].end) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_met_by(const struct pieces *pieces, const struct bytes *elements, const struct bytes *end) {
+    for (; pieces->all.begin < pieces->all.end && elements < end; ++elements) {
+        if (do_meet(pieces->all, *elements)) {
+            uintptr_t begin = elements->begin - pieces->all.begin;
+            if (elements->begin < pieces->all.begin || begin % pieces->stride < pieces->length ||
+                begin % pieces->stride + (elements->end - elements->begin) > pieces->stride) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static struct pieces pieces_of_x(const struct call *call) {
+    uintptr_t begin = (uintptr_t)call->x.data, size = size_of(&call->x), rows = (uintptr_t)call->problem.rows;
+    uintptr_t length = (uintptr_t)call->length * size, stride = (uintptr_t)call->problem.row_stride * size;
+    if (call->problem.shape != TOPK_SHAPE_STRIDED) {
+        rows = 1;
+        length = (uintptr_t)array_elements(&call->x) * size;
+    }
+    stride = stride == 0 || rows == 1 ? length : stride;
+    bool is_empty = rows == 0 || length == 0;
+    return (struct pieces){{begin, is_empty ? begin : begin + (rows - 1) * stride + length}, length, stride};
+}
+
+static struct pieces pieces_of(const struct array *array) {
+    uintptr_t begin = (uintptr_t)array->data, length = 0;
+    if (array->object != NULL) {
+        length = (uintptr_t)array_elements(array) * size_of(array);
+    }
+    return (struct pieces){{begin, begin + length}, length, length};
+}
+
+/* Whether elements of the targets share memory with each other, or with what the call reads or works in. */
+static bool do_targets_meet(const struct call *call, const struct array *targets, int count,
+                            struct bytes *elements) {
+    struct bytes *end = elements;
+    bool are_suspect = false;
+    for (int i = 0; i < count; ++i) {
+        end = list(&targets[i], end);
+        are_suspect = are_suspect || may_meet_itself(&targets[i]);
+        for (int j = 0; j < i; ++j) {
+            are_suspect = are_suspect || do_meet(extent_of(&targets[i]), extent_of(&targets[j]));
+        }
+    }
+    struct pieces read[GIVENS + 2] = {pieces_of_x(call), pieces_of(&call->workspace)};
+    for (int i = 0; i < call->kept_count; ++i) {
+        read[2 + i] = pieces_of(&call->kept[i]);
+    }
+    for (int i = 0; i < call->kept_count + 2; ++i) {
+        if (is_met_by(&read[i], elements, end)) {
+            return true;
+        }
+    }
+    return are_suspect && have_meeting_neighbours(elements, (size_t)(end - elements));
+}
+
+int overlap_check(const struct call *call) {
+    struct array targets[OUTPUTS_MAX];
+    int count = 0, status = 0;
+    bool has_gaps = false;
+    size_t room = 1;
+    for (int i = 0; i < call->outputs_count; ++i) {
+        has_gaps = has_gaps || call->outputs[i].target_memory != NULL;
+    }
+    for (int i = 0; has_gaps && status == 0 && i < call->outputs_count; ++i) {
+        const struct output *output = &call->outputs[i];
+        PyObject *memory = output->target_memory != NULL ? output->target_memory : output->memory;
+        if (memory != NULL) {
+            status = array_of(memory, call->x.kind, output->name, &targets[count]);
+            if (status == 0) {
+                room += (size_t)array_elements(&targets[count++]);
+            }
+        }
+    }
+    struct bytes *elements = has_gaps && status == 0 ? malloc(room * sizeof *elements) : NULL;
+    if (has_gaps && status == 0 && elements == NULL) {
+        PyErr_NoMemory();
+        status = -1;
+    }
+    if (elements != NULL && do_targets_meet(call, targets, count, elements)) {
+        PyErr_SetString(
+            PyExc_ValueError,
+            "out: two elements share memory, or one does with an array that the call reads or works in");
+        status = -1;
+    }
+    free(elements);
+    while (count > 0) {
+        array_drop(&targets[--count]);
+    }
+    return status;
+}
