@@ -13,6 +13,7 @@ import libtopk
 from backend import Accumulator, few, select_where, topk
 from oracle import all_same, meets, same
 from strategies import choices, extents, problems, tensors
+from test_arrays import Exporter
 
 cuts = some.lists(some.floats(0, 1), max_size=few(12, 3))
 chunk_maxima = some.one_of(some.none(), some.integers(1, 50))
@@ -166,17 +167,8 @@ def test_copies_go_on_by_themselves():
         assert all_same(stream.finish(), libtopk.topk(x, 7))
 
 
-class Member:
+class Member(Exporter):
     """An array of another library, whose namespace is a module."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack__(self, **options):
-        return self.array.__dlpack__(**options)
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
 
     def __array_namespace__(self):
         return sys.modules["another_library"]
