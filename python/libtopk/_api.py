@@ -60,7 +60,8 @@ def topk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, di
     largest    False: the smallest
     sorted     best first, equal ones by position; False: in any order
     out        (values, indices): arrays of the results' shapes and types to write to; or None for new ones. The type
-               of indices is theirs, int32 or int64
+               of indices is theirs, int32 or int64. They may have gaps, but no element may overlap another, nor an
+               array that is read, nor the workspace
     workspace  an array of uint8 beside x, as workspace_size() says; None: the library takes memory
 
     Returns TopK(values, indices): arrays of the kind of x and its shape, with k in place of the length along `dim`;
