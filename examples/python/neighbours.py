@@ -11,7 +11,7 @@ import libtopk
 
 
 def neighbours(vectors, queries, k, block_bytes=2**26):
-    """(distances, indices), each (queries, k), of float32 vectors: Euclidean, the nearest first, equal ones by index."""
+    """(distances, indices), each (queries, k), of float32 vectors: Euclidean, nearest first, equal ones by index."""
     lengths = np.einsum("ij,ij->i", vectors, vectors)
     distances, indices = np.empty((len(queries), k), np.float32), np.empty((len(queries), k), np.int64)
     rows = max(1, block_bytes // (4 * len(vectors)))  # of the matrix of distances, as many as stay in the cache

@@ -5,9 +5,10 @@
     median = libtopk.kth(x, x.shape[-1] // 2).kth
     values, indices, offsets = libtopk.where(x, gt=0.5)
 
-Arrays come from numpy, torch (CPU or CUDA), CuPy, or any library with DLPack. Rows that follow
-at one stride are read where they lie, without a copy, and results are arrays of the same kind on the same device. On a GPU the work is enqueued on
-the current stream of that library, and nothing waits for it.
+Arrays come from numpy, torch (CPU or CUDA), CuPy, or any library with DLPack. They are read where they lie, without a
+copy, if the elements of a row are neighbours and the rows follow one another at one stride. Results are arrays of the
+same kind on the same device. On a GPU the work is enqueued on the current stream of that library, and nothing waits for
+it.
 
 Types are float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, and integers of 8 to 64 bits, signed or not.
 Elements rank by value, equal ones by lower position, and NaN above infinity unless an option says otherwise. Results
@@ -21,8 +22,8 @@ Every function raises
   NotImplementedError  for what does not go together, or what a method that is forced cannot do
   OverflowError        for buffers beyond 2^63 bytes, or int32 indices that cannot hold all positions
   RuntimeError         for a device that is missing or fails
-  MemoryError          if the host has no memory for a workspace; memory of a GPU is that of the array's library, whose
-                       own exception says so
+  MemoryError          if the host has no memory for a workspace; if a GPU has none, the array's library raises its own
+                       exception
 
 Python's lock is released while the C library works.
 """

@@ -40,10 +40,11 @@ class Accumulator:
                  the length of the first chunk
     options      magnitude, nan, index_dtype, index_base, method, tuning, context: as topk() has them
 
-    The first chunk fixes the type, device and rows of all chunks, and the kind of the results. Memory does not grow
-    with the stream: the state holds candidates, about 2 k elements of each row on the CPU and 4 k on a GPU, and what
-    one push works with, which grows with k and chunk_max. Threads take turns; on a GPU, all use one stream. It can be
-    copied and pickled, unless its options have a context.
+    The first chunk fixes the type, device and rows of all chunks, and the kind of the results. All chunks are numpy's,
+    or what can become so, or all torch's, or all CuPy's. Memory does not grow with the stream: the state holds
+    candidates, about 2 k elements of each row on the CPU and 4 k on a GPU, and what one push works with, which grows
+    with k and chunk_max. Threads take turns; on a GPU, all use one stream. It can be copied and pickled, unless its
+    options have a context.
     """
 
     def __init__(self, k: int, largest: bool = True, *, chunk_max: int | None = None, **options: Any):

@@ -214,6 +214,9 @@ class _Giver:
     def __init__(self, namespace):
         self.namespace = namespace
 
+    def __deepcopy__(self, memo):
+        return self
+
     def __reduce__(self):
         return _giver_by_name, (self.namespace.__name__,)
 

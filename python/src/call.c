@@ -196,6 +196,18 @@ static int run_in_host_memory(struct call *call, size_t bytes) {
     return status;
 }
 
+/* An array of bytes: a workspace or a state. */
+static int take_bytes(struct call *call, PyObject *object, const char *name, struct array *array) {
+    int status = array_from(object, name, array, NULL);
+    if (status == 0 && (array->type != TOPK_U8 || !array_is_contiguous(array) || !array->is_writable ||
+                        array->device != call->x.device)) {
+        PyErr_Format(PyExc_ValueError, "%s is not a contiguous, writable array of uint8 on the device of x",
+                     name);
+        status = -1;
+    }
+    return status;
+}
+
 /* An array of bytes beside x, which its library keeps until the stream has passed. */
 static int run_in_device_memory(struct call *call, size_t bytes) {
     if (bytes == 0) {
@@ -206,21 +218,13 @@ static int run_in_device_memory(struct call *call, size_t bytes) {
     if (memory == NULL) {
         return -1;
     }
-    int status = array_of(memory, call->x.kind, "workspace", &call->workspace);
+    int status = take_bytes(call, memory, "workspace", &call->workspace);
     Py_DECREF(memory);
-    return status == 0 ? run_unlocked(call, call->workspace.data, bytes) : -1;
-}
-
-/* An array of bytes of the caller's: a workspace or a state. */
-static int take_bytes(struct call *call, PyObject *object, const char *name, struct array *array) {
-    int status = array_from(object, name, array, NULL);
-    if (status == 0 && (array->type != TOPK_U8 || !array_is_contiguous(array) || !array->is_writable ||
-                        array->device != call->x.device)) {
-        PyErr_Format(PyExc_ValueError, "%s is not a contiguous, writable array of uint8 on the device of x",
-                     name);
+    if (status == 0 && array_elements(&call->workspace) != length) {
+        PyErr_SetString(PyExc_TypeError, "workspace: the library of x has made an array of another size");
         status = -1;
     }
-    return status;
+    return status == 0 ? run_unlocked(call, call->workspace.data, bytes) : -1;
 }
 
 static PyObject *complete(struct call *call, PyObject *workspace, PyObject *other) {

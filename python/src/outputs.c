@@ -120,7 +120,8 @@ static int make_new(const struct call *call, struct output *output) {
     array_drop(&array);
     if (!is_right) {
         PyErr_Format(PyExc_TypeError,
-                     "%s: the library of x has made an array of another type, shape or device", output->name);
+                     "%s: the library of x has made an array of another type, shape, layout or device",
+                     output->name);
     }
     return is_right ? 0 : -1;
 }

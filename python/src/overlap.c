@@ -37,14 +37,14 @@ static bool do_meet(struct bytes a, struct bytes b) {
     return a.begin < b.end && b.begin < a.end;
 }
 
-/* False where each dimension strides over all that the ones with lower strides reach: the usual case. */
+/* False where each dimension strides over all that those with lower strides reach: the usual case. */
 static bool may_meet_itself(const struct array *array) {
     int64_t reached = 1, last = 0;
-    for (int done = 0; done < array->dims; ++done) {
-        int64_t least = INT64_MAX, shape = 1;
+    for (;;) {
+        int64_t least = INT64_MAX, shape = 0;
         for (int d = 0; d < array->dims; ++d) {
             int64_t stride = array->strides[d] < 0 ? -array->strides[d] : array->strides[d];
-            if (array->shape[d] > 1 && stride == last) {
+            if (array->shape[d] > 1 && stride > last && stride == least) {
                 return true;
             }
             if (array->shape[d] > 1 && stride > last && stride < least) {
@@ -52,16 +52,12 @@ static bool may_meet_itself(const struct array *array) {
                 shape = array->shape[d];
             }
         }
-        if (shape == 1) {
-            return false;
-        }
-        if (least < reached) {
-            return true;
+        if (shape == 0 || least < reached) {
+            return shape != 0;
         }
         reached += least * (shape - 1);
         last = least;
     }
-    return false;
 }
 
 /* The bytes of each element; returns what lies behind them in the list. */
@@ -127,35 +123,80 @@ static struct pieces pieces_of(const struct array *array) {
     return (struct pieces){{begin, begin + length}, length, length};
 }
 
-/* Whether elements of the targets share memory with each other, or with what the call reads or works in. */
-static bool do_targets_meet(const struct call *call, const struct array *targets, int count,
-                            struct bytes *elements) {
-    struct bytes *end = elements;
-    bool are_suspect = false;
-    for (int i = 0; i < count; ++i) {
-        end = list(&targets[i], end);
-        are_suspect = are_suspect || may_meet_itself(&targets[i]);
-        for (int j = 0; j < i; ++j) {
-            are_suspect = are_suspect || do_meet(extent_of(&targets[i]), extent_of(&targets[j]));
-        }
-    }
-    struct pieces read[GIVENS + 2] = {pieces_of_x(call), pieces_of(&call->workspace)};
+/* What the call reads or works in. */
+static int list_used(const struct call *call, struct pieces *used) {
+    used[0] = pieces_of_x(call);
+    used[1] = pieces_of(&call->workspace);
     for (int i = 0; i < call->kept_count; ++i) {
-        read[2 + i] = pieces_of(&call->kept[i]);
+        used[2 + i] = pieces_of(&call->kept[i]);
     }
-    for (int i = 0; i < call->kept_count + 2; ++i) {
-        if (is_met_by(&read[i], elements, end)) {
+    return 2 + call->kept_count;
+}
+
+/* Whether the extents leave it open if elements share memory. */
+static bool may_meet(const struct array *targets, int count, const struct pieces *used, int used_count) {
+    for (int i = 0; i < count; ++i) {
+        struct bytes extent = extent_of(&targets[i]);
+        if (may_meet_itself(&targets[i])) {
             return true;
         }
+        for (int j = 0; j < i; ++j) {
+            if (do_meet(extent, extent_of(&targets[j]))) {
+                return true;
+            }
+        }
+        for (int j = 0; j < used_count; ++j) {
+            if (do_meet(extent, used[j].all)) {
+                return true;
+            }
+        }
     }
-    return are_suspect && have_meeting_neighbours(elements, (size_t)(end - elements));
+    return false;
+}
+
+/* Whether they do, by a list of all elements; -1 without memory for it. */
+static int do_elements_meet(const struct array *targets, int count, const struct pieces *used,
+                            int used_count) {
+    size_t room = 1;
+    for (int i = 0; i < count; ++i) {
+        room += (size_t)array_elements(&targets[i]);
+    }
+    struct bytes *elements = malloc(room * sizeof *elements), *end = elements;
+    if (elements == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    bool do_meet_used = false;
+    for (int i = 0; i < count; ++i) {
+        end = list(&targets[i], end);
+    }
+    for (int i = 0; i < used_count; ++i) {
+        do_meet_used = do_meet_used || is_met_by(&used[i], elements, end);
+    }
+    bool result = do_meet_used || have_meeting_neighbours(elements, (size_t)(end - elements));
+    free(elements);
+    return result;
+}
+
+static int refuse_overlap(const struct call *call, const struct array *targets, int count) {
+    struct pieces used[GIVENS + 2];
+    int used_count = list_used(call, used);
+    if (!may_meet(targets, count, used, used_count)) {
+        return 0;
+    }
+    int result = do_elements_meet(targets, count, used, used_count);
+    if (result > 0) {
+        PyErr_SetString(
+            PyExc_ValueError,
+            "out: two elements share memory, or one does with an array that the call reads or works in");
+    }
+    return result == 0 ? 0 : -1;
 }
 
 int overlap_check(const struct call *call) {
     struct array targets[OUTPUTS_MAX];
     int count = 0, status = 0;
     bool has_gaps = false;
-    size_t room = 1;
     for (int i = 0; i < call->outputs_count; ++i) {
         has_gaps = has_gaps || call->outputs[i].target_memory != NULL;
     }
@@ -164,23 +205,12 @@ int overlap_check(const struct call *call) {
         PyObject *memory = output->target_memory != NULL ? output->target_memory : output->memory;
         if (memory != NULL) {
             status = array_of(memory, call->x.kind, output->name, &targets[count]);
-            if (status == 0) {
-                room += (size_t)array_elements(&targets[count++]);
-            }
+            count += status == 0;
         }
     }
-    struct bytes *elements = has_gaps && status == 0 ? malloc(room * sizeof *elements) : NULL;
-    if (has_gaps && status == 0 && elements == NULL) {
-        PyErr_NoMemory();
-        status = -1;
+    if (count > 0 && status == 0) {
+        status = refuse_overlap(call, targets, count);
     }
-    if (elements != NULL && do_targets_meet(call, targets, count, elements)) {
-        PyErr_SetString(
-            PyExc_ValueError,
-            "out: two elements share memory, or one does with an array that the call reads or works in");
-        status = -1;
-    }
-    free(elements);
     while (count > 0) {
         array_drop(&targets[--count]);
     }

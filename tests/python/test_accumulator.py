@@ -189,7 +189,7 @@ def test_the_first_chunk_says_of_which_kind_results_are(another_library):
         stream.push(second)
         with pytest.raises(ValueError):
             stream.push(Member(x.astype(np.int8)))
-        for other in (stream, copy.copy(stream), pickle.loads(pickle.dumps(stream))):
+        for other in (stream, copy.copy(stream), copy.deepcopy(stream), pickle.loads(pickle.dumps(stream))):
             results = other.peek()
             assert all(type(result) is type(first) for result in results)
             assert np.array_equal(getattr(results.indices, "array", results.indices), [5, 11])

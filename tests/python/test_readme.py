@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python programs of the pages for readers run as they stand; on the CPU where there is no GPU."""
+import inspect
 import pathlib
 import re
 
@@ -24,7 +25,7 @@ def test_runs(page, program):
 
 @pytest.mark.parametrize("options", [libtopk.Options, libtopk.Predicate], ids=lambda options: options.__name__)
 def test_help_lists_each_option(options):
-    entries = re.findall(r"^    (\w+(?:, \w+)*)  ", options.__doc__, re.MULTILINE)
+    entries = re.findall(r"^(\w+(?:, \w+)*)  ", inspect.cleandoc(options.__doc__), re.MULTILINE)
     assert sorted(", ".join(entries).split(", ")) == sorted(options.__annotations__)
 
 

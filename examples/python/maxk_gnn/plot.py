@@ -31,7 +31,7 @@ SETTINGS = "device aggregate k hidden layers epochs".split()
 
 
 def read_panels(paths):
-    """{(graph, model): {selection: its rows}}. What differs in anything else but the seed cannot be drawn as one."""
+    """{(graph, model): {selection: its rows}}. Runs that differ in one of SETTINGS cannot be drawn as one."""
     panels, settings = {}, {}
     for path in paths:
         with open(path, newline="", encoding="utf-8") as file:

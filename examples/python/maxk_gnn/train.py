@@ -128,7 +128,7 @@ def arguments():
     add("--k", type=int, default=32, help="elements that are kept of each row (default: %(default)s)")
     add("--hidden", type=int, default=256, help="length of a row (default: %(default)s)")
     add("--layers", type=int, default=3, help="hidden layers (default: %(default)s)")
-    add("--dropout", type=float, default=0.5, help="share of the selected elements that is dropped (default: %(default)s)")
+    add("--dropout", type=float, default=0.5, help="share of selected elements that is dropped (default: %(default)s)")
     add("--rate", type=float, default=0.005, help="Adam's learning rate (default: %(default)s)")
     add("--epochs", type=int, default=200, help="(default: %(default)s)")
     add("--every", type=int, default=1, help="epochs from one evaluation to the next (default: %(default)s)")

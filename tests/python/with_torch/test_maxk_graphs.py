@@ -205,5 +205,6 @@ def test_plot_refuses_runs_that_differ(tmp_path):
     lines = ["graph,model,select,metric,test,epoch_ms,topk_share,k"]
     lines += [f"g.npz,sage,exact,accuracy,0.5,10,0.2,{k}" for k in (16, 32)]
     (tmp_path / "runs.csv").write_text("\n".join(lines))
-    done = subprocess.run([sys.executable, FOLDER / "plot.py", "runs.csv"], cwd=tmp_path, capture_output=True, text=True)
+    command = [sys.executable, FOLDER / "plot.py", "runs.csv"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode != 0 and "plot: runs of sage on g.npz differ in device or aggregate or k" in done.stderr
