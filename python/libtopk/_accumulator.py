@@ -157,8 +157,8 @@ class Accumulator:
     def merge(self, other: Accumulator) -> None:
         """Adds all that was pushed to another accumulator of the same k, options and chunk_max, which stays as it is.
 
-        One to which nothing was pushed adds nothing. Raises ValueError for another that is unlike, or if only one of
-        the two carries indices.
+        An accumulator that has had no push adds nothing, whatever its options are. Raises ValueError for another k,
+        option, chunk_max, type or number of rows, and if only one of the two carries indices.
         """
         if not isinstance(other, Accumulator):
             raise TypeError(f"merge() takes an Accumulator, not {type(other).__name__}")

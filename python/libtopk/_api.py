@@ -154,7 +154,7 @@ def mask(x: Array, dim: int = -1, *, out: Array | None = None, workspace: Array 
     """Which elements meet a predicate: an array of uint8, a bit for each element of x in C order, lowest first.
 
     The option `bits` takes it, and numpy.unpackbits(bits, count=x.size, bitorder="little") makes a flat array of zeros
-    and ones of it. With a `dim` that is not the last, the order is that of x with this dimension moved to the end.
+    and ones of it. Bits follow the order of x after its dimension `dim` has been moved to the end.
     """
     return _run(RUN, MASK, x, None, True, True, dim, out, 1, workspace, options, None)
 

@@ -35,8 +35,7 @@ class Predicate(TypedDict, total=False):
     between          (low, high): low <= x <= high
     mask             an array of bool or uint8, of the shape of x: where it is not zero
     bits             an array of uint8: element e is meant if bit e % 8, lowest first, of bits[e // 8] is 1. Elements
-                     are counted in C order; with a `dim` that is not the last, in that of x with this dimension moved
-                     to the end
+                     are counted in C order, after the dimension `dim` of x has been moved to the end
     """
 
     gt: float

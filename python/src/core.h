@@ -195,7 +195,7 @@ struct output {
     const char *name;
     const char *dtype; /* NULL: that of x */
     topk_type type;
-    bool has_k;              /* its last dimension stands for that of x along which rows lie */
+    bool has_k;              /* its last dimension is k, in place of the dimension `dim` of x */
     void *data;              /* NULL where nothing is wanted */
     PyObject *result;        /* what `data` lies in, or the caller's array for it; a new reference, or NULL */
     PyObject *memory;        /* of the caller's array, what `data` lies in; a new reference, or NULL */

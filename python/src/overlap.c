@@ -116,10 +116,10 @@ static struct pieces pieces_of_x(const struct call *call) {
 }
 
 static struct pieces pieces_of(const struct array *array) {
-    uintptr_t begin = (uintptr_t)array->data, length = 0;
-    if (array->object != NULL) {
-        length = (uintptr_t)array_elements(array) * size_of(array);
+    if (array->object == NULL) { /* no workspace of the caller's */
+        return (struct pieces){0};
     }
+    uintptr_t begin = (uintptr_t)array->data, length = (uintptr_t)array_elements(array) * size_of(array);
     return (struct pieces){{begin, begin + length}, length, length};
 }
 
@@ -133,7 +133,7 @@ static int list_used(const struct call *call, struct pieces *used) {
     return 2 + call->kept_count;
 }
 
-/* Whether the extents leave it open if elements share memory. */
+/* False where extents alone show that no two elements share memory. */
 static bool may_meet(const struct array *targets, int count, const struct pieces *used, int used_count) {
     for (int i = 0; i < count; ++i) {
         struct bytes extent = extent_of(&targets[i]);
@@ -154,7 +154,7 @@ static bool may_meet(const struct array *targets, int count, const struct pieces
     return false;
 }
 
-/* Whether they do, by a list of all elements; -1 without memory for it. */
+/* Whether two elements share memory, by a list of all; -1 with an exception if there is no memory for it. */
 static int do_elements_meet(const struct array *targets, int count, const struct pieces *used,
                             int used_count) {
     size_t room = 1;

@@ -24,10 +24,8 @@ matplotlib.use("svg")
 import matplotlib.pyplot as pyplot  # noqa: E402
 
 ITERATIONS = "iterations="
+SETTINGS = "device aggregate k hidden layers epochs".split()  # columns that the rows of a panel have in common
 COLOURS = {"exact": "#1b6ca8", "torch": "#555555", "relu": "#edae49", ITERATIONS: "#d1495b"}
-
-
-SETTINGS = "device aggregate k hidden layers epochs".split()
 
 
 def read_panels(paths):
