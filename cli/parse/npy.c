@@ -72,7 +72,11 @@ static bool parse_extent(struct cursor *cursor, int64_t *extent) {
         if (__builtin_mul_overflow(*extent, 10, extent) || __builtin_add_overflow(*extent, digit, extent))
             return fail_here(cursor, "the shape overflows");
     }
-    return cursor->at > begin || fail_here(cursor, "the shape should have a number here");
+    if (cursor->at == begin)
+        return fail_here(cursor, "the shape should have a number here");
+    /* Python 2 wrote an L behind its long integers. */
+    cursor->at += cursor->at < cursor->end && cursor->file[cursor->at] == 'L';
+    return true;
 }
 
 static bool parse_shape(struct cursor *cursor, struct header *header) {
@@ -202,6 +206,12 @@ static bool is_opaque(const char *descr, size_t size) {
            descr[2] == (char)('0' + size) && descr[3] == '\0';
 }
 
+/* Whether a descr may stand for a type. ml_dtypes writes its float8_e5m2 as f1, a float of one byte. */
+static bool may_be(const char *descr, topk_type type) {
+    const bool one_byte_float = memchr("<>|", descr[0], 3) != NULL && strcmp(descr + 1, "f1") == 0;
+    return is_opaque(descr, topk_type_size(type)) || (type == TOPK_F8_E5M2 && one_byte_float);
+}
+
 static bool resolve_type(const struct header *header, topk_type override, struct layout *layout,
                          struct parse_error *error) {
     const char *descr = header->descr;
@@ -209,15 +219,17 @@ static bool resolve_type(const struct header *header, topk_type override, struct
     layout->swapped = descr[0] == '>' && descr[2] != '1';
     if (override != TOPK_TYPE_UNDEFINED && override != layout->type) {
         layout->type = override;
-        return is_opaque(descr, topk_type_size(override)) ||
+        return may_be(descr, override) ||
                parse_fail(error, header->descr_at, "elements of dtype %s are not %s", descr,
                           topk_type_name(override));
     }
     if (layout->type != TOPK_TYPE_UNDEFINED)
         return true;
-    bool hint = is_opaque(descr, 1) || is_opaque(descr, 2);
-    return parse_fail(error, header->descr_at, "elements of dtype %s are not supported%s", descr,
-                      hint ? "; if they are bfloat16 or 8-bit floats, say so with --dtype" : "");
+    const char *hint = is_opaque(descr, 1) || is_opaque(descr, 2)
+                           ? "; if they are bfloat16 or 8-bit floats, say so with --dtype"
+                       : may_be(descr, TOPK_F8_E5M2) ? "; they may be float8_e5m2: say so with --dtype"
+                                                     : "";
+    return parse_fail(error, header->descr_at, "elements of dtype %s are not supported%s", descr, hint);
 }
 
 /* Steps wrap where a shape overflows, which layout_rows() refuses, or has no elements. */

@@ -76,6 +76,11 @@ class BadHeaders(harness.Case):
         (dictionary(descr="''") + BODY, "byte [0-9]+: elements of dtype  are not supported"),
         (dictionary(descr="'f4'") + BODY, "byte [0-9]+: elements of dtype f4 are not supported"),
         (dictionary(descr="'<f4\t'") + BODY, r"byte [0-9]+: elements of dtype <f4\? are not supported"),
+        (dictionary(shape="(LL,)") + BODY, "byte [0-9]+: the shape should have a number here"),
+        (dictionary(shape="(3LL,)") + BODY, "byte [0-9]+: the shape is not a tuple"),
+        (dictionary(shape="(3L)") + BODY, "byte [0-9]+: the shape is not a tuple"),
+        (dictionary(descr="'<f1'") + BODY, "byte [0-9]+: elements of dtype <f1 are not supported; "
+         "they may be float8_e5m2: say so with --dtype"),
         (dictionary(descr="'<V2'") + BODY, "byte [0-9]+: elements of dtype <V2 are not supported; "
          "if they are bfloat16 or 8-bit floats, say so with --dtype"),
     ]
@@ -101,6 +106,9 @@ class BadHeaders(harness.Case):
             self.fails(path + ": byte [0-9]+: elements of dtype <f4 are not " +
                        {"int32": "i32", "float64": "f64", "bfloat16": "bf16", "uint32": "u32"}[dtype],
                        "select", path, "-k", 1, "--dtype", dtype)
+        path = self.write("y.npy", npy_header("<f1", (64,)) + BODY)
+        self.fails(path + ": byte [0-9]+: elements of dtype <f1 are not f8_e4m3", "select", path, "-k", 1, "--dtype",
+                   "float8_e4m3")
         path = self.write("y.npy", npy_header("<V4", (3,)) + BODY)
         self.fails(path + ": byte [0-9]+: elements of dtype <V4 are not bf16", "select", path, "-k", 1, "--dtype",
                    "bf16")

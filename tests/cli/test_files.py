@@ -229,7 +229,7 @@ class SmallFloats(harness.Case):
         self.check("float8_e4m3", 8, 4, False, ["|V1", "|u1", "<V1"])
 
     def test_e5m2(self):
-        self.check("f8_e5m2", 8, 5, True, ["|V1", "|u1"])
+        self.check("f8_e5m2", 8, 5, True, ["|V1", "|u1", "<f1", "|f1", ">f1"])
 
     def test_raw(self):
         path = self.write("x.raw", bytes([0x7e, 0x00, 0xfe, 0x80, 0x7f]))
@@ -275,9 +275,16 @@ class NpyHeaders(harness.Case):
                 npy_header("<f4", (3,), version=(3, 0)), npy_header("<f4", (3,), align=16),
                 npy_raw_header("{'shape':(3,),'fortran_order':False,'descr':'<f4'}"),
                 npy_raw_header('{"descr": "<f4", "fortran_order": False, "shape": (3,)}'),
+                npy_raw_header("{'descr': '<f4', 'fortran_order': True, 'shape': (3,)}"),
+                npy_raw_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3L,), }"), # Python 2 on Windows
+                npy_raw_header(" {\n 'shape' :\t( 3 , ) ,\r\n'descr':'<f4' , 'fortran_order' : False , } \n"),
                 npy_raw_header("{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }" + " " * 70000, (2, 0))]:
             path = self.write("x.npy", header + body)
             self.prints("1\t3\n2\t2\n", "select", path, "-k", 2)
+
+    def test_long_integers_of_a_matrix(self):
+        header = npy_raw_header("{'descr': '<f4', 'fortran_order': False, 'shape': (1L, 3L), }")
+        self.prints("0\t1\t3\n", "select", self.write("x.npy", header + pack("f", [1, 3, 2])), "-k", 1)
 
     def test_misaligned_elements(self):
         values = sample("d", 300, 2)
