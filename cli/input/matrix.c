@@ -121,6 +121,34 @@ static void open_npy(struct matrix *matrix, const struct options *options) {
         matrix_spool(matrix);
 }
 
+/* The type of the elements of a format that has one. */
+static topk_type type_of_format(enum input_format format) {
+    switch (format) {
+    case FORMAT_IVECS:
+    case FORMAT_IBIN:
+        return TOPK_I32;
+    case FORMAT_BVECS:
+    case FORMAT_U8BIN:
+        return TOPK_U8;
+    case FORMAT_I8BIN:
+        return TOPK_I8;
+    default:
+        return TOPK_F32;
+    }
+}
+
+/* Files with a header of rows and columns are often called .bin, too. The header would be taken for elements.
+ */
+static void refuse_header(const struct matrix *matrix, const struct options *options) {
+    uint32_t rows, cols;
+    if (options->format_given || options->skip_bytes >= 0 ||
+        !bin_fits(matrix->file, matrix->size, options->dtype, &rows, &cols))
+        return;
+    fail("%s: the first 8 bytes are a header, for %" PRIu32 " rows of %" PRIu32
+         " %s follow: say --skip-bytes 8 --cols %" PRIu32 ", or --format raw if they are elements",
+         matrix->name, rows, cols, topk_type_name(options->dtype), cols);
+}
+
 void matrix_open(struct matrix *matrix, const struct options *options) {
     struct parse_error error;
     bool parsed;
@@ -130,15 +158,21 @@ void matrix_open(struct matrix *matrix, const struct options *options) {
         open_npy(matrix, options);
         return;
     case FORMAT_RAW:
-        parsed = raw_parse(matrix->size, options->dtype, options->cols, &matrix->layout, &error);
+        refuse_header(matrix, options);
+        parsed = raw_parse(matrix->size, options->skip_bytes > 0 ? (uint64_t)options->skip_bytes : 0,
+                           options->dtype, options->cols, &matrix->layout, &error);
+        break;
+    case FORMAT_FBIN:
+    case FORMAT_U8BIN:
+    case FORMAT_I8BIN:
+    case FORMAT_IBIN:
+        parsed =
+            bin_parse(matrix->file, matrix->size, type_of_format(options->format), &matrix->layout, &error);
         break;
     default:
         matrix->has_dimensions = true;
-        parsed = vecs_parse(matrix->file, matrix->size,
-                            options->format == FORMAT_FVECS   ? TOPK_F32
-                            : options->format == FORMAT_IVECS ? TOPK_I32
-                                                              : TOPK_U8,
-                            &matrix->layout, &error);
+        parsed =
+            vecs_parse(matrix->file, matrix->size, type_of_format(options->format), &matrix->layout, &error);
         break;
     }
     if (!parsed)

@@ -13,6 +13,7 @@ enum key {
     KEY_FORMAT = 0x100,
     KEY_DTYPE,
     KEY_COLS,
+    KEY_SKIP_BYTES,
     KEY_AXIS,
     KEY_FLAT,
     KEY_FIELD,

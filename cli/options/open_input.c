@@ -40,7 +40,7 @@ static enum input_format format_by_name(const struct options *options) {
             return (enum input_format)format;
     if (dot != NULL && strcmp(dot, ".bin") == 0)
         return FORMAT_RAW;
-    return options->cols > 0 ? FORMAT_RAW : FORMAT_TEXT;
+    return options->cols > 0 || options->skip_bytes >= 0 ? FORMAT_RAW : FORMAT_TEXT;
 }
 
 int open_input(struct options *options) {

@@ -22,15 +22,16 @@ static void check_input(const struct options *options) {
         fail_usage("--axis and --flat are for npy, and '%s' is %s", options->path, format_words[format]);
     if (options->axis != -1 && options->flat)
         fail_usage("--axis chooses the rows, and --flat makes one row: choose");
-    if (options->cols > 0 && format != FORMAT_RAW)
-        fail_usage("--cols is for raw files, and '%s' is %s", options->path, format_words[format]);
+    if ((options->cols > 0 || options->skip_bytes >= 0) && format != FORMAT_RAW)
+        fail_usage("--cols and --skip-bytes are for raw files, and '%s' is %s", options->path,
+                   format_words[format]);
     if (format == FORMAT_RAW && options->dtype == TOPK_TYPE_UNDEFINED)
         fail_usage("raw file '%s' needs --dtype", options->path);
     if (text && options->dtype != TOPK_TYPE_UNDEFINED && options->dtype != TOPK_F64 &&
         options->dtype != TOPK_I64 && options->dtype != TOPK_U64)
         fail_usage("text holds float64, int64 or uint64, not %s; binary files need --format raw",
                    topk_type_name(options->dtype));
-    if (format >= FORMAT_FVECS && format <= FORMAT_BVECS && options->dtype != TOPK_TYPE_UNDEFINED)
+    if (format >= FORMAT_FVECS && format <= FORMAT_IBIN && options->dtype != TOPK_TYPE_UNDEFINED)
         fail_usage("--dtype has no meaning for %s", format_words[format]);
 }
 
@@ -52,6 +53,7 @@ bool options_writes_arrays(const struct options *options) {
 
 void options_parse(const struct argp *argp, int argc, char **argv, struct options *options) {
     *options = (struct options){
+        .skip_bytes = -1,
         .axis = -1,
         .delimiter = -1,
         .k = -1,

@@ -16,6 +16,10 @@ enum input_format {
     FORMAT_FVECS,
     FORMAT_IVECS,
     FORMAT_BVECS,
+    FORMAT_FBIN,
+    FORMAT_U8BIN,
+    FORMAT_I8BIN,
+    FORMAT_IBIN,
     FORMAT_RAW,
 };
 
@@ -27,8 +31,10 @@ struct options {
     char head[8];             /* bytes that were read from a stream to know its format */
     size_t head_bytes;        /* of these */
     enum input_format format; /* never AUTO once parsed */
+    bool format_given;        /* by --format */
     topk_type dtype;          /* UNDEFINED: not given */
     int64_t cols;             /* 0: not given */
+    int64_t skip_bytes;       /* in front of the elements of a raw file; -1: not given */
     int axis;                 /* along the rows; negative: from the last one; -1: not given */
     bool flat;                /* an array is one row */
     int64_t field;            /* 0: not given */

@@ -94,7 +94,8 @@ static void parse_device(const char *text, topk_context_options *context) {
     context->device = (int)ordinal;
 }
 
-const char *const format_words[] = {"auto", "text", "npy", "fvecs", "ivecs", "bvecs", "raw", NULL};
+const char *const format_words[] = {"auto", "text",  "npy",   "fvecs", "ivecs", "bvecs",
+                                    "fbin", "u8bin", "i8bin", "ibin",  "raw",   NULL};
 
 error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char *const nan_words[] = {"largest", "last", NULL};
@@ -110,12 +111,16 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         break;
     case KEY_FORMAT:
         options->format = (enum input_format)parse_word("--format", argument, format_words);
+        options->format_given = true;
         break;
     case KEY_DTYPE:
         options->dtype = parse_dtype(argument);
         break;
     case KEY_COLS:
         options->cols = parse_integer("--cols", argument, 1, INT64_MAX);
+        break;
+    case KEY_SKIP_BYTES:
+        options->skip_bytes = parse_integer("--skip-bytes", argument, 0, INT64_MAX);
         break;
     case KEY_AXIS:
         options->axis = (int)parse_integer("--axis", argument, -32, 31);

@@ -156,8 +156,17 @@ bool vecs_parse(const void *file, uint64_t size, topk_type type, struct layout *
 bool vecs_check(const void *file, const struct layout *layout, int64_t first, int64_t count,
                 struct parse_error *error);
 
-/* Elements without any header; cols = 0: a vector. */
-bool raw_parse(uint64_t size, topk_type type, int64_t cols, struct layout *layout, struct parse_error *error);
+/* .fbin, .u8bin, .i8bin or .ibin by `type`: F32, U8, I8 or I32. The number of rows, then of columns, as
+ * uint32, and the elements. */
+bool bin_parse(const void *file, uint64_t size, topk_type type, struct layout *layout,
+               struct parse_error *error);
+
+/* Whether a file is exactly as long as the header that it then has says. */
+bool bin_fits(const void *file, uint64_t size, topk_type type, uint32_t *rows, uint32_t *cols);
+
+/* Elements behind `skipped` bytes that may hold anything; cols = 0: a vector. */
+bool raw_parse(uint64_t size, uint64_t skipped, topk_type type, int64_t cols, struct layout *layout,
+               struct parse_error *error);
 
 /* Sets *error and returns false, for a parser to return. */
 __attribute__((format(printf, 3, 4))) bool parse_fail(struct parse_error *error, uint64_t at,

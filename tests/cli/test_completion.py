@@ -23,7 +23,7 @@ EXACTLY = [
     (["explain", "--format", "n"], ["npy"]), (["select", "--values", ""], []), (["select", "--csv", ""], []),
     (["select", "--threads", "1"], []), (["select", ""], []),
 ]
-ASSIGNED = [("--nan=", "l", ["largest", "last"]), ("--format=", "f", ["fvecs"]), ("--dtype=", "u", None)]
+ASSIGNED = [("--nan=", "l", ["largest", "last"]), ("--format=", "f", ["fbin", "fvecs"]), ("--dtype=", "u", None)]
 DTYPES = ["float16", "bfloat16", "float32", "float64", "float8_e4m3", "float8_e5m2", "int8", "int16", "int32", "int64",
           "uint8", "uint16", "uint32", "uint64"]
 

@@ -394,5 +394,63 @@ class Raw(harness.Case):
         self.fails("raw file '" + path + "' needs --dtype", "select", path, "-k", 1, status=2)
 
 
+class Bin(harness.Case):
+    """A matrix behind its numbers of rows and columns."""
+
+    KINDS = (("fbin", "f", "f32"), ("u8bin", "B", "u8"), ("i8bin", "b", "i8"), ("ibin", "i", "i32"))
+
+    def test_every_kind(self):
+        for suffix, code, dtype in self.KINDS:
+            rows = [sample(code, 33, seed) for seed in range(9)]
+            data = struct.pack("<II", 9, 33) + b"".join(pack(code, row) for row in rows)
+            path, other, plain = self.write("x." + suffix, data), self.write("vectors", data), self.write("x.bin", data)
+            expected = "".join(row_lines(row, code, best(row, 4), r) for r, row in enumerate(rows))
+            for piece in PIECES + [["--piece-bytes", 1]]:
+                self.prints(expected, "select", path, "-k", 4, *piece)
+                self.prints(expected, "select", plain, "-k", 4, "--dtype", dtype, "--skip-bytes", 8, "--cols", 33, *piece)
+            self.prints(expected, "select", other, "-k", 4, "--format", suffix)
+            self.prints(expected, "select", "-", "-k", 4, "--format", suffix, stdin=data)
+            self.prints(expected, "select", other, "-k", 4, "--dtype", dtype, "--skip-bytes", 8, "--cols", 33)
+            hint = ": the first 8 bytes are a header, for 9 rows of 33 %s follow: say --skip-bytes 8 --cols 33, or " \
+                "--format raw if they are elements" % dtype
+            self.fails(plain + hint, "select", plain, "-k", 4, "--dtype", dtype)
+            self.fails(other + hint, "select", other, "-k", 4, "--dtype", dtype, "--cols", 1)
+            raw = unpack(code, data)
+            for arguments in (["--format", "raw"], ["--skip-bytes", 0]):
+                self.prints(row_lines(raw, code, best(raw, 2)), "select", plain, "-k", 2, "--dtype", dtype, *arguments)
+
+    def test_empty(self):
+        for rows, cols in ((0, 0), (0, 5)):
+            self.prints("", "select", self.write("x.fbin", struct.pack("<II", rows, cols)), "-k", 4)
+
+    def test_bad(self):
+        for data, expected in [
+                (b"", "byte 0: the file ends within the header"), (b"1234567", "byte 7: the file ends within the header"),
+                (struct.pack("<II", 3, 0), "byte 4: the header says that rows have no elements"),
+                (struct.pack("<II", 1, 1), "byte 0: the header says 1 rows of 1 f32, but 0 bytes follow"),
+                (struct.pack("<IIf", 1, 2, 1), "byte 0: the header says 1 rows of 2 f32, but 4 bytes follow"),
+                (struct.pack("<IIf", 1, 1, 1) + b"x", "byte 0: the header says 1 rows of 1 f32, but 5 bytes follow"),
+                (struct.pack("<IIf", 0, 2, 1), "byte 0: the header says 0 rows of 2 f32, but 4 bytes follow"),
+                (struct.pack("<IIf", 2 ** 32 - 1, 2 ** 32 - 1, 1),
+                 "byte 0: the header says 4294967295 rows of 4294967295 f32, but 4 bytes follow")]:
+            path = self.write("x.fbin", data)
+            self.fails(path + ": " + expected, "select", path, "-k", 1)
+
+    def test_skipped_bytes(self):
+        path = self.write("x.raw", b"abc" + pack("h", [5, -7, 9, 3]))
+        for piece in PIECES:
+            self.prints("2\t9\n", "select", path, "-k", 1, "--dtype", "i16", "--skip-bytes", 3, *piece)
+            self.prints("1\n", "count", path, "--lt", 0, "--dtype", "i16", "--skip-bytes", 3, *piece)
+            self.prints("0\t5\t0\t1\n1\t9\t0\t1\n", "kth", path, "-k", 1, "--dtype", "i16", "--skip-bytes", 3, "--cols",
+                        2, *piece)
+        self.prints("", "select", path, "-k", 1, "--dtype", "i16", "--skip-bytes", 11)
+        self.fails(path + ": byte 11: the file ends within the bytes of --skip-bytes", "select", path, "-k", 1, "--dtype",
+                   "i16", "--skip-bytes", 12)
+        self.fails(path + ": byte 10: the file's size without the bytes of --skip-bytes is no multiple of 2 bytes, one "
+                   "element", "select", path, "-k", 1, "--dtype", "i16", "--skip-bytes", 4)
+        self.fails("--cols and --skip-bytes are for raw files, and '-' is text", "select", "-", "-k", 1, "--skip-bytes", 3,
+                   "--format", "text", status=2)
+
+
 if __name__ == "__main__":
     harness.main()

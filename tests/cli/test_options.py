@@ -14,7 +14,7 @@ class Help(harness.Case):
                 (["--help"], ["select", "kth", "where", "count", "mask", "info", "explain", "help"]),
                 (["select", "--help"], ["-k", "--smallest", "--magnitude", "--unsorted", "--ties", "--nan", "--method",
                                         "--tuning", "--device", "--threads", "--values", "--indices", "--json", "--dtype", "--cols",
-                                        "--max-iterations", "--epsilon", "--epsilon-relative",
+                                        "--skip-bytes", "--max-iterations", "--epsilon", "--epsilon-relative",
                                         "--field", "--delimiter", "--format", "--quiet"]),
                 (["kth", "--help"], ["-k", "--smallest", "--padding", "--tuning", "--json"]),
                 (["where", "--help"], ["--gt", "--ge", "--lt", "--le", "--eq", "--ne", "--between", "--tuning", "--values"]),
@@ -38,7 +38,7 @@ class Help(harness.Case):
     def test_groups(self):
         """Each group of a listing holds what it names, and is there only if it holds something."""
         groups = {
-            "Input:": "axis cols dtype flat format",
+            "Input:": "axis cols dtype flat format skip-bytes",
             "Text:": "csv delimiter field header human skip-invalid",
             "Ranking:": "k magnitude nan padding smallest ties unsorted",
             "Predicate, one:": "between eq ge gt le lt ne",
@@ -174,14 +174,14 @@ class Usage(harness.Case):
                 (["select", "-", "-k", "1", "--ties", "all"], "--ties: 'all' is none of lowest, any"),
                 (["select", "-", "-k", "1", "--device", "gpu"], "--device: 'gpu' is none of auto, cpu, cuda, cuda:N"),
                 (["select", "-", "-k", "1", "--format", "csv"],
-                 "--format: 'csv' is none of auto, text, npy, fvecs, ivecs, bvecs, raw"),
+                 "--format: 'csv' is none of auto, text, npy, fvecs, ivecs, bvecs, fbin, u8bin, i8bin, ibin, raw"),
                 (["select", "a.npy", "-k", "1", "--field", "1"],
                  r"--field, --delimiter, .* are for text, and 'a\.npy' is npy"),
                 *((["select", "a.npy", "-k", "1", option], r"--field, .*%s.* are for text, and 'a\.npy' is npy" % option)
                   for option in ("--csv", "--header", "--skip-invalid", "--human")),
                 (["select", "-", "-k", "1", "--header=-1"], "--header: '-1' is no integer from 0 up"),
                 (["select", "-", "-k", "1", "--human", "--dtype", "int64"], "--human reads float64, not i64"),
-                (["select", "a.npy", "-k", "1", "--cols", "1"], r"--cols is for raw files, and 'a\.npy' is npy"),
+                (["select", "a.npy", "-k", "1", "--cols", "1"], r"--cols and --skip-bytes are for raw files, and 'a\.npy' is npy"),
                 (["select", "a.fvecs", "-k", "1", "--dtype", "float32"], "--dtype has no meaning for fvecs"),
                 (["select", "a.raw", "-k", "1"], r"raw file 'a\.raw' needs --dtype"),
                 (["select", "-", "-k", "1", "--json", "--values", "v.npy"],

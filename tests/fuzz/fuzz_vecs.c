@@ -26,9 +26,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         else
             demand(error.at <= size && error.reason[0] != '\0');
     }
+    if (bin_parse(data, size, TOPK_I32, &layout, &error))
+        demand(layout.begin + (uint64_t)layout.rows * (uint64_t)layout.cols * 4 == size);
+    else
+        demand(error.at <= size && error.reason[0] != '\0');
     int64_t cols = size > 0 ? (int64_t)data[0] << (data[size - 1] % 56) : 0;
-    if (raw_parse(size, TOPK_U16, cols, &layout, &error))
-        demand((uint64_t)layout.rows * (uint64_t)layout.cols * 2 == size);
+    uint64_t skipped = size > 1 ? data[1] : 0;
+    if (raw_parse(size, skipped, TOPK_U16, cols, &layout, &error))
+        demand(skipped + (uint64_t)layout.rows * (uint64_t)layout.cols * 2 == size);
     else
         demand(error.at <= size && error.reason[0] != '\0');
     return 0;
