@@ -107,8 +107,12 @@ static void make_rows(struct matrix *matrix, const struct options *options, stru
 static void open_npy(struct matrix *matrix, const struct options *options) {
     struct layout *layout = &matrix->layout;
     struct parse_error error;
-    if (!npy_parse(matrix->rereadable ? matrix->file : matrix->head,
-                   matrix->rereadable ? matrix->size : matrix->head_bytes, options->dtype, layout, &error))
+    const char *head = matrix->rereadable ? matrix->file : matrix->head;
+    const uint64_t head_bytes = matrix->rereadable ? matrix->size : matrix->head_bytes;
+    const struct binary *binary = binary_by_magic(head, head_bytes);
+    if (binary != NULL)
+        fail("%s: not an .npy file (%s): %s", matrix->name, binary->what, binary->advice);
+    if (!npy_parse(head, head_bytes, options->dtype, layout, &error))
         fail_parse(matrix, &error);
     make_rows(matrix, options, &error);
     if (matrix->rereadable) {

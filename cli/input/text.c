@@ -56,6 +56,13 @@ void text_open(struct text *text, const struct options *options, int64_t lines_w
     text->filled = options->head_bytes;
 }
 
+/* Lines of what is no text would be passed over as invalid, or refused with words that lead astray. */
+static void refuse_binary(const struct text *text) {
+    const struct binary *binary = binary_in_text(text->buffer, text->filled);
+    if (binary != NULL)
+        fail("%s: holds binary data (%s): %s", text->name, binary->what, binary->advice);
+}
+
 /* Fills the buffer, with what it still holds at its front. A byte-order mark does not count. */
 static void fill(struct text *text) {
     const bool first = text->bytes == 0;
@@ -72,6 +79,8 @@ static void fill(struct text *text) {
         text->filled += (size_t)got;
         text->bytes += (uint64_t)got;
     }
+    if (first)
+        refuse_binary(text);
     if (first && text->filled >= 3 && memcmp(text->buffer, "\xef\xbb\xbf", 3) == 0)
         text->begin = 3;
     if (text->at_end && text->filled > text->begin && text->buffer[text->filled - 1] != '\n')

@@ -100,6 +100,20 @@ const char *line_newline(const struct line_format *format, const char *text, con
 /* The length of a line without its end, LF or CR LF. `length` includes that end. */
 size_t line_text_length(const char *line, size_t length);
 
+/* ---- Files that are no text ------------------------------------------------------------------ */
+
+/* What a file is, and what to do with it: both for a message. */
+struct binary {
+    const char *what;
+    const char *advice;
+};
+
+/* What begins like that, by its magic; NULL: nothing that is known. */
+const struct binary *binary_by_magic(const void *head, size_t size);
+
+/* The same, also of what is no text because a NUL byte is near its begin; NULL: it may be text. */
+const struct binary *binary_in_text(const void *head, size_t size);
+
 /* ---- Files of arrays ------------------------------------------------------------------------- */
 
 struct parse_error {

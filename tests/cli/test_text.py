@@ -6,6 +6,8 @@ import io
 import random
 import re
 import struct
+import re
+import struct
 
 import harness
 from harness import best, kth, npy_read
@@ -136,8 +138,8 @@ class Fields(harness.Case):
                    stdin=b"\t7\n")
 
     def test_bytes_of_no_encoding(self):
-        lines = b"2 \xff\xfe\x00x\n1 y\n"
-        self.prints(b"2 \xff\xfe\x00x\n", "select", "-", "-k", 1, "--field", 1, stdin=lines)
+        lines = b"2 \xff\xfe\x01x\n1 y\n"
+        self.prints(b"2 \xff\xfe\x01x\n", "select", "-", "-k", 1, "--field", 1, stdin=lines)
 
 
 class Questions(harness.Case):
@@ -297,6 +299,86 @@ class Invalid(harness.Case):
         self.prints("".join("%d\n" % (value not in (None, 3)) for value in values), "mask", "--ne", 3, *skips, stdin=data)
 
 
+class Binary(harness.Case):
+    """What is no text is named, with a way out, however it comes and whatever lines may be passed over."""
+
+    @staticmethod
+    def archive():
+        import io
+        import zipfile
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:
+            archive.writestr("x.npy", harness.npy_header("<f4", (1,)) + harness.pack("f", [3]))
+        return stream.getvalue()
+
+    def files(self):
+        """Each as its writer begins it; those that the standard library writes are whole."""
+        import bz2
+        import gzip
+        import lzma
+        import pickle
+        import sqlite3
+        database = sqlite3.connect(self.path("db"))
+        with database:
+            database.execute("create table t (x real)")
+        database.close()
+        text = b"1\n2\n3\n"
+        schema = b'{"x":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+        thrift = bytes.fromhex("1504151015144c1502")
+        return [
+            ("a.npz", self.archive(), "a ZIP archive, as .npz and .pt are", "`unzip -p FILE'"),
+            ("a.zip", b"PK\x05\x06" + bytes(18), "an empty ZIP archive", "numpy.save"),
+            ("a.gz", gzip.compress(text), "gzip", "`gzip -dc FILE'"),
+            ("a.npy.gz", gzip.compress(text), "gzip", "`gzip -dc FILE'"),
+            ("a.bz2", bz2.compress(text), "bzip2", "`bzip2 -dc FILE'"),
+            ("b.bz2", bz2.compress(b""), "bzip2", "`bzip2 -dc FILE'"),
+            ("a.xz", lzma.compress(text), "xz", "`xz -dc FILE'"),
+            ("a.zst", bytes.fromhex("28b52ffd200631000031 0a320a330a"), "Zstandard", "`zstd -dc FILE'"),
+            ("a.lz4", bytes.fromhex("04224d186440a7"), "LZ4", "`lz4 -dc FILE'"),
+            ("a.parquet", b"PAR1" + thrift + b"PAR1", "a Parquet file", "numpy.save"),
+            ("a.arrow", b"ARROW1\0\0\xff\xff\xff\xff", "an Arrow file, as Feather is", "numpy.save"),
+            ("a.arrows", b"\xff\xff\xff\xff\x78\0\0\0", "perhaps an Arrow stream", "--format raw"),
+            ("a.feather", b"FEA1" + bytes(4), "a Feather file", "numpy.save"),
+            ("a.h5", b"\x89HDF\r\n\x1a\n" + bytes(8), "an HDF5 file", "h5dump"),
+            ("a.safetensors", struct.pack("<Q", len(schema)) + schema + bytes(4), "safetensors", "numpy.save"),
+            ("a.pkl", pickle.dumps([1.0, 2.0], 4), "a pickle", "numpy.save"),
+            ("a.pt", pickle.dumps([1.0, 2.0], 2), "a pickle, as old .pt are", "numpy.save"),
+            ("a.pdf", b"%PDF-1.7\n1 0 obj\n", "a PDF", "pdftotext"),
+            ("db", self.read("db"), "an SQLite database", "numpy.save"),
+            ("a.txt", "1\n2\n".encode("utf-16"), "UTF-16", "iconv"),
+            ("b.txt", b"\xfe\xff" + "1\n2\n".encode("utf-16-be"), "UTF-16", "iconv"),
+            ("a.f32", harness.pack("f", [1, 2, 3]), "there is a NUL byte", "--format raw --dtype TYPE"),
+            ("a.dat", b"1\n2\n" + bytes(8), "there is a NUL byte", "--format raw --dtype TYPE"),
+        ]
+
+    def test_each_is_named(self):
+        for name, data, what, advice in self.files():
+            path = self.write(name, data)
+            expected = re.escape("holds binary data (%s): " % what) + ".*" + re.escape(advice) + ".*"
+            for options in ([], ["--field", 1], ["--skip-invalid", "--quiet"], ["--header"], ["--format", "text"]):
+                with self.subTest(name=name, options=options):
+                    self.fails(re.escape(path) + ": " + expected, "select", path, "-k", 1, *options)
+                    self.fails("standard input: " + expected, "count", "-", "--gt", 0, *options, stdin=data)
+
+    def test_what_leads_out(self):
+        import gzip
+        self.write("x.npz", self.archive())
+        with open(self.path("x.npy"), "wb") as file:
+            import zipfile
+            file.write(zipfile.ZipFile(self.path("x.npz")).read("x.npy"))
+        self.prints("0\t3\n", "select", "-", "-k", 1, stdin=self.read("x.npy")) # as unzip -p gives it
+        self.prints("2\t3\n", "select", "-", "-k", 1, stdin=gzip.decompress(gzip.compress(b"1\n2\n3\n")))
+        path = self.write("a.npy", gzip.compress(b"1\n"))
+        self.fails(path + r": not an \.npy file \(gzip\): `gzip -dc FILE' gives what it holds to a pipe", "select", path,
+                   "-k", 1)
+
+    def test_text_that_begins_alike(self):
+        for line in (b"PAR1 4\n", b"PAR1\t4\n", b"FEA1 4\n", b"BZh 4\n", b"BZh91AY 4\n", b"PK 4\n", b"%PDF 4\n", b"ARROW1 4\n",
+                     b"SQLite 4\n", b"\xff\xff 4\n"):
+            self.prints(line, "select", "-", "-k", 1, "--field", 2, stdin=line)
+        self.prints(b"1 \xff\xfe\n", "select", "-", "-k", 1, "--field", 1, stdin=b"1 \xff\xfe\n")
+
+
 class Csv(harness.Case):
     def test_quoted_fields(self):
         lines = b'"a, b",1\n"say ""no, 9""",3\nplain,"2"\n'
@@ -440,7 +522,7 @@ class BadLines(harness.Case):
                 (b".\n", [], "1: '.' is not a number"),
                 (b"infinit\n", [], "1: 'infinit' is not a number"),
                 (b"1,5\n", [], "1: '1,5' is not a number"),
-                (b"\x001\n", [], r"1: '\\x001' is not a number"),
+                (b"1\n" * 40000 + b"\x001\n", [], r"40001: '\\x001' is not a number"),
                 (b"1\x1b[2J\n", [], r"1: '1\\x1b\[2J' is not a number"),
                 (b"\x7f" * 99, [], r"1: '(\\x7f){40}\.\.\.' is not a number"),
                 (b"1e-400\n", [], "1: 1e-400 is out of the range of float64"),
