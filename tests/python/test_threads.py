@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python's lock is released during calls, contexts serve many threads, and children of fork() work."""
+import copy
 import gc
+import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -122,12 +125,12 @@ def test_threads_take_turns_with_a_stream():
     assert all_same(one.finish(), topk(x, few(300, 9)))
 
 
-def in_child(work):
+def in_child(work, seconds=60):
     """Whether work() is true in a child process, within a time."""
     child = os.fork()
     if child == 0:
         try:
-            signal.alarm(60)
+            signal.alarm(seconds)
             os._exit(0 if work() else 1)
         except BaseException:
             traceback.print_exc()
@@ -153,6 +156,112 @@ def test_children_of_fork_work():
 
     assert in_child(work) and in_child(work)
     assert all_same(libtopk.topk(x, 20, context=parents[0]), wanted)
+
+
+class Chunk(np.ndarray):
+    """Has another thread fork while it is pushed, with the accumulator's lock held: `fork` is called once."""
+
+    fork = None
+
+    @property
+    def shape(self):
+        if threading.current_thread() is not threading.main_thread() and self.fork is not None:
+            fork, self.fork = self.fork, None
+            fork()
+        return super().shape
+
+
+def fork_amid_a_push(stream, x, work):
+    """in_child(work), called by this thread while another one is in stream.push(x)."""
+    within, forked = threading.Event(), threading.Event()
+    chunk = x.view(Chunk)
+    chunk.fork = lambda: (within.set(), forked.wait(60))
+    thread = threading.Thread(target=stream.push, args=(chunk,))
+    thread.start()
+    try:
+        assert within.wait(60)
+        return in_child(work, 20)
+    finally:
+        forked.set()
+        thread.join()
+
+
+def refuses(call):
+    with pytest.raises(RuntimeError, match="another thread was at work on this accumulator when the process forked"):
+        call()
+    return True
+
+
+@pytest.mark.skipif(ON_GPU, reason="a GPU's context does not outlive fork()")
+def test_a_fork_amid_a_push_spoils_the_copy_of_the_child_alone():
+    x = np.random.default_rng(7).normal(size=50000)
+    wanted = libtopk.topk(np.tile(x, 2), 9)
+    stream, idle = libtopk.Accumulator(9), libtopk.Accumulator(9)
+    stream.push(x), idle.push(x), idle.push(x)
+
+    def work():
+        for call in (stream.peek, stream.finish, lambda: stream.push(x), lambda: copy.copy(stream),
+                     lambda: idle.merge(stream), lambda: stream.merge(idle), lambda: pickle.dumps(stream)):
+            refuses(call)
+        grandchild = in_child(lambda: refuses(stream.peek) and all_same(idle.peek(), wanted), 10)
+        return grandchild and all_same(copy.copy(idle).finish(), wanted) and all_same(idle.finish(), wanted)
+
+    assert fork_amid_a_push(stream, x, work)
+    assert all_same(stream.finish(), wanted) and all_same(idle.finish(), wanted)
+
+
+@pytest.mark.skipif(ON_GPU, reason="a GPU's context does not outlive fork()")
+def test_threads_of_a_child_take_turns():
+    x = np.random.default_rng(8).normal(size=(8, 1000))
+    stream = libtopk.Accumulator(9, chunk_max=1000)
+    stream.push(x[0, :0])
+
+    def work():
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda i: stream.push(x[i], base=1000 * i), range(8)))
+        return all_same(stream.finish(), libtopk.topk(x.ravel(), 9))
+
+    assert in_child(work) and in_child(work)
+
+
+@pytest.mark.skipif(ON_GPU, reason="a GPU's context does not outlive fork()")
+@pytest.mark.parametrize("shared", [None, context], ids=["default", "own"])
+def test_a_fork_amid_calls_of_other_threads(shared):
+    x = np.random.default_rng(9).normal(size=500_000)
+    wanted, ended = libtopk.topk(x, 9, context=shared), []
+
+    def call():
+        while not ended:
+            libtopk.topk(x, 9, context=shared)
+
+    threads = [threading.Thread(target=call) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        assert all(in_child(lambda: all_same(libtopk.topk(x, 9, context=shared), wanted), 20) for _ in range(5))
+    finally:
+        ended.append(True)
+        for thread in threads:
+            thread.join()
+
+
+stream_of_pool = libtopk.Accumulator(9)
+
+
+def push_in_pool(chunk):
+    stream_of_pool.push(chunk)
+    return stream_of_pool
+
+
+@pytest.mark.skipif(ON_GPU, reason="a GPU's context does not outlive fork()")
+def test_a_pool_of_forked_processes():
+    x = np.random.default_rng(10).normal(size=(4, 3000))
+    stream_of_pool.push(x[0, :0])
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        parts = [pool.apply_async(push_in_pool, (chunk,)).get(60) for chunk in x]
+    assert all(np.isin(part.peek().values, x).all() for part in parts)
+    assert max(part.peek().values[0] for part in parts) == x.max()
+    assert all_same(stream_of_pool.finish(), libtopk.topk(x[0, :0], 9))
 
 
 def test_what_a_context_says_of_itself():
