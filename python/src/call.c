@@ -259,7 +259,7 @@ static PyObject *explain(const struct call *call) {
         return PyErr_NoMemory();
     }
     int status = library_check(library.explain(context, operation, &call->problem, text, needed, NULL));
-    PyObject *result = status == 0 ? PyUnicode_FromString(text) : NULL;
+    PyObject *result = status == 0 ? messages_of(text) : NULL;
     free(text);
     return result;
 }

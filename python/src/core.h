@@ -3,7 +3,7 @@
  * libtopk._core: from Python objects to calls of the C library. It keeps to Python's limited interface, so
  * one build serves all versions from 3.11 on.
  *
- *   library.c     the C library, which is loaded when the module is
+ *   library.c     the C library, which is loaded when the module is, and its messages
  *   kinds.c       what an array library does for the core: numpy, torch and cupy; and libtopk.Shape
  *   exchange.c    DLPack's interface in C, which describes an array in one call
  *   array.c       an array's memory, type and shape
@@ -32,7 +32,7 @@
 
 /* clang-format off */
 #define LIBRARY_FUNCTIONS(X)                                                                                  \
-    X(status_string) X(last_error) X(version) X(type_size)                                                    \
+    X(last_error) X(version) X(type_size)                                                    \
     X(context_create) X(context_destroy) X(context_query)                                                     \
     X(workspace_size) X(explain)                                                                              \
     X(select) X(kth) X(where) X(select_where) X(count) X(mask) X(route)                                       \
@@ -53,6 +53,13 @@ int library_load(const char *path);
 
 /* Sets the exception for a failure of the calling thread; 0 for TOPK_OK. */
 int library_check(topk_status status);
+
+/* Imports libtopk._messages. */
+int messages_init(void);
+/* A text of the C library as one that names options as Python does; a new reference. */
+PyObject *messages_of(const char *text);
+/* Sets the exception for an option that the operation does not have. */
+void messages_refuse_option(int operation, PyObject *name);
 
 /* A name as Python's text, made once; borrowed, or NULL. */
 #define INTERNED(text)                                                                                       \

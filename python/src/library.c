@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <dlfcn.h>
+#include <string.h>
 
 #include "core.h"
 
@@ -57,10 +58,37 @@ static PyObject *exception_of(topk_status status) {
     }
 }
 
+static PyObject *messages; /* libtopk._messages */
+
+int messages_init(void) {
+    Py_XDECREF(messages);
+    messages = PyImport_ImportModule("libtopk._messages");
+    return messages == NULL ? -1 : 0;
+}
+
+PyObject *messages_of(const char *text) {
+    PyObject *message = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace"); /* it may be cut */
+    PyObject *translated = message == NULL ? NULL : PyObject_CallMethod(messages, "in_python", "O", message);
+    Py_XDECREF(message);
+    return translated;
+}
+
+/* Sets an exception with a message that is a new reference, or NULL with another exception set. */
+static void raise(PyObject *exception, PyObject *message) {
+    if (message != NULL) {
+        PyErr_SetObject(exception, message);
+    }
+    Py_XDECREF(message);
+}
+
+void messages_refuse_option(int operation, PyObject *name) {
+    raise(PyExc_TypeError, PyObject_CallMethod(messages, "no_option", "iO", operation, name));
+}
+
 int library_check(topk_status status) {
     if (status == TOPK_OK) {
         return 0;
     }
-    PyErr_Format(exception_of(status), "%s (%s)", library.last_error(), library.status_string(status));
+    raise(exception_of(status), messages_of(library.last_error()));
     return -1;
 }

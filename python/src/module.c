@@ -30,7 +30,7 @@ static PyObject *load(PyObject *self, PyObject *path) {
             return NULL;
         }
     }
-    if (kinds_init() != 0) {
+    if (messages_init() != 0 || kinds_init() != 0) {
         return NULL;
     }
     Py_RETURN_NONE;

@@ -262,7 +262,7 @@ static int read_option(struct call *call, PyObject *name, PyObject *value) {
             return value == Py_None ? 0 : table[i].read(call, value, &table[i]);
         }
     }
-    PyErr_Format(PyExc_TypeError, "there is no option '%U' here", name);
+    messages_refuse_option(call->operation, name);
     return -1;
 }
 

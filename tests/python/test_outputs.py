@@ -125,7 +125,7 @@ def test_results_may_not_overlap_what_is_read_or_written():
         with pytest.raises(ValueError):
             topk(x, 2, out=out)
     both = np.full((4, 2), 3)
-    with pytest.raises(ValueError, match="TOPK_ERROR_OVERLAP"):
+    with pytest.raises(ValueError, match="overlaps"):
         topk(x.view(np.int64), 2, out=(both, both))
     assert same(x, X) and (both == 3).all()
 
@@ -184,7 +184,7 @@ def test_a_workspace_of_the_size_that_is_said_serves(name, shape):
         results = call(x, *arguments, workspace=np.full(size + extra, 0xA5, np.uint8), **options)
         assert all_same(results, wanted) if isinstance(wanted, tuple) else same(results, wanted)
     if size > 0:
-        with pytest.raises(ValueError, match="TOPK_ERROR_WORKSPACE_TOO_SMALL"):
+        with pytest.raises(ValueError, match=f"the workspace has {size - 1} bytes"):
             call(x, *arguments, workspace=np.empty(size - 1, np.uint8), **options)
 
 
@@ -203,6 +203,6 @@ def test_a_workspace_overlaps_nothing():
     assert workspace_size("where", x, gt=0) > 0
     for options in ({"workspace": memory}, {"workspace": memory[40000:], "out": (None, memory[40000:120000].view(int),
                                                                                  None)}):
-        with pytest.raises(ValueError, match="TOPK_ERROR_OVERLAP"):
+        with pytest.raises(ValueError, match="overlaps"):
             where(x, gt=-1, **options)
     assert not memory.any()
