@@ -9,6 +9,7 @@ from typing import Any
 
 from libtopk import _core
 from libtopk._api import RUN, WORKSPACE, TopK
+from libtopk._kinds import name_of
 from libtopk._options import Array
 
 _INIT, _PUSH, _MERGE, _PEEK, _FINISH = range(8, 13)
@@ -111,8 +112,9 @@ class Accumulator:
     def _problem(self):
         """What accumulators that are merged have in common."""
         ranking = {"magnitude": False, "nan": "largest", "index_dtype": "int64", "index_base": 0}
-        return (self._k, bool(self._largest), self._chunk_max, self._like.shape, self._like.dtype,
-                [self._options.get(name) or ranking[name] for name in ranking])
+        chosen = {name: self._options.get(name) or ranking[name] for name in ranking}
+        chosen["index_dtype"] = name_of(chosen["index_dtype"])
+        return self._k, bool(self._largest), self._chunk_max, self._like.shape, self._like.dtype, chosen
 
     def _check_indices(self, are_carried):
         if self._carries_indices not in (None, are_carried):

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 SELECT, KTH, WHERE, SELECT_WHERE, COUNT, MASK, ROUTE = range(1, 8)
 RUN, WORKSPACE, EXPLAIN = range(3)
-_OPERATIONS = {"topk": SELECT, "kth": KTH, "where": WHERE, "select_where": SELECT_WHERE, "count": COUNT, "mask": MASK,
-               "route": ROUTE}
+_CALLS = {  # the operation of each function, and a bit for each result that it returns
+    "topk": (SELECT, 3), "argtopk": (SELECT, 2), "kth": (KTH, 7), "where": (WHERE, 7), "argwhere": (WHERE, 6),
+    "select_where": (SELECT_WHERE, 3), "count": (COUNT, 1), "mask": (MASK, 1), "route": (ROUTE, 3)}
 _run = _core.run
 _tuple = tuple.__new__  # takes half as long as the call of a NamedTuple's class
 
@@ -127,10 +128,13 @@ def argwhere(x: Array, dim: int = -1, *, capacity: int | None = None, out: tuple
              workspace: Array | None = None, **options: Unpack[WhereOptions]) -> tuple[Array, Array]:
     """The positions and offsets of what where() returns, alone: elements are not written. `out` is (indices, offsets).
     """
+    return _where(x, dim, capacity, _targets_of_argwhere(out), 6, workspace, options)[1:]
+
+
+def _targets_of_argwhere(out):
     if out is not None and not (isinstance(out, tuple) and len(out) == 2):
         raise TypeError("out is not a tuple (indices, offsets)")
-    targets = None if out is None else (None, *out)
-    return _where(x, dim, capacity, targets, 6, workspace, options)[1:]
+    return None if out is None else (None, *out)
 
 
 def _where(x, dim, capacity, out, wanted, workspace, options):
@@ -181,26 +185,33 @@ def route(logits: Array, k: int, dim: int = -1, *, score: Literal["logit", "sigm
     return Route(*_run(RUN, ROUTE, logits, k, True, True, dim, out, 3, workspace, routing, None))
 
 
-def _ask(mode, operation, x, k, largest, sorted, dim, options):
-    if operation not in _OPERATIONS:
-        raise ValueError(f"operation is {operation!r}, and can be one of {', '.join(_OPERATIONS)}")
-    return _run(mode, _OPERATIONS[operation], x, k, largest, sorted, dim, None, 0, None, options, None)
+def _ask(mode, operation, x, k, largest, sorted, dim, out, options):
+    if operation not in _CALLS:
+        raise ValueError(f"operation is {operation!r}, and can be one of {', '.join(_CALLS)}")
+    number, wanted = _CALLS[operation]
+    if operation == "argwhere":
+        out = _targets_of_argwhere(out)
+    options.pop("workspace", None)
+    return _run(mode, number, x, k, largest, sorted, dim, out, wanted, None, options, None)
 
 
 def workspace_size(operation: str, x: Array | Shape, k: int | Array | None = None, largest: bool = True,
-                   sorted: bool = True, dim: int = -1, **options: Any) -> int:
+                   sorted: bool = True, dim: int = -1, *, out: Any = None, **options: Any) -> int:
     """The bytes of workspace that a call needs, from its name ("topk", "kth" ...) and its arguments.
 
     It depends on shapes, types, k and options alone, never on what the arrays hold, unless k is an array. So x can be a
     Shape, before there is data.
+
+    `out` is what the call is given. Only the type of its array of indices counts, which stands above index_dtype: int32
+    and int64 need different workspaces. Its arrays can be Shapes. Without `out`, index_dtype says the type.
     """
-    return _ask(WORKSPACE, operation, x, k, largest, sorted, dim, options)
+    return _ask(WORKSPACE, operation, x, k, largest, sorted, dim, out, options)
 
 
 def explain(operation: str, x: Array | Shape, k: int | Array | None = None, largest: bool = True, sorted: bool = True,
-            dim: int = -1, **options: Any) -> str:
+            dim: int = -1, *, out: Any = None, **options: Any) -> str:
     """How the method of a call is chosen: for each method its predicted cost or why it cannot serve, and its knobs.
 
-    x can be a Shape.
+    x and `out` can be Shapes, as workspace_size() says.
     """
-    return _ask(EXPLAIN, operation, x, k, largest, sorted, dim, options)
+    return _ask(EXPLAIN, operation, x, k, largest, sorted, dim, out, options)

@@ -11,6 +11,11 @@ NAMES = ("bool", "float16", "bfloat16", "float32", "float64", "float8_e4m3fn", "
          "int64", "uint8", "uint16", "uint32", "uint64")
 
 
+def name_of(dtype):
+    """The name of a type that is a name, or of numpy, torch, or JAX."""
+    return getattr(dtype, "__name__", None) or str(dtype).removeprefix("torch.")
+
+
 def _ml_dtype(name):
     """ml_dtypes' numpy type of that name, once that package has been imported: no such array exists before."""
     ml_dtypes = sys.modules.get("ml_dtypes")

@@ -72,7 +72,7 @@ class Options(_Ranking, total=False):
                        "any"
 
     What is returned:
-    index_dtype        the type of indices: "int64", unless given, or "int32"
+    index_dtype        the type of indices: "int64", unless given, or "int32"; or what numpy, torch or JAX call these
     index_base         a number that is added to every position
     indices            a payload: an array of the type index_dtype and the shape of x, whose elements are returned in
                        place of positions
@@ -91,7 +91,7 @@ class Options(_Ranking, total=False):
     """
 
     ties: Literal["lowest", "any"]
-    index_dtype: Literal["int64", "int32"]
+    index_dtype: Any
     index_base: int
     indices: Any
     k_max: int
@@ -111,7 +111,7 @@ class PredicateOptions(_Rows, Predicate, total=False):
 
 
 class WhereOptions(PredicateOptions, total=False):
-    index_dtype: Literal["int64", "int32"]
+    index_dtype: Any
     index_base: int
     indices: Any
 
@@ -121,5 +121,5 @@ class SelectWhereOptions(Options, Predicate, total=False):
 
 
 class RouteOptions(_Common, total=False):
-    index_dtype: Literal["int64", "int32"]
+    index_dtype: Any
     index_base: int

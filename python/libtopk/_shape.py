@@ -7,7 +7,7 @@ import operator
 import re
 from typing import Any
 
-from libtopk._kinds import NAMES
+from libtopk._kinds import NAMES, name_of
 
 
 class Shape:
@@ -30,7 +30,7 @@ class Shape:
     def __init__(self, shape: int | tuple[int, ...], dtype: Any, device: Any = None):
         lengths = (shape,) if hasattr(shape, "__index__") else tuple(shape)
         self.shape = tuple(map(operator.index, lengths))
-        self.dtype = getattr(dtype, "__name__", None) or str(dtype).removeprefix("torch.")
+        self.dtype = name_of(dtype)
         self.device = None if device is None else str(device)
         if min(self.shape, default=0) < 0:
             raise ValueError(f"a Shape of {self.shape}, where no length can be negative")

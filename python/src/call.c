@@ -37,8 +37,8 @@ static int take_x(struct call *call, PyObject *x, PyObject *dim) {
     if (array_from(x, "x", &call->x, &call->giver) != 0 || inputs_refuse_shape(call, &call->x, "x") != 0) {
         return -1;
     }
-    int64_t number = PyLong_AsLongLong(dim), dims = call->x.dims == 0 ? 1 : call->x.dims;
-    if (PyErr_Occurred()) {
+    int64_t number, dims = call->x.dims == 0 ? 1 : call->x.dims;
+    if (options_integer(dim, "dim", &number) != 0) {
         return -1;
     }
     if (number < -dims || number >= dims) {
@@ -277,12 +277,13 @@ PyObject *call_run(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
     long wanted = PyLong_AsLong(arguments[WANTED]);
     PyObject *result = NULL;
     size_t bytes = 0;
-    if (!PyErr_Occurred() && prepare(&call, arguments) == 0) {
+    if (!PyErr_Occurred() && prepare(&call, arguments) == 0 &&
+        outputs_make(&call, arguments[OUT], (int)wanted) == 0) {
         if (mode == MODE_EXPLAIN) {
             result = explain(&call);
         } else if (mode == MODE_WORKSPACE) {
             result = measure(&call, &bytes) == 0 ? PyLong_FromSize_t(bytes) : NULL;
-        } else if (outputs_make(&call, arguments[OUT], (int)wanted) == 0 && companions_take(&call) == 0) {
+        } else if (companions_take(&call) == 0) {
             result = complete(&call, arguments[WORKSPACE], arguments[OTHER]);
         }
     }

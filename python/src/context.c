@@ -59,14 +59,30 @@ static int read_seed(PyObject *object, unsigned long long *seed) {
     return PyErr_Occurred() ? -1 : 0;
 }
 
+/* Leaves *number as it is without an object. */
+static int read_int(PyObject *object, const char *name, int *number) {
+    int64_t wide = *number;
+    if (object != NULL && options_integer(object, name, &wide) != 0) {
+        return -1;
+    }
+    if (wide != (int)wide) {
+        PyErr_Format(PyExc_OverflowError, "%s is %lld, and beyond 32 bits", name, (long long)wide);
+        return -1;
+    }
+    *number = (int)wide;
+    return 0;
+}
+
 static PyObject *context_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
     static char *names[] = {"backend", "device", "threads", "seed", NULL};
     static const char *const backends[] = {"auto", "cpu", "cuda"};
     const char *backend = "auto";
     int device = 0, threads = 0;
-    PyObject *seed_object = NULL;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|s$iiO", names, &backend, &device, &threads,
-                                     &seed_object)) {
+    PyObject *device_object = NULL, *threads_object = NULL, *seed_object = NULL;
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|s$OOO", names, &backend, &device_object,
+                                     &threads_object, &seed_object) ||
+        read_int(device_object, "device", &device) != 0 ||
+        read_int(threads_object, "threads", &threads) != 0) {
         return NULL;
     }
     unsigned long long seed = 0;

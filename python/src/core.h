@@ -104,6 +104,8 @@ PyObject *kinds_new(enum kind kind, PyObject *like, const int64_t *shape, int di
                     const char *dtype);
 /* The current stream of the kind's library on a CUDA device. */
 int kinds_stream(enum kind kind, int device, topk_stream *stream);
+/* What libtopk calls a type of some library; a new reference. */
+PyObject *kinds_dtype_name(PyObject *dtype);
 /* A tuple of Python's integers. */
 PyObject *kinds_tuple(const int64_t *numbers, int count);
 
@@ -248,6 +250,8 @@ PyObject *call_run(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 
 /* Reads a dictionary of options into the call; NULL is empty. */
 int options_read(struct call *call, PyObject *options);
+/* An integer of 64 bits. `name` is for messages. */
+int options_integer(PyObject *value, const char *name, int64_t *number);
 
 /* ---- inputs.c ---- */
 
@@ -270,7 +274,7 @@ int companions_take(struct call *call);
 /* ---- outputs.c ---- */
 
 /* Makes or checks the outputs: `out` is None, an array, or a tuple of arrays and None. `wanted` has a bit for
- * each output that is to be made where `out` names none. */
+ * each output that is to be made where `out` names none. A plan only takes the type of indices from them. */
 int outputs_make(struct call *call, PyObject *out, int wanted);
 /* The results: one object, or a tuple. Copies to the caller's arrays what could not be written there. */
 PyObject *outputs_take(struct call *call);

@@ -151,13 +151,14 @@ static int take_k(struct call *call, PyObject *k) {
                         "k is one number, where an array of them, one for each row, is needed");
         return -1;
     }
-    PyObject *integer = PyNumber_Index(k);
-    call->problem.k_max = integer == NULL ? -1 : PyLong_AsLongLong(integer);
-    Py_XDECREF(integer);
-    if (!PyErr_Occurred() && call->problem.k_max < 0) {
-        PyErr_Format(PyExc_ValueError, "k is %lld, and cannot be negative", (long long)call->problem.k_max);
+    if (options_integer(k, "k", &call->problem.k_max) != 0) {
+        return -1;
     }
-    return PyErr_Occurred() ? -1 : 0;
+    if (call->problem.k_max < 0) {
+        PyErr_Format(PyExc_ValueError, "k is %lld, and cannot be negative", (long long)call->problem.k_max);
+        return -1;
+    }
+    return 0;
 }
 
 /* Rows that extents cut from one array. */

@@ -122,6 +122,10 @@ int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **g
     return status;
 }
 
+PyObject *kinds_dtype_name(PyObject *dtype) {
+    return PyObject_CallMethod(kinds_module, "name_of", "(O)", dtype);
+}
+
 PyObject *kinds_tuple(const int64_t *numbers, int count) {
     PyObject *tuple = PyTuple_New(count);
     for (int i = 0; tuple != NULL && i < count; ++i) {

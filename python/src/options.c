@@ -57,12 +57,30 @@ static int read_flag(struct call *call, PyObject *value, const struct option *op
     return truth < 0 ? -1 : 0;
 }
 
-static int read_integer(struct call *call, PyObject *value, const struct option *option) {
-    int64_t *place = place_of(call, option);
+/* A type by its name, or an object of some library that stands for it. */
+static int read_index_dtype(struct call *call, PyObject *value, const struct option *option) {
+    PyObject *name = PyUnicode_Check(value) ? Py_NewRef(value) : kinds_dtype_name(value);
+    int status = name == NULL ? -1 : read_word(call, name, option);
+    Py_XDECREF(name);
+    return status;
+}
+
+int options_integer(PyObject *value, const char *name, int64_t *number) {
+    int overflow = 0;
     PyObject *integer = PyNumber_Index(value);
-    *place = integer == NULL ? -1 : PyLong_AsLongLong(integer);
+    *number = integer == NULL ? -1 : PyLong_AsLongLongAndOverflow(integer, &overflow);
     Py_XDECREF(integer);
+    if (integer == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_TypeError, "%s is %R, and must be an integer", name, value);
+    } else if (overflow != 0) { /* the number may be too long to be written */
+        PyErr_Format(PyExc_OverflowError, "%s is an integer beyond 64 bits", name);
+    }
     return PyErr_Occurred() ? -1 : 0;
+}
+
+static int read_integer(struct call *call, PyObject *value, const struct option *option) {
+    return options_integer(value, option->name, place_of(call, option));
 }
 
 static int read_size(struct call *call, PyObject *value, const struct option *option) {
@@ -82,16 +100,28 @@ static int read_told(struct call *call, PyObject *value, const struct option *op
     return read_size(call, value, option);
 }
 
+/* Puts the option's name before the message of an exception, if there is one. */
+static int name_exception(const struct option *option) {
+    PyObject *type, *value, *trace;
+    if (!PyErr_Occurred()) {
+        return 0;
+    }
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_Format(type, "%s: %S", option->name, value == NULL ? Py_None : value);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return -1;
+}
+
 static int read_double(struct call *call, PyObject *value, const struct option *option) {
-    double *place = place_of(call, option);
-    *place = PyFloat_AsDouble(value);
-    return PyErr_Occurred() ? -1 : 0;
+    *(double *)place_of(call, option) = PyFloat_AsDouble(value);
+    return name_exception(option);
 }
 
 static int read_factor(struct call *call, PyObject *value, const struct option *option) {
-    (void)option;
     call->routing.factor = (float)PyFloat_AsDouble(value);
-    return PyErr_Occurred() ? -1 : 0;
+    return name_exception(option);
 }
 
 /* Text that is copied to an array of `number` bytes in the call. */
@@ -144,11 +174,11 @@ static int read_bound_as_float(PyObject *value, topk_bound *bound) {
 }
 
 /* A number as the exact bound that it is. */
-static int read_bound(PyObject *value, topk_bound *bound) {
+static int read_bound(PyObject *value, const struct option *option, topk_bound *bound) {
     PyObject *integer = PyFloat_Check(value) || !PyIndex_Check(value) ? NULL : PyNumber_Index(value);
     if (integer == NULL) {
         PyErr_Clear(); /* an array of one float has __index__, which fails */
-        return read_bound_as_float(value, bound);
+        return read_bound_as_float(value, bound) == 0 ? 0 : name_exception(option);
     }
     int overflow = 0;
     bound->type = TOPK_BOUND_I64;
@@ -156,10 +186,13 @@ static int read_bound(PyObject *value, topk_bound *bound) {
     if (overflow > 0) {
         bound->type = TOPK_BOUND_U64;
         bound->value.u64 = PyLong_AsUnsignedLongLong(integer);
-    } else if (overflow < 0) {
-        PyErr_Format(PyExc_OverflowError, "%R is below all integers of 64 bits; a float can be lower", value);
     }
     Py_DECREF(integer);
+    if (overflow < 0 || PyErr_Occurred()) { /* the number may be too long to be written */
+        PyErr_Clear();
+        PyErr_Format(PyExc_OverflowError, "%s is %s all integers of 64 bits; a float can be %s", option->name,
+                     overflow < 0 ? "below" : "above", overflow < 0 ? "lower" : "higher");
+    }
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -175,7 +208,7 @@ static int take_predicate(struct call *call, topk_predicate_kind kind) {
 
 static int read_comparison(struct call *call, PyObject *value, const struct option *option) {
     return take_predicate(call, (topk_predicate_kind)option->number) == 0 &&
-                   read_bound(value, &call->predicate.low) == 0
+                   read_bound(value, option, &call->predicate.low) == 0
                ? 0
                : -1;
 }
@@ -191,8 +224,10 @@ static int read_between(struct call *call, PyObject *value, const struct option 
     }
     low = PyTuple_GetItem(value, 0);
     high = PyTuple_GetItem(value, 1);
-    return read_bound(low, &call->predicate.low) == 0 && read_bound(high, &call->predicate.high) == 0 ? 0
-                                                                                                      : -1;
+    return read_bound(low, option, &call->predicate.low) == 0 &&
+                   read_bound(high, option, &call->predicate.high) == 0
+               ? 0
+               : -1;
 }
 
 static int read_mask(struct call *call, PyObject *value, const struct option *option) {
@@ -212,7 +247,7 @@ static const struct option table[] = {
     {"nan", OF_RANKINGS, read_word, PLACE(problem.nan), nans, 0},
     {"ties", OF_SELECTIONS, read_word, PLACE(problem.ties), ties, 0},
     {"magnitude", OF_RANKINGS, read_flag, PLACE(problem.rank), NULL, 0},
-    {"index_dtype", OF_POSITIONS, read_word, PLACE(problem.index_type), index_types, 0},
+    {"index_dtype", OF_POSITIONS, read_index_dtype, PLACE(problem.index_type), index_types, 0},
     {"index_base", OF_POSITIONS, read_integer, PLACE(problem.index_base), NULL, 0},
     {"k_max", OF_SELECTIONS | OF_KTH | OF_PUSH, read_told, PLACE(problem.k_max), NULL, PLACE(has_k_max)},
     {"length_max", (OF_ROWS & ~OF_MASK) | OF_STATE | OF_PUSH, read_told, PLACE(problem.length_max), NULL,

@@ -106,12 +106,58 @@ static bool is_broadcast(const struct array *array) {
     return false;
 }
 
+/* Array libraries differ in what they make of sizes beyond 64 bits, and some of them make nonsense. */
+static int check_size(const struct output *output) {
+    int64_t bytes = (int64_t)library.type_size(output->type);
+    bool is_too_large = false;
+    for (int d = 0; d < output->dims; ++d) {
+        int64_t size = output->shape[d] == 0 ? 1 : output->shape[d];
+        is_too_large = is_too_large || __builtin_mul_overflow(bytes, size, &bytes);
+    }
+    if (is_too_large) {
+        PyObject *shape = kinds_tuple(output->shape, output->dims);
+        PyErr_Format(PyExc_OverflowError, "%s of shape %S would have more than 2^63 bytes", output->name,
+                     shape);
+        Py_XDECREF(shape);
+    }
+    return is_too_large ? -1 : 0;
+}
+
+/* torch says by a RuntimeError that the host has no memory: makes it a MemoryError. */
+static void settle_exception(const struct call *call, const struct output *output) {
+    PyObject *type, *value, *trace;
+    if (call->x.device != ON_CPU || !PyErr_ExceptionMatches(PyExc_RuntimeError)) {
+        return;
+    }
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *sentence = value == NULL ? NULL : PyObject_Str(value);
+    const char *text = sentence == NULL ? NULL : PyUnicode_AsUTF8AndSize(sentence, NULL);
+    if (text != NULL && strstr(text, "allocate memory") != NULL) {
+        PyObject *shape = kinds_tuple(output->shape, output->dims);
+        PyErr_Format(PyExc_MemoryError, "no memory for %s of shape %S", output->name, shape);
+        Py_XDECREF(shape);
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+    } else {
+        PyErr_Restore(type, value, trace);
+    }
+    Py_XDECREF(sentence);
+}
+
 /* The array library's own code makes the array, and a subclass may have a say: so it is looked at. */
 static int make_new(const struct call *call, struct output *output) {
+    struct array array;
+    if (check_size(output) != 0) {
+        return -1;
+    }
     output->result =
         kinds_new(call->x.kind, call->x.object, output->shape, output->dims, output->type, output->dtype);
-    struct array array;
-    if (output->result == NULL || array_of(output->result, call->x.kind, output->name, &array) != 0) {
+    if (output->result == NULL) {
+        settle_exception(call, output);
+        return -1;
+    }
+    if (array_of(output->result, call->x.kind, output->name, &array) != 0) {
         return -1;
     }
     bool is_right = array.type == output->type && array.device == call->x.device &&
@@ -190,6 +236,12 @@ static int make_one(struct call *call, const struct result_spec *spec, PyObject 
     }
     if (target != Py_None && spec->type == INDEX_TYPE) { /* indices have the type of the caller's array */
         call->problem.index_type = array.type == TOPK_I32 ? TOPK_INDEX_I32 : TOPK_INDEX_I64;
+    }
+    if (call->is_plan) {
+        if (target != Py_None) {
+            array_drop(&array);
+        }
+        return 0;
     }
     set_type(call, spec->type, output);
     set_shape(call, spec->shape, output);

@@ -99,8 +99,45 @@ FAILURES = [  # (exception, part of its sentence, call)
     (NotImplementedError, "^the type of x is int32, logits are", lambda: route(INTS, 1)),
     (OverflowError, 'use index_dtype="int64"$', lambda: topk(X, 1, index_dtype="int32", index_base=2**31 - 4)),
     (OverflowError, "and k 2305843009213693952 exceed", lambda: workspace_size("topk", X, 2**61)),
-    (OverflowError, "below all integers of 64 bits", lambda: count(X, gt=-2**63 - 1)),
-    (OverflowError, "too big|too large", lambda: count(X, gt=2**64)),
+    (OverflowError, "^gt is below all integers of 64 bits", lambda: count(X, gt=-2**63 - 1)),
+    (OverflowError, "^le is above all integers of 64 bits", lambda: count(X, le=2**64)),
+    (OverflowError, "^between is above all integers of 64 bits", lambda: count(X, between=(0, 10**5000))),
+    (OverflowError, "^k is an integer beyond 64 bits$", lambda: topk(X, 2**63)),
+    (OverflowError, "^k is an integer beyond 64 bits$", lambda: kth(X, -10**5000)),
+    (OverflowError, "^dim is an integer beyond 64 bits$", lambda: count(X, dim=2**64, gt=1)),
+    (OverflowError, "^index_base is an integer beyond 64 bits$", lambda: topk(X, 1, index_base=2**63)),
+    (OverflowError, "^length_max is an integer beyond 64 bits$", lambda: topk(X, 1, length_max=2**63)),
+    (OverflowError, "^capacity is an integer beyond 64 bits$", lambda: where(X, gt=1, capacity=2**63)),
+    (OverflowError, "^groups is an integer beyond 64 bits$", lambda: route(X, 1, groups=2**63)),
+    (OverflowError, "^factor: int too large", lambda: route(X, 1, factor=10**400)),
+    (OverflowError, "^threads is 2147483648, and beyond 32 bits", lambda: libtopk.Context(threads=2**31)),
+    (OverflowError, "^device is an integer beyond 64 bits", lambda: libtopk.Context(device=2**64)),
+    (OverflowError, r"^values of shape \(3, 4611686018427387904\) would have more than 2\^63", lambda: topk(X, 2**62)),
+    (OverflowError, "^values of shape .* would have more than", lambda: select_where(X[:0], 2**62, gt=1)),
+    (OverflowError, "^indices of shape .* would have more than", lambda: argtopk(X, [1, 2**62, 1])),
+    (OverflowError, "^indices of shape .* would have more than", lambda: route(X, 2**62)),
+    (OverflowError, "^values of shape .* would have more than", lambda: where(X, gt=1, capacity=2**62)),
+    (OverflowError, "overflows 64 bits|exceeds? 2\\^63", lambda: topk(X, 1, index_base=2**63 - 1)),
+    (TypeError, "^index_base is 1.5, and must be an integer$", lambda: topk(X, 1, index_base=1.5)),
+    (TypeError, "^dim is None, and must be an integer$", lambda: topk(X, 1, dim=None)),
+    (TypeError, "^epsilon: must be real number, not str", lambda: topk(X, 1, epsilon="1")),
+    (TypeError, "'axis' here: use dim$", lambda: topk(X, 1, axis=0)),
+    (TypeError, "'axis' here: use dim$", lambda: argtopk(X, 1, axis=0)),
+    (TypeError, "'axis' here: use dim$", lambda: kth(X, 1, axis=0)),
+    (TypeError, "'axis' here: use dim$", lambda: where(X, gt=1, axis=0)),
+    (TypeError, "'axis' here: use dim$", lambda: libtopk.argwhere(X, gt=1, axis=0)),
+    (TypeError, "'axis' here: use dim$", lambda: select_where(X, 1, gt=1, axis=0)),
+    (TypeError, "'axis' here: use dim$", lambda: count(X, gt=1, axis=0)),
+    (TypeError, "'axis' here: use dim$", lambda: mask(X, gt=1, axis=0)),
+    (TypeError, "'axis' here: use dim$", lambda: route(X, 1, axis=0)),
+    (TypeError, "'axis' here: use dim$", lambda: workspace_size("topk", X, 1, axis=0)),
+    (TypeError, "'axis' here: use dim$", lambda: explain("count", X, gt=1, axis=0)),
+    (TypeError, "'norm_topk_prob' here: weights are always divided by", lambda: route(X, 1, norm_topk_prob=False)),
+    (TypeError, "'n_group' here: use groups$", lambda: route(X, 1, n_group=2)),
+    (TypeError, "'scoring_func' here: use score and weighing$", lambda: route(X, 1, scoring_func="sigmoid")),
+    (TypeError, "'descending' here: use largest$", lambda: topk(X, 1, descending=True)),
+    (TypeError, "'ne' here: use select_where", lambda: topk(X, 1, ne=3)),
+    (TypeError, "'mask' here: kth\\(\\) takes no predicate; use where\\(\\)", lambda: kth(X, 1, mask=X > 1)),
     (ValueError if ON_GPU else RuntimeError, "CUDA", lambda: libtopk.Context("cuda", device=1)),
 ]
 
@@ -135,9 +172,18 @@ def test_no_message_of_the_library_names_what_python_does_not_know():
         assert not NAMES_OF_C.search(in_python(text.strip('"'))), text
 
 
+def test_what_replaces_an_option_does_what_it_is_for():
+    values, _, offsets = libtopk.where(X, ne=5)
+    found = libtopk.kth(values, 2, offsets=offsets)
+    assert all_same(found, [np.array([2, 6, 10], np.float32), np.array([1, 1, 1]), np.array([1, 1, 1])])
+    weights = np.exp(X) / np.exp(X).sum(1, keepdims=True)
+    indices = libtopk.route(X, 2).indices
+    assert np.allclose(np.take_along_axis(weights, indices, 1), -np.sort(-weights, axis=1)[:, :2])
+
+
 def test_a_workspace_beyond_all_memory():
-    with pytest.raises((MemoryError, OverflowError, ValueError)):
-        topk(X, 2**40)
+    with pytest.raises(MemoryError, match="shape"):
+        topk(X, 2**45)
 
 
 def pushed(*chunks, k=2, **options):
@@ -160,7 +206,10 @@ MISUSES = [
     (ValueError, "mask is not of the shape", lambda s: s.push(LONG, mask=np.ones((3, 12), bool))),
     (TypeError, "lengths must hold integers", lambda s: s.push(X, lengths=[1.5] * 3)),
     (TypeError, "where an array of them", lambda s: s.push(X, k=1)),
-    (TypeError, "no option 'bits' here", lambda s: s.push(X, bits=mask(X, gt=1))),
+    (TypeError, "no option 'bits' here: use mask$", lambda s: s.push(X, bits=mask(X, gt=1))),
+    (TypeError, "'axis' here: the rows of a chunk lie along its last dimension$", lambda s: s.push(X, axis=0)),
+    (TypeError, "'dim' here: the rows of a chunk lie along its last dimension$", lambda s: s.push(X, dim=0)),
+    (OverflowError, "^base is an integer beyond 64 bits$", lambda s: s.push(X, base=2**63)),
     (TypeError, "two predicates", lambda s: s.push(X, gt=1, lt=1)),
     (TypeError, "no option 'colour' here", lambda s: s.push(X, colour=1)),
     (ValueError, "the accumulators differ", lambda s: s.merge(pushed(X, k=3))),
@@ -198,6 +247,11 @@ def test_a_stream_needs_chunks_and_options_that_it_knows():
         Accumulator(2, length_max=3)
     with pytest.raises(TypeError, match="no option 'ties' here"):
         pushed(X, ties="any")
+    with pytest.raises(TypeError, match="'gt' here: push\\(\\) takes predicates"):
+        pushed(X, gt=1)
+    for k in (2**62, 2**63):
+        with pytest.raises(OverflowError, match="2\\^63|beyond 64 bits"):
+            pushed(X, k=k)
     stream = pushed(X, index_dtype="int32")
     with pytest.raises(OverflowError, match='use index_dtype="int64"$'):
         stream.push(10 * LONG, base=2**31 - 7)  # of whose two pieces the first would fit

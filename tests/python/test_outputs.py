@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays and workspaces of the caller's."""
 import array as standard
+from functools import partial
 
 import hypothesis.strategies as some
 import numpy as np
 import pytest
 from hypothesis import given
 
-from backend import argtopk, count, kth, mask, route, select_where, topk, where, workspace_size
+import libtopk
+from backend import (Accumulator, argtopk, context, count, few, kth, mask, route, select_where, topk, where,
+                     workspace_size)
 from oracle import all_same, same
 from strategies import FLOATS, WRITABLE_LAYOUTS, choices, tensors
 
@@ -186,6 +189,70 @@ def test_a_workspace_of_the_size_that_is_said_serves(name, shape):
     if size > 0:
         with pytest.raises(ValueError, match=f"the workspace has {size - 1} bytes"):
             call(x, *arguments, workspace=np.empty(size - 1, np.uint8), **options)
+
+
+NAMES = [*CALLS, "argtopk", "argwhere"]
+PREDICATES = {"gt": 0.5, "between": (-0.5, 1.5), "ne": 0.0}
+
+
+@some.composite
+def calls_with_workspaces(draw):
+    """(name, x, arguments, options) of a call; `out` and index_dtype ask for indices of some type, or none does."""
+    name = draw(some.sampled_from(NAMES))
+    length = draw(some.sampled_from([24] if name == "route" else [1, 50, 3000, few(1 << 15, 4000)]))
+    x = np.random.default_rng(3).normal(size=(draw(some.integers(1, 3)), length)).astype(np.float32)
+    k = draw(some.sampled_from([1, 9, 500])) if name != "route" else 3
+    options = {}
+    if name in ("topk", "argtopk", "kth", "select_where"):
+        options |= draw(choices)
+        options |= draw(some.sampled_from([{}, {"lengths": np.full(len(x), length // 2)}, {"length_max": length // 3}]))
+    if name in ("where", "argwhere", "count", "mask", "select_where"):
+        options |= dict([draw(some.sampled_from(list(PREDICATES.items())))])
+    if name not in ("kth", "count", "mask"):
+        dtype = draw(some.sampled_from(["int32", "int64"]))
+        if draw(some.booleans()):
+            options["index_dtype"] = draw(some.sampled_from([dtype, np.dtype(dtype), getattr(np, dtype)]))
+        if draw(some.booleans()):
+            shape = (len(x), k) if "where" not in name or name == "select_where" else (x.size,)
+            indices = draw(layouts)(np.zeros(shape, dtype))
+            options["out"] = (indices if name == "argtopk" else (indices, None) if name in ("argwhere", "route")
+                              else (None, indices, None) if name == "where" else (None, indices))
+    arguments = (k,) if name in ("topk", "argtopk", "kth", "select_where", "route") else ()
+    return name, x, arguments, options
+
+
+@given(calls_with_workspaces())
+def test_a_workspace_size_is_exact(problem):
+    name, x, arguments, options = problem
+    call = partial(getattr(libtopk, name), context=context)
+    size = workspace_size(name, x, *arguments, **options)
+    planned = {**options, "out": out_of_shapes(options.get("out"))}
+    assert workspace_size(name, libtopk.Shape(x.shape, x.dtype), *arguments, **planned) == size
+    if "where" in name and name != "select_where":
+        options = {"capacity": x.size, **options}
+    call(x, *arguments, workspace=np.empty(size, np.uint8), **options)
+    if size > 0:
+        with pytest.raises(ValueError, match=f"the workspace has {size - 1} bytes, method .* needs {size}"):
+            call(x, *arguments, workspace=np.empty(size - 1, np.uint8), **options)
+
+
+def out_of_shapes(out):
+    if isinstance(out, np.ndarray):
+        return libtopk.Shape(out.shape, out.dtype.newbyteorder("="))
+    return tuple(map(out_of_shapes, out)) if isinstance(out, tuple) else None
+
+
+def test_indices_have_the_type_that_is_asked_for():
+    for name, dtype in (("int32", np.int32), ("int64", np.dtype("int64")), ("int32", np.dtype(np.int32))):
+        assert topk(X, 2, index_dtype=dtype).indices.dtype == name
+        assert where(X, gt=1, index_dtype=dtype).indices.dtype == name
+    one, other = Accumulator(2, index_dtype="int32"), Accumulator(2, index_dtype=np.int32)
+    one.push(X), other.push(X, base=6)
+    one.merge(other)
+    assert one.finish().indices.dtype == np.int32
+    for dtype in (np.int16, np.dtype(">i4"), float, 32, None.__class__):
+        with pytest.raises(ValueError, match="index_dtype is .*, and can be 'int32' or 'int64'"):
+            topk(X, 2, index_dtype=dtype)
 
 
 @pytest.mark.parametrize("workspace", [np.empty(9999, np.int8), np.empty(99999, np.uint8)[::2], b"0" * 9999,
