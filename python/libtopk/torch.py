@@ -4,8 +4,13 @@
     from libtopk.torch import topk, maxk, MaxK, SparseMaxK
 
 `topk` takes the place of torch.topk. The others keep the k largest elements of each row. All work on CPU and CUDA
-tensors, are differentiable, and go through torch.compile, torch.export, torch.func and CUDA graphs by way of the
-operator `torch.ops.libtopk.topk`.
+tensors, are differentiable, and go through torch.compile, torch.export, torch.func, torch.fx.symbolic_trace,
+torch.jit.trace and CUDA graphs by way of the operator `torch.ops.libtopk.topk`.
+
+TorchScript's compiler takes none of these functions. torch.jit.script of a model with MaxK or SparseMaxK raises
+NotImplementedError; of code that calls topk() it ends in an error of torch's own. Use torch.export.export or
+torch.jit.trace in its place. ONNX has no such operator, so torch.onnx.export says that there is none for libtopk.topk;
+with dynamo=True and a translation of it to ONNX's TopK, as python/README.md has one, it exports exact selections.
 
 Order. Elements rank by value; -0.0 equals +0.0. Among equal elements the one with the lowest index is chosen, and
 comes first in sorted results. All NaN equal each other and rank above +infinity, as in torch.
@@ -24,6 +29,7 @@ import warnings
 
 import torch
 from torch import Tensor, nn
+from torch.overrides import handle_torch_function, has_torch_function_unary
 
 from libtopk import _torch_operator
 
@@ -31,7 +37,7 @@ __all__ = ["MaxK", "SparseMaxK", "maxk", "topk"]
 
 
 def topk(input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True, *,
-         out: tuple[Tensor, Tensor] | None = None) -> torch.return_types.topk:
+         out: tuple[Tensor, Tensor] | None = None, axis: int | None = None) -> torch.return_types.topk:
     """The k largest or smallest elements of `input` along `dim`: torch.topk, at libtopk's speed.
 
     input    a tensor of any shape and strides; float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, or
@@ -43,6 +49,7 @@ def topk(input: Tensor, k: int, dim: int | None = None, largest: bool = True, so
     sorted   True for results best first, False for any order
     out      two tensors (values, indices) to write to: of the dtypes of the results, on the device of `input`. They
              are resized to the shape of the results, with a warning if they had elements
+    axis     another name of dim, as torch.topk has it
 
     Returns the named tuple (values, indices) of torch.topk: contiguous tensors of the shape of `input`, with k in
     place of the size of `dim`. Values have the dtype of `input`, indices int64.
@@ -58,7 +65,13 @@ def topk(input: Tensor, k: int, dim: int | None = None, largest: bool = True, so
 
     The module's documentation has the order of ties and NaN, and gradients.
     """
+    if axis is not None:
+        if dim is not None:
+            raise TypeError("topk(): dim and axis are two names of one argument, and both are given")
+        dim = axis
     if not isinstance(input, Tensor):
+        if has_torch_function_unary(input):  # what stands for a tensor, as in torch.fx
+            return handle_torch_function(topk, (input,), input, k, dim, largest, sorted, out=out)
         raise TypeError(f"topk(): argument 'input' must be Tensor, not {type(input).__name__}")
     k = _integer("k", k)
     dim = -1 if dim is None else _integer("dim", dim)
@@ -142,8 +155,12 @@ def maxk(x: Tensor, k: int, max_iterations: int = 0) -> Tensor:
     without dimensions, and NotImplementedError for what max_iterations cannot have; for other dtypes as topk() does.
 
     This is the nonlinearity of MaxK-GNN (Peng et al., ASPLOS 2024). The search is that of RTop-K (Xie et al., ICLR
-    2025), which found that a few steps keep a network's accuracy.
+    2025). Few steps may cost a network accuracy. With k = 32 of 256, two steps took GraphSAGE from 84.5 % to 81.9 %,
+    below the 82.8 % of ReLU; five to eight steps cost none of three networks more than 0.3 points
+    (docs/benchmarks/h100/notes-python.md).
     """
+    if not isinstance(x, Tensor) and has_torch_function_unary(x):
+        return handle_torch_function(maxk, (x,), x, k, max_iterations)
     values, indices = _sparse_maxk(x, k, max_iterations, sorted=False)
     if values.dtype.itemsize == 1 and not values.requires_grad:  # torch cannot scatter all types of 8 bits
         return _torch_operator.scattered(values.view(torch.uint8), -1, indices, x.shape).view(x.dtype)
@@ -151,6 +168,8 @@ def maxk(x: Tensor, k: int, max_iterations: int = 0) -> Tensor:
 
 
 def _sparse_maxk(x, k, max_iterations, sorted):
+    if not isinstance(x, Tensor) and has_torch_function_unary(x):
+        return handle_torch_function(_sparse_maxk, (x,), x, k, max_iterations, sorted)
     if not x.dim():
         raise ValueError("maxk needs at least one dimension")
     return _torch_operator.select(x, k, -1, True, sorted, max_iterations)
@@ -175,6 +194,10 @@ class MaxK(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return maxk(x, self.k, self.max_iterations)
+
+    def __prepare_scriptable__(self):  # torch.jit.script asks for what it should compile
+        raise NotImplementedError(f"torch.jit.script cannot compile {type(self).__name__}: use torch.export.export or "
+                                  "torch.jit.trace")
 
     def extra_repr(self) -> str:
         return f"k={self.k}" + (f", max_iterations={self.max_iterations}" if self.max_iterations else "")

@@ -20,6 +20,8 @@ def test_runs(page, program):
         names["torch"] = torch = pytest.importorskip("torch", minversion="2.6")
         if not torch.cuda.is_available():
             program = program.replace(', device="cuda"', "")
+    if "onnxscript" in program:
+        pytest.importorskip("onnxscript")
     exec(compile(program, page, "exec"), names)
 
 

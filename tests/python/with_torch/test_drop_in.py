@@ -159,6 +159,25 @@ def test_errors_have_the_types_of_torch(call):
         call(topk)
 
 
+def test_axis_is_a_name_of_dim():
+    for axis in (0, -1):
+        assert all(map(torch.equal, topk(X, 2, axis=axis), torch.topk(X, 2, axis=axis)))
+    for call in (topk, torch.topk):
+        with pytest.raises(TypeError):
+            call(X, 2, dim=0, axis=0)
+
+
+def test_symbols_are_traced(device):
+    def model(x):
+        values, indices = topk(x, 2, 0, largest=False)
+        return values + indices
+
+    traced, x = torch.fx.symbolic_trace(model), distinct(4, 5, device=device)
+    assert torch.equal(traced(x), model(x)) and "libtopk" in traced.code
+    with pytest.raises(TypeError, match="must be Tensor, not list"):
+        topk([1.0, 2.0], 1)
+
+
 def test_errors_on_a_device(device):
     with pytest.raises(RuntimeError, match="selected index k out of range"):
         topk(X.to(device), 6)

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import copy
+import csv
 import io
 import math
+import pathlib
+import re
 
 import pytest
 
@@ -9,6 +12,8 @@ torch = pytest.importorskip("torch", minversion="2.6")
 pytest.importorskip("libtopk")
 
 from libtopk.torch import MaxK, SparseMaxK, maxk  # noqa: E402
+
+ROOT = pathlib.Path(__file__).parents[3]
 
 
 def reference(x, k):
@@ -46,6 +51,45 @@ def test_floats_of_8_bits(device, dtype):
     x = torch.randn(4, 300).clamp(-2, 2).to(dtype)
     kept = maxk(x.to(device), 30)
     assert kept.dtype == dtype and torch.equal(kept.cpu().float(), maxk(x.float(), 30))
+
+
+def test_goes_through_exports():
+    x = torch.randn(3, 9)
+    for model in (MaxK(2), SparseMaxK(4), MaxK(3, 5), torch.nn.Sequential(torch.nn.Linear(9, 8), MaxK(3))):
+        wanted = model(x)
+        for export in (torch.fx.symbolic_trace, lambda model: torch.jit.trace(model, x),
+                       lambda model: torch.export.export(model, (x,)).module()):
+            torch.testing.assert_close(export(model)(x), wanted, rtol=0, atol=0)
+        with pytest.raises(NotImplementedError, match="torch.jit.script cannot compile .*MaxK: use torch.export.export"):
+            torch.jit.script(model)
+
+
+def test_a_translation_takes_it_to_onnx():
+    pytest.importorskip("onnxscript")
+    evaluator = pytest.importorskip("onnx.reference").ReferenceEvaluator
+    page = (ROOT / "python" / "README.md").read_text()
+    names = {}
+    exec(re.search(r"^```python\n([^`]*onnxscript.*?)^```", page, re.MULTILINE | re.DOTALL)[1], names)
+    x = torch.randn(64, 256)
+    (found,) = evaluator(names["program"].model_proto).run(None, {names["program"].model.graph.inputs[0].name: x.numpy()})
+    assert torch.equal(torch.tensor(found), maxk(x, 32))
+    with pytest.raises(Exception, match="libtopk.topk"):
+        torch.onnx.export(MaxK(2), (x,), dynamo=True)
+
+
+def test_the_documentation_says_what_steps_cost():
+    record = (ROOT / "docs" / "benchmarks" / "h100" / "maxk.csv").read_text().splitlines()
+    accuracy = {}
+    for line in csv.DictReader(record[record.index("") + 1:]):
+        accuracy.setdefault((line["model"], line["select"]), []).append(100 * float(line["test"]))
+    mean = {key: sum(of_seeds) / len(of_seeds) for key, of_seeds in accuracy.items()}
+
+    words = " ".join(maxk.__doc__.split())
+    exact, two, relu = (mean["sage", select] for select in ("exact", "iterations=2", "relu"))
+    assert two < relu and f"from {exact:.1f} % to {two:.1f} %, below the {relu:.1f} % of ReLU" in words
+    losses = [mean[model, "exact"] - mean[model, f"iterations={steps}"]
+              for model in ("sage", "gin", "gcn") for steps in range(5, 9)]
+    assert max(losses) <= 0.3 and "five to eight steps cost none of three networks more than 0.3 points" in words
 
 
 def test_errors():
