@@ -232,7 +232,10 @@ class Accumulator:
         if self._state is None:
             raise RuntimeError("nothing has been pushed, so neither type nor kind of the results is known")
         results = self._run(operation, self._like, out=out)
-        return TopK(*(results if self._give is None or out is not None else map(self._give, results)))
+        if self._give is None or out is not None:
+            return TopK(*results)
+        last = None if self._carries_indices else (self._options.get("index_base") or 0) + self._pushed - 1
+        return TopK(self._give(results[0]), self._give(results[1], last, True))
 
     def peek(self, *, out: tuple[Array, Array] | None = None) -> TopK:
         """The k best so far, best first, as TopK(values, indices); more may be pushed."""

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the core asks of each array library, numpy, torch and cupy, and of Shape. A class here is never made into an
 object."""
-import importlib
 import sys
 
 import numpy as np
@@ -207,75 +206,3 @@ class shape:
     empty = move = assign = staticmethod(_refuse)
     stream = tell_written = keywords = staticmethod(lambda: None)
     dtypes = staticmethod(lambda: NAMES)
-
-
-# What from_dlpack() raises for types that it does not share.
-_REFUSALS = BufferError, TypeError, RuntimeError, ValueError
-
-
-class _Giver:
-    """Turns results into arrays of another library. Its namespace goes into a pickle by its name."""
-
-    def __init__(self, namespace):
-        self.namespace = namespace
-
-    def __deepcopy__(self, memo):
-        return self
-
-    def __reduce__(self):
-        return _giver_by_name, (self.namespace.__name__,)
-
-    def __call__(self, array):
-        try:
-            return self.namespace.from_dlpack(array)
-        except _REFUSALS:
-            return self.namespace.asarray(array)
-
-
-def _giver_by_name(name):
-    return _Giver(importlib.import_module(name))
-
-
-def _adopt_from_gpu(array):
-    """An array of another library on a GPU: through cupy or torch, whichever is there."""
-    try:
-        import cupy  # type: ignore[import-not-found, unused-ignore]
-        return cupy.from_dlpack(array) if hasattr(array, "__dlpack__") else cupy.asarray(array)
-    except ImportError:
-        pass
-    try:
-        import torch
-        return torch.from_dlpack(array) if hasattr(array, "__dlpack__") else torch.as_tensor(array, device="cuda")
-    except ImportError:
-        raise TypeError("an array on a GPU of a library other than torch and cupy needs one of these two, "
-                        "and neither can be imported") from None
-
-
-def check_subclass(array):
-    """Refuses an array of a subclass of numpy's whose memory does not say all."""
-    if isinstance(array, np.ma.MaskedArray):
-        raise TypeError("a masked array, whose mask would be ignored: pass x.data, and where a predicate goes "
-                        "mask=~numpy.ma.getmaskarray(x)")
-
-
-def adopt(array):
-    """(an array of numpy, torch or cupy with the same elements, what turns a result into the caller's kind or None).
-
-    Memory is shared wherever the other library lets it be.
-    """
-    namespace = array.__array_namespace__() if hasattr(array, "__array_namespace__") else None
-    give = None if namespace in (None, np) else _Giver(namespace)
-    on_gpu = hasattr(array, "__cuda_array_interface__")
-    if hasattr(array, "__dlpack_device__"):
-        on_gpu = array.__dlpack_device__()[0] == 2
-        if not on_gpu:
-            try:
-                return np.from_dlpack(array), give
-            except _REFUSALS:
-                pass
-    if on_gpu:
-        return _adopt_from_gpu(array), give
-    adopted = np.asarray(array)
-    if adopted.dtype == object:
-        raise TypeError(f"an array of numbers is needed, and {type(array).__name__} makes none")
-    return adopted, give

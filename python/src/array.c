@@ -63,8 +63,7 @@ static int type_by_dtype(PyObject *dtype, const char *name, struct array *array)
         }
     }
     if (dtype != NULL && type == count) {
-        PyErr_Format(PyExc_TypeError, "%s is of type %S; libtopk knows floats of 8 to 64 bits and integers",
-                     name, dtype);
+        kinds_refuse_type(name, dtype);
     }
     Py_XDECREF(dtype);
     array->type = (topk_type)type;

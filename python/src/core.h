@@ -5,7 +5,7 @@
  *
  *   library.c     the C library, which is loaded when the module is, and its messages
  *   kinds.c       what an array library does for the core: numpy, torch and cupy; and libtopk.Shape
- *   exchange.c    DLPack's interface in C, which describes an array in one call
+ *   exchange.c    DLPack: its interface in C, which describes an array in one call, and its capsules
  *   array.c       an array's memory, type and shape
  *   rows.c        arrays as rows that the C library can read where they lie
  *   context.c     contexts and workspaces
@@ -91,13 +91,16 @@ struct kind_functions {
 
 extern struct kind_functions kinds[KINDS];
 
-/* Imports libtopk._kinds. */
+/* Imports libtopk._kinds and libtopk._adopt. */
 int kinds_init(void);
 
 /* The kind of an object. For one that is no array of a known kind, *adopted becomes an array that shares its
  * memory where it can, and *giver what turns results into arrays of its kind (NULL: nothing does). `adopted`
  * and `giver` are new references, or NULL. */
 int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **giver);
+
+/* TypeError for an array of that dtype. `name` is for the message. */
+void kinds_refuse_type(const char *name, PyObject *dtype);
 
 /* A new array beside `like`, of a type and its name; NULL stands for the type of `like`. */
 PyObject *kinds_new(enum kind kind, PyObject *like, const int64_t *shape, int dims, topk_type type,
@@ -119,6 +122,9 @@ const struct exchange *exchange_of(PyObject *array_type);
  * an exception, if it is none that DLPack and libtopk both know. */
 bool exchange_describe(const struct exchange *exchange, struct array *array);
 int exchange_stream(const struct exchange *exchange, int device, topk_stream *stream);
+/* Makes the elements in a DLPack capsule unsigned integers if their type is one that numpy's DLPack lacks;
+ * returns the type's name, or None. */
+PyObject *exchange_as_bits(PyObject *self, PyObject *capsule);
 
 /* ---- array.c ---- */
 
@@ -200,10 +206,13 @@ enum given {
     GIVENS
 };
 
+struct result_spec; /* of outputs.c */
+
 struct output {
     const char *name;
     const char *dtype; /* NULL: that of x */
     topk_type type;
+    const struct result_spec *spec;
     bool has_k;              /* its last dimension is k, in place of the dimension `dim` of x */
     void *data;              /* NULL where nothing is wanted */
     PyObject *result;        /* what `data` lies in, or the caller's array for it; a new reference, or NULL */

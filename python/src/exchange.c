@@ -12,7 +12,7 @@ struct dl_tensor {
         uint8_t code, bits;
         uint16_t lanes;
     } type;
-    const int64_t *shape, *strides; /* strides in elements */
+    const int64_t *shape, *strides; /* strides in elements; NULL: C order */
     uint64_t byte_offset;
 };
 
@@ -96,4 +96,35 @@ int exchange_stream(const struct exchange *exchange, int device, topk_stream *st
     int status = exchange->stream(DL_CUDA, device, &found);
     *stream = (topk_stream)found;
     return status;
+}
+
+/* A capsule of DLPack 1 holds the tensor behind this; one of an older version begins with it. */
+struct dl_head {
+    uint32_t major, minor;
+    void *manager;
+    void (*deleter)(void *managed);
+    uint64_t flags;
+};
+
+static struct dl_tensor *tensor_in(PyObject *capsule) {
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        struct dl_head *head = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        return head == NULL || head->major != 1 ? NULL : (struct dl_tensor *)(head + 1);
+    }
+    return PyCapsule_IsValid(capsule, "dltensor") ? PyCapsule_GetPointer(capsule, "dltensor") : NULL;
+}
+
+PyObject *exchange_as_bits(PyObject *self, PyObject *capsule) {
+    (void)self;
+    struct dl_tensor *tensor = tensor_in(capsule);
+    int type = tensor == NULL ? -1 : type_of(tensor);
+    const char *name = type == TOPK_BF16      ? "bfloat16"
+                       : type == TOPK_F8_E4M3 ? "float8_e4m3fn"
+                       : type == TOPK_F8_E5M2 ? "float8_e5m2"
+                                              : NULL;
+    if (name == NULL) {
+        return Py_NewRef(Py_None);
+    }
+    tensor->type.code = DL_UINT; /* the capsule's consumer owns the description */
+    return PyUnicode_FromString(name);
 }

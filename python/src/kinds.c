@@ -5,7 +5,7 @@ static const char *const modules[KINDS] = {"numpy", "torch", "cupy", "shape"};
 
 struct kind_functions kinds[KINDS];
 
-static PyObject *kinds_module, *loaded_modules; /* libtopk._kinds and sys.modules */
+static PyObject *kinds_module, *adopt_module, *loaded_modules; /* libtopk._kinds, ._adopt, sys.modules */
 
 /* Fills kinds[kind] from the class of libtopk._kinds that is named after the module. AttributeError where the
  * module is half imported, or banned by None: the next call tries again. */
@@ -51,11 +51,13 @@ static int learn(enum kind kind) {
 }
 
 int kinds_init(void) {
-    PyObject *found = PyImport_ImportModule("libtopk._kinds");
-    if (found == NULL) {
+    PyObject *kinds_found = PyImport_ImportModule("libtopk._kinds");
+    PyObject *adopt_found = PyImport_ImportModule("libtopk._adopt");
+    if (kinds_found == NULL || adopt_found == NULL) {
         return -1;
     }
-    kinds_module = found;
+    kinds_module = kinds_found;
+    adopt_module = adopt_found;
     loaded_modules = PyImport_GetModuleDict();
     return learn(KIND_NUMPY) != 0 ? -1 : learn(KIND_SHAPE);
 }
@@ -70,7 +72,7 @@ static int check_subclass(PyObject *object, enum kind kind) {
     if (kind != KIND_NUMPY || (PyObject *)Py_TYPE(object) == kinds[kind].array_type) {
         return 0;
     }
-    PyObject *none = PyObject_CallMethod(kinds_module, "check_subclass", "(O)", object);
+    PyObject *none = PyObject_CallMethod(adopt_module, "check_subclass", "(O)", object);
     Py_XDECREF(none);
     return none == NULL ? -1 : 0;
 }
@@ -94,7 +96,7 @@ int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **g
             }
         }
     }
-    PyObject *pair = PyObject_CallMethod(kinds_module, "adopt", "(O)", object);
+    PyObject *pair = PyObject_CallMethod(adopt_module, "adopt", "(O)", object);
     PyObject *give;
     if (pair == NULL || !PyArg_ParseTuple(pair, "OO", adopted, &give)) {
         Py_XDECREF(pair);
@@ -124,6 +126,10 @@ int kinds_of(PyObject *object, enum kind *kind, PyObject **adopted, PyObject **g
 
 PyObject *kinds_dtype_name(PyObject *dtype) {
     return PyObject_CallMethod(kinds_module, "name_of", "(O)", dtype);
+}
+
+void kinds_refuse_type(const char *name, PyObject *dtype) {
+    Py_XDECREF(PyObject_CallMethod(adopt_module, "refuse_type", "sO", name, dtype)); /* it always raises */
 }
 
 PyObject *kinds_tuple(const int64_t *numbers, int count) {

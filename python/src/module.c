@@ -105,6 +105,9 @@ static PyMethodDef functions[] = {
     {"load", load, METH_O, "Loads the C library; before everything else."},
     {"version", version, METH_NOARGS, "TOPK_VERSION of the library that is loaded."},
     {"adopt", adopt, METH_O, "An array as one of numpy, torch or cupy, and what turns results back or None."},
+    {"as_bits", exchange_as_bits, METH_O,
+     "Makes what a DLPack capsule holds unsigned integers if numpy does not know its type, whose name it "
+     "returns."},
     {"empty", empty, METH_VARARGS,
      "empty(like, shape, dtype): a new array beside one of numpy, torch or cupy."},
     {"address", address, METH_O, "The address of an array's memory."},

@@ -186,21 +186,26 @@ static int check_target(const struct call *call, const struct array *array, cons
     return -1;
 }
 
-/* TypeError if numpy has made this array to hold what it read from a list or a number. */
-static int check_shared(PyObject *adopted, const char *name) {
-    PyObject *base = PyObject_GetAttrString(adopted, "base");
-    if (base == Py_None) {
-        PyErr_Format(PyExc_TypeError, "out: %s is no array, so nothing can be written to it", name);
+/* TypeError if numpy copied the target to read it: then it copies to another place each time. */
+static int check_shared(PyObject *target, const char *name, const struct array *array) {
+    struct array again;
+    if (array_from(target, name, &again, NULL) != 0) {
+        return -1;
     }
-    Py_XDECREF(base);
-    return PyErr_Occurred() ? -1 : 0;
+    bool is_shared = again.data == array->data;
+    array_drop(&again);
+    if (!is_shared) {
+        PyErr_Format(PyExc_TypeError,
+                     "out: %s is no array with memory of its own, so nothing can be written to it", name);
+    }
+    return is_shared ? 0 : -1;
 }
 
 static int view_target(PyObject *target, const char *name, struct array *array) {
     if (array_from(target, name, array, NULL) != 0) {
         return -1;
     }
-    if (array->kind == KIND_NUMPY && array->object != target && check_shared(array->object, name) != 0) {
+    if (array->kind == KIND_NUMPY && array->object != target && check_shared(target, name, array) != 0) {
         array_drop(array);
         return -1;
     }
@@ -231,6 +236,7 @@ static int make_one(struct call *call, const struct result_spec *spec, PyObject 
                     struct output *output) {
     struct array array;
     output->name = spec->name;
+    output->spec = spec;
     if (target != Py_None && view_target(target, spec->name, &array) != 0) {
         return -1;
     }
@@ -312,6 +318,23 @@ static int tell_written(const struct call *call) {
     return told == NULL ? -1 : 0;
 }
 
+/* The result as an array of the caller's kind, whose library may have narrower integers: it is told what they
+ * can be at most. Positions count as if the longest row's last one were among them. */
+static PyObject *give(const struct call *call, const struct output *output, PyObject *result) {
+    int64_t rows = call->problem.rows, most = call->length;
+    bool has_positions = output->spec->type == INDEX_TYPE;
+    if (output->spec->type == OWN_TYPE || (has_positions && call->given[GIVEN_INDICES] != NULL)) {
+        return PyObject_CallFunctionObjArgs(call->giver, result, NULL);
+    }
+    if (has_positions) {
+        most += call->problem.index_base - 1;
+    } else if (output->spec->shape == OF_OFFSETS) {
+        most = rows > 0 && most > INT64_MAX / rows ? INT64_MAX : most * rows;
+    }
+    return PyObject_CallFunction(call->giver, "OLO", result, (long long)most,
+                                 has_positions ? Py_True : Py_False);
+}
+
 /* The result in the caller's shape, kind and array. */
 static PyObject *take_one(struct call *call, struct output *output) {
     if (output->result == NULL) {
@@ -337,7 +360,7 @@ static PyObject *take_one(struct call *call, struct output *output) {
         return assigned == NULL ? NULL : Py_NewRef(output->target);
     }
     if (result != NULL && call->giver != NULL) {
-        PyObject *given = PyObject_CallFunctionObjArgs(call->giver, result, NULL);
+        PyObject *given = give(call, output, result);
         Py_DECREF(result);
         result = given;
     }
