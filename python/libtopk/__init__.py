@@ -16,11 +16,12 @@ are the same bits on every device. CONTRACT.md states everything that is promise
 
 Every function raises
 
-  TypeError            for arrays of a type or kind, or options, that it does not know
+  TypeError            for arrays of a type or kind, or options, that it does not know, and for nulls and masks
   ValueError           for shapes and numbers out of their range
   IndexError           for a dim out of range
   NotImplementedError  for what does not go together, or what a method that is forced cannot do
-  OverflowError        for buffers beyond 2^63 bytes, or int32 indices that cannot hold all positions
+  OverflowError        for buffers beyond 2^63 bytes, or int32 indices that cannot hold all positions, those that
+                       a library such as JAX makes of results included
   RuntimeError         for a device that is missing or fails
   MemoryError          if the host has no memory for a workspace; if a GPU has none, the array's library raises its own
                        exception

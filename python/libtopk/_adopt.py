@@ -40,7 +40,8 @@ class _Giver:
         if wide is None and (are_integers or not _fits(array, given, width, None, False)):
             raise OverflowError(
                 f"results of type {array.dtype} do not fit the narrower type that {self.namespace.__name__} makes of "
-                "them: switch on its 64-bit types (jax.config.update('jax_enable_x64', True)), or pass numpy.asarray(x)")
+                "them: switch on its 64-bit types, as by jax.config.update('jax_enable_x64', True), or pass "
+                "numpy.asarray(x)")
         return given if wide is None else wide
 
     def _give(self, array):
@@ -96,7 +97,7 @@ def _name_of(array):
 def _refuse_nulls(array):
     raise TypeError(
         f"a {_name_of(array)} with nulls, which are no numbers: drop or fill them first, by what its library calls "
-        "drop_null, drop_nulls or dropna, fill_null or fillna; a mask= where a predicate goes then leaves out the filled")
+        "drop_null, drop_nulls or dropna, fill_null or fillna; mask= then leaves out the filled, where a predicate goes")
 
 
 def refuse_type(name, dtype):
@@ -107,8 +108,8 @@ def refuse_type(name, dtype):
         hint = f": if it is meant, x.view(ml_dtypes.{'bfloat16' if itemsize == 2 else 'float8_e4m3fn'}) has its type"
     elif kind in ("m", "M"):
         hint = ": x.view('int64') ranks by time, and NaT below all"
-    raise TypeError(f"{name} is of type {dtype}{hint}; libtopk knows float16, bfloat16, float32, float64, float8_e4m3fn, "
-                    "float8_e5m2, and integers of 8 to 64 bits")
+    raise TypeError(f"{name} is of type {dtype}{hint}; libtopk knows float16, bfloat16, float32, float64, "
+                    "float8_e4m3fn, float8_e5m2, and integers of 8 to 64 bits")
 
 
 def check_subclass(array):
@@ -162,8 +163,8 @@ def _is_of_integers(array):
 def _check_numbers(array, numbers, was_refused):
     """TypeError where floats that numpy has made of another library's array may hide nulls or have lost digits."""
     if _is_of_integers(array) and not (np.abs(numbers) < _EXACT).all():
-        raise TypeError(f"integers of a {_name_of(array)}, which numpy makes floats that cannot hold them, or nulls among "
-                        "them: pass columns one by one, without nulls")
+        raise TypeError(f"integers of a {_name_of(array)}, which numpy makes floats that cannot hold them, or nulls "
+                        "among them: pass columns one by one, without nulls")
     has_memory = hasattr(array, "__array_interface__") or hasattr(array, "__array_struct__")
     if was_refused and not has_memory and np.isnan(numbers).any():
         _refuse_nulls(array)
@@ -218,8 +219,8 @@ def _is_masked(array, protocol):
 
 
 class _Bits:
-    """Elements of 8 or 16 bits of a type that numpy's DLPack lacks, exported as unsigned integers. `dtype` is the name of
-    their type, once they have been exported."""
+    """Elements of 8 or 16 bits of a type that numpy's DLPack lacks, exported as unsigned integers. `dtype` is the name
+    of their type, once they have been exported."""
 
     def __init__(self, array):
         self.array, self.dtype = array, None
@@ -273,8 +274,9 @@ def _adopt_from_gpu(array):
     try:
         return torch.from_dlpack(array.view("uint8")).view(getattr(torch, name))
     except (AttributeError, *_REFUSALS):
-        raise TypeError(f"a {_name_of(array)} of type {name} on a GPU, which neither cupy nor torch takes over: of 8-bit "
-                        "floats pass a tensor, torch.from_dlpack(x.view('uint8')).view(torch.float8_e4m3fn)") from None
+        raise TypeError(f"a {_name_of(array)} of type {name} on a GPU, which neither cupy nor torch takes over: of "
+                        "8-bit floats pass a tensor, torch.from_dlpack(x.view('uint8')).view(torch.float8_e4m3fn)"
+                        ) from None
 
 
 def _adopt_from_cpu(array):
@@ -305,8 +307,8 @@ def adopt(array):
         return _adopt_list(array), None
     check_nulls(array)
     if _is_masked(array, "__array_interface__") or _is_masked(array, "__cuda_array_interface__"):
-        raise TypeError(f"a {_name_of(array)} with a mask, which would be ignored: pass its data, and where a predicate "
-                        "goes mask=")
+        raise TypeError(f"a {_name_of(array)} with a mask, which would be ignored: pass its data, and where a "
+                        "predicate goes mask=")
     namespace = array.__array_namespace__() if hasattr(array, "__array_namespace__") else None
     give = None if namespace in (None, np) else _Giver(namespace)
     if hasattr(array, "__dlpack_device__"):

@@ -16,6 +16,10 @@ NUMBERS = np.array([2**53, GREAT, 5])
 FLOATS = np.array([2.0**53, np.nan])
 
 
+def is_second():
+    return np.array([False, True])
+
+
 class Convertible:
     """What numpy can read, and what it says of itself."""
 
@@ -98,16 +102,16 @@ WITH_NULLS = {
     "chunks": null_column(), "polars": Convertible(FLOATS, null_count=lambda: 1),
     "floats of polars": Convertible(np.array([1.0, np.nan]), null_count=lambda: 1, dtype=Dtype("Float64")),
     "rows of polars": Rows(np.array([[1.0, np.nan]])),
-    "pandas": Convertible(FLOATS, dtype=Dtype("Int64"), isna=lambda: np.array([False, True])),
-    "floats of pandas": Convertible(FLOATS, dtype=Dtype("Float64", "f", object()), isna=lambda: np.array([False, True])),
-    "categories": Convertible(FLOATS, dtype=Dtype("category", "O", np.nan), isna=lambda: np.array([False, True])),
+    "pandas": Convertible(FLOATS, dtype=Dtype("Int64"), isna=is_second),
+    "floats of pandas": Convertible(FLOATS, dtype=Dtype("Float64", "f", object()), isna=is_second),
+    "categories": Convertible(FLOATS, dtype=Dtype("category", "O", np.nan), isna=is_second),
     "no count": Convertible(FLOATS, dtype=Dtype("dictionary<values=int64>")),
     "truth values": Convertible(np.array([True, None]), null_count=1),
     "table of pandas": Frame(np.ones((2, 2)), [Convertible(np.ones(2), null_count=0), null_column()]),
     "table of polars": Convertible(np.ones((2, 1)), get_columns=lambda: [null_column()]),
     "table of pyarrow": Convertible(np.ones((2, 1)), schema=None, columns=[null_column()]),
     "list of columns": [null_column(), null_column()],
-    "masked": np.ma.masked_array([1, 2], [False, True]), "masked later": Convertible(np.ma.masked_array([1, 2], [0, 1])),
+    "masked": np.ma.masked_array([1, 2], [0, 1]), "masked later": Convertible(np.ma.masked_array([1, 2], [0, 1])),
     "list of masked": [np.ma.masked_array([1, 2], [0, 1])], "nested": [[np.ma.masked_array([1, 2], [0, 1])]],
     "mask of another library": masked(), "mask of the interface": Interface(np.array([True, False, True])),
 }
@@ -130,7 +134,8 @@ def test_a_masked_number_in_a_list_is_refused():
 
 @pytest.mark.parametrize("x", [
     Refusing(NUMBERS, null_count=0), Refusing(NUMBERS), Convertible(NUMBERS, null_count=0),
-    Convertible(NUMBERS, null_count=lambda: 0), Convertible(NUMBERS, dtype=Dtype("Int64"), isna=lambda: np.zeros(3, bool)),
+    Convertible(NUMBERS, null_count=lambda: 0),
+    Convertible(NUMBERS, dtype=Dtype("Int64"), isna=lambda: np.zeros(3, bool)),
     Frame(NUMBERS.reshape(1, 3), [Convertible(NUMBERS[i:i + 1], null_count=0) for i in range(3)]), Interface(None),
     Convertible(NUMBERS, null_count=None), NUMBERS.tolist()], ids=repr)
 def test_without_nulls_integers_are_exact(x):
@@ -139,8 +144,8 @@ def test_without_nulls_integers_are_exact(x):
 
 
 @pytest.mark.parametrize("x", [
-    Convertible(FLOATS), Convertible(FLOATS, dtype=FLOATS.dtype, isna=lambda: np.array([False, True])),
-    Convertible(FLOATS, dtype=Dtype("Sparse[float64, nan]", "f", np.nan), isna=lambda: np.array([False, True])),
+    Convertible(FLOATS), Convertible(FLOATS, dtype=FLOATS.dtype, isna=is_second),
+    Convertible(FLOATS, dtype=Dtype("Sparse[float64, nan]", "f", np.nan), isna=is_second),
     Convertible(FLOATS, dtype=Dtype("Float64"), null_count=lambda: 0), FLOATS.tolist()], ids=repr)
 def test_nan_is_a_number_where_it_is_no_null(x):
     assert all_same(topk(x, 1), topk(FLOATS, 1))
@@ -305,7 +310,8 @@ class WideNamespace:
 
 X = np.arange(5, dtype=np.float32)
 TOO_GREAT = {
-    "all": {"index_base": 2**33}, "one": {"index_base": 2**31 - 2}, "the last, which is none": {"index_base": 2**31 - 4},
+    "all": {"index_base": 2**33}, "one": {"index_base": 2**31 - 2},
+    "the last, which is none": {"index_base": 2**31 - 4},
     "payload": {"indices": np.arange(5) + 2**31}, "negative payload": {"indices": np.arange(5) - 2**31 - 5},
 }
 

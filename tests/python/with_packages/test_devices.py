@@ -45,8 +45,8 @@ def test_positions_do_not_wrap_in_jax():
         libtopk.topk(wide, 2)
 
 
-@pytest.mark.parametrize("name", ["float8_e4m3", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "int4", "uint4",
-                                  "float4_e2m1fn"])
+@pytest.mark.parametrize("name", ["float8_e4m3", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "int4",
+                                  "uint4", "float4_e2m1fn"])
 def test_other_types_of_jax_are_refused(name):
     jnp = pytest.importorskip("jax.numpy")
     if not hasattr(jnp, name):

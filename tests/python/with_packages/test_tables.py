@@ -69,7 +69,8 @@ def test_integers_without_nulls_are_exact(columns):
 @pytest.mark.parametrize("integers", [True, False])
 def test_nulls_are_refused(columns, integers):
     for x in columns([3, 2**53 - 1, None], integers):
-        for call in (lambda: libtopk.topk(x, 1), lambda: libtopk.where(x, gt=0), lambda: libtopk.Accumulator(1).push(x)):
+        for call in (lambda: libtopk.topk(x, 1), lambda: libtopk.where(x, gt=0),
+                     lambda: libtopk.Accumulator(1).push(x)):
             with pytest.raises(TypeError, match="nulls|mask"):
                 call()
 
