@@ -24,16 +24,16 @@ class Experts(nn.Module):
         experts, weights = libtopk.route(logits.detach(), self.k)
         if torch.is_grad_enabled():
             # The same weights, but with a gradient for the router.
-            weights = logits.gather(-1, experts).softmax(-1)
-        return experts, weights.to(tokens.dtype)
+            weights = logits.gather(-1, experts).softmax(-1, dtype=torch.float32)
+        return experts, weights
 
     def forward(self, tokens):
         chosen, weights = self.route(tokens)
-        result = torch.zeros_like(tokens)
+        result = torch.zeros_like(tokens, dtype=torch.promote_types(tokens.dtype, torch.float32))  # sums of k
         for number, expert in enumerate(self.experts):
             token, slot = (chosen == number).nonzero(as_tuple=True)
-            result.index_add_(0, token, weights[token, slot, None] * expert(tokens[token]))
-        return result
+            result.index_add_(0, token, (weights[token, slot, None] * expert(tokens[token])).to(result.dtype))
+        return result.to(tokens.dtype)
 
 
 def train(steps=100, seed=1):

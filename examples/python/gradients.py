@@ -11,12 +11,14 @@ import libtopk
 
 
 class Sparsifier:
-    """Chooses k entries of the gradients of `parameters`, and keeps the rest for later."""
+    """Chooses k entries of the gradients of `parameters`, and keeps the rest for later, in float32 or float64."""
 
     def __init__(self, parameters, k):
         self.parameters = list(parameters)
         self.k = k
-        self.residual = torch.zeros_like(torch.nn.utils.parameters_to_vector(self.parameters).detach())
+        flat = torch.nn.utils.parameters_to_vector(self.parameters).detach()
+        # In fewer bits a small gradient that is added to a large residual would vanish.
+        self.residual = torch.zeros_like(flat, dtype=torch.promote_types(flat.dtype, torch.float32))
 
     def choose(self):
         """The values and flat indices of the k largest entries, by magnitude."""

@@ -11,10 +11,16 @@ import libtopk
 
 
 def neighbours(vectors, queries, k, block_bytes=2**26):
-    """(distances, indices), each (queries, k), of float32 vectors: Euclidean, nearest first, equal ones by index."""
+    """(distances, indices), each (queries, k): Euclidean, nearest first, equal ones by index.
+
+    float64 vectors are multiplied and summed in float64, all others in float32.
+    """
+    dtype = np.dtype(np.float64 if vectors.dtype == np.float64 else np.float32)
+    vectors, queries = vectors.astype(dtype, copy=False), queries.astype(dtype, copy=False)
     lengths = np.einsum("ij,ij->i", vectors, vectors)
-    distances, indices = np.empty((len(queries), k), np.float32), np.empty((len(queries), k), np.int64)
-    rows = max(1, block_bytes // (4 * len(vectors)))  # of the matrix of distances, as many as stay in the cache
+    distances, indices = np.empty((len(queries), k), dtype), np.empty((len(queries), k), np.int64)
+    # Of the matrix of distances, as many rows as stay in the cache
+    rows = max(1, block_bytes // (dtype.itemsize * len(vectors)))
     for begin in range(0, len(queries), rows):
         block = slice(begin, begin + rows)
         # |v - q|^2 without |q|^2, which is the same along a row
@@ -27,7 +33,7 @@ def neighbours(vectors, queries, k, block_bytes=2**26):
 def main(arguments):
     k = int(arguments[2]) if len(arguments) > 2 else 5
     if len(arguments) >= 2:
-        vectors, queries = (np.load(path).astype(np.float32, copy=False) for path in arguments[:2])
+        vectors, queries = map(np.load, arguments[:2])
     else:
         random = np.random.default_rng(1)
         vectors, queries = (random.standard_normal((count, 64), np.float32) for count in (20000, 100))

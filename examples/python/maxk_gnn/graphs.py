@@ -115,8 +115,8 @@ def load_saint(folder):
     roles = json.loads((folder / "role.json").read_text())
     for part, role in ((TRAIN, "tr"), (VALIDATION, "va"), (TEST, "te")):
         split[roles[role]] = part
-    deviation = features[split == TRAIN].std(axis=0)
-    features = (features - features[split == TRAIN].mean(axis=0)) / numpy.where(deviation > 0, deviation, 1)
+    deviation = features[split == TRAIN].std(axis=0, dtype=numpy.float64)
+    features = (features - features[split == TRAIN].mean(axis=0, dtype=numpy.float64)) / numpy.where(deviation > 0, deviation, 1)
     classes = json.loads((folder / "class_map.json").read_text())
     labels = numpy.array([classes[str(node)] for node in range(len(features))])
     labels = labels.astype(bool if labels.ndim == 2 else numpy.int64)

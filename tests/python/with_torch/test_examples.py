@@ -31,7 +31,7 @@ def test_runs_and_is_short(name, capsys):
 
 @pytest.mark.parametrize("p", (0.0, 0.3001, 0.9001, 1.0))
 @pytest.mark.parametrize("k", (1, 4, 300))
-def test_top_p_is_that_of_a_full_sort(p, k, capsys):
+def test_top_p_is_that_of_a_full_sort(p, k):
     logits = torch.randn(5, 200, dtype=torch.float64) * torch.tensor([[0.0], [1], [3], [10], [2]])
     probabilities, tokens = load("sampling").top_p(logits, p, k)
     order = torch.sort(logits, dim=-1, descending=True, stable=True)
@@ -45,7 +45,44 @@ def test_top_p_is_that_of_a_full_sort(p, k, capsys):
     assert torch.equal(tokens, order.indices[:, :width])
     expected = (all_of_them * needed)[:, :width]
     torch.testing.assert_close(probabilities, expected / expected.sum(-1, keepdim=True))
-    assert (f"{k} tokens do not reach {p}" in capsys.readouterr().out) == (p > 0 and k < 200)
+
+
+DTYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+dtypes = pytest.mark.parametrize("dtype", DTYPES, ids=str)
+
+
+@dtypes
+@pytest.mark.parametrize("p", (0.1, 0.5, 0.9, 0.999))
+def test_top_p_of_each_type_sums_what_the_logits_say(dtype, p, capsys):
+    logits = torch.randn(3, 20000) * torch.tensor([[0.3], [1], [4]])
+    logits[0, :7] = 5  # a few great ones, beside which the others are small
+    logits = logits.to(dtype)
+    probabilities, _ = load("sampling").top_p(logits, p)
+    exact = logits.double().softmax(-1).sort(descending=True).values
+    assert (probabilities > 0).sum(-1).tolist() == ((exact.cumsum(-1) < p).sum(-1) + 1).tolist()
+    assert probabilities.dtype == torch.promote_types(dtype, torch.float32)
+    torch.testing.assert_close(probabilities.double().sum(-1), torch.ones(3, dtype=torch.float64), rtol=0, atol=1e-4)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("dtype", (torch.float32, torch.float64), ids=str)
+@pytest.mark.parametrize("weights, p, needed", (
+    ((0.3, 0.1, 0.1, 0.5), 0.8, 2), ((0.4, 0.4, 0.2), 0.8, 2), ((0.2,) * 5, 0.6, 3), ((0.25,) * 4, 0.5, 2),
+    ((0.25,) * 4, 0.0, 1), ((0.25,) * 4, 1.0, 4)))
+def test_top_p_stops_where_a_sum_is_p(weights, p, needed, dtype):
+    probabilities, _ = load("sampling").top_p(torch.tensor([weights], dtype=dtype).log(), p)
+    assert (probabilities > 0).sum() == needed
+
+
+@dtypes
+def test_samples_of_each_type_have_their_probabilities(dtype):
+    sampling = load("sampling")
+    logits = (torch.arange(8.0) / 3).repeat(4000, 1).to(dtype)
+    probabilities, tokens = sampling.top_k(logits, 5)
+    torch.testing.assert_close(probabilities.double().sum(-1), torch.ones(4000, dtype=torch.float64))
+    shares = sampling.sample(probabilities, tokens).bincount(minlength=8) / 4000
+    wanted = torch.cat([torch.zeros(3, dtype=torch.float64), logits[0, 3:].double().softmax(-1)])
+    assert (shares - wanted).abs().max() < 0.05
 
 
 def test_samples_are_among_the_chosen():
@@ -71,6 +108,39 @@ def test_nothing_of_a_gradient_is_lost():
     values, indices = sparsifier.choose()
     assert torch.equal(sparsifier.residual.index_add(0, indices, values), everything)
     assert values.abs().min() >= sparsifier.residual.abs().max()
+
+
+@dtypes
+def test_small_gradients_of_each_type_are_not_lost(dtype):
+    weight = torch.zeros(10, dtype=dtype, requires_grad=True)
+    sparsifier = load("gradients").Sparsifier([weight], 1)
+    small = torch.tensor(0.001, dtype=dtype)
+    for _ in range(1000):
+        weight.grad = torch.full((10,), small.item(), dtype=dtype)
+        weight.grad[0] = 100
+        values, indices = sparsifier.choose()
+        assert indices.tolist() == [0] and values.tolist() == [100]
+    wanted = torch.full((9,), 1000 * small.item(), dtype=torch.float64)
+    torch.testing.assert_close(sparsifier.residual[1:].double(), wanted, rtol=1e-3, atol=0)
+
+
+@dtypes
+def test_experts_of_each_type(dtype):
+    layer = load("experts").Experts(width=6, experts=5, k=2).to(dtype)
+    tokens = torch.randn(50, 6).to(dtype)
+    with torch.no_grad():
+        result, (chosen, weights) = layer(tokens), layer.route(tokens)
+    trained = layer(tokens)
+    assert result.dtype == trained.dtype == dtype and weights.dtype == torch.float32
+    logits = layer.router(tokens).double()
+    assert torch.equal(chosen, logits.sort(descending=True, stable=True).indices[:, :2])
+    exact = logits.gather(-1, chosen).softmax(-1)
+    torch.testing.assert_close(weights.double(), exact, rtol=0, atol=1e-6)
+    parts = torch.stack([expert(tokens).double() for expert in layer.experts], 1)
+    wanted = (parts.gather(1, chosen[..., None].expand(-1, -1, 6)) * exact[..., None]).sum(1)
+    one_rounding = {"rtol": torch.finfo(dtype).eps, "atol": 1e-6}
+    torch.testing.assert_close(result.double(), wanted, **one_rounding)
+    torch.testing.assert_close(trained.detach(), result, **one_rounding)
 
 
 def test_experts_learn():
