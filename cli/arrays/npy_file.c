@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,11 +85,20 @@ static void take_rights(struct npy_file *file, const struct stat *old) {
         fail_errno(file);
 }
 
-/* Creates a file beside the target. */
-static void create_temporary(struct npy_file *file, const struct stat *old) {
-    static const char suffix[] = ".XXXXXX";
-    file->temporary = allocate(strlen(file->target) + sizeof suffix, 1);
-    strcpy(stpcpy(file->temporary, file->target), suffix);
+static const char template[] = "topk-XXXXXX"; /* of names beside the target */
+
+/* Another name in the target's folder. The caller releases it. */
+static char *beside(const char *target, const char *name) {
+    const char *slash = strrchr(target, '/');
+    const size_t folder = slash != NULL ? (size_t)(slash + 1 - target) : 0;
+    char *path = allocate(folder + strlen(name) + 1, 1);
+    strcpy(mempcpy(path, target, folder), name);
+    return path;
+}
+
+/* Creates a file with a name beside the target. */
+static void create_named(struct npy_file *file) {
+    file->temporary = beside(file->target, template);
     sigset_t all, old_signals; /* none may come between a file and its being remembered */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old_signals);
@@ -98,7 +108,29 @@ static void create_temporary(struct npy_file *file, const struct stat *old) {
     pthread_sigmask(SIG_SETMASK, &old_signals, NULL);
     if (file->fd < 0)
         fail_errno(file);
-    take_rights(file, old);
+}
+
+enum { LINK_BYTES = 32 };
+
+/* The path by which a file without a name can be linked. */
+static void link_of(const struct npy_file *file, char path[LINK_BYTES]) {
+    snprintf(path, LINK_BYTES, "/proc/self/fd/%d", file->fd);
+}
+
+/* Creates a file without a name in the target's folder. False if the file system has none, or nothing could
+ * give it a name later. */
+static bool create_unnamed(struct npy_file *file) {
+    char *folder = beside(file->target, ".");
+    char link[LINK_BYTES];
+    file->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    release(folder);
+    if (file->fd < 0)
+        return false;
+    link_of(file, link);
+    if (access(link, F_OK) == 0)
+        return true;
+    close(file->fd);
+    return false;
 }
 
 /* Space for what the shape promises, so that a disk that is too small ends the tool before its work. Some
@@ -141,7 +173,9 @@ void npy_file_create(struct npy_file *file, const char *path, topk_type type, in
         if (exists && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
             fail_errno(file); /* which replacing it would not ask for */
         file->target = path_follow(path);
-        create_temporary(file, exists ? &old : NULL);
+        if (!create_unnamed(file))
+            create_named(file);
+        take_rights(file, exists ? &old : NULL);
         reserve_space(file);
     }
     write_header(file, false);
@@ -172,11 +206,47 @@ void npy_file_finish(struct npy_file *file) {
     if (file->path == NULL)
         return;
     flush(file);
-    if (close(file->fd) != 0)
+    /* Some file systems say only here that there was no space. Without its last descriptor an unnamed file
+     * ends. */
+    const bool unnamed = file->target != NULL && file->temporary == NULL;
+    const int closed = unnamed ? dup(file->fd) : file->fd;
+    if (closed < 0 || close(closed) != 0)
         fail_errno(file);
 }
 
+/* Gives an unnamed file another name beside the target, which is taken. It is remembered first, so that it is
+ * removed at whatever moment a signal comes. */
+static void name_temporarily(struct npy_file *file, const char *link) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
+    char *name = beside(file->target, template);
+    int result;
+    do {
+        uint32_t random;
+        if (getrandom(&random, sizeof random, 0) != sizeof random)
+            fail_errno(file);
+        for (char *end = name + strlen(name), *at = end - strlen("XXXXXX"); at < end; at++, random >>= 5)
+            *at = letters[random % 32];
+        remember(name);
+        result = linkat(AT_FDCWD, link, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+        if (result != 0)
+            forget(name);
+    } while (result != 0 && errno == EEXIST);
+    if (result != 0)
+        fail_errno(file);
+    file->temporary = name;
+}
+
 void npy_file_publish(struct npy_file *file) {
+    if (file->target != NULL && file->temporary == NULL) {
+        char link[LINK_BYTES];
+        link_of(file, link);
+        if (linkat(AT_FDCWD, link, AT_FDCWD, file->target, AT_SYMLINK_FOLLOW) != 0) {
+            if (errno != EEXIST)
+                fail_errno(file);
+            name_temporarily(file, link);
+        }
+        close(file->fd);
+    }
     if (file->temporary != NULL) {
         if (rename(file->temporary, file->target) != 0)
             fail_errno(file);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An .npy file that is written in one go, and is either there as a whole or not at all: it grows under
- * another name in the same folder, and gets its own name once it is complete. */
+ * An .npy file that is written in one go, and is either there as a whole or not at all: it grows without a
+ * name where the file system has such files, else under another name in the same folder, and gets its own
+ * name once it is complete. Without a name it is gone however the process ends. */
 #ifndef TOPK_CLI_NPY_FILE_H
 #define TOPK_CLI_NPY_FILE_H
 
@@ -12,8 +13,8 @@
 
 struct npy_file {
     const char *path; /* NULL: no file is wanted, and all calls do nothing */
-    char *target;     /* what gets replaced: the path with symbolic links resolved */
-    char *temporary;  /* NULL when the target is no regular file and is written directly */
+    char *target;     /* what gets replaced: the path with symbolic links resolved; NULL: written directly */
+    char *temporary;  /* the name of the file in the meantime; NULL: it has none, or is written directly */
     int fd;
     topk_type type;
     int64_t rows; /* -1: a vector */

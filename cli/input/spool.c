@@ -14,6 +14,10 @@
 
 static int open_nameless(const char *folder) {
     static const char name[] = "/topk-XXXXXX";
+    const int unnamed = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (unnamed >= 0)
+        return unnamed;
+    /* Not every file system has such files. */
     const size_t length = strlen(folder);
     char *path = allocate(length + sizeof name, 1);
     memcpy(path, folder, length);

@@ -5,14 +5,17 @@
  *   writes   write() and pwrite() take seven bytes at most, and every other call is interrupted
  *   close    standard output cannot be closed
  *   full     write() takes ROOM bytes in all, then there is no space left
- *   signal   SIGTERM comes as soon as there is a temporary file
- *   slow     a second goes by between any two looks at the clock
- *   system   fopen() finds the files of /proc and /sys in the folder SYSTEM */
+ *   signal   SIGNAL comes right after MOMENT: the creation of a temporary file (create), a link (link) or a
+ * change of its name (rename) named    no file system has files without a name slow     a second goes by
+ * between any two looks at the clock system   fopen() finds the files of /proc and /sys in the folder SYSTEM
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,13 +72,39 @@ int close(int file) {
     return (int)syscall(SYS_close, file);
 }
 
+/* Sends the signal if this is its moment, which has come with the result of a call. */
+static int at_moment(const char *moment, int result) {
+    if (fault("signal") && result >= 0 && strcmp(getenv("MOMENT"), moment) == 0)
+        raise(atoi(getenv("SIGNAL")));
+    return result;
+}
+
 int mkostemp(char *template, int flags) {
     int (*real)(char *, int);
     *(void **)&real = dlsym(RTLD_NEXT, "mkostemp");
-    const int file = real(template, flags);
-    if (fault("signal"))
-        raise(SIGTERM);
-    return file;
+    return at_moment("create", real(template, flags));
+}
+
+int open(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    const mode_t mode = (flags & (O_CREAT | __O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
+    va_end(arguments);
+    const bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+    if (unnamed && fault("named")) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    const int file = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+    return unnamed ? at_moment("create", file) : file;
+}
+
+int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+    return at_moment("link", (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
+}
+
+int rename(const char *from, const char *to) {
+    return at_moment("rename", (int)syscall(SYS_rename, from, to));
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {

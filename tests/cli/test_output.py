@@ -14,6 +14,13 @@ import harness
 from harness import npy_header, npy_read, pack, packed, unpack
 
 
+def be_nobody():
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+
+
 class Arrays(harness.Case):
     def setUp(self):
         super().setUp()
@@ -111,6 +118,12 @@ class Arrays(harness.Case):
             self.assertTrue(os.path.islink(path))
             self.assertEqual(npy_read(self.read("sub/new.npy"))[1], (1,))
             os.unlink(self.path("sub/new.npy"))
+
+    def test_name_as_long_as_names_may_be(self):
+        long = self.path("v" * 255)
+        for k in (1, 2):
+            self.prints("", "select", self.vector, "-k", k, "--values", long)
+            self.assertEqual(npy_read(self.read(long))[1], (k,))
 
     def test_mode_of_a_new_file(self):
         self.prints("", "select", self.vector, "-k", 1, "--values", self.v, preexec=lambda: os.umask(0o027))
@@ -212,12 +225,6 @@ class Failures(harness.Case):
         os.chmod(self.folder, 0o777)
         os.chmod(protected, 0o444)
 
-        def be_nobody():
-            if os.geteuid() == 0:
-                os.setgroups([])
-                os.setgid(65534)
-                os.setuid(65534)
-
         # A file on standard input, and the tool itself, may lie where only root comes.
         for command in (["where", "-", "--gt", 0, "--values"], ["mask", "-", "--gt", 0, "--bits"]):
             try:
@@ -266,17 +273,28 @@ class Failures(harness.Case):
     def test_closed_standard_output(self):
         self.fails("standard output: Bad file descriptor", "select", self.file, "-k", 1, preexec=lambda: os.close(1))
 
+    def has_an_output(self, child):
+        """Whether the tool has a file in the folder, with a name or without."""
+        folder = "/proc/%d/fd" % child.pid
+        links = []
+        for name in os.listdir(folder):
+            try:
+                links.append(os.readlink(os.path.join(folder, name)))
+            except FileNotFoundError: # closed since
+                pass
+        return any(os.path.dirname(link) == os.path.realpath(self.folder) for link in links)
+
     def wait_for_an_output(self, child):
         """The tool begins an output once it knows the format of its input."""
         child.stdin.write(b"3\n")
         child.stdin.flush()
-        deadline = time.monotonic() + 600
-        while len(os.listdir(self.folder)) < 2 and time.monotonic() < deadline:
+        deadline = time.monotonic() + 100
+        while not self.has_an_output(child) and time.monotonic() < deadline:
             time.sleep(0.01)
-        self.assertEqual(len(os.listdir(self.folder)), 2)
+        self.assertTrue(self.has_an_output(child))
 
     def test_interruption_leaves_no_file(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
             child = subprocess.Popen([harness.TOPK, "where", "-", "--gt", "0", "--values", self.path("v.npy")],
                                      stdin=subprocess.PIPE, stderr=subprocess.PIPE)
             self.wait_for_an_output(child)
@@ -320,11 +338,77 @@ class Faults(harness.Case):
             result = harness.topk(*command, env=self.fault("close"))
             self.assertEqual((result.status, result.err), (1, "topk: standard output: Input/output error\n"))
 
+    COMMANDS = (["select", "-k", 1, "--values"], ["where", "--gt", 1, "--values"], ["mask", "--gt", 1, "--bits"])
+
+    def needs_unnamed_files(self):
+        try:
+            os.close(os.open(self.folder, os.O_TMPFILE | os.O_RDWR))
+        except OSError:
+            self.skipTest("the file system has no files without a name")
+
+    def ends(self, command, number, moment):
+        """The tool ends by a signal at a moment of its output's life. Returns the folder's other files."""
+        env = {**self.fault("signal"), "SIGNAL": str(int(number)), "MOMENT": moment}
+        result = harness.topk(command[0], self.file, *command[1:], self.path("v.npy"), env=env)
+        self.assertEqual((result.status, result.err), (-number, ""))
+        return sorted(set(os.listdir(self.folder)) - {"x.npy"})
+
     def test_interruption_at_the_worst_time(self):
-        for command in (["select", "-k", 1, "--values"], ["where", "--gt", 1, "--values"], ["mask", "--gt", 1, "--bits"]):
-            result = harness.topk(command[0], self.file, *command[1:], self.path("v.npy"), env=self.fault("signal"))
-            self.assertEqual((result.status, result.err), (-signal.SIGTERM, ""))
-            self.assertEqual(os.listdir(self.folder), ["x.npy"])
+        self.needs_unnamed_files()
+        for command in self.COMMANDS:
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                self.assertEqual(self.ends(command, number, "create"), [])
+                self.assertEqual(self.ends(command, number, "link"), ["v.npy"]) # whole
+                length = npy_read(self.read("v.npy"))[1]
+                os.unlink(self.path("v.npy"))
+                self.assertGreater(length, (0,))
+
+    def test_interruption_while_a_file_is_replaced(self):
+        self.needs_unnamed_files()
+        for command in self.COMMANDS:
+            self.write("v.npy", b"old")
+            self.assertEqual(self.ends(command, signal.SIGKILL, "create"), ["v.npy"])
+            self.assertEqual(self.ends(command, signal.SIGTERM, "link"), ["v.npy"])
+            self.assertEqual(self.read("v.npy"), b"old")
+            # Between two calls that follow one another the array has another name, beside the old file.
+            other, name = self.ends(command, signal.SIGKILL, "link")
+            self.assertRegex(other, r"\Atopk-[a-z0-5]{6}\Z")
+            self.assertEqual((name, self.read("v.npy")), ("v.npy", b"old"))
+            os.unlink(self.path(other))
+            self.assertEqual(self.ends(command, signal.SIGKILL, "rename"), ["v.npy"])
+            self.assertGreater(npy_read(self.read("v.npy"))[1], (0,))
+
+    def test_interruption_of_a_copy_of_the_input(self):
+        self.needs_unnamed_files()
+        env = {**self.fault("signal"), "SIGNAL": str(int(signal.SIGKILL)), "MOMENT": "create", "TMPDIR": self.folder}
+        result = harness.topk("select", "-", "-k", 1, "--format", "raw", "--dtype", "i8", stdin=b"123", env=env)
+        self.assertEqual((result.status, os.listdir(self.folder)), (-signal.SIGKILL, ["x.npy"]))
+
+    def test_file_systems_that_know_names_alone(self):
+        env = self.fault("named")
+        for command in self.COMMANDS:
+            for old in (None, 0o640):
+                if old is not None:
+                    os.chmod(self.write("v.npy", b"old"), old)
+                self.prints("", command[0], self.file, *command[1:], self.path("v.npy"), env=env,
+                            preexec=lambda: os.umask(0o027))
+                self.assertEqual(stat.S_IMODE(os.stat(self.path("v.npy")).st_mode), 0o640)
+                self.assertGreater(npy_read(self.read("v.npy"))[1], (0,))
+                self.assertEqual(sorted(os.listdir(self.folder)), ["v.npy", "x.npy"])
+            os.unlink(self.path("v.npy"))
+        self.prints("2\t51\n", "select", "-", "-k", 1, "--format", "raw", "--dtype", "i8", stdin=b"123",
+                    env={**env, "TMPDIR": self.folder})
+        self.assertEqual(os.listdir(self.folder), ["x.npy"])
+
+    def test_folder_without_the_right_to_write(self):
+        os.chmod(self.folder, 0o555)
+        self.addCleanup(os.chmod, self.folder, 0o755)
+        for env in (None, self.fault("named")):
+            try:
+                self.fails(self.path("v.npy") + ": Permission denied", "where", "-", "--gt", 0, "--values",
+                           self.path("v.npy"), stdin=b"1\n", preexec=be_nobody, env=env)
+            except PermissionError:
+                self.skipTest("nobody cannot run the tool")
 
 
 if __name__ == "__main__":
