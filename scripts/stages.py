@@ -8,6 +8,7 @@ stage that fails keeps no other from running.
 import argparse
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,7 @@ import xml.etree.ElementTree
 STAGES = ["default", "asan", "tsan", "clang-fuzz", "cuda"]
 OPTIONS = {"cuda": ["-DTOPK_CUDA_ARCHITECTURES=90"]}
 JOBS = str(os.cpu_count())
+PROGRESS_S = 2 # how often a build is asked how far it is
 
 
 class Step(threading.Thread):
@@ -62,8 +64,22 @@ class Stage:
         script = '"$@" && exec ' + " ".join(build)
         self.building = Step(["sh", "-c", script, "sh", *configure], self.log)
 
+    def percent_built(self):
+        """What the build says of its progress, or None before it has said anything."""
+        size = os.fstat(self.log.fileno()).st_size
+        end = os.pread(self.log.fileno(), 4096, max(0, size - 4096))
+        percents = re.findall(rb"^\[ *(\d+)%\]", end, re.MULTILINE)
+        return int(percents[-1]) if percents else None
+
     def finish_build(self):
-        self.building.join()
+        """Waits for the build, and tells every ten percent that it goes on."""
+        told = 0
+        while self.building.runs:
+            self.building.join(PROGRESS_S)
+            percent = self.percent_built()
+            if self.building.runs and percent is not None and percent // 10 > told:
+                told = percent // 10
+                print(f"== {self.name}: {percent} % built after {time.monotonic() - self.building.start_time:.0f} s", flush=True)
         if self.building.failed:
             self.failed += 1
             self.log.seek(0)

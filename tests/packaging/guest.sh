@@ -1,5 +1,5 @@
 #!/bin/sh
-# guest.sh SOURCE WORK: libtopk changes nothing of a project that adds it. It is the kind of library that
+# guest.sh SOURCE WORK: libtopk changes nothing of a project that adds it, and the project's options no result. It is the kind of library that
 # BUILD_SHARED_LIBS says. It is optimised even where the project names no build type.
 set -eu
 source=$1 work=$2/guest
@@ -26,7 +26,12 @@ expect() {
 
 rm -rf "$work"
 expect a
-expect so -DBUILD_SHARED_LIBS=ON
+
+# Floating-point options of the project reach neither the library's results nor, by its linking, the modes of the process.
+expect so -DBUILD_SHARED_LIBS=ON "-DCMAKE_C_FLAGS=-ffast-math -ffinite-math-only"
+library=$(find "$work" -name 'libtopk.so.*' -type f)
+test -n "$(nm "$library" | grep topk_cpu_route)"
+fail_if sh -c 'nm "$1" | grep set_fast_math' sh "$library"
 
 # It is installed along with the project where TOPK_INSTALL asks for it.
 "$CMAKE" --install "$work" --prefix "$work/prefix"
@@ -37,6 +42,6 @@ test ! -e "$work/prefix"
 run_by_cmake "$work/installed" -DCMAKE_PREFIX_PATH="$work/prefix"
 
 # A build type that the project names is the library's, too, but for the inner loops.
-configure -DCMAKE_BUILD_TYPE=Debug -DTOPK_INSTALL=OFF
+configure -DCMAKE_BUILD_TYPE=Debug -DTOPK_INSTALL=OFF -DCMAKE_C_FLAGS=
 grep -q 'src/api\.c' "$work/commands"
 fail_if grep -e 'src/api\.c.* -O3 \| -O3 .*src/api\.c' "$work/commands"
