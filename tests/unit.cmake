@@ -55,6 +55,7 @@ target_link_libraries(test_team PRIVATE topk_test_support topk_shrunk)
 target_link_options(test_team PRIVATE -Wl,--wrap=pthread_create)
 topk_warnings(test_team)
 topk_add_unit_test(team test_team)
+set_tests_properties(team PROPERTIES TIMEOUT 120) # a moment's work, and what is wrong in it mostly waits for ever
 
 topk_unit_test(encode data/test_encode.c)
 topk_unit_test(laws data/test_laws.c)

@@ -6,6 +6,7 @@ import math
 import os
 import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -30,8 +31,11 @@ class Result:
         self.rss_kib = rss_kib
 
 
-PROCESSOR_SECONDS = 300 # for one run of the tool, however busy the machine is
-LAST_RESORT_SECONDS = 1200 # of the clock, for one that waits for ever
+class Limits:
+    """Of one run of the tool. Past them it hangs, and the script's other tests are left out: they may hang as well."""
+    processor_seconds = 300 # however busy the machine is
+    clock_seconds = 1200 # for a run that waits for ever
+    passed = False
 
 
 def topk(*arguments, stdin=b"", env=None, preexec=None, stdout=subprocess.PIPE):
@@ -43,14 +47,19 @@ def topk(*arguments, stdin=b"", env=None, preexec=None, stdout=subprocess.PIPE):
     environment = {name: value for name, value in environment.items() if value is not None}
 
     def prepare():
-        resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_SECONDS, PROCESSOR_SECONDS))
+        resource.setrlimit(resource.RLIMIT_CPU, (Limits.processor_seconds, Limits.processor_seconds + 9))
         if preexec is not None:
             preexec()
 
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     keywords = {"stdin": stdin} if not isinstance(stdin, bytes) else {"input": stdin}
-    done = subprocess.run([TOPK, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE,
-                          env=environment, preexec_fn=prepare, check=False, timeout=LAST_RESORT_SECONDS, **keywords)
+    try:
+        done = subprocess.run([TOPK, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, env=environment,
+                              preexec_fn=prepare, check=False, timeout=Limits.clock_seconds, **keywords)
+    except subprocess.TimeoutExpired:
+        Limits.passed = True
+        raise
+    Limits.passed |= done.returncode == -signal.SIGXCPU
     after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     return Result(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"), max(before, after))
 
@@ -140,6 +149,12 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="topk-cli-")
         self.addCleanup(shutil.rmtree, self.folder)
+
+    def run(self, result=None):
+        result = super().run(result)
+        if Limits.passed and not result.wasSuccessful():
+            result.stop()
+        return result
 
     def path(self, name):
         return os.path.join(self.folder, name)
