@@ -120,6 +120,10 @@ static void describe_number(const struct text *text, const struct line_error *er
                      ? "; use --dtype uint64"
                      : ", and beyond --dtype int64 and uint64");
         break;
+    case NUMBER_COMMA:
+        snprintf(reason, size, "'%s' has a comma, but decimals need a point (LC_ALL=C)%s", token,
+                 text->format.sizes ? "" : "; fields need --csv");
+        break;
     default:
         snprintf(reason, size, "'%s' is not %s", token,
                  text->format.sizes ? "a size"
@@ -158,10 +162,11 @@ static _Noreturn void fail_line(const struct text *text, int64_t line, const str
 }
 
 /* Counts the line behind the chunk's lines as one of them. What has no end, or a late one, may be no text at
- * all: that is not passed over. */
+ * all: that is not passed over. Nor is a number. */
 static void pass_over(struct text *text, const struct line_error *error) {
     const int64_t line = text->header_passed + text->base + text->count + 1;
-    if (!text->options->skip_invalid || error->kind == LINE_TOO_LONG || error->kind == LINE_UNCLOSED)
+    if (!text->options->skip_invalid || error->kind == LINE_TOO_LONG || error->kind == LINE_UNCLOSED ||
+        line_has_number(error))
         fail_line(text, line, error);
     if (text->invalid_total++ == 0) {
         text->first_invalid = line;

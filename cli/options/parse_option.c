@@ -42,8 +42,9 @@ static double parse_epsilon(const char *option, const char *text) {
 static topk_bound parse_bound(const char *text) {
     topk_bound bound;
     enum number_status status = bound_parse(text, &bound);
-    if (status == NUMBER_SYNTAX)
-        fail_usage("bound '%s' is not a number", text);
+    if (status == NUMBER_SYNTAX || status == NUMBER_COMMA)
+        fail_usage("bound '%s' is not a number%s", text,
+                   status == NUMBER_COMMA ? ": decimals have a point" : "");
     if (status != NUMBER_OK)
         fail_usage("bound '%s' cannot be held exactly by int64, uint64 or float64", text);
     return bound;

@@ -136,6 +136,10 @@ static bool parse_line(const struct line_format *format, const char *line, size_
     return error->kind == LINE_OK;
 }
 
+bool line_has_number(const struct line_error *error) {
+    return error->kind == LINE_NUMBER && error->number != NUMBER_SYNTAX;
+}
+
 size_t lines_parse(const struct line_format *format, const char *text, uint32_t length, union number *values,
                    uint32_t *starts, size_t count, size_t capacity, struct line_error *error) {
     const char *end = text + length;

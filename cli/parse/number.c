@@ -56,7 +56,7 @@ static const char *scan_exponent(const char *text, const char *end, int64_t *exp
     return text;
 }
 
-static bool scan_decimal(const char *text, const char *end, struct decimal *decimal) {
+static bool scan_decimal(const char *text, const char *end, char point, struct decimal *decimal) {
     decimal->integer = true;
     decimal->exponent = 0;
     decimal->count = 0;
@@ -67,7 +67,7 @@ static bool scan_decimal(const char *text, const char *end, struct decimal *deci
         if (is_digit(*text)) {
             add_digit(decimal, *text, fraction);
             any = true;
-        } else if (*text == '.' && !fraction) {
+        } else if (*text == point && !fraction) {
             fraction = true;
             decimal->integer = false;
         } else {
@@ -136,7 +136,7 @@ static enum number_status parse_f64(bool negative, const char *text, const char 
         return NUMBER_OK;
     }
     struct decimal decimal;
-    if (!scan_decimal(text, end, &decimal))
+    if (!scan_decimal(text, end, '.', &decimal))
         return NUMBER_SYNTAX;
     enum number_status status = round_decimal(&decimal, value);
     *value *= sign;
@@ -158,17 +158,34 @@ static enum number_status parse_magnitude(const char *text, const char *end, uin
     return overflow ? NUMBER_RANGE : NUMBER_OK;
 }
 
+/* Whether text is no number because of its commas: digits, points and commas, and perhaps an exponent. */
+static enum number_status refuse_syntax(const char *text, const char *end) {
+    const char *at = text;
+    bool digits = false, commas = false;
+    for (; at < end && (is_digit(*at) || *at == '.' || *at == ','); at++) {
+        digits |= is_digit(*at);
+        commas |= *at == ',';
+    }
+    int64_t exponent = 0;
+    const bool whole =
+        at == end || ((*at == 'e' || *at == 'E') && scan_exponent(at + 1, end, &exponent) == end);
+    return digits && commas && whole ? NUMBER_COMMA : NUMBER_SYNTAX;
+}
+
 enum number_status number_parse(topk_type type, const char *text, size_t length, union number *value) {
     const char *end = text + length;
     bool negative = length > 0 && *text == '-';
     if (length > 0 && (*text == '-' || *text == '+'))
         text++;
-    if (type == TOPK_F64)
-        return parse_f64(negative, text, end, &value->f64);
     uint64_t magnitude;
-    enum number_status status = parse_magnitude(text, end, &magnitude);
+    enum number_status status;
+    if (type == TOPK_F64) {
+        status = parse_f64(negative, text, end, &value->f64);
+        return status == NUMBER_SYNTAX ? refuse_syntax(text, end) : status;
+    }
+    status = parse_magnitude(text, end, &magnitude);
     if (status != NUMBER_OK)
-        return status;
+        return status == NUMBER_SYNTAX ? refuse_syntax(text, end) : status;
     uint64_t most = type == TOPK_I64 ? (uint64_t)INT64_MAX + negative : negative ? 0 : UINT64_MAX;
     if (magnitude > most)
         return NUMBER_RANGE;
@@ -194,13 +211,16 @@ static int scan_unit(const char *text, const char *end, bool *decimal) {
 enum number_status size_parse(const char *text, size_t length, double *value) {
     const char *end = text + length;
     const char *unit = text;
-    while (unit < end && (is_digit(*unit) || *unit == '.'))
+    while (unit < end && (is_digit(*unit) || *unit == '.' || *unit == ','))
         unit++;
     bool decimal_unit;
     const int power = scan_unit(unit, end, &decimal_unit);
     struct decimal decimal;
-    if (power < 0 || !scan_decimal(text, unit, &decimal))
-        return NUMBER_SYNTAX;
+    /* Three digits behind a comma may be thousands. */
+    const char *comma = memchr(text, ',', (size_t)(unit - text));
+    const bool is_point = comma != NULL && unit - comma > 1 && unit - comma <= 3;
+    if (power < 0 || !scan_decimal(text, unit, is_point ? ',' : '.', &decimal))
+        return power < 0 ? NUMBER_SYNTAX : refuse_syntax(text, unit);
     decimal.integer = false;
     if (decimal_unit)
         decimal.exponent += 3 * power;
@@ -321,7 +341,7 @@ enum number_status bound_parse(const char *text, topk_bound *bound) {
 }
 
 bool integer_parse(const char *text, int64_t least, int64_t most, int64_t *value) {
-    union number number;
+    union number number = {.i64 = 0};
     if (number_parse(TOPK_I64, text, strlen(text), &number) != NUMBER_OK)
         return false;
     *value = number.i64;

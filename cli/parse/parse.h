@@ -18,6 +18,8 @@ enum number_status {
     NUMBER_SYNTAX,  /* not a number of the wanted kind */
     NUMBER_RANGE,   /* beyond the largest or below the smallest of the type; of F64, also rounded to 0 */
     NUMBER_INEXACT, /* an integer that float64 cannot hold */
+    NUMBER_COMMA,   /* no number because of commas, which some locales write as the point or between thousands
+                     */
 };
 
 /* An element of text: which member counts is said by a topk_type of F64, I64 or U64. */
@@ -33,8 +35,8 @@ union number {
 enum number_status number_parse(topk_type type, const char *text, size_t length, union number *value);
 
 /* Parses text[0, length) as a size: digits with an optional point, and perhaps a unit. K (or k), M, G, T, P,
- * E and Ki or KiB and their like are powers of 1024, kB, KB, MB and their like powers of 1000; B is 1.
- * Rounded to nearest. */
+ * E and Ki or KiB and their like are powers of 1024, kB, KB, MB and their like powers of 1000; B is 1. A
+ * comma before the last one or two digits is a point. Rounded to nearest. */
 enum number_status size_parse(const char *text, size_t length, double *value);
 
 /* The fast case: parses the short number that begins at `text`, and returns its end, or NULL when
@@ -93,6 +95,10 @@ struct line_error {
  * bad line: *error then tells. */
 size_t lines_parse(const struct line_format *format, const char *text, uint32_t length, union number *values,
                    uint32_t *starts, size_t count, size_t capacity, struct line_error *error);
+
+/* Whether a line was refused although it holds a number, or what some locale writes as one: without it the
+ * results would be wrong, so it must not be passed over. */
+bool line_has_number(const struct line_error *error);
 
 /* The newline that ends the line at `text`; NULL if all are within quotes. end[-1] is one. */
 const char *line_newline(const struct line_format *format, const char *text, const char *end);

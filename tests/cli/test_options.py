@@ -148,6 +148,7 @@ class Usage(harness.Case):
                 (["where", "-", "--gt", "1", "--lt", "2"], "one predicate is enough"),
                 (["where", "-", "--between", "1"], "--between takes two bounds"),
                 (["where", "-", "--gt", "x"], "bound 'x' is not a number"),
+                (["where", "-", "--gt", "0,5"], "bound '0,5' is not a number: decimals have a point"),
                 (["where", "-", "--between", "1", "2x"], "bound '2x' is not a number"),
                 (["where", "-", "--eq", "18446744073709551617"],
                  "bound '18446744073709551617' cannot be held exactly by int64, uint64 or float64"),
