@@ -6,9 +6,9 @@
     values, indices, offsets = libtopk.where(x, gt=0.5)
 
 Arrays come from numpy, torch (CPU or CUDA), CuPy, or any library with DLPack. They are read where they lie, without a
-copy, if the elements of a row are neighbours and the rows follow one another at one stride. Results are arrays of the
-same kind on the same device. On a GPU the work is enqueued on the current stream of that library, and nothing waits for
-it.
+copy, if the elements of a row are neighbours and the rows follow one another at one stride, or share memory. Results
+are arrays of the same kind on the same device. On a GPU the work is enqueued on the current stream of that library, and
+nothing waits for it.
 
 Types are float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, and integers of 8 to 64 bits, signed or not.
 Elements rank by value, equal ones by lower position, and NaN above infinity unless an option says otherwise. Results

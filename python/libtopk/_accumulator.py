@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
-from libtopk import _core
+from libtopk import _core, _expanded
 from libtopk._api import RUN, WORKSPACE, TopK
 from libtopk._kinds import name_of
 from libtopk._options import Array
@@ -190,12 +190,14 @@ class Accumulator:
                 raise ValueError(f"{name} is not of the shape of the chunk")
         if lengths is not None:
             lengths = _core.integers(lengths, chunk, "lengths")
+        length = _expanded.needed(chunk, self._k, predicate)
+        length_max = _expanded.piece_of(chunk, self._chunk_max)
         # What can fail fails for the last piece, so that comes first: nothing is added then.
-        for begin in reversed(range(0, max(1, chunk.shape[-1]), self._chunk_max)):
-            piece = slice(begin, begin + self._chunk_max)
+        for begin in reversed(range(0, max(1, length), length_max)):
+            piece = slice(begin, min(begin + length_max, length))
             options = {**predicate, **{name: array[..., piece] for name, array in companions.items()}}
             if lengths is not None:
-                options["lengths"] = lengths.clip(begin, begin + self._chunk_max) - begin
+                options["lengths"] = lengths.clip(begin, begin + length_max) - begin
             if k is not None:
                 options["k_max"] = self._k
             self._run(_PUSH, chunk[..., piece], {**options, "base": base + begin}, k=k)

@@ -97,7 +97,7 @@ def _name_of(array):
 def _refuse_nulls(array):
     raise TypeError(
         f"a {_name_of(array)} with nulls, which are no numbers: drop or fill them first, by what its library calls "
-        "drop_null, drop_nulls or dropna, fill_null or fillna; mask= then leaves out the filled, where a predicate goes")
+        "drop_null, drop_nulls or dropna, fill_null or fillna; mask= leaves out the filled, where a predicate goes")
 
 
 def refuse_type(name, dtype):

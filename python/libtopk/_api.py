@@ -70,8 +70,9 @@ def topk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, di
     the largest (integers: their minimum), +infinity for the smallest.
 
     Rows are read where they lie if elements of a row are neighbours and rows follow at one stride: so are contiguous
-    arrays along the last dimension, slices of them, and transposed ones along the first. All else is copied first. On
-    a GPU the results are ready when the current stream has done the work.
+    arrays along the last dimension, slices of them, and transposed ones along the first. Expanded arrays, which have a
+    stride of 0, are not copied either. All else is copied first. On a GPU the results are ready when the current stream
+    has done the work.
 
     On the CPU a workspace is kept for the next call. See the module for types and exceptions, and Options for more.
     """

@@ -194,6 +194,10 @@ static int describe_torch(const char *name, struct array *array) {
         describe_by_attributes(name, array) != 0) {
         return -1;
     }
+    bool is_told = (array->type != TOPK_I8 && array->type != TOPK_U8) || !has_exchange;
+    if (!is_told && type_by_dtype(ATTRIBUTE(array->object, "dtype"), name, array) != 0) {
+        return -1; /* DLPack says that int4 and its like are int8 */
+    }
     size_t itemsize = library.type_size(array->type);
     if (!has_memory(array, itemsize)) {
         return refuse_memory(name);

@@ -80,9 +80,11 @@ static bool needs_predicate(int operation) {
            operation == TOPK_OPERATION_COUNT || operation == TOPK_OPERATION_MASK;
 }
 
-/* Everything up to the outputs. */
+/* The arguments of run(). */
+enum { MODE, OPERATION, X, K, LARGEST, SORTED, DIM, OUT, WANTED, WORKSPACE, OPTIONS, OTHER, ARGUMENTS };
+
+/* Options, x and the context. */
 static int prepare(struct call *call, PyObject *const *arguments) {
-    enum { X = 2, K, LARGEST, SORTED, DIM, OPTIONS = 10 };
     int largest = PyObject_IsTrue(arguments[LARGEST]), sorted = PyObject_IsTrue(arguments[SORTED]);
     if (largest < 0 || sorted < 0) {
         return -1;
@@ -100,7 +102,7 @@ static int prepare(struct call *call, PyObject *const *arguments) {
                         "a predicate is needed: gt, ge, lt, le, eq, ne, between, mask or bits");
         return -1;
     }
-    return inputs_take(call, arguments[K]);
+    return 0;
 }
 
 static int measure(const struct call *call, size_t *bytes) {
@@ -264,27 +266,46 @@ static PyObject *explain(const struct call *call) {
     return result;
 }
 
+/* The results where few elements of x answer for all; NotImplemented where the C library must see them. */
+static PyObject *answer_from_few(struct call *call, PyObject *const *arguments) {
+    if (call->operation >= OPERATION_INIT || call->giver != NULL || !inputs_have_shared_elements(call)) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    return PyObject_CallMethod(kinds_expanded, "answer", "OOOOOOiOOOO", arguments[MODE], arguments[OPERATION],
+                               call->x.object, arguments[K], arguments[LARGEST], arguments[SORTED], call->dim,
+                               arguments[OUT], arguments[WANTED], arguments[WORKSPACE], arguments[OPTIONS]);
+}
+
+static PyObject *answer(struct call *call, PyObject *const *arguments) {
+    long mode = PyLong_AsLong(arguments[MODE]), wanted = PyLong_AsLong(arguments[WANTED]);
+    size_t bytes = 0;
+    if (PyErr_Occurred() || inputs_take(call, arguments[K]) != 0 ||
+        outputs_make(call, arguments[OUT], (int)wanted) != 0) {
+        return NULL;
+    }
+    if (mode == MODE_EXPLAIN) {
+        return explain(call);
+    }
+    if (mode == MODE_WORKSPACE) {
+        return measure(call, &bytes) == 0 ? PyLong_FromSize_t(bytes) : NULL;
+    }
+    return companions_take(call) == 0 ? complete(call, arguments[WORKSPACE], arguments[OTHER]) : NULL;
+}
+
 PyObject *call_run(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
-    enum { MODE, OPERATION, OUT = 7, WANTED, WORKSPACE, OTHER = 11, ARGUMENTS };
     (void)self;
     if (count != ARGUMENTS) {
         PyErr_Format(PyExc_TypeError, "run() takes %d arguments", ARGUMENTS);
         return NULL;
     }
-    long mode = PyLong_AsLong(arguments[MODE]);
     struct call call;
-    begin(&call, (int)PyLong_AsLong(arguments[OPERATION]), mode != MODE_RUN);
-    long wanted = PyLong_AsLong(arguments[WANTED]);
+    begin(&call, (int)PyLong_AsLong(arguments[OPERATION]), PyLong_AsLong(arguments[MODE]) != MODE_RUN);
     PyObject *result = NULL;
-    size_t bytes = 0;
-    if (!PyErr_Occurred() && prepare(&call, arguments) == 0 &&
-        outputs_make(&call, arguments[OUT], (int)wanted) == 0) {
-        if (mode == MODE_EXPLAIN) {
-            result = explain(&call);
-        } else if (mode == MODE_WORKSPACE) {
-            result = measure(&call, &bytes) == 0 ? PyLong_FromSize_t(bytes) : NULL;
-        } else if (companions_take(&call) == 0) {
-            result = complete(&call, arguments[WORKSPACE], arguments[OTHER]);
+    if (!PyErr_Occurred() && prepare(&call, arguments) == 0) {
+        result = answer_from_few(&call, arguments);
+        if (result == Py_NotImplemented) {
+            Py_DECREF(result);
+            result = answer(&call, arguments);
         }
     }
     end(&call);

@@ -6,11 +6,8 @@ static int take_companion(struct call *call, enum given which, const char *name,
     if (inputs_keep(call, call->given[which], name, array) != 0) {
         return -1;
     }
-    bool is_alike = (*array)->dims == (call->is_scalar                             ? 0
-                                       : call->problem.shape != TOPK_SHAPE_STRIDED ? 1
-                                                                                   : call->lead + 1);
-    for (int d = 0, lead = 0; is_alike && d < (*array)->dims && call->problem.shape == TOPK_SHAPE_STRIDED;
-         ++d) {
+    bool is_alike = (*array)->dims == (call->is_scalar ? 0 : call->is_ragged ? 1 : call->lead + 1);
+    for (int d = 0, lead = 0; is_alike && d < (*array)->dims && !call->is_ragged; ++d) {
         is_alike = (*array)->shape[d] == (d == call->dim ? call->length : call->lead_shape[lead++]);
     }
     if (!is_alike || array_elements(*array) != array_elements(&call->x)) {

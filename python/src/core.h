@@ -91,7 +91,10 @@ struct kind_functions {
 
 extern struct kind_functions kinds[KINDS];
 
-/* Imports libtopk._kinds and libtopk._adopt. */
+/* libtopk._expanded, for arrays that have strides of 0; borrowed. */
+extern PyObject *kinds_expanded;
+
+/* Imports the modules of libtopk that the core calls. */
 int kinds_init(void);
 
 /* The kind of an object. For one that is no array of a known kind, *adopted becomes an array that shares its
@@ -230,6 +233,7 @@ struct call {
     int dim;         /* of x as it was given, from 0 */
     int lead;        /* dimensions that rows are counted along, in order */
     bool is_scalar;  /* x as it was given has no dimensions */
+    bool is_ragged;  /* extents cut the rows from one array */
     PyObject *giver; /* turns results into arrays of the caller's kind, or NULL */
     bool has_k_max, has_length_max;
     int64_t capacity, base, length;
@@ -266,6 +270,8 @@ int options_integer(PyObject *value, const char *name, int64_t *number);
 
 /* Fills problem and input from x, k and the arrays among the options. */
 int inputs_take(struct call *call, PyObject *k);
+/* Whether elements of x, along the dimension of the rows or across it, share memory by a stride of 0. */
+bool inputs_have_shared_elements(const struct call *call);
 /* An exception for a Shape in a call that runs. */
 int inputs_refuse_shape(const struct call *call, const struct array *array, const char *name);
 /* TypeError for an array of floats or truth values that is not empty. */

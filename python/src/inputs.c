@@ -80,7 +80,7 @@ static int keep_extents(struct call *call, struct array **arrays) {
 
 /* int32 if all of them are usable as such, else int64, to which the others are converted. */
 static int take_extents(struct call *call, struct array **arrays) {
-    bool are_narrow = true;
+    bool are_narrow = call->is_ragged || call->problem.shape == TOPK_SHAPE_STRIDED; /* spans() makes int64 */
     for (int i = 0; i < EXTENTS; ++i) {
         are_narrow = are_narrow && (arrays[i] == NULL || is_usable_extent(call, arrays[i], TOPK_I32));
     }
@@ -194,7 +194,90 @@ static int take_ragged(struct call *call, struct array **arrays) {
     return 0;
 }
 
-static int take_strided(struct call *call) {
+bool inputs_have_shared_elements(const struct call *call) {
+    bool result = false;
+    for (int d = 0; d < call->x.dims; ++d) {
+        result = result || (call->x.strides[d] == 0 && call->x.shape[d] > 1);
+    }
+    return result && call->x.kind != KIND_SHAPE && array_elements(&call->x) > 0;
+}
+
+/* Whether rows that share memory are read there. Short ones are copied: their results are as large. A method
+ * that is asked for may know no spans. */
+static bool can_be_spans(const struct call *call) {
+    enum { LEAST_BYTES = 64 };
+    bool is_selection = call->operation == TOPK_OPERATION_SELECT || call->operation == TOPK_OPERATION_KTH ||
+                        call->operation == TOPK_OPERATION_WHERE || call->operation == TOPK_OPERATION_COUNT ||
+                        call->operation == TOPK_OPERATION_SELECT_WHERE;
+    return is_selection && call->given[GIVEN_INDICES] == NULL && call->given[GIVEN_MASK] == NULL &&
+           call->method[0] == '\0' && call->tuning[0] == '\0' && inputs_have_shared_elements(call) &&
+           call->x.strides[call->dim] != 0 &&
+           call->x.shape[call->dim] * (int64_t)library.type_size(call->x.type) >= LEAST_BYTES;
+}
+
+/* Replaces x by the same elements in contiguous rows, which share memory as they did, if they are not such.
+ */
+static int make_compact(struct call *call) {
+    bool is_compact = call->x.is_plain && call->x.strides[call->dim] == 1;
+    for (int d = 0; d < call->x.dims; ++d) {
+        is_compact = is_compact && call->x.strides[d] >= 0;
+    }
+    if (is_compact) {
+        return 0;
+    }
+    PyObject *made = PyObject_CallMethod(kinds_expanded, "compact", "Oi", call->x.object, call->dim);
+    enum kind kind = call->x.kind;
+    if (made == NULL) {
+        return -1;
+    }
+    array_drop(&call->x);
+    int status = array_of(made, kind, "x", &call->x);
+    Py_DECREF(made);
+    return status;
+}
+
+/* Keeps the begins and ends of rows that share memory, which take the place of lengths. */
+static int keep_spans(struct call *call, const int64_t *strides, struct array **arrays) {
+    PyObject *shape = kinds_tuple(call->lead_shape, call->lead), *steps = kinds_tuple(strides, call->lead);
+    PyObject *lengths = call->given[GIVEN_LENGTHS], *pair = NULL, *begins, *ends;
+    if (shape != NULL && steps != NULL) {
+        pair = PyObject_CallMethod(kinds_expanded, "spans", "OOOLO", call->x.object, shape, steps,
+                                   (long long)call->length, lengths == NULL ? Py_None : lengths);
+    }
+    int status = pair != NULL && PyArg_ParseTuple(pair, "OO", &begins, &ends) &&
+                         inputs_keep(call, begins, "begins", &arrays[GIVEN_BEGINS]) == 0 &&
+                         inputs_keep(call, ends, "ends", &arrays[GIVEN_ENDS]) == 0
+                     ? 0
+                     : -1;
+    arrays[GIVEN_LENGTHS] = NULL;
+    Py_XDECREF(shape);
+    Py_XDECREF(steps);
+    Py_XDECREF(pair);
+    return status;
+}
+
+/* Rows that share memory, as spans. */
+static int take_shared(struct call *call, struct array **arrays) {
+    int64_t strides[DIMENSIONS_MAX], rows = 1, last = 0;
+    if (make_compact(call) != 0) {
+        return -1;
+    }
+    call->length = call->x.shape[call->dim];
+    for (int d = 0, lead = 0; d < call->x.dims; ++d) {
+        if (d != call->dim) {
+            strides[lead++] = call->x.strides[d];
+            rows *= call->x.shape[d];
+            last += (call->x.shape[d] - 1) * call->x.strides[d];
+        }
+    }
+    call->problem.shape = TOPK_SHAPE_SPANS;
+    call->problem.rows = rows;
+    call->problem.elements_max = last + call->length;
+    call->input.values = call->x.data;
+    return call->is_plan ? 0 : keep_spans(call, strides, arrays);
+}
+
+static int take_strided(struct call *call, struct array **arrays) {
     struct rows rows;
     int dim = call->dim;
     bool is_dense = call->given[GIVEN_INDICES] != NULL || call->given[GIVEN_MASK] != NULL ||
@@ -203,6 +286,9 @@ static int take_strided(struct call *call) {
         if (d != call->dim) {
             call->lead_shape[call->lead++] = call->x.shape[d];
         }
+    }
+    if (can_be_spans(call)) {
+        return take_shared(call, arrays);
     }
     if (rows_of(&call->x, &dim, is_dense, "x", &rows) != 0) {
         return -1;
@@ -232,13 +318,14 @@ int inputs_take(struct call *call, PyObject *k) {
     struct array *arrays[EXTENTS] = {NULL};
     bool is_ragged = call->given[GIVEN_OFFSETS] != NULL || call->given[GIVEN_BEGINS] != NULL ||
                      call->given[GIVEN_ENDS] != NULL;
+    call->is_ragged = is_ragged;
     call->problem.type = call->x.type;
     if (call->x.type == TOPK_TYPE_UNDEFINED) {
         PyErr_SetString(PyExc_TypeError, "x holds truth values, which do not rank; x.view(uint8) does");
         return -1;
     }
     if (take_k(call, k) != 0 || keep_extents(call, arrays) != 0 ||
-        (is_ragged ? take_ragged(call, arrays) : take_strided(call)) != 0) {
+        (is_ragged ? take_ragged(call, arrays) : take_strided(call, arrays)) != 0) {
         return -1;
     }
     if (!call->has_length_max) {

@@ -7,6 +7,8 @@ struct kind_functions kinds[KINDS];
 
 static PyObject *kinds_module, *adopt_module, *loaded_modules; /* libtopk._kinds, ._adopt, sys.modules */
 
+PyObject *kinds_expanded; /* libtopk._expanded */
+
 /* Fills kinds[kind] from the class of libtopk._kinds that is named after the module. AttributeError where the
  * module is half imported, or banned by None: the next call tries again. */
 static int learn(enum kind kind) {
@@ -59,7 +61,8 @@ int kinds_init(void) {
     kinds_module = kinds_found;
     adopt_module = adopt_found;
     loaded_modules = PyImport_GetModuleDict();
-    return learn(KIND_NUMPY) != 0 ? -1 : learn(KIND_SHAPE);
+    kinds_expanded = PyImport_ImportModule("libtopk._expanded");
+    return kinds_expanded == NULL || learn(KIND_NUMPY) != 0 ? -1 : learn(KIND_SHAPE);
 }
 
 static bool is_of(PyObject *object, enum kind kind) {

@@ -82,7 +82,7 @@ static void set_type(const struct call *call, int type, struct output *output) {
 
 /* The dimension of the caller's array along which results lie. */
 static int dim_of(const struct call *call, const struct output *output) {
-    return output->has_k && call->problem.shape == TOPK_SHAPE_STRIDED ? call->dim : output->dims - 1;
+    return output->has_k && !call->is_ragged ? call->dim : output->dims - 1;
 }
 
 static bool has_shape(const struct array *array, const struct output *output, int dim) {

@@ -108,7 +108,7 @@ static struct pieces pieces_of_x(const struct call *call) {
     uintptr_t length = (uintptr_t)call->length * size, stride = (uintptr_t)call->problem.row_stride * size;
     if (call->problem.shape != TOPK_SHAPE_STRIDED) {
         rows = 1;
-        length = (uintptr_t)array_elements(&call->x) * size;
+        length = (uintptr_t)call->problem.elements_max * size;
     }
     stride = stride == 0 || rows == 1 ? length : stride;
     bool is_empty = rows == 0 || length == 0;
