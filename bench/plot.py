@@ -3,31 +3,46 @@
 """Plots of CSV files of topk-bench and rivals.py, or of records, as SVG: the time of a call, its ratio to the limit,
 which for select is one read, and to the fastest published implementation, if compare.py has added that; over the row
 length, k, the number of rows, the share that is kept and the threads, wherever the results hold at least two values of
-these.
+these. A plot has at most eight lines, and says how many it leaves out.
 
   plot.py RESULTS.csv... --out FOLDER
   plot.py fig6.csv --split n,data --out FOLDER     a plot for each n and each data, not one of all lines
+
+A published record has a column for each contender, or the two fastest at each point (`best_us` and its name in `best`).
+Each library becomes a line, with the points at which it is one of the two. Beside such a record, the library's own lines
+come from it alone.
 """
 
 import argparse
 import html
 import math
 import os
+import re
 
 import record
 
 AXES = {"n": "elements of a row", "k": "k", "rows": "rows", "alpha": "alpha", "keep_percent": "percent kept",
         "threads": "threads of a call, or of a block of a baseline", "max_iterations": "steps"}
-MEASURES = {"call_us": "microseconds", "to_limit": "times the limit", "to_best": "times the fastest published"}
+MEASURES = {"call_us": "Microseconds of a call", "to_limit": "Time of a call over the limit",
+            "to_best": "Time of a call over the fastest published one"}
 # What tells one line of a plot from another; the axis itself is left out.
 SERIES = ["what", "operation", "type", "data", "rows", "n", "k", "keep_percent", "order", "ties", "index", "method",
           "tuning", "launch", "predicate", "outputs", "routing", "max_iterations", "epsilon", "epsilon_relative", "lengths",
           "threads", "cache", "features"]
 HIDDEN = {"alpha": {"tuning"}}  # what the axis stands for
 COUNTING = {"where", "count", "mask"}  # their k is the number of matches, which follows from n and the share
+# How the heading says what all lines of a plot share; `{}` is the value.
+SHARED = {"operation": "{}", "type": "{}", "data": "{}", "rows": "rows: {}", "n": "n = {}", "k": "k = {}",
+          "order": "order: {}", "ties": "ties: {}", "features": "{}", "date": "{}", "measured": "{}"}
+# What columns of published records are about.
+PUBLISHED = {"read": "one read", "any": "libtopk, any order", "default": "libtopk, best first"}
 
-MOST_TICKS = 9
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 480, 70, 330, 40, 50
+MOST_LINES = 8
+MOST_TICKS_X, MOST_TICKS_Y = 9, 12
+# First digits of round numbers, the finest set first.
+ROUND = [[1, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9],
+         [1, 1.2, 1.5, 2, 3, 4, 5, 7], [1, 2, 5], [1]]
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 900, 500, 84, 330, 64, 50
 COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#7b4b94", "#e377c2", "#8c564b", "#555555"]
 
 
@@ -37,11 +52,28 @@ def read_results(paths):
     of_gpus = dict.fromkeys(("tuning", "launch", "predicate", "outputs", "routing"), "")
     of_gpus.update(dict.fromkeys(("max_iterations", "epsilon", "epsilon_relative"), "0"), lengths="even")
     for path in paths:
-        results += [{**of_gpus, **line} for line in record.read(path) if line["check"] == "ok"]
+        lines = record.read(path)
+        published = "call_us" not in lines[0]
+        lines = [each for line in lines for each in contenders(line)] if published else lines
+        if published:
+            results = [line for line in results if line["what"] != "topk"]
+        results += [{**of_gpus, **line} for line in lines if line["check"] == "ok"]
     for line in results:
         alpha = line["tuning"].removeprefix("alpha=") if line["tuning"].startswith("alpha=") else "0"
         line["alpha"] = line["n"] if alpha == "n" else alpha if alpha.isdigit() else "0"
     return results
+
+
+def contenders(line):
+    """The lines that topk-bench would have written in place of one of a published record."""
+    times = {}
+    for column in line:
+        if column.endswith("_us") and line[column]:
+            name = column.removesuffix("_us")
+            what = line[name].split()[0] if name in ("best", "second") else PUBLISHED.get(name, name)
+            times[what] = min(float(line[column]), times.get(what, math.inf))
+    own = {"operation": "select", "type": "f32", "keep_percent": "0", "check": "ok"}
+    return [{**dict.fromkeys(SERIES, ""), **own, **line, "what": what, "call_us": us} for what, us in times.items()]
 
 
 def series_names(axis):
@@ -63,6 +95,32 @@ def gather(results, axis, measure):
     return {key: points for key, points in series.items() if len(points) > 1}
 
 
+def kept(series):
+    """The lines that a plot has room for: the library's own, its slowest first, then the fastest others. What counts is
+    how far a line lies above the lowest one, by the geometric mean."""
+    floor = {}
+    for points in series.values():
+        for x, y in points.items():
+            floor[x] = min(y, floor.get(x, y))
+
+    def place(key):
+        height = sum(math.log(y / floor[x]) for x, y in series[key].items()) / len(series[key])
+        own = key[0].startswith(("topk", "libtopk", "one read"))
+        return (not own, -height if own else height)
+    taken = sorted(series, key=place)[:MOST_LINES]
+    return {key: points for key, points in series.items() if key in taken}
+
+
+def heading(results, axis):
+    """What all lines of a plot share."""
+    words = []
+    for name, form in SHARED.items():
+        values = {line.get(name, "") for line in results}
+        if name != axis and len(values - {""}) == 1:
+            words.append(form.format(*values - {""}))
+    return ", ".join(words)
+
+
 def labels(names, keys):
     """For each key the parts in which the keys differ, but for what follows from the first part."""
     def tells(i):
@@ -73,56 +131,74 @@ def labels(names, keys):
         if name == "keep_percent":
             return f"{value} %" if value != "0" else ""
         return f"{name} {value}" if value.isdigit() else value
-    return [" ".join(filter(None, (part(names[i], key[i]) for i in telling))) for key in keys]
+    lines = [" ".join(filter(None, (part(names[i], key[i]) for i in telling))) for key in keys]
+    return [re.sub(r"^topk\b", "libtopk", line) for line in lines]
+
+
+def shown(number):
+    """In decimal: 20 k for 20000."""
+    for unit, letter in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if number >= unit:
+            return f"{number / unit:g}{letter}"
+    return f"{number:g}"
 
 
 class Scale:
     """A logarithmic axis on a span of pixels, from the last round number that is no more than all values to the first
     that is more."""
 
-    def __init__(self, values, begin, end):
-        decades = range(math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))) + 2)
-        rounds = [float(f"{digit}e{exponent}") for exponent in decades for digit in (1, 2, 5)]
+    def __init__(self, values, begin, end, most_ticks):
+        self.decades = range(math.floor(math.log10(min(values))), math.ceil(math.log10(max(values))) + 2)
+        self.begin, self.end, self.most_ticks = begin, end, most_ticks
+        rounds = self.numbers(ROUND[1])
         self.low = max(number for number in rounds if number <= min(values))
         self.high = min(number for number in rounds if number > max(values))
-        self.rounds = [number for number in rounds if self.low <= number <= self.high]
-        self.begin, self.end = begin, end
+
+    def numbers(self, digits):
+        return [float(f"{digit}e{exponent}") for exponent in self.decades for digit in digits]
 
     def __call__(self, value):
         return self.begin + math.log(value / self.low) / math.log(self.high / self.low) * (self.end - self.begin)
 
     def ticks(self):
-        tens = [number for number in self.rounds if f"{number:e}".startswith("1.0")]
-        return tens if len(self.rounds) > MOST_TICKS else self.rounds
+        """The finest ones that there is room for."""
+        sets = [[number for number in self.numbers(digits) if self.low <= number <= self.high] for digits in ROUND]
+        return next((ticks for ticks in sets if len(ticks) <= self.most_ticks), sets[-1])
 
 
-def text(x, y, words, anchor="start"):
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html.escape(words)}</text>'
+def text(x, y, words, anchor="start", style=""):
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{style}>{html.escape(words)}</text>'
 
 
-def draw(series, axis, measure):
+def draw(series, axis, measure, shared):
+    left_out = len(series)
+    series = kept(series)
+    left_out -= len(series)
     names = labels(series_names(axis), list(series))
     points = [point for line in series.values() for point in line.items()]
-    x_of = Scale([x for x, _ in points], LEFT, WIDTH - RIGHT)
-    y_of = Scale([y for _, y in points], HEIGHT - BOTTOM, TOP)
+    x_of = Scale([x for x, _ in points], LEFT, WIDTH - RIGHT, MOST_TICKS_X)
+    y_of = Scale([y for _, y in points], HEIGHT - BOTTOM, TOP, MOST_TICKS_Y)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" font-family="sans-serif" '
              'font-size="12"><rect width="100%" height="100%" fill="white"/>']
     for x in x_of.ticks():
         parts.append(f'<path d="M{x_of(x):.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="#ddd"/>')
-        parts.append(text(x_of(x), HEIGHT - BOTTOM + 16, f"{x:g}", "middle"))
+        parts.append(text(x_of(x), HEIGHT - BOTTOM + 16, shown(x), "middle"))
     for y in y_of.ticks():
         parts.append(f'<path d="M{LEFT} {y_of(y):.1f}H{WIDTH - RIGHT}" stroke="#ddd"/>')
-        parts.append(text(LEFT - 6, y_of(y) + 4, f"{y:g}", "end"))
+        parts.append(text(LEFT - 6, y_of(y) + 4, f"{y:,.0f}" if y >= 10 else f"{y:g}", "end"))
     parts.append(text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 12, AXES[axis], "middle"))
-    parts.append(text(LEFT, TOP - 14, MEASURES[measure]))
-    for i, (label, line) in enumerate(zip(names, series.values())):
-        colour = COLOURS[i % len(COLOURS)]
-        dashes = ("", "6 3", "2 3", "8 3 2 3")[i // len(COLOURS) % 4]
+    title = f"{MEASURES[measure]} by {AXES[axis]}: lower is better"
+    parts.append(text(LEFT, TOP - 40, title, style=' font-size="16" font-weight="bold"'))
+    parts.append(text(LEFT, TOP - 18, shared))
+    # The legend has the lines in the order in which they end, the highest first.
+    ends = sorted(zip(names, series.values(), COLOURS), key=lambda each: -each[1][max(each[1])])
+    for i, (label, line, colour) in enumerate(ends):
         path = "L".join(f"{x_of(x):.1f} {y_of(y):.1f}" for x, y in sorted(line.items()))
-        parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2" stroke-dasharray="{dashes}"/>')
-        parts.append(f'<path d="M{WIDTH - RIGHT + 12} {TOP + 15 * i}h22" stroke="{colour}" stroke-width="2" '
-                     f'stroke-dasharray="{dashes}"/>')
-        parts.append(text(WIDTH - RIGHT + 40, TOP + 15 * i + 4, label))
+        parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts.append(f'<path d="M{WIDTH - RIGHT + 12} {TOP + 18 * i}h22" stroke="{colour}" stroke-width="2"/>')
+        parts.append(text(WIDTH - RIGHT + 40, TOP + 18 * i + 4, label))
+    if left_out:
+        parts.append(text(WIDTH - RIGHT + 40, TOP + 18 * len(ends) + 4, f"and {left_out} more lines, not drawn"))
     return "\n".join(parts + ["</svg>\n"])
 
 
@@ -138,7 +214,7 @@ def plots_of(results, split=()):
                 series = gather(lines, axis, measure)
                 if series:
                     name = "-".join([measure.replace("_us", ""), "over", axis, *key]).replace("/", "_")
-                    yield f"{name}.svg", draw(series, axis, measure)
+                    yield f"{name}.svg", draw(series, axis, measure, heading(lines, axis))
 
 
 def main():

@@ -5,7 +5,7 @@ input, and the ratio is the median of these pairs. Every result is verified befo
 one shows no time. The CSV has the columns of topk-bench; those about reads stay empty.
 
   rivals.py --library build/libtopk.so [SUITE]      SUITE: targets (default), select, rows, where, quick
-  rivals.py --library build/libtopk.so --device cuda [SUITE]      peers (default), where, quick; see rivals_cuda.py
+  rivals.py --library build/libtopk.so --device cuda [SUITE]      peers (default), one-row, where, quick; see rivals_cuda.py
 """
 
 import argparse
@@ -243,7 +243,7 @@ def host_points(libtopk, context, options):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("suite", nargs="?", choices=sorted([*POINTS, "peers"]))
+    parser.add_argument("suite", nargs="?", choices=sorted([*POINTS, "peers", "one-row"]))
     parser.add_argument("--library", required=True, help="path of libtopk.so")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--order", default="any", choices=["best", "any"], help="on a GPU")
@@ -261,7 +261,7 @@ def parse_arguments():
     parser.add_argument("--csv", help="write the results to this file too")
     options = parser.parse_args()
     options.suite = options.suite or ("peers" if options.device == "cuda" else "targets")
-    if options.suite not in (("peers", "where", "quick") if options.device == "cuda" else POINTS):
+    if options.suite not in (("peers", "one-row", "where", "quick") if options.device == "cuda" else POINTS):
         parser.error(f"no suite '{options.suite}' for {options.device}")
     return options
 

@@ -4,13 +4,14 @@ events behind a kernel that sleeps, so that the time the host takes to launch do
 the input that fill 256 MiB. torch.nonzero waits for the device to say how many matches there are, so that it is timed
 on an idle stream. Every result is verified before it is timed: against torch.sort, and match by match."""
 
-import csv
 import functools
 import os
 import statistics
 import time
 
 import torch
+
+import record
 
 COLD_BYTES = 2**28
 SLEEP_CYCLES = 4_000_000  # about 2 ms: longer than the host takes to launch any of the calls
@@ -23,12 +24,17 @@ QUICK = [(1, 2**20, 256, "normal"), (1, 2**20, 256, "prefix20"), (100, 131072, 2
 def published(name):
     """The lines of a file of published figures."""
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../docs/benchmarks/published")
-    with open(os.path.join(folder, name), newline="") as file:
-        return list(csv.DictReader(file))
+    return record.read(os.path.join(folder, name))
 
 
 def peer_points():
     return [(int(line["rows"]), int(line["n"]), int(line["k"]), line["data"]) for line in published("peers_h200.csv")]
+
+
+def row_points():
+    """The plot of README.md: what torch takes beside what others do."""
+    return [(1, int(line["n"]), 2048, "uniform") for line in published("peers_h100.csv")
+            if (line["type"], line["rows"], line["k"], line["data"]) == ("f32", "1", "2048", "uniform")]
 
 
 def where_points():
@@ -36,7 +42,7 @@ def where_points():
     return [(1, int(line["n"]), int(line["keep_percent"]), "uniform") for line in published("peers_where_h200.csv")]
 
 
-SUITES = {"quick": lambda: QUICK, "peers": peer_points, "where": where_points}
+SUITES = {"quick": lambda: QUICK, "peers": peer_points, "one-row": row_points, "where": where_points}
 
 
 def make_data(name, rows, n, seed):

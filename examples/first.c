@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-
 #include <topk_simple.h>
 
 int main(void) {
@@ -11,9 +10,7 @@ int main(void) {
         topk_simple_select(topk, TOPK_LARGEST, TOPK_F32, scores, 1, 5, 3, NULL, best) != TOPK_OK) {
         return 1; /* topk_last_error() says why */
     }
-    for (int i = 0; i < 3; i++) {
-        (void)printf("%g at %d\n", (double)scores[best[i]], (int)best[i]);
-    }
+    (void)printf("%d, %d, %d\n", (int)best[0], (int)best[1], (int)best[2]); /* 1, 3, 2: ties by position */
     topk_simple_destroy(topk);
     return 0;
 }

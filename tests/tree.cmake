@@ -26,6 +26,7 @@ file(GLOB records CONFIGURE_DEPENDS ${compared}/h100/compare-k.csv ${compared}/h
 if(records AND EXISTS ${compared}/comparison.md)
   topk_tree_test(comparison-page ../../bench/comparison.py ${records} --check ${compared}/comparison.md)
 endif()
+topk_tree_test(plot ../bench/plot.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(choice ../bench/choice.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(mutants ../../scripts/mutants --check)
 if(TOPK_HAS_CUDA)

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A page of docs/methods/ has at most 150 lines. Each record of docs/benchmarks/ stands in its folder's README.md, with
 the date, the commit and the driver that the record itself states; nothing else lies there but the README, notes and
-plots. Plots are as plot.py draws them: plots/peers/ has plots of peers.csv. The figures of others, in published/, state
-no date.
+plots. Plots are as plot.py draws them: plots/peers/ has plots of peers.csv, and plots/a+b/ of two files, from the folder or
+from published/. They have a title and at most eight lines. The figures of others, in published/, state no date. README.md, of at most 230
+lines, lists the options of CMake, and no other.
 
 usage: pages.py SOURCE_DIR
 """
+import itertools
 import pathlib
 import re
 import sys
@@ -17,7 +19,9 @@ import plot  # noqa: E402
 import record  # noqa: E402
 
 LINES = 150
-SPLIT = ("data", "rows", "k")  # of plots with these words in their names
+README_LINES = 230
+OPTION = re.compile(r"^ *(?:option\(|set\((?=\w+ \S+ CACHE ))(TOPK_\w+)", re.M)
+SPLIT = ("n", "data", "rows", "k")  # of plots with these words in their names
 
 
 def long_pages(methods):
@@ -25,6 +29,17 @@ def long_pages(methods):
         lines = len(page.read_text().splitlines())
         if lines > LINES:
             yield f"{page.name} has {lines} lines, more than {LINES}"
+
+
+def misleading_readme(source):
+    text = (source / "README.md").read_text()
+    if len(text.splitlines()) > README_LINES:
+        yield f"README.md has {len(text.splitlines())} lines, more than {README_LINES}"
+    scripts = [*source.glob("*.txt"), *source.glob("cmake/*.cmake"), *source.glob("tests/**/CMakeLists.txt")]
+    options = {name for script in scripts for name in OPTION.findall(script.read_text())} - {"TOPK_EMULATION_PLAIN"}
+    listed = set(re.findall(r"^\| `(TOPK_\w+)` \|", text, re.M))
+    for name in sorted(options ^ listed):
+        yield f"README.md {'lists' if name in listed else 'does not list'} {name}"
 
 
 def listed_records(readme):
@@ -51,18 +66,23 @@ def misplaced_records(folder):
 
 
 def stale_plots(folder):
+    splits = [split for length in range(len(SPLIT) + 1) for split in itertools.combinations(SPLIT, length)]
     for plots in sorted(folder.glob("plots/*")):
-        results = plot.read_results([folder / f"{plots.name}.csv"])
-        drawn = dict([*plot.plots_of(results), *plot.plots_of(results, SPLIT)])
+        places = [folder, folder.parent / "published"]
+        files = [next(place / f"{name}.csv" for place in places if (place / f"{name}.csv").exists())
+                 for name in plots.name.split("+")]
+        results = plot.read_results(files)
+        drawn = {name: text for split in splits for name, text in plot.plots_of(results, split)}
         for path in sorted(plots.iterdir()):
             if drawn.get(path.name) != path.read_text():
                 yield f"{path.relative_to(folder)} is not what plot.py draws of {plots.name}.csv"
 
 
 def main():
-    docs = pathlib.Path(sys.argv[1]) / "docs"
+    source = pathlib.Path(sys.argv[1])
+    docs = source / "docs"
     folders = [path for path in (docs / "benchmarks").iterdir() if path.is_dir()]
-    complaints = list(long_pages(docs / "methods"))
+    complaints = [*long_pages(docs / "methods"), *misleading_readme(source)]
     for folder in folders:
         complaints += [*misplaced_records(folder), *stale_plots(folder)]
     print(*complaints, f"{len(folders)} records, {len(complaints)} complaints", sep="\n")

@@ -13,10 +13,10 @@ paragraph, list or table:
     -->
 
 The first line has a file of docs/benchmarks/ and conditions for all entries; a file without a folder lies beside the
-page. What is in braces is a column and the lines meant (records.py);
-around it stand Python's operators, min, max, gmean, sum, count (of what is not False) and above (a limit). Entries come
-in the order of the figures. In place of an expression: `paper` and `target`, which the text must call by these words, and
-`given`, for integers that the text sets. A table has one line of cells for all its rows, or one for each row:
+page. What is in braces is a column and the lines meant (records.py); around it stand Python's operators, min, max, gmean,
+sum, count (of what is not False), above (a limit) and least (of two columns, line by line). Entries come in the order of
+the figures. In place of an expression: `paper` and `target`, which the text must call by these words, and `given`, for
+integers that the text sets. A table has one line of cells for all its rows, or one for each row:
 
     | n keep_percent | {limit_us} | {call_us}; {to_limit} | - |
 
@@ -40,7 +40,7 @@ from records import CONDITION, RecordError, evaluate  # noqa: E402
 SPREAD = re.compile(r"spread\((.*)\)")
 NUMBER = re.compile(r"(?<![\w^.,/-])\d+(?:\.\d+)?(?![\w^]|\.\d)")
 UNIT = re.compile(r"\**(?: ?%(?!\s+kept)| (?:us|ms|ns|s|TB/s|GB/s|times|reads|of \d+(?! bit))\b)")
-OTHER = re.compile(r"(=|CUDA|capability|License|Debian|GCC|glibc|Python|numpy|torch|CONTRACT\.md) $")  # settings, versions, sections
+OTHER = re.compile(r"(=|CUB|CUDA|FlashInfer|RAFT|capability|License|Debian|GCC|glibc|Python|numpy|torch|CONTRACT\.md) $")  # settings, versions, sections
 JOINED = re.compile(r"\**(?: to |, | and | or )\**$")
 COMMENT = re.compile(r"\s*<!-- figures ?(.*)")
 BEGINNING = re.compile(r"\||[\d. ]+:")  # of an entry

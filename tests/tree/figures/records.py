@@ -61,11 +61,12 @@ def load(path, peers):
 
 
 def add_groups(lines, peers):
-    """`group`, of the lines about points of peers_h200.csv."""
+    """`group`, of the lines about points of peers_h200.csv, unless they say their own."""
     with open(peers, newline="") as file:
         groups = {tuple(line[c] for c in ("rows", "n", "k", "data")): line["group"] for line in csv.DictReader(file)}
     for line in lines:
-        line["group"] = groups.get(tuple(line[c] for c in ("rows", "n", "k", "data")), "")
+        if "group" not in line:
+            line["group"] = groups.get(tuple(line[c] for c in ("rows", "n", "k", "data")), "")
 
 
 def meets(line, column, compare, wanted):
@@ -95,6 +96,12 @@ class Column:
         if mine.keys() != theirs.keys():
             raise RecordError(f"lines without a counterpart: {sorted(map(sorted, mine.keys() ^ theirs.keys()))[:3]}")
         return Column({key: how(mine[key], theirs[key]) for key in mine})
+
+    def least(self, other):
+        """The lesser of two, line by line, or the first one's where the other has no line."""
+        common = self.names() & other.names()
+        theirs = other.reduced(common)
+        return Column({key: min(value, theirs.get(key, value)) for key, value in self.reduced(common).items()})
 
     def names(self):
         """What tells one line from another."""
@@ -164,6 +171,7 @@ FUNCTIONS = {
     "min": lambda *columns: min(min(flat(each)) for each in columns),
     "max": lambda *columns: max(max(flat(each)) for each in columns),
     "above": lambda n, limit: Column({key: value for key, value in n.numbers.items() if value > limit}),
+    "least": lambda a, b: a.least(b),
     "sum": lambda n: sum(flat(n)),
     "count": lambda n: len([each for each in flat(n) if each is not False]),
     "gmean": lambda n: math.exp(math.fsum(map(math.log, flat(n))) / len(flat(n))),
