@@ -47,8 +47,14 @@ if(TARGET topk_cli AND NOT CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set_target_properties(topk_cli PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
 endif()
 
-install(FILES LICENSE README.md CONTRACT.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs/methods DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+# Documents lie to one another as in the source tree, with what they link to, so that links hold. The records do not
+# come along: they are large, and pages about them are linked instead.
+install(FILES LICENSE README.md CONTRACT.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})
+foreach(folder bench python tests)
+  install(FILES ${folder}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+endforeach()
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN *.csv EXCLUDE PATTERN __pycache__ EXCLUDE)
 
 if(PROJECT_IS_TOP_LEVEL)
   add_custom_target(uninstall
