@@ -61,7 +61,7 @@ if(PROJECT_IS_TOP_LEVEL)
     COMMAND ${CMAKE_COMMAND} -D MANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
             -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake)
 endif()
-include(cmake/debian.cmake)
+include(cmake/debian/debian.cmake)
 
 # They build a static library of their own. A consumer would have to be built with the sanitizer, too.
 if(TOPK_BUILD_TESTS AND BUILD_SHARED_LIBS AND NOT TOPK_SANITIZE)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# debian.sh SOURCE WORK: cpack makes three packages. They are installed into a folder, used and removed.
+# debian.sh SOURCE WORK: cpack makes three packages. They pass lintian, where it is installed, and are installed into a
+# folder, used and removed.
 set -eu
 source=$1 work=$2/debian
 . "$source/tests/packaging/common.sh"
@@ -33,6 +34,10 @@ test "$(field libtopk-dev Depends)" = "$library (= $version)"
 field topk Depends | grep -q "$library (>= $version)"
 field topk Depends | grep -q 'libc6 (>= '
 test "$(dpkg-deb -I "$work/$library$suffix" shlibs)" = "libtopk ${version%.*} $library (>= $version)"
+# What lintian has to say is mended, or has a reason in cmake/debian/overrides.in.
+if command -v lintian >/dev/null; then
+    lintian --allow-root --fail-on error,warning "$work"/*.deb
+fi
 
 # Scripts of packages run outside of the root, so they need another ldconfig than the machine's. A machine may
 # be set up to install no documents.
@@ -48,10 +53,12 @@ usr=$work/root/usr
 libdir=$usr/lib/$("$CC" -print-multiarch)
 test "$(readlink "$libdir/libtopk.so.${version%.*}")" = "libtopk.so.$version"
 for package in $library libtopk-dev topk; do
-    cmp "$source/LICENSE" "$usr/share/doc/$package/copyright"
+    test -s "$usr/share/doc/$package/copyright"
+    zcat "$usr/share/doc/$package/changelog.gz" | grep -q "^topk ($version) "
 done
 test -s "$usr/share/doc/topk/README.md"
-test -s "$usr/share/man/man1/topk.1"
+python3 "$source/tests/tree/links.py" "$usr/share/doc/topk" 100
+zcat "$usr/share/man/man1/topk.1.gz" | cmp - "$source/cli/topk.1"
 fail_if grep -q RUNPATH <<END
 $(readelf -d "$usr/bin/topk")
 END

@@ -14,8 +14,8 @@ paragraph, list or table:
 
 The first line has a file of docs/benchmarks/ and conditions for all entries; a file without a folder lies beside the
 page. What is in braces is a column and the lines meant (records.py); around it stand Python's operators, min, max, gmean,
-sum, count (of what is not False), above (a limit) and least (of two columns, line by line). Entries come in the order of
-the figures. In place of an expression: `paper` and `target`, which the text must call by these words, and `given`, for
+sum, count (of what is not False), above (a limit), and of columns least and greatest (line by line), at (lines that both
+have), last (of repeated ones) and best (of all methods, or values of a knob). Entries come in the order of the figures. In place of an expression: `paper` and `target`, which the text must call by these words, and `given`, for
 integers that the text sets. A table has one line of cells for all its rows, or one for each row:
 
     | n keep_percent | {limit_us} | {call_us}; {to_limit} | - |

@@ -79,6 +79,11 @@ def meets(line, column, compare, wanted):
     return same == (compare == "=")
 
 
+def without(knob, tuning):
+    """Settings such as beta=1+exponent=7 without one knob."""
+    return "+".join(part for part in tuning.split("+") if part.partition("=")[0] != knob) or "none"
+
+
 class Column:
     """Numbers, each under what tells its line from the others."""
 
@@ -102,6 +107,25 @@ class Column:
         common = self.names() & other.names()
         theirs = other.reduced(common)
         return Column({key: min(value, theirs.get(key, value)) for key, value in self.reduced(common).items()})
+
+    def at(self, other):
+        """The lines that the other has, too."""
+        common = self.names() & other.names()
+        theirs = other.reduced(common)
+        return Column({key: value for key, value in self.reduced(common).items() if key in theirs})
+
+    def last(self):
+        """Of what was measured more than once the last."""
+        return Column({frozenset(item for item in key if item[0] != "again"): value for key, value in self.numbers.items()})
+
+    def best(self, knob):
+        """The least of each point, over all methods, or over all values of a knob."""
+        least = {}
+        for key, value in self.last().numbers.items():
+            point = frozenset((name, without(knob, each)) if name == "tuning" else (name, each) for name, each in key
+                              if name != "method")
+            least[point] = min(value, least.get(point, value))
+        return Column(least)
 
     def names(self):
         """What tells one line from another."""
@@ -172,6 +196,10 @@ FUNCTIONS = {
     "max": lambda *columns: max(max(flat(each)) for each in columns),
     "above": lambda n, limit: Column({key: value for key, value in n.numbers.items() if value > limit}),
     "least": lambda a, b: a.least(b),
+    "greatest": lambda a, b: a.combine(b, max),
+    "at": lambda a, b: a.at(b),
+    "last": lambda n: n.last(),
+    "best": lambda n, knob=None: n.best(knob),
     "sum": lambda n: sum(flat(n)),
     "count": lambda n: len([each for each in flat(n) if each is not False]),
     "gmean": lambda n: math.exp(math.fsum(map(math.log, flat(n))) / len(flat(n))),

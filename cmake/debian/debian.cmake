@@ -31,10 +31,23 @@ set(CPACK_DEBIAN_TOPK_TOOL_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_TOPK_TOOL_PACKAGE_DEPENDS "${library} (>= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_TOPK_TOOL_DESCRIPTION "The command-line tool and its man page.")
 
+# cpack writes scripts that call ldconfig, and has no setting that makes a trigger of them.
+set(overrides_topk_library "${library}: lacks-ldconfig-trigger *
+${library}: maintscript-calls-ldconfig *")
+
 set(CPACK_COMPONENTS_ALL topk_library topk_development topk_tool)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_LIST_DIR}/compress.cmake)
+set(debian ${PROJECT_BINARY_DIR}/debian)
+string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/changelog.in ${debian}/changelog @ONLY)
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER ${component} variable)
-  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${CPACK_DEBIAN_${variable}_PACKAGE_NAME}
-          RENAME copyright COMPONENT ${component} EXCLUDE_FROM_ALL)
+  set(name ${CPACK_DEBIAN_${variable}_PACKAGE_NAME})
+  set(overrides "${overrides_${component}}")
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/overrides.in ${debian}/${name} @ONLY)
+  install(FILES ${CMAKE_CURRENT_LIST_DIR}/copyright ${debian}/changelog
+          DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${name} COMPONENT ${component} EXCLUDE_FROM_ALL)
+  install(FILES ${debian}/${name}
+          DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/lintian/overrides COMPONENT ${component} EXCLUDE_FROM_ALL)
 endforeach()
 include(CPack)
