@@ -52,7 +52,7 @@ class _Turns:
 
     forks = 0  # that lie behind this process
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._turns: dict[int, _Turn] = {}  # of this process, and of those that it was forked from
 
     def take(self) -> _Turn:
@@ -97,6 +97,8 @@ class Accumulator:
     def __init__(self, k: int, largest: bool = True, *, chunk_max: int | None = None, **options: Any):
         if chunk_max is not None and chunk_max < 1:
             raise ValueError(f"chunk_max is {chunk_max}, and must be positive")
+        if chunk_max is not None and chunk_max >= 2**63:
+            raise OverflowError("chunk_max is an integer beyond 64 bits")
         if "length_max" in options:
             raise TypeError("length_max is no option of an Accumulator, whose chunks end at chunk_max")
         self._k, self._largest = k, largest

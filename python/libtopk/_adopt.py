@@ -200,7 +200,9 @@ def _check_items(items, dims, are_odd):
 
 def _refuse_objects(array, adopted):
     if adopted.dtype == object:
-        odd = next((type(item).__name__ for item in adopted.flat if not isinstance(item, (int, float))), "int")
+        odd = next((type(item).__name__ for item in adopted.flat if not isinstance(item, (int, float))), None)
+        if odd is None and adopted.size:
+            raise OverflowError(f"an array of numbers is needed, and {_name_of(array)} holds integers beyond 64 bits")
         raise TypeError(f"an array of numbers is needed, and {_name_of(array)} makes one of objects ({odd}): convert "
                         "them to numbers first, as by astype('float64')")
 

@@ -99,6 +99,11 @@ def kth(x: Array, k: int | Array, largest: bool = True, dim: int = -1, *, out: t
     `dim`, better and equal of int64. kth is what all elements that tie with it have in common: +0.0 for both zeros, one
     quiet NaN for all NaN, the magnitude if `magnitude` is set. With k = 0 or k beyond a row's end it is padding, and
     equal is 0.
+
+    It takes no predicate. The k-th of the elements that meet one is the k-th of the matches:
+
+        values, _, offsets = libtopk.where(x, ne=nodata)
+        kth, better, equal = libtopk.kth(values, k, offsets=offsets)
     """
     return Kth(*_run(RUN, KTH, x, k, largest, True, dim, out, 7, workspace, options, None))
 
@@ -176,7 +181,7 @@ def route(logits: Array, k: int, dim: int = -1, *, score: Literal["logit", "sigm
     groups       experts are in so many groups of neighbours, and only those of the `groups_kept` best groups can be
                  chosen: by the sum of their two best scores. 0: no groups
     weighing     a chosen expert weighs exp(logit) or sigmoid(logit), divided by the sum of that over the chosen
-    factor       that weights are multiplied by
+    factor       that weights are multiplied by, after that division, which cannot be left out
     out          (indices, weights)
 
     Returns Route(indices, weights): of the shape of logits with k in place of the experts; weights are float32.

@@ -34,8 +34,9 @@ _RULES = tuple((re.compile(pattern), words) for pattern, words in (
     (r"\b(is|not with) ([a-z]+[0-9]+(?:_e[0-9]m[0-9])?)\b",
      lambda match: f"{match[1]} {_TYPES.get(match[2], match[2])}"),
     (r"\b(do|does|this) select\b", r"\1 topk"),
+    (r"\bis forced by the problem\b", "is forced by the option method"),
     (r"^this libtopk was built without CUDA$",
-     r"\g<0>, as is the default without nvcc or a GPU: CMAKE_ARGS=-DTOPK_CUDA=ON pip install ./python builds it"),
+     r"\g<0>, as pip builds it where there is no nvcc or no GPU; python/README.md has the commands that build it with"),
 ))
 
 

@@ -24,6 +24,9 @@ lacks "no C compiler was found. Debian: apt install gcc" -u CC PATH="$work/nothi
     -DCMAKE_MAKE_PROGRAM="$(command -v make)" -DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF
 lacks "Python.h was not found for the Python '$python'. Debian: apt install python3-dev" "$cmake" \
     -DPython3_EXECUTABLE="$python" -DPython3_INCLUDE_DIR="$work/nothing"
+"$cmake" -S "$source/python" -B "$work/configured" >"$work/log"
+grep -q "CUDA backend: [a-z].* CMAKE_ARGS=" "$work/log"
+
 "$python" -m venv "$work/venv" || exit 77
 if ! "$work/venv/bin/pip" download -q --no-deps -d "$work/reachable" scikit-build-core >/dev/null 2>&1; then
     echo "skipped: pip finds no index"

@@ -109,6 +109,9 @@ FAILURES = [  # (exception, part of its sentence, call)
     (OverflowError, "^length_max is an integer beyond 64 bits$", lambda: topk(X, 1, length_max=2**63)),
     (OverflowError, "^capacity is an integer beyond 64 bits$", lambda: where(X, gt=1, capacity=2**63)),
     (OverflowError, "^groups is an integer beyond 64 bits$", lambda: route(X, 1, groups=2**63)),
+    (OverflowError, "holds integers beyond 64 bits$", lambda: topk(X, [2**64] * 3)),
+    (OverflowError, "holds integers beyond 64 bits$", lambda: topk(X, 1, lengths=[-2**70] * 3)),
+    (OverflowError, "^chunk_max is an integer beyond 64 bits$", lambda: Accumulator(1, chunk_max=2**63)),
     (OverflowError, "^factor: int too large", lambda: route(X, 1, factor=10**400)),
     (OverflowError, "^threads is 2147483648, and beyond 32 bits", lambda: libtopk.Context(threads=2**31)),
     (OverflowError, "^device is an integer beyond 64 bits", lambda: libtopk.Context(device=2**64)),
@@ -138,7 +141,7 @@ FAILURES = [  # (exception, part of its sentence, call)
     (TypeError, "'descending' here: use largest$", lambda: topk(X, 1, descending=True)),
     (TypeError, "'ne' here: use select_where", lambda: topk(X, 1, ne=3)),
     (TypeError, "'mask' here: kth\\(\\) takes no predicate; use where\\(\\)", lambda: kth(X, 1, mask=X > 1)),
-    (ValueError if ON_GPU else RuntimeError, "CUDA device|CMAKE_ARGS=-DTOPK_CUDA=ON|there are",
+    (ValueError if ON_GPU else RuntimeError, "CUDA device|built without CUDA, as pip|there are",
      lambda: libtopk.Context("cuda", device=1)),
 ]
 
@@ -171,6 +174,12 @@ def test_no_message_of_the_library_names_what_python_does_not_know():
              for name in fields for text in literals]
     for text in named:
         assert not NAMES_OF_C.search(in_python(text.strip('"'))), text
+
+
+def test_an_explanation_is_in_the_words_of_python():
+    for text in (explain("topk", X, 1, method=METHODS[0]), explain("where", X, gt=1)):
+        assert not NAMES_OF_C.search(text) and " select" not in text.replace("select_where", "")
+    assert f"method '{METHODS[0]}' is forced by the option method" in explain("topk", X, 1, method=METHODS[0])
 
 
 def test_what_replaces_an_option_does_what_it_is_for():

@@ -102,6 +102,12 @@ def test_errors():
         maxk(torch.tensor(1.0), 1)
     with pytest.raises(TypeError):
         maxk(x.to(torch.complex64), 1)
+    for call, words in ((lambda: maxk(x.int(), 2, 3), "max_iterations goes with floating-point types, not with int32"),
+                        (lambda: maxk(torch.randn(2, 9000), 2, 3), "8192"),
+                        (lambda: maxk(x, 2, -1), "max_iterations is -1")):
+        with pytest.raises((ValueError, NotImplementedError), match=words) as caught:
+            call()
+        assert not re.search("->|TOPK_", str(caught.value))
     for wrong in ((-1,), (2, -1)):
         with pytest.raises(ValueError):
             MaxK(*wrong)
