@@ -48,7 +48,9 @@ struct options {
     int64_t k;                /* -1: not given */
     bool padding;             /* kth: a place that no element has is no error */
     topk_problem problem;     /* ranking options, approximation, method and tuning alone */
-    topk_predicate predicate; /* UNDEFINED: not given */
+    topk_predicate predicate; /* UNDEFINED: not given. As written: see bounds_predicate() */
+    bool low_beyond; /* its lower, or only, bound is beyond float64: an infinity or 0 stands for it */
+    bool high_beyond;
 
     /* The run. */
     topk_context_options context;

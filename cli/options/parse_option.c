@@ -39,28 +39,28 @@ static double parse_epsilon(const char *option, const char *text) {
     return number.f64;
 }
 
-static topk_bound parse_bound(const char *text) {
-    topk_bound bound;
-    enum number_status status = bound_parse(text, &bound);
+static void parse_bound(const char *text, topk_bound *bound, bool *beyond) {
+    enum number_status status = bound_parse(text, bound);
     if (status == NUMBER_SYNTAX || status == NUMBER_COMMA)
         fail_usage("bound '%s' is not a number%s", text,
                    status == NUMBER_COMMA ? ": decimals have a point" : "");
-    if (status != NUMBER_OK)
+    if (status == NUMBER_INEXACT)
         fail_usage("bound '%s' cannot be held exactly by int64, uint64 or float64", text);
-    return bound;
+    *beyond = status == NUMBER_RANGE;
 }
 
-static void parse_predicate(struct argp_state *state, topk_predicate *predicate, topk_predicate_kind kind,
+static void parse_predicate(struct argp_state *state, struct options *options, topk_predicate_kind kind,
                             const char *text) {
+    topk_predicate *predicate = &options->predicate;
     if (predicate->kind != TOPK_PREDICATE_UNDEFINED)
         fail_usage("one predicate is enough");
     predicate->kind = kind;
-    predicate->low = parse_bound(text);
+    parse_bound(text, &predicate->low, &options->low_beyond);
     if (kind != TOPK_BETWEEN)
         return;
     if (state->next >= state->argc)
         fail_usage("--between takes two bounds");
-    predicate->high = parse_bound(state->argv[state->next++]);
+    parse_bound(state->argv[state->next++], &predicate->high, &options->high_beyond);
 }
 
 static int parse_delimiter(const char *text) {
@@ -103,7 +103,7 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char *const ties_words[] = {"lowest", "any", NULL};
     struct options *options = state->input;
     if (key > KEY_PREDICATE && key <= KEY_PREDICATE + TOPK_BETWEEN) {
-        parse_predicate(state, &options->predicate, (topk_predicate_kind)(key - KEY_PREDICATE), argument);
+        parse_predicate(state, options, (topk_predicate_kind)(key - KEY_PREDICATE), argument);
         return 0;
     }
     switch (key) {

@@ -76,7 +76,9 @@ const struct binary *binary_by_magic(const void *head, size_t size) {
 
 const struct binary *binary_in_text(const void *head, size_t size) {
     static const struct binary unknown = {"there is a NUL byte", RAW};
-    const struct binary *known = binary_by_magic(head, size);
+    static const struct binary npy = {"an .npy array", "leave --format to the tool"};
+    const struct binary *known =
+        size >= 6 && memcmp(head, "\x93NUMPY", 6) == 0 ? &npy : binary_by_magic(head, size);
     const size_t block = size < BLOCK_BYTES ? size : BLOCK_BYTES;
     return known != NULL || block == 0 || memchr(head, '\0', block) == NULL ? known : &unknown;
 }

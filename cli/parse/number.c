@@ -333,7 +333,7 @@ enum number_status bound_parse(const char *text, topk_bound *bound) {
         return NUMBER_OK;
     }
     enum number_status status = number_parse(TOPK_F64, text, length, &number);
-    if (status == NUMBER_OK) {
+    if (status == NUMBER_OK || status == NUMBER_RANGE) {
         bound->type = TOPK_BOUND_F64;
         bound->value.f64 = number.f64;
     }

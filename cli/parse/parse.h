@@ -44,7 +44,8 @@ enum number_status size_parse(const char *text, size_t length, double *value);
  * newline. */
 const char *number_parse_short(topk_type type, const char *text, union number *value);
 
-/* A bound of a comparison: integers are taken exactly, decimals rounded to float64. */
+/* A bound of a comparison: integers are taken exactly, decimals rounded to float64. NUMBER_RANGE: it became
+ * an infinity, or a 0 with its sign. */
 enum number_status bound_parse(const char *text, topk_bound *bound);
 
 /* A decimal integer from `least` to `most`, and nothing else in the string. */

@@ -20,7 +20,7 @@ static void begin(struct task *task) {
 
 static void take(struct task *task, const struct piece *piece) {
     struct counting *counting = (struct counting *)task;
-    session_count(&task->session, &task->problem, piece->values, &task->options->predicate, counting->counts);
+    session_count(&task->session, &task->problem, piece->values, task->predicate, counting->counts);
     counting->counts[0] += counting->before;
     counting->before = counting->counts[0];
 }

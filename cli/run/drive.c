@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "drive.h"
 
+#include "../engine/bounds.h"
+
 void limit_pieces(struct task *task, size_t element_bytes, size_t row_bytes) {
     const int64_t bytes = session_piece_bytes(&task->session, task->options, task->source.layout.type);
     source_limit(&task->source, bytes / (int64_t)element_bytes, bytes / (int64_t)row_bytes);
@@ -34,6 +36,10 @@ void drive(struct task *task, const struct options *options, const struct operat
                   streams && !source->is_text ? source->bytes : 0);
     if (!source->is_text)
         task->session.input = &source->matrix;
+    if (options_predicate(options) != NULL) {
+        task->as_resolved = bounds_predicate(options, type);
+        task->predicate = &task->as_resolved;
+    }
     task->problem = session_problem(options, type, 0, 0, 0);
     task->problem.row_stride = source->layout.stride;
     task->prints = !options_writes_arrays(options);

@@ -16,6 +16,8 @@ struct task {
     struct progress progress;
     bool prints; /* else arrays are written */
     struct report report;
+    topk_predicate as_resolved;
+    const topk_predicate *predicate; /* for elements of this input; NULL: none is given */
     topk_problem problem; /* of a piece: take() has its rows, length and positions. Its k is 0 at first */
 };
 

@@ -22,7 +22,7 @@ static void begin(struct task *task) {
 static void take(struct task *task, const struct piece *piece) {
     struct masking *masking = (struct masking *)task;
     const unsigned char *mask = masking->mask;
-    session_mask(&task->session, &task->problem, piece->values, &task->options->predicate, masking->mask);
+    session_mask(&task->session, &task->problem, piece->values, task->predicate, masking->mask);
     for (int64_t i = 0; piece->text != NULL && i < piece->text->invalid_count; i++)
         masking->mask[piece->text->invalid[i] / 8] &= (unsigned char)~(1u << piece->text->invalid[i] % 8);
     for (int64_t r = 0; r < piece->rows; r++) {

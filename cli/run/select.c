@@ -126,11 +126,11 @@ static void begin(struct task *task) {
     task->problem.length_max = source->length_max;
     if (s->by_rows) {
         reserve(s, source->rows_max * s->slots);
-        rows_begin(&s->rows, &task->session, &task->problem, source_span(source), options_predicate(options),
+        rows_begin(&s->rows, &task->session, &task->problem, source_span(source), task->predicate,
                    s->wants_values, s->wants_indices);
     } else {
         task->problem.rows = 1;
-        stream_begin(&s->stream, &task->session, &task->problem, options_predicate(options),
+        stream_begin(&s->stream, &task->session, &task->problem, task->predicate,
                      source->is_text ? STREAM_ENDLESS : layout->cols);
     }
 }
@@ -196,7 +196,7 @@ static void emit_large(void *state, const void *values, const int64_t *indices, 
 static void take_large(struct selecting *s) {
     struct task *task = &s->task;
     struct large large;
-    large_begin(&large, &task->session, task->options, &task->source.matrix, options_predicate(task->options),
+    large_begin(&large, &task->session, task->options, &task->source.matrix, task->predicate,
                 &task->progress);
     for (struct row_results results = {s, 0}; results.row < task->source.layout.rows; results.row++) {
         large_row(&large, results.row, emit_large, &results);
@@ -211,8 +211,8 @@ static void take_whole(struct selecting *s, const topk_problem *problem) {
     reserve(s, s->slots);
     whole_begin(&whole, &task->session, problem);
     for (int64_t row = 0; row < task->source.layout.rows; row++) {
-        whole_select(&whole, matrix_row(&task->source.matrix, row), &task->progress,
-                     options_predicate(task->options), s->values, s->indices);
+        whole_select(&whole, matrix_row(&task->source.matrix, row), &task->progress, task->predicate,
+                     s->values, s->indices);
         emit(s, row, s->values, s->indices, s->slots);
         end_row(s);
     }

@@ -61,7 +61,7 @@ static void print(struct matching *matching, const struct piece *piece) {
 
 static void take(struct task *task, const struct piece *piece) {
     struct matching *matching = (struct matching *)task;
-    session_where(&task->session, &task->problem, piece->values, &task->options->predicate, matching->values,
+    session_where(&task->session, &task->problem, piece->values, task->predicate, matching->values,
                   matching->indices, matching->capacity, matching->offsets);
     matching->total += matching->offsets[piece->rows];
     if (task->prints) {

@@ -2,7 +2,8 @@
  *
  * Elements as text: every float of 8 and 16 bits, and many of the others, print as the shortest decimal that
  * reads back, the nearest one among those. The C library's exact conversions judge: a decimal with a digit
- * less must read as another number. One argument: random floats for each of float32 and float64. */
+ * less must read as another number. As a bound that decimal means the float, and other decimals mean
+ * themselves. One argument: random floats for each of float32 and float64. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +11,9 @@
 #include <time.h>
 
 #include "check.h"
+#include "engine/bounds.h"
 #include "output/element.h"
+#include "parse/parse.h"
 #include "random.h"
 
 /* digits * 10^exponent. */
@@ -92,6 +95,36 @@ static void format(topk_type type, uint64_t bits, char *text) {
     strcpy(text, formatted.text + negative);
 }
 
+/* The bound that a text becomes for elements of a type. */
+static double bound_of(topk_type type, const char *text) {
+    struct options options = {.predicate = TOPK_PREDICATE_INIT};
+    options.predicate.kind = TOPK_BETWEEN;
+    topk_predicate predicate = TOPK_PREDICATE_INIT;
+    if (bound_parse(text, &options.predicate.low) == NUMBER_OK) {
+        options.predicate.high = options.predicate.low;
+        predicate = bounds_predicate(&options, type);
+    }
+    const double low =
+        predicate.low.type == TOPK_BOUND_F64 ? predicate.low.value.f64 : (double)predicate.low.value.i64;
+    const double high =
+        predicate.high.type == TOPK_BOUND_F64 ? predicate.high.value.f64 : (double)predicate.high.value.i64;
+    return low == high ? low : (double)NAN;
+}
+
+/* A float of the given magnitude, which is printed as `text` behind its sign. */
+static void check_bound(topk_type type, uint64_t magnitude, bool negative, const char *text) {
+    char bound[48];
+    const double sign = negative ? -1 : 1;
+    const double x = sign * decode(type, magnitude);
+    const double beside = sign * nextafter(strtod(text, NULL), (double)INFINITY);
+    snprintf(bound, sizeof bound, "%s%s", negative ? "-" : "", text);
+    CHECK(bound_of(type, bound) == x);
+    snprintf(bound, sizeof bound, "%.17e", x);
+    CHECK(bound_of(type, bound) == x);
+    snprintf(bound, sizeof bound, "%.17e", beside);
+    CHECK(isinf(beside) || bound_of(type, bound) == beside);
+}
+
 /* A positive finite float, with a sign in the element or not. */
 static void check_float(topk_type type, uint64_t bits, bool negative) {
     char text[40];
@@ -111,6 +144,8 @@ static void check_float(topk_type type, uint64_t bits, bool negative) {
         for (int i = 0; i < 3; i++, shorter.digits++)
             right &= !reads_as(shorter, type, bits);
     }
+    if (type != TOPK_F32 || bits % 16 == 0)
+        check_bound(type, bits, negative, text);
     if (!CHECK(right))
         fprintf(stderr, "%s %#" PRIx64 ": %s\n", topk_type_name(type), bits, text);
 }

@@ -99,6 +99,92 @@ class Types(harness.Case):
             self.prints(row_lines(values, "f", best(values, k)), "select", path, "-k", k, "--piece-bytes", 100)
 
 
+class Bounds(harness.Case):
+    """What kth prints is a bound that finds the elements it means: those that are better and those that are equal."""
+
+    TYPES = [(name, struct.calcsize(code)) for name, _, code in NATIVE] + [("bf16", 2), ("f8_e4m3", 1), ("f8_e5m2", 1)]
+
+    @staticmethod
+    def bytes_of(generator, name, size):
+        """Elements of all magnitudes, some of them several times, without NaN."""
+        data = [generator.randbytes(size) for _ in range(40)]
+        nan = {"f16": lambda x: x >> 10 & 31 == 31 and x & 1023, "f32": lambda x: x >> 23 & 255 == 255 and x << 9 & 0xffffffff,
+               "f64": lambda x: x >> 52 & 2047 == 2047, "bf16": lambda x: x >> 7 & 255 == 255 and x & 127,
+               "f8_e4m3": lambda x: x & 127 == 127, "f8_e5m2": lambda x: x & 127 > 124}.get(name, lambda x: False)
+        data = [x for x in data if not nan(int.from_bytes(x, "little"))]
+        return data + data[:len(data) // 3]
+
+    def lines(self, *arguments):
+        result = harness.topk(*arguments)
+        self.assertEqual((result.status, result.err), (0, ""))
+        return [line.split("\t") for line in result.out.decode().splitlines()]
+
+    def check(self, path, k, length, *options):
+        """For each of the two directions."""
+        for direction, reach, beyond in (([], "--ge", "--gt"), (["--smallest"], "--le", "--lt")):
+            (value, better, equal), = self.lines("kth", path, "-k", k, *direction, *options)
+            found = int(better) + int(equal)
+            self.assertEqual(self.lines("count", path, reach + "=" + value, *options), [[str(found)]], (path, value))
+            self.assertEqual(self.lines("count", path, beyond + "=" + value, *options), [[better]], (path, value))
+            self.assertEqual(self.lines("count", path, "--eq=" + value, *options), [[equal]], (path, value))
+            self.assertEqual(len(self.lines("where", path, reach + "=" + value, *options)), found)
+            self.assertEqual(len(self.lines("select", path, "-k", length, reach + "=" + value, *options)), found)
+            self.assertEqual(self.lines("count", path, "--between", value, value, *options), [[equal]])
+
+    def test_every_type(self):
+        print("seed 21")
+        generator = random.Random(21)
+        for name, size in self.TYPES:
+            data = self.bytes_of(generator, name, size)
+            path = self.write("x.raw", b"".join(data))
+            for k in generator.sample(range(1, len(data) + 1), 4):
+                with self.subTest(type=name, k=k):
+                    self.check(path, k, len(data), "--dtype", name)
+
+    def test_magnitudes(self):
+        """Predicates are about values: elements of a magnitude are at or above it, or at or below its negative."""
+        path = self.write("x.npy", npy_header("<f4", (6,)) + pack("f", [.7, -.7, .2, -.9, .7, 0]))
+        (value, better, equal), = self.lines("kth", path, "-k", 2, "--magnitude")
+        self.assertEqual((value, better, equal), ("0.7", "1", "3"))
+        found = [int(self.lines("count", path, option)[0][0]) for option in ("--ge=" + value, "--le=-" + value)]
+        self.assertEqual(found, [2, 2])
+
+    def test_text(self):
+        path = self.write("x.txt", "0.7\n0.2\n1e300\n0.7\n-3\n5e-324\n9007199254740992\n")
+        for k in range(1, 8):
+            self.check(path, k, 7)
+        path = self.write("x.txt", "9223372036854775807\n-9223372036854775808\n5\n5\n")
+        for k in range(1, 5):
+            self.check(path, k, 4, "--dtype", "int64")
+
+    def test_other_decimals_mean_themselves(self):
+        half = self.write("x.npy", npy_header("<f2", (4,)) + pack("e", [65504, 65472, .7, 2049]))
+        for bound, found in [("65500", "65504"), ("65504", "65504"), ("65499", None), ("65501", None), ("0.7", "0.7"),
+                             ("0.70", "0.7"), ("7e-1", "0.7"), ("0.7001953125", "0.7"), ("0.70001", None), ("2048", "2048"),
+                             ("2049", None), ("+0.7", "0.7")]:
+            self.assertEqual([value for _, value in self.lines("where", half, "--eq=" + bound)],
+                             [] if found is None else [found if found != "65504" else "65500"], bound)
+        for option, count in (("--gt=0.6999", 4), ("--gt=0.7", 3), ("--ge=0.7", 4), ("--ge=0.70001", 4), ("--ge=0.7002", 3)):
+            self.assertEqual(self.lines("count", half, option), [[str(count)]], option)
+
+    def test_beyond_float64(self):
+        """Neither 0 nor infinite: such a bound lies between two neighbours."""
+        inf = float("inf")
+        values = [-inf, -1.7976931348623157e308, -1, -5e-324, -0.0, 0, 5e-324, 1, 1.7976931348623157e308, inf, float("nan")]
+        path = self.write("x.npy", npy_header("<f8", (11,)) + pack("d", values))
+        counts = {"--lt": (1, 4, 6, 9), "--le": (1, 4, 6, 9), "--gt": (9, 6, 4, 1), "--ge": (9, 6, 4, 1), "--eq": (0, 0, 0, 0),
+                  "--ne": (11, 11, 11, 11)}
+        for option, expected in counts.items():
+            for bound, count in zip(("-1e309", "-1e-400", "2e-400", "1e5000"), expected):
+                self.assertEqual(self.lines("count", path, option + "=" + bound), [[str(count)]], (option, bound))
+        for low, high, count in (("-1e309", "1e309", 8), ("-1e-400", "1e-400", 2), ("1e-400", "1e309", 3), ("1", "1e309", 2),
+                                 ("-1e-400", "1", 4), ("1e309", "inf", 1), ("1e309", "1e310", 0)):
+            self.assertEqual(self.lines("count", path, "--between", low, high), [[str(count)]], (low, high))
+        path = self.write("y.npy", npy_header("|i1", (3,)) + pack("b", [-1, 0, 1]))
+        for option, count in (("--gt=1e-400", 1), ("--lt=1e-400", 2), ("--ge=-1e999", 3), ("--ne=1e999", 3), ("--eq=1e-400", 0)):
+            self.assertEqual(self.lines("count", path, option), [[str(count)]], option)
+
+
 class Streams(harness.Case):
     """Rows longer than a piece: pieces of any size, k above and below it, and predicates that few or many elements
     meet."""

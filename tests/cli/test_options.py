@@ -152,8 +152,6 @@ class Usage(harness.Case):
                 (["where", "-", "--between", "1", "2x"], "bound '2x' is not a number"),
                 (["where", "-", "--eq", "18446744073709551617"],
                  "bound '18446744073709551617' cannot be held exactly by int64, uint64 or float64"),
-                *((["where", "-", "--eq", bound], "bound '%s' cannot be held exactly by int64, uint64 or float64" % bound)
-                  for bound in ("1e400", "-1e-400")),
                 (["select", "-", "-k", "x"], "-k: 'x' is no integer from 0 up"),
                 (["select", "-", "-k", "-1"], "-k: '-1' is no integer from 0 up"),
                 (["select", "-", "-k", "1.5"], "-k: '1.5' is no integer from 0 up"),

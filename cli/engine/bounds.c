@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bounds.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "../output/element.h"
+#include "../parse/parse.h"
+
+/* ---- Bounds as they are printed -------------------------------------------------------------- */
+
+static double value_of(topk_type type, uint64_t magnitude) {
+    return element_decode(type, &magnitude).value.f64;
+}
+
+/* Whether the tool prints `number` for an element without sign. */
+static bool prints_as(topk_type type, uint64_t magnitude, double number) {
+    struct element_text text;
+    union number read;
+    if (!element_is_finite(type, &magnitude))
+        return false;
+    element_format(type, &magnitude, &text);
+    return number_parse(TOPK_F64, text.text, text.length, &read) == NUMBER_OK && read.f64 == number;
+}
+
+/* The value of the float that is printed as `number`, or `number` itself. */
+static double printed_element(topk_type type, double number) {
+    uint64_t low = 0,
+             high = (uint64_t)1 << (8 * topk_type_size(type) - 1); /* magnitudes ascend with their bits */
+    const double wanted = fabs(number);
+    while (high - low > 1) { /* value_of(low) <= wanted, and not so at `high` */
+        const uint64_t middle = low + (high - low) / 2;
+        *(value_of(type, middle) <= wanted ? &low : &high) = middle;
+    }
+    for (uint64_t magnitude = low; magnitude <= low + 1; magnitude++)
+        if (prints_as(type, magnitude, wanted))
+            return copysign(value_of(type, magnitude), number);
+    return number;
+}
+
+/* A finite bound that float64 holds. No larger integers are printed without an exponent. */
+static bool as_double(const topk_bound *bound, double *number) {
+    static const int64_t most = 10000000000000000;
+    if (bound->type == TOPK_BOUND_F64) {
+        *number = bound->value.f64;
+        return isfinite(*number);
+    }
+    if (bound->type != TOPK_BOUND_I64 || bound->value.i64 > most || bound->value.i64 < -most)
+        return false;
+    *number = (double)bound->value.i64;
+    return (int64_t)*number == bound->value.i64;
+}
+
+static topk_bound resolve(topk_type type, topk_bound bound) {
+    double number;
+    /* float64 is printed so that the text reads as the same number, and integers as they are. */
+    if (type < TOPK_I8 && type != TOPK_F64 && as_double(&bound, &number)) {
+        bound.type = TOPK_BOUND_F64;
+        bound.value.f64 = printed_element(type, number);
+    }
+    return bound;
+}
+
+/* ---- Bounds beyond float64 ------------------------------------------------------------------- */
+
+/* Such a bound lies between two neighbours among the float64, the outer of which is infinite or the least
+ * one. Makes it the neighbour below or above. */
+static topk_bound neighbour(topk_bound bound, bool above) {
+    const bool outward = above == !signbit(bound.value.f64);
+    const double magnitude =
+        fabs(bound.value.f64) > 1 ? (outward ? (double)INFINITY : DBL_MAX) : (outward ? DBL_TRUE_MIN : 0.0);
+    bound.value.f64 = copysign(magnitude, bound.value.f64);
+    return bound;
+}
+
+static void resolve_beyond(topk_predicate *predicate, bool low, bool high) {
+    if (high)
+        predicate->high = neighbour(predicate->high, false);
+    if (!low)
+        return;
+    switch (predicate->kind) {
+    case TOPK_LT:
+    case TOPK_LE:
+        predicate->kind = TOPK_LE;
+        predicate->low = neighbour(predicate->low, false);
+        break;
+    case TOPK_GT:
+    case TOPK_GE:
+        predicate->kind = TOPK_GE;
+        predicate->low = neighbour(predicate->low, true);
+        break;
+    case TOPK_BETWEEN:
+        predicate->low = neighbour(predicate->low, true);
+        break;
+    default: /* no element is equal to it */
+        predicate->low.value.f64 = (double)NAN;
+    }
+}
+
+topk_predicate bounds_predicate(const struct options *options, topk_type type) {
+    topk_predicate predicate = options->predicate;
+    if (!options->low_beyond)
+        predicate.low = resolve(type, predicate.low);
+    if (!options->high_beyond)
+        predicate.high = resolve(type, predicate.high);
+    resolve_beyond(&predicate, options->low_beyond, options->high_beyond);
+    return predicate;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The predicate of the command line, as elements of a type meet it. The library compares a bound as the
+ * number that it is. Here a bound that is what the tool prints for an element means this element, whose value
+ * is another number where its type has few digits: 0.7 of float32 is 0.699999988079071044921875. And a bound
+ * may be beyond the range of float64, but not 0 or infinite. */
+#ifndef TOPK_CLI_BOUNDS_H
+#define TOPK_CLI_BOUNDS_H
+
+#include "../options/options.h"
+
+/* There must be a predicate. */
+topk_predicate bounds_predicate(const struct options *options, topk_type type);
+
+#endif /* TOPK_CLI_BOUNDS_H */
