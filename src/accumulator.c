@@ -92,6 +92,7 @@ static const struct accumulators *backend_of(const struct accumulator *a) {
 }
 
 topk_status topk_accumulator_size(const topk_context *context, const topk_problem *problem, size_t *bytes) {
+    KEEP_ERRNO;
     struct accumulator a;
     if (bytes == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "bytes is NULL");
@@ -109,6 +110,7 @@ topk_status topk_accumulator_size(const topk_context *context, const topk_proble
 
 topk_status topk_accumulator_init(topk_context *context, const topk_problem *problem, void *state,
                                   size_t state_bytes, topk_stream stream) {
+    KEEP_ERRNO;
     struct accumulator a;
     topk_status status = open_memory(context, problem, state, state_bytes, stream, &a);
     if (status == TOPK_OK) {
@@ -186,6 +188,7 @@ static topk_status push(topk_context *context, const topk_problem *problem, void
 topk_status topk_accumulator_push(topk_context *context, const topk_problem *problem, void *state,
                                   size_t state_bytes, const topk_input *chunk, int64_t length, int64_t base,
                                   topk_stream stream) {
+    KEEP_ERRNO;
     struct chunk all = {.length = length, .base = base};
     return push(context, problem, state, state_bytes, chunk, &all, stream);
 }
@@ -194,6 +197,7 @@ topk_status topk_accumulator_push_where(topk_context *context, const topk_proble
                                         size_t state_bytes, const topk_input *chunk,
                                         const topk_predicate *predicate, int64_t length, int64_t base,
                                         topk_stream stream) {
+    KEEP_ERRNO;
     topk_predicate copy;
     const topk_status status = topk_check_predicate(predicate, &copy);
     struct chunk matches = {.predicate = &copy, .length = length, .base = base};
@@ -214,6 +218,7 @@ static topk_status check_merge(const struct accumulator *a, const void *other, s
 topk_status topk_accumulator_merge(topk_context *context, const topk_problem *problem, void *state,
                                    size_t state_bytes, const void *other, size_t other_bytes,
                                    topk_stream stream) {
+    KEEP_ERRNO;
     struct accumulator a;
     topk_status status = open_memory(context, problem, state, state_bytes, stream, &a);
     if (status != TOPK_OK || (status = check_merge(&a, other, other_bytes)) != TOPK_OK) {
@@ -251,10 +256,12 @@ static topk_status write_results(topk_context *context, const topk_problem *prob
 
 topk_status topk_accumulator_peek(topk_context *context, const topk_problem *problem, void *state,
                                   size_t state_bytes, void *values, void *indices, topk_stream stream) {
+    KEEP_ERRNO;
     return write_results(context, problem, state, state_bytes, values, indices, false, stream);
 }
 
 topk_status topk_accumulator_finish(topk_context *context, const topk_problem *problem, void *state,
                                     size_t state_bytes, void *values, void *indices, topk_stream stream) {
+    KEEP_ERRNO;
     return write_results(context, problem, state, state_bytes, values, indices, true, stream);
 }

@@ -6,6 +6,7 @@
 
 topk_status topk_workspace_size(const topk_context *context, topk_operation operation,
                                 const topk_problem *problem, size_t *bytes) {
+    KEEP_ERRNO;
     struct plan plan;
     struct candidate chosen;
     if (bytes == NULL) {
@@ -103,6 +104,7 @@ static topk_status finish_select(struct entry *entry, void *values, void *indice
 topk_status topk_select(topk_context *context, const topk_problem *problem, const topk_input *input,
                         void *values, void *indices, void *workspace, size_t workspace_bytes,
                         topk_stream stream) {
+    KEEP_ERRNO;
     struct entry entry = {.buffer_count = 0};
     const topk_status status =
         begin(&entry, context, TOPK_OPERATION_SELECT, problem, input, true, workspace_bytes, stream);
@@ -112,6 +114,7 @@ topk_status topk_select(topk_context *context, const topk_problem *problem, cons
 topk_status topk_kth(topk_context *context, const topk_problem *problem, const topk_input *input, void *kth,
                      int64_t *better, int64_t *equal, void *workspace, size_t workspace_bytes,
                      topk_stream stream) {
+    KEEP_ERRNO;
     struct entry entry = {.call = {.values = kth, .better = better, .equal = equal}};
     const topk_status status =
         begin(&entry, context, TOPK_OPERATION_KTH, problem, input, true, workspace_bytes, stream);
@@ -128,6 +131,7 @@ topk_status topk_kth(topk_context *context, const topk_problem *problem, const t
 topk_status topk_select_where(topk_context *context, const topk_problem *problem, const topk_input *input,
                               const topk_predicate *predicate, void *values, void *indices, void *workspace,
                               size_t workspace_bytes, topk_stream stream) {
+    KEEP_ERRNO;
     struct entry entry = {.buffer_count = 0};
     topk_status status = begin_predicate(&entry, predicate);
     if (status != TOPK_OK || (status = begin(&entry, context, TOPK_OPERATION_SELECT_WHERE, problem, input,
@@ -141,6 +145,7 @@ topk_status topk_select_where(topk_context *context, const topk_problem *problem
 topk_status topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
                        const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
                        int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream) {
+    KEEP_ERRNO;
     struct entry entry = {
         .call = {.values = values, .indices = indices, .capacity = capacity, .offsets = offsets}};
     bool overflow = false;
@@ -190,6 +195,7 @@ static topk_status begin_reading(struct entry *entry, topk_context *context, top
 topk_status topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
                        const topk_predicate *predicate, int64_t *counts, void *workspace,
                        size_t workspace_bytes, topk_stream stream) {
+    KEEP_ERRNO;
     struct entry entry = {.call = {.counts = counts}};
     const topk_status status = begin_reading(&entry, context, TOPK_OPERATION_COUNT, problem, input, predicate,
                                              workspace_bytes, stream);
@@ -204,6 +210,7 @@ topk_status topk_count(topk_context *context, const topk_problem *problem, const
 topk_status topk_mask(topk_context *context, const topk_problem *problem, const topk_input *input,
                       const topk_predicate *predicate, void *mask, void *workspace, size_t workspace_bytes,
                       topk_stream stream) {
+    KEEP_ERRNO;
     struct entry entry = {.call = {.mask = mask}};
     const topk_status status = begin_reading(&entry, context, TOPK_OPERATION_MASK, problem, input, predicate,
                                              workspace_bytes, stream);
@@ -218,6 +225,7 @@ topk_status topk_mask(topk_context *context, const topk_problem *problem, const 
 topk_status topk_route(topk_context *context, const topk_problem *problem, const topk_routing *routing,
                        const void *logits, void *indices, float *weights, void *workspace,
                        size_t workspace_bytes, topk_stream stream) {
+    KEEP_ERRNO;
     struct entry entry = {.call = {.indices = indices, .weights = weights}};
     topk_input input = TOPK_INPUT_INIT;
     input.values = logits;

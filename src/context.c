@@ -35,6 +35,7 @@ static topk_status find_backend(topk_backend kind, const struct backend **found)
 }
 
 topk_status topk_backend_status(topk_backend kind) {
+    KEEP_ERRNO;
     const struct backend *backend = backends[BACKENDS - 1];
     const topk_status status = kind == TOPK_BACKEND_AUTO ? TOPK_OK : find_backend(kind, &backend);
     return status != TOPK_OK ? status : backend->status();
@@ -96,6 +97,7 @@ static topk_status fill_context(const topk_context_options *options, topk_contex
 }
 
 void topk_context_destroy(topk_context *context) {
+    KEEP_ERRNO;
     if (context != NULL) {
         if (context->backend != NULL) {
             context->backend->close(context);
@@ -105,6 +107,7 @@ void topk_context_destroy(topk_context *context) {
 }
 
 topk_status topk_context_create(const topk_context_options *options, topk_context **context) {
+    KEEP_ERRNO;
     topk_context_options known = TOPK_CONTEXT_OPTIONS_INIT;
     topk_status status;
     if (context == NULL) {
@@ -129,6 +132,7 @@ topk_status topk_context_create(const topk_context_options *options, topk_contex
 }
 
 topk_status topk_context_query(const topk_context *context, topk_context_properties *properties) {
+    KEEP_ERRNO;
     topk_context_properties known = TOPK_CONTEXT_PROPERTIES_INIT;
     if (context == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");

@@ -80,6 +80,7 @@ static void append_wish(struct text *text, const struct subject *subject) {
 
 topk_status topk_explain(const topk_context *context, topk_operation operation, const topk_problem *problem,
                          char *text, size_t text_bytes, size_t *needed) {
+    KEEP_ERRNO;
     struct subject subject = {.context = context};
     struct text out = {text, text_bytes, 0};
     if (context == NULL) {

@@ -14,6 +14,7 @@ struct topk_simple {
 };
 
 topk_status topk_simple_create(const topk_context_options *options, topk_simple **simple) {
+    KEEP_ERRNO;
     topk_context_options on_cpu = TOPK_CONTEXT_OPTIONS_INIT;
     if (simple == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "simple is NULL");
@@ -46,6 +47,7 @@ static topk_status release_workspace(topk_simple *simple) {
 }
 
 void topk_simple_destroy(topk_simple *simple) {
+    KEEP_ERRNO;
     if (simple != NULL) {
         (void)release_workspace(simple);
         topk_context_destroy(simple->context);
@@ -59,6 +61,7 @@ topk_context *topk_simple_context(const topk_simple *simple) {
 
 /* The old workspace goes first, so that the two need not fit side by side. */
 static topk_status reserve(topk_simple *simple, topk_operation operation, const topk_problem *problem) {
+    KEEP_ERRNO;
     size_t bytes;
     if (simple == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "simple is NULL");

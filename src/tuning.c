@@ -30,14 +30,25 @@ static bool has_name(const struct tuning *tuning, const char *name, size_t lengt
     return false;
 }
 
+static bool is_name(const char *text, size_t length) {
+    size_t at = 0;
+    while (at < length && (text[at] == '_' || (text[at] >= '0' && text[at] <= '9') ||
+                           (text[at] >= 'A' && text[at] <= 'Z') || (text[at] >= 'a' && text[at] <= 'z'))) {
+        at++;
+    }
+    return length > 0 && at == length;
+}
+
 /* Reads the setting text[0, length). */
 static topk_status read_setting(const char *text, size_t length, struct tuning *tuning) {
     const char *const equals = memchr(text, '=', length);
     struct setting setting = {.name = text};
-    if (equals == NULL || equals == text || !read_value(equals + 1, text + length, &setting.value)) {
-        return topk_fail(TOPK_ERROR_MALFORMED,
-                         "problem->tuning: '%.*s' is not NAME=VALUE with an integer of 64 bits", (int)length,
-                         text);
+    if (equals == NULL || !is_name(text, (size_t)(equals - text)) ||
+        !read_value(equals + 1, text + length, &setting.value)) {
+        return topk_fail(
+            TOPK_ERROR_MALFORMED,
+            "problem->tuning: '%.*s' is not NAME=VALUE with an integer of 64 bits, without blanks",
+            (int)length, text);
     }
     setting.name_length = (size_t)(equals - text);
     if (has_name(tuning, text, setting.name_length)) {

@@ -57,6 +57,13 @@ topk_warnings(test_team)
 topk_add_unit_test(team test_team)
 set_tests_properties(team PROPERTIES TIMEOUT 120) # a moment's work, and what is wrong in it mostly waits for ever
 
+add_executable(test_errno environment/errno.c)
+target_include_directories(test_errno PRIVATE api)
+target_link_libraries(test_errno PRIVATE topk_test_support topk_shrunk)
+target_link_options(test_errno PRIVATE -Wl,--wrap=syscall,--wrap=vsnprintf,--wrap=calloc,--wrap=malloc,--wrap=free)
+topk_warnings(test_errno)
+topk_add_unit_test(errno test_errno)
+
 topk_unit_test(encode data/test_encode.c)
 topk_unit_test(laws data/test_laws.c)
 topk_unit_test(gaps internals/gaps.c)

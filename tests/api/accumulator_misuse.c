@@ -262,6 +262,31 @@ static void check_payload_mix(void) {
     }
 }
 
+/* A chunk without elements carries neither indices nor none, whatever its pointer. */
+static void check_payload_of_empty_chunks(void) {
+    for (int first = 0; first < 2; first++) {
+        begin();
+        f.input.indices = first == 0 ? NULL : f.payload;
+        EXPECT(&f, call_push, TOPK_OK);
+        push = (push_arguments){0, LENGTH};
+        f.input.indices = first == 0 ? f.payload : NULL;
+        EXPECT(&f, call_push, TOPK_OK);
+        EXPECT(&f, call_push_where, TOPK_OK);
+        EXPECT(&f, call_merge, TOPK_OK);
+        EXPECT(&f, call_finish, TOPK_OK);
+        CHECK(f.results[0] == 100 && f.indices[0] == (first == 0 ? 30 : f.payload[30]));
+    }
+    begin(); /* and it settles nothing for those behind it */
+    push.length = 0;
+    f.input.indices = NULL;
+    EXPECT(&f, call_push, TOPK_OK);
+    push.length = LENGTH;
+    f.input.indices = f.payload;
+    EXPECT(&f, call_push, TOPK_OK);
+    EXPECT(&f, call_peek, TOPK_OK);
+    CHECK(f.indices[0] == f.payload[30]);
+}
+
 static void check_buffers(void) {
     begin();
     f.input.values = (const char *)f.values + 2;
@@ -372,6 +397,7 @@ int main(int argc, char **argv) {
     check_large_bases();
     check_index_base();
     check_payload_mix();
+    check_payload_of_empty_chunks();
     check_predicates();
     check_merges();
     check_buffers();

@@ -201,6 +201,14 @@ static void check_malformed_tuning(void) {
                                            "alpha=1e3",
                                            "alpha=n/4",
                                            "alpha=4\n",
+                                           "alpha =4",
+                                           " alpha=4",
+                                           "\talpha=4",
+                                           "alpha\n=4",
+                                           "al pha=4",
+                                           "alpha\xc2\xa0=4",
+                                           "al-pha=4",
+                                           "'alpha'=4",
                                            "alpha=9223372036854775808",
                                            "alpha=-9223372036854775809",
                                            "alpha=99999999999999999999999999"};
@@ -248,7 +256,6 @@ static void check_tuning(void) {
                                           "fused_filter=00",
                                           "one_pass=-0",
                                           "Alpha=4",
-                                          "alpha =4",
                                           "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1,j=1,k=1,l=1,m=1,n=1,o=1,p=1"};
     for (size_t i = 0; i < sizeof tunings / sizeof tunings[0]; i++) {
         char quoted[64];

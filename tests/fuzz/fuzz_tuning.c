@@ -14,6 +14,9 @@ static bool expected_setting(const char *text, char *name, long long *value) {
     const char *const equals = strchr(text, '=');
     if (equals == NULL || equals == text)
         return false;
+    for (const char *at = text; at < equals; at++)
+        if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *at) == NULL)
+            return false;
     memcpy(name, text, (size_t)(equals - text));
     name[equals - text] = '\0';
     const char *const number = equals + 1, *const digits = number + (*number == '-');

@@ -324,7 +324,7 @@ static bool push_chunk(scenario *s, const chunk *c, const device_buffer *state) 
     topk_predicate predicate = c->predicate;
     const int64_t length = c->end - c->begin, base = s->first_position + c->begin;
     input.values = (const char *)s->given_values.data + (size_t)c->begin * oracle_type_size(p->type);
-    if (s->has_payload) {
+    if (length == 0 ? c->begin % 2 == 0 : s->has_payload) { /* without elements it may be either */
         input.indices =
             (const char *)s->given_payload.data + c->begin * (p->index_type == TOPK_INDEX_I32 ? 4 : 8);
     }

@@ -5,10 +5,12 @@
 #include "../methods.h"
 #include "candidates.h"
 
+enum payload { PAYLOAD_UNKNOWN, PAYLOAD_NONE, PAYLOAD_GIVEN };
+
 struct header {
     uint64_t magic;   /* STATE_MAGIC while chunks may be pushed */
     uint64_t problem; /* of the accumulator that it was initialised for */
-    enum { PAYLOAD_UNKNOWN, PAYLOAD_NONE, PAYLOAD_GIVEN } payload;
+    enum payload payload;
 };
 
 #define STATE_MAGIC 0x746f706b61636332u /* "topkacc2" */
@@ -81,6 +83,10 @@ static topk_status check_header(const struct state *s) {
         return topk_fail(TOPK_ERROR_BAD_STATE, "the accumulator was initialised for another problem");
     }
     return TOPK_OK;
+}
+
+static bool agree(enum payload payload, enum payload other) {
+    return payload == PAYLOAD_UNKNOWN || other == PAYLOAD_UNKNOWN || payload == other;
 }
 
 static topk_status init(struct accumulator *a) {
@@ -171,19 +177,24 @@ static void take_chunk(struct state *s, const struct chunk *chunk) {
     }
 }
 
+/* Without elements a chunk settles nothing: its pointer may be NULL among chunks that carry indices. */
+static enum payload payload_of(const struct chunk *chunk) {
+    return chunk->length == 0 ? PAYLOAD_UNKNOWN : chunk->input.indices != NULL ? PAYLOAD_GIVEN : PAYLOAD_NONE;
+}
+
 static topk_status push(struct accumulator *a, const struct chunk *chunk) {
     struct state s = lay_out(a, a->memory);
-    const bool has_payload = chunk->input.indices != NULL;
+    const enum payload payload = payload_of(chunk);
     const topk_status status = check_header(&s);
     if (status != TOPK_OK) {
         return status;
     }
-    if (s.header->payload != PAYLOAD_UNKNOWN && (s.header->payload == PAYLOAD_GIVEN) != has_payload) {
+    if (!agree(s.header->payload, payload)) {
         return topk_fail(TOPK_ERROR_BAD_STATE, "either all chunks carry indices or none does");
     }
     limit_ks(&s, &chunk->input);
     if (chunk->length > 0 && a->plan.output_elements > 0) {
-        s.header->payload = has_payload ? PAYLOAD_GIVEN : PAYLOAD_NONE;
+        s.header->payload = payload;
         take_chunk(&s, chunk);
     }
     return TOPK_OK;
@@ -196,8 +207,7 @@ static topk_status check_merge(const struct state *to, const struct state *from)
     if (status != TOPK_OK || (status = check_header(from)) != TOPK_OK) {
         return status;
     }
-    return to->header->payload == PAYLOAD_UNKNOWN || from->header->payload == PAYLOAD_UNKNOWN ||
-                   to->header->payload == from->header->payload
+    return agree(to->header->payload, from->header->payload)
                ? TOPK_OK
                : topk_fail(TOPK_ERROR_BAD_STATE, "either both accumulators carry indices or none does");
 }

@@ -102,8 +102,7 @@ struct accumulate_args {
     struct row_args rows; /* of a chunk, without outputs; or without a chunk, with outputs */
     uint64_t problem;
     int64_t base;
-    enum accumulate_payload payload; /* of a chunk, which may have no elements; unknown without a chunk */
-    bool has_elements;               /* a chunk */
+    enum accumulate_payload payload; /* of a chunk; unknown without one, or without elements */
     bool ends;                       /* the state is finished */
     struct accumulate_state state;
     struct accumulate_state other; /* that is merged into the state; or without a header */

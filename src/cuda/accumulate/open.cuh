@@ -76,9 +76,7 @@ TOPK_DEVICE bool is_last_of_rows(const struct accumulate_args &a, uint64_t rows)
 /* What the last block of a call leaves. One thread. */
 TOPK_DEVICE void leave_state(const struct accumulate_args &a, uint32_t selects) {
     struct accumulate_header *header = a.state.header;
-    const uint32_t payload = a.other.header != nullptr ? a.other.header->payload
-                             : a.has_elements          ? (uint32_t)a.payload
-                                                       : (uint32_t)PAYLOAD_UNKNOWN;
+    const uint32_t payload = a.other.header != nullptr ? a.other.header->payload : (uint32_t)a.payload;
     if (payload != PAYLOAD_UNKNOWN)
         simt_store_relaxed(&header->payload, payload);
     simt_store_relaxed(&header->selects, selects);

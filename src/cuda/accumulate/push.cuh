@@ -49,7 +49,10 @@ TOPK_NOINLINE bool close_row(const struct accumulate_args &a, int64_t row, struc
     simt_arena arena = simt_shared_arena();
     const struct list_memory m = carve_lists(arena);
     const struct row r = row_at(a.rows, row);
-    row_candidates<Element> c = row_candidates<Element>::of(a, m, row, a.payload == PAYLOAD_GIVEN);
+    /* What waits may be of an earlier chunk, and this one have no elements. */
+    const bool has_payload =
+        a.payload == PAYLOAD_GIVEN || simt_load_relaxed(&a.state.header->payload) == PAYLOAD_GIVEN;
+    row_candidates<Element> c = row_candidates<Element>::of(a, m, row, has_payload);
     const bool is_selected = a.state.ways_out == nullptr; /* what the row's blocks leave */
     const bool waits = is_selected && simt_load_relaxed(&a.state.header->selects) != 0;
     c.now.k = r.wanted < c.now.k ? r.wanted : c.now.k;
