@@ -9,6 +9,7 @@
 #include "cpu/backend.h"
 #include "cuda/backend.h"
 #include "status.h"
+#include "structs.h"
 #include "threads.h"
 
 /* In the order in which TOPK_BACKEND_AUTO tries them. The last one is always there. */
@@ -114,7 +115,7 @@ topk_status topk_context_create(const topk_context_options *options, topk_contex
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }
     *context = NULL;
-    if (options != NULL && (status = topk_copy_struct(options, sizeof known, &known, "options")) != TOPK_OK) {
+    if (options != NULL && (status = topk_read_struct(STRUCT_CONTEXT_OPTIONS, options, &known)) != TOPK_OK) {
         return status;
     }
     topk_context *created = calloc(1, sizeof *created);
@@ -137,13 +138,14 @@ topk_status topk_context_query(const topk_context *context, topk_context_propert
     if (context == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }
-    const topk_status status = topk_copy_struct(properties, sizeof known, &known, "properties");
+    const topk_status status = topk_read_struct(STRUCT_CONTEXT_PROPERTIES, properties, &known);
     if (status != TOPK_OK) {
         return status;
     }
-    properties->backend = context->backend->kind;
-    properties->device = context->device;
-    properties->threads = topk_context_threads(context);
-    properties->features = context->features;
+    known.backend = context->backend->kind;
+    known.device = context->device;
+    known.threads = topk_context_threads(context);
+    known.features = context->features;
+    topk_write_struct(STRUCT_CONTEXT_PROPERTIES, &known, properties);
     return TOPK_OK;
 }

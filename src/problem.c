@@ -5,27 +5,7 @@
 
 #include "routing.h"
 #include "status.h"
-
-topk_status topk_copy_struct(const void *caller, size_t known_bytes, void *copy, const char *name) {
-    size_t size;
-    if (caller == NULL) {
-        return topk_fail(TOPK_ERROR_NULL_POINTER, "%s is NULL", name);
-    }
-    memcpy(&size, caller, sizeof size);
-    if (size < known_bytes || size > 4096) {
-        return topk_fail(TOPK_ERROR_STRUCT_SIZE, "%s has size %zu, this library knows %zu", name, size,
-                         known_bytes);
-    }
-    for (size_t i = known_bytes; i < size; i++) {
-        if (((const unsigned char *)caller)[i] != 0) {
-            return topk_fail(TOPK_ERROR_STRUCT_SIZE,
-                             "%s sets a field at byte %zu that this library does not know", name, i);
-        }
-    }
-    memcpy(copy, caller, known_bytes);
-    memcpy(copy, &known_bytes, sizeof known_bytes); /* the copy has no tail */
-    return TOPK_OK;
-}
+#include "structs.h"
 
 size_t topk_checked_bytes(int64_t count, size_t element_bytes, bool *overflow) {
     int64_t bytes;
@@ -219,7 +199,7 @@ static void clear_gap(topk_problem *p) {
 
 topk_status topk_plan_make(topk_operation operation, const topk_problem *problem, struct plan *plan) {
     topk_problem *p = &plan->problem;
-    topk_status status = topk_copy_struct(problem, sizeof *problem, p, "problem");
+    topk_status status = topk_read_struct(STRUCT_PROBLEM, problem, p);
     if (status != TOPK_OK || (status = check_enums(p)) != TOPK_OK || (status = check_ranges(p)) != TOPK_OK) {
         return status;
     }
@@ -320,7 +300,7 @@ topk_status topk_check_input(const struct plan *plan, const topk_input *caller, 
     const topk_problem *p = &plan->problem;
     const size_t extent = plan->extent_bytes, rows = (size_t)p->rows;
     const bool spans = p->shape == TOPK_SHAPE_SPANS, csr = p->shape == TOPK_SHAPE_CSR;
-    topk_status status = topk_copy_struct(caller, sizeof *input, input, "input");
+    topk_status status = topk_read_struct(STRUCT_INPUT, caller, input);
     if (status != TOPK_OK || (status = check_shape_arrays(p, input)) != TOPK_OK) {
         return status;
     }

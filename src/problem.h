@@ -75,10 +75,6 @@ enum { INPUT_BUFFERS = 7 };
 topk_status topk_check_input(const struct plan *plan, const topk_input *caller, bool values_required,
                              topk_input *input, struct buffer *buffers);
 
-/* A struct that begins with its size: known bytes at least, and zeros beyond what is known. The
- * known part is copied to `copy`. */
-topk_status topk_copy_struct(const void *caller, size_t known_bytes, void *copy, const char *name);
-
 /* Bytes of count elements; *overflow is set, and never cleared, if they exceed 2^63 - 1. */
 size_t topk_checked_bytes(int64_t count, size_t element_bytes, bool *overflow);
 

@@ -5,6 +5,7 @@
 
 #include "problem.h"
 #include "status.h"
+#include "structs.h"
 
 static topk_status check_groups(const topk_problem *problem, const topk_routing *routing) {
     const int64_t groups = routing->groups, kept = routing->groups_kept;
@@ -28,7 +29,7 @@ static topk_status check_groups(const topk_problem *problem, const topk_routing 
 
 topk_status topk_check_routing(const topk_problem *problem, const topk_routing *caller,
                                topk_routing *routing) {
-    const topk_status status = topk_copy_struct(caller, sizeof *routing, routing, "routing");
+    const topk_status status = topk_read_struct(STRUCT_ROUTING, caller, routing);
     const uint32_t infinity = 0x7f800000;
     uint32_t factor;
     if (status != TOPK_OK) {

@@ -6,6 +6,7 @@ function(topk_tree_test name script)
 endfunction()
 
 topk_tree_test(headers headers.py ${PROJECT_SOURCE_DIR}/include)
+topk_tree_test(layouts layouts.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(layering layering.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(limits limits.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(planted planted.py ${PROJECT_SOURCE_DIR})

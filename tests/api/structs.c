@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Structs that are smaller or larger than this library's own (CONTRACT.md, 8.2). */
+ * Structs that are smaller or larger than this library's own (CONTRACT.md, 8.2). GROWN_WORDS: how many words
+ * more the library's have. */
 #include <stdlib.h>
 
 #include "fixture.h"
@@ -8,30 +9,44 @@
 static fixture f;
 static topk_context *context;
 
-/* Calls with a struct of each size: a copy of the valid one that is cut or has a tail behind it. */
+/* What the library's structs have more than this program's: two words, where the tests' own has grown. */
+enum { WORD = 8, MORE = GROWN_WORDS * WORD, TAIL = MORE + 24 };
+
 typedef topk_status (*struct_call)(void *copy);
 
-static void check_sizes(const void *valid, size_t size, struct_call call) {
-    size_t tail = 24;
-    char *copy = calloc(1, size + tail); /* the size is the first field of every struct */
-    size_t too_small[] = {0, 1, sizeof(size_t), size - 1};
-    for (int i = 0; copy != NULL && i < 4; i++) {
-        memcpy(copy, valid, size);
-        memcpy(copy, &too_small[i], sizeof too_small[i]);
-        CHECK_STATUS(TOPK_ERROR_STRUCT_SIZE, call(copy));
-        CHECK(topk_last_error()[0] != '\0');
-    }
-    for (size_t larger = size; copy != NULL && larger <= size + tail; larger++) {
-        memcpy(copy, valid, size);
-        memcpy(copy, &larger, sizeof larger);
-        CHECK_STATUS(TOPK_OK, call(copy));
-        if (larger > size) { /* a field that only a later library knows */
-            copy[larger - 1] = 1;
-            CHECK_STATUS(TOPK_ERROR_STRUCT_SIZE, call(copy));
-            copy[larger - 1] = 0;
-        }
+/* Calls with a copy that has exactly so many bytes, of which those behind the valid struct are `fill`. */
+static topk_status call_with(const void *valid, size_t size, size_t bytes, int fill, struct_call call) {
+    char *copy = malloc(bytes < sizeof bytes ? sizeof bytes : bytes); /* the size is the first field */
+    topk_status status = TOPK_OK;
+    if (CHECK(copy != NULL)) {
+        memset(copy, fill, bytes);
+        memcpy(copy, valid, bytes < size ? bytes : size);
+        memcpy(copy, &bytes, sizeof bytes);
+        status = call(copy);
     }
     free(copy);
+    return status;
+}
+
+/* A struct of each size: of 0.1's, which is this program's, and of later releases', which have whole words
+ * more. Behind what the library knows there may be zeros. */
+static void check_sizes(const void *valid, size_t size, struct_call call) {
+    static const size_t huge[] = {4097, SIZE_MAX / 2, SIZE_MAX};
+    for (size_t bytes = 0; bytes <= size + TAIL; bytes++) {
+        const bool ends_at_field = bytes >= size && (bytes >= size + MORE || (bytes - size) % WORD == 0);
+        const bool is_known = bytes <= size + MORE;
+        CHECK_STATUS(ends_at_field ? TOPK_OK : TOPK_ERROR_STRUCT_SIZE,
+                     call_with(valid, size, bytes, 0, call));
+        CHECK(ends_at_field || topk_last_error()[0] != '\0');
+        CHECK_STATUS(ends_at_field && is_known ? TOPK_OK : TOPK_ERROR_STRUCT_SIZE,
+                     call_with(valid, size, bytes, 1, call));
+    }
+    char copy[256];
+    for (size_t i = 0; i < sizeof huge / sizeof huge[0]; i++) { /* nobody looks for zeros there */
+        memcpy(copy, valid, size);
+        memcpy(copy, &huge[i], sizeof huge[i]);
+        CHECK_STATUS(TOPK_ERROR_STRUCT_SIZE, call(copy));
+    }
 }
 
 static topk_status select_with_problem(void *copy) {
@@ -110,6 +125,22 @@ static topk_status query_with_properties(void *copy) {
     return topk_context_query(context, copy);
 }
 
+/* The library writes no byte behind what the caller's struct has. */
+static void check_written_bytes(void) {
+    struct {
+        topk_context_properties properties;
+        unsigned char behind[64];
+    } given = {TOPK_CONTEXT_PROPERTIES_INIT, {0}};
+    memset(given.behind, 0xa5, sizeof given.behind);
+    CHECK_STATUS(TOPK_OK, topk_context_query(context, &given.properties));
+    CHECK(given.properties.size == sizeof given.properties);
+    CHECK(given.properties.backend == TOPK_BACKEND_CPU && given.properties.threads == 1);
+    CHECK(given.properties.features != NULL);
+    for (size_t i = 0; i < sizeof given.behind; i++) {
+        CHECK(given.behind[i] == 0xa5);
+    }
+}
+
 int main(void) {
     const topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     const topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
@@ -130,6 +161,7 @@ int main(void) {
     check_sizes(&f.routing, sizeof f.routing, route_with_routing);
     check_sizes(&options, sizeof options, create_with_options);
     check_sizes(&properties, sizeof properties, query_with_properties);
+    check_written_bytes();
     topk_context_destroy(context);
     return check_report();
 }

@@ -243,11 +243,6 @@ static int read_chunk(const struct work *w, struct subcall *inner, const struct 
     return error != 0 ? error : kernels_of(w->a)->where(&grid, &where);
 }
 
-/* Without elements a chunk settles nothing: its pointer may be NULL among chunks that carry indices. */
-static enum accumulate_payload payload_of(const struct chunk *chunk) {
-    return chunk->length == 0 ? PAYLOAD_UNKNOWN : chunk->input.indices != NULL ? PAYLOAD_GIVEN : PAYLOAD_NONE;
-}
-
 /* There is always room for k_max elements. */
 static int launch_push(const void *of) {
     const struct work *w = of;
@@ -261,7 +256,8 @@ static int launch_push(const void *of) {
     args.rows = row_args_of(&call);
     args.rows.length_max = chunk->length;
     args.base = chunk->base;
-    args.payload = payload_of(chunk);
+    args.payload = chunk->input.indices != NULL ? PAYLOAD_GIVEN : PAYLOAD_NONE;
+    args.payload = chunk->length > 0 ? args.payload : PAYLOAD_UNKNOWN;
     const int error = read_chunk(w, inner, &args, scratch.match);
     return error != 0 || chunk->length <= a->plan.problem.k_max || !selects(a) ? error
                                                                                : select_best(w, inner, &args);

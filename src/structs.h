@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The structs that callers give. Each begins with its size and grows from release to release, so a caller's
+ * may be smaller than the library's own, or larger (CONTRACT.md, 8.2). */
+#ifndef TOPK_SRC_STRUCTS_H
+#define TOPK_SRC_STRUCTS_H
+
+#include "topk.h"
+
+enum struct_kind {
+    STRUCT_CONTEXT_OPTIONS,
+    STRUCT_CONTEXT_PROPERTIES,
+    STRUCT_PROBLEM,
+    STRUCT_INPUT,
+    STRUCT_PREDICATE,
+    STRUCT_ROUTING,
+};
+
+/* Copies a caller's struct to the library's own of that kind. Fields that the caller's has no room for become
+ * 0; fields that the library does not know must be 0. */
+topk_status topk_read_struct(enum struct_kind kind, const void *caller, void *copy);
+
+/* Writes the library's own struct to a caller's that could be read, as far as that reaches. The caller's size
+ * stays. */
+void topk_write_struct(enum struct_kind kind, const void *written, void *caller);
+
+#endif
