@@ -22,6 +22,10 @@
  *     Nothing in the library aborts, prints or exits. On an error nothing has been written, but for
  *     TOPK_ERROR_DEVICE: a GPU may have done a part of the work.
  *
+ * Structs begin with their size. Start from their initializer, which sets it. Later releases may add fields
+ * at the end of a struct; a program that was built with an earlier header goes on working, and for it the new
+ * fields are 0 (CONTRACT.md, 8.2).
+ *
  * On the CPU backend all pointers are to host memory, `stream` must be NULL, and a call returns
  * when its work is done. On a GPU the data pointers are to device memory, and a call returns when
  * its work is enqueued on `stream`; NULL is the default stream of the context's device. Structs, and
@@ -30,9 +34,9 @@
  *
  * Threads: a context may be used by any number of threads at once, provided that each call has a
  * workspace and outputs of its own. All other functions are free of shared state, but for the state of an
- * accumulator. On the CPU a context's threads do the work of one call at a time: a call that finds them at
- * work goes on on the calling thread alone. Who wants calls side by side on many threads each needs a context
- * for each, and threads enough for all.
+ * accumulator. No function changes errno. On the CPU a context's threads do the work of one call at a time: a
+ * call that finds them at work goes on on the calling thread alone. Who wants calls side by side on many
+ * threads each needs a context for each, and threads enough for all.
  */
 #ifndef TOPK_H
 #define TOPK_H
@@ -75,7 +79,8 @@ typedef struct topk_context topk_context;
  * Environment read here, and nowhere else:
  *   TOPK_METHOD       the method to take wherever a problem names none itself and the method can serve.
  *                     Elsewhere it steps aside: the library chooses as without it, and topk_explain()
- *                     says why. So it makes no problem fail; topk_problem.method does
+ *                     says why. So it makes no problem fail; topk_problem.method does. It may name a method
+ *                     of any backend, also of one that this build or this machine lacks
  *   TOPK_CPU_DISABLE  comma-separated CPU features not to use: avx512, avx2 (avx2 implies avx512).
  *                     Read for contexts on the CPU alone
  *   OMP_NUM_THREADS   the number of threads where the options name none: its first number, if it is positive.
@@ -139,9 +144,9 @@ typedef struct topk_problem {
     const char *method;     /* forces a method by name, and is an error where that cannot serve; NULL: the
                                library chooses, or TOPK_METHOD does */
     /* Settings of the knobs of methods, "alpha=64,early_stop=0"; NULL or "": the library chooses. Each knob
-     * is named once at most; there are at most 16 settings in 255 bytes, and no blanks. Only a method that
-     * has all these knobs, and takes these values, can serve; topk_explain() lists the knobs of each. No
-     * setting changes a result that CONTRACT.md fixes. */
+     * is named once at most, in letters, digits and underscores; there are at most 16 settings in 255 bytes,
+     * and no blanks. Only a method that has all these knobs, and takes these values, can serve;
+     * topk_explain() lists the knobs of each. No setting changes a result that CONTRACT.md fixes. */
     const char *tuning;
     /* How early a selection may end, and so be approximate (CONTRACT.md, 2.5); 0: exact. One of the three at
      * most is set, for topk_select() and topk_select_where() on floating-point types. Only the method "rtopk"
@@ -246,8 +251,15 @@ typedef enum topk_predicate_kind {
 /* How a bound is written. Whatever its type, it is compared as the real number it stands for, also
  * where the element type cannot hold it: x > 2.5 on integers, x <= 300 on u8, x == 0.1 on f32
  * (never true). Comparisons follow IEEE 754: false with NaN on either side, but for NE. */
-typedef enum topk_bound_type { TOPK_BOUND_F64 = 0, TOPK_BOUND_I64 = 1, TOPK_BOUND_U64 = 2 } topk_bound_type;
+typedef enum topk_bound_type {
+    TOPK_BOUND_F64 = 0,
+    TOPK_BOUND_I64 = 1,
+    TOPK_BOUND_U64 = 2,
+    TOPK_BOUND_UNSET = 255 /* what TOPK_PREDICATE_INIT sets. F64; but an error where the bits look like an
+                              integer that was written without its type (CONTRACT.md, 6.3) */
+} topk_bound_type;
 
+/* Arrays of these may lie in the device's memory: the struct never grows. */
 typedef struct topk_bound {
     topk_bound_type type;
     union {
@@ -256,6 +268,25 @@ typedef struct topk_bound {
         uint64_t u64;
     } value;
 } topk_bound;
+
+/* A bound with its type: predicate.low = topk_bound_i64(5). */
+static inline topk_bound topk_bound_f64(double number) {
+    topk_bound bound = {TOPK_BOUND_F64, {0.0}};
+    bound.value.f64 = number;
+    return bound;
+}
+
+static inline topk_bound topk_bound_i64(int64_t number) {
+    topk_bound bound = {TOPK_BOUND_I64, {0.0}};
+    bound.value.i64 = number;
+    return bound;
+}
+
+static inline topk_bound topk_bound_u64(uint64_t number) {
+    topk_bound bound = {TOPK_BOUND_U64, {0.0}};
+    bound.value.u64 = number;
+    return bound;
+}
 
 typedef struct topk_predicate {
     size_t size; /* sizeof(topk_predicate) */
@@ -270,8 +301,8 @@ typedef struct topk_predicate {
 
 #define TOPK_PREDICATE_INIT                                                                                  \
     {                                                                                                        \
-        sizeof(topk_predicate), TOPK_PREDICATE_UNDEFINED, {TOPK_BOUND_F64, {0.0}}, {TOPK_BOUND_F64, {0.0}},  \
-            NULL, NULL                                                                                       \
+        sizeof(topk_predicate), TOPK_PREDICATE_UNDEFINED, {TOPK_BOUND_UNSET, {0.0}},                         \
+            {TOPK_BOUND_UNSET, {0.0}}, NULL, NULL                                                            \
     }
 
 /* The elements of each row that meet a predicate, in input order. The results of all rows lie one
@@ -383,10 +414,11 @@ TOPK_API topk_status topk_route(topk_context *context, const topk_problem *probl
  *   problem->length_max   the longest chunk of a row that is pushed at once
  *   problem->shape        must be STRIDED; row_stride is the pitch of the chunks
  *
- * A push costs what the chunk costs, whatever k is: a selection from it, or less where it is no longer than
- * k_max. Now and then, over all pushes O(1) for each element, it sorts out what has become of the elements
- * before. Every call writes to the state's memory, one at a time. Results are sorted best first, ties by
- * lowest position, whatever problem->order and ties say. */
+ * A push takes time in proportion to its chunk, on average over all pushes. An element that is not among the
+ * k best so far is only read; another one is kept, and sorted out later, which takes far longer. So the
+ * smaller k is beside the number of elements that came, the faster is a push. Every call writes to the
+ * state's memory, one at a time. Results are sorted best first, ties by lowest position, whatever
+ * problem->order and ties say. */
 
 /* Bytes of state. Statuses as topk_workspace_size(). */
 TOPK_API topk_status topk_accumulator_size(const topk_context *context, const topk_problem *problem,
@@ -405,8 +437,9 @@ TOPK_API topk_status topk_accumulator_init(topk_context *context, const topk_pro
 
 /* Adds `length` elements (0 to length_max) to each row, or lengths[r] of them if chunk->lengths is given
  * (clamped to `length`). `base` >= 0 is the position of the chunk's first element in its stream.
- * Chunks may come in any order but must not overlap; either all or none carry indices. A row's k is the
- * least one that chunk->k gave it, or k_max. The chunk may be reused once the call's work is done.
+ * Chunks may come in any order but must not overlap; of those with a length above 0 either all or none carry
+ * indices. A row's k is the least one that chunk->k gave it, or k_max. The chunk may be reused once the
+ * call's work is done.
  *
  * Statuses as topk_select(), and BAD_STATE. For `base` they are OUT_OF_RANGE, and OVERFLOW or
  * INDEX_TOO_NARROW if base + length + index_base exceeds what an index can hold. */
@@ -462,6 +495,17 @@ TOPK_API topk_status topk_explain(const topk_context *context, topk_operation op
 
 #ifdef __cplusplus
 }
+#endif
+
+/* In C11, the index_type of an array: problem.index_type = TOPK_INDEX_TYPE_OF(indices). Outputs are void
+ * pointers, so an array of int64_t would otherwise take 32-bit numbers without a word. What is no array of
+ * integers of 32 or 64 bits does not compile. topk_debug.h checks calls that set the type in another way. */
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+/* clang-format off */
+#define TOPK_INDEX_TYPE_OF(array)                                                                            \
+    _Generic((array), int *: TOPK_INDEX_I32,                                                                 \
+             long *: sizeof(long) == 8 ? TOPK_INDEX_I64 : TOPK_INDEX_I32, long long *: TOPK_INDEX_I64)
+/* clang-format on */
 #endif
 
 #endif /* TOPK_H */

@@ -233,6 +233,14 @@ class index_output {
 
 /* ---- Predicates ------------------------------------------------------------------------------ */
 
+/* What calls take: any topk_predicate, and with a mask of bit_mask() how many elements that has a bit for. */
+struct predicate : topk_predicate {
+    std::uint64_t elements_max = UINT64_MAX;
+
+    predicate(const topk_predicate &any) noexcept : topk_predicate(any) {
+    }
+};
+
 /* Numbers of up to 64 bits, which compare as the real numbers that they are. */
 template <class Number> topk_bound bound(Number number) {
     static_assert(std::is_arithmetic_v<Number> && sizeof(Number) <= sizeof(double),
@@ -265,13 +273,14 @@ template <class Number> topk_predicate between(Number low, Number high) {
     return predicate;
 }
 
-/* Elements whose bit is 1, as selector::mask() writes them: one bit for each element of values. That
- * there are so many is not checked. */
-inline topk_predicate bit_mask(span<const unsigned char> bits) {
-    topk_predicate predicate = TOPK_PREDICATE_INIT;
-    predicate.kind = TOPK_BIT_MASK;
-    predicate.mask = bits.data();
-    return predicate;
+/* Elements whose bit is 1, as selector::mask() writes them: one bit for each element of values, from the
+ * first row's first one to the last row's last one. Calls throw (OUT_OF_RANGE) if there are fewer. */
+inline predicate bit_mask(span<const unsigned char> bits) {
+    predicate made = topk_predicate TOPK_PREDICATE_INIT;
+    made.kind = TOPK_BIT_MASK;
+    made.mask = bits.data();
+    made.elements_max = bits.size() < UINT64_MAX / 8 ? 8 * std::uint64_t(bits.size()) : UINT64_MAX;
+    return made;
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
@@ -285,6 +294,26 @@ inline void require(const char *name, std::uint64_t size, std::int64_t count, st
         fail(TOPK_ERROR_OUT_OF_RANGE, std::string(name) + " has room for " + std::to_string(size) +
                                           ", which is less than " + std::to_string(count) + " x " +
                                           std::to_string(each));
+    }
+}
+
+/* How many elements the bounds of a problem let rows reach; 0 where they make no sense. */
+inline std::uint64_t elements_of(const topk_problem &problem) {
+    const std::int64_t stride = problem.row_stride != 0 ? problem.row_stride : problem.length_max;
+    if (problem.rows <= 0 || problem.length_max <= 0 || stride <= 0 || problem.elements_max < 0) {
+        return 0;
+    }
+    if (problem.shape != TOPK_SHAPE_STRIDED) {
+        return static_cast<std::uint64_t>(problem.elements_max);
+    }
+    return problem.rows - 1 > (INT64_MAX - problem.length_max) / stride
+               ? 0
+               : static_cast<std::uint64_t>((problem.rows - 1) * stride + problem.length_max);
+}
+
+inline void require_bits(const topk_problem &problem, const predicate &of) {
+    if (elements_of(problem) > of.elements_max) {
+        fail(TOPK_ERROR_OUT_OF_RANGE, "bits holds less than a bit for each element of values");
     }
 }
 
@@ -326,10 +355,11 @@ class selector {
 
     /* The k best of those elements of each row that meet a predicate. */
     template <class T>
-    void select_where(const rows<T> &from, const topk_predicate &predicate, std::int64_t k,
-                      elements<T> values, index_output indices, topk_stream stream = nullptr) {
+    void select_where(const rows<T> &from, const predicate &which, std::int64_t k, elements<T> values,
+                      index_output indices, topk_stream stream = nullptr) {
         const topk_problem problem = ranking(from.problem, k, "values", values.room(), indices);
-        detail::check(topk_simple_run_select_where(get(), &problem, &from.input, &predicate, values.data(),
+        detail::require_bits(problem, which);
+        detail::check(topk_simple_run_select_where(get(), &problem, &from.input, &which, values.data(),
                                                    indices.data(), stream));
     }
 
@@ -350,33 +380,35 @@ class selector {
     /* The elements that meet a predicate, in order. As many are written as the smaller output has room for,
      * and all are counted: those of row r are [offsets[r], offsets[r + 1]). */
     template <class T>
-    void where(const rows<T> &from, const topk_predicate &predicate, elements<T> values, index_output indices,
+    void where(const rows<T> &from, const predicate &which, elements<T> values, index_output indices,
                counts offsets, topk_stream stream = nullptr) {
         topk_problem problem = from.problem;
         problem.index_type = indices.type(problem);
         const std::uint64_t least = values.room() < indices.room() ? values.room() : indices.room();
         const auto capacity = least == UINT64_MAX ? 0 : static_cast<std::int64_t>(least);
+        detail::require_bits(problem, which);
         detail::require("offsets", offsets.room(), problem.rows < INT64_MAX ? problem.rows + 1 : 0);
-        detail::check(topk_simple_run_where(get(), &problem, &from.input, &predicate, values.data(),
+        detail::check(topk_simple_run_where(get(), &problem, &from.input, &which, values.data(),
                                             indices.data(), capacity, offsets.data(), stream));
     }
 
     /* How many elements of each row meet a predicate. */
     template <class T>
-    void count(const rows<T> &from, const topk_predicate &predicate, counts of_rows,
-               topk_stream stream = nullptr) {
+    void count(const rows<T> &from, const predicate &which, counts of_rows, topk_stream stream = nullptr) {
         detail::require("counts", of_rows.room(), from.problem.rows);
+        detail::require_bits(from.problem, which);
         detail::check(
-            topk_simple_run_count(get(), &from.problem, &from.input, &predicate, of_rows.data(), stream));
+            topk_simple_run_count(get(), &from.problem, &from.input, &which, of_rows.data(), stream));
     }
 
     /* Which elements meet a predicate: bits, (elements + 7) / 8 bytes. */
     template <class T>
-    void mask(const rows<T> &from, const topk_predicate &predicate, output<unsigned char> bits,
+    void mask(const rows<T> &from, const predicate &which, output<unsigned char> bits,
               topk_stream stream = nullptr) {
-        detail::require("bits", bits.room(), mask_bytes(from.problem));
-        detail::check(
-            topk_simple_run_mask(get(), &from.problem, &from.input, &predicate, bits.data(), stream));
+        const auto bytes = static_cast<std::int64_t>((detail::elements_of(from.problem) + 7) / 8);
+        detail::require("bits", bits.room(), bytes);
+        detail::require_bits(from.problem, which);
+        detail::check(topk_simple_run_mask(get(), &from.problem, &from.input, &which, bits.data(), stream));
     }
 
     /* The k best experts of each row of logits, and their weights; each output has room for rows x k. */
@@ -408,17 +440,6 @@ class selector {
         detail::require(name, room, problem.rows, k);
         detail::require("indices", indices.room(), problem.rows, k);
         return problem;
-    }
-
-    /* Of bounds that overflow, too, which the library refuses. */
-    static std::int64_t mask_bytes(const topk_problem &problem) {
-        const auto of = [](std::int64_t number) { return static_cast<std::uint64_t>(number); };
-        const std::uint64_t stride = of(problem.row_stride != 0 ? problem.row_stride : problem.length_max);
-        const std::uint64_t elements = problem.rows == 0 || problem.length_max == 0 ? 0
-                                       : problem.shape != TOPK_SHAPE_STRIDED
-                                           ? of(problem.elements_max)
-                                           : (of(problem.rows) - 1) * stride + of(problem.length_max);
-        return static_cast<std::int64_t>((elements + 7) / 8);
     }
 
     std::unique_ptr<topk_simple, destroy> simple_;

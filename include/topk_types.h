@@ -29,7 +29,8 @@ extern "C" {
 typedef enum topk_status {
     TOPK_OK = 0,
     TOPK_ERROR_NULL_POINTER = 1,         /* a required pointer is NULL */
-    TOPK_ERROR_STRUCT_SIZE = 2,          /* the size field names a struct this library does not know */
+    TOPK_ERROR_STRUCT_SIZE = 2,          /* the size field is no release's, or a field is set that this
+                                            library does not know */
     TOPK_ERROR_UNKNOWN_ENUM = 3,         /* a field holds no value of its enumeration */
     TOPK_ERROR_OUT_OF_RANGE = 4,         /* a count, stride, base, device or number of threads is outside
                                             its range */
@@ -51,19 +52,23 @@ typedef enum topk_status {
 } topk_status;
 
 /* TOPK_ERROR_UNSUPPORTED is
- *   - in a problem: elements_max with strided rows, or row_stride with spans or CSR
+ *   - in a problem: elements_max with strided rows, or row_stride with spans or CSR; two of max_iterations,
+ *     epsilon and epsilon_relative; one of these with an integer type, or with an operation other than
+ *     topk_select() and topk_select_where()
  *   - in an input: lengths, begins, ends or offsets that its shape has no use for
  *   - in a predicate: bounds with a mask, or a mask with a comparison
  *   - in a problem of topk_route(): an integer type, a shape other than STRIDED, or another direction or rank
  *     than the first; groups_kept without groups
  *   - on the CPU: a stream
- *   - for an accumulator: a shape other than STRIDED; on a GPU a k_max above 2^29
+ *   - for an accumulator: a shape other than STRIDED; max_iterations, epsilon or epsilon_relative; on a GPU a
+ *     k_max above 2^29
  *   - an operation that no method of the backend does; in this version there is none
  * each where NULL or 0 would do. What an option has no meaning for, but does no harm to, is ignored.
  *
  * TOPK_ERROR_BAD_STATE is, on the CPU, from all calls but size and init: memory that init did not write; a
  * state that was finished, or is another problem's (topk_accumulator_init() says what must be the same); from
- * push, push_where and merge, indices in one chunk and none in another. On a GPU see CONTRACT.md, 10.8. */
+ * push, push_where and merge, indices in one chunk that has elements and none in another. On a GPU see
+ * CONTRACT.md, 10.8. */
 
 /* The name of a status, e.g. "TOPK_ERROR_OVERLAP"; "unknown status" for other numbers. Static. */
 TOPK_API const char *topk_status_string(topk_status status);

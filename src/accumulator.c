@@ -159,10 +159,10 @@ static topk_status check_input(const struct accumulator *a, const topk_input *in
     }
     *count = INPUT_BUFFERS;
     if (predicate != NULL) {
-        topk_list_predicate(&plan, predicate, buffers + *count);
+        status = topk_list_predicate(&plan, predicate, buffers + *count);
         *count += PREDICATE_BUFFERS;
     }
-    return TOPK_OK;
+    return status;
 }
 
 static topk_status push(topk_context *context, const topk_problem *problem, void *state, size_t state_bytes,

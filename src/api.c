@@ -73,9 +73,10 @@ static void list_output(struct entry *entry, const char *name, const void *data,
     list_buffer(entry, (struct buffer){name, data, count * element_bytes, element_bytes, false, true});
 }
 
-static void list_predicate(struct entry *entry) {
-    topk_list_predicate(&entry->plan, &entry->predicate, entry->buffers + entry->buffer_count);
+static topk_status list_predicate(struct entry *entry) {
+    struct buffer *buffers = entry->buffers + entry->buffer_count;
     entry->buffer_count += PREDICATE_BUFFERS;
+    return topk_list_predicate(&entry->plan, &entry->predicate, buffers);
 }
 
 /* What all entry points end with: the workspace joins the buffers, which are checked; then the method
@@ -134,11 +135,12 @@ topk_status topk_select_where(topk_context *context, const topk_problem *problem
     KEEP_ERRNO;
     struct entry entry = {.buffer_count = 0};
     topk_status status = begin_predicate(&entry, predicate);
-    if (status != TOPK_OK || (status = begin(&entry, context, TOPK_OPERATION_SELECT_WHERE, problem, input,
-                                             true, workspace_bytes, stream)) != TOPK_OK) {
+    if (status != TOPK_OK ||
+        (status = begin(&entry, context, TOPK_OPERATION_SELECT_WHERE, problem, input, true, workspace_bytes,
+                        stream)) != TOPK_OK ||
+        (status = list_predicate(&entry)) != TOPK_OK) {
         return status;
     }
-    list_predicate(&entry);
     return finish_select(&entry, values, indices, workspace);
 }
 
@@ -168,7 +170,9 @@ topk_status topk_where(topk_context *context, const topk_problem *problem, const
         return topk_fail(TOPK_ERROR_OVERFLOW, "outputs of capacity %lld exceed 2^63 bytes",
                          (long long)capacity);
     }
-    list_predicate(&entry);
+    if ((status = list_predicate(&entry)) != TOPK_OK) {
+        return status;
+    }
     list_output(&entry, "values", values, (size_t)capacity, entry.plan.element_bytes);
     list_output(&entry, "indices", indices, (size_t)capacity, entry.plan.index_bytes);
     list_output(&entry, "offsets", offsets, (size_t)entry.plan.problem.rows + 1, sizeof *offsets);
@@ -186,10 +190,7 @@ static topk_status begin_reading(struct entry *entry, topk_context *context, top
     }
     status = begin(entry, context, operation, problem, input, predicate_compares(entry->predicate.kind),
                    workspace_bytes, stream);
-    if (status == TOPK_OK) {
-        list_predicate(entry);
-    }
-    return status;
+    return status != TOPK_OK ? status : list_predicate(entry);
 }
 
 topk_status topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,

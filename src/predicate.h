@@ -37,11 +37,13 @@ static inline bool topk_point_matches(uint64_t element, unsigned bits, const str
     return ((point - match->arc.begin) & topk_ones(bits)) <= match->arc.span && !match->none;
 }
 
-/* Validates the caller's predicate and copies it. */
+/* Validates the caller's predicate, but for its bounds, and copies it. */
 topk_status topk_check_predicate(const topk_predicate *caller, topk_predicate *predicate);
 
-/* Adds the buffers that a checked predicate reads to `buffers`, as topk_check_input() does. */
+/* Adds the buffers that such a predicate reads to `buffers`, as topk_check_input() does, and checks its
+ * bounds for elements of the plan's type. */
 enum { PREDICATE_BUFFERS = 2 };
-void topk_list_predicate(const struct plan *plan, const topk_predicate *predicate, struct buffer *buffers);
+topk_status topk_list_predicate(const struct plan *plan, const topk_predicate *predicate,
+                                struct buffer *buffers);
 
 #endif

@@ -30,8 +30,20 @@ topk_unit_test(covering cases/test_covering.c)
 target_link_libraries(test_covering PRIVATE topk_test_cases)
 
 foreach(name status context backends problem structs buffers methods approximation
-    accumulator_misuse routing simple)
+    accumulator_misuse routing simple types)
   topk_unit_test(api_${name} api/${name}.c)
+endforeach()
+
+# Programs that were built before the library's structs grew: with this release's headers, and with copies of 0.1's.
+target_compile_definitions(test_api_structs PRIVATE GROWN_WORDS=0)
+add_executable(test_api_structs_grown api/structs.c)
+target_compile_definitions(test_api_structs_grown PRIVATE GROWN_WORDS=2)
+add_executable(test_release_0_1 releases/program.c)
+target_include_directories(test_release_0_1 BEFORE PRIVATE releases/0.1)
+foreach(program api_structs_grown release_0_1)
+  target_link_libraries(test_${program} PRIVATE topk_test_support topk_shrunk)
+  topk_warnings(test_${program})
+  topk_add_unit_test(${program} test_${program})
 endforeach()
 
 topk_add_unit_test(api_backends_no_gpu test_api_backends none)

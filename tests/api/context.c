@@ -232,6 +232,24 @@ static void check_method_that_steps_aside(void) {
     topk_context_destroy(context);
 }
 
+/* TOPK_METHOD may name a method of any backend, whatever this build and this machine have: one environment
+ * goes for all machines. */
+static void check_method_of_another_backend(void) {
+    static const char *const methods[] = {"rtopk",   "resident", "bracket", "gridselect", "radik",
+                                          "air",     "radix",    "bucket",  "bitonic",    "drtopk",
+                                          "compact", "route",    "sort"};
+    const topk_problem problem = some_problem();
+    for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
+        topk_context *context = NULL;
+        setenv("TOPK_METHOD", methods[m], 1);
+        CHECK_STATUS(TOPK_OK, topk_context_create(NULL, &context)); /* on whatever there is */
+        unsetenv("TOPK_METHOD");
+        topk_context_destroy(context);
+    }
+    check_aside("air", TOPK_OPERATION_SELECT, &problem, "another backend has it");
+    check_aside("sort", TOPK_OPERATION_MASK, &problem, "another backend has it");
+}
+
 static size_t size_of(const topk_context *context, topk_operation operation, const topk_problem *problem) {
     size_t bytes = SIZE_MAX;
     CHECK_STATUS(TOPK_OK, topk_workspace_size(context, operation, problem, &bytes));
@@ -283,6 +301,7 @@ int main(void) {
     check_forced_method();
     check_preferred_method_runs();
     check_method_that_steps_aside();
+    check_method_of_another_backend();
     check_choices_that_take_turns();
     return check_report();
 }

@@ -276,6 +276,34 @@ static void check_tuning(void) {
     EXPECT_ALL(&f, TOPK_OK);
 }
 
+/* A choice that a thread remembers is not taken for a problem whose text has changed behind the same pointer.
+ */
+static void check_text_that_changes(void) {
+    char text[32];
+    size_t bytes = 0, bytes_of_rows = 0;
+    for (int turn = 0; turn < 2; turn++) {
+        fixture_init(&f, context);
+        f.problem.method = text;
+        strcpy(text, "rows");
+        CHECK_STATUS(TOPK_OK, size_of(TOPK_OPERATION_SELECT, &f.problem, &bytes_of_rows));
+        strcpy(text, "bracket");
+        CHECK_STATUS(TOPK_OK, size_of(TOPK_OPERATION_SELECT, &f.problem, &bytes));
+        CHECK(bytes != bytes_of_rows);
+        strcpy(text, "compact");
+        EXPECT(&f, call_select, TOPK_ERROR_METHOD_CANNOT);
+        strcpy(text, "nonesuch");
+        EXPECT(&f, call_select, TOPK_ERROR_UNKNOWN_METHOD);
+        fixture_init(&f, context);
+        f.problem.tuning = text;
+        text[0] = '\0';
+        EXPECT_ALL(&f, TOPK_OK);
+        strcpy(text, "alpha=64");
+        EXPECT_ALL(&f, TOPK_ERROR_METHOD_CANNOT);
+        strcpy(text, "alpha");
+        EXPECT_ALL(&f, TOPK_ERROR_MALFORMED);
+    }
+}
+
 static void check_explain(void) {
     static char whole[4096], cut[4096];
     size_t needed = 0, needed_again = 0;
@@ -324,6 +352,7 @@ int main(void) {
     check_malformed_tuning();
     check_long_tuning();
     check_tuning();
+    check_text_that_changes();
     check_explain();
     check_explain_without_method();
     topk_context_destroy(context);

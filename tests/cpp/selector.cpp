@@ -186,6 +186,60 @@ void check_rows() {
     CHECK(none.problem.rows == 0 && none.problem.length_max == 0);
 }
 
+// A mask has a bit for each element of all rows: of one that several rows share it is known how short it is.
+void check_short_masks(topk::selector &selector) {
+    const auto low = TOPK_ERROR_OUT_OF_RANGE;
+    const char *const text = "bits holds less than a bit for each element of values";
+    const std::vector<float> many(24, 1.0f);
+    const std::vector<unsigned char> of_a_row(1, 0xff), of_all(3, 0xff), none;
+    std::vector<unsigned char> out(4);
+    positions three(3), four(4);
+    topk::rows rows(many, 3);
+    const auto refuse = [&](const std::vector<unsigned char> &bits) {
+        const topk::predicate mask = topk::bit_mask(bits);
+        expect(low, text, [&] { selector.select_where(rows, mask, 1, nullptr, three); });
+        expect(low, text, [&] { selector.where(rows, mask, nullptr, nullptr, four); });
+        expect(low, text, [&] { selector.count(rows, mask, three); });
+        expect(low, text, [&] { selector.mask(rows, mask, out); });
+    };
+    refuse(of_a_row);
+    refuse(none);
+    selector.count(rows, topk::bit_mask(of_all), three);
+    CHECK((three == positions{8, 8, 8}));
+    rows.problem.row_stride = 7; // 14 + 8 elements
+    selector.count(rows, topk::bit_mask(of_all), three);
+    rows.problem.row_stride = 9; // 18 + 8
+    refuse(of_all);
+    rows.problem.row_stride = INT64_MAX; // what makes no sense the library names
+    expect(TOPK_ERROR_OVERFLOW, "2^63", [&] { selector.count(rows, topk::bit_mask(none), three); });
+    const std::array<int64_t, 4> offsets = {0, 8, 16, 24};
+    topk::rows ragged(many, 3);
+    ragged.problem.shape = TOPK_SHAPE_CSR;
+    ragged.problem.elements_max = 24;
+    ragged.input.offsets = offsets.data();
+    selector.count(ragged, topk::bit_mask(of_all), three);
+    expect(low, text, [&] { selector.count(ragged, topk::bit_mask(of_a_row), three); });
+}
+
+// Bits of elements that fill no whole number of bytes, with room for them and for one byte less.
+void check_room_for_bits(topk::selector &selector) {
+    for (std::size_t size = 1; size <= 33; size++) {
+        const std::vector<float> values(size, 1.0f);
+        const topk::rows rows(values);
+        const std::size_t bytes = (size + 7) / 8;
+        std::vector<unsigned char> bits(bytes), fewer(bytes - 1);
+        positions count(1);
+        selector.mask(rows, topk::compare(TOPK_GT, 0), bits);
+        CHECK(bits[bytes - 1] == (1u << (size - 8 * (bytes - 1))) - 1);
+        selector.count(rows, topk::bit_mask(bits), count);
+        CHECK(count[0] == static_cast<int64_t>(size));
+        expect(TOPK_ERROR_OUT_OF_RANGE, "bits has room for",
+               [&] { selector.mask(rows, topk::compare(TOPK_GT, 0), fewer); });
+        expect(TOPK_ERROR_OUT_OF_RANGE, "bits holds less",
+               [&] { selector.count(rows, topk::bit_mask(fewer), count); });
+    }
+}
+
 void check_small_outputs(topk::selector &selector) {
     const auto low = TOPK_ERROR_OUT_OF_RANGE;
     const topk::rows rows(scores, 2);
@@ -246,6 +300,8 @@ int main() {
     check_containers(selector);
     check_rows();
     check_small_outputs(selector);
+    check_short_masks(selector);
+    check_room_for_bits(selector);
     check_errors_of_the_library(selector);
     check_moves();
     return check_report();
