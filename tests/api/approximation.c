@@ -235,6 +235,49 @@ static void check_rows(void) {
     GIVES(below_zero, 2, 2, 3);
 }
 
+/* How far the greatest number that is left out exceeds the least result, largest first: as double has it, or
+ * rounded to float32. */
+static double excess(const int32_t *chosen, int64_t k, const float *row, int64_t length, bool rounded) {
+    bool is_result[LENGTH] = {false};
+    float least = INFINITY, left = -INFINITY;
+    for (int64_t i = 0; i < k; i++) {
+        is_result[chosen[i]] = true;
+        least = row[chosen[i]] < least ? row[chosen[i]] : least;
+    }
+    for (int64_t e = 0; e < length; e++) {
+        left = !is_result[e] && row[e] > left ? row[e] : left;
+    }
+    const volatile float difference = left - least;
+    return rounded ? (double)difference : (double)left - (double)least;
+}
+
+/* What epsilon promises holds of differences that are rounded once; as real numbers they may exceed it. */
+static void check_rounded_difference(void) {
+    static const float apart[2] = {-0x1p-26F, 1};
+    fixture_init(&f, context);
+    f.problem.rows = 1;
+    f.problem.k_max = 1;
+    f.problem.length_max = 2;
+    f.problem.epsilon = 1;
+    f.input.values = apart;
+    EXPECT(&f, call_select, TOPK_OK);
+    CHECK(f.indices[0] == 0);
+    CHECK(excess(f.indices, 1, apart, 2, false) > 1 && excess(f.indices, 1, apart, 2, true) <= 1);
+    f.problem.length_max = LENGTH;
+    for (int turn = 0; turn < 3000; turn++) {
+        float row[LENGTH];
+        for (int e = 0; e < LENGTH; e++) {
+            row[e] = (float)((turn * 7919 + e * 104729) % 65537 - 30000) * (e % 3 == 0 ? 0x1p-24F : 1.1F);
+        }
+        f.input.values = row;
+        f.problem.k_max = 1 + turn % (LENGTH - 1);
+        f.problem.epsilon = turn % 5 * 777;
+        f.problem.epsilon = f.problem.epsilon == 0 ? 0x1p-1074 : f.problem.epsilon;
+        CHECK_STATUS(TOPK_OK, call_select(&f));
+        CHECK(excess(f.indices, f.problem.k_max, row, LENGTH, true) <= (double)(float)f.problem.epsilon);
+    }
+}
+
 int main(void) {
     context = create_cpu_context(1);
     check_values();
@@ -246,6 +289,7 @@ int main(void) {
     check_preference();
     check_results();
     check_rows();
+    check_rounded_difference();
     topk_context_destroy(context);
     return check_report();
 }

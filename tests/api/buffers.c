@@ -413,6 +413,31 @@ static void check_neighbours(void) {
     EXPECT(&f, call_select, TOPK_OK);
 }
 
+/* What lies between rows belongs to the input. Behind the last row that the bounds allow it ends. */
+static void check_gaps(void) {
+    enum { SHORT = LENGTH / 2 };
+    reset();
+    f.problem.length_max = SHORT;
+    f.problem.row_stride = LENGTH;
+    f.out_indices = NULL;
+    f.out_values = f.values + SHORT;
+    EXPECT(&f, call_select, TOPK_ERROR_OVERLAP);
+    EXPECT(&f, call_kth, TOPK_ERROR_OVERLAP);
+    f.out_values = f.values + (ROWS - 1) * LENGTH + SHORT;
+    EXPECT(&f, call_select, TOPK_OK);
+    reset();
+    int64_t lengths[ROWS] = {1, 1, 1}; /* shorter rows, which only the arrays tell */
+    f.input.lengths = lengths;
+    f.out_indices = NULL;
+    f.out_values = f.values + 1;
+    EXPECT(&f, call_select, TOPK_ERROR_OVERLAP);
+    use_spans();
+    f.input.ends = f.extents;
+    f.out_indices = NULL;
+    f.out_values = f.values;
+    EXPECT(&f, call_select, TOPK_ERROR_OVERLAP);
+}
+
 static void check_stream(void) {
     reset();
     f.stream = (topk_stream)(void *)&f;
@@ -437,6 +462,7 @@ int main(void) {
     check_output_overlaps();
     check_workspace_overlaps();
     check_neighbours();
+    check_gaps();
     check_stream();
     topk_context_destroy(context);
     return check_report();

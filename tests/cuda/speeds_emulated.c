@@ -94,6 +94,55 @@ static void check_gpu(const gpu *g, const choice *of_h200) {
     topk_context_destroy(context);
 }
 
+/* The limits of resident with the sizes of production, as CONTRACT.md, 10.1, has them: at each, and one
+ * above. */
+static void check_resident_limits(void) {
+    static const struct {
+        topk_type type;
+        int64_t length, k;
+        topk_order order;
+        uint32_t cluster; /* blocks that the device has room for */
+        bool serves;
+    } limits[] = {{TOPK_F32, 262144, 4000, TOPK_ORDER_BEST_FIRST, 16, true},
+                  {TOPK_F32, 262144, 4001, TOPK_ORDER_BEST_FIRST, 16, false},
+                  {TOPK_F32, 262145, 10, TOPK_ORDER_ANY, 16, false},
+                  {TOPK_F32, 262144, 262144, TOPK_ORDER_ANY, 16, true},
+                  {TOPK_F64, 131072, 4000, TOPK_ORDER_BEST_FIRST, 16, true},
+                  {TOPK_F64, 131072, 4001, TOPK_ORDER_BEST_FIRST, 16, false},
+                  {TOPK_F64, 131073, 10, TOPK_ORDER_ANY, 16, false},
+                  {TOPK_F32, 32768, 8096, TOPK_ORDER_BEST_FIRST, 16, true},
+                  {TOPK_F32, 32768, 8097, TOPK_ORDER_BEST_FIRST, 16, false},
+                  {TOPK_F32, 32769, 4001, TOPK_ORDER_BEST_FIRST, 16, false},
+                  {TOPK_U8, 32768, 8096, TOPK_ORDER_BEST_FIRST, 16, true},
+                  {TOPK_F64, 16384, 8096, TOPK_ORDER_BEST_FIRST, 16, true},
+                  {TOPK_F64, 16384, 8097, TOPK_ORDER_BEST_FIRST, 16, false},
+                  {TOPK_F32, 32768, 8096, TOPK_ORDER_BEST_FIRST, 1, true},
+                  {TOPK_F32, 32769, 10, TOPK_ORDER_ANY, 1, false},
+                  {TOPK_F64, 16384, 16384, TOPK_ORDER_ANY, 1, true},
+                  {TOPK_F64, 16385, 10, TOPK_ORDER_ANY, 1, false}};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+        topk_problem problem = TOPK_PROBLEM_INIT;
+        topk_context *context = NULL;
+        size_t bytes;
+        emulated_devices(&gpus[H200].capability, 1);
+        emulated_size(gpus[H200].sms, gpus[H200].shared_kib, 1, 1);
+        emulated_room((uint32_t)gpus[H200].sms, limits[i].cluster);
+        options.backend = TOPK_BACKEND_CUDA;
+        CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
+        problem.type = limits[i].type;
+        problem.length_max = limits[i].length;
+        problem.k_max = limits[i].k;
+        problem.order = limits[i].order;
+        problem.method = "resident";
+        CHECK_STATUS(limits[i].serves ? TOPK_OK : TOPK_ERROR_METHOD_CANNOT,
+                     topk_workspace_size(context, TOPK_OPERATION_SELECT, &problem, &bytes));
+        CHECK_STATUS(limits[i].serves ? TOPK_OK : TOPK_ERROR_METHOD_CANNOT,
+                     topk_workspace_size(context, TOPK_OPERATION_SELECT_WHERE, &problem, &bytes));
+        topk_context_destroy(context);
+    }
+}
+
 int main(void) {
     choice of_h200[sizeof shapes / sizeof shapes[0]];
     unsetenv("TOPK_METHOD");
@@ -105,5 +154,6 @@ int main(void) {
     for (size_t i = 0; i < sizeof gpus / sizeof gpus[0]; i++) {
         check_gpu(&gpus[i], of_h200);
     }
+    check_resident_limits();
     return check_report();
 }

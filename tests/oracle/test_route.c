@@ -2,6 +2,7 @@
  *
  * The model of routing against answers worked out by hand, and its functions against the exact ones. */
 #include <math.h>
+#include <string.h>
 
 #include "check.h"
 #include "random.h"
@@ -99,9 +100,33 @@ static void check_functions(void) {
         worst_sigmoid = fmax(worst_sigmoid, distance(1 / (1 + exp((double)a)), oracle_sigmoid(-a)));
     }
     CHECK(worst_exp < 1);
-    CHECK(worst_sigmoid < 3);
+    CHECK(worst_sigmoid < 3.2);
     CHECK(oracle_sigmoid(0) == 0.5F && oracle_sigmoid(88) == 1 && oracle_sigmoid(-88) == 0);
     CHECK(oracle_sigmoid(INFINITY) == 1 && oracle_sigmoid(-INFINITY) == 0 && isnan(oracle_sigmoid(NAN)));
+}
+
+/* Every so many floats from 0 to 87, and all those near the worst one. Beyond 87 nothing is near. */
+static void check_error_of_sigmoid(void) {
+    static const float most = 87, near_worst = 1.0998241F;
+    uint32_t last, worst_bits;
+    double worst = 0, of_exp = 0;
+    memcpy(&last, &most, sizeof last);
+    memcpy(&worst_bits, &near_worst, sizeof worst_bits);
+    for (uint32_t bits = 0, step; bits <= last; bits += step) {
+        const bool is_near = bits - (worst_bits - 4096) < 8192;
+        float a;
+        memcpy(&a, &bits, sizeof a);
+        step = is_near ? 1 : bits < worst_bits && worst_bits - bits < 8192 ? 512 : 1999;
+        of_exp = fmax(of_exp, distance(exp(-(double)a), oracle_exp(a)));
+        worst = fmax(worst, distance(1 / (1 + exp(-(double)a)), oracle_sigmoid(a)));
+        worst = fmax(worst, distance(1 / (1 + exp((double)a)), oracle_sigmoid(-a)));
+    }
+    CHECK(of_exp < 1);
+    CHECK(worst > 3 && worst < 3.2);
+    const float beyond = nextafterf(most, 100);
+    CHECK(oracle_sigmoid(most) == 1 && oracle_sigmoid(-most) > 0);
+    CHECK(oracle_sigmoid(beyond) == 1 && oracle_sigmoid(-beyond) == 0);
+    CHECK(1 / (1 + exp((double)beyond)) > 0x1p-126 && 1 / (1 + exp((double)beyond)) < 0x1p-125);
 }
 
 int main(void) {
@@ -109,5 +134,6 @@ int main(void) {
     check_groups();
     check_weights();
     check_functions();
+    check_error_of_sigmoid();
     return check_report();
 }

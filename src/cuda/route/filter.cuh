@@ -7,7 +7,7 @@
 #include "held.cuh"
 
 /* Two steps are within 2^-22 of exact ones; their error, what the exponent's rounding adds, and the exact
- * sequence's own 3 units in the last place are less than 2^-21 together. Adding a bias rounds both sums to
+ * sequence's own 3.2 units in the last place are less than 2^-21 together. Adding a bias rounds both sums to
  * within 2^-24 of themselves. Each bound is taken twice as large. */
 static constexpr float NEAR_SIGMOID = 0x1p-20f, NEAR_SUM = 0x1p-22f;
 
