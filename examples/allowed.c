@@ -30,7 +30,7 @@ static topk_status find_allowed(topk_context *context, unsigned char *allowed) {
     problem.length_max = DOCUMENTS;
     input.values = years;
     recent.kind = TOPK_GE;
-    recent.low.value.f64 = 2020;
+    recent.low = topk_bound_i64(2020);
     topk_status status = topk_workspace_size(context, TOPK_OPERATION_MASK, &problem, &bytes);
     if (status == TOPK_OK) {
         void *workspace = malloc(bytes);

@@ -14,7 +14,7 @@ int main(void) {
     topk_simple *simple;
     topk_predicate above_half = TOPK_PREDICATE_INIT;
     above_half.kind = TOPK_GT;
-    above_half.low.value.f64 = 0.5;
+    above_half.low = topk_bound_f64(0.5);
 
     if (topk_simple_create(NULL, &simple) != TOPK_OK ||
         topk_simple_select(simple, TOPK_LARGEST, TOPK_F32, scores, 1, SCORES, BEST, NULL, best) != TOPK_OK ||

@@ -51,8 +51,8 @@ int main(void) {
     problem.length_max = READINGS;
     input.values = readings;
     predicate.kind = TOPK_BETWEEN;
-    predicate.low.value.f64 = 18.5;
-    predicate.high.value.f64 = 25.0;
+    predicate.low = topk_bound_f64(18.5);
+    predicate.high = topk_bound_f64(25.0);
 
     if (topk_context_create(&options, &context) != TOPK_OK ||
         topk_workspace_size(context, TOPK_OPERATION_WHERE, &problem, &bytes) != TOPK_OK) {

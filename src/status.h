@@ -13,7 +13,7 @@ static inline void topk_restore_errno(const int *of_caller) {
 
 /* The first line of each function of the interface that calls anything: when it returns, errno is what its
  * caller had (CONTRACT.md, 8.1). */
-#define KEEP_ERRNO __attribute__((cleanup(topk_restore_errno))) const int errno_of_caller = errno
+#define KEEP_ERRNO __attribute__((cleanup(topk_restore_errno), unused)) const int errno_of_caller = errno
 
 /* Stores the sentence for topk_last_error() and returns `status`, so that a check reads
  * `return topk_fail(TOPK_ERROR_..., "...")`. */
