@@ -21,11 +21,11 @@ Every function raises
   ValueError           for shapes and numbers out of their range
   IndexError           for a dim out of range
   NotImplementedError  for what does not go together, or what a method that is forced cannot do
-  OverflowError        for buffers beyond 2^63 bytes, or int32 indices that cannot hold all positions, those that
-                       a library such as JAX makes of results included
+  OverflowError        for integers beyond 64 bits, buffers beyond 2^63 bytes, or int32 indices that cannot hold all
+                       positions, those that a library such as JAX makes of results included
   RuntimeError         for a device that is missing or fails
-  MemoryError          if the host has no memory for a workspace; if a GPU has none, the array's library raises its own
-                       exception
+  MemoryError          if the host has no memory for results or a workspace; if a GPU has none, the array's library
+                       raises its own exception
 
 Python's lock is released while the C library works.
 """
