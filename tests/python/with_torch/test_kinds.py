@@ -309,3 +309,30 @@ def test_extents_of_torch_are_cut_not_wrapped(kind):
     same(kind, libtopk.topk(x, 4, lengths=great), libtopk.topk(numbers((3, 50)), 4, lengths=[2, 50, 50]))
     misaligned = torch.frombuffer(bytearray(1) + np.array([4, 0, 9]).tobytes(), dtype=torch.int64, offset=1)
     same(kind, libtopk.topk(x, 4, lengths=misaligned), libtopk.topk(numbers((3, 50)), 4, lengths=[4, 0, 9]))
+
+
+def test_types_of_torch_name_the_type_of_indices(kind):
+    x = kind.array(numbers((3, 50)))
+    for dtype in (torch.int32, torch.int64):
+        found = libtopk.topk(x, 4, index_dtype=dtype)
+        assert str(found.indices.dtype).endswith(str(dtype).removeprefix("torch."))
+        planned = libtopk.workspace_size("topk", x, 4, index_dtype=dtype)
+        assert planned == libtopk.workspace_size("topk", x, 4, out=found)
+    with pytest.raises(ValueError, match="index_dtype is 'int16', and can be"):
+        libtopk.topk(x, 4, index_dtype=torch.int16)
+
+
+def test_results_that_no_memory_holds():
+    x = torch.ones(3, 4)
+    with pytest.raises(MemoryError, match=r"no memory for values of shape \(3, 35184372088832\)"):
+        libtopk.topk(x, 2**45)
+    for k in (2**62, 2**63):
+        with pytest.raises(OverflowError, match="more than 2|beyond 64 bits"):
+            libtopk.topk(x, k)
+    with pytest.raises(RuntimeError, match="made to fail"):
+        libtopk.topk(x.as_subclass(Failing), 2)
+
+
+class Failing(torch.Tensor):
+    def new_empty(self, *sizes, **keywords):
+        raise RuntimeError("made to fail")
