@@ -201,6 +201,11 @@ def calls_with_workspaces(draw):
     name = draw(some.sampled_from(NAMES))
     length = draw(some.sampled_from([24] if name == "route" else [1, 50, few(3000, 300), few(1 << 15, 2000)]))
     x = np.random.default_rng(3).normal(size=(draw(some.integers(1, 3)), length)).astype(np.float32)
+    form = draw(some.sampled_from(["plain", "plain", "one row", "one column", "gaps"]))
+    if form == "gaps":
+        x = np.repeat(x, 2, axis=1)[:, ::2]
+    elif form != "plain":
+        x = np.broadcast_to(x[:1] if form == "one row" else x[:, :1], x.shape)
     k = draw(some.sampled_from([1, 9, 500])) if name != "route" else 3
     options = {}
     if name in ("topk", "argtopk", "kth", "select_where"):
@@ -227,7 +232,8 @@ def test_a_workspace_size_is_exact(problem):
     call = partial(getattr(libtopk, name), context=context)
     size = workspace_size(name, x, *arguments, **options)
     planned = {**options, "out": out_of_shapes(options.get("out"))}
-    assert workspace_size(name, libtopk.Shape(x.shape, x.dtype), *arguments, **planned) == size
+    if 0 not in x.strides:  # a Shape is contiguous, and may need less or more
+        assert workspace_size(name, libtopk.Shape(x.shape, x.dtype), *arguments, **planned) == size
     if "where" in name and name != "select_where":
         options = {"capacity": x.size, **options}
     call(x, *arguments, workspace=np.empty(size, np.uint8), **options)
