@@ -64,7 +64,10 @@ class Demo(Case):
         done = self.quick()
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"\nchecked: 1000 results are .*; all numbers differ\n")
-        self.assertTrue(done.stdout.endswith("\nAll results were right.\n"))
+        self.assertRegex(done.stdout, r"\nAll results were right\. .* takes (\d+\.\d(, | and |)){3} times as long as topk .*\.\n$")
+        # Choosing what lies between the bounds, and reading, take longer than the sort that follows: they count.
+        between = done.stdout.partition("--between")[2].partition("std::partial_sort")[0]
+        self.assertGreater(int(re.findall(r"(\d+) ms  C\+\+", between)[0]), 0)
         on_gpu = has_gpu()
         self.assertEqual("checked: the same results, byte by byte\n" in done.stdout, on_gpu)
         self.assertEqual("No GPU that this build can use" in done.stdout, not on_gpu)
