@@ -94,6 +94,11 @@ struct aligned_delete {
 };
 typedef std::unique_ptr<unsigned char[], aligned_delete> shared_memory;
 
+struct warp {
+    uint32_t ended = 0;                         /* the lanes that have returned, as a mask */
+    std::vector<std::shared_ptr<meeting>> open; /* its operations that lanes wait in */
+};
+
 struct block {
     cluster *within;
     uint32_t index;
@@ -101,7 +106,7 @@ struct block {
     uint32_t needed_waits = 0; /* at the cluster's barrier, before it may end */
     std::vector<std::unique_ptr<thread>> threads;
     std::shared_ptr<meeting> barrier;
-    std::vector<std::shared_ptr<meeting>> warp_meetings; /* those still open, of all warps */
+    std::vector<warp> warps;
     shared_memory shared;
     std::vector<unsigned char> shared_state; /* of each byte */
     std::map<uint32_t, mbarrier> mbarriers;

@@ -3,12 +3,15 @@
 #ifndef TOPK_TESTS_SIMT_FIBER_H
 #define TOPK_TESTS_SIMT_FIBER_H
 
+#include <cstddef>
+
 namespace simt_runtime {
 
 /* What a fiber runs on: a stack with an inaccessible page below it, and ThreadSanitizer's state of a thread.
  */
 struct seat {
     char *stack;
+    size_t bytes;
     void *race_state;
 };
 

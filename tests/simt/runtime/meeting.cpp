@@ -7,8 +7,16 @@
 
 namespace simt_runtime {
 
+static bool same(const char *a, const char *b) {
+    return a == b || strcmp(a, b) == 0;
+}
+
 static bool same(simt_site a, simt_site b) {
-    return a.line == b.line && strcmp(a.file, b.file) == 0;
+    return a.line == b.line && same(a.file, b.file);
+}
+
+static warp &own_warp() {
+    return running->home->warps[running->where.thread / SIMT_WARP];
 }
 
 static std::shared_ptr<meeting> new_meeting(const char *operation, simt_site at, uint32_t mask,
@@ -22,8 +30,8 @@ static std::shared_ptr<meeting> new_meeting(const char *operation, simt_site at,
     return made;
 }
 
-/* The running thread arrives; true for the last one, who goes on at once, and others who wait go on. Orders
- * nothing. */
+/* The running thread arrives; true for the last one, and others who wait go on. Orders nothing. Each arrival
+ * is one point of interruption: the last one yields, and all others sleep. */
 static bool arrive(const std::shared_ptr<meeting> &here) {
     here->arrived.push_back(running);
     running->waits = here;
@@ -62,12 +70,13 @@ static void wait_at(const std::shared_ptr<meeting> &here) {
     running->waits = here;
     if (here->arrived.size() < here->expected)
         sleep();
+    else
+        yield();
     acquire_token(here->passed);
 }
 
 uint32_t meet_block(bool predicate, simt_site at) {
     quiet hush;
-    yield();
     block &home = *running->home;
     std::shared_ptr<meeting> here = arrive_at(home.barrier, "block barrier", at, home.threads.size(),
                                               home.ended_threads, predicate, true);
@@ -88,7 +97,6 @@ void arrive_cluster(bool publishes, simt_site at) {
 
 void wait_cluster(simt_site at) {
     quiet hush;
-    yield();
     if (!running->arrived_at)
         report("simt_cluster_wait (%s:%u) without simt_cluster_arrive", at.file, at.line);
     wait_at(running->arrived_at);
@@ -101,48 +109,46 @@ static void check_mask(const char *operation, uint32_t mask, simt_site at) {
     if ((mask >> lane & 1) == 0)
         report("wrong warp mask: lane %u calls %s with the mask 0x%08x, which does not name it (%s:%u)", lane,
                operation, mask, at.file, at.line);
-    for (uint32_t other = 0; other < SIMT_WARP; other++)
-        if ((mask >> other & 1) != 0 &&
-            running->home->threads[running->where.thread - lane + other]->state == state::ended)
-            report("wrong warp mask: %s with the mask 0x%08x names lane %u, which has returned (%s:%u)",
-                   operation, mask, other, at.file, at.line);
+    const uint32_t returned = mask & own_warp().ended;
+    if (returned != 0)
+        report("wrong warp mask: %s with the mask 0x%08x names lane %u, which has returned (%s:%u)",
+               operation, mask, (unsigned)__builtin_ctz(returned), at.file, at.line);
 }
 
-/* The meeting of this warp that the running thread's call belongs to, or NULL. */
-static std::shared_ptr<meeting> open_meeting(const char *operation, uint32_t mask, simt_site at) {
-    for (const std::shared_ptr<meeting> &each : running->home->warp_meetings)
-        if (each->arrived[0]->where.thread / SIMT_WARP == running->where.thread / SIMT_WARP &&
-            each->mask == mask && strcmp(each->operation, operation) == 0 && same(each->at, at))
+/* The meeting of this warp that the running thread's call belongs to: an open one, or a new one. */
+static std::shared_ptr<meeting> &open_meeting(const char *operation, uint32_t mask, simt_site at) {
+    auto &open = own_warp().open;
+    for (std::shared_ptr<meeting> &each : open)
+        if (each->mask == mask && same(each->at, at) && same(each->operation, operation))
             return each;
-    return nullptr;
+    open.push_back(new_meeting(operation, at, mask, (size_t)__builtin_popcount(mask)));
+    return open.back();
 }
 
 /* `orders`: the lanes then see what all of them did before. */
-static std::shared_ptr<meeting> meet_lanes(const char *operation, uint32_t mask, uint64_t value, bool orders,
-                                           simt_site at) {
-    yield();
+static const meeting &meet_lanes(const char *operation, uint32_t mask, uint64_t value, bool orders,
+                                 simt_site at) {
     check_mask(operation, mask, at);
-    auto &open = running->home->warp_meetings;
-    std::shared_ptr<meeting> here = open_meeting(operation, mask, at);
-    if (!here) {
-        here = new_meeting(operation, at, mask, (size_t)__builtin_popcount(mask));
-        open.push_back(here);
-    }
-    here->values[running->where.thread % SIMT_WARP] = value;
+    std::shared_ptr<meeting> &opened = open_meeting(operation, mask, at);
+    meeting &here = *opened; // which `waits` keeps
+    here.values[running->where.thread % SIMT_WARP] = value;
     if (orders)
-        release_token(here->passed);
-    if (arrive(here))
-        open.erase(std::find(open.begin(), open.end(), here));
-    else
+        release_token(here.passed);
+    if (arrive(opened)) {
+        std::swap(opened, own_warp().open.back());
+        own_warp().open.pop_back();
+        yield();
+    } else {
         sleep();
+    }
     if (orders)
-        acquire_token(here->passed);
+        acquire_token(here.passed);
     return here;
 }
 
 const uint64_t *meet_warp(const char *operation, uint32_t mask, uint64_t value, simt_site at) {
     quiet hush;
-    return meet_lanes(operation, mask, value, false, at)->values; // which `waits` keeps
+    return meet_lanes(operation, mask, value, false, at).values;
 }
 
 void sync_warp(uint32_t mask, simt_site at) {
@@ -162,11 +168,12 @@ void leave_meetings(thread *which) {
         report("divergent cluster barrier: this thread returns, but others wait at %s:%u",
                home.within->barrier->at.file, home.within->barrier->at.line);
     uint32_t lane = which->where.thread % SIMT_WARP;
-    for (const std::shared_ptr<meeting> &each : home.warp_meetings)
-        if (each->arrived[0]->where.thread / SIMT_WARP == which->where.thread / SIMT_WARP &&
-            (each->mask >> lane & 1) != 0)
+    warp &mine = home.warps[which->where.thread / SIMT_WARP];
+    for (const std::shared_ptr<meeting> &each : mine.open)
+        if ((each->mask >> lane & 1) != 0)
             report("wrong warp mask: this thread returns, but %s with the mask 0x%08x names its lane (%s:%u)",
                    each->operation, each->mask, each->at.file, each->at.line);
+    mine.ended |= 1u << lane;
 }
 
 } // namespace simt_runtime

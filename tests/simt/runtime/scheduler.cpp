@@ -26,7 +26,8 @@ static uint64_t random_below(uint64_t bound) {
     uint64_t z = random_state;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return (z ^ z >> 31) % bound;
+    __extension__ typedef unsigned __int128 product; // its upper half: a division costs more than a switch
+    return (uint64_t)((product)(z ^ z >> 31) * bound >> 64);
 }
 
 void seed(uint64_t value) {
@@ -73,6 +74,7 @@ static void start_block(cluster *within, uint32_t index, uint32_t row, uint32_t 
     made.index = index;
     made.shared.reset(new (std::align_val_t(shared_alignment)) unsigned char[shape.shared_bytes]);
     made.shared_state.resize(shape.shared_bytes);
+    made.warps.resize(shape.threads / SIMT_WARP);
     for (uint32_t i = 0; i < shape.threads; i++) {
         made.threads.push_back(std::make_unique<thread>());
         thread &one = *made.threads.back();
