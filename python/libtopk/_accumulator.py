@@ -119,7 +119,8 @@ class Accumulator:
         return self._k, bool(self._largest), self._chunk_max, self._like.shape, self._like.dtype, chosen
 
     def _check_indices(self, are_carried):
-        if self._carries_indices not in (None, are_carried):
+        """None: a chunk without elements, which settles nothing."""
+        if are_carried is not None and self._carries_indices not in (None, are_carried):
             raise ValueError("either all chunks carry indices or none does")
 
     def _run(self, operation, x, options=None, out=None, other=None, mode=RUN, k=None):
@@ -163,7 +164,7 @@ class Accumulator:
 
         base       the position of its first element in the stream; None: behind all that came before
         lengths    integers, one for each row: how many elements of the chunk count
-        indices    a payload for each element, returned in place of its position; in all chunks or in none
+        indices    a payload for each element, returned in place of its position; in all chunks with elements or in none
         k          integers, one for each row: that row keeps no more from now on
         predicate  one of gt, ge, lt, le, eq, ne, between, mask: only elements that meet it count
 
@@ -183,7 +184,8 @@ class Accumulator:
         if chunk.shape[:-1] != self._like.shape[:-1] or dtype != self._like.dtype:
             raise ValueError(f"a chunk of {tuple(chunk.shape)} {chunk.dtype}, where the first one had rows of "
                              f"{tuple(self._like.shape[:-1])} {self._like.dtype}")
-        self._check_indices(indices is not None)
+        are_carried = None if 0 in chunk.shape else indices is not None
+        self._check_indices(are_carried)
         base = self._pushed if base is None else base
         companions = {name: _core.adopt(array)[0] for name, array in
                       (("mask", predicate.pop("mask", None)), ("indices", indices)) if array is not None}
@@ -203,7 +205,7 @@ class Accumulator:
             if k is not None:
                 options["k_max"] = self._k
             self._run(_PUSH, chunk[..., piece], {**options, "base": base + begin}, k=k)
-            self._carries_indices = indices is not None
+            self._carries_indices = self._carries_indices if are_carried is None else are_carried
         self._pushed = max(self._pushed, base + chunk.shape[-1])
 
     def merge(self, other: Accumulator) -> None:

@@ -85,7 +85,7 @@ class Options(_Ranking, total=False):
 
     How it is done, which changes no result:
     method             the method that must serve; explain() lists them. As a rule the library chooses
-    tuning             settings of a method's knobs, "alpha=64,early_stop=0"; explain() lists them
+    tuning             settings of a method's knobs, "alpha=64,early_stop=0", without blanks; explain() lists them
     workspace_limit    bytes that the workspace may take at most; 0 is no limit
     context            a Context of one's own, with its threads
     """

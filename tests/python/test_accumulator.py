@@ -131,17 +131,13 @@ def test_options_change_positions_alone():
     assert isinstance(wanted, libtopk.TopK)
 
 
-def test_a_chunk_without_base_lies_behind_all_others():
-    stream = Accumulator(9)
-    for chunk, base in (([1.0, 2.0], 50), ([4.0, 3.0, 0.0], 10), ([5.0], None)):
-        stream.push(chunk, base)
-    assert stream.finish().indices.tolist() == [52, 10, 11, 51, 50, 12, -1, -1, -1]
-
-
-def test_each_stream_carries_indices_or_not():
-    x, payload, stream = np.arange(4.0), np.array([7, 8, 9, 5]), Accumulator(2)
-    for indices in (None, payload, None):
+def test_a_chunk_without_elements_carries_what_it_will():
+    x, payload = np.arange(4.0), np.array([7, 8, 9, 5])
+    for indices in (payload, None):
+        stream = Accumulator(2)
         stream.push(x, indices=indices)
+        stream.push(x[:0])
+        stream.push(x[:0], indices=payload[:0])
         assert all_same(stream.finish(), topk(x, 2, indices=indices))
 
 

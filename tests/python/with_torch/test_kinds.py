@@ -134,6 +134,16 @@ def test_accumulator(kind):
         same(kind, result, libtopk.topk(x, 20))
 
 
+def test_chunks_without_elements(kind):
+    """Where a library gives them no address, they carry no indices to see."""
+    x, payload = numbers((3, 100)), np.arange(300).reshape(3, 100)
+    stream = libtopk.Accumulator(20)
+    for part in (slice(None), slice(0), slice(0)):
+        stream.push(kind.array(x[:, part]), indices=kind.array(payload[:, part]))
+    stream.push(kind.array(x[:, :0]))
+    same(kind, stream.finish(), libtopk.topk(x, 20, indices=payload))
+
+
 def test_arrays_of_two_devices_are_refused(kind):
     if kind.device == "cpu":
         pytest.skip("one device alone")
