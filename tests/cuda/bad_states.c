@@ -145,6 +145,44 @@ static void check_payload(void) {
     }
 }
 
+/* Fetches the indices of all results so far. */
+static void peek_indices(const accumulator *a, int32_t *indices, size_t count) {
+    device_buffer found = device_output(count * sizeof *indices, 0x5a);
+    device_send();
+    CHECK_STATUS(TOPK_OK, topk_accumulator_peek(context, &a->problem, a->state.data, a->state.bytes, NULL,
+                                                found.data, device_stream()));
+    CHECK(device_fetch() && device_intact(&found));
+    memcpy(indices, found.seen, count * sizeof *indices);
+    device_free(&found);
+}
+
+/* A chunk without elements agrees with all others. Those before it may wait for the next call to add what was
+ * selected from them: then that carries its indices all the same. So are many rows served, which overlap. */
+static void check_chunk_without_elements(void) {
+    enum { MANY = 70, STEP = 3 };
+    static int32_t wanted[MANY * K], got[MANY * K];
+    const size_t slots = MANY * K;
+    topk_problem many = usual_problem();
+    many.rows = MANY;
+    many.row_stride = STEP;
+    for (int first = 0; first < 2; first++) {
+        const accumulator a = begin_for(&many), plain = begin_for(&many);
+        topk_input nothing = TOPK_INPUT_INIT;
+        nothing.values = values.data;
+        nothing.indices = first == 0 ? NULL : payload.data;
+        push(&plain, &many, 0, first == 0);
+        push(&a, &many, 0, first == 0);
+        CHECK_STATUS(TOPK_OK, topk_accumulator_push(context, &many, a.state.data, a.state.bytes, &nothing, 0,
+                                                    LENGTH, device_stream()));
+        push(&plain, &many, LENGTH, first == 0);
+        push(&a, &many, LENGTH, first == 0);
+        peek_indices(&plain, wanted, slots);
+        peek_indices(&a, got, slots);
+        CHECK(memcmp(got, wanted, sizeof got) == 0);
+        results_are(&a, false, true, "a chunk without elements");
+    }
+}
+
 static void check_merges(void) {
     const accumulator a = begin(), b = begin();
     push(&a, &a.problem, 0, false);
@@ -175,8 +213,9 @@ int main(void) {
         elements[e] = (float)(e * 37 % 101);
         numbers[e] = e;
     }
-    void (*const checks[])(void) = {check_garbage, check_finished, check_other_problem,
-                                    check_payload, check_merges,   check_wide_indices};
+    void (*const checks[])(void) = {
+        check_garbage, check_finished,    check_other_problem, check_payload, check_chunk_without_elements,
+        check_merges,  check_wide_indices};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         values = device_input(elements, sizeof elements);
         payload = device_input(numbers, sizeof numbers);
