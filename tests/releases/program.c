@@ -8,6 +8,13 @@
 
 #include "check.h"
 
+#if TOPK_VERSION == 100 /* 0.1.0: its sizes are what the library goes by, and never change */
+_Static_assert(sizeof(topk_context_options) == 32 && sizeof(topk_context_properties) == 32, "of 0.1");
+_Static_assert(sizeof(topk_problem) == 144 && sizeof(topk_input) == 64, "of 0.1");
+_Static_assert(sizeof(topk_predicate) == 64 && sizeof(topk_bound) == 16, "of 0.1");
+_Static_assert(sizeof(topk_routing) == 48, "of 0.1, with 4 bytes that no field ever takes");
+#endif
+
 enum { LENGTH = 8, K = 3, BYTES = 1 << 20, BEHIND = 0xa5 };
 
 static const float values[LENGTH] = {3, 1, 4, 1, 5, 9, 2, 6};
