@@ -279,3 +279,43 @@ def test_a_workspace_overlaps_nothing():
         with pytest.raises(ValueError, match="overlaps"):
             where(x, gt=-1, **options)
     assert not memory.any()
+
+
+def bytes_of(array):
+    begins = np.array(array.__array_interface__["data"][0]) + np.arange(len(array)) * array.strides[0]
+    return {begin + i for begin in begins.tolist() for i in range(array.itemsize)}
+
+
+PLACE = 2048
+SECOND = {  # what the array for values moves past, from what lies behind a place: how it is passed
+    "indices": lambda behind, step: (behind[:3 * step:step], topk, lambda second: {"out": second}),
+    "x": lambda behind, step: (behind[:5], topk, lambda second: {"x": second}),
+    "payload": lambda behind, step: (behind[:5], topk, lambda second: {"indices": second}),
+    "lengths": lambda behind, step: (behind[:1], topk, lambda second: {"lengths": second}),
+    "workspace": lambda behind, step: (
+        behind.view(np.uint8)[:workspace_size("topk", np.arange(5), 3)], topk, lambda second: {"workspace": second}),
+    "mask": lambda behind, step: (behind.view(np.uint8)[step:step + 5], select_where, lambda second: {"mask": second}),
+}
+
+
+@pytest.mark.parametrize("step", [1, 2, -1, -3])
+@pytest.mark.parametrize("name", SECOND)
+def test_one_element_in_common_is_an_overlap_and_a_miss_by_one_is_none(name, step):
+    found = []
+    size = len(SECOND[name](np.zeros(1 << 12, np.int64), abs(step))[0])
+    ends = (0, size // 8) if name == "workspace" else (0,)
+    for shift in sorted({end + shift for end in ends for shift in range(-12, 16)}):
+        memory = np.full(1 << 13, 1)
+        second, call, options_for = SECOND[name](memory[PLACE:], abs(step))
+        first = memory[PLACE + shift:][:3 * abs(step):abs(step)][::1 if step > 0 else -1]
+        options = {"x": np.arange(5), **options_for(second)}
+        out = first, options.pop("out", None)
+        before = memory.copy()
+        found.append(not bytes_of(first).isdisjoint(bytes_of(second)))
+        if found[-1]:
+            with pytest.raises(ValueError, match="share memory|overlaps"):
+                call(options.pop("x"), 3, out=out, **options)
+            assert same(memory, before)
+        else:
+            call(options.pop("x"), 3, out=out, **options)
+    assert any(found) and not all(found)
