@@ -319,3 +319,22 @@ def test_one_element_in_common_is_an_overlap_and_a_miss_by_one_is_none(name, ste
         else:
             call(options.pop("x"), 3, out=out, **options)
     assert any(found) and not all(found)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_results_may_fill_the_gaps_between_rows_to_the_last_element(width):
+    found = []
+    for shift in range(9):
+        memory = np.arange(44)
+        rows = np.lib.stride_tricks.as_strided(memory, (4, 8), (80, 8))
+        out = np.lib.stride_tricks.as_strided(memory[shift:], (4, width), (80, 8))
+        x = rows[:, :8 - width]  # behind each row of it are `width` + 2 elements that belong to none
+        wanted = topk(x.copy(), width).values
+        free = {place for place in range(44) if place % 10 >= 8 - width}
+        found.append({shift + 10 * row + i for row in range(4) for i in range(width)} <= free)
+        if found[-1]:
+            assert same(topk(x, width, out=(out, None)).values.copy(), wanted)
+        else:
+            with pytest.raises(ValueError, match="share memory|overlaps"):
+                topk(x, width, out=(out, None))
+    assert found[8 - width:8] == [True] * width and not any(found[:8 - width])
