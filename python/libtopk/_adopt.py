@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 from libtopk import _core
+from libtopk._kinds import is_old
 
 # What from_dlpack() raises for arrays that it does not share; warnings are exceptions under `python -W error`.
 _REFUSALS = BufferError, TypeError, RuntimeError, ValueError, Warning
@@ -51,9 +52,11 @@ class _Giver:
             pass
         try:
             return self.namespace.asarray(array)
-        except _REFUSALS:  # a tensor of 8-bit floats on a GPU
-            bits = self.namespace.from_dlpack(array.view(sys.modules["torch"].uint8))
-            return bits.view(str(array.dtype).removeprefix("torch."))
+        except _REFUSALS:
+            torch = sys.modules.get("torch")
+            if torch is None or not isinstance(array, torch.Tensor) or array.element_size() != 1:
+                raise
+            return self.namespace.from_dlpack(array.view(torch.uint8)).view(str(array.dtype).removeprefix("torch."))
 
     def _give_wide(self, array):
         """As the type of that name, which a library may have and yet not choose by itself; or None."""
@@ -300,6 +303,12 @@ def _adopt_from_cpu(array):
     return np.asarray(adopted)
 
 
+def _refuse_old_torch(array):
+    torch = sys.modules.get("torch")
+    if type(array).__module__.startswith("torch") and hasattr(torch, "__version__") and is_old(torch):
+        raise ImportError(f"libtopk needs torch 2.0 or later, and this is torch {torch.__version__}")
+
+
 def adopt(array):
     """(an array of numpy, torch or cupy with the same elements, what turns a result into the caller's kind or None).
 
@@ -307,6 +316,7 @@ def adopt(array):
     """
     if isinstance(array, (list, tuple)):
         return _adopt_list(array), None
+    _refuse_old_torch(array)
     check_nulls(array)
     if _is_masked(array, "__array_interface__") or _is_masked(array, "__cuda_array_interface__"):
         raise TypeError(f"a {_name_of(array)} with a mask, which would be ignored: pass its data, and where a "

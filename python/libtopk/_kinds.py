@@ -79,10 +79,18 @@ def _on_host(array):
     return array.get() if hasattr(array, "get") else array.cpu().numpy() if hasattr(array, "cpu") else array
 
 
+def is_old(torch):
+    """Whether a version of torch is older than 2.0, of which libtopk knows nothing."""
+    return int(torch.__version__.split(".")[0]) < 2
+
+
 class torch:
     @staticmethod
     def array_type():
-        return sys.modules["torch"].Tensor
+        module = sys.modules["torch"]
+        if is_old(module):
+            raise AttributeError  # as if there were none; adopt() refuses its tensors
+        return module.Tensor
 
     @staticmethod
     def empty(like, shape, dtype):

@@ -19,6 +19,9 @@ from torch.autograd import forward_ad
 
 from libtopk import _api
 
+if not hasattr(torch.library, "register_vmap"):
+    raise ImportError(f"libtopk.torch needs torch 2.5 or later, and this is torch {torch.__version__}")
+
 _NAME = "libtopk::topk"
 
 _library = torch.library.Library("libtopk", "FRAGMENT")

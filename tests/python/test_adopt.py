@@ -2,11 +2,14 @@
 """Arrays of other libraries lose neither nulls nor digits on the way, in either direction. The classes here behave as
 those libraries do; with_packages/ has the libraries themselves."""
 import ctypes
+import importlib
 import sys
 import warnings
 
 import numpy as np
 import pytest
+
+from libtopk import _adopt
 
 from backend import Accumulator, count, kth, topk, where
 from oracle import all_same, same
@@ -356,3 +359,98 @@ def test_a_library_is_asked_for_the_type_by_name():
     third = Wide(np.array([1 / 3, 2.0]), np.float64)
     values = topk(third, 2).values
     assert values.dtype == np.float64 and values.array.tolist() == [2, 1 / 3]
+
+
+class OnGpu:
+    """An array on a GPU, which other libraries take over as they can."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+    def view(self, dtype):
+        return OnGpu(dtype)
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, **options):
+        raise AssertionError("the libraries here do not ask")
+
+
+class FakeTensor(str):
+    view = str.__add__
+
+
+def library(*types):
+    """One that takes over arrays of those types alone."""
+    def from_dlpack(array):
+        if array.dtype not in types:
+            raise BufferError(f"no {array.dtype}")
+        return FakeTensor(array.dtype)
+    module = type(sys)("library")
+    module.from_dlpack, module.float8_e5m2 = from_dlpack, " as float8_e5m2"
+    return module
+
+
+@pytest.mark.parametrize("cupy, torch, dtype, adopted", [
+    (library("float32"), None, "float32", "float32"), (None, library("float32"), "float32", "float32"),
+    (library("float32"), library("bfloat16"), "bfloat16", "bfloat16"),
+    (library("float32"), library("uint8"), "float8_e5m2", "uint8 as float8_e5m2"),
+    (library(), library("uint8"), "int4", None), (library("float32"), None, "float8_e5m2", None),
+    (library("uint8"), library(), "float8_e5m2", None), (None, None, "float32", None)])
+def test_an_array_on_a_gpu_is_taken_over_by_whichever_library_can(monkeypatch, cupy, torch, dtype, adopted):
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    if adopted is not None:
+        assert _adopt.adopt(OnGpu(dtype)) == (adopted, None)
+        return
+    with pytest.raises(TypeError, match=f"type {dtype} on a GPU|neither can be imported"):
+        _adopt.adopt(OnGpu(dtype))
+
+
+def test_a_table_of_c_is_an_array():
+    assert all_same(topk((ctypes.c_float * 3)(2, 3, 1), 2), topk(np.array([2, 3, 1], np.float32), 2))
+    x = ((ctypes.c_int64 * 2) * 2)((GREAT, 1), (2, 2**53))
+    assert all_same(topk(x, 1), topk(np.array([[GREAT, 1], [2, 2**53]]), 1))
+
+
+class CopiedEachTime:
+    """What numpy reads as a view of a copy."""
+
+    def __init__(self):
+        self.array = np.zeros((2, 2))
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array.copy().T
+
+
+def test_nothing_is_written_to_a_copy_of_what_is_given():
+    out = CopiedEachTime()
+    with pytest.raises(TypeError, match="out: values is no array with memory of its own"):
+        topk(np.ones((2, 3)), 2, out=(out, None))
+    assert not out.array.any()
+
+
+def test_an_old_torch_is_refused_by_name(monkeypatch):
+    torch = type(sys)("torch")
+    torch.__version__, torch.Tensor = "1.13.1+cu117", type("Tensor", (Convertible,), {"__module__": "torch"})
+    if getattr(sys.modules.get("torch"), "__file__", None):
+        pytest.skip("torch has been imported")
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    with pytest.raises(ImportError, match="libtopk needs torch 2.0 or later, and this is torch 1.13.1"):
+        topk(torch.Tensor(NUMBERS), 1)
+    assert all_same(topk(NUMBERS.tolist(), 1), topk(NUMBERS, 1))
+
+
+def test_the_operators_of_torch_say_what_they_need(monkeypatch):
+    """A torch that lacks what libtopk.torch registers."""
+    torch = type(sys)("torch")
+    torch.__path__, torch.__version__ = [], "2.4.1"
+    for name in ("autograd", "library"):
+        setattr(torch, name, type(sys)("torch." + name))
+        monkeypatch.setitem(sys.modules, "torch." + name, getattr(torch, name))
+    torch.autograd.forward_ad = None
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.delitem(sys.modules, "libtopk._torch_operator", raising=False)
+    with pytest.raises(ImportError, match="libtopk.torch needs torch 2.5 or later, and this is torch 2.4.1"):
+        importlib.import_module("libtopk._torch_operator")
