@@ -60,7 +60,8 @@ typedef struct topk_context_options {
     topk_backend backend; /* AUTO: CUDA where it is available on that device, else the CPU */
     int device;           /* CUDA device ordinal; must be 0 on the CPU */
     int threads;          /* CPU threads per call, 1 to 1024; 0: what OMP_NUM_THREADS says, else one for each
-                             processor that the process may run on */
+                             processor of the process's affinity. CPU quotas of control groups (cpu.max,
+                             docker run --cpus) change nothing: under a quota, set this or OMP_NUM_THREADS */
     /* Decides which elements a method samples; 0: drawn from the system's randomness for each context, so
      * that nobody can make data that misleads the samples. Changes a call's time, never its results. */
     uint64_t seed;

@@ -21,6 +21,15 @@ struct type_traits topk_type_traits(topk_type type) {
     return traits[type];
 }
 
+struct order topk_order_of(topk_type type, topk_direction direction, topk_rank rank, topk_nan nan) {
+    return (struct order){type, direction, rank, nan == TOPK_NAN_AS_LARGEST && direction == TOPK_LARGEST};
+}
+
+struct order topk_order_reversed(const struct order *order) {
+    return (struct order){order->type, order->direction == TOPK_LARGEST ? TOPK_SMALLEST : TOPK_LARGEST,
+                          order->rank, !order->nan_best};
+}
+
 struct key_map topk_key_map(const struct order *order) {
     const struct type_traits traits = topk_type_traits(order->type);
     const uint64_t ones = topk_ones(traits.bits);
@@ -34,7 +43,7 @@ struct key_map topk_key_map(const struct order *order) {
         map.flip_positive = sign ^ reverse;
         map.magnitude = ones ^ sign;
         map.largest_number = traits.infinity;
-        map.nan_key = order->nan == TOPK_NAN_AS_LARGEST && !smallest ? ones : 0;
+        map.nan_key = order->nan_best ? ones : 0;
     } else if (traits.is_signed && by_magnitude) {
         map.flip_negative = ones ^ reverse;
         map.add_negative = smallest ? ones : 1;
@@ -113,11 +122,12 @@ static uint64_t worst_point(const struct order *order, const struct point_map *p
     const struct type_traits traits = topk_type_traits(order->type);
     const bool by_value = order->rank == TOPK_BY_VALUE, largest = order->direction == TOPK_LARGEST;
     const uint64_t ones = topk_ones(traits.bits), sign = 1ull << (traits.bits - 1);
-    if (traits.is_float && (!largest || order->nan == TOPK_NAN_LAST || by_value)) {
+    if (traits.is_float) {
         const struct ends nan = nan_ends(order, point_map);
-        return !largest ? nan.last : order->nan == TOPK_NAN_LAST ? nan.first : nan.last + 1;
+        const uint64_t below_nan = (largest ? nan.last + 1 : nan.first - 1) & ones;
+        return order->nan_best ? below_nan : largest ? nan.first : nan.last;
     }
-    const uint64_t least = traits.is_signed && !traits.is_float && by_value ? sign : 0;
+    const uint64_t least = traits.is_signed && by_value ? sign : 0;
     return largest ? least : (least - 1) & ones;
 }
 

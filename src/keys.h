@@ -96,13 +96,19 @@ struct threshold_arcs {
     uint64_t key; /* of the class: the threshold, or the lower key that it counts as */
 };
 
-/* An order of elements: type, direction, rank and NaN policy. */
+/* An order of elements. NaN is best or worst, whatever the direction. */
 struct order {
     topk_type type;
     topk_direction direction;
     topk_rank rank;
-    topk_nan nan;
+    bool nan_best;
 };
+
+/* The order of a caller's options. */
+struct order topk_order_of(topk_type type, topk_direction direction, topk_rank rank, topk_nan nan);
+
+/* The same classes of equal elements, the worst first. Keys are the complements of the order's keys. */
+struct order topk_order_reversed(const struct order *order);
 
 struct key_map topk_key_map(const struct order *order);
 

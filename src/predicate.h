@@ -13,7 +13,7 @@ struct buffer;
 
 /* Ascending by value, NaN behind all numbers. */
 static inline struct order predicate_order(topk_type type) {
-    return (struct order){type, TOPK_LARGEST, TOPK_BY_VALUE, TOPK_NAN_LAST};
+    return topk_order_of(type, TOPK_LARGEST, TOPK_BY_VALUE, TOPK_NAN_LAST);
 }
 
 /* True for the kinds that compare elements with bounds. */

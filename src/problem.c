@@ -219,7 +219,7 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     plan->element_bits = (unsigned)plan->element_bytes * 8;
     plan->index_bytes = p->index_type == TOPK_INDEX_I32 ? 4 : 8;
     plan->extent_bytes = p->extent_type == TOPK_INDEX_I32 ? 4 : 8;
-    plan->order = (struct order){p->type, p->direction, p->rank, p->nan};
+    plan->order = topk_order_of(p->type, p->direction, p->rank, p->nan);
     plan->map = topk_key_map(&plan->order);
     plan->point_map = topk_point_map(&plan->order);
     plan->padding = topk_padding_bits(p->type, p->direction);

@@ -12,6 +12,8 @@ enum topk_reached_path {
     REACHED_ROW_PLATEAU,      /* more keys equal the k-th than hits may be */
     REACHED_ROW_FEW,          /* few hits are ranked */
     REACHED_ROW_MANY,         /* many are sorted digit by digit */
+    REACHED_KEYS_COUNTED,     /* a search counts keys above a threshold */
+    REACHED_RANGE_TIGHTENED,  /* a search goes on between the keys that are left */
     REACHED_BRACKET_HELD,     /* the k-th key was above the lower threshold */
     REACHED_BRACKET_PLATEAU,  /* the k-th key was the lower threshold itself */
     REACHED_BRACKET_MISS,     /* too few elements at or above the lower threshold: another attempt */
@@ -24,6 +26,7 @@ enum topk_reached_path {
     REACHED_FEW_MATCHES,      /* fewer than k elements of a row match */
     REACHED_COUNTING_MATCHES, /* counting passes over the matches of a row */
     REACHED_LARGER_TILE,      /* few candidates were expected: tiles above the least size */
+    REACHED_KTH_REVERSED,     /* the k-th is nearer to the worst element, and is counted from there */
 
     REACHED_SORT_GROUPS, /* not all rows are sorted together */
     REACHED_SORT_LIMIT,  /* the caller's limit makes the groups of rows smaller */

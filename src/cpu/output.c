@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output.h"
 
+#include "../reached.h"
+
 static void store_index(void *indices, int64_t at, size_t index_bytes, int64_t index) {
     if (index_bytes == 4) {
         ((int32_t *)indices)[at] = (int32_t)index;
@@ -133,8 +135,18 @@ static void store_kth(const struct call *call, int64_t row, uint64_t bits, int64
     }
 }
 
-void topk_cpu_write_kth(const struct call *call, int64_t row, uint64_t key, int64_t better, int64_t equal) {
-    store_kth(call, row, topk_key_decode(&call->plan->order, key), better, equal);
+void topk_cpu_kth_reverse(const struct plan *plan, size_t length, struct kth_search *search) {
+    TOPK_REACHED(REACHED_KTH_REVERSED);
+    search->k = length + 1 - search->k;
+    search->reversed_order = topk_order_reversed(&plan->order);
+    search->reversed_map = topk_key_map(&search->reversed_order);
+    search->order = &search->reversed_order;
+    search->map = &search->reversed_map;
+}
+
+void topk_cpu_write_kth(const struct call *call, int64_t row, const struct kth *kth) {
+    store_kth(call, row, topk_key_decode(&call->plan->order, kth->key), (int64_t)kth->above,
+              (int64_t)kth->equal);
 }
 
 void topk_cpu_write_kth_padding(const struct call *call, int64_t row, int64_t k, int64_t length) {

@@ -7,6 +7,7 @@
 
 #include "../context.h"
 #include "../workspace.h"
+#include "kernels/kernels.h"
 
 /* Bits of element `at` of an array of elements that are 1, 2, 4 or 8 bytes wide. */
 static inline uint64_t read_element(const void *elements, int64_t at, size_t element_bytes) {
@@ -60,8 +61,40 @@ void topk_cpu_write_result(const struct call *call, int64_t at, int64_t row_begi
 /* Fills the slots of a row from `filled` to k_max. */
 void topk_cpu_write_padding(const struct call *call, int64_t row, size_t filled);
 
+/* A search for the k-th element counts from the nearer end of the row's ranking: the k-th best is the
+ * (length + 1 - k)-th of the reversed order. */
+struct kth_search {
+    size_t k;
+    bool reversed;
+    const struct order *order; /* the plan's, or the reversed one */
+    const struct key_map *map;
+    struct order reversed_order; /* made only if the search is reversed */
+    struct key_map reversed_map;
+};
+
+void topk_cpu_kth_reverse(const struct plan *plan, size_t length, struct kth_search *search);
+
+static inline void topk_cpu_kth_search(const struct plan *plan, size_t length, size_t k,
+                                       struct kth_search *search) {
+    search->k = k;
+    search->reversed = length >= REVERSED_ROW_MIN && length + 1 - k < k;
+    search->order = &plan->order;
+    search->map = &plan->map;
+    if (search->reversed) {
+        topk_cpu_kth_reverse(plan, length, search);
+    }
+}
+
+/* Turns what was found in the order of the search into the order of the problem. */
+static inline void topk_cpu_kth_found(const struct kth_search *search, size_t length, struct kth *kth) {
+    if (search->reversed) {
+        kth->key ^= topk_ones(topk_type_traits(search->order->type).bits);
+        kth->above = length - kth->above - kth->equal;
+    }
+}
+
 /* Results of topk_kth for a row that has a k-th element, and for one that has not. */
-void topk_cpu_write_kth(const struct call *call, int64_t row, uint64_t key, int64_t better, int64_t equal);
+void topk_cpu_write_kth(const struct call *call, int64_t row, const struct kth *kth);
 void topk_cpu_write_kth_padding(const struct call *call, int64_t row, int64_t k, int64_t length);
 
 #endif

@@ -98,7 +98,7 @@ static void kth_row(const struct call *call, int64_t row, struct entry *heap) {
     const struct plan *plan = call->plan;
     const struct row_extent extent = plan_row(plan, &call->input, row);
     const int64_t k = plan_row_k(plan, &call->input, row);
-    int64_t better = 0, equal = 0;
+    struct kth kth = {0, 0, 0};
     if (k == 0 || k > extent.length) {
         topk_cpu_write_kth_padding(call, row, k, extent.length);
         return;
@@ -107,10 +107,11 @@ static void kth_row(const struct call *call, int64_t row, struct entry *heap) {
     for (int64_t i = 0; i < extent.length; i++) {
         const uint64_t bits = read_element(call->input.values, extent.begin + i, plan->element_bytes);
         const uint64_t key = topk_key_encode(bits, plan->element_bits, &plan->map);
-        better += key > heap[0].key;
-        equal += key == heap[0].key;
+        kth.above += key > heap[0].key;
+        kth.equal += key == heap[0].key;
     }
-    topk_cpu_write_kth(call, row, heap[0].key, better, equal);
+    kth.key = heap[0].key;
+    topk_cpu_write_kth(call, row, &kth);
 }
 
 /* A heap holds k_max entries, or the longest row. */

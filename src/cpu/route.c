@@ -53,6 +53,21 @@ static void find_best(struct best_list *best, const uint32_t *keys, size_t count
     }
 }
 
+/* A copy of the format, which no result can overwrite: then compilers make vectors of these loops. */
+static void widen_16(const uint16_t *restrict values, size_t count, struct logit_format format,
+                     float *restrict logits) {
+    for (size_t i = 0; i < count; i++) {
+        logits[i] = logit_of(values[i], &format);
+    }
+}
+
+static void widen_8(const uint8_t *restrict values, size_t count, struct logit_format format,
+                    float *restrict logits) {
+    for (size_t i = 0; i < count; i++) {
+        logits[i] = logit_of(values[i], &format);
+    }
+}
+
 static void read_logits(const struct job *job, int64_t row, float *logits) {
     const struct plan *plan = job->call->plan;
     const int64_t experts = plan->problem.length_max, begin = row * plan->problem.row_stride;
@@ -67,14 +82,10 @@ static void read_logits(const struct job *job, int64_t row, float *logits) {
         memcpy(logits, (const float *)values + begin, (size_t)experts * sizeof *logits);
         break;
     case 2:
-        for (int64_t e = 0; e < experts; e++) {
-            logits[e] = logit_of(((const uint16_t *)values)[begin + e], &job->format);
-        }
+        widen_16((const uint16_t *)values + begin, (size_t)experts, job->format, logits);
         break;
     default:
-        for (int64_t e = 0; e < experts; e++) {
-            logits[e] = logit_of(((const uint8_t *)values)[begin + e], &job->format);
-        }
+        widen_8((const uint8_t *)values + begin, (size_t)experts, job->format, logits);
     }
 }
 

@@ -20,20 +20,26 @@ struct short_row topk_cpu_short_row_take(struct arena *arena, const struct plan 
 
 /* Rows of a call often resemble each other: the threshold that was found for one is the guess for the next.
  */
-static void guess_anew(const struct plan *plan, struct short_row *buffers) {
+static void guess_anew(const struct order *order, struct short_row *buffers) {
     if (buffers->searched && buffers->guesses) {
-        buffers->not_above = topk_threshold_arcs(&plan->order, buffers->threshold).not_above;
+        buffers->not_above = topk_threshold_arcs(order, buffers->threshold).not_above;
     }
 }
 
 static void kth_short(const struct call *call, const struct kernels *kernels, int64_t row,
                       struct row_extent extent, int64_t k, struct short_row *buffers) {
     const struct plan *plan = call->plan;
+    const size_t n = (size_t)extent.length;
     const char *elements = (const char *)call->input.values + (size_t)extent.begin * plan->element_bytes;
-    const struct maps maps = {&plan->map, &plan->point_map};
-    const struct kth kth = kernels->kth_short(elements, (size_t)extent.length, (size_t)k, &maps, buffers);
-    guess_anew(plan, buffers);
-    topk_cpu_write_kth(call, row, kth.key, (int64_t)kth.above, (int64_t)kth.equal);
+    struct kth_search search;
+    topk_cpu_kth_search(plan, n, (size_t)k, &search);
+    const struct maps maps = {search.map, &plan->point_map};
+    buffers->guesses = buffers->guesses && buffers->reversed == search.reversed;
+    buffers->reversed = search.reversed;
+    struct kth kth = kernels->kth_short(elements, n, search.k, &maps, buffers);
+    guess_anew(search.order, buffers);
+    topk_cpu_kth_found(&search, n, &kth);
+    topk_cpu_write_kth(call, row, &kth);
 }
 
 /* Moves the matches of a row together, with their positions, unless they are the whole row; returns their
@@ -67,7 +73,7 @@ static void kth_few(const struct call *call, int64_t row, const void *elements, 
     while (end < n && key_at(plan, elements, slots[end]) == kth) {
         end++;
     }
-    topk_cpu_write_kth(call, row, kth, (int64_t)above, (int64_t)(end - above));
+    topk_cpu_write_kth(call, row, &(struct kth){kth, above, end - above});
 }
 
 /* A row of 1 to FEW_KEYS elements, of which the caller wants 1 or more; how many results there are. */
@@ -123,7 +129,7 @@ void topk_cpu_short_row_run(const struct call *call, const struct kernels *kerne
             const struct maps maps = {&plan->map, &plan->point_map};
             const uint32_t *slots =
                 kernels->select_short(source.values, n, k, &maps, approximation, sorted, buffers);
-            guess_anew(plan, buffers);
+            guess_anew(&plan->order, buffers);
             topk_cpu_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
         }
     }

@@ -46,9 +46,24 @@ static void check_threshold(const struct order *order, const bool *has_key, uint
         right = right && in_arc(point, &arcs.not_above, bits) == (key <= arcs.key);
     }
     if (!CHECK(right)) {
-        printf("type %s direction %d rank %d nan %d threshold %#llx\n", topk_type_name(order->type),
-               (int)order->direction, (int)order->rank, (int)order->nan, (unsigned long long)threshold);
+        printf("type %s direction %d rank %d NaN best %d threshold %#llx\n", topk_type_name(order->type),
+               (int)order->direction, (int)order->rank, order->nan_best, (unsigned long long)threshold);
     }
+}
+
+/* The reversed order has the complements of the keys, and its reverse is the order itself. */
+static void check_reversed(const struct order *order, const struct order *reversed) {
+    const unsigned bits = topk_type_traits(order->type).bits;
+    const struct key_map map = topk_key_map(order), reversed_map = topk_key_map(reversed);
+    const struct order again = topk_order_reversed(reversed);
+    const struct key_map again_map = topk_key_map(&again);
+    bool right = true;
+    for (uint64_t element = 0; element <= topk_ones(bits); element++) {
+        const uint64_t key = topk_key_encode(element, bits, &map);
+        right = right && topk_key_encode(element, bits, &reversed_map) == (key ^ topk_ones(bits));
+        right = right && topk_key_encode(element, bits, &again_map) == key;
+    }
+    CHECK(right);
 }
 
 static void check_order(const struct order *order) {
@@ -73,9 +88,12 @@ static void check_order(const struct order *order) {
 int main(void) {
     for (int type = TOPK_F16; type <= TOPK_U64; type++) {
         for (int options = 0; options < 8 && topk_type_size((topk_type)type) <= 2; options++) {
-            const struct order order = {(topk_type)type, (topk_direction)(options & 1),
-                                        (topk_rank)(options >> 1 & 1), (topk_nan)(options >> 2 & 1)};
+            const struct order order = topk_order_of((topk_type)type, (topk_direction)(options & 1),
+                                                     (topk_rank)(options >> 1 & 1), (topk_nan)(options >> 2));
+            const struct order reversed = topk_order_reversed(&order);
             check_order(&order);
+            check_order(&reversed);
+            check_reversed(&order, &reversed);
         }
     }
     return check_report();

@@ -56,6 +56,7 @@ INTERNAL_TESTS = {
     ("tests/internals/aimed.c", "reached.h"),
     ("tests/internals/bracket_misses.c", "cuda/bracket/sizes.h"),
     ("tests/internals/bracket_misses.c", "reached.h"),
+    ("tests/internals/steps.c", "reached.h"),
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -125,8 +125,8 @@ static void run_shared(const struct job *job, struct arena *arena, int available
 
 static const char *refuse(const topk_context *context, const struct plan *plan) {
     (void)context;
-    const int64_t k = smaller(plan->problem.k_max, plan->problem.length_max);
-    return k >= UINT32_MAX - POOL_SLACK - plan->problem.length_max / POOL_SHARE
+    const int64_t slots = (int64_t)topk_cpu_bracket_slots(plan, plan->problem.length_max);
+    return slots >= UINT32_MAX - POOL_SLACK - plan->problem.length_max / POOL_SHARE
                ? "its slots cannot number so many candidates"
                : NULL;
 }

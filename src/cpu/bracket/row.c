@@ -224,12 +224,17 @@ static size_t count_equal(const struct bracket *b, const void *elements, size_t 
     return equal;
 }
 
+static void write_kth(const struct bracket *b, struct threshold t, size_t equal) {
+    struct kth kth = {t.key, t.above, equal};
+    topk_cpu_kth_found(b->search, b->n, &kth);
+    topk_cpu_write_kth(b->call, b->row, &kth);
+}
+
 /* The k-th is among `candidates` elements: the row itself, or the pool. */
 static void finish_kth(const struct bracket *b, const void *elements, size_t candidates) {
     const struct counting counting = counting_of(b, elements, candidates);
     const struct threshold t = topk_cpu_counting_kth(&counting, b->k, true);
-    topk_cpu_write_kth(b->call, b->row, t.key, (int64_t)t.above,
-                       (int64_t)count_equal(b, elements, candidates, t.key));
+    write_kth(b, t, count_equal(b, elements, candidates, t.key));
 }
 
 static void finish_pooled(const struct bracket *b, const struct pass *pass, enum outcome outcome) {
@@ -241,7 +246,7 @@ static void finish_pooled(const struct bracket *b, const struct pass *pass, enum
     const struct threshold plateau = {pass->arcs.key, pass->above};
     if (b->call->plan->operation == TOPK_OPERATION_KTH) {
         if (outcome == PLATEAU) {
-            topk_cpu_write_kth(b->call, b->row, plateau.key, (int64_t)plateau.above, (int64_t)pass->equal);
+            write_kth(b, plateau, pass->equal);
         } else {
             finish_kth(b, s->pool_values, pass->above);
         }
@@ -325,7 +330,15 @@ void topk_cpu_bracket_row(const struct call *call, const struct kernels *kernels
                             .eligible = matcher != NULL ? UNCOUNTED : n,
                             .row = row,
                             .begin = extent.begin};
-        const bool pooled = scratch->tiles != NULL && k < n;
+        struct kth_search search;
+        if (kth) {
+            topk_cpu_kth_search(plan, n, k, &search);
+            b.search = &search;
+            b.order = search.order;
+            b.map = search.map;
+            b.k = search.k;
+        }
+        const bool pooled = scratch->tiles != NULL && b.k < n;
         if (scratch->tiles == NULL) {
             TOPK_REACHED(REACHED_NO_POOL);
         }

@@ -11,11 +11,17 @@ static size_t pool_capacity(size_t n, size_t k, size_t element_bytes, size_t pla
     return wanted < n ? wanted : n;
 }
 
+size_t topk_cpu_bracket_slots(const struct plan *plan, int64_t length_cap) {
+    /* kth counts from the nearer end. */
+    const int64_t n = plan->operation == TOPK_OPERATION_KTH ? length_cap / 2 + 1 : length_cap;
+    return (size_t)(plan->problem.k_max < n ? plan->problem.k_max : n);
+}
+
 struct scratch topk_cpu_scratch_take(struct arena *arena, const struct plan *plan, int threads,
                                      int64_t length_cap, bool pooled) {
     const topk_problem *p = &plan->problem;
     const size_t n = (size_t)length_cap, members = (size_t)threads, bytes = plan->element_bytes;
-    const size_t k = (size_t)(p->k_max < length_cap ? p->k_max : length_cap);
+    const size_t k = topk_cpu_bracket_slots(plan, length_cap);
     const size_t cached = (size_t)(SAMPLES_MAX > BISECT_MAX ? SAMPLES_MAX : BISECT_MAX);
     const size_t cached_keys = words_of(cached < n ? cached : n) * WORD;
     const bool selects = operation_selects(plan->operation);

@@ -35,6 +35,9 @@ struct scratch {
     struct short_row short_row;
 };
 
+/* How many elements of a row are wanted at most. */
+size_t topk_cpu_bracket_slots(const struct plan *plan, int64_t length_cap);
+
 /* Takes the buffers for rows of up to length_cap elements, shared by `threads`. Without `pooled` there
  * is no pool but for the positions of wide rows, and rows are counted instead. */
 struct scratch topk_cpu_scratch_take(struct arena *arena, const struct plan *plan, int threads,

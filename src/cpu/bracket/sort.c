@@ -54,13 +54,10 @@ static bool counts_to_slots(const struct pass *pass) {
 const uint32_t *topk_cpu_sort_pairs(struct sorter *sorter) {
     const int parts = sorter->n >= TEAM_ELEMENTS_MIN ? sorter->threads : 1;
     struct pass pass = {sorter, 0, 0, parts};
-    if (sorter->n <= RANK_SORT_MAX) {
-        sorter->kernels->rank_sort(sorter->keys[0], sorter->slots[0], sorter->n, sorter->slots[1]);
-        return sorter->slots[1];
+    if (parts == 1) {
+        return sorter->kernels->sort_pairs(sorter->keys, sorter->slots, sorter->n);
     }
-    if (parts > 1) {
-        TOPK_REACHED(REACHED_TEAM_SORT);
-    }
+    TOPK_REACHED(REACHED_TEAM_SORT);
     for (; pass.shift < sorter->kernels->bits; pass.shift += 8) {
         topk_cpu_team_run(sorter->context, parts, count_share, &pass);
         if (counts_to_slots(&pass)) {

@@ -14,11 +14,12 @@ struct bracket {
     const struct kernels *kernels;
     const struct matcher *matcher; /* of select_where, or NULL */
     const struct scratch *scratch;
-    const struct order *order;
+    const struct kth_search *search; /* of kth, or NULL */
+    const struct order *order;       /* of the problem, or of the search */
     const struct key_map *map;
     const struct point_map *point_map;
     const void *elements; /* of the row */
-    size_t n, k;          /* k <= n */
+    size_t n, k;          /* k <= n; of kth in the order of the search */
     size_t eligible; /* how many elements may be selected: n; with a matcher UNCOUNTED until k has to fit */
     int64_t row;
     int64_t begin; /* of the row, in values */

@@ -173,7 +173,15 @@ static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t bas
 
 /* Signed comparisons serve keys whose top bits are flipped. */
 typedef __m256i lanes;
-enum { WIDE_LANES = 256 / WIDE_BITS, RANK_MAX = KEY_BITS == 8 ? WORD : 3 * WORD };
+enum {
+    WIDE_LANES = 256 / WIDE_BITS,
+    RANK_MAX = KEY_BITS == 8 ? WORD : 3 * WORD,
+    RANKED_PART = KEY_BITS == 16 || KEY_BITS == 32 ? 2 * WORD : WORD,
+    MERGED_MAX = KEY_BITS == 8    ? WORD
+                 : KEY_BITS == 16 ? 3 * WORD
+                 : KEY_BITS == 32 ? 12 * WORD
+                                  : 32 * WORD,
+};
 static const wide_kint wide_flip = (wide_kint)1 << (WIDE_BITS - 1);
 
 static inline lanes lanes_load(const wide_kint *keys) {

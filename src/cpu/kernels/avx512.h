@@ -205,7 +205,15 @@ static INLINE size_t pack_beyond(const struct arcs *arcs, const kint *elements, 
 #endif
 
 typedef __m512i lanes;
-enum { WIDE_LANES = 512 / WIDE_BITS, RANK_MAX = KEY_BITS == 8 ? WORD : 3 * WORD };
+enum {
+    WIDE_LANES = 512 / WIDE_BITS,
+    RANK_MAX = KEY_BITS == 8 ? WORD : 3 * WORD,
+    RANKED_PART = KEY_BITS == 16 || KEY_BITS == 32 ? 2 * WORD : WORD,
+    MERGED_MAX = KEY_BITS == 8    ? WORD
+                 : KEY_BITS == 16 ? 3 * WORD
+                 : KEY_BITS == 32 ? 12 * WORD
+                                  : 32 * WORD,
+};
 static const wide_kint wide_flip = 0;
 
 static inline lanes lanes_load(const wide_kint *keys) {

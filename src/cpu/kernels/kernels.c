@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "../../reached.h"
+
 /* An element or a key. Callers' elements have types of their own. */
 #if KEY_BITS == 8
 typedef uint8_t kint __attribute__((may_alias));
@@ -148,7 +150,7 @@ const struct kernels KERNEL_SET = {
     .take = take,
     .positions32 = positions32,
     .positions64 = positions64,
-    .rank_sort = rank_sort,
+    .sort_pairs = sort_pairs,
     .sort_few = sort_few,
     .count_digit = count_digit,
     .move_digit = move_digit,

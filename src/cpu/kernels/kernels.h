@@ -59,6 +59,7 @@ struct short_row {
     uint32_t *slots[2];   /* likewise */
     struct arc not_above; /* no hits of the next row, at a guess */
     bool guesses;         /* there is one */
+    bool reversed;        /* of kth: it is in the reversed order */
     bool searched;        /* the row's hits were found by a search, and keys are valid */
     bool equal;           /* the row's hits all have the same key */
     uint64_t threshold;   /* that it found: whoever runs the row makes the next guess from it */
@@ -118,8 +119,9 @@ struct kernels {
     size_t (*positions32)(const uint64_t *mask, size_t words, uint32_t base, uint32_t *out, size_t room);
     size_t (*positions64)(const uint64_t *mask, size_t words, uint64_t base, uint64_t *out, size_t room);
 
-    /* Sorts n <= RANK_SORT_MAX (key, slot) pairs, best first and stable; `keys` has room for a whole word. */
-    void (*rank_sort)(const void *keys, const uint32_t *slots, size_t n, uint32_t *sorted_slots);
+    /* Sorts n >= 1 (key, slot) pairs from keys[0] and slots[0], best first and stable. All arrays have room
+     * for whole words. Returns the slots, in one of the two arrays. */
+    const uint32_t *(*sort_pairs)(void *const keys[2], uint32_t *const slots[2], size_t n);
 
     /* Slots of those of n <= FEW_KEYS elements that are in the mask `only`, best first and stable. */
     void (*sort_few)(const void *elements, size_t n, uint64_t only, const struct key_map *map,

@@ -77,7 +77,15 @@ static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t bas
 }
 
 typedef wide_kint lanes __attribute__((vector_size(16)));
-enum { WIDE_LANES = 128 / WIDE_BITS, RANK_MAX = WORD };
+enum {
+    WIDE_LANES = 128 / WIDE_BITS,
+    RANK_MAX = WORD,
+    RANKED_PART = KEY_BITS == 64 ? WORD / 2 : WORD,
+    MERGED_MAX = KEY_BITS == 8    ? WORD
+                 : KEY_BITS == 16 ? 2 * WORD
+                 : KEY_BITS == 32 ? 6 * WORD
+                                  : 3 * WORD,
+};
 static const wide_kint wide_flip = 0;
 
 static inline lanes lanes_load(const wide_kint *keys) {

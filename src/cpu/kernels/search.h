@@ -60,17 +60,55 @@ static inline kint key_from(real number, const struct approximation *how) {
 }
 #endif
 
+/* Between low and high lie the numbers that steps still tell apart. Their keys are in `open`, and that is
+ * what makes steps cheap: a midpoint on either side of all of them has a count that is known. */
 struct search {
     const kint *keys;
-    size_t words;
-    size_t k;                        /* results, of which `above` are none of the numbers */
-    const struct approximation *how; /* greatest is that of the row */
-    real low, high;                  /* k elements or more lie at or above low */
+    size_t n;
+    size_t k; /* results, of which `above` are none of the numbers */
+    const struct approximation *how;
+    real low, high; /* k elements or more lie at or above low; high is that of the row at first */
     size_t above;
+    struct key_range open;
+    size_t from_open, above_open; /* how many keys are in the range or above it, k or more; above it, fewer */
+    unsigned idle;                /* so many counts in a row excluded no number */
 };
 
 static inline size_t count_from(const struct search *s, kint key) {
-    return count_above(s->keys, s->words, (kint)(key - 1)); /* no number has key 0 */
+    return count_above(s->keys, words_of(s->n), (kint)(key - 1)); /* no number has key 0 */
+}
+
+/* So many idle counts in a row tighten the open range. In the shortest rows that takes as long as they do. */
+enum { IDLE_COUNTS = 8 };
+
+/* How many keys are at or above `key`, that of a midpoint, which becomes an end of the open range. */
+static INLINE size_t step(struct search *s, kint key) {
+    if (key <= s->open.low) {
+        return s->from_open;
+    }
+    if (key > s->open.high) {
+        return s->above_open;
+    }
+    const size_t count = count_from(s, key);
+    const bool fewer = count < s->k;
+    s->idle = count == (fewer ? s->above_open : s->from_open) ? s->idle + 1 : 0;
+    if (fewer) {
+        s->open.high = (kint)(key - 1);
+        s->above_open = count;
+    } else {
+        s->open.low = key;
+        s->from_open = count;
+    }
+    if (s->idle == IDLE_COUNTS) {
+        s->open = tighten(s->keys, s->n, s->open);
+        s->idle = 0;
+    }
+    return count;
+}
+
+/* No step changes the results any more: the numbers at or above low are k, or those that are open tie. */
+static INLINE bool is_decided(const struct search *s) {
+    return s->from_open == s->k || s->open.low == s->open.high;
 }
 
 static inline real midpoint(real low, real high) {
@@ -78,13 +116,13 @@ static inline real midpoint(real low, real high) {
     return __builtin_isinf(sum) ? low / 2 + high / 2 : sum / 2;
 }
 
-/* Algorithm 2. Once a step changes nothing the others do not, either. The ends are kept in registers, and
- * each outcome is a branch: rows that resemble each other take the first steps alike. */
-static struct cut stop_early(const struct search *s, kint greatest) {
+/* Algorithm 2. The ends are kept in registers, and each outcome is a branch: rows that resemble each other
+ * take the first steps alike. */
+static struct cut stop_early(struct search *s, kint greatest) {
     real low = s->low, high = s->high;
-    for (int64_t i = 0; i < s->how->max_iterations; i++) {
+    for (int64_t i = 0; i < s->how->max_iterations && !is_decided(s); i++) {
         const real middle = midpoint(low, high);
-        if (count_from(s, key_from(middle, s->how)) < s->k) {
+        if (step(s, key_from(middle, s->how)) < s->k) {
             if (high == middle) {
                 break;
             }
@@ -109,19 +147,18 @@ static real width_wanted(const struct search *s) {
 static struct cut narrow_down(struct search *s, kint greatest) {
     const real wanted = width_wanted(s);
     struct cut cut = {0, greatest, s->above};
-    for (bool last = false; !last && s->high - s->low > wanted;) {
+    for (bool last = false; !last && s->high - s->low > wanted && !is_decided(s);) {
         real middle = midpoint(s->low, s->high);
         last = middle == s->low || middle == s->high;
         middle = last ? s->high : middle;
         const kint key = key_from(middle, s->how);
-        const size_t count = count_from(s, key);
+        const size_t count = step(s, key);
         if (count < s->k) {
             s->high = middle;
             cut.high = (kint)(key - 1);
             cut.above = count;
         } else {
             s->low = middle;
-            last = last || count == s->k;
         }
     }
     cut.low = key_from(s->low, s->how);
@@ -133,7 +170,7 @@ static struct cut narrow_down(struct search *s, kint greatest) {
 static struct cut approximate_cut(const kint *keys, size_t n, size_t k, kint least, kint greatest,
                                   const struct approximation *how) {
     const kint first = (kint)how->least, span = (kint)(how->greatest - how->least);
-    struct search s = {.keys = keys, .words = words_of(n), .k = k, .how = how};
+    struct search s = {.keys = keys, .n = n, .k = k, .how = how, .from_open = n};
     if (least < first || greatest > (kint)how->greatest) {
         least = (kint)UINT64_MAX;
         greatest = 0;
@@ -143,11 +180,13 @@ static struct cut approximate_cut(const kint *keys, size_t n, size_t k, kint lea
             least = upper < least ? upper : least;
             greatest = lower > greatest ? lower : greatest;
         }
-        s.above = count_above(keys, s.words, (kint)how->greatest);
+        s.above = count_above(keys, words_of(n), (kint)how->greatest);
         if (s.above >= k || count_from(&s, first) < k) {
             return exact_cut(keys, n, k, k);
         }
     }
+    s.open = (struct key_range){least, greatest};
+    s.above_open = s.above;
     s.low = number_of(least, how);
     s.high = number_of(greatest, how);
     return how->max_iterations > 0 ? stop_early(&s, greatest) : narrow_down(&s, greatest);

@@ -8,8 +8,6 @@
 #ifndef TOPK_SRC_CPU_KERNELS_SHORT_H
 #define TOPK_SRC_CPU_KERNELS_SHORT_H
 
-#include "../../reached.h"
-
 /* The keys of a row, padded with zeros to whole words. */
 static void encode_padded(const kint *elements, size_t n, const struct key_map *key_map, kint *keys) {
     const struct map map = narrow(key_map);
@@ -51,14 +49,21 @@ static size_t mask_cut(const kint *keys, size_t n, size_t k, const struct cut *c
     return cut->above > k ? cut->above : k;
 }
 
-/* How many hits a row may have, where k are wanted. If that is a large part of the row, more hits would cost
- * more than an exact search. */
-static size_t room_for(size_t n, size_t k) {
+/* Ranks put few hits in order at once. Where they need no order, a bisection is soon faster: it only cuts off
+ * the worst. */
+static inline size_t ranked_max(bool sorted) {
+    return sorted || (size_t)RANK_MAX < CUT_MIN ? RANK_MAX : CUT_MIN;
+}
+
+/* How many hits a row may have, where k are wanted. `ranked` hits or fewer are ranked, which costs least; but
+ * a guess needs room enough. Else, if k is a large part of the row, more hits would cost more than an exact
+ * search. */
+static inline size_t room_for(size_t n, size_t k, size_t ranked) {
     const size_t room = hits_room(n, k);
-    if (k > RANK_MAX && k > n / 3) {
-        return k;
+    if (k + k / 4 <= ranked) {
+        return room < ranked ? room : ranked;
     }
-    return k + k / 8 <= RANK_MAX && room > RANK_MAX ? RANK_MAX : room;
+    return k > n / 3 ? k : room;
 }
 
 /* Masks the hits of a row by a search; returns their number. A threshold serves the next row best if its hits
@@ -119,24 +124,25 @@ static NO_INLINE size_t pack_guess(const kint *elements, size_t n, size_t room,
 #endif
 
 /* Moves the hits of a guess together, if there is room among the few, or masks them. Returns their number. */
-static size_t guess_hits(const kint *elements, size_t n, size_t room, const struct point_map *point_map,
-                         const struct short_row *row, struct few_hits *few) {
+static INLINE size_t guess_hits(const kint *elements, size_t n, size_t room, size_t ranked,
+                                const struct point_map *point_map, const struct short_row *row,
+                                struct few_hits *few) {
 #ifdef HAVE_PACK_BEYOND
-    if (room <= RANK_MAX) {
+    if (room <= ranked) {
         few->count = pack_guess(elements, n, room, point_map, &row->not_above, few);
         return few->count;
     }
 #endif
     const struct threshold_arcs guess = {row->not_above, row->not_above, 0};
-    (void)room, (void)few;
+    (void)room, (void)ranked, (void)few;
     return split(elements, n, point_map, &guess, row->hits, NULL).above;
 }
 
-/* Finds the hits of a row: k or more, and no more than there is room for. Returns their number. They are
- * masked, or, where few->count is not 0, moved together. */
-static size_t find_hits(const void *elements, size_t n, size_t k, const struct maps *maps,
-                        struct short_row *row, struct few_hits *few) {
-    const size_t room = room_for(n, k);
+/* Finds the hits of a row: k or more, and no more than there is room for. `ranked` or fewer are to be ranked.
+ * Returns their number. They are masked, or, where few->count is not 0, moved together. */
+static INLINE size_t find_hits(const void *elements, size_t n, size_t k, size_t ranked,
+                               const struct maps *maps, struct short_row *row, struct few_hits *few) {
+    const size_t room = room_for(n, k, ranked);
     few->count = 0;
     row->searched = row->equal = false;
     if (k == n) {
@@ -146,7 +152,7 @@ static size_t find_hits(const void *elements, size_t n, size_t k, const struct m
         return n;
     }
     if (row->guesses && room > k) {
-        const size_t hits = guess_hits(elements, n, room, maps->point, row, few);
+        const size_t hits = guess_hits(elements, n, room, ranked, maps->point, row, few);
         if (hits >= k && hits <= room) {
             TOPK_REACHED(REACHED_ROW_GUESSED);
             return hits;
@@ -158,8 +164,6 @@ static size_t find_hits(const void *elements, size_t n, size_t k, const struct m
 }
 
 /* Keys of hits are made a few vectors at a time. */
-enum { RANKED_WORD = 16 };
-
 static inline void rank_word(const wide_kint *restrict elements, const struct map *map, wide_kint first,
                              wide_kint count, wide_kint *restrict keys) {
     const struct map m = *map;
@@ -250,11 +254,12 @@ static void cut_list(const struct short_row *row, size_t count, size_t k) {
 static const uint32_t *select_short(const void *elements, size_t n, size_t k, const struct maps *maps,
                                     const struct approximation *approximation, bool sorted,
                                     struct short_row *row) {
+    const size_t ranked = ranked_max(sorted);
     size_t count = k;
     struct few_hits few;
     few.count = 0;
     if (approximation == NULL || k == n) {
-        count = find_hits(elements, n, k, maps, row, &few);
+        count = find_hits(elements, n, k, ranked, maps, row, &few);
     } else {
         kint least, greatest;
         encode_extremes(elements, n, maps->key, row->keys, &least, &greatest);
@@ -267,7 +272,7 @@ static const uint32_t *select_short(const void *elements, size_t n, size_t k, co
         (void)positions32(row->hits, words_of(n), 0, row->slots[0], (words_of(k) + 1) * WORD);
         return row->slots[0];
     }
-    if (count <= RANK_MAX) {
+    if (count <= ranked) {
         TOPK_REACHED(REACHED_ROW_FEW);
         rank_hits(elements, n, count, maps->key, row, &few);
         return sorted ? sorted_hits(&few, row) : best_hits(&few, k, row);
@@ -275,7 +280,7 @@ static const uint32_t *select_short(const void *elements, size_t n, size_t k, co
     list_hits(elements, n, count, maps->key, row);
     if (sorted) {
         TOPK_REACHED(REACHED_ROW_MANY);
-        return radix_sort(row, count);
+        return sort_pairs(row->hit_keys, row->slots, count);
     }
     cut_list(row, count, k);
     return row->slots[1];
@@ -286,10 +291,10 @@ static struct kth kth_short(const void *elements, size_t n, size_t k, const stru
                             struct short_row *row) {
     const struct map map = narrow(maps->key);
     struct few_hits few;
-    const size_t count = find_hits(elements, n, k, maps, row, &few);
+    const size_t ranked = ranked_max(false), count = find_hits(elements, n, k, ranked, maps, row, &few);
     kint *keys = row->hit_keys[0];
     struct kth kth = {0, 0, 0};
-    if (count <= RANK_MAX) {
+    if (count <= ranked) {
         rank_hits(elements, n, count, maps->key, row, &few);
         kth.key = key_of(((const kint *)elements)[sorted_hits(&few, row)[k - 1]], &map);
         for (size_t i = 0; i < count; i++) {

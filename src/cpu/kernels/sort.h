@@ -3,7 +3,7 @@
 #ifndef TOPK_SRC_CPU_KERNELS_SORT_H
 #define TOPK_SRC_CPU_KERNELS_SORT_H
 
-enum { RANKED_AT_ONCE = 4, RANKED_VECTORS = 4 };
+enum { RANKED_AT_ONCE = 4, RANKED_VECTORS = 4, RANKED_WORD = 16 };
 
 /* RANK_MAX keys or fewer, to be sorted, and their ranks: how many come before each. Narrow keys have the
  * complement of their slot below them, so that no two are equal. */
@@ -75,16 +75,71 @@ static NO_INLINE void rank_keys(struct ranking *r, size_t n) {
     }
 }
 
-/* kernels.h */
-static void rank_sort(const void *all, const uint32_t *slots, size_t n, uint32_t *sorted_slots) {
+/* Sorts n <= RANK_MAX pairs; reads a few keys behind them. */
+static NO_INLINE void rank_sort(const kint *keys, const uint32_t *slots, size_t n, kint *sorted_keys,
+                                uint32_t *sorted_slots) {
     struct ranking r;
-    for (wide_kint i = 0; i < WORD; i++) {
-        r.keys[i] = ranked_key(((const kint *)all)[i], i, (wide_kint)n);
+    for (size_t i = 0; i < n; i += RANKED_WORD) {
+        for (size_t j = i; j < i + RANKED_WORD; j++) {
+            r.keys[j] = ranked_key(keys[j], (wide_kint)j, (wide_kint)n);
+        }
     }
     rank_keys(&r, n);
     for (size_t i = 0; i < n; i++) {
-        sorted_slots[r.ranks[i]] = slots[i];
+        const size_t rank = r.ranks[i];
+        sorted_keys[rank] = keys[i];
+        sorted_slots[rank] = slots[i];
     }
+}
+
+/* Merges the sorted pairs before `middle` with those behind it. There are as many of both, or one more of
+ * one. The first half of the results comes from the fronts, the last from the backs: neither can run out
+ * before it is done, and the two chains of comparisons overlap. */
+static NO_INLINE void merge(const kint *restrict keys, const uint32_t *restrict slots, size_t middle,
+                            size_t n, kint *restrict merged_keys, uint32_t *restrict merged_slots) {
+    const size_t half = middle < n - middle ? middle : n - middle;
+    size_t left = 0, right = middle, left_end = middle, right_end = n;
+    for (size_t i = 0; i < half; i++) {
+        const size_t is_right = keys[right] > keys[left];
+        const size_t is_left = keys[left_end - 1] < keys[right_end - 1];
+        const size_t first = left ^ ((left ^ right) & (0 - is_right));
+        const size_t last = (right_end ^ ((left_end ^ right_end) & (0 - is_left))) - 1;
+        merged_keys[i] = keys[first];
+        merged_slots[i] = slots[first];
+        right += is_right;
+        left += 1 - is_right;
+        merged_keys[n - 1 - i] = keys[last];
+        merged_slots[n - 1 - i] = slots[last];
+        left_end -= is_left;
+        right_end -= 1 - is_left;
+    }
+    if (2 * half < n) {
+        const size_t only = left < left_end ? left : right;
+        merged_keys[half] = keys[only];
+        merged_slots[half] = slots[only];
+    }
+}
+
+/* Sorts 2^levels parts by ranks, then merges neighbours. */
+static const uint32_t *merge_sort(void *const keys[2], uint32_t *const slots[2], size_t n) {
+    unsigned levels = 0, from = 1;
+    while (n > (size_t)RANKED_PART << levels) {
+        levels++;
+    }
+    for (size_t part = 0; part < (size_t)1 << levels; part++) {
+        const size_t begin = n * part >> levels, end = n * (part + 1) >> levels;
+        rank_sort((const kint *)keys[0] + begin, slots[0] + begin, end - begin, (kint *)keys[1] + begin,
+                  slots[1] + begin);
+    }
+    for (; levels > 0; levels--, from = 1 - from) {
+        for (size_t part = 0; part < (size_t)1 << levels; part += 2) {
+            const size_t begin = n * part >> levels, middle = n * (part + 1) >> levels;
+            const size_t end = n * (part + 2) >> levels;
+            merge((const kint *)keys[from] + begin, slots[from] + begin, middle - begin, end - begin,
+                  (kint *)keys[1 - from] + begin, slots[1 - from] + begin);
+        }
+    }
+    return slots[from];
 }
 
 static inline unsigned digit_of(kint key, unsigned shift) {
@@ -110,13 +165,12 @@ static void move_digit(const void *all, const uint32_t *slots, size_t n, unsigne
     }
 }
 
-/* Sorts the n listed hits of a row; returns their slots. */
-static NO_INLINE const uint32_t *radix_sort(const struct short_row *row, size_t n) {
+static const uint32_t *radix_sort(void *const keys[2], uint32_t *const slots[2], size_t n) {
     unsigned from = 0;
     for (unsigned shift = 0; shift < KEY_BITS; shift += 8) {
         size_t counts[RADIX_BINS], sum = 0;
-        count_digit(row->hit_keys[from], n, shift, counts);
-        if (counts[digit_of(*(const kint *)row->hit_keys[from], shift)] == n) {
+        count_digit(keys[from], n, shift, counts);
+        if (counts[digit_of(*(const kint *)keys[from], shift)] == n) {
             continue;
         }
         for (unsigned d = 0; d < RADIX_BINS; d++) {
@@ -124,11 +178,15 @@ static NO_INLINE const uint32_t *radix_sort(const struct short_row *row, size_t 
             counts[d] = sum;
             sum += count;
         }
-        move_digit(row->hit_keys[from], row->slots[from], n, shift, counts, row->hit_keys[1 - from],
-                   row->slots[1 - from]);
+        move_digit(keys[from], slots[from], n, shift, counts, keys[1 - from], slots[1 - from]);
         from = 1 - from;
     }
-    return row->slots[from];
+    return slots[from];
+}
+
+/* kernels.h */
+static NO_INLINE const uint32_t *sort_pairs(void *const keys[2], uint32_t *const slots[2], size_t n) {
+    return n <= MERGED_MAX ? merge_sort(keys, slots, n) : radix_sort(keys, slots, n);
 }
 
 #endif

@@ -18,7 +18,9 @@
  *   lanes_load, lanes_of, add_lanes
  *                          the numbers at an address; one number in all lanes; a + b
  *   add_above(c, a, b)     c + 1 in the lanes where a > b
- *   RANK_MAX               so many keys are sorted by counting comparisons faster than digit by digit */
+ *   RANK_MAX               so many hits of a row are ranked by counting comparisons
+ *   RANKED_PART            a sort ranks parts of so many keys at most, and merges them
+ *   MERGED_MAX             more keys are sorted faster digit by digit */
 #ifndef TOPK_SRC_CPU_KERNELS_VECTOR_H
 #define TOPK_SRC_CPU_KERNELS_VECTOR_H
 
