@@ -47,7 +47,7 @@ COLOURS = ["#1b6ca8", "#d1495b", "#2e8b57", "#edae49", "#7b4b94", "#e377c2", "#8
 
 
 def read_results(paths):
-    results = []
+    results, has_published = [], False
     # Only results on a GPU have these, and only later ones; before, all rows were even.
     of_gpus = dict.fromkeys(("tuning", "launch", "predicate", "outputs", "routing"), "")
     of_gpus.update(dict.fromkeys(("max_iterations", "epsilon", "epsilon_relative"), "0"), lengths="even")
@@ -55,9 +55,10 @@ def read_results(paths):
         lines = record.read(path)
         published = "call_us" not in lines[0]
         lines = [each for line in lines for each in contenders(line)] if published else lines
-        if published:
-            results = [line for line in results if line["what"] != "topk"]
+        has_published |= published
         results += [{**of_gpus, **line} for line in lines if line["check"] == "ok"]
+    if has_published:
+        results = [line for line in results if line["what"] != "topk"]
     for line in results:
         alpha = line["tuning"].removeprefix("alpha=") if line["tuning"].startswith("alpha=") else "0"
         line["alpha"] = line["n"] if alpha == "n" else alpha if alpha.isdigit() else "0"
@@ -116,8 +117,8 @@ def heading(results, axis):
     words = []
     for name, form in SHARED.items():
         values = {line.get(name, "") for line in results}
-        if name != axis and len(values - {""}) == 1:
-            words.append(form.format(*values - {""}))
+        if name != axis and len(values) == 1 and "" not in values:
+            words.append(form.format(*values))
     return ", ".join(words)
 
 

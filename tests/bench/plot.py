@@ -73,8 +73,10 @@ def check_published(folder):
     assert points["RAFT"] == [(100000, 8), (1000000, 20)], points
     assert points["one read"] == [(1000, 1), (100000, 2), (1000000, 4)], points
     # Beside it, other records give rivals alone.
-    words, _ = drawn(folder, "call-over-n.svg", of_bench(), PUBLISHED)
-    assert "rival-1" in words and not any(each.startswith("libtopk ") for each in words), words
+    for texts in (of_bench(), PUBLISHED), (PUBLISHED, of_bench()):
+        words, _ = drawn(folder, "call-over-n.svg", *texts)
+        assert "rival-1" in words and not any(each.startswith("libtopk ") for each in words), words
+        assert "select, f32, uniform, rows: 1, k = 32, a GPU" in words, words
 
 
 def check_ticks():
