@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from backend import (ON_GPU, Accumulator, argtopk, count, explain, few, kth, mask, route, select_where, topk, where,
+from backend import (ON_GPU, Accumulator, argtopk, count, explain, kth, mask, route, select_where, topk, where,
                      workspace_size)
 from oracle import all_same, same
 from strategies import choices
@@ -106,7 +106,7 @@ def test_the_workspace_suffices(problem, data):
         assert explain(name, x, given_k, **options, **extra)
 
 
-ROWS, LONG = few(64, 8), few(1 << 18, 1 << 14)
+ROWS, LONG = 64, 1 << 18
 SHAPES = {
     "rows": lambda: np.broadcast_to(np.arange(LONG, dtype=np.float32) % 1000, (ROWS, LONG)),
     "columns": lambda: np.broadcast_to(np.arange(LONG, dtype=np.float32) % 1000, (ROWS, LONG)).T,
@@ -116,6 +116,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.skipif(ON_GPU, reason="what is copied is decided in the same way, and the emulation is slow")
 @pytest.mark.parametrize("shape", SHAPES)
 def test_nothing_is_copied(shape):
     x = SHAPES[shape]()
@@ -129,13 +130,12 @@ def test_nothing_is_copied(shape):
     rows = np.moveaxis(x, dim, -1)
     stream = Accumulator(3, chunk_max=1024)
     calls.append(lambda: stream.push(rows))
-    most = 0 if ON_GPU else x.nbytes // 8
     for call in calls:
         tracemalloc.start()
         call()
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert peak < max(most, 5 << 20), peak
+        assert peak < x.nbytes // 12, peak
 
 
 def test_a_row_of_one_element_of_any_length():
