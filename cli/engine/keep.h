@@ -1,42 +1,60 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The text of the lines that are currently among the k best: all that is kept of a stream. */
+ * The text of the lines that may be among the k best: all that is kept of a stream. Lines are kept as they
+ * come. When there are many, the results so far are the only ones that stay, and the worst of these is the
+ * bar: lines that cannot rank above it are not kept any more. So sorting costs little for each line. */
 #ifndef TOPK_CLI_KEEP_H
 #define TOPK_CLI_KEEP_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include "../input/text.h"
+#include "../input/matrix.h"
+#include "classes.h"
 
 struct kept_line {
     int64_t index; /* line of the input, from 0 */
-    size_t at;     /* of its text */
-    size_t length;
+    size_t at;     /* its text goes from here to where the next line's begins */
 };
 
-/* Lines in the order of their index, with their text one after the other. */
-struct kept_lines {
+struct keep {
+    struct session *host;
+    const topk_predicate *predicate; /* lines that do not meet it are no results; NULL: all may be */
+    struct classes classes;
+    int64_t k;
+    bool has_bar;
+    uint64_t worst; /* class of what may be a result behind the bar */
+
+    /* Lines in the order of their index, and one entry more. */
     struct kept_line *lines;
+    int64_t count, room;
     char *text;
     size_t text_capacity;
-    int64_t count;
+
+    /* Above these it is time to sort. */
+    int64_t count_max;
+    size_t text_max;
+
+    /* Of a piece: what meets the predicate, and which of it is not below the bar. */
+    void *values;
+    int64_t *met, *chosen;
 };
 
-/* Two sets. One is current; each update reads it and writes the other. Begins as zeros. */
-struct keep {
-    struct kept_lines sets[2];
-    int current;
-    int64_t *order; /* the wanted indices, sorted */
-    int64_t room;   /* for so many lines */
-};
+/* For pieces of up to `length_max` lines. The predicate must outlive the lines. */
+void keep_begin(struct keep *keep, struct session *session, const struct options *options, topk_type type,
+                int64_t length_max);
 
-/* Keeps lines indices[0, count), in any order, and forgets the rest. Each is in the current chunk or has
- * been kept since. */
-void keep_update(struct keep *keep, const struct text *text, const int64_t *indices, int64_t count);
+/* Keeps the lines of a piece of text that may be results. */
+void keep_add(struct keep *keep, const struct piece *piece);
 
-/* The text of a line that is kept. */
-const char *keep_find(const struct keep *keep, int64_t index, size_t *length);
+/* Whether so many lines are kept that keep_trim() is to follow. */
+bool keep_is_full(const struct keep *keep);
+
+/* Forgets all lines but the results so far: `count` of them in any order. */
+void keep_trim(struct keep *keep, const void *values, const int64_t *indices, int64_t count);
+
+/* Sets places[i] to where line indices[i] is kept. */
+void keep_find(const struct keep *keep, const int64_t *indices, int64_t count, int64_t *places);
+
+/* The text of a line, by its place. */
+const char *keep_text(const struct keep *keep, int64_t place, size_t *length);
 
 void keep_end(struct keep *keep);
 

@@ -1,114 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ties.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "../base/alloc.h"
-#include "../output/element.h"
+
+enum {
+    SLACK_MIN = 1 << 17, /* elements listed beside k: enough for a new bar to cost little for each */
+    SLACK_DIVISOR = 4,   /* or this part of k */
+    GROWTH_DIVISOR = 8,  /* the list grows by this part */
+};
 
 void ties_begin(struct ties *ties, struct session *session, const struct options *options, topk_type type,
-                int64_t length_max, int64_t row) {
-    *ties = (struct ties){.host = session->host, .rank = options->problem.rank, .k = options->k};
-    topk_problem problem = session_problem(options, type, 1, length_max, options->k);
+                int64_t length_max) {
+    *ties = (struct ties){.host = session->host, .k = options->k, .block = length_max};
     session_check(session, options, TOPK_OPERATION_KTH, type);
-    session_choose_freely(&problem); /* a method of topk_kth() may be none of the accumulator's */
-    stream_begin(&ties->stream, session, &problem, NULL, row);
-}
-
-void ties_reset(struct ties *ties) {
-    stream_reset(&ties->stream);
-    release(ties->best);
-    ties->best = NULL;
-    ties->seen = 0;
-    ties->known = false;
+    classes_begin(&ties->classes, session->host, options, type, length_max);
+    ties->above = allocate((uint64_t)length_max, topk_type_size(type));
 }
 
 void ties_end(struct ties *ties) {
-    stream_end(&ties->stream);
-    release(ties->best);
+    classes_end(&ties->classes);
+    release(ties->list);
+    release(ties->above);
 }
 
-static topk_problem list_problem(const struct ties *ties, int64_t length, int64_t k) {
-    topk_problem problem = ties->stream.accumulator.problem;
-    problem.length_max = length;
-    problem.k_max = k;
-    return problem;
+static char *list_at(const struct ties *ties, int64_t at) {
+    return ties->list + (size_t)at * topk_type_size(ties->classes.problem.type);
 }
 
-static void *list_best(struct ties *ties) {
-    void *list = allocate((uint64_t)stream_slots(&ties->stream),
-                          topk_type_size(ties->stream.accumulator.problem.type));
-    stream_peek(&ties->stream, list, NULL);
-    return list;
-}
-
-static int64_t count_if(struct ties *ties, const void *elements, int64_t length, topk_predicate_kind kind,
-                        topk_bound bound) {
-    topk_predicate predicate = TOPK_PREDICATE_INIT;
-    predicate.kind = kind;
-    predicate.low = bound;
-    topk_problem problem = list_problem(ties, length, 0);
-    int64_t offsets[2];
-    session_where(ties->host, &problem, elements, &predicate, NULL, NULL, 0, offsets);
-    return offsets[1];
-}
-
-/* The elements that tie with one that topk_kth() wrote. */
-static int64_t count_equal(struct ties *ties, const void *elements, int64_t length, const void *kth) {
-    topk_bound bound = element_decode(ties->stream.accumulator.problem.type, kth);
-    if (bound.type == TOPK_BOUND_F64 && isnan(bound.value.f64)) {
-        bound.value.f64 = -(double)INFINITY;
-        return length - count_if(ties, elements, length, TOPK_GE, bound);
-    }
-    int64_t count = count_if(ties, elements, length, TOPK_EQ, bound);
-    if (ties->rank != TOPK_BY_MAGNITUDE)
-        return count;
-    /* The negative of a magnitude, but where that is the same number: zeros, and a signed minimum. */
-    if (bound.type == TOPK_BOUND_F64 && bound.value.f64 > 0)
-        bound.value.f64 = -bound.value.f64;
-    else if (bound.type == TOPK_BOUND_I64 && bound.value.i64 > 0)
-        bound.value.i64 = -bound.value.i64;
-    else
-        return count;
-    return count + count_if(ties, elements, length, TOPK_EQ, bound);
-}
-
-/* Once k elements are there, `equal` is kept up to date from chunk to chunk. When the k-th changes, it is
- * to a better one, whose equals among the elements so far are all in the list of the k best so far. */
-void ties_push(struct ties *ties, const void *elements, int64_t length) {
-    const bool reached = ties->k > 0 && length >= ties->k - ties->seen;
-    const int64_t listed = ties->stream.found;
-    if (reached && ties->best == NULL)
-        ties->best = list_best(ties);
-    stream_push(&ties->stream, elements, length, ties->seen);
-    ties->seen += length;
-    if (!reached)
+static void reserve(struct ties *ties, int64_t more) {
+    const int64_t needed = ties->listed + more;
+    if (needed <= ties->room)
         return;
-    /* The list before this push is still in `best`. */
-    size_t element = topk_type_size(ties->stream.accumulator.problem.type);
-    void *list = list_best(ties);
-    char kth[8];
-    topk_problem problem = list_problem(ties, ties->k, ties->k);
-    session_kth(ties->host, &problem, list, kth, &ties->better, NULL);
-    if (!ties->known || memcmp(kth, ties->kth, element) != 0)
-        ties->equal = count_equal(ties, ties->best, listed, kth);
-    ties->equal += count_equal(ties, elements, length, kth);
-    memcpy(ties->kth, kth, element);
-    ties->known = true;
-    release(ties->best);
-    ties->best = list;
+    ties->room = needed + needed / GROWTH_DIVISOR;
+    ties->list = reallocate(ties->list, (uint64_t)ties->room, topk_type_size(ties->classes.problem.type));
+}
+
+/* What is above the bar, as far as there is one. Copies it to `to`, and returns how many there are. */
+static int64_t collect(struct ties *ties, const void *elements, int64_t length, char *to) {
+    if (ties->bar == CLASS_BEST)
+        return 0;
+    const struct class_range above = {ties->bar + 1, CLASS_BEST};
+    return classes_collect(&ties->classes, above, elements, length, 0, to, NULL, length);
+}
+
+/* The k-th of `count` elements. */
+static void rank(struct ties *ties, const void *elements, int64_t count, int64_t k, void *kth,
+                 int64_t *better, int64_t *equal) {
+    topk_problem problem = ties->classes.problem;
+    problem.length_max = count;
+    problem.k_max = k;
+    session_kth(ties->host, &problem, elements, kth, better, equal);
+}
+
+static void raise_bar(struct ties *ties) {
+    const size_t element = topk_type_size(ties->classes.problem.type);
+    const int64_t listed = ties->listed;
+    int64_t better;
+    rank(ties, ties->list, listed, ties->k, ties->kth, &better, &ties->equal);
+    ties->bar = classes_of(&ties->classes, ties->kth);
+    ties->has_bar = true;
+    ties->listed = 0;
+    for (int64_t at = 0; at < listed; at += ties->block) {
+        const int64_t length = listed - at < ties->block ? listed - at : ties->block;
+        const int64_t found = collect(ties, list_at(ties, at), length, ties->above);
+        memcpy(list_at(ties, ties->listed), ties->above, (size_t)found * element);
+        ties->listed += found;
+    }
+}
+
+static bool is_long(const struct ties *ties) {
+    const int64_t slack = ties->k / SLACK_DIVISOR;
+    return ties->listed - ties->k >= (slack > SLACK_MIN ? slack : SLACK_MIN);
+}
+
+void ties_push(struct ties *ties, const void *elements, int64_t length) {
+    const struct class_range bar = {ties->bar, ties->bar};
+    ties->seen += length;
+    if (ties->k == 0 || length == 0)
+        return;
+    reserve(ties, length);
+    if (ties->has_bar) {
+        ties->equal += classes_count(&ties->classes, bar, elements, length);
+        ties->listed += collect(ties, elements, length, list_at(ties, ties->listed));
+    } else {
+        memcpy(list_at(ties, ties->listed), elements,
+               (size_t)length * topk_type_size(ties->classes.problem.type));
+        ties->listed += length;
+    }
+    if (is_long(ties))
+        raise_bar(ties);
 }
 
 void ties_result(struct ties *ties, void *kth, int64_t *better, int64_t *equal) {
-    if (ties->known) {
-        memcpy(kth, ties->kth, topk_type_size(ties->stream.accumulator.problem.type));
-        *better = ties->better;
+    if (ties->k > 0 && ties->listed >= ties->k) {
+        rank(ties, ties->list, ties->listed, ties->k, kth, better, equal);
+    } else if (ties->has_bar) {
+        memcpy(kth, ties->kth, topk_type_size(ties->classes.problem.type));
+        *better = ties->listed;
         *equal = ties->equal;
-        return;
+    } else {
+        rank(ties, NULL, 0, 1, kth, NULL, NULL); /* as for any k above the length */
+        *better = ties->k > 0 ? ties->seen : 0;
+        *equal = 0;
     }
-    topk_problem problem = list_problem(ties, 0, 1); /* as for any k above the length */
-    session_kth(ties->host, &problem, NULL, kth, NULL, NULL);
-    *better = ties->k > 0 ? ties->seen : 0;
-    *equal = 0;
 }

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The k-th best element of a stream, with the counts that the k best alone do not tell. */
+ * The k-th best element of a stream, with the counts that the k best alone do not tell. The elements that may
+ * be better are listed, without their positions. When the list is long enough, its k-th is the bar: what is
+ * not better from then on is forgotten, and what equals it is counted. So memory holds 5/4 k elements. */
 #ifndef TOPK_CLI_TIES_H
 #define TOPK_CLI_TIES_H
 
-#include "stream.h"
+#include "classes.h"
 
 struct ties {
     struct session *host; /* where the list is ranked, and elements are counted */
-    struct stream stream;
-    topk_rank rank;
+    struct classes classes;
     int64_t k;
     int64_t seen;
-    void *best; /* the k best so far; NULL until there are k */
-    bool known; /* k elements have been seen */
-    char kth[8];
-    int64_t better; /* elements above the k-th so far: all are in `best` */
-    int64_t equal;  /* elements that tie with it so far: some may no longer be in `best` */
+    char *list; /* elements above the bar, or all so far */
+    int64_t listed, room;
+    char *above; /* those of a block of the list that are above a new bar */
+    int64_t block;
+    bool has_bar;  /* k elements have been listed */
+    uint64_t bar;  /* the class of their k-th */
+    char kth[8];   /* as topk_kth() wrote it */
+    int64_t equal; /* elements in that class so far */
 };
 
-/* For chunks of up to `length_max` elements, and `row` in all, or STREAM_ENDLESS. */
+/* For chunks of up to `length_max` elements. */
 void ties_begin(struct ties *ties, struct session *session, const struct options *options, topk_type type,
-                int64_t length_max, int64_t row);
-
-/* Begins again with no elements. */
-void ties_reset(struct ties *ties);
+                int64_t length_max);
 
 void ties_push(struct ties *ties, const void *elements, int64_t length);
 

@@ -60,7 +60,6 @@ struct piece {
     int64_t begin;           /* first element in its row; 0 for whole rows */
     int64_t length;          /* of each row */
     const struct text *text; /* whose lines these are; NULL for a matrix */
-    bool ends_chunk;         /* no piece of the text's current chunk follows */
 };
 
 /* Goes through a matrix, dropping the pages behind it. */

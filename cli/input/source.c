@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "source.h"
 
-void source_open(struct source *source, const struct options *options, int64_t lines_wanted) {
+enum { TEXT_PIECE_LINES = 1 << 18 };
+
+void source_open(struct source *source, const struct options *options) {
     *source = (struct source){.is_text = options->format == FORMAT_TEXT};
     if (source->is_text) {
-        text_open(&source->text, options, lines_wanted);
+        text_open(&source->text, options);
         source->layout = (struct layout){.type = source->text.format.type, .rows = 1};
         source->bytes = source->text.size;
         source->rows_max = 1;
-        source->length_max = source->text.count_max;
+        source->length_max = TEXT_PIECE_LINES;
     } else {
         matrix_open(&source->matrix, options);
         source->layout = source->matrix.layout;
         source->bytes = source->matrix.size;
     }
+}
+
+void source_share(struct source *source, int threads) {
+    if (source->is_text)
+        text_share(&source->text, threads);
 }
 
 void source_limit(struct source *source, int64_t elements_max, int64_t rows_max) {
@@ -28,28 +35,33 @@ int64_t source_span(const struct source *source) {
     return source->is_text ? source->length_max : pieces_span(&source->pieces);
 }
 
+/* The lines of the text's current chunk, or its values, that come next without a gap. */
+static bool next_run(struct source *source) {
+    struct text *text = &source->text;
+    if (source->text_piece == TEXT_RUN)
+        return text_run(text, &source->run);
+    const bool first = source->run.end == 0 && text->count > 0;
+    if (first)
+        source->run.end = source->text_piece == TEXT_VALUES ? text_compact(text) : text->count;
+    return first && source->run.end > 0;
+}
+
 /* The next piece of the text's current chunk; false if there is none. */
 static bool next_of_chunk(struct source *source, struct piece *piece) {
-    struct text *text = &source->text;
-    int64_t begin = 0, end = text->count;
-    if (source->text_piece == TEXT_RUN) {
-        if (!text_run(text, &source->run))
+    const struct text *text = &source->text;
+    struct run *run = &source->run;
+    if (source->run_done == run->end) {
+        if (!next_run(source))
             return false;
-        begin = source->run.begin;
-        end = source->run.end;
-    } else if (source->run.end == text->count) {
-        return false;
-    } else {
-        source->run.end = text->count;
-        end = source->text_piece == TEXT_VALUES ? text_compact(text) : end;
+        source->run_done = run->begin;
     }
+    const int64_t begin = source->run_done, left = run->end - begin;
+    source->run_done += left < source->length_max ? left : source->length_max;
     *piece = (struct piece){.values = text->values + begin,
                             .rows = 1,
                             .begin = text->base + begin,
-                            .length = end - begin,
+                            .length = source->run_done - begin,
                             .text = text};
-    struct run following = source->run;
-    piece->ends_chunk = !text_run(text, &following);
     return true;
 }
 
@@ -60,6 +72,7 @@ bool source_next(struct source *source, struct piece *piece) {
         if (!text_next(&source->text))
             return false;
         source->run = (struct run){0};
+        source->run_done = 0;
         source->layout.cols = source->text.base + source->text.count;
     }
     return true;
@@ -70,7 +83,7 @@ bool source_ends_rows(const struct source *source, const struct piece *piece) {
 }
 
 uint64_t source_done(const struct source *source) {
-    return source->is_text ? source->text.bytes : pieces_done(&source->pieces);
+    return source->is_text ? source->text.bytes.total : pieces_done(&source->pieces);
 }
 
 void source_close(struct source *source) {

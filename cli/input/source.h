@@ -17,7 +17,8 @@ enum text_piece {
 struct source {
     bool is_text;
     enum text_piece text_piece; /* the caller's to set */
-    struct run run;             /* the last piece, of TEXT_RUN */
+    struct run run;             /* of the text's chunk: what pieces come from */
+    int64_t run_done;           /* lines of the run, or of the values, that were pieces */
     struct layout layout;       /* of text: one row, whose length is known at the end */
     uint64_t bytes;             /* of the file; 0: not known */
     int64_t rows_max;           /* of a piece */
@@ -27,8 +28,10 @@ struct source {
     struct text text;
 };
 
-/* Opens the input. Of text, chunks will grow to `lines_wanted` lines and more. */
-void source_open(struct source *source, const struct options *options, int64_t lines_wanted);
+void source_open(struct source *source, const struct options *options);
+
+/* Has so many threads parse text. Needed before the first piece of text alone. */
+void source_share(struct source *source, int threads);
 
 /* Limits pieces to so many elements and rows; not those of text. Pieces of a matrix need it, once. */
 void source_limit(struct source *source, int64_t elements_max, int64_t rows_max);

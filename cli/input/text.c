@@ -11,227 +11,268 @@
 
 #include "../base/alloc.h"
 #include "../base/fail.h"
+#include "bad_line.h"
 
 enum {
-    CHUNK_LINES = 1 << 17,     /* enough to make the library's cost per call vanish */
-    CHUNK_LINES_MAX = 1 << 24, /* keeps offsets within a buffer in 32 bits */
-    LINE_BYTES_USUAL = 16,
-    TOKEN_SHOWN = 40,
+    BLOCKS_MIN = 16, /* of a chunk: enough to make the library's cost per call vanish */
 };
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
-static void reserve(struct text *text, int64_t lines) {
-    text->room = lines;
-    text->capacity = (size_t)lines * LINE_BYTES_USUAL + LINE_BYTES_MAX;
-    text->buffer = reallocate(text->buffer, text->capacity + 1, 1);
-    text->values = reallocate(text->values, (uint64_t)lines, sizeof *text->values);
-    text->starts = reallocate(text->starts, (uint64_t)lines + 1, sizeof *text->starts);
-    if (text->options->skip_invalid)
-        text->invalid = reallocate(text->invalid, (uint64_t)lines, sizeof *text->invalid);
-}
-
-void text_open(struct text *text, const struct options *options, int64_t lines_wanted) {
-    *text = (struct text){.name = options->name, .fd = options->descriptor, .options = options};
+void text_open(struct text *text, const struct options *options) {
+    *text = (struct text){.name = options->name, .options = options, .threads = 1};
     struct stat status;
-    if (fstat(text->fd, &status) != 0)
+    if (fstat(options->descriptor, &status) != 0)
         fail("%s: %s", text->name, strerror(errno));
     if (S_ISREG(status.st_mode))
         text->size = (uint64_t)status.st_size;
-    bool fields = options->field > 0 || options->delimiter >= 0;
+    const bool fields = options->field > 0 || options->delimiter >= 0;
     text->format = (struct line_format){
         .type = options->dtype == TOPK_TYPE_UNDEFINED ? TOPK_F64 : options->dtype,
         .field = !fields              ? 0
                  : options->field > 0 ? options->field
                                       : 1,
         .delimiter = options->delimiter,
+        .end = options->zero_terminated ? '\0' : '\n',
         .quotes = options->csv,
         .sizes = options->human,
+        .rounds = options->dtype == TOPK_F64,
     };
-    text->count_max = lines_wanted < CHUNK_LINES ? CHUNK_LINES : least(lines_wanted, CHUNK_LINES_MAX);
-    reserve(text, CHUNK_LINES);
-    memcpy(text->buffer, options->head, options->head_bytes);
-    text->filled = options->head_bytes;
+    text->parts = allocate(BLOCKS_MAX, sizeof *text->parts);
+    text->usual_bytes = (size_t)BLOCKS_MIN * BLOCK_BYTES;
+    bytes_begin(&text->bytes, text->name, options->descriptor, text->format.end, options->head,
+                options->head_bytes);
 }
 
-/* Lines of what is no text would be passed over as invalid, or refused with words that lead astray. */
-static void refuse_binary(const struct text *text) {
-    const struct binary *binary = binary_in_text(text->buffer, text->filled);
-    if (binary != NULL)
-        fail("%s: holds binary data (%s): %s", text->name, binary->what, binary->advice);
+void text_share(struct text *text, int threads) {
+    text->threads = threads < BLOCKS_MAX ? threads : BLOCKS_MAX;
+    if (text->threads > BLOCKS_MIN)
+        text->usual_bytes = (size_t)text->threads * BLOCK_BYTES;
 }
 
-/* Fills the buffer, with what it still holds at its front. A byte-order mark does not count. */
-static void fill(struct text *text) {
-    const bool first = text->bytes == 0;
-    memmove(text->buffer, text->buffer + text->begin, text->filled - text->begin);
-    text->filled -= text->begin;
-    text->begin = 0;
-    while (!text->at_end && text->filled < text->capacity) {
-        ssize_t got = read(text->fd, text->buffer + text->filled, text->capacity - text->filled);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            fail("%s: %s", text->name, strerror(errno));
-        text->at_end = got == 0;
-        text->filled += (size_t)got;
-        text->bytes += (uint64_t)got;
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+/* What has no end may be no text at all: that is not passed over. Nor is a number. */
+static bool passes_over(const struct text *text, const struct line_error *error) {
+    return text->invalid != NULL && error->kind != LINE_UNCLOSED && !line_has_number(error);
+}
+
+static bool parse_part(const void *work, int64_t index) {
+    const struct text *text = work;
+    struct text_part *part = &text->parts[index];
+    part->to = part->from;
+    part->invalid_count = 0;
+    for (;;) {
+        struct line_error error;
+        lines_parse(&text->format, text->lines, part->stop, text->lines_end, text->values, text->starts,
+                    (size_t)text->room, &part->to, &error);
+        part->fatal = error;
+        if (error.kind == LINE_OK || !passes_over(text, &error))
+            return true;
+        if (part->invalid_count == 0)
+            part->first_invalid = error;
+        text->invalid[part->from.count + (size_t)part->invalid_count++] = (int64_t)part->to.count;
+        text->values[part->to.count].u64 = 0;
+        text->starts[part->to.count++] = part->to.at;
+        part->to.at += error.line_length;
     }
-    if (first)
-        refuse_binary(text);
-    if (first && text->filled >= 3 && memcmp(text->buffer, "\xef\xbb\xbf", 3) == 0)
-        text->begin = 3;
-    if (text->at_end && text->filled > text->begin && text->buffer[text->filled - 1] != '\n')
-        text->buffer[text->filled++] = '\n';
+}
+
+static void reserve(struct text *text, int64_t lines) {
+    if (lines <= text->room)
+        return;
+    text->room = lines;
+    text->values = reallocate(text->values, (uint64_t)lines, sizeof *text->values);
+    text->starts = reallocate(text->starts, (uint64_t)lines, sizeof *text->starts);
+    if (text->options->skip_invalid)
+        text->invalid = reallocate(text->invalid, (uint64_t)lines, sizeof *text->invalid);
+}
+
+/* Makes a part of each block in which a line may begin, and room for all lines. */
+static void split(struct text *text, const struct blocks *blocks) {
+    size_t low = blocks->begin;
+    int64_t slots = blocks->front_ends + 1;
+    text->part_count = 0;
+    for (int i = 0; low < text->lines_end; i++) {
+        const size_t block_end = blocks->room + (size_t)(i + 1) * blocks->block_bytes;
+        const size_t high =
+            i + 1 < blocks->count && block_end < text->lines_end ? block_end : text->lines_end;
+        if (high <= low)
+            continue;
+        const bool first = text->part_count == 0;
+        const char *end = first ? NULL : memchr(text->lines + low, text->format.end, high - low);
+        if (first || end != NULL)
+            text->parts[text->part_count++] = (struct text_part){
+                .stop = high + 1,
+                .from = {first ? low : (size_t)(end + 1 - text->lines), first ? 0 : (size_t)slots},
+            };
+        slots += i < blocks->count ? blocks->ends[i] : 0;
+        low = high;
+    }
+    reserve(text, slots + 1);
+}
+
+/* Moves what a part found to the slots behind those of the parts before it. */
+static void close_gap(struct text *text, struct text_part *part, size_t slot) {
+    const size_t from = part->from.count, count = part->to.count - from;
+    if (from == slot)
+        return;
+    memmove(text->values + slot, text->values + from, count * sizeof *text->values);
+    memmove(text->starts + slot, text->starts + from, count * sizeof *text->starts);
+    for (int64_t i = 0; i < part->invalid_count; i++)
+        text->invalid[slot + (size_t)i] = text->invalid[from + (size_t)i] - (int64_t)(from - slot);
+    part->from.count = slot;
+    part->to.count = slot + count;
+}
+
+static void note_invalid(struct text *text, const struct text_part *part) {
+    if (part->invalid_count == 0)
+        return;
+    const int64_t *slots = text->invalid + part->from.count;
+    if (text->invalid_total == 0) {
+        text->first_invalid = text->header_passed + text->base + slots[0] + 1;
+        bad_line_describe(&text->format, &part->first_invalid, text->reason, sizeof text->reason);
+    }
+    memmove(text->invalid + text->invalid_count, slots, (size_t)part->invalid_count * sizeof *slots);
+    text->invalid_count += part->invalid_count;
+    text->invalid_total += part->invalid_count;
 }
 
 /* ---- Bad lines ------------------------------------------------------------------------------- */
 
-/* The token without what could be an order to a terminal; cut off if it is long. */
-static void show_token(const struct line_error *error, char shown[4 * TOKEN_SHOWN + 4]) {
-    for (size_t i = 0; i < error->token_length && i < TOKEN_SHOWN; i++) {
-        const unsigned char byte = (unsigned char)error->token[i];
-        const bool control = byte < ' ' || byte == 0x7f;
-        shown += sprintf(shown, control ? "\\x%02x" : "%c", byte);
-    }
-    strcpy(shown, error->token_length > TOKEN_SHOWN ? "..." : "");
-}
-
-static void describe_number(const struct text *text, const struct line_error *error, char *reason,
-                            size_t size) {
-    char token[4 * TOKEN_SHOWN + 4];
-    show_token(error, token);
-    const topk_type type = text->format.type;
-    union number number;
-    switch (error->number) {
-    case NUMBER_RANGE:
-        snprintf(reason, size, "%s is out of the range of %s", token,
-                 type == TOPK_F64   ? "float64"
-                 : type == TOPK_I64 ? "int64"
-                                    : "uint64");
-        break;
-    case NUMBER_INEXACT:
-        snprintf(reason, size, "integer %s is not exact in float64%s", token,
-                 number_parse(TOPK_I64, error->token, error->token_length, &number) == NUMBER_OK
-                     ? "; use --dtype int64"
-                 : number_parse(TOPK_U64, error->token, error->token_length, &number) == NUMBER_OK
-                     ? "; use --dtype uint64"
-                     : ", and beyond --dtype int64 and uint64");
-        break;
-    case NUMBER_COMMA:
-        snprintf(reason, size, "'%s' has a comma, but decimals need a point (LC_ALL=C)%s", token,
-                 text->format.sizes ? "" : "; fields need --csv");
-        break;
-    default:
-        snprintf(reason, size, "'%s' is not %s", token,
-                 text->format.sizes ? "a size"
-                 : type == TOPK_F64 ? "a number"
-                                    : "a decimal integer, as --dtype asks for");
-    }
-}
-
-static void describe_line(const struct text *text, const struct line_error *error, char *reason,
-                          size_t size) {
-    switch (error->kind) {
-    case LINE_BLANK:
-        snprintf(reason, size, "blank line");
-        break;
-    case LINE_TOO_LONG:
-        snprintf(reason, size, "line is longer than %d bytes", LINE_BYTES_MAX);
-        break;
-    case LINE_UNCLOSED:
-        snprintf(reason, size, "a quote is not closed");
-        break;
-    case LINE_NO_FIELD:
-        snprintf(reason, size, "line has no field %" PRId64, text->format.field);
-        break;
-    case LINE_EXTRA_FIELDS:
-        snprintf(reason, size, "line holds more than a number; choose with --field");
-        break;
-    default:
-        describe_number(text, error, reason, size);
-    }
-}
-
-static _Noreturn void fail_line(const struct text *text, int64_t line, const struct line_error *error) {
+static _Noreturn void fail_line(const struct text *text, const struct line_error *error) {
     char reason[256];
-    describe_line(text, error, reason, sizeof reason);
-    fail("%s:%" PRId64 ": %s", text->name, line, reason);
+    bad_line_describe(&text->format, error, reason, sizeof reason);
+    fail("%s:%" PRId64 ": %s", text->name, text->header_passed + text->base + text->count + 1, reason);
 }
 
-/* Counts the line behind the chunk's lines as one of them. What has no end, or a late one, may be no text at
- * all: that is not passed over. Nor is a number. */
-static void pass_over(struct text *text, const struct line_error *error) {
-    const int64_t line = text->header_passed + text->base + text->count + 1;
-    if (!text->options->skip_invalid || error->kind == LINE_TOO_LONG || error->kind == LINE_UNCLOSED ||
-        line_has_number(error))
-        fail_line(text, line, error);
-    if (text->invalid_total++ == 0) {
-        text->first_invalid = line;
-        describe_line(text, error, text->reason, sizeof text->reason);
-    }
-    text->values[text->count].u64 = 0;
-    text->invalid[text->invalid_count++] = (uint32_t)text->count;
-    text->starts[text->count + 1] = text->starts[text->count] + (uint32_t)error->line_length;
-    text->count++;
+/* Ends the tool if a NUL is in bytes [begin, end), the line behind `passed` lines of the input. */
+static void refuse_nul(const struct text *text, size_t begin, size_t end, int64_t passed) {
+    if (text->format.end != '\0' && memchr(text->lines + begin, '\0', end - begin) != NULL)
+        fail("%s:%" PRId64 ": line holds a NUL; if records end in NUL, say --zero-terminated (-z)",
+             text->name, passed + 1);
+}
+
+/* The same for all lines of the chunk. */
+static void refuse_nuls(const struct text *text, const struct blocks *blocks) {
+    const bool may_hold = blocks->has_nul && text->format.end != '\0';
+    for (int64_t i = 0; may_hold && i < text->count; i++)
+        refuse_nul(text, text->starts[i], text->starts[i + 1], text->header_passed + text->base + i);
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-/* Has the buffer begin with a whole line. Returns the last newline, or NULL at the end of the input. */
-static const char *load(struct text *text) {
-    const char *newline = memrchr(text->buffer + text->begin, '\n', text->filled - text->begin);
-    if (!text->at_end && (newline == NULL || text->filled - text->begin < text->capacity / 2)) {
-        fill(text);
-        newline = memrchr(text->buffer + text->begin, '\n', text->filled - text->begin);
+/* Puts what the parts found together, up to where a record has no end yet. */
+static void join(struct text *text, struct blocks *blocks) {
+    struct line_cursor done = {.at = blocks->begin};
+    struct line_error fatal = {.kind = LINE_OK};
+    for (int i = 0; i < text->part_count && fatal.kind == LINE_OK; i++) {
+        struct text_part *part = &text->parts[i];
+        if (done.at >= part->stop)
+            continue;
+        if (part->from.at != done.at) {
+            part->from = done;
+            parse_part(text, i);
+        }
+        close_gap(text, part, done.count);
+        note_invalid(text, part);
+        done = part->to;
+        fatal = part->fatal;
     }
-    text->lines = text->buffer + text->begin;
-    if (newline == NULL && text->filled > text->begin)
-        fail_line(text, text->header_passed + text->base + 1, &(struct line_error){.kind = LINE_TOO_LONG});
-    return newline;
+    text->count = (int64_t)done.count;
+    text->starts[done.count] = blocks->begin = done.at;
+    refuse_nuls(text, blocks);
+    if (fatal.kind != LINE_OK && (fatal.kind != LINE_UNCLOSED || (text->is_last && text->count == 0))) {
+        if (fatal.kind != LINE_UNCLOSED && blocks->has_nul)
+            refuse_nul(text, done.at, done.at + fatal.line_length,
+                       text->header_passed + text->base + text->count);
+        fail_line(text, &fatal);
+    }
 }
 
-static void pass_header(struct text *text) {
-    for (const char *last; text->header_passed < text->options->header && (last = load(text)) != NULL;) {
-        const char *newline = line_newline(&text->format, text->lines, last + 1);
-        if (newline == NULL)
-            fail_line(text, text->header_passed + 1, &(struct line_error){.kind = LINE_UNCLOSED});
-        text->begin += (size_t)(newline + 1 - text->lines);
+/* Passes lines of the header. False if more bytes are needed for that, or are needed behind it. */
+static bool pass_header(struct text *text, struct blocks *blocks) {
+    while (text->header_passed < text->options->header && blocks->begin < text->lines_end) {
+        const char *end =
+            line_newline(&text->format, text->lines + blocks->begin, text->lines + text->lines_end);
+        if (end == NULL && text->is_last)
+            fail_line(text, &(struct line_error){.kind = LINE_UNCLOSED});
+        if (end == NULL)
+            return false;
+        const size_t next = (size_t)(end + 1 - text->lines);
+        if (blocks->has_nul)
+            refuse_nul(text, blocks->begin, next, text->header_passed);
+        blocks->begin = next;
         text->header_passed++;
     }
+    return blocks->begin < text->lines_end;
+}
+
+/* Lines of what is no text would be passed over as invalid, or refused with words that lead astray. */
+static void refuse_binary(const struct text *text, const char *begin, size_t size) {
+    const struct binary *binary =
+        text->format.end == '\0' ? binary_by_magic(begin, size) : binary_in_text(begin, size);
+    if (binary != NULL)
+        fail("%s: holds binary data (%s): %s", text->name, binary->what, binary->advice);
+}
+
+/* Goes on to the next bytes, and finds the whole lines in them. NULL: there are none left. */
+static struct blocks *load(struct text *text) {
+    const bool first = !text->bytes.begun;
+    struct blocks *blocks = bytes_next(&text->bytes);
+    if (blocks == NULL)
+        return NULL;
+    if (first)
+        refuse_binary(text, blocks->buffer + blocks->begin, blocks->end - blocks->begin);
+    text->is_last = text->bytes.at_end;
+    text->lines = blocks->buffer;
+    const char *end = memrchr(text->lines + blocks->begin, text->format.end, blocks->end - blocks->begin);
+    text->lines_end = end != NULL ? (size_t)(end + 1 - text->lines) : blocks->begin;
+    return blocks;
+}
+
+/* Parses the lines while the next bytes are read. */
+static void parse(struct text *text, struct blocks *blocks, size_t wanted) {
+    struct job job;
+    split(text, blocks);
+    if (text->part_count > 1 && text->threads > 1 && !text->has_team) {
+        team_begin(&text->team, text->threads);
+        text->has_team = true;
+    }
+    if (text->has_team)
+        team_start(&text->team, &job, parse_part, text, text->part_count);
+    bytes_read_ahead(&text->bytes, wanted);
+    if (text->has_team)
+        team_wait(&text->team, &job);
+    for (int i = 0; !text->has_team && i < text->part_count; i++)
+        parse_part(text, i);
+    join(text, blocks);
 }
 
 bool text_next(struct text *text) {
+    size_t wanted = text->usual_bytes;
     text->base += text->count;
     text->count = 0;
     text->invalid_count = 0;
-    if (text->base >= text->room && text->room < text->count_max)
-        reserve(text, least(2 * text->room, text->count_max));
-    pass_header(text);
-    const char *last = load(text);
-    if (last == NULL)
-        return false;
-    const uint32_t length = (uint32_t)(last + 1 - text->lines);
-    struct line_error error;
-    text->starts[0] = 0;
-    for (;;) {
-        text->count = (int64_t)lines_parse(&text->format, text->lines, length, text->values, text->starts,
-                                           (size_t)text->count, (size_t)text->room, &error);
-        /* The rest of the last line may not have been read yet. */
-        if (error.kind == LINE_OK || (error.kind == LINE_UNCLOSED && text->count > 0))
-            break;
-        pass_over(text, &error);
+    if (!text->bytes.begun)
+        bytes_read_ahead(&text->bytes, wanted);
+    while (text->count == 0) {
+        struct blocks *blocks = load(text);
+        if (blocks == NULL)
+            return false;
+        if (pass_header(text, blocks))
+            parse(text, blocks, wanted);
+        else
+            bytes_read_ahead(&text->bytes, wanted);
+        /* As many bytes again, so that the time for a long record is in proportion to its length. */
+        const size_t left = blocks->end - blocks->begin;
+        wanted = left > text->usual_bytes ? left : text->usual_bytes;
     }
-    text->begin += text->starts[text->count];
     return true;
 }
 
 const char *text_line(const struct text *text, int64_t index, size_t *length) {
     const int64_t line = index - text->base;
     const char *begin = text->lines + text->starts[line];
-    *length = line_text_length(begin, text->starts[line + 1] - text->starts[line]);
+    *length = line_text_length(&text->format, begin, text->starts[line + 1] - text->starts[line]);
     return begin;
 }
 
@@ -255,9 +296,12 @@ void text_close(struct text *text) {
     if (text->invalid_total > 0 && !text->options->quiet)
         note("%s: invalid lines passed over: %" PRId64 "; the first is line %" PRId64 ": %s", text->name,
              text->invalid_total, text->first_invalid, text->reason);
-    if (text->fd != STDIN_FILENO)
-        close(text->fd);
-    release(text->buffer);
+    if (text->has_team)
+        team_end(&text->team);
+    if (text->bytes.fd != STDIN_FILENO)
+        close(text->bytes.fd);
+    bytes_end(&text->bytes);
+    release(text->parts);
     release(text->values);
     release(text->starts);
     release(text->invalid);

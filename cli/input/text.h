@@ -1,39 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text, from a file or a pipe, in chunks of whole lines. */
+ * Text, from a file or a pipe, in chunks of whole lines. While several threads parse a chunk, the caller's
+ * reads the bytes of the next one, and then helps. */
 #ifndef TOPK_CLI_TEXT_H
 #define TOPK_CLI_TEXT_H
 
+#include "../base/team.h"
 #include "../options/options.h"
 #include "../parse/parse.h"
+#include "blocks.h"
+
+/* Lines that begin in one block. Threads parse parts side by side. Each takes it that the part's first line
+ * begins behind the first byte of the block that may end one. That is wrong if it is within quotes; then the
+ * part is parsed again. */
+struct text_part {
+    size_t stop;             /* the next part's lines may begin here */
+    struct line_cursor from; /* its first line, and the slot of that line */
+    struct line_cursor to;   /* behind its last line */
+    int64_t invalid_count;   /* of its lines: slots are in text->invalid, from place from.count on */
+    struct line_error first_invalid;
+    struct line_error fatal; /* of the line at `to`; LINE_OK: there is none */
+};
 
 struct text {
     const char *name; /* for messages */
-    int fd;
-    bool at_end; /* nothing more can be read */
     const struct options *options;
     int64_t header_passed; /* lines that came before line 0 */
     struct line_format format;
-    uint64_t size;  /* of the file; 0: not known */
-    uint64_t bytes; /* read so far */
+    uint64_t size; /* of the file; 0: not known */
+    struct input_bytes bytes;
+    bool is_last;       /* nothing comes behind the bytes at hand */
+    size_t usual_bytes; /* to read ahead */
 
-    char *buffer;    /* [begin, filled) is not parsed yet */
-    size_t capacity; /* of the buffer, less one byte for a last newline */
-    size_t begin;
-    size_t filled;
+    struct team team;
+    int threads; /* that the team shall have */
+    bool has_team;
+    struct text_part *parts; /* of the chunk */
+    int part_count;
 
     /* The current chunk: `count` lines, of which the first is line `base` of the input, from 0. Line i is
      * lines[starts[i]] to lines[starts[i + 1]], its end included. Valid until the next chunk. */
     const char *lines;
+    size_t lines_end; /* behind the last byte that may end a line */
     int64_t base;
     int64_t count;
-    int64_t room;      /* for lines of this chunk */
-    int64_t count_max; /* of all chunks */
+    int64_t room; /* for lines */
     union number *values;
-    uint32_t *starts;
+    size_t *starts;
 
     /* The chunk's lines that hold no number, in order. They count as lines, and their values are 0. */
-    uint32_t *invalid; /* NULL: such a line ends the tool */
+    int64_t *invalid; /* NULL: such a line ends the tool */
     int64_t invalid_count;
     int64_t invalid_total; /* of all chunks */
     int64_t first_invalid; /* its number in the file, from 1 */
@@ -47,9 +63,11 @@ struct run {
     int64_t passed; /* invalid lines before `begin` */
 };
 
-/* Opens the input. Chunks grow with what has been read, to `lines_wanted` lines and more: so they stay few
- * where each takes time in proportion to these. */
-void text_open(struct text *text, const struct options *options, int64_t lines_wanted);
+/* Opens the input. One thread parses it, unless text_share() says otherwise. */
+void text_open(struct text *text, const struct options *options);
+
+/* Has so many threads parse, from the first chunk that is worth it. No chunk may have been read. */
+void text_share(struct text *text, int threads);
 
 /* Reads the next chunk; false at the end. Ends the tool at a bad line, naming it, unless it skips such lines.
  */

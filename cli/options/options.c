@@ -12,9 +12,9 @@ static void check_input(const struct options *options) {
     enum input_format format = options->format;
     bool text = format == FORMAT_TEXT;
     if (!text && (options->field > 0 || options->delimiter >= 0 || options->header > 0 ||
-                  options->skip_invalid || options->human))
-        fail_usage("--field, --delimiter, --csv, --header, --skip-invalid and --human are for text, "
-                   "and '%s' is %s",
+                  options->skip_invalid || options->human || options->zero_terminated))
+        fail_usage("--field, --delimiter, --csv, --header, --skip-invalid, --human and --zero-terminated are "
+                   "for text, and '%s' is %s",
                    options->path, format_words[format]);
     if (options->human && options->dtype != TOPK_TYPE_UNDEFINED && options->dtype != TOPK_F64)
         fail_usage("--human reads float64, not %s", topk_type_name(options->dtype));

@@ -43,6 +43,7 @@ struct options {
     int64_t header; /* lines before the first element */
     bool skip_invalid;
     bool human;
+    bool zero_terminated; /* lines end in NUL */
 
     /* The question. */
     int64_t k;                /* -1: not given */

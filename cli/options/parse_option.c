@@ -147,6 +147,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
     case KEY_HUMAN:
         options->human = true;
         break;
+    case 'z':
+        options->zero_terminated = true;
+        break;
     case 'k':
         options->k = parse_integer("-k", argument, 0, INT64_MAX);
         break;

@@ -37,6 +37,7 @@ void report_begin(struct report *report, const struct options *options, const ch
     *report = (struct report){
         .json = options->json,
         .matrix = matrix,
+        .zero_terminated = options->zero_terminated,
         .whole_lines = options->field > 0 || options->delimiter >= 0,
         .type = type,
     };
@@ -87,13 +88,8 @@ void report_element(struct report *report, int64_t row, int64_t index, const voi
 
 void report_line(struct report *report, int64_t index, const void *value, const char *line, size_t length) {
     if (!report->whole_lines) {
-        size_t skip = 0;
-        while (skip < length && memchr(" \t\v\f", line[skip], 4) != NULL)
-            skip++;
-        while (length > skip && memchr(" \t\v\f", line[length - 1], 4) != NULL)
-            length--;
-        line += skip;
-        length -= skip;
+        const struct line_format format = {.end = report->zero_terminated ? '\0' : '\n'};
+        line = line_trim(&format, line, &length);
     }
     begin_result(report, 0);
     if (report->json) {
@@ -110,7 +106,7 @@ void report_line(struct report *report, int64_t index, const void *value, const 
         output_string("\t");
     }
     output_bytes(line, length);
-    output_string("\n");
+    output_bytes(report->zero_terminated ? "" : "\n", 1);
 }
 
 void report_kth(struct report *report, int64_t row, const void *value, int64_t better, int64_t equal) {

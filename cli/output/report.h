@@ -22,8 +22,9 @@
 struct report {
     bool json;
     bool matrix;
-    bool whole_lines; /* text input with fields: its lines are printed without their index */
-    bool any;         /* a result has been printed */
+    bool zero_terminated; /* lines of text input are printed with NUL for an end */
+    bool whole_lines;     /* text input with fields: its lines are printed without their index */
+    bool any;             /* a result has been printed */
     topk_type type;
     const struct layout *flat; /* whose axes give each element a position in JSON; NULL: no position */
 };

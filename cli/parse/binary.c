@@ -75,7 +75,7 @@ const struct binary *binary_by_magic(const void *head, size_t size) {
 }
 
 const struct binary *binary_in_text(const void *head, size_t size) {
-    static const struct binary unknown = {"there is a NUL byte", RAW};
+    static const struct binary unknown = {"there is a NUL byte", RAW ", for lines that end in NUL say -z"};
     static const struct binary npy = {"an .npy array", "leave --format to the tool"};
     const struct binary *known =
         size >= 6 && memcmp(head, "\x93NUMPY", 6) == 0 ? &npy : binary_by_magic(head, size);

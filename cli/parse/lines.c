@@ -3,21 +3,62 @@
 
 #include "parse.h"
 
-static bool is_blank(char c) {
-    return c == ' ' || c == '\t' || c == '\v' || c == '\f';
+static bool is_blank(const struct line_format *format, char c) {
+    return c == ' ' || c == '\t' || c == '\v' || c == '\f' || (c == '\n' && format->end != '\n');
 }
 
-static const char *skip_blanks(const char *text) {
-    while (is_blank(*text))
+/* ---- Eight bytes at a time ------------------------------------------------------------------- */
+
+static const uint64_t ones = UINT64_C(0x0101010101010101);
+
+/* The highest bit of each byte that is zero. Bytes above the first one may have it for no reason. */
+static uint64_t zero_bytes(uint64_t word) {
+    return (word - ones) & ~word & ones << 7;
+}
+
+static uint64_t load(const char *text) {
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
+/* The first byte of the two kinds. end[-1] is one. */
+static inline const char *find_either(const char *text, const char *end, char a, char b) {
+    const uint64_t all_a = ones * (unsigned char)a, all_b = ones * (unsigned char)b;
+    for (; end - text >= 8; text += 8) {
+        const uint64_t word = load(text);
+        const uint64_t hits = zero_bytes(word ^ all_a) | zero_bytes(word ^ all_b);
+        if (hits != 0)
+            return text + __builtin_ctzll(hits) / 8;
+    }
+    while (*text != a && *text != b)
         text++;
     return text;
 }
+
+/* The first byte that is a blank or ends a line. end[-1] is one. */
+static inline const char *find_blank(const struct line_format *format, const char *text, const char *end) {
+    for (;; text++) {
+        for (; end - text >= 8; text += 8) {
+            const uint64_t word = load(text);
+            const uint64_t low = (word - ones * (' ' + 1)) & ~word & ones << 7; /* blanks and controls */
+            if (low != 0) {
+                text += __builtin_ctzll(low) / 8;
+                break;
+            }
+        }
+        if (*text == format->end || is_blank(format, *text))
+            return text;
+    }
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 /* The byte behind the closing quote of the field at `text`, or `text` if it is not quoted; NULL if nothing
  * closes it. */
 static const char *skip_quoted(const struct line_format *format, const char *text, const char *end) {
     const char *quote = text;
-    while (quote < end && is_blank(*quote) && *quote != (char)format->delimiter)
+    while (quote < end && is_blank(format, *quote) && *quote != (char)format->delimiter)
         quote++;
     if (quote == end || *quote != '"')
         return text;
@@ -31,52 +72,97 @@ static const char *skip_quoted(const struct line_format *format, const char *tex
 }
 
 const char *line_newline(const struct line_format *format, const char *text, const char *end) {
-    const char *newline = memchr(text, '\n', (size_t)(end - text));
+    const char *newline = memchr(text, format->end, (size_t)(end - text));
     if (!format->quotes || memchr(text, '"', (size_t)(newline - text)) == NULL)
         return newline;
     while ((text = skip_quoted(format, text, end)) != NULL) {
-        while (*text != '\n' && *text != (char)format->delimiter)
-            text++;
-        if (*text == '\n')
+        text = find_either(text, end, format->end, (char)format->delimiter);
+        if (*text == format->end)
             return text;
         text++;
     }
     return NULL;
 }
 
-size_t line_text_length(const char *line, size_t length) {
-    if (length > 0 && line[length - 1] == '\n')
+size_t line_text_length(const struct line_format *format, const char *line, size_t length) {
+    if (length > 0 && line[length - 1] == format->end)
         length--;
-    if (length > 0 && line[length - 1] == '\r')
+    if (length > 0 && format->end == '\n' && line[length - 1] == '\r')
         length--;
     return length;
 }
 
-/* Parses the number at the start of a field that begins at `text`; returns the line's newline, or NULL
- * when the line needs parse_line(). Nearly all lines end here. */
-static const char *parse_short(const struct line_format *format, const char *text, const char *end,
-                               union number *value) {
-    const char *number = format->delimiter < 0 ? skip_blanks(text) : text;
-    const char *after = number_parse_short(format->type, number, value);
-    if (after == NULL || *after == '\n')
+const char *line_trim(const struct line_format *format, const char *line, size_t *length) {
+    while (*length > 0 && is_blank(format, *line)) {
+        line++;
+        --*length;
+    }
+    while (*length > 0 && is_blank(format, line[*length - 1]))
+        --*length;
+    return line;
+}
+
+/* ---- The usual case -------------------------------------------------------------------------- */
+
+/* Where the field behind the one at `text` begins; NULL if that cannot be said at once, or there is none. */
+static inline const char *next_field(const struct line_format *format, const char *text, const char *end) {
+    if (format->delimiter < 0) {
+        while (is_blank(format, *text))
+            text++;
+        text = find_blank(format, text, end);
+    } else {
+        if (format->quotes && (*text == '"' || is_blank(format, *text)))
+            text = skip_quoted(format, text, end);
+        if (text == NULL)
+            return NULL;
+        text = find_either(text, end, (char)format->delimiter, format->end);
+    }
+    return *text == format->end ? NULL : text + 1;
+}
+
+/* Parses the number of the line at `text`; returns the line's end, or NULL when the line needs parse_line().
+ * Nearly all lines end here. */
+static inline const char *parse_short(const struct line_format *format, const char *text, const char *end,
+                                      union number *value) {
+    for (int64_t field = 1; field < format->field; field++)
+        if ((text = next_field(format, text, end)) == NULL)
+            return NULL;
+    while (is_blank(format, *text) && *text != (char)format->delimiter)
+        text++;
+    const bool quoted = format->quotes && *text == '"';
+    text += quoted;
+    const char *after =
+        format->sizes ? size_parse_short(text, &value->f64) : number_parse_short(format->type, text, value);
+    if (after == NULL || (quoted && *after++ != '"'))
+        return NULL;
+    if (*after == format->end)
         return after;
-    if (*after == '\r' && after[1] == '\n')
+    if (*after == '\r' && after[1] == '\n' && format->end == '\n')
         return after + 1;
-    bool separated = format->delimiter < 0 ? is_blank(*after) : *after == (char)format->delimiter;
+    const bool separated =
+        format->delimiter < 0 ? is_blank(format, *after) : *after == (char)format->delimiter;
     return format->field > 0 && separated ? line_newline(format, after + 1, end) : NULL;
 }
 
-static void trim(const char **token, const char **end) {
-    while (*token < *end && is_blank(**token))
-        (*token)++;
-    while (*token < *end && is_blank((*end)[-1]))
-        (*end)--;
+/* Whether parse_short() may serve: it takes a byte of a number for no delimiter. */
+static bool is_usual(const struct line_format *format) {
+    return format->delimiter <= 0 || strchr("0123456789+-.eE\"kKMGTP", format->delimiter) == NULL;
+}
+
+/* ---- Any line -------------------------------------------------------------------------------- */
+
+static void trim(const struct line_format *format, const char **token, const char **end) {
+    size_t length = (size_t)(*end - *token);
+    *token = line_trim(format, *token, &length);
+    *end = *token + length;
 }
 
 static enum number_status parse_token(const struct line_format *format, const char *token, size_t length,
                                       union number *value) {
-    return format->sizes ? size_parse(token, length, &value->f64)
-                         : number_parse(format->type, token, length, value);
+    if (format->sizes)
+        return size_parse(token, length, &value->f64);
+    const enum number_status status = number_parse(format->type, token, length, value);
+    return status == NUMBER_INEXACT && format->rounds ? NUMBER_OK : status;
 }
 
 /* The field's token in text[0, length), a line without its end; NULL if the line has too few fields. */
@@ -88,11 +174,11 @@ static const char *find_field(const struct line_format *format, const char *text
     const char *token_end;
     for (int64_t at = 1;; at++) {
         if (format->delimiter < 0) {
-            while (token < end && is_blank(*token))
+            while (token < end && is_blank(format, *token))
                 token++;
             if (token == end && at > 1)
                 return NULL;
-            for (token_end = token; token_end < end && !is_blank(*token_end);)
+            for (token_end = token; token_end < end && !is_blank(format, *token_end);)
                 token_end++;
         } else {
             const char *behind = format->quotes ? skip_quoted(format, token, end) : token;
@@ -106,11 +192,11 @@ static const char *find_field(const struct line_format *format, const char *text
             return NULL;
         token = token_end + 1;
     }
-    trim(&token, &token_end);
+    trim(format, &token, &token_end);
     if (format->quotes && token_end - token > 1 && *token == '"' && token_end[-1] == '"') {
         token++;
         token_end--;
-        trim(&token, &token_end);
+        trim(format, &token, &token_end);
     }
     *token_length = (size_t)(token_end - token);
     return token;
@@ -119,17 +205,16 @@ static const char *find_field(const struct line_format *format, const char *text
 /* Parses any line; `length` includes its end. */
 static bool parse_line(const struct line_format *format, const char *line, size_t line_length,
                        union number *value, struct line_error *error) {
-    size_t length = line_text_length(line, line_length);
-    size_t token_length = 0;
+    const size_t length = line_text_length(format, line, line_length);
+    size_t token_length = 0, text_length = length;
     const char *token = find_field(format, line, length, &token_length);
+    const char *text = line_trim(format, line, &text_length);
     *error = (struct line_error){LINE_OK, NUMBER_OK, token, token_length, line_length};
-    if (length > LINE_BYTES_MAX)
-        error->kind = LINE_TOO_LONG;
-    else if (skip_blanks(line) >= line + length)
+    if (text_length == 0)
         error->kind = LINE_BLANK;
     else if (token == NULL)
         error->kind = LINE_NO_FIELD;
-    else if (format->field == 0 && skip_blanks(token + token_length) < line + length)
+    else if (format->field == 0 && token + token_length < text + text_length)
         error->kind = LINE_EXTRA_FIELDS;
     else if ((error->number = parse_token(format, token, token_length, value)) != NUMBER_OK)
         error->kind = LINE_NUMBER;
@@ -140,29 +225,28 @@ bool line_has_number(const struct line_error *error) {
     return error->kind == LINE_NUMBER && error->number != NUMBER_SYNTAX;
 }
 
-size_t lines_parse(const struct line_format *format, const char *text, uint32_t length, union number *values,
-                   uint32_t *starts, size_t count, size_t capacity, struct line_error *error) {
-    const char *end = text + length;
-    const char *line = text + starts[count];
-    bool splits_numbers = format->delimiter > 0 && strchr("0123456789+-.eE", format->delimiter) != NULL;
-    bool is_short = format->field <= 1 && !splits_numbers && !format->sizes;
+void lines_parse(const struct line_format *format, const char *text, size_t stop, size_t length,
+                 union number *values, size_t *starts, size_t capacity, struct line_cursor *cursor,
+                 struct line_error *error) {
+    const struct line_format copy = *format; /* so that nothing written can change it */
+    const char *const end = text + length, *const last = text + (stop < length ? stop : length);
+    const char *line = text + cursor->at;
+    const bool usual = is_usual(format);
+    size_t count = cursor->count;
     error->kind = LINE_OK;
-    for (; line < end && count < capacity; count++) {
-        const char *newline = NULL;
-        if (is_short)
-            newline = parse_short(format, line, end, &values[count]);
-        if (newline == NULL || newline - line > LINE_BYTES_MAX) {
-            newline = line_newline(format, line, end);
+    for (; line < last && count < capacity; count++) {
+        const char *newline = usual ? parse_short(&copy, line, end, &values[count]) : NULL;
+        if (newline == NULL) {
+            newline = line_newline(&copy, line, end);
             if (newline == NULL) {
                 error->kind = LINE_UNCLOSED;
                 break;
             }
-            if (!parse_line(format, line, (size_t)(newline + 1 - line), &values[count], error))
+            if (!parse_line(&copy, line, (size_t)(newline + 1 - line), &values[count], error))
                 break;
         }
-        starts[count] = (uint32_t)(line - text);
+        starts[count] = (size_t)(line - text);
         line = newline + 1;
     }
-    starts[count] = (uint32_t)(line - text);
-    return count;
+    *cursor = (struct line_cursor){(size_t)(line - text), count};
 }

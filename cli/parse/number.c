@@ -41,7 +41,7 @@ static void add_digit(struct decimal *decimal, char digit, bool fraction) {
     }
 }
 
-/* Adds an exponent to *exponent. Sums stop growing far above what LINE_BYTES_MAX digits can offset. */
+/* Adds an exponent to *exponent. Sums stop growing far above what digits in any memory can offset. */
 static const char *scan_exponent(const char *text, const char *end, int64_t *exponent) {
     bool negative = text < end && *text == '-';
     if (text < end && (*text == '-' || *text == '+'))
@@ -315,6 +315,22 @@ const char *number_parse_short(topk_type type, const char *text, union number *v
     if (negative)
         value->f64 = -value->f64;
     return end;
+}
+
+const char *size_parse_short(const char *text, double *value) {
+    static const char letters[] = "KMGTPE";
+    union number number;
+    const char *end = is_digit(*text) || *text == '.' ? number_parse_short(TOPK_F64, text, &number) : NULL;
+    if (end == NULL)
+        return NULL;
+    for (const char *at = text; at < end; at++) /* no size has an exponent */
+        if (*at == 'e' || *at == 'E')
+            return NULL;
+    const char letter = *end == 'k' ? 'K' : *end;
+    const char *unit = memchr(letters, letter, sizeof letters - 1);
+    const int power = unit != NULL ? (int)(unit - letters) + 1 : 0;
+    *value = number.f64 * (double)((uint64_t)1 << 10 * power);
+    return end + (unit != NULL);
 }
 
 /* ---- Numbers on the command line ------------------------------------------------------------- */

@@ -44,6 +44,9 @@ enum number_status size_parse(const char *text, size_t length, double *value);
  * newline. */
 const char *number_parse_short(topk_type type, const char *text, union number *value);
 
+/* The same for sizes. It may stop within a unit, which size_parse() then has to read. */
+const char *size_parse_short(const char *text, double *value);
+
 /* A bound of a comparison: integers are taken exactly, decimals rounded to float64. NUMBER_RANGE: it became
  * an infinity, or a 0 with its sign. */
 enum number_status bound_parse(const char *text, topk_bound *bound);
@@ -61,15 +64,15 @@ const char *type_npy_descr(topk_type type);
 
 /* ---- Lines of text --------------------------------------------------------------------------- */
 
-enum { LINE_BYTES_MAX = 1 << 20 };
-
 /* How a line holds its number. */
 struct line_format {
     topk_type type; /* F64, I64 or U64 */
     int64_t field;  /* from 1; 0: the line holds the number and nothing else but blanks */
     int delimiter;  /* the byte between fields; -1: runs of blanks, as awk has it */
-    bool quotes;    /* a field may be quoted, as RFC 4180 says, and then hold delimiters and newlines */
+    char end;       /* the byte that ends a line: LF, or NUL, where LF is a blank */
+    bool quotes;    /* a field may be quoted, as RFC 4180 says, and then hold delimiters and line ends */
     bool sizes;     /* of F64: numbers are those of size_parse() */
+    bool rounds;    /* of F64: an integer that it cannot hold is rounded, and no error */
 };
 
 /* Why a line was refused. The token is where the number should have been. */
@@ -77,7 +80,6 @@ struct line_error {
     enum {
         LINE_OK,
         LINE_BLANK,
-        LINE_TOO_LONG,
         LINE_NO_FIELD,
         LINE_EXTRA_FIELDS,
         LINE_NUMBER,
@@ -89,23 +91,31 @@ struct line_error {
     size_t line_length; /* its end included; not of LINE_UNCLOSED */
 };
 
-/* Parses whole lines: text[0, length) ends in a newline. values[i] becomes the number of line i, which
- * begins at text[starts[i]]; starts gets one entry more, the end of the last line. `count` lines come before
- * the first one to parse, and starts[count] says where. Goes on until there are `capacity` lines (starts has
- * room for one more) and returns their number, which is smaller than what the text holds also at the first
- * bad line: *error then tells. */
-size_t lines_parse(const struct line_format *format, const char *text, uint32_t length, union number *values,
-                   uint32_t *starts, size_t count, size_t capacity, struct line_error *error);
+/* How far lines are parsed. */
+struct line_cursor {
+    size_t at;    /* where the next line begins */
+    size_t count; /* lines so far */
+};
+
+/* Parses the lines that begin before `stop` in text[0, length), which ends with a line. values[i] becomes the
+ * number of line i, which begins at text[starts[i]]. Goes on where the cursor is, until there are `capacity`
+ * lines, or up to a bad one: *error then tells. */
+void lines_parse(const struct line_format *format, const char *text, size_t stop, size_t length,
+                 union number *values, size_t *starts, size_t capacity, struct line_cursor *cursor,
+                 struct line_error *error);
 
 /* Whether a line was refused although it holds a number, or what some locale writes as one: without it the
  * results would be wrong, so it must not be passed over. */
 bool line_has_number(const struct line_error *error);
 
-/* The newline that ends the line at `text`; NULL if all are within quotes. end[-1] is one. */
+/* The byte that ends the line at `text`; NULL if all such bytes are within quotes. end[-1] is one. */
 const char *line_newline(const struct line_format *format, const char *text, const char *end);
 
-/* The length of a line without its end, LF or CR LF. `length` includes that end. */
-size_t line_text_length(const char *line, size_t length);
+/* The length of a line without its end: LF, CR LF or NUL. `length` includes that end. */
+size_t line_text_length(const struct line_format *format, const char *line, size_t length);
+
+/* Where blanks around a line's text leave it: the first byte, and the length behind it. */
+const char *line_trim(const struct line_format *format, const char *line, size_t *length);
 
 /* ---- Files that are no text ------------------------------------------------------------------ */
 

@@ -26,7 +26,7 @@ static void take_pieces(struct task *task, const struct operation *operation) {
 void drive(struct task *task, const struct options *options, const struct operation *operation) {
     struct source *source = &task->source;
     task->options = options;
-    source_open(source, options, options->k);
+    source_open(source, options);
     const topk_type type = source->layout.type;
     /* kth copies rows to a GPU through slots only where they are longer than a piece. */
     const bool long_rows =
@@ -34,6 +34,7 @@ void drive(struct task *task, const struct options *options, const struct operat
     const bool streams = options->k >= 0 && (operation->operation != TOPK_OPERATION_KTH || long_rows);
     session_begin(&task->session, options, operation->operation, type,
                   streams && !source->is_text ? source->bytes : 0);
+    source_share(source, session_threads(&task->session));
     if (!source->is_text)
         task->session.input = &source->matrix;
     if (options_predicate(options) != NULL) {

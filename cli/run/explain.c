@@ -12,7 +12,7 @@
 static void measure(const struct options *options, struct layout *layout) {
     struct source source;
     struct piece piece;
-    source_open(&source, options, 0);
+    source_open(&source, options);
     *layout = source.layout;
     source.text_piece = TEXT_VALUES;
     while (source.is_text && source_next(&source, &piece))

@@ -45,8 +45,7 @@ static void begin(struct task *task) {
     ranking->parts = source->is_text || source->length_max < source->layout.cols;
     task->problem.k_max = task->options->k;
     if (ranking->parts)
-        ties_begin(&ranking->ties, &task->session, task->options, type, source->length_max,
-                   source->is_text ? STREAM_ENDLESS : source->layout.cols);
+        ties_begin(&ranking->ties, &task->session, task->options, type, source->length_max);
 }
 
 static void take(struct task *task, const struct piece *piece) {
@@ -71,7 +70,6 @@ static void end_rows(struct task *task, int64_t row, int64_t rows) {
         check_place(task, ranking->ties.seen);
     if (ranking->parts) {
         ties_result(&ranking->ties, ranking->kth, ranking->better, ranking->equal);
-        ties_reset(&ranking->ties);
     }
     report_answers(ranking, row, rows);
 }

@@ -19,12 +19,23 @@ static void begin(struct task *task) {
     bits_file_create(&masking->bits, task->options->bits_path);
 }
 
+/* Lines that hold no number match nothing. */
+static void clear_invalid(unsigned char *mask, const struct piece *piece) {
+    const struct text *text = piece->text;
+    const int64_t first = piece->begin - text->base;
+    for (int64_t i = 0; i < text->invalid_count; i++) {
+        const int64_t bit = text->invalid[i] - first;
+        if (bit >= 0 && bit < piece->length)
+            mask[bit / 8] &= (unsigned char)~(1u << bit % 8);
+    }
+}
+
 static void take(struct task *task, const struct piece *piece) {
     struct masking *masking = (struct masking *)task;
     const unsigned char *mask = masking->mask;
     session_mask(&task->session, &task->problem, piece->values, task->predicate, masking->mask);
-    for (int64_t i = 0; piece->text != NULL && i < piece->text->invalid_count; i++)
-        masking->mask[piece->text->invalid[i] / 8] &= (unsigned char)~(1u << piece->text->invalid[i] % 8);
+    if (piece->text != NULL)
+        clear_invalid(masking->mask, piece);
     for (int64_t r = 0; r < piece->rows; r++) {
         const int64_t first = r * task->problem.row_stride;
         if (!task->prints)

@@ -24,7 +24,8 @@ struct selecting {
     bool by_rows; /* pieces are whole rows; else parts of one, or text */
     struct rows rows;
     struct stream stream;
-    struct keep keep; /* lines of text that may be printed */
+    bool keeps; /* lines of text are printed */
+    struct keep keep;
 };
 
 static struct selecting *of(struct task *task) {
@@ -47,16 +48,22 @@ static void print(struct selecting *s, int64_t row, const char *values, const in
                   int64_t count) {
     struct report *report = &s->task.report;
     const size_t element = topk_type_size(report->type);
+    int64_t *places = NULL; /* of the lines of text */
+    if (s->keeps) {
+        places = allocate((uint64_t)count, sizeof *places);
+        keep_find(&s->keep, indices, count, places);
+    }
     for (int64_t i = 0; i < count; i++) {
         const char *value = values + (size_t)i * element;
-        if (!s->task.source.is_text) {
+        if (!s->keeps) {
             report_element(report, row, indices[i], value);
             continue;
         }
         size_t length;
-        const char *line = keep_find(&s->keep, indices[i], &length);
+        const char *line = keep_text(&s->keep, places[i], &length);
         report_line(report, indices[i], value, line, length);
     }
+    release(places);
 }
 
 /* Passes on slots of a row; padding comes last, if at all. */
@@ -133,6 +140,9 @@ static void begin(struct task *task) {
         stream_begin(&s->stream, &task->session, &task->problem, task->predicate,
                      source->is_text ? STREAM_ENDLESS : layout->cols);
     }
+    s->keeps = source->is_text && task->prints;
+    if (s->keeps)
+        keep_begin(&s->keep, &task->session, options, layout->type, source->length_max);
 }
 
 /* Passes on the results of whole rows that are there: those of all pieces in the `last` call. */
@@ -165,9 +175,12 @@ static void take(struct task *task, const struct piece *piece) {
         return;
     }
     stream_push(&s->stream, piece->values, piece->length, piece->begin);
-    if (piece->text != NULL && task->prints && piece->ends_chunk) {
+    if (!s->keeps)
+        return;
+    keep_add(&s->keep, piece);
+    if (keep_is_full(&s->keep)) {
         const int64_t slots = take_best(s, stream_peek);
-        keep_update(&s->keep, piece->text, s->indices, results_found(s->indices, slots));
+        keep_trim(&s->keep, s->values, s->indices, results_found(s->indices, slots));
     }
 }
 
@@ -253,7 +266,8 @@ static void end(struct task *task) {
     }
     if (!task->prints)
         arrays_end(&s->arrays);
-    keep_end(&s->keep);
+    if (s->keeps)
+        keep_end(&s->keep);
     release(s->values);
     release(s->indices);
 }

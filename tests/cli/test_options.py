@@ -39,7 +39,7 @@ class Help(harness.Case):
         """Each group of a listing holds what it names, and is there only if it holds something."""
         groups = {
             "Input:": "axis cols dtype flat format skip-bytes",
-            "Text:": "csv delimiter field header human skip-invalid",
+            "Text:": "csv delimiter field header human skip-invalid z zero-terminated",
             "Ranking:": "k magnitude nan padding smallest ties unsorted",
             "Predicate, one:": "between eq ge gt le lt ne",
             "Approximation, one:": "epsilon epsilon-relative max-iterations",

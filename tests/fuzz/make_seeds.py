@@ -33,9 +33,11 @@ SEEDS = {
     "tuning": [b"", b"alpha=64,early_stop=0", b"alpha=-9223372036854775808", b"alpha=9223372036854775808", b"a=1,,b=2",
                b"=4", b"alpha", b"alpha=4x", b"alpha=4,alpha=4", b"early_stop=2,", b"digit_bits=11,alpha=007",
                b",".join(b"%c=%d" % (97 + i, i) for i in range(17)), b"alpha=" + b"0" * 249, b"alpha=" + b"0" * 250],
-    "lines": [b"\0\0\0" + b"\n".join(NUMBERS[:8]), b"\0\1\0120\t/var\n4096 /usr\n", b"\1\2,a,5,b\r\n,-6\n",
-              b"\2\3 a b 7\n c  d\t8 e", b"\0\2-1-2-3\n--4\n", b"\0\0\0\n", b"\0\1e2e9\n1e99\n",
-              b"\0\x42,\"a\"\"\n,\",5\n\"b\",\"6\"\n", b"\0\x81\0001.5K\n2MiB x\n3kB\n"],
+    "lines": [b"\0\0\0\5" + b"\n".join(NUMBERS[:8]), b"\0\1\n\00020\t/var\n4096 /usr\n", b"\1\2,\3a,5,b\r\n,-6\n",
+              b"\2\3 \x09a b 7\n c  d\t8 e", b"\0\2-\x001-2-3\n--4\n", b"\0\0\0\0\n", b"\0\1e\0002e9\n1e99\n",
+              b"\0\x42,\5\"a\"\"\n,\",5\n\"b\",\"6\"\n", b"\0\x81\0\0001.5K\n2MiB x\n3kB\n",
+              b"\0\x22\0\4a\n5\x00b 6\r\0", b"\0\x11\0\x009007199254740993 a\n1\n",
+              b"\0\3;\x40" + b"some longer field;another one which is long;7;x\n" * 4],
 }
 
 for name, seeds in SEEDS.items():

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "bad_line.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TOKEN_SHOWN = 40 };
+
+/* The token without what could be an order to a terminal; cut off if it is long. */
+static void show_token(const struct line_error *error, char shown[4 * TOKEN_SHOWN + 4]) {
+    for (size_t i = 0; i < error->token_length && i < TOKEN_SHOWN; i++) {
+        const unsigned char byte = (unsigned char)error->token[i];
+        const bool control = byte < ' ' || byte == 0x7f;
+        shown += sprintf(shown, control ? "\\x%02x" : "%c", byte);
+    }
+    strcpy(shown, error->token_length > TOKEN_SHOWN ? "..." : "");
+}
+
+static bool reads_as(topk_type type, const struct line_error *error) {
+    union number number;
+    return number_parse(type, error->token, error->token_length, &number) == NUMBER_OK;
+}
+
+static void describe_number(const struct line_format *format, const struct line_error *error, char *reason,
+                            size_t size) {
+    char token[4 * TOKEN_SHOWN + 4];
+    show_token(error, token);
+    const topk_type type = format->type;
+    switch (error->number) {
+    case NUMBER_RANGE:
+        snprintf(reason, size, "%s is out of the range of %s", token,
+                 type == TOPK_F64   ? "float64"
+                 : type == TOPK_I64 ? "int64"
+                                    : "uint64");
+        break;
+    case NUMBER_INEXACT:
+        snprintf(reason, size, "integer %s is not exact in float64%s; --dtype float64 rounds", token,
+                 reads_as(TOPK_I64, error)   ? "; use --dtype int64 if all are integers"
+                 : reads_as(TOPK_U64, error) ? "; use --dtype uint64 if all are integers"
+                                             : ", and beyond --dtype int64 and uint64");
+        break;
+    case NUMBER_COMMA:
+        snprintf(reason, size, "'%s' has a comma, but decimals need a point (LC_ALL=C)%s", token,
+                 format->sizes ? "" : "; fields need --csv");
+        break;
+    default:
+        snprintf(reason, size, "'%s' is not %s", token,
+                 format->sizes      ? "a size"
+                 : type == TOPK_F64 ? "a number"
+                                    : "a decimal integer, as --dtype asks for");
+    }
+}
+
+void bad_line_describe(const struct line_format *format, const struct line_error *error, char *reason,
+                       size_t size) {
+    switch (error->kind) {
+    case LINE_BLANK:
+        snprintf(reason, size, "blank line");
+        break;
+    case LINE_UNCLOSED:
+        snprintf(reason, size, "a quote is not closed");
+        break;
+    case LINE_NO_FIELD:
+        snprintf(reason, size, "line has no field %" PRId64, format->field);
+        break;
+    case LINE_EXTRA_FIELDS:
+        snprintf(reason, size, "line holds more than a number; choose with --field");
+        break;
+    default:
+        describe_number(format, error, reason, size);
+    }
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The bytes of a text, read ahead in blocks. There are two sets of blocks: one is in use, and the next bytes
+ * are read into the other. */
+#ifndef TOPK_CLI_BLOCKS_H
+#define TOPK_CLI_BLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BLOCKS_MAX = 32, BLOCK_BYTES = 1 << 18 };
+
+/* The blocks lie one behind the other. What was left of earlier bytes is in front of them. */
+struct blocks {
+    char *buffer;
+    size_t capacity; /* of the buffer, without one byte for the end of a last line */
+    size_t room;     /* for what is in front: where the first block begins */
+    size_t begin;    /* [begin, end) is not used up yet */
+    size_t end;
+    size_t block_bytes;       /* of each, but the last one */
+    int count;                /* of blocks */
+    int64_t ends[BLOCKS_MAX]; /* bytes of each block that may end a line */
+    int64_t front_ends;       /* those in front of the blocks */
+    bool has_nul;             /* some byte is NUL */
+};
+
+struct input_bytes {
+    const char *name; /* for messages */
+    int fd;
+    char line_end;
+    bool begun;     /* the first bytes have come */
+    bool at_end;    /* nothing more can be read */
+    uint64_t total; /* bytes read so far */
+    struct blocks sets[2];
+    int current;
+};
+
+/* The input begins with `head`, and goes on with what can be read. */
+void bytes_begin(struct input_bytes *bytes, const char *name, int fd, char line_end, const void *head,
+                 size_t head_bytes);
+
+/* Reads `wanted` bytes, or up to the end, for bytes_next(), into BLOCKS_MAX blocks at most. */
+void bytes_read_ahead(struct input_bytes *bytes, size_t wanted);
+
+/* Goes on to the bytes that were read ahead. What is left of the ones before comes in front of them. The last
+ * line of the input is given an end. NULL: there are no more bytes. */
+struct blocks *bytes_next(struct input_bytes *bytes);
+
+void bytes_end(struct input_bytes *bytes);
+
+#endif /* TOPK_CLI_BLOCKS_H */
