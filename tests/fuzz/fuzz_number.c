@@ -45,7 +45,11 @@ static void check_float(const char *text, size_t length) {
 static void check_size(const char *text, size_t length) {
     double value;
     size_t digits = strspn(text, "0123456789.");
-    if (size_parse(text, length, &value) != NUMBER_OK)
+    const enum number_status status = size_parse(text, length, &value);
+    double quick;
+    if (size_parse_short(text, &quick) == text + length)
+        demand(status == NUMBER_OK && same(quick, value));
+    if (status != NUMBER_OK)
         return;
     demand(digits > 0 && length - digits <= 3 && value >= 0 && isfinite(value));
     double expected = strtod(text, NULL);
