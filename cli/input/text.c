@@ -147,8 +147,8 @@ static _Noreturn void fail_line(const struct text *text, const struct line_error
 /* Ends the tool if a NUL is in bytes [begin, end), the line behind `passed` lines of the input. */
 static void refuse_nul(const struct text *text, size_t begin, size_t end, int64_t passed) {
     if (text->format.end != '\0' && memchr(text->lines + begin, '\0', end - begin) != NULL)
-        fail("%s:%" PRId64 ": line holds a NUL; if records end in NUL, say --zero-terminated (-z)",
-             text->name, passed + 1);
+        fail("%s:%" PRId64 ": line holds a NUL; if lines end in NUL, say --zero-terminated (-z)", text->name,
+             passed + 1);
 }
 
 /* The same for all lines of the chunk. */

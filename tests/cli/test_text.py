@@ -302,7 +302,7 @@ class Invalid(harness.Case):
                 ("1,000", [], comma + fields), ("1.000,5", [], comma + fields), ("1,2,3", ["--quiet"], comma + fields),
                 ("1,000", ["--dtype", "int64"], comma + fields), ("1,000K", ["--human"], comma),
                 ("1.000,5K", ["--human"], comma), ("1,", ["--human"], comma), (",5,5K", ["--human"], comma),
-                ("9007199254740993", [], "integer %s is not exact in float64; use --dtype int64"),
+                ("9007199254740993", [], "integer %s is not exact in float64; use --dtype int64 if all are integers; --dtype float64 rounds"),
                 ("9223372036854775808", ["--dtype", "int64"], "%s is out of the range of int64"),
                 ("-1", ["--dtype", "uint64"], "%s is out of the range of uint64")]:
             for command in (["select", "-k", 1], ["count", "--lt", 1], ["where", "--gt", 0]):
@@ -321,7 +321,8 @@ class Invalid(harness.Case):
         self.says("0\n0\n", note, "mask", "--ne", 7, stdin=b"x\ny\n")
 
     def test_what_is_no_text(self):
-        self.fails("standard input:2: line holds a NUL; .*", "count", "--gt", 0, "--skip-invalid", stdin=b"1\nx\0y\n2\n")
+        self.fails("standard input:40001: line holds a NUL; .*", "count", "--gt", 0, "--skip-invalid",
+                   stdin=b"1\n" * 40000 + b"x\0y\n2\n")
 
     def test_many(self):
         """More lines than a chunk holds, in runs of all lengths, against a stable sort."""
@@ -493,14 +494,20 @@ class ZeroTerminated(harness.Case):
         self.fails("standard input:1: line holds more than a number; choose with --field", "select", "-k", 1, "-z", stdin=b"1\n2\n")
 
     def test_nul_without_the_option(self):
-        """It is no part of a line, wherever it is."""
+        """It is no part of a line: near the begin, and anywhere."""
+        for data in (b"5 a\x007 b\0", b"1\n2 x\0\n"):
+            self.fails(r"standard input: holds binary data \(there is a NUL byte\): .*, for lines that end in NUL say -z",
+                       "select", "-k", 1, "--field", 1, stdin=data)
+        many = b"1\n" * 40000
         for data, arguments, line in [
-                (b"5 a\x007 b\0", ["--field", 1], 1), (b"1\n2 x\0\n", ["--field", 1], 2), (b"\x001\n", [], 1), (b"1\n2\n\0", [], 3),
-                (b"h\0\n1\n", ["--header"], 1), (b'1,"\n"\n2,"\n\0"\n', ["--csv"], 2), (b"1\n" * 400000 + b"2\0\n", [], 400001)]:
+                (b"2 x\0\n", ["--field", 1], 1), (b"\x001\n", [], 1), (b"\n\0", [], 2), (b"1\n" * 400000 + b"2\0\n", [], 400001),
+                (b"h\0\n1\n", ["--header=40001"], 1), (b'"\n"\n"\n\0"\n', ["--csv", "--field", 1], 2)]:
             for option in ([], ["--skip-invalid"]):
-                self.fails(r"standard input:%d: line holds a NUL; if records end in NUL, say --zero-terminated \(-z\)" % line,
-                           "select", "-k", 1, *arguments, *option, stdin=data)
-        self.fails("standard input:1: 'x' is not a number", "select", "-k", 1, stdin=b"x\n2\0\n")
+                if line == 2 and not option:
+                    continue # the line before is bad
+                self.fails(r"standard input:%d: line holds a NUL; if lines end in NUL, say --zero-terminated \(-z\)" % (40000 + line),
+                           "select", "-k", 1, *arguments, *option, stdin=many + data)
+        self.fails("standard input:40001: 'x' is not a number", "select", "-k", 1, stdin=many + b"x\n2\0\n")
 
 
 class Sizes(harness.Case):
