@@ -13,9 +13,9 @@ static void set_limits(struct keep *keep) {
     keep->text_max = 2 * keep->lines[keep->count].at + TEXT_MORE;
 }
 
-void keep_begin(struct keep *keep, struct session *session, const struct options *options, topk_type type,
-                int64_t length_max) {
-    *keep = (struct keep){.host = session->host, .predicate = options_predicate(options), .k = options->k};
+void keep_begin(struct keep *keep, struct session *session, const struct options *options,
+                const topk_predicate *predicate, topk_type type, int64_t length_max) {
+    *keep = (struct keep){.host = session->host, .predicate = predicate, .k = options->k};
     classes_begin(&keep->classes, session->host, options, type, length_max);
     keep->lines = allocate(1, sizeof *keep->lines);
     keep->lines[0].at = 0;

@@ -37,9 +37,9 @@ struct keep {
     int64_t *met, *chosen;
 };
 
-/* For pieces of up to `length_max` lines. The predicate must outlive the lines. */
-void keep_begin(struct keep *keep, struct session *session, const struct options *options, topk_type type,
-                int64_t length_max);
+/* For pieces of up to `length_max` lines. The predicate, or NULL, must outlive the lines. */
+void keep_begin(struct keep *keep, struct session *session, const struct options *options,
+                const topk_predicate *predicate, topk_type type, int64_t length_max);
 
 /* Keeps the lines of a piece of text that may be results. */
 void keep_add(struct keep *keep, const struct piece *piece);

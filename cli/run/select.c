@@ -142,7 +142,7 @@ static void begin(struct task *task) {
     }
     s->keeps = source->is_text && task->prints;
     if (s->keeps)
-        keep_begin(&s->keep, &task->session, options, layout->type, source->length_max);
+        keep_begin(&s->keep, &task->session, options, task->predicate, layout->type, source->length_max);
 }
 
 /* Passes on the results of whole rows that are there: those of all pieces in the `last` call. */
