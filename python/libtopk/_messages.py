@@ -27,7 +27,7 @@ _SHAPES = ("rows along dim", "begins and ends", "offsets")
 _RULES = tuple((re.compile(pattern), words) for pattern, words in (
     (r"does not go with shape ([0-2])\b", lambda match: f"does not go with {_SHAPES[int(match[1])]}"),
     (r"\bTOPK_INDEX_I(32|64)\b", r'index_dtype="int\1"'),
-    (r"\b(?:problem|input|predicate|routing|options)->(\w+(?:\.type)?)",
+    (r"\b(?:problem|input|predicate|routing|options|properties)->(\w+(?:\.type)?)",
      lambda match: _FIELDS.get(match[0], match[1])),
     (r"\bk_max\b", "k"),
     (r"\blength_max =", "chunk_max ="),  # which only accumulators say
