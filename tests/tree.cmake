@@ -1,8 +1,9 @@
-# Tests of the source tree and of the built library's surface, in Python.
+# Tests of the source tree and of the built library's surface, in Python. Those with the label `tree` look at no build,
+# so that one stage of scripts/test runs them for all.
 
 function(topk_tree_test name script)
   add_test(NAME ${name} COMMAND ${TOPK_SYSTEM_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/tree/${script} ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS unit SKIP_RETURN_CODE 77)
+  set_tests_properties(${name} PROPERTIES LABELS "unit;tree" SKIP_RETURN_CODE 77)
 endfunction()
 
 topk_tree_test(headers headers.py ${PROJECT_SOURCE_DIR}/include)
@@ -33,6 +34,7 @@ topk_tree_test(choice ../bench/choice.py ${PROJECT_SOURCE_DIR})
 topk_tree_test(mutants ../../scripts/mutants --check)
 if(TOPK_HAS_CUDA)
   topk_tree_test(ptx ptx.py ${CMAKE_CUDA_COMPILER} ${PROJECT_SOURCE_DIR})
+  set_tests_properties(ptx PROPERTIES LABELS unit)
 endif()
 
 # A sanitizer adds symbols of its own, and its runtime would have to be loaded into Python. Python loads no
@@ -40,4 +42,5 @@ endif()
 if(BUILD_SHARED_LIBS AND NOT TOPK_SANITIZE)
   topk_tree_test(symbols symbols.py
     $<TARGET_FILE:topk> ${PROJECT_SOURCE_DIR}/include $<TARGET_FILE:topk_shrunk>)
+  set_tests_properties(symbols PROPERTIES LABELS unit)
 endif()

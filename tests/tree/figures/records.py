@@ -3,6 +3,7 @@
 meet the conditions. Columns can be reckoned with; two of them are matched line by line, by all that says which point a
 line is about and that varies in both."""
 
+import collections
 import csv
 import functools
 import math
@@ -26,6 +27,7 @@ class RecordError(Exception):
     pass
 
 
+@functools.lru_cache(None)
 def value_of(text):
     """A number, also one written 2^26; else the text itself."""
     power = re.fullmatch(r"(\d+)\^(\d+)", text)
@@ -168,7 +170,7 @@ class Column:
 
 def look_up(path, peers, column, conditions):
     """The column of the lines that meet all conditions, (name, comparison, value) each."""
-    numbers = {}
+    numbers, measured = {}, collections.Counter()
     fixed = {name for name, compare, wanted in conditions if compare == "=" and "|" not in wanted}
     for line in load(path, peers):
         if not all(meets(line, *condition) for condition in conditions):
@@ -180,7 +182,8 @@ def look_up(path, peers, column, conditions):
                         if line.get(name) is not None and name not in fixed and not (name == "k" and counted))
         if column not in line or not isinstance(value_of(line[column]), float):
             raise RecordError(f"no number in column '{column}'")
-        again = sum(key <= other for other in numbers)  # a point that was measured more than once
+        again = measured[key]  # a point that was measured more than once
+        measured[key] += 1
         numbers[key | {("again", again)} if again else key] = value_of(line[column])
     if not numbers:
         raise RecordError(f"no line of {path.name} has {' '.join(''.join(each) for each in conditions)}")
