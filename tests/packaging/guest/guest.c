@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A program of a project that adds libtopk: compiled as the project says, with its asserts. Experts that libtopk chooses
- * are the same whatever floating-point options the project has. */
+ * A program of a project that adds libtopk: compiled as the project says, with its asserts. Experts that
+ * libtopk chooses are the same whatever floating-point options the project has. */
 #include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ static uint64_t hash_of(const int64_t *numbers, int count) {
     return hash;
 }
 
-/* Logits of few digits have equal sigmoids where each operation is rounded as it stands, and others elsewhere. */
+/* Logits of few digits have equal sigmoids where each operation is rounded as it stands, and others
+ * elsewhere. */
 static int chooses_the_same_experts(topk_simple *topk) {
     static float logits[TOKENS * EXPERTS];
     static int64_t experts[TOKENS * CHOSEN];
