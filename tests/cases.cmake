@@ -40,6 +40,9 @@ function(topk_case_test name runner disable threads)
     if(NOT runner STREQUAL test_cases_shrunk)
       return() # what the shrunk list finds, at far more cost
     endif()
+    if(disable STREQUAL avx2)
+      return() # scalar code writes no element but its own; vectors may reach into another thread's part
+    endif()
     set(part --cases 250) # it is slow
   endif()
   add_test(NAME ${name} COMMAND ${runner} --jobs 1 --threads ${threads} ${ARGN} ${part})
