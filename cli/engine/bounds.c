@@ -99,10 +99,53 @@ static void resolve_beyond(topk_predicate *predicate, bool low, bool high) {
 
 topk_predicate bounds_predicate(const struct options *options, topk_type type) {
     topk_predicate predicate = options->predicate;
-    if (!options->low_beyond)
+    const bool low = options->low_beyond.text != NULL, high = options->high_beyond.text != NULL;
+    if (!low)
         predicate.low = resolve(type, predicate.low);
-    if (!options->high_beyond)
+    if (!high)
         predicate.high = resolve(type, predicate.high);
-    resolve_beyond(&predicate, options->low_beyond, options->high_beyond);
+    resolve_beyond(&predicate, low, high);
     return predicate;
+}
+
+/* ---- Numbers beyond float64 that are elements ------------------------------------------------ */
+
+/* Compares with a bound that is not NaN. */
+static int compare_bound(const struct beyond *number, const topk_bound *bound, const struct beyond *beyond) {
+    if (beyond->text != NULL)
+        return beyond_compare(number, beyond, false);
+    const double x = bound->type == TOPK_BOUND_F64   ? bound->value.f64
+                     : bound->type == TOPK_BOUND_I64 ? (double)bound->value.i64
+                                                     : (double)bound->value.u64;
+    return beyond_compare_double(number, x, false);
+}
+
+static bool is_nan(const topk_bound *bound) {
+    return bound->type == TOPK_BOUND_F64 && isnan(bound->value.f64);
+}
+
+bool bounds_met(const struct options *options, const struct beyond *number) {
+    const topk_predicate *predicate = &options->predicate;
+    const bool between = predicate->kind == TOPK_BETWEEN;
+    if (is_nan(&predicate->low) || (between && is_nan(&predicate->high)))
+        return predicate->kind == TOPK_NE;
+    const int low = compare_bound(number, &predicate->low, &options->low_beyond);
+    switch (predicate->kind) {
+    case TOPK_GT:
+        return low > 0;
+    case TOPK_GE:
+        return low >= 0;
+    case TOPK_LT:
+        return low < 0;
+    case TOPK_LE:
+        return low <= 0;
+    case TOPK_EQ:
+        return low == 0;
+    case TOPK_NE:
+        return low != 0;
+    case TOPK_BETWEEN:
+        return low >= 0 && compare_bound(number, &predicate->high, &options->high_beyond) <= 0;
+    default:
+        return true; /* there is no predicate */
+    }
 }

@@ -12,4 +12,7 @@
 /* There must be a predicate. */
 topk_predicate bounds_predicate(const struct options *options, topk_type type);
 
+/* Whether a number beyond float64 meets the predicate of the options, or there is none. */
+bool bounds_met(const struct options *options, const struct beyond *number);
+
 #endif /* TOPK_CLI_BOUNDS_H */

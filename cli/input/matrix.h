@@ -54,12 +54,13 @@ bool matrix_copy(const struct matrix *matrix, void *to, const void *from, size_t
 
 /* What one call of the library gets: whole rows, or a part of one row. */
 struct piece {
-    const void *values;      /* aligned to their type; valid until the next piece */
-    int64_t row;             /* first row */
-    int64_t rows;            /* 1 for a part */
-    int64_t begin;           /* first element in its row; 0 for whole rows */
-    int64_t length;          /* of each row */
-    const struct text *text; /* whose lines these are; NULL for a matrix */
+    const void *values;          /* aligned to their type; valid until the next piece */
+    int64_t row;                 /* first row */
+    int64_t rows;                /* 1 for a part */
+    int64_t begin;               /* first element in its row; 0 for whole rows */
+    int64_t length;              /* of each row */
+    const struct text *text;     /* whose lines these are; NULL for a matrix */
+    const struct beyond *beyond; /* NULL, or a number that is no element: of line `begin`. The length is 0 */
 };
 
 /* Goes through a matrix, dropping the pages behind it. */

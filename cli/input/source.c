@@ -46,15 +46,30 @@ static bool next_run(struct source *source) {
     return first && source->run.end > 0;
 }
 
+/* The next number beyond float64 whose line is before `end`; false if there is none. */
+static bool next_beyond(struct source *source, int64_t end, struct piece *piece) {
+    const struct text *text = &source->text;
+    if (source->text_piece == TEXT_CHUNK || source->beyond_done == text->beyond_count ||
+        text->beyond[source->beyond_done].line >= end)
+        return false;
+    const struct text_beyond *next = &text->beyond[source->beyond_done++];
+    *piece =
+        (struct piece){.rows = 1, .begin = text->base + next->line, .text = text, .beyond = &next->number};
+    return true;
+}
+
 /* The next piece of the text's current chunk; false if there is none. */
 static bool next_of_chunk(struct source *source, struct piece *piece) {
     const struct text *text = &source->text;
     struct run *run = &source->run;
     if (source->run_done == run->end) {
-        if (!next_run(source))
-            return false;
-        source->run_done = run->begin;
+        const bool more = next_run(source);
+        source->run_done = more ? run->begin : run->end;
+        if (!more)
+            return next_beyond(source, text->count, piece);
     }
+    if (source->text_piece == TEXT_RUN && next_beyond(source, run->begin, piece))
+        return true;
     const int64_t begin = source->run_done, left = run->end - begin;
     source->run_done += left < source->length_max ? left : source->length_max;
     *piece = (struct piece){.values = text->values + begin,
@@ -72,7 +87,7 @@ bool source_next(struct source *source, struct piece *piece) {
         if (!text_next(&source->text))
             return false;
         source->run = (struct run){0};
-        source->run_done = 0;
+        source->run_done = source->beyond_done = 0;
         source->layout.cols = source->text.base + source->text.count;
     }
     return true;

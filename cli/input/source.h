@@ -7,7 +7,8 @@
 #include "matrix.h"
 #include "text.h"
 
-/* What a piece of text is. Lines may be skipped, which hold no number. */
+/* What a piece of text is. Lines may be skipped, which hold no number. A number beyond float64 is a piece of
+ * its own, but for TEXT_CHUNK. */
 enum text_piece {
     TEXT_RUN,    /* lines without a gap */
     TEXT_VALUES, /* all values of a chunk, whose positions do not matter */
@@ -19,6 +20,7 @@ struct source {
     enum text_piece text_piece; /* the caller's to set */
     struct run run;             /* of the text's chunk: what pieces come from */
     int64_t run_done;           /* lines of the run, or of the values, that were pieces */
+    int64_t beyond_done;        /* numbers beyond float64 of the chunk that were pieces */
     struct layout layout;       /* of text: one row, whose length is known at the end */
     uint64_t bytes;             /* of the file; 0: not known */
     int64_t rows_max;           /* of a piece */

@@ -52,23 +52,37 @@ void text_share(struct text *text, int threads) {
 
 /* What has no end may be no text at all: that is not passed over. Nor is a number. */
 static bool passes_over(const struct text *text, const struct line_error *error) {
-    return text->invalid != NULL && error->kind != LINE_UNCLOSED && !line_has_number(error);
+    return text->options->skip_invalid && error->kind != LINE_UNCLOSED && !line_has_number(error);
+}
+
+/* Whether text may hold numbers beyond float64. Sizes, which have units, cannot be compared as they are
+ * written. */
+static bool has_beyond(const struct line_format *format) {
+    return format->type == TOPK_F64 && !format->sizes;
+}
+
+static bool is_beyond(const struct line_format *format, const struct line_error *error) {
+    return error->kind == LINE_NUMBER && error->number == NUMBER_RANGE && has_beyond(format);
 }
 
 static bool parse_part(const void *work, int64_t index) {
     const struct text *text = work;
     struct text_part *part = &text->parts[index];
     part->to = part->from;
-    part->invalid_count = 0;
+    part->invalid_count = part->beyond_count = 0;
     for (;;) {
         struct line_error error;
         lines_parse(&text->format, text->lines, part->stop, text->lines_end, text->values, text->starts,
                     (size_t)text->room, &part->to, &error);
         part->fatal = error;
-        if (error.kind == LINE_OK || !passes_over(text, &error))
+        const bool beyond = is_beyond(&text->format, &error);
+        if (error.kind == LINE_OK || (!beyond && !passes_over(text, &error)))
             return true;
-        if (part->invalid_count == 0)
+        if (!beyond && part->invalid_count == part->beyond_count) {
             part->first_invalid = error;
+            part->first_invalid_slot = part->to.count;
+        }
+        part->beyond_count += beyond;
         text->invalid[part->from.count + (size_t)part->invalid_count++] = (int64_t)part->to.count;
         text->values[part->to.count].u64 = 0;
         text->starts[part->to.count++] = part->to.at;
@@ -82,7 +96,7 @@ static void reserve(struct text *text, int64_t lines) {
     text->room = lines;
     text->values = reallocate(text->values, (uint64_t)lines, sizeof *text->values);
     text->starts = reallocate(text->starts, (uint64_t)lines, sizeof *text->starts);
-    if (text->options->skip_invalid)
+    if (text->options->skip_invalid || has_beyond(&text->format))
         text->invalid = reallocate(text->invalid, (uint64_t)lines, sizeof *text->invalid);
 }
 
@@ -119,21 +133,45 @@ static void close_gap(struct text *text, struct text_part *part, size_t slot) {
     memmove(text->starts + slot, text->starts + from, count * sizeof *text->starts);
     for (int64_t i = 0; i < part->invalid_count; i++)
         text->invalid[slot + (size_t)i] = text->invalid[from + (size_t)i] - (int64_t)(from - slot);
+    part->first_invalid_slot -= from - slot;
     part->from.count = slot;
     part->to.count = slot + count;
+}
+
+/* Keeps the numbers beyond float64 of a part, whose invalid lines these are: they are parsed again, for few
+ * are. */
+static void keep_beyond(struct text *text, const struct text_part *part, const int64_t *slots) {
+    if (text->beyond_count + part->beyond_count > text->beyond_room) {
+        text->beyond_room = 2 * (text->beyond_count + part->beyond_count);
+        text->beyond = reallocate(text->beyond, (uint64_t)text->beyond_room, sizeof *text->beyond);
+    }
+    for (int64_t i = 0; i < part->invalid_count; i++) {
+        union number value;
+        size_t start;
+        struct line_cursor cursor = {.at = text->starts[slots[i]]};
+        struct line_error error;
+        lines_parse(&text->format, text->lines, cursor.at + 1, text->lines_end, &value, &start, 1, &cursor,
+                    &error);
+        if (is_beyond(&text->format, &error))
+            text->beyond[text->beyond_count++] =
+                (struct text_beyond){slots[i], beyond_of(error.token, error.token_length, value.f64)};
+    }
 }
 
 static void note_invalid(struct text *text, const struct text_part *part) {
     if (part->invalid_count == 0)
         return;
     const int64_t *slots = text->invalid + part->from.count;
-    if (text->invalid_total == 0) {
-        text->first_invalid = text->header_passed + text->base + slots[0] + 1;
+    const int64_t invalid = part->invalid_count - part->beyond_count;
+    if (part->beyond_count > 0)
+        keep_beyond(text, part, slots);
+    if (text->invalid_total == 0 && invalid > 0) {
+        text->first_invalid = text->header_passed + text->base + (int64_t)part->first_invalid_slot + 1;
         bad_line_describe(&text->format, &part->first_invalid, text->reason, sizeof text->reason);
     }
     memmove(text->invalid + text->invalid_count, slots, (size_t)part->invalid_count * sizeof *slots);
     text->invalid_count += part->invalid_count;
-    text->invalid_total += part->invalid_count;
+    text->invalid_total += invalid;
 }
 
 /* ---- Bad lines ------------------------------------------------------------------------------- */
@@ -251,7 +289,7 @@ bool text_next(struct text *text) {
     size_t wanted = text->usual_bytes;
     text->base += text->count;
     text->count = 0;
-    text->invalid_count = 0;
+    text->invalid_count = text->beyond_count = 0;
     if (!text->bytes.begun)
         bytes_read_ahead(&text->bytes, wanted);
     while (text->count == 0) {
@@ -305,4 +343,5 @@ void text_close(struct text *text) {
     release(text->values);
     release(text->starts);
     release(text->invalid);
+    release(text->beyond);
 }

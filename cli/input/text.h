@@ -10,15 +10,23 @@
 #include "../parse/parse.h"
 #include "blocks.h"
 
+/* A line whose number is beyond float64. */
+struct text_beyond {
+    int64_t line; /* of the chunk */
+    struct beyond number;
+};
+
 /* Lines that begin in one block. Threads parse parts side by side. Each takes it that the part's first line
  * begins behind the first byte of the block that may end one. That is wrong if it is within quotes; then the
  * part is parsed again. */
 struct text_part {
-    size_t stop;             /* the next part's lines may begin here */
-    struct line_cursor from; /* its first line, and the slot of that line */
-    struct line_cursor to;   /* behind its last line */
-    int64_t invalid_count;   /* of its lines: slots are in text->invalid, from place from.count on */
-    struct line_error first_invalid;
+    size_t stop;                     /* the next part's lines may begin here */
+    struct line_cursor from;         /* its first line, and the slot of that line */
+    struct line_cursor to;           /* behind its last line */
+    int64_t invalid_count;           /* of its lines: slots are in text->invalid, from place from.count on */
+    int64_t beyond_count;            /* of these, the ones that hold a number beyond float64 */
+    struct line_error first_invalid; /* of the others */
+    size_t first_invalid_slot;
     struct line_error fatal; /* of the line at `to`; LINE_OK: there is none */
 };
 
@@ -48,10 +56,15 @@ struct text {
     union number *values;
     size_t *starts;
 
-    /* The chunk's lines that hold no number, in order. They count as lines, and their values are 0. */
+    /* The chunk's lines that hold no element, in order. They count as lines, and their values are 0. */
     int64_t *invalid; /* NULL: such a line ends the tool */
     int64_t invalid_count;
-    int64_t invalid_total; /* of all chunks */
+    struct text_beyond *beyond; /* the ones that hold a number all the same */
+    int64_t beyond_count;
+    int64_t beyond_room;
+
+    /* The others, of all chunks. */
+    int64_t invalid_total;
     int64_t first_invalid; /* its number in the file, from 1 */
     char reason[256];      /* why that one is invalid */
 };

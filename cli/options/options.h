@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../parse/parse.h"
 #include "topk.h"
 
 enum input_format {
@@ -50,8 +51,8 @@ struct options {
     bool padding;             /* kth: a place that no element has is no error */
     topk_problem problem;     /* ranking options, approximation, method and tuning alone */
     topk_predicate predicate; /* UNDEFINED: not given. As written: see bounds_predicate() */
-    bool low_beyond; /* its lower, or only, bound is beyond float64: an infinity or 0 stands for it */
-    bool high_beyond;
+    struct beyond low_beyond; /* its lower, or only, bound if that is beyond float64; else its text is NULL */
+    struct beyond high_beyond;
 
     /* The run. */
     topk_context_options context;

@@ -6,8 +6,14 @@
 #include "element.h"
 #include "output.h"
 
-static void print_value(const struct report *report, const void *value) {
+static void print_value(const struct report *report, const void *value, const struct beyond *beyond) {
     struct element_text text;
+    if (beyond != NULL) { /* as it is written, which JSON may not take for a number */
+        output_bytes("\"", report->json);
+        output_bytes(beyond->text, beyond->length);
+        output_bytes("\"", report->json);
+        return;
+    }
     element_format(report->type, value, &text);
     bool quoted = report->json && !element_is_finite(report->type, value);
     output_bytes("\"", quoted);
@@ -82,11 +88,12 @@ void report_element(struct report *report, int64_t row, int64_t index, const voi
     if (report->json && report->flat != NULL)
         print_position(report->flat, index);
     output_string(report->json ? ", \"value\": " : "\t");
-    print_value(report, value);
+    print_value(report, value, NULL);
     output_string(report->json ? "}" : "\n");
 }
 
-void report_line(struct report *report, int64_t index, const void *value, const char *line, size_t length) {
+void report_line(struct report *report, int64_t index, const void *value, const struct beyond *beyond,
+                 const char *line, size_t length) {
     if (!report->whole_lines) {
         const struct line_format format = {.end = report->zero_terminated ? '\0' : '\n'};
         line = line_trim(&format, line, &length);
@@ -95,7 +102,7 @@ void report_line(struct report *report, int64_t index, const void *value, const 
     if (report->json) {
         print_member("\"index\": ", index);
         output_string(", \"value\": ");
-        print_value(report, value);
+        print_value(report, value, beyond);
         output_string(", \"text\": ");
         output_json_string(line, length);
         output_string("}");
@@ -109,10 +116,11 @@ void report_line(struct report *report, int64_t index, const void *value, const 
     output_bytes(report->zero_terminated ? "" : "\n", 1);
 }
 
-void report_kth(struct report *report, int64_t row, const void *value, int64_t better, int64_t equal) {
+void report_kth(struct report *report, int64_t row, const void *value, const struct beyond *beyond,
+                int64_t better, int64_t equal) {
     begin_result(report, row);
     output_string(report->json ? "\"value\": " : "");
-    print_value(report, value);
+    print_value(report, value, beyond);
     print_member(report->json ? ", \"better\": " : "\t", better);
     print_member(report->json ? ", \"equal\": " : "\t", equal);
     output_string(report->json ? "}" : "\n");

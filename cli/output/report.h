@@ -38,10 +38,13 @@ void report_positions(struct report *report, const struct layout *flat);
 /* An element; the row is ignored for a vector. */
 void report_element(struct report *report, int64_t row, int64_t index, const void *value);
 
-/* A line of text input, without its end, that holds an element. */
-void report_line(struct report *report, int64_t index, const void *value, const char *line, size_t length);
+/* A line of text input, without its end, that holds an element, or a number beyond float64 unless that is
+ * NULL. */
+void report_line(struct report *report, int64_t index, const void *value, const struct beyond *beyond,
+                 const char *line, size_t length);
 
-void report_kth(struct report *report, int64_t row, const void *value, int64_t better, int64_t equal);
+void report_kth(struct report *report, int64_t row, const void *value, const struct beyond *beyond,
+                int64_t better, int64_t equal);
 
 /* A result that is one integer, by its name in JSON. */
 void report_integer(struct report *report, int64_t row, const char *name, int64_t integer);

@@ -54,6 +54,29 @@ enum number_status bound_parse(const char *text, topk_bound *bound);
 /* A decimal integer from `least` to `most`, and nothing else in the string. */
 bool integer_parse(const char *text, int64_t least, int64_t most, int64_t *value);
 
+/* ---- Numbers beyond float64 ------------------------------------------------------------------ */
+
+/* A decimal that NUMBER_RANGE refused: beyond the largest float64, or between 0 and the least one. It is
+ * compared as it is written; only exponents of more than 15 digits are as good as infinite. */
+struct beyond {
+    const char *text;
+    size_t length;
+    bool negative;
+    bool large;
+};
+
+/* `nearest` is what number_parse() left: an infinity or 0. */
+struct beyond beyond_of(const char *text, size_t length, double nearest);
+
+/* That nearest float64 again. */
+double beyond_nearest(const struct beyond *number);
+
+/* Below 0, 0 or above 0, as a is below b, equal to it or above it; by magnitude, or by value. */
+int beyond_compare(const struct beyond *a, const struct beyond *b, bool magnitude);
+
+/* The same with a float64 that is not NaN, which it never equals. */
+int beyond_compare_double(const struct beyond *number, double x, bool magnitude);
+
 /* ---- Element types --------------------------------------------------------------------------- */
 
 /* The type named by --dtype ("float32", "f32", "bfloat16", ...), or UNDEFINED. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../base/alloc.h"
+#include "../engine/bounds.h"
 #include "drive.h"
 #include "run.h"
 
@@ -20,6 +21,11 @@ static void begin(struct task *task) {
 
 static void take(struct task *task, const struct piece *piece) {
     struct counting *counting = (struct counting *)task;
+    if (piece->beyond != NULL) {
+        counting->before += bounds_met(task->options, piece->beyond);
+        counting->counts[0] = counting->before;
+        return;
+    }
     session_count(&task->session, &task->problem, piece->values, task->predicate, counting->counts);
     counting->counts[0] += counting->before;
     counting->before = counting->counts[0];

@@ -16,7 +16,7 @@ static void measure(const struct options *options, struct layout *layout) {
     *layout = source.layout;
     source.text_piece = TEXT_VALUES;
     while (source.is_text && source_next(&source, &piece))
-        layout->cols += piece.length;
+        layout->cols += piece.length + (piece.beyond != NULL);
     source_close(&source);
 }
 

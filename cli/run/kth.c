@@ -5,6 +5,7 @@
 #include "../base/alloc.h"
 #include "../base/fail.h"
 #include "../engine/narrow.h"
+#include "../engine/outliers.h"
 #include "../engine/ties.h"
 #include "../engine/whole.h"
 #include "drive.h"
@@ -18,6 +19,7 @@ struct ranking {
     int64_t *equal;
     struct ties ties; /* for rows that come in parts */
     bool parts;
+    struct outliers outliers; /* of text */
 };
 
 /* Ends the tool if `length` elements have no place k, and no padding is wanted. */
@@ -43,6 +45,7 @@ static void begin(struct task *task) {
     ranking->better = allocate((uint64_t)source->rows_max, sizeof *ranking->better);
     ranking->equal = allocate((uint64_t)source->rows_max, sizeof *ranking->equal);
     ranking->parts = source->is_text || source->length_max < source->layout.cols;
+    outliers_begin(&ranking->outliers, task->options, false);
     task->problem.k_max = task->options->k;
     if (ranking->parts)
         ties_begin(&ranking->ties, &task->session, task->options, type, source->length_max);
@@ -50,6 +53,12 @@ static void begin(struct task *task) {
 
 static void take(struct task *task, const struct piece *piece) {
     struct ranking *ranking = (struct ranking *)task;
+    if (piece->beyond != NULL) {
+        const double stand_in = outliers_stand_in(piece->beyond);
+        outliers_add(&ranking->outliers, piece->beyond, piece->begin, NULL, 0);
+        ties_push(&ranking->ties, &stand_in, 1);
+        return;
+    }
     if (ranking->parts)
         ties_push(&ranking->ties, piece->values, piece->length);
     else
@@ -60,8 +69,26 @@ static void take(struct task *task, const struct piece *piece) {
 static void report_answers(struct ranking *ranking, int64_t row, int64_t rows) {
     struct report *report = &ranking->task.report;
     for (int64_t r = 0; r < rows; r++)
-        report_kth(report, row + r, ranking->kth + (size_t)r * topk_type_size(report->type),
+        report_kth(report, row + r, ranking->kth + (size_t)r * topk_type_size(report->type), NULL,
                    ranking->better[r], ranking->equal[r]);
+}
+
+/* The k-th of text. Its magnitude has no sign. */
+static void report_answer(struct ranking *ranking) {
+    const struct beyond *beyond = NULL;
+    struct beyond printed;
+    double kth;
+    memcpy(&kth, ranking->kth, sizeof kth);
+    if (ranking->outliers.count > 0)
+        beyond = outliers_kth(&ranking->outliers, &kth, ranking->better, ranking->equal);
+    if (beyond != NULL && ranking->task.options->problem.rank == TOPK_BY_MAGNITUDE) {
+        const bool has_sign = *beyond->text == '-' || *beyond->text == '+';
+        printed = *beyond;
+        printed.text += has_sign;
+        printed.length -= has_sign;
+        beyond = &printed;
+    }
+    report_kth(&ranking->task.report, 0, ranking->kth, beyond, *ranking->better, *ranking->equal);
 }
 
 static void end_rows(struct task *task, int64_t row, int64_t rows) {
@@ -71,7 +98,10 @@ static void end_rows(struct task *task, int64_t row, int64_t rows) {
     if (ranking->parts) {
         ties_result(&ranking->ties, ranking->kth, ranking->better, ranking->equal);
     }
-    report_answers(ranking, row, rows);
+    if (task->source.is_text)
+        report_answer(ranking);
+    else
+        report_answers(ranking, row, rows);
 }
 
 /* ---- Rows of a file that are longer than a piece --------------------------------------------- */
@@ -132,6 +162,7 @@ static void end(struct task *task) {
     struct ranking *ranking = (struct ranking *)task;
     if (ranking->parts)
         ties_end(&ranking->ties);
+    outliers_end(&ranking->outliers);
     release(ranking->kth);
     release(ranking->better);
     release(ranking->equal);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../arrays/bits_file.h"
 #include "../base/alloc.h"
+#include "../engine/bounds.h"
 #include "drive.h"
 #include "run.h"
 
@@ -19,6 +20,17 @@ static void begin(struct task *task) {
     bits_file_create(&masking->bits, task->options->bits_path);
 }
 
+/* Sets the bits of numbers beyond float64 that meet the predicate. */
+static void set_beyond(const struct options *options, unsigned char *mask, const struct piece *piece) {
+    const struct text *text = piece->text;
+    const int64_t first = piece->begin - text->base;
+    for (int64_t i = 0; i < text->beyond_count; i++) {
+        const int64_t bit = text->beyond[i].line - first;
+        if (bit >= 0 && bit < piece->length && bounds_met(options, &text->beyond[i].number))
+            mask[bit / 8] |= (unsigned char)(1u << bit % 8);
+    }
+}
+
 /* Lines that hold no number match nothing. */
 static void clear_invalid(unsigned char *mask, const struct piece *piece) {
     const struct text *text = piece->text;
@@ -34,8 +46,10 @@ static void take(struct task *task, const struct piece *piece) {
     struct masking *masking = (struct masking *)task;
     const unsigned char *mask = masking->mask;
     session_mask(&task->session, &task->problem, piece->values, task->predicate, masking->mask);
-    if (piece->text != NULL)
+    if (piece->text != NULL) {
         clear_invalid(masking->mask, piece);
+        set_beyond(task->options, masking->mask, piece);
+    }
     for (int64_t r = 0; r < piece->rows; r++) {
         const int64_t first = r * task->problem.row_stride;
         if (!task->prints)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../arrays/arrays.h"
 #include "../base/alloc.h"
+#include "../engine/bounds.h"
 #include "../engine/keep.h"
 #include "../engine/large.h"
+#include "../engine/outliers.h"
 #include "../engine/rows.h"
 #include "../engine/stream.h"
 #include "../engine/whole.h"
@@ -24,7 +26,8 @@ struct selecting {
     bool by_rows; /* pieces are whole rows; else parts of one, or text */
     struct rows rows;
     struct stream stream;
-    bool keeps; /* lines of text are printed */
+    bool keeps;               /* lines of text are printed */
+    struct outliers outliers; /* of text */
     struct keep keep;
 };
 
@@ -61,7 +64,7 @@ static void print(struct selecting *s, int64_t row, const char *values, const in
         }
         size_t length;
         const char *line = keep_text(&s->keep, places[i], &length);
-        report_line(report, indices[i], value, line, length);
+        report_line(report, indices[i], value, NULL, line, length);
     }
     release(places);
 }
@@ -76,6 +79,34 @@ static void emit(struct selecting *s, int64_t row, const char *values, const int
     npy_file_append(&s->arrays.values, values, slots);
     npy_file_append(&s->arrays.indices, indices, slots);
     s->written += slots;
+}
+
+static void emit_outlier(struct selecting *s, const struct result *result) {
+    const struct outlier *outlier = result->outlier;
+    if (s->task.prints)
+        report_line(&s->task.report, outlier->index, NULL, &outlier->number, outlier->line, outlier->length);
+    else
+        emit(s, 0, (const char *)&result->value, &result->index, 1);
+}
+
+/* Passes on `count` results of text, and the outliers among them. */
+static void emit_merged(struct selecting *s, int64_t count) {
+    double *values = (double *)(void *)s->values;
+    struct result *results = allocate((uint64_t)(count + s->outliers.count), sizeof *results);
+    count = outliers_merge(&s->outliers, values, s->indices, count, results);
+    int64_t run = 0; /* elements that were not passed on yet */
+    for (int64_t i = 0; i < count; i++) {
+        if (results[i].outlier == NULL) {
+            values[run] = results[i].value;
+            s->indices[run++] = results[i].index;
+            continue;
+        }
+        emit(s, 0, s->values, s->indices, run);
+        emit_outlier(s, &results[i]);
+        run = 0;
+    }
+    emit(s, 0, s->values, s->indices, run);
+    release(results);
 }
 
 /* Fills the slots of a row behind those that were passed on, block by block. */
@@ -124,8 +155,9 @@ static void begin(struct task *task) {
     const struct layout *layout = &source->layout;
     const bool fewer = !source->is_text && layout->cols < options->k;
     s->slots = fewer ? layout->cols : options->k;
-    s->wants_values = task->prints || options->values_path != NULL;
-    s->wants_indices = task->prints || options->indices_path != NULL;
+    /* Outliers are merged by values and indices. */
+    s->wants_values = task->prints || source->is_text || options->values_path != NULL;
+    s->wants_indices = task->prints || source->is_text || options->indices_path != NULL;
     arrays_begin(&s->arrays, options, layout->type, layout->matrix ? layout->rows : -1, options->k);
     choose_pieces(s);
     task->problem.k_max = s->slots;
@@ -140,6 +172,7 @@ static void begin(struct task *task) {
         stream_begin(&s->stream, &task->session, &task->problem, task->predicate,
                      source->is_text ? STREAM_ENDLESS : layout->cols);
     }
+    outliers_begin(&s->outliers, options, true);
     s->keeps = source->is_text && task->prints;
     if (s->keeps)
         keep_begin(&s->keep, &task->session, options, task->predicate, layout->type, source->length_max);
@@ -166,12 +199,23 @@ static int64_t take_best(struct selecting *s, void (*write)(struct stream *, voi
     return slots;
 }
 
+static void take_beyond(struct selecting *s, const struct piece *piece) {
+    size_t length;
+    const char *line = text_line(piece->text, piece->begin, &length);
+    if (bounds_met(s->task.options, piece->beyond))
+        outliers_add(&s->outliers, piece->beyond, piece->begin, line, length);
+}
+
 static void take(struct task *task, const struct piece *piece) {
     struct selecting *s = of(task);
     if (s->by_rows) {
         task->problem.index_base = 0;
         rows_push(&s->rows, &task->problem, piece->values, piece->row);
         emit_rows(s, false);
+        return;
+    }
+    if (piece->beyond != NULL) {
+        take_beyond(s, piece);
         return;
     }
     stream_push(&s->stream, piece->values, piece->length, piece->begin);
@@ -189,7 +233,11 @@ static void end_rows(struct task *task, int64_t row, int64_t rows) {
     (void)rows;
     if (s->by_rows)
         return;
-    emit(s, row, s->values, s->indices, take_best(s, stream_finish));
+    const int64_t slots = take_best(s, stream_finish);
+    if (s->outliers.count > 0)
+        emit_merged(s, results_found(s->indices, slots));
+    else
+        emit(s, row, s->values, s->indices, slots);
     end_row(s);
     stream_reset(&s->stream);
 }
@@ -268,6 +316,7 @@ static void end(struct task *task) {
         arrays_end(&s->arrays);
     if (s->keeps)
         keep_end(&s->keep);
+    outliers_end(&s->outliers);
     release(s->values);
     release(s->indices);
 }

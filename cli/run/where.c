@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../arrays/arrays.h"
 #include "../base/alloc.h"
+#include "../engine/bounds.h"
 #include "drive.h"
 #include "run.h"
 
@@ -54,13 +55,34 @@ static void print(struct matching *matching, const struct piece *piece) {
             }
             size_t length;
             const char *line = text_line(piece->text, index, &length);
-            report_line(report, index, value, line, length);
+            report_line(report, index, value, NULL, line, length);
         }
     }
 }
 
+/* A number beyond float64. An array holds the nearest one. */
+static void take_beyond(struct matching *matching, const struct piece *piece) {
+    struct task *task = &matching->task;
+    if (!bounds_met(task->options, piece->beyond))
+        return;
+    matching->total++;
+    if (task->prints) {
+        size_t length;
+        const char *line = text_line(piece->text, piece->begin, &length);
+        report_line(&task->report, piece->begin, NULL, piece->beyond, line, length);
+        return;
+    }
+    const double nearest = beyond_nearest(piece->beyond);
+    npy_file_append(&matching->arrays.values, &nearest, 1);
+    npy_file_append(&matching->arrays.indices, &piece->begin, 1);
+}
+
 static void take(struct task *task, const struct piece *piece) {
     struct matching *matching = (struct matching *)task;
+    if (piece->beyond != NULL) {
+        take_beyond(matching, piece);
+        return;
+    }
     session_where(&task->session, &task->problem, piece->values, task->predicate, matching->values,
                   matching->indices, matching->capacity, matching->offsets);
     matching->total += matching->offsets[piece->rows];

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "outliers.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/alloc.h"
+
+/* ---- Ranking --------------------------------------------------------------------------------- */
+
+static bool by_magnitude(const struct options *options) {
+    return options->problem.rank == TOPK_BY_MAGNITUDE;
+}
+
+/* The order of values as the order of ranks: below 0 for what is better. */
+static int ranked(const struct options *options, int order) {
+    return options->problem.direction == TOPK_LARGEST ? -order : order;
+}
+
+static int rank_beyond(const struct options *options, const struct beyond *a, const struct beyond *b) {
+    return ranked(options, beyond_compare(a, b, by_magnitude(options)));
+}
+
+static bool nan_is_best(const struct options *options) {
+    return options->problem.nan == TOPK_NAN_AS_LARGEST && options->problem.direction == TOPK_LARGEST;
+}
+
+static int rank_beside(const struct options *options, const struct beyond *number, double x) {
+    if (isnan(x))
+        return nan_is_best(options) ? 1 : -1;
+    return ranked(options, beyond_compare_double(number, x, by_magnitude(options)));
+}
+
+static int rank_values(const struct options *options, double x, double y) {
+    if (isnan(x) || isnan(y))
+        return (isnan(x) - isnan(y)) * (nan_is_best(options) ? -1 : 1);
+    x = by_magnitude(options) ? fabs(x) : x;
+    y = by_magnitude(options) ? fabs(y) : y;
+    return ranked(options, (x > y) - (x < y));
+}
+
+static int earlier(int64_t a, int64_t b) {
+    return (a > b) - (a < b);
+}
+
+static int rank_outliers(const void *a, const void *b, void *options) {
+    const struct outlier *x = a, *y = b;
+    const int rank = rank_beyond(options, &x->number, &y->number);
+    return rank != 0 ? rank : earlier(x->index, y->index);
+}
+
+static int rank_results(const void *a, const void *b, void *options) {
+    const struct result *x = a, *y = b;
+    int rank;
+    if (x->outlier != NULL && y->outlier != NULL)
+        rank = rank_beyond(options, &x->outlier->number, &y->outlier->number);
+    else if (x->outlier != NULL)
+        rank = rank_beside(options, &x->outlier->number, y->value);
+    else if (y->outlier != NULL)
+        rank = -rank_beside(options, &y->outlier->number, x->value);
+    else
+        rank = rank_values(options, x->value, y->value);
+    return rank != 0 ? rank : earlier(x->index, y->index);
+}
+
+/* ---- The list -------------------------------------------------------------------------------- */
+
+void outliers_begin(struct outliers *outliers, const struct options *options, bool keeps_lines) {
+    *outliers = (struct outliers){.options = options, .keeps_lines = keeps_lines};
+}
+
+static void forget(struct outlier *outlier) {
+    release((char *)(uintptr_t)outlier->number.text);
+    release(outlier->line);
+}
+
+static char *copy(const char *bytes, size_t length) {
+    char *copied = allocate(length + 1, 1);
+    memcpy(copied, bytes, length);
+    return copied;
+}
+
+void outliers_add(struct outliers *outliers, const struct beyond *number, int64_t index, const char *line,
+                  size_t length) {
+    enum { ROOM_LEAST = 1024 };
+    outliers->totals[number->negative][number->large]++;
+    if (outliers->count == outliers->room) {
+        outliers_sort(outliers);
+        if (outliers->room < ROOM_LEAST || outliers->count > outliers->room / 2) {
+            outliers->room = outliers->room > 0 ? 2 * outliers->room : ROOM_LEAST;
+            outliers->list = reallocate(outliers->list, (uint64_t)outliers->room, sizeof *outliers->list);
+        }
+    }
+    struct outlier *added = &outliers->list[outliers->count++];
+    *added = (struct outlier){.number = *number, .index = index, .times = 1};
+    added->number.text = copy(number->text, number->length);
+    if (outliers->keeps_lines) {
+        added->line = copy(line, length);
+        added->length = length;
+    }
+}
+
+void outliers_sort(struct outliers *outliers) {
+    struct outlier *list = outliers->list;
+    int64_t kept = 0, lines = 0;
+    if (outliers->count > 0)
+        qsort_r(list, (size_t)outliers->count, sizeof *list, rank_outliers,
+                (void *)(uintptr_t)outliers->options);
+    for (int64_t i = 0; i < outliers->count; i++) {
+        const bool again = !outliers->keeps_lines && kept > 0 &&
+                           rank_beyond(outliers->options, &list[kept - 1].number, &list[i].number) == 0;
+        const bool counts = again || lines < outliers->options->k;
+        lines += counts ? list[i].times : 0;
+        if (again)
+            list[kept - 1].times += list[i].times;
+        if (again || !counts)
+            forget(&list[i]);
+        else
+            list[kept++] = list[i];
+    }
+    outliers->count = kept;
+}
+
+void outliers_end(struct outliers *outliers) {
+    for (int64_t i = 0; i < outliers->count; i++)
+        forget(&outliers->list[i]);
+    release(outliers->list);
+}
+
+/* ---- Beside the library's results ------------------------------------------------------------ */
+
+int64_t outliers_merge(struct outliers *outliers, const double *values, const int64_t *indices, int64_t count,
+                       struct result *results) {
+    outliers_sort(outliers);
+    for (int64_t i = 0; i < count; i++)
+        results[i] = (struct result){values[i], indices[i], NULL};
+    for (int64_t i = 0; i < outliers->count; i++) {
+        const struct outlier *outlier = &outliers->list[i];
+        results[count++] = (struct result){beyond_nearest(&outlier->number), outlier->index, outlier};
+    }
+    if (count > 0)
+        qsort_r(results, (size_t)count, sizeof *results, rank_results, (void *)(uintptr_t)outliers->options);
+    return count < outliers->options->k ? count : outliers->options->k;
+}
+
+double outliers_stand_in(const struct beyond *number) {
+    return copysign(number->large ? DBL_MAX : DBL_TRUE_MIN, number->negative ? -1 : 1);
+}
+
+/* Whether a number's stand-in ties with the k-th. */
+static bool ties(const struct outliers *outliers, const struct beyond *number, double kth) {
+    return rank_values(outliers->options, outliers_stand_in(number), kth) == 0;
+}
+
+const struct beyond *outliers_kth(struct outliers *outliers, const double *kth, int64_t *better,
+                                  int64_t *equal) {
+    const struct options *options = outliers->options;
+    int64_t elements = *equal;
+    for (int negative = 0; negative < 2; negative++)
+        for (int large = 0; large < 2; large++)
+            if (ties(outliers, &(struct beyond){.negative = negative, .large = large}, *kth))
+                elements -= outliers->totals[negative][large];
+    if (elements == *equal)
+        return NULL;
+    outliers_sort(outliers);
+    int64_t before = *better;
+    bool passed = false; /* the elements, which all come together */
+    for (int64_t i = 0; i < outliers->count; i++) {
+        const struct outlier *outlier = &outliers->list[i];
+        if (!ties(outliers, &outlier->number, *kth))
+            continue;
+        if (!passed && rank_beside(options, &outlier->number, *kth) > 0) {
+            if (elements >= options->k - before)
+                break;
+            before += elements;
+            passed = true;
+        }
+        if (outlier->times >= options->k - before) {
+            *better = before;
+            *equal = outlier->times;
+            return &outlier->number;
+        }
+        before += outlier->times;
+    }
+    *better = before;
+    *equal = elements;
+    return NULL;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Numbers of text that float64 cannot hold, as far as they may be among the k best. The library never sees
+ * them: they take their places among its results afterwards, so that text without them costs nothing. */
+#ifndef TOPK_CLI_OUTLIERS_H
+#define TOPK_CLI_OUTLIERS_H
+
+#include "../options/options.h"
+#include "../parse/parse.h"
+
+struct outlier {
+    struct beyond number; /* whose text is the outlier's own */
+    int64_t index;        /* of its line, or of the first of its lines */
+    int64_t times;        /* how many lines have the number; 1 where they are kept */
+    char *line;           /* NULL: lines are not kept */
+    size_t length;
+};
+
+struct outliers {
+    const struct options *options;
+    bool keeps_lines;     /* else equal numbers are one outlier */
+    struct outlier *list; /* after outliers_sort() best first */
+    int64_t count;
+    int64_t room;
+    int64_t totals[2][2]; /* of all that were added: negative or not, large or not */
+};
+
+void outliers_begin(struct outliers *outliers, const struct options *options, bool keeps_lines);
+
+/* `line` is what text_line() gives. */
+void outliers_add(struct outliers *outliers, const struct beyond *number, int64_t index, const char *line,
+                  size_t length);
+
+/* Puts the best first, of equal ones the first, and forgets what is behind the k best. */
+void outliers_sort(struct outliers *outliers);
+
+void outliers_end(struct outliers *outliers);
+
+/* ---- Beside the library's results ------------------------------------------------------------ */
+
+/* A result of text: an element, or an outlier. */
+struct result {
+    double value;
+    int64_t index;
+    const struct outlier *outlier; /* NULL: an element */
+};
+
+/* Merges the outliers with `count` elements, in any order, into the best of all: `results` has room for both.
+ * Returns how many results there are, at most k. */
+int64_t outliers_merge(struct outliers *outliers, const double *values, const int64_t *indices, int64_t count,
+                       struct result *results);
+
+/* The nearest float64 but 0 and infinity. topk_kth() takes it in the number's place: of all elements, only
+ * some of the same value then rank otherwise. */
+double outliers_stand_in(const struct beyond *number);
+
+/* Corrects the k-th of elements and stand-ins. Returns the number that is the k-th, or NULL if that is *kth.
+ */
+const struct beyond *outliers_kth(struct outliers *outliers, const double *kth, int64_t *better,
+                                  int64_t *equal);
+
+#endif /* TOPK_CLI_OUTLIERS_H */
