@@ -13,11 +13,38 @@
 #include "../base/fail.h"
 #include "spool.h"
 
+enum { BEGIN_BYTES = 1 << 16 }; /* of a file that is not mapped: more than most headers have */
+
 static _Noreturn void fail_errno(const char *name) {
     fail("%s: %s", name, strerror(errno));
 }
 
-/* Maps the descriptor's file, which is regular. */
+static bool read_bytes(int descriptor, char *to, uint64_t at, size_t bytes) {
+    while (bytes > 0) {
+        const ssize_t length = pread(descriptor, to, bytes, (off_t)at);
+        if (length <= 0)
+            return false;
+        to += length;
+        at += (uint64_t)length;
+        bytes -= (size_t)length;
+    }
+    return true;
+}
+
+static _Noreturn void fail_reading(void) {
+    fail("the input file has shrunk, or cannot be read");
+}
+
+/* Reads the first bytes of a file that is not mapped. */
+static void read_begin(struct matrix *matrix, uint64_t wanted) {
+    matrix->head_bytes = (size_t)(wanted < matrix->size ? wanted : matrix->size);
+    matrix->head = reallocate(matrix->head, matrix->head_bytes, 1);
+    if (!read_bytes(matrix->descriptor, matrix->head, 0, matrix->head_bytes))
+        fail_reading();
+}
+
+/* Maps the descriptor's file, which is regular. Where that cannot be done, as with little address space, it
+ * will be read piece by piece. */
 static void map_file(struct matrix *matrix) {
     struct stat status;
     if (fstat(matrix->descriptor, &status) != 0)
@@ -27,10 +54,20 @@ static void map_file(struct matrix *matrix) {
     matrix->rereadable = true;
     if (matrix->size > 0) {
         void *map = mmap(NULL, matrix->size, PROT_READ, MAP_SHARED, matrix->descriptor, 0);
-        if (map == MAP_FAILED)
-            fail_errno(matrix->name);
-        matrix->file = map;
+        if (map != MAP_FAILED)
+            matrix->file = map;
+        else
+            read_begin(matrix, BEGIN_BYTES);
     }
+}
+
+bool matrix_is_unmapped(const struct matrix *matrix) {
+    return matrix->rereadable && matrix->file == NULL && matrix->size > 0;
+}
+
+/* What the file or stream begins with, as far as it is at hand. */
+static const char *begin_of(const struct matrix *matrix) {
+    return matrix->file != NULL ? matrix->file : matrix->head;
 }
 
 static _Noreturn void fail_parse(const struct matrix *matrix, const struct parse_error *error) {
@@ -102,13 +139,19 @@ static void make_rows(struct matrix *matrix, const struct options *options, stru
              dimensions, dimensions == 1 ? "" : "s");
     if (!layout_rows(layout, options->axis, options->flat, error))
         fail_parse(matrix, error);
+    if (layout->scattered && matrix_is_unmapped(matrix))
+        fail("%s: there is no address space to map the file, which rows that are not in its order need; "
+             "`ulimit -v' says how much there is",
+             matrix->name);
 }
 
 static void open_npy(struct matrix *matrix, const struct options *options) {
     struct layout *layout = &matrix->layout;
     struct parse_error error;
-    const char *head = matrix->rereadable ? matrix->file : matrix->head;
-    const uint64_t head_bytes = matrix->rereadable ? matrix->size : matrix->head_bytes;
+    if (matrix_is_unmapped(matrix))
+        read_begin(matrix, npy_header_bytes(matrix->head, matrix->head_bytes) + BEGIN_BYTES);
+    const char *head = begin_of(matrix);
+    const uint64_t head_bytes = matrix->file != NULL ? matrix->size : matrix->head_bytes;
     const struct binary *binary = binary_by_magic(head, head_bytes);
     if (binary != NULL)
         fail("%s: not an .npy file (%s): %s", matrix->name, binary->what, binary->advice);
@@ -146,7 +189,7 @@ static topk_type type_of_format(enum input_format format) {
 static void refuse_header(const struct matrix *matrix, const struct options *options) {
     uint32_t rows, cols;
     if (options->format_given || options->skip_bytes >= 0 ||
-        !bin_fits(matrix->file, matrix->size, options->dtype, &rows, &cols))
+        !bin_fits(begin_of(matrix), matrix->size, options->dtype, &rows, &cols))
         return;
     fail("%s: the first 8 bytes are a header, for %" PRIu32 " rows of %" PRIu32
          " %s follow: say --skip-bytes 8 --cols %" PRIu32 ", or --format raw if they are elements",
@@ -170,13 +213,13 @@ void matrix_open(struct matrix *matrix, const struct options *options) {
     case FORMAT_U8BIN:
     case FORMAT_I8BIN:
     case FORMAT_IBIN:
-        parsed =
-            bin_parse(matrix->file, matrix->size, type_of_format(options->format), &matrix->layout, &error);
+        parsed = bin_parse(begin_of(matrix), matrix->size, type_of_format(options->format), &matrix->layout,
+                           &error);
         break;
     default:
         matrix->has_dimensions = true;
-        parsed =
-            vecs_parse(matrix->file, matrix->size, type_of_format(options->format), &matrix->layout, &error);
+        parsed = vecs_parse(begin_of(matrix), matrix->size, type_of_format(options->format), &matrix->layout,
+                            &error);
         break;
     }
     if (!parsed)
@@ -187,6 +230,11 @@ void matrix_read(const struct matrix *matrix, void *to, uint64_t at, size_t byte
     const size_t got = read_fully(matrix->descriptor, to, bytes, matrix->name);
     if (got < bytes)
         check_size(matrix, at + got);
+}
+
+void matrix_read_at(const struct matrix *matrix, void *to, uint64_t at, size_t bytes) {
+    if (!read_bytes(matrix->descriptor, to, at, bytes))
+        fail_reading();
 }
 
 static void check_stream_end(const struct matrix *matrix) {
@@ -202,7 +250,7 @@ void matrix_check_end(const struct matrix *matrix) {
     if (!matrix->rereadable)
         check_stream_end(matrix);
     else if (fstat(matrix->descriptor, &status) != 0 || (uint64_t)status.st_size < matrix->size)
-        fail("the input file has shrunk, or cannot be read");
+        fail_reading();
 }
 
 void matrix_close(struct matrix *matrix) {
@@ -211,18 +259,6 @@ void matrix_close(struct matrix *matrix) {
     if (matrix->descriptor != STDIN_FILENO)
         close(matrix->descriptor);
     release(matrix->head);
-}
-
-static bool read_bytes(int descriptor, char *to, uint64_t at, size_t bytes) {
-    while (bytes > 0) {
-        const ssize_t length = pread(descriptor, to, bytes, (off_t)at);
-        if (length <= 0)
-            return false;
-        to += length;
-        at += (uint64_t)length;
-        bytes -= (size_t)length;
-    }
-    return true;
 }
 
 bool matrix_copy(const struct matrix *matrix, void *to, const void *from, size_t bytes) {
@@ -235,15 +271,30 @@ bool matrix_copy(const struct matrix *matrix, void *to, const void *from, size_t
     return true;
 }
 
+/* The same for a file that is not mapped: reads the dimension of each row. */
+static void check_by_reading(const struct matrix *matrix, int64_t first, int64_t count) {
+    const struct layout *layout = &matrix->layout;
+    const uint64_t stride = (uint64_t)layout->stride * topk_type_size(layout->type);
+    for (int64_t row = first; row < first + count; row++) {
+        int32_t dimension;
+        matrix_read_at(matrix, &dimension, (uint64_t)row * stride, sizeof dimension);
+        if (dimension != layout->cols)
+            fail("%s: byte %" PRIu64 ": vector %" PRId64 " has dimension %" PRId32 ", others have %" PRId64,
+                 matrix->name, (uint64_t)row * stride, row, dimension, layout->cols);
+    }
+}
+
 void matrix_check_rows(const struct matrix *matrix, int64_t first, int64_t count) {
     struct parse_error error;
-    if (matrix->has_dimensions && !vecs_check(matrix->file, &matrix->layout, first, count, &error))
+    if (matrix->has_dimensions && matrix->file == NULL)
+        check_by_reading(matrix, first, count);
+    else if (matrix->has_dimensions && !vecs_check(matrix->file, &matrix->layout, first, count, &error))
         fail("%s: byte %" PRIu64 ": %s", matrix->name, error.at, error.reason);
 }
 
 const void *matrix_row(const struct matrix *matrix, int64_t row) {
     const struct layout *layout = &matrix->layout;
-    if (layout->scattered || layout->swapped || !matrix->rereadable)
+    if (layout->scattered || layout->swapped || matrix->file == NULL)
         return NULL;
     matrix_check_rows(matrix, row, 1);
     return matrix->file + layout->begin +

@@ -11,18 +11,21 @@
 
 struct matrix {
     const char *name; /* for messages */
-    const char *file; /* the mapping, NULL for an empty file and for a stream */
+    const char *file; /* the mapping, NULL for an empty file, for a stream, and where nothing can be mapped */
     uint64_t size;
-    char *head; /* what was read of a stream: its header; NULL for a file */
+    char *head; /* what was read of the begin, with the header; NULL if it is mapped */
     size_t head_bytes;
     int descriptor; /* of the file */
     struct layout layout;
-    bool rereadable;     /* mapped, and so any part can be read at any time; else a stream */
+    bool rereadable;     /* a file, any part of which can be read at any time; else a stream */
     bool has_dimensions; /* each row is preceded by its dimension, which is checked on the way */
 };
 
 /* Opens the input and parses its header. Ends the tool when it is no such file. */
 void matrix_open(struct matrix *matrix, const struct options *options);
+
+/* Whether it is a file that cannot be mapped: pieces are read. */
+bool matrix_is_unmapped(const struct matrix *matrix);
 
 /* Makes a stream rereadable, by a temporary file. No piece of it may have been read. */
 void matrix_spool(struct matrix *matrix);
@@ -42,6 +45,9 @@ void matrix_close(struct matrix *matrix);
 
 /* Reads the next bytes of a stream, which are those at byte `at`. Ends the tool if they do not come. */
 void matrix_read(const struct matrix *matrix, void *to, uint64_t at, size_t bytes);
+
+/* The same for bytes of a rereadable matrix, in any order. */
+void matrix_read_at(const struct matrix *matrix, void *to, uint64_t at, size_t bytes);
 
 /* Ends the tool if a stream goes on behind its last element, or a file has shrunk: within its last page what
  * is cut off reads as zeros. */

@@ -35,7 +35,7 @@ void pieces_begin(struct pieces *pieces, const struct matrix *matrix, int64_t el
     size_t element = topk_type_size(layout->type);
     if (matrix->file != NULL && !layout->scattered)
         madvise((char *)(uintptr_t)matrix->file, matrix->size, MADV_SEQUENTIAL);
-    if (layout->begin % element != 0 || layout->swapped || layout->scattered || !matrix->rereadable)
+    if (layout->begin % element != 0 || layout->swapped || layout->scattered || matrix->file == NULL)
         pieces->copy = allocate((uint64_t)pieces_span(pieces), element);
 }
 
@@ -77,6 +77,8 @@ static void copy(struct pieces *pieces, int64_t count) {
     else if (layout->scattered)
         layout_gather(layout, matrix->file, (at - layout->begin) / topk_type_size(layout->type),
                       (uint64_t)count, pieces->copy);
+    else if (matrix->file == NULL)
+        matrix_read_at(matrix, pieces->copy, at, bytes);
     else
         memcpy(pieces->copy, matrix->file + at, bytes);
     if (layout->swapped)

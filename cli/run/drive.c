@@ -3,6 +3,9 @@
 
 #include "../engine/bounds.h"
 
+/* A piece that is not mapped is a copy. It should fit where a mapping does not. */
+enum { UNMAPPED_PIECE_BYTES = 16 << 20 };
+
 void limit_pieces(struct task *task, size_t element_bytes, size_t row_bytes) {
     const int64_t bytes = session_piece_bytes(&task->session, task->options, task->source.layout.type);
     source_limit(&task->source, bytes / (int64_t)element_bytes, bytes / (int64_t)row_bytes);
@@ -23,10 +26,14 @@ static void take_pieces(struct task *task, const struct operation *operation) {
         operation->end_rows(task, 0, 1);
 }
 
-void drive(struct task *task, const struct options *options, const struct operation *operation) {
+void drive(struct task *task, const struct options *given, const struct operation *operation) {
     struct source *source = &task->source;
+    struct options own = *given;
+    const struct options *options = &own;
     task->options = options;
     source_open(source, options);
+    if (!source->is_text && matrix_is_unmapped(&source->matrix) && own.piece_bytes > UNMAPPED_PIECE_BYTES)
+        own.piece_bytes = UNMAPPED_PIECE_BYTES;
     const topk_type type = source->layout.type;
     /* kth copies rows to a GPU through slots only where they are longer than a piece. */
     const bool long_rows =

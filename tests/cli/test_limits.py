@@ -138,6 +138,64 @@ class LargeK(harness.Case):
         self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, 1)
 
 
+class AddressSpace(harness.Case):
+    """Files that are larger than the address space, which cannot be mapped: the same answers, read in pieces."""
+
+    LIMIT = 192 << 20
+
+    def both(self, *arguments):
+        results = [harness.topk(*arguments, "--threads", 1, "--device", "cpu", preexec=limit)
+                   for limit in (None, lambda: resource.setrlimit(resource.RLIMIT_AS, (self.LIMIT, self.LIMIT)))]
+        self.assertEqual((results[1].status, results[1].out, results[1].err), (results[0].status, results[0].out, results[0].err))
+        self.assertEqual(results[0].status, 0)
+        self.assertNotEqual(results[0].out, b"")
+
+    def sparse(self, name, head, size, marks):
+        path = self.write(name, head)
+        with open(path, "r+b") as file:
+            file.truncate(size)
+            for at, data in marks:
+                file.seek(at)
+                file.write(data)
+        return path
+
+    def test_arrays(self):
+        count = self.LIMIT // 4 + 12345
+        head = npy_header("<f4", (count,))
+        marks = [(len(head) + 4 * at, struct.pack("<f", value)) for at, value in ((7, 2.5), (count // 2, -3), (count - 1, 9.0))]
+        vector = self.sparse("x.npy", head, len(head) + 4 * count, marks)
+        rows = self.sparse("x.raw", b"", 4 * 1000 * (count // 1000), [(at, data) for at, data in marks[:2]])
+        stride = 4 * 1001
+        vectors = self.sparse("x.fvecs", b"", stride * (self.LIMIT // stride + 5), [])
+        with open(vectors, "r+b") as file:
+            for row in range(self.LIMIT // stride + 5):
+                file.seek(row * stride)
+                file.write(struct.pack("<i", 1000))
+            file.seek(stride * 777 + 40)
+            file.write(struct.pack("<f", 5))
+        matrix = ["--dtype", "f32", "--cols", 1000]
+        for command in (["select", "-k", 3], ["kth", "-k", 2], ["kth", "-k", count // 2], ["where", "--ne", 0], ["count", "--gt", 0],
+                        ["select", "-k", 2, "--gt", 1]):
+            self.both(command[0], vector, *command[1:])
+        for command in (["where", "--ne", 0], ["select", "-k", 1, "--gt", 1]):
+            self.both(command[0], rows, *command[1:], *matrix)
+            self.both(command[0], vectors, *command[1:])
+        with open(vectors, "r+b") as file:
+            file.seek(stride * 900)
+            file.write(struct.pack("<i", 999))
+        self.fails(".*: byte %d: vector 900 has dimension 999, others have 1000" % (stride * 900), "count", vectors, "--gt", 0,
+                   "--threads", 1, preexec=lambda: resource.setrlimit(resource.RLIMIT_AS, (self.LIMIT, self.LIMIT)))
+
+    def test_text(self):
+        numbers = self.sparse("x.txt", b"1\n", self.LIMIT + (1 << 20), [])
+        with open(numbers, "r+b") as file:
+            line = b"%s\n" % (b"7" + b" " * 4094)
+            for _ in range((self.LIMIT + (1 << 20)) // 4096):
+                file.write(line)
+            file.truncate(file.tell())
+        self.both("count", numbers, "--gt", 6)
+
+
 class ControlGroups(harness.Case):
     """What a control group allows, by made-up files of the system: 128 MiB of results are refused, or not."""
 
