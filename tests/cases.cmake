@@ -59,6 +59,13 @@ topk_case_test(cases_scalar_5 test_cases avx2 5 --seed 6)
 topk_case_test(cases_long_rows test_cases "" 2 --seed 7 --largest 1000000 --filter size=1000000)
 topk_case_test(cases_random test_cases "" 2 --seed 8 --random 5000)
 
+# No longer than it may take.
+topk_case_test(cases_in_time test_cases "" 1 --random 1000000000 --seconds 1)
+if(TEST cases_in_time)
+  set_tests_properties(cases_in_time PROPERTIES
+    PASS_REGULAR_EXPRESSION "then the time was over\n.*\n0 failures in [1-9][0-9]* cases\n$")
+endif()
+
 topk_case_test(cases_shrunk_avx512 test_cases_shrunk "" 2 --seed 11)
 topk_case_test(cases_shrunk_avx2 test_cases_shrunk avx512 3 --seed 12)
 topk_case_test(cases_shrunk_scalar test_cases_shrunk avx2 2 --seed 13)

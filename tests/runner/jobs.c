@@ -65,6 +65,7 @@ static bool mourn(job *j, const backend *b, int status) {
 static void add(const tally *t, tally *sum) {
     sum->cases += t->cases;
     sum->failures += t->failures;
+    sum->is_late |= t->is_late;
     for (int m = 0; m < METHODS_MOST; m++) {
         sum->served[m] += t->served[m];
         sum->refused[m] += t->refused[m];

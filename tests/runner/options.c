@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "schedules.h"
 
@@ -34,6 +35,7 @@ static const char usage[] =
     "  --seed N           of the covering array, of random cases and of the data (1)\n"
     "  --failures N       stop after N failures (10)\n"
     "  --jobs N           N processes share the cases; a crash costs one case (0: this process)\n"
+    "  --seconds N        begin no case once N seconds are over\n"
     "  --limit SECONDS    of processor time for a call, with --jobs (300)\n"
     "  --paths RUN        fail unless the rare paths of this run are taken\n"
     "  --methods          only print the names of the backend's methods\n"
@@ -107,6 +109,9 @@ static void take(options *o, int letter, const char *value) {
     case 'x':
         o->failures_max = (long)number(o->program, value);
         break;
+    case 'd':
+        o->end = time(NULL) + (time_t)number(o->program, value);
+        break;
     case 'u':
         o->limit = (long)number(o->program, value);
         break;
@@ -125,29 +130,19 @@ static void take(options *o, int letter, const char *value) {
 }
 
 options options_parse(int argc, char **argv) {
-    static const struct option known[] = {{"full", no_argument, NULL, 'F'},
-                                          {"random", required_argument, NULL, 'r'},
-                                          {"case", required_argument, NULL, 'c'},
-                                          {"filter", required_argument, NULL, 'f'},
-                                          {"backend", required_argument, NULL, 'b'},
-                                          {"operation", required_argument, NULL, 'o'},
-                                          {"method", required_argument, NULL, 'm'},
-                                          {"threads", required_argument, NULL, 't'},
-                                          {"graphs", no_argument, NULL, 'g'},
-                                          {"schedules", required_argument, NULL, 'n'},
-                                          {"schedule", required_argument, NULL, 'i'},
-                                          {"smallest", required_argument, NULL, 'w'},
-                                          {"largest", required_argument, NULL, 'l'},
-                                          {"seed", required_argument, NULL, 's'},
-                                          {"failures", required_argument, NULL, 'x'},
-                                          {"cases", required_argument, NULL, 'a'},
-                                          {"elements", required_argument, NULL, 'e'},
-                                          {"jobs", required_argument, NULL, 'j'},
-                                          {"limit", required_argument, NULL, 'u'},
-                                          {"methods", no_argument, NULL, 'p'},
-                                          {"paths", required_argument, NULL, 'P'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"full", no_argument, NULL, 'F'},           {"random", required_argument, NULL, 'r'},
+        {"case", required_argument, NULL, 'c'},     {"filter", required_argument, NULL, 'f'},
+        {"backend", required_argument, NULL, 'b'},  {"operation", required_argument, NULL, 'o'},
+        {"method", required_argument, NULL, 'm'},   {"threads", required_argument, NULL, 't'},
+        {"graphs", no_argument, NULL, 'g'},         {"schedules", required_argument, NULL, 'n'},
+        {"schedule", required_argument, NULL, 'i'}, {"smallest", required_argument, NULL, 'w'},
+        {"largest", required_argument, NULL, 'l'},  {"seed", required_argument, NULL, 's'},
+        {"failures", required_argument, NULL, 'x'}, {"cases", required_argument, NULL, 'a'},
+        {"elements", required_argument, NULL, 'e'}, {"jobs", required_argument, NULL, 'j'},
+        {"seconds", required_argument, NULL, 'd'},  {"limit", required_argument, NULL, 'u'},
+        {"methods", no_argument, NULL, 'p'},        {"paths", required_argument, NULL, 'P'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
     options o = {.program = argv[0],
                  .seed = 1,
                  .largest = 131072,

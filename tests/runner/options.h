@@ -2,6 +2,8 @@
 #ifndef TESTS_OPTIONS_H
 #define TESTS_OPTIONS_H
 
+#include <time.h>
+
 #include "dimensions.h"
 
 typedef struct options {
@@ -24,6 +26,7 @@ typedef struct options {
     long schedules;    /* of the emulated GPU, for each call */
     uint64_t schedule; /* 0, or the seed of the first */
     long failures_max;
+    time_t end;      /* 0, or the last second in which a case begins */
     long limit;      /* seconds that a call of a child may take */
     long jobs;       /* 0: this process runs the cases; else that many children do */
     long job, first; /* of a child: it takes the cases of these that come at `job` modulo `jobs`, from number

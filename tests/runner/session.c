@@ -131,6 +131,10 @@ static void call_all(session *s, const instance *i) {
 
 static bool run_case(const test_case *c, long position, void *context) {
     session *s = context;
+    if (s->options->end != 0 && time(NULL) > s->options->end) {
+        s->tally->is_late = true;
+        return false;
+    }
     open_case *open = &s->open_cases[s->cases++];
     open->source = *c;
     s->tally->position = position;

@@ -20,6 +20,7 @@ typedef struct tally {
     char current[RERUN_BYTES];           /* the call in progress */
     int under_way;                       /* calls that the device may be at work on */
     atomic_ulong steps;                  /* grows while something gets done */
+    bool is_late;                        /* there were more cases, but the time was over */
     bool ended;
 } tally;
 
