@@ -6,7 +6,7 @@
  *
  * Arguments: cpu and the number of threads, 1 by default; or cuda and N, then one in N of the scenarios is
  * run. Behind these `graphs`: each call is captured and replayed; or `paths`: fails if a rare path of the
- * library was never taken. */
+ * library was never taken; or `edges`: one in N of the sequences of chunks that fill a list to its end. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "reached_paths.h"
 #include "schedules.h"
 
-enum { ROWS_MAX = 4, STREAM_MAX = 6000, CHUNKS_MAX = 40, SCENARIOS = 400, PATHS_MAX = 512 };
+enum { ROWS_DRAWN = 4, ROWS_MAX = 65, STREAM_MAX = 6000, CHUNKS_MAX = 40, SCENARIOS = 400, PATHS_MAX = 512 };
 
 /* A piece of the streams: elements [begin, end) of each row, of which row r has lengths[r], and those take
  * part that match. */
@@ -32,7 +32,7 @@ typedef struct chunk {
     topk_predicate predicate; /* as the host knows it */
     bool has_bounds;          /* the call reads them where it runs */
     topk_bound bounds[2];
-    unsigned char mask[ROWS_MAX * STREAM_MAX];
+    unsigned char mask[ROWS_DRAWN * STREAM_MAX];
     char extents[2][ROWS_MAX * sizeof(int64_t)]; /* lengths and ks, in the width of the problem */
     device_buffer given[4];                      /* extents, bounds and mask */
 } chunk;
@@ -130,7 +130,7 @@ static void draw_problem(scenario *s, random_state *random) {
     p->rank = (topk_rank)random_below(random, 2);
     p->order = (topk_order)random_below(random, 2);
     p->nan = (topk_nan)random_below(random, 2);
-    p->rows = random_below(random, ROWS_MAX + 1);
+    p->rows = random_below(random, ROWS_DRAWN + 1);
     p->k_max = ks[random_below(random, sizeof ks / sizeof ks[0])];
     p->row_stride = 1 + random_below(random, STREAM_MAX);
     s->has_lengths = random_below(random, 3) == 0;
@@ -159,19 +159,17 @@ static void give_chunk(const scenario *s, chunk *c) {
     }
 }
 
-static void scenario_build(scenario *s, random_state *random) {
-    draw_problem(s, random);
-    draw_chunks(s, random);
+static void allocate_streams(scenario *s) {
     const topk_problem *p = &s->problem;
-    int64_t elements = p->rows * p->row_stride;
-    size_t size = oracle_type_size(p->type), index_bytes = p->index_type == TOPK_INDEX_I32 ? 4 : 8;
-    s->values = guarded_allocate((size_t)elements * size, GUARDED_AT_END);
-    s->payload = guarded_allocate((size_t)elements * index_bytes, GUARDED_AT_END);
-    for (int64_t r = 0; r < p->rows; r++) {
-        char *row = (char *)s->values.data + (size_t)(r * p->row_stride) * size;
-        generate(&generators[random_below(random, generator_count)], p->type, row, p->row_stride, random);
-    }
-    for (int64_t e = 0; e < elements; e++) {
+    const size_t elements = (size_t)(p->rows * p->row_stride);
+    s->values = guarded_allocate(elements * oracle_type_size(p->type), GUARDED_AT_END);
+    s->payload = guarded_allocate(elements * (p->index_type == TOPK_INDEX_I32 ? 4 : 8), GUARDED_AT_END);
+}
+
+/* Once the values are there. */
+static void give_streams(scenario *s) {
+    const topk_problem *p = &s->problem;
+    for (int64_t e = 0; e < p->rows * p->row_stride; e++) {
         element_put_bits(p->index_type == TOPK_INDEX_I32 ? TOPK_I32 : TOPK_I64, s->payload.data, e,
                          (uint64_t)payload_of(s, e));
     }
@@ -182,6 +180,18 @@ static void scenario_build(scenario *s, random_state *random) {
     for (int c = 0; c < s->chunk_count; c++) {
         give_chunk(s, &s->chunks[c]);
     }
+}
+
+static void scenario_build(scenario *s, random_state *random) {
+    draw_problem(s, random);
+    draw_chunks(s, random);
+    const topk_problem *p = &s->problem;
+    allocate_streams(s);
+    for (int64_t r = 0; r < p->rows; r++) {
+        char *row = (char *)s->values.data + (size_t)(r * p->row_stride) * oracle_type_size(p->type);
+        generate(&generators[random_below(random, generator_count)], p->type, row, p->row_stride, random);
+    }
+    give_streams(s);
 }
 
 static void scenario_free(scenario *s) {
@@ -359,12 +369,17 @@ static bool merge(scenario *s) {
                                                            device_stream())));
 }
 
-static bool run_scenario(scenario *s, random_state *random) {
+static bool begin_states(scenario *s, random_state *random) {
     size_t bytes = 0;
     bool right = CHECK_STATUS(TOPK_OK, topk_accumulator_size(context, &s->problem, &bytes));
     for (int i = 0; right && i <= s->is_split; i++) {
         right = begin_state(s, &s->states[i], bytes, random);
     }
+    return right;
+}
+
+static bool run_scenario(scenario *s, random_state *random) {
+    bool right = begin_states(s, random);
     for (int c = 0; right && c < s->chunk_count; c++) {
         right = push_chunk(s, &s->chunks[c], &s->states[s->is_split && random_below(random, 2) == 0]);
         if (right && random_below(random, 4) == 0) {
@@ -374,12 +389,14 @@ static bool run_scenario(scenario *s, random_state *random) {
     return right && (!s->is_split || merge(s)) && results_are_right(s, s->chunk_count, true);
 }
 
+static void print_scenario(const char *kind, uint64_t number, int threads, const scenario *s) {
+    fprintf(stderr, "    in %s %" PRIu64 ", %d threads: %s, rows %" PRId64 ", k %" PRId64 ", %d chunks\n",
+            kind, number, threads, topk_type_name(s->problem.type), s->problem.rows, s->problem.k_max,
+            s->chunk_count);
+}
+
 /* Every `step`-th scenario. */
-static void run_scenarios(topk_backend backend, int threads, uint64_t step) {
-    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
-    options.backend = backend;
-    options.threads = threads;
-    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
+static void run_scenarios(int threads, uint64_t step) {
     for (uint64_t seed = 0; seed < SCENARIOS && check_failures < 10; seed += step) {
         random_state random = {seed};
         static scenario s;
@@ -387,32 +404,136 @@ static void run_scenarios(topk_backend backend, int threads, uint64_t step) {
         schedules_seed(seed);
         scenario_build(&s, &random);
         if (!run_scenario(&s, &random)) {
-            fprintf(stderr,
-                    "    in scenario %" PRIu64 ", %d threads: %s, rows %" PRId64 ", k %" PRId64
-                    ", %d chunks\n",
-                    seed, threads, topk_type_name(s.problem.type), s.problem.rows, s.problem.k_max,
-                    s.chunk_count);
+            print_scenario("scenario", seed, threads, &s);
         }
         scenario_free(&s);
     }
-    topk_context_destroy(context);
 }
 
-static void check_paths(void) {
+/* ---- Lists at their ends ---- */
+
+/* A list on a GPU has room for four times k_max. Three chunks, all of whose elements pass a row's bar: the
+ * first comes before there is a bar; then k_max candidates stay if it brings as many. The second fills the
+ * list to one less than a third chunk of k_max needs, to just that, to one more, or to the end. */
+static const struct {
+    int64_t of_k, more; /* elements: of_k * k_max + more */
+} lengths_of_chunks[3][10] = {
+    {{1, -1}, {1, 0}, {1, 1}, {2, 0}},
+    {{1, -1}, {1, 0}, {1, 1}, {2, -1}, {2, 0}, {2, 1}, {3, -1}, {3, 0}, {3, 1}, {4, 0}},
+    {{1, -1}, {1, 0}, {1, 1}, {0, 0}},
+};
+enum { FIRSTS = 4, SECONDS = 10, THIRDS = 4, SEQUENCES = FIRSTS * SECONDS * THIRDS };
+
+/* How its elements come to be better than those before: by value; as ties at lower positions; and by value,
+ * where two states are merged in the end. */
+enum edge_kind { ASCENDING, TIES, MERGED, EDGE_KINDS };
+
+/* On both sides of the number of rows from which on a selection finds the best of a chunk; and with tiny
+ * sizes so many that each kernel has several for a block. The last k_max is one for which blocks share a row.
+ */
+#ifdef TOPK_SHRINK
+static const int64_t edge_rows[] = {2, 3, 9};
+#else
+static const int64_t edge_rows[] = {64, 65};
+#endif
+static const int64_t edge_ks[] = {1, 5, 33, 200};
+enum {
+    EDGE_ROWS = sizeof edge_rows / sizeof edge_rows[0],
+    EDGE_KS = sizeof edge_ks / sizeof edge_ks[0],
+    EDGES = SEQUENCES * EDGE_KINDS * EDGE_ROWS * EDGE_KS
+};
+
+static void edge_chunks(scenario *s, int sequence, bool is_backward) {
+    const int at[3] = {sequence / (SECONDS * THIRDS), sequence / THIRDS % SECONDS, sequence % THIRDS};
+    topk_problem *p = &s->problem;
+    int64_t lengths[3], before = 0;
+    s->chunk_count = 3;
+    for (int c = 0; c < s->chunk_count; c++) {
+        lengths[c] = lengths_of_chunks[c][at[c]].of_k * p->k_max + lengths_of_chunks[c][at[c]].more;
+        p->row_stride += lengths[c];
+        p->length_max = lengths[c] > p->length_max ? lengths[c] : p->length_max;
+    }
+    for (int c = 0; c < s->chunk_count; before += lengths[c++]) {
+        s->chunks[c].begin = is_backward ? p->row_stride - before - lengths[c] : before;
+        s->chunks[c].end = s->chunks[c].begin + lengths[c];
+        for (int64_t r = 0; r < p->rows; r++) {
+            s->chunks[c].lengths[r] = lengths[c];
+        }
+    }
+}
+
+static void edge_build(scenario *s, int number) {
+    static const topk_type types[] = {TOPK_F32, TOPK_U16, TOPK_I64, TOPK_U8};
+    const int sequence = number % SEQUENCES, shape = number / SEQUENCES;
+    const enum edge_kind kind = (enum edge_kind)(shape % EDGE_KINDS);
+    topk_problem *p = &s->problem;
+    *p = (topk_problem)TOPK_PROBLEM_INIT;
+    p->rows = edge_rows[shape / EDGE_KINDS % EDGE_ROWS];
+    p->k_max = edge_ks[shape / EDGE_KINDS / EDGE_ROWS];
+    p->type = p->k_max == edge_ks[EDGE_KS - 1] ? TOPK_F64 : types[(sequence / THIRDS + shape) % 4];
+    s->has_payload = sequence % 5 == 0;
+    s->is_split = kind == MERGED;
+    edge_chunks(s, sequence, kind == TIES);
+    allocate_streams(s);
+    for (int64_t e = 0; e < p->rows * p->row_stride; e++) { /* bits of positive numbers ascend with them */
+        const int64_t position = e % p->row_stride;
+        element_put_bits(p->type, s->values.data, e, kind == TIES ? 7 : (uint64_t)position + 1);
+    }
+    give_streams(s);
+}
+
+/* No call but pushes comes before the end: all others would make room. */
+static bool run_edge(scenario *s, random_state *random) {
+    bool right = begin_states(s, random);
+    for (int c = 0; right && c < s->chunk_count; c++) {
+        right = push_chunk(s, &s->chunks[c], &s->states[s->is_split && c == 1]);
+    }
+    return right && (!s->is_split || merge(s)) && results_are_right(s, s->chunk_count, true);
+}
+
+/* Every `step`-th. */
+static void run_edges(int step) {
+    for (int number = 0; number < EDGES && check_failures < 10; number += step) {
+        random_state random = {(uint64_t)number};
+        static scenario s;
+        s = (scenario){0};
+        schedules_seed((uint64_t)number);
+        edge_build(&s, number);
+        if (!run_edge(&s, &random)) {
+            print_scenario("edge", (uint64_t)number, 1, &s);
+        }
+        scenario_free(&s);
+    }
+}
+
+static void check_paths(const char *run) {
     static unsigned long counts[PATHS_MAX];
+    memset(counts, 0, sizeof counts);
     reached_paths_read(counts, PATHS_MAX);
-    CHECK(reached_paths_missing(counts, "cuda", "accumulator") == 0);
+    CHECK(reached_paths_missing(counts, "cuda", run) == 0);
 }
 
 int main(int argc, char **argv) {
     const bool is_cuda = argc > 1 && strcmp(argv[1], "cuda") == 0;
     const int number = argc > 2 ? atoi(argv[2]) : 1;
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    options.backend = is_cuda ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU;
+    options.threads = is_cuda ? 1 : number;
     in_graphs = argc > 3 && strcmp(argv[3], "graphs") == 0;
     device_open();
-    run_scenarios(is_cuda ? TOPK_BACKEND_CUDA : TOPK_BACKEND_CPU, is_cuda ? 1 : number,
-                  is_cuda ? (uint64_t)number : 1);
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
+    if (argc > 3 && strcmp(argv[3], "edges") == 0) {
+        run_edges(number);
+        if (is_cuda) {
+            check_paths("accumulator: another row");
+            check_paths("accumulator-edges");
+        }
+    } else {
+        run_scenarios(options.threads, is_cuda ? (uint64_t)number : 1);
+    }
+    topk_context_destroy(context);
     if (argc > 3 && strcmp(argv[3], "paths") == 0) {
-        check_paths();
+        check_paths("accumulator");
     }
     device_close();
     return check_report();
