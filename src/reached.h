@@ -35,44 +35,62 @@ enum topk_reached_path {
     REACHED_SORT_NEXT_LIST, /* a block that sorts rows of its own goes on to another */
     REACHED_TILES_BACK,     /* a tile adds up the counts of several tiles before it */
 
-    REACHED_RADIK_ABOVE,               /* the k-th is beyond the range that a sample has drawn */
-    REACHED_RADIK_BELOW,               /* it is behind it */
-    REACHED_RADIK_FEW_MATCHES,         /* fewer elements match than are wanted */
-    REACHED_RADIK_WRITTEN_FROM_BUFFER, /* results are written from the buffer */
-    REACHED_RADIK_MANY,                /* hits go through the write buffer */
-    REACHED_RADIK_FROM_BUFFER,         /* a digit is counted in the buffer */
-    REACHED_RADIK_BUFFERED,            /* candidates are buffered */
-    REACHED_RADIK_NO_BUFFER,           /* a digit is counted in the input once more */
-    REACHED_RADIK_FINISH,              /* the last block finishes a row */
-    REACHED_RADIK_FINISH_LEFT,         /* but for its results, which go in order */
-    REACHED_RADIK_IN_ORDER,            /* results are written in the order of positions */
-    REACHED_RADIK_RANK,                /* results ranked by several blocks */
-    REACHED_RADIK_SORT,                /* results sorted in one block */
-    REACHED_RADIK_SHORT_ROWS,          /* short rows are left to another method */
-    REACHED_RADIK_OVERFLOW,            /* more rows and tiles than there is room for */
-    REACHED_RADIK_LIMIT_UNBUFFERED,    /* no candidates are buffered, for the limit */
-    REACHED_RADIK_LIMIT_DIGIT,         /* shorter digits, for the limit */
-    REACHED_DRTOPK_BASE_ALONE,         /* too few delegates for k: the base serves alone */
-    REACHED_DRTOPK_COALESCED,          /* a thread makes the delegates of a subrange */
-    REACHED_DRTOPK_TIES,               /* not all delegates with the key of the k-th are taken */
-    REACHED_DRTOPK_SCANNED,            /* all delegates of a subrange are taken */
-    REACHED_AIR_LIMIT_UNBUFFERED,      /* the caller's limit leaves no room for buffered candidates */
-    REACHED_AIR_LIMIT_ONE_BLOCK,       /* nor for a row that blocks share */
-    REACHED_AIR_MEAN_LENGTH,           /* blocks with a row each are made for less than length_max */
-    REACHED_AIR_RANK,                  /* few results are ranked by all blocks */
-    REACHED_AIR_SORT,                  /* more results are sorted in one block for each row */
-    REACHED_AIR_ROW_NEXT,              /* a block with rows of its own goes on to another */
-    REACHED_AIR_ROW_AGAIN,             /* its candidates fit shared memory only after more than one digit */
-    REACHED_AIR_ROW_LATE,              /* they do after a digit, or once the predicate has sorted them out */
-    REACHED_AIR_ROW_NEVER,             /* they never do */
-    REACHED_AIR_ROW_IN_ORDER,          /* its first ties are taken in the order of positions */
-    REACHED_SELECT_ROW_ALL_FOUND,      /* the rest of its tiles need not be read */
-    REACHED_AIR_NEXT_ROW,              /* blocks that share rows go on to a row behind the grid's */
-    REACHED_AIR_DECIDED,          /* all candidates are results before the last pass, which writes them */
-    REACHED_AIR_DECIDED_LEFT,     /* or leaves them to the last filter, which takes them in order */
-    REACHED_AIR_NO_BUFFER,        /* the candidates do not fit the buffer: the input is read again */
-    REACHED_AIR_BUFFERED,         /* they are buffered while their next digit is counted */
-    REACHED_AIR_FROM_BUFFER,      /* and read from there afterwards */
+    REACHED_RADIK_ABOVE,                 /* the k-th is beyond the range that a sample has drawn */
+    REACHED_RADIK_BELOW,                 /* it is behind it */
+    REACHED_RADIK_FEW_MATCHES,           /* fewer elements match than are wanted */
+    REACHED_RADIK_WRITTEN_FROM_BUFFER,   /* results are written from the buffer */
+    REACHED_RADIK_MANY,                  /* hits go through the write buffer */
+    REACHED_RADIK_FROM_BUFFER,           /* a digit is counted in the buffer */
+    REACHED_RADIK_BUFFERED,              /* candidates are buffered */
+    REACHED_RADIK_NO_BUFFER,             /* a digit is counted in the input once more */
+    REACHED_RADIK_FINISH,                /* the last block finishes a row */
+    REACHED_RADIK_FINISH_LEFT,           /* but for its results, which go in order */
+    REACHED_RADIK_IN_ORDER,              /* results are written in the order of positions */
+    REACHED_RADIK_RANK,                  /* results ranked by several blocks */
+    REACHED_RADIK_SORT,                  /* results sorted in one block */
+    REACHED_RADIK_SHORT_ROWS,            /* short rows are left to another method */
+    REACHED_RADIK_OVERFLOW,              /* more rows and tiles than there is room for */
+    REACHED_RADIK_LIMIT_UNBUFFERED,      /* no candidates are buffered, for the limit */
+    REACHED_RADIK_LIMIT_DIGIT,           /* shorter digits, for the limit */
+    REACHED_RADIK_BEGIN_NEXT_ROW,        /* a block goes on to another row: it begins it */
+    REACHED_RADIK_FIRST_NEXT_ROW,        /* in the first pass */
+    REACHED_RADIK_NEXT_ROW,              /* in later ones */
+    REACHED_RADIK_ORDER_NEXT_ROW,        /* where results go in order */
+    REACHED_RADIK_SORT_NEXT_ROW,         /* whose results it sorts */
+    REACHED_RADIK_RANK_NEXT_ROW,         /* or ranks */
+    REACHED_DRTOPK_BASE_ALONE,           /* too few delegates for k: the base serves alone */
+    REACHED_DRTOPK_COALESCED,            /* a thread makes the delegates of a subrange */
+    REACHED_DRTOPK_TIES,                 /* not all delegates with the key of the k-th are taken */
+    REACHED_DRTOPK_SCANNED,              /* all delegates of a subrange are taken */
+    REACHED_DRTOPK_THREADS_NEXT_ROW,     /* a block goes on to another row: its threads make delegates */
+    REACHED_DRTOPK_WARPS_NEXT_ROW,       /* or its warps */
+    REACHED_DRTOPK_LAST_NEXT_ROW,        /* it finds the last delegate */
+    REACHED_DRTOPK_CONCATENATE_NEXT_ROW, /* concatenates */
+    REACHED_DRTOPK_EQUAL_NEXT_ROW,       /* counts what equals the k-th */
+    REACHED_BITONIC_NEXT_ROW,            /* a block goes on to another row */
+    REACHED_AIR_LIMIT_UNBUFFERED,        /* the caller's limit leaves no room for buffered candidates */
+    REACHED_AIR_LIMIT_ONE_BLOCK,         /* nor for a row that blocks share */
+    REACHED_AIR_MEAN_LENGTH,             /* blocks with a row each are made for less than length_max */
+    REACHED_AIR_RANK,                    /* few results are ranked by all blocks */
+    REACHED_AIR_SORT,                    /* more results are sorted in one block for each row */
+    REACHED_AIR_ROW_NEXT,                /* a block with rows of its own goes on to another */
+    REACHED_AIR_ROW_AGAIN,               /* its candidates fit shared memory only after more than one digit */
+    REACHED_AIR_ROW_LATE,         /* they do after a digit, or once the predicate has sorted them out */
+    REACHED_AIR_ROW_NEVER,        /* they never do */
+    REACHED_AIR_ROW_IN_ORDER,     /* its first ties are taken in the order of positions */
+    REACHED_SELECT_ROW_ALL_FOUND, /* the rest of its tiles need not be read */
+    REACHED_AIR_NEXT_ROW,        /* blocks that share rows go on to another row, in a pass behind the first */
+    REACHED_AIR_FIRST_NEXT_ROW,  /* in the first pass */
+    REACHED_AIR_EXTENT_NEXT_ROW, /* whose extent they find */
+    REACHED_AIR_LAST_NEXT_ROW,   /* in the last filter */
+    REACHED_AIR_FUSED_NEXT_ROW,  /* in place of it */
+    REACHED_AIR_SORT_NEXT_ROW,   /* whose results a block sorts */
+    REACHED_AIR_RANK_NEXT_ROW,   /* or blocks rank */
+    REACHED_AIR_DECIDED,         /* all candidates are results before the last pass, which writes them */
+    REACHED_AIR_DECIDED_LEFT,    /* or leaves them to the last filter, which takes them in order */
+    REACHED_AIR_NO_BUFFER,       /* the candidates do not fit the buffer: the input is read again */
+    REACHED_AIR_BUFFERED,        /* they are buffered while their next digit is counted */
+    REACHED_AIR_FROM_BUFFER,     /* and read from there afterwards */
     REACHED_AIR_LAST_FROM_BUFFER, /* the last filter reads the buffer */
     REACHED_AIR_FINISH,           /* the candidates fit one block, and the last one finishes the row */
     REACHED_AIR_FINISH_LEFT,      /* but for ties in order, which the last filter writes */
@@ -145,22 +163,26 @@ enum topk_reached_path {
     REACHED_GRIDSELECT_ROW_EDGES,   /* such a row has elements before or behind what a bulk copy brings */
     REACHED_GRIDSELECT_WARP_NEXT,   /* a warp goes on to another row */
 
-    REACHED_SELECT_SINGLE_LOADS,     /* elements of a misaligned row are read one by one, to fit */
-    REACHED_RTOPK_BISECTION,         /* guessing did not end a search */
-    REACHED_RTOPK_SURPLUS_TIES,      /* more elements tie with the k-th than are results */
-    REACHED_RTOPK_PAIRS,             /* a lane sorts two entries */
-    REACHED_RTOPK_NEAR,              /* keys of entries differ in few bits */
-    REACHED_RTOPK_MANY,              /* entries are sorted in shared memory */
-    REACHED_RTOPK_NETWORK_TIES,      /* more elements reach the threshold than are results */
-    REACHED_RTOPK_NETWORK_COUNTED,   /* a list was too short, so the warp counts */
-    REACHED_RTOPK_NETWORK_EXCHANGED, /* two results that words had put in the wrong order */
-    REACHED_RTOPK_COUNTS_TIGHTENED,  /* a bound of a search by counting moves to a lead */
-    REACHED_RTOPK_COUNTS_HALVED,     /* guessing did not end a search by counting */
-    REACHED_RTOPK_NETWORK_MISSING,   /* a row whose leads do not tell its results */
-    REACHED_RTOPK_CANDIDATES_TIED,   /* too many candidates: most are ties */
-    REACHED_RTOPK_CANDIDATES_OPEN,   /* candidates do not tell a row's results */
-    REACHED_RTOPK_NO_MATCH,          /* no element of a row matches */
-    REACHED_RTOPK_NEXT_ROW,          /* a warp goes on to another row */
+    REACHED_SELECT_SINGLE_LOADS,        /* elements of a misaligned row are read one by one, to fit */
+    REACHED_RTOPK_BISECTION,            /* guessing did not end a search */
+    REACHED_RTOPK_SURPLUS_TIES,         /* more elements tie with the k-th than are results */
+    REACHED_RTOPK_PAIRS,                /* a lane sorts two entries */
+    REACHED_RTOPK_NEAR,                 /* keys of entries differ in few bits */
+    REACHED_RTOPK_MANY,                 /* entries are sorted in shared memory */
+    REACHED_RTOPK_NETWORK_TIES,         /* more elements reach the threshold than are results */
+    REACHED_RTOPK_NETWORK_COUNTED,      /* a list was too short, so the warp counts */
+    REACHED_RTOPK_NETWORK_EXCHANGED,    /* two results that words had put in the wrong order */
+    REACHED_RTOPK_COUNTS_TIGHTENED,     /* a bound of a search by counting moves to a lead */
+    REACHED_RTOPK_COUNTS_HALVED,        /* guessing did not end a search by counting */
+    REACHED_RTOPK_NETWORK_MISSING,      /* a row whose leads do not tell its results */
+    REACHED_RTOPK_CANDIDATES_TIED,      /* too many candidates: most are ties */
+    REACHED_RTOPK_CANDIDATES_OPEN,      /* candidates do not tell a row's results */
+    REACHED_RTOPK_NO_MATCH,             /* no element of a row matches */
+    REACHED_RTOPK_NEXT_ROW,             /* a warp goes on to another row */
+    REACHED_RTOPK_UNEVEN_NEXT_ROW,      /* of rows of different lengths */
+    REACHED_RTOPK_WHERE_NEXT_ROW,       /* with a predicate */
+    REACHED_RTOPK_APPROXIMATE_NEXT_ROW, /* a team goes on to another approximate row */
+    REACHED_RTOPK_TINY_NEXT_ROWS,       /* lanes go on to other rows of few elements */
     REACHED_RTOPK_FEWER,           /* a step of epsilon finds fewer than k numbers at or above its midpoint */
     REACHED_RTOPK_BY_THREADS,      /* threads that have a number at or above a midpoint are more than k */
     REACHED_RTOPK_WINNERS,         /* results of an approximation that the threshold alone does not tell */
@@ -181,23 +203,24 @@ enum topk_reached_path {
     REACHED_ROUTE_AHEAD,        /* the next rows are loaded while these are served */
     REACHED_ROUTE_NEXT_ROW,     /* a warp goes on to other rows */
 
-    REACHED_ACCUMULATE_LEFT,        /* a chunk without a bar that the list has no room for */
-    REACHED_ACCUMULATE_OVERFLOW,    /* more of a chunk passes the bar than there is room for */
-    REACHED_ACCUMULATE_BEYOND,      /* more of it than blocks hold back */
-    REACHED_ACCUMULATE_WAITED,      /* the best of a chunk become candidates */
-    REACHED_ACCUMULATE_WAY_OUT,     /* blocks find the best of a chunk digit by digit */
-    REACHED_ACCUMULATE_SAMPLED,     /* about the k-th of a sample tells what to list */
-    REACHED_ACCUMULATE_MISSED,      /* which was too little or too much */
-    REACHED_ACCUMULATE_PLATEAU,     /* of many ties in it, the first by position */
-    REACHED_ACCUMULATE_FEW_MATCHES, /* all that match are listed */
-    REACHED_ACCUMULATE_CARRIED,     /* the payload of what a selection found is copied */
-    REACHED_ACCUMULATE_ABOVE,       /* nothing can pass a bar */
-    REACHED_ACCUMULATE_SETTLED,     /* the best candidates of a row stay */
-    REACHED_ACCUMULATE_FULL,        /* because there is no more room */
-    REACHED_ACCUMULATE_TIES,        /* of those that tie with the k-th, the first by position */
-    REACHED_ACCUMULATE_REFILLED,    /* the list is full before another state's candidates are all there */
-    REACHED_ACCUMULATE_NEXT_ROW,    /* a block goes on to another row */
-    REACHED_ACCUMULATE_BROKEN,      /* a call finds its state in no state for it */
+    REACHED_ACCUMULATE_LEFT,           /* a chunk without a bar that the list has no room for */
+    REACHED_ACCUMULATE_OVERFLOW,       /* more of a chunk passes the bar than there is room for */
+    REACHED_ACCUMULATE_BEYOND,         /* more of it than blocks hold back */
+    REACHED_ACCUMULATE_WAITED,         /* the best of a chunk become candidates */
+    REACHED_ACCUMULATE_WAY_OUT,        /* blocks find the best of a chunk digit by digit */
+    REACHED_ACCUMULATE_SAMPLED,        /* about the k-th of a sample tells what to list */
+    REACHED_ACCUMULATE_MISSED,         /* which was too little or too much */
+    REACHED_ACCUMULATE_PLATEAU,        /* of many ties in it, the first by position */
+    REACHED_ACCUMULATE_FEW_MATCHES,    /* all that match are listed */
+    REACHED_ACCUMULATE_CARRIED,        /* the payload of what a selection found is copied */
+    REACHED_ACCUMULATE_ABOVE,          /* nothing can pass a bar */
+    REACHED_ACCUMULATE_SETTLED,        /* the best candidates of a row stay */
+    REACHED_ACCUMULATE_FULL,           /* because there is no more room */
+    REACHED_ACCUMULATE_TIES,           /* of those that tie with the k-th, the first by position */
+    REACHED_ACCUMULATE_REFILLED,       /* the list is full before another state's candidates are all there */
+    REACHED_ACCUMULATE_NEXT_ROW,       /* a block goes on to another row */
+    REACHED_ACCUMULATE_MERGE_NEXT_ROW, /* the same, where states are merged */
+    REACHED_ACCUMULATE_BROKEN,         /* a call finds its state in no state for it */
     REACHED_PATHS
 };
 

@@ -63,6 +63,12 @@ function(topk_emulated_cases name build)
   set_tests_properties(simt.cases_${name} PROPERTIES COST 100)
 endfunction()
 
+# Under ThreadSanitizer, with so many rows that each warp or block of a kernel has several: 7 where two blocks have
+# them, 33 where four warps do. `paths` are those to another row.
+function(topk_emulated_next_rows name seed method cases paths)
+  topk_emulated_cases(${name} tsan --seed ${seed} --method ${method} --cases ${cases} --paths "${paths}" ${ARGN})
+endfunction()
+
 # A list that takes minutes runs in parts: one for each method. The slowest methods have fewer cases, of another
 # covering array.
 set(methods default rtopk rtopk-plain rtopk-network rtopk-counts rtopk-candidates resident resident-narrow resident-wide resident-pair
@@ -170,20 +176,29 @@ topk_emulated_cases(gridselect_full full --seed 81 --method gridselect-blocks --
   --elements 70000 --cases 8)
 topk_emulated_cases(gridselect_tsan tsan --seed 82 --method gridselect-blocks --smallest 300 --largest 3000
   --elements 3500 --cases 40)
-topk_emulated_cases(gridselect_lanes_tsan tsan --seed 83 --method gridselect-lanes --largest 800 --elements 1100
-  --cases 40)
+topk_emulated_next_rows(gridselect_lanes_tsan 83 gridselect-lanes 8 "gridselect: another row for a block"
+  --filter rows=7 --largest 520 --elements 3700)
+# Rows of several tiles that are launched for one by one, where the first of many ties are results.
+topk_emulated_cases(radik_row_by_row plain --seed 99 --operation select --method radik-plain --smallest 1500
+  --largest 8320 --elements 60000 --filter rows=7,ties=lowest --cases 30)
 # Delegates of subranges of several chunks; with the sizes of production; and races.
 topk_emulated_cases(drtopk_chunks plain --seed 85 --method drtopk-warps --smallest 900 --largest 9000 --elements 12000
   --cases 300)
 topk_emulated_cases(drtopk_full full --seed 86 --method drtopk --smallest 3000 --largest 66000 --elements 70000 --cases 20)
-topk_emulated_cases(drtopk_tsan tsan --seed 87 --method drtopk-warps --smallest 300 --largest 3000 --elements 3500
-  --cases 40)
+topk_emulated_next_rows(drtopk_tsan 87 drtopk-warps 12 "drtopk-warps: another row"
+  --filter rows=7 --smallest 100 --largest 520 --elements 3700)
+topk_emulated_next_rows(drtopk_bitonic_tsan 88 drtopk-bitonic 12 "drtopk-bitonic: another row"
+  --filter rows=7 --smallest 100 --largest 520 --elements 3700)
+topk_emulated_cases(drtopk_gridselect_tsan tsan --seed 90 --method drtopk-gridselect --filter rows=7 --smallest 100
+  --largest 520 --elements 3700 --cases 12)
+topk_emulated_next_rows(bitonic_tsan 89 bitonic 12 "bitonic: another row"
+  --filter rows=7 --smallest 30 --largest 260 --elements 1900)
 # Rows of one warp: many shapes; with the sizes of production; and races.
 topk_emulated_cases(gridselect_rows plain --seed 84 --method gridselect --random 10000 --largest 200 --elements 4000)
 topk_emulated_cases(gridselect_rows_full full --seed 84 --method gridselect --smallest 60 --largest 1100 --elements 40000
   --filter rows=33)
-topk_emulated_cases(gridselect_rows_tsan tsan --seed 85 --method gridselect --smallest 60 --largest 260 --elements 2000
-  --filter rows=7 --cases 40)
+topk_emulated_next_rows(gridselect_rows_tsan 85 gridselect 10 "gridselect: another row for a warp"
+  --filter rows=33 --smallest 20 --largest 260 --elements 8600)
 # Routing with the sizes of production, which leave fewer rows to the way out; and races in it.
 topk_emulated_cases(routes_full full --seed 47 --operation route --method route --largest 1500 --elements 10000)
 topk_emulated_cases(routes_random full --seed 48 --operation route --method route --random 5000 --elements 10000)
@@ -214,6 +229,32 @@ topk_emulated_cases(resident_streams_tsan tsan --seed 64 --method resident-strea
   --largest 3000 --elements 3500 --cases 40)
 topk_emulated_cases(bracket_tsan tsan --seed 71 --method bracket --smallest 900 --largest 6000 --elements 7000
   --cases 300)
+topk_emulated_next_rows(rtopk_rows_tsan 97 rtopk 12 "rtopk: another row"
+  --filter rows=33 --smallest 1 --largest 260 --elements 8600)
+topk_emulated_cases(networks_rows_tsan tsan --operation select --method rtopk-network --paths "networks: another row"
+  --case type=f32,data=normal,size=8,k=2,rows=300)
+topk_emulated_next_rows(resident_next_tsan 98 resident 8 "resident: another row"
+  --filter rows=7 --smallest 30 --largest 520 --elements 3700)
+topk_emulated_next_rows(resident_clusters_next_tsan 59 resident-cluster 8 "resident-cluster: another row"
+  --filter rows=7 --smallest 30 --largest 800 --elements 5700)
+topk_emulated_next_rows(resident_streams_next_tsan 64 resident-stream 8 "resident-stream: another row"
+  --operation select --filter order=any,ties=any,rows=7 --smallest 30 --largest 1000 --elements 7100)
+topk_emulated_next_rows(bracket_next_tsan 71 bracket 5 "bracket: another row"
+  --filter rows=7 --smallest 900 --largest 1100 --elements 7800)
+topk_emulated_next_rows(route_next_tsan 49 route 20 "route: another row"
+  --operation route --filter rows=33 --largest 260 --elements 8600)
+topk_emulated_next_rows(air_tsan 91 air-shared 16 "air-shared: another row"
+  --filter rows=7 --smallest 30 --largest 520 --elements 3700)
+topk_emulated_next_rows(air_rows_tsan 93 air 12 "air: another row"
+  --filter rows=7 --smallest 30 --largest 260 --elements 1900)
+topk_emulated_next_rows(air_fused_tsan 92 air-fused 10 "air-fused: another row"
+  --filter rows=7 --smallest 30 --largest 520 --elements 3700)
+topk_emulated_next_rows(bucket_tsan 94 bucket 12 "bucket: another row"
+  --filter rows=7 --smallest 30 --largest 520 --elements 3700)
+topk_emulated_next_rows(radik_tsan 95 radik 14 "radik: another row"
+  --operation select --filter rows=7,order=best --smallest 30 --largest 1100 --elements 7800)
+topk_emulated_next_rows(sort_tsan 96 sort 6 "sort: another row"
+  --operation select --filter rows=33 --smallest 30 --largest 130 --elements 4400)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 15)
 # The last block of a row that several share writes it alone, for its digits end with a plateau.
 topk_emulated_cases(plateaus_tsan tsan --seed 34 --smallest 1000 --largest 4100 --elements 4200 --cases 8
@@ -231,7 +272,7 @@ set(predicates_tsan 200)
 set(accumulators_plain 3 paths)
 set(accumulators_asan 10)
 set(accumulators_tsan 40)
-foreach(source cuda/devices_emulated internals/bracket_misses)
+foreach(source cuda/devices_emulated internals/bracket_misses internals/bracket_way_out)
   get_filename_component(name ${source} NAME)
   add_executable(test_${name} ${source}.c)
   target_link_libraries(test_${name} PRIVATE topk_test_support topk_emulated_plain m)
@@ -239,7 +280,14 @@ foreach(source cuda/devices_emulated internals/bracket_misses)
   target_compile_definitions(test_${name} PRIVATE TOPK_SHRINK)
   topk_warnings(test_${name})
 endforeach()
-# What is chosen on other GPUs depends on the sizes of production.
+target_sources(test_bracket_way_out PRIVATE cuda/expected.c)
+target_include_directories(test_bracket_way_out PRIVATE cuda)
+# Limits are of the sizes of production; as is what is chosen on other GPUs.
+add_executable(test_cuda_limits_full cuda/limits.c support/device_host.c)
+target_link_libraries(test_cuda_limits_full PRIVATE topk_test_support topk_emulated_full)
+topk_warnings(test_cuda_limits_full)
+topk_emulated_test(limits test_cuda_limits_full)
+set_tests_properties(simt.limits PROPERTIES FAIL_REGULAR_EXPRESSION "left out: [^\n]*shared memory")
 add_executable(test_speeds_emulated cuda/speeds_emulated.c)
 target_link_libraries(test_speeds_emulated PRIVATE topk_test_support topk_emulated_full)
 target_include_directories(test_speeds_emulated PRIVATE simt/emulation)
@@ -247,7 +295,11 @@ topk_warnings(test_speeds_emulated)
 topk_emulated_test(devices test_devices_emulated)
 topk_emulated_test(speeds test_speeds_emulated)
 topk_emulated_test(bracket_misses test_bracket_misses)
+topk_emulated_test(bracket_way_out test_bracket_way_out)
 topk_emulated_test(accumulator_full test_accumulator_full cuda 20)
+topk_emulated_test(accumulator_edges_full test_accumulator_full cuda 307 edges)
+topk_emulated_test(accumulator_edges_plain test_accumulator_plain cuda 23 edges)
+topk_emulated_test(accumulator_edges_tsan test_accumulator_tsan cuda 307 edges)
 foreach(build plain asan tsan)
   topk_emulated_test(predicates_${build} test_predicates_${build} cuda ${predicates_${build}})
   topk_emulated_test(statuses_${build} test_cuda_statuses_${build})

@@ -41,7 +41,7 @@ static void catch_faults(void) {
 /* Whether the run takes in the covering list, from the shortest rows on: each method must then serve
  * something, and all methods together reach everything. */
 static bool is_whole_list(const options *o) {
-    return !o->full && o->smallest == 0 && o->cases_max == LONG_MAX && o->random_cases == 0 &&
+    return !o->full && o->end == 0 && o->smallest == 0 && o->cases_max == LONG_MAX && o->random_cases == 0 &&
            o->one_case == NULL && o->filter == NULL && o->operation == NULL;
 }
 
@@ -62,6 +62,10 @@ static void report_methods(const options *o, const backend *b) {
 /* Paths that the run had to take and did not. A method's own must be taken whenever it runs the whole list.
  */
 static long missing_paths(const options *o, const backend *b) {
+    if (o->paths != NULL && reached_paths_of(b->name, o->paths) == 0) {
+        printf("FAILED: no path has a name like '%s'\n", o->paths);
+        return 1;
+    }
     if (o->paths != NULL) {
         return reached_paths_missing(total.reached, b->name, o->paths);
     }
@@ -101,11 +105,11 @@ int main(int argc, char **argv) {
         fprintf(stderr, "no case was run\n");
         return 2;
     }
-    printf("%ld cases\n", total.cases);
+    printf("%ld cases%s\n", total.cases, total.is_late ? ", then the time was over" : "");
     report_methods(&o, b);
     if (total.failures == 0) {
         total.failures += missing_paths(&o, b);
     }
-    printf("%ld failures\n", total.failures);
+    printf("%ld failures in %ld cases\n", total.failures, total.cases);
     return total.failures != 0;
 }

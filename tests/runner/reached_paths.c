@@ -22,8 +22,18 @@ void reached_paths_read(unsigned long *counts, int most) {
 
 static bool belongs(const char *path, const char *backend, const char *run) {
     char label[64];
-    const int length = snprintf(label, sizeof label, run != NULL ? "%s %s:" : "%s:", backend, run);
+    const char *const end = run != NULL && strchr(run, ':') != NULL ? "" : ":";
+    const int length = snprintf(label, sizeof label, "%s%s%s%s", backend, run != NULL ? " " : "",
+                                run != NULL ? run : "", end);
     return strncmp(path, label, (size_t)length) == 0;
+}
+
+long reached_paths_of(const char *backend, const char *run) {
+    long count = 0;
+    for (int p = 0; p < topk_reached_total; p++) {
+        count += belongs(topk_reached_names[p], backend, run);
+    }
+    return count;
 }
 
 long reached_paths_missing(const unsigned long *counts, const char *backend, const char *run) {
@@ -46,6 +56,12 @@ long reached_paths_missing(const unsigned long *counts, const char *backend, con
 void reached_paths_read(unsigned long *counts, int most) {
     (void)counts;
     (void)most;
+}
+
+long reached_paths_of(const char *backend, const char *run) {
+    (void)backend;
+    (void)run;
+    return 0;
 }
 
 long reached_paths_missing(const unsigned long *counts, const char *backend, const char *run) {

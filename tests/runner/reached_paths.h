@@ -7,8 +7,11 @@
 /* Adds this process's counts. */
 void reached_paths_read(unsigned long *counts, int most);
 
-/* Prints the counts of the paths whose names begin with "BACKEND RUN:", or "BACKEND:" without a run, and
- * returns how many were never taken. */
+/* How many paths have names that begin with "BACKEND RUN:", or "BACKEND:" without a run. A run with a colon,
+ * such as "route: another row", names those that go on like this. */
+long reached_paths_of(const char *backend, const char *run);
+
+/* Prints the counts of these, and returns how many were never taken. */
 long reached_paths_missing(const unsigned long *counts, const char *backend, const char *run);
 
 #endif

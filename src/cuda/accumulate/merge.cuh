@@ -62,6 +62,8 @@ TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_LIST_THREADS,
     const bool has_payload =
         a.state.header->payload == PAYLOAD_GIVEN || (merges && a.other.header->payload == PAYLOAD_GIVEN);
     for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
+        if (row != simt_block())
+            TOPK_REACHED(REACHED_ACCUMULATE_MERGE_NEXT_ROW);
         row_candidates<Element> c = row_candidates<Element>::of(a, m, row, has_payload);
         simt_block_sync();
         if (merges) {

@@ -13,8 +13,11 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_SORT_THREADS, 1) void air_sort(struct air_args a) {
     simt_wait_predecessor();
     if (is_called_off(a.rows))
         return;
-    for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks())
+    for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
+        if (row != simt_block())
+            TOPK_REACHED(REACHED_AIR_SORT_NEXT_ROW);
         sort_row<Element>(a.rows, a.target, row, row, counted_row(a, row), a.states[row].range, s);
+    }
 }
 
 /* For few rows: several blocks share the entries of one. */
@@ -25,8 +28,11 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_RANK_THREADS, 1) void air_rank(struct air_args a) {
     simt_wait_predecessor();
     if (is_called_off(a.rows))
         return;
-    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y())
+    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        if (row != simt_block_y())
+            TOPK_REACHED(REACHED_AIR_RANK_NEXT_ROW);
         rank_row<Element>(a.rows, a.target, row, row, counted_row(a, row), a.states[row].range, list);
+    }
 }
 
 #endif

@@ -3,6 +3,7 @@
 #ifndef TOPK_SRC_CUDA_AIR_STATE_CUH
 #define TOPK_SRC_CUDA_AIR_STATE_CUH
 
+#include "../../reached.h"
 #include "../select/candidates.cuh"
 #include "../select/queued_filter.cuh"
 #include "../select/target.cuh"
@@ -86,8 +87,8 @@ template <typename Element, bool WHERE> struct shared_row {
 };
 
 /* What a kernel does with rows that blocks share: calls work(row, predicate). Before, it may have touched
- * only shared memory. */
-template <typename Element, bool WHERE, typename Work>
+ * only shared memory. NEXT_ROW: the path that counts further rows of a block. */
+template <typename Element, bool WHERE, enum topk_reached_path NEXT_ROW, typename Work>
 TOPK_DEVICE void for_shared_rows(const struct air_args &a, const Work &work) {
     simt_wait_predecessor();
     if (a.has_successor)
@@ -96,6 +97,8 @@ TOPK_DEVICE void for_shared_rows(const struct air_args &a, const Work &work) {
         return;
     const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        if (row != simt_block_y())
+            TOPK_REACHED(NEXT_ROW);
         work(row, predicate);
         simt_block_sync();
     }

@@ -98,8 +98,11 @@ TOPK_KERNEL TOPK_BOUNDS(BITONIC_THREADS, 2) void bitonic(struct bitonic_args a) 
         simt_allow_successor();
     if (is_called_off(a.rows))
         return;
-    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y())
+    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        if (row != simt_block_y())
+            TOPK_REACHED(REACHED_BITONIC_NEXT_ROW);
         bitonic_row<Element, TWO>{a, row, row_at(a.rows, row), list, 1u << a.run_log2}.select();
+    }
 }
 
 #endif

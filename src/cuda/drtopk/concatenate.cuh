@@ -311,8 +311,11 @@ TOPK_KERNEL TOPK_BOUNDS(DRTOPK_TILE,
     const struct tile_memory s = carve_tile(arena, a.exponent);
     if (is_called_off(a.rows))
         return;
-    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y())
+    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        if (row != simt_block_y())
+            TOPK_REACHED(REACHED_DRTOPK_CONCATENATE_NEXT_ROW);
         concatenate_row<Element>(a, row, s);
+    }
 }
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef TOPK_SRC_CUDA_DRTOPK_DELEGATES_CUH
 #define TOPK_SRC_CUDA_DRTOPK_DELEGATES_CUH
 
+#include "../../reached.h"
 #include "best.cuh"
 
 /* Where the delegates of a row go. */
@@ -24,12 +25,15 @@ TOPK_DEVICE delegate_slots<Element> slots_of(const struct drtopk_args &a, int64_
     return {(Element *)a.delegates.keys + first, a.delegates.offsets + first, a.beta};
 }
 
-/* Calls work(subranges, where the delegates go) for each row of the block. */
-template <typename Element, typename Work>
+/* Calls work(subranges, where the delegates go) for each row of the block. NEXT_ROW: the path that counts
+ * further rows. */
+template <typename Element, enum topk_reached_path NEXT_ROW, typename Work>
 TOPK_DEVICE void for_delegates(const struct drtopk_args &a, const Work &work) {
     if (is_called_off(a.rows))
         return;
     for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        if (row != simt_block_y())
+            TOPK_REACHED(NEXT_ROW);
         const struct row r = row_at(a.rows, row);
         const subranges<Element> of = subranges_of<Element>(a, r);
         if (simt_block() == 0 && simt_thread() == 0) {

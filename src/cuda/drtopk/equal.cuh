@@ -45,8 +45,11 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(DRTOPK_TILE, 1) void drtopk_
     const struct tile_memory s = carve_tile(arena, a.exponent);
     if (is_called_off(a.rows))
         return;
-    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y())
+    for (int64_t row = simt_block_y(); row < a.rows.rows; row += simt_blocks_y()) {
+        if (row != simt_block_y())
+            TOPK_REACHED(REACHED_DRTOPK_EQUAL_NEXT_ROW);
         count_equal<Element>(a, row, s);
+    }
 }
 
 #endif

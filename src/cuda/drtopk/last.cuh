@@ -65,8 +65,11 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(DRTOPK_TILE, 1) void drtopk_
     const struct last_memory s = carve_last(arena);
     if (is_called_off(a.rows))
         return;
-    for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks())
+    for (int64_t row = simt_block(); row < a.rows.rows; row += simt_blocks()) {
+        if (row != simt_block())
+            TOPK_REACHED(REACHED_DRTOPK_LAST_NEXT_ROW);
         find_last<Element>(a, row, s);
+    }
 }
 
 #endif

@@ -182,6 +182,8 @@ TOPK_KERNEL TOPK_BOUNDS(RADIK_THREADS, RADIK_BLOCKS_PER_SM) void radik_begin(str
         *a.tasks.finished = 0;
     simt_block_sync();
     for (int64_t i = simt_block(); i < all.rows; i += simt_blocks()) {
+        if (i != simt_block())
+            TOPK_REACHED(REACHED_RADIK_BEGIN_NEXT_ROW);
         const struct task_row of = task_row_at(a.tasks, all, i);
         uint64_t *bins = a.histograms + (of.state << a.digits.bits);
         for (uint32_t bin = simt_thread(); bin < 1u << a.digits.bits; bin += simt_threads())

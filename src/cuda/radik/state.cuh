@@ -113,10 +113,10 @@ template <typename Element, bool WHERE> struct part_task {
 
 /* What all kernels that read rows do with a block's part of one: work(task, phase). `skips` as in
  * for_own_parts(). */
-template <typename Element, bool WHERE, typename Work>
+template <typename Element, bool WHERE, enum topk_reached_path NEXT_ROW, typename Work>
 TOPK_DEVICE void for_tasks(const struct radik_args &a, const struct pass_memory &m, bool skips,
                            const Work &work) {
-    for_own_parts<Element>(a, skips, m.flag, [&](const struct row_part &part) TOPK_LAMBDA {
+    for_own_parts<Element, NEXT_ROW>(a, skips, m.flag, [&](const struct row_part &part) TOPK_LAMBDA {
         const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
         const struct radik_state *state = &a.states[part.of.state];
         const uint64_t phase = state->phase;

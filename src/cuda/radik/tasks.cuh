@@ -6,6 +6,7 @@
 #ifndef TOPK_SRC_CUDA_RADIK_TASKS_CUH
 #define TOPK_SRC_CUDA_RADIK_TASKS_CUH
 
+#include "../../reached.h"
 #include "../rows.cuh"
 #include "../select/share.cuh"
 #include "../tiles.cuh"
@@ -97,8 +98,9 @@ TOPK_DEVICE bool are_finished(const struct radik_args &a, const struct all_tasks
 }
 
 /* Calls work(part) with what the block has of each row. Before, the kernel may have touched only shared
- * memory. `skips`: nothing is to be done if all rows are finished. */
-template <typename Element, typename Work>
+ * memory. `skips`: nothing is to be done if all rows are finished. NEXT_ROW: the path that counts further
+ * rows. */
+template <typename Element, enum topk_reached_path NEXT_ROW, typename Work>
 TOPK_DEVICE void for_own_parts(const struct radik_args &a, bool skips, simt_shared<uint32_t> flag,
                                const Work &work) {
     simt_wait_predecessor();
@@ -113,6 +115,8 @@ TOPK_DEVICE void for_own_parts(const struct radik_args &a, bool skips, simt_shar
     const int64_t end = all.start(simt_block() + 1);
     for (int64_t i = row_of_tile(a.tasks, all, at); at < end; i++) {
         struct row_part part;
+        if (at != all.start(simt_block()))
+            TOPK_REACHED(NEXT_ROW);
         part.of = task_row_at(a.tasks, all, i);
         const int64_t behind = part.of.first_tile + part.of.tiles;
         part.first = at - part.of.first_tile;

@@ -136,7 +136,7 @@ TOPK_BOUNDS(approximate_threads(WARPS),
     const bool are_even = are_rows_even(a.of_row.rows);
     for (int64_t row = first; row < rows; row += (int64_t)simt_blocks() * teams) {
         if (row != first)
-            TOPK_REACHED(REACHED_RTOPK_NEXT_ROW);
+            TOPK_REACHED(REACHED_RTOPK_APPROXIMATE_NEXT_ROW);
         const struct row r = are_even ? even_row_at(a.of_row.rows, row) : row_at(a.of_row.rows, row);
         approximate_row<Element, ITEMS>(a, row, r, lists, s.team);
     }

@@ -3,6 +3,7 @@
 #ifndef TOPK_SRC_CUDA_RTOPK_ROW_CUH
 #define TOPK_SRC_CUDA_RTOPK_ROW_CUH
 
+#include "../../reached.h"
 #include "listed.cuh"
 
 /* Writes the k results whose positions are listed: below POSITIONS, a power of two. All lanes. */
@@ -112,14 +113,15 @@ template <typename Element> constexpr uint32_t row_blocks(uint32_t items) {
     return is_wide ? 3 : 5;
 }
 
-/* Writes the rows of the warp; select(task) writes one that has k elements at least. All lanes. */
-template <typename Element, typename Select>
+/* Writes the rows of the warp; select(task) writes one that has k elements at least. NEXT_ROW: the path that
+ * counts further rows. All lanes. */
+template <typename Element, enum topk_reached_path NEXT_ROW, typename Select>
 TOPK_DEVICE void for_rows_of_warp(const struct rtopk_args &a, const warp_lists<Element> &lists,
                                   const Select &select) {
     const int64_t first = (int64_t)simt_block() * simt_warps() + simt_warp();
     for (int64_t row = first; row < a.rows.rows; row += (int64_t)simt_blocks() * simt_warps()) {
         if (row != first)
-            TOPK_REACHED(REACHED_RTOPK_NEXT_ROW);
+            TOPK_REACHED(NEXT_ROW);
         const row_task<Element> task = {a, row, row_at(a.rows, row), lists};
         const struct row &r = task.r;
         if (a.is_kth && (r.wanted == 0 || r.wanted > r.length))
@@ -137,9 +139,10 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_ro
     const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
     if (is_called_off(a.rows))
         return;
-    for_rows_of_warp(a, lists, [&](const row_task<Element> &task) TOPK_LAMBDA {
-        select_in_row(task, hold_row<Element, ITEMS>(a.rows, task.r));
-    });
+    for_rows_of_warp<Element, REACHED_RTOPK_NEXT_ROW>(
+        a, lists, [&](const row_task<Element> &task) TOPK_LAMBDA {
+            select_in_row(task, hold_row<Element, ITEMS>(a.rows, task.r));
+        });
 }
 
 /* Of rows of different lengths. */
@@ -152,9 +155,10 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_UNEVEN_THREADS, RTOPK_UNEVEN_BLOCKS) void rtopk_un
     const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
     if (is_called_off(a.rows))
         return;
-    for_rows_of_warp(a, lists, [&](const row_task<Element> &task) TOPK_LAMBDA {
-        select_in_row(task, share_row<Element>(a.rows, task.r, quads));
-    });
+    for_rows_of_warp<Element, REACHED_RTOPK_UNEVEN_NEXT_ROW>(
+        a, lists, [&](const row_task<Element> &task) TOPK_LAMBDA {
+            select_in_row(task, share_row<Element>(a.rows, task.r, quads));
+        });
 }
 
 #endif

@@ -185,8 +185,11 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS,
     stage_rows(a, s, stage);
     simt_warp_sync(SIMT_ALL_LANES);
 #pragma unroll 1
-    for (uint32_t first = 0; first < s.count; first += SIMT_WARP)
+    for (uint32_t first = 0; first < s.count; first += SIMT_WARP) {
+        if (first != 0)
+            TOPK_REACHED(REACHED_RTOPK_TINY_NEXT_ROWS);
         serve_tiny<Element, ITEMS, KEPT>(a, s, stage, first);
+    }
     simt_warp_sync(SIMT_ALL_LANES);
     write_stage<Element>(a, s, stage);
     if (a.uniform.has_padding)

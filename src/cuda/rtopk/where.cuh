@@ -35,8 +35,11 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_wh
     if (is_called_off(a.of_row.rows))
         return;
     const int64_t first = (int64_t)simt_block() * simt_warps() + simt_warp(), rows = a.of_row.rows.rows;
-    for (int64_t row = first; row < rows; row += (int64_t)simt_blocks() * simt_warps())
+    for (int64_t row = first; row < rows; row += (int64_t)simt_blocks() * simt_warps()) {
+        if (row != first)
+            TOPK_REACHED(REACHED_RTOPK_WHERE_NEXT_ROW);
         select_matches<Element, ITEMS>(a, row, lists);
+    }
 }
 
 #endif
