@@ -56,6 +56,9 @@ INTERNAL_TESTS = {
     ("tests/internals/aimed.c", "reached.h"),
     ("tests/internals/bracket_misses.c", "cuda/bracket/sizes.h"),
     ("tests/internals/bracket_misses.c", "reached.h"),
+    ("tests/internals/bracket_way_out.c", "cuda/bracket/sizes.h"),
+    ("tests/internals/bracket_way_out.c", "gaps.h"),
+    ("tests/internals/bracket_way_out.c", "reached.h"),
     ("tests/internals/steps.c", "reached.h"),
 }
 
