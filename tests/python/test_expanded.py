@@ -12,7 +12,7 @@ from backend import (ON_GPU, Accumulator, argtopk, count, explain, kth, mask, ro
 from oracle import all_same, same
 from strategies import choices
 
-LENGTH = 24  # rows of 96 bytes in float32
+LENGTH = 70  # rows of 64 bytes and more are read where they are shared
 OPERATIONS = {
     "topk": topk, "argtopk": lambda *given, **options: (argtopk(*given, **options),), "kth": kth,
     "select_where": lambda *given, **options: select_where(*given, ge=1, **options),
@@ -24,11 +24,12 @@ OPERATIONS = {
 @some.composite
 def expanded(draw):
     """(an array with strides of 0, dim): rows of any layout, shared along some dimensions or made of one element."""
-    shape = draw(some.lists(some.integers(1, 3), min_size=0, max_size=2))
+    shape = draw(some.lists(some.sampled_from([3, 2, 1]), min_size=0, max_size=2))
     dim = draw(some.integers(0, len(shape)))
-    shape.insert(dim, draw(some.sampled_from([1, 5, LENGTH])))
+    shape.insert(dim, draw(some.sampled_from([LENGTH, LENGTH, 5, 1])))
     dtype = draw(some.sampled_from([np.float32, ">f4", np.float64, np.int16, np.uint8]))
-    kept = [1 if draw(some.booleans()) else length for length in shape]
+    shared = draw(some.lists(some.booleans(), min_size=len(shape), max_size=len(shape)))
+    kept = [1 if is_shared else length for is_shared, length in zip(shared, shape)]
     step = draw(some.sampled_from([1, -1, 2]))
     numbers = np.random.default_rng(draw(some.integers(0, 99))).integers(0, 4, [length * 2 for length in kept])
     if np.dtype(dtype).kind == "f" and draw(some.booleans()):
@@ -104,6 +105,19 @@ def test_the_workspace_suffices(problem, data):
         assert all_same(results if isinstance(results, tuple) else [results],
                         wanted if isinstance(wanted, tuple) else [wanted])
         assert explain(name, x, given_k, **options, **extra)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("shared", [0, 1, 2])
+def test_rows_of_three_dimensions(dim, shared):
+    shape = [2, 3, 4]
+    shape[dim] = LENGTH
+    x = np.broadcast_to(np.random.default_rng(1).normal(size=[1 if d == shared else shape[d] for d in range(3)]), shape)
+    lengths = np.arange(x.size // LENGTH) * 9
+    for options in {}, {"lengths": lengths}, {"lengths": lengths.astype(np.int32)}, {"nan": "last", "largest": False}:
+        assert all_same(topk(x, 5, dim=dim, **options), topk(x.copy(), 5, dim=dim, **options))
+        assert all_same(kth(x, 7, dim=dim, **options), kth(x.copy(), 7, dim=dim, **options))
+    assert all_same(where(x, dim, gt=0), where(x.copy(), dim, gt=0))
 
 
 ROWS, LONG = 64, 1 << 18
