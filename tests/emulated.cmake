@@ -176,7 +176,9 @@ topk_emulated_cases(gridselect_full full --seed 81 --method gridselect-blocks --
   --elements 70000 --cases 8)
 topk_emulated_cases(gridselect_tsan tsan --seed 82 --method gridselect-blocks --smallest 300 --largest 3000
   --elements 3500 --cases 40)
-topk_emulated_next_rows(gridselect_lanes_tsan 83 gridselect-lanes 8 "gridselect: another row for a block"
+topk_emulated_cases(gridselect_lanes_tsan tsan --seed 83 --method gridselect-lanes --largest 800 --elements 1100
+  --cases 40)
+topk_emulated_next_rows(gridselect_next_tsan 83 gridselect-lanes 8 "gridselect: another row for a block"
   --filter rows=7 --largest 520 --elements 3700)
 # Rows of several tiles that are launched for one by one, where the first of many ties are results.
 topk_emulated_cases(radik_row_by_row plain --seed 99 --operation select --method radik-plain --smallest 1500
@@ -185,7 +187,9 @@ topk_emulated_cases(radik_row_by_row plain --seed 99 --operation select --method
 topk_emulated_cases(drtopk_chunks plain --seed 85 --method drtopk-warps --smallest 900 --largest 9000 --elements 12000
   --cases 300)
 topk_emulated_cases(drtopk_full full --seed 86 --method drtopk --smallest 3000 --largest 66000 --elements 70000 --cases 20)
-topk_emulated_next_rows(drtopk_tsan 87 drtopk-warps 12 "drtopk-warps: another row"
+topk_emulated_cases(drtopk_tsan tsan --seed 87 --method drtopk-warps --smallest 300 --largest 3000 --elements 3500
+  --cases 40)
+topk_emulated_next_rows(drtopk_next_tsan 87 drtopk-warps 12 "drtopk-warps: another row"
   --filter rows=7 --smallest 100 --largest 520 --elements 3700)
 topk_emulated_next_rows(drtopk_bitonic_tsan 88 drtopk-bitonic 12 "drtopk-bitonic: another row"
   --filter rows=7 --smallest 100 --largest 520 --elements 3700)
@@ -197,7 +201,9 @@ topk_emulated_next_rows(bitonic_tsan 89 bitonic 12 "bitonic: another row"
 topk_emulated_cases(gridselect_rows plain --seed 84 --method gridselect --random 10000 --largest 200 --elements 4000)
 topk_emulated_cases(gridselect_rows_full full --seed 84 --method gridselect --smallest 60 --largest 1100 --elements 40000
   --filter rows=33)
-topk_emulated_next_rows(gridselect_rows_tsan 85 gridselect 10 "gridselect: another row for a warp"
+topk_emulated_cases(gridselect_rows_tsan tsan --seed 85 --method gridselect --smallest 60 --largest 260 --elements 2000
+  --filter rows=7 --cases 40)
+topk_emulated_next_rows(gridselect_warps_tsan 85 gridselect 10 "gridselect: another row for a warp"
   --filter rows=33 --smallest 20 --largest 260 --elements 8600)
 # Routing with the sizes of production, which leave fewer rows to the way out; and races in it.
 topk_emulated_cases(routes_full full --seed 47 --operation route --method route --largest 1500 --elements 10000)
