@@ -41,22 +41,29 @@ static void check_float(const char *text, size_t length) {
         demand(status == NUMBER_OK && same(quick.f64, value.f64));
 }
 
-/* A size is a decimal that begins with a digit or a point, and a unit that only multiplies. */
+/* A size is a decimal that begins with a digit or a point, and a unit that only multiplies. A comma may be
+ * the point. */
 static void check_size(const char *text, size_t length) {
-    double value;
-    size_t digits = strspn(text, "0123456789.");
+    double value, quick;
     const enum number_status status = size_parse(text, length, &value);
-    double quick;
     if (size_parse_short(text, &quick) == text + length)
         demand(status == NUMBER_OK && same(quick, value));
     if (status != NUMBER_OK)
         return;
+    char *pointed = malloc(length + 1);
+    demand(pointed != NULL);
+    memcpy(pointed, text, length + 1);
+    char *comma = strchr(pointed, ',');
+    if (comma != NULL)
+        *comma = '.';
+    size_t digits = strspn(pointed, "0123456789.");
     demand(digits > 0 && length - digits <= 3 && value >= 0 && isfinite(value));
-    double expected = strtod(text, NULL);
+    double expected = strtod(pointed, NULL);
     if (digits == length)
         demand(same(value, expected));
     if (length - digits == 1 && (text[digits] == 'K' || text[digits] == 'k'))
         demand(same(value, expected * 1024));
+    free(pointed);
 }
 
 static void check_integer(const char *text, size_t length) {
