@@ -60,6 +60,7 @@ struct logit_format topk_logit_format(topk_type type) {
     const uint32_t bias = (1u << (traits.bits - traits.mantissa_bits - 2)) - 1;
     const uint32_t infinity = (uint32_t)traits.infinity;
     return (struct logit_format){.sign = 1u << (traits.bits - 1),
+                                 .sign_shift = 32 - traits.bits,
                                  .shift = 23 - traits.mantissa_bits,
                                  .largest = has_infinity ? infinity - 1 : infinity,
                                  .infinity = has_infinity ? infinity : 0,

@@ -35,6 +35,13 @@ TOPK_SCORE_FUNCTION uint32_t score_bits(float score) {
     memcpy(&bits, &score, sizeof bits);
     return bits;
 }
+
+/* By masks: compilers make a branch of a choice, move the computation of `b` into it, and then keep the
+ * branch in a loop that could be made of vectors. */
+TOPK_SCORE_FUNCTION uint32_t score_choose(bool first, uint32_t a, uint32_t b) {
+    const uint32_t mask = 0u - (uint32_t)first;
+    return (a & mask) | (b & ~mask);
+}
 #endif
 
 TOPK_SCORE_FUNCTION float score_subtract(float a, float b) {
@@ -44,21 +51,20 @@ TOPK_SCORE_FUNCTION float score_subtract(float a, float b) {
 /* How logits of a type with at most 32 bits become float32. Their exponent and fraction, put where those of a
  * float32 are, are a number that is smaller by `scale`. */
 struct logit_format {
-    uint32_t sign, shift;
+    uint32_t sign, sign_shift; /* its bit, and how far that is from a float32's */
+    uint32_t shift;
     uint32_t largest;  /* finite */
     uint32_t infinity; /* 0: there is none */
     float scale;
 };
 
-/* Without a branch, so that compilers make vectors of a loop: they move a product into a branch, and then
- * keep that. */
 TOPK_SCORE_FUNCTION float logit_of(uint32_t bits, const struct logit_format *format) {
-    const uint32_t magnitude = bits & (format->sign - 1), nan = 0x7fc00000, infinity = 0x7f800000;
+    const uint32_t sign = bits & format->sign, magnitude = bits ^ sign, nan = 0x7fc00000,
+                   infinity = 0x7f800000;
     const float number = score_multiply(score_of_bits(magnitude << format->shift), format->scale);
     const uint32_t special = magnitude == format->infinity ? infinity : nan;
-    const uint32_t beyond = 0u - (uint32_t)(magnitude > format->largest);
-    const uint32_t sign = (0u - (uint32_t)((bits & format->sign) != 0)) & 0x80000000u;
-    return score_of_bits((special & beyond) | (score_bits(number) & ~beyond) | sign);
+    return score_of_bits(score_choose(magnitude > format->largest, special, score_bits(number)) |
+                         sign << format->sign_shift);
 }
 
 /* exp(-a) for a >= 0, and NaN for NaN. */

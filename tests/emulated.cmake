@@ -220,7 +220,9 @@ topk_emulated_cases(select_where plain --seed 31 --operation select_where --smal
 topk_emulated_cases(many_long_rows plain --seed 27 --smallest 4095 --largest 4097 --elements 29000
   --filter rows=7,ties=any,order=any)
 topk_emulated_cases(many_tiles plain --seed 28 --smallest 16384 --largest 16384 --elements 17000 --cases 8
-  --filter type=i64,ties=lowest --paths many-tiles)
+  --filter type=i64,ties=lowest)
+topk_emulated_cases(many_tiles_of_bundles plain --seed 28 --method compact --smallest 16384 --largest 16384
+  --elements 17000 --cases 24 --schedules 6 --filter type=i64,ties=lowest --paths many-tiles)
 topk_emulated_cases(full full --seed 29 --smallest 2000 --largest 66000 --elements 70000 --cases 10)
 topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 60)
 topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 40)
@@ -237,7 +239,7 @@ topk_emulated_cases(bracket_tsan tsan --seed 71 --method bracket --smallest 900 
   --cases 300)
 topk_emulated_next_rows(rtopk_rows_tsan 97 rtopk 12 "rtopk: another row"
   --filter rows=33 --smallest 1 --largest 260 --elements 8600)
-topk_emulated_cases(networks_rows_tsan tsan --operation select --method rtopk-network --paths "networks: another row"
+topk_emulated_cases(networks_rows_tsan tsan --operation select --method rtopk-network --paths "networks-rows: another row"
   --case type=f32,data=normal,size=8,k=2,rows=300)
 topk_emulated_next_rows(resident_next_tsan 98 resident 8 "resident: another row"
   --filter rows=7 --smallest 30 --largest 520 --elements 3700)

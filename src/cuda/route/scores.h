@@ -27,6 +27,10 @@ TOPK_DEVICE float score_of_bits(uint32_t bits) {
 TOPK_DEVICE uint32_t score_bits(float score) {
     return simt_bits_of_float(score);
 }
+
+TOPK_DEVICE uint32_t score_choose(bool first, uint32_t a, uint32_t b) {
+    return first ? a : b;
+}
 #endif
 
 #include "../../scores.h"
