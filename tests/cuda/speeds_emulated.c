@@ -95,7 +95,7 @@ static void check_gpu(const gpu *g, const choice *of_h200) {
 }
 
 /* The limits of resident with the sizes of production, as CONTRACT.md, 10.1, has them: at each, and one
- * above. */
+ * above. The emulated device has room for clusters of 8 blocks; those of 16 are for a GPU (gpu.limits). */
 static void check_resident_limits(void) {
     static const struct {
         topk_type type;
@@ -103,19 +103,19 @@ static void check_resident_limits(void) {
         topk_order order;
         uint32_t cluster; /* blocks that the device has room for */
         bool serves;
-    } limits[] = {{TOPK_F32, 262144, 4000, TOPK_ORDER_BEST_FIRST, 16, true},
-                  {TOPK_F32, 262144, 4001, TOPK_ORDER_BEST_FIRST, 16, false},
-                  {TOPK_F32, 262145, 10, TOPK_ORDER_ANY, 16, false},
-                  {TOPK_F32, 262144, 262144, TOPK_ORDER_ANY, 16, true},
-                  {TOPK_F64, 131072, 4000, TOPK_ORDER_BEST_FIRST, 16, true},
-                  {TOPK_F64, 131072, 4001, TOPK_ORDER_BEST_FIRST, 16, false},
-                  {TOPK_F64, 131073, 10, TOPK_ORDER_ANY, 16, false},
-                  {TOPK_F32, 32768, 8096, TOPK_ORDER_BEST_FIRST, 16, true},
-                  {TOPK_F32, 32768, 8097, TOPK_ORDER_BEST_FIRST, 16, false},
-                  {TOPK_F32, 32769, 4001, TOPK_ORDER_BEST_FIRST, 16, false},
-                  {TOPK_U8, 32768, 8096, TOPK_ORDER_BEST_FIRST, 16, true},
-                  {TOPK_F64, 16384, 8096, TOPK_ORDER_BEST_FIRST, 16, true},
-                  {TOPK_F64, 16384, 8097, TOPK_ORDER_BEST_FIRST, 16, false},
+    } limits[] = {{TOPK_F32, 131072, 4000, TOPK_ORDER_BEST_FIRST, 8, true},
+                  {TOPK_F32, 131072, 4001, TOPK_ORDER_BEST_FIRST, 8, false},
+                  {TOPK_F32, 131073, 10, TOPK_ORDER_ANY, 8, false},
+                  {TOPK_F32, 131072, 131072, TOPK_ORDER_ANY, 8, true},
+                  {TOPK_F64, 65536, 4000, TOPK_ORDER_BEST_FIRST, 8, true},
+                  {TOPK_F64, 65536, 4001, TOPK_ORDER_BEST_FIRST, 8, false},
+                  {TOPK_F64, 65537, 10, TOPK_ORDER_ANY, 8, false},
+                  {TOPK_F32, 32768, 8096, TOPK_ORDER_BEST_FIRST, 8, true},
+                  {TOPK_F32, 32768, 8097, TOPK_ORDER_BEST_FIRST, 8, false},
+                  {TOPK_F32, 32769, 4001, TOPK_ORDER_BEST_FIRST, 8, false},
+                  {TOPK_U8, 32768, 8096, TOPK_ORDER_BEST_FIRST, 8, true},
+                  {TOPK_F64, 16384, 8096, TOPK_ORDER_BEST_FIRST, 8, true},
+                  {TOPK_F64, 16384, 8097, TOPK_ORDER_BEST_FIRST, 8, false},
                   {TOPK_F32, 32768, 8096, TOPK_ORDER_BEST_FIRST, 1, true},
                   {TOPK_F32, 32769, 10, TOPK_ORDER_ANY, 1, false},
                   {TOPK_F64, 16384, 16384, TOPK_ORDER_ANY, 1, true},

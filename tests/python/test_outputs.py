@@ -303,6 +303,8 @@ SECOND = {  # what the array for values moves past, from what lies behind a plac
 def test_one_element_in_common_is_an_overlap_and_a_miss_by_one_is_none(name, step):
     found = []
     size = len(SECOND[name](np.zeros(1 << 12, np.int64), abs(step))[0])
+    if size == 0:
+        pytest.skip("so few elements need no workspace on this backend")
     ends = (0, size // 8) if name == "workspace" else (0,)
     for shift in sorted({end + shift for end in ends for shift in range(-12, 16)}):
         memory = np.full(1 << 13, 1)
