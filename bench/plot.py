@@ -191,7 +191,7 @@ def draw(series, axis, measure, shared):
     title = f"{MEASURES[measure]} by {AXES[axis]}: lower is better"
     parts.append(text(LEFT, TOP - 40, title, style=' font-size="16" font-weight="bold"'))
     parts.append(text(LEFT, TOP - 18, shared))
-    # The legend has the lines in the order in which they end, the highest first.
+    # The legend lists the lines as they end, the highest first.
     ends = sorted(zip(names, series.values(), COLOURS), key=lambda each: -each[1][max(each[1])])
     for i, (label, line, colour) in enumerate(ends):
         path = "L".join(f"{x_of(x):.1f} {y_of(y):.1f}" for x, y in sorted(line.items()))

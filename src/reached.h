@@ -216,7 +216,7 @@ enum topk_reached_path {
     REACHED_ACCUMULATE_ABOVE,          /* nothing can pass a bar */
     REACHED_ACCUMULATE_SETTLED,        /* the best candidates of a row stay */
     REACHED_ACCUMULATE_FULL,           /* because there is no more room */
-    REACHED_ACCUMULATE_TIES,           /* of those that tie with the k-th, the first by position */
+    REACHED_ACCUMULATE_TIES,           /* elements tie with the k-th, and the first by position stay */
     REACHED_ACCUMULATE_REFILLED,       /* the list is full before another state's candidates are all there */
     REACHED_ACCUMULATE_NEXT_ROW,       /* a block goes on to another row */
     REACHED_ACCUMULATE_MERGE_NEXT_ROW, /* the same, where states are merged */

@@ -112,7 +112,7 @@ static void create_named(struct npy_file *file) {
 
 enum { LINK_BYTES = 32 };
 
-/* The path by which a file without a name can be linked. */
+/* The path that links a file without a name. */
 static void link_of(const struct npy_file *file, char path[LINK_BYTES]) {
     snprintf(path, LINK_BYTES, "/proc/self/fd/%d", file->fd);
 }

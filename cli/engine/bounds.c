@@ -63,7 +63,7 @@ static topk_bound resolve(topk_type type, topk_bound bound) {
 
 /* ---- Bounds beyond float64 ------------------------------------------------------------------- */
 
-/* Such a bound lies between two neighbours among the float64, the outer of which is infinite or the least
+/* Such a bound lies between two neighbouring float64 numbers. The outer one is infinite or the least
  * one. Makes it the neighbour below or above. */
 static topk_bound neighbour(topk_bound bound, bool above) {
     const bool outward = above == !signbit(bound.value.f64);

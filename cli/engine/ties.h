@@ -15,7 +15,7 @@ struct ties {
     int64_t seen;
     char *list; /* elements above the bar, or all so far */
     int64_t listed, room;
-    char *above; /* those of a block of the list that are above a new bar */
+    char *above; /* flags: which elements of a block of the list are above a new bar */
     int64_t block;
     bool has_bar;  /* k elements have been listed */
     uint64_t bar;  /* the class of their k-th */

@@ -17,7 +17,7 @@ struct matrix {
     size_t head_bytes;
     int descriptor; /* of the file */
     struct layout layout;
-    bool rereadable;     /* a file, any part of which can be read at any time; else a stream */
+    bool rereadable;     /* a file: any part can be read at any time; else a stream */
     bool has_dimensions; /* each row is preceded by its dimension, which is checked on the way */
 };
 

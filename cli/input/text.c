@@ -100,7 +100,7 @@ static void reserve(struct text *text, int64_t lines) {
         text->invalid = reallocate(text->invalid, (uint64_t)lines, sizeof *text->invalid);
 }
 
-/* Makes a part of each block in which a line may begin, and room for all lines. */
+/* Makes a part of each block that a line may begin in, and room for all lines. */
 static void split(struct text *text, const struct blocks *blocks) {
     size_t low = blocks->begin;
     int64_t slots = blocks->front_ends + 1;

@@ -25,7 +25,7 @@ static const struct argp_option text_options[] = {
     {"csv", KEY_CSV, NULL, 0, "Fields are separated by commas, and may be quoted", 0},
     {"header", KEY_HEADER, "N", OPTION_ARG_OPTIONAL, "Leave out the first N lines (1)", 0},
     {"skip-invalid", KEY_SKIP_INVALID, NULL, 0, "Pass over lines that hold no number, and say how many", 0},
-    {"zero-terminated", 'z', NULL, 0, "Lines end in NUL, not LF, and so do those that are printed", 0},
+    {"zero-terminated", 'z', NULL, 0, "Lines end in NUL, not LF, in the input and in the output", 0},
     {"human", KEY_HUMAN, NULL, 0, "Numbers are sizes: 1.5K is 1536, 2MB is 2000000", 0},
     {0},
 };

@@ -17,7 +17,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* The number in digits, of which many stand for a very large one. */
+/* The number in digits; very many digits stand for a very large one. */
 static int64_t read_exponent(const char *text, const char *end) {
     static const int64_t most = INT64_C(1000000000000000);
     const bool negative = text < end && *text == '-';

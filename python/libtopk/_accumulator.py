@@ -53,7 +53,7 @@ class _Turns:
     forks = 0  # that lie behind this process
 
     def __init__(self) -> None:
-        self._turns: dict[int, _Turn] = {}  # of this process, and of those that it was forked from
+        self._turns: dict[int, _Turn] = {}  # of this process, and of its ancestors by fork
 
     def take(self) -> _Turn:
         turn = self._turns.get(_Turns.forks) or self._turns.setdefault(_Turns.forks, _Turn())

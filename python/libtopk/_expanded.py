@@ -154,7 +154,7 @@ def _kth(run, array, k, dim, options):
 
 
 def _count(run, array, k, dim, options):
-    """From one element of each row, for which all of the row are counted."""
+    """From one element of each row, counted as often as the row is long."""
     counts = run(_copied(_first(array, dim, 1)), k, options)
     lengths = _lengths(array, dim, options)
     matches = _core.adopt(counts)[0]

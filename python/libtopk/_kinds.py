@@ -80,7 +80,7 @@ def _on_host(array):
 
 
 def is_old(torch):
-    """Whether a version of torch is older than 2.0, of which libtopk knows nothing."""
+    """Whether a version of torch is older than 2.0, the least that libtopk knows."""
     return int(torch.__version__.split(".")[0]) < 2
 
 

@@ -27,7 +27,7 @@ static int compare(const void *a, const void *b) {
 
 typedef double (*timed)(int64_t which);
 
-/* The median of the ratios of which = 1 to which = 0. */
+/* The median of the ratios: problem 1 over problem 0. */
 static double ratio_of(timed run) {
     double ratios[PAIRS];
     for (int pair = 0; pair < PAIRS; pair++) {

@@ -65,7 +65,7 @@ static inline kint key_from(real number, const struct approximation *how) {
 struct search {
     const kint *keys;
     size_t n;
-    size_t k; /* results, of which `above` are none of the numbers */
+    size_t k; /* results; `above` of them are none of the numbers */
     const struct approximation *how;
     real low, high; /* k elements or more lie at or above low; high is that of the row at first */
     size_t above;
@@ -81,7 +81,7 @@ static inline size_t count_from(const struct search *s, kint key) {
 /* So many idle counts in a row tighten the open range. In the shortest rows that takes as long as they do. */
 enum { IDLE_COUNTS = 8 };
 
-/* How many keys are at or above `key`, that of a midpoint, which becomes an end of the open range. */
+/* How many keys are at or above `key`. It is a midpoint's key, and becomes an end of the open range. */
 static INLINE size_t step(struct search *s, kint key) {
     if (key <= s->open.low) {
         return s->from_open;
@@ -106,7 +106,7 @@ static INLINE size_t step(struct search *s, kint key) {
     return count;
 }
 
-/* No step changes the results any more: the numbers at or above low are k, or those that are open tie. */
+/* No step changes the results any more: k numbers are at or above low, or all open numbers tie. */
 static INLINE bool is_decided(const struct search *s) {
     return s->from_open == s->k || s->open.low == s->open.high;
 }
