@@ -91,6 +91,7 @@ topk_unit_test(accumulator operations/accumulator.c)
 topk_operation_program(test_accumulator topk_test_cases none.c)
 topk_unit_test(loose_lengths operations/loose_lengths.c)
 topk_unit_test(wide_rows operations/wide_rows.c)
+topk_unit_test(every_k operations/every_k.c)
 target_link_libraries(test_loose_lengths PRIVATE topk_test_cases)
 topk_add_unit_test(loose_lengths_8_threads test_loose_lengths cpu 8)
 

@@ -75,13 +75,21 @@ static NO_INLINE void rank_keys(struct ranking *r, size_t n) {
     }
 }
 
-/* Sorts n <= RANK_MAX pairs; reads a few keys behind them. */
+/* Sorts n <= RANK_MAX pairs. */
 static NO_INLINE void rank_sort(const kint *keys, const uint32_t *slots, size_t n, kint *sorted_keys,
                                 uint32_t *sorted_slots) {
     struct ranking r;
-    for (size_t i = 0; i < n; i += RANKED_WORD) {
-        for (size_t j = i; j < i + RANKED_WORD; j++) {
+    size_t whole = 0;
+    for (; whole + RANKED_WORD <= n; whole += RANKED_WORD) {
+        for (size_t j = whole; j < whole + RANKED_WORD; j++) {
             r.keys[j] = ranked_key(keys[j], (wide_kint)j, (wide_kint)n);
+        }
+    }
+    if (whole < n) { /* another part's keys follow, or nothing that may be read */
+        kint rest[RANKED_WORD] = {0};
+        memcpy(rest, keys + whole, (n - whole) * sizeof *rest);
+        for (size_t j = 0; j < RANKED_WORD; j++) {
+            r.keys[whole + j] = ranked_key(rest[j], (wide_kint)(whole + j), (wide_kint)n);
         }
     }
     rank_keys(&r, n);
