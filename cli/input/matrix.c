@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +45,23 @@ static void read_begin(struct matrix *matrix, uint64_t wanted) {
         fail_reading();
 }
 
+/* Whether a limit on the address space leaves room for more than the mapping: a quarter of what is left may
+ * be mapped, for results and pieces need address space too. */
+static bool may_map(uint64_t bytes) {
+    struct rlimit limit;
+    unsigned long pages = 0;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return true;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file != NULL) {
+        if (fscanf(file, "%lu", &pages) != 1)
+            pages = 0;
+        (void)fclose(file);
+    }
+    const uint64_t used = (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    return used < limit.rlim_cur && bytes <= (limit.rlim_cur - used) / 4;
+}
+
 /* Maps the descriptor's file, which is regular. Where that cannot be done, as with little address space, it
  * will be read piece by piece. */
 static void map_file(struct matrix *matrix) {
@@ -53,7 +72,9 @@ static void map_file(struct matrix *matrix) {
     matrix->file = NULL;
     matrix->rereadable = true;
     if (matrix->size > 0) {
-        void *map = mmap(NULL, matrix->size, PROT_READ, MAP_SHARED, matrix->descriptor, 0);
+        void *map = may_map(matrix->size)
+                        ? mmap(NULL, matrix->size, PROT_READ, MAP_SHARED, matrix->descriptor, 0)
+                        : MAP_FAILED;
         if (map != MAP_FAILED)
             matrix->file = map;
         else

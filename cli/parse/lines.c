@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <string.h>
 
 #include "parse.h"
@@ -221,8 +222,17 @@ static bool parse_line(const struct line_format *format, const char *line, size_
     return error->kind == LINE_OK;
 }
 
+/* Whether text that is no number of the wanted kind is a finite decimal: 1e6 where integers are wanted, or -5
+ * among sizes. */
+static bool is_decimal(const char *text, size_t length) {
+    union number number;
+    const enum number_status status = number_parse(TOPK_F64, text, length, &number);
+    return status == NUMBER_OK ? isfinite(number.f64) : status != NUMBER_SYNTAX;
+}
+
 bool line_has_number(const struct line_error *error) {
-    return error->kind == LINE_NUMBER && error->number != NUMBER_SYNTAX;
+    return error->kind == LINE_NUMBER &&
+           (error->number != NUMBER_SYNTAX || is_decimal(error->token, error->token_length));
 }
 
 void lines_parse(const struct line_format *format, const char *text, size_t stop, size_t length,

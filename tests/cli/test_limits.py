@@ -143,9 +143,9 @@ class AddressSpace(harness.Case):
 
     LIMIT = 192 << 20
 
-    def both(self, *arguments):
+    def both(self, *arguments, most=LIMIT):
         results = [harness.topk(*arguments, "--threads", 1, "--device", "cpu", preexec=limit)
-                   for limit in (None, lambda: resource.setrlimit(resource.RLIMIT_AS, (self.LIMIT, self.LIMIT)))]
+                   for limit in (None, lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))]
         self.assertEqual((results[1].status, results[1].out, results[1].err), (results[0].status, results[0].out, results[0].err))
         self.assertEqual(results[0].status, 0)
         self.assertNotEqual(results[0].out, b"")
@@ -158,6 +158,15 @@ class AddressSpace(harness.Case):
                 file.seek(at)
                 file.write(data)
         return path
+
+    def test_room_for_little_more_than_the_file(self):
+        """A mapping that takes what results need helps nobody."""
+        count = 20 << 20
+        head = npy_header("<f4", (count,))
+        path = self.sparse("x.npy", head, len(head) + 4 * count, [(len(head) + 4 * at, struct.pack("<f", at)) for at in (7, count - 1)])
+        for mib in (88, 100, 120, 160, 240, 320):
+            for command in (["select", "-k", 3], ["kth", "-k", 2], ["where", "--ne", 0]):
+                self.both(command[0], path, *command[1:], most=mib << 20)
 
     def test_arrays(self):
         count = self.LIMIT // 4 + 12345

@@ -308,7 +308,10 @@ class Invalid(harness.Case):
                 ("1.000,5K", ["--human"], comma), ("1,", ["--human"], comma), (",5,5K", ["--human"], comma),
                 ("9007199254740993", [], "integer %s is not exact in float64; use --dtype int64 if all are integers; --dtype float64 rounds"),
                 ("9223372036854775808", ["--dtype", "int64"], "%s is out of the range of int64"),
-                ("-1", ["--dtype", "uint64"], "%s is out of the range of uint64")]:
+                ("-1", ["--dtype", "uint64"], "%s is out of the range of uint64"),
+                *((token, ["--dtype", dtype], "'%s' is not a decimal integer, as --dtype asks for")
+                  for token in ("1e6", "7.5", "7.0", "1e999", "-2.5e3") for dtype in ("int64", "uint64")),
+                ("-5", ["--human"], "'%s' is not a size"), ("1e5", ["--human"], "'%s' is not a size")]:
             for command in (["select", "-k", 1], ["count", "--lt", 1], ["where", "--gt", 0]):
                 with self.subTest(token=token, command=command):
                     self.fails("standard input:3: " + re.escape(reason % token), *command,
