@@ -13,7 +13,7 @@ struct matrix {
     const char *name; /* for messages */
     const char *file; /* the mapping, NULL for an empty file, for a stream, and where nothing can be mapped */
     uint64_t size;
-    char *head; /* what was read of the begin, with the header; NULL if it is mapped */
+    char *head; /* the first bytes, with the header; NULL if the file is mapped */
     size_t head_bytes;
     int descriptor; /* of the file */
     struct layout layout;

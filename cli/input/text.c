@@ -124,7 +124,7 @@ static void split(struct text *text, const struct blocks *blocks) {
     reserve(text, slots + 1);
 }
 
-/* Moves what a part found to the slots behind those of the parts before it. */
+/* Moves what a part found behind what the parts before it found. */
 static void close_gap(struct text *text, struct text_part *part, size_t slot) {
     const size_t from = part->from.count, count = part->to.count - from;
     if (from == slot)

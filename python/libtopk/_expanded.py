@@ -209,7 +209,7 @@ _ANSWERS = {_SELECT: _select, _SELECT_WHERE: _select, _KTH: _kth, _COUNT: _count
 def answer(mode, operation, array, k, largest, sorted, dim, out, wanted, workspace, options):
     """The results of an operation on an array that has strides of 0; NotImplemented where it takes a copy or spans.
 
-    The arguments are those of run(), `array` one of numpy, torch or cupy, and `dim` counts from 0.
+    Takes the arguments of run(); `array` is of numpy, torch or cupy, and `dim` counts from 0.
     """
     options = options or {}
     if any(options.get(name) is not None for name in ("offsets", "begins", "ends", "mask", "bits")):

@@ -67,7 +67,7 @@ struct search {
     size_t n;
     size_t k; /* results; `above` of them are none of the numbers */
     const struct approximation *how;
-    real low, high; /* k elements or more lie at or above low; high is that of the row at first */
+    real low, high; /* k elements or more lie at or above low; high begins as the row's */
     size_t above;
     struct key_range open;
     size_t from_open, above_open; /* how many keys are in the range or above it, k or more; above it, fewer */
