@@ -34,10 +34,11 @@ static topk_status choose_of_chunk(struct accumulator *a) {
     chunk.index_base = 0;
     chunk.order = TOPK_ORDER_ANY;
     chunk.ties = TOPK_TIES_LOWEST_INDEX;
-    const topk_status status = topk_subcall_choose(a->context, TOPK_OPERATION_SELECT, &chunk, &a->select);
-    return status != TOPK_OK
-               ? status
-               : topk_subcall_choose(a->context, TOPK_OPERATION_SELECT_WHERE, &chunk, &a->select_where);
+    const topk_status status =
+        topk_subcall_choose(a->context, TOPK_OPERATION_SELECT, &chunk, &a->room, &a->select);
+    return status != TOPK_OK ? status
+                             : topk_subcall_choose(a->context, TOPK_OPERATION_SELECT_WHERE, &chunk, &a->room,
+                                                   &a->select_where);
 }
 
 static topk_status make(const topk_context *context, const topk_problem *problem, struct accumulator *a) {
@@ -56,6 +57,7 @@ static topk_status make(const topk_context *context, const topk_problem *problem
         return topk_fail(TOPK_ERROR_UNSUPPORTED, "an accumulator is exact: it takes no approximation");
     }
     a->context = context;
+    a->room.used = 0;
     a->problem = fingerprint(&a->plan.problem);
     if ((status = choose_of_chunk(a)) != TOPK_OK || (status = backend->choose(a)) != TOPK_OK) {
         return status;

@@ -13,6 +13,7 @@ struct accumulator {
     const topk_context *context;
     struct plan plan;                    /* of the streams */
     uint64_t problem;                    /* fingerprint of what calls on one state must have in common */
+    struct room room;                    /* of its subcalls */
     struct subcall select, select_where; /* the best of one chunk: positions of 64 bits, in any order */
     struct subcall of_candidates[ACCUMULATOR_SELECTIONS]; /* the backend's own */
     size_t kept_bytes; /* of the state, without what only one call needs. The same in every context */
@@ -45,7 +46,7 @@ struct accumulators {
 
 /* A selection from rows of up to `length` candidates each, `pitch` apart: of elements, or of their positions,
  * the least first. Sorted, and with 64-bit extents and indices. */
-topk_status topk_accumulator_choose(const struct accumulator *a, topk_operation operation,
+topk_status topk_accumulator_choose(struct accumulator *a, topk_operation operation,
                                     const topk_problem *problem, int64_t length, int64_t pitch,
                                     struct subcall *inner);
 

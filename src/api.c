@@ -8,13 +8,15 @@ topk_status topk_workspace_size(const topk_context *context, topk_operation oper
                                 const topk_problem *problem, size_t *bytes) {
     KEEP_ERRNO;
     struct plan plan;
+    struct room room;
     struct candidate chosen;
+    room.used = 0;
     if (bytes == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "bytes is NULL");
     }
-    const topk_status status = topk_prepare(context, operation, problem, &plan, &chosen);
+    const topk_status status = topk_prepare(context, operation, problem, &plan, &room, &chosen);
     if (status == TOPK_OK) {
-        *bytes = chosen.workspace_bytes;
+        *bytes = chosen.decision.workspace_bytes;
     }
     return status;
 }
@@ -24,6 +26,7 @@ enum { BUFFERS_MAX = INPUT_BUFFERS + 6 };
 /* A call on its way: `call` is filled, and its buffers are listed, step by step. */
 struct entry {
     struct plan plan;
+    struct room room;
     struct candidate chosen;
     topk_predicate predicate;
     topk_routing routing;
@@ -33,11 +36,11 @@ struct entry {
 };
 
 static topk_status check_workspace(const struct candidate *chosen, size_t workspace_bytes) {
-    return workspace_bytes >= chosen->workspace_bytes
+    return workspace_bytes >= chosen->decision.workspace_bytes
                ? TOPK_OK
                : topk_fail(TOPK_ERROR_WORKSPACE_TOO_SMALL,
                            "the workspace has %zu bytes, method '%s' needs %zu", workspace_bytes,
-                           chosen->method->name, chosen->workspace_bytes);
+                           chosen->method->name, chosen->decision.workspace_bytes);
 }
 
 /* What all entry points begin with: a plan, a method, and a call whose inputs are copied and listed. */
@@ -45,7 +48,7 @@ static topk_status begin(struct entry *entry, topk_context *context, topk_operat
                          const topk_problem *problem, const topk_input *input, bool reads_values,
                          size_t workspace_bytes, topk_stream stream) {
     struct plan *plan = &entry->plan;
-    topk_status status = topk_prepare(context, operation, problem, plan, &entry->chosen);
+    topk_status status = topk_prepare(context, operation, problem, plan, &entry->room, &entry->chosen);
     if (status != TOPK_OK || (status = topk_check_stream(context, stream)) != TOPK_OK ||
         (status = topk_check_input(plan, input, reads_values, &entry->call.input, entry->buffers)) !=
             TOPK_OK) {
@@ -54,6 +57,7 @@ static topk_status begin(struct entry *entry, topk_context *context, topk_operat
     entry->buffer_count = INPUT_BUFFERS;
     entry->call.context = context;
     entry->call.plan = plan;
+    entry->call.decision = &entry->chosen.decision;
     entry->call.stream = stream;
     return check_workspace(&entry->chosen, workspace_bytes);
 }
@@ -83,11 +87,12 @@ static topk_status list_predicate(struct entry *entry) {
  * runs, if there is anything to do. */
 static topk_status finish(struct entry *entry, void *workspace, bool anything) {
     entry->call.workspace = workspace;
-    list_buffer(entry, (struct buffer){"workspace", workspace, entry->chosen.workspace_bytes, 1, true, true});
+    list_buffer(entry, (struct buffer){"workspace", workspace, entry->chosen.decision.workspace_bytes, 1,
+                                       true, true});
     topk_status status = topk_check_buffers(entry->buffers, entry->buffer_count);
     if (status == TOPK_OK && anything) {
         status = entry->call.context->backend->run(entry->chosen.method, &entry->call);
-        topk_gaps_release(workspace, entry->chosen.workspace_bytes);
+        topk_gaps_release(workspace, entry->chosen.decision.workspace_bytes);
     }
     return status;
 }

@@ -22,9 +22,31 @@ static const char *const operations[] = {
     [TOPK_OPERATION_ROUTE] = "route",
 };
 
-/* Whether the method can serve, whatever its workspace. */
-static enum refusal refusal_of(const topk_context *context, const struct plan *plan,
-                               const struct method *method) {
+void *topk_room_take(struct room *room, size_t bytes) {
+    void *taken = room->bytes + room->used;
+    room->used += (bytes + 15) & ~(size_t)15;
+    if (room->used > ROOM_BYTES) {
+        __builtin_trap(); /* of this library's own making, whatever the problem */
+    }
+    return taken;
+}
+
+void topk_decide(const topk_context *context, const struct plan *plan, const struct method *method,
+                 struct room *room, struct decision *decision) {
+    *decision = (struct decision){.cannot = NULL};
+    if (method->plan != NULL) {
+        method->plan(context, plan, room, decision);
+        return;
+    }
+    decision->cannot = method->refuse != NULL ? method->refuse(context, plan) : NULL;
+    if (decision->cannot == NULL) {
+        decision->cost_us = method->cost_us(context, plan);
+        decision->workspace_bytes = method->workspace_bytes(context, plan);
+    }
+}
+
+/* Whether the method has to be asked at all. */
+static enum refusal refusal_of(const struct plan *plan, const struct method *method) {
     if (!(method->operations & OPERATION_BIT(plan->operation))) {
         return REFUSAL_OPERATION;
     }
@@ -37,24 +59,18 @@ static enum refusal refusal_of(const topk_context *context, const struct plan *p
             return misfit.knob == NULL ? REFUSAL_KNOB : REFUSAL_RANGE;
         }
     }
-    return method->refuse != NULL && method->refuse(context, plan) != NULL ? REFUSAL_PROBLEM : REFUSAL_NONE;
+    return REFUSAL_NONE;
 }
 
-static void measure_workspace(const topk_context *context, const struct plan *plan,
-                              struct candidate *candidate) {
-    const size_t bytes = candidate->method->workspace_bytes(context, plan);
+static enum refusal refusal_of_decision(const struct plan *plan, const struct decision *decision) {
     const size_t limit = plan->problem.workspace_limit;
-    candidate->workspace_bytes = bytes;
-    candidate->within_bound = bytes <= plan_workspace_bound(plan);
-    if (bytes == SIZE_MAX) {
-        candidate->refusal = REFUSAL_ADDRESS_SPACE;
-    } else if (limit != 0 && bytes > limit) {
-        candidate->refusal = REFUSAL_LIMIT;
-    }
+    return decision->cannot != NULL                          ? REFUSAL_PROBLEM
+           : decision->workspace_bytes == SIZE_MAX           ? REFUSAL_ADDRESS_SPACE
+           : limit != 0 && decision->workspace_bytes > limit ? REFUSAL_LIMIT
+                                                             : REFUSAL_NONE;
 }
 
-void topk_refusal_text(const topk_context *context, const struct plan *plan,
-                       const struct candidate *candidate, char text[REFUSAL_BYTES]) {
+void topk_refusal_text(const struct plan *plan, const struct candidate *candidate, char text[REFUSAL_BYTES]) {
     const struct method *method = candidate->method;
     const struct misfit misfit = topk_tuning_misfit(&plan->tuning, method->knobs);
     char range[RANGE_BYTES];
@@ -78,23 +94,23 @@ void topk_refusal_text(const topk_context *context, const struct plan *plan,
                        (long long)misfit.setting->value);
         break;
     case REFUSAL_PROBLEM:
-        (void)snprintf(text, REFUSAL_BYTES, "%s", method->refuse(context, plan));
+        (void)snprintf(text, REFUSAL_BYTES, "%s", candidate->decision.cannot);
         break;
     case REFUSAL_ADDRESS_SPACE:
         (void)snprintf(text, REFUSAL_BYTES, "its workspace exceeds the address space");
         break;
     case REFUSAL_LIMIT:
         (void)snprintf(text, REFUSAL_BYTES, "needs %zu bytes of workspace, workspace_limit is %zu",
-                       candidate->workspace_bytes, plan->problem.workspace_limit);
+                       candidate->decision.workspace_bytes, plan->problem.workspace_limit);
         break;
     }
 }
 
 static bool better(const struct candidate *a, const struct candidate *b) {
     if (!a->within_bound && !b->within_bound) {
-        return a->workspace_bytes < b->workspace_bytes;
+        return a->decision.workspace_bytes < b->decision.workspace_bytes;
     }
-    return a->within_bound != b->within_bound ? a->within_bound : a->cost_us < b->cost_us;
+    return a->within_bound != b->within_bound ? a->within_bound : a->decision.cost_us < b->decision.cost_us;
 }
 
 /* Of the methods that can serve; of the forced one alone, if there is one. */
@@ -115,7 +131,8 @@ static const struct candidate *cheapest(const struct choice *choice) {
 static bool has_cheaper(const struct choice *choice, double cost_us) {
     for (size_t i = 0; i < choice->count; i++) {
         const struct candidate *candidate = &choice->candidates[i];
-        if (candidate->refusal == REFUSAL_NONE && candidate->within_bound && candidate->cost_us <= cost_us) {
+        if (candidate->refusal == REFUSAL_NONE && candidate->within_bound &&
+            candidate->decision.cost_us <= cost_us) {
             return true;
         }
     }
@@ -124,19 +141,26 @@ static bool has_cheaper(const struct choice *choice, double cost_us) {
 
 /* Adds the method's row; leaves it out if the method cannot be chosen and nobody needs the row. */
 static void consider(const topk_context *context, const struct plan *plan, const struct method *method,
-                     bool needed, struct choice *choice) {
-    struct candidate candidate = {.method = method, .refusal = refusal_of(context, plan, method)};
-    if (candidate.refusal == REFUSAL_NONE) {
-        candidate.cost_us = method->cost_us(context, plan);
-        if (!needed && has_cheaper(choice, candidate.cost_us)) {
+                     bool needed, struct room *room, struct choice *choice) {
+    const size_t used = room->used;
+    struct candidate *candidate = &choice->candidates[choice->count];
+    *candidate = (struct candidate){.method = method, .refusal = refusal_of(plan, method)};
+    if (candidate->refusal == REFUSAL_NONE) {
+        topk_decide(context, plan, method, room, &candidate->decision);
+        candidate->refusal = refusal_of_decision(plan, &candidate->decision);
+        candidate->within_bound = candidate->decision.workspace_bytes <= plan_workspace_bound(plan);
+        const bool is_beaten = !needed && has_cheaper(choice, candidate->decision.cost_us);
+        if (candidate->refusal != REFUSAL_NONE || is_beaten) {
+            room->used = used;
+        }
+        if (candidate->refusal != REFUSAL_PROBLEM && is_beaten) {
             return;
         }
-        measure_workspace(context, plan, &candidate);
     }
-    choice->candidates[choice->count++] = candidate;
+    choice->count++;
 }
 
-topk_status topk_choose(const topk_context *context, const struct plan *plan, bool whole,
+topk_status topk_choose(const topk_context *context, const struct plan *plan, bool whole, struct room *room,
                         struct choice *choice) {
     const struct backend *backend = context->backend;
     choice->count = 0;
@@ -152,7 +176,7 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, bo
     for (size_t i = 0; i < backend->method_count; i++) {
         const struct method *method = backend->methods[i];
         if (alone == NULL || alone == method) {
-            consider(context, plan, method, whole || method == context->preferred, choice);
+            consider(context, plan, method, whole || method == context->preferred, room, choice);
         }
     }
     for (size_t i = 0; i < choice->count && plan->problem.method == NULL; i++) {
@@ -182,7 +206,7 @@ static const struct candidate *most_telling(const struct choice *choice) {
 topk_status topk_refuse(const topk_context *context, const struct choice *choice, const struct plan *plan) {
     const struct candidate *candidate = most_telling(choice);
     char text[REFUSAL_BYTES];
-    topk_refusal_text(context, plan, candidate, text);
+    topk_refusal_text(plan, candidate, text);
     if (choice->forced != NULL) {
         return topk_fail(TOPK_ERROR_METHOD_CANNOT, "method '%s' cannot serve this problem: %s",
                          candidate->method->name, text);
@@ -195,69 +219,20 @@ topk_status topk_refuse(const topk_context *context, const struct choice *choice
                      operations[plan->operation], candidate->method->name, text);
 }
 
-/* What was chosen, and all that it was chosen by: a context does not change, and a plan follows from these.
- */
-struct memory {
-    uint64_t context; /* its number; 0: nothing */
-    topk_operation operation;
-    topk_problem problem; /* as in the plan, without text */
-    struct candidate chosen;
-};
-
-/* Choosing takes about as long as launching a kernel, and small calls come again and again. So a thread keeps
- * its last choices. Eight are enough for a call, the calls inside it, and a few others by turns. */
-enum { MEMORIES = 8 };
-static _Thread_local struct memory memories[MEMORIES];
-static _Thread_local unsigned next_memory;
-
-static bool has_text(const topk_problem *problem) {
-    return problem->method != NULL || problem->tuning != NULL;
-}
-
-static const struct memory *recall(const topk_context *context, const struct plan *plan) {
-    for (size_t i = 0; i < MEMORIES && context->number != 0; i++) {
-        const struct memory *memory = &memories[i];
-        if (memory->context == context->number && memory->operation == plan->operation &&
-            memcmp(&memory->problem, &plan->problem, sizeof plan->problem) == 0) {
-            return memory;
-        }
-    }
-    return NULL;
-}
-
-static void remember(const topk_context *context, const struct plan *plan, const struct candidate *chosen) {
-    struct memory *memory = &memories[next_memory++ % MEMORIES];
-    memory->context = context->number;
-    memory->operation = plan->operation;
-    memcpy(&memory->problem, &plan->problem, sizeof plan->problem); /* with the bytes between its fields */
-    memory->chosen = *chosen;
-}
-
 topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,
-                         struct plan *plan, struct candidate *chosen) {
+                         struct plan *plan, struct room *room, struct candidate *chosen) {
     struct choice choice;
     *chosen = (struct candidate){0};
     if (context == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }
     topk_status status = topk_plan_make(operation, problem, plan);
-    if (status != TOPK_OK) {
-        return status;
-    }
-    const struct memory *memory = has_text(&plan->problem) ? NULL : recall(context, plan);
-    if (memory != NULL) {
-        *chosen = memory->chosen;
-        return TOPK_OK;
-    }
-    if ((status = topk_choose(context, plan, false, &choice)) != TOPK_OK) {
+    if (status != TOPK_OK || (status = topk_choose(context, plan, false, room, &choice)) != TOPK_OK) {
         return status;
     }
     if (choice.chosen == NULL) {
         return topk_refuse(context, &choice, plan);
     }
     *chosen = *choice.chosen;
-    if (!has_text(&plan->problem)) {
-        remember(context, plan, chosen);
-    }
     return TOPK_OK;
 }

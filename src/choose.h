@@ -12,7 +12,7 @@ enum refusal {
     REFUSAL_APPROXIMATION,
     REFUSAL_KNOB,          /* a setting of a knob that it lacks */
     REFUSAL_RANGE,         /* a setting outside its knob's range */
-    REFUSAL_PROBLEM,       /* what its own refuse() says */
+    REFUSAL_PROBLEM,       /* what its decision says */
     REFUSAL_ADDRESS_SPACE, /* of its workspace */
     REFUSAL_LIMIT,         /* likewise: workspace_limit */
 };
@@ -20,8 +20,7 @@ enum refusal {
 /* A row of the cost table, filled for one problem. */
 struct candidate {
     const struct method *method;
-    double cost_us;
-    size_t workspace_bytes;
+    struct decision decision;
     enum refusal refusal;
     bool within_bound; /* the bound of CONTRACT.md 7.2 */
 };
@@ -36,22 +35,26 @@ struct choice {
 /* Writes why a candidate cannot serve, as what its method does: "has no knob 'beta'". Only explanations and
  * failures need this text, so that no call has to make it. */
 enum { REFUSAL_BYTES = 400 };
-void topk_refusal_text(const topk_context *context, const struct plan *plan,
-                       const struct candidate *candidate, char text[REFUSAL_BYTES]);
+void topk_refusal_text(const struct plan *plan, const struct candidate *candidate, char text[REFUSAL_BYTES]);
+
+/* What the method decides, which can serve the plan's operation and tuning. */
+void topk_decide(const topk_context *context, const struct plan *plan, const struct method *method,
+                 struct room *room, struct decision *decision);
 
 /* The method of that name, or NULL. */
 const struct method *topk_find_method(const struct backend *backend, const char *name);
 
-/* Fills the table and chooses. Rows that cannot be chosen are left out, unless the `whole` table is asked for
- * or no method can serve. Fails only for an unknown method name; `chosen` is NULL if no method can serve. */
-topk_status topk_choose(const topk_context *context, const struct plan *plan, bool whole,
+/* Fills the table and chooses; the decisions of its rows are in the room. Rows that cannot be chosen are left
+ * out, unless the `whole` table is asked for or no method can serve. Fails only for an unknown method name;
+ * `chosen` is NULL if no method can serve. */
+topk_status topk_choose(const topk_context *context, const struct plan *plan, bool whole, struct room *room,
                         struct choice *choice);
 
 /* The failure to report for a choice without a chosen method. */
 topk_status topk_refuse(const topk_context *context, const struct choice *choice, const struct plan *plan);
 
-/* Validates the problem and chooses: *chosen is the method's row of the table. */
+/* Validates the problem and chooses: *chosen is the method's row of the table, its decision in the room. */
 topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,
-                         struct plan *plan, struct candidate *chosen);
+                         struct plan *plan, struct room *room, struct candidate *chosen);
 
 #endif

@@ -43,6 +43,7 @@ static void append_knobs(struct text *text, const struct knob *knobs) {
 struct subject {
     const topk_context *context;
     struct plan plan;
+    struct room room;
     struct choice choice;
 };
 
@@ -51,11 +52,11 @@ static void append_candidate(struct text *text, const struct subject *subject,
     char why[REFUSAL_BYTES];
     append(text, "%s %-10s ", candidate == subject->choice.chosen ? "*" : " ", candidate->method->name);
     if (candidate->refusal != REFUSAL_NONE) {
-        topk_refusal_text(subject->context, &subject->plan, candidate, why);
+        topk_refusal_text(&subject->plan, candidate, why);
         append(text, "cannot: %s\n", why);
     } else {
-        append(text, "%12.1f us predicted %14zu bytes of workspace%s\n", candidate->cost_us,
-               candidate->workspace_bytes, candidate->within_bound ? "" : ", above the bound");
+        append(text, "%12.1f us predicted %14zu bytes of workspace%s\n", candidate->decision.cost_us,
+               candidate->decision.workspace_bytes, candidate->within_bound ? "" : ", above the bound");
     }
     append_knobs(text, candidate->method->knobs);
 }
@@ -71,7 +72,7 @@ static void append_wish(struct text *text, const struct subject *subject) {
         char why[REFUSAL_BYTES] = "another backend has it";
         for (size_t i = 0; i < choice->count; i++) {
             if (choice->candidates[i].method == preferred) {
-                topk_refusal_text(subject->context, &subject->plan, &choice->candidates[i], why);
+                topk_refusal_text(&subject->plan, &choice->candidates[i], why);
             }
         }
         append(text, "method '%s', which TOPK_METHOD names, steps aside: %s\n", preferred->name, why);
@@ -81,7 +82,9 @@ static void append_wish(struct text *text, const struct subject *subject) {
 topk_status topk_explain(const topk_context *context, topk_operation operation, const topk_problem *problem,
                          char *text, size_t text_bytes, size_t *needed) {
     KEEP_ERRNO;
-    struct subject subject = {.context = context};
+    struct subject subject;
+    subject.context = context;
+    subject.room.used = 0;
     struct text out = {text, text_bytes, 0};
     if (context == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
@@ -91,7 +94,7 @@ topk_status topk_explain(const topk_context *context, topk_operation operation, 
     }
     topk_status status = topk_plan_make(operation, problem, &subject.plan);
     if (status != TOPK_OK ||
-        (status = topk_choose(context, &subject.plan, true, &subject.choice)) != TOPK_OK) {
+        (status = topk_choose(context, &subject.plan, true, &subject.room, &subject.choice)) != TOPK_OK) {
         return status;
     }
     append(&out, "backend %s, features %s, %d thread%s\n", context->backend->name, context->features,

@@ -16,10 +16,33 @@ struct found {
     const int64_t *counts; /* on the device; NULL: there is no such limit */
 };
 
+/* Memory for what methods decide of one problem. It does not move, for decisions point into it. What the
+ * deepest chain of methods keeps is less than half of it, which a test counts. */
+enum { ROOM_BYTES = 4096 };
+struct room {
+    size_t used;
+    _Alignas(16) unsigned char bytes[ROOM_BYTES];
+};
+
+/* Takes memory that is not cleared. */
+void *topk_room_take(struct room *room, size_t bytes);
+
+/* What a method has decided about a problem: made once, and then the same for each run. Whatever follows from
+ * the problem and the context alone is decided here, and nothing of it again in run(). */
+struct decision {
+    const char *cannot;     /* why the method cannot serve, or NULL; the other fields then mean nothing */
+    const char *variant;    /* which of its ways: a constant text, or NULL if it has one */
+    int launches;           /* of kernels, at most; 0 on the CPU */
+    double cost_us;         /* predicted */
+    size_t workspace_bytes; /* SIZE_MAX: more than the address space has */
+    const void *own;        /* what run() is told, in a room; NULL: nothing */
+};
+
 /* One call, validated: everything that a method needs to run. */
 struct call {
     const topk_context *context;
     const struct plan *plan;
+    const struct decision *decision;
     topk_input input;
     void *workspace;
     void *values;                           /* select, select_where, where: results; kth: the k-th elements */
@@ -47,8 +70,12 @@ struct method {
     unsigned operations;      /* set of OPERATION_BIT */
     bool approximates;        /* takes max_iterations and epsilon; else its results are exact */
     const struct knob *knobs; /* NULL: none */
-    /* Why the method cannot serve, or NULL. Operation and tuning are within what is stated above. NULL: it
-     * serves them all. */
+    /* Decides: all fields of *decision, which is cleared before. Operation and tuning are within what is
+     * stated above. What run() is to be told is taken from the room. */
+    void (*plan)(const topk_context *context, const struct plan *plan, struct room *room,
+                 struct decision *decision);
+    /* The three below, of methods without plan(): why the method cannot serve, or NULL. NULL: it serves them
+     * all. */
     const char *(*refuse)(const topk_context *context, const struct plan *plan);
     double (*cost_us)(const topk_context *context, const struct plan *plan);
     size_t (*workspace_bytes)(const topk_context *context, const struct plan *plan);

@@ -2,7 +2,7 @@
  * Selections from the candidates of an accumulator. */
 #include "accumulator.h"
 
-topk_status topk_accumulator_choose(const struct accumulator *a, topk_operation operation,
+topk_status topk_accumulator_choose(struct accumulator *a, topk_operation operation,
                                     const topk_problem *problem, int64_t length, int64_t pitch,
                                     struct subcall *inner) {
     topk_problem p = *problem;
@@ -13,7 +13,7 @@ topk_status topk_accumulator_choose(const struct accumulator *a, topk_operation 
     p.order = TOPK_ORDER_BEST_FIRST;
     p.ties = TOPK_TIES_LOWEST_INDEX;
     p.method = p.tuning = NULL;
-    return topk_subcall_choose(a->context, operation, &p, inner);
+    return topk_subcall_choose(a->context, operation, &p, &a->room, inner);
 }
 
 topk_problem topk_accumulator_positions(const struct accumulator *a, int64_t k) {

@@ -4,7 +4,7 @@
  * The function that lays out my workspace says what is to be done (one of three ways) and takes the room:
  *
  *     struct subcall inner;
- *     topk_subcall_same(context, plan, method, &inner);
+ *     topk_subcall_same(context, plan, method, room, &inner);
  *     topk_subcall_take(&inner, &arena);
  *
  * When my call runs, the inner one is a copy of it that reads and writes other buffers. If the device is to
@@ -23,26 +23,26 @@
 #include "method.h"
 #include "workspace.h"
 
-/* Must outlive the inner call, which points to the plan. */
+/* Must outlive the inner call, which points to plan and decision. */
 struct subcall {
     const struct method *method;
     struct plan plan;
-    size_t workspace_bytes;
+    struct decision decision;
     void *workspace;
 };
 
 /* A problem of its own, served by the method that it names, or else by the cheapest one. A method that lets
  * this function choose must not be what it chooses, or it lays itself out without end. */
 topk_status topk_subcall_choose(const topk_context *context, topk_operation operation,
-                                const topk_problem *problem, struct subcall *inner);
+                                const topk_problem *problem, struct room *room, struct subcall *inner);
 
 /* The outer call's problem, served by `method`. All of the plan counts but method and tuning. */
 void topk_subcall_same(const topk_context *context, const struct plan *plan, const struct method *method,
-                       struct subcall *inner);
+                       struct room *room, struct subcall *inner);
 
 /* The same, on what the outer call has found (struct found) in place of the rows. Only sort can serve it. */
 void topk_subcall_on_found(const topk_context *context, const struct plan *plan, const struct method *method,
-                           size_t position_bytes, struct subcall *inner);
+                           size_t position_bytes, struct room *room, struct subcall *inner);
 
 /* Buffers for what is found. */
 struct found topk_found_take(const struct plan *plan, size_t position_bytes, struct arena *arena);

@@ -208,7 +208,7 @@ struct layout topk_cuda_air_lay_out(const topk_context *context, const struct pl
         }
         const size_t position_bytes = s->wide ? 8 : 4;
         l.found = topk_found_take(plan, position_bytes, &arena);
-        topk_subcall_on_found(context, plan, &topk_cuda_sort, position_bytes, &l.sort);
+        topk_subcall_on_found(context, plan, &topk_cuda_sort, position_bytes, NULL, &l.sort);
         topk_subcall_take(&l.sort, &arena);
         l.found.counts = l.args.matches;
         target->list.elements = l.found.elements;

@@ -23,7 +23,7 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    return in_place_passes(context, plan, bucket_bits(plan), true).workspace_bytes;
+    return in_place_passes(context, plan, bucket_bits(plan), true).decision.workspace_bytes;
 }
 
 static int run(const struct call *call) {

@@ -176,7 +176,7 @@ static topk_status plan_first(const topk_context *context, const struct plan *pl
     problem.length_max = problem.row_stride = s->slots;
     problem.k_max = least(problem.k_max, s->slots);
     const topk_status status = topk_subcall_choose(
-        context, s->first_selects ? TOPK_OPERATION_SELECT : TOPK_OPERATION_KTH, &problem, first);
+        context, s->first_selects ? TOPK_OPERATION_SELECT : TOPK_OPERATION_KTH, &problem, NULL, first);
     first->plan.surplus = (uint64_t)s->surplus;
     return status;
 }
@@ -186,7 +186,7 @@ static topk_status plan_second(const topk_context *context, const struct plan *p
                                struct subcall *second) {
     topk_problem problem = inner_problem(plan, s);
     problem.length_max = problem.row_stride = s->pitch;
-    return topk_subcall_choose(context, plan->operation, &problem, second);
+    return topk_subcall_choose(context, plan->operation, &problem, NULL, second);
 }
 
 /* The whole call, by the base, which keeps to the caller's limit where it can. */
@@ -195,11 +195,11 @@ static topk_status plan_base(const topk_context *context, const struct plan *pla
     topk_problem problem = plan->problem;
     problem.method = s->base->name;
     problem.tuning = NULL;
-    const topk_status status = topk_subcall_choose(context, plan->operation, &problem, base);
+    const topk_status status = topk_subcall_choose(context, plan->operation, &problem, NULL, base);
     problem.workspace_limit = 0;
     return status == TOPK_OK || plan->problem.workspace_limit == 0
                ? status
-               : topk_subcall_choose(context, plan->operation, &problem, base);
+               : topk_subcall_choose(context, plan->operation, &problem, NULL, base);
 }
 
 /* ---- Workspace ---- */

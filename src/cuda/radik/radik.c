@@ -25,21 +25,21 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 }
 
 /* Of rows that are left to another method. */
-static double cost_of(const topk_context *context, const struct subcall *inner) {
-    return inner->method == NULL ? 0 : inner->method->cost_us(context, &inner->plan);
+static double cost_of(const struct subcall *inner) {
+    return inner->method == NULL ? 0 : inner->decision.cost_us;
 }
 
 static double cost_us(const topk_context *context, const struct plan *plan) {
     const struct radik_strategy s = topk_cuda_radik_strategy(context, plan);
     if (s.is_air) {
-        return cost_of(context, &s.air) * 1.01;
+        return cost_of(&s.air) * 1.01;
     }
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     const double chosen = plan->operation == TOPK_OPERATION_KTH ? 0 : (double)plan->output_elements;
     return topk_cuda_costs.radik.call_us + topk_cuda_costs.radik.pass_us * (s.passes + 1) +
            topk_cuda_costs.radik.reads * move_us(context, bytes, topk_cuda_costs.radik.bytes_per_us) +
            work_us(context, chosen, topk_cuda_costs.radik.chosen_per_us) +
-           sorting_us(context, plan, s.target) + (s.splits ? cost_of(context, &s.shorts) : 0);
+           sorting_us(context, plan, s.target) + (s.splits ? cost_of(&s.shorts) : 0);
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {

@@ -111,7 +111,7 @@ static topk_status choose_for_shorts(const topk_context *context, const struct p
     problem.row_stride = 0;
     problem.workspace_limit = 0;
     problem.elements_max = (int64_t)plan->input_elements;
-    return topk_subcall_choose(context, plan->operation, &problem, &s->shorts);
+    return topk_subcall_choose(context, plan->operation, &problem, NULL, &s->shorts);
 }
 
 static bool fits_device(const topk_context *context, const struct plan *plan, bool many, uint32_t bits) {
@@ -153,7 +153,7 @@ static struct radik_strategy usual_strategy(const topk_context *context, const s
     s.is_air = s.is_air || (s.may_overflow && s.target == TARGET_LIST); /* sort could not be called off */
     s.blocks = blocks_of(context, &s);
     if (s.is_air || s.may_overflow) {
-        topk_subcall_same(context, s.is_air ? plan : &spare_plan, &topk_cuda_air, &s.air);
+        topk_subcall_same(context, s.is_air ? plan : &spare_plan, &topk_cuda_air, NULL, &s.air);
     }
     if (s.splits) {
         s.splits = choose_for_shorts(context, plan, &s) == TOPK_OK;
@@ -238,7 +238,7 @@ static void take_found(const topk_context *context, const struct plan *plan, con
     }
     l->found = topk_found_take(plan, position_bytes, arena);
     l->found.counts = l->args.matches;
-    topk_subcall_on_found(context, plan, &topk_cuda_sort, position_bytes, &l->sort);
+    topk_subcall_on_found(context, plan, &topk_cuda_sort, position_bytes, NULL, &l->sort);
     topk_subcall_take(&l->sort, arena);
     l->args.target.list.elements = l->found.elements;
     l->args.target.list.positions = l->found.positions;

@@ -22,7 +22,7 @@ static double cost_us(const topk_context *context, const struct plan *plan) {
 }
 
 static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    return in_place_passes(context, plan, digit_bits(plan), false).workspace_bytes;
+    return in_place_passes(context, plan, digit_bits(plan), false).decision.workspace_bytes;
 }
 
 static int run(const struct call *call) {

@@ -12,12 +12,12 @@ static inline struct subcall in_place_passes(const topk_context *context, const 
                                              int64_t digit_bits, bool by_extent) {
     static const char names[] = "digit_bits alpha";
     struct subcall passes;
-    topk_subcall_same(context, plan, &topk_cuda_air, &passes);
+    topk_subcall_same(context, plan, &topk_cuda_air, NULL, &passes);
     passes.plan.tuning.count = 2;
     passes.plan.tuning.settings[0] = (struct setting){names, 10, digit_bits};
     passes.plan.tuning.settings[1] = (struct setting){names + 11, 5, INT64_MAX};
     passes.plan.by_extent = by_extent;
-    passes.workspace_bytes = topk_cuda_air.workspace_bytes(context, &passes.plan);
+    passes.decision.workspace_bytes = topk_cuda_air.workspace_bytes(context, &passes.plan);
     return passes;
 }
 
