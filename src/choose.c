@@ -139,9 +139,11 @@ static bool has_cheaper(const struct choice *choice, double cost_us) {
     return false;
 }
 
-/* Adds the method's row; leaves it out if the method cannot be chosen and nobody needs the row. */
+/* Adds the method's row. What is decided stays in the room only if the method may be chosen; else the row is
+ * left out, unless it says why the method cannot serve, or the whole table is asked for. */
 static void consider(const topk_context *context, const struct plan *plan, const struct method *method,
-                     bool needed, struct room *room, struct choice *choice) {
+                     bool whole, struct room *room, struct choice *choice) {
+    const bool is_named = method == choice->forced || method == context->preferred;
     const size_t used = room->used;
     struct candidate *candidate = &choice->candidates[choice->count];
     *candidate = (struct candidate){.method = method, .refusal = refusal_of(plan, method)};
@@ -149,11 +151,12 @@ static void consider(const topk_context *context, const struct plan *plan, const
         topk_decide(context, plan, method, room, &candidate->decision);
         candidate->refusal = refusal_of_decision(plan, &candidate->decision);
         candidate->within_bound = candidate->decision.workspace_bytes <= plan_workspace_bound(plan);
-        const bool is_beaten = !needed && has_cheaper(choice, candidate->decision.cost_us);
+        const bool is_beaten = !is_named && has_cheaper(choice, candidate->decision.cost_us);
         if (candidate->refusal != REFUSAL_NONE || is_beaten) {
+            candidate->decision.own = NULL;
             room->used = used;
         }
-        if (candidate->refusal != REFUSAL_PROBLEM && is_beaten) {
+        if (!whole && candidate->refusal != REFUSAL_PROBLEM && is_beaten) {
             return;
         }
     }
@@ -176,7 +179,7 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, bo
     for (size_t i = 0; i < backend->method_count; i++) {
         const struct method *method = backend->methods[i];
         if (alone == NULL || alone == method) {
-            consider(context, plan, method, whole || method == context->preferred, room, choice);
+            consider(context, plan, method, whole, room, choice);
         }
     }
     for (size_t i = 0; i < choice->count && plan->problem.method == NULL; i++) {

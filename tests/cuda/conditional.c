@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each call of an operation in which elements rank becomes a call inside another one, on a condition that the
- * device holds (src/subcall.h). It runs twice. While the condition is 0, it must leave the outputs alone and
- * do nothing to its workspace but clear it. Then the condition is 1, and the results are the caller's, who
- * compares them as ever.
+ * Each call of an operation in which elements rank runs as calls inside other ones do (src/subcall.h): on a
+ * condition that the device holds. It runs twice. While the condition is 0, it must leave the outputs alone
+ * and do nothing to its workspace but clear it. Then the condition is 1, and the results are the caller's,
+ * who compares them as ever.
  *
  * Linked into a program over cases in place of topk_cuda_run(): every method runs like that, under all the
  * options, types and shapes of the list. Memory must be the host's. */
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "context.h"
-#include "subcall.h"
+#include "gaps.h"
+#include "method.h"
 
 topk_status __real_topk_cuda_run(const struct method *method, const struct call *call);
 topk_status __wrap_topk_cuda_run(const struct method *method, const struct call *call);
@@ -69,29 +69,19 @@ static void check_workspace(const struct method *method, const unsigned char *wo
     }
 }
 
-/* Tuning belongs to the outer method; with it the list takes ways that short rows do not take by themselves.
- */
-static struct subcall subcall_of(const struct call *outer, const struct method *method) {
-    struct subcall inner;
-    topk_subcall_same(outer->context, outer->plan, method, &inner);
-    inner.plan.tuning = outer->plan->tuning;
-    inner.workspace_bytes = method->workspace_bytes(outer->context, &inner.plan);
-    inner.workspace = outer->workspace;
-    return inner;
-}
-
-static topk_status run_called_off(const struct subcall *inner, struct call call) {
+static topk_status run_called_off(const struct method *method, struct call call) {
     const uint32_t condition = 0;
+    const size_t bytes = call.decision->workspace_bytes;
     output outputs[OUTPUTS];
-    if (inner->workspace != NULL) {
-        memset(inner->workspace, UNTOUCHED, inner->workspace_bytes);
+    if (call.workspace != NULL) {
+        memset(call.workspace, UNTOUCHED, bytes);
     }
     copy_outputs(&call, outputs);
     call.condition = &condition;
-    const topk_status status = __real_topk_cuda_run(inner->method, &call);
-    topk_gaps_release(inner->workspace, inner->workspace_bytes);
-    check_outputs(inner->method, outputs);
-    check_workspace(inner->method, inner->workspace, inner->workspace_bytes);
+    const topk_status status = __real_topk_cuda_run(method, &call);
+    topk_gaps_release(call.workspace, bytes);
+    check_outputs(method, outputs);
+    check_workspace(method, call.workspace, bytes);
     return status;
 }
 
@@ -100,9 +90,8 @@ topk_status __wrap_topk_cuda_run(const struct method *method, const struct call 
     if (!operation_ranks(outer->plan->operation)) {
         return __real_topk_cuda_run(method, outer);
     }
-    const struct subcall inner = subcall_of(outer, method);
-    struct call call = topk_subcall_call(&inner, outer);
-    const topk_status status = run_called_off(&inner, call);
+    struct call call = *outer;
+    const topk_status status = run_called_off(method, call);
     call.condition = &condition;
     return status != TOPK_OK ? status : __real_topk_cuda_run(method, &call);
 }
