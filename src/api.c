@@ -26,7 +26,7 @@ enum { BUFFERS_MAX = INPUT_BUFFERS + 6 };
 /* A call on its way: `call` is filled, and its buffers are listed, step by step. */
 struct entry {
     struct plan plan;
-    struct room room;
+    struct room *room; /* apart, so that it is not cleared */
     struct candidate chosen;
     topk_predicate predicate;
     topk_routing routing;
@@ -48,7 +48,8 @@ static topk_status begin(struct entry *entry, topk_context *context, topk_operat
                          const topk_problem *problem, const topk_input *input, bool reads_values,
                          size_t workspace_bytes, topk_stream stream) {
     struct plan *plan = &entry->plan;
-    topk_status status = topk_prepare(context, operation, problem, plan, &entry->room, &entry->chosen);
+    entry->room->used = 0;
+    topk_status status = topk_prepare(context, operation, problem, plan, entry->room, &entry->chosen);
     if (status != TOPK_OK || (status = topk_check_stream(context, stream)) != TOPK_OK ||
         (status = topk_check_input(plan, input, reads_values, &entry->call.input, entry->buffers)) !=
             TOPK_OK) {
@@ -111,7 +112,8 @@ topk_status topk_select(topk_context *context, const topk_problem *problem, cons
                         void *values, void *indices, void *workspace, size_t workspace_bytes,
                         topk_stream stream) {
     KEEP_ERRNO;
-    struct entry entry = {.buffer_count = 0};
+    struct room room;
+    struct entry entry = {.room = &room};
     const topk_status status =
         begin(&entry, context, TOPK_OPERATION_SELECT, problem, input, true, workspace_bytes, stream);
     return status != TOPK_OK ? status : finish_select(&entry, values, indices, workspace);
@@ -121,7 +123,8 @@ topk_status topk_kth(topk_context *context, const topk_problem *problem, const t
                      int64_t *better, int64_t *equal, void *workspace, size_t workspace_bytes,
                      topk_stream stream) {
     KEEP_ERRNO;
-    struct entry entry = {.call = {.values = kth, .better = better, .equal = equal}};
+    struct room room;
+    struct entry entry = {.room = &room, .call = {.values = kth, .better = better, .equal = equal}};
     const topk_status status =
         begin(&entry, context, TOPK_OPERATION_KTH, problem, input, true, workspace_bytes, stream);
     if (status != TOPK_OK) {
@@ -138,7 +141,8 @@ topk_status topk_select_where(topk_context *context, const topk_problem *problem
                               const topk_predicate *predicate, void *values, void *indices, void *workspace,
                               size_t workspace_bytes, topk_stream stream) {
     KEEP_ERRNO;
-    struct entry entry = {.buffer_count = 0};
+    struct room room;
+    struct entry entry = {.room = &room};
     topk_status status = begin_predicate(&entry, predicate);
     if (status != TOPK_OK ||
         (status = begin(&entry, context, TOPK_OPERATION_SELECT_WHERE, problem, input, true, workspace_bytes,
@@ -153,7 +157,9 @@ topk_status topk_where(topk_context *context, const topk_problem *problem, const
                        const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
                        int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream) {
     KEEP_ERRNO;
+    struct room room;
     struct entry entry = {
+        .room = &room,
         .call = {.values = values, .indices = indices, .capacity = capacity, .offsets = offsets}};
     bool overflow = false;
     topk_status status = begin_predicate(&entry, predicate);
@@ -202,7 +208,8 @@ topk_status topk_count(topk_context *context, const topk_problem *problem, const
                        const topk_predicate *predicate, int64_t *counts, void *workspace,
                        size_t workspace_bytes, topk_stream stream) {
     KEEP_ERRNO;
-    struct entry entry = {.call = {.counts = counts}};
+    struct room room;
+    struct entry entry = {.room = &room, .call = {.counts = counts}};
     const topk_status status = begin_reading(&entry, context, TOPK_OPERATION_COUNT, problem, input, predicate,
                                              workspace_bytes, stream);
     if (status != TOPK_OK) {
@@ -217,7 +224,8 @@ topk_status topk_mask(topk_context *context, const topk_problem *problem, const 
                       const topk_predicate *predicate, void *mask, void *workspace, size_t workspace_bytes,
                       topk_stream stream) {
     KEEP_ERRNO;
-    struct entry entry = {.call = {.mask = mask}};
+    struct room room;
+    struct entry entry = {.room = &room, .call = {.mask = mask}};
     const topk_status status = begin_reading(&entry, context, TOPK_OPERATION_MASK, problem, input, predicate,
                                              workspace_bytes, stream);
     if (status != TOPK_OK) {
@@ -232,7 +240,8 @@ topk_status topk_route(topk_context *context, const topk_problem *problem, const
                        const void *logits, void *indices, float *weights, void *workspace,
                        size_t workspace_bytes, topk_stream stream) {
     KEEP_ERRNO;
-    struct entry entry = {.call = {.indices = indices, .weights = weights}};
+    struct room room;
+    struct entry entry = {.room = &room, .call = {.indices = indices, .weights = weights}};
     topk_input input = TOPK_INPUT_INIT;
     input.values = logits;
     topk_status status =
