@@ -222,15 +222,11 @@ topk_status topk_refuse(const topk_context *context, const struct choice *choice
                      operations[plan->operation], candidate->method->name, text);
 }
 
-topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,
-                         struct plan *plan, struct room *room, struct candidate *chosen) {
+topk_status topk_choose_one(const topk_context *context, const struct plan *plan, struct room *room,
+                            struct candidate *chosen) {
     struct choice choice;
-    *chosen = (struct candidate){0};
-    if (context == NULL) {
-        return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
-    }
-    topk_status status = topk_plan_make(operation, problem, plan);
-    if (status != TOPK_OK || (status = topk_choose(context, plan, false, room, &choice)) != TOPK_OK) {
+    const topk_status status = topk_choose(context, plan, false, room, &choice);
+    if (status != TOPK_OK) {
         return status;
     }
     if (choice.chosen == NULL) {
@@ -238,4 +234,14 @@ topk_status topk_prepare(const topk_context *context, topk_operation operation, 
     }
     *chosen = *choice.chosen;
     return TOPK_OK;
+}
+
+topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,
+                         struct plan *plan, struct room *room, struct candidate *chosen) {
+    *chosen = (struct candidate){0};
+    if (context == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
+    }
+    const topk_status status = topk_plan_make(operation, problem, plan);
+    return status != TOPK_OK ? status : topk_choose_one(context, plan, room, chosen);
 }

@@ -53,7 +53,12 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, bo
 /* The failure to report for a choice without a chosen method. */
 topk_status topk_refuse(const topk_context *context, const struct choice *choice, const struct plan *plan);
 
-/* Validates the problem and chooses: *chosen is the method's row of the table, its decision in the room. */
+/* Chooses: *chosen is the method's row of the table, its decision in the room. It is left alone if no method
+ * can serve. */
+topk_status topk_choose_one(const topk_context *context, const struct plan *plan, struct room *room,
+                            struct candidate *chosen);
+
+/* The same, for a problem that it validates. */
 topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,
                          struct plan *plan, struct room *room, struct candidate *chosen);
 

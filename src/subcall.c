@@ -3,12 +3,11 @@
 
 #include "choose.h"
 
-topk_status topk_subcall_choose(const topk_context *context, topk_operation operation,
-                                const topk_problem *problem, struct room *room, struct subcall *inner) {
-    struct room none = {.used = 0};
-    struct candidate chosen;
-    const topk_status status =
-        topk_prepare(context, operation, problem, &inner->plan, room != NULL ? room : &none, &chosen);
+topk_status topk_subcall_decide(const topk_context *context, struct room *room, struct subcall *inner) {
+    struct room none;
+    struct candidate chosen = {.method = NULL};
+    none.used = 0;
+    const topk_status status = topk_choose_one(context, &inner->plan, room != NULL ? room : &none, &chosen);
     inner->method = chosen.method;
     inner->decision = chosen.decision;
     if (room == NULL) {
@@ -17,10 +16,17 @@ topk_status topk_subcall_choose(const topk_context *context, topk_operation oper
     return status;
 }
 
+topk_status topk_subcall_choose(const topk_context *context, topk_operation operation,
+                                const topk_problem *problem, struct room *room, struct subcall *inner) {
+    const topk_status status = topk_plan_make(operation, problem, &inner->plan);
+    return status != TOPK_OK ? status : topk_subcall_decide(context, room, inner);
+}
+
 /* Drops method and tuning, which are the outer method's. */
 static void make(const topk_context *context, const struct plan *plan, const struct method *method,
                  size_t found_bytes, struct room *room, struct subcall *inner) {
-    struct room none = {.used = 0};
+    struct room none;
+    none.used = 0;
     inner->method = method;
     inner->plan = *plan;
     inner->plan.problem.method = inner->plan.problem.tuning = NULL;

@@ -36,6 +36,10 @@ struct subcall {
 topk_status topk_subcall_choose(const topk_context *context, topk_operation operation,
                                 const topk_problem *problem, struct room *room, struct subcall *inner);
 
+/* The second half of that, for an inner->plan which topk_plan_make() made, and to which the outer method may
+ * have added what no caller can ask for. */
+topk_status topk_subcall_decide(const topk_context *context, struct room *room, struct subcall *inner);
+
 /* The outer call's problem, served by `method`. All of the plan counts but method and tuning. */
 void topk_subcall_same(const topk_context *context, const struct plan *plan, const struct method *method,
                        struct room *room, struct subcall *inner);

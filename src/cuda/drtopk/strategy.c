@@ -17,6 +17,10 @@ static const struct method *const bases[] = {&topk_cuda_radix,     &topk_cuda_ai
                                              &topk_cuda_gridselect};
 enum { BASES = sizeof bases / sizeof bases[0] };
 
+const struct drtopk_kernels *const topk_cuda_drtopk_kernels[WIDTHS] = {
+    &topk_cuda_drtopk_kernels_8, &topk_cuda_drtopk_kernels_16, &topk_cuda_drtopk_kernels_32,
+    &topk_cuda_drtopk_kernels_64};
+
 const struct knob topk_cuda_drtopk_knobs[] = {
     [KNOB_BASE] = {"base", KNOB_INTEGER, 0, BASES - 1, 0,
                    "the method of both top-k: 0 radix, 1 air, 2 radik, 3 bracket, 4 bucket, 5 bitonic, "
@@ -122,37 +126,50 @@ static bool skips_digits(const struct method *base) {
     return base == &topk_cuda_radix || base == &topk_cuda_air || base == &topk_cuda_bucket;
 }
 
-static struct strategy usual_strategy(const topk_context *context, const struct plan *plan) {
+/* Blocks of a row, each of so many subranges, where a multiprocessor has some at once. */
+static uint32_t blocks_of(const topk_context *context, const struct strategy *s, int64_t subranges_of_block,
+                          int64_t blocks_per_sm) {
+    const int64_t at_once = divide_up(device_of(context)->sms * blocks_per_sm, s->rows);
+    return (uint32_t)least(divide_up(s->slots / s->beta, subranges_of_block), greatest(at_once, 1));
+}
+
+/* Of so many subranges a block has one for each thread, or one at least for each warp. */
+static uint32_t delegate_blocks(const topk_context *context, const struct strategy *s) {
+    return s->coalesced ? blocks_of(context, s, DRTOPK_COALESCED_THREADS, DRTOPK_COALESCED_BLOCKS_PER_SM)
+                        : blocks_of(context, s, DRTOPK_THREADS / 32, DRTOPK_BLOCKS_PER_SM);
+}
+
+/* By delegates, of subranges with 2^s->exponent elements. */
+static void set_sizes(const topk_context *context, const struct plan *plan, const struct method *base,
+                      struct strategy *s) {
     const topk_problem *p = &plan->problem;
-    const int64_t k = p->k_max, per = 16 / (int64_t)plan->element_bytes;
-    struct strategy s = {.base = bases[value_of(plan, KNOB_BASE)],
-                         .beta = (uint32_t)value_of(plan, KNOB_BETA)};
-    s.exponent = p->rows == 0 || k == 0 ? 0 : exponent_of(context, plan, s.beta);
-    s.is_base = s.exponent == 0;
-    if (s.is_base) {
-        return s;
-    }
-    const int64_t size = INT64_C(1) << s.exponent;
-    s.coalesced = is_coalesced(plan, s.exponent);
-    s.filters = value_of(plan, KNOB_FILTER) != 0;
-    s.first_selects = (s.base->operations & OPERATION_BIT(TOPK_OPERATION_KTH)) == 0;
-    s.surplus = skips_digits(s.base) && value_of(plan, KNOB_SKIP) != 0 ? k / DRTOPK_SURPLUS : 0;
-    s.subranges = (p->length_max >> s.exponent) + (per - 1 + p->length_max % size + size - 1) / size;
-    s.slots = s.subranges * s.beta;
+    const int64_t size = INT64_C(1) << s->exponent, per = 16 / (int64_t)plan->element_bytes;
+    s->kernels = topk_cuda_drtopk_kernels[width_of(plan)];
+    s->rows = p->rows;
+    s->element_bytes = plan->element_bytes;
+    s->is_kth = plan->operation == TOPK_OPERATION_KTH;
+    s->index_bytes = s->is_kth ? 0 : plan->index_bytes;
+    s->coalesced = is_coalesced(plan, s->exponent);
+    s->filters = value_of(plan, KNOB_FILTER) != 0;
+    s->first_selects = (base->operations & OPERATION_BIT(TOPK_OPERATION_KTH)) == 0;
+    s->surplus = skips_digits(base) && value_of(plan, KNOB_SKIP) != 0 ? p->k_max / DRTOPK_SURPLUS : 0;
+    s->subranges = (p->length_max >> s->exponent) + (per - 1 + p->length_max % size + size - 1) / size;
+    s->slots = s->subranges * s->beta;
     /* As many delegates are taken as k and the surplus; so many subranges are scanned at most, and there is
      * room for two more. */
-    const int64_t taken = k + s.surplus;
-    s.pitch = least(p->length_max, (taken / s.beta + 2) * size + taken);
-    s.tile = tile_of(context, p->rows, s.subranges);
-    s.tiles = s.subranges / s.tile + 1;
-    return s;
+    const int64_t taken = p->k_max + s->surplus;
+    s->pitch = least(p->length_max, (taken / s->beta + 2) * size + taken);
+    s->tile = tile_of(context, p->rows, s->subranges);
+    s->tiles = s->subranges / s->tile + 1;
+    s->delegate_blocks = delegate_blocks(context, s);
+    s->tile_blocks = blocks_of(context, s, s->tile, DRTOPK_TILE_BLOCKS_PER_SM);
 }
 
 /* ---- Inner calls ---- */
 
-static topk_problem inner_problem(const struct plan *plan, const struct strategy *s) {
+static topk_problem inner_problem(const struct plan *plan, const struct method *base) {
     topk_problem problem = plan->problem;
-    problem.method = s->base->name;
+    problem.method = base->name;
     problem.tuning = NULL;
     problem.shape = TOPK_SHAPE_STRIDED;
     problem.extent_type = TOPK_INDEX_I64;
@@ -163,10 +180,11 @@ static topk_problem inner_problem(const struct plan *plan, const struct strategy
 }
 
 /* The k-th of the delegates, whose keys are unsigned integers; or the k best of them, with their slots. */
-static topk_status plan_first(const topk_context *context, const struct plan *plan, const struct strategy *s,
-                              struct subcall *first) {
+static topk_status decide_first(const topk_context *context, const struct plan *plan,
+                                const struct method *base, struct room *room, struct strategy *s) {
     static const topk_type types[WIDTHS] = {TOPK_U8, TOPK_U16, TOPK_U32, TOPK_U64};
-    topk_problem problem = inner_problem(plan, s);
+    struct subcall *first = topk_room_take(room, sizeof *first);
+    topk_problem problem = inner_problem(plan, base);
     problem.type = types[width_of(plan)];
     problem.direction = TOPK_LARGEST;
     problem.rank = TOPK_BY_VALUE;
@@ -175,56 +193,79 @@ static topk_status plan_first(const topk_context *context, const struct plan *pl
     problem.index_type = TOPK_INDEX_I64;
     problem.length_max = problem.row_stride = s->slots;
     problem.k_max = least(problem.k_max, s->slots);
-    const topk_status status = topk_subcall_choose(
-        context, s->first_selects ? TOPK_OPERATION_SELECT : TOPK_OPERATION_KTH, &problem, NULL, first);
+    s->first = first;
+    const topk_status status =
+        topk_plan_make(s->first_selects ? TOPK_OPERATION_SELECT : TOPK_OPERATION_KTH, &problem, &first->plan);
     first->plan.surplus = (uint64_t)s->surplus;
-    return status;
+    return status != TOPK_OK ? status : topk_subcall_decide(context, room, first);
 }
 
 /* The call's own operation on the concatenated vectors. */
-static topk_status plan_second(const topk_context *context, const struct plan *plan, const struct strategy *s,
-                               struct subcall *second) {
-    topk_problem problem = inner_problem(plan, s);
+static topk_status decide_second(const topk_context *context, const struct plan *plan,
+                                 const struct method *base, struct room *room, struct strategy *s) {
+    struct subcall *second = topk_room_take(room, sizeof *second);
+    topk_problem problem = inner_problem(plan, base);
     problem.length_max = problem.row_stride = s->pitch;
-    return topk_subcall_choose(context, plan->operation, &problem, NULL, second);
+    s->second = second;
+    return topk_subcall_choose(context, plan->operation, &problem, room, second);
 }
 
 /* The whole call, by the base, which keeps to the caller's limit where it can. */
-static topk_status plan_base(const topk_context *context, const struct plan *plan, const struct strategy *s,
-                             struct subcall *base) {
+static topk_status decide_base(const topk_context *context, const struct plan *plan,
+                               const struct method *method, struct room *room, struct strategy *s) {
+    struct subcall *base = topk_room_take(room, sizeof *base);
     topk_problem problem = plan->problem;
-    problem.method = s->base->name;
+    problem.method = method->name;
     problem.tuning = NULL;
-    const topk_status status = topk_subcall_choose(context, plan->operation, &problem, NULL, base);
+    s->base = base;
+    const topk_status status = topk_subcall_choose(context, plan->operation, &problem, room, base);
     problem.workspace_limit = 0;
     return status == TOPK_OK || plan->problem.workspace_limit == 0
                ? status
-               : topk_subcall_choose(context, plan->operation, &problem, NULL, base);
+               : topk_subcall_choose(context, plan->operation, &problem, room, base);
+}
+
+topk_status topk_cuda_drtopk_decide(const topk_context *context, const struct plan *plan, struct room *room,
+                                    struct strategy *s) {
+    const topk_problem *p = &plan->problem;
+    const struct method *base = bases[value_of(plan, KNOB_BASE)];
+    const size_t used = room->used;
+    *s = (struct strategy){.beta = (uint32_t)value_of(plan, KNOB_BETA)};
+    s->exponent = p->rows == 0 || p->k_max == 0 ? 0 : exponent_of(context, plan, s->beta);
+    if (s->exponent != 0) {
+        set_sizes(context, plan, base, s);
+        topk_status status = decide_first(context, plan, base, room, s);
+        status = status != TOPK_OK ? status : decide_second(context, plan, base, room, s);
+        const bool fits =
+            p->workspace_limit == 0 ||
+            (status == TOPK_OK && topk_cuda_drtopk_lay_out(s, NULL).bytes <= p->workspace_limit);
+        if (fits) {
+            return status;
+        }
+        room->used = used;
+    }
+    return decide_base(context, plan, base, room, s);
 }
 
 /* ---- Workspace ---- */
 
-static void take_first(const struct plan *plan, const struct strategy *s, struct arena *arena,
-                       struct layout *l) {
-    const size_t rows = (size_t)plan->problem.rows;
-    struct first_args *first = &l->args.first;
-    const size_t selected = s->first_selects ? size_product(rows, (size_t)l->first.plan.problem.k_max) : 0;
-    first->keys = arena_take(arena, rows, plan->element_bytes);
-    first->better = arena_take(arena, s->first_selects ? 0 : rows, sizeof *first->better);
-    first->equal = arena_take(arena, s->first_selects ? 0 : rows, sizeof *first->equal);
-    first->last = arena_take(arena, s->first_selects ? rows : 0, sizeof *first->last);
-    first->selected = arena_take(arena, selected, plan->element_bytes);
-    first->selected_slots = arena_take(arena, selected, sizeof *first->selected_slots);
+static void take_first(const struct strategy *s, struct arena *arena, struct first_args *first) {
+    const size_t rows = (size_t)s->rows;
     first->selects = s->first_selects;
-    first->k_max = l->first.plan.problem.k_max;
+    first->k_max = s->first->plan.problem.k_max;
     first->surplus = (uint64_t)s->surplus;
+    const size_t selected = first->selects ? size_product(rows, (size_t)first->k_max) : 0;
+    first->keys = arena_take(arena, rows, s->element_bytes);
+    first->better = arena_take(arena, first->selects ? 0 : rows, sizeof *first->better);
+    first->equal = arena_take(arena, first->selects ? 0 : rows, sizeof *first->equal);
+    first->last = arena_take(arena, first->selects ? rows : 0, sizeof *first->last);
+    first->selected = arena_take(arena, selected, s->element_bytes);
+    first->selected_slots = arena_take(arena, selected, sizeof *first->selected_slots);
 }
 
-static void take_buffers(const struct plan *plan, const struct strategy *s, struct arena *arena,
-                         struct layout *l) {
-    const size_t rows = (size_t)plan->problem.rows, slots = size_product(rows, (size_t)s->slots),
+static void take_buffers(const struct strategy *s, struct arena *arena, struct layout *l) {
+    const size_t rows = (size_t)s->rows, slots = size_product(rows, (size_t)s->slots),
                  concatenated = size_product(rows, (size_t)s->pitch);
-    const bool is_kth = plan->operation == TOPK_OPERATION_KTH;
     struct drtopk_args *a = &l->args;
     const size_t before = arena->used;
     a->lookback.tiles = s->tiles;
@@ -232,51 +273,34 @@ static void take_buffers(const struct plan *plan, const struct strategy *s, stru
     a->tickets = arena_take(arena, rows, sizeof *a->tickets);
     a->lookback.words =
         arena_take(arena, size_product(rows, 2 * (size_t)a->lookback.sum_words), sizeof *a->lookback.words);
-    a->counts = arena_take(arena, is_kth ? rows : 0, sizeof *a->counts);
-    a->retired = arena_take(arena, is_kth ? rows : 0, sizeof *a->retired);
+    a->counts = arena_take(arena, s->is_kth ? rows : 0, sizeof *a->counts);
+    a->retired = arena_take(arena, s->is_kth ? rows : 0, sizeof *a->retired);
     l->zeroed = a->tickets;
     l->zeroed_bytes = arena_join(arena, before);
-    a->delegates.keys = arena_take(arena, slots, plan->element_bytes);
+    a->delegates.keys = arena_take(arena, slots, s->element_bytes);
     a->delegates.offsets = arena_take(arena, slots, sizeof *a->delegates.offsets);
     a->delegates.pitch = s->slots;
     a->delegates.lengths = arena_take(arena, rows, sizeof *a->delegates.lengths);
     a->delegates.needed = arena_take(arena, rows, sizeof *a->delegates.needed);
     a->delegates.asked = arena_take(arena, rows, sizeof *a->delegates.asked);
-    take_first(plan, s, arena, l);
-    l->elements = arena_take(arena, concatenated, plan->element_bytes);
-    l->indices = arena_take(arena, is_kth ? 0 : concatenated, plan->index_bytes);
+    take_first(s, arena, &a->first);
+    l->elements = arena_take(arena, concatenated, s->element_bytes);
+    l->indices = arena_take(arena, concatenated, s->index_bytes);
     a->concatenated_pitch = s->pitch;
     a->concatenated_lengths = arena_take(arena, rows, sizeof *a->concatenated_lengths);
-    l->kth_values = arena_take(arena, is_kth ? rows : 0, plan->element_bytes);
+    l->kth_values = arena_take(arena, s->is_kth ? rows : 0, s->element_bytes);
 }
 
-struct layout topk_cuda_drtopk_lay_out(const topk_context *context, const struct plan *plan,
-                                       const struct strategy *s, void *workspace) {
+struct layout topk_cuda_drtopk_lay_out(const struct strategy *s, void *workspace) {
     struct arena arena = arena_over(workspace);
     struct layout l = {.bytes = 0};
-    if (s->is_base) {
-        l.status = plan_base(context, plan, s, &l.base);
-        if (l.status == TOPK_OK) {
-            topk_subcall_take(&l.base, &arena);
-        }
+    if (s->base != NULL) {
+        l.base = arena_take(&arena, 1, s->base->decision.workspace_bytes);
     } else {
-        l.status = plan_first(context, plan, s, &l.first);
-        l.status = l.status != TOPK_OK ? l.status : plan_second(context, plan, s, &l.second);
-        if (l.status == TOPK_OK) {
-            take_buffers(plan, s, &arena, &l);
-            topk_subcall_take(&l.first, &arena);
-            topk_subcall_take(&l.second, &arena);
-        }
+        take_buffers(s, &arena, &l);
+        l.first = arena_take(&arena, 1, s->first->decision.workspace_bytes);
+        l.second = arena_take(&arena, 1, s->second->decision.workspace_bytes);
     }
-    l.bytes = l.status == TOPK_OK ? arena_bytes(&arena) : SIZE_MAX; /* rows may overlap, vectors do not */
+    l.bytes = arena_bytes(&arena); /* rows may overlap, vectors do not: it may be SIZE_MAX */
     return l;
-}
-
-struct strategy topk_cuda_drtopk_strategy(const topk_context *context, const struct plan *plan) {
-    const size_t limit = plan->problem.workspace_limit;
-    struct strategy s = usual_strategy(context, plan);
-    if (!s.is_base && limit != 0 && topk_cuda_drtopk_lay_out(context, plan, &s, NULL).bytes > limit) {
-        s.is_base = true;
-    }
-    return s;
 }

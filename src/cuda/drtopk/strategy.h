@@ -8,40 +8,46 @@
 #include "kernels.h"
 
 extern const struct knob topk_cuda_drtopk_knobs[];
+extern const struct drtopk_kernels *const topk_cuda_drtopk_kernels[WIDTHS];
 
 /* Whether the tuning names the base. */
 bool topk_cuda_drtopk_names_base(const struct plan *plan);
 
-/* Follows from the plan and the device alone. */
+/* What is decided, in the room, once. */
 struct strategy {
-    const struct method *base;
-    bool is_base; /* rows are too short, or k too large, for delegates: the base alone serves */
+    /* The whole call, by the base: rows are too short or k is too large for delegates, or workspaces would
+     * exceed the caller's limit. Else NULL, and the other fields count. */
+    const struct subcall *base;
+    const struct subcall *first, *second; /* top-k among the delegates, and of the concatenated vectors */
+    const struct drtopk_kernels *kernels;
+    int64_t rows;
+    size_t element_bytes, index_bytes; /* index_bytes: 0 if no positions are wanted */
+    bool is_kth;
     uint32_t exponent, beta;
     bool coalesced, filters;
-    bool first_selects;       /* the first top-k is a selection, since the base has no kth */
-    int64_t surplus;          /* delegates besides the k best that may be taken */
-    int64_t subranges, slots; /* of the longest row: at most, and room for their delegates */
-    int64_t pitch;            /* of a concatenated vector */
-    int64_t tile, tiles;      /* subranges of a tile; tiles of a row, at most */
+    bool first_selects;                    /* the first top-k is a selection, since the base has no kth */
+    int64_t surplus;                       /* delegates besides the k best that may be taken */
+    int64_t subranges, slots;              /* of the longest row: at most, and room for their delegates */
+    int64_t pitch;                         /* of a concatenated vector */
+    int64_t tile, tiles;                   /* subranges of a tile; tiles of a row, at most */
+    uint32_t delegate_blocks, tile_blocks; /* of a row: of the kernel that makes delegates, and of others */
 };
 
 struct layout {
-    struct subcall first, second; /* if delegates are made, else `base` */
-    struct subcall base;
     struct drtopk_args args;
     void *elements, *indices; /* concatenated */
     void *kth_values;
     void *zeroed; /* what must be zero before the first launch */
     size_t zeroed_bytes;
+    void *base, *first, *second; /* workspaces of the inner calls */
     size_t bytes;
-    topk_status status; /* whether the base can serve */
 };
 
-/* Where workspaces would exceed the caller's limit, the base serves alone. */
-struct strategy topk_cuda_drtopk_strategy(const topk_context *context, const struct plan *plan);
+/* Fails if the base cannot serve. */
+topk_status topk_cuda_drtopk_decide(const topk_context *context, const struct plan *plan, struct room *room,
+                                    struct strategy *s);
 
-/* Sets the pointers of layout.args, and nothing else of them but what the look-back has room for. */
-struct layout topk_cuda_drtopk_lay_out(const topk_context *context, const struct plan *plan,
-                                       const struct strategy *s, void *workspace);
+/* Sets the pointers of layout.args, and nothing else of them but sizes. */
+struct layout topk_cuda_drtopk_lay_out(const struct strategy *s, void *workspace);
 
 #endif
