@@ -36,12 +36,12 @@ struct accumulators {
     topk_status (*choose)(struct accumulator *a);
     /* Sets kept_bytes and bytes. */
     void (*measure)(struct accumulator *a);
-    topk_status (*init)(struct accumulator *a);
-    topk_status (*push)(struct accumulator *a, const struct chunk *chunk);
+    topk_status (*init)(const struct accumulator *a);
+    topk_status (*push)(const struct accumulator *a, const struct chunk *chunk);
     /* Of another state the first kept_bytes are read. */
-    topk_status (*merge)(struct accumulator *a, void *other);
+    topk_status (*merge)(const struct accumulator *a, void *other);
     /* Either output may be NULL. `ends`: only init may follow. */
-    topk_status (*write)(struct accumulator *a, void *values, void *indices, bool ends);
+    topk_status (*write)(const struct accumulator *a, void *values, void *indices, bool ends);
 };
 
 /* A selection from rows of up to `length` candidates each, `pitch` apart: of elements, or of their positions,

@@ -59,6 +59,9 @@ struct call {
     topk_stream stream;                     /* NULL on the CPU */
     /* Of a call inside another one: subcall.h. */
     const struct found *found; /* NULL unless plan->found_bytes says otherwise */
+    /* Of a GPU: what is added to the positions among the results, besides problem.index_base. No decision
+     * depends on it. */
+    int64_t base;
     /* On the device; NULL: none. If it is 0 the call writes to its workspace alone, and each kernel returns
      * at once. It must not change while the call runs. On a GPU, for operations in which elements rank. */
     const uint32_t *condition;

@@ -46,7 +46,7 @@ static inline struct row_args row_args_of(const struct call *call) {
                              .k_max = p->k_max,
                              .row_stride = p->row_stride,
                              .elements_max = p->elements_max,
-                             .index_base = p->index_base,
+                             .index_base = p->index_base + call->base,
                              .map = topk_code_map(&call->plan->order),
                              .padding = call->plan->padding,
                              .shape = p->shape,

@@ -59,6 +59,7 @@ INTERNAL_TESTS = {
     ("tests/internals/bracket_way_out.c", "cuda/bracket/sizes.h"),
     ("tests/internals/bracket_way_out.c", "gaps.h"),
     ("tests/internals/bracket_way_out.c", "reached.h"),
+    ("tests/internals/room.c", "method.h"),
     ("tests/internals/steps.c", "reached.h"),
 }
 

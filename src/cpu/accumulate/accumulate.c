@@ -17,7 +17,7 @@ struct header {
 
 /* An accumulator over its memory. */
 struct state {
-    struct accumulator *a;
+    const struct accumulator *a;
     struct candidates candidates;
     struct header *header;
     size_t kept_bytes, bytes;
@@ -25,22 +25,23 @@ struct state {
 
 /* The best of a chunk, over the scratch. */
 struct chunk_results {
+    void *workspace; /* of the selection */
     char *values;
     int64_t *places;
     size_t bytes;
 };
 
-static struct chunk_results lay_out_chunk(struct subcall *inner, void *scratch) {
+static struct chunk_results lay_out_chunk(const struct subcall *inner, void *scratch) {
     struct arena arena = {scratch, 0};
     struct chunk_results results;
-    topk_subcall_take(inner, &arena);
+    results.workspace = arena_take(&arena, 1, inner->decision.workspace_bytes);
     results.values = arena_take(&arena, inner->plan.output_elements, inner->plan.element_bytes);
     results.places = arena_take(&arena, inner->plan.output_elements, sizeof *results.places);
     results.bytes = arena.used;
     return results;
 }
 
-static size_t scratch_bytes(struct state *s) {
+static size_t scratch_bytes(const struct state *s) {
     const size_t each[] = {lay_out_chunk(&s->a->select, NULL).bytes,
                            lay_out_chunk(&s->a->select_where, NULL).bytes,
                            topk_candidates_scratch_bytes(&s->candidates)};
@@ -60,7 +61,7 @@ static struct arena lay_out_kept(struct state *s, void *memory) {
     return arena;
 }
 
-static struct state lay_out(struct accumulator *a, void *memory) {
+static struct state lay_out(const struct accumulator *a, void *memory) {
     struct state s = {.a = a, .candidates = topk_candidates_of(a)};
     struct arena arena = lay_out_kept(&s, memory);
     s.candidates.scratch = arena_take(&arena, 1, scratch_bytes(&s));
@@ -89,7 +90,7 @@ static bool agree(enum payload payload, enum payload other) {
     return payload == PAYLOAD_UNKNOWN || other == PAYLOAD_UNKNOWN || payload == other;
 }
 
-static topk_status init(struct accumulator *a) {
+static topk_status init(const struct accumulator *a) {
     const struct state s = lay_out(a, a->memory);
     *s.header = (struct header){STATE_MAGIC, a->problem, PAYLOAD_UNKNOWN};
     topk_candidates_clear(&s.candidates);
@@ -134,9 +135,9 @@ static void append_chunk(const struct state *s, const struct chunk *chunk) {
 }
 
 /* The best of a chunk that match. */
-static void append_best(struct state *s, const struct chunk *chunk) {
-    struct candidates *c = &s->candidates;
-    struct subcall *inner = chunk->predicate == NULL ? &s->a->select : &s->a->select_where;
+static void append_best(const struct state *s, const struct chunk *chunk) {
+    const struct candidates *c = &s->candidates;
+    const struct subcall *inner = chunk->predicate == NULL ? &s->a->select : &s->a->select_where;
     const struct chunk_results results = lay_out_chunk(inner, c->scratch);
     const size_t k = (size_t)inner->plan.problem.k_max;
     for (int64_t row = 0; row < s->a->plan.problem.rows; row++) {
@@ -145,6 +146,7 @@ static void append_best(struct state *s, const struct chunk *chunk) {
     }
     const struct call outer = {.context = c->context, .input = chunk->input, .predicate = chunk->predicate};
     struct call call = topk_subcall_call(inner, &outer);
+    call.workspace = results.workspace;
     call.input.lengths = c->lengths;
     call.input.k = c->ks;
     call.input.indices = NULL;
@@ -167,7 +169,7 @@ static void append_best(struct state *s, const struct chunk *chunk) {
     }
 }
 
-static void take_chunk(struct state *s, const struct chunk *chunk) {
+static void take_chunk(const struct state *s, const struct chunk *chunk) {
     const int64_t k_max = s->a->plan.problem.k_max;
     topk_candidates_make_room(&s->candidates, chunk->length < k_max ? chunk->length : k_max);
     if (chunk->predicate == NULL && chunk->length <= k_max) {
@@ -182,7 +184,7 @@ static enum payload payload_of(const struct chunk *chunk) {
     return chunk->length == 0 ? PAYLOAD_UNKNOWN : chunk->input.indices != NULL ? PAYLOAD_GIVEN : PAYLOAD_NONE;
 }
 
-static topk_status push(struct accumulator *a, const struct chunk *chunk) {
+static topk_status push(const struct accumulator *a, const struct chunk *chunk) {
     struct state s = lay_out(a, a->memory);
     const enum payload payload = payload_of(chunk);
     const topk_status status = check_header(&s);
@@ -234,7 +236,7 @@ static bool append_candidates(struct state *to, const struct state *from, int64_
     return any;
 }
 
-static topk_status merge(struct accumulator *a, void *other) {
+static topk_status merge(const struct accumulator *a, void *other) {
     struct state to = lay_out(a, a->memory), from = to;
     (void)lay_out_kept(&from, other);
     const topk_status status = check_merge(&to, &from);
@@ -256,7 +258,7 @@ static topk_status merge(struct accumulator *a, void *other) {
 
 /* ---- Results ---- */
 
-static topk_status write(struct accumulator *a, void *values, void *indices, bool ends) {
+static topk_status write(const struct accumulator *a, void *values, void *indices, bool ends) {
     struct state s = lay_out(a, a->memory);
     const topk_status status = check_header(&s);
     if (status != TOPK_OK) {

@@ -24,8 +24,8 @@ topk_status topk_candidates_choose(struct accumulator *a) {
                : topk_accumulator_choose(a, TOPK_OPERATION_SELECT, &positions, room, room, &of[SORTED]);
 }
 
-struct candidates topk_candidates_of(struct accumulator *a) {
-    struct subcall *of = a->of_candidates;
+struct candidates topk_candidates_of(const struct accumulator *a) {
+    const struct subcall *of = a->of_candidates;
     return (struct candidates){.context = a->context,
                                .plan = &a->plan,
                                .room = room_of(&a->plan),
@@ -50,15 +50,16 @@ void topk_candidates_take(struct candidates *c, struct arena *arena) {
 
 /* Each selection has the scratch to itself. Over NULL it is measured. */
 struct kth_results {
+    void *workspace;
     char *values;
     int64_t *better;
     size_t bytes;
 };
 
-static struct kth_results lay_out_kth(struct candidates *c, void *scratch) {
+static struct kth_results lay_out_kth(const struct candidates *c, void *scratch) {
     struct arena arena = {scratch, 0};
     struct kth_results results;
-    topk_subcall_take(c->kth, &arena);
+    results.workspace = arena_take(&arena, 1, c->kth->decision.workspace_bytes);
     results.values = arena_take(&arena, row_count(c), c->plan->element_bytes);
     results.better = arena_take(&arena, row_count(c), sizeof *results.better);
     results.bytes = arena.used;
@@ -66,29 +67,31 @@ static struct kth_results lay_out_kth(struct candidates *c, void *scratch) {
 }
 
 struct best_results {
+    void *workspace;
     int64_t *places; /* of each row, k_max of them */
     size_t bytes;
 };
 
-static struct best_results lay_out_best(struct candidates *c, void *scratch) {
+static struct best_results lay_out_best(const struct candidates *c, void *scratch) {
     struct arena arena = {scratch, 0};
     struct best_results results;
-    topk_subcall_take(c->best, &arena);
+    results.workspace = arena_take(&arena, 1, c->best->decision.workspace_bytes);
     results.places = arena_take(&arena, c->plan->output_elements, sizeof *results.places);
     results.bytes = arena.used;
     return results;
 }
 
 struct sorted_results {
+    void *workspace;
     int64_t *positions, *places; /* of each row, `room` of them */
     size_t bytes;
 };
 
-static struct sorted_results lay_out_sorted(struct candidates *c, void *scratch) {
+static struct sorted_results lay_out_sorted(const struct candidates *c, void *scratch) {
     const size_t slots = 2 * c->plan->output_elements;
     struct arena arena = {scratch, 0};
     struct sorted_results results;
-    topk_subcall_take(c->sorted, &arena);
+    results.workspace = arena_take(&arena, 1, c->sorted->decision.workspace_bytes);
     results.positions = arena_take(&arena, slots, sizeof *results.positions);
     results.places = arena_take(&arena, slots, sizeof *results.places);
     results.bytes = arena.used;
@@ -99,7 +102,7 @@ static size_t greater(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-size_t topk_candidates_scratch_bytes(struct candidates *c) {
+size_t topk_candidates_scratch_bytes(const struct candidates *c) {
     return greater(lay_out_kth(c, NULL).bytes,
                    greater(lay_out_best(c, NULL).bytes, lay_out_sorted(c, NULL).bytes));
 }
@@ -166,9 +169,10 @@ static struct lists lists_of(const struct candidates *c, int64_t row) {
 /* ---- Selections from the candidates ---- */
 
 static struct call call_on_candidates(const struct candidates *c, const struct subcall *inner,
-                                      const void *values) {
+                                      void *workspace, const void *values) {
     const struct call outer = {.context = c->context, .input = TOPK_INPUT_INIT};
     struct call call = topk_subcall_call(inner, &outer);
+    call.workspace = workspace;
     call.input.values = values;
     call.input.lengths = c->lengths;
     return call;
@@ -197,7 +201,7 @@ static void reorder(const struct candidates *c, int64_t row, const int64_t *plac
 }
 
 /* Sorts rows by position, as far as they have a length. */
-static void put_in_order(struct candidates *c) {
+static void put_in_order(const struct candidates *c) {
     bool any = false;
     for (size_t row = 0; row < row_count(c); row++) {
         const bool sort = c->lengths[row] > 0 && !c->rows[row].ascends;
@@ -207,7 +211,7 @@ static void put_in_order(struct candidates *c) {
     }
     if (any) {
         const struct sorted_results sorted = lay_out_sorted(c, c->scratch);
-        struct call call = call_on_candidates(c, c->sorted, c->positions);
+        struct call call = call_on_candidates(c, c->sorted, sorted.workspace, c->positions);
         call.values = sorted.positions;
         call.indices = sorted.places;
         run(c, c->sorted, &call);
@@ -270,7 +274,7 @@ static void set_ks(const struct candidates *c) {
     }
 }
 
-void topk_candidates_make_room(struct candidates *c, int64_t count) {
+void topk_candidates_make_room(const struct candidates *c, int64_t count) {
     bool any = false;
     for (size_t row = 0; row < row_count(c); row++) {
         const bool full = (size_t)(c->rows[row].count + count) > c->room;
@@ -283,7 +287,7 @@ void topk_candidates_make_room(struct candidates *c, int64_t count) {
     put_in_order(c);
     set_ks(c);
     const struct kth_results kth = lay_out_kth(c, c->scratch);
-    struct call call = call_on_candidates(c, c->kth, c->values);
+    struct call call = call_on_candidates(c, c->kth, kth.workspace, c->values);
     call.input.k = c->ks;
     call.values = kth.values;
     call.better = kth.better;
@@ -350,7 +354,7 @@ static void write_indices(const struct candidates *c, int64_t row, const int64_t
     }
 }
 
-void topk_candidates_write(struct candidates *c, bool has_payload, void *values, void *indices) {
+void topk_candidates_write(const struct candidates *c, bool has_payload, void *values, void *indices) {
     const size_t k_max = (size_t)c->plan->problem.k_max;
     for (size_t row = 0; row < row_count(c); row++) {
         c->lengths[row] = c->rows[row].count;
@@ -358,7 +362,7 @@ void topk_candidates_write(struct candidates *c, bool has_payload, void *values,
     put_in_order(c);
     set_ks(c);
     const struct best_results best = lay_out_best(c, c->scratch);
-    struct call call = call_on_candidates(c, c->best, c->values);
+    struct call call = call_on_candidates(c, c->best, best.workspace, c->values);
     call.input.k = c->ks;
     call.values = values;
     call.indices = best.places;

@@ -28,7 +28,7 @@ struct candidates {
     int64_t *lengths, *ks; /* of the rows of a selection */
     void *scratch;         /* for one selection at a time */
     /* Selections from rows of candidates: the k-th, the k best, and all of them by position. */
-    struct subcall *kth, *best, *sorted;
+    const struct subcall *kth, *best, *sorted;
 };
 
 /* Candidates that arrive in a row: their positions are base + places[i], or base + i. */
@@ -44,18 +44,18 @@ struct arrivals {
 topk_status topk_candidates_choose(struct accumulator *a);
 
 /* Once they are chosen. The accumulator must outlive what is returned. */
-struct candidates topk_candidates_of(struct accumulator *a);
+struct candidates topk_candidates_of(const struct accumulator *a);
 
 /* Takes all arrays but the scratch. */
 void topk_candidates_take(struct candidates *c, struct arena *arena);
 
 /* Bytes of scratch that the functions below need. */
-size_t topk_candidates_scratch_bytes(struct candidates *c);
+size_t topk_candidates_scratch_bytes(const struct candidates *c);
 
 void topk_candidates_clear(const struct candidates *c);
 
 /* Makes room for `count` more candidates in each row, k_max at most. */
-void topk_candidates_make_room(struct candidates *c, int64_t count);
+void topk_candidates_make_room(const struct candidates *c, int64_t count);
 
 /* For which there is room. */
 void topk_candidates_append(const struct candidates *c, int64_t row, const struct arrivals *arrivals,
@@ -63,6 +63,6 @@ void topk_candidates_append(const struct candidates *c, int64_t row, const struc
 
 /* Writes the k best of each row, and padding; either output may be NULL. Candidates may come to lie in
  * another order, and stay the same. */
-void topk_candidates_write(struct candidates *c, bool has_payload, void *values, void *indices);
+void topk_candidates_write(const struct candidates *c, bool has_payload, void *values, void *indices);
 
 #endif

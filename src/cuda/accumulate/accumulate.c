@@ -90,33 +90,35 @@ static struct accumulate_state take_state(struct arena *arena, const struct accu
 /* What a push needs besides, over the scratch. */
 struct push_scratch {
     struct match *match; /* of bounds that the device reads */
+    void *selection;     /* its workspace */
     size_t bytes;
 };
 
-static struct push_scratch lay_out_push(const struct accumulator *a, struct subcall *inner, void *scratch) {
+static struct push_scratch lay_out_push(const struct accumulator *a, const struct subcall *inner,
+                                        void *scratch) {
     struct arena arena = {scratch, 0};
     struct push_scratch s;
     s.match = arena_take(&arena, has_predicate(&inner->plan) ? 1 : 0, sizeof *s.match);
-    if (selects(a)) {
-        topk_subcall_take(inner, &arena);
-    }
+    s.selection = arena_take(&arena, selects(a) ? 1 : 0, inner->decision.workspace_bytes);
     s.bytes = arena.used;
     return s;
 }
 
 /* And results. */
 struct write_scratch {
+    void *selections[2]; /* workspaces: SORTED, BEST */
     int64_t *positions, *places, *sorted;
     void *arranged;
     size_t bytes;
 };
 
-static struct write_scratch lay_out_write(struct accumulator *a, void *scratch) {
+static struct write_scratch lay_out_write(const struct accumulator *a, void *scratch) {
     const size_t slots = a->plan.output_elements;
     struct arena arena = {scratch, 0};
     struct write_scratch s;
-    topk_subcall_take(&a->of_candidates[SORTED], &arena);
-    topk_subcall_take(&a->of_candidates[BEST], &arena);
+    for (int i = 0; i < 2; i++) {
+        s.selections[i] = arena_take(&arena, 1, a->of_candidates[i].decision.workspace_bytes);
+    }
     s.positions = arena_take(&arena, slots, sizeof *s.positions);
     s.places = arena_take(&arena, slots, sizeof *s.places);
     s.sorted = arena_take(&arena, slots, sizeof *s.sorted);
@@ -125,7 +127,7 @@ static struct write_scratch lay_out_write(struct accumulator *a, void *scratch) 
     return s;
 }
 
-static size_t scratch_bytes(struct accumulator *a) {
+static size_t scratch_bytes(const struct accumulator *a) {
     const size_t of_push = lay_out_push(a, &a->select, NULL).bytes,
                  of_where = lay_out_push(a, &a->select_where, NULL).bytes,
                  of_write = lay_out_write(a, NULL).bytes;
@@ -133,7 +135,7 @@ static size_t scratch_bytes(struct accumulator *a) {
     return most > of_write ? most : of_write;
 }
 
-static struct layout lay_out(struct accumulator *a, void *memory) {
+static struct layout lay_out(const struct accumulator *a, void *memory) {
     struct arena arena = arena_over(memory);
     struct layout l = {.state = take_state(&arena, a)};
     l.kept_bytes = arena_bytes(&arena);
@@ -151,7 +153,7 @@ static void measure(struct accumulator *a) {
 /* ---- Launches ---- */
 
 /* A call with no chunk and no outputs. */
-static struct accumulate_args args_of(struct accumulator *a, const struct accumulate_state *state) {
+static struct accumulate_args args_of(const struct accumulator *a, const struct accumulate_state *state) {
     const struct call nothing = {.context = a->context, .plan = &a->plan, .stream = a->stream};
     return (struct accumulate_args){
         .rows = row_args_of(&nothing), .problem = a->problem, .payload = PAYLOAD_UNKNOWN, .state = *state};
@@ -194,7 +196,7 @@ static struct launch_grid grid_of_chunk(const struct accumulator *a, int64_t len
 }
 
 struct work {
-    struct accumulator *a;
+    const struct accumulator *a;
     const struct chunk *chunk;
     void *other;
     void *values, *indices;
@@ -202,7 +204,7 @@ struct work {
 };
 
 static int launch_init(const void *of) {
-    struct accumulator *a = ((const struct work *)of)->a;
+    const struct accumulator *a = ((const struct work *)of)->a;
     const struct layout l = lay_out(a, a->memory);
     const struct accumulate_args args = args_of(a, &l.state);
     const struct launch_grid grid = grid_for(a, a->plan.problem.rows);
@@ -212,14 +214,16 @@ static int launch_init(const void *of) {
 }
 
 /* Selects the best of the chunk, in rows that were left to this. */
-static int select_best(const struct work *w, struct subcall *inner, const struct accumulate_args *args) {
+static int select_best(const struct work *w, const struct subcall *inner, void *workspace,
+                       const struct accumulate_args *args) {
     const struct accumulate_state *state = &args->state;
     const struct call outer = {.context = w->a->context,
                                .input = w->chunk->input,
                                .predicate = w->chunk->predicate,
                                .stream = w->a->stream};
     struct call call = topk_subcall_call(inner, &outer);
-    inner->plan.problem.index_base = w->chunk->base;
+    call.workspace = workspace;
+    call.base = w->chunk->base;
     call.input.lengths = state->lengths;
     call.input.k = state->ks;
     call.input.indices = NULL;
@@ -231,7 +235,7 @@ static int select_best(const struct work *w, struct subcall *inner, const struct
     return error != 0 || args->payload != PAYLOAD_GIVEN ? error : kernels_of(w->a)->carry(&grid, args);
 }
 
-static int read_chunk(const struct work *w, struct subcall *inner, const struct accumulate_args *args,
+static int read_chunk(const struct work *w, const struct subcall *inner, const struct accumulate_args *args,
                       struct match *found) {
     const struct launch_grid grid = grid_of_chunk(w->a, w->chunk->length);
     const struct call call = {.plan = &inner->plan, .predicate = w->chunk->predicate, .stream = w->a->stream};
@@ -246,10 +250,10 @@ static int read_chunk(const struct work *w, struct subcall *inner, const struct 
 /* There is always room for k_max elements. */
 static int launch_push(const void *of) {
     const struct work *w = of;
-    struct accumulator *a = w->a;
+    const struct accumulator *a = w->a;
     const struct chunk *chunk = w->chunk;
     const struct layout l = lay_out(a, a->memory);
-    struct subcall *inner = chunk->predicate == NULL ? &a->select : &a->select_where;
+    const struct subcall *inner = chunk->predicate == NULL ? &a->select : &a->select_where;
     const struct push_scratch scratch = lay_out_push(a, inner, l.scratch);
     const struct call call = {.context = a->context, .plan = &a->plan, .input = chunk->input};
     struct accumulate_args args = args_of(a, &l.state);
@@ -259,8 +263,9 @@ static int launch_push(const void *of) {
     args.payload = chunk->input.indices != NULL ? PAYLOAD_GIVEN : PAYLOAD_NONE;
     args.payload = chunk->length > 0 ? args.payload : PAYLOAD_UNKNOWN;
     const int error = read_chunk(w, inner, &args, scratch.match);
-    return error != 0 || chunk->length <= a->plan.problem.k_max || !selects(a) ? error
-                                                                               : select_best(w, inner, &args);
+    return error != 0 || chunk->length <= a->plan.problem.k_max || !selects(a)
+               ? error
+               : select_best(w, inner, scratch.selection, &args);
 }
 
 static int launch_merge(const struct accumulator *a, const struct accumulate_args *args) {
@@ -278,11 +283,13 @@ static int launch_merge_of(const void *of) {
 }
 
 /* A selection from rows of candidates, if the state is open. */
-static int select_from(const struct accumulator *a, const struct subcall *inner,
+static int select_from(const struct accumulator *a, int of, const struct write_scratch *scratch,
                        const struct accumulate_state *state, const void *from, void *values,
                        int64_t *places) {
+    const struct subcall *inner = &a->of_candidates[of];
     const struct call outer = {.context = a->context, .input = TOPK_INPUT_INIT, .stream = a->stream};
     struct call call = topk_subcall_call(inner, &outer);
+    call.workspace = scratch->selections[of];
     call.input.values = from;
     call.input.lengths = state->lengths;
     call.values = values;
@@ -293,10 +300,9 @@ static int select_from(const struct accumulator *a, const struct subcall *inner,
 
 static int launch_write(const void *of) {
     const struct work *w = of;
-    struct accumulator *a = w->a;
+    const struct accumulator *a = w->a;
     const struct layout l = lay_out(a, a->memory);
     const struct write_scratch s = lay_out_write(a, l.scratch);
-    const struct subcall *inner = a->of_candidates;
     const struct launch_grid grid = grid_for(a, (int64_t)a->plan.output_elements);
     struct accumulate_args args = args_of(a, &l.state);
     args.ends = w->ends;
@@ -306,34 +312,34 @@ static int launch_write(const void *of) {
     args.sorted = s.sorted;
     args.arranged = s.arranged;
     int error = launch_merge(a, &args);
-    error = error != 0 ? error
-                       : select_from(a, &inner[SORTED], &l.state, l.state.candidates.positions, s.positions,
-                                     s.places);
+    error = error != 0
+                ? error
+                : select_from(a, SORTED, &s, &l.state, l.state.candidates.positions, s.positions, s.places);
     error = error != 0 ? error : kernels_of(a)->arrange(&grid, &args);
-    error = error != 0 ? error : select_from(a, &inner[BEST], &l.state, s.arranged, w->values, s.sorted);
+    error = error != 0 ? error : select_from(a, BEST, &s, &l.state, s.arranged, w->values, s.sorted);
     return error != 0 ? error : kernels_of(a)->write(&grid, &args);
 }
 
 /* ---- Calls ---- */
 
 /* Rows without results keep no state. */
-static topk_status run(struct accumulator *a, int (*launch)(const void *), const struct work *work) {
+static topk_status run(const struct accumulator *a, int (*launch)(const void *), const struct work *work) {
     return a->plan.output_elements == 0 ? TOPK_OK : topk_cuda_do(a->context, launch, work);
 }
 
-static topk_status init(struct accumulator *a) {
+static topk_status init(const struct accumulator *a) {
     return run(a, launch_init, &(struct work){.a = a});
 }
 
-static topk_status push(struct accumulator *a, const struct chunk *chunk) {
+static topk_status push(const struct accumulator *a, const struct chunk *chunk) {
     return run(a, launch_push, &(struct work){.a = a, .chunk = chunk});
 }
 
-static topk_status merge(struct accumulator *a, void *other) {
+static topk_status merge(const struct accumulator *a, void *other) {
     return run(a, launch_merge_of, &(struct work){.a = a, .other = other});
 }
 
-static topk_status write(struct accumulator *a, void *values, void *indices, bool ends) {
+static topk_status write(const struct accumulator *a, void *values, void *indices, bool ends) {
     return run(a, launch_write, &(struct work){.a = a, .values = values, .indices = indices, .ends = ends});
 }
 

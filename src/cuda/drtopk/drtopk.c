@@ -84,6 +84,7 @@ static int run_first(const struct call *call, const struct layout *l) {
                                .values = l->args.delegates.keys,
                                .lengths = l->args.delegates.lengths,
                                .k = l->args.delegates.needed};
+    first.base = 0;
     first.values = s->first_selects ? l->args.first.selected : l->args.first.keys;
     first.indices = l->args.first.selected_slots;
     first.better = l->args.first.better;
@@ -100,6 +101,7 @@ static int run_second(const struct call *call, const struct layout *l) {
                                 .indices = l->indices,
                                 .lengths = l->args.concatenated_lengths,
                                 .k = l->args.delegates.asked};
+    second.base = 0;
     if (s->is_kth) {
         second.values = l->args.kth.values;
         second.equal = NULL;
