@@ -8,6 +8,7 @@
  *   topk_select_where    the k best of those elements
  *   topk_count, topk_mask    how many they are in each row, and which, as a bit mask
  *   topk_route    the k best experts of each token, and their weights
+ *   topk_plan_*   each of these, decided once and run many times
  *   topk_accumulator_*   the k best elements of a stream of chunks
  *
  * This is the whole core interface, with topk_types.h for status codes, types and options. CONTRACT.md states
@@ -165,6 +166,9 @@ typedef struct topk_problem {
             TOPK_SHAPE_STRIDED, 1, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, 0, 0                                     \
     }
 
+struct topk_predicate;
+struct topk_routing;
+
 /* The data of a problem. Arrays are read when the work runs and never written. Extents that make
  * no sense are clamped, never reported: k into [0, k_max], begins, ends and offsets into
  * [0, elements_max], lengths into [0, length_max]; a row whose end lies before its begin is empty. */
@@ -180,10 +184,13 @@ typedef struct topk_input {
     const void *offsets; /* CSR: rows + 1 offsets, also if length_max is 0; may be NULL if rows is 0.
                             Else NULL. extent_type */
     const void *k;       /* NULL (k_max for every row) or k for each row. extent_type */
+    /* For topk_plan_run() alone; else NULL. */
+    const struct topk_predicate *predicate; /* NULL unless the operation takes a predicate, as topk_where() */
+    const struct topk_routing *routing;     /* NULL unless the operation is that of topk_route() */
 } topk_input;
 
 #define TOPK_INPUT_INIT                                                                                      \
-    { sizeof(topk_input), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(topk_input), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* A CUDA stream: a cudaStream_t is a pointer to this. NULL on the CPU. */
 struct CUstream_st;
@@ -405,6 +412,122 @@ typedef struct topk_routing {
 TOPK_API topk_status topk_route(topk_context *context, const topk_problem *problem,
                                 const topk_routing *routing, const void *logits, void *indices,
                                 float *weights, void *workspace, size_t workspace_bytes, topk_stream stream);
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+/* A problem that was validated once, and the method that serves it. A run of a plan does what the operation's
+ * own function does, with the same results and statuses, but decides nothing. */
+typedef struct topk_plan topk_plan;
+
+/* The outputs of operations, as bits of a set. */
+typedef enum topk_outputs {
+    TOPK_OUTPUT_VALUES = 1,
+    TOPK_OUTPUT_INDICES = 2,
+    TOPK_OUTPUT_OFFSETS = 4,
+    TOPK_OUTPUT_BETTER = 8,
+    TOPK_OUTPUT_EQUAL = 16,
+    TOPK_OUTPUT_COUNTS = 32,
+    TOPK_OUTPUT_MASK = 64,
+    TOPK_OUTPUT_WEIGHTS = 128
+} topk_outputs;
+
+/* Where a run writes. Each array is the one of that name in the operation's own function, of the same size.
+ * NULL: it is not written. An operation's other outputs must be NULL:
+ *
+ *   select, select_where   values, indices
+ *   kth                    values (the k-th elements), better, equal
+ *   where                  values, indices, offsets; it alone looks at capacity
+ *   count                  counts, which may not be NULL
+ *   mask                   mask, which may not be NULL
+ *   route                  indices, weights */
+typedef struct topk_output {
+    size_t size; /* sizeof(topk_output) */
+    void *values;
+    void *indices;
+    int64_t capacity; /* where: how many results `values` and `indices` have room for, >= 0 */
+    int64_t *offsets;
+    int64_t *better;
+    int64_t *equal;
+    int64_t *counts;
+    void *mask;
+    float *weights;
+} topk_output;
+
+#define TOPK_OUTPUT_INIT                                                                                     \
+    { sizeof(topk_output), NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/* What runs will ask for, so that a plan can be made for that alone. */
+typedef struct topk_plan_what {
+    size_t size; /* sizeof(topk_plan_what) */
+    topk_predicate_kind
+        predicate;    /* of the predicate that runs bring; UNDEFINED: any that the operation takes */
+    uint32_t outputs; /* set of TOPK_OUTPUT_*: those that runs may be given; 0: all that the operation has */
+} topk_plan_what;
+
+#define TOPK_PLAN_WHAT_INIT                                                                                  \
+    { sizeof(topk_plan_what), TOPK_PREDICATE_UNDEFINED, 0 }
+
+/* Creates a plan. `what` may be NULL: any predicate and any output of the operation. It allocates, as
+ * topk_context_create() does, and copies what it needs of `problem`, method and tuning included. On success
+ * the caller owns *plan and ends it with topk_plan_destroy(), before the context ends; on failure *plan is
+ * NULL.
+ *
+ * Statuses as topk_workspace_size(), and OUT_OF_MEMORY. Of `what`: UNKNOWN_ENUM for a kind or a bit that does
+ * not exist, UNSUPPORTED for a predicate or an output that the operation does not have. */
+TOPK_API topk_status topk_plan_create(const topk_context *context, topk_operation operation,
+                                      const topk_problem *problem, const topk_plan_what *what,
+                                      topk_plan **plan);
+
+/* Ends a plan; NULL is ignored. No run of it may be in progress on the host. What its runs have enqueued on a
+ * GPU, and graphs that captured them, go on without it. */
+TOPK_API void topk_plan_destroy(topk_plan *plan);
+
+/* Runs a plan: the operation's own function with this input, and with the outputs in one struct. Predicate
+ * and routing come with the input. Of a topk_route() problem input->values are the logits, and the other
+ * arrays are NULL. workspace_bytes is at least what topk_plan_query() says.
+ *
+ * It neither allocates nor synchronises, and may be captured in a graph. Threads may run one plan at the same
+ * time, each with a workspace and outputs of its own. In a child process a plan does what its context does.
+ *
+ * Statuses as the operation's function; UNSUPPORTED for a predicate, a routing or an output that the
+ * operation does not have, or that `what` did not name. */
+TOPK_API topk_status topk_plan_run(const topk_plan *plan, const topk_input *input, const topk_output *output,
+                                   void *workspace, size_t workspace_bytes, topk_stream stream);
+
+typedef struct topk_plan_properties {
+    size_t size;            /* sizeof(topk_plan_properties); set by the caller */
+    const char *method;     /* that serves the problem. Constant, as is the variant */
+    const char *variant;    /* in which of its ways it does; NULL: it has one */
+    double predicted_us;    /* how long a run is expected to take, in microseconds */
+    size_t workspace_bytes; /* that a run needs: what topk_workspace_size() says */
+    int launches;           /* of kernels, at most, by a run; 0 on the CPU */
+    int methods;            /* of the backend, for topk_plan_query_method() */
+} topk_plan_properties;
+
+#define TOPK_PLAN_PROPERTIES_INIT                                                                            \
+    { sizeof(topk_plan_properties), NULL, NULL, 0, 0, 0, 0 }
+
+/* Fills *properties. NULL_POINTER, STRUCT_SIZE. */
+TOPK_API topk_status topk_plan_query(const topk_plan *plan, topk_plan_properties *properties);
+
+/* What the plan's choice knew of one method. */
+typedef struct topk_plan_method {
+    size_t size;         /* sizeof(topk_plan_method); set by the caller */
+    const char *method;  /* constant, as is the variant */
+    const char *cannot;  /* why it cannot serve this problem, for people; owned by the plan. NULL: it can */
+    const char *variant; /* this and what follows as in topk_plan_properties; NULL and 0 if it cannot */
+    double predicted_us;
+    size_t workspace_bytes;
+    int launches;
+    int within_bound; /* 1 if its workspace is within the bound of CONTRACT.md, 7.2, else 0 */
+} topk_plan_method;
+
+#define TOPK_PLAN_METHOD_INIT                                                                                \
+    { sizeof(topk_plan_method), NULL, NULL, NULL, 0, 0, 0, 0 }
+
+/* Fills *row for the method of that index, from 0 to topk_plan_properties.methods - 1, in the order of
+ * topk_explain(). NULL_POINTER, STRUCT_SIZE, OUT_OF_RANGE. */
+TOPK_API topk_status topk_plan_query_method(const topk_plan *plan, int index, topk_plan_method *row);
 
 /* ---- Accumulator ----------------------------------------------------------------------------- */
 

@@ -155,8 +155,8 @@ static topk_status check_input(const struct accumulator *a, const topk_input *in
     const int64_t length = chunk->length;
     problem.length_max = length < 0 || length > problem.length_max ? problem.length_max : length;
     topk_status status = topk_plan_make(TOPK_OPERATION_SELECT, &problem, &plan);
-    if (status != TOPK_OK ||
-        (status = topk_check_input(&plan, input, true, &chunk->input, buffers)) != TOPK_OK) {
+    if (status != TOPK_OK || (status = topk_read_input(input, &chunk->input)) != TOPK_OK ||
+        (status = topk_check_input(&plan, &chunk->input, true, buffers)) != TOPK_OK) {
         return status;
     }
     *count = INPUT_BUFFERS;

@@ -15,13 +15,6 @@ const struct method *topk_find_method(const struct backend *backend, const char 
     return NULL;
 }
 
-static const char *const operations[] = {
-    [TOPK_OPERATION_SELECT] = "select", [TOPK_OPERATION_KTH] = "kth",
-    [TOPK_OPERATION_WHERE] = "where",   [TOPK_OPERATION_SELECT_WHERE] = "select_where",
-    [TOPK_OPERATION_COUNT] = "count",   [TOPK_OPERATION_MASK] = "mask",
-    [TOPK_OPERATION_ROUTE] = "route",
-};
-
 void *topk_room_take(struct room *room, size_t bytes) {
     void *taken = room->bytes + room->used;
     room->used += (bytes + 15) & ~(size_t)15;
@@ -79,7 +72,7 @@ void topk_refusal_text(const struct plan *plan, const struct candidate *candidat
         text[0] = '\0';
         break;
     case REFUSAL_OPERATION:
-        (void)snprintf(text, REFUSAL_BYTES, "does not do %s", operations[plan->operation]);
+        (void)snprintf(text, REFUSAL_BYTES, "does not do %s", topk_operations[plan->operation].name);
         break;
     case REFUSAL_APPROXIMATION:
         (void)snprintf(text, REFUSAL_BYTES, "approximation: only rtopk takes max_iterations and epsilon");
@@ -216,10 +209,10 @@ topk_status topk_refuse(const topk_context *context, const struct choice *choice
     }
     if (candidate->refusal == REFUSAL_OPERATION) {
         return topk_fail(TOPK_ERROR_UNSUPPORTED, "the %s backend has no method that does %s",
-                         context->backend->name, operations[plan->operation]);
+                         context->backend->name, topk_operations[plan->operation].name);
     }
     return topk_fail(TOPK_ERROR_METHOD_CANNOT, "no method can serve this %s; '%s': %s",
-                     operations[plan->operation], candidate->method->name, text);
+                     topk_operations[plan->operation].name, candidate->method->name, text);
 }
 
 topk_status topk_choose_one(const topk_context *context, const struct plan *plan, struct room *room,

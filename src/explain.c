@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "choose.h"
+#include "run.h"
 #include "status.h"
 
 /* Text that grows past its buffer without writing there. */
@@ -50,13 +50,13 @@ struct subject {
 static void append_candidate(struct text *text, const struct subject *subject,
                              const struct candidate *candidate) {
     char why[REFUSAL_BYTES];
-    append(text, "%s %-10s ", candidate == subject->choice.chosen ? "*" : " ", candidate->method->name);
-    if (candidate->refusal != REFUSAL_NONE) {
-        topk_refusal_text(&subject->plan, candidate, why);
-        append(text, "cannot: %s\n", why);
+    const topk_plan_method row = topk_plan_row(&subject->plan, candidate, why);
+    append(text, "%s %-10s ", candidate == subject->choice.chosen ? "*" : " ", row.method);
+    if (row.cannot != NULL) {
+        append(text, "cannot: %s\n", row.cannot);
     } else {
-        append(text, "%12.1f us predicted %14zu bytes of workspace%s\n", candidate->decision.cost_us,
-               candidate->decision.workspace_bytes, candidate->within_bound ? "" : ", above the bound");
+        append(text, "%12.1f us predicted %14zu bytes of workspace%s\n", row.predicted_us,
+               row.workspace_bytes, row.within_bound ? "" : ", above the bound");
     }
     append_knobs(text, candidate->method->knobs);
 }

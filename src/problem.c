@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "routing.h"
 #include "status.h"
 #include "structs.h"
 
@@ -122,33 +121,6 @@ static topk_status check_approximation(struct plan *plan) {
     return TOPK_OK;
 }
 
-/* Whether a problem that is valid otherwise is one of routing (CONTRACT.md, 11). */
-static topk_status check_route(const topk_problem *p) {
-    if (!topk_type_traits(p->type).is_float) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->type is %s, logits are of a floating-point type",
-                         topk_type_name(p->type));
-    }
-    const struct {
-        const char *name;
-        unsigned value;
-    } fixed[] = {
-        {"shape", (unsigned)p->shape}, {"direction", (unsigned)p->direction}, {"rank", (unsigned)p->rank}};
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
-        if (fixed[i].value != 0) {
-            return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->%s is %u, in routing it is 0", fixed[i].name,
-                             fixed[i].value);
-        }
-    }
-    if (p->length_max > ROUTE_EXPERTS_MAX) {
-        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "problem->length_max is %lld, there are at most %d experts",
-                         (long long)p->length_max, ROUTE_EXPERTS_MAX);
-    }
-    return p->k_max <= ROUTE_K_MAX
-               ? TOPK_OK
-               : topk_fail(TOPK_ERROR_OUT_OF_RANGE, "problem->k_max is %lld, at most %d experts are chosen",
-                           (long long)p->k_max, ROUTE_K_MAX);
-}
-
 /* Positions and sizes, none of which may overflow. */
 static topk_status derive_sizes(struct plan *plan) {
     topk_problem *p = &plan->problem;
@@ -173,7 +145,7 @@ static topk_status derive_sizes(struct plan *plan) {
         overflow |= __builtin_mul_overflow(p->rows - 1, p->row_stride, &elements) ||
                     __builtin_add_overflow(elements, p->length_max, &elements);
     }
-    if (operation_selects(plan->operation) || plan->operation == TOPK_OPERATION_ROUTE) {
+    if (topk_operations[plan->operation].has_slots) {
         overflow |= __builtin_mul_overflow(p->rows, p->k_max, &outputs);
     }
     (void)topk_checked_bytes(elements, 8, &overflow);
@@ -204,9 +176,9 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
         return status;
     }
     clear_gap(p);
-    if ((unsigned)operation < TOPK_OPERATION_SELECT || (unsigned)operation > TOPK_OPERATION_ROUTE) {
+    if ((unsigned)operation < OPERATION_FIRST || (unsigned)operation > OPERATION_LAST) {
         return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "operation is %d, must be %d to %d", (int)operation,
-                         TOPK_OPERATION_SELECT, TOPK_OPERATION_ROUTE);
+                         OPERATION_FIRST, OPERATION_LAST);
     }
     plan->operation = operation;
     if (!operation_ranks(operation)) {
@@ -227,8 +199,11 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     plan->surplus = 0;
     plan->by_extent = false;
     if ((status = topk_tuning_read(p->tuning, &plan->tuning)) != TOPK_OK ||
-        (status = check_approximation(plan)) != TOPK_OK ||
-        (status = operation == TOPK_OPERATION_ROUTE ? check_route(p) : TOPK_OK) != TOPK_OK) {
+        (status = check_approximation(plan)) != TOPK_OK) {
+        return status;
+    }
+    if (topk_operations[operation].check != NULL &&
+        (status = topk_operations[operation].check(p)) != TOPK_OK) {
         return status;
     }
     return derive_sizes(plan);
@@ -295,13 +270,22 @@ static topk_status check_shape_arrays(const topk_problem *p, const topk_input *i
     return TOPK_OK;
 }
 
-topk_status topk_check_input(const struct plan *plan, const topk_input *caller, bool values_required,
-                             topk_input *input, struct buffer *buffers) {
+topk_status topk_read_input(const topk_input *caller, topk_input *input) {
+    const topk_status status = topk_read_struct(STRUCT_INPUT, caller, input);
+    if (status == TOPK_OK && (input->predicate != NULL || input->routing != NULL)) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "input->%s must be NULL: it is for topk_plan_run() alone",
+                         input->predicate != NULL ? "predicate" : "routing");
+    }
+    return status;
+}
+
+topk_status topk_check_input(const struct plan *plan, const topk_input *input, bool values_required,
+                             struct buffer buffers[INPUT_BUFFERS]) {
     const topk_problem *p = &plan->problem;
     const size_t extent = plan->extent_bytes, rows = (size_t)p->rows;
     const bool spans = p->shape == TOPK_SHAPE_SPANS, csr = p->shape == TOPK_SHAPE_CSR;
-    topk_status status = topk_read_struct(STRUCT_INPUT, caller, input);
-    if (status != TOPK_OK || (status = check_shape_arrays(p, input)) != TOPK_OK) {
+    const topk_status status = check_shape_arrays(p, input);
+    if (status != TOPK_OK) {
         return status;
     }
     const struct buffer list[INPUT_BUFFERS] = {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "keys.h"
+#include "operations.h"
 #include "topk.h"
 #include "tuning.h"
 
@@ -43,16 +44,6 @@ struct row_extent {
     int64_t length; /* elements, 0 to length_max */
 };
 
-/* Operations in which elements rank, and those that select the k best of them. */
-static inline bool operation_ranks(topk_operation operation) {
-    return operation == TOPK_OPERATION_SELECT || operation == TOPK_OPERATION_KTH ||
-           operation == TOPK_OPERATION_SELECT_WHERE || operation == TOPK_OPERATION_ROUTE;
-}
-
-static inline bool operation_selects(topk_operation operation) {
-    return operation == TOPK_OPERATION_SELECT || operation == TOPK_OPERATION_SELECT_WHERE;
-}
-
 /* Validates `problem` for `operation` and fills *plan. */
 topk_status topk_plan_make(topk_operation operation, const topk_problem *problem, struct plan *plan);
 
@@ -69,11 +60,13 @@ struct buffer {
 /* NULL, misaligned and overlapping buffers. */
 topk_status topk_check_buffers(const struct buffer *buffers, size_t count);
 
-/* Adds the buffers of *input to `buffers` (room for INPUT_BUFFERS) and checks that the arrays fit the shape.
- * *input is replaced by a full copy of the caller's struct. */
+/* Copies an input that a caller gives. What is for topk_plan_run() alone must be NULL. */
+topk_status topk_read_input(const topk_input *caller, topk_input *input);
+
+/* Writes the buffers of an input to `buffers`, and checks that the arrays fit the shape. */
 enum { INPUT_BUFFERS = 7 };
-topk_status topk_check_input(const struct plan *plan, const topk_input *caller, bool values_required,
-                             topk_input *input, struct buffer *buffers);
+topk_status topk_check_input(const struct plan *plan, const topk_input *input, bool values_required,
+                             struct buffer buffers[INPUT_BUFFERS]);
 
 /* Bytes of count elements; *overflow is set, and never cleared, if they exceed 2^63 - 1. */
 size_t topk_checked_bytes(int64_t count, size_t element_bytes, bool *overflow);

@@ -27,6 +27,32 @@ static topk_status check_groups(const topk_problem *problem, const topk_routing 
                            (long long)kept, (long long)groups);
 }
 
+topk_status topk_check_route(const topk_problem *p) {
+    if (!topk_type_traits(p->type).is_float) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->type is %s, logits are of a floating-point type",
+                         topk_type_name(p->type));
+    }
+    const struct {
+        const char *name;
+        unsigned value;
+    } fixed[] = {
+        {"shape", (unsigned)p->shape}, {"direction", (unsigned)p->direction}, {"rank", (unsigned)p->rank}};
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
+        if (fixed[i].value != 0) {
+            return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->%s is %u, in routing it is 0", fixed[i].name,
+                             fixed[i].value);
+        }
+    }
+    if (p->length_max > ROUTE_EXPERTS_MAX) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "problem->length_max is %lld, there are at most %d experts",
+                         (long long)p->length_max, ROUTE_EXPERTS_MAX);
+    }
+    return p->k_max <= ROUTE_K_MAX
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_OUT_OF_RANGE, "problem->k_max is %lld, at most %d experts are chosen",
+                           (long long)p->k_max, ROUTE_K_MAX);
+}
+
 topk_status topk_check_routing(const topk_problem *problem, const topk_routing *caller,
                                topk_routing *routing) {
     const topk_status status = topk_read_struct(STRUCT_ROUTING, caller, routing);

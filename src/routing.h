@@ -8,6 +8,9 @@
 
 enum { ROUTE_EXPERTS_MAX = 1024, ROUTE_K_MAX = 32 };
 
+/* Whether a problem that is valid otherwise is one of routing (CONTRACT.md, 11). */
+topk_status topk_check_route(const topk_problem *problem);
+
 /* Validates the caller's routing for a problem and copies it. */
 topk_status topk_check_routing(const topk_problem *problem, const topk_routing *caller,
                                topk_routing *routing);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "context.h"
+#include "run.h"
 #include "status.h"
 
 struct topk_simple {
@@ -60,85 +60,84 @@ topk_context *topk_simple_context(const topk_simple *simple) {
 }
 
 /* The old workspace goes first, so that the two need not fit side by side. */
-static topk_status reserve(topk_simple *simple, topk_operation operation, const topk_problem *problem) {
-    KEEP_ERRNO;
-    size_t bytes;
-    if (simple == NULL) {
-        return topk_fail(TOPK_ERROR_NULL_POINTER, "simple is NULL");
+static topk_status reserve(topk_simple *simple, size_t bytes) {
+    if (bytes <= simple->workspace_bytes) {
+        return TOPK_OK;
     }
-    topk_status status = topk_workspace_size(simple->context, operation, problem, &bytes);
-    if (status != TOPK_OK || bytes <= simple->workspace_bytes) {
-        return status;
+    topk_status status = release_workspace(simple);
+    if (status == TOPK_OK) {
+        status = simple->context->backend->allocate(simple->context, bytes, &simple->workspace);
+        simple->workspace_bytes = status == TOPK_OK ? bytes : 0;
     }
-    status = release_workspace(simple);
-    if (status != TOPK_OK) {
-        return status;
-    }
-    status = simple->context->backend->allocate(simple->context, bytes, &simple->workspace);
-    simple->workspace_bytes = status == TOPK_OK ? bytes : 0;
     return status;
 }
 
 /* ---- Any problem ---- */
 
+static topk_status run(topk_simple *simple, topk_operation operation, const topk_problem *problem,
+                       const struct given *given, topk_stream stream) {
+    KEEP_ERRNO;
+    struct decided decided;
+    if (simple == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "simple is NULL");
+    }
+    topk_status status = topk_decided_make(simple->context, operation, problem, &decided);
+    if (status != TOPK_OK || (status = reserve(simple, decided.chosen.decision.workspace_bytes)) != TOPK_OK) {
+        return status;
+    }
+    return topk_run_given(&decided, given, simple->workspace, simple->workspace_bytes, stream);
+}
+
 topk_status topk_simple_run_select(topk_simple *simple, const topk_problem *problem, const topk_input *input,
                                    void *values, void *indices, topk_stream stream) {
-    const topk_status status = reserve(simple, TOPK_OPERATION_SELECT, problem);
-    return status != TOPK_OK ? status
-                             : topk_select(simple->context, problem, input, values, indices,
-                                           simple->workspace, simple->workspace_bytes, stream);
+    const struct given given = {.input = input, .output = {.values = values, .indices = indices}};
+    return run(simple, TOPK_OPERATION_SELECT, problem, &given, stream);
 }
 
 topk_status topk_simple_run_kth(topk_simple *simple, const topk_problem *problem, const topk_input *input,
                                 void *kth, int64_t *better, int64_t *equal, topk_stream stream) {
-    const topk_status status = reserve(simple, TOPK_OPERATION_KTH, problem);
-    return status != TOPK_OK ? status
-                             : topk_kth(simple->context, problem, input, kth, better, equal,
-                                        simple->workspace, simple->workspace_bytes, stream);
+    const struct given given = {.input = input, .output = {.values = kth, .better = better, .equal = equal}};
+    return run(simple, TOPK_OPERATION_KTH, problem, &given, stream);
 }
 
 topk_status topk_simple_run_where(topk_simple *simple, const topk_problem *problem, const topk_input *input,
                                   const topk_predicate *predicate, void *values, void *indices,
                                   int64_t capacity, int64_t *offsets, topk_stream stream) {
-    const topk_status status = reserve(simple, TOPK_OPERATION_WHERE, problem);
-    return status != TOPK_OK
-               ? status
-               : topk_where(simple->context, problem, input, predicate, values, indices, capacity, offsets,
-                            simple->workspace, simple->workspace_bytes, stream);
+    const struct given given = {
+        .input = input,
+        .predicate = predicate,
+        .output = {.values = values, .indices = indices, .capacity = capacity, .offsets = offsets}};
+    return run(simple, TOPK_OPERATION_WHERE, problem, &given, stream);
 }
 
 topk_status topk_simple_run_select_where(topk_simple *simple, const topk_problem *problem,
                                          const topk_input *input, const topk_predicate *predicate,
                                          void *values, void *indices, topk_stream stream) {
-    const topk_status status = reserve(simple, TOPK_OPERATION_SELECT_WHERE, problem);
-    return status != TOPK_OK ? status
-                             : topk_select_where(simple->context, problem, input, predicate, values, indices,
-                                                 simple->workspace, simple->workspace_bytes, stream);
+    const struct given given = {
+        .input = input, .predicate = predicate, .output = {.values = values, .indices = indices}};
+    return run(simple, TOPK_OPERATION_SELECT_WHERE, problem, &given, stream);
 }
 
 topk_status topk_simple_run_count(topk_simple *simple, const topk_problem *problem, const topk_input *input,
                                   const topk_predicate *predicate, int64_t *counts, topk_stream stream) {
-    const topk_status status = reserve(simple, TOPK_OPERATION_COUNT, problem);
-    return status != TOPK_OK ? status
-                             : topk_count(simple->context, problem, input, predicate, counts,
-                                          simple->workspace, simple->workspace_bytes, stream);
+    const struct given given = {.input = input, .predicate = predicate, .output = {.counts = counts}};
+    return run(simple, TOPK_OPERATION_COUNT, problem, &given, stream);
 }
 
 topk_status topk_simple_run_mask(topk_simple *simple, const topk_problem *problem, const topk_input *input,
                                  const topk_predicate *predicate, void *mask, topk_stream stream) {
-    const topk_status status = reserve(simple, TOPK_OPERATION_MASK, problem);
-    return status != TOPK_OK ? status
-                             : topk_mask(simple->context, problem, input, predicate, mask, simple->workspace,
-                                         simple->workspace_bytes, stream);
+    const struct given given = {.input = input, .predicate = predicate, .output = {.mask = mask}};
+    return run(simple, TOPK_OPERATION_MASK, problem, &given, stream);
 }
 
 topk_status topk_simple_run_route(topk_simple *simple, const topk_problem *problem,
                                   const topk_routing *routing, const void *logits, void *indices,
                                   float *weights, topk_stream stream) {
-    const topk_status status = reserve(simple, TOPK_OPERATION_ROUTE, problem);
-    return status != TOPK_OK ? status
-                             : topk_route(simple->context, problem, routing, logits, indices, weights,
-                                          simple->workspace, simple->workspace_bytes, stream);
+    topk_input input = TOPK_INPUT_INIT;
+    input.values = logits;
+    const struct given given = {
+        .input = &input, .routing = routing, .output = {.indices = indices, .weights = weights}};
+    return run(simple, TOPK_OPERATION_ROUTE, problem, &given, stream);
 }
 
 /* ---- Rows of one length ---- */

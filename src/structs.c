@@ -20,6 +20,10 @@ static const struct {
     [STRUCT_INPUT] = {"input", 64, sizeof(topk_input)},
     [STRUCT_PREDICATE] = {"predicate", 64, sizeof(topk_predicate)},
     [STRUCT_ROUTING] = {"routing", 48, sizeof(topk_routing)},
+    [STRUCT_OUTPUT] = {"output", 80, sizeof(topk_output)},
+    [STRUCT_PLAN_WHAT] = {"what", 16, sizeof(topk_plan_what)},
+    [STRUCT_PLAN_PROPERTIES] = {"properties", 48, sizeof(topk_plan_properties)},
+    [STRUCT_PLAN_METHOD] = {"row", 56, sizeof(topk_plan_method)},
 };
 
 static size_t size_of(const void *caller) {

@@ -13,6 +13,10 @@ enum struct_kind {
     STRUCT_INPUT,
     STRUCT_PREDICATE,
     STRUCT_ROUTING,
+    STRUCT_OUTPUT,
+    STRUCT_PLAN_WHAT,
+    STRUCT_PLAN_PROPERTIES,
+    STRUCT_PLAN_METHOD,
 };
 
 /* Copies a caller's struct to the library's own of that kind. Fields that the caller's has no room for become

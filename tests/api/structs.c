@@ -8,6 +8,8 @@
 
 static fixture f;
 static topk_context *context;
+static topk_plan *plan;
+static topk_output output = TOPK_OUTPUT_INIT;
 
 /* What the library's structs have more than this program's: two words, where the tests' own has grown. */
 enum { WORD = 8, MORE = GROWN_WORDS * WORD, TAIL = MORE + 24 };
@@ -28,12 +30,12 @@ static topk_status call_with(const void *valid, size_t size, size_t bytes, int f
     return status;
 }
 
-/* A struct of each size: of 0.1's, which is this program's, and of later releases', which have whole words
- * more. Behind what the library knows there may be zeros. */
-static void check_sizes(const void *valid, size_t size, struct_call call) {
+/* A struct of each size: of its first release's, and of later ones', which have whole words more, this
+ * program's among them. Behind what the library knows there may be zeros. */
+static void check_grown(const void *valid, size_t first, size_t size, struct_call call) {
     static const size_t huge[] = {4097, SIZE_MAX / 2, SIZE_MAX};
     for (size_t bytes = 0; bytes <= size + TAIL; bytes++) {
-        const bool ends_at_field = bytes >= size && (bytes >= size + MORE || (bytes - size) % WORD == 0);
+        const bool ends_at_field = bytes >= first && (bytes >= size + MORE || (bytes - first) % WORD == 0);
         const bool is_known = bytes <= size + MORE;
         CHECK_STATUS(ends_at_field ? TOPK_OK : TOPK_ERROR_STRUCT_SIZE,
                      call_with(valid, size, bytes, 0, call));
@@ -47,6 +49,10 @@ static void check_sizes(const void *valid, size_t size, struct_call call) {
         memcpy(copy, &huge[i], sizeof huge[i]);
         CHECK_STATUS(TOPK_ERROR_STRUCT_SIZE, call(copy));
     }
+}
+
+static void check_sizes(const void *valid, size_t size, struct_call call) {
+    check_grown(valid, size, size, call);
 }
 
 static topk_status select_with_problem(void *copy) {
@@ -125,6 +131,36 @@ static topk_status query_with_properties(void *copy) {
     return topk_context_query(context, copy);
 }
 
+static topk_status create_plan_with_what(void *copy) {
+    topk_plan *created;
+    const topk_status status = topk_plan_create(context, TOPK_OPERATION_SELECT, &f.problem, copy, &created);
+    topk_plan_destroy(created);
+    return status;
+}
+
+static topk_status create_plan_with_problem(void *copy) {
+    topk_plan *created;
+    const topk_status status = topk_plan_create(context, TOPK_OPERATION_SELECT, copy, NULL, &created);
+    topk_plan_destroy(created);
+    return status;
+}
+
+static topk_status run_with_input(void *copy) {
+    return topk_plan_run(plan, copy, &output, f.workspace, f.workspace_bytes, NULL);
+}
+
+static topk_status run_with_output(void *copy) {
+    return topk_plan_run(plan, &f.input, copy, f.workspace, f.workspace_bytes, NULL);
+}
+
+static topk_status query_plan(void *copy) {
+    return topk_plan_query(plan, copy);
+}
+
+static topk_status query_plan_method(void *copy) {
+    return topk_plan_query_method(plan, 0, copy);
+}
+
 /* The library writes no byte behind what the caller's struct has. */
 static void check_written_bytes(void) {
     struct {
@@ -141,6 +177,21 @@ static void check_written_bytes(void) {
     }
 }
 
+static void check_plans(void) {
+    const topk_plan_what what = TOPK_PLAN_WHAT_INIT;
+    const topk_plan_properties properties = TOPK_PLAN_PROPERTIES_INIT;
+    const topk_plan_method row = TOPK_PLAN_METHOD_INIT;
+    CHECK_STATUS(TOPK_OK, topk_plan_create(context, TOPK_OPERATION_SELECT, &f.problem, NULL, &plan));
+    output.values = f.out_values;
+    check_sizes(&f.problem, sizeof f.problem, create_plan_with_problem);
+    check_sizes(&what, sizeof what, create_plan_with_what);
+    check_grown(&f.input, 64, sizeof f.input, run_with_input);
+    check_sizes(&output, sizeof output, run_with_output);
+    check_sizes(&properties, sizeof properties, query_plan);
+    check_sizes(&row, sizeof row, query_plan_method);
+    topk_plan_destroy(plan);
+}
+
 int main(void) {
     const topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     const topk_context_properties properties = TOPK_CONTEXT_PROPERTIES_INIT;
@@ -150,9 +201,9 @@ int main(void) {
     check_sizes(&f.problem, sizeof f.problem, size_with_problem);
     check_sizes(&f.problem, sizeof f.problem, explain_with_problem);
     check_sizes(&f.problem, sizeof f.problem, accumulator_with_problem);
-    check_sizes(&f.input, sizeof f.input, select_with_input);
-    check_sizes(&f.input, sizeof f.input, kth_with_input);
-    check_sizes(&f.input, sizeof f.input, push_with_input);
+    check_grown(&f.input, 64, sizeof f.input, select_with_input);
+    check_grown(&f.input, 64, sizeof f.input, kth_with_input);
+    check_grown(&f.input, 64, sizeof f.input, push_with_input);
     check_sizes(&f.predicate, sizeof f.predicate, where_with_predicate);
     check_sizes(&f.predicate, sizeof f.predicate, select_where_with_predicate);
     check_sizes(&f.predicate, sizeof f.predicate, count_with_predicate);
@@ -162,6 +213,7 @@ int main(void) {
     check_sizes(&options, sizeof options, create_with_options);
     check_sizes(&properties, sizeof properties, query_with_properties);
     check_written_bytes();
+    check_plans();
     topk_context_destroy(context);
     return check_report();
 }

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include "operations.h"
+#include "status.h"
+#include "structs.h"
+#include "workspace.h"
+
+topk_status topk_decided_make(const topk_context *context, topk_operation operation,
+                              const topk_problem *problem, struct decided *decided) {
+    decided->room.used = 0; /* nothing more of it is cleared */
+    const topk_status status =
+        topk_prepare(context, operation, problem, &decided->plan, &decided->room, &decided->chosen);
+    if (status == TOPK_OK) {
+        decided->context = context;
+        decided->predicate = TOPK_PREDICATE_UNDEFINED;
+        decided->outputs = topk_operations[operation].outputs;
+    }
+    return status;
+}
+
+/* The fields of topk_output that are arrays, in the order in which they are looked at. */
+enum { OUTPUTS = 8 };
+static const struct output {
+    const char *name;
+    unsigned bit;
+    size_t at; /* in topk_output */
+} outputs[OUTPUTS] = {
+    {"values", TOPK_OUTPUT_VALUES, offsetof(topk_output, values)},
+    {"indices", TOPK_OUTPUT_INDICES, offsetof(topk_output, indices)},
+    {"offsets", TOPK_OUTPUT_OFFSETS, offsetof(topk_output, offsets)},
+    {"better", TOPK_OUTPUT_BETTER, offsetof(topk_output, better)},
+    {"equal", TOPK_OUTPUT_EQUAL, offsetof(topk_output, equal)},
+    {"counts", TOPK_OUTPUT_COUNTS, offsetof(topk_output, counts)},
+    {"mask", TOPK_OUTPUT_MASK, offsetof(topk_output, mask)},
+    {"weights", TOPK_OUTPUT_WEIGHTS, offsetof(topk_output, weights)},
+};
+
+static const void *array_of(const topk_output *output, const struct output *which) {
+    return *(void *const *)((const char *)output + which->at);
+}
+
+/* Slots of an operation's results: of where as many as the caller has room for. */
+static size_t results_of(const struct plan *plan, const topk_output *output) {
+    return plan->operation == TOPK_OPERATION_WHERE      ? (size_t)output->capacity
+           : topk_operations[plan->operation].has_slots ? plan->output_elements
+                                                        : (size_t)plan->problem.rows;
+}
+
+static struct buffer buffer_of(const struct plan *plan, const topk_output *output,
+                               const struct output *which) {
+    const size_t rows = (size_t)plan->problem.rows;
+    size_t count = rows, element_bytes = sizeof(int64_t);
+    switch ((topk_outputs)which->bit) {
+    case TOPK_OUTPUT_VALUES:
+        count = results_of(plan, output), element_bytes = plan->element_bytes;
+        break;
+    case TOPK_OUTPUT_INDICES:
+        count = results_of(plan, output), element_bytes = plan->index_bytes;
+        break;
+    case TOPK_OUTPUT_WEIGHTS:
+        count = results_of(plan, output), element_bytes = sizeof *output->weights;
+        break;
+    case TOPK_OUTPUT_OFFSETS:
+        count = rows + 1;
+        break;
+    case TOPK_OUTPUT_MASK:
+        count = bit_mask_bytes(plan->input_elements), element_bytes = 1;
+        break;
+    case TOPK_OUTPUT_BETTER:
+    case TOPK_OUTPUT_EQUAL:
+    case TOPK_OUTPUT_COUNTS:
+        break;
+    }
+    return (struct buffer){.name = which->name,
+                           .data = array_of(output, which),
+                           .bytes = count * element_bytes,
+                           .alignment = element_bytes,
+                           .required = topk_operations[plan->operation].required & which->bit,
+                           .output = true};
+}
+
+enum { BUFFERS_MAX = INPUT_BUFFERS + PREDICATE_BUFFERS + OUTPUTS + 2 };
+
+/* A run on its way: `call` is filled, and buffers are listed, step by step. */
+struct entry {
+    struct call call;
+    topk_predicate predicate;
+    topk_routing routing;
+    struct buffer buffers[BUFFERS_MAX];
+    size_t buffer_count;
+    bool anything; /* that can be written */
+};
+
+/* Buffers that are left out, and need not be there, touch nothing. */
+static void list_buffer(struct entry *entry, const struct buffer *buffer) {
+    if (buffer->data != NULL || (buffer->required && buffer->bytes > 0)) {
+        entry->buffers[entry->buffer_count++] = *buffer;
+    }
+}
+
+static topk_status list_input(const struct decided *decided, const topk_input *input,
+                              const topk_output *output, struct entry *entry) {
+    const struct operation *operation = &topk_operations[decided->plan.operation];
+    struct buffer buffers[INPUT_BUFFERS];
+    const bool reads_values = !operation->has_predicate || operation->ranks || output->values != NULL ||
+                              predicate_compares(entry->predicate.kind);
+    const topk_status status = topk_check_input(&decided->plan, input, reads_values, buffers);
+    if (operation->has_routing) {
+        buffers[0].name = "logits";
+    }
+    for (int i = 0; i < INPUT_BUFFERS && status == TOPK_OK; i++) {
+        list_buffer(entry, &buffers[i]);
+    }
+    return status;
+}
+
+static topk_status check_predicate(const struct decided *decided, const topk_predicate *predicate,
+                                   struct entry *entry) {
+    const struct operation *operation = &topk_operations[decided->plan.operation];
+    entry->call.predicate = NULL;
+    entry->predicate.kind = TOPK_PREDICATE_UNDEFINED;
+    if (!operation->has_predicate) {
+        return predicate == NULL
+                   ? TOPK_OK
+                   : topk_fail(TOPK_ERROR_UNSUPPORTED, "input->predicate must be NULL: %s takes no predicate",
+                               operation->name);
+    }
+    const topk_status status = topk_check_predicate(predicate, &entry->predicate);
+    if (status == TOPK_OK && decided->predicate != TOPK_PREDICATE_UNDEFINED &&
+        decided->predicate != entry->predicate.kind) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "predicate->kind is %d, the plan is for %d alone",
+                         (int)entry->predicate.kind, (int)decided->predicate);
+    }
+    entry->call.predicate = &entry->predicate;
+    return status;
+}
+
+/* What the predicate reads joins the buffers. */
+static topk_status list_predicate(const struct decided *decided, struct entry *entry) {
+    struct buffer buffers[PREDICATE_BUFFERS];
+    const topk_status status = topk_list_predicate(&decided->plan, &entry->predicate, buffers);
+    for (int i = 0; i < PREDICATE_BUFFERS; i++) {
+        list_buffer(entry, &buffers[i]);
+    }
+    return status;
+}
+
+/* Of routing nothing of the input but the logits has a meaning. */
+static topk_status list_routing(const struct decided *decided, const topk_input *input, struct entry *entry) {
+    const struct plan *plan = &decided->plan;
+    entry->call.routing = NULL;
+    if (!topk_operations[plan->operation].has_routing) {
+        return input->routing == NULL
+                   ? TOPK_OK
+                   : topk_fail(TOPK_ERROR_UNSUPPORTED, "input->routing must be NULL: %s takes no routing",
+                               topk_operations[plan->operation].name);
+    }
+    if (input->indices != NULL || input->lengths != NULL || input->k != NULL) {
+        return topk_fail(TOPK_ERROR_UNSUPPORTED, "input->%s must be NULL in routing",
+                         input->indices != NULL   ? "indices"
+                         : input->lengths != NULL ? "lengths"
+                                                  : "k");
+    }
+    const topk_status status = topk_check_routing(&plan->problem, input->routing, &entry->routing);
+    if (status == TOPK_OK) {
+        const float *bias = entry->routing.bias;
+        entry->call.routing = &entry->routing;
+        list_buffer(entry, &(struct buffer){.name = "routing->bias",
+                                            .data = bias,
+                                            .bytes = (size_t)plan->problem.length_max * sizeof *bias,
+                                            .alignment = sizeof *bias});
+    }
+    return status;
+}
+
+static topk_status check_capacity(const struct plan *plan, const topk_output *output) {
+    bool overflow = false;
+    if (plan->operation != TOPK_OPERATION_WHERE) {
+        return TOPK_OK;
+    }
+    if (output->capacity < 0) {
+        return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "capacity is %lld, must not be negative",
+                         (long long)output->capacity);
+    }
+    (void)topk_checked_bytes(output->capacity, 8, &overflow);
+    return overflow && (output->values != NULL || output->indices != NULL)
+               ? topk_fail(TOPK_ERROR_OVERFLOW, "outputs of capacity %lld exceed 2^63 bytes",
+                           (long long)output->capacity)
+               : TOPK_OK;
+}
+
+static topk_status list_outputs(const struct decided *decided, const topk_output *output,
+                                struct entry *entry) {
+    const struct plan *plan = &decided->plan;
+    const struct operation *operation = &topk_operations[plan->operation];
+    entry->anything = false;
+    for (int i = 0; i < OUTPUTS; i++) {
+        const struct output *which = &outputs[i];
+        if (operation->outputs & which->bit) {
+            const struct buffer buffer = buffer_of(plan, output, which);
+            entry->anything |= buffer.bytes > 0;
+            list_buffer(entry, &buffer);
+        }
+        if (!(decided->outputs & which->bit) && array_of(output, which) != NULL) {
+            return topk_fail(TOPK_ERROR_UNSUPPORTED,
+                             operation->outputs & which->bit
+                                 ? "output->%s must be NULL: the plan was made without it"
+                                 : "output->%s must be NULL: %s does not write it",
+                             which->name, operation->name);
+        }
+    }
+    return check_capacity(plan, output);
+}
+
+static void fill_call(const struct decided *decided, const topk_input *input, const topk_output *output,
+                      void *workspace, topk_stream stream, struct call *call) {
+    call->context = decided->context;
+    call->plan = &decided->plan;
+    call->decision = &decided->chosen.decision;
+    call->input = *input;
+    call->workspace = workspace;
+    call->values = output->values;
+    call->indices = output->indices;
+    call->better = output->better;
+    call->equal = output->equal;
+    call->capacity = output->capacity;
+    call->offsets = output->offsets;
+    call->counts = output->counts;
+    call->mask = output->mask;
+    call->weights = output->weights;
+    call->stream = stream;
+    call->found = NULL;
+    call->condition = NULL;
+}
+
+topk_status topk_run(const struct decided *decided, const topk_input *input, const topk_output *output,
+                     void *workspace, size_t workspace_bytes, topk_stream stream) {
+    const struct candidate *chosen = &decided->chosen;
+    const size_t needed_bytes = chosen->decision.workspace_bytes;
+    struct entry entry;
+    entry.buffer_count = 0;
+    topk_status status;
+    if ((status = check_predicate(decided, input->predicate, &entry)) != TOPK_OK ||
+        (status = topk_check_stream(decided->context, stream)) != TOPK_OK ||
+        (status = list_input(decided, input, output, &entry)) != TOPK_OK) {
+        return status;
+    }
+    if (workspace_bytes < needed_bytes) {
+        return topk_fail(TOPK_ERROR_WORKSPACE_TOO_SMALL, "the workspace has %zu bytes, method '%s' needs %zu",
+                         workspace_bytes, chosen->method->name, needed_bytes);
+    }
+    if ((entry.call.predicate != NULL && (status = list_predicate(decided, &entry)) != TOPK_OK) ||
+        (status = list_routing(decided, input, &entry)) != TOPK_OK ||
+        (status = list_outputs(decided, output, &entry)) != TOPK_OK) {
+        return status;
+    }
+    list_buffer(&entry, &(struct buffer){"workspace", workspace, needed_bytes, 1, true, true});
+    status = topk_check_buffers(entry.buffers, entry.buffer_count);
+    if (status == TOPK_OK && entry.anything) {
+        fill_call(decided, input, output, workspace, stream, &entry.call);
+        status = decided->context->backend->run(chosen->method, &entry.call);
+        topk_gaps_release(workspace, needed_bytes);
+    }
+    return status;
+}
+
+topk_status topk_run_given(const struct decided *decided, const struct given *given, void *workspace,
+                           size_t workspace_bytes, topk_stream stream) {
+    topk_input input;
+    const topk_status status = topk_read_input(given->input, &input);
+    input.predicate = given->predicate;
+    input.routing = given->routing;
+    return status != TOPK_OK ? status
+                             : topk_run(decided, &input, &given->output, workspace, workspace_bytes, stream);
+}
