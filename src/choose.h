@@ -45,8 +45,9 @@ void topk_decide(const topk_context *context, const struct plan *plan, const str
 const struct method *topk_find_method(const struct backend *backend, const char *name);
 
 /* Fills the table and chooses; the decisions of its rows are in the room. Rows that cannot be chosen are left
- * out, unless the `whole` table is asked for or no method can serve. The whole table is for people: none of
- * its decisions can run. Fails only for an unknown method name; `chosen` is NULL if no method can serve. */
+ * out, unless the `whole` table is asked for or no method can serve. Of the whole
+ * table the chosen row alone can run. Fails only for an unknown method name; `chosen` is NULL if no method
+ * can serve. */
 topk_status topk_choose(const topk_context *context, const struct plan *plan, bool whole, struct room *room,
                         struct choice *choice);
 

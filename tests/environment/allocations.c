@@ -56,6 +56,24 @@ static void accumulate(topk_context *context, const topk_problem *problem, const
           topk_accumulator_finish(context, problem, workspace, STATE_BYTES, results, indices, NULL));
 }
 
+/* Plans, made while calls may allocate. */
+static void run_plans(const topk_plan *const plans[], const topk_problem *problem, const topk_input *input,
+                      const topk_predicate *predicate) {
+    topk_input given = *input;
+    topk_output output = TOPK_OUTPUT_INIT;
+    output.values = results;
+    output.indices = indices;
+    ended(problem, "topk_plan_run of select", TOPK_OK,
+          topk_plan_run(plans[0], &given, &output, workspace, STATE_BYTES, NULL));
+    given.predicate = predicate;
+    output = (topk_output)TOPK_OUTPUT_INIT;
+    output.counts = counts;
+    ended(problem, "topk_plan_run of count", TOPK_OK,
+          topk_plan_run(plans[1], &given, &output, workspace, STATE_BYTES, NULL));
+    ended(problem, "topk_plan_run without a predicate", TOPK_ERROR_NULL_POINTER,
+          topk_plan_run(plans[1], input, &output, workspace, STATE_BYTES, NULL));
+}
+
 /* One call of everything on so many rows of this length. */
 static void call_everything(topk_context *context, int64_t rows, int64_t length, int64_t k) {
     topk_problem problem = TOPK_PROBLEM_INIT;
@@ -69,6 +87,15 @@ static void call_everything(topk_context *context, int64_t rows, int64_t length,
     input.values = values;
     predicate.kind = TOPK_GT;
     predicate.low.value.f64 = 0.5;
+    const long before = settled;
+    topk_plan *plans[2];
+    CHECK_STATUS(TOPK_OK, topk_plan_create(context, TOPK_OPERATION_SELECT, &problem, NULL, &plans[0]));
+    CHECK_STATUS(TOPK_OK, topk_plan_create(context, TOPK_OPERATION_COUNT, &problem, NULL, &plans[1]));
+    CHECK(settled < 0 || allocation_count() == before + 2);
+    settled = settled < 0 ? settled : allocation_count();
+    run_plans((const topk_plan *const *)plans, &problem, &input, &predicate);
+    topk_plan_destroy(plans[0]);
+    topk_plan_destroy(plans[1]);
     ended(&problem, "topk_workspace_size", TOPK_OK,
           topk_workspace_size(context, TOPK_OPERATION_SELECT, &problem, &bytes));
     ended(&problem, "topk_select", TOPK_OK,
@@ -144,6 +171,23 @@ static void check_failing_context(void) {
     CHECK(failed > 0);
 }
 
+static void check_failing_plan(void) {
+    topk_context *context = create(1);
+    topk_problem problem = TOPK_PROBLEM_INIT;
+    topk_plan *plan = NULL;
+    problem.type = TOPK_F32;
+    const long live = allocation_live();
+    allocation_fail_nth(0);
+    CHECK_STATUS(TOPK_ERROR_OUT_OF_MEMORY,
+                 topk_plan_create(context, TOPK_OPERATION_SELECT, &problem, NULL, &plan));
+    allocation_fail_nth(-1);
+    CHECK(plan == NULL && allocation_live() == live && topk_last_error()[0] != '\0');
+    CHECK_STATUS(TOPK_OK, topk_plan_create(context, TOPK_OPERATION_SELECT, &problem, NULL, &plan));
+    topk_plan_destroy(plan);
+    CHECK(allocation_live() == live);
+    topk_context_destroy(context);
+}
+
 /* Each allocation of creating one fails in turn. */
 static topk_simple *create_simple(void) {
     topk_simple *simple = NULL;
@@ -204,6 +248,7 @@ int main(void) {
     check_no_allocation(2);
     check_no_allocation(8);
     check_failing_context();
+    check_failing_plan();
     check_simple();
     return check_report();
 }

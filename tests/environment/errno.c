@@ -175,6 +175,29 @@ static void check_questions(void) {
     KEEPS(true, topk_explain(context, TOPK_OPERATION_SELECT, NULL, text, sizeof text, NULL));
 }
 
+static topk_status destroy_plan(topk_plan *plan) {
+    topk_plan_destroy(plan);
+    return TOPK_OK;
+}
+
+static void check_plans(void) {
+    topk_plan *plan = NULL, *none = NULL;
+    topk_plan_properties properties = TOPK_PLAN_PROPERTIES_INIT;
+    topk_plan_method row = TOPK_PLAN_METHOD_INIT;
+    topk_output output = TOPK_OUTPUT_INIT;
+    fixture_init(&f, context);
+    output.values = f.results;
+    KEEPS(true, topk_plan_create(context, TOPK_OPERATION_SELECT, &f.problem, NULL, &plan)); /* allocates */
+    KEEPS(true, topk_plan_create(context, TOPK_OPERATION_SELECT, NULL, NULL, &none));
+    KEEPS(false, topk_plan_query(plan, &properties));
+    KEEPS(true, topk_plan_query(plan, NULL));
+    KEEPS(false, topk_plan_query_method(plan, 0, &row));
+    KEEPS(true, topk_plan_query_method(plan, -1, &row));
+    KEEPS(false, topk_plan_run(plan, &f.input, &output, f.workspace, f.workspace_bytes, NULL));
+    KEEPS(true, topk_plan_run(plan, &f.input, NULL, f.workspace, f.workspace_bytes, NULL));
+    KEEPS(true, destroy_plan(plan));
+}
+
 static topk_status destroy_simple(topk_simple *simple) {
     topk_simple_destroy(simple);
     return TOPK_OK;
@@ -198,6 +221,7 @@ int main(void) {
     check_threads();
     check_accumulators();
     check_questions();
+    check_plans();
     check_simple();
     KEEPS(true, destroy(context));
     return check_report();

@@ -15,24 +15,46 @@ enum { LENGTH = 1 << 20, K = 100 };
 
 static float values[LENGTH];
 
-static int select_in(topk_context *context) {
+static topk_problem make_problem(void) {
     topk_problem problem = TOPK_PROBLEM_INIT;
-    topk_input input = TOPK_INPUT_INIT;
-    int32_t indices[K];
-    size_t bytes;
-    int right = 1;
     problem.type = TOPK_F32;
     problem.length_max = LENGTH;
     problem.k_max = K;
-    input.values = values;
-    CHECK_STATUS(TOPK_OK, topk_workspace_size(context, TOPK_OPERATION_SELECT, &problem, &bytes));
-    void *workspace = malloc(bytes + 1);
-    CHECK_STATUS(TOPK_OK, topk_select(context, &problem, &input, NULL, indices, workspace, bytes, NULL));
-    free(workspace);
+    return problem;
+}
+
+static topk_plan *make_plan(topk_context *context) {
+    const topk_problem problem = make_problem();
+    topk_plan *plan = NULL;
+    CHECK_STATUS(TOPK_OK, topk_plan_create(context, TOPK_OPERATION_SELECT, &problem, NULL, &plan));
+    return plan;
+}
+
+static int finds_the_best(const int32_t indices[K]) {
+    int right = 1;
     for (int i = 0; i < K; i++) {
         right = right && indices[i] == LENGTH - 1 - i;
     }
     return CHECK(right);
+}
+
+/* By a plan, which an earlier process may have made, and by a call. */
+static int select_in(topk_context *context, const topk_plan *plan) {
+    const topk_problem problem = make_problem();
+    topk_output output = TOPK_OUTPUT_INIT;
+    topk_input input = TOPK_INPUT_INIT;
+    int32_t indices[K];
+    size_t bytes;
+    input.values = values;
+    output.indices = indices;
+    CHECK_STATUS(TOPK_OK, topk_workspace_size(context, TOPK_OPERATION_SELECT, &problem, &bytes));
+    void *workspace = malloc(bytes + 1);
+    CHECK_STATUS(TOPK_OK, topk_plan_run(plan, &input, &output, workspace, bytes, NULL));
+    int right = finds_the_best(indices);
+    CHECK_STATUS(TOPK_OK, topk_select(context, &problem, &input, NULL, indices, workspace, bytes, NULL));
+    right = right && finds_the_best(indices);
+    free(workspace);
+    return right;
 }
 
 static int threads_of(const topk_context *context) {
@@ -41,13 +63,16 @@ static int threads_of(const topk_context *context) {
     return properties.threads;
 }
 
-static int run_child(topk_context *parents, const topk_context_options *options) {
+static int run_child(topk_context *parents, topk_plan *plan, const topk_context_options *options) {
     topk_context *own;
     alarm(600); /* a child that waits for threads that are not there would wait for ever */
-    int right = CHECK(threads_of(parents) == 1) && select_in(parents);
+    int right = CHECK(threads_of(parents) == 1) && select_in(parents, plan);
+    topk_plan_destroy(plan);
     topk_context_destroy(parents);
     CHECK_STATUS(TOPK_OK, topk_context_create(options, &own));
-    right = right && CHECK(threads_of(own) == options->threads) && select_in(own);
+    plan = make_plan(own);
+    right = right && CHECK(threads_of(own) == options->threads) && select_in(own, plan);
+    topk_plan_destroy(plan);
     topk_context_destroy(own);
     return right;
 }
@@ -98,15 +123,17 @@ int main(void) {
         values[i] = (float)i;
     }
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
-    select_in(context);
+    topk_plan *plan = make_plan(context);
+    select_in(context, plan);
     let_threads_start();
     pid_t child = fork();
     if (child == 0) {
-        _exit(run_child(context, &options) ? 0 : 1);
+        _exit(run_child(context, plan, &options) ? 0 : 1);
     }
     CHECK(child > 0 && waitpid(child, &status, 0) == child);
     CHECK(status == 0);
-    select_in(context);
+    select_in(context, plan);
+    topk_plan_destroy(plan);
     topk_context_destroy(context);
     return check_report();
 }

@@ -59,6 +59,13 @@ static topk_status call(topk_context *context, run *r, const topk_input *input) 
                     r->workspace.data, r->workspace.bytes, device_stream());
 }
 
+static void give(const run *r, topk_input *input, topk_output *output) {
+    (void)input;
+    output->values = r->outputs[0].data;
+    output->better = r->outputs[1].data;
+    output->equal = r->outputs[2].data;
+}
+
 static run_result judge(const run *r) {
     run_result result = RUN_PASSED;
     for (int64_t row = 0; row < r->problem.rows && result == RUN_PASSED; row++) {
@@ -71,4 +78,4 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_kth = {"kth", TOPK_OPERATION_KTH, make_outputs, call, judge, end, false};
+const run_operation run_kth = {"kth", TOPK_OPERATION_KTH, make_outputs, call, give, judge, end, false};

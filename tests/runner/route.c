@@ -48,10 +48,17 @@ static void make_outputs(run *r) {
 }
 
 static topk_status call(topk_context *context, run *r, const topk_input *input) {
-    const topk_routing routing = instance_routing(r->instance);
     (void)input;
-    return topk_route(context, &r->problem, &routing, instance_logits(r->instance), r->outputs[0].data,
+    return topk_route(context, &r->problem, &r->routing, instance_logits(r->instance), r->outputs[0].data,
                       r->outputs[1].data, r->workspace.data, r->workspace.bytes, device_stream());
+}
+
+static void give(const run *r, topk_input *input, topk_output *output) {
+    *input = (topk_input)TOPK_INPUT_INIT;
+    input->values = instance_logits(r->instance);
+    input->routing = &r->routing;
+    output->indices = r->outputs[0].data;
+    output->weights = r->outputs[1].data;
 }
 
 static run_result judge(const run *r) {
@@ -66,4 +73,4 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_route = {"route", TOPK_OPERATION_ROUTE, make_outputs, call, judge, end, false};
+const run_operation run_route = {"route", TOPK_OPERATION_ROUTE, make_outputs, call, give, judge, end, false};

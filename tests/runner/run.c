@@ -3,9 +3,12 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "elements.h"
 #include "gaps.h"
+
+enum { PLAN_TEXT_BYTES = 256 };
 
 static bool in_graphs;
 
@@ -72,6 +75,53 @@ static void release(run *r) {
     r->operation->end(r);
 }
 
+/* Half of the cases go through a plan. */
+static bool is_planned(const run *r) {
+    return r->operation->give != NULL && r->instance->source->seed / 4 % 2 == 0;
+}
+
+/* Copies a text; NULL stays NULL. */
+static const char *copied(const char *text, char copy[PLAN_TEXT_BYTES]) {
+    (void)snprintf(copy, PLAN_TEXT_BYTES, "%s", text != NULL ? text : "");
+    return text != NULL ? copy : NULL;
+}
+
+/* A plan for just this predicate and these outputs, whose problem and texts are gone when it runs. It ends
+ * before the device has done its work. */
+static topk_status call_plan(topk_context *context, run *r, topk_input input) {
+    char method[PLAN_TEXT_BYTES], tuning[PLAN_TEXT_BYTES];
+    topk_problem problem = r->problem;
+    topk_plan_what what = TOPK_PLAN_WHAT_INIT;
+    topk_plan_properties properties = TOPK_PLAN_PROPERTIES_INIT;
+    topk_output output = TOPK_OUTPUT_INIT;
+    topk_plan *plan;
+    r->operation->give(r, &input, &output);
+    what.predicate = input.predicate != NULL ? input.predicate->kind : TOPK_PREDICATE_UNDEFINED;
+    what.outputs =
+        (output.values != NULL ? TOPK_OUTPUT_VALUES : 0u) |
+        (output.indices != NULL ? TOPK_OUTPUT_INDICES : 0u) |
+        (output.offsets != NULL ? TOPK_OUTPUT_OFFSETS : 0u) |
+        (output.better != NULL ? TOPK_OUTPUT_BETTER : 0u) | (output.equal != NULL ? TOPK_OUTPUT_EQUAL : 0u) |
+        (output.counts != NULL ? TOPK_OUTPUT_COUNTS : 0u) | (output.mask != NULL ? TOPK_OUTPUT_MASK : 0u) |
+        (output.weights != NULL ? TOPK_OUTPUT_WEIGHTS : 0u);
+    problem.method = copied(problem.method, method);
+    problem.tuning = copied(problem.tuning, tuning);
+    topk_status status = topk_plan_create(context, r->operation->operation, &problem, &what, &plan);
+    memset(method, '?', sizeof method);
+    memset(tuning, '?', sizeof tuning);
+    memset(&problem, 0xff, sizeof problem);
+    if (status == TOPK_OK && (status = topk_plan_query(plan, &properties)) == TOPK_OK &&
+        properties.workspace_bytes != r->workspace.bytes) {
+        (void)run_fail("the plan wants %zu bytes of workspace", properties.workspace_bytes);
+        status = TOPK_ERROR_WORKSPACE_TOO_SMALL;
+    }
+    if (status == TOPK_OK) {
+        status = topk_plan_run(plan, &input, &output, r->workspace.data, r->workspace.bytes, device_stream());
+    }
+    topk_plan_destroy(plan);
+    return status;
+}
+
 /* The call itself, by way of a graph if so asked. */
 static run_result start(topk_context *context, run *r) {
     const topk_input input = instance_input(r->instance);
@@ -79,7 +129,7 @@ static run_result start(topk_context *context, run *r) {
     if (in_graphs && !device_capture_begin()) {
         return run_fail("%s", device_error());
     }
-    r->status = r->operation->call(context, r, &input);
+    r->status = is_planned(r) ? call_plan(context, r, input) : r->operation->call(context, r, &input);
     return in_graphs && !device_capture_launch() ? run_fail("%s", device_error()) : RUN_PASSED;
 }
 
@@ -104,6 +154,8 @@ run_result run_begin(topk_context *context, const run_operation *operation, cons
                .problem = operation->operation == TOPK_OPERATION_ROUTE ? i->route
                           : operation->approximate                     ? i->approximate
                                                                        : i->problem};
+    r->predicate = instance_predicate(i);
+    r->routing = instance_routing(i);
     r->problem.method = method->name;
     r->problem.tuning = method->tuning;
     topk_status status = workspace_bytes(context, operation->operation, i->source, &r->problem, &bytes);

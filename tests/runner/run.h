@@ -18,7 +18,9 @@ struct matches;
 typedef struct run {
     const run_operation *operation;
     const instance *instance;
-    topk_problem problem; /* with the method forced, and perhaps an approximation */
+    topk_problem problem;     /* with the method forced, and perhaps an approximation */
+    topk_predicate predicate; /* as the library is given it */
+    topk_routing routing;
     device_buffer workspace, outputs[RUN_OUTPUTS];
     struct matches *matches; /* where: the right answer */
     int64_t capacity;        /* where */
@@ -30,7 +32,8 @@ struct run_operation {
     topk_operation operation;
     void (*make_outputs)(run *r);
     topk_status (*call)(topk_context *context, run *r, const topk_input *input);
-    run_result (*judge)(const run *r); /* what the outputs hold */
+    void (*give)(const run *r, topk_input *input, topk_output *output); /* to a plan; NULL: there is none */
+    run_result (*judge)(const run *r);                                  /* what the outputs hold */
     void (*end)(run *r);
     bool approximate;
 };

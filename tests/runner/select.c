@@ -246,9 +246,19 @@ static topk_status call_select(topk_context *context, run *r, const topk_input *
 }
 
 static topk_status call_select_where(topk_context *context, run *r, const topk_input *input) {
-    const topk_predicate predicate = instance_predicate(r->instance);
-    return topk_select_where(context, &r->problem, input, &predicate, r->outputs[0].data, r->outputs[1].data,
-                             r->workspace.data, r->workspace.bytes, device_stream());
+    return topk_select_where(context, &r->problem, input, &r->predicate, r->outputs[0].data,
+                             r->outputs[1].data, r->workspace.data, r->workspace.bytes, device_stream());
+}
+
+static void give_select(const run *r, topk_input *input, topk_output *output) {
+    (void)input;
+    output->values = r->outputs[0].data;
+    output->indices = r->outputs[1].data;
+}
+
+static void give_select_where(const run *r, topk_input *input, topk_output *output) {
+    give_select(r, input, output);
+    input->predicate = &r->predicate;
 }
 
 static run_result judge(const run *r) {
@@ -268,11 +278,23 @@ static void end(run *r) {
     (void)r;
 }
 
-const run_operation run_select = {"select", TOPK_OPERATION_SELECT, make_outputs, call_select, judge, end,
-                                  false};
-const run_operation run_select_where = {
-    "select_where", TOPK_OPERATION_SELECT_WHERE, make_outputs, call_select_where, judge, end, false};
+const run_operation run_select = {
+    "select", TOPK_OPERATION_SELECT, make_outputs, call_select, give_select, judge, end, false};
+const run_operation run_select_where = {"select_where",
+                                        TOPK_OPERATION_SELECT_WHERE,
+                                        make_outputs,
+                                        call_select_where,
+                                        give_select_where,
+                                        judge,
+                                        end,
+                                        false};
 const run_operation run_approximate = {
-    "approximate", TOPK_OPERATION_SELECT, make_outputs, call_select, judge, end, true};
-const run_operation run_approximate_where = {
-    "approximate_where", TOPK_OPERATION_SELECT_WHERE, make_outputs, call_select_where, judge, end, true};
+    "approximate", TOPK_OPERATION_SELECT, make_outputs, call_select, give_select, judge, end, true};
+const run_operation run_approximate_where = {"approximate_where",
+                                             TOPK_OPERATION_SELECT_WHERE,
+                                             make_outputs,
+                                             call_select_where,
+                                             give_select_where,
+                                             judge,
+                                             end,
+                                             true};

@@ -86,6 +86,7 @@ int main(void) {
     backend b = *backend_named("cpu");
     run_operation hostile = run_count;
     hostile.call = call;
+    hostile.give = NULL; /* nor by way of a plan */
     for (int operation = 0; b.operations[operation] != NULL; operation++) {
         if (b.operations[operation] == &run_count) {
             b.operations[operation] = &hostile;

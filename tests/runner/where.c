@@ -110,10 +110,17 @@ static void make_outputs(run *r) {
 }
 
 static topk_status call(topk_context *context, run *r, const topk_input *input) {
-    const topk_predicate predicate = instance_predicate(r->instance);
-    return topk_where(context, &r->problem, input, &predicate, r->outputs[0].data, r->outputs[1].data,
+    return topk_where(context, &r->problem, input, &r->predicate, r->outputs[0].data, r->outputs[1].data,
                       r->capacity, r->outputs[2].data, r->workspace.data, r->workspace.bytes,
                       device_stream());
+}
+
+static void give(const run *r, topk_input *input, topk_output *output) {
+    input->predicate = &r->predicate;
+    output->values = r->outputs[0].data;
+    output->indices = r->outputs[1].data;
+    output->capacity = r->capacity;
+    output->offsets = r->outputs[2].data;
 }
 
 static void end(run *r) {
@@ -123,4 +130,4 @@ static void end(run *r) {
     free(r->matches);
 }
 
-const run_operation run_where = {"where", TOPK_OPERATION_WHERE, make_outputs, call, judge, end, false};
+const run_operation run_where = {"where", TOPK_OPERATION_WHERE, make_outputs, call, give, judge, end, false};
