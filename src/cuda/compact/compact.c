@@ -16,18 +16,6 @@ static const struct knob knobs[] = {
     {.name = NULL},
 };
 
-struct buffers {
-    uint64_t *tickets, *row_words, *words; /* zero before the first launch */
-    size_t zeroed_bytes;
-    int64_t word_count;
-    struct match *match; /* of bounds that the device reads */
-    int64_t *starts;
-    int64_t *offsets;       /* count */
-    uint32_t *masks;        /* mask, and three phases */
-    uint32_t *chunk_counts; /* three phases */
-    uint64_t *chunk_starts; /* three phases */
-};
-
 static const struct compact_kernels *const kernels[WIDTHS] = {
     &topk_cuda_compact_kernels_8, &topk_cuda_compact_kernels_16, &topk_cuda_compact_kernels_32,
     &topk_cuda_compact_kernels_64};
@@ -42,6 +30,19 @@ static const struct compact_kernels *kernels_of(const struct call *call) {
         return kernels[width_of(call->plan)];
     }
 }
+
+/* ---- Shape ---- */
+
+/* What is decided, once: whatever the predicate, and whether or not the rows turn out to be dense. */
+struct shape {
+    topk_operation operation;
+    bool has_phases;          /* if the rows are dense */
+    bool may_be_dense;        /* unless there are lengths */
+    int64_t rows, row_tiles;  /* tiles of rows whose starts are found together */
+    int64_t elements, chunks; /* of all rows */
+    int64_t word_count;       /* of look-back over tiles */
+    size_t input_elements;
+};
 
 /* Of all predicates that the plan may serve. */
 static int64_t step_of(const struct plan *plan) {
@@ -59,65 +60,106 @@ static int64_t elements_of(const struct plan *plan) {
                : least(elements, (int64_t)plan->input_elements);
 }
 
-/* Tiles of rows whose starts are found together: rows + 1 starts. */
-static int64_t row_tiles(const struct plan *plan) {
-    return plan->problem.rows / COMPACT_SCANNED + 1;
+static int64_t word_count_of(const struct plan *plan, const struct shape *s) {
+    const int64_t of_tiles = s->elements / step_of(plan) + 3; /* dense rows begin within a line */
+    return s->operation == TOPK_OPERATION_MASK ? 0
+           : s->has_phases                     ? greatest(of_tiles, s->chunks / COMPACT_SCANNED + 1)
+                                               : of_tiles;
 }
 
-static bool has_phases(const struct plan *plan) {
-    return plan->operation == TOPK_OPERATION_WHERE && tuning_value(&plan->tuning, &knobs[KNOB_ONE_PASS]) == 0;
+/* There are rows + 1 starts. */
+static struct shape shape_of(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const bool is_where = plan->operation == TOPK_OPERATION_WHERE;
+    struct shape s = {.operation = plan->operation,
+                      .has_phases = is_where && tuning_value(&plan->tuning, &knobs[KNOB_ONE_PASS]) == 0,
+                      .may_be_dense =
+                          p->shape == TOPK_SHAPE_STRIDED && (p->rows == 1 || p->row_stride == p->length_max),
+                      .rows = p->rows,
+                      .row_tiles = p->rows / COMPACT_SCANNED + 1,
+                      .elements = elements_of(plan),
+                      .input_elements = plan->input_elements};
+    s.chunks = s.elements / COMPACT_CHUNK + 1;
+    s.word_count = word_count_of(plan, &s);
+    return s;
 }
 
-/* Whatever the predicate, and whether or not the rows turn out to be dense. */
-static struct buffers take_buffers(struct arena *arena, const struct plan *plan) {
-    const size_t rows = (size_t)plan->problem.rows;
-    const bool masks = plan->operation == TOPK_OPERATION_MASK;
+/* ---- Workspace ---- */
+
+struct buffers {
+    uint64_t *tickets, *row_words, *words; /* zero before the first launch */
+    size_t zeroed_bytes;
+    struct match *match; /* of bounds that the device reads */
+    int64_t *starts;
+    int64_t *offsets;       /* count */
+    uint32_t *masks;        /* mask, and three phases */
+    uint32_t *chunk_counts; /* three phases */
+    uint64_t *chunk_starts; /* three phases */
+};
+
+static struct buffers take_buffers(struct arena *arena, const struct shape *s) {
+    const size_t rows = (size_t)s->rows, chunks = (size_t)s->chunks;
     struct buffers b = {.match = arena_take(arena, 1, sizeof *b.match)};
     const size_t before = arena->used;
-    const int64_t chunks = elements_of(plan) / COMPACT_CHUNK + 1;
-    b.word_count = masks ? 0 : elements_of(plan) / step_of(plan) + 3; /* dense rows begin within a line */
-    if (has_phases(plan) && b.word_count < chunks / COMPACT_SCANNED + 1) {
-        b.word_count = chunks / COMPACT_SCANNED + 1;
-    }
     b.tickets = arena_take(arena, 2, sizeof *b.tickets);
-    b.row_words = arena_take(arena, (size_t)look_back_words(row_tiles(plan)), sizeof *b.row_words);
-    b.words = arena_take(arena, (size_t)look_back_words(b.word_count), sizeof *b.words);
+    b.row_words = arena_take(arena, (size_t)look_back_words(s->row_tiles), sizeof *b.row_words);
+    b.words = arena_take(arena, (size_t)look_back_words(s->word_count), sizeof *b.words);
     b.zeroed_bytes = arena_join(arena, before);
     b.starts = arena_take(arena, rows + 1, sizeof *b.starts);
-    if (masks) {
-        b.masks = arena_take(arena, plan->input_elements / 32 + 1, sizeof *b.masks);
+    if (s->operation == TOPK_OPERATION_MASK) {
+        b.masks = arena_take(arena, s->input_elements / 32 + 1, sizeof *b.masks);
     }
-    if (plan->operation == TOPK_OPERATION_COUNT) {
+    if (s->operation == TOPK_OPERATION_COUNT) {
         b.offsets = arena_take(arena, rows + 1, sizeof *b.offsets);
     }
-    if (has_phases(plan)) {
-        b.masks = arena_take(arena, (size_t)chunks, COMPACT_CHUNK / 8);
-        b.chunk_counts = arena_take(arena, (size_t)chunks, sizeof *b.chunk_counts);
-        b.chunk_starts = arena_take(arena, (size_t)chunks + 1, sizeof *b.chunk_starts);
+    if (s->has_phases) {
+        b.masks = arena_take(arena, chunks, COMPACT_CHUNK / 8);
+        b.chunk_counts = arena_take(arena, chunks, sizeof *b.chunk_counts);
+        b.chunk_starts = arena_take(arena, chunks + 1, sizeof *b.chunk_starts);
     }
     return b;
 }
 
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
+/* ---- Deciding ---- */
+
+/* Bounds on the device, or starts, need a launch before the others. */
+static int launches_of(const struct shape *s) {
+    return s->elements == 0                       ? 0
+           : s->has_phases && s->may_be_dense     ? 4
+           : s->operation == TOPK_OPERATION_COUNT ? 3
+                                                  : 2;
+}
+
+static double cost_us(const topk_context *context, const struct plan *plan, const struct shape *s) {
+    return 2 * topk_cuda_costs.launch_us + move_us(context, (double)s->elements * (double)plan->element_bytes,
+                                                   topk_cuda_costs.compact.bytes_per_us);
+}
+
+static void decide(const topk_context *context, const struct plan *plan, struct room *room,
+                   struct decision *decision) {
+    const bool is_where = plan->operation == TOPK_OPERATION_WHERE;
     struct arena arena = arena_over(NULL);
-    (void)context;
-    (void)take_buffers(&arena, plan);
-    return arena_bytes(&arena);
+    if (!is_where && tuning_given(&plan->tuning, &knobs[KNOB_ONE_PASS]) != NULL) {
+        decision->cannot = "one_pass is for where alone";
+        return;
+    }
+    struct shape *s = topk_room_take(room, sizeof *s);
+    *s = shape_of(plan);
+    (void)take_buffers(&arena, s);
+    decision->variant = !is_where ? NULL : s->has_phases && s->may_be_dense ? "phases" : "pass";
+    decision->launches = launches_of(s);
+    decision->cost_us = cost_us(context, plan, s);
+    decision->workspace_bytes = arena_bytes(&arena);
+    decision->own = s;
 }
 
 /* ---- Launches ---- */
 
-static bool is_dense(const struct call *call) {
-    const topk_problem *p = &call->plan->problem;
-    return p->shape == TOPK_SHAPE_STRIDED && call->input.lengths == NULL &&
-           (p->rows == 1 || p->row_stride == p->length_max);
-}
-
 static struct compact_args args_of(const struct call *call, const struct buffers *b) {
-    const topk_problem *p = &call->plan->problem;
+    const struct shape *s = call->decision->own;
     struct compact_args args = {.rows = row_args_of(call),
                                 .predicate = topk_cuda_predicate_args(call, b->match),
-                                .dense = is_dense(call),
+                                .dense = s->may_be_dense && call->input.lengths == NULL,
                                 .starts = b->starts,
                                 .value_bytes = (uint32_t)call->plan->element_bytes,
                                 .capacity = call->capacity,
@@ -125,13 +167,13 @@ static struct compact_args args_of(const struct call *call, const struct buffers
                                 .tickets = b->tickets,
                                 .row_words = b->row_words,
                                 .words = b->words,
-                                .word_count = b->word_count,
+                                .word_count = s->word_count,
                                 .masks = b->masks,
                                 .chunk_counts = b->chunk_counts,
                                 .chunk_starts = b->chunk_starts,
                                 .counts = call->counts};
     args.rows.k = NULL;
-    args.total = args.dense ? p->rows * p->length_max : 0;
+    args.total = args.dense ? s->rows * call->plan->problem.length_max : 0;
     args.source = args.predicate.mask != NULL ? args.predicate.mask : call->input.values;
     return args;
 }
@@ -139,6 +181,7 @@ static struct compact_args args_of(const struct call *call, const struct buffers
 /* Launches of a call, one after the other, until one fails. */
 struct launches {
     const struct call *call;
+    const struct shape *shape;
     struct compact_args *args;
     bool dependent; /* the next launch may be: the one before it is ours */
     int error;
@@ -162,23 +205,23 @@ static void zero(struct launches *l, void *address, size_t bytes) {
 /* What the pass needs to know. */
 static void launch_prepare(struct launches *l, bool starts) {
     if (starts || l->args->predicate.bounds.values != NULL) {
-        launch(l, topk_cuda_compact_launch_prepare, starts ? row_tiles(l->call->plan) : 1,
-               COMPACT_CHUNK_THREADS, COMPACT_CHUNK_BLOCKS_PER_SM);
+        launch(l, topk_cuda_compact_launch_prepare, starts ? l->shape->row_tiles : 1, COMPACT_CHUNK_THREADS,
+               COMPACT_CHUNK_BLOCKS_PER_SM);
     }
 }
 
 static void launch_mask(struct launches *l) {
-    const int64_t chunks = elements_of(l->call->plan) / COMPACT_CHUNK + 1;
     launch_prepare(l, !l->args->dense);
-    l->args->has_successor = has_phases(l->call->plan);
-    launch(l, kernels_of(l->call)->mask, chunks / (COMPACT_CHUNK_THREADS / 32) + 1, COMPACT_CHUNK_THREADS,
+    l->args->has_successor = l->shape->has_phases;
+    launch(l, kernels_of(l->call)->mask, l->shape->chunks / (COMPACT_CHUNK_THREADS / 32) + 1,
+           COMPACT_CHUNK_THREADS,
            l->args->dense ? COMPACT_CHUNK_BLOCKS_PER_SM : COMPACT_RAGGED_BLOCKS_PER_SM);
 }
 
 /* As published. */
 static void launch_phases(struct launches *l) {
     TOPK_REACHED(REACHED_COMPACT_PHASES);
-    const int64_t chunks = l->args->total / COMPACT_CHUNK + 1;
+    const int64_t chunks = l->shape->chunks;
     launch_mask(l);
     launch(l, topk_cuda_compact_launch_scan, chunks / COMPACT_SCANNED + 1, COMPACT_CHUNK_THREADS,
            COMPACT_CHUNK_BLOCKS_PER_SM);
@@ -190,7 +233,7 @@ static void launch_phases(struct launches *l) {
  * else they are copied there. */
 static int enqueue_mask(struct launches *l, struct compact_args *args, const struct buffers *b) {
     const struct call *call = l->call;
-    const size_t elements = call->plan->input_elements, bytes = bit_mask_bytes(elements);
+    const size_t elements = l->shape->input_elements, bytes = bit_mask_bytes(elements);
     const bool direct = args->dense && elements % 32 == 0 && (uintptr_t)call->mask % sizeof *args->masks == 0;
     if (direct) {
         args->masks = (uint32_t *)(void *)call->mask;
@@ -198,7 +241,7 @@ static int enqueue_mask(struct launches *l, struct compact_args *args, const str
         TOPK_REACHED(REACHED_COMPACT_MASK_COPIED);
         zero(l, args->masks, (elements / 32 + 1) * sizeof *args->masks);
     }
-    if (elements_of(call->plan) != 0) {
+    if (l->shape->elements != 0) {
         if (!args->dense) {
             zero(l, b->tickets, b->zeroed_bytes);
         }
@@ -211,7 +254,7 @@ static int enqueue_mask(struct launches *l, struct compact_args *args, const str
 /* No row has any elements. */
 static int enqueue_zeros(struct launches *l) {
     const struct call *call = l->call;
-    const size_t rows = (size_t)call->plan->problem.rows;
+    const size_t rows = (size_t)l->shape->rows;
     TOPK_REACHED(REACHED_COMPACT_NO_ELEMENTS);
     if (call->counts != NULL) {
         zero(l, call->counts, rows * sizeof *call->counts);
@@ -222,31 +265,31 @@ static int enqueue_zeros(struct launches *l) {
 }
 
 static int run(const struct call *call) {
-    const struct plan *plan = call->plan;
+    const struct shape *s = call->decision->own;
     struct arena arena = arena_over(call->workspace);
-    const struct buffers b = take_buffers(&arena, plan);
+    const struct buffers b = take_buffers(&arena, s);
     struct compact_args args = args_of(call, &b);
-    struct launches l = {.call = call, .args = &args};
-    if (plan->operation == TOPK_OPERATION_MASK) {
+    struct launches l = {.call = call, .shape = s, .args = &args};
+    if (s->operation == TOPK_OPERATION_MASK) {
         return enqueue_mask(&l, &args, &b);
     }
-    if (elements_of(plan) == 0) {
+    if (s->elements == 0) {
         return enqueue_zeros(&l);
     }
     zero(&l, b.tickets, b.zeroed_bytes);
-    if (has_phases(plan) && args.dense) {
+    if (s->has_phases && args.dense) {
         launch_phases(&l);
         return l.error;
     }
     args.dense = args.dense && kernels_of(call)->dense_shared_bytes() <=
                                    (uint32_t)device_of(call->context)->shared_bytes_max;
     launch_prepare(&l, !args.dense);
-    launch(&l, kernels_of(call)->pass, b.word_count,
+    launch(&l, kernels_of(call)->pass, s->word_count,
            args.dense ? kernels_of(call)->dense_threads : COMPACT_RAGGED_THREADS,
            args.dense ? kernels_of(call)->dense_blocks_per_sm : COMPACT_RAGGED_BLOCKS_PER_SM);
-    if (plan->operation == TOPK_OPERATION_COUNT) {
-        launch(&l, topk_cuda_compact_launch_count, plan->problem.rows / COMPACT_CHUNK_THREADS + 1,
-               COMPACT_CHUNK_THREADS, COMPACT_CHUNK_BLOCKS_PER_SM);
+    if (s->operation == TOPK_OPERATION_COUNT) {
+        launch(&l, topk_cuda_compact_launch_count, s->rows / COMPACT_CHUNK_THREADS + 1, COMPACT_CHUNK_THREADS,
+               COMPACT_CHUNK_BLOCKS_PER_SM);
     }
     return l.error;
 }
@@ -260,27 +303,9 @@ static int prepare(const topk_context *context) {
     return error;
 }
 
-/* ---- Choice ---- */
-
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    return plan->operation == TOPK_OPERATION_WHERE ||
-                   tuning_given(&plan->tuning, &knobs[KNOB_ONE_PASS]) == NULL
-               ? NULL
-               : "one_pass is for where alone";
-}
-
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    return 2 * topk_cuda_costs.launch_us + move_us(context,
-                                                   (double)elements_of(plan) * (double)plan->element_bytes,
-                                                   topk_cuda_costs.compact.bytes_per_us);
-}
-
 const struct method topk_cuda_compact = {.name = "compact",
                                          .operations = COMPACTS,
                                          .knobs = knobs,
-                                         .refuse = refuse,
-                                         .cost_us = cost_us,
-                                         .workspace_bytes = workspace_bytes,
+                                         .plan = decide,
                                          .prepare = prepare,
                                          .run = run};
