@@ -20,28 +20,57 @@ static const struct row_class {
                             {ROUTE_LANES_4, ROUTE_ITEMS_4, ROUTE_K_MAX, 0},
                             {ROUTE_LANES_5, ROUTE_ITEMS_5, ROUTE_K_MAX, 0}};
 
-static bool is_ahead(const struct row_class *c) {
-    return c == &classes[ROUTE_CLASS_AHEAD];
+/* What is decided, once. */
+struct shape {
+    const struct route_kernels *kernels;
+    uint32_t classes;   /* a bit for each that takes such rows */
+    bool are_groups;    /* of 16 bytes, if the first row is aligned to them */
+    int64_t blocks_max; /* of rows that are loaded ahead: all are resident */
+};
+
+static bool takes(const struct row_class *c, const topk_problem *p) {
+    return p->length_max <= c->lanes * c->items && p->k_max <= c->results_max && p->rows >= c->rows_min;
 }
 
-static bool takes(const struct row_class *c, const struct plan *plan, const struct route_args *args) {
+static struct shape shape_of(const topk_context *context, const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const uint64_t bytes = plan->element_bytes;
-    const bool are_groups = (uintptr_t)args->rows.values % 16 == 0 &&
-                            (uint64_t)p->row_stride * bytes % 16 == 0 &&
-                            (uint64_t)p->length_max * bytes % 16 == 0;
-    return p->length_max <= c->lanes * c->items && p->k_max <= c->results_max && p->rows >= c->rows_min &&
-           (!is_ahead(c) || (are_groups && args->wanted != 0));
+    const int64_t of_multiprocessor = bytes == 8 ? ROUTE_WIDE_BLOCKS_AHEAD : ROUTE_BLOCKS_AHEAD;
+    struct shape s = {
+        .kernels = kernels[width_of(plan)],
+        .are_groups = (uint64_t)p->row_stride * bytes % 16 == 0 && (uint64_t)p->length_max * bytes % 16 == 0,
+        .blocks_max = least(of_multiprocessor * device_of(context)->sms, ROUTE_GRID_BLOCKS_AHEAD)};
+    for (uint32_t i = 0; i < ROUTE_CLASSES; i++) {
+        s.classes |= (uint32_t)takes(&classes[i], p) << i;
+    }
+    return s;
 }
+
+/* A model, not a fit: only this method routes. */
+static void decide(const topk_context *context, const struct plan *plan, struct room *room,
+                   struct decision *decision) {
+    struct shape *s = topk_room_take(room, sizeof *s);
+    *s = shape_of(context, plan);
+    decision->launches = 1;
+    decision->cost_us = topk_cuda_costs.launch_us +
+                        work_us(context, (double)plan->problem.rows, 1 / topk_cuda_costs.route.row_us);
+    decision->own = s;
+}
+
+/* ---- Running ---- */
 
 /* The first class that takes the problem and its groups, or else the problem. The last takes all problems.
  * Fills the arguments that depend on the class. */
-static uint32_t choose_class(const struct plan *plan, struct route_args *args) {
+static uint32_t choose_class(const struct call *call, struct route_args *args) {
+    const struct shape *s = call->decision->own;
+    const bool is_aligned = s->are_groups && (uintptr_t)args->rows.values % 16 == 0;
     uint32_t chosen = ROUTE_CLASSES;
     for (uint32_t i = ROUTE_CLASSES; i-- > 0;) {
-        const uint32_t pieces = args->groups == 0 ? 0 : kernels[width_of(plan)]->pieces_of_group(args, i);
+        const uint32_t pieces = args->groups == 0 ? 0 : s->kernels->pieces_of_group(args, i);
         const bool fits = pieces != 0 || args->groups == 0;
-        if (takes(&classes[i], plan, args) && (fits || args->pieces_of_group == 0)) {
+        const bool serves =
+            (s->classes >> i & 1) != 0 && (i != ROUTE_CLASS_AHEAD || (is_aligned && args->wanted != 0));
+        if (serves && (fits || args->pieces_of_group == 0)) {
             chosen = i;
             args->pieces_of_group = pieces;
         }
@@ -50,20 +79,8 @@ static uint32_t choose_class(const struct plan *plan, struct route_args *args) {
         args->piece_reciprocal = (1u << ROUTE_RECIPROCAL_BITS) / args->pieces_of_group + 1;
     }
     args->has_biases = args->by_sigmoid || args->bias != NULL ||
-                       plan->problem.length_max < classes[chosen].lanes * classes[chosen].items;
+                       call->plan->problem.length_max < classes[chosen].lanes * classes[chosen].items;
     return chosen;
-}
-
-/* A model, not a fit: only this method routes. */
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    return topk_cuda_costs.launch_us +
-           work_us(context, (double)plan->problem.rows, 1 / topk_cuda_costs.route.row_us);
-}
-
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    (void)plan;
-    return 0;
 }
 
 static struct route_args args_of(const struct call *call) {
@@ -89,22 +106,15 @@ static struct route_args args_of(const struct call *call) {
     return args;
 }
 
-/* Blocks that load ahead are all resident. */
-static int64_t blocks_max(const struct call *call, const struct row_class *c) {
-    const int64_t of_multiprocessor =
-        call->plan->element_bytes == 8 ? ROUTE_WIDE_BLOCKS_AHEAD : ROUTE_BLOCKS_AHEAD;
-    const int64_t resident = of_multiprocessor * device_of(call->context)->sms;
-    return is_ahead(c) ? least(resident, ROUTE_GRID_BLOCKS_AHEAD) : ROUTE_GRID_BLOCKS;
-}
-
 static int run(const struct call *call) {
-    const struct plan *plan = call->plan;
+    const struct shape *s = call->decision->own;
     struct route_args args = args_of(call);
-    const uint32_t row_class = choose_class(plan, &args);
+    const uint32_t row_class = choose_class(call, &args);
     const int64_t rows_of_block = ROUTE_THREADS / classes[row_class].lanes;
-    const struct launch_grid grid = grid_of(call, divide_up(plan->problem.rows, rows_of_block),
-                                            blocks_max(call, &classes[row_class]), ROUTE_THREADS);
-    return kernels[width_of(plan)]->row(&grid, &args, row_class);
+    const struct launch_grid grid =
+        grid_of(call, divide_up(args.rows.rows, rows_of_block),
+                row_class == ROUTE_CLASS_AHEAD ? s->blocks_max : ROUTE_GRID_BLOCKS, ROUTE_THREADS);
+    return s->kernels->row(&grid, &args, row_class);
 }
 
 static int prepare(const topk_context *context) {
@@ -118,7 +128,6 @@ static int prepare(const topk_context *context) {
 
 const struct method topk_cuda_route = {.name = "route",
                                        .operations = OPERATION_BIT(TOPK_OPERATION_ROUTE),
-                                       .cost_us = cost_us,
-                                       .workspace_bytes = workspace_bytes,
+                                       .plan = decide,
                                        .prepare = prepare,
                                        .run = run};
