@@ -231,6 +231,7 @@ static void fill_call(const struct decided *decided, const topk_input *input, co
     call->weights = output->weights;
     call->stream = stream;
     call->found = NULL;
+    call->base = 0;
     call->condition = NULL;
 }
 
