@@ -76,7 +76,7 @@ set(methods default rtopk rtopk-plain rtopk-network rtopk-counts rtopk-candidate
     gridselect-lanes gridselect-blocks radik radik-listed radik-digits radik-plain air air-shared air-buffered
     air-unbuffered air-fused radix bucket bucket-halves bitonic drtopk drtopk-warps drtopk-one drtopk-four drtopk-bucket
     drtopk-bitonic drtopk-gridselect sort compact compact-phases route)
-set(slow_methods resident-largest resident-cluster sort)
+set(slow_methods resident-largest resident-cluster sort air-unbuffered radik-digits radik-plain)
 function(topk_emulated_parts name build seed cases cases_of_slow)
   foreach(method IN LISTS methods)
     set(part --seed ${seed} --cases ${cases})
@@ -218,15 +218,15 @@ topk_emulated_cases(select_where plain --seed 31 --operation select_where --smal
   --elements 10000 --filter lengths=full --cases 100)
 # Rows that blocks share, more of them than a grid holds; and rows of more tiles than one group of look-back has.
 topk_emulated_cases(many_long_rows plain --seed 27 --smallest 4095 --largest 4097 --elements 29000
-  --filter rows=7,ties=any,order=any)
+  --filter rows=7,ties=any,order=any --cases 30)
 topk_emulated_cases(many_tiles plain --seed 28 --smallest 16384 --largest 16384 --elements 17000 --cases 8
   --filter type=i64,ties=lowest)
 topk_emulated_cases(many_tiles_of_bundles plain --seed 28 --method compact --smallest 16384 --largest 16384
   --elements 17000 --cases 24 --schedules 6 --filter type=i64,ties=lowest --paths many-tiles)
 topk_emulated_cases(full full --seed 29 --smallest 2000 --largest 66000 --elements 70000 --cases 10)
-topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 60)
+topk_emulated_cases(asan asan --seed 24 --largest 1500 --elements 1600 --cases 40)
 # A few cases of every method and operation under ThreadSanitizer, here and as longer_tsan; each method's own list follows.
-topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 16)
+topk_emulated_cases(tsan tsan --seed 25 --largest 130 --elements 260 --cases 10)
 topk_emulated_cases(short_rows_tsan tsan --seed 37 --method rtopk --largest 530 --elements 1100 --cases 40)
 topk_emulated_cases(resident_rows_tsan tsan --seed 47 --method resident --smallest 30 --largest 800 --elements 1100
   --cases 60)
@@ -264,7 +264,7 @@ topk_emulated_next_rows(radik_tsan 95 radik 14 "radik: another row"
   --operation select --filter rows=7,order=best --smallest 30 --largest 1100 --elements 7800)
 topk_emulated_next_rows(sort_tsan 96 sort 6 "sort: another row"
   --operation select --filter rows=33 --smallest 30 --largest 130 --elements 4400)
-topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 6)
+topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 4)
 # The last block of a row that several share writes it alone, for its digits end with a plateau.
 topk_emulated_cases(plateaus_tsan tsan --seed 34 --smallest 1000 --largest 4100 --elements 4200 --cases 8
   --operation select --method air-fused --filter ties=any,data=all-equal)

@@ -9,6 +9,7 @@ from functools import partial
 import libtopk
 
 ON_GPU = os.environ.get("TOPK_TEST_BACKEND") == "cuda"
+SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
 METHODS = ("air", "radik", "sort") if ON_GPU else ("reference", "bracket")  # some that serve every selection
 
 context = libtopk.Context("cuda") if ON_GPU else libtopk.Context("cpu", threads=2)
@@ -19,6 +20,6 @@ topk, argtopk, kth, where, select_where, count, mask, route, explain, workspace_
                  "workspace_size", "Accumulator"))
 
 
-def few(many, on_gpu):
-    """How many of something a test has: so many, or so many on the emulated GPU."""
-    return on_gpu if ON_GPU else many
+def few(many, where_slow):
+    """How many of something a test has: so many, or so many on the emulated GPU and under a sanitizer."""
+    return where_slow if ON_GPU or SANITIZED else many

@@ -3,7 +3,7 @@
 """What the primitives of simt.cuh become: a fence that a header promises must be in the PTX.
 
 Compiles tests/cuda/primitives.cu, for the GPUs that have all that simt.cuh knows of and for the portable path, and
-compares each kernel's instructions with the comment before it. Needs nvcc and no GPU.
+compares each kernel's instructions with the comment before it. The assembler must take them, too. Needs nvcc and no GPU.
 
 No pointer may become one to local memory either, in kernels where a compiler did that to one of global memory.
 
@@ -53,12 +53,15 @@ def instructions(ptx):
         yield entry.group(1), [n for n in names if COUNTS.match(n) and not n.startswith("ld.param")]
 
 
-def compile_to_ptx(nvcc, root, source, options):
-    command = [nvcc, "-ptx", "-std=c++17", "-I", root / "src/cuda", *options, "-o", "-", source]
+def run(*command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stderr}")
     return done.stdout
+
+
+def compile_to_ptx(nvcc, root, source, options):
+    return run(nvcc, "-ptx", "-std=c++17", "-I", root / "src/cuda", *options, "-o", "-", source)
 
 
 def unused_primitives(root, source):
@@ -86,6 +89,8 @@ def main():
         for name in sorted(expected.keys() | got.keys()):
             if expected.get(name) != got.get(name):
                 wrong.append(f"{name} {' '.join(options)}: {got.get(name)}, not {expected.get(name)}")
+    for architecture in ("sm_90", "sm_75"):
+        run(nvcc, "-cubin", "-std=c++17", "-I", root / "src/cuda", f"-arch={architecture}", "-o", "/dev/null", source)
     wrong += pointers_to_local_memory(nvcc, root, "src/cuda/accumulate/kernels.cu")
     print("\n".join(wrong) or f"{len(expected)} kernels have the instructions that they should have")
     sys.exit(bool(wrong))
