@@ -114,36 +114,23 @@ static void kth_row(const struct call *call, int64_t row, struct entry *heap) {
     topk_cpu_write_kth(call, row, &kth);
 }
 
-/* A heap holds k_max entries, or the longest row. */
-static size_t heap_entries(const struct plan *plan) {
-    const topk_problem *p = &plan->problem;
-    return (size_t)(p->k_max < p->length_max ? p->k_max : p->length_max);
-}
-
-/* That have a heap each. */
-static int threads_for(const topk_context *context, const struct plan *plan) {
-    return threads_within_limit(plan, threads_for_rows(context, plan),
-                                heap_entries(plan) * sizeof(struct entry));
-}
-
-static struct entry *lay_out(const topk_context *context, const struct plan *plan, struct arena *arena) {
-    size_t entries;
-    if (__builtin_mul_overflow(heap_entries(plan), (size_t)threads_for(context, plan), &entries)) {
-        entries = SIZE_MAX;
-    }
-    return arena_take(arena, entries, sizeof(struct entry));
-}
+struct own {
+    size_t entries; /* of a heap: k_max, or the longest row */
+    size_t all;     /* entries of all heaps */
+    int threads;    /* at most; each has a heap */
+};
 
 struct job {
     const struct call *call;
+    const struct own *own;
     const struct matcher *matcher; /* NULL: of select and kth */
-    struct entry *heaps;
+    struct entry *heaps;           /* one after the other */
 };
 
 static void run_share(void *argument, int part, int parts) {
     const struct job *job = argument;
     const struct call *call = job->call;
-    const size_t entries = heap_entries(call->plan);
+    const size_t entries = job->own->entries;
     struct entry *heap = entries == 0 ? NULL : job->heaps + (size_t)part * entries;
     const size_t rows = (size_t)call->plan->problem.rows;
     for (size_t row = share(rows, part, parts); row < share(rows, part + 1, parts); row++) {
@@ -155,31 +142,36 @@ static void run_share(void *argument, int part, int parts) {
     }
 }
 
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    const double alone = 0.1 * (double)plan->problem.rows + 0.007 * (double)plan->input_elements;
-    const int threads = threads_for(context, plan);
-    return 2.0 + alone / (threads > 0 ? threads : 1);
-}
-
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
+static void plan_reference(const topk_context *context, const struct plan *plan, struct room *room,
+                           struct decision *decision) {
+    const topk_problem *p = &plan->problem;
+    const double alone = 0.1 * (double)p->rows + 0.007 * (double)plan->input_elements;
+    const size_t entries = (size_t)(p->k_max < p->length_max ? p->k_max : p->length_max);
+    const int threads =
+        threads_within_limit(plan, threads_for_rows(context, plan), entries * sizeof(struct entry));
+    struct own *own = topk_room_take(room, sizeof *own);
     struct arena arena = arena_over(NULL);
-    (void)lay_out(context, plan, &arena);
-    return arena_bytes(&arena);
+    *own = (struct own){.entries = entries, .threads = team_size(threads, plan->input_elements)};
+    if (__builtin_mul_overflow(entries, (size_t)threads, &own->all)) {
+        own->all = SIZE_MAX;
+    }
+    (void)arena_take(&arena, own->all, sizeof(struct entry));
+    decision->own = own;
+    decision->cost_us = 2.0 + alone / (threads > 0 ? threads : 1);
+    decision->workspace_bytes = arena_bytes(&arena);
 }
 
 static int run(const struct call *call) {
+    const struct own *own = call->decision->own;
     struct arena arena = arena_over(call->workspace);
     struct matcher matcher;
-    struct job job = {call, topk_cpu_matcher_if_any(call, &matcher),
-                      lay_out(call->context, call->plan, &arena)};
-    const int useful = team_size(topk_context_threads(call->context), call->plan->input_elements);
-    const int most = threads_for(call->context, call->plan);
-    topk_cpu_team_run(call->context, useful < most ? useful : most, run_share, &job);
+    struct job job = {.call = call,
+                      .own = own,
+                      .matcher = topk_cpu_matcher_if_any(call, &matcher),
+                      .heaps = arena_take(&arena, own->all, sizeof(struct entry))};
+    topk_cpu_team_run(call->context, threads_here(call->context, own->threads), run_share, &job);
     return 0;
 }
 
-const struct method topk_cpu_reference = {.name = "reference",
-                                          .operations = SELECTS_WHERE,
-                                          .cost_us = cost_us,
-                                          .workspace_bytes = workspace_bytes,
-                                          .run = run};
+const struct method topk_cpu_reference = {
+    .name = "reference", .operations = SELECTS_WHERE, .plan = plan_reference, .run = run};

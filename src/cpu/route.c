@@ -22,11 +22,16 @@ struct route_row {
     struct best_list best;
 };
 
-struct job {
-    const struct call *call;
+struct own {
     struct logit_format format;
     uint32_t nan_key;
-    int64_t batch;
+    int64_t batch; /* rows */
+    int threads;   /* at most */
+};
+
+struct job {
+    const struct call *call;
+    const struct own *own;
     _Atomic int64_t next_row;
 };
 
@@ -82,10 +87,10 @@ static void read_logits(const struct job *job, int64_t row, float *logits) {
         memcpy(logits, (const float *)values + begin, (size_t)experts * sizeof *logits);
         break;
     case 2:
-        widen_16((const uint16_t *)values + begin, (size_t)experts, job->format, logits);
+        widen_16((const uint16_t *)values + begin, (size_t)experts, job->own->format, logits);
         break;
     default:
-        widen_8((const uint8_t *)values + begin, (size_t)experts, job->format, logits);
+        widen_8((const uint8_t *)values + begin, (size_t)experts, job->own->format, logits);
     }
 }
 
@@ -104,7 +109,7 @@ static void make_scores(const struct job *job, struct route_row *row) {
         }
     }
     for (size_t e = 0; e < experts; e++) {
-        row->keys[e] = score_key(row->scores[e], job->nan_key);
+        row->keys[e] = score_key(row->scores[e], job->own->nan_key);
     }
 }
 
@@ -114,7 +119,7 @@ static uint32_t group_key(const struct job *job, struct route_row *row, size_t f
     if (row->best.count == 2) {
         sum = score_add(sum, row->scores[first + row->best.positions[1]]);
     }
-    return score_key(sum, job->nan_key);
+    return score_key(sum, job->own->nan_key);
 }
 
 /* Experts that are in none of the best groups become absent. */
@@ -191,17 +196,17 @@ static void route(const struct job *job, int64_t number, struct route_row *row) 
 
 static void run_part(void *argument, int part, int parts) {
     struct job *job = argument;
-    const int64_t rows = job->call->plan->problem.rows;
+    const int64_t rows = job->call->plan->problem.rows, batch = job->own->batch;
     const struct float_mode caller = float_mode_default();
     struct route_row row;
     (void)part;
     (void)parts;
     for (;;) {
-        const int64_t first = atomic_fetch_add_explicit(&job->next_row, job->batch, memory_order_relaxed);
+        const int64_t first = atomic_fetch_add_explicit(&job->next_row, batch, memory_order_relaxed);
         if (first >= rows) {
             break;
         }
-        const int64_t end = rows - first < job->batch ? rows : first + job->batch;
+        const int64_t end = rows - first < batch ? rows : first + batch;
         for (int64_t number = first; number < end; number++) {
             route(job, number, &row);
         }
@@ -209,32 +214,25 @@ static void run_part(void *argument, int part, int parts) {
     float_mode_restore(&caller);
 }
 
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    return 1.0 + (0.3 * (double)plan->problem.rows + 0.004 * (double)plan->input_elements) / context->threads;
-}
-
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    (void)plan;
-    return 0;
+static void plan_route(const topk_context *context, const struct plan *plan, struct room *room,
+                       struct decision *decision) {
+    const topk_problem *p = &plan->problem;
+    struct own *own = topk_room_take(room, sizeof *own);
+    *own = (struct own){.format = topk_logit_format(p->type),
+                        .nan_key = route_nan_key(p->nan),
+                        .batch = BATCH_ELEMENTS / (p->length_max > 0 ? p->length_max : 1) + 1,
+                        .threads = team_size(threads_for_rows(context, plan), plan->input_elements)};
+    decision->own = own;
+    decision->cost_us =
+        1.0 + (0.3 * (double)p->rows + 0.004 * (double)plan->input_elements) / context->threads;
 }
 
 static int run(const struct call *call) {
-    const struct plan *plan = call->plan;
-    const int64_t experts = plan->problem.length_max;
-    struct job job = {.call = call,
-                      .format = topk_logit_format(plan->problem.type),
-                      .nan_key = route_nan_key(plan->problem.nan),
-                      .batch = BATCH_ELEMENTS / (experts > 0 ? experts : 1) + 1};
-    const int available = threads_for_rows(call->context, plan);
-    const int threads = topk_context_threads(call->context);
-    const int useful = team_size(threads < available ? threads : available, plan->input_elements);
-    topk_cpu_team_run(call->context, useful, run_part, &job);
+    const struct own *own = call->decision->own;
+    struct job job = {.call = call, .own = own};
+    topk_cpu_team_run(call->context, threads_here(call->context, own->threads), run_part, &job);
     return 0;
 }
 
-const struct method topk_cpu_route = {.name = "route",
-                                      .operations = OPERATION_BIT(TOPK_OPERATION_ROUTE),
-                                      .cost_us = cost_us,
-                                      .workspace_bytes = workspace_bytes,
-                                      .run = run};
+const struct method topk_cpu_route = {
+    .name = "route", .operations = OPERATION_BIT(TOPK_OPERATION_ROUTE), .plan = plan_route, .run = run};

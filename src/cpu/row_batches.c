@@ -7,39 +7,28 @@
 #include "short_row.h"
 #include "team.h"
 
-static size_t part_bytes(const struct plan *plan) {
-    struct arena arena = arena_over(NULL);
-    (void)topk_cpu_short_row_take(&arena, plan, plan->problem.length_max);
-    return arena.used;
-}
-
-/* That work side by side at most. */
-static int threads_for(const topk_context *context, const struct plan *plan) {
-    return threads_within_limit(plan, threads_for_rows(context, plan), part_bytes(plan));
-}
-
 struct job {
     const struct call *call;
+    const struct row_batches *batches;
     const struct kernels *kernels;
     const struct matcher *matcher; /* of select_where, or NULL */
     const struct approximation *approximation;
     void *workspace;
-    size_t part_bytes;
-    int64_t batch;
     _Atomic int64_t next_row;
 };
 
 static void run_rows(struct job *job, int part) {
     const struct plan *plan = job->call->plan;
-    struct arena arena = arena_part(job->workspace, (size_t)part, job->part_bytes);
-    struct short_row buffers = topk_cpu_short_row_take(&arena, plan, plan->problem.length_max);
-    const int64_t rows = plan->problem.rows;
+    const struct row_batches *batches = job->batches;
+    struct arena arena = arena_part(job->workspace, (size_t)part, batches->part_bytes);
+    struct short_row buffers = topk_cpu_short_row_take(&arena, &batches->sizes);
+    const int64_t rows = plan->problem.rows, batch = batches->batch;
     for (;;) {
-        const int64_t first = atomic_fetch_add_explicit(&job->next_row, job->batch, memory_order_relaxed);
+        const int64_t first = atomic_fetch_add_explicit(&job->next_row, batch, memory_order_relaxed);
         if (first >= rows) {
             return;
         }
-        const int64_t end = rows - first < job->batch ? rows : first + job->batch;
+        const int64_t end = rows - first < batch ? rows : first + batch;
         for (int64_t row = first; row < end; row++) {
             topk_cpu_short_row_run(job->call, job->kernels, job->matcher, job->approximation, row,
                                    plan_row(plan, &job->call->input, row), &buffers);
@@ -59,29 +48,30 @@ static void run_part(void *argument, int part, int parts) {
     }
 }
 
-double topk_cpu_row_batches_cost_us(const topk_context *context, const struct plan *plan) {
-    const double alone = 0.08 * (double)plan->problem.rows + 0.0006 * (double)plan->input_elements;
-    return 1.0 + alone / context->threads;
+void topk_cpu_row_batches_plan(const topk_context *context, const struct plan *plan,
+                               struct row_batches *batches, struct decision *decision) {
+    const int64_t rows = plan->problem.rows, length = plan->problem.length_max;
+    const double alone = 0.08 * (double)rows + 0.0006 * (double)plan->input_elements;
+    struct arena part = arena_over(NULL), all = arena_over(NULL);
+    batches->sizes = topk_cpu_short_row_sizes(plan, length);
+    (void)topk_cpu_short_row_take(&part, &batches->sizes);
+    batches->part_bytes = part.used;
+    const int most = threads_within_limit(plan, threads_for_rows(context, plan), part.used);
+    (void)arena_take(&all, (size_t)most, part.used);
+    batches->threads = team_size(most, plan->input_elements);
+    batches->batch = length < BATCH_ELEMENTS ? BATCH_ELEMENTS / (length > 0 ? length : 1) : 1;
+    decision->cost_us = 1.0 + alone / context->threads;
+    decision->workspace_bytes = arena_bytes(&all);
 }
 
-size_t topk_cpu_row_batches_bytes(const topk_context *context, const struct plan *plan) {
-    struct arena arena = arena_over(NULL);
-    (void)arena_take(&arena, (size_t)threads_for(context, plan), part_bytes(plan));
-    return arena_bytes(&arena);
-}
-
-void topk_cpu_row_batches_run(const struct call *call, const struct approximation *approximation) {
-    const struct plan *plan = call->plan;
-    const int64_t length = plan->problem.length_max;
+void topk_cpu_row_batches_run(const struct call *call, const struct row_batches *batches,
+                              const struct approximation *approximation) {
     struct matcher matcher;
     struct job job = {.call = call,
-                      .kernels = topk_cpu_kernels_for(call->context, plan->element_bits),
+                      .batches = batches,
+                      .kernels = topk_cpu_kernels_for(call->context, call->plan->element_bits),
                       .matcher = topk_cpu_matcher_if_any(call, &matcher),
                       .approximation = approximation,
-                      .workspace = arena_over(call->workspace).base,
-                      .part_bytes = part_bytes(plan),
-                      .batch = length < BATCH_ELEMENTS ? BATCH_ELEMENTS / (length > 0 ? length : 1) : 1};
-    const int useful = team_size(topk_context_threads(call->context), plan->input_elements);
-    const int most = threads_for(call->context, plan);
-    topk_cpu_team_run(call->context, useful < most ? useful : most, run_part, &job);
+                      .workspace = arena_over(call->workspace).base};
+    topk_cpu_team_run(call->context, threads_here(call->context, batches->threads), run_part, &job);
 }

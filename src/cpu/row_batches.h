@@ -4,13 +4,22 @@
 #define TOPK_SRC_CPU_ROW_BATCHES_H
 
 #include "../method.h"
-#include "kernels/kernels.h"
+#include "short_row.h"
 
-double topk_cpu_row_batches_cost_us(const topk_context *context, const struct plan *plan);
+/* What is decided of them. */
+struct row_batches {
+    struct short_row_sizes sizes;
+    size_t part_bytes; /* of a thread's workspace */
+    int threads;       /* at most */
+    int64_t batch;     /* rows */
+};
 
-size_t topk_cpu_row_batches_bytes(const topk_context *context, const struct plan *plan);
+/* Fills cost and workspace of the decision, too. */
+void topk_cpu_row_batches_plan(const topk_context *context, const struct plan *plan,
+                               struct row_batches *batches, struct decision *decision);
 
-/* Runs the call over a workspace of so many bytes. `approximation` is NULL where the call is exact. */
-void topk_cpu_row_batches_run(const struct call *call, const struct approximation *approximation);
+/* `approximation` is NULL where the call is exact. */
+void topk_cpu_row_batches_run(const struct call *call, const struct row_batches *batches,
+                              const struct approximation *approximation);
 
 #endif

@@ -6,19 +6,21 @@
 
 #include "row_batches.h"
 
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    return plan->problem.length_max > SHORT_ROW_MAX ? "rows are longer than its buffers in cache" : NULL;
+static void plan_rows(const topk_context *context, const struct plan *plan, struct room *room,
+                      struct decision *decision) {
+    if (plan->problem.length_max > SHORT_ROW_MAX) {
+        decision->cannot = "rows are longer than its buffers in cache";
+        return;
+    }
+    struct row_batches *own = topk_room_take(room, sizeof *own);
+    topk_cpu_row_batches_plan(context, plan, own, decision);
+    decision->own = own;
 }
 
 static int run(const struct call *call) {
-    topk_cpu_row_batches_run(call, NULL);
+    topk_cpu_row_batches_run(call, call->decision->own, NULL);
     return 0;
 }
 
-const struct method topk_cpu_rows = {.name = "rows",
-                                     .operations = SELECTS_WHERE,
-                                     .refuse = refuse,
-                                     .cost_us = topk_cpu_row_batches_cost_us,
-                                     .workspace_bytes = topk_cpu_row_batches_bytes,
-                                     .run = run};
+const struct method topk_cpu_rows = {
+    .name = "rows", .operations = SELECTS_WHERE, .plan = plan_rows, .run = run};

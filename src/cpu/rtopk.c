@@ -7,10 +7,10 @@
 
 #include "row_batches.h"
 
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    return plan->problem.length_max > RTOPK_ROW_MAX ? "rows are longer than 8192 elements" : NULL;
-}
+struct own {
+    struct row_batches batches;
+    struct approximation approximation; /* of a problem that is approximate */
+};
 
 /* 2^exponent, without a floating-point operation. */
 static double power_of_2(unsigned exponent) {
@@ -41,26 +41,28 @@ static struct approximation approximation_of(const struct plan *plan) {
                                   .scale = power_of_2(topk_bias_gap(&traits))};
 }
 
-/* Exact, the bracket is faster on rows that are too long for the method rows. */
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    const bool beaten = !plan->approximate && plan->problem.length_max > SHORT_ROW_MAX;
-    return (beaten ? 30.0 : 1.0) * topk_cpu_row_batches_cost_us(context, plan);
+static void plan_rtopk(const topk_context *context, const struct plan *plan, struct room *room,
+                       struct decision *decision) {
+    if (plan->problem.length_max > RTOPK_ROW_MAX) {
+        decision->cannot = "rows are longer than 8192 elements";
+        return;
+    }
+    struct own *own = topk_room_take(room, sizeof *own);
+    topk_cpu_row_batches_plan(context, plan, &own->batches, decision);
+    decision->own = own;
+    decision->variant = plan->approximate ? "approximate" : "exact";
+    if (plan->approximate) {
+        own->approximation = approximation_of(plan);
+    } else if (plan->problem.length_max > SHORT_ROW_MAX) {
+        decision->cost_us *= 30.0; /* the bracket is faster on rows that are too long for the method rows */
+    }
 }
 
 static int run(const struct call *call) {
-    if (call->plan->approximate) {
-        const struct approximation approximation = approximation_of(call->plan);
-        topk_cpu_row_batches_run(call, &approximation);
-    } else {
-        topk_cpu_row_batches_run(call, NULL);
-    }
+    const struct own *own = call->decision->own;
+    topk_cpu_row_batches_run(call, &own->batches, call->plan->approximate ? &own->approximation : NULL);
     return 0;
 }
 
-const struct method topk_cpu_rtopk = {.name = "rtopk",
-                                      .operations = SELECTS_WHERE,
-                                      .approximates = true,
-                                      .refuse = refuse,
-                                      .cost_us = cost_us,
-                                      .workspace_bytes = topk_cpu_row_batches_bytes,
-                                      .run = run};
+const struct method topk_cpu_rtopk = {
+    .name = "rtopk", .operations = SELECTS_WHERE, .approximates = true, .plan = plan_rtopk, .run = run};

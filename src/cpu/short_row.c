@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "short_row.h"
 
-struct short_row topk_cpu_short_row_take(struct arena *arena, const struct plan *plan, int64_t length_max) {
+struct short_row_sizes topk_cpu_short_row_sizes(const struct plan *plan, int64_t length_max) {
     const int64_t k_max = plan->problem.k_max < length_max ? plan->problem.k_max : length_max;
-    const size_t words = words_of((size_t)length_max);
-    const size_t hits = (words_of(hits_room((size_t)length_max, (size_t)k_max)) + 1) * WORD;
-    const size_t matches = plan->operation == TOPK_OPERATION_SELECT_WHERE ? words * WORD : 0;
+    const size_t keys = words_of((size_t)length_max) * WORD;
+    return (struct short_row_sizes){.element_bytes = plan->element_bytes,
+                                    .matches = plan->operation == TOPK_OPERATION_SELECT_WHERE ? keys : 0,
+                                    .keys = keys,
+                                    .hits =
+                                        (words_of(hits_room((size_t)length_max, (size_t)k_max)) + 1) * WORD};
+}
+
+struct short_row topk_cpu_short_row_take(struct arena *arena, const struct short_row_sizes *sizes) {
     struct short_row row = {.guesses = false};
-    row.matches = arena_take(arena, matches, plan->element_bytes);
-    row.positions = arena_take(arena, matches, sizeof *row.positions);
-    row.keys = arena_take(arena, words * WORD, plan->element_bytes);
-    row.hits = arena_take(arena, words, sizeof *row.hits);
+    row.matches = arena_take(arena, sizes->matches, sizes->element_bytes);
+    row.positions = arena_take(arena, sizes->matches, sizeof *row.positions);
+    row.keys = arena_take(arena, sizes->keys, sizes->element_bytes);
+    row.hits = arena_take(arena, sizes->keys / WORD, sizeof *row.hits);
     for (int i = 0; i < 2; i++) {
-        row.hit_keys[i] = arena_take(arena, hits, plan->element_bytes);
-        row.slots[i] = arena_take(arena, hits, sizeof *row.slots[i]);
+        row.hit_keys[i] = arena_take(arena, sizes->hits, sizes->element_bytes);
+        row.slots[i] = arena_take(arena, sizes->hits, sizeof *row.slots[i]);
     }
     return row;
 }

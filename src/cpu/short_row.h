@@ -6,8 +6,16 @@
 #include "matcher.h"
 #include "output.h"
 
-/* Takes the buffers for rows of up to length_max < 2^32 elements. */
-struct short_row topk_cpu_short_row_take(struct arena *arena, const struct plan *plan, int64_t length_max);
+/* Of the buffers for one row, in elements but for the first. */
+struct short_row_sizes {
+    size_t element_bytes;
+    size_t matches, keys, hits;
+};
+
+/* For rows of up to length_max < 2^32 elements. */
+struct short_row_sizes topk_cpu_short_row_sizes(const struct plan *plan, int64_t length_max);
+
+struct short_row topk_cpu_short_row_take(struct arena *arena, const struct short_row_sizes *sizes);
 
 /* select, kth or select_where on a row of at most the length that `buffers` were taken for. `matcher` is
  * that of select_where; `approximation` is NULL where the call is exact. */

@@ -5,6 +5,7 @@
 
 #include "../kernels/kernels.h"
 #include "../output.h"
+#include "../short_row.h"
 
 /* One tile of a row: which entries of the pool came from it, and how many of its elements equal the
  * lower threshold. */
@@ -38,10 +39,22 @@ struct scratch {
 /* How many elements of a row are wanted at most. */
 size_t topk_cpu_bracket_slots(const struct plan *plan, int64_t length_cap);
 
-/* Takes the buffers for rows of up to length_cap elements, shared by `threads`. Without `pooled` there
- * is no pool but for the positions of wide rows, and rows are counted instead. */
-struct scratch topk_cpu_scratch_take(struct arena *arena, const struct plan *plan, int threads,
-                                     int64_t length_cap, bool pooled);
+/* Of the buffers, in elements where nothing else is said: what struct scratch says of them is not repeated.
+ */
+struct scratch_sizes {
+    int threads;
+    size_t element_bytes, position_bytes;
+    size_t capacity, pool_values, pool_positions, tiles, sample_keys, slots[2], sort_keys;
+    size_t matches, digit_counts; /* for each thread */
+    struct short_row_sizes short_row;
+};
+
+/* For rows of up to length_cap elements, shared by `threads`. Without `pooled` there is no pool but for the
+ * positions of wide rows, and rows are counted instead. */
+struct scratch_sizes topk_cpu_scratch_sizes(const struct plan *plan, int threads, int64_t length_cap,
+                                            bool pooled);
+
+struct scratch topk_cpu_scratch_take(struct arena *arena, const struct scratch_sizes *sizes);
 
 static inline uint64_t *scratch_mask(const struct scratch *scratch, int part, int which) {
     return scratch->masks + ((size_t)part * 2 + (size_t)which) * (TILE_MAX / WORD);

@@ -8,44 +8,41 @@
 #include "../team.h"
 #include "job.h"
 
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    return 5.0 + (double)plan->input_elements * (double)plan->element_bytes / 2e4 / context->threads;
-}
+struct own {
+    int masks;   /* that there is room for: each thread has its own */
+    int threads; /* that there is work for */
+    int64_t unit_elements;
+    bool joins; /* rows follow each other so closely that no element lies outside of them, if all are full */
+};
 
-static int threads_for(const topk_context *context, const struct plan *plan) {
-    return threads_within_limit(plan, context->threads, sizeof(struct unit_masks));
-}
-
-static struct unit_masks *lay_out(const topk_context *context, const struct plan *plan, struct arena *arena) {
-    return arena_take(arena, (size_t)threads_for(context, plan), sizeof(struct unit_masks));
-}
-
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
+static void plan_compact(const topk_context *context, const struct plan *plan, struct room *room,
+                         struct decision *decision) {
+    const topk_problem *p = &plan->problem;
+    const int most = threads_within_limit(plan, context->threads, sizeof(struct unit_masks));
+    struct own *own = topk_room_take(room, sizeof *own);
     struct arena arena = arena_over(NULL);
-    (void)lay_out(context, plan, &arena);
-    return arena_bytes(&arena);
-}
-
-/* Whether rows follow each other so closely that no element lies outside of them. */
-static bool rows_cover_input(const struct call *call) {
-    const topk_problem *p = &call->plan->problem;
-    return p->shape == TOPK_SHAPE_STRIDED && call->input.lengths == NULL && p->row_stride <= p->length_max;
+    (void)arena_take(&arena, (size_t)most, sizeof(struct unit_masks));
+    *own = (struct own){.masks = most,
+                        .threads = plan->input_elements >= TEAM_ELEMENTS_MIN ? most : 1,
+                        .unit_elements = topk_cpu_unit_elements(plan, team_size(most, plan->input_elements)),
+                        .joins = plan->operation == TOPK_OPERATION_MASK && p->shape == TOPK_SHAPE_STRIDED &&
+                                 p->row_stride <= p->length_max};
+    decision->own = own;
+    decision->cost_us =
+        5.0 + (double)plan->input_elements * (double)plan->element_bytes / 2e4 / context->threads;
+    decision->workspace_bytes = arena_bytes(&arena);
 }
 
 static int run(const struct call *call) {
-    const struct plan *plan = call->plan;
-    const topk_operation operation = plan->operation;
-    const int running = topk_context_threads(call->context), most = threads_for(call->context, plan);
-    const int available = running < most ? running : most;
-    const int threads = plan->input_elements >= TEAM_ELEMENTS_MIN ? available : 1;
-    const bool joined = operation == TOPK_OPERATION_MASK && rows_cover_input(call);
+    const struct own *own = call->decision->own;
+    const topk_operation operation = call->plan->operation;
     struct arena arena = arena_over(call->workspace);
     struct job job = {
         .call = call,
         .matcher = topk_cpu_matcher_of(call),
-        .units = topk_cpu_units_of(call, team_size(available, plan->input_elements), joined),
-        .masks = lay_out(call->context, plan, &arena),
-        .threads = threads,
+        .units = topk_cpu_units_of(call, own->unit_elements, own->joins && call->input.lengths == NULL),
+        .masks = arena_take(&arena, (size_t)own->masks, sizeof(struct unit_masks)),
+        .threads = threads_here(call->context, own->threads),
     };
     if (operation == TOPK_OPERATION_WHERE) {
         topk_cpu_compact_where(&job);
@@ -57,8 +54,5 @@ static int run(const struct call *call) {
     return 0;
 }
 
-const struct method topk_cpu_compact = {.name = "compact",
-                                        .operations = COMPACTS,
-                                        .cost_us = cost_us,
-                                        .workspace_bytes = workspace_bytes,
-                                        .run = run};
+const struct method topk_cpu_compact = {
+    .name = "compact", .operations = COMPACTS, .plan = plan_compact, .run = run};

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "units.h"
 
-struct units topk_cpu_units_of(const struct call *call, int threads, bool joined) {
-    const struct plan *plan = call->plan;
+int64_t topk_cpu_unit_elements(const struct plan *plan, int threads) {
     const size_t fair = words_of(plan->input_elements / (4 * (size_t)threads)) * WORD;
+    return fair < UNIT_MIN ? UNIT_MIN : fair > UNIT ? UNIT : (int64_t)fair;
+}
+
+struct units topk_cpu_units_of(const struct call *call, int64_t unit_elements, bool joined) {
     return (struct units){.call = call,
                           .joined = joined,
-                          .rows = joined ? 1 : plan->problem.rows,
-                          .unit_elements = fair < UNIT_MIN ? UNIT_MIN
-                                           : fair > UNIT   ? UNIT
-                                                           : (int64_t)fair};
+                          .rows = joined ? 1 : call->plan->problem.rows,
+                          .unit_elements = unit_elements};
 }
 
 struct piece topk_cpu_walk_next(const struct units *units, struct walk *walk) {

@@ -44,8 +44,10 @@ struct walk {
     int64_t room; /* elements up to the end of the unit */
 };
 
-/* Units of a size that gives each of the threads a few. */
-struct units topk_cpu_units_of(const struct call *call, int threads, bool joined);
+/* That give each of the threads a few units. */
+int64_t topk_cpu_unit_elements(const struct plan *plan, int threads);
+
+struct units topk_cpu_units_of(const struct call *call, int64_t unit_elements, bool joined);
 
 /* Draws the next unit; false if there is none. */
 bool topk_cpu_units_draw(struct units *units, struct unit *unit);
