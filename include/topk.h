@@ -58,7 +58,7 @@ TOPK_API topk_status topk_backend_status(topk_backend backend);
 
 typedef struct topk_context_options {
     size_t size;          /* sizeof(topk_context_options) */
-    topk_backend backend; /* AUTO: CUDA where it is available on that device, else the CPU */
+    topk_backend backend; /* the CPU unless a GPU is asked for; AUTO: a GPU where that device serves */
     int device;           /* CUDA device ordinal; must be 0 on the CPU */
     int threads;          /* CPU threads per call, 1 to 1024; 0: what OMP_NUM_THREADS says, else one for each
                              processor of the process's affinity. CPU quotas of control groups (cpu.max,
@@ -69,14 +69,14 @@ typedef struct topk_context_options {
 } topk_context_options;
 
 #define TOPK_CONTEXT_OPTIONS_INIT                                                                            \
-    { sizeof(topk_context_options), TOPK_BACKEND_AUTO, 0, 0, 0 }
+    { sizeof(topk_context_options), TOPK_BACKEND_CPU, 0, 0, 0 }
 
 /* What calls on one device share: its capabilities, the CPU's threads and the environment's overrides,
  * all made and read once here. Immutable after creation. */
 typedef struct topk_context topk_context;
 
-/* Creates a context. `options` may be NULL for the defaults. On success the caller owns *context
- * and ends it with topk_context_destroy(); on failure *context is NULL.
+/* Creates a context. `options` may be NULL: TOPK_CONTEXT_OPTIONS_INIT, which is the CPU. On success the
+ * caller owns *context and ends it with topk_context_destroy(); on failure *context is NULL.
  *
  * Environment read here, and nowhere else:
  *   TOPK_METHOD       the method to take wherever a problem names none itself and the method can serve.

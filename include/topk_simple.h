@@ -30,8 +30,8 @@ extern "C" {
 /* A context, and a workspace as large as the largest that a call has needed so far. */
 typedef struct topk_simple topk_simple;
 
-/* Creates one. Without options, NULL, it is on the CPU, where all pointers are to host memory: a GPU must be
- * asked for. With options they are those of topk_context_create(). On success the caller owns *simple and
+/* Creates one, in a context as topk_context_create() makes it of these options: NULL is the CPU, where all
+ * pointers are to host memory. On success the caller owns *simple and
  * ends it with topk_simple_destroy(); on failure *simple is NULL.
  *
  * On the CPU each has threads of its own, as many as there are processors unless the options say how many:

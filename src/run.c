@@ -82,9 +82,8 @@ static struct buffer buffer_of(const struct plan *plan, const topk_output *outpu
 
 enum { BUFFERS_MAX = INPUT_BUFFERS + PREDICATE_BUFFERS + OUTPUTS + 2 };
 
-/* A run on its way: `call` is filled, and buffers are listed, step by step. */
+/* A run on its way: buffers are listed step by step. */
 struct entry {
-    struct call call;
     topk_predicate predicate;
     topk_routing routing;
     struct buffer buffers[BUFFERS_MAX];
@@ -118,7 +117,6 @@ static topk_status list_input(const struct decided *decided, const topk_input *i
 static topk_status check_predicate(const struct decided *decided, const topk_predicate *predicate,
                                    struct entry *entry) {
     const struct operation *operation = &topk_operations[decided->plan.operation];
-    entry->call.predicate = NULL;
     entry->predicate.kind = TOPK_PREDICATE_UNDEFINED;
     if (!operation->has_predicate) {
         return predicate == NULL
@@ -132,13 +130,15 @@ static topk_status check_predicate(const struct decided *decided, const topk_pre
         return topk_fail(TOPK_ERROR_UNSUPPORTED, "predicate->kind is %d, the plan is for %d alone",
                          (int)entry->predicate.kind, (int)decided->predicate);
     }
-    entry->call.predicate = &entry->predicate;
     return status;
 }
 
 /* What the predicate reads joins the buffers. */
 static topk_status list_predicate(const struct decided *decided, struct entry *entry) {
     struct buffer buffers[PREDICATE_BUFFERS];
+    if (!topk_operations[decided->plan.operation].has_predicate) {
+        return TOPK_OK;
+    }
     const topk_status status = topk_list_predicate(&decided->plan, &entry->predicate, buffers);
     for (int i = 0; i < PREDICATE_BUFFERS; i++) {
         list_buffer(entry, &buffers[i]);
@@ -149,7 +149,6 @@ static topk_status list_predicate(const struct decided *decided, struct entry *e
 /* Of routing nothing of the input but the logits has a meaning. */
 static topk_status list_routing(const struct decided *decided, const topk_input *input, struct entry *entry) {
     const struct plan *plan = &decided->plan;
-    entry->call.routing = NULL;
     if (!topk_operations[plan->operation].has_routing) {
         return input->routing == NULL
                    ? TOPK_OK
@@ -165,7 +164,6 @@ static topk_status list_routing(const struct decided *decided, const topk_input 
     const topk_status status = topk_check_routing(&plan->problem, input->routing, &entry->routing);
     if (status == TOPK_OK) {
         const float *bias = entry->routing.bias;
-        entry->call.routing = &entry->routing;
         list_buffer(entry, &(struct buffer){.name = "routing->bias",
                                             .data = bias,
                                             .bytes = (size_t)plan->problem.length_max * sizeof *bias,
@@ -213,26 +211,26 @@ static topk_status list_outputs(const struct decided *decided, const topk_output
     return check_capacity(plan, output);
 }
 
-static void fill_call(const struct decided *decided, const topk_input *input, const topk_output *output,
-                      void *workspace, topk_stream stream, struct call *call) {
-    call->context = decided->context;
-    call->plan = &decided->plan;
-    call->decision = &decided->chosen.decision;
-    call->input = *input;
-    call->workspace = workspace;
-    call->values = output->values;
-    call->indices = output->indices;
-    call->better = output->better;
-    call->equal = output->equal;
-    call->capacity = output->capacity;
-    call->offsets = output->offsets;
-    call->counts = output->counts;
-    call->mask = output->mask;
-    call->weights = output->weights;
-    call->stream = stream;
-    call->found = NULL;
-    call->base = 0;
-    call->condition = NULL;
+static struct call call_of(const struct decided *decided, const topk_input *input, const topk_output *output,
+                           void *workspace, topk_stream stream, const struct entry *entry) {
+    const struct operation *operation = &topk_operations[decided->plan.operation];
+    return (struct call){.context = decided->context,
+                         .plan = &decided->plan,
+                         .decision = &decided->chosen.decision,
+                         .input = *input,
+                         .workspace = workspace,
+                         .values = output->values,
+                         .indices = output->indices,
+                         .better = output->better,
+                         .equal = output->equal,
+                         .predicate = operation->has_predicate ? &entry->predicate : NULL,
+                         .capacity = output->capacity,
+                         .offsets = output->offsets,
+                         .counts = output->counts,
+                         .mask = output->mask,
+                         .routing = operation->has_routing ? &entry->routing : NULL,
+                         .weights = output->weights,
+                         .stream = stream};
 }
 
 topk_status topk_run(const struct decided *decided, const topk_input *input, const topk_output *output,
@@ -251,7 +249,7 @@ topk_status topk_run(const struct decided *decided, const topk_input *input, con
         return topk_fail(TOPK_ERROR_WORKSPACE_TOO_SMALL, "the workspace has %zu bytes, method '%s' needs %zu",
                          workspace_bytes, chosen->method->name, needed_bytes);
     }
-    if ((entry.call.predicate != NULL && (status = list_predicate(decided, &entry)) != TOPK_OK) ||
+    if ((status = list_predicate(decided, &entry)) != TOPK_OK ||
         (status = list_routing(decided, input, &entry)) != TOPK_OK ||
         (status = list_outputs(decided, output, &entry)) != TOPK_OK) {
         return status;
@@ -259,8 +257,8 @@ topk_status topk_run(const struct decided *decided, const topk_input *input, con
     list_buffer(&entry, &(struct buffer){"workspace", workspace, needed_bytes, 1, true, true});
     status = topk_check_buffers(entry.buffers, entry.buffer_count);
     if (status == TOPK_OK && entry.anything) {
-        fill_call(decided, input, output, workspace, stream, &entry.call);
-        status = decided->context->backend->run(chosen->method, &entry.call);
+        const struct call call = call_of(decided, input, output, workspace, stream, &entry);
+        status = decided->context->backend->run(chosen->method, &call);
         topk_gaps_release(workspace, needed_bytes);
     }
     return status;

@@ -15,17 +15,15 @@ struct topk_simple {
 
 topk_status topk_simple_create(const topk_context_options *options, topk_simple **simple) {
     KEEP_ERRNO;
-    topk_context_options on_cpu = TOPK_CONTEXT_OPTIONS_INIT;
     if (simple == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "simple is NULL");
     }
     *simple = NULL;
-    on_cpu.backend = TOPK_BACKEND_CPU;
     topk_simple *created = calloc(1, sizeof *created);
     if (created == NULL) {
         return topk_fail(TOPK_ERROR_OUT_OF_MEMORY, "cannot allocate %zu bytes", sizeof *created);
     }
-    const topk_status status = topk_context_create(options != NULL ? options : &on_cpu, &created->context);
+    const topk_status status = topk_context_create(options, &created->context);
     if (status != TOPK_OK) {
         free(created);
         return status;

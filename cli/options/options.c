@@ -62,6 +62,7 @@ void options_parse(const struct argp *argp, int argc, char **argv, struct option
         .context = TOPK_CONTEXT_OPTIONS_INIT,
         .piece_bytes = (int64_t)256 << 20,
     };
+    options->context.backend = TOPK_BACKEND_AUTO;
     struct command_line line = {argp, options};
     if (argp_parse(argp, argc, argv, 0, NULL, &line) != 0)
         fail("out of memory while reading the command line");

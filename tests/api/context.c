@@ -239,10 +239,12 @@ static void check_method_of_another_backend(void) {
                                           "air",     "radix",    "bucket",  "bitonic",    "drtopk",
                                           "compact", "route",    "sort"};
     const topk_problem problem = some_problem();
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
+    options.backend = TOPK_BACKEND_AUTO; /* whatever there is */
     for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
         topk_context *context = NULL;
         setenv("TOPK_METHOD", methods[m], 1);
-        CHECK_STATUS(TOPK_OK, topk_context_create(NULL, &context)); /* on whatever there is */
+        CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
         unsetenv("TOPK_METHOD");
         topk_context_destroy(context);
     }

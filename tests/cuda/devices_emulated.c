@@ -144,8 +144,10 @@ static void check_waiting_error(void) {
     emulated_waiting_error = CALLERS;
     CHECK_STATUS(TOPK_OK, topk_backend_status(TOPK_BACKEND_CUDA));
     CHECK(emulated_waiting_error == CALLERS);
+    topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     topk_context *context;
-    CHECK_STATUS(TOPK_OK, topk_context_create(NULL, &context));
+    options.backend = TOPK_BACKEND_CUDA;
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
     topk_context_destroy(context);
     CHECK(emulated_waiting_error == CALLERS);
 }

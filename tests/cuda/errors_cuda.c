@@ -45,7 +45,7 @@ int main(void) {
     leave_error();
     CHECK_STATUS(TOPK_OK, trial_call(&t, context, NULL));
     CHECK_STATUS(TOPK_OK, topk_backend_status(TOPK_BACKEND_CUDA));
-    CHECK_STATUS(TOPK_OK, topk_context_create(NULL, &other));
+    other = create_cuda_context(0);
     topk_context_destroy(other);
     CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
     CHECK(trial_is_right(&t));

@@ -10,6 +10,7 @@
 #include "check.h"
 #include "device.h"
 #include "expected.h"
+#include "topk_simple.h"
 
 enum { ROWS = 3, LENGTH = 5000, K = 20, FILL = 0xdd };
 
@@ -573,7 +574,20 @@ static void check_options(void) {
     options.device = 0;
     options.threads = -1;
     CHECK_STATUS(TOPK_ERROR_OUT_OF_RANGE, topk_context_create(&options, &other));
-    options = (topk_context_options)TOPK_CONTEXT_OPTIONS_INIT; /* AUTO */
+    options = (topk_context_options)TOPK_CONTEXT_OPTIONS_INIT;
+    const topk_context_options *const defaults[] = {NULL, &options};
+    for (int i = 0; i < 2; i++) { /* a GPU must be asked for */
+        CHECK_STATUS(TOPK_OK, topk_context_create(defaults[i], &other));
+        CHECK_STATUS(TOPK_OK, topk_context_query(other, &properties));
+        CHECK(properties.backend == TOPK_BACKEND_CPU);
+        topk_context_destroy(other);
+        topk_simple *simple;
+        CHECK_STATUS(TOPK_OK, topk_simple_create(defaults[i], &simple));
+        CHECK_STATUS(TOPK_OK, topk_context_query(topk_simple_context(simple), &properties));
+        CHECK(properties.backend == TOPK_BACKEND_CPU);
+        topk_simple_destroy(simple);
+    }
+    options.backend = TOPK_BACKEND_AUTO;
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &other));
     CHECK_STATUS(TOPK_OK, topk_context_query(other, &properties));
     CHECK(properties.backend == TOPK_BACKEND_CUDA && properties.device == 0);
