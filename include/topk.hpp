@@ -445,6 +445,54 @@ class selector {
     std::unique_ptr<topk_simple, destroy> simple_;
 };
 
+/* A problem that is decided once and run many times: a topk_plan, which it owns. It can be moved. Threads may
+ * run it at the same time, with workspaces and outputs of their own. The context must outlive it, such as
+ * that of a selector. Arrays are those of topk.h, whose sizes nobody looks at here. */
+class plan {
+  public:
+    plan(const topk_context *context, topk_operation operation, const topk_problem &problem,
+         const topk_plan_what &what = topk_plan_what TOPK_PLAN_WHAT_INIT)
+        : plan_(create(context, operation, problem, what)) {
+    }
+
+    /* For topk.h; it ends with the plan. */
+    topk_plan *get() const noexcept {
+        return plan_.get();
+    }
+    topk_plan_properties properties() const {
+        topk_plan_properties found = TOPK_PLAN_PROPERTIES_INIT;
+        detail::check(topk_plan_query(get(), &found));
+        return found;
+    }
+    /* From 0 to properties().methods - 1. */
+    topk_plan_method method(int index) const {
+        topk_plan_method found = TOPK_PLAN_METHOD_INIT;
+        detail::check(topk_plan_query_method(get(), index, &found));
+        return found;
+    }
+    /* The workspace has properties().workspace_bytes at least. */
+    void run(const topk_input &input, const topk_output &output, void *workspace, std::size_t workspace_bytes,
+             topk_stream stream = nullptr) const {
+        detail::check(topk_plan_run(get(), &input, &output, workspace, workspace_bytes, stream));
+    }
+
+  private:
+    struct destroy {
+        void operator()(topk_plan *plan) const noexcept {
+            topk_plan_destroy(plan);
+        }
+    };
+
+    static topk_plan *create(const topk_context *context, topk_operation operation,
+                             const topk_problem &problem, const topk_plan_what &what) {
+        topk_plan *created;
+        detail::check(topk_plan_create(context, operation, &problem, &what, &created));
+        return created;
+    }
+
+    std::unique_ptr<topk_plan, destroy> plan_;
+};
+
 } // namespace topk
 
 #endif /* TOPK_HPP */

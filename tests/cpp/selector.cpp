@@ -275,6 +275,32 @@ void check_errors_of_the_library(topk::selector &selector) {
     expect(TOPK_ERROR_UNKNOWN_METHOD, "nonesuch", [&] { selector.select(unknown, 1, nullptr, indices); });
 }
 
+void check_plan(const topk::selector &selector) {
+    topk::rows rows(scores);
+    rows.problem.k_max = 2;
+    rows.problem.index_type = TOPK_INDEX_I64;
+    topk_plan_what what = TOPK_PLAN_WHAT_INIT;
+    what.outputs = TOPK_OUTPUT_INDICES;
+    topk::plan made(selector.context(), TOPK_OPERATION_SELECT, rows.problem, what);
+    const topk::plan plan = std::move(made);
+    CHECK(made.get() == nullptr && plan.get() != nullptr);
+    const topk_plan_properties properties = plan.properties();
+    std::vector<char> workspace(properties.workspace_bytes);
+    positions best(2);
+    topk_output output = TOPK_OUTPUT_INIT;
+    output.indices = best.data();
+    plan.run(rows.input, output, workspace.data(), workspace.size());
+    CHECK((best == positions{5, 7}));
+    CHECK(plan.method(properties.methods - 1).method == std::string("reference"));
+    expect(TOPK_ERROR_OUT_OF_RANGE, "index", [&] { plan.method(-1); });
+    output.values = workspace.data();
+    expect(TOPK_ERROR_UNSUPPORTED, "values",
+           [&] { plan.run(rows.input, output, workspace.data(), workspace.size()); });
+    rows.problem.method = "nonesuch";
+    expect(TOPK_ERROR_UNKNOWN_METHOD, "nonesuch",
+           [&] { topk::plan none(selector.context(), TOPK_OPERATION_SELECT, rows.problem); });
+}
+
 void check_moves() {
     topk::selector first, second(std::move(first));
     positions best(1);
@@ -304,5 +330,6 @@ int main() {
     check_room_for_bits(selector);
     check_errors_of_the_library(selector);
     check_moves();
+    check_plan(selector);
     return check_report();
 }
