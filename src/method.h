@@ -12,7 +12,7 @@
  * counts[row]. The method that puts them in order may write to both arrays. */
 struct found {
     void *elements;        /* rows x k_max: their bits */
-    void *positions;       /* rows x k_max, of plan->found_bytes each: uint32_t or uint64_t */
+    void *positions;       /* rows x k_max, uint32_t or uint64_t */
     const int64_t *counts; /* on the device; NULL: there is no such limit */
 };
 
@@ -58,7 +58,7 @@ struct call {
     float *weights;                         /* route */
     topk_stream stream;                     /* NULL on the CPU */
     /* Of a call inside another one: subcall.h. */
-    const struct found *found; /* NULL unless plan->found_bytes says otherwise */
+    const struct found *found; /* in place of the rows, for sort that has decided so; else NULL */
     /* Of a GPU: what is added to the positions among the results, besides problem.index_base. No decision
      * depends on it. */
     int64_t base;

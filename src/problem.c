@@ -195,9 +195,7 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     plan->map = topk_key_map(&plan->order);
     plan->point_map = topk_point_map(&plan->order);
     plan->padding = topk_padding_bits(p->type, p->direction);
-    plan->found_bytes = 0;
     plan->surplus = 0;
-    plan->by_extent = false;
     if ((status = topk_tuning_read(p->tuning, &plan->tuning)) != TOPK_OK ||
         (status = check_approximation(plan)) != TOPK_OK) {
         return status;

@@ -27,15 +27,10 @@ struct plan {
     size_t input_elements;  /* elements that rows can reach in values */
     size_t output_elements; /* rows x k_max; 0 unless the k best are written */
     uint64_t padding;       /* bits of the padding value */
-    size_t found_bytes;     /* 0, or of a position in struct found, which then takes the place of the rows */
     /* Of kth inside another call: it may find, in place of the k-th key, a bound that the k best reach and at
      * most so many elements besides. Then `better` counts those above a range of keys that begins with the
      * bound, and `equal` those in it. */
     uint64_t surplus;
-    /* Of select and kth inside another call, by air that buffers nothing, as its tuning says: each pass cuts
-     * the range of codes of a row into parts of equal width. The range begins as that from the row's least
-     * code to its greatest. */
-    bool by_extent;
 };
 
 /* One row of the input at run time. */

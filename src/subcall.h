@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A method inside a method: another one runs over a part of my workspace, on data that I made.
  *
- * The function that lays out my workspace says what is to be done (one of three ways) and takes the room:
+ * My plan() says what is to be done, takes the room that it got itself, and keeps what comes of it:
  *
- *     struct subcall inner;
- *     topk_subcall_same(context, plan, method, room, &inner);
- *     topk_subcall_take(&inner, &arena);
+ *     status = topk_subcall_choose(context, operation, &problem, room, &own->inner);
  *
- * When my call runs, the inner one is a copy of it that reads and writes other buffers. If the device is to
- * decide whether it does anything, it gets a condition:
+ * The function that lays out my workspace takes inner.decision.workspace_bytes of it. When my call runs, the
+ * inner one is a copy of it that reads and writes other buffers. If the device is to decide whether it does
+ * anything, it gets a condition:
  *
- *     struct call call = topk_subcall_call(&inner, outer);
- *     call.input = ...; call.values = ...; call.condition = flag;
- *     error = inner.method->run(&call);
+ *     struct call call = topk_subcall_call(&own->inner, outer);
+ *     call.workspace = ...; call.input = ...; call.values = ...; call.condition = flag;
+ *     error = own->inner.method->run(&call);
  *
  * What is to be done follows from the outer call's plan alone, so that a workspace is the same when it is
  * measured and when it is used. Lengths, offsets and k of the inner call may be on the device, as of any
@@ -40,16 +39,14 @@ topk_status topk_subcall_choose(const topk_context *context, topk_operation oper
  * have added what no caller can ask for. */
 topk_status topk_subcall_decide(const topk_context *context, struct room *room, struct subcall *inner);
 
-/* The outer call's problem, served by `method`. All of the plan counts but method and tuning. */
-void topk_subcall_same(const topk_context *context, const struct plan *plan, const struct method *method,
-                       struct room *room, struct subcall *inner);
+/* The outer call's own problem, served by `method` with another limit of its workspace. All else of the plan
+ * counts but method and tuning. The call runs with the outer plan, so the decision is all there is to keep.
+ */
+void topk_subcall_decide_same(const topk_context *context, const struct plan *plan, size_t workspace_limit,
+                              const struct method *method, struct room *room, struct decision *decision);
 
-/* The same, on what the outer call has found (struct found) in place of the rows. Only sort can serve it. */
-void topk_subcall_on_found(const topk_context *context, const struct plan *plan, const struct method *method,
-                           size_t position_bytes, struct room *room, struct subcall *inner);
-
-/* Buffers for what is found. */
-struct found topk_found_take(const struct plan *plan, size_t position_bytes, struct arena *arena);
+/* A copy of the outer call, with another decision about its problem, and the workspace for that. */
+struct call topk_subcall_same(const struct call *outer, const struct decision *decision, void *workspace);
 
 void topk_subcall_take(struct subcall *inner, struct arena *arena);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "strategy.h"
 
+#include <math.h>
+
 #include "../../reached.h"
 #include "../leaf.h"
 #include "../lookback.h"
-#include "../methods.h"
-#include "../select/plan.h"
+#include "../select/in_place.h"
 
 const struct air_kernels *const topk_cuda_air_kernels[] = {
     &topk_cuda_air_kernels_8, &topk_cuda_air_kernels_16, &topk_cuda_air_kernels_32,
@@ -29,12 +30,38 @@ const struct knob topk_cuda_air_knobs[] = {
     {.name = NULL},
 };
 
-static bool is_given(const struct plan *plan, int knob) {
-    return tuning_given(&plan->tuning, &topk_cuda_air_knobs[knob]) != NULL;
+/* What they say, or what radix and bucket say in their place. */
+struct settings {
+    int64_t digit_bits, alpha;
+    bool tells_digit_bits, tells_alpha; /* else the library may depart from it */
+    bool adaptive_buffering, early_stop, fused_filter;
+    bool is_shared; /* buffering is told, which rows of one block have not */
+    bool by_extent;
+};
+
+static struct settings settings_of(const struct plan *plan) {
+    const struct knob *knobs = topk_cuda_air_knobs;
+    const struct tuning *tuning = &plan->tuning;
+    struct settings s = {.digit_bits = tuning_value(tuning, &knobs[KNOB_DIGIT_BITS]),
+                         .alpha = tuning_value(tuning, &knobs[KNOB_ALPHA]),
+                         .tells_digit_bits = tuning_given(tuning, &knobs[KNOB_DIGIT_BITS]) != NULL,
+                         .tells_alpha = tuning_given(tuning, &knobs[KNOB_ALPHA]) != NULL,
+                         .adaptive_buffering = tuning_value(tuning, &knobs[KNOB_ADAPTIVE_BUFFERING]) != 0,
+                         .early_stop = tuning_value(tuning, &knobs[KNOB_EARLY_STOP]) != 0,
+                         .fused_filter = tuning_value(tuning, &knobs[KNOB_FUSED_FILTER]) != 0};
+    s.is_shared = s.tells_alpha || tuning_given(tuning, &knobs[KNOB_ADAPTIVE_BUFFERING]) != NULL;
+    return s;
 }
 
-static int64_t value_of(const struct plan *plan, int knob) {
-    return tuning_value(&plan->tuning, &topk_cuda_air_knobs[knob]);
+static struct settings settings_in_place(int64_t digit_bits, bool by_extent) {
+    return (struct settings){.digit_bits = digit_bits,
+                             .alpha = INT64_MAX,
+                             .tells_digit_bits = true,
+                             .tells_alpha = true,
+                             .adaptive_buffering = true,
+                             .early_stop = true,
+                             .is_shared = true,
+                             .by_extent = by_extent};
 }
 
 /* ---- Strategy ---- */
@@ -68,13 +95,13 @@ static int64_t usual_length(const struct plan *plan) {
 }
 
 /* Candidates that are buffered at most, for each row. */
-static int64_t capacity_of(const struct plan *plan) {
-    const int64_t n = plan->problem.length_max, alpha = value_of(plan, KNOB_ALPHA);
-    if (value_of(plan, KNOB_ADAPTIVE_BUFFERING) == 0) {
+static int64_t capacity_of(const struct plan *plan, const struct settings *settings) {
+    const int64_t n = plan->problem.length_max, alpha = settings->alpha;
+    if (!settings->adaptive_buffering) {
         return n;
     }
-    return is_given(plan, KNOB_ALPHA) ? (alpha >= n ? 0 : n / alpha)
-                                      : greatest(mean_length(plan) / alpha, AIR_FINISH_CANDIDATES);
+    return settings->tells_alpha ? (alpha >= n ? 0 : n / alpha)
+                                 : greatest(mean_length(plan) / alpha, AIR_FINISH_CANDIDATES);
 }
 
 /* Enough for the loads of a tile, for sorting, and for much padding. */
@@ -117,68 +144,141 @@ static bool fit_one_block(const topk_context *context, const struct plan *plan, 
     return p->length_max <= INT32_MAX && (one_each ? usual_length(plan) : p->length_max) <= longest;
 }
 
-static void set_one_block(const struct plan *plan, int64_t room, struct strategy *s) {
+static void set_one_block(const topk_context *context, const struct plan *plan,
+                          const struct settings *settings, int64_t room, struct strategy *s) {
     s->one_block = true;
     s->usual_length = usual_length(plan);
     s->row_threads = row_threads(plan, s->usual_length);
-    s->row_candidates = (uint32_t)least(least(s->usual_length, AIR_ROW_CANDIDATES), room);
-    if (!is_given(plan, KNOB_DIGIT_BITS) && s->usual_length <= AIR_SHORT_ROW_MAX) {
+    s->resident_blocks = (int64_t)device_of(context)->sms * AIR_ROW_THREADS_MAX / s->row_threads;
+    s->block_candidates = (uint32_t)least(least(s->usual_length, AIR_ROW_CANDIDATES), room);
+    if (!settings->tells_digit_bits && s->usual_length <= AIR_SHORT_ROW_MAX) {
         s->digit_bits = AIR_SHORT_DIGIT_BITS;
     }
 }
 
-static void set_shared(const topk_context *context, const struct plan *plan, bool buffers,
-                       struct strategy *s) {
+static void set_shared(const topk_context *context, const struct plan *plan, const struct settings *settings,
+                       bool buffers, struct strategy *s) {
     const topk_problem *p = &plan->problem;
     const int64_t tiles = p->length_max / tile_elements(plan) + 1;
     const bool may_go_in_order =
         s->target == TARGET_LIST ||
         (s->target != TARGET_KTH && (p->ties == TOPK_TIES_LOWEST_INDEX || !s->fused));
+    /* No row needs the last filter where the last pass writes them all, whatever they hold. */
+    const bool writes_all = s->fused && p->ties == TOPK_TIES_ANY && s->target != TARGET_LIST;
     s->first_blocks =
         blocks_of(context, plan, tiles, has_predicate(plan) ? AIR_BLOCKS_PER_SM : AIR_FIRST_BLOCKS_PER_SM);
     s->blocks = blocks_of(context, plan, tiles, AIR_BLOCKS_PER_SM);
-    s->capacity = s->target == TARGET_LIST || !buffers || plan->by_extent ? 0 : capacity_of(plan);
+    s->block_candidates = s->wide ? 0 : finish_candidates((uint32_t)plan->element_bytes);
+    s->capacity = s->target == TARGET_LIST || !buffers || s->by_extent ? 0 : capacity_of(plan, settings);
     s->pitch = s->target == TARGET_ENTRIES ? p->k_max + SELECT_TIES_KEPT : 0;
     s->tiles = may_go_in_order ? tiles + 2 : 0;
+    s->has_last = s->target != TARGET_KTH && !writes_all;
 }
 
-static struct strategy strategy_with(const topk_context *context, const struct plan *plan,
-                                     enum variant variant) {
+/* What all variants have in common. */
+static struct strategy usual_strategy(const topk_context *context, const struct plan *plan,
+                                      const struct settings *settings, struct room *room) {
     const topk_problem *p = &plan->problem;
-    const bool tuned = is_given(plan, KNOB_ALPHA) || is_given(plan, KNOB_ADAPTIVE_BUFFERING);
-    struct strategy s = {.target = radix_target_of(plan)};
-    s.digit_bits = (uint32_t)value_of(plan, KNOB_DIGIT_BITS);
+    struct strategy s = {.target = radix_target_of(plan),
+                         .by_extent = settings->by_extent,
+                         .surplus = plan->surplus,
+                         .digit_bits = (uint32_t)settings->digit_bits};
     s.passes = (plan->element_bits + s.digit_bits - 1) / s.digit_bits;
-    s.early_stop = (s.target != TARGET_KTH || plan->surplus > 0) && value_of(plan, KNOB_EARLY_STOP) != 0;
-    s.fused = s.passes > 1 && value_of(plan, KNOB_FUSED_FILTER) != 0 && !has_predicate(plan);
+    s.early_stop = (s.target != TARGET_KTH || plan->surplus > 0) && settings->early_stop;
+    s.fused = s.passes > 1 && settings->fused_filter && !has_predicate(plan);
     s.wide = p->length_max > AIR_NARROW_ROW;
     s.two_words = plan->element_bytes == 8 || p->length_max > AIR_ONE_WORD_ROW;
     s.block_entries = s.target == TARGET_ENTRIES ? room_for_entries(p->k_max + SELECT_TIES_KEPT) : 0;
-    const int64_t room = row_room(context, plan, &s);
-    if (!tuned && room >= 0 && fit_one_block(context, plan, variant)) {
-        set_one_block(plan, room, &s);
-    } else {
-        set_shared(context, plan, variant == AIR_USUAL || tuned, &s);
+    if (s.target == TARGET_LIST) {
+        topk_cuda_plan_found(context, plan, s.wide ? 8 : 4, room, &s.sort);
     }
     return s;
 }
 
-/* The first variant that keeps to the limit, or the last. */
-struct strategy topk_cuda_air_strategy(const topk_context *context, const struct plan *plan) {
+/* The first variant that keeps to the limit, or the last. Returns its workspace. */
+static size_t choose_variant(const topk_context *context, const struct plan *plan,
+                             const struct settings *settings, struct strategy *s) {
     const size_t limit = plan_workspace_limit(plan);
-    struct strategy s = strategy_with(context, plan, AIR_USUAL);
-    for (int variant = AIR_UNBUFFERED;
-         variant < AIR_VARIANTS && topk_cuda_air_lay_out(context, plan, &s, NULL).bytes > limit; variant++) {
-        TOPK_REACHED(variant == AIR_UNBUFFERED ? REACHED_AIR_LIMIT_UNBUFFERED : REACHED_AIR_LIMIT_ONE_BLOCK);
-        s = strategy_with(context, plan, (enum variant)variant);
+    const struct strategy usual = *s;
+    const int64_t room = row_room(context, plan, s);
+    for (int variant = AIR_USUAL;; variant++) {
+        if (!settings->is_shared && room >= 0 && fit_one_block(context, plan, (enum variant)variant)) {
+            set_one_block(context, plan, settings, room, s);
+        } else {
+            set_shared(context, plan, settings, variant == AIR_USUAL || settings->is_shared, s);
+        }
+        const size_t bytes = topk_cuda_air_lay_out(plan, s, NULL).bytes;
+        if (bytes <= limit || variant + 1 == AIR_VARIANTS) {
+            return bytes;
+        }
+        TOPK_REACHED(variant == AIR_USUAL ? REACHED_AIR_LIMIT_UNBUFFERED : REACHED_AIR_LIMIT_ONE_BLOCK);
+        *s = usual;
     }
+}
+
+static int launches_of(const struct plan *plan, const struct strategy *s) {
+    const int of_list = s->target == TARGET_LIST ? s->sort.launches : 0;
+    const int of_passes = s->by_extent + (int)s->passes + s->has_last + (s->target == TARGET_ENTRIES);
+    return has_predicate(plan) + (s->one_block ? 1 : of_passes) + of_list;
+}
+
+static const struct strategy *decide(const topk_context *context, const struct plan *plan,
+                                     const struct settings *settings, struct room *room,
+                                     struct decision *decision) {
+    struct strategy *s = topk_room_take(room, sizeof *s);
+    *s = usual_strategy(context, plan, settings, room);
+    decision->workspace_bytes = choose_variant(context, plan, settings, s);
+    decision->launches = launches_of(plan, s);
+    decision->own = s;
     return s;
+}
+
+void topk_cuda_plan_in_place(const topk_context *context, const struct plan *plan, int64_t digit_bits,
+                             bool by_extent, struct room *room, struct decision *decision) {
+    const struct settings settings = settings_in_place(digit_bits, by_extent);
+    (void)decide(context, plan, &settings, room, decision);
+}
+
+/* ---- Cost ---- */
+
+/* Of blocks that have a row each: so many go through their rows at once. */
+static double own_rows_us(const topk_context *context, const struct plan *plan, const struct strategy *s,
+                          double sorted_us) {
+    const double at_once = (double)device_of(context)->sms * AIR_ROW_THREADS_MAX / s->row_threads;
+    const double row_us =
+        topk_cuda_costs.air.row_us + (double)plan->problem.length_max / topk_cuda_costs.air.elements_per_us;
+    return (block_us(context, row_us) + sorted_us) * fmax(1, (double)plan->problem.rows / at_once);
+}
+
+static double cost_us(const topk_context *context, const struct plan *plan, const struct strategy *s) {
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    const double read_us = move_us(context, bytes, topk_cuda_costs.air.bytes_per_us);
+    const double sorted_us = sorting_us(context, plan, s->target);
+    const topk_problem *p = &plan->problem;
+    const double chosen = plan->operation == TOPK_OPERATION_KTH /* what is not worse is collected, too */
+                              ? (double)p->rows * (double)least(p->k_max, p->length_max)
+                              : (double)plan->output_elements;
+    if (s->one_block) {
+        const double of_list = s->target == TARGET_LIST ? sorted_us : 0; /* all rows together */
+        return own_rows_us(context, plan, s, sorted_us - of_list) + of_list +
+               topk_cuda_costs.air.own_reads * read_us;
+    }
+    return topk_cuda_costs.air.pass_us * (s->passes + 1) + sorted_us +
+           topk_cuda_costs.air.shared_reads * read_us +
+           work_us(context, chosen, topk_cuda_costs.air.chosen_per_us);
+}
+
+void topk_cuda_air_plan(const topk_context *context, const struct plan *plan, struct room *room,
+                        struct decision *decision) {
+    const struct settings settings = settings_of(plan);
+    const struct strategy *s = decide(context, plan, &settings, room, decision);
+    decision->variant = s->one_block ? "block" : "shared";
+    decision->cost_us = cost_us(context, plan, s);
 }
 
 /* ---- Workspace ---- */
 
-struct layout topk_cuda_air_lay_out(const topk_context *context, const struct plan *plan,
-                                    const struct strategy *s, void *workspace) {
+struct layout topk_cuda_air_lay_out(const struct plan *plan, const struct strategy *s, void *workspace) {
     struct arena arena = arena_over(workspace);
     const size_t rows = (size_t)plan->problem.rows;
     const size_t candidates = size_product(rows, (size_t)s->capacity),
@@ -207,9 +307,8 @@ struct layout topk_cuda_air_lay_out(const topk_context *context, const struct pl
             l.args.matches = arena_take(&arena, rows, sizeof *l.args.matches);
         }
         const size_t position_bytes = s->wide ? 8 : 4;
-        l.found = topk_found_take(plan, position_bytes, &arena);
-        topk_subcall_on_found(context, plan, &topk_cuda_sort, position_bytes, NULL, &l.sort);
-        topk_subcall_take(&l.sort, &arena);
+        l.found = found_take(plan, position_bytes, &arena);
+        l.sort_workspace = arena_take(&arena, 1, s->sort.workspace_bytes);
         l.found.counts = l.args.matches;
         target->list.elements = l.found.elements;
         target->list.positions = l.found.positions;

@@ -13,27 +13,17 @@ static const struct knob knobs[] = {
     {.name = NULL},
 };
 
-static int64_t bucket_bits(const struct plan *plan) {
-    return tuning_value(&plan->tuning, &knobs[KNOB_BUCKET_BITS]);
-}
-
 /* One pass more finds the ends of the range, and one writes. */
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    return in_place_us(context, plan, divide_up(plan->element_bits, bucket_bits(plan)) + 2);
-}
-
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    return in_place_passes(context, plan, bucket_bits(plan), true).decision.workspace_bytes;
+static void plan_passes(const topk_context *context, const struct plan *plan, struct room *room,
+                        struct decision *decision) {
+    const int64_t bits = tuning_value(&plan->tuning, &knobs[KNOB_BUCKET_BITS]);
+    topk_cuda_plan_in_place(context, plan, bits, true, room, decision);
+    decision->cost_us = in_place_us(context, plan, divide_up(plan->element_bits, bits) + 2);
 }
 
 static int run(const struct call *call) {
-    struct subcall passes = in_place_passes(call->context, call->plan, bucket_bits(call->plan), true);
-    return run_in_place(call, &passes);
+    return topk_cuda_air.run(call);
 }
 
-const struct method topk_cuda_bucket = {.name = "bucket",
-                                        .operations = SELECTS,
-                                        .knobs = knobs,
-                                        .cost_us = cost_us,
-                                        .workspace_bytes = workspace_bytes,
-                                        .run = run};
+const struct method topk_cuda_bucket = {
+    .name = "bucket", .operations = SELECTS, .knobs = knobs, .plan = plan_passes, .run = run};

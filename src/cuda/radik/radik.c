@@ -6,47 +6,6 @@
 #include "../select/plan.h"
 #include "strategy.h"
 
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    const struct radik_strategy s = topk_cuda_radik_strategy(context, plan);
-    if (s.is_air) {
-        return NULL;
-    }
-    if (s.tiles > INT32_MAX) {
-        return "rows have more than 2^31 tiles";
-    }
-    if (topk_cuda_radik_kernels[width_of(plan)]->shared_bytes(false, s.digit_bits) >
-        (uint32_t)device_of(context)->shared_bytes_max) {
-        return "the device has too little shared memory";
-    }
-    if (!s.reschedules && plan->problem.rows > RADIK_LAUNCHED_ROWS) {
-        return "rescheduling=0 launches for at most 1024 rows";
-    }
-    return NULL;
-}
-
-/* Of rows that are left to another method. */
-static double cost_of(const struct subcall *inner) {
-    return inner->method == NULL ? 0 : inner->decision.cost_us;
-}
-
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    const struct radik_strategy s = topk_cuda_radik_strategy(context, plan);
-    if (s.is_air) {
-        return cost_of(&s.air) * 1.01;
-    }
-    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
-    const double chosen = plan->operation == TOPK_OPERATION_KTH ? 0 : (double)plan->output_elements;
-    return topk_cuda_costs.radik.call_us + topk_cuda_costs.radik.pass_us * (s.passes + 1) +
-           topk_cuda_costs.radik.reads * move_us(context, bytes, topk_cuda_costs.radik.bytes_per_us) +
-           work_us(context, chosen, topk_cuda_costs.radik.chosen_per_us) +
-           sorting_us(context, plan, s.target) + (s.splits ? cost_of(&s.shorts) : 0);
-}
-
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    const struct radik_strategy s = topk_cuda_radik_strategy(context, plan);
-    return topk_cuda_radik_lay_out(context, plan, &s, NULL).bytes;
-}
-
 static void fill_args(const struct call *call, const struct radik_strategy *s, struct radik_layout *l) {
     struct radik_args *args = &l->args;
     const struct plan *plan = call->plan;
@@ -140,15 +99,16 @@ static int launch_list(const struct call *call, const struct radik_layout *l) {
     return topk_cuda_radik_list(&grid, &l->args);
 }
 
-static int run_shorts(const struct call *call, const struct radik_layout *l) {
-    struct call shorts = topk_subcall_call(&l->shorts, call);
+static int run_shorts(const struct call *call, const struct radik_strategy *s, const struct radik_layout *l) {
+    struct call shorts = topk_subcall_call(s->shorts, call);
     const struct short_rows *spans = &l->args.short_rows;
     TOPK_REACHED(REACHED_RADIK_SHORT_ROWS);
+    shorts.workspace = l->shorts_workspace;
     shorts.input.lengths = shorts.input.offsets = NULL;
     shorts.input.begins = spans->begins;
     shorts.input.ends = spans->ends;
     shorts.input.k = spans->k;
-    return l->shorts.method->run(&shorts);
+    return s->shorts->method->run(&shorts);
 }
 
 /* Rows that are not even, or not alike in what the host knows of them. */
@@ -167,7 +127,7 @@ static int run_tasks(const struct call *call, const struct radik_strategy *s, st
     error = error != 0 ? error : topk_cuda_read_bounds(call, &l->args.predicate);
     if (listed) {
         error = error != 0 ? error : launch_list(call, l);
-        error = error != 0 || !s->splits ? error : run_shorts(call, l);
+        error = error != 0 || s->shorts == NULL ? error : run_shorts(call, s, l);
     } else {
         l->args.short_rows.begins = NULL;
     }
@@ -175,32 +135,32 @@ static int run_tasks(const struct call *call, const struct radik_strategy *s, st
         error = s->reschedules ? launch_passes(call, s, &l->args) : launch_row_by_row(call, s, l);
     }
     if (error == 0 && s->target == TARGET_LIST) {
-        struct call sort = topk_subcall_call(&l->sort, call);
+        struct call sort = topk_subcall_same(call, &s->sort, l->sort_workspace);
         sort.found = &l->found;
-        error = l->sort.method->run(&sort);
+        error = topk_cuda_sort.run(&sort);
     }
     if (error == 0 && listed &&
         s->may_overflow) { /* all rows once more, where the list has too little room */
-        struct call air = topk_subcall_call(&l->air, call);
+        struct call air = topk_subcall_same(call, &s->air, l->air_workspace);
         air.condition = l->args.tasks.overflow;
-        error = l->air.method->run(&air);
+        error = topk_cuda_air.run(&air);
     }
     return error;
 }
 
 static int run(const struct call *call) {
-    const struct radik_strategy s = topk_cuda_radik_strategy(call->context, call->plan);
-    struct radik_layout l = topk_cuda_radik_lay_out(call->context, call->plan, &s, call->workspace);
+    const struct radik_strategy *s = call->decision->own;
+    struct radik_layout l = topk_cuda_radik_lay_out(call->plan, s, call->workspace);
     if (call->plan->problem.rows == 0 ||
         (call->plan->operation != TOPK_OPERATION_KTH && call->plan->problem.k_max == 0)) {
         return 0;
     }
-    if (s.is_air) {
-        const struct call air = topk_subcall_call(&l.air, call);
-        return l.air.method->run(&air);
+    if (s->is_air) {
+        const struct call air = topk_subcall_same(call, &s->air, l.air_workspace);
+        return topk_cuda_air.run(&air);
     }
-    fill_args(call, &s, &l);
-    return run_tasks(call, &s, &l);
+    fill_args(call, s, &l);
+    return run_tasks(call, s, &l);
 }
 
 static int prepare(const topk_context *context) {
@@ -215,8 +175,6 @@ static int prepare(const topk_context *context) {
 const struct method topk_cuda_radik = {.name = "radik",
                                        .operations = SELECTS_WHERE,
                                        .knobs = topk_cuda_radik_knobs,
-                                       .refuse = refuse,
-                                       .cost_us = cost_us,
-                                       .workspace_bytes = workspace_bytes,
+                                       .plan = topk_cuda_radik_plan,
                                        .prepare = prepare,
                                        .run = run};

@@ -67,7 +67,7 @@ static int64_t product(int64_t a, int64_t b) {
 }
 
 /* Rows and tiles that are read here, at most. Spans that overlap, and offsets that go back, may have more. */
-static void set_bounds(const struct plan *plan, struct radik_strategy *s) {
+static void set_bounds(const struct plan *plan, bool splits, struct radik_strategy *s) {
     const topk_problem *p = &plan->problem;
     s->states = p->rows;
     if (!s->reschedules) {
@@ -78,7 +78,7 @@ static void set_bounds(const struct plan *plan, struct radik_strategy *s) {
         s->tiles = product(p->rows, s->tiles_of_row);
         return;
     }
-    if (s->splits) {
+    if (splits) {
         s->states = least(p->rows, p->elements_max / (s->short_length + 1) + 1);
     }
     const int64_t of_longest = product(s->states, s->tiles_of_row);
@@ -99,19 +99,35 @@ static void set_digits(const struct plan *plan, uint32_t bits, struct radik_stra
     s->passes = (plan->element_bits + bits - 1) / bits + (s->scales ? 1 : 0);
 }
 
-/* The short rows, as spans of which the device knows the ends, and k. */
-static topk_status choose_for_shorts(const topk_context *context, const struct plan *plan,
-                                     struct radik_strategy *s) {
+/* The short rows, as spans of which the device knows the ends, and k. NULL: no method can serve them. */
+static const struct subcall *choose_for_shorts(const topk_context *context, const struct plan *plan,
+                                               int64_t short_length, struct room *room) {
+    struct subcall *shorts = topk_room_take(room, sizeof *shorts);
     topk_problem problem = plan->problem;
     problem.method = NULL;
     problem.tuning = NULL;
     problem.shape = TOPK_SHAPE_SPANS;
     problem.extent_type = TOPK_INDEX_I64;
-    problem.length_max = s->short_length;
+    problem.length_max = short_length;
     problem.row_stride = 0;
     problem.workspace_limit = 0;
     problem.elements_max = (int64_t)plan->input_elements;
-    return topk_subcall_choose(context, plan->operation, &problem, NULL, &s->shorts);
+    return topk_subcall_choose(context, plan->operation, &problem, room, shorts) == TOPK_OK ? shorts : NULL;
+}
+
+/* What runs inside the call. */
+static void choose_inner(const topk_context *context, const struct plan *plan, bool splits, struct room *room,
+                         struct radik_strategy *s) {
+    const topk_problem *p = &plan->problem;
+    /* Offsets go back by mistake alone: air then makes do with one launch. */
+    const size_t limit = !s->is_air && p->shape == TOPK_SHAPE_CSR ? 1 : p->workspace_limit;
+    if (s->is_air || s->may_overflow) {
+        topk_subcall_decide_same(context, plan, limit, &topk_cuda_air, room, &s->air);
+    }
+    if (!s->is_air && s->target == TARGET_LIST) {
+        topk_cuda_plan_found(context, plan, s->wide ? 8 : 4, room, &s->sort);
+    }
+    s->shorts = splits ? choose_for_shorts(context, plan, s->short_length, room) : NULL;
 }
 
 static bool fits_device(const topk_context *context, const struct plan *plan, bool many, uint32_t bits) {
@@ -119,63 +135,109 @@ static bool fits_device(const topk_context *context, const struct plan *plan, bo
            (uint32_t)device_of(context)->shared_bytes_max;
 }
 
-static struct radik_strategy usual_strategy(const topk_context *context, const struct plan *plan) {
+static void set_usual(const topk_context *context, const struct plan *plan, struct room *room,
+                      struct radik_strategy *s) {
     const topk_problem *p = &plan->problem;
-    struct radik_strategy s = {.target = radix_target_of(plan)};
     const int64_t position_bytes = p->length_max > RADIK_NARROW_ROW ? 8 : 4;
     const int64_t element_bytes = (int64_t)plan->element_bytes;
     const bool tuned = is_tuned(plan);
-    s.short_length = short_length(plan);
-    s.is_air = !tuned && p->length_max <= s.short_length;
-    s.splits = !tuned && !s.is_air && s.target != TARGET_LIST && p->shape != TOPK_SHAPE_STRIDED &&
-               p->rows > RADIK_ROWS_PER_SM * (int64_t)device_of(context)->sms;
-    s.uses_buffer = value_of(plan, KNOB_WRITE_BUFFER) != 0;
-    s.has_many = s.uses_buffer && s.target != TARGET_KTH && s.target != TARGET_LIST &&
-                 p->length_max <= INT32_MAX && p->k_max > p->length_max / RADIK_MANY_RESULTS;
-    s.reschedules = value_of(plan, KNOB_RESCHEDULING) != 0;
-    s.pads = value_of(plan, KNOB_PADDING) != 0;
-    s.scales = value_of(plan, KNOB_SCALING) != 0 && plan->element_bits > 8;
-    s.wide = position_bytes == 8;
-    s.two_words = element_bytes == 8 || p->length_max > RADIK_ONE_WORD_ROW;
-    s.tile_elements = RADIK_THREADS * (element_bytes == 1 ? 2 : 4) * (16 / element_bytes);
-    s.tiles_of_row = p->length_max / s.tile_elements + 1;
-    s.tile_capacity = s.tile_elements * element_bytes / (8 * (element_bytes + position_bytes));
-    s.pitch = s.target == TARGET_ENTRIES ? p->k_max + SELECT_TIES_KEPT : 0;
-    s.block_entries = s.target == TARGET_ENTRIES ? room_for_entries(s.pitch) : 0;
-    s.may_go_in_order =
-        s.target == TARGET_LIST || (s.target != TARGET_KTH && p->ties == TOPK_TIES_LOWEST_INDEX);
-    /* Offsets go back by mistake alone: air then makes do with one launch. */
-    struct plan spare_plan = *plan;
-    spare_plan.problem.workspace_limit = p->shape == TOPK_SHAPE_CSR ? 1 : plan->problem.workspace_limit;
-    set_digits(plan, (uint32_t)value_of(plan, KNOB_DIGIT_BITS), &s);
-    s.has_many = s.has_many && fits_device(context, plan, true, s.digit_bits);
-    set_bounds(plan, &s);
-    s.is_air = s.is_air || (s.may_overflow && s.target == TARGET_LIST); /* sort could not be called off */
-    s.blocks = blocks_of(context, &s);
-    if (s.is_air || s.may_overflow) {
-        topk_subcall_same(context, s.is_air ? plan : &spare_plan, &topk_cuda_air, NULL, &s.air);
-    }
-    if (s.splits) {
-        s.splits = choose_for_shorts(context, plan, &s) == TOPK_OK;
-    }
-    return s;
+    *s = (struct radik_strategy){.target = radix_target_of(plan), .short_length = short_length(plan)};
+    s->is_air = !tuned && p->length_max <= s->short_length;
+    const bool splits = !tuned && !s->is_air && s->target != TARGET_LIST && p->shape != TOPK_SHAPE_STRIDED &&
+                        p->rows > RADIK_ROWS_PER_SM * (int64_t)device_of(context)->sms;
+    s->uses_buffer = value_of(plan, KNOB_WRITE_BUFFER) != 0;
+    s->reschedules = value_of(plan, KNOB_RESCHEDULING) != 0;
+    s->pads = value_of(plan, KNOB_PADDING) != 0;
+    s->scales = value_of(plan, KNOB_SCALING) != 0 && plan->element_bits > 8;
+    s->wide = position_bytes == 8;
+    s->two_words = element_bytes == 8 || p->length_max > RADIK_ONE_WORD_ROW;
+    s->tile_elements = RADIK_THREADS * (element_bytes == 1 ? 2 : 4) * (16 / element_bytes);
+    s->tiles_of_row = p->length_max / s->tile_elements + 1;
+    s->tile_capacity = s->tile_elements * element_bytes / (8 * (element_bytes + position_bytes));
+    s->pitch = s->target == TARGET_ENTRIES ? p->k_max + SELECT_TIES_KEPT : 0;
+    s->block_entries = s->target == TARGET_ENTRIES ? room_for_entries(s->pitch) : 0;
+    s->may_go_in_order =
+        s->target == TARGET_LIST || (s->target != TARGET_KTH && p->ties == TOPK_TIES_LOWEST_INDEX);
+    set_digits(plan, (uint32_t)value_of(plan, KNOB_DIGIT_BITS), s);
+    s->has_many = s->uses_buffer && s->target != TARGET_KTH && s->target != TARGET_LIST &&
+                  p->length_max <= INT32_MAX && p->k_max > p->length_max / RADIK_MANY_RESULTS &&
+                  fits_device(context, plan, true, s->digit_bits);
+    set_bounds(plan, splits, s);
+    s->is_air = s->is_air || (s->may_overflow && s->target == TARGET_LIST); /* sort could not be called off */
+    s->blocks = blocks_of(context, s);
+    choose_inner(context, plan, splits, room, s);
 }
 
-/* Where the workspace has too little room candidates are not buffered, and then digits are shorter. */
-struct radik_strategy topk_cuda_radik_strategy(const topk_context *context, const struct plan *plan) {
+/* Where the workspace has too little room candidates are not buffered, and then digits are shorter. Returns
+ * its bytes. */
+static size_t keep_to_limit(const struct plan *plan, struct radik_strategy *s) {
     const size_t limit = plan_workspace_limit(plan);
-    struct radik_strategy s = usual_strategy(context, plan);
-    if (s.is_air || topk_cuda_radik_lay_out(context, plan, &s, NULL).bytes <= limit) {
-        return s;
+    size_t bytes = topk_cuda_radik_lay_out(plan, s, NULL).bytes;
+    if (s->is_air || bytes <= limit) {
+        return bytes;
     }
     TOPK_REACHED(REACHED_RADIK_LIMIT_UNBUFFERED);
-    s.tile_capacity = 0;
-    while (!is_given(plan, KNOB_DIGIT_BITS) && s.digit_bits > RADIK_DIGIT_BITS_MIN &&
-           topk_cuda_radik_lay_out(context, plan, &s, NULL).bytes > limit) {
+    s->tile_capacity = 0;
+    bytes = topk_cuda_radik_lay_out(plan, s, NULL).bytes;
+    while (!is_given(plan, KNOB_DIGIT_BITS) && s->digit_bits > RADIK_DIGIT_BITS_MIN && bytes > limit) {
         TOPK_REACHED(REACHED_RADIK_LIMIT_DIGIT);
-        set_digits(plan, s.digit_bits - 1, &s);
+        set_digits(plan, s->digit_bits - 1, s);
+        bytes = topk_cuda_radik_lay_out(plan, s, NULL).bytes;
     }
-    return s;
+    return bytes;
+}
+
+/* ---- Decision ---- */
+
+static const char *refuse(const topk_context *context, const struct plan *plan,
+                          const struct radik_strategy *s) {
+    if (s->is_air) {
+        return NULL;
+    }
+    if (s->tiles > INT32_MAX) {
+        return "rows have more than 2^31 tiles";
+    }
+    if (!fits_device(context, plan, false, s->digit_bits)) {
+        return "the device has too little shared memory";
+    }
+    if (!s->reschedules && plan->problem.rows > RADIK_LAUNCHED_ROWS) {
+        return "rescheduling=0 launches for at most 1024 rows";
+    }
+    return NULL;
+}
+
+static double cost_us(const topk_context *context, const struct plan *plan, const struct radik_strategy *s) {
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    const double chosen = plan->operation == TOPK_OPERATION_KTH ? 0 : (double)plan->output_elements;
+    return topk_cuda_costs.radik.call_us + topk_cuda_costs.radik.pass_us * (s->passes + 1) +
+           topk_cuda_costs.radik.reads * move_us(context, bytes, topk_cuda_costs.radik.bytes_per_us) +
+           work_us(context, chosen, topk_cuda_costs.radik.chosen_per_us) +
+           sorting_us(context, plan, s->target) + (s->shorts != NULL ? s->shorts->decision.cost_us : 0);
+}
+
+static int launches_of(const struct plan *plan, const struct radik_strategy *s) {
+    const bool writes = s->target != TARGET_KTH && s->target != TARGET_LIST;
+    const int of_passes = 1 + (int)s->passes + writes + s->may_go_in_order + (s->target == TARGET_ENTRIES);
+    const int inside =
+        s->air.launches + s->sort.launches + (s->shorts != NULL ? s->shorts->decision.launches : 0);
+    const int listing = s->reschedules;
+    return has_predicate(plan) + listing + of_passes * (s->reschedules ? 1 : (int)plan->problem.rows) +
+           inside;
+}
+
+void topk_cuda_radik_plan(const topk_context *context, const struct plan *plan, struct room *room,
+                          struct decision *decision) {
+    struct radik_strategy *s = topk_room_take(room, sizeof *s);
+    set_usual(context, plan, room, s);
+    decision->workspace_bytes = keep_to_limit(plan, s);
+    decision->cannot = refuse(context, plan, s);
+    decision->own = s;
+    if (decision->cannot != NULL) {
+        return;
+    }
+    decision->variant = s->is_air ? "air" : s->shorts != NULL ? "split" : s->reschedules ? "tiles" : "rows";
+    decision->launches = s->is_air ? s->air.launches : launches_of(plan, s);
+    decision->cost_us = s->is_air ? s->air.cost_us * 1.01 : cost_us(context, plan, s);
 }
 
 /* ---- Workspace ---- */
@@ -226,40 +288,36 @@ static void take_shorts(const struct plan *plan, const struct radik_strategy *s,
     spans->begins = arena_take(arena, rows, sizeof *spans->begins);
     spans->ends = arena_take(arena, rows, sizeof *spans->ends);
     spans->k = arena_take(arena, rows, sizeof *spans->k);
-    l->shorts = s->shorts;
-    topk_subcall_take(&l->shorts, arena);
+    l->shorts_workspace = arena_take(arena, 1, s->shorts->decision.workspace_bytes);
 }
 
-static void take_found(const topk_context *context, const struct plan *plan, const struct radik_strategy *s,
-                       struct arena *arena, struct radik_layout *l) {
-    const size_t position_bytes = s->wide ? 8 : 4;
+static void take_found(const struct plan *plan, const struct radik_strategy *s, struct arena *arena,
+                       struct radik_layout *l) {
     if (has_predicate(plan)) {
         l->args.matches = arena_take(arena, (size_t)plan->problem.rows, sizeof *l->args.matches);
     }
-    l->found = topk_found_take(plan, position_bytes, arena);
+    l->found = found_take(plan, s->wide ? 8 : 4, arena);
     l->found.counts = l->args.matches;
-    topk_subcall_on_found(context, plan, &topk_cuda_sort, position_bytes, NULL, &l->sort);
-    topk_subcall_take(&l->sort, arena);
+    l->sort_workspace = arena_take(arena, 1, s->sort.workspace_bytes);
     l->args.target.list.elements = l->found.elements;
     l->args.target.list.positions = l->found.positions;
 }
 
-struct radik_layout topk_cuda_radik_lay_out(const topk_context *context, const struct plan *plan,
-                                            const struct radik_strategy *s, void *workspace) {
+struct radik_layout topk_cuda_radik_lay_out(const struct plan *plan, const struct radik_strategy *s,
+                                            void *workspace) {
     struct arena arena = arena_over(workspace);
     struct radik_layout l = {.bytes = 0};
     if (s->is_air || s->may_overflow) {
-        l.air = s->air;
-        topk_subcall_take(&l.air, &arena);
+        l.air_workspace = arena_take(&arena, 1, s->air.workspace_bytes);
     }
     if (!s->is_air) {
         take_zeroed(plan, s, &arena, &l);
         take_states(plan, s, &arena, &l.args);
-        if (s->splits) {
+        if (s->shorts != NULL) {
             take_shorts(plan, s, &arena, &l);
         }
         if (s->target == TARGET_LIST) {
-            take_found(context, plan, s, &arena, &l);
+            take_found(plan, s, &arena, &l);
         }
         if (has_predicate(plan)) {
             l.found_match = arena_take(&arena, 1, sizeof *l.found_match);

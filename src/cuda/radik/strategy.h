@@ -4,15 +4,15 @@
 #define TOPK_SRC_CUDA_RADIK_STRATEGY_H
 
 #include "../../subcall.h"
+#include "../select/found.h"
 #include "kernels.h"
 
 extern const struct knob topk_cuda_radik_knobs[];
 extern const struct radik_kernels *const topk_cuda_radik_kernels[];
 
-/* Follows from the plan and the device alone. */
+/* What is decided. */
 struct radik_strategy {
     bool is_air; /* all rows are short: air serves the call */
-    bool splits; /* rows of different lengths: the short ones are left to another method */
     enum target_kind target;
     bool has_many;                               /* results of a row may be many */
     bool uses_buffer, reschedules, pads, scales; /* knobs */
@@ -26,9 +26,10 @@ struct radik_strategy {
     int64_t pitch; /* of a row's entries */
     uint32_t block_entries;
     bool may_go_in_order;
-    bool may_overflow;     /* spans may overlap: more rows and tiles than there is room for */
-    struct subcall air;    /* of the whole call, if it may be left to air */
-    struct subcall shorts; /* of short rows */
+    bool may_overflow;            /* spans may overlap: more rows and tiles than there is room for */
+    struct decision air;          /* of the whole call, if it may be left to air */
+    struct decision sort;         /* of what was found, if it goes to a list */
+    const struct subcall *shorts; /* rows of different lengths: the short ones; NULL: all are read here */
 };
 
 struct radik_layout {
@@ -36,17 +37,18 @@ struct radik_layout {
     void *zeroed; /* what must be zero before the first launch */
     size_t zeroed_bytes;
     size_t lookback_bytes;
-    struct subcall air, shorts; /* the whole call, if it is left to air; the short rows */
     struct found found;
-    struct subcall sort;       /* of what was found */
+    void *air_workspace, *shorts_workspace, *sort_workspace;
     struct match *found_match; /* of bounds that the device reads */
     size_t bytes;
 };
 
-struct radik_strategy topk_cuda_radik_strategy(const topk_context *context, const struct plan *plan);
+/* Of struct method. */
+void topk_cuda_radik_plan(const topk_context *context, const struct plan *plan, struct room *room,
+                          struct decision *decision);
 
 /* Sets the pointers of layout.args, and nothing else of them. */
-struct radik_layout topk_cuda_radik_lay_out(const topk_context *context, const struct plan *plan,
-                                            const struct radik_strategy *s, void *workspace);
+struct radik_layout topk_cuda_radik_lay_out(const struct plan *plan, const struct radik_strategy *s,
+                                            void *workspace);
 
 #endif

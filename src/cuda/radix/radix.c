@@ -12,27 +12,17 @@ static const struct knob knobs[] = {
     {.name = NULL},
 };
 
-static int64_t digit_bits(const struct plan *plan) {
-    return tuning_value(&plan->tuning, &knobs[KNOB_DIGIT_BITS]);
-}
-
 /* One pass more writes. */
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    return in_place_us(context, plan, divide_up(plan->element_bits, digit_bits(plan)) + 1);
-}
-
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    return in_place_passes(context, plan, digit_bits(plan), false).decision.workspace_bytes;
+static void plan_passes(const topk_context *context, const struct plan *plan, struct room *room,
+                        struct decision *decision) {
+    const int64_t bits = tuning_value(&plan->tuning, &knobs[KNOB_DIGIT_BITS]);
+    topk_cuda_plan_in_place(context, plan, bits, false, room, decision);
+    decision->cost_us = in_place_us(context, plan, divide_up(plan->element_bits, bits) + 1);
 }
 
 static int run(const struct call *call) {
-    struct subcall passes = in_place_passes(call->context, call->plan, digit_bits(call->plan), false);
-    return run_in_place(call, &passes);
+    return topk_cuda_air.run(call);
 }
 
-const struct method topk_cuda_radix = {.name = "radix",
-                                       .operations = SELECTS,
-                                       .knobs = knobs,
-                                       .cost_us = cost_us,
-                                       .workspace_bytes = workspace_bytes,
-                                       .run = run};
+const struct method topk_cuda_radix = {
+    .name = "radix", .operations = SELECTS, .knobs = knobs, .plan = plan_passes, .run = run};

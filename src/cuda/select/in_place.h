@@ -3,30 +3,13 @@
 #ifndef TOPK_SRC_CUDA_SELECT_IN_PLACE_H
 #define TOPK_SRC_CUDA_SELECT_IN_PLACE_H
 
-#include "../../subcall.h"
 #include "../methods.h"
 #include "plan.h"
 
-/* The same problem, by air with no room for candidates. */
-static inline struct subcall in_place_passes(const topk_context *context, const struct plan *plan,
-                                             int64_t digit_bits, bool by_extent) {
-    static const char names[] = "digit_bits alpha";
-    struct subcall passes;
-    topk_subcall_same(context, plan, &topk_cuda_air, NULL, &passes);
-    passes.plan.tuning.count = 2;
-    passes.plan.tuning.settings[0] = (struct setting){names, 10, digit_bits};
-    passes.plan.tuning.settings[1] = (struct setting){names + 11, 5, INT64_MAX};
-    passes.plan.by_extent = by_extent;
-    passes.decision.workspace_bytes = topk_cuda_air.workspace_bytes(context, &passes.plan);
-    return passes;
-}
-
-/* Runs the passes over the whole of a call's workspace. */
-static inline int run_in_place(const struct call *call, struct subcall *passes) {
-    passes->workspace = call->workspace;
-    const struct call inner = topk_subcall_call(passes, call);
-    return passes->method->run(&inner);
-}
+/* As plan() of air, with digits of so many bits. `by_extent`: each pass cuts the range of codes of a row into
+ * parts of equal width, from the row's least code to its greatest. Leaves cost_us to the caller. */
+void topk_cuda_plan_in_place(const topk_context *context, const struct plan *plan, int64_t digit_bits,
+                             bool by_extent, struct room *room, struct decision *decision);
 
 /* What it takes if so many passes read the rows. */
 static inline double in_place_us(const topk_context *context, const struct plan *plan, int64_t passes) {

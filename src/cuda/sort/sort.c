@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a call of sort launches, and over which workspace. */
+ * What sort decides and launches, and over which workspace. */
 #include "../methods.h"
 
+#include <limits.h>
 #include <math.h>
 
 #include "../../reached.h"
 #include "../../workspace.h"
 #include "../leaf.h"
+#include "../select/found.h"
 #include "kernels.h"
 
-/* How lists are sorted: whole rows, or what was found of each. Follows from the plan and the device alone. */
+/* How lists are sorted: whole rows, or what was found of each. */
 struct strategy {
     bool is_found;
     bool is_kth;
     bool wide;
-    bool one_block; /* for each row */
-    int64_t length; /* of the longest list */
-    uint32_t passes;
+    bool one_block;  /* for each row */
+    uint32_t passes; /* of all digits */
+    int64_t length;  /* of the longest list */
+    int64_t threads, resident_blocks;
     int64_t tiles;      /* of each row */
     int64_t group_rows; /* sorted together */
 };
@@ -63,9 +66,6 @@ static struct sort_lists take_lists(struct arena *arena, const struct plan *plan
 
 static struct buffers take_buffers(struct arena *arena, const struct plan *plan, const struct strategy *s) {
     struct buffers b = {.zeroed = NULL};
-    if (s->one_block) {
-        return b;
-    }
     const size_t rows = (size_t)s->group_rows, states = rows * (size_t)s->tiles * SORT_BINS;
     const size_t before = arena->used;
     b.zeroed = b.counts = arena_take(arena, rows * s->passes * SORT_BINS, sizeof *b.counts);
@@ -90,31 +90,86 @@ static size_t bytes_of(const struct plan *plan, const struct strategy *s) {
     return arena_bytes(&arena);
 }
 
-/* Groups are smaller where the caller's limit says so. */
-static struct strategy strategy_of(const struct plan *plan) {
-    const topk_problem *p = &plan->problem;
-    const bool is_found = plan->found_bytes != 0;
-    struct strategy s = {.is_found = is_found,
-                         .is_kth = plan->operation == TOPK_OPERATION_KTH,
-                         .wide = is_found ? plan->found_bytes == 8 : p->length_max > SORT_NARROW_ROW,
-                         .length = is_found ? least(p->k_max, p->length_max) : p->length_max,
-                         .passes = plan->element_bits / SORT_DIGIT_BITS};
-    s.one_block = s.length <= row_max(plan);
-    if (!s.one_block) {
-        s.tiles = divide_up(s.length, tile_elements(plan));
-        s.group_rows = least(greatest(SORT_GROUP_ELEMENTS / s.length, 1), p->rows);
-        while (p->workspace_limit != 0 && s.group_rows > 1 && bytes_of(plan, &s) > p->workspace_limit) {
-            TOPK_REACHED(REACHED_SORT_LIMIT);
-            s.group_rows /= 2;
-        }
-    }
-    return s;
+/* ---- Decision ---- */
+
+static double rows_us(const topk_context *context, const struct plan *plan, const struct strategy *s) {
+    const double rows = (double)plan->problem.rows, elements = rows * (double)s->length;
+    const double ranking_us =
+        work_us(context, rows, 1 / topk_cuda_costs.sort.row_us) +
+        work_us(context, elements * (double)s->passes, topk_cuda_costs.sort.ranked_per_us);
+    const double pass_us =
+        topk_cuda_costs.sort.block_pass_us + topk_cuda_costs.sort.element_us * (double)s->length;
+    return topk_cuda_costs.launch_us + fmax(ranking_us, block_us(context, pass_us * (double)s->passes));
 }
 
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    const struct strategy s = strategy_of(plan);
-    (void)context;
-    return bytes_of(plan, &s);
+static double groups_us(const topk_context *context, const struct plan *plan, const struct strategy *s) {
+    const double rows = (double)plan->problem.rows, elements = rows * (double)s->length;
+    const double entry = (double)plan->element_bytes + (s->is_kth ? 0 : s->wide ? 8 : 4);
+    const double groups = rows / (double)s->group_rows, launches = s->passes + 2 + s->is_kth;
+    return groups * launches * topk_cuda_costs.sort.pass_us +
+           move_us(context, elements * ((double)plan->element_bytes + 2 * s->passes * entry),
+                   topk_cuda_costs.sort.bytes_per_us);
+}
+
+static void decide_rows(const topk_context *context, const struct plan *plan, struct strategy *s,
+                        struct decision *decision) {
+    s->threads = greatest(divide_up(divide_up(s->length, SORT_ROW_ITEMS), 32) * 32, 32);
+    s->resident_blocks = device_of(context)->sms * greatest(SORT_ROW_THREADS_PER_SM / s->threads, 1);
+    decision->variant = "block";
+    decision->launches = 1;
+    decision->cost_us = rows_us(context, plan, s);
+    decision->workspace_bytes = 0;
+}
+
+/* Groups are smaller where the caller's limit says so. */
+static void decide_groups(const topk_context *context, const struct plan *plan, struct strategy *s,
+                          struct decision *decision) {
+    const topk_problem *p = &plan->problem;
+    s->threads = SORT_THREADS;
+    s->resident_blocks = (int64_t)device_of(context)->sms * SORT_BLOCKS_PER_SM;
+    s->tiles = divide_up(s->length, tile_elements(plan));
+    s->group_rows = least(greatest(SORT_GROUP_ELEMENTS / s->length, 1), p->rows);
+    decision->workspace_bytes = bytes_of(plan, s);
+    while (p->workspace_limit != 0 && s->group_rows > 1 && decision->workspace_bytes > p->workspace_limit) {
+        TOPK_REACHED(REACHED_SORT_LIMIT);
+        s->group_rows /= 2;
+        decision->workspace_bytes = bytes_of(plan, s);
+    }
+    const int64_t groups = p->rows == 0 ? 0 : divide_up(p->rows, s->group_rows), of_group = s->passes + 2;
+    decision->variant = "groups";
+    decision->launches = (int)(least(groups, INT_MAX / 4 / of_group) * of_group); /* callers add to them */
+    decision->cost_us = p->rows == 0 ? rows_us(context, plan, s) : groups_us(context, plan, s);
+}
+
+static void decide(const topk_context *context, const struct plan *plan, const struct strategy *lists,
+                   struct room *room, struct decision *decision) {
+    struct strategy *s = topk_room_take(room, sizeof *s);
+    *s = *lists;
+    s->is_kth = plan->operation == TOPK_OPERATION_KTH;
+    s->passes = plan->element_bits / SORT_DIGIT_BITS;
+    s->one_block = s->length <= row_max(plan);
+    if (s->one_block) {
+        decide_rows(context, plan, s, decision);
+    } else {
+        decide_groups(context, plan, s, decision);
+    }
+    decision->own = s;
+}
+
+static void plan_rows(const topk_context *context, const struct plan *plan, struct room *room,
+                      struct decision *decision) {
+    const struct strategy rows = {.wide = plan->problem.length_max > SORT_NARROW_ROW,
+                                  .length = plan->problem.length_max};
+    decide(context, plan, &rows, room, decision);
+}
+
+void topk_cuda_plan_found(const topk_context *context, const struct plan *plan, size_t position_bytes,
+                          struct room *room, struct decision *decision) {
+    const topk_problem *p = &plan->problem;
+    const struct strategy found = {
+        .is_found = true, .wide = position_bytes == 8, .length = least(p->k_max, p->length_max)};
+    *decision = (struct decision){.cannot = NULL};
+    decide(context, plan, &found, room, decision);
 }
 
 /* ---- Launches ---- */
@@ -148,25 +203,22 @@ static struct sort_args args_of(const struct call *call, const struct strategy *
 /* `source` as in struct sort_args. */
 static int sort_rows(const struct call *call, const struct strategy *s, const struct sort_lists *source,
                      const int64_t *counts) {
-    const struct plan *plan = call->plan;
-    const int64_t rows = plan->problem.rows, threads_needed = divide_up(s->length, SORT_ROW_ITEMS);
-    const int64_t threads = greatest(divide_up(threads_needed, 32) * 32, 32);
-    const int64_t resident = device_of(call->context)->sms * greatest(SORT_ROW_THREADS_PER_SM / threads, 1);
-    const struct launch_grid grid = grid_of(call, rows, resident, threads);
+    const int64_t rows = call->plan->problem.rows;
+    const struct launch_grid grid = grid_of(call, rows, s->resident_blocks, s->threads);
     struct sort_args args = args_of(call, s, counts);
     args.group_rows = rows;
     args.from = *source;
-    return kernels[width_of(plan)]->row(&grid, &args);
+    return kernels[width_of(call->plan)]->row(&grid, &args);
 }
 
 /* Sorts rows [args->first_row, args->first_row + args->group_rows), whose lists are args->from. */
 static int sort_group(const struct call *call, const struct strategy *s, const struct buffers *b,
                       struct sort_args *args) {
     const struct sort_kernels *launch = kernels[width_of(call->plan)];
-    const int64_t resident = (int64_t)device_of(call->context)->sms * SORT_BLOCKS_PER_SM;
+    const int64_t resident = s->resident_blocks;
     const int64_t rows_at_once = least(args->group_rows, least(resident, SORT_GRID_ROWS));
-    struct launch_grid counting = grid_of(call, s->tiles, greatest(resident / rows_at_once, 1), SORT_THREADS);
-    struct launch_grid moving = grid_of(call, args->group_rows * s->tiles, resident, SORT_THREADS);
+    struct launch_grid counting = grid_of(call, s->tiles, greatest(resident / rows_at_once, 1), s->threads);
+    struct launch_grid moving = grid_of(call, args->group_rows * s->tiles, resident, s->threads);
     struct launch_grid finding = grid_of(call, divide_up(args->group_rows, 32), resident, 32);
     counting.rows = (uint32_t)rows_at_once;
     moving.dependent = finding.dependent = device_of(call->context)->dependent_launch;
@@ -186,16 +238,11 @@ static int sort_group(const struct call *call, const struct strategy *s, const s
     return error == 0 && s->is_kth ? launch->kth(&finding, args) : error;
 }
 
-static int sort_lists(const struct call *call, const struct strategy *s, struct arena *scratch,
-                      const struct sort_lists *source, const int64_t *counts) {
+static int sort_groups(const struct call *call, const struct strategy *s, const struct sort_lists *source,
+                       const int64_t *counts) {
     const struct plan *plan = call->plan;
-    if (plan->problem.rows == 0 || (!s->is_kth && plan->problem.k_max == 0)) {
-        return 0;
-    }
-    if (s->one_block) {
-        return sort_rows(call, s, source, counts);
-    }
-    struct buffers b = take_buffers(scratch, plan, s);
+    struct arena arena = arena_over(call->workspace);
+    struct buffers b = take_buffers(&arena, plan, s);
     int error = 0;
     for (int64_t row = 0; row < plan->problem.rows && error == 0; row += s->group_rows) {
         if (row != 0) {
@@ -214,14 +261,17 @@ static int sort_lists(const struct call *call, const struct strategy *s, struct 
 }
 
 static int run(const struct call *call) {
-    const struct strategy s = strategy_of(call->plan);
+    const struct strategy *s = call->decision->own;
     const struct found *found = call->found;
     struct sort_lists source = {.elements = NULL};
-    struct arena arena = arena_over(call->workspace);
+    if (call->plan->problem.rows == 0 || (!s->is_kth && call->plan->problem.k_max == 0)) {
+        return 0;
+    }
     if (found != NULL) {
         source = (struct sort_lists){found->elements, found->positions, call->plan->problem.k_max};
     }
-    return sort_lists(call, &s, &arena, &source, found != NULL ? found->counts : NULL);
+    const int64_t *counts = found != NULL ? found->counts : NULL;
+    return s->one_block ? sort_rows(call, s, &source, counts) : sort_groups(call, s, &source, counts);
 }
 
 static int prepare(const topk_context *context) {
@@ -233,29 +283,5 @@ static int prepare(const topk_context *context) {
     return error;
 }
 
-/* ---- Choice ---- */
-
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    const struct strategy s = strategy_of(plan);
-    const double rows = (double)plan->problem.rows, elements = rows * (double)s.length;
-    const double entry = (double)plan->element_bytes + (s.is_kth ? 0 : s.wide ? 8 : 4);
-    if (s.one_block || rows == 0) {
-        const double ranking_us =
-            work_us(context, rows, 1 / topk_cuda_costs.sort.row_us) +
-            work_us(context, elements * (double)s.passes, topk_cuda_costs.sort.ranked_per_us);
-        const double pass_us =
-            topk_cuda_costs.sort.block_pass_us + topk_cuda_costs.sort.element_us * (double)s.length;
-        return topk_cuda_costs.launch_us + fmax(ranking_us, block_us(context, pass_us * (double)s.passes));
-    }
-    const double groups = rows / (double)s.group_rows, launches = s.passes + 2 + s.is_kth;
-    return groups * launches * topk_cuda_costs.sort.pass_us +
-           move_us(context, elements * ((double)plan->element_bytes + 2 * s.passes * entry),
-                   topk_cuda_costs.sort.bytes_per_us);
-}
-
-const struct method topk_cuda_sort = {.name = "sort",
-                                      .operations = SELECTS,
-                                      .cost_us = cost_us,
-                                      .workspace_bytes = workspace_bytes,
-                                      .prepare = prepare,
-                                      .run = run};
+const struct method topk_cuda_sort = {
+    .name = "sort", .operations = SELECTS, .plan = plan_rows, .prepare = prepare, .run = run};
