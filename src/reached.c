@@ -153,6 +153,7 @@ const char *const topk_reached_names[REACHED_PATHS] = {
     [REACHED_RADIK_SORT_NEXT_ROW] = "cuda radik: another row to sort",
     [REACHED_RADIK_RANK_NEXT_ROW] = "cuda radik: another row to rank",
     [REACHED_DRTOPK_BASE_ALONE] = "cuda drtopk: the base alone",
+    [REACHED_DRTOPK_BOUND] = "cuda drtopk: a bound in place of the k-th delegate",
     [REACHED_DRTOPK_COALESCED] = "cuda drtopk: a thread for each subrange",
     [REACHED_DRTOPK_TIES] = "cuda drtopk: some of the delegates that tie",
     [REACHED_DRTOPK_SCANNED] = "cuda drtopk: a subrange scanned again",

@@ -59,6 +59,7 @@ enum topk_reached_path {
     REACHED_RADIK_SORT_NEXT_ROW,         /* whose results it sorts */
     REACHED_RADIK_RANK_NEXT_ROW,         /* or ranks */
     REACHED_DRTOPK_BASE_ALONE,           /* too few delegates for k: the base serves alone */
+    REACHED_DRTOPK_BOUND,                /* a bound is found in place of the k-th delegate */
     REACHED_DRTOPK_COALESCED,            /* a thread makes the delegates of a subrange */
     REACHED_DRTOPK_TIES,                 /* not all delegates with the key of the k-th are taken */
     REACHED_DRTOPK_SCANNED,              /* all delegates of a subrange are taken */

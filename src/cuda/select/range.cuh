@@ -39,7 +39,10 @@ template <typename Element> TOPK_DEVICE struct kth_range whole_range(uint64_t ne
 
 /* Whether no further digit is needed; `unknown` bits have not been looked at. */
 TOPK_DEVICE bool is_decided(const struct digit_plan &plan, const struct kth_range &range, uint32_t unknown) {
-    return unknown == 0 || (plan.early_stop && range.candidates - range.need <= plan.surplus);
+    const uint64_t besides = range.candidates - range.need;
+    if (unknown != 0 && plan.early_stop && besides != 0 && besides <= plan.surplus)
+        TOPK_REACHED(REACHED_DRTOPK_BOUND);
+    return unknown == 0 || (plan.early_stop && besides <= plan.surplus);
 }
 
 /* The highest digit of the lowest *unknown bits, which are the fewer by it. */
