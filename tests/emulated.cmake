@@ -186,6 +186,8 @@ topk_emulated_cases(radik_row_by_row plain --seed 99 --operation select --method
 # Delegates of subranges of several chunks; with the sizes of production; and races.
 topk_emulated_cases(drtopk_chunks plain --seed 85 --method drtopk-warps --smallest 900 --largest 9000 --elements 12000
   --cases 300)
+topk_emulated_cases(drtopk_bounds plain --seed 85 --method drtopk --smallest 500 --largest 4100 --elements 5000 --cases 30
+  --paths drtopk)
 topk_emulated_cases(drtopk_full full --seed 86 --method drtopk --smallest 3000 --largest 66000 --elements 70000 --cases 20)
 topk_emulated_cases(drtopk_tsan tsan --seed 87 --method drtopk-warps --smallest 300 --largest 3000 --elements 3500
   --cases 40)
