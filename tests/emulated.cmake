@@ -90,7 +90,7 @@ list(JOIN methods "\n" lines)
 topk_emulated_test(methods test_cases_emulated_plain --backend cuda --methods)
 set_tests_properties(simt.methods PROPERTIES PASS_REGULAR_EXPRESSION "^${lines}\n$")
 
-topk_emulated_parts(plain plain 21 700 350 --largest 1500 --elements 2000)
+topk_emulated_parts(plain plain 21 500 250 --largest 1500 --elements 2000)
 topk_emulated_parts(schedules plain 22 60 30 --smallest 500 --largest 4100 --elements 4200 --schedules 8)
 # Rows that radik samples, with the sizes of production.
 topk_emulated_cases(radik_full full --seed 71 --method radik-listed --smallest 16500 --largest 33000 --elements 70000

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, settings
 
 from backend import few
 
-settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=few(200, 50), database=None,
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=few(150, 50), database=None,
                           suppress_health_check=list(HealthCheck))
 settings.register_profile("search", deadline=None, max_examples=5000, print_blob=True,
                           suppress_health_check=list(HealthCheck))
