@@ -33,14 +33,8 @@ struct call topk_subcall_same(const struct call *outer, const struct decision *d
     return call;
 }
 
-void topk_subcall_take(struct subcall *inner, struct arena *arena) {
-    inner->workspace = arena_take(arena, 1, inner->decision.workspace_bytes);
-}
-
-struct call topk_subcall_call(const struct subcall *inner, const struct call *outer) {
-    struct call call = *outer;
+struct call topk_subcall_call(const struct call *outer, const struct subcall *inner, void *workspace) {
+    struct call call = topk_subcall_same(outer, &inner->decision, workspace);
     call.plan = &inner->plan;
-    call.decision = &inner->decision;
-    call.workspace = inner->workspace;
     return call;
 }

@@ -9,8 +9,8 @@
  * inner one is a copy of it that reads and writes other buffers. If the device is to decide whether it does
  * anything, it gets a condition:
  *
- *     struct call call = topk_subcall_call(&own->inner, outer);
- *     call.workspace = ...; call.input = ...; call.values = ...; call.condition = flag;
+ *     struct call call = topk_subcall_call(outer, &own->inner, workspace);
+ *     call.input = ...; call.values = ...; call.condition = flag;
  *     error = own->inner.method->run(&call);
  *
  * What is to be done follows from the outer call's plan alone, so that a workspace is the same when it is
@@ -20,14 +20,12 @@
 #define TOPK_SRC_SUBCALL_H
 
 #include "method.h"
-#include "workspace.h"
 
 /* Must outlive the inner call, which points to plan and decision. */
 struct subcall {
     const struct method *method;
     struct plan plan;
     struct decision decision;
-    void *workspace;
 };
 
 /* A problem of its own, served by the method that it names, or else by the cheapest one. A method that lets
@@ -48,9 +46,7 @@ void topk_subcall_decide_same(const topk_context *context, const struct plan *pl
 /* A copy of the outer call, with another decision about its problem, and the workspace for that. */
 struct call topk_subcall_same(const struct call *outer, const struct decision *decision, void *workspace);
 
-void topk_subcall_take(struct subcall *inner, struct arena *arena);
-
-/* A copy of the outer call, with the inner plan and workspace. */
-struct call topk_subcall_call(const struct subcall *inner, const struct call *outer);
+/* A copy of the outer call, with the inner plan and a workspace for that. */
+struct call topk_subcall_call(const struct call *outer, const struct subcall *inner, void *workspace);
 
 #endif

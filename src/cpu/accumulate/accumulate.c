@@ -145,8 +145,7 @@ static void append_best(const struct state *s, const struct chunk *chunk) {
         c->ks[row] = c->rows[row].k;
     }
     const struct call outer = {.context = c->context, .input = chunk->input, .predicate = chunk->predicate};
-    struct call call = topk_subcall_call(inner, &outer);
-    call.workspace = results.workspace;
+    struct call call = topk_subcall_call(&outer, inner, results.workspace);
     call.input.lengths = c->lengths;
     call.input.k = c->ks;
     call.input.indices = NULL;

@@ -171,8 +171,7 @@ static struct lists lists_of(const struct candidates *c, int64_t row) {
 static struct call call_on_candidates(const struct candidates *c, const struct subcall *inner,
                                       void *workspace, const void *values) {
     const struct call outer = {.context = c->context, .input = TOPK_INPUT_INIT};
-    struct call call = topk_subcall_call(inner, &outer);
-    call.workspace = workspace;
+    struct call call = topk_subcall_call(&outer, inner, workspace);
     call.input.values = values;
     call.input.lengths = c->lengths;
     return call;

@@ -221,8 +221,7 @@ static int select_best(const struct work *w, const struct subcall *inner, void *
                                .input = w->chunk->input,
                                .predicate = w->chunk->predicate,
                                .stream = w->a->stream};
-    struct call call = topk_subcall_call(inner, &outer);
-    call.workspace = workspace;
+    struct call call = topk_subcall_call(&outer, inner, workspace);
     call.base = w->chunk->base;
     call.input.lengths = state->lengths;
     call.input.k = state->ks;
@@ -288,8 +287,7 @@ static int select_from(const struct accumulator *a, int of, const struct write_s
                        int64_t *places) {
     const struct subcall *inner = &a->of_candidates[of];
     const struct call outer = {.context = a->context, .input = TOPK_INPUT_INIT, .stream = a->stream};
-    struct call call = topk_subcall_call(inner, &outer);
-    call.workspace = scratch->selections[of];
+    struct call call = topk_subcall_call(&outer, inner, scratch->selections[of]);
     call.input.values = from;
     call.input.lengths = state->lengths;
     call.values = values;

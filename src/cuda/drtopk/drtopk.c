@@ -47,12 +47,6 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
 
 /* ---- Running ---- */
 
-static struct call inner_call(const struct call *call, const struct subcall *inner, void *workspace) {
-    struct call of_inner = topk_subcall_call(inner, call);
-    of_inner.workspace = workspace;
-    return of_inner;
-}
-
 static int launch_kernel(const struct call *call, const struct layout *l, enum drtopk_kernel kernel,
                          uint32_t blocks, uint32_t threads) {
     const struct strategy *s = call->decision->own;
@@ -79,7 +73,7 @@ static int launch_last(const struct call *call, const struct layout *l) {
 
 static int run_first(const struct call *call, const struct layout *l) {
     const struct strategy *s = call->decision->own;
-    struct call first = inner_call(call, s->first, l->first);
+    struct call first = topk_subcall_call(call, s->first, l->first);
     first.input = (topk_input){.size = sizeof first.input,
                                .values = l->args.delegates.keys,
                                .lengths = l->args.delegates.lengths,
@@ -95,7 +89,7 @@ static int run_first(const struct call *call, const struct layout *l) {
 
 static int run_second(const struct call *call, const struct layout *l) {
     const struct strategy *s = call->decision->own;
-    struct call second = inner_call(call, s->second, l->second);
+    struct call second = topk_subcall_call(call, s->second, l->second);
     second.input = (topk_input){.size = sizeof second.input,
                                 .values = l->elements,
                                 .indices = l->indices,
@@ -137,7 +131,7 @@ static int run(const struct call *call) {
     if (s->base == NULL) {
         return run_delegates(call, &l);
     }
-    const struct call base = inner_call(call, s->base, l.base);
+    const struct call base = topk_subcall_call(call, s->base, l.base);
     TOPK_REACHED(REACHED_DRTOPK_BASE_ALONE);
     return s->base->method->run(&base);
 }

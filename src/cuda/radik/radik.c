@@ -100,10 +100,9 @@ static int launch_list(const struct call *call, const struct radik_layout *l) {
 }
 
 static int run_shorts(const struct call *call, const struct radik_strategy *s, const struct radik_layout *l) {
-    struct call shorts = topk_subcall_call(s->shorts, call);
+    struct call shorts = topk_subcall_call(call, s->shorts, l->shorts_workspace);
     const struct short_rows *spans = &l->args.short_rows;
     TOPK_REACHED(REACHED_RADIK_SHORT_ROWS);
-    shorts.workspace = l->shorts_workspace;
     shorts.input.lengths = shorts.input.offsets = NULL;
     shorts.input.begins = spans->begins;
     shorts.input.ends = spans->ends;
