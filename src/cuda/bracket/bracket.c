@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a call of bracket launches. */
+ * What bracket decides: how many blocks share a row, how much of a row they sample, what room their lists
+ * get, and what all that is expected to take. launch.c does it. */
 #include <math.h>
 
-#include "../../reached.h"
-#include "../../workspace.h"
-#include "../leaf.h"
 #include "../methods.h"
-#include "kernels.h"
+#include "plan.h"
 
 static const struct bracket_kernels *const kernels[WIDTHS] = {
     &topk_cuda_bracket_kernels_8, &topk_cuda_bracket_kernels_16, &topk_cuda_bracket_kernels_32,
@@ -51,8 +49,8 @@ static double candidates_of(const struct plan *plan, uint32_t groups) {
 }
 
 /* How much of a block's page its candidates are expected to take. */
-static double fill_of_page(const topk_context *context, const struct plan *plan, uint32_t groups) {
-    return candidates_of(plan, groups) / (BRACKET_PAGE * (double)blocks_of_row(context, plan));
+static double fill_of_page(double candidates, uint32_t blocks) {
+    return candidates / (BRACKET_PAGE * (double)blocks);
 }
 
 /* More is too often more than a page holds. A larger sample sees to that, as far as it can. */
@@ -66,7 +64,7 @@ static uint32_t groups_max(const struct plan *plan) {
 
 /* Groups that a thread samples for one threshold. Long rows have larger samples, so that fewer candidates
  * pass. */
-static uint32_t groups_of_threshold(const topk_context *context, const struct plan *plan) {
+static uint32_t groups_of_threshold(const struct plan *plan, uint32_t blocks) {
     const int64_t n = plan->problem.length_max;
     const uint32_t most = groups_max(plan);
     uint32_t groups = n < BRACKET_LONG_ROW      ? BRACKET_GROUPS_FEW
@@ -75,7 +73,7 @@ static uint32_t groups_of_threshold(const topk_context *context, const struct pl
     if (n < BRACKET_LONG_ROW && plan->element_bytes == 1) {
         groups = 1;
     }
-    while (groups < most && fill_of_page(context, plan, groups) > FILL_MAX) {
+    while (groups < most && fill_of_page(candidates_of(plan, groups), blocks) > FILL_MAX) {
         groups *= 2;
     }
     return groups < most ? groups : most;
@@ -105,11 +103,11 @@ static double elements_closer(const struct plan *plan, uint32_t groups) {
 }
 
 /* A small sample that saves a second read, or one with a larger one after it, or else the largest. */
-static struct pair_plan pair_plan_of(const topk_context *context, const struct plan *plan) {
-    const int64_t blocks = blocks_of_row(context, plan);
+static struct pair_plan pair_plan_of(const struct plan *plan, uint32_t blocks) {
     const double room = 0.9 * BRACKET_PAGE * (double)blocks;
     const double share = (double)plan->problem.k_max / (double)plan->problem.length_max;
-    struct pair_plan p = {.groups = groups_max(plan), .reads = 1};
+    const uint32_t most = groups_max(plan);
+    struct pair_plan p = {.groups = most, .reads = 1};
     for (uint32_t groups = BRACKET_GROUPS_FEW; groups <= BRACKET_GROUPS_MORE && groups < p.groups;
          groups *= 2) {
         if (elements_between(plan, groups) <= room) {
@@ -120,54 +118,66 @@ static struct pair_plan pair_plan_of(const topk_context *context, const struct p
     if (p.between <= room && p.groups <= BRACKET_GROUPS_MORE) {
         return p;
     }
-    for (uint32_t groups = BRACKET_GROUPS_FEW; groups <= groups_max(plan) && blocks > 1; groups *= 2) {
+    for (uint32_t groups = BRACKET_GROUPS_FEW; groups <= most && blocks > 1; groups *= 2) {
         const bool has_upper = samples_of(plan, groups) * share >= 60; /* pair_of() */
-        if (elements_closer(plan, groups) <= room && (has_upper || groups == groups_max(plan))) {
-            return (struct pair_plan){groups, true, elements_closer(plan, groups),
-                                      1 + (double)BRACKET_PIECE / BRACKET_STRETCH};
+        const double closer = elements_closer(plan, groups);
+        if (closer <= room && (has_upper || groups == most)) {
+            return (struct pair_plan){groups, true, closer, 1 + (double)BRACKET_PIECE / BRACKET_STRETCH};
         }
     }
     p.reads = p.between <= room ? 1 : 2;
     return p;
 }
 
-/* Whether that takes less time than to list all that is better, of which there is more than pages hold: the
- * more so if it takes another read. */
-static bool is_pair(const topk_context *context, const struct plan *plan) {
-    const double row_bytes = (double)plan->problem.length_max * (double)plan->element_bytes;
-    if (target_of(plan) != TARGET_KTH || has_predicate(plan)) {
-        return false;
-    }
-    const double read_again = pair_plan_of(context, plan).reads >= 2 ? row_bytes / 64 : 0;
-    return candidates_of(plan, groups_of_threshold(context, plan)) >
-           1.25 * BRACKET_PAGE * (double)blocks_of_row(context, plan) + read_again;
-}
+/* How results are looked for. */
+struct search {
+    uint32_t blocks; /* of a row */
+    enum target_kind target;
+    uint32_t groups;   /* of a thread's sample */
+    double candidates; /* of a row, that are expected to reach the threshold of such a sample */
+    bool is_pair;
+    struct pair_plan pair; /* if it is one */
+};
 
-static uint32_t sample_groups(const topk_context *context, const struct plan *plan) {
-    return is_pair(context, plan) ? pair_plan_of(context, plan).groups : groups_of_threshold(context, plan);
+/* A pair of thresholds takes less time than to list all that is better, if there is more of it than pages
+ * hold: the more so if the pair takes another read. */
+static struct search search_of(const topk_context *context, const struct plan *plan) {
+    const double row_bytes = (double)plan->problem.length_max * (double)plan->element_bytes;
+    struct search s = {.blocks = blocks_of_row(context, plan), .target = target_of(plan)};
+    s.groups = groups_of_threshold(plan, s.blocks);
+    s.candidates = candidates_of(plan, s.groups);
+    if (s.target == TARGET_KTH && s.candidates > 1.25 * BRACKET_PAGE * (double)s.blocks) {
+        s.pair = pair_plan_of(plan, s.blocks);
+        const double read_again = s.pair.reads >= 2 ? row_bytes / 64 : 0;
+        s.is_pair = s.candidates > 1.25 * BRACKET_PAGE * (double)s.blocks + read_again;
+    }
+    if (s.is_pair) {
+        s.groups = s.pair.groups;
+        s.candidates = candidates_of(plan, s.groups);
+    }
+    return s;
 }
 
 /* Slots of each block's list: a page, or as many as it is expected to need with some deviations, and as many
  * ties of a plateau as it lists (stream.cuh). Chunks of a row are dealt out in turn. Blocks with rows of
  * their own make do with a page while they can: all of them together would need much. */
-static uint32_t room_of(const topk_context *context, const struct plan *plan) {
+static uint32_t room_of(const struct plan *plan, const struct search *search) {
     const int64_t chunk = BRACKET_CHUNK * 16 / (int64_t)plan->element_bytes;
-    const int64_t blocks = blocks_of_row(context, plan), k = plan->problem.k_max;
+    const int64_t blocks = search->blocks, k = plan->problem.k_max;
     const int64_t share = (plan->problem.length_max / chunk / blocks + 2) * chunk;
-    const uint32_t groups = sample_groups(context, plan);
-    const double expected = candidates_of(plan, groups) / (double)blocks;
-    const double needed = expected * (1.25 + 4 / sqrt(threshold_rank(plan, groups))) +
+    const double expected = search->candidates / (double)blocks;
+    const double needed = expected * (1.25 + 4 / sqrt(threshold_rank(plan, search->groups))) +
                           1.25 * (double)k / (double)blocks + BRACKET_PAGE / 2.0;
-    if (is_pair(context, plan) || (blocks == 1 && fill_of_page(context, plan, groups) <= FILL_MAX)) {
+    if (search->is_pair || (blocks == 1 && fill_of_page(search->candidates, search->blocks) <= FILL_MAX)) {
         return BRACKET_PAGE;
     }
     return (uint32_t)greatest(BRACKET_PAGE, (int64_t)fmin((double)share, needed));
 }
 
 /* Blocks of the grid, at most: no more than run at once if each has a list in the workspace. */
-static int64_t grid_blocks(const topk_context *context, const struct plan *plan) {
-    const int64_t rows = plan->problem.rows, of_row = blocks_of_row(context, plan);
-    const bool is_stored = room_of(context, plan) > BRACKET_PAGE;
+static int64_t grid_blocks(const topk_context *context, const struct plan *plan, int64_t of_row,
+                           bool is_stored) {
+    const int64_t rows = plan->problem.rows;
     const int64_t most = is_stored ? device_of(context)->sms : BRACKET_GRID_BLOCKS;
     if (of_row > 1) { /* rows of different lengths have as many as there are */
         return rows > 1 ? device_of(context)->waiting_blocks : of_row;
@@ -193,119 +203,69 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
 }
 
 /* What takes a row's blocks as long as the elements that they list: so many candidates, but for some. */
-static double candidates_to_list(const topk_context *context, const struct plan *plan, double but_for) {
-    const double candidates = fmax(candidates_of(plan, sample_groups(context, plan)) - but_for, 0);
-    if (is_pair(context, plan)) {
-        return topk_cuda_costs.bracket.pair_share * pair_plan_of(context, plan).between;
+static double candidates_to_list(const struct search *search, double but_for) {
+    const double candidates = fmax(search->candidates - but_for, 0);
+    if (search->is_pair) {
+        return topk_cuda_costs.bracket.pair_share * search->pair.between;
     }
-    return target_of(plan) == TARGET_KTH ? topk_cuda_costs.bracket.kth_share * candidates : candidates;
+    return search->target == TARGET_KTH ? topk_cuda_costs.bracket.kth_share * candidates : candidates;
 }
 
-static double cost_us(const topk_context *context, const struct plan *plan) {
+static double cost_us(const topk_context *context, const struct plan *plan, const struct search *search) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
-    const double reads = is_pair(context, plan) ? pair_plan_of(context, plan).reads : 1;
+    const double reads = search->is_pair ? search->pair.reads : 1;
     const double read_us = reads * move_us(context, bytes, topk_cuda_costs.bracket.bytes_per_us);
-    const bool is_sorted = target_of(plan) == TARGET_ENTRIES;
-    const bool are_all =
-        candidates_of(plan, sample_groups(context, plan)) >= (double)plan->problem.length_max;
+    const bool is_sorted = search->target == TARGET_ENTRIES;
+    const bool are_all = search->candidates >= (double)plan->problem.length_max;
     const double block =
         (is_sorted ? (double)plan->problem.k_max / topk_cuda_costs.bracket.results_per_us : 0) +
         (is_sorted && are_all ? topk_cuda_costs.bracket.all_us : 0) +
-        (is_pair(context, plan) ? topk_cuda_costs.bracket.pair_us : 0) +
+        (search->is_pair ? topk_cuda_costs.bracket.pair_us : 0) +
         (has_predicate(plan) ? topk_cuda_costs.bracket.where_us : 0);
     const int64_t sms = device_of(context)->sms, rows = plan->problem.rows;
     if (rows == 0) {
         return topk_cuda_costs.launch_us;
     }
-    if (blocks_of_row(context, plan) > 1) {
+    if (search->blocks > 1) {
         return topk_cuda_costs.bracket.shared_us + block_us(context, block) + read_us +
-               work_us(context, candidates_to_list(context, plan, 0) * (double)rows,
+               work_us(context, candidates_to_list(search, 0) * (double)rows,
                        topk_cuda_costs.bracket.candidates_per_us);
     }
-    const double of_pages = candidates_to_list(context, plan, BRACKET_PAGE) * (double)sms;
+    const double of_pages = candidates_to_list(search, BRACKET_PAGE) * (double)sms;
     const double of_row = block_us(context, topk_cuda_costs.bracket.alone_us + block) +
                           work_us(context, of_pages, topk_cuda_costs.bracket.candidates_per_us) +
                           read_us * (double)sms / (double)rows;
     return topk_cuda_costs.launch_us + of_row * (double)divide_up(rows, sms);
 }
 
-struct layout {
-    struct bracket_args args;
-    struct match *found_match;
-    size_t bytes;
-};
-
-static struct layout lay_out(const topk_context *context, const struct plan *plan, void *workspace) {
-    struct arena arena = arena_over(workspace);
-    const size_t rows = (size_t)plan->problem.rows;
-    struct layout l = {.bytes = 0};
-    l.args.blocks_of_row = blocks_of_row(context, plan);
-    l.args.reciprocal = (uint32_t)divide_up(INT64_C(1) << 32, l.args.blocks_of_row);
-    if (l.args.blocks_of_row > 1) {
-        l.args.states = arena_take(&arena, rows, sizeof *l.args.states);
-        l.args.target.pitch = BRACKET_SENT;
-        l.args.target.entries = arena_take(&arena, rows * BRACKET_SENT, sizeof(uint64_t));
-        if (plan->element_bytes == 8) {
-            l.args.target.entries_low = arena_take(&arena, rows * BRACKET_SENT, sizeof(uint64_t));
-        }
+static void decide(const topk_context *context, const struct plan *plan, struct room *room,
+                   struct decision *decision) {
+    const topk_problem *p = &plan->problem;
+    decision->cannot = refuse(context, plan);
+    if (decision->cannot != NULL) {
+        return;
     }
-    l.args.room = room_of(context, plan);
-    if (l.args.room > BRACKET_PAGE) {
-        const size_t slots = (size_t)grid_blocks(context, plan) * l.args.room;
-        l.args.stored.elements = arena_take(&arena, slots, plan->element_bytes);
-        l.args.stored.positions = arena_take(&arena, slots, sizeof(uint32_t));
+    struct bracket_plan *own = topk_room_take(room, sizeof *own);
+    const struct search search = search_of(context, plan);
+    const uint32_t list = room_of(plan, &search);
+    *own = (struct bracket_plan){
+        .kernels = kernels[width_of(plan)],
+        .is_empty = p->rows == 0 || (plan->operation != TOPK_OPERATION_KTH && p->k_max == 0),
+        .target = search.target,
+        .blocks_of_row = search.blocks,
+        .sample_groups = search.groups,
+        .room = list,
+        .is_pair = search.is_pair,
+        .draws_more = search.is_pair && search.pair.draws_more,
+        .grid_blocks = grid_blocks(context, plan, search.blocks, list > BRACKET_PAGE)};
+    if (p->shape == TOPK_SHAPE_STRIDED && p->length_max > 0) {
+        own->rank = (uint32_t)threshold_rank(plan, search.groups);
     }
-    if (has_predicate(plan)) {
-        l.found_match = arena_take(&arena, 1, sizeof *l.found_match);
-    }
-    l.bytes = arena_bytes(&arena);
-    return l;
-}
-
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    return lay_out(context, plan, NULL).bytes;
-}
-
-/* Whether rows may differ in length. */
-static bool is_uneven(const struct call *call) {
-    const topk_problem *p = &call->plan->problem;
-    return p->rows > 1 && (p->shape != TOPK_SHAPE_STRIDED || call->input.lengths != NULL);
-}
-
-static int run(const struct call *call) {
-    const struct plan *plan = call->plan;
-    struct layout l = lay_out(call->context, plan, call->workspace);
-    struct bracket_args *args = &l.args;
-    const int64_t rows = plan->problem.rows;
-    struct launch_grid grid = grid_of(call, grid_blocks(call->context, plan), INT32_MAX, BRACKET_THREADS);
-    if (rows == 0 || (plan->operation != TOPK_OPERATION_KTH && plan->problem.k_max == 0)) {
-        return 0;
-    }
-    grid.waits = args->blocks_of_row > 1;
-    if (grid.waits && is_uneven(call)) { /* the longest row has no fewer blocks than all rows would have */
-        TOPK_REACHED(REACHED_BRACKET_GPU_UNEVEN);
-        args->by_length = true;
-    } else if (grid.waits) {
-        grid.blocks = (uint32_t)rows * args->blocks_of_row;
-    }
-    args->rows = row_args_of(call);
-    if (has_predicate(plan)) {
-        args->predicate = topk_cuda_predicate_args(call, l.found_match);
-    }
-    args->decode = topk_decode_args(&plan->order);
-    args->kth = kth_outputs_of(call);
-    args->target.kind = target_of(plan);
-    args->target.ties_free = plan->problem.ties == TOPK_TIES_ANY;
-    args->target.two_words = plan->element_bytes == 8;
-    args->seed = call->context->seed;
-    args->sample_groups = sample_groups(call->context, plan);
-    args->is_pair = is_pair(call->context, plan);
-    args->draws_more = args->is_pair && pair_plan_of(call->context, plan).draws_more;
-    if (plan->problem.shape == TOPK_SHAPE_STRIDED && call->input.lengths == NULL && call->input.k == NULL) {
-        args->rank = (uint32_t)threshold_rank(plan, args->sample_groups);
-    }
-    const int error = topk_cuda_read_bounds(call, &args->predicate);
-    return error != 0 ? error : kernels[width_of(plan)]->select(&grid, args);
+    decision->own = own;
+    decision->variant = search.is_pair ? "pair" : "threshold";
+    decision->launches = own->is_empty ? 0 : 1 + has_predicate(plan);
+    decision->cost_us = cost_us(context, plan, &search);
+    decision->workspace_bytes = topk_cuda_bracket_lay_out(plan, own, NULL).bytes;
 }
 
 static int prepare(const topk_context *context) {
@@ -319,8 +279,6 @@ static int prepare(const topk_context *context) {
 
 const struct method topk_cuda_bracket = {.name = "bracket",
                                          .operations = SELECTS_WHERE,
-                                         .refuse = refuse,
-                                         .cost_us = cost_us,
-                                         .workspace_bytes = workspace_bytes,
+                                         .plan = decide,
                                          .prepare = prepare,
-                                         .run = run};
+                                         .run = topk_cuda_bracket_run};
