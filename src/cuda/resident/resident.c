@@ -1,37 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a call of resident launches. It needs no workspace. */
-#include "../methods.h"
-
+ * What resident decides: whether a row stays in the registers of one block, or in those of a cluster, or is
+ * streamed through shared memory, and what that is expected to take. shape.c makes the blocks, launch.c runs
+ * them. */
 #include <math.h>
 
 #include "../../workspace.h"
-#include "cluster.h"
-#include "shape.h"
-#include "streamed.h"
+#include "../methods.h"
+#include "plan.h"
 
-static const struct resident_kernels *const kernels[WIDTHS] = {
-    &topk_cuda_resident_kernels_8, &topk_cuda_resident_kernels_16, &topk_cuda_resident_kernels_32,
-    &topk_cuda_resident_kernels_64};
+static const struct resident_set kernels[WIDTHS] = {
+    {&topk_cuda_resident_kernels_8, &topk_cuda_resident_where_8, &topk_cuda_resident_cluster_8,
+     &topk_cuda_resident_stream_8},
+    {&topk_cuda_resident_kernels_16, &topk_cuda_resident_where_16, &topk_cuda_resident_cluster_16,
+     &topk_cuda_resident_stream_16},
+    {&topk_cuda_resident_kernels_32, &topk_cuda_resident_where_32, &topk_cuda_resident_cluster_32,
+     &topk_cuda_resident_stream_32},
+    {&topk_cuda_resident_kernels_64, &topk_cuda_resident_where_64, &topk_cuda_resident_cluster_64,
+     &topk_cuda_resident_stream_64}};
 
-static const struct resident_where_kernels *const where_kernels[WIDTHS] = {
-    &topk_cuda_resident_where_8, &topk_cuda_resident_where_16, &topk_cuda_resident_where_32,
-    &topk_cuda_resident_where_64};
+/* ---- Knobs ---- */
 
-static const struct resident_cluster_kernels *const cluster_kernels[WIDTHS] = {
-    &topk_cuda_resident_cluster_8, &topk_cuda_resident_cluster_16, &topk_cuda_resident_cluster_32,
-    &topk_cuda_resident_cluster_64};
+enum { THREADS, CLUSTER, STREAM };
 
-/* What does not depend on where the buffers are. */
-static struct resident_args args_of(const struct plan *plan, const struct block_shape *shape) {
-    const bool is_kth = plan->operation == TOPK_OPERATION_KTH;
-    const int64_t results = least(plan->problem.k_max, plan->problem.length_max);
-    return (struct resident_args){.is_kth = is_kth,
-                                  .is_sorted = topk_cuda_resident_is_sorted(plan),
-                                  .positions =
-                                      is_kth ? 0 : (uint32_t)least(results, shape->threads * shape->items),
-                                  .entries = (uint32_t)topk_cuda_resident_entries(plan, shape->cluster),
-                                  .has_buckets = topk_cuda_resident_is_merged(plan, shape->cluster)};
+static const struct knob knobs[] = {
+    [THREADS] = {"threads", KNOB_INTEGER, 32, RESIDENT_THREADS_MAX, RESIDENT_THREADS,
+                 "of a block, at most, unless its row or results need more; by default fewer for many rows"},
+    [CLUSTER] = {"cluster", KNOB_INTEGER, 1, RESIDENT_CLUSTER_MAX, 1,
+                 "blocks that share a row, a power of two or the one below; by default as rows need"},
+    [STREAM] = {"stream", KNOB_SWITCH, 0, 1, 0,
+                "rows go through shared memory once, where that is possible; by default where it is faster"},
+    {.name = NULL}};
+
+static struct resident_wishes wishes_of(const struct plan *plan) {
+    const int64_t *threads = tuning_given(&plan->tuning, &knobs[THREADS]);
+    const int64_t *cluster = tuning_given(&plan->tuning, &knobs[CLUSTER]);
+    struct resident_wishes wishes = {.threads = threads != NULL ? *threads : 0,
+                                     .cluster = cluster != NULL ? 1 : 0,
+                                     .stream = tuning_given(&plan->tuning, &knobs[STREAM])};
+    while (cluster != NULL && 2 * wishes.cluster <= *cluster) {
+        wishes.cluster *= 2;
+    }
+    return wishes;
 }
+
+/* ---- What cannot be served ---- */
 
 /* Rows in no more room than they need on average. */
 static bool is_wasteful(const struct plan *plan) {
@@ -40,10 +52,9 @@ static bool is_wasteful(const struct plan *plan) {
            p->elements_max / RESIDENT_WASTE / p->rows < p->length_max / RESIDENT_WASTE / RESIDENT_WASTE;
 }
 
-/* Why so many blocks cannot hold a row. */
-static const char *refuse_length(const topk_context *context, const struct plan *plan) {
-    const int64_t most = topk_cuda_resident_cluster_max(context, plan);
-    const int64_t given = topk_cuda_resident_given_cluster(plan);
+/* Why so many blocks cannot hold a row; `given`: blocks that the caller wants, or 0. */
+static const char *refuse_length(const topk_context *context, const struct plan *plan, int64_t given) {
+    const int64_t most = resident_cluster_max(context, plan);
     if (given > most) {
         return "the device has no room for clusters of so many blocks";
     }
@@ -55,34 +66,30 @@ static const char *refuse_length(const topk_context *context, const struct plan 
                        : "rows are longer than a cluster's registers hold";
 }
 
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    const char *reason = refuse_length(context, plan);
-    if (plan->problem.rows == 0 || plan->problem.length_max == 0 || reason != NULL) {
-        return reason;
-    }
-    if (is_wasteful(plan)) {
-        return "rows are much shorter than length_max on average";
-    }
-    const struct block_shape shape = topk_cuda_resident_shape(context, plan, true);
-    if (shape.threads == 0) {
+/* Why blocks cannot have the results of a row. */
+static const char *refuse_results(const topk_context *context, const struct resident_plan *decided) {
+    const struct resident_shape *shape = &decided->shapes[1];
+    if (shape->threads == 0) {
         return "a row has more sorted results than a block merges";
     }
-    const struct resident_args args = args_of(plan, &shape);
-    if (shape.cluster == 1 && kernels[width_of(plan)]->shared_bytes(&args, RESIDENT_THREADS_MAX) >
-                                  (uint32_t)device_of(context)->shared_bytes_max) {
+    const struct resident_args args = resident_args_of(decided, shape);
+    if (shape->cluster == 1 && decided->kernels->block->shared_bytes(&args, RESIDENT_THREADS_MAX) >
+                                   (uint32_t)device_of(context)->shared_bytes_max) {
         return "a row has more results than a block's shared memory holds";
     }
     return NULL;
 }
 
+/* ---- What rows in registers take ---- */
+
 /* Whether a sample's bound nearly always tells a short list of a row's results. */
-static bool is_listed_at_once(const struct plan *plan, const struct block_shape *shape) {
+static bool is_listed_at_once(const struct plan *plan, const struct resident_shape *shape) {
     const int64_t k = least(plan->problem.k_max, plan->problem.length_max);
     return plan->operation == TOPK_OPERATION_SELECT && plan->element_bytes < 8 && k <= RESIDENT_LIST / 4 &&
            2 * k * shape->items <= plan->problem.length_max;
 }
 
-static double instructions_of(const struct plan *plan, const struct block_shape *shape) {
+static double block_instructions(const struct plan *plan, const struct resident_shape *shape) {
     const double warps = (double)shape->threads / 32, items = (double)shape->items;
     return is_listed_at_once(plan, shape)
                ? topk_cuda_costs.resident.of_list +
@@ -92,28 +99,18 @@ static double instructions_of(const struct plan *plan, const struct block_shape 
                : topk_cuda_resident_instructions(plan, shape);
 }
 
-/* Whether all rows begin at multiples of 16 bytes, if the first one does; or may do so. */
-static bool may_be_aligned(const struct plan *plan) {
-    const topk_problem *p = &plan->problem;
-    return p->shape != TOPK_SHAPE_STRIDED || p->rows == 1 ||
-           (size_t)p->row_stride * plan->element_bytes % 16 == 0;
-}
-
 /* Entries that one block sorts in buckets; and so many times as many, where more than half of a row are
  * results: then buckets are often crowded, and entries are merged. */
-static double merged_entries(const struct plan *plan, const struct block_shape *shape) {
+static double merged_entries(const struct plan *plan, const struct resident_shape *shape) {
     const double MERGED = 4;
-    if (!topk_cuda_resident_is_merged(plan, shape->cluster)) {
-        return 0;
-    }
-    return (double)topk_cuda_resident_sorted_entries(plan, shape->cluster) *
-           (plan->problem.k_max > plan->problem.length_max / 2 ? MERGED : 1);
+    return !shape->is_merged
+               ? 0
+               : (double)shape->sorted * (plan->problem.k_max > plan->problem.length_max / 2 ? MERGED : 1);
 }
 
 static double cluster_us(const topk_context *context, const struct plan *plan,
-                         const struct block_shape *shape) {
+                         const struct resident_shape *shape, double merged) {
     const bool is_searched = plan->problem.k_max > RESIDENT_LIST / 4 || has_predicate(plan);
-    const double merged = merged_entries(plan, shape);
     const double of_row = topk_cuda_resident_instructions(plan, shape) * (double)shape->cluster *
                               (is_searched ? topk_cuda_costs.resident.searched : 1) +
                           topk_cuda_costs.resident.of_merged * merged;
@@ -125,7 +122,7 @@ static double cluster_us(const topk_context *context, const struct plan *plan,
 }
 
 /* What a row takes in its blocks, however few rows there are. */
-static double row_us(const struct plan *plan, const struct block_shape *shape) {
+static double row_us(const struct plan *plan, const struct resident_shape *shape, double merged) {
     const double elements = (double)plan->problem.length_max / (double)shape->cluster;
     const double results =
         (double)least(plan->problem.k_max, plan->problem.length_max) / (double)shape->cluster;
@@ -133,104 +130,153 @@ static double row_us(const struct plan *plan, const struct block_shape *shape) {
            elements * (topk_cuda_costs.resident.element_us +
                        (has_predicate(plan) ? topk_cuda_costs.resident.compared_us : 0)) +
            results * topk_cuda_costs.resident.chosen_us +
-           (shape->cluster == 1 ? topk_cuda_costs.resident.merged_us * merged_entries(plan, shape) : 0);
+           (shape->cluster == 1 ? topk_cuda_costs.resident.merged_us * merged : 0);
 }
 
-/* With rows in registers. */
-static double held_us(const topk_context *context, const struct plan *plan) {
-    const struct block_shape shape = topk_cuda_resident_shape(context, plan, may_be_aligned(plan));
+static double held_us(const topk_context *context, const struct plan *plan,
+                      const struct resident_shape *shape) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
-    const double instructions = (double)plan->problem.rows * instructions_of(plan, &shape);
+    const double merged = merged_entries(plan, shape);
     const double issue_us =
-        shape.cluster > 1 ? cluster_us(context, plan, &shape)
-                          : work_us(context, instructions, topk_cuda_costs.resident.instructions_per_us);
-    return topk_cuda_costs.launch_us + block_us(context, row_us(plan, &shape)) +
+        shape->cluster > 1 ? cluster_us(context, plan, shape, merged)
+                           : work_us(context, (double)plan->problem.rows * block_instructions(plan, shape),
+                                     topk_cuda_costs.resident.instructions_per_us);
+    return topk_cuda_costs.launch_us + block_us(context, row_us(plan, shape, merged)) +
            fmax(issue_us, move_us(context, bytes, topk_cuda_costs.resident.bytes_per_us));
 }
 
-/* Whether rows are streamed, of a problem that is served. */
-static bool is_streamed(const topk_context *context, const struct plan *plan) {
-    const int64_t *given = topk_cuda_resident_given_stream(plan);
-    if (!topk_cuda_resident_can_stream(context, plan) || given != NULL) {
-        return given != NULL && *given != 0 && topk_cuda_resident_can_stream(context, plan);
+/* ---- Streamed rows ---- */
+
+/* Whether a sample of rows of that length tells a bound that keeps few enough. As the kernel: stream.cuh,
+ * sampled_rank(); a fifth more than expected has room. */
+static bool is_sampled(const struct plan *plan) {
+    const double length = (double)plan->problem.length_max,
+                 sampled = RESIDENT_STREAM_THREADS * RESIDENT_SAMPLED;
+    const double mean = sampled * (double)plan->problem.k_max / length + 1;
+    const double rank = mean + 5 * sqrt(mean) + 5;
+    return plan->problem.shape == TOPK_SHAPE_STRIDED && length >= 4 * sampled &&
+           1.2 * (1.25 * rank + 4) * length / sampled <= RESIDENT_KEPT;
+}
+
+/* Whether rows may be streamed: the caller wants it, or leaves it to us and it would not take the way out;
+ * and the kernel serves the problem, whatever its data. */
+static bool may_stream(const topk_context *context, const struct plan *plan,
+                       const struct resident_wishes *wishes, const struct resident_set *of_width) {
+    const topk_problem *p = &plan->problem;
+    const struct resident_args args = {.rows.k_max = p->k_max, .entries = RESIDENT_LIST};
+    return plan->operation == TOPK_OPERATION_SELECT && p->order == TOPK_ORDER_ANY &&
+           p->ties == TOPK_TIES_ANY && p->k_max <= RESIDENT_STREAM_RESULTS &&
+           (wishes->stream != NULL ? *wishes->stream != 0 : wishes->cluster == 0 && is_sampled(plan)) &&
+           of_width->stream->shared_bytes(&args) <= (uint32_t)device_of(context)->shared_bytes_max;
+}
+
+/* Blocks that share a row, if multiprocessors are left over: half as many more for a cluster of four, since
+ * not all of them are beside each other. `given`: as many as the caller wants, or 0. */
+static int64_t stream_blocks(const topk_context *context, const struct plan *plan, int64_t given) {
+    const int64_t sms = device_of(context)->sms, room = device_of(context)->stream_blocks[width_of(plan)];
+    const int64_t most = given != 0 ? least(given, room) : room;
+    int64_t blocks = 1;
+    while (2 * blocks <= most && (given != 0 || (blocks + 1) * blocks * plan->problem.rows <= sms)) {
+        blocks *= 2;
     }
-    return topk_cuda_resident_given_cluster(plan) == 0 && topk_cuda_resident_is_sampled(plan) &&
-           topk_cuda_resident_streamed_us(context, plan) < held_us(context, plan);
+    return blocks;
 }
 
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    return is_streamed(context, plan) ? topk_cuda_resident_streamed_us(context, plan)
-                                      : held_us(context, plan);
+static double streamed_us(const topk_context *context, const struct plan *plan, int64_t blocks) {
+    const int64_t rows = plan->problem.rows, rounds = divide_up(rows * blocks, device_of(context)->sms);
+    const double row_bytes = (double)plan->problem.length_max * (double)plan->element_bytes;
+    const double of_block = block_us(context, (double)rounds * row_bytes / (double)blocks /
+                                                  topk_cuda_costs.resident.stream_bytes_per_us);
+    const double of_memory =
+        move_us(context, (double)rows * row_bytes, topk_cuda_costs.resident.bytes_per_us);
+    const double selected_us =
+        block_us(context, topk_cuda_costs.resident.kept_us +
+                              topk_cuda_costs.resident.result_us * (double)plan->problem.k_max);
+    return topk_cuda_costs.resident.stream_us + (double)rounds * selected_us + fmax(of_block, of_memory);
 }
 
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
+/* Streams the rows if the caller wants it or it takes less time than `held`. Returns the time of the way that
+ * is taken. */
+static double choose_stream(const topk_context *context, const struct plan *plan,
+                            const struct resident_wishes *wishes, double held, struct resident_plan *own) {
+    if (!may_stream(context, plan, wishes, own->kernels)) {
+        return held;
+    }
+    const int64_t blocks = stream_blocks(context, plan, wishes->cluster);
+    const double streamed = streamed_us(context, plan, blocks);
+    own->is_streamed = wishes->stream != NULL || streamed < held;
+    if (own->is_streamed) {
+        own->grid_rows = greatest(device_of(context)->sms / blocks, 1);
+        own->shapes[0] = own->shapes[1] = (struct resident_shape){
+            .threads = RESIDENT_STREAM_THREADS, .cluster = blocks, .entries = RESIDENT_LIST};
+    }
+    return own->is_streamed ? streamed : held;
+}
+
+/* ---- The whole ---- */
+
+/* Whether all rows begin at multiples of 16 bytes, if the first one does; or, without a stride, may do so. */
+static bool may_be_aligned(const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    return p->shape != TOPK_SHAPE_STRIDED || p->rows == 1 ||
+           (size_t)p->row_stride * plan->element_bytes % 16 == 0;
+}
+
+static void decide(const topk_context *context, const struct plan *plan, struct room *room,
+                   struct decision *decision) {
+    const topk_problem *p = &plan->problem;
+    const struct resident_wishes wishes = wishes_of(plan);
+    decision->cannot = refuse_length(context, plan, wishes.cluster);
+    if (decision->cannot != NULL) {
+        return;
+    }
+    const bool is_served = p->rows == 0 || p->length_max == 0, is_aligned = may_be_aligned(plan);
+    if (!is_served && is_wasteful(plan)) {
+        decision->cannot = "rows are much shorter than length_max on average";
+        return;
+    }
+    struct resident_plan *own = topk_room_take(room, sizeof *own);
+    *own = (struct resident_plan){.kernels = &kernels[width_of(plan)],
+                                  .is_kth = plan->operation == TOPK_OPERATION_KTH,
+                                  .results = least(p->k_max, p->length_max),
+                                  .may_be_aligned = p->shape == TOPK_SHAPE_STRIDED && is_aligned,
+                                  .grid_rows = RESIDENT_GRID_ROWS};
+    own->is_empty = p->rows == 0 || (!own->is_kth && p->k_max == 0);
+    own->is_sorted = !own->is_kth && p->order == TOPK_ORDER_BEST_FIRST;
+    topk_cuda_resident_shapes(context, plan, &wishes, own->shapes);
+    decision->cannot = is_served ? NULL : refuse_results(context, own);
+    if (decision->cannot != NULL) {
+        return;
+    }
     struct arena arena = arena_over(NULL);
-    (void)context;
-    if (has_predicate(plan)) {
-        (void)arena_take(&arena, 1, sizeof(struct match)); /* of bounds that the device reads */
-    }
-    return arena_bytes(&arena);
-}
-
-/* Whether all rows begin at multiples of 16 bytes. */
-static bool is_aligned(const struct call *call) {
-    return call->plan->problem.shape == TOPK_SHAPE_STRIDED && (uintptr_t)call->input.values % 16 == 0 &&
-           may_be_aligned(call->plan);
-}
-
-static int run_where(const struct call *call, const struct launch_grid *grid,
-                     const struct resident_args *of_row, const struct block_shape *shape) {
-    const int width = width_of(call->plan);
-    struct arena arena = arena_over(call->workspace);
-    struct match *found = arena_take(&arena, 1, sizeof *found);
-    const struct resident_where_args args = {*of_row, topk_cuda_predicate_args(call, found)};
-    const int error = topk_cuda_read_bounds(call, &args.predicate);
-    return error != 0           ? error
-           : shape->cluster > 1 ? cluster_kernels[width]->where(grid, &args, (uint32_t)shape->cluster)
-                                : where_kernels[width]->row(grid, &args, shape->kernel);
-}
-
-static int run(const struct call *call) {
-    const struct plan *plan = call->plan;
-    if (is_streamed(call->context, plan)) {
-        return topk_cuda_resident_run_streamed(call);
-    }
-    const int width = width_of(plan);
-    const struct block_shape shape = topk_cuda_resident_shape(call->context, plan, is_aligned(call));
-    const struct launch_grid grid = grid_of(call, plan->problem.rows, RESIDENT_GRID_ROWS, shape.threads);
-    struct resident_args args = args_of(plan, &shape);
-    args.rows = row_args_of(call);
-    args.decode = topk_decode_args(&plan->order);
-    args.kth = kth_outputs_of(call);
-    if (plan->problem.rows == 0 || (!args.is_kth && plan->problem.k_max == 0)) {
-        return 0;
-    }
-    return has_predicate(plan) ? run_where(call, &grid, &args, &shape)
-           : shape.cluster > 1 ? cluster_kernels[width]->row(&grid, &args, (uint32_t)shape.cluster)
-                               : kernels[width]->row(&grid, &args, shape.kernel);
+    (void)arena_take(&arena, has_predicate(plan) ? 1 : 0, sizeof(struct match));
+    const double held = held_us(context, plan, &own->shapes[is_aligned]);
+    decision->cost_us = choose_stream(context, plan, &wishes, held, own);
+    decision->variant = own->is_streamed ? "stream" : own->shapes[1].cluster > 1 ? "cluster" : "block";
+    decision->launches = own->is_empty ? 0 : 1 + has_predicate(plan);
+    decision->workspace_bytes = arena_bytes(&arena);
+    decision->own = own;
 }
 
 static int prepare(const topk_context *context) {
     struct device_info *device = &((struct cuda_leaf *)context->leaf)->device;
     const uint32_t shared_bytes_max = (uint32_t)device->shared_bytes_max;
     int error = topk_cuda_prepare_bounds();
-    error = error != 0 ? error : topk_cuda_resident_prepare_streamed(device);
     for (int width = 0; width < WIDTHS && error == 0; width++) {
-        error = kernels[width]->prepare(shared_bytes_max);
-        error = error != 0 ? error : where_kernels[width]->prepare(shared_bytes_max);
-        error = error != 0
-                    ? error
-                    : cluster_kernels[width]->prepare(shared_bytes_max, &device->cluster_blocks[width]);
+        const struct resident_set *of_width = &kernels[width];
+        error = of_width->stream->prepare(shared_bytes_max, &device->stream_blocks[width]);
+        error = error != 0 ? error : of_width->block->prepare(shared_bytes_max);
+        error = error != 0 ? error : of_width->where->prepare(shared_bytes_max);
+        error =
+            error != 0 ? error : of_width->cluster->prepare(shared_bytes_max, &device->cluster_blocks[width]);
     }
     return error;
 }
 
 const struct method topk_cuda_resident = {.name = "resident",
                                           .operations = SELECTS_WHERE,
-                                          .knobs = topk_cuda_resident_knobs,
-                                          .refuse = refuse,
-                                          .cost_us = cost_us,
-                                          .workspace_bytes = workspace_bytes,
+                                          .knobs = knobs,
+                                          .plan = decide,
                                           .prepare = prepare,
-                                          .run = run};
+                                          .run = topk_cuda_resident_run};

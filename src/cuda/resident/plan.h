@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What resident decides about a problem, and what its run is told of that. */
+#ifndef TOPK_SRC_CUDA_RESIDENT_PLAN_H
+#define TOPK_SRC_CUDA_RESIDENT_PLAN_H
+
+#include "../leaf.h"
+#include "cluster.h"
+#include "stream.h"
+
+/* Those of one element width. */
+struct resident_set {
+    const struct resident_kernels *block;
+    const struct resident_where_kernels *where;
+    const struct resident_cluster_kernels *cluster;
+    const struct resident_stream_kernels *stream;
+};
+
+/* How the blocks of a call are made. */
+struct resident_shape {
+    uint32_t kernel; /* by the elements that each thread keeps: kernels.h */
+    int64_t items;   /* these */
+    int64_t threads; /* of a block; 0: no blocks hold a row and its results */
+    int64_t cluster; /* blocks that share a row: 1, or as many as a cluster has */
+    /* Entries of a row that are sorted, at most; of rows that are too long, some number. Whether they are too
+     * many to be ranked by counting. And slots for entries that a block needs. */
+    int64_t sorted;
+    bool is_merged;
+    uint32_t entries;
+};
+
+struct resident_plan {
+    const struct resident_set *kernels;
+    bool is_empty; /* there is nothing to do */
+    bool is_kth, is_sorted, is_streamed;
+    int64_t results;     /* of a row, at most */
+    bool may_be_aligned; /* rows have a stride, and begin at multiples of 16 bytes if the first one does */
+    int64_t grid_rows;   /* of a grid, at most: blocks or clusters go on to other rows */
+    struct resident_shape shapes[2]; /* [1]: all rows begin at multiples of 16 bytes */
+};
+
+/* What does not depend on where the buffers are. */
+static inline struct resident_args resident_args_of(const struct resident_plan *decided,
+                                                    const struct resident_shape *shape) {
+    const int64_t held = decided->is_kth || decided->is_streamed ? 0 : shape->threads * shape->items;
+    return (struct resident_args){.is_kth = decided->is_kth,
+                                  .is_sorted = decided->is_sorted,
+                                  .positions = (uint32_t)least(decided->results, held),
+                                  .entries = shape->entries,
+                                  .has_buckets = shape->is_merged};
+}
+
+/* What the caller's tuning says. */
+struct resident_wishes {
+    int64_t threads, cluster; /* 0: nothing */
+    const int64_t *stream;    /* NULL: nothing */
+};
+
+/* The elements that so many blocks hold at most. */
+int64_t topk_cuda_resident_row_max(const struct plan *plan, int64_t cluster);
+
+/* Blocks that share a row, at most: as many as the device has room for in a cluster, or 1. */
+static inline int64_t resident_cluster_max(const topk_context *context, const struct plan *plan) {
+    return device_of(context)->cluster_blocks[width_of(plan)];
+}
+
+/* That a block issues for a row. */
+double topk_cuda_resident_instructions(const struct plan *plan, const struct resident_shape *shape);
+
+void topk_cuda_resident_shapes(const topk_context *context, const struct plan *plan,
+                               const struct resident_wishes *wishes, struct resident_shape shapes[2]);
+
+/* struct method, run. */
+int topk_cuda_resident_run(const struct call *call);
+
+#endif
