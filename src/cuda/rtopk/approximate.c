@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What an approximate selection launches. */
-#include "approximate.h"
-
-#include "../leaf.h"
-#include "network.h"
-
-static const struct approximate_kernels *const kernels[WIDTHS] = {
-    &topk_cuda_rtopk_approximate_8, &topk_cuda_rtopk_approximate_16, &topk_cuda_rtopk_approximate_32,
-    &topk_cuda_rtopk_approximate_64};
+ * What an approximate selection launches: a team of warps for each row, or parts of a warp where rows are all
+ * alike, whole and short. */
+#include "plan.h"
 
 /* How a row is held. */
 static const struct row_class {
@@ -35,15 +29,10 @@ static uint32_t class_of(const struct plan *plan) {
     return index;
 }
 
-double topk_cuda_rtopk_approximate_instructions(const struct plan *plan) {
-    const struct row_class c = classes[class_of(plan)];
-    return c.warps * (200 + 20.0 * c.items);
-}
-
 /* Where rows are many a team takes several of them, one after another: that spares what a block does once. */
-static int64_t blocks_for(const struct call *call, int64_t teams) {
-    const int64_t rows = call->plan->problem.rows;
-    const int64_t several = rows / (teams * device_of(call->context)->sms * RTOPK_BLOCKS_OF_SM);
+static int64_t blocks_for(const topk_context *context, const struct plan *plan, int64_t teams) {
+    const int64_t rows = plan->problem.rows;
+    const int64_t several = rows / (teams * device_of(context)->sms * RTOPK_BLOCKS_OF_SM);
     return divide_up(rows, teams * greatest(1, least(several, RTOPK_ROWS_OF_TEAM)));
 }
 
@@ -66,21 +55,20 @@ static uint32_t parts_shift(int64_t items, int64_t length) {
 
 /* Fewest lanes for a row, unless that leaves most of the GPU idle, or a lane with too many results to list
  * one after another. Whether parts of a warp serve the rows. */
-static bool choose_parts(const struct call *call, const struct predicate_args *predicate,
+static bool choose_parts(const topk_context *context, const struct plan *plan, bool may_be_whole,
                          struct parts *parts) {
-    const struct plan *plan = call->plan;
-    const int64_t length = plan->problem.length_max, busy = RTOPK_PART_WARPS * device_of(call->context)->sms;
+    const topk_problem *p = &plan->problem;
+    const int64_t length = p->length_max, busy = RTOPK_PART_WARPS * device_of(context)->sms;
     parts->shift = UINT32_MAX;
-    if (plan->element_bytes != sizeof(float) || length > RTOPK_UNIFORM_ROW_MAX || predicate->is_given ||
-        plan->problem.k_max > length || plan->problem.max_iterations < 1 ||
-        plan->problem.max_iterations > RTOPK_PART_STEPS || !topk_cuda_rtopk_shares_warps(plan) ||
-        !topk_cuda_rtopk_is_uniform(call) || !topk_cuda_rtopk_is_whole(call)) {
+    if (plan->element_bytes != sizeof(float) || length > RTOPK_UNIFORM_ROW_MAX || p->k_max > length ||
+        p->max_iterations < 1 || p->max_iterations > RTOPK_PART_STEPS || !may_be_whole ||
+        !may_be_uniform(plan) || !topk_cuda_rtopk_shares_warps(plan)) {
         return false;
     }
     for (uint32_t i = 0; i < RTOPK_APPROXIMATE_PARTS; i++) {
         const uint32_t shift = parts_shift(items_of_parts[i], length);
-        const bool is_better = plan->problem.rows >> (5 - least(shift, 5)) >= busy &&
-                               results_max(plan) <= RTOPK_PART_RESULTS << shift;
+        const bool is_better =
+            p->rows >> (5 - least(shift, 5)) >= busy && results_max(plan) <= RTOPK_PART_RESULTS << shift;
         if (shift <= 5 && (32 >> shift) * results_max(plan) <= RTOPK_NETWORK_RESULTS &&
             (results_max(plan) <= RTOPK_PART_MOST << shift || !is_sorted(plan)) &&
             (parts->shift > 5 || (shift < parts->shift && is_better))) {
@@ -90,61 +78,47 @@ static bool choose_parts(const struct call *call, const struct predicate_args *p
     return parts->shift <= 5;
 }
 
-/* Fills in what such rows need besides. Returns false if their results cannot be put in order. */
-static bool set_parts(const struct call *call, const struct parts *parts, struct approximate_args *of_parts) {
-    struct rtopk_args *args = &of_parts->of_row;
-    const topk_problem *p = &call->plan->problem;
-    const int64_t items = items_of_parts[parts->index], rows_of_warp = 32 >> parts->shift;
-    const int64_t warps_of_sm = RTOPK_APPROXIMATE_PART_BLOCKS(items) * (RTOPK_THREADS / 32);
-    struct uniform_rows *u = &args->uniform;
-    *u = topk_cuda_rtopk_uniform_rows(call, &args->rows.map);
-    u->part_shift = parts->shift;
-    u->reciprocal = (1u << RTOPK_RECIPROCAL_BITS) / u->k + 1;
-    u->ahead = p->row_stride == p->length_max
-                   ? (uint32_t)(device_of(call->context)->sms * warps_of_sm / 2 * rows_of_warp)
-                   : 0;
-    args->slots = (uint32_t)rows_of_warp * u->k;
-    args->entries = 0;
-    of_parts->lists_numbers = !is_sorted(call->plan) && results_max(call->plan) > RTOPK_PART_RESULTS
-                                                                                      << parts->shift;
-    return topk_cuda_rtopk_set_order(call->plan, RTOPK_ORDER_FEW, args);
-}
-
-int topk_cuda_rtopk_run_approximate(const struct call *call, const struct rtopk_args *of_row,
-                                    const struct predicate_args *predicate) {
-    const struct plan *plan = call->plan;
+/* Parts of a warp serve rows that are all alike, unless their results cannot be put in order. */
+static void take_parts(const topk_context *context, const struct plan *plan, const struct parts *parts,
+                       struct rtopk_plan *own) {
     const topk_problem *p = &plan->problem;
-    const uint32_t index = class_of(plan),
-                   threads = classes[index].warps == 1 ? RTOPK_THREADS : 32 * classes[index].warps;
-    const int64_t teams = threads / (32 * classes[index].warps);
-    const struct launch_grid grid = grid_of(call, blocks_for(call, teams), RTOPK_GRID_BLOCKS, threads);
-    struct approximate_args args = {.of_row = *of_row,
-                                    .predicate = *predicate,
-                                    .numbers = topk_cuda_number_map(&plan->order),
-                                    .max_iterations = (uint32_t)least(p->max_iterations, UINT32_MAX),
-                                    .epsilon = p->epsilon,
-                                    .epsilon_relative = p->epsilon_relative};
-    struct parts parts;
-    if (choose_parts(call, predicate, &parts)) {
-        struct approximate_args of_parts = args;
-        const int64_t rows_of_block = (32 >> parts.shift) * (RTOPK_THREADS / 32);
-        if (set_parts(call, &parts, &of_parts)) {
-            const struct launch_grid of_blocks =
-                grid_of(call, divide_up(p->rows, rows_of_block), INT32_MAX, RTOPK_THREADS);
-            return kernels[width_of(plan)]->parts(&of_blocks, &of_parts, parts.index);
-        }
+    const int64_t items = items_of_parts[parts->index], rows_of_warp = 32 >> parts->shift;
+    const int64_t warps = RTOPK_THREADS / 32, warps_of_sm = RTOPK_APPROXIMATE_PART_BLOCKS(items) * warps;
+    const uint32_t k = (uint32_t)results_max(plan);
+    own->uniform = (struct uniform_rows){.length = (uint32_t)p->length_max, .k = k};
+    own->uniform.part_shift = parts->shift;
+    own->uniform.reciprocal = (1u << RTOPK_RECIPROCAL_BITS) / k + 1;
+    if (p->row_stride == p->length_max) {
+        own->uniform.ahead = (uint32_t)(device_of(context)->sms * warps_of_sm / 2 * rows_of_warp);
     }
-    args.of_row.slots = approximate_slots(held_by(&classes[index]));
-    if (args.of_row.entries > RTOPK_RESULTS_MAX) {
-        args.of_row.entries = 0; /* the list of positions is sorted */
+    own->lists_numbers = !is_sorted(plan) && results_max(plan) > RTOPK_PART_RESULTS << parts->shift;
+    own->alike = (struct rtopk_launch){.kernel = RTOPK_PARTS,
+                                       .index = parts->index,
+                                       .blocks = divide_up(p->rows, rows_of_warp * warps),
+                                       .threads = RTOPK_THREADS,
+                                       .slots = (uint32_t)rows_of_warp * k};
+    if (!topk_cuda_rtopk_order_parts(plan, RTOPK_ORDER_FEW, own)) {
+        own->alike.kernel = RTOPK_NONE;
     }
-    return kernels[width_of(plan)]->row(&grid, &args, index);
 }
 
-int topk_cuda_rtopk_prepare_approximate(void) {
-    int error = 0;
-    for (int width = 0; width < WIDTHS && error == 0; width++) {
-        error = kernels[width]->prepare();
+double topk_cuda_rtopk_plan_approximate(const topk_context *context, const struct plan *plan,
+                                        uint32_t entries, struct rtopk_plan *own) {
+    const uint32_t index = class_of(plan);
+    const struct row_class *c = &classes[index];
+    const uint32_t threads = c->warps == 1 ? RTOPK_THREADS : 32 * c->warps;
+    const int64_t blocks = blocks_for(context, plan, threads / (32 * c->warps));
+    struct parts parts;
+    own->any = (struct rtopk_launch){
+        .kernel = RTOPK_APPROXIMATE,
+        .index = index,
+        .blocks = least(blocks, RTOPK_GRID_BLOCKS),
+        .threads = threads,
+        .is_sorted = is_sorted(plan),
+        .slots = approximate_slots(held_by(c)),
+        .entries = entries > RTOPK_RESULTS_MAX ? 0 : entries}; /* 0: the list of positions is sorted */
+    if (choose_parts(context, plan, own->may_be_whole, &parts)) {
+        take_parts(context, plan, &parts, own);
     }
-    return error;
+    return c->warps * (200 + 20.0 * c->items) + 12 * entries;
 }

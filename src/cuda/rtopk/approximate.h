@@ -46,13 +46,5 @@ extern const struct approximate_kernels topk_cuda_rtopk_approximate_8, topk_cuda
 
 #ifdef __cplusplus
 }
-#else
-#include "../../method.h"
-
-/* What rtopk.c calls for an approximate selection. */
-int topk_cuda_rtopk_prepare_approximate(void);
-double topk_cuda_rtopk_approximate_instructions(const struct plan *plan);
-int topk_cuda_rtopk_run_approximate(const struct call *call, const struct rtopk_args *of_row,
-                                    const struct predicate_args *predicate);
 #endif
 #endif

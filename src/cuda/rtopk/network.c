@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Which network serves a problem, and its launch. */
-#include "network.h"
-
+ * Which network serves a problem whose rows are all alike, and what its kernel is told. */
 #include <math.h>
 
-static const struct network_kernels *const kernels[WIDTHS] = {
-    &topk_cuda_rtopk_network_8, &topk_cuda_rtopk_network_16, &topk_cuda_rtopk_network_32,
-    &topk_cuda_rtopk_network_64};
+#include "plan.h"
 
 enum { NETWORK };
 
@@ -76,12 +72,6 @@ static double merge_instructions(double words) {
     return words * log2(words);
 }
 
-/* How lanes put results in order. */
-struct ordering {
-    uint32_t words, shift; /* as in struct uniform_rows */
-    double instructions;   /* of a warp */
-};
-
 /* Where each lane takes so many words. More lanes than share a row may do so, and the rows take turns. */
 static struct ordering ordering_of(uint32_t words, uint32_t part_shift, int64_t k) {
     const uint32_t shift = (uint32_t)greatest(part_shift, shift_to(words, k));
@@ -113,16 +103,24 @@ static bool goes_in_order(const struct plan *plan) {
     return is_sorted(plan) && results_max(plan) > 1;
 }
 
-bool topk_cuda_rtopk_set_order(const struct plan *plan, uint32_t most, struct rtopk_args *args) {
-    struct uniform_rows *u = &args->uniform;
-    args->is_sorted = goes_in_order(plan);
-    if (!args->is_sorted) {
+/* The bits that positions of a row take of the words that are sorted. */
+static uint32_t position_mask(const struct plan *plan) {
+    return (1u << greatest(RTOPK_POSITION_BITS, shift_to(1, plan->problem.length_max))) - 1;
+}
+
+static void set_ordering(const struct plan *plan, const struct ordering *ordering, struct uniform_rows *u) {
+    u->order_words = ordering->words;
+    u->order_shift = ordering->shift;
+    u->position_mask = position_mask(plan);
+}
+
+bool topk_cuda_rtopk_order_parts(const struct plan *plan, uint32_t most, struct rtopk_plan *own) {
+    own->alike.is_sorted = goes_in_order(plan);
+    if (!own->alike.is_sorted) {
         return true;
     }
-    const struct ordering ordering = best_ordering(most, u->part_shift, u->k);
-    u->order_words = ordering.words;
-    u->order_shift = ordering.shift;
-    u->position_mask = (1u << greatest(RTOPK_POSITION_BITS, shift_to(1, u->length))) - 1;
+    const struct ordering ordering = best_ordering(most, own->uniform.part_shift, results_max(plan));
+    set_ordering(plan, &ordering, &own->uniform);
     return ordering.instructions < INFINITY;
 }
 
@@ -189,12 +187,8 @@ static double instructions_of(const struct plan *plan, const struct network_shap
                         : is_staged ? 4.0 * (double)shape->items
                                     : 10 * (of_lane + 3 * sqrt(of_lane) + 1);
     const double write = lists_leads || is_staged ? 6 * of_lane + 20 : 22 * ceil(of_lane);
-    const double order =
-        goes_in_order(plan)
-            ? best_ordering(most_in_order(shape), network->part_shift, results_max(plan)).instructions
-            : 0;
     const double read = (double)shape->items * (may_be_whole ? 6.5 : 10.5);
-    return 250 + read + search + list + order + write;
+    return 250 + read + search + list + network->ordering.instructions + write;
 }
 
 /* The same, where a thread has a row to itself. Lanes that read the same bank of shared memory wait. */
@@ -231,11 +225,15 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
             continue;
         }
         const uint32_t list_shift = shape->kept == 0 ? 0 : shift_to(shape->kept, k);
-        struct network network = {i, shift_to(shape->items, n), list_shift, 0, 0};
+        struct network network = {
+            .index = i, .part_shift = shift_to(shape->items, n), .list_shift = list_shift};
         if (network.part_shift > 5 || network.list_shift > network.part_shift ||
             32 >> network.part_shift > RTOPK_NETWORK_RESULTS / k ||
             !may_serve(plan, shape, 1 << network.part_shift)) {
             continue;
+        }
+        if (shape->kind != TINY && goes_in_order(plan)) {
+            network.ordering = best_ordering(most_in_order(shape), network.part_shift, k);
         }
         network.of_warp =
             shape->kind == TINY ? tiny_instructions_of(plan, shape) : instructions_of(plan, shape, &network);
@@ -252,28 +250,20 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
     return best;
 }
 
-int topk_cuda_rtopk_prepare_network(void) {
-    int error = 0;
-    for (int width = 0; width < WIDTHS && error == 0; width++) {
-        error = kernels[width]->prepare();
-    }
-    return error;
-}
-
 /* Half of the rows of all blocks that are resident at a time, which measured best; 0 if rows do not lie one
  * behind the other. */
-static uint32_t ahead_of(const struct call *call, const struct network_shape *shape, int64_t rows_of_warp) {
-    const topk_problem *p = &call->plan->problem;
-    const int64_t warps = resident_warps(call->context, call->plan, shape) / 2;
+static uint32_t ahead_of(const topk_context *context, const struct plan *plan,
+                         const struct network_shape *shape, int64_t rows_of_warp) {
+    const topk_problem *p = &plan->problem;
+    const int64_t warps = resident_warps(context, plan, shape) / 2;
     return p->row_stride == p->length_max ? (uint32_t)(warps * rows_of_warp) : 0;
 }
 
 /* Lanes have several tiny rows where these are many, so that a warp has more to read at once. */
-static uint32_t row_shift_of(const struct call *call, const struct uniform_rows *u) {
-    const int64_t warps = call->plan->problem.rows / 32,
-                  needed = RTOPK_TINY_WARPS * device_of(call->context)->sms;
+static uint32_t row_shift_of(const topk_context *context, const struct plan *plan) {
+    const int64_t warps = plan->problem.rows / 32, needed = RTOPK_TINY_WARPS * device_of(context)->sms;
     uint32_t shift = 0;
-    while (shift < RTOPK_TINY_SHIFT && u->length << (shift + 1) <= RTOPK_TINY_ELEMENTS &&
+    while (shift < RTOPK_TINY_SHIFT && plan->problem.length_max << (shift + 1) <= RTOPK_TINY_ELEMENTS &&
            warps >> (shift + 1) >= needed) {
         shift++;
     }
@@ -287,7 +277,6 @@ static void set_guesses(const struct plan *plan, const struct network_shape *sha
     const float rank = (float)(u->k * RTOPK_SAMPLES) / (float)leads - 0.5f, ranks_beyond = 1.3f;
     const int64_t upper = (int64_t)(rank - RTOPK_SAMPLE_SPAN / 2.0f + 0.5f);
     u->has_numbers = traits.is_float;
-    u->origin = (uint32_t)(traits.bits == 64 ? u->map.turn >> 32 : u->map.turn);
     u->number_shift = traits.bits < 32 ? traits.mantissa_bits + 9 - traits.bits : 0;
     u->upper_sample = (uint32_t)greatest(1, least(upper, least(RTOPK_UPPER_SAMPLE, samples - 2)));
     u->lower_sample = (uint32_t)least(u->upper_sample + RTOPK_SAMPLE_SPAN, greatest(2, samples - 1));
@@ -296,31 +285,36 @@ static void set_guesses(const struct plan *plan, const struct network_shape *sha
     u->rank_share = ranks_beyond * RTOPK_SAMPLES / (span * (float)(leads << u->part_shift));
 }
 
-int topk_cuda_rtopk_run_network(const struct call *call, const struct rtopk_args *of_row,
-                                const struct network *network) {
-    const struct plan *plan = call->plan;
+static const char *const kind_names[] = {
+    [LISTS] = "lists", [COUNTS] = "counts", [TINY] = "tiny", [CANDIDATES] = "candidates"};
+
+const char *topk_cuda_rtopk_take_network(const topk_context *context, const struct plan *plan,
+                                         const struct network *network, struct rtopk_plan *own) {
+    const topk_problem *p = &plan->problem;
     const struct network_shape *shape = &shapes[network->index];
     const bool is_tiny = shape->kind == TINY;
-    struct rtopk_args args = *of_row;
-    struct uniform_rows *u = &args.uniform;
-    *u = topk_cuda_rtopk_uniform_rows(call, &args.rows.map);
-    u->is_whole = topk_cuda_rtopk_is_whole(call);
-    u->part_shift = network->part_shift;
-    u->list_shift = network->list_shift;
-    u->is_full = u->is_whole && plan->problem.length_max == shape->items << network->part_shift;
-    u->row_shift = is_tiny ? row_shift_of(call, u) : 0;
-    u->group_shift = u->is_whole ? shift_to(1, least(group_elements(plan), shape->items)) : 0;
-    u->reciprocal = (1u << RTOPK_RECIPROCAL_BITS) / u->k + 1;
-    const int64_t parts = 32 >> network->part_shift << u->row_shift, warps = RTOPK_THREADS / 32;
-    const struct launch_grid grid =
-        grid_of(call, divide_up(plan->problem.rows, parts * warps), INT32_MAX, RTOPK_THREADS);
-    u->ahead = ahead_of(call, shape, parts);
-    args.slots = (uint32_t)parts * u->k;
+    const uint32_t row_shift = is_tiny ? row_shift_of(context, plan) : 0, k = (uint32_t)results_max(plan);
+    const int64_t parts = 32 >> network->part_shift << row_shift, warps = RTOPK_THREADS / 32;
+    struct uniform_rows *u = &own->uniform;
+    *u = (struct uniform_rows){.length = (uint32_t)p->length_max,
+                               .k = k,
+                               .has_padding = p->k_max > k,
+                               .part_shift = network->part_shift,
+                               .row_shift = row_shift,
+                               .list_shift = network->list_shift,
+                               .is_full = p->length_max == shape->items << network->part_shift,
+                               .group_shift = shift_to(1, least(group_elements(plan), shape->items)),
+                               .reciprocal = (1u << RTOPK_RECIPROCAL_BITS) / k + 1,
+                               .ahead = ahead_of(context, plan, shape, parts)};
     set_guesses(plan, shape, u);
-    args.entries = 0;
-    args.is_sorted = goes_in_order(plan);
-    if (args.is_sorted && !is_tiny) {
-        (void)topk_cuda_rtopk_set_order(plan, most_in_order(shape), &args);
+    own->alike = (struct rtopk_launch){.kernel = RTOPK_NETWORK,
+                                       .index = network->index,
+                                       .blocks = divide_up(p->rows, parts * warps),
+                                       .threads = RTOPK_THREADS,
+                                       .is_sorted = goes_in_order(plan),
+                                       .slots = (uint32_t)parts * k};
+    if (own->alike.is_sorted && !is_tiny) {
+        set_ordering(plan, &network->ordering, u);
     }
-    return kernels[width_of(plan)]->rows(&grid, &args, network->index);
+    return kind_names[shape->kind];
 }

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a call of rtopk launches. */
-#include "../methods.h"
-
+ * What rtopk decides: which of its kernels serves a problem, and what that is expected to take. Where rows
+ * are all alike this is a network (network.c), or, of an approximation, one that shares a warp among several
+ * rows (approximate.c). launch.c launches it. */
 #include <math.h>
 
-#include "approximate.h"
-#include "network.h"
-#include "uniform.h"
-#include "where.h"
+#include "../../workspace.h"
+#include "../methods.h"
+#include "plan.h"
 
-static const struct rtopk_kernels *const kernels[WIDTHS] = {
-    &topk_cuda_rtopk_kernels_8, &topk_cuda_rtopk_kernels_16, &topk_cuda_rtopk_kernels_32,
-    &topk_cuda_rtopk_kernels_64};
-
-static const struct where_kernels *const where_kernels[WIDTHS] = {
-    &topk_cuda_rtopk_where_8, &topk_cuda_rtopk_where_16, &topk_cuda_rtopk_where_32,
-    &topk_cuda_rtopk_where_64};
+static const struct rtopk_set kernels[WIDTHS] = {
+    {&topk_cuda_rtopk_kernels_8, &topk_cuda_rtopk_where_8, &topk_cuda_rtopk_network_8,
+     &topk_cuda_rtopk_approximate_8},
+    {&topk_cuda_rtopk_kernels_16, &topk_cuda_rtopk_where_16, &topk_cuda_rtopk_network_16,
+     &topk_cuda_rtopk_approximate_16},
+    {&topk_cuda_rtopk_kernels_32, &topk_cuda_rtopk_where_32, &topk_cuda_rtopk_network_32,
+     &topk_cuda_rtopk_approximate_32},
+    {&topk_cuda_rtopk_kernels_64, &topk_cuda_rtopk_where_64, &topk_cuda_rtopk_network_64,
+     &topk_cuda_rtopk_approximate_64}};
 
 static const int64_t items_of_class[RTOPK_CLASSES] = {RTOPK_ITEMS_0, RTOPK_ITEMS_1, RTOPK_ITEMS_2,
                                                       RTOPK_ITEMS_3};
@@ -49,9 +50,8 @@ static bool is_uneven(const struct plan *plan) {
                32 * (plan->problem.shape == TOPK_SHAPE_STRIDED ? RTOPK_ITEMS_3 : RTOPK_ITEMS_1);
 }
 
-static const char *refuse(const topk_context *context, const struct plan *plan) {
+static const char *refuse(const struct plan *plan) {
     const int64_t length = plan->problem.length_max;
-    (void)context;
     if (plan->approximate) {
         return length > RTOPK_APPROXIMATE_MAX ? "rows are longer than 8192 elements" : NULL;
     }
@@ -79,7 +79,7 @@ static bool is_wide(const struct plan *plan) {
 
 /* Of an exact search without a network. For up to 32 results the lanes' best codes tell a threshold. Codes of
  * 64 bits take two words, and wait for each other while they are counted. */
-static double plain_of_warp(const struct plan *plan) {
+static double plain_of_warp(const struct plan *plan, uint32_t entries) {
     const int64_t k = results_max(plan);
     const double items = items_of(plan), few = (double)least(k, 32);
     const double in_memory =
@@ -88,24 +88,8 @@ static double plain_of_warp(const struct plan *plan) {
                           : plan->element_bytes < 8 ? 300 + 25 * items
                           : k < 32                  ? 350 + 43 * items
                                                     : 500 + 75 * items;
-    const double of_results = k > 32 ? 2.5 * (double)k + 12 * entries_of(plan) : 0;
+    const double of_results = k > 32 ? 2.5 * (double)k + 12 * entries : 0;
     return search + of_results;
-}
-
-static double plain_instructions(const topk_context *context, const struct plan *plan) {
-    return topk_cuda_rtopk_instructions_of_row(context, plan, plain_of_warp(plan), 1);
-}
-
-/* The network that serves an exact search, or what stands for one where none does. */
-static struct network search_of(const topk_context *context, const struct plan *plan) {
-    const double of_ties = 400; /* which narrow elements have */
-    struct network best = {.of_warp = plain_of_warp(plan), .instructions = plain_instructions(context, plan)};
-    if (topk_cuda_rtopk_may_be_uniform(plan)) {
-        const struct network network = topk_cuda_rtopk_network_of(context, plan);
-        best = network.instructions < best.instructions ? network : best;
-    }
-    best.instructions += is_wide(plan) && plan->element_bytes < 4 ? of_ties : 0;
-    return best;
 }
 
 /* What a row takes from its first load to its last store, by what one instruction takes. A wide row has a
@@ -115,91 +99,90 @@ static double latency_us(const topk_context *context, const struct plan *plan, c
                                  (is_wide(plan) ? search->of_warp : search->instructions));
 }
 
-static double cost_us(const topk_context *context, const struct plan *plan) {
+static double cost_us(const topk_context *context, const struct plan *plan, const struct network *search) {
     const double rows = (double)plan->problem.rows;
     if (rows == 0) {
         return topk_cuda_costs.launch_us;
     }
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes +
                          (double)plan->output_elements * (double)(plan->element_bytes + plan->index_bytes);
-    const struct network search =
-        plan->approximate ? (struct network){.instructions = topk_cuda_rtopk_approximate_instructions(plan) +
-                                                             12 * entries_of(plan)}
-                          : search_of(context, plan);
-    return topk_cuda_costs.launch_us + latency_us(context, plan, &search) +
-           fmax(work_us(context, rows * search.instructions, topk_cuda_costs.rtopk.instructions_per_us),
+    return topk_cuda_costs.launch_us + latency_us(context, plan, search) +
+           fmax(work_us(context, rows * search->instructions, topk_cuda_costs.rtopk.instructions_per_us),
                 move_us(context, bytes, topk_cuda_costs.rtopk.bytes_per_us));
 }
 
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    struct arena arena = arena_over(NULL);
-    (void)context;
-    if (has_predicate(plan)) {
-        (void)arena_take(&arena, 1, sizeof(struct match)); /* of bounds that the device reads */
-    }
-    return arena_bytes(&arena);
+/* An exact search of rows of any kind, without a network. */
+static struct rtopk_launch plain_of(const struct plan *plan, uint32_t entries) {
+    const bool is_kth = plan->operation == TOPK_OPERATION_KTH, is_long = is_uneven(plan);
+    const int64_t threads = is_long ? RTOPK_UNEVEN_THREADS : RTOPK_THREADS;
+    const uint32_t row_class = is_long ? 0 : row_class_of(plan->problem.length_max);
+    return (struct rtopk_launch){.kernel = has_predicate(plan) ? RTOPK_WHERE
+                                           : is_long           ? RTOPK_UNEVEN
+                                                               : RTOPK_ROW,
+                                 .index = has_predicate(plan) && row_class > 0 ? row_class - 1 : row_class,
+                                 .blocks =
+                                     least(divide_up(plan->problem.rows, threads / 32), RTOPK_GRID_BLOCKS),
+                                 .threads = threads,
+                                 .is_sorted = is_sorted(plan),
+                                 .slots = (uint32_t)greatest(is_kth ? 0 : results_max(plan), RTOPK_LISTED),
+                                 .entries = entries};
 }
 
-static int run_where(const struct plan *plan, const struct launch_grid *grid, const struct rtopk_args *of_row,
-                     const struct predicate_args *predicate) {
-    const struct where_args args = {*of_row, *predicate};
-    const uint32_t row_class = row_class_of(plan->problem.length_max);
-    return where_kernels[width_of(plan)]->row(grid, &args, row_class == 0 ? 0 : row_class - 1);
-}
-
-static int run(const struct call *call) {
-    const struct plan *plan = call->plan;
-    const bool is_kth = plan->operation == TOPK_OPERATION_KTH;
-    const int64_t rows = plan->problem.rows;
-    struct predicate_args predicate = {.is_given = false};
-    int error;
-    const struct launch_grid grid =
-        grid_of(call, divide_up(rows, RTOPK_THREADS / 32), RTOPK_GRID_BLOCKS, RTOPK_THREADS);
-    struct rtopk_args args = {.rows = row_args_of(call),
-                              .decode = topk_decode_args(&plan->order),
-                              .kth = kth_outputs_of(call),
-                              .is_kth = is_kth,
-                              .is_sorted = is_sorted(plan),
-                              .slots = (uint32_t)greatest(is_kth ? 0 : results_max(plan), RTOPK_LISTED),
-                              .entries = entries_of(plan)};
-    if (rows == 0 || (!is_kth && plan->problem.k_max == 0)) {
-        return 0;
-    }
-    if (has_predicate(plan)) {
-        struct arena arena = arena_over(call->workspace);
-        predicate = topk_cuda_predicate_args(call, arena_take(&arena, 1, sizeof(struct match)));
-    }
-    error = topk_cuda_read_bounds(call, &predicate);
-    if (error != 0) {
-        return error;
-    }
-    if (plan->approximate) {
-        return topk_cuda_rtopk_run_approximate(call, &args, &predicate);
-    }
-    if (predicate.is_given) {
-        return run_where(plan, &grid, &args, &predicate);
-    }
-    if (topk_cuda_rtopk_is_uniform(call)) {
-        const struct network network = topk_cuda_rtopk_network_of(call->context, plan);
-        if (network.instructions < plain_instructions(call->context, plan)) {
-            return topk_cuda_rtopk_run_network(call, &args, &network);
+/* Decides on an exact search, and returns what it takes. A network stands for it, also where none serves. */
+static struct network plan_exact(const topk_context *context, const struct plan *plan, uint32_t entries,
+                                 struct rtopk_plan *own, struct decision *decision) {
+    const double of_ties = 400; /* which narrow elements have */
+    struct network best = {.of_warp = plain_of_warp(plan, entries)};
+    best.instructions = topk_cuda_rtopk_instructions_of_row(context, plan, best.of_warp, 1);
+    own->any = plain_of(plan, entries);
+    decision->variant = own->any.kernel == RTOPK_UNEVEN ? "memory" : "registers";
+    if (may_be_uniform(plan)) {
+        const struct network network = topk_cuda_rtopk_network_of(context, plan);
+        if (network.instructions < best.instructions) {
+            best = network;
+            decision->variant = topk_cuda_rtopk_take_network(context, plan, &network, own);
         }
     }
-    if (is_uneven(plan)) {
-        const struct launch_grid uneven = grid_of(call, divide_up(rows, RTOPK_UNEVEN_THREADS / 32),
-                                                  RTOPK_GRID_BLOCKS, RTOPK_UNEVEN_THREADS);
-        return kernels[width_of(plan)]->uneven(&uneven, &args);
+    best.instructions += is_wide(plan) && plan->element_bytes < 4 ? of_ties : 0;
+    return best;
+}
+
+static void decide(const topk_context *context, const struct plan *plan, struct room *room,
+                   struct decision *decision) {
+    const topk_problem *p = &plan->problem;
+    decision->cannot = refuse(plan);
+    if (decision->cannot != NULL) {
+        return;
     }
-    return kernels[width_of(plan)]->row(&grid, &args, row_class_of(plan->problem.length_max));
+    struct rtopk_plan *own = topk_room_take(room, sizeof *own);
+    struct network search = {.of_warp = 0};
+    struct arena arena = arena_over(NULL);
+    const uint32_t entries = entries_of(plan);
+    const int64_t per = group_elements(plan);
+    *own = (struct rtopk_plan){.kernels = &kernels[width_of(plan)],
+                               .is_empty =
+                                   p->rows == 0 || (plan->operation != TOPK_OPERATION_KTH && p->k_max == 0),
+                               .may_be_whole = p->row_stride % per == 0 && p->length_max % per == 0};
+    if (plan->approximate) {
+        search.instructions = topk_cuda_rtopk_plan_approximate(context, plan, entries, own);
+        decision->variant = own->alike.kernel == RTOPK_PARTS ? "parts" : "teams";
+    } else {
+        search = plan_exact(context, plan, entries, own, decision);
+    }
+    (void)arena_take(&arena, has_predicate(plan) ? 1 : 0, sizeof(struct match));
+    decision->own = own;
+    decision->launches = own->is_empty ? 0 : 1 + has_predicate(plan);
+    decision->cost_us = cost_us(context, plan, &search);
+    decision->workspace_bytes = arena_bytes(&arena);
 }
 
 static int prepare(const topk_context *context) {
     int error = topk_cuda_prepare_bounds();
-    error = error != 0 ? error : topk_cuda_rtopk_prepare_approximate();
-    error = error != 0 ? error : topk_cuda_rtopk_prepare_network();
     for (int width = 0; width < WIDTHS && error == 0; width++) {
-        error = kernels[width]->prepare();
-        error = error != 0 ? error : where_kernels[width]->prepare();
+        error = kernels[width].approximate->prepare();
+        error = error != 0 ? error : kernels[width].network->prepare();
+        error = error != 0 ? error : kernels[width].plain->prepare();
+        error = error != 0 ? error : kernels[width].where->prepare();
     }
     (void)context;
     return error;
@@ -209,8 +192,6 @@ const struct method topk_cuda_rtopk = {.name = "rtopk",
                                        .operations = SELECTS_WHERE,
                                        .approximates = true,
                                        .knobs = topk_cuda_rtopk_knobs,
-                                       .refuse = refuse,
-                                       .cost_us = cost_us,
-                                       .workspace_bytes = workspace_bytes,
+                                       .plan = decide,
                                        .prepare = prepare,
-                                       .run = run};
+                                       .run = topk_cuda_rtopk_run};
