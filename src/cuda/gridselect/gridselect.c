@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a call of gridselect launches, and over which workspace. */
-#include "../methods.h"
-
+ * What gridselect decides: whether a row has several blocks, one, or a warp, with how many warps and slots,
+ * and what that is expected to take. launch.c launches it. */
 #include <math.h>
 
-#include "../../workspace.h"
-#include "../leaf.h"
-#include "kernels.h"
+#include "../methods.h"
+#include "plan.h"
 
 static const struct gridselect_kernels *const kernels[WIDTHS] = {
     &topk_cuda_gridselect_kernels_8, &topk_cuda_gridselect_kernels_16, &topk_cuda_gridselect_kernels_32,
@@ -30,43 +28,15 @@ static int64_t value_of(const struct plan *plan, int knob) {
 
 /* ---- Shape ---- */
 
-struct shape {
-    bool two_words;
-    int64_t capacity; /* of a list */
-    int64_t warps;    /* of a block */
-    int64_t slots;    /* of a warp's ring */
-    int64_t parts;    /* blocks that share a row */
-    bool is_lone;     /* each warp has rows of its own */
-};
-
-/* Results of a block that it tells the others of, if that helps: about twice its share of them, since the
- * better half of the blocks may then tell the bound. */
-static uint32_t part_of(const struct shape *shape) {
-    const int64_t part = 2 * shape->capacity / shape->parts + 1;
-    return shape->parts > 1 && shape->parts <= GRIDSELECT_PARTS_MAX && part <= GRIDSELECT_PART_MAX
-               ? (uint32_t)part
-               : 0;
-}
-
 /* Of 16 bytes, for a row that may begin and end anywhere: multiples of 128 bytes. */
 static uint32_t row_groups_of(const struct plan *plan) {
     const int64_t body = plan->problem.length_max * (int64_t)plan->element_bytes / 16;
     return (uint32_t)(8 * divide_up(GRIDSELECT_LONE_LEAD + body + 1, 8));
 }
 
-/* What does not depend on where the buffers are. */
-static struct gridselect_args args_of(const struct plan *plan, const struct shape *shape) {
-    return (struct gridselect_args){.capacity = (uint32_t)shape->capacity,
-                                    .slots = (uint32_t)shape->slots,
-                                    .row_groups = shape->is_lone ? row_groups_of(plan) : 0,
-                                    .part = part_of(shape),
-                                    .has_lane_queues = value_of(plan, QUEUE) == 0,
-                                    .is_hashed = value_of(plan, HASHED) != 0};
-}
-
 /* With room for the words of as many blocks as may share a row. */
-static int64_t shared_bytes(const struct plan *plan, const struct shape *shape) {
-    const struct gridselect_args args = args_of(plan, shape);
+static int64_t shared_bytes(const struct plan *plan, const struct gridselect_shape *shape) {
+    const struct gridselect_args args = gridselect_args_of(shape);
     const struct gridselect_kernels *k = kernels[width_of(plan)];
     const uint32_t threads = (uint32_t)(32 * shape->warps);
     if (shape->is_lone) {
@@ -76,19 +46,19 @@ static int64_t shared_bytes(const struct plan *plan, const struct shape *shape) 
            8 * GRIDSELECT_PARTS_MAX;
 }
 
-/* Blocks of this shape that a multiprocessor holds. */
-static int64_t blocks_per_sm(const topk_context *context, const struct plan *plan,
-                             const struct shape *shape) {
+/* Blocks of this shape, with so much shared memory each, that a multiprocessor holds. */
+static int64_t blocks_per_sm(const topk_context *context, const struct gridselect_shape *shape,
+                             int64_t bytes) {
     const int64_t warps = !shape->is_lone    ? GRIDSELECT_WARPS_PER_SM
                           : shape->two_words ? GRIDSELECT_LONE_WARPS_PER_SM_64
                                              : GRIDSELECT_LONE_WARPS_PER_SM;
-    const int64_t bytes = device_of(context)->shared_bytes_max / shared_bytes(plan, shape);
-    return greatest(least(bytes, warps / shape->warps), 1);
+    const int64_t fitting = device_of(context)->shared_bytes_max / bytes;
+    return greatest(least(fitting, warps / shape->warps), 1);
 }
 
 static int64_t resident_blocks(const topk_context *context, const struct plan *plan,
-                               const struct shape *shape) {
-    return device_of(context)->sms * blocks_per_sm(context, plan, shape);
+                               const struct gridselect_shape *shape) {
+    return device_of(context)->sms * blocks_per_sm(context, shape, shared_bytes(plan, shape));
 }
 
 /* Elements of a row that a warp reads in one turn. */
@@ -98,15 +68,16 @@ static int64_t elements_of_turn(const struct plan *plan) {
 }
 
 /* As many slots as lists leave room for, beside as many blocks, and as a row can fill. */
-static int64_t slots_of(const topk_context *context, const struct plan *plan, const struct shape *least) {
-    const int64_t blocks = blocks_per_sm(context, plan, least);
+static int64_t slots_of(const topk_context *context, const struct plan *plan,
+                        const struct gridselect_shape *least) {
+    const int64_t blocks = blocks_per_sm(context, least, shared_bytes(plan, least));
     const int64_t of_slot = elements_of_turn(plan) * least->warps;
-    struct shape shape = *least;
+    struct gridselect_shape shape = *least;
     while (2 * shape.slots <= GRIDSELECT_SLOTS && shape.slots * of_slot < plan->problem.length_max) {
-        struct shape next = shape;
+        struct gridselect_shape next = shape;
         next.slots *= 2;
-        if (shared_bytes(plan, &next) > device_of(context)->shared_bytes_max ||
-            blocks_per_sm(context, plan, &next) < blocks) {
+        const int64_t bytes = shared_bytes(plan, &next);
+        if (bytes > device_of(context)->shared_bytes_max || blocks_per_sm(context, &next, bytes) < blocks) {
             break;
         }
         shape = next;
@@ -115,7 +86,8 @@ static int64_t slots_of(const topk_context *context, const struct plan *plan, co
 }
 
 /* Whether blocks of so many warps leave multiprocessors over, a quarter at least, for few results. */
-static bool leaves_many(const topk_context *context, const struct plan *plan, const struct shape *shape) {
+static bool leaves_many(const topk_context *context, const struct plan *plan,
+                        const struct gridselect_shape *shape) {
     const int64_t blocks = divide_up(plan->problem.length_max, elements_of_turn(plan) * shape->warps);
     const int64_t rows_needed = divide_up(3 * device_of(context)->sms, 4 * blocks);
     return shape->capacity <= GRIDSELECT_FEW_RESULTS && plan->problem.rows < rows_needed;
@@ -127,21 +99,26 @@ static int64_t parts_of(int64_t length, int64_t elements, int64_t most) {
 }
 
 /* What is the same for rows of blocks and for rows of one warp. */
-static struct shape shape_with(const struct plan *plan, int64_t warps, bool is_lone) {
+static struct gridselect_shape shape_with(const struct plan *plan, int64_t warps, bool is_lone) {
     const topk_problem *p = &plan->problem;
-    return (struct shape){.two_words = plan->element_bytes == 8 || p->length_max > GRIDSELECT_ONE_WORD_ROW,
-                          .capacity = greatest(least(p->k_max, p->length_max), 1),
-                          .warps = warps,
-                          .slots = GRIDSELECT_SLOTS_LEAST,
-                          .parts = 1,
-                          .is_lone = is_lone};
+    return (struct gridselect_shape){.two_words =
+                                         plan->element_bytes == 8 || p->length_max > GRIDSELECT_ONE_WORD_ROW,
+                                     .capacity = greatest(least(p->k_max, p->length_max), 1),
+                                     .warps = warps,
+                                     .slots = GRIDSELECT_SLOTS_LEAST,
+                                     .parts = 1,
+                                     .is_lone = is_lone,
+                                     .row_groups = is_lone ? row_groups_of(plan) : 0,
+                                     .has_lane_queues = value_of(plan, QUEUE) == 0,
+                                     .is_hashed = value_of(plan, HASHED) != 0};
 }
 
-/* Each row has a block or more. */
-static struct shape shape_of_blocks(const topk_context *context, const struct plan *plan) {
+/* Each row has a block or more. `given`: elements that the caller wants a block to have, or 0. */
+static struct gridselect_shape shape_of_blocks(const topk_context *context, const struct plan *plan,
+                                               int64_t given) {
     const topk_problem *p = &plan->problem;
     const int64_t n = p->length_max;
-    struct shape shape = shape_with(plan, GRIDSELECT_WARPS, false);
+    struct gridselect_shape shape = shape_with(plan, GRIDSELECT_WARPS, false);
     while (shape.warps > 1 && (n <= shape.warps / 2 * GRIDSELECT_WARP_ELEMENTS ||
                                shared_bytes(plan, &shape) > device_of(context)->shared_bytes_max)) {
         shape.warps /= 2;
@@ -152,115 +129,30 @@ static struct shape shape_of_blocks(const topk_context *context, const struct pl
     shape.slots = slots_of(context, plan, &shape);
     const int64_t resident = resident_blocks(context, plan, &shape);
     const int64_t rows = greatest(least(p->rows, GRIDSELECT_GRID_ROWS), 1);
-    const int64_t of_turn = elements_of_turn(plan) * shape.warps, given = value_of(plan, ELEMENTS);
+    const int64_t of_turn = elements_of_turn(plan) * shape.warps;
     shape.parts = parts_of(n, greatest(of_turn, given), resident / rows);
-    if (given == 0 && part_of(&shape) == 0) {
+    if (given == 0 && gridselect_part_of(&shape) == 0) {
         shape.parts = parts_of(n, greatest(of_turn, GRIDSELECT_ALONE), resident / rows);
     }
     return shape;
 }
 
 /* Each warp has rows of its own, if these are short and fill the device, and the knob asks for no blocks. */
-static struct shape shape_of(const topk_context *context, const struct plan *plan) {
+static struct gridselect_shape shape_of(const topk_context *context, const struct plan *plan) {
     const topk_problem *p = &plan->problem;
-    struct shape shape = shape_with(plan, GRIDSELECT_LONE_WARPS, true);
+    const int64_t given = value_of(plan, ELEMENTS);
+    struct gridselect_shape shape = shape_with(plan, GRIDSELECT_LONE_WARPS, true);
     if (p->length_max > GRIDSELECT_LONE_ROW || shape.capacity > GRIDSELECT_LONE_RESULTS ||
-        p->rows < (int64_t)GRIDSELECT_LONE_ROWS_PER_SM * device_of(context)->sms ||
-        value_of(plan, ELEMENTS) > 0) {
-        return shape_of_blocks(context, plan);
+        p->rows < (int64_t)GRIDSELECT_LONE_ROWS_PER_SM * device_of(context)->sms || given > 0) {
+        return shape_of_blocks(context, plan, given);
     }
     while (shared_bytes(plan, &shape) > device_of(context)->shared_bytes_max) {
         if (shape.warps == 1) {
-            return shape_of_blocks(context, plan);
+            return shape_of_blocks(context, plan, given);
         }
         shape.warps /= 2;
     }
     return shape;
-}
-
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    return least(plan->problem.k_max, plan->problem.length_max) > GRIDSELECT_K_MAX
-               ? "rows have more results than a warp's list holds"
-               : NULL;
-}
-
-/* ---- Workspace ---- */
-
-struct buffers {
-    struct gridselect_shared_rows shared;
-    struct match *match; /* of bounds that the device reads */
-    void *zeroed;        /* shared.bounds, parts, tickets and sent */
-    size_t zeroed_bytes;
-};
-
-static struct buffers take_buffers(struct arena *arena, const struct plan *plan, const struct shape *shape) {
-    const size_t rows = (size_t)plan->problem.rows, lists = rows * (size_t)shape->parts;
-    const size_t entries = lists * (size_t)shape->capacity;
-    struct buffers b = {.zeroed = NULL};
-    b.match = arena_take(arena, has_predicate(plan) ? 1 : 0, sizeof *b.match);
-    if (shape->parts > 1) {
-        const size_t before = arena->used;
-        b.zeroed = b.shared.bounds = arena_take(arena, rows, sizeof *b.shared.bounds);
-        b.shared.parts = arena_take(arena, lists, sizeof *b.shared.parts);
-        b.shared.tickets = arena_take(arena, rows, sizeof *b.shared.tickets);
-        b.shared.sent = arena_take(arena, rows, sizeof *b.shared.sent);
-        b.zeroed_bytes = arena_join(arena, before);
-        b.shared.entries = arena_take(arena, entries, sizeof *b.shared.entries);
-        b.shared.entries_low =
-            arena_take(arena, shape->two_words ? entries : 0, sizeof *b.shared.entries_low);
-    }
-    return b;
-}
-
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    const struct shape shape = shape_of(context, plan);
-    struct arena arena = arena_over(NULL);
-    (void)take_buffers(&arena, plan, &shape);
-    return arena_bytes(&arena);
-}
-
-/* ---- Launches ---- */
-
-static int run(const struct call *call) {
-    const struct plan *plan = call->plan;
-    const struct shape shape = shape_of(call->context, plan);
-    struct arena arena = arena_over(call->workspace);
-    const struct buffers b = take_buffers(&arena, plan, &shape);
-    struct launch_grid grid = grid_of(call, shape.parts, shape.parts, 32 * shape.warps);
-    struct gridselect_args args = args_of(plan, &shape);
-    args.rows = row_args_of(call);
-    args.seed = call->context->seed;
-    args.shared = b.shared;
-    args.predicate = has_predicate(plan) ? topk_cuda_predicate_args(call, b.match)
-                                         : (struct predicate_args){.is_given = false};
-    if (plan->problem.rows == 0 || plan->problem.k_max == 0) {
-        return 0;
-    }
-    grid.rows = (uint32_t)least(plan->problem.rows, GRIDSELECT_GRID_ROWS);
-    if (shape.is_lone) {
-        const int64_t blocks = divide_up(plan->problem.rows, shape.warps);
-        grid.blocks = (uint32_t)least(blocks, resident_blocks(call->context, plan, &shape));
-        grid.rows = 1;
-    }
-    int error = b.zeroed_bytes == 0 ? 0 : topk_device_zero(call->stream, b.zeroed, b.zeroed_bytes);
-    if (error == 0 && has_predicate(plan)) {
-        error = topk_cuda_read_bounds(call, &args.predicate);
-    }
-    if (error != 0) {
-        return error;
-    }
-    const struct gridselect_kernels *k = kernels[width_of(plan)];
-    return shape.is_lone ? k->select_lone(&grid, &args) : k->select(&grid, &args, shape.two_words);
-}
-
-static int prepare(const topk_context *context) {
-    const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
-    int error = topk_cuda_prepare_bounds();
-    for (int width = 0; width < WIDTHS && error == 0; width++) {
-        error = kernels[width]->prepare(shared_bytes_max);
-    }
-    return error;
 }
 
 /* ---- Choice ---- */
@@ -271,8 +163,8 @@ static double pushed(double elements, double k) {
 }
 
 /* Time of a launch in which each row has a block, or several. */
-static double blocks_us(const topk_context *context, const struct plan *plan, const struct shape *shape,
-                        double bytes) {
+static double blocks_us(const topk_context *context, const struct plan *plan,
+                        const struct gridselect_shape *shape, double bytes) {
     const double n = (double)plan->problem.length_max, k = (double)shape->capacity;
     const double blocks = fmax((double)plan->problem.rows * (double)shape->parts, 1);
     const double of_block = pushed(n / (double)shape->parts, k) / (double)shape->warps;
@@ -287,8 +179,8 @@ static double blocks_us(const topk_context *context, const struct plan *plan, co
 }
 
 /* Time of a launch in which each warp has rows of its own. */
-static double warps_us(const topk_context *context, const struct plan *plan, const struct shape *shape,
-                       double bytes) {
+static double warps_us(const topk_context *context, const struct plan *plan,
+                       const struct gridselect_shape *shape, double bytes) {
     const double n = (double)plan->problem.length_max;
     const double of_row = topk_cuda_costs.gridselect.of_row + topk_cuda_costs.gridselect.of_element * n +
                           topk_cuda_costs.gridselect.of_pushed * pushed(n, (double)shape->capacity);
@@ -297,19 +189,51 @@ static double warps_us(const topk_context *context, const struct plan *plan, con
     return fmax(issue, move_us(context, bytes, topk_cuda_costs.gridselect.bytes_per_us));
 }
 
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    const struct shape shape = shape_of(context, plan);
+/* ---- The whole ---- */
+
+static double cost_us(const topk_context *context, const struct plan *plan,
+                      const struct gridselect_shape *shape) {
     const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     return topk_cuda_costs.launch_us +
-           (shape.is_lone ? warps_us(context, plan, &shape, bytes) : blocks_us(context, plan, &shape, bytes));
+           (shape->is_lone ? warps_us(context, plan, shape, bytes) : blocks_us(context, plan, shape, bytes));
+}
+
+static void decide(const topk_context *context, const struct plan *plan, struct room *room,
+                   struct decision *decision) {
+    const topk_problem *p = &plan->problem;
+    if (least(p->k_max, p->length_max) > GRIDSELECT_K_MAX) {
+        decision->cannot = "rows have more results than a warp's list holds";
+        return;
+    }
+    struct gridselect_plan *own = topk_room_take(room, sizeof *own);
+    *own = (struct gridselect_plan){.kernels = kernels[width_of(plan)],
+                                    .is_empty = p->rows == 0 || p->k_max == 0,
+                                    .shape = shape_of(context, plan)};
+    const struct gridselect_shape *shape = &own->shape;
+    own->grid_blocks = shape->is_lone
+                           ? least(divide_up(p->rows, shape->warps), resident_blocks(context, plan, shape))
+                           : shape->parts;
+    own->grid_rows = shape->is_lone ? 1 : least(p->rows, GRIDSELECT_GRID_ROWS);
+    decision->own = own;
+    decision->variant = shape->is_lone ? "warps" : shape->parts > 1 ? "shared" : "blocks";
+    decision->launches = own->is_empty ? 0 : 1 + has_predicate(plan);
+    decision->cost_us = cost_us(context, plan, shape);
+    decision->workspace_bytes = topk_cuda_gridselect_lay_out(plan, shape, NULL).bytes;
+}
+
+static int prepare(const topk_context *context) {
+    const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
+    int error = topk_cuda_prepare_bounds();
+    for (int width = 0; width < WIDTHS && error == 0; width++) {
+        error = kernels[width]->prepare(shared_bytes_max);
+    }
+    return error;
 }
 
 const struct method topk_cuda_gridselect = {.name = "gridselect",
                                             .operations = OPERATION_BIT(TOPK_OPERATION_SELECT) |
                                                           OPERATION_BIT(TOPK_OPERATION_SELECT_WHERE),
                                             .knobs = knobs,
-                                            .refuse = refuse,
-                                            .cost_us = cost_us,
-                                            .workspace_bytes = workspace_bytes,
+                                            .plan = decide,
                                             .prepare = prepare,
-                                            .run = run};
+                                            .run = topk_cuda_gridselect_run};
