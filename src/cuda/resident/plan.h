@@ -26,6 +26,7 @@ struct resident_shape {
     int64_t sorted;
     bool is_merged;
     uint32_t entries;
+    double instructions; /* that a block issues for a row */
 };
 
 struct resident_plan {
@@ -55,19 +56,9 @@ struct resident_wishes {
     const int64_t *stream;    /* NULL: nothing */
 };
 
-/* The elements that so many blocks hold at most. */
-int64_t topk_cuda_resident_row_max(const struct plan *plan, int64_t cluster);
-
-/* Blocks that share a row, at most: as many as the device has room for in a cluster, or 1. */
-static inline int64_t resident_cluster_max(const topk_context *context, const struct plan *plan) {
-    return device_of(context)->cluster_blocks[width_of(plan)];
-}
-
-/* That a block issues for a row. */
-double topk_cuda_resident_instructions(const struct plan *plan, const struct resident_shape *shape);
-
-void topk_cuda_resident_shapes(const topk_context *context, const struct plan *plan,
-                               const struct resident_wishes *wishes, struct resident_shape shapes[2]);
+/* The shapes for the problem, or why so many blocks as there may be cannot hold a row. */
+const char *topk_cuda_resident_shapes(const topk_context *context, const struct plan *plan,
+                                      const struct resident_wishes *wishes, struct resident_shape shapes[2]);
 
 /* struct method, run. */
 int topk_cuda_resident_run(const struct call *call);

@@ -52,23 +52,13 @@ static bool is_wasteful(const struct plan *plan) {
            p->elements_max / RESIDENT_WASTE / p->rows < p->length_max / RESIDENT_WASTE / RESIDENT_WASTE;
 }
 
-/* Why so many blocks cannot hold a row; `given`: blocks that the caller wants, or 0. */
-static const char *refuse_length(const topk_context *context, const struct plan *plan, int64_t given) {
-    const int64_t most = resident_cluster_max(context, plan);
-    if (given > most) {
-        return "the device has no room for clusters of so many blocks";
-    }
-    if (plan->problem.length_max <= topk_cuda_resident_row_max(plan, given != 0 ? given : most)) {
-        return NULL;
-    }
-    return given == 1  ? "rows are longer than a block's registers hold"
-           : most == 1 ? "rows are longer than a block's registers hold, and there is no room for clusters"
-                       : "rows are longer than a cluster's registers hold";
-}
-
-/* Why blocks cannot have the results of a row. */
-static const char *refuse_results(const topk_context *context, const struct resident_plan *decided) {
+/* Why blocks that hold a row cannot serve it. */
+static const char *refuse(const topk_context *context, const struct plan *plan,
+                          const struct resident_plan *decided) {
     const struct resident_shape *shape = &decided->shapes[1];
+    if (is_wasteful(plan)) {
+        return "rows are much shorter than length_max on average";
+    }
     if (shape->threads == 0) {
         return "a row has more sorted results than a block merges";
     }
@@ -96,7 +86,7 @@ static double block_instructions(const struct plan *plan, const struct resident_
                      topk_cuda_costs.resident.of_listed * (double)plan->problem.k_max +
                      warps * (topk_cuda_costs.resident.of_listing_warp +
                               topk_cuda_costs.resident.of_listing_item * items)
-               : topk_cuda_resident_instructions(plan, shape);
+               : shape->instructions;
 }
 
 /* Entries that one block sorts in buckets; and so many times as many, where more than half of a row are
@@ -111,9 +101,9 @@ static double merged_entries(const struct plan *plan, const struct resident_shap
 static double cluster_us(const topk_context *context, const struct plan *plan,
                          const struct resident_shape *shape, double merged) {
     const bool is_searched = plan->problem.k_max > RESIDENT_LIST / 4 || has_predicate(plan);
-    const double of_row = topk_cuda_resident_instructions(plan, shape) * (double)shape->cluster *
-                              (is_searched ? topk_cuda_costs.resident.searched : 1) +
-                          topk_cuda_costs.resident.of_merged * merged;
+    const double of_row =
+        shape->instructions * (double)shape->cluster * (is_searched ? topk_cuda_costs.resident.searched : 1) +
+        topk_cuda_costs.resident.of_merged * merged;
     return block_us(context, topk_cuda_costs.resident.cluster_us +
                                  (is_searched ? topk_cuda_costs.resident.search_us : 0) +
                                  topk_cuda_costs.resident.merged_us * merged) +
@@ -227,15 +217,7 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
                    struct decision *decision) {
     const topk_problem *p = &plan->problem;
     const struct resident_wishes wishes = wishes_of(plan);
-    decision->cannot = refuse_length(context, plan, wishes.cluster);
-    if (decision->cannot != NULL) {
-        return;
-    }
-    const bool is_served = p->rows == 0 || p->length_max == 0, is_aligned = may_be_aligned(plan);
-    if (!is_served && is_wasteful(plan)) {
-        decision->cannot = "rows are much shorter than length_max on average";
-        return;
-    }
+    const bool is_aligned = may_be_aligned(plan);
     struct resident_plan *own = topk_room_take(room, sizeof *own);
     *own = (struct resident_plan){.kernels = &kernels[width_of(plan)],
                                   .is_kth = plan->operation == TOPK_OPERATION_KTH,
@@ -244,8 +226,10 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
                                   .grid_rows = RESIDENT_GRID_ROWS};
     own->is_empty = p->rows == 0 || (!own->is_kth && p->k_max == 0);
     own->is_sorted = !own->is_kth && p->order == TOPK_ORDER_BEST_FIRST;
-    topk_cuda_resident_shapes(context, plan, &wishes, own->shapes);
-    decision->cannot = is_served ? NULL : refuse_results(context, own);
+    decision->cannot = topk_cuda_resident_shapes(context, plan, &wishes, own->shapes);
+    if (decision->cannot == NULL && p->rows > 0 && p->length_max > 0) {
+        decision->cannot = refuse(context, plan, own);
+    }
     if (decision->cannot != NULL) {
         return;
     }

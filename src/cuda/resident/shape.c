@@ -13,7 +13,7 @@ static int64_t threads_max(int64_t cluster) {
     return cluster > 1 ? RESIDENT_CLUSTER_THREADS : RESIDENT_THREADS_MAX;
 }
 
-int64_t topk_cuda_resident_row_max(const struct plan *plan, int64_t cluster) {
+static int64_t row_max(const struct plan *plan, int64_t cluster) {
     return cluster * threads_max(cluster) * items_of(plan, RESIDENT_SHAPES - 1);
 }
 
@@ -24,7 +24,7 @@ static struct resident_shape entries_of(const struct plan *plan, int64_t cluster
         plan->operation != TOPK_OPERATION_KTH && plan->problem.order == TOPK_ORDER_BEST_FIRST;
     struct resident_shape shape = {.cluster = cluster};
     int64_t merged = RESIDENT_LIST;
-    shape.sorted = least(results, topk_cuda_resident_row_max(plan, cluster)) + RESIDENT_FEW;
+    shape.sorted = least(results, row_max(plan, cluster)) + RESIDENT_FEW;
     shape.is_merged = is_sorted && shape.sorted > RESIDENT_RANKED;
     while (shape.is_merged && merged < shape.sorted) {
         merged *= 2;
@@ -54,7 +54,7 @@ static struct resident_shape shape_with(const struct plan *plan, uint32_t kernel
  * predicate, for the list of entries, and for entries that are too many to be ranked. */
 static const double OF_WARP = 300, OF_ITEM = 20, OF_TEST = 10, OF_ENTRY = 6, OF_MERGED = 8;
 
-double topk_cuda_resident_instructions(const struct plan *plan, const struct resident_shape *shape) {
+static double instructions_of(const struct plan *plan, const struct resident_shape *shape) {
     const double once = has_predicate(plan) ? OF_ITEM + OF_TEST : OF_ITEM;
     const double of_item = plan->element_bytes == 8 ? 2 * once : once;
     const double of_entries =
@@ -70,7 +70,7 @@ static struct resident_shape shape_of_block(const topk_context *context, const s
     const int64_t most = given != 0 ? given : RESIDENT_THREADS;
     const int64_t at_once = (int64_t)device_of(context)->sms * RESIDENT_THREADS_MAX;
     struct resident_shape best = shape_with(plan, RESIDENT_SHAPES - 1, entries, beside);
-    double best_instructions = topk_cuda_resident_instructions(plan, &best);
+    double best_instructions = instructions_of(plan, &best);
     for (uint32_t kernel = has_predicate(plan) ? RESIDENT_WHERE_SHAPE : 0; kernel < RESIDENT_SHAPES;
          kernel++) {
         const struct resident_shape shape = shape_with(plan, kernel, entries, beside);
@@ -79,7 +79,7 @@ static struct resident_shape shape_of_block(const topk_context *context, const s
         if (shape.threads <= most + more && (given != 0 || plan->problem.rows <= at_once / shape.threads)) {
             return shape;
         }
-        const double instructions = topk_cuda_resident_instructions(plan, &shape);
+        const double instructions = instructions_of(plan, &shape);
         if (given == 0 && shape.threads <= RESIDENT_THREADS_MAX && instructions < best_instructions) {
             best = shape;
             best_instructions = instructions;
@@ -91,7 +91,7 @@ static struct resident_shape shape_of_block(const topk_context *context, const s
 
 /* Whether so many blocks hold a row and its results. */
 static bool fits(const struct plan *plan, const struct resident_shape *entries) {
-    return plan->problem.length_max <= topk_cuda_resident_row_max(plan, entries->cluster) &&
+    return plan->problem.length_max <= row_max(plan, entries->cluster) &&
            entries->entries <= RESIDENT_ENTRIES_PER_THREAD * threads_max(entries->cluster);
 }
 
@@ -121,15 +121,36 @@ static struct resident_shape shape_of_cluster(const topk_context *context, const
     return shape;
 }
 
-void topk_cuda_resident_shapes(const topk_context *context, const struct plan *plan,
-                               const struct resident_wishes *wishes, struct resident_shape shapes[2]) {
+/* Why blocks cannot hold a row. `given`: blocks that the caller wants, or 0; `most`: as many as the device
+ * has room for in a cluster, or 1. */
+static const char *refuse_length(const struct plan *plan, int64_t given, int64_t most) {
+    if (given > most) {
+        return "the device has no room for clusters of so many blocks";
+    }
+    if (plan->problem.length_max <= row_max(plan, given != 0 ? given : most)) {
+        return NULL;
+    }
+    return given == 1  ? "rows are longer than a block's registers hold"
+           : most == 1 ? "rows are longer than a block's registers hold, and there is no room for clusters"
+                       : "rows are longer than a cluster's registers hold";
+}
+
+const char *topk_cuda_resident_shapes(const topk_context *context, const struct plan *plan,
+                                      const struct resident_wishes *wishes, struct resident_shape shapes[2]) {
+    const int64_t room = device_of(context)->cluster_blocks[width_of(plan)];
+    const int64_t most = wishes->cluster != 0 ? wishes->cluster : room;
     const int64_t beside[2] = {16 / (int64_t)plan->element_bytes - 1, 0};
-    const int64_t most = wishes->cluster != 0 ? wishes->cluster : resident_cluster_max(context, plan);
+    const char *reason = refuse_length(plan, wishes->cluster, room);
+    if (reason != NULL) {
+        return reason;
+    }
     const struct resident_shape alone = entries_of(plan, 1), together = entries_of(plan, most);
     const bool is_alone = wishes->cluster <= 1 && fits(plan, &alone), are_together = fits(plan, &together);
     for (int i = 0; i < 2; i++) {
         shapes[i] = is_alone       ? shape_of_block(context, plan, wishes->threads, &alone, beside[i])
                     : are_together ? shape_of_cluster(context, plan, wishes, most, beside[i])
                                    : entries_of(plan, 0);
+        shapes[i].instructions = instructions_of(plan, &shapes[i]);
     }
+    return NULL;
 }
