@@ -215,9 +215,55 @@ topk_status topk_refuse(const topk_context *context, const struct choice *choice
                      topk_operations[plan->operation].name, candidate->method->name, text);
 }
 
+/* Asking all methods takes longer than launching a kernel, and small calls come again and again. So a thread
+ * keeps the methods that it chose last; on the same problem the one that was chosen is asked alone. Eight are
+ * enough for a call, the calls inside it, and a few others by turns. */
+struct memory {
+    uint64_t context; /* its number, which no other context of the process has; 0: nothing */
+    topk_operation operation;
+    topk_problem problem; /* as in the plan, without text */
+    const struct method *method;
+};
+enum { MEMORIES = 8 };
+static _Thread_local struct memory memories[MEMORIES];
+static _Thread_local unsigned next_memory;
+
+/* Whether the problem says all that the choice depends on. */
+static bool is_memorable(const topk_context *context, const struct plan *plan) {
+    return context->number != 0 && plan->problem.method == NULL && plan->problem.tuning == NULL &&
+           plan->surplus == 0;
+}
+
+static const struct method *recall(const topk_context *context, const struct plan *plan) {
+    for (size_t i = 0; i < MEMORIES; i++) {
+        const struct memory *memory = &memories[i];
+        if (memory->context == context->number && memory->operation == plan->operation &&
+            memcmp(&memory->problem, &plan->problem, sizeof plan->problem) == 0) {
+            return memory->method;
+        }
+    }
+    return NULL;
+}
+
+static void remember(const topk_context *context, const struct plan *plan, const struct method *method) {
+    struct memory *memory = &memories[next_memory++ % MEMORIES];
+    memory->context = context->number;
+    memory->operation = plan->operation;
+    memcpy(&memory->problem, &plan->problem, sizeof plan->problem); /* with the bytes between its fields */
+    memory->method = method;
+}
+
 topk_status topk_choose_one(const topk_context *context, const struct plan *plan, struct room *room,
                             struct candidate *chosen) {
     struct choice choice;
+    const struct method *method = is_memorable(context, plan) ? recall(context, plan) : NULL;
+    if (method != NULL) {
+        chosen->method = method;
+        chosen->refusal = REFUSAL_NONE;
+        topk_decide(context, plan, method, room, &chosen->decision);
+        chosen->within_bound = chosen->decision.workspace_bytes <= plan_workspace_bound(plan);
+        return TOPK_OK;
+    }
     const topk_status status = topk_choose(context, plan, false, room, &choice);
     if (status != TOPK_OK) {
         return status;
@@ -226,6 +272,9 @@ topk_status topk_choose_one(const topk_context *context, const struct plan *plan
         return topk_refuse(context, &choice, plan);
     }
     *chosen = *choice.chosen;
+    if (is_memorable(context, plan)) {
+        remember(context, plan, chosen->method);
+    }
     return TOPK_OK;
 }
 
