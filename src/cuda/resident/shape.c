@@ -23,9 +23,9 @@ static struct resident_shape entries_of(const struct plan *plan, int64_t cluster
     const bool is_sorted =
         plan->operation != TOPK_OPERATION_KTH && plan->problem.order == TOPK_ORDER_BEST_FIRST;
     struct resident_shape shape = {.cluster = cluster};
-    int64_t merged = RESIDENT_LIST;
     shape.sorted = least(results, row_max(plan, cluster)) + RESIDENT_FEW;
     shape.is_merged = is_sorted && shape.sorted > RESIDENT_RANKED;
+    int64_t merged = shape.is_merged ? greatest(RESIDENT_LIST, 64) : RESIDENT_LIST;
     while (shape.is_merged && merged < shape.sorted) {
         merged *= 2;
     }
