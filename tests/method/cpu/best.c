@@ -3,19 +3,11 @@
 #include "../methods.h"
 #include "../output.h"
 
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    return plan->problem.k_max > 1 ? "k_max is above 1" : NULL;
-}
-
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    return 1e-3 * (double)plan->input_elements;
-}
-
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    (void)context, (void)plan;
-    return 0;
+static void plan_best(const topk_context *context, const struct plan *plan, struct room *room,
+                      struct decision *decision) {
+    (void)context, (void)room;
+    decision->cannot = plan->problem.k_max > 1 ? "k_max is above 1" : NULL;
+    decision->cost_us = 1e-3 * (double)plan->input_elements;
 }
 
 static uint64_t key_at(const struct call *call, int64_t element) {
@@ -40,9 +32,5 @@ static int run(const struct call *call) {
     return TOPK_OK;
 }
 
-const struct method topk_cpu_best = {.name = "best",
-                                     .operations = OPERATION_BIT(TOPK_OPERATION_SELECT),
-                                     .refuse = refuse,
-                                     .cost_us = cost_us,
-                                     .workspace_bytes = workspace_bytes,
-                                     .run = run};
+const struct method topk_cpu_best = {
+    .name = "best", .operations = OPERATION_BIT(TOPK_OPERATION_SELECT), .plan = plan_best, .run = run};

@@ -8,19 +8,18 @@ static const struct best_kernels *const kernels[WIDTHS] = {
     &topk_cuda_best_kernels_8, &topk_cuda_best_kernels_16, &topk_cuda_best_kernels_32,
     &topk_cuda_best_kernels_64};
 
-static const char *refuse(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    return plan->problem.k_max > 1 ? "k_max is above 1" : NULL;
-}
+struct own {
+    uint32_t blocks;
+};
 
-static double cost_us(const topk_context *context, const struct plan *plan) {
-    (void)context;
-    return 3 + (double)plan->input_elements;
-}
-
-static size_t workspace_bytes(const topk_context *context, const struct plan *plan) {
-    (void)context, (void)plan;
-    return 0;
+static void plan_best(const topk_context *context, const struct plan *plan, struct room *room,
+                      struct decision *decision) {
+    struct own *own = topk_room_take(room, sizeof *own);
+    own->blocks = (uint32_t)least(divide_up(plan->problem.rows, 32), device_of(context)->sms);
+    decision->own = own;
+    decision->cannot = plan->problem.k_max > 1 ? "k_max is above 1" : NULL;
+    decision->launches = 1;
+    decision->cost_us = 3 + (double)plan->input_elements;
 }
 
 static int prepare(const topk_context *context) {
@@ -33,19 +32,14 @@ static int prepare(const topk_context *context) {
 }
 
 static int run(const struct call *call) {
+    const struct own *own = call->decision->own;
     const struct row_args args = row_args_of(call);
-    const struct launch_grid grid = {
-        .blocks = (uint32_t)least(divide_up(args.rows, 32), device_of(call->context)->sms),
-        .rows = 1,
-        .threads = 32,
-        .stream = call->stream};
+    const struct launch_grid grid = {.blocks = own->blocks, .rows = 1, .threads = 32, .stream = call->stream};
     return kernels[width_of(call->plan)]->select(&grid, &args);
 }
 
 const struct method topk_cuda_best = {.name = "best",
                                       .operations = OPERATION_BIT(TOPK_OPERATION_SELECT),
-                                      .refuse = refuse,
-                                      .cost_us = cost_us,
-                                      .workspace_bytes = workspace_bytes,
+                                      .plan = plan_best,
                                       .prepare = prepare,
                                       .run = run};
