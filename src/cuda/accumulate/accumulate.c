@@ -116,9 +116,8 @@ static struct write_scratch lay_out_write(const struct accumulator *a, void *scr
     const size_t slots = a->plan.output_elements;
     struct arena arena = {scratch, 0};
     struct write_scratch s;
-    for (int i = 0; i < 2; i++) {
-        s.selections[i] = arena_take(&arena, 1, a->of_candidates[i].decision.workspace_bytes);
-    }
+    s.selections[SORTED] = arena_take(&arena, 1, a->of_candidates[SORTED].decision.workspace_bytes);
+    s.selections[BEST] = arena_take(&arena, 1, a->of_candidates[BEST].decision.workspace_bytes);
     s.positions = arena_take(&arena, slots, sizeof *s.positions);
     s.places = arena_take(&arena, slots, sizeof *s.places);
     s.sorted = arena_take(&arena, slots, sizeof *s.sorted);
@@ -154,9 +153,9 @@ static void measure(struct accumulator *a) {
 
 /* A call with no chunk and no outputs. */
 static struct accumulate_args args_of(const struct accumulator *a, const struct accumulate_state *state) {
-    const struct call nothing = {.context = a->context, .plan = &a->plan, .stream = a->stream};
+    const struct call none = {.context = a->context, .plan = &a->plan, .stream = a->stream};
     return (struct accumulate_args){
-        .rows = row_args_of(&nothing), .problem = a->problem, .payload = PAYLOAD_UNKNOWN, .state = *state};
+        .rows = row_args_of(&none), .problem = a->problem, .payload = PAYLOAD_UNKNOWN, .state = *state};
 }
 
 /* For the kernels that work on lists: so many blocks, at most some for each multiprocessor. */
@@ -170,21 +169,18 @@ static struct launch_grid grid_for(const struct accumulator *a, int64_t slots) {
     return list_grid(a, divide_up(slots, ACCUMULATE_LIST_THREADS), 4);
 }
 
-static int64_t shared_bytes(const struct accumulator *a, int64_t threads) {
-    return kernels_of(a)->shared_bytes((uint32_t)threads);
-}
-
 /* Blocks that read a chunk. They have fewer threads where shared memory has no room for the rings of all. */
 static struct launch_grid grid_of_chunk(const struct accumulator *a, int64_t length) {
     const struct device_info *device = device_of(a->context);
     const int64_t of_thread = a->plan.element_bytes == 1 ? 32 : 64 / (int64_t)a->plan.element_bytes;
     const bool is_short = length <= 4 * ACCUMULATE_THREADS_FEW * of_thread;
     int64_t threads = is_short ? ACCUMULATE_THREADS_FEW : ACCUMULATE_THREADS;
-    while (threads > ACCUMULATE_THREADS_FEW && shared_bytes(a, threads) > device->shared_bytes_max) {
+    int64_t bytes = kernels_of(a)->shared_bytes((uint32_t)threads);
+    while (threads > ACCUMULATE_THREADS_FEW && bytes > device->shared_bytes_max) {
         threads /= 2;
+        bytes = kernels_of(a)->shared_bytes((uint32_t)threads);
     }
-    const int64_t of_sm =
-        least(ACCUMULATE_THREADS_PER_SM / threads, device->shared_bytes_max / shared_bytes(a, threads));
+    const int64_t of_sm = least(ACCUMULATE_THREADS_PER_SM / threads, device->shared_bytes_max / bytes);
     const int64_t at_once = device->sms * greatest(of_sm, 1);
     const int64_t rows = least(a->plan.problem.rows, ACCUMULATE_GRID_ROWS);
     const int64_t of_block = ACCUMULATE_TILES_OF_BLOCK * threads * of_thread;
@@ -309,10 +305,9 @@ static int launch_write(const void *of) {
     args.places = s.places;
     args.sorted = s.sorted;
     args.arranged = s.arranged;
+    const int64_t *candidates = l.state.candidates.positions;
     int error = launch_merge(a, &args);
-    error = error != 0
-                ? error
-                : select_from(a, SORTED, &s, &l.state, l.state.candidates.positions, s.positions, s.places);
+    error = error != 0 ? error : select_from(a, SORTED, &s, &l.state, candidates, s.positions, s.places);
     error = error != 0 ? error : kernels_of(a)->arrange(&grid, &args);
     error = error != 0 ? error : select_from(a, BEST, &s, &l.state, s.arranged, w->values, s.sorted);
     return error != 0 ? error : kernels_of(a)->write(&grid, &args);
