@@ -3,7 +3,7 @@
  * Each call of an operation in which elements rank runs as calls inside other ones do (src/subcall.h): on a
  * condition that the device holds. It runs twice. While the condition is 0, it must leave the outputs alone
  * and do nothing to its workspace but clear it. Then the condition is 1, and the results are the caller's,
- * who compares them as ever.
+ * who compares them as ever. Each run launches no more kernels than its decision says.
  *
  * Linked into a program over cases in place of topk_cuda_run(): every method runs like that, under all the
  * options, types and shapes of the list. Memory must be the host's. */
@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "emulated_device.h"
 #include "gaps.h"
 #include "method.h"
 
@@ -26,7 +27,7 @@ typedef struct output {
 } output;
 
 static void stop(const char *why, const struct method *method) {
-    fprintf(stderr, "%s, called off, %s\n", method->name, why);
+    fprintf(stderr, "%s, on a condition, %s\n", method->name, why);
     abort();
 }
 
@@ -69,6 +70,16 @@ static void check_workspace(const struct method *method, const unsigned char *wo
     }
 }
 
+static topk_status run_counted(const struct method *method, const struct call *call) {
+    const uint64_t before = emulated_launches();
+    const topk_status status = __real_topk_cuda_run(method, call);
+    const uint64_t launches = emulated_launches() - before;
+    if (method->plan != NULL && launches > (uint64_t)call->decision->launches) {
+        stop("launches more kernels than it has decided", method);
+    }
+    return status;
+}
+
 static topk_status run_called_off(const struct method *method, struct call call) {
     const uint32_t condition = 0;
     const size_t bytes = call.decision->workspace_bytes;
@@ -78,7 +89,7 @@ static topk_status run_called_off(const struct method *method, struct call call)
     }
     copy_outputs(&call, outputs);
     call.condition = &condition;
-    const topk_status status = __real_topk_cuda_run(method, &call);
+    const topk_status status = run_counted(method, &call);
     topk_gaps_release(call.workspace, bytes);
     check_outputs(method, outputs);
     check_workspace(method, call.workspace, bytes);
@@ -88,10 +99,10 @@ static topk_status run_called_off(const struct method *method, struct call call)
 topk_status __wrap_topk_cuda_run(const struct method *method, const struct call *outer) {
     const uint32_t condition = 1;
     if (!operation_ranks(outer->plan->operation)) {
-        return __real_topk_cuda_run(method, outer);
+        return run_counted(method, outer);
     }
     struct call call = *outer;
     const topk_status status = run_called_off(method, call);
     call.condition = &condition;
-    return status != TOPK_OK ? status : __real_topk_cuda_run(method, &call);
+    return status != TOPK_OK ? status : run_counted(method, &call);
 }

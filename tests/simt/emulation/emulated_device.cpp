@@ -43,6 +43,10 @@ void emulated_memory(size_t bytes) {
     memory_bytes = bytes;
 }
 
+uint64_t emulated_launches(void) {
+    return simt_runtime::launches();
+}
+
 /* As the runtime does. */
 static int fail(int error) {
     emulated_waiting_error = error;

@@ -26,6 +26,9 @@ void emulated_size(int sms, int shared_kib, double sm_speed, double memory_speed
 /* How much memory topk_device_allocate() has for one buffer. */
 void emulated_memory(size_t bytes);
 
+/* Kernels that have been launched so far. */
+uint64_t emulated_launches(void);
+
 /* What waits for the host's next cudaGetLastError(). */
 extern int emulated_waiting_error;
 

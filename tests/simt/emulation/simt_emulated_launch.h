@@ -13,6 +13,9 @@ void seed(uint64_t value);
 int launch(const simt_launch_shape &shape, void (*thread)(const void *), const void *argument,
            size_t argument_bytes);
 
+/* Kernels that have been launched so far. */
+uint64_t launches();
+
 /* How long a thread may run without letting others run, of CPU time: 10 s without a call. */
 void longest_turn(uint32_t milliseconds);
 

@@ -206,6 +206,7 @@ static bool fits(const simt_launch_shape &shape) {
 
 /* What was enqueued last is a launch; which has allowed a successor. */
 static bool launched_before, successor_allowed;
+static uint64_t launched;
 
 void after_other_work() {
     launched_before = successor_allowed = false;
@@ -218,6 +219,10 @@ void allow_successor() {
 
 bool may_start_early() {
     return successor_allowed;
+}
+
+uint64_t launches() {
+    return launched;
 }
 
 int launch(const simt_launch_shape &shape, void (*body)(const void *), const void *argument,
@@ -258,6 +263,7 @@ int launch(const simt_launch_shape &shape, void (*body)(const void *), const voi
     close_read_only_cache();
     acquire_token(now->ended);
     launched_before = true;
+    launched++;
     fiber::recycle(); // launches come one after another
     now = nullptr;
     return 0;
