@@ -27,15 +27,7 @@ void *topk_room_take(struct room *room, size_t bytes) {
 void topk_decide(const topk_context *context, const struct plan *plan, const struct method *method,
                  struct room *room, struct decision *decision) {
     *decision = (struct decision){.cannot = NULL};
-    if (method->plan != NULL) {
-        method->plan(context, plan, room, decision);
-        return;
-    }
-    decision->cannot = method->refuse != NULL ? method->refuse(context, plan) : NULL;
-    if (decision->cannot == NULL) {
-        decision->cost_us = method->cost_us(context, plan);
-        decision->workspace_bytes = method->workspace_bytes(context, plan);
-    }
+    method->plan(context, plan, room, decision);
 }
 
 /* Whether the method has to be asked at all. */

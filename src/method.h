@@ -78,11 +78,6 @@ struct method {
      * stated above. What run() is to be told is taken from the room. */
     void (*plan)(const topk_context *context, const struct plan *plan, struct room *room,
                  struct decision *decision);
-    /* The three below, of methods without plan(): why the method cannot serve, or NULL. NULL: it serves them
-     * all. */
-    const char *(*refuse)(const topk_context *context, const struct plan *plan);
-    double (*cost_us)(const topk_context *context, const struct plan *plan);
-    size_t (*workspace_bytes)(const topk_context *context, const struct plan *plan);
     /* When a context is created: loads what `run` needs, since a call may neither allocate nor wait. NULL:
      * there is nothing to load. Returns 0 or an error of the backend. */
     int (*prepare)(const topk_context *context);

@@ -74,7 +74,7 @@ static topk_status run_counted(const struct method *method, const struct call *c
     const uint64_t before = emulated_launches();
     const topk_status status = __real_topk_cuda_run(method, call);
     const uint64_t launches = emulated_launches() - before;
-    if (method->plan != NULL && launches > (uint64_t)call->decision->launches) {
+    if (launches > (uint64_t)call->decision->launches) {
         stop("launches more kernels than it has decided", method);
     }
     return status;
