@@ -90,8 +90,8 @@ list(JOIN methods "\n" lines)
 topk_emulated_test(methods test_cases_emulated_plain --backend cuda --methods)
 set_tests_properties(simt.methods PROPERTIES PASS_REGULAR_EXPRESSION "^${lines}\n$")
 
-topk_emulated_parts(plain plain 21 500 250 --largest 1500 --elements 2000)
-topk_emulated_parts(schedules plain 22 60 30 --smallest 500 --largest 4100 --elements 4200 --schedules 8)
+topk_emulated_parts(plain plain 21 450 225 --largest 1500 --elements 2000)
+topk_emulated_parts(schedules plain 22 45 20 --smallest 500 --largest 4100 --elements 4200 --schedules 8)
 # Rows that radik samples, with the sizes of production.
 topk_emulated_cases(radik_full full --seed 71 --method radik-listed --smallest 16500 --largest 33000 --elements 70000
   --cases 60)
@@ -346,7 +346,7 @@ endforeach()
 topk_emulated_test(conditional_asan test_conditional_asan --backend cuda --jobs 1 --seed 42 --largest 1500 --elements 1600
   --cases 20)
 topk_emulated_test(conditional_tsan test_conditional_tsan --backend cuda --jobs 1 --seed 43 --largest 600 --elements 700
-  --cases 8)
+  --cases 5)
 
 topk_emulated_cases(quick plain --seed 28 --largest 1500 --elements 1500 --cases 60)
 topk_quick(simt.cases_quick test_cases_emulated_plain)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files and functions stay short, and the benchmark small.
+"""Files and functions stay short, and the benchmark small. No two files of kernels define the same function: the emulated
+GPU links all kernels into one program, which would take either for both.
 
 usage: limits.py SOURCE_DIR
 """
@@ -14,6 +15,8 @@ BENCH, BASELINES, BENCH_LINES = "bench", "bench/baselines", 6500
 KERNELS, KERNELS_MEDIAN, KERNELS_FILE, KERNELS_FUNCTION = "src/cuda", 120, 350, 60
 
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:\\\n|[^\n])*', re.DOTALL | re.MULTILINE)
+DEVICE_FUNCTION = re.compile(r"^TOPK_DEVICE [^;{]*?\b(\w+)\(([^;{]*)\) \{", re.MULTILINE)
+LAST_WORD = re.compile(r"\b\w+$")
 BODY = re.compile(r"\)(?:\s*const)?\s*\{")
 CONTROL = re.compile(r"\s*(?:else\s+)?(?:if|for|while|switch|do)\b")
 
@@ -71,6 +74,17 @@ def check_kernels(root):
                 yield f"{path.relative_to(root)}:{first}: a function of {count} lines: at most {KERNELS_FUNCTION}"
 
 
+def check_twins(root):
+    """Functions by name and types of parameters. One file may define one twice: for different GPUs."""
+    found = {}
+    for path in files(root, KERNELS):
+        for function in DEVICE_FUNCTION.finditer(path.read_text()):
+            types = tuple(LAST_WORD.sub("", " ".join(one.split())) for one in function[2].split(","))
+            other = found.setdefault((function[1], types), path)
+            if other != path:
+                yield f"{path.relative_to(root)} defines {function[1]}, as {other.relative_to(root)} does"
+
+
 def check_bench(root):
     """Without the baselines, which are as long as what others published."""
     sources = [path for path in files(root, BENCH, ["CMakeLists.txt"]) if root / BASELINES not in path.parents]
@@ -80,7 +94,7 @@ def check_bench(root):
 
 
 def problems_of(root):
-    return [*check_kernels(root), *check_bench(root)]
+    return [*check_kernels(root), *check_twins(root), *check_bench(root)]
 
 
 def main():

@@ -40,6 +40,8 @@ PLANTED = (
     ("src/cuda/codes.h", "int planted(int (*f)(\n    void)) {\n" + "    f();\n" * 58 + "}", "a function of 61 lines"),
     ("src/cuda/codes.h", "struct s {\n    int f(void) const {\n" + "        ;\n" * 59 + "    }\n};",
      "a function of 61 lines"),
+    ("src/cuda/rtopk/row.cuh", "TOPK_DEVICE uint32_t rough_root(uint32_t planted) {\n    return planted;\n}",
+     "src/cuda/rtopk/row.cuh defines rough_root, as src/cuda/resident/"),
     ("bench/CMakeLists.txt", "\n" * limits.BENCH_LINES, "sources of bench/ have"),
 )
 

@@ -10,10 +10,10 @@ import subprocess
 import sys
 
 # Mutable data that may exist. Everything else that is writable would be state shared between calls.
-# A thread's last choices of methods and the number of contexts there were change no answer.
+# The methods of a thread's last problems and the number of contexts there were change no answer.
 # The archive of the test build counts the rare paths it takes, and watches the gaps of workspaces.
-ALLOWED_DATA = {"last_error", "first_process", "topk_reached_counts", "topk_gaps", "topk_gap_count", "topk_gap_broken",
-                "topk_gaps_lock"}
+ALLOWED_DATA = {"last_error", "first_process", "memories", "next_memory", "contexts", "topk_reached_counts",
+                "topk_gaps", "topk_gap_count", "topk_gap_broken", "topk_gaps_lock"}
 
 # Tables of pointers that the loader makes read-only (.data.rel.ro) are no mutable data.
 MUTABLE_SECTION = re.compile(r"^(\.data|\.bss|\.tdata|\.tbss|\*COM\*)(\.(?!rel\.ro).*)?$")

@@ -28,9 +28,11 @@ static int64_t value_of(const struct plan *plan, int knob) {
 
 /* ---- Shape ---- */
 
-/* Of 16 bytes, for a row that may begin and end anywhere: multiples of 128 bytes. */
+/* Of 16 bytes, for a row that a warp has alone and that may begin and end anywhere: multiples of 128 bytes.
+ */
 static uint32_t row_groups_of(const struct plan *plan) {
-    const int64_t body = plan->problem.length_max * (int64_t)plan->element_bytes / 16;
+    const int64_t body =
+        least(plan->problem.length_max, GRIDSELECT_LONE_ROW) * (int64_t)plan->element_bytes / 16;
     return (uint32_t)(8 * divide_up(GRIDSELECT_LONE_LEAD + body + 1, 8));
 }
 

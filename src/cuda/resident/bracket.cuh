@@ -96,8 +96,8 @@ TOPK_DEVICE key_word_t<Element> code_at(const code_bracket<Element> &b, float sh
 
 /* Moves a pivot, which is in the bracket, to where it divides no class. */
 template <typename Element>
-TOPK_DEVICE key_word_t<Element> fit_pivot(key_word_t<Element> pivot, const code_bracket<Element> &b,
-                                          const struct code_map &map) {
+TOPK_DEVICE key_word_t<Element> fit_to_classes(key_word_t<Element> pivot, const code_bracket<Element> &b,
+                                               const struct code_map &map) {
     const key_word_t<Element> least = uncut_class_last<Element>(b.low, map) + 1;
     pivot = uncut_class_first<Element>(pivot, map);
     return pivot > least ? pivot : least;
@@ -126,8 +126,8 @@ TOPK_DEVICE pivot_pair<Element> choose_pivots(const code_bracket<Element> &b, co
         p = guess_pivots(b, k, step);
     else
         TOPK_REACHED(REACHED_RESIDENT_THIRDS);
-    p.lower = fit_pivot(p.lower, b, map);
-    p.upper = fit_pivot(p.upper, b, map);
+    p.lower = fit_to_classes(p.lower, b, map);
+    p.upper = fit_to_classes(p.upper, b, map);
     return p.lower < p.upper ? p : pivot_pair<Element>{p.upper, p.lower};
 }
 
