@@ -186,7 +186,7 @@ typedef struct topk_input {
     const void *k;       /* NULL (k_max for every row) or k for each row. extent_type */
     /* For topk_plan_run() alone; else NULL. */
     const struct topk_predicate *predicate; /* NULL unless the operation takes a predicate, as topk_where() */
-    const struct topk_routing *routing;     /* NULL unless the operation is that of topk_route() */
+    const struct topk_routing *routing;     /* NULL unless the plan is one of TOPK_OPERATION_ROUTE */
 } topk_input;
 
 #define TOPK_INPUT_INIT                                                                                      \
@@ -242,19 +242,6 @@ TOPK_API topk_status topk_kth(topk_context *context, const topk_problem *problem
                               size_t workspace_bytes, topk_stream stream);
 
 /* ---- Predicates ------------------------------------------------------------------------------ */
-
-typedef enum topk_predicate_kind {
-    TOPK_PREDICATE_UNDEFINED = 0,
-    TOPK_GT = 1,        /* x >  low */
-    TOPK_GE = 2,        /* x >= low */
-    TOPK_LT = 3,        /* x <  low */
-    TOPK_LE = 4,        /* x <= low */
-    TOPK_EQ = 5,        /* x == low */
-    TOPK_NE = 6,        /* x != low, true for NaN */
-    TOPK_BETWEEN = 7,   /* low <= x and x <= high */
-    TOPK_BYTE_MASK = 8, /* mask[e] != 0, one byte for each element of values */
-    TOPK_BIT_MASK = 9   /* bit e % 8 (lowest first) of byte mask[e / 8] */
-} topk_predicate_kind;
 
 /* How a bound is written. Whatever its type, it is compared as the real number it stands for, also
  * where the element type cannot hold it: x > 2.5 on integers, x <= 300 on u8, x == 0.1 on f32
@@ -419,18 +406,6 @@ TOPK_API topk_status topk_route(topk_context *context, const topk_problem *probl
  * own function does, with the same results and statuses, but decides nothing. */
 typedef struct topk_plan topk_plan;
 
-/* The outputs of operations, as bits of a set. */
-typedef enum topk_outputs {
-    TOPK_OUTPUT_VALUES = 1,
-    TOPK_OUTPUT_INDICES = 2,
-    TOPK_OUTPUT_OFFSETS = 4,
-    TOPK_OUTPUT_BETTER = 8,
-    TOPK_OUTPUT_EQUAL = 16,
-    TOPK_OUTPUT_COUNTS = 32,
-    TOPK_OUTPUT_MASK = 64,
-    TOPK_OUTPUT_WEIGHTS = 128
-} topk_outputs;
-
 /* Where a run writes. Each array is the one of that name in the operation's own function, of the same size.
  * NULL: it is not written. An operation's other outputs must be NULL:
  *
@@ -461,7 +436,7 @@ typedef struct topk_plan_what {
     size_t size; /* sizeof(topk_plan_what) */
     topk_predicate_kind
         predicate;    /* of the predicate that runs bring; UNDEFINED: any that the operation takes */
-    uint32_t outputs; /* set of TOPK_OUTPUT_*: those that runs may be given; 0: all that the operation has */
+    uint32_t outputs; /* a set of TOPK_OUTPUT_* bits that runs may be given; 0: all of the operation */
 } topk_plan_what;
 
 #define TOPK_PLAN_WHAT_INIT                                                                                  \
@@ -497,7 +472,7 @@ TOPK_API topk_status topk_plan_run(const topk_plan *plan, const topk_input *inpu
 typedef struct topk_plan_properties {
     size_t size;            /* sizeof(topk_plan_properties); set by the caller */
     const char *method;     /* that serves the problem. Constant, as is the variant */
-    const char *variant;    /* in which of its ways it does; NULL: it has one */
+    const char *variant;    /* the way it takes; NULL if it has only one */
     double predicted_us;    /* how long a run is expected to take, in microseconds */
     size_t workspace_bytes; /* that a run needs: what topk_workspace_size() says */
     int launches;           /* of kernels, at most, by a run; 0 on the CPU */
@@ -619,17 +594,6 @@ TOPK_API topk_status topk_explain(const topk_context *context, topk_operation op
 
 #ifdef __cplusplus
 }
-#endif
-
-/* In C11, the index_type of an array: problem.index_type = TOPK_INDEX_TYPE_OF(indices). Outputs are void
- * pointers, so an array of int64_t would otherwise take 32-bit numbers without a word. What is no array of
- * integers of 32 or 64 bits does not compile. topk_debug.h checks calls that set the type in another way. */
-#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
-/* clang-format off */
-#define TOPK_INDEX_TYPE_OF(array)                                                                            \
-    _Generic((array), int *: TOPK_INDEX_I32,                                                                 \
-             long *: sizeof(long) == 8 ? TOPK_INDEX_I64 : TOPK_INDEX_I32, long long *: TOPK_INDEX_I64)
-/* clang-format on */
 #endif
 
 #endif /* TOPK_H */

@@ -135,6 +135,19 @@ typedef enum topk_shape {
     TOPK_SHAPE_CSR = 2    /* row r is elements [offsets[r], offsets[r + 1]) */
 } topk_shape;
 
+typedef enum topk_predicate_kind {
+    TOPK_PREDICATE_UNDEFINED = 0,
+    TOPK_GT = 1,        /* x >  low */
+    TOPK_GE = 2,        /* x >= low */
+    TOPK_LT = 3,        /* x <  low */
+    TOPK_LE = 4,        /* x <= low */
+    TOPK_EQ = 5,        /* x == low */
+    TOPK_NE = 6,        /* x != low, true for NaN */
+    TOPK_BETWEEN = 7,   /* low <= x and x <= high */
+    TOPK_BYTE_MASK = 8, /* mask[e] != 0, one byte for each element of values */
+    TOPK_BIT_MASK = 9   /* bit e % 8 (lowest first) of byte mask[e / 8] */
+} topk_predicate_kind;
+
 typedef enum topk_operation {
     TOPK_OPERATION_SELECT = 1,
     TOPK_OPERATION_KTH = 2,
@@ -145,8 +158,31 @@ typedef enum topk_operation {
     TOPK_OPERATION_ROUTE = 7
 } topk_operation;
 
+/* The outputs of operations, as bits of a set. */
+typedef enum topk_outputs {
+    TOPK_OUTPUT_VALUES = 1,
+    TOPK_OUTPUT_INDICES = 2,
+    TOPK_OUTPUT_OFFSETS = 4,
+    TOPK_OUTPUT_BETTER = 8,
+    TOPK_OUTPUT_EQUAL = 16,
+    TOPK_OUTPUT_COUNTS = 32,
+    TOPK_OUTPUT_MASK = 64,
+    TOPK_OUTPUT_WEIGHTS = 128
+} topk_outputs;
+
 #ifdef __cplusplus
 }
+#endif
+
+/* In C11, the index_type of an array: problem.index_type = TOPK_INDEX_TYPE_OF(indices). Outputs are void
+ * pointers, so an array of int64_t would otherwise take 32-bit numbers without a word. What is no array of
+ * integers of 32 or 64 bits does not compile. topk_debug.h checks calls that set the type in another way. */
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+/* clang-format off */
+#define TOPK_INDEX_TYPE_OF(array)                                                                            \
+    _Generic((array), int *: TOPK_INDEX_I32,                                                                 \
+             long *: sizeof(long) == 8 ? TOPK_INDEX_I64 : TOPK_INDEX_I32, long long *: TOPK_INDEX_I64)
+/* clang-format on */
 #endif
 
 #endif /* TOPK_TYPES_H */

@@ -10,7 +10,7 @@
 struct operation {
     const char *name;
     unsigned outputs;   /* set of TOPK_OUTPUT_*: all that it can write */
-    unsigned required;  /* those that may not be NULL if they hold anything */
+    unsigned required;  /* outputs that may not be NULL unless they are empty */
     bool ranks;         /* elements rank in it */
     bool has_slots;     /* its outputs have k_max slots for each row */
     bool has_predicate; /* it takes one, and needs it */

@@ -13,7 +13,7 @@ struct decided {
     struct plan plan;
     struct candidate chosen;       /* its decision is in the room */
     topk_predicate_kind predicate; /* that runs may have; UNDEFINED: any that the operation takes */
-    unsigned outputs;              /* set of TOPK_OUTPUT_*: those that runs may be given */
+    unsigned outputs;              /* set of TOPK_OUTPUT_*: what runs may be given */
     struct room room;
 };
 

@@ -37,7 +37,7 @@ static inline int team_size(int available, size_t elements) {
     return worthwhile < (size_t)available ? (int)worthwhile : available;
 }
 
-/* Of the threads that were decided on, those that this process has. */
+/* The threads of a decision, as far as this process has them. */
 static inline int threads_here(const topk_context *context, int decided) {
     const int available = topk_context_threads(context);
     return available < decided ? available : decided;

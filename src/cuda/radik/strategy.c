@@ -99,7 +99,7 @@ static void set_digits(const struct plan *plan, uint32_t bits, struct radik_stra
     s->passes = (plan->element_bits + bits - 1) / bits + (s->scales ? 1 : 0);
 }
 
-/* The short rows, as spans of which the device knows the ends, and k. NULL: no method can serve them. */
+/* The short rows, as spans whose ends and k the device knows. NULL: no method can serve them. */
 static const struct subcall *choose_for_shorts(const topk_context *context, const struct plan *plan,
                                                int64_t short_length, struct room *room) {
     struct subcall *shorts = topk_room_take(room, sizeof *shorts);
