@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from operator import index
 from threading import RLock
 from typing import Any
 
@@ -26,6 +27,17 @@ def _copied(state):
     copy = _bytes_beside(state, len(state))
     copy[:] = state
     return copy
+
+
+def _integer(name, value):
+    """As every other function reads an integer."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, and must be an integer") from None
+    if not -2**63 <= number < 2**63:
+        raise OverflowError(f"{name} is an integer beyond 64 bits")
+    return number
 
 
 class _Turn:
@@ -95,10 +107,13 @@ class Accumulator:
     """
 
     def __init__(self, k: int, largest: bool = True, *, chunk_max: int | None = None, **options: Any):
-        if chunk_max is not None and chunk_max < 1:
-            raise ValueError(f"chunk_max is {chunk_max}, and must be positive")
-        if chunk_max is not None and chunk_max >= 2**63:
-            raise OverflowError("chunk_max is an integer beyond 64 bits")
+        k = _integer("k", k)
+        if k < 0:
+            raise ValueError(f"k is {k}, and cannot be negative")
+        if chunk_max is not None:
+            chunk_max = _integer("chunk_max", chunk_max)
+            if chunk_max < 1:
+                raise ValueError(f"chunk_max is {chunk_max}, and must be positive")
         if "length_max" in options:
             raise TypeError("length_max is no option of an Accumulator, whose chunks end at chunk_max")
         self._k, self._largest = k, largest
@@ -216,6 +231,8 @@ class Accumulator:
         """
         if not isinstance(other, Accumulator):
             raise TypeError(f"merge() takes an Accumulator, not {type(other).__name__}")
+        if other is self:
+            raise ValueError("an accumulator cannot be merged into itself: each element would count twice")
         first, second = sorted((self, other), key=id)  # in one order, so that none waits for the other
         with first._turns.take(), second._turns.take(), self._as_a_whole():
             self._merge(other)

@@ -112,6 +112,10 @@ FAILURES = [  # (exception, part of its sentence, call)
     (OverflowError, "holds integers beyond 64 bits$", lambda: topk(X, [2**64] * 3)),
     (OverflowError, "holds integers beyond 64 bits$", lambda: topk(X, 1, lengths=[-2**70] * 3)),
     (OverflowError, "^chunk_max is an integer beyond 64 bits$", lambda: Accumulator(1, chunk_max=2**63)),
+    (OverflowError, "^k is an integer beyond 64 bits$", lambda: Accumulator(10**5000)),
+    (ValueError, "^k is -1, and cannot be negative$", lambda: Accumulator(-1)),
+    (TypeError, "^k is 1.5, and must be an integer$", lambda: Accumulator(1.5)),
+    (TypeError, "^chunk_max is 2.5, and must be an integer$", lambda: Accumulator(1, chunk_max=2.5)),
     (OverflowError, "^factor: int too large", lambda: route(X, 1, factor=10**400)),
     (OverflowError, "^threads is 2147483648, and beyond 32 bits", lambda: libtopk.Context(threads=2**31)),
     (OverflowError, "^device is an integer beyond 64 bits", lambda: libtopk.Context(device=2**64)),
@@ -228,7 +232,7 @@ MISUSES = [
     (ValueError, "the accumulators differ", lambda s: s.merge(pushed(X[:2]))),
     (ValueError, "the accumulators differ", lambda s: s.merge(pushed(INTS))),
     (ValueError, "the accumulators differ", lambda s: s.merge(pushed(X, nan="last"))),
-    (ValueError, "overlaps", lambda s: s.merge(s)),
+    (ValueError, "^an accumulator cannot be merged into itself", lambda s: s.merge(s)),
 ]
 
 
