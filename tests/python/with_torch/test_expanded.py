@@ -41,6 +41,27 @@ def test_results_are_those_of_a_copy(name, device):
     assert all(map(torch.equal, streams[0].finish(), streams[1].finish()))
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="graphs of torch")
+@pytest.mark.parametrize("name", ["rows", "columns", "planes", "some rows", "one of each", "middle"])
+def test_captured_in_a_graph(name):
+    x, dim = EXPANDED[name]
+    memory = x.as_strided([x.untyped_storage().nbytes() // x.itemsize], [1], 0).cuda()
+    shown = memory.as_strided(x.shape, x.stride(), x.storage_offset())
+    calls = [lambda x: libtopk.topk(x, 2, dim=dim), lambda x: libtopk.kth(x, 2, dim=dim),
+             lambda x: libtopk.select_where(x, 2, dim=dim, ge=1), lambda x: [libtopk.mask(x, dim, ge=1)],
+             lambda x: libtopk.route(x, 2, dim=dim)]
+    for call in calls:
+        call(shown)  # what is made once is made before
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            results = call(shown)
+        for _ in range(3):
+            memory.copy_(torch.randperm(memory.numel(), device="cuda"))
+            graph.replay()
+            assert all(map(torch.equal, results, call(shown.contiguous())))
+
+
 def test_gradients_pass_expanded_tensors():
     from libtopk.torch import topk
     row = ROW.clone().requires_grad_()
