@@ -120,8 +120,13 @@ typedef enum topk_rank { TOPK_BY_VALUE = 0, TOPK_BY_MAGNITUDE = 1 } topk_rank;
  * choice may then differ from run to run). */
 typedef enum topk_ties { TOPK_TIES_LOWEST_INDEX = 0, TOPK_TIES_ANY = 1 } topk_ties;
 
-/* Order of the results within a row: best first with ties by lowest position, or any. */
-typedef enum topk_order { TOPK_ORDER_BEST_FIRST = 0, TOPK_ORDER_ANY = 1 } topk_order;
+/* Order of the results within a row: best first with ties by lowest position, any, or by ascending position,
+ * which is the position in the row, whatever index array the caller gives. Padding comes last in each. */
+typedef enum topk_order {
+    TOPK_ORDER_BEST_FIRST = 0,
+    TOPK_ORDER_ANY = 1,
+    TOPK_ORDER_BY_POSITION = 2
+} topk_order;
 
 /* Where NaN ranks, whatever its sign bit: above +infinity (as numpy and torch rank it), or behind
  * every number in either direction. All NaN are equal to each other. Ignored for integers. */

@@ -29,7 +29,7 @@ static topk_status check_enums(const topk_problem *p) {
         {"direction", (unsigned)p->direction, TOPK_LARGEST, TOPK_SMALLEST},
         {"rank", (unsigned)p->rank, TOPK_BY_VALUE, TOPK_BY_MAGNITUDE},
         {"ties", (unsigned)p->ties, TOPK_TIES_LOWEST_INDEX, TOPK_TIES_ANY},
-        {"order", (unsigned)p->order, TOPK_ORDER_BEST_FIRST, TOPK_ORDER_ANY},
+        {"order", (unsigned)p->order, TOPK_ORDER_BEST_FIRST, TOPK_ORDER_BY_POSITION},
         {"nan", (unsigned)p->nan, TOPK_NAN_AS_LARGEST, TOPK_NAN_LAST},
         {"shape", (unsigned)p->shape, TOPK_SHAPE_STRIDED, TOPK_SHAPE_CSR},
     };

@@ -52,6 +52,15 @@ static void sort_heap(struct entry *heap, size_t count) {
     }
 }
 
+/* By position. */
+static void sort_positions(struct entry *heap, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        heap[i].key = 0;
+    }
+    make_heap(heap, count);
+    sort_heap(heap, count);
+}
+
 /* The k best of a row, or of its elements that match, as a heap. Returns how many there are: k, or all. */
 static size_t gather(const struct call *call, struct row_extent row, size_t k, const struct matcher *matcher,
                      struct entry *heap) {
@@ -86,7 +95,11 @@ static void select_row(const struct call *call, int64_t row, const struct matche
     const int64_t wanted = plan_row_k(plan, &call->input, row);
     const size_t most = (size_t)(wanted < extent.length ? wanted : extent.length);
     const size_t k = gather(call, extent, most, matcher, heap);
-    sort_heap(heap, k);
+    if (plan->problem.order == TOPK_ORDER_BY_POSITION) {
+        sort_positions(heap, k);
+    } else {
+        sort_heap(heap, k);
+    }
     for (size_t i = 0; i < k; i++) {
         topk_cpu_write_result(call, row * plan->problem.k_max + (int64_t)i, extent.begin, heap[i].position);
     }

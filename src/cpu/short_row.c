@@ -82,6 +82,17 @@ static void kth_few(const struct call *call, int64_t row, const void *elements, 
     topk_cpu_write_kth(call, row, &(struct kth){kth, above, end - above});
 }
 
+/* Puts different slots below FEW_KEYS in ascending order. */
+static void sort_slots(uint32_t *slots, size_t count) {
+    uint64_t mask = 0;
+    for (size_t i = 0; i < count; i++) {
+        mask |= 1ull << slots[i];
+    }
+    for (; mask != 0; mask &= mask - 1) {
+        *slots++ = (uint32_t)__builtin_ctzll(mask);
+    }
+}
+
 /* A row of 1 to FEW_KEYS elements, of which the caller wants 1 or more; how many results there are. */
 static size_t run_few(const struct call *call, const struct kernels *kernels, const struct matcher *matcher,
                       int64_t row, struct row_extent extent, int64_t wanted) {
@@ -97,6 +108,9 @@ static size_t run_few(const struct call *call, const struct kernels *kernels, co
     if (plan->operation == TOPK_OPERATION_KTH) {
         kth_few(call, row, source.values, n, k, slots);
     } else {
+        if (plan->problem.order == TOPK_ORDER_BY_POSITION) {
+            sort_slots(slots, k);
+        }
         topk_cpu_write_slots(call, row * plan->problem.k_max, &source, extent.begin, slots, k);
     }
     return k;

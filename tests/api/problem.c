@@ -61,7 +61,7 @@ static void check_enums(void) {
                   {offsetof(topk_problem, direction), TOPK_LARGEST, TOPK_SMALLEST},
                   {offsetof(topk_problem, rank), TOPK_BY_VALUE, TOPK_BY_MAGNITUDE},
                   {offsetof(topk_problem, ties), TOPK_TIES_LOWEST_INDEX, TOPK_TIES_ANY},
-                  {offsetof(topk_problem, order), TOPK_ORDER_BEST_FIRST, TOPK_ORDER_ANY},
+                  {offsetof(topk_problem, order), TOPK_ORDER_BEST_FIRST, TOPK_ORDER_BY_POSITION},
                   {offsetof(topk_problem, nan), TOPK_NAN_AS_LARGEST, TOPK_NAN_LAST},
                   {offsetof(topk_problem, shape), TOPK_SHAPE_STRIDED, TOPK_SHAPE_CSR}};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {

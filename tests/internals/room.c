@@ -49,9 +49,9 @@ static void for_problems(const topk_context *context,
                     problem.rows = rows[row];
                     problem.length_max = length;
                     problem.k_max = k;
-                    for (int way = 0; way < 4; way++) {
-                        problem.order = (way & 1) != 0 ? TOPK_ORDER_ANY : TOPK_ORDER_BEST_FIRST;
-                        problem.ties = (way & 2) != 0 ? TOPK_TIES_ANY : TOPK_TIES_LOWEST_INDEX;
+                    for (int way = 0; way < 6; way++) {
+                        problem.order = (topk_order)(way / 2);
+                        problem.ties = way % 2 != 0 ? TOPK_TIES_ANY : TOPK_TIES_LOWEST_INDEX;
                         function(context, &problem);
                     }
                 }

@@ -128,7 +128,7 @@ static void draw_problem(scenario *s, random_state *random) {
     p->extent_type = (topk_index_type)random_below(random, 2);
     p->direction = (topk_direction)random_below(random, 2);
     p->rank = (topk_rank)random_below(random, 2);
-    p->order = (topk_order)random_below(random, 2);
+    p->order = (topk_order)random_below(random, 3);
     p->nan = (topk_nan)random_below(random, 2);
     p->rows = random_below(random, ROWS_DRAWN + 1);
     p->k_max = ks[random_below(random, sizeof ks / sizeof ks[0])];
@@ -248,6 +248,11 @@ static int64_t row_k(const scenario *s, int pushed, int64_t row) {
     return k;
 }
 
+static int by_position(const void *a, const void *b) {
+    const int64_t x = ((const oracle_entry *)a)->position, y = ((const oracle_entry *)b)->position;
+    return (x > y) - (x < y);
+}
+
 /* The k_max slots that a row should hold; returns how many are results. */
 static int64_t expected_row(const scenario *s, int pushed, int64_t row, slot *slots) {
     static int64_t positions[STREAM_MAX];
@@ -262,6 +267,9 @@ static int64_t expected_row(const scenario *s, int pushed, int64_t row, slot *sl
     }
     oracle_rank(p, gathered, count, ranking);
     oracle_write_padding(p->type, p->direction, &padding);
+    if (p->order == TOPK_ORDER_BY_POSITION) {
+        qsort(ranking, (size_t)(count < k_row ? count : k_row), sizeof *ranking, by_position);
+    }
     for (int64_t k = 0; k < p->k_max; k++) {
         slots[k] = (slot){-1, element_get_bits(p->type, &padding, 0)};
         if (k < count && k < k_row) {

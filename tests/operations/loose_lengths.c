@@ -109,7 +109,7 @@ static void check_extremes(void) {
         problem.k_max = sizes[i / count / count / count];
         problem.index_type = TOPK_INDEX_I64;
         problem.elements_max = problem.shape == TOPK_SHAPE_STRIDED ? 0 : problem.elements_max;
-        problem.order = (topk_order)(i % 2);
+        problem.order = (topk_order)(i % 3);
         for (int operation = TOPK_OPERATION_SELECT; operation <= OPERATIONS; operation++) {
             ask((topk_operation)operation, &problem, &a);
             CHECK(a.status == TOPK_OK || a.status == TOPK_ERROR_OVERFLOW ||

@@ -222,7 +222,7 @@ int64_t oracle_approximate(const topk_problem *problem, const oracle_entry *rank
             chosen[written++] = ranking[i];
         }
     }
-    if (problem->order == TOPK_ORDER_ANY) {
+    if (problem->order != TOPK_ORDER_BEST_FIRST) {
         sort_by_position(chosen, written);
     }
     if (steps != NULL) {

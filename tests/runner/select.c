@@ -83,6 +83,28 @@ static run_result check_exact(const row_check *c) {
     return RUN_PASSED;
 }
 
+static int by_position(const void *a, const void *b) {
+    const oracle_entry *x = a, *y = b;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
+/* The first results of the ranking, by position. */
+static run_result check_by_position(const row_check *c) {
+    row_check ascending = *c;
+    oracle_entry *entries = malloc(((size_t)c->results + 1) * sizeof *entries);
+    if (entries == NULL) {
+        abort();
+    }
+    if (c->results > 0) {
+        memcpy(entries, c->ranking, (size_t)c->results * sizeof *entries);
+    }
+    qsort(entries, (size_t)c->results, sizeof *entries, by_position);
+    ascending.ranking = entries;
+    run_result result = check_exact(&ascending);
+    free(entries);
+    return result;
+}
+
 /* The same slots in any order. */
 static run_result check_set(const row_check *c) {
     slot *got = malloc(((size_t)c->results + 1) * sizeof *got);
@@ -143,6 +165,9 @@ static run_result check_free_ties(const row_check *c, bool *taken) {
             (to_previous > 0 || (to_previous == 0 && previous.position > position))) {
             return run_fail("row %" PRId64 " slot %" PRId64 ": out of order", c->number, s);
         }
+        if (p->order == TOPK_ORDER_BY_POSITION && s > 0 && previous.position > position) {
+            return run_fail("row %" PRId64 " slot %" PRId64 ": not by position", c->number, s);
+        }
         previous = entry;
     }
     oracle_kth counts = oracle_kth_counts(p, c->ranking, c->ranked, c->results);
@@ -166,7 +191,7 @@ static run_result check_classes(const row_check *c) {
         element_put_bits(p->type, values, s, c->got[s].bits);
         got[s].number = oracle_decode(p->type, values + s * size);
     }
-    if (p->order == TOPK_ORDER_ANY) {
+    if (p->order != TOPK_ORDER_BEST_FIRST) {
         oracle_rank(p, values, c->results, got);
     }
     for (int64_t s = 0; s < c->results && result == RUN_PASSED; s++) {
@@ -183,7 +208,9 @@ static run_result check_classes(const row_check *c) {
 static run_result check_results(const row_check *c) {
     const topk_problem *p = &c->i->problem;
     if (p->ties == TOPK_TIES_LOWEST_INDEX) {
-        return p->order == TOPK_ORDER_BEST_FIRST ? check_exact(c) : check_set(c);
+        return p->order == TOPK_ORDER_BEST_FIRST    ? check_exact(c)
+               : p->order == TOPK_ORDER_BY_POSITION ? check_by_position(c)
+                                                    : check_set(c);
     }
     if (c->results == 0) {
         return RUN_PASSED;

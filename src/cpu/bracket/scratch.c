@@ -22,6 +22,7 @@ struct scratch_sizes topk_cpu_scratch_sizes(const struct plan *plan, int threads
     const size_t cached = (size_t)(SAMPLES_MAX > BISECT_MAX ? SAMPLES_MAX : BISECT_MAX);
     const bool selects = operation_selects(plan->operation), wide = length_cap > WIDE_ROW;
     const bool sorts = selects && plan->problem.order == TOPK_ORDER_BEST_FIRST;
+    const bool merges = selects && plan->problem.order == TOPK_ORDER_BY_POSITION && pooled;
     struct scratch_sizes s = {
         .threads = threads,
         .element_bytes = bytes,
@@ -30,7 +31,7 @@ struct scratch_sizes topk_cpu_scratch_sizes(const struct plan *plan, int threads
         .matches = plan->operation == TOPK_OPERATION_SELECT_WHERE ? TILE / WORD : 0,
         .sample_keys = words_of(cached < n ? cached : n) * WORD,
         .digit_counts = sorts ? RADIX_BINS : 0,
-        .slots = {selects ? slots : 0, sorts ? slots : 0},
+        .slots = {selects ? slots : 0, sorts || merges ? slots : 0},
         .sort_keys = sorts ? slots : 0,
         .short_row = topk_cpu_short_row_sizes(plan, length_cap < SHORT_ROW_MAX ? length_cap : SHORT_ROW_MAX)};
     const size_t place_bytes = bytes + (selects ? s.position_bytes : 0);

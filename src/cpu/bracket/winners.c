@@ -3,6 +3,8 @@
  * of the team takes a run of pieces, counts first, and then writes behind the parts before it. */
 #include "winners.h"
 
+#include <string.h>
+
 #include "../team.h"
 #include "sort.h"
 #include "split.h"
@@ -171,6 +173,23 @@ static void plateau_share(void *argument, int part, int parts) {
     }
 }
 
+static uint64_t pool_position(const struct scratch *s, uint32_t slot) {
+    return s->position_bytes == 4 ? ((const uint32_t *)s->pool_positions)[slot]
+                                  : ((const uint64_t *)s->pool_positions)[slot];
+}
+
+/* Merges the first `above` slots and the others, up to k, of which each part is in position order. */
+static void merge_slots(const struct scratch *s, size_t above, size_t k) {
+    const uint32_t *from = s->slots[0];
+    uint32_t *to = s->slots[1];
+    for (size_t a = 0, tie = above, i = 0; i < k; i++) {
+        const bool is_tie = a == above ||
+                            (tie < k && pool_position(s, from[tie]) < pool_position(s, from[a]));
+        to[i] = from[is_tie ? tie++ : a++];
+    }
+    memcpy(s->slots[0], to, k * sizeof *to);
+}
+
 void topk_cpu_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements,
                                    struct threshold t) {
     struct plateau plateau = {b, tiles, tile_elements, t.above, topk_threshold_arcs(b->order, t.key)};
@@ -179,6 +198,9 @@ void topk_cpu_winners_from_plateau(const struct bracket *b, size_t tiles, size_t
     topk_cpu_winners_from_pool(&all, tiles, t.above, t);
     topk_cpu_team_run(b->call->context, b->k - t.above >= TEAM_ELEMENTS_MIN ? b->scratch->threads : 1,
                       plateau_share, &plateau);
+    if (b->call->plan->problem.order == TOPK_ORDER_BY_POSITION) {
+        merge_slots(b->scratch, t.above, b->k);
+    }
 }
 
 /* ---- Sorting and writing ---- */

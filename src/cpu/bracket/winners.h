@@ -31,7 +31,8 @@ struct bracket {
 void topk_cpu_winners_from_pool(const struct bracket *b, size_t tiles, size_t candidates, struct threshold t);
 
 /* All t.above candidates of the pool, and the first k - t.above elements of the row that equal t.key, whose
- * numbers the tiles of `tile_elements` hold; these are added to the pool. */
+ * numbers the tiles of `tile_elements` hold; these are added to the pool. Results by position are merged, all
+ * others have the candidates before the ties. */
 void topk_cpu_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements,
                                    struct threshold t);
 
