@@ -517,7 +517,8 @@ TOPK_API topk_status topk_plan_query_method(const topk_plan *plan, int index, to
  * k best so far is only read; another one is kept, and sorted out later, which takes far longer. So the
  * smaller k is beside the number of elements that came, the faster is a push. Every call writes to the
  * state's memory, one at a time. Results are sorted best first, ties by lowest position, whatever
- * problem->order and ties say. */
+ * problem->order and ties say; or they come by position, where the order of that call is
+ * TOPK_ORDER_BY_POSITION. */
 
 /* Bytes of state. Statuses as topk_workspace_size(). */
 TOPK_API topk_status topk_accumulator_size(const topk_context *context, const topk_problem *problem,

@@ -187,6 +187,9 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
         p->rank = TOPK_BY_VALUE;
         p->nan = TOPK_NAN_LAST;
     }
+    if (p->order == TOPK_ORDER_BY_POSITION && !operation_selects(operation)) {
+        p->order = TOPK_ORDER_ANY; /* other operations ignore it */
+    }
     plan->element_bytes = topk_type_size(p->type);
     plan->element_bits = (unsigned)plan->element_bytes * 8;
     plan->index_bytes = p->index_type == TOPK_INDEX_I32 ? 4 : 8;

@@ -162,6 +162,11 @@ static void check_what_may_differ(void) {
     EXPECT(&f, call_peek, TOPK_OK);
     CHECK(memcmp(f.results, whole.results, RESULTS * sizeof(float)) == 0);
     CHECK(memcmp(f.indices, whole.indices, RESULTS * sizeof(int32_t)) == 0);
+    f.problem.order = TOPK_ORDER_BY_POSITION;
+    EXPECT(&f, call_peek, TOPK_OK);
+    for (int i = 1; i < RESULTS; i++) {
+        CHECK(f.indices[i - 1] < f.indices[i] || i % K == 0);
+    }
     f.problem.row_stride = INT64_MAX; /* it must make sense all the same */
     EXPECT(&f, call_peek, TOPK_ERROR_OVERFLOW);
 }

@@ -273,16 +273,8 @@ static void set_ks(const struct candidates *c) {
     }
 }
 
-void topk_candidates_make_room(const struct candidates *c, int64_t count) {
-    bool any = false;
-    for (size_t row = 0; row < row_count(c); row++) {
-        const bool full = (size_t)(c->rows[row].count + count) > c->room;
-        c->lengths[row] = full ? c->rows[row].count : 0;
-        any = any || full;
-    }
-    if (!any) {
-        return;
-    }
+/* Leaves the k best of the rows that have a length, in order of position. */
+static void reduce(const struct candidates *c) {
     put_in_order(c);
     set_ks(c);
     const struct kth_results kth = lay_out_kth(c, c->scratch);
@@ -295,6 +287,18 @@ void topk_candidates_make_room(const struct candidates *c, int64_t count) {
         if (c->lengths[row] > 0) {
             keep_best(c, (int64_t)row, &kth);
         }
+    }
+}
+
+void topk_candidates_make_room(const struct candidates *c, int64_t count) {
+    bool any = false;
+    for (size_t row = 0; row < row_count(c); row++) {
+        const bool full = (size_t)(c->rows[row].count + count) > c->room;
+        c->lengths[row] = full ? c->rows[row].count : 0;
+        any = any || full;
+    }
+    if (any) {
+        reduce(c);
     }
 }
 
@@ -353,8 +357,45 @@ static void write_indices(const struct candidates *c, int64_t row, const int64_t
     }
 }
 
+/* The result in `slot`, of a row whose candidates are the results, by position. */
+static void write_slot(const struct candidates *c, int64_t row, size_t slot, bool has_payload, char *values,
+                       char *indices) {
+    const struct lists lists = lists_of(c, row);
+    const bool is_result = (int64_t)slot < c->rows[row].count;
+    const size_t bytes = c->plan->element_bytes, index = c->plan->index_bytes;
+    const int64_t position = is_result ? lists.positions[slot] + c->plan->problem.index_base : -1;
+    if (values != NULL) {
+        memcpy(values, is_result ? lists.values + slot * bytes : (const char *)&c->plan->padding, bytes);
+    }
+    if (indices != NULL) {
+        memcpy(indices, is_result && has_payload ? lists.payload + slot * index : (const char *)&position,
+               index);
+    }
+}
+
+static void write_by_position(const struct candidates *c, bool has_payload, char *values, char *indices) {
+    const size_t k_max = (size_t)c->plan->problem.k_max;
+    for (size_t row = 0; row < row_count(c); row++) {
+        c->lengths[row] = c->rows[row].count > c->rows[row].k ? c->rows[row].count : 0;
+    }
+    reduce(c);
+    for (size_t row = 0; row < row_count(c); row++) {
+        c->lengths[row] = c->rows[row].count;
+    }
+    put_in_order(c);
+    for (size_t at = 0; at < row_count(c) * k_max; at++) {
+        write_slot(c, (int64_t)(at / k_max), at % k_max, has_payload,
+                   values == NULL ? NULL : values + at * c->plan->element_bytes,
+                   indices == NULL ? NULL : indices + at * c->plan->index_bytes);
+    }
+}
+
 void topk_candidates_write(const struct candidates *c, bool has_payload, void *values, void *indices) {
     const size_t k_max = (size_t)c->plan->problem.k_max;
+    if (c->plan->problem.order == TOPK_ORDER_BY_POSITION) {
+        write_by_position(c, has_payload, values, indices);
+        return;
+    }
     for (size_t row = 0; row < row_count(c); row++) {
         c->lengths[row] = c->rows[row].count;
     }

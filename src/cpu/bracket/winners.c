@@ -183,8 +183,8 @@ static void merge_slots(const struct scratch *s, size_t above, size_t k) {
     const uint32_t *from = s->slots[0];
     uint32_t *to = s->slots[1];
     for (size_t a = 0, tie = above, i = 0; i < k; i++) {
-        const bool is_tie = a == above ||
-                            (tie < k && pool_position(s, from[tie]) < pool_position(s, from[a]));
+        const bool is_tie =
+            a == above || (tie < k && pool_position(s, from[tie]) < pool_position(s, from[a]));
         to[i] = from[is_tie ? tie++ : a++];
     }
     memcpy(s->slots[0], to, k * sizeof *to);

@@ -300,6 +300,7 @@ static int launch_write(const void *of) {
     const struct launch_grid grid = grid_for(a, (int64_t)a->plan.output_elements);
     struct accumulate_args args = args_of(a, &l.state);
     args.ends = w->ends;
+    args.by_position = a->plan.problem.order == TOPK_ORDER_BY_POSITION;
     args.rows.out_values = w->values;
     args.rows.out_indices = w->indices;
     args.places = s.places;
@@ -309,7 +310,9 @@ static int launch_write(const void *of) {
     int error = launch_merge(a, &args);
     error = error != 0 ? error : select_from(a, SORTED, &s, &l.state, candidates, s.positions, s.places);
     error = error != 0 ? error : kernels_of(a)->arrange(&grid, &args);
-    error = error != 0 ? error : select_from(a, BEST, &s, &l.state, s.arranged, w->values, s.sorted);
+    if (!args.by_position) { /* by position the candidates, which are the results, are arranged already */
+        error = error != 0 ? error : select_from(a, BEST, &s, &l.state, s.arranged, w->values, s.sorted);
+    }
     return error != 0 ? error : kernels_of(a)->write(&grid, &args);
 }
 

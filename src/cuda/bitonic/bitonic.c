@@ -4,6 +4,7 @@
 #include "../../workspace.h"
 #include "../leaf.h"
 #include "../methods.h"
+#include "../position/by_position.h"
 #include "kernels.h"
 
 static const struct bitonic_kernels *const kernels_of_width[] = {
@@ -109,6 +110,10 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
 
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
+    if (wants_positions(plan)) {
+        topk_cuda_plan_by_position(context, plan, &topk_cuda_bitonic, room, decision);
+        return;
+    }
     if (capacity_of(plan) > BITONIC_K_MAX) {
         decision->cannot = "rows have more results than a sorted run";
         return;
@@ -132,6 +137,9 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
 /* ---- Launches ---- */
 
 static int run(const struct call *call) {
+    if (wants_positions(call->plan)) {
+        return topk_cuda_run_by_position(call);
+    }
     const struct shape *s = call->decision->own;
     const struct buffers b = take_buffers(s, call->workspace);
     struct bitonic_args args = {.run_log2 = s->run_log2, .tile_log2 = s->tile_log2};

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "../methods.h"
+#include "../position/by_position.h"
 #include "plan.h"
 
 static const struct bracket_kernels *const kernels[WIDTHS] = {
@@ -240,6 +241,10 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
 
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
+    if (wants_positions(plan)) {
+        topk_cuda_plan_by_position(context, plan, &topk_cuda_bracket, room, decision);
+        return;
+    }
     const topk_problem *p = &plan->problem;
     decision->cannot = refuse(context, plan);
     if (decision->cannot != NULL) {

@@ -3,6 +3,7 @@
  * share a state and the row's list of entries, and lists that exceed a page lie in the workspace. */
 #include "../../reached.h"
 #include "../../workspace.h"
+#include "../position/by_position.h"
 #include "plan.h"
 
 struct bracket_layout topk_cuda_bracket_lay_out(const struct plan *plan, const struct bracket_plan *decided,
@@ -46,6 +47,9 @@ static struct target target_of(const struct plan *plan, const struct bracket_pla
 }
 
 int topk_cuda_bracket_run(const struct call *call) {
+    if (wants_positions(call->plan)) {
+        return topk_cuda_run_by_position(call);
+    }
     const struct plan *plan = call->plan;
     const struct bracket_plan *decided = call->decision->own;
     const struct bracket_layout l = topk_cuda_bracket_lay_out(plan, decided, call->workspace);

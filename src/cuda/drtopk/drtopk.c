@@ -3,6 +3,7 @@
  * vector, and the second top-k on that. */
 #include "../../reached.h"
 #include "../methods.h"
+#include "../position/by_position.h"
 #include "../select/plan.h"
 #include "strategy.h"
 
@@ -32,6 +33,10 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
 /* The usual base serves whatever there is, if its workspace can. */
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
+    if (wants_positions(plan)) {
+        topk_cuda_plan_by_position(context, plan, &topk_cuda_drtopk, room, decision);
+        return;
+    }
     struct strategy *s = topk_room_take(room, sizeof *s);
     const bool can = topk_cuda_drtopk_decide(context, plan, room, s) == TOPK_OK;
     decision->cannot = can || !topk_cuda_drtopk_names_base(plan) ? NULL : "its base cannot serve";
@@ -126,6 +131,9 @@ static int run_delegates(const struct call *call, struct layout *l) {
 }
 
 static int run(const struct call *call) {
+    if (wants_positions(call->plan)) {
+        return topk_cuda_run_by_position(call);
+    }
     const struct strategy *s = call->decision->own;
     struct layout l = topk_cuda_drtopk_lay_out(s, call->workspace);
     if (s->base == NULL) {

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "../methods.h"
+#include "../position/by_position.h"
 #include "plan.h"
 
 static const struct gridselect_kernels *const kernels[WIDTHS] = {
@@ -202,6 +203,10 @@ static double cost_us(const topk_context *context, const struct plan *plan,
 
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
+    if (wants_positions(plan)) {
+        topk_cuda_plan_by_position(context, plan, &topk_cuda_gridselect, room, decision);
+        return;
+    }
     const topk_problem *p = &plan->problem;
     if (least(p->k_max, p->length_max) > GRIDSELECT_K_MAX) {
         decision->cannot = "rows have more results than a warp's list holds";

@@ -2,6 +2,7 @@
  * What a call of gridselect launches, and over which workspace: one kernel, as gridselect.c has decided. What
  * the blocks of a row tell each other begins as zeros. */
 #include "../../workspace.h"
+#include "../position/by_position.h"
 #include "plan.h"
 
 struct gridselect_layout topk_cuda_gridselect_lay_out(const struct plan *plan,
@@ -27,6 +28,9 @@ struct gridselect_layout topk_cuda_gridselect_lay_out(const struct plan *plan,
 }
 
 int topk_cuda_gridselect_run(const struct call *call) {
+    if (wants_positions(call->plan)) {
+        return topk_cuda_run_by_position(call);
+    }
     const struct plan *plan = call->plan;
     const struct gridselect_plan *decided = call->decision->own;
     const struct gridselect_shape *shape = &decided->shape;

@@ -3,6 +3,7 @@
 #include "../../reached.h"
 #include "../leaf.h"
 #include "../methods.h"
+#include "../position/by_position.h"
 #include "../select/plan.h"
 #include "strategy.h"
 
@@ -148,6 +149,9 @@ static int run_tasks(const struct call *call, const struct radik_strategy *s, st
 }
 
 static int run(const struct call *call) {
+    if (wants_positions(call->plan)) {
+        return topk_cuda_run_by_position(call);
+    }
     const struct radik_strategy *s = call->decision->own;
     struct radik_layout l = topk_cuda_radik_lay_out(call->plan, s, call->workspace);
     if (call->plan->problem.rows == 0 ||
@@ -162,6 +166,15 @@ static int run(const struct call *call) {
     return run_tasks(call, s, &l);
 }
 
+static void plan_any(const topk_context *context, const struct plan *plan, struct room *room,
+                     struct decision *decision) {
+    if (wants_positions(plan)) {
+        topk_cuda_plan_by_position(context, plan, &topk_cuda_radik, room, decision);
+    } else {
+        topk_cuda_radik_plan(context, plan, room, decision);
+    }
+}
+
 static int prepare(const topk_context *context) {
     int error = topk_cuda_prepare_bounds();
     error = error != 0 ? error : topk_cuda_radik_prepare_list();
@@ -174,6 +187,6 @@ static int prepare(const topk_context *context) {
 const struct method topk_cuda_radik = {.name = "radik",
                                        .operations = SELECTS_WHERE,
                                        .knobs = topk_cuda_radik_knobs,
-                                       .plan = topk_cuda_radik_plan,
+                                       .plan = plan_any,
                                        .prepare = prepare,
                                        .run = run};

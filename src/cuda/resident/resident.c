@@ -6,6 +6,7 @@
 
 #include "../../workspace.h"
 #include "../methods.h"
+#include "../position/by_position.h"
 #include "plan.h"
 
 static const struct resident_set kernels[WIDTHS] = {
@@ -215,6 +216,10 @@ static bool may_be_aligned(const struct plan *plan) {
 
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
+    if (wants_positions(plan)) {
+        topk_cuda_plan_by_position(context, plan, &topk_cuda_resident, room, decision);
+        return;
+    }
     const topk_problem *p = &plan->problem;
     const struct resident_wishes wishes = wishes_of(plan);
     const bool is_aligned = may_be_aligned(plan);

@@ -8,6 +8,7 @@
 #include "../../reached.h"
 #include "../../workspace.h"
 #include "../leaf.h"
+#include "../position/by_position.h"
 #include "../select/found.h"
 #include "kernels.h"
 
@@ -158,6 +159,10 @@ static void decide(const topk_context *context, const struct plan *plan, const s
 
 static void plan_rows(const topk_context *context, const struct plan *plan, struct room *room,
                       struct decision *decision) {
+    if (wants_positions(plan)) {
+        topk_cuda_plan_by_position(context, plan, &topk_cuda_sort, room, decision);
+        return;
+    }
     const struct strategy rows = {.wide = plan->problem.length_max > SORT_NARROW_ROW,
                                   .length = plan->problem.length_max};
     decide(context, plan, &rows, room, decision);
@@ -261,6 +266,9 @@ static int sort_groups(const struct call *call, const struct strategy *s, const 
 }
 
 static int run(const struct call *call) {
+    if (wants_positions(call->plan)) {
+        return topk_cuda_run_by_position(call);
+    }
     const struct strategy *s = call->decision->own;
     const struct found *found = call->found;
     struct sort_lists source = {.elements = NULL};
