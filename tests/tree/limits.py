@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files and functions stay short, and the benchmark small. No two files of kernels define the same function: the emulated
-GPU links all kernels into one program, which would take either for both.
+"""Files and functions stay short, and the benchmark small. No two files of kernels define the same function or type: the
+emulated GPU links all kernels into one program, which would take the members of either type for both.
 
 usage: limits.py SOURCE_DIR
 """
@@ -16,6 +16,8 @@ KERNELS, KERNELS_MEDIAN, KERNELS_FILE, KERNELS_FUNCTION = "src/cuda", 120, 350, 
 
 NOT_CODE = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|^[ \t]*#(?:\\\n|[^\n])*', re.DOTALL | re.MULTILINE)
 DEVICE_FUNCTION = re.compile(r"^TOPK_DEVICE [^;{]*?\b(\w+)\(([^;{]*)\) \{", re.MULTILINE)
+TYPE = re.compile(r"^(?:template <[^{;]*?> )?(?:struct|union|enum) (\w+) \{", re.MULTILINE)
+INCLUDED = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 LAST_WORD = re.compile(r"\b\w+$")
 BODY = re.compile(r"\)(?:\s*const)?\s*\{")
 CONTROL = re.compile(r"\s*(?:else\s+)?(?:if|for|while|switch|do)\b")
@@ -74,15 +76,33 @@ def check_kernels(root):
                 yield f"{path.relative_to(root)}:{first}: a function of {count} lines: at most {KERNELS_FUNCTION}"
 
 
+def compiled_as_kernels(root):
+    """The files with kernels, and all that they include."""
+    left = [path for path in files(root, KERNELS) if path.suffix == ".cu"]
+    found = set(left)
+    while left:
+        path = left.pop()
+        for name in INCLUDED.findall(path.read_text()):
+            header = (path.parent / name).resolve()
+            if header not in found and header.exists():
+                found.add(header)
+                left.append(header)
+    return sorted(found)
+
+
 def check_twins(root):
-    """Functions by name and types of parameters. One file may define one twice: for different GPUs."""
+    """Functions by name and types of parameters, and types. One file may define one twice: for different GPUs."""
     found = {}
-    for path in files(root, KERNELS):
-        for function in DEVICE_FUNCTION.finditer(path.read_text()):
-            types = tuple(LAST_WORD.sub("", " ".join(one.split())) for one in function[2].split(","))
-            other = found.setdefault((function[1], types), path)
+    for path in compiled_as_kernels(root.resolve()):
+        text = path.read_text()
+        names = [(one[1],) for one in TYPE.finditer(text)]
+        for function in DEVICE_FUNCTION.finditer(text):
+            types = (LAST_WORD.sub("", " ".join(one.split())) for one in function[2].split(","))
+            names.append((function[1], *types))
+        for name in names:
+            other = found.setdefault(name, path)
             if other != path:
-                yield f"{path.relative_to(root)} defines {function[1]}, as {other.relative_to(root)} does"
+                yield f"{path.relative_to(root.resolve())} defines {name[0]}, as {other.relative_to(root.resolve())} does"
 
 
 def check_bench(root):

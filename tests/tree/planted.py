@@ -42,6 +42,8 @@ PLANTED = (
      "a function of 61 lines"),
     ("src/cuda/rtopk/row.cuh", "TOPK_DEVICE uint32_t rough_root(uint32_t planted) {\n    return planted;\n}",
      "src/cuda/rtopk/row.cuh defines rough_root, as src/cuda/resident/"),
+    ("src/cuda/rtopk/search.cuh", "template <typename Element> struct code_bracket {\n    Element low;\n};",
+     "src/cuda/rtopk/search.cuh defines code_bracket, as src/cuda/resident/"),
     ("bench/CMakeLists.txt", "\n" * limits.BENCH_LINES, "sources of bench/ have"),
 )
 

@@ -48,14 +48,14 @@ template <typename Element> struct row_list {
     }
 };
 
-struct list_memory {
+struct lists_shared {
     struct digit_shared digit;
     simt_shared<uint32_t> sums; /* of scans */
     simt_shared<uint64_t> last; /* position */
 };
 
-TOPK_HOST_DEVICE struct list_memory carve_lists(simt_arena &arena) {
-    struct list_memory m;
+TOPK_HOST_DEVICE struct lists_shared carve_lists(simt_arena &arena) {
+    struct lists_shared m;
     m.digit = carve_digit(arena);
     m.sums = simt_carve<uint32_t>(arena, SIMT_WARP);
     m.last = simt_carve<uint64_t>(arena, 1);
@@ -66,12 +66,12 @@ TOPK_HOST_DEVICE struct list_memory carve_lists(simt_arena &arena) {
 template <typename Element> struct row_candidates {
     typedef key_word_t<Element> word;
     const struct accumulate_args &a;
-    const struct list_memory &m;
+    const struct lists_shared &m;
     row_list<Element> list;
     bool has_payload;
     struct known_row now;
 
-    static TOPK_MEMBER row_candidates of(const struct accumulate_args &a, const struct list_memory &m,
+    static TOPK_MEMBER row_candidates of(const struct accumulate_args &a, const struct lists_shared &m,
                                          int64_t row, bool has_payload) {
         return row_candidates{a, m, row_list<Element>::of(a.state.candidates, row, a.rows.wide_indices),
                               has_payload, known_row::of(a.state.rows[row])};

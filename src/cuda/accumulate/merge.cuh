@@ -52,7 +52,7 @@ template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_LIST_THREADS,
                         1) void accumulate_merge(TOPK_CONSTANT_ARGS struct accumulate_args a) {
     simt_arena arena = simt_shared_arena();
-    const struct list_memory m = carve_lists(arena);
+    const struct lists_shared m = carve_lists(arena);
     const bool merges = a.other.header != nullptr;
     uint64_t rows_done = 0;
     if (!is_sound(a)) {

@@ -47,7 +47,7 @@ TOPK_DEVICE int64_t leave_way_out(struct accumulate_way_out &w) {
 template <typename Element>
 TOPK_NOINLINE bool close_row(const struct accumulate_args &a, int64_t row, struct taken_slots taken) {
     simt_arena arena = simt_shared_arena();
-    const struct list_memory m = carve_lists(arena);
+    const struct lists_shared m = carve_lists(arena);
     const struct row r = row_at(a.rows, row);
     /* What waits may be of an earlier chunk, and this one have no elements. */
     const bool has_payload =

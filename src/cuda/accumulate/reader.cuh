@@ -11,7 +11,7 @@
 /* The shared memory of a block that reads a chunk. */
 template <typename Element> struct push_memory {
     typedef tile_rings<Element, ACCUMULATE_SLOTS> tiles;
-    struct list_memory lists;          /* at first, where carve_lists() finds them, too */
+    struct lists_shared lists;         /* at first, where carve_lists() finds them, too */
     simt_shared<uint64_t> known;       /* see put_known() */
     simt_shared<struct way_step> step; /* of a way out */
     held_memory<Element> held;

@@ -8,7 +8,7 @@
 
 /* Finds the digits that are missing and writes the results, unless they have to go in the order of positions:
  * the last filter does that. All threads. */
-template <typename Element, bool WHERE> TOPK_DEVICE void finish_row(const shared_row<Element, WHERE> &w) {
+template <typename Element, bool WHERE> TOPK_DEVICE void finish_row(const divided_row<Element, WHERE> &w) {
     const struct air_args &a = w.a;
     const block_shared<Element> &s = w.s;
     struct air_state *state = w.counters();

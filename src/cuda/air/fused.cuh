@@ -13,7 +13,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_fused(struct ai
         a, [&](int64_t row, const matcher<Element, false> &predicate) TOPK_LAMBDA {
             const struct row r = row_at(a.rows, row);
             if (next_pass(a, row, predicate, s)) {
-                const shared_row<Element, false> w = {
+                const divided_row<Element, false> w = {
                     a, s, row, r, source_of(a.rows, r, predicate), read_state(&a.states[row])};
                 if (write_decided(w, for_one_block())) {
                     TOPK_REACHED(REACHED_AIR_FUSED);

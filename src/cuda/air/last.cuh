@@ -6,7 +6,8 @@
 #include "../select/ordered_lookback.cuh"
 #include "results.cuh"
 
-template <typename Element, bool WHERE> TOPK_DEVICE void write_in_order(const shared_row<Element, WHERE> &w) {
+template <typename Element, bool WHERE>
+TOPK_DEVICE void write_in_order(const divided_row<Element, WHERE> &w) {
     const struct kth_range &range = w.state.range;
     struct air_state *counters = w.counters();
     lookback_prefixes prefixes = {{(uint64_t)w.r.k - range.need, range.need},
@@ -23,7 +24,7 @@ template <typename Element, bool WHERE>
 TOPK_DEVICE void last_of_row(const struct air_args &a, int64_t row, const matcher<Element, WHERE> &predicate,
                              const block_shared<Element> &s) {
     const struct row r = counted_row<WHERE>(a, row);
-    const shared_row<Element, WHERE> w = {
+    const divided_row<Element, WHERE> w = {
         a, s, row, r, source_of(a.rows, r, predicate), read_state(&a.states[row])};
     if (w.state.phase != AIR_DONE) {
         const struct result_plan plan = plan_shared_results(w);

@@ -12,7 +12,7 @@
 
 /* Writes the row's winners and sends its candidates to the buffer. */
 template <typename Element, bool WHERE, typename Candidates>
-TOPK_DEVICE void buffer_candidates(const shared_row<Element, WHERE> &w, const Candidates &candidates) {
+TOPK_DEVICE void buffer_candidates(const divided_row<Element, WHERE> &w, const Candidates &candidates) {
     auto queues = queues_over(w.s.queues, w.winner_sink((uint64_t)w.r.k - w.state.range.need), candidates);
     filter_row<Element, false>(w.source, among_all_blocks(), w.range(), queues);
 }
@@ -20,7 +20,7 @@ TOPK_DEVICE void buffer_candidates(const shared_row<Element, WHERE> &w, const Ca
 /* Counts the next digit of the row's candidates; returns whether this block was the last to do so. `buffers`:
  * and sends them to the buffer. All threads. */
 template <typename Element, bool WHERE, typename Buffer>
-TOPK_DEVICE bool count_next(const shared_row<Element, WHERE> &w, bool buffers, const Buffer &buffer) {
+TOPK_DEVICE bool count_next(const divided_row<Element, WHERE> &w, bool buffers, const Buffer &buffer) {
     const struct digit_counter counter = {row_digit(w.a, w.state.range), w.s.digit.bins};
     simt_block_sync(); /* the bins are clear */
     if (w.state.is_buffered != 0) {
@@ -44,7 +44,7 @@ TOPK_DEVICE bool next_pass(const struct air_args &a, int64_t row, const matcher<
     if (state.phase == AIR_DONE)
         return false;
     const struct row r = counted_row<WHERE>(a, row);
-    const shared_row<Element, WHERE> w = {a, s, row, r, source_of(a.rows, r, predicate), state};
+    const divided_row<Element, WHERE> w = {a, s, row, r, source_of(a.rows, r, predicate), state};
     if (state.phase == AIR_DECIDED) {
         if (!write_decided(w, among_all_blocks())) {
             TOPK_REACHED(REACHED_AIR_DECIDED_LEFT);

@@ -23,7 +23,7 @@ template <typename Row> TOPK_DEVICE struct result_plan plan_shared_results(const
 
 /* Writes the block's share of the results. */
 template <typename Element, bool WHERE>
-TOPK_DEVICE void write_in_any_order(const shared_row<Element, WHERE> &w, struct share share,
+TOPK_DEVICE void write_in_any_order(const divided_row<Element, WHERE> &w, struct share share,
                                     const struct result_plan &plan) {
     auto queues = queues_over(w.s.queues, w.winner_sink(plan.winners), w.tie_sink(plan));
     if (w.state.is_buffered == 0) {

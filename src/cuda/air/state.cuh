@@ -56,7 +56,7 @@ TOPK_DEVICE struct air_state read_state(const struct air_state *from) {
 }
 
 /* A row that blocks share, in a launch. */
-template <typename Element, bool WHERE> struct shared_row {
+template <typename Element, bool WHERE> struct divided_row {
     const struct air_args &a;
     const block_shared<Element> &s;
     int64_t row;

@@ -10,10 +10,7 @@
 #include "../select/target.cuh"
 #include "kernels.h"
 
-/* Whether entries have two words. */
-template <typename Element> struct entry_size { static const bool TWO = sizeof(Element) == 8; };
-
-enum slot_counter { WINNER_SLOTS, TIE_SLOTS, SLOT_COUNTERS };
+enum list_counter { WINNER_SLOTS, TIE_SLOTS, SLOT_COUNTERS };
 enum { KTH_BIN_WORDS = 4 };
 enum team_word { TEAM_ROW, TEAM_BLOCK, TEAM_BLOCKS, TEAM_GROUPS, TEAM_WORDS };
 enum match_word { MATCH_BEGIN, MATCH_SPAN, MATCH_NONE, MATCH_BEST, MATCH_WORDS };

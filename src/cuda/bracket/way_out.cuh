@@ -64,14 +64,14 @@ TOPK_DEVICE void for_source(const bracket_task<Element> &t, const Work &work) {
 }
 
 /* What one step counts. */
-struct way_step {
+struct way_count {
     struct digit digit;
     bool of_codes;
 };
 
-TOPK_DEVICE struct way_step next_step(struct way_out *w) {
+TOPK_DEVICE struct way_count next_step(struct way_out *w) {
     const struct digit_plan plan = {SELECT_DIGIT_BITS_MAX, false, 0};
-    struct way_step step = {};
+    struct way_count step = {};
     step.of_codes = w->unknown_codes != 0;
     step.digit = next_digit(plan, step.of_codes ? &w->unknown_codes : &w->unknown_positions);
     return step;
@@ -80,7 +80,7 @@ TOPK_DEVICE struct way_step next_step(struct way_out *w) {
 /* Counts a digit of what is in range, of the block's share. All threads. */
 template <typename Element>
 TOPK_DEVICE void count_step(const bracket_task<Element> &t, const struct way_out &w,
-                            const struct way_step &step, const struct team_turn &turn) {
+                            const struct way_count &step, const struct team_turn &turn) {
     const struct digit_counter counter = {step.digit, t.m.digit.bins};
     const code_range<Element> range = code_range_of<Element>(t.a.rows.map, w.range);
     const uint32_t low = (uint32_t)w.positions.low, high = (uint32_t)w.positions.high;
@@ -105,7 +105,7 @@ TOPK_DEVICE void begin_positions(struct way_out *w, uint64_t need, uint64_t ties
 
 /* Narrows the ranges by what has been counted in the row. All threads of all of its blocks. */
 template <typename Element>
-TOPK_DEVICE void narrow_step(bracket_task<Element> *t, struct way_out *w, const struct way_step &step,
+TOPK_DEVICE void narrow_step(bracket_task<Element> *t, struct way_out *w, const struct way_count &step,
                              uint32_t bins) {
     const uint32_t PER = SELECT_BINS_MAX / BRACKET_THREADS;
     const bool is_first = step.digit.shift + simt_popc(step.digit.mask) == 8 * sizeof(Element);
@@ -130,7 +130,7 @@ template <typename Element>
 TOPK_DEVICE void find_way_out(bracket_task<Element> *t, struct way_out *w, struct team_turn *turn) {
     do {
         const uint32_t bins = turn->bins();
-        const struct way_step step = next_step(w);
+        const struct way_count step = next_step(w);
         clear_next_turn(*t, *turn);
         count_step(*t, *w, step, *turn);
         meet_team(*t, turn);
@@ -162,7 +162,7 @@ TOPK_DEVICE way_bounds<Element> bounds_of_way_out(const bracket_task<Element> &t
 
 /* Takes a slot from the row's counter, or from the block's if that is alone. */
 template <typename Element>
-TOPK_DEVICE uint32_t take_slot(const bracket_task<Element> &t, enum slot_counter of) {
+TOPK_DEVICE uint32_t take_slot(const bracket_task<Element> &t, enum list_counter of) {
     if (t.is_alone())
         return simt_atomic_add(&t.m.slots[of], 1u);
     return simt_atomic_add(of == WINNER_SLOTS ? &t.state()->results : &t.state()->listed, 1u);

@@ -71,7 +71,7 @@ template <typename Element, bool WHERE> struct part_task {
     typedef key_word_t<Element> word;
     const struct radik_args &a;
     const struct pass_memory &m;
-    const struct row_part &part;
+    const struct block_part &part;
     const struct row &r;
     row_source<Element, WHERE> source;
     struct kth_range known; /* the row's range, as the launch finds it */
@@ -116,7 +116,7 @@ template <typename Element, bool WHERE> struct part_task {
 template <typename Element, bool WHERE, enum topk_reached_path NEXT_ROW, typename Work>
 TOPK_DEVICE void for_tasks(const struct radik_args &a, const struct pass_memory &m, bool skips,
                            const Work &work) {
-    for_own_parts<Element, NEXT_ROW>(a, skips, m.flag, [&](const struct row_part &part) TOPK_LAMBDA {
+    for_own_parts<Element, NEXT_ROW>(a, skips, m.flag, [&](const struct block_part &part) TOPK_LAMBDA {
         const matcher<Element, WHERE> predicate = matcher<Element, WHERE>::of(a.predicate);
         const struct radik_state *state = &a.states[part.of.state];
         const uint64_t phase = state->phase;

@@ -18,7 +18,7 @@ struct task_row {
 };
 
 /* What a block has of a row: tiles `first` to end - 1 of it; and which of its blocks it is. */
-struct row_part {
+struct block_part {
     struct task_row of;
     int64_t first, end;
     struct share share;
@@ -114,7 +114,7 @@ TOPK_DEVICE void for_own_parts(const struct radik_args &a, bool skips, simt_shar
     int64_t at = all.start(simt_block());
     const int64_t end = all.start(simt_block() + 1);
     for (int64_t i = row_of_tile(a.tasks, all, at); at < end; i++) {
-        struct row_part part;
+        struct block_part part;
         if (at != all.start(simt_block()))
             TOPK_REACHED(NEXT_ROW);
         part.of = task_row_at(a.tasks, all, i);
@@ -132,7 +132,7 @@ TOPK_DEVICE void for_own_parts(const struct radik_args &a, bool skips, simt_shar
 /* Calls work() with the tiles of a part. The row's edges go with its first tile and its last. BACKWARD: the
  * last one comes first, which the cache may still hold. All threads. */
 template <typename Element, bool BACKWARD, typename Source, typename Work>
-TOPK_DEVICE void for_part_tiles(const Source &source, const struct row_part &part, bool pads,
+TOPK_DEVICE void for_part_tiles(const Source &source, const struct block_part &part, bool pads,
                                 const Work &work) {
     const Element *values = source.values();
     const struct row_parts parts = parts_of(values, source.r.length);
@@ -159,7 +159,7 @@ TOPK_DEVICE void for_part_tiles(const Source &source, const struct row_part &par
 }
 
 /* Whether this block is the last of a row's to come here; otherwise as last_of_blocks(). */
-TOPK_DEVICE bool last_of_part(const struct row_part &part, uint32_t *ticket, simt_shared<uint32_t> flag) {
+TOPK_DEVICE bool last_of_part(const struct block_part &part, uint32_t *ticket, simt_shared<uint32_t> flag) {
     simt_block_sync();
     if (simt_thread() == 0)
         flag[0] = simt_atomic_ticket(ticket) == part.share.blocks - 1;

@@ -37,7 +37,7 @@ TOPK_HOST_DEVICE stream_memory<Element> carve_stream(simt_arena &arena, const st
 
 /* A row that is streamed by a team. */
 template <typename Element> struct stream_task {
-    row_task<Element, block_team> of_block;
+    team_task<Element, block_team> of_block;
     const stream_memory<Element> &m;
     uint32_t rank, blocks;
 

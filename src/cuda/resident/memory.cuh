@@ -9,9 +9,6 @@
 #include "kernels.h"
 #include "team.cuh"
 
-/* Whether entries have two words. */
-template <typename Element> struct entry_size { static const bool TWO = sizeof(Element) == 8; };
-
 enum { LISTED_ENTRIES, LISTED_POSITIONS, LISTS };
 
 template <typename Element, typename Team> struct row_memory {

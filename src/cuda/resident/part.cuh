@@ -10,7 +10,7 @@
 #include "sums.cuh"
 
 /* Where a row comes from and goes to. */
-template <typename Element, typename Team> struct row_task {
+template <typename Element, typename Team> struct team_task {
     static const bool TWO = entry_size<Element>::TWO;
     const struct resident_args &a;
     const row_memory<Element, Team> &memory;

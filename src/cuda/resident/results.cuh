@@ -15,7 +15,7 @@ static_assert((int)ENTRIES_PER_THREAD == (int)RESIDENT_ENTRIES_PER_THREAD, "the 
 /* Writes the results at the positions in slots `begin` to `end` - 1 of the block, which begins at position
  * `of_block`: from slot `to` of the row on. All threads. */
 template <typename Element, typename Team>
-TOPK_DEVICE void write_positions_of(const row_task<Element, Team> &t, uint32_t begin, uint32_t end,
+TOPK_DEVICE void write_positions_of(const team_task<Element, Team> &t, uint32_t begin, uint32_t end,
                                     uint32_t of_block, uint32_t to) {
     const auto position = [&](uint32_t slot)
                               TOPK_LAMBDA { return of_block + (uint16_t)t.memory.positions[slot]; };
@@ -28,7 +28,7 @@ TOPK_DEVICE void write_positions_of(const row_task<Element, Team> &t, uint32_t b
 /* Writes what is best of the first `count` entries to slots `first` to k - 1, best first. All threads, after
  * a barrier. */
 template <typename Element, typename Team>
-TOPK_DEVICE void write_ranked_entries(const row_task<Element, Team> &t, uint32_t count, uint32_t first) {
+TOPK_DEVICE void write_ranked_entries(const team_task<Element, Team> &t, uint32_t count, uint32_t first) {
     struct result {
         Element element;
         uint32_t position;
@@ -48,7 +48,7 @@ TOPK_DEVICE void write_ranked_entries(const row_task<Element, Team> &t, uint32_t
 
 /* The same from slot 0 on, for more entries. */
 template <typename Element, typename Team>
-TOPK_DEVICE void write_sorted_entries(const row_task<Element, Team> &t, uint32_t count) {
+TOPK_DEVICE void write_sorted_entries(const team_task<Element, Team> &t, uint32_t count) {
     const bool TWO = entry_size<Element>::TWO;
     const uint32_t k = (uint32_t)t.r.k;
     TOPK_REACHED(Team::IS_CLUSTER ? REACHED_RESIDENT_CLUSTER_SORTED : REACHED_RESIDENT_SORTED);
@@ -78,7 +78,7 @@ TOPK_DEVICE struct certain_results certain_of(const row_part<Element, ITEMS> &pa
 
 /* Writes the k best of a row. All threads; the lists are empty. */
 template <typename Element, uint32_t ITEMS, typename Team>
-TOPK_DEVICE void write_best(const row_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
+TOPK_DEVICE void write_best(const team_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
                             const code_bracket<Element> &b, uint32_t turn) {
     const struct certain_results certain = certain_of(part, b, (uint32_t)t.r.k);
     const uint32_t winners = certain.count.all, before = b.count.before - certain.count.before;
@@ -116,7 +116,7 @@ TOPK_DEVICE void write_best(const row_task<Element, Team> &t, const row_part<Ele
 /* Writes the class of the `need`-th best of the first `count` entries. `above` elements are better than all
  * of them. All threads, after a barrier. */
 template <typename Element, typename Team>
-TOPK_DEVICE void write_class_of_entries(const row_task<Element, Team> &t, uint32_t count, uint32_t need,
+TOPK_DEVICE void write_class_of_entries(const team_task<Element, Team> &t, uint32_t count, uint32_t need,
                                         uint32_t above) {
     for_standings(t.memory.entries, count, [&](uint64_t key, const struct standing &s) TOPK_LAMBDA {
         if (s.before == need - 1)
@@ -126,7 +126,7 @@ TOPK_DEVICE void write_class_of_entries(const row_task<Element, Team> &t, uint32
 
 /* Writes the k-th class of a row. All threads; the lists are empty. */
 template <typename Element, uint32_t ITEMS, typename Team>
-TOPK_DEVICE void write_class(const row_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
+TOPK_DEVICE void write_class(const team_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
                              const code_bracket<Element> &b) {
     if (b.is_closed(part.map)) {
         if (warp_of_team<Team>() == 0 && simt_lane() == 0)
@@ -141,7 +141,8 @@ TOPK_DEVICE void write_class(const row_task<Element, Team> &t, const row_part<El
 }
 
 /* The class of a row that has no k-th element. */
-template <typename Element, typename Team> TOPK_DEVICE void write_no_class(const row_task<Element, Team> &t) {
+template <typename Element, typename Team>
+TOPK_DEVICE void write_no_class(const team_task<Element, Team> &t) {
     if (warp_of_team<Team>() == 0 && simt_lane() == 0)
         write_kth<Element>(t.a.kth, t.row, t.a.rows.padding, t.r.wanted == 0 ? 0 : t.r.length, 0);
 }

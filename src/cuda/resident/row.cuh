@@ -29,7 +29,7 @@ TOPK_DEVICE struct row_count list_bound(const row_part<Element, ITEMS> &part, co
 /* What a block does while its row is on its way: it clears its lists, and plans the sample. All threads. */
 template <typename Element, uint32_t ITEMS, typename Team> struct row_preparation {
     static const bool WORKS = true;
-    const row_task<Element, Team> &t;
+    const team_task<Element, Team> &t;
     struct sample_plan *plan;
 
     TOPK_MEMBER void operator()(void) const {
@@ -42,7 +42,7 @@ template <typename Element, uint32_t ITEMS, typename Team> struct row_preparatio
 
 /* Brings the row into registers. All threads. */
 template <uint32_t ITEMS, typename Element, typename Team, typename Who>
-TOPK_DEVICE row_part<Element, ITEMS> hold_row_of(const row_task<Element, Team> &t, const Who &who,
+TOPK_DEVICE row_part<Element, ITEMS> hold_row_of(const team_task<Element, Team> &t, const Who &who,
                                                  struct sample_plan *plan) {
     const row_part<Element, ITEMS> part =
         hold_part<Element, ITEMS, Team>(t.a.rows, t.r, who, row_preparation<Element, ITEMS, Team>{t, plan});
@@ -53,7 +53,7 @@ TOPK_DEVICE row_part<Element, ITEMS> hold_row_of(const row_task<Element, Team> &
 /* Finds a range that holds the k-th code; or, if a sample tells enough, writes the results and returns false.
  * All threads, with empty lists. */
 template <typename Element, uint32_t ITEMS, typename Team>
-TOPK_DEVICE bool begin_search(const row_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
+TOPK_DEVICE bool begin_search(const team_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
                               const struct sample_plan &plan, bool is_kth, uint32_t *turn,
                               code_bracket<Element> *b) {
     const row_memory<Element, Team> &m = t.memory;
@@ -81,7 +81,7 @@ TOPK_DEVICE bool begin_search(const row_task<Element, Team> &t, const row_part<E
 
 /* Writes the k best, or the k-th class, of a row that has k elements at least. All threads. */
 template <uint32_t ITEMS, typename Element, typename Team>
-TOPK_DEVICE void select_best(const row_task<Element, Team> &t) {
+TOPK_DEVICE void select_best(const team_task<Element, Team> &t) {
     struct sample_plan plan;
     const row_part<Element, ITEMS> part = hold_row_of<ITEMS>(t, all_elements{}, &plan);
     code_bracket<Element> b = {};
@@ -108,13 +108,13 @@ TOPK_DEVICE void for_rows_of_team(const struct resident_args &a, const Work &wor
             TOPK_REACHED(Team::IS_CLUSTER ? REACHED_RESIDENT_CLUSTER_NEXT_ROW : REACHED_RESIDENT_NEXT_ROW);
             sync_team<Team>();
         }
-        work(row_task<Element, Team>{a, memory, row, row_at(a.rows, row)});
+        work(team_task<Element, Team>{a, memory, row, row_at(a.rows, row)});
     }
 }
 
 template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_DEVICE void select_rows(const struct resident_args &a) {
-    for_rows_of_team<Element, Team>(a, [&](const row_task<Element, Team> &task) TOPK_LAMBDA {
+    for_rows_of_team<Element, Team>(a, [&](const team_task<Element, Team> &task) TOPK_LAMBDA {
         const struct row &r = task.r;
         if (a.is_kth && (r.wanted == 0 || r.wanted > r.length))
             write_no_class(task);

@@ -60,7 +60,7 @@ template <typename Team> TOPK_DEVICE uint32_t few_candidates(bool is_sorted) {
 /* Narrows the bracket until it is closed or few candidates are left, or all of them are results, if that is
  * enough. All threads. */
 template <typename Element, uint32_t ITEMS, typename Team>
-TOPK_DEVICE void narrow_bracket(const row_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
+TOPK_DEVICE void narrow_bracket(const team_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
                                 bool is_kth, uint32_t *turn, code_bracket<Element> *b) {
     const uint32_t k = (uint32_t)t.r.k, few = few_candidates<Team>(t.a.is_sorted);
     for (uint32_t step = 0; b->candidates() > few && !b->is_closed(part.map) && (is_kth || b->count.all != k);

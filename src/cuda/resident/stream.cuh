@@ -15,7 +15,7 @@ template <typename Element> struct stream_bound { key_word_t<Element> low, last;
 
 /* How threads share the sample: OF_PIECE neighbouring groups are from one stretch of the row, since memory
  * reads no less at a time; USED elements of each group count. */
-template <typename Element> struct sample_shape {
+template <typename Element> struct stream_sample {
     static const uint32_t PER = 16 / sizeof(Element), USED = PER < 8 ? PER : 8;
     static const uint32_t OF_THREAD = RESIDENT_SAMPLED / USED, GROUPS = RESIDENT_STREAM_THREADS * OF_THREAD;
     static const uint32_t ELEMENTS = RESIDENT_STREAM_THREADS * RESIDENT_SAMPLED;
@@ -27,7 +27,7 @@ template <typename Element> struct sample_shape {
  * In ascending rows those of a piece stand for a quarter of its stretch at least; more results take another
  * piece. */
 template <typename Element> TOPK_DEVICE uint32_t sampled_rank(uint32_t k, uint32_t length) {
-    typedef sample_shape<Element> shape;
+    typedef stream_sample<Element> shape;
     const uint32_t of_piece = shape::ELEMENTS / shape::PIECES;
     const float share = (float)k * simt_float_reciprocal_near((float)length);
     const uint32_t mean = (uint32_t)((float)shape::ELEMENTS * share) + 1;
@@ -46,7 +46,7 @@ template <typename Element> TOPK_DEVICE void clear_kept(const stream_memory<Elem
 template <typename Element>
 TOPK_DEVICE row_part<Element, RESIDENT_SAMPLED> load_sample(const stream_task<Element> &t,
                                                             const row_body<Element> &body) {
-    typedef sample_shape<Element> shape;
+    typedef stream_sample<Element> shape;
     const struct code_map &map = t.of_block.a.rows.map;
     const as_uncut_codes<Element> codes = as_uncut_codes<Element>::of_map(map);
     const uint32_t pieces = body.groups / shape::OF_PIECE; /* that the body has */
@@ -90,7 +90,7 @@ TOPK_DEVICE stream_bound<Element> bound_of_sample(const stream_task<Element> &t,
 /* All threads; it has barriers. */
 template <typename Element>
 TOPK_DEVICE stream_bound<Element> find_bound(const stream_task<Element> &t, const row_body<Element> &body) {
-    typedef sample_shape<Element> shape;
+    typedef stream_sample<Element> shape;
     const uint32_t length = (uint32_t)t.of_block.r.length;
     const uint32_t rank = sampled_rank<Element>(t.k(), length);
     if (length <= t.room() || body.groups < shape::GROUPS || rank > shape::ELEMENTS / 2) {

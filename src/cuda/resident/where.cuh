@@ -20,7 +20,7 @@ template <typename Element> struct matching_elements {
 /* Writes the k best of a row's matches, or all of them if they are fewer. Returns how many these are. All
  * threads. */
 template <uint32_t ITEMS, typename Element, typename Team>
-TOPK_DEVICE uint32_t select_matches(row_task<Element, Team> t, const struct predicate_args &predicate) {
+TOPK_DEVICE uint32_t select_matches(team_task<Element, Team> t, const struct predicate_args &predicate) {
     uint32_t turn = 0;
     struct sample_plan plan;
     row_part<Element, ITEMS> part = hold_row_of<ITEMS>(t, matching_elements<Element>{predicate}, &plan);
@@ -39,7 +39,7 @@ TOPK_DEVICE uint32_t select_matches(row_task<Element, Team> t, const struct pred
 
 template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_DEVICE void select_matches_of_rows(const struct resident_where_args &a) {
-    for_rows_of_team<Element, Team>(a.of_row, [&](const row_task<Element, Team> &task) TOPK_LAMBDA {
+    for_rows_of_team<Element, Team>(a.of_row, [&](const team_task<Element, Team> &task) TOPK_LAMBDA {
         struct row r = task.r;
         if (r.k > 0)
             r.k = select_matches<ITEMS>(task, a.predicate);

@@ -22,7 +22,7 @@ struct route_lists {
 
 /* Nearly all rows have at most half as many candidates as there is room for. The rows of a warp read scores
  * side by side, so their lists begin in different banks. */
-template <uint32_t LANES> struct candidate_list {
+template <uint32_t LANES> struct candidate_room {
     static const uint32_t SLOTS = 2 * LANES < ROUTE_CANDIDATES ? ROUTE_CANDIDATES / LANES : 2; /* of a lane */
     static const uint32_t ROOM = LANES * SLOTS, PITCH = ROOM + 4;
 };
@@ -48,8 +48,8 @@ TOPK_HOST_DEVICE route_lists carve_lists(simt_arena &arena, const struct route_a
     const uint32_t rows = ROUTE_THREADS / Shape::LANES, warps = ROUTE_THREADS / SIMT_WARP;
     route_lists lists;
     lists.biases = simt_carve<float>(arena, Shape::EXPERTS);
-    lists.scores = simt_carve<float>(arena, rows * candidate_list<Shape::LANES>::PITCH);
-    lists.experts = simt_carve<uint16_t>(arena, rows * candidate_list<Shape::LANES>::ROOM);
+    lists.scores = simt_carve<float>(arena, rows * candidate_room<Shape::LANES>::PITCH);
+    lists.experts = simt_carve<uint16_t>(arena, rows * candidate_room<Shape::LANES>::ROOM);
     lists.copy = simt_carve<simt_u32x4>(arena, rows * Shape::COPY);
     lists.pieces = simt_carve<best_two>(arena, rows * row_pieces(a, Shape::EXPERTS / Shape::PER));
     lists.keys = simt_carve<uint32_t>(arena, warps * row_keys(a));
@@ -58,7 +58,7 @@ TOPK_HOST_DEVICE route_lists carve_lists(simt_arena &arena, const struct route_a
 
 /* Those of row `row` of the block. */
 template <typename Shape> TOPK_DEVICE route_lists lists_of_row(const struct route_args &a, uint32_t row) {
-    const uint32_t room = candidate_list<Shape::LANES>::ROOM, pitch = candidate_list<Shape::LANES>::PITCH;
+    const uint32_t room = candidate_room<Shape::LANES>::ROOM, pitch = candidate_room<Shape::LANES>::PITCH;
     const uint32_t pieces = row_pieces(a, Shape::EXPERTS / Shape::PER);
     simt_arena arena = simt_shared_arena();
     const route_lists all = carve_lists<Shape>(arena, a);

@@ -36,7 +36,7 @@ TOPK_DEVICE bool find_candidates(const logit_row<Shape> &row, const float (&scor
 template <typename Shape, typename Meanwhile>
 TOPK_DEVICE void choose_best(const logit_row<Shape> &row, const block_rows &rows,
                              const float (&scores)[Shape::ITEMS], Meanwhile meanwhile) {
-    typedef candidate_list<Shape::LANES> list;
+    typedef candidate_room<Shape::LANES> list;
     const uint32_t ones = ~0u >> (SIMT_WARP - Shape::LANES),
                    first_lane = simt_lane() / Shape::LANES * Shape::LANES;
     uint32_t hits, count;

@@ -26,7 +26,7 @@ TOPK_DEVICE void collect_cut(const held_numbers<Element, ITEMS, WARPS> &held,
 template <typename Element, uint32_t POSITIONS>
 TOPK_DEVICE void sort_and_write_few(const row_task<Element> &t, uint32_t k) {
     typedef key_word_t<Element> word;
-    code_bracket<Element> bounds = {};
+    warp_bracket<Element> bounds = {};
     const uint32_t second = SIMT_WARP + simt_lane();
     const word key = row_entry<Element>::key(t.entry(simt_lane() < k ? simt_lane() : 0, k));
     const word other = second < k ? row_entry<Element>::key(t.entry(second, k)) : key;

@@ -52,7 +52,7 @@ TOPK_BOUNDS(RTOPK_THREADS,
     const uint32_t r = simt_lane() >> u.part_shift, slots = HEADS << u.part_shift;
     const bool has_row = r < s.count;
     const int64_t index = s.first + (has_row ? r : 0);
-    const row_part part = part_of_lane(u.part_shift);
+    const lane_part part = part_of_lane(u.part_shift);
     const part_row<Element, ITEMS> row = load_part_row<Element, ITEMS>(a, index);
     read_ahead<Element>(a, s);
     uint32_t kth = bound_of_kth<HEADS>(row, u);

@@ -50,7 +50,7 @@ TOPK_DEVICE uint32_t list_from(const held_row<Element, ITEMS> &held, key_word_t<
 
 /* Writes the positions of the k best of a row in any order. All lanes. */
 template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void list_best(const held_row<Element, ITEMS> &held, const code_bracket<Element> &b,
+TOPK_DEVICE void list_best(const held_row<Element, ITEMS> &held, const warp_bracket<Element> &b,
                            const struct code_map &map, uint32_t k, simt_shared<uint16_t> to) {
     const uint32_t hits = hits_from(held, b.low);
     uint32_t winners = hits;

@@ -109,7 +109,7 @@ TOPK_DEVICE void serve_from_stage(const struct rtopk_args &a, const served_rows 
     const struct uniform_rows &u = a.uniform;
     simt_arena arena = simt_shared_arena();
     const staged_rows<Element, ITEMS> stage = carve_row_stage<Element, ITEMS>(arena, a, simt_warp());
-    const row_part part = part_of_lane(u.part_shift);
+    const lane_part part = part_of_lane(u.part_shift);
     const uint32_t r = simt_lane() >> u.part_shift;
     const bool has_row = r < s.count;
     const part_row<Element, ITEMS> row =

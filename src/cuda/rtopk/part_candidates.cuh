@@ -58,7 +58,7 @@ TOPK_DEVICE candidate_list list_candidates(const part_row<Element, ITEMS> &row, 
  * whether they are. *kth: the k-th lead, if there are candidates. All lanes. */
 template <uint32_t HEADS, typename Element>
 TOPK_DEVICE bool list_best_candidates(const Element *values, const candidate_list &candidates,
-                                      const row_part &part, const struct uniform_rows &u, bool is_wanted,
+                                      const lane_part &part, const struct uniform_rows &u, bool is_wanted,
                                       simt_shared<uint16_t> list, uint32_t *kth) {
     uint32_t positions[HEADS], leads[HEADS], sorted[HEADS], results = 0, total;
 #pragma unroll

@@ -59,7 +59,7 @@ TOPK_DEVICE uint32_t lead_of_rank(const uint32_t (&list)[KEPT], uint32_t rank, u
 
 /* The k-th lead of the sorted lists of a part's lanes. All lanes. */
 template <uint32_t KEPT>
-TOPK_DEVICE uint32_t kth_of_lists(uint32_t (&list)[KEPT], const row_part &part,
+TOPK_DEVICE uint32_t kth_of_lists(uint32_t (&list)[KEPT], const lane_part &part,
                                   const struct uniform_rows &u) {
     uint32_t span = 0; /* the list is sorted over the first 1 << span lanes of the part */
 #pragma unroll 1

@@ -20,7 +20,7 @@ template <typename Element, uint32_t ITEMS> struct part_numbers {
     static const uint32_t BLOCK = ITEMS < 16 ? ITEMS : 16; /* items that are skipped together */
     typedef held_shape<Element, ITEMS> shape;
     typedef number_t<Element> number;
-    row_part part;
+    lane_part part;
     uint32_t length;
     number items[ITEMS];
 

@@ -10,7 +10,7 @@
 #include "uniform.cuh"
 
 /* A row's results: positions in slots, and leads or no_leads in the same ones. */
-template <typename Element, typename Row, typename Positions, typename Leads> struct listed_row {
+template <typename Element, typename Row, typename Positions, typename Leads> struct row_results {
     const struct rtopk_args &a;
     Row row; /* where its elements are */
     Positions list;
@@ -40,7 +40,7 @@ template <typename Word> struct key_scale { Word factor, offset; };
 
 /* All lanes. */
 template <uint32_t WORDS, typename Word>
-TOPK_DEVICE key_scale<Word> scale_of(const Word (&keys)[WORDS], const row_part &part) {
+TOPK_DEVICE key_scale<Word> scale_of(const Word (&keys)[WORDS], const lane_part &part) {
     Word least = keys[0], greatest = keys[0];
 #pragma unroll
     for (uint32_t i = 1; i < WORDS; i++) {
@@ -60,7 +60,7 @@ TOPK_DEVICE key_scale<Word> scale_of(const Word (&keys)[WORDS], const row_part &
 /* Makes words of the lane's share of a row's results; words behind the last one are 0. Returns whether they
  * have all bits of the keys. All lanes. */
 template <uint32_t WORDS, typename Element, typename Row, typename Positions, typename Leads>
-TOPK_DEVICE bool load_words(const listed_row<Element, Row, Positions, Leads> &row, const row_part &part,
+TOPK_DEVICE bool load_words(const row_results<Element, Row, Positions, Leads> &row, const lane_part &part,
                             uint32_t (&words)[WORDS]) {
     typedef key_word_t<Element> word;
     const uint32_t begin = part.lane * WORDS, last = row.a.uniform.k - WORDS;
@@ -105,7 +105,7 @@ TOPK_DEVICE uint32_t equal_words(const uint32_t (&words)[WORDS], uint32_t mask, 
 
 /* Exchanges the results of a slot and the next one if they are in the wrong order: whether they were. */
 template <typename Element, typename Row, typename Positions, typename Leads>
-TOPK_DEVICE bool order_two(const listed_row<Element, Row, Positions, Leads> &row, uint32_t slot) {
+TOPK_DEVICE bool order_two(const row_results<Element, Row, Positions, Leads> &row, uint32_t slot) {
     const uint32_t first = row.list[slot], second = row.list[slot + 1];
     const key_word_t<Element> a = row.key(first), b = row.key(second);
     if (a > b || (a == b && first < second))
@@ -119,7 +119,7 @@ TOPK_DEVICE bool order_two(const listed_row<Element, Row, Positions, Leads> &row
 /* Puts runs of results in order. `equal`: which of the lane's slots, from `begin` on, are in a run with the
  * next one. All lanes. */
 template <typename Element, typename Row, typename Positions, typename Leads>
-TOPK_NOINLINE void order_runs(listed_row<Element, Row, Positions, Leads> row, uint32_t begin,
+TOPK_NOINLINE void order_runs(row_results<Element, Row, Positions, Leads> row, uint32_t begin,
                               uint32_t equal) {
     bool was_wrong = true;
     while (simt_any(SIMT_ALL_LANES, was_wrong)) {
@@ -135,7 +135,7 @@ TOPK_NOINLINE void order_runs(listed_row<Element, Row, Positions, Leads> row, ui
 
 /* Puts the results of a row in order. All lanes. */
 template <uint32_t WORDS, typename Element, typename Row, typename Positions, typename Leads>
-TOPK_DEVICE void order_row(const listed_row<Element, Row, Positions, Leads> &row, const row_part &part,
+TOPK_DEVICE void order_row(const row_results<Element, Row, Positions, Leads> &row, const lane_part &part,
                            bool has_row) {
     uint32_t words[WORDS];
     const bool is_clear = load_words(row, part, words);
@@ -166,13 +166,13 @@ TOPK_DEVICE void order_rows(const struct rtopk_args &a, const served_rows &s, co
             return;
         }
     }
-    const row_part part = part_of_lane(u.order_shift);
+    const lane_part part = part_of_lane(u.order_shift);
 #pragma unroll 1
     for (uint32_t first = 0; first < s.count; first += SIMT_WARP >> u.order_shift) {
         const bool has_row = first + (simt_lane() >> part.shift) < s.count;
         const uint32_t r = has_row ? first + (simt_lane() >> part.shift) : 0;
         const auto elements = rows.row(r).in_register();
-        const listed_row<Element, decltype(elements), Positions, Leads> row = {
+        const row_results<Element, decltype(elements), Positions, Leads> row = {
             a, elements, slots_from(list, r * u.k, u.k), slots_from(leads, r * u.k, u.k)};
         order_row<WORDS>(row, part, has_row);
     }

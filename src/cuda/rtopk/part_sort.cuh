@@ -26,7 +26,7 @@ TOPK_DEVICE void merge_lists(uint32_t (&list)[KEPT], uint32_t lanes, bool keeps_
 
 /* Sorts a list over 1 << span lanes that ascends and descends once at most. */
 template <uint32_t KEPT>
-TOPK_DEVICE void sort_list(uint32_t (&list)[KEPT], const row_part &part, uint32_t span) {
+TOPK_DEVICE void sort_list(uint32_t (&list)[KEPT], const lane_part &part, uint32_t span) {
 #pragma unroll 1
     for (uint32_t lanes = 1u << span >> 1; lanes != 0; lanes /= 2) {
 #pragma unroll
@@ -37,7 +37,7 @@ TOPK_DEVICE void sort_list(uint32_t (&list)[KEPT], const row_part &part, uint32_
 }
 
 /* Sorts a list over all lanes of the part. All lanes of the warp. */
-template <uint32_t WORDS> TOPK_DEVICE void sort_over_part(uint32_t (&words)[WORDS], const row_part &part) {
+template <uint32_t WORDS> TOPK_DEVICE void sort_over_part(uint32_t (&words)[WORDS], const lane_part &part) {
     sort_words(words);
 #pragma unroll 1
     for (uint32_t s = 0; s < part.shift; s++) {

@@ -11,7 +11,7 @@
 #include "uniform.cuh"
 
 /* The lanes that share a row. */
-struct row_part {
+struct lane_part {
     uint32_t shift; /* there are 1 << shift */
     uint32_t lane;  /* this one among them */
 
@@ -20,12 +20,12 @@ struct row_part {
     }
 };
 
-TOPK_DEVICE row_part part_of_lane(uint32_t shift) {
-    return row_part{shift, simt_lane() & ((1u << shift) - 1)};
+TOPK_DEVICE lane_part part_of_lane(uint32_t shift) {
+    return lane_part{shift, simt_lane() & ((1u << shift) - 1)};
 }
 
 /* The sum of lower lanes of the part. *total: of all of its lanes. All lanes of the warp. */
-TOPK_DEVICE uint32_t part_scan(const row_part &part, uint32_t value, uint32_t *total) {
+TOPK_DEVICE uint32_t part_scan(const lane_part &part, uint32_t value, uint32_t *total) {
     uint32_t before = 0;
 #pragma unroll 1
     for (uint32_t s = 0; s < part.shift; s++) {
@@ -37,7 +37,7 @@ TOPK_DEVICE uint32_t part_scan(const row_part &part, uint32_t value, uint32_t *t
     return before;
 }
 
-TOPK_DEVICE uint32_t part_sum(const row_part &part, uint32_t value) {
+TOPK_DEVICE uint32_t part_sum(const lane_part &part, uint32_t value) {
     uint32_t total;
     (void)part_scan(part, value, &total);
     return total;
@@ -82,7 +82,7 @@ template <typename Element, uint32_t ITEMS> struct part_row {
     typedef held_shape<Element, ITEMS> shape;
     /* The greatest power of two below ITEMS. */
     static const uint32_t HALF = ITEMS > 32 ? 32 : ITEMS > 16 ? 16 : ITEMS / 2;
-    row_part part;
+    lane_part part;
     uint32_t group_shift;
     uint32_t gap; /* elements of other lanes between two groups of this one */
     uint32_t leads[ITEMS];

@@ -69,7 +69,7 @@ template <typename Word> TOPK_DEVICE void sort_words(Word *first, Word *second, 
 
 /* Sorts up to RTOPK_FEW candidates, whose codes lie between b.low and b.greatest. All lanes. */
 template <typename Element, uint32_t POSITIONS>
-TOPK_DEVICE sorted_few<Element> sort_few(const row_task<Element> &t, const code_bracket<Element> &b,
+TOPK_DEVICE sorted_few<Element> sort_few(const row_task<Element> &t, const warp_bracket<Element> &b,
                                          uint32_t count) {
     typedef near_entry<Element, POSITIONS> near;
     sorted_few<Element> few = {t.entry(simt_lane(), count), {}};
@@ -191,7 +191,7 @@ TOPK_DEVICE void write_class_of_few(const row_task<Element> &t, const sorted_few
  * lanes. */
 template <typename Element, typename Codes>
 TOPK_DEVICE void write_class_of(const row_task<Element> &t, const Codes &held,
-                                const code_bracket<Element> &b) {
+                                const warp_bracket<Element> &b) {
     typedef key_word_t<Element> word;
     uint32_t better = b.above;
     word code = b.low;

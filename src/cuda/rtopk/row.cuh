@@ -8,7 +8,7 @@
 
 /* Writes the k results whose positions are listed: below POSITIONS, a power of two. All lanes. */
 template <uint32_t POSITIONS, typename Element>
-TOPK_DEVICE void write_list(const row_task<Element> &t, const code_bracket<Element> &b) {
+TOPK_DEVICE void write_list(const row_task<Element> &t, const warp_bracket<Element> &b) {
     const uint32_t k = (uint32_t)t.r.k;
     simt_warp_sync(SIMT_ALL_LANES);
     if (!t.a.is_sorted)
@@ -21,7 +21,7 @@ TOPK_DEVICE void write_list(const row_task<Element> &t, const code_bracket<Eleme
 
 /* Writes what a search in the whole row has found. All lanes. */
 template <uint32_t POSITIONS, typename Element, typename Row>
-TOPK_DEVICE void write_found(const row_task<Element> &t, const Row &row, const code_bracket<Element> &b) {
+TOPK_DEVICE void write_found(const row_task<Element> &t, const Row &row, const warp_bracket<Element> &b) {
     if (t.a.is_kth) {
         write_class_of(t, row, b);
         return;
@@ -36,7 +36,7 @@ TOPK_DEVICE void select_in_row(const row_task<Element> &t, const held_row<Elemen
     const struct code_map &map = t.a.rows.map;
     const uint32_t k = (uint32_t)t.r.k, POSITIONS = SIMT_WARP * ITEMS;
     const uint32_t enough = k <= RTOPK_FEW ? (uint32_t)RTOPK_FEW : k;
-    const code_bracket<Element> b = find_bracket<Element>(held, map, narrowing{k, enough, k, 0});
+    const warp_bracket<Element> b = find_bracket<Element>(held, map, narrowing{k, enough, k, 0});
     simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
     if (b.count <= RTOPK_FEW) {
         (void)list_from(held, b.low, t.lists.positions);
@@ -55,7 +55,7 @@ TOPK_DEVICE void select_in_row(const row_task<Element> &t, const held_row<Elemen
  * if it holds k, and the class in any case; returns whether all is written. All lanes. */
 template <typename Element>
 TOPK_DEVICE bool select_listed(const row_task<Element> &t, const shared_row<Element> &row,
-                               code_bracket<Element> *b) {
+                               warp_bracket<Element> *b) {
     const uint32_t k = (uint32_t)t.r.k;
     (void)list_from(row, b->low, t.lists.positions);
     simt_warp_sync(SIMT_ALL_LANES);
@@ -84,7 +84,7 @@ template <typename Element>
 TOPK_DEVICE void select_in_row(const row_task<Element> &t, const shared_row<Element> &row) {
     const struct code_map &map = t.a.rows.map;
     const uint32_t k = (uint32_t)t.r.k, enough = k < RTOPK_LISTED ? (uint32_t)RTOPK_LISTED : k;
-    code_bracket<Element> b = find_bracket<Element>(row, map, narrowing{k, enough, (k + enough) / 2, 1});
+    warp_bracket<Element> b = find_bracket<Element>(row, map, narrowing{k, enough, (k + enough) / 2, 1});
     simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
     if (b.count <= RTOPK_LISTED && !b.is_closed(map) && select_listed(t, row, &b))
         return;

@@ -60,10 +60,10 @@ template <typename Element, uint32_t ITEMS> struct staged_rows {
     uint32_t first_group;
     simt_shared<uint16_t> positions;
 
-    TOPK_MEMBER row_stage row(uint32_t index, const row_part &part) const {
+    TOPK_MEMBER row_stage row(uint32_t index, const lane_part &part) const {
         return row_stage{groups, first_group + index * staged_groups<Element, ITEMS>(part.lanes())};
     }
-    TOPK_MEMBER rows_in_stage<Element> rows(const row_part &part) const {
+    TOPK_MEMBER rows_in_stage<Element> rows(const lane_part &part) const {
         return rows_in_stage<Element>{simt_shared_as<Element>(groups),
                                       first_group * (16 / (uint32_t)sizeof(Element)), ITEMS << part.shift};
     }

@@ -6,7 +6,7 @@
 #include "entries.cuh"
 
 /* The k-th code lies in [low, high]; neither bound divides a class. */
-template <typename Element> struct code_bracket {
+template <typename Element> struct warp_bracket {
     key_word_t<Element> low, high;
     uint32_t count;               /* codes of the row at or above low: at least k */
     uint32_t above;               /* codes above high: fewer than k */
@@ -56,7 +56,7 @@ TOPK_DEVICE key_word_t<Element> sample_of_lane(const held_row<Element, ITEMS> &h
 
 /* Where the code of a rank lies if codes are spread evenly over the bracket: above `above`, up to `count`. */
 template <typename Element>
-TOPK_DEVICE key_word_t<Element> interpolate(const code_bracket<Element> &b, uint32_t rank) {
+TOPK_DEVICE key_word_t<Element> interpolate(const warp_bracket<Element> &b, uint32_t rank) {
     typedef key_word_t<Element> word;
     const float share =
         ((float)(b.count - rank) + 0.5f) * simt_float_reciprocal_near((float)(b.count - b.above));
@@ -65,7 +65,7 @@ TOPK_DEVICE key_word_t<Element> interpolate(const code_bracket<Element> &b, uint
 
 /* Divides the bracket at `pivot`, which becomes a bound: a code above low and at most high. All lanes. */
 template <typename Element, typename Codes>
-TOPK_DEVICE void divide(const Codes &held, key_word_t<Element> pivot, uint32_t k, code_bracket<Element> *b) {
+TOPK_DEVICE void divide(const Codes &held, key_word_t<Element> pivot, uint32_t k, warp_bracket<Element> *b) {
     const uint32_t count = count_from(held, pivot);
     if (count >= k) {
         b->low = pivot;
@@ -78,7 +78,7 @@ TOPK_DEVICE void divide(const Codes &held, key_word_t<Element> pivot, uint32_t k
 
 /* Moves a pivot, which is in the bracket, to where it divides no class. The bracket is not closed. */
 template <typename Element>
-TOPK_DEVICE key_word_t<Element> fit_pivot(key_word_t<Element> pivot, const code_bracket<Element> &b,
+TOPK_DEVICE key_word_t<Element> fit_pivot(key_word_t<Element> pivot, const warp_bracket<Element> &b,
                                           const struct code_map &map) {
     pivot = class_first<Element>(pivot, map);
     return pivot > b.low ? pivot : class_last<Element>(b.low, map) + 1;
@@ -96,7 +96,7 @@ struct narrowing {
  * guesses. All lanes. */
 template <typename Element, typename Codes>
 TOPK_DEVICE void narrow_bracket(const Codes &held, const struct code_map &map, const struct narrowing &n,
-                                code_bracket<Element> *b) {
+                                warp_bracket<Element> *b) {
     typedef key_word_t<Element> word;
     for (uint32_t step = 0; b->count > n.enough && b->count != n.k && !b->is_closed(map); step++) {
         word pivot = b->low + (b->high - b->low) / 2 + 1;
@@ -112,14 +112,14 @@ TOPK_DEVICE void narrow_bracket(const Codes &held, const struct code_map &map, c
 
 /* A bracket of all codes of the row, divided by a sample: a code of each lane. */
 template <typename Element, typename Codes>
-TOPK_DEVICE code_bracket<Element> sampled_bracket(const Codes &held, const struct code_map &map, uint32_t k,
+TOPK_DEVICE warp_bracket<Element> sampled_bracket(const Codes &held, const struct code_map &map, uint32_t k,
                                                   key_word_t<Element> greatest) {
     typedef key_word_t<Element> word;
     const uint32_t length = held.count;
     const word sample = sample_of_lane(held);
     const uint32_t samples = simt_popc(simt_ballot(SIMT_ALL_LANES, sample != 0));
     const word pivot = simt_shuffle(SIMT_ALL_LANES, sort_lanes(sample), (k - 1) * samples / length);
-    code_bracket<Element> b = {0, greatest, length, 0, greatest};
+    warp_bracket<Element> b = {0, greatest, length, 0, greatest};
     if (pivot > 0 && !b.is_closed(map))
         divide(held, fit_pivot<Element>(pivot, b, map), k, &b);
     return b;
@@ -128,16 +128,16 @@ TOPK_DEVICE code_bracket<Element> sampled_bracket(const Codes &held, const struc
 /* The bracket of a row's k-th code, 1 to its length. Up to 32, the k-th best of the lanes' best is a lower
  * bound, and few codes are above. All lanes. */
 template <typename Element, typename Codes>
-TOPK_DEVICE code_bracket<Element> find_bracket(const Codes &held, const struct code_map &map,
+TOPK_DEVICE warp_bracket<Element> find_bracket(const Codes &held, const struct code_map &map,
                                                const struct narrowing &n) {
     typedef key_word_t<Element> word;
     const uint32_t k = n.k;
     const word of_lane = greatest_of_lane(held);
     const word greatest = class_last<Element>(simt_reduce_max(SIMT_ALL_LANES, of_lane), map);
-    code_bracket<Element> b;
+    warp_bracket<Element> b;
     if (k <= SIMT_WARP) {
         const word low = simt_shuffle(SIMT_ALL_LANES, sort_lanes(of_lane), k - 1);
-        b = code_bracket<Element>{class_first<Element>(low, map), greatest, 0, 0, greatest};
+        b = warp_bracket<Element>{class_first<Element>(low, map), greatest, 0, 0, greatest};
         b.count = count_from(held, b.low);
     } else {
         b = sampled_bracket<Element>(held, map, k, greatest);

@@ -240,7 +240,7 @@ TOPK_DEVICE void list_ties(const shared_row<Element> &row, key_word_t<Element> l
 
 /* Lists the k best of a row. */
 template <typename Element>
-TOPK_DEVICE void list_best(const shared_row<Element> &row, const code_bracket<Element> &b,
+TOPK_DEVICE void list_best(const shared_row<Element> &row, const warp_bracket<Element> &b,
                            const struct code_map &map, uint32_t k, simt_shared<uint16_t> to) {
     if (b.count == k) {
         (void)list_from(row, b.low, to);

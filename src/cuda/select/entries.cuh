@@ -30,6 +30,9 @@ TOPK_DEVICE bool is_before(struct entry a, struct entry b) {
     return a.high != b.high ? a.high < b.high : a.low < b.low;
 }
 
+/* Whether entries have two words, where they lie in shared memory. */
+template <typename Element> struct entry_size { static const bool TWO = sizeof(Element) == 8; };
+
 /* Entries in shared memory; TWO: of two words. */
 template <bool TWO> struct entry_list {
     simt_shared<uint64_t> high, low;

@@ -60,7 +60,7 @@ TOPK_DEVICE struct sort_list<Element> list_of(const struct sort_args &a, int64_t
 /* ---- Ranks ---- */
 
 /* Shared memory for ranking. */
-struct digit_shared {
+struct rank_shared {
     simt_shared<uint32_t>
         counters; /* SORT_BINS for each warp: of its items so far; then, of the warps before it */
     simt_shared<uint32_t> offsets; /* SORT_BINS + 1: elements of the tile with a lower digit */
@@ -68,8 +68,8 @@ struct digit_shared {
 };
 
 /* Without the counters, which may share their memory with something else. */
-TOPK_HOST_DEVICE struct digit_shared carve_digits(simt_arena &arena) {
-    struct digit_shared s = {};
+TOPK_HOST_DEVICE struct rank_shared carve_digits(simt_arena &arena) {
+    struct rank_shared s = {};
     s.offsets = simt_carve<uint32_t>(arena, SORT_BINS + 1);
     s.scratch = simt_carve<uint32_t>(arena, SIMT_WARP);
     return s;
@@ -122,7 +122,7 @@ TOPK_DEVICE void rank_items(simt_shared<uint32_t> counters, uint32_t count, uint
 
 /* Turns the counts of warps into sums over the warps before, and over lower digits. All threads; begins and
  * ends with a barrier. */
-TOPK_DEVICE void scan_digits(const struct digit_shared &s) {
+TOPK_DEVICE void scan_digits(const struct rank_shared &s) {
     uint32_t lower = 0;
     simt_block_sync();
     for (uint32_t first = 0; first < SORT_BINS; first += simt_threads()) {
@@ -146,7 +146,7 @@ TOPK_DEVICE void scan_digits(const struct digit_shared &s) {
 /* Ranks a tile of `count` elements: slots[i], the digit of item i, becomes its slot in the sorted tile. All
  * threads; afterwards the counters may be overwritten. */
 template <uint32_t ITEMS>
-TOPK_DEVICE void rank_tile(const struct digit_shared &s, uint32_t count, uint32_t (&slots)[ITEMS]) {
+TOPK_DEVICE void rank_tile(const struct rank_shared &s, uint32_t count, uint32_t (&slots)[ITEMS]) {
     const uint32_t mine = count_of_warp<ITEMS>(count);
     rank_items(s.counters, mine, slots);
     scan_digits(s);

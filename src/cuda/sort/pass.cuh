@@ -26,7 +26,7 @@ struct sort_tile {
  * turns, the counters while the tile is ranked, then its elements, then their positions, as many at a time as
  * fit in. */
 template <typename Element> struct sort_pass_shared {
-    struct digit_shared digits;
+    struct rank_shared digits;
     simt_shared<struct sort_tile> tile;
     simt_shared<uint64_t> bases; /* of each digit: where an element goes, less its slot in the sorted tile */
     simt_shared<uint64_t> scratch; /* one for each warp */

@@ -10,7 +10,7 @@ static_assert(SORT_ROW_THREADS * SORT_ROW_ITEMS <= 1 << 16, "slots have 16 bits"
 
 /* The same memory holds the counters while a pass ranks, and the pairs between passes. */
 template <typename Element> struct sort_row_shared {
-    struct digit_shared digits;
+    struct rank_shared digits;
     simt_shared<Element> keys; /* complements */
     simt_shared<uint16_t> slots;
 };

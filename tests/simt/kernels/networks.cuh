@@ -40,12 +40,12 @@ template <uint32_t MOST> TOPK_KERNEL TOPK_BOUNDS(32, 1) void rows_in_order(struc
     for (uint32_t slot = simt_lane(); slot < s.count * u.k; slot += SIMT_WARP)
         list[slot] = (uint16_t)((slot % u.k * 37 + 5) % u.k);
     simt_warp_sync(SIMT_ALL_LANES);
-    const row_part part = part_of_lane(u.order_shift);
+    const lane_part part = part_of_lane(u.order_shift);
     for (uint32_t r = 0; r < s.count; r++) {
         uint32_t words[MOST];
         const auto elements = rows.row(r);
         const bool is_clear = load_words(
-            listed_row<uint32_t, decltype(elements), simt_shared<uint16_t>, no_leads>{
+            row_results<uint32_t, decltype(elements), simt_shared<uint16_t>, no_leads>{
                 args.rtopk, elements, simt_shared_part(list, r * u.k, u.k), {}},
             part, words);
         const bool all_clear = simt_all(SIMT_ALL_LANES, is_clear);
