@@ -15,6 +15,8 @@ _REFUSALS = BufferError, TypeError, RuntimeError, ValueError, Warning
 
 _EXACT = 2**53  # every integer below it is a float64
 
+_KNOWN = "float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, and integers of 8 to 64 bits"
+
 
 class _Giver:
     """Turns results into arrays of another library. Its namespace goes into a pickle by its name."""
@@ -111,8 +113,7 @@ def refuse_type(name, dtype):
         hint = f": if it is meant, x.view(ml_dtypes.{'bfloat16' if itemsize == 2 else 'float8_e4m3fn'}) has its type"
     elif kind in ("m", "M"):
         hint = ": x.view('int64') ranks by time, and NaT below all"
-    raise TypeError(f"{name} is of type {dtype}{hint}; libtopk knows float16, bfloat16, float32, float64, "
-                    "float8_e4m3fn, float8_e5m2, and integers of 8 to 64 bits")
+    raise TypeError(f"{name} is of type {dtype}{hint}; libtopk knows {_KNOWN}")
 
 
 def check_subclass(array):
@@ -276,12 +277,14 @@ def _adopt_from_gpu(array):
         except _REFUSALS:
             pass
     name = str(getattr(array, "dtype", "unknown"))
+    if name not in ("float8_e4m3fn", "float8_e5m2"):
+        raise TypeError(f"x is of type {name}, which neither cupy nor torch takes over from a {_name_of(array)} on a "
+                        f"GPU; libtopk knows {_KNOWN}")
     try:
         return torch.from_dlpack(array.view("uint8")).view(getattr(torch, name))
     except (AttributeError, *_REFUSALS):
-        raise TypeError(f"a {_name_of(array)} of type {name} on a GPU, which neither cupy nor torch takes over: of "
-                        "8-bit floats pass a tensor, torch.from_dlpack(x.view('uint8')).view(torch.float8_e4m3fn)"
-                        ) from None
+        raise TypeError(f"a {_name_of(array)} of type {name} on a GPU, which neither cupy nor torch takes over: pass a "
+                        f"tensor, torch.from_dlpack(x.view('uint8')).view(torch.{name})") from None
 
 
 def _adopt_from_cpu(array):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays of JAX, MLX and TVM, and results of their kinds."""
+import re
+
 import numpy as np
 import pytest
 
@@ -33,8 +35,12 @@ def test_positions_do_not_wrap_in_jax():
     x = jax.numpy.arange(5.0)
     for base in (2**33, 2**31 - 2, 2**31 - 4):
         for call in (lambda: libtopk.topk(x, 2, index_base=base), lambda: libtopk.where(x, ge=0, index_base=base)):
-            with pytest.raises(OverflowError, match="jax.numpy.*enable_x64"):
-                call()
+            try:  # a GPU's arrays of int64 stay what they are
+                assert call().indices.tolist()[0] in (base, base + 4)
+            except OverflowError as error:
+                assert re.search("jax.numpy.*enable_x64", str(error))
+            else:
+                assert jax.default_backend() != "cpu"
     with pytest.raises(OverflowError):
         libtopk.topk(x, 2, indices=np.arange(5) + 2**31)
     assert libtopk.topk(x, 2, index_base=2**31 - 5).indices.tolist() == [2**31 - 1, 2**31 - 2]
