@@ -3,6 +3,7 @@
 #include "measure/device.h"
 #include "points/suites.h"
 #include "report.h"
+#include "topk_advanced.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -24,7 +24,8 @@ endif()
 install(TARGETS topk topk_device EXPORT topkTargets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT topk_library NAMELINK_COMPONENT topk_development)
-install(FILES include/topk.h include/topk_types.h include/topk_simple.h include/topk_debug.h include/topk.hpp
+file(GLOB headers CONFIGURE_DEPENDS include/*.h include/*.hpp)
+install(FILES ${headers}
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 topk_install_device_headers()
 install(EXPORT topkTargets NAMESPACE topk:: DESTINATION ${package_dir})

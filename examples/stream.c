@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <topk.h>
+#include <topk_accumulator.h>
 
 enum { K = 5, CHUNK = 4096, TOTAL = 1000000 };
 

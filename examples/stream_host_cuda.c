@@ -14,6 +14,7 @@
 
 #include <cuda_runtime_api.h>
 #include <topk.h>
+#include <topk_accumulator.h>
 
 enum { BUFFERS = 2, RUNS = 5, SKIPPED = 77 };
 

@@ -28,6 +28,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "topk_advanced.h"
+#include "topk_route.h"
 #include "topk_simple.h"
 
 namespace topk {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For debugging C programs: included behind topk.h or topk_simple.h, this has each call assert() that the
+ * For debugging C programs: included behind the headers of libtopk, this has each call assert() that the
  * arrays for its results have elements as wide as the problem says. The library cannot see that, as it takes
  * void pointers: 32-bit positions in an array of int64_t are no error to it. NDEBUG switches the checks off,
  * as it does all assertions.
@@ -10,6 +10,8 @@
 #ifndef TOPK_DEBUG_H
 #define TOPK_DEBUG_H
 
+#include "topk_accumulator.h"
+#include "topk_route.h"
 #include "topk_simple.h"
 
 #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L

@@ -83,8 +83,13 @@ TOPK_API topk_status topk_simple_count(topk_simple *simple, topk_type type, cons
 
 /* ---- Any problem ----------------------------------------------------------------------------- */
 
-/* topk_simple_run_select() is topk_select() with the context and workspace of `simple`, and so on: parameters
- * and results are those of the function in topk.h. Statuses, too, and OUT_OF_MEMORY as above. */
+/* topk_run() with the context and workspace of `simple`: statuses, too, and OUT_OF_MEMORY as above. */
+TOPK_API topk_status topk_simple_run(topk_simple *simple, topk_operation operation,
+                                     const topk_problem *problem, const topk_input *input,
+                                     const topk_output *output, topk_stream stream);
+
+/* Likewise topk_simple_run_select() is topk_select() with the context and workspace of `simple`, and so on:
+ * parameters and results are those of the function in topk.h. Statuses, too, and OUT_OF_MEMORY as above. */
 TOPK_API topk_status topk_simple_run_select(topk_simple *simple, const topk_problem *problem,
                                             const topk_input *input, void *values, void *indices,
                                             topk_stream stream);
@@ -105,8 +110,8 @@ TOPK_API topk_status topk_simple_run_mask(topk_simple *simple, const topk_proble
                                           const topk_input *input, const topk_predicate *predicate,
                                           void *mask, topk_stream stream);
 TOPK_API topk_status topk_simple_run_route(topk_simple *simple, const topk_problem *problem,
-                                           const topk_routing *routing, const void *logits, void *indices,
-                                           float *weights, topk_stream stream);
+                                           const struct topk_routing *routing, const void *logits,
+                                           void *indices, float *weights, topk_stream stream);
 
 #ifdef __cplusplus
 }

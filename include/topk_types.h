@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The version of libtopk, the outcomes of its calls, and the types and options of a problem. topk.h includes
- * this header. */
+ * The version of libtopk, the outcomes of its calls, the types and options of a problem, and predicates.
+ * topk.h includes this header. */
 #ifndef TOPK_TYPES_H
 #define TOPK_TYPES_H
 
@@ -40,7 +40,7 @@ typedef enum topk_status {
     TOPK_ERROR_MISALIGNED = 7,           /* a pointer is not aligned to its element */
     TOPK_ERROR_OVERLAP = 8,              /* an output overlaps another buffer */
     TOPK_ERROR_WORKSPACE_TOO_SMALL = 9,  /* the workspace or state is smaller than its size function says */
-    TOPK_ERROR_UNSUPPORTED = 10,         /* what does not go together; listed below */
+    TOPK_ERROR_UNSUPPORTED = 10,         /* a limit of this library; listed below */
     TOPK_ERROR_UNKNOWN_METHOD = 11,      /* the backend has no method of that name */
     TOPK_ERROR_METHOD_CANNOT = 12,       /* the forced method, or none, can serve this problem, with this
                                             tuning, within workspace_limit; the text says why */
@@ -48,22 +48,29 @@ typedef enum topk_status {
     TOPK_ERROR_OUT_OF_MEMORY = 14,       /* topk_context_create(), or topk_simple.h, could not allocate */
     TOPK_ERROR_BAD_STATE = 15,           /* an accumulator in no state for this call; listed below */
     TOPK_ERROR_DEVICE = 16,              /* the device reported an error; the text gives it */
-    TOPK_ERROR_MALFORMED = 17            /* problem->tuning cannot be read; the text quotes what */
+    TOPK_ERROR_MALFORMED = 17,           /* problem->tuning cannot be read; the text quotes what */
+    TOPK_ERROR_CONTRADICTION = 18        /* what does not go together; listed below */
 } topk_status;
 
-/* TOPK_ERROR_UNSUPPORTED is
+/* TOPK_ERROR_CONTRADICTION is a mistake of the caller's, that no release will serve:
  *   - in a problem: elements_max with strided rows, or row_stride with spans or CSR; two of max_iterations,
- *     epsilon and epsilon_relative; one of these with an integer type, or with an operation other than
- *     topk_select() and topk_select_where()
- *   - in an input: lengths, begins, ends or offsets that its shape has no use for
+ *     epsilon and epsilon_relative; one of these with an operation other than select and select_where
+ *   - in an input: lengths, begins, ends or offsets that its shape has no use for; a predicate or a routing
+ *     where the operation takes none, or the function takes it otherwise
+ *   - in an output: an array that the operation does not write
  *   - in a predicate: bounds with a mask, or a mask with a comparison
- *   - in a problem of topk_route(): an integer type, a shape other than STRIDED, or another direction or rank
- *     than the first; groups_kept without groups
+ *   - in a routing: groups_kept without groups
+ *   - for a plan: what topk_plan_what did not name
  *   - on the CPU: a stream
+ * each where NULL or 0 would do. What an option has no meaning for, but does no harm to, is ignored.
+ *
+ * TOPK_ERROR_UNSUPPORTED has a meaning, but this library does not do it:
+ *   - max_iterations, epsilon or epsilon_relative with an integer type
+ *   - routing of integers, by another direction or rank than the first, of a shape other than STRIDED, or
+ * with lengths, indices or k in the input
  *   - for an accumulator: a shape other than STRIDED; max_iterations, epsilon or epsilon_relative; on a GPU a
  *     k_max above 2^29
  *   - an operation that no method of the backend does; in this version there is none
- * each where NULL or 0 would do. What an option has no meaning for, but does no harm to, is ignored.
  *
  * TOPK_ERROR_BAD_STATE is, on the CPU, from all calls but size and init: memory that init did not write; a
  * state that was finished, or is another problem's (topk_accumulator_init() says what must be the same); from
@@ -79,6 +86,14 @@ TOPK_API const char *topk_last_error(void);
 
 /* TOPK_VERSION of the library that is loaded, which may be newer than the header. */
 TOPK_API int topk_version(void);
+
+/* ---- Where work is done ------------------------------------------------------------------------ */
+
+typedef enum topk_backend { TOPK_BACKEND_AUTO = 0, TOPK_BACKEND_CPU = 1, TOPK_BACKEND_CUDA = 2 } topk_backend;
+
+/* A CUDA stream: a cudaStream_t is a pointer to this. NULL on the CPU. */
+struct CUstream_st;
+typedef struct CUstream_st *topk_stream;
 
 /* ---- Types and options ----------------------------------------------------------------------- */
 
@@ -140,19 +155,6 @@ typedef enum topk_shape {
     TOPK_SHAPE_CSR = 2    /* row r is elements [offsets[r], offsets[r + 1]) */
 } topk_shape;
 
-typedef enum topk_predicate_kind {
-    TOPK_PREDICATE_UNDEFINED = 0,
-    TOPK_GT = 1,        /* x >  low */
-    TOPK_GE = 2,        /* x >= low */
-    TOPK_LT = 3,        /* x <  low */
-    TOPK_LE = 4,        /* x <= low */
-    TOPK_EQ = 5,        /* x == low */
-    TOPK_NE = 6,        /* x != low, true for NaN */
-    TOPK_BETWEEN = 7,   /* low <= x and x <= high */
-    TOPK_BYTE_MASK = 8, /* mask[e] != 0, one byte for each element of values */
-    TOPK_BIT_MASK = 9   /* bit e % 8 (lowest first) of byte mask[e / 8] */
-} topk_predicate_kind;
-
 typedef enum topk_operation {
     TOPK_OPERATION_SELECT = 1,
     TOPK_OPERATION_KTH = 2,
@@ -174,6 +176,78 @@ typedef enum topk_outputs {
     TOPK_OUTPUT_MASK = 64,
     TOPK_OUTPUT_WEIGHTS = 128
 } topk_outputs;
+
+/* ---- Predicates ------------------------------------------------------------------------------ */
+
+typedef enum topk_predicate_kind {
+    TOPK_PREDICATE_UNDEFINED = 0,
+    TOPK_GT = 1,        /* x >  low */
+    TOPK_GE = 2,        /* x >= low */
+    TOPK_LT = 3,        /* x <  low */
+    TOPK_LE = 4,        /* x <= low */
+    TOPK_EQ = 5,        /* x == low */
+    TOPK_NE = 6,        /* x != low, true for NaN */
+    TOPK_BETWEEN = 7,   /* low <= x and x <= high */
+    TOPK_BYTE_MASK = 8, /* mask[e] != 0, one byte for each element of values */
+    TOPK_BIT_MASK = 9   /* bit e % 8 (lowest first) of byte mask[e / 8] */
+} topk_predicate_kind;
+
+/* How a bound is written. Whatever its type, it is compared as the real number it stands for, also
+ * where the element type cannot hold it: x > 2.5 on integers, x <= 300 on u8, x == 0.1 on f32
+ * (never true). Comparisons follow IEEE 754: false with NaN on either side, but for NE. */
+typedef enum topk_bound_type {
+    TOPK_BOUND_F64 = 0,
+    TOPK_BOUND_I64 = 1,
+    TOPK_BOUND_U64 = 2,
+    TOPK_BOUND_UNSET = 255 /* what TOPK_PREDICATE_INIT sets. F64; but an error where the bits look like an
+                              integer that was written without its type (CONTRACT.md, 6.3) */
+} topk_bound_type;
+
+/* Arrays of these may lie in the device's memory: the struct never grows. */
+typedef struct topk_bound {
+    topk_bound_type type;
+    union {
+        double f64;
+        int64_t i64;
+        uint64_t u64;
+    } value;
+} topk_bound;
+
+/* A bound with its type: predicate.low = topk_bound_i64(5). */
+static inline topk_bound topk_bound_f64(double number) {
+    topk_bound bound = {TOPK_BOUND_F64, {0.0}};
+    bound.value.f64 = number;
+    return bound;
+}
+
+static inline topk_bound topk_bound_i64(int64_t number) {
+    topk_bound bound = {TOPK_BOUND_I64, {0.0}};
+    bound.value.i64 = number;
+    return bound;
+}
+
+static inline topk_bound topk_bound_u64(uint64_t number) {
+    topk_bound bound = {TOPK_BOUND_U64, {0.0}};
+    bound.value.u64 = number;
+    return bound;
+}
+
+typedef struct topk_predicate {
+    size_t size; /* sizeof(topk_predicate) */
+    topk_predicate_kind kind;
+    topk_bound low;           /* the bound of a comparison, the lower one of BETWEEN. Unused with a mask */
+    topk_bound high;          /* BETWEEN: the upper bound. Else unused */
+    const topk_bound *bounds; /* comparisons: NULL, or {low, high}, to be read when the work runs; then both
+                                 fields above are unused. Only BETWEEN reads bounds[1]. An unknown type in
+                                 it is read as F64. NULL with a mask */
+    const void *mask;         /* masks: laid out as values, element e for element e. Comparisons: NULL */
+} topk_predicate;
+
+#define TOPK_PREDICATE_INIT                                                                                  \
+    {                                                                                                        \
+        sizeof(topk_predicate), TOPK_PREDICATE_UNDEFINED, {TOPK_BOUND_UNSET, {0.0}},                         \
+            {TOPK_BOUND_UNSET, {0.0}}, NULL, NULL                                                            \
+    }
 
 #ifdef __cplusplus
 }

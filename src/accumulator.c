@@ -5,6 +5,7 @@
 
 #include "predicate.h"
 #include "status.h"
+#include "topk_accumulator.h"
 
 static uint64_t hash_field(uint64_t hash, uint64_t field) {
     return (hash ^ field) * 0x100000001b3u;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Functions of one operation each: they decide in their own frame, and run. */
+ * Calls: they decide in their own frame, and run. */
 #include "run.h"
 #include "status.h"
 
@@ -17,6 +17,17 @@ topk_status topk_workspace_size(const topk_context *context, topk_operation oper
     return status;
 }
 
+topk_status topk_run(const topk_context *context, topk_operation operation, const topk_problem *problem,
+                     const topk_input *input, const topk_output *output, void *workspace,
+                     size_t workspace_bytes, topk_stream stream) {
+    KEEP_ERRNO;
+    struct decided decided;
+    const topk_status status = topk_decided_make(context, operation, problem, &decided);
+    return status != TOPK_OK ? status
+                             : topk_run_decided(&decided, input, output, workspace, workspace_bytes, stream);
+}
+
+/* Functions of one operation each. */
 static topk_status run(const topk_context *context, topk_operation operation, const topk_problem *problem,
                        const struct given *given, void *workspace, size_t workspace_bytes,
                        topk_stream stream) {

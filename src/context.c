@@ -11,6 +11,7 @@
 #include "status.h"
 #include "structs.h"
 #include "threads.h"
+#include "topk_advanced.h"
 
 /* In the order in which TOPK_BACKEND_AUTO tries them. The last one is always there. */
 static const struct backend *const backends[] = {&topk_cuda_backend, &topk_cpu_backend};
@@ -21,7 +22,7 @@ static atomic_uint_fast64_t contexts; /* that the process has created */
 topk_status topk_check_stream(const topk_context *context, topk_stream stream) {
     return stream == NULL || context->backend->has_streams
                ? TOPK_OK
-               : topk_fail(TOPK_ERROR_UNSUPPORTED, "stream must be NULL: the %s backend has no streams",
+               : topk_fail(TOPK_ERROR_CONTRADICTION, "stream must be NULL: the %s backend has no streams",
                            context->backend->name);
 }
 

@@ -36,7 +36,7 @@ static inline int threads_within_limit(const struct plan *plan, int threads, siz
 
 enum { THREADS_MAX = 1024 };
 
-/* A stream that the backend cannot have is UNSUPPORTED. */
+/* A stream that the backend cannot have is CONTRADICTION. */
 topk_status topk_check_stream(const topk_context *context, topk_stream stream);
 
 #endif

@@ -46,12 +46,12 @@ static topk_status check_what(topk_operation operation, const topk_plan_what *wh
                          (unsigned)what->outputs, (unsigned)all);
     }
     if (what->predicate != TOPK_PREDICATE_UNDEFINED && !row->has_predicate) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED, "what->predicate is %d, but %s takes no predicate",
+        return topk_fail(TOPK_ERROR_CONTRADICTION, "what->predicate is %d, but %s takes no predicate",
                          (int)what->predicate, row->name);
     }
     return (what->outputs & ~row->outputs) == 0
                ? TOPK_OK
-               : topk_fail(TOPK_ERROR_UNSUPPORTED, "what->outputs is %#x, %s has %#x alone",
+               : topk_fail(TOPK_ERROR_CONTRADICTION, "what->outputs is %#x, %s has %#x alone",
                            (unsigned)what->outputs, row->name, row->outputs);
 }
 
@@ -155,17 +155,10 @@ void topk_plan_destroy(topk_plan *plan) {
 topk_status topk_plan_run(const topk_plan *plan, const topk_input *input, const topk_output *output,
                           void *workspace, size_t workspace_bytes, topk_stream stream) {
     KEEP_ERRNO;
-    topk_input known_input;
-    topk_output known_output;
-    topk_status status;
     if (plan == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "plan is NULL");
     }
-    if ((status = topk_read_struct(STRUCT_INPUT, input, &known_input)) != TOPK_OK ||
-        (status = topk_read_struct(STRUCT_OUTPUT, output, &known_output)) != TOPK_OK) {
-        return status;
-    }
-    return topk_run(&plan->decided, &known_input, &known_output, workspace, workspace_bytes, stream);
+    return topk_run_decided(&plan->decided, input, output, workspace, workspace_bytes, stream);
 }
 
 topk_status topk_plan_query(const topk_plan *plan, topk_plan_properties *properties) {

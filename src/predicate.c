@@ -61,10 +61,10 @@ topk_status topk_check_predicate(const topk_predicate *caller, topk_predicate *p
     if (!predicate_compares(predicate->kind)) {
         return predicate->bounds == NULL
                    ? TOPK_OK
-                   : topk_fail(TOPK_ERROR_UNSUPPORTED, "predicate->bounds does not go with a mask");
+                   : topk_fail(TOPK_ERROR_CONTRADICTION, "predicate->bounds does not go with a mask");
     }
     if (predicate->mask != NULL) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED, "predicate->mask does not go with a comparison");
+        return topk_fail(TOPK_ERROR_CONTRADICTION, "predicate->mask does not go with a comparison");
     }
     return TOPK_OK;
 }

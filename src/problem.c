@@ -86,11 +86,11 @@ static topk_status check_ranges(const topk_problem *p) {
         return status;
     }
     if (p->shape == TOPK_SHAPE_STRIDED && p->elements_max != 0) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED,
+        return topk_fail(TOPK_ERROR_CONTRADICTION,
                          "problem->elements_max belongs to spans and CSR, not strided rows");
     }
     if (p->shape != TOPK_SHAPE_STRIDED && p->row_stride != 0) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED,
+        return topk_fail(TOPK_ERROR_CONTRADICTION,
                          "problem->row_stride belongs to strided rows, not spans or CSR");
     }
     return TOPK_OK;
@@ -104,14 +104,14 @@ static topk_status check_approximation(struct plan *plan) {
     const char *name = NULL;
     for (int i = 0; i < 3; i++) {
         if (set[i] && name != NULL) {
-            return topk_fail(TOPK_ERROR_UNSUPPORTED, "problem->%s and problem->%s do not go together", name,
+            return topk_fail(TOPK_ERROR_CONTRADICTION, "problem->%s and problem->%s do not go together", name,
                              names[i]);
         }
         name = set[i] ? names[i] : name;
     }
     plan->approximate = name != NULL;
     if (plan->approximate && !operation_selects(plan->operation)) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED,
+        return topk_fail(TOPK_ERROR_CONTRADICTION,
                          "problem->%s makes a selection approximate, which this operation is not", name);
     }
     if (plan->approximate && !topk_type_traits(p->type).is_float) {
@@ -264,7 +264,7 @@ static topk_status check_shape_arrays(const topk_problem *p, const topk_input *i
     };
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
         if (arrays[i].array != NULL && arrays[i].shape != p->shape) {
-            return topk_fail(TOPK_ERROR_UNSUPPORTED, "input->%s does not go with shape %d", arrays[i].name,
+            return topk_fail(TOPK_ERROR_CONTRADICTION, "input->%s does not go with shape %d", arrays[i].name,
                              (int)p->shape);
         }
     }
@@ -274,7 +274,8 @@ static topk_status check_shape_arrays(const topk_problem *p, const topk_input *i
 topk_status topk_read_input(const topk_input *caller, topk_input *input) {
     const topk_status status = topk_read_struct(STRUCT_INPUT, caller, input);
     if (status == TOPK_OK && (input->predicate != NULL || input->routing != NULL)) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED, "input->%s must be NULL: it is for topk_plan_run() alone",
+        return topk_fail(TOPK_ERROR_CONTRADICTION,
+                         "input->%s must be NULL: topk_run() and plans take it from there",
                          input->predicate != NULL ? "predicate" : "routing");
     }
     return status;

@@ -55,7 +55,7 @@ struct buffer {
 /* NULL, misaligned and overlapping buffers. */
 topk_status topk_check_buffers(const struct buffer *buffers, size_t count);
 
-/* Copies an input that a caller gives. What is for topk_plan_run() alone must be NULL. */
+/* Copies an input that a caller gives. A predicate or a routing in it must be NULL. */
 topk_status topk_read_input(const topk_input *caller, topk_input *input);
 
 /* Writes the buffers of an input to `buffers`, and checks that the arrays fit the shape. */

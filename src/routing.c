@@ -12,7 +12,7 @@ static topk_status check_groups(const topk_problem *problem, const topk_routing 
     if (groups == 0) {
         return kept == 0
                    ? TOPK_OK
-                   : topk_fail(TOPK_ERROR_UNSUPPORTED,
+                   : topk_fail(TOPK_ERROR_CONTRADICTION,
                                "routing->groups_kept is %lld, but routing->groups is 0", (long long)kept);
     }
     /* No experts are in any number of groups that there can be. */

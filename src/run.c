@@ -121,13 +121,13 @@ static topk_status check_predicate(const struct decided *decided, const topk_pre
     if (!operation->has_predicate) {
         return predicate == NULL
                    ? TOPK_OK
-                   : topk_fail(TOPK_ERROR_UNSUPPORTED, "input->predicate must be NULL: %s takes no predicate",
-                               operation->name);
+                   : topk_fail(TOPK_ERROR_CONTRADICTION,
+                               "input->predicate must be NULL: %s takes no predicate", operation->name);
     }
     const topk_status status = topk_check_predicate(predicate, &entry->predicate);
     if (status == TOPK_OK && decided->predicate != TOPK_PREDICATE_UNDEFINED &&
         decided->predicate != entry->predicate.kind) {
-        return topk_fail(TOPK_ERROR_UNSUPPORTED, "predicate->kind is %d, the plan is for %d alone",
+        return topk_fail(TOPK_ERROR_CONTRADICTION, "predicate->kind is %d, the plan is for %d alone",
                          (int)entry->predicate.kind, (int)decided->predicate);
     }
     return status;
@@ -152,7 +152,7 @@ static topk_status list_routing(const struct decided *decided, const topk_input 
     if (!topk_operations[plan->operation].has_routing) {
         return input->routing == NULL
                    ? TOPK_OK
-                   : topk_fail(TOPK_ERROR_UNSUPPORTED, "input->routing must be NULL: %s takes no routing",
+                   : topk_fail(TOPK_ERROR_CONTRADICTION, "input->routing must be NULL: %s takes no routing",
                                topk_operations[plan->operation].name);
     }
     if (input->indices != NULL || input->lengths != NULL || input->k != NULL) {
@@ -201,7 +201,7 @@ static topk_status list_outputs(const struct decided *decided, const topk_output
             list_buffer(entry, &buffer);
         }
         if (!(decided->outputs & which->bit) && array_of(output, which) != NULL) {
-            return topk_fail(TOPK_ERROR_UNSUPPORTED,
+            return topk_fail(TOPK_ERROR_CONTRADICTION,
                              operation->outputs & which->bit
                                  ? "output->%s must be NULL: the plan was made without it"
                                  : "output->%s must be NULL: %s does not write it",
@@ -233,8 +233,8 @@ static struct call call_of(const struct decided *decided, const topk_input *inpu
                          .stream = stream};
 }
 
-topk_status topk_run(const struct decided *decided, const topk_input *input, const topk_output *output,
-                     void *workspace, size_t workspace_bytes, topk_stream stream) {
+static topk_status run(const struct decided *decided, const topk_input *input, const topk_output *output,
+                       void *workspace, size_t workspace_bytes, topk_stream stream) {
     const struct candidate *chosen = &decided->chosen;
     const size_t needed_bytes = chosen->decision.workspace_bytes;
     struct entry entry;
@@ -264,6 +264,19 @@ topk_status topk_run(const struct decided *decided, const topk_input *input, con
     return status;
 }
 
+topk_status topk_run_decided(const struct decided *decided, const topk_input *input,
+                             const topk_output *output, void *workspace, size_t workspace_bytes,
+                             topk_stream stream) {
+    topk_input known_input;
+    topk_output known_output;
+    topk_status status;
+    if ((status = topk_read_struct(STRUCT_INPUT, input, &known_input)) != TOPK_OK ||
+        (status = topk_read_struct(STRUCT_OUTPUT, output, &known_output)) != TOPK_OK) {
+        return status;
+    }
+    return run(decided, &known_input, &known_output, workspace, workspace_bytes, stream);
+}
+
 topk_status topk_run_given(const struct decided *decided, const struct given *given, void *workspace,
                            size_t workspace_bytes, topk_stream stream) {
     topk_input input;
@@ -271,5 +284,5 @@ topk_status topk_run_given(const struct decided *decided, const struct given *gi
     input.predicate = given->predicate;
     input.routing = given->routing;
     return status != TOPK_OK ? status
-                             : topk_run(decided, &input, &given->output, workspace, workspace_bytes, stream);
+                             : run(decided, &input, &given->output, workspace, workspace_bytes, stream);
 }

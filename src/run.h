@@ -5,6 +5,7 @@
 #define TOPK_SRC_RUN_H
 
 #include "choose.h"
+#include "topk_advanced.h"
 
 /* Does not move once it is made, for decisions point into it; and is the same for all runs, which may go on
  * side by side. */
@@ -21,9 +22,10 @@ struct decided {
 topk_status topk_decided_make(const topk_context *context, topk_operation operation,
                               const topk_problem *problem, struct decided *decided);
 
-/* Validates all that a run is given, in the library's own structs, and runs. */
-topk_status topk_run(const struct decided *decided, const topk_input *input, const topk_output *output,
-                     void *workspace, size_t workspace_bytes, topk_stream stream);
+/* Validates all that a run is given, perhaps in structs of an earlier release, and runs. */
+topk_status topk_run_decided(const struct decided *decided, const topk_input *input,
+                             const topk_output *output, void *workspace, size_t workspace_bytes,
+                             topk_stream stream);
 
 /* What a function of one operation is given beside the problem. */
 struct given {

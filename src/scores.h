@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "topk_route.h"
+
 /* What kernels define to compile these functions for the device. */
 #ifndef TOPK_SCORE_FUNCTION
 #define TOPK_SCORE_FUNCTION static inline

@@ -72,18 +72,34 @@ static topk_status reserve(topk_simple *simple, size_t bytes) {
 
 /* ---- Any problem ---- */
 
+/* Decides, and has a workspace for it. */
+static topk_status prepare(topk_simple *simple, topk_operation operation, const topk_problem *problem,
+                           struct decided *decided) {
+    if (simple == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "simple is NULL");
+    }
+    const topk_status status = topk_decided_make(simple->context, operation, problem, decided);
+    return status != TOPK_OK ? status : reserve(simple, decided->chosen.decision.workspace_bytes);
+}
+
+topk_status topk_simple_run(topk_simple *simple, topk_operation operation, const topk_problem *problem,
+                            const topk_input *input, const topk_output *output, topk_stream stream) {
+    KEEP_ERRNO;
+    struct decided decided;
+    const topk_status status = prepare(simple, operation, problem, &decided);
+    return status != TOPK_OK ? status
+                             : topk_run_decided(&decided, input, output, simple->workspace,
+                                                simple->workspace_bytes, stream);
+}
+
 static topk_status run(topk_simple *simple, topk_operation operation, const topk_problem *problem,
                        const struct given *given, topk_stream stream) {
     KEEP_ERRNO;
     struct decided decided;
-    if (simple == NULL) {
-        return topk_fail(TOPK_ERROR_NULL_POINTER, "simple is NULL");
-    }
-    topk_status status = topk_decided_make(simple->context, operation, problem, &decided);
-    if (status != TOPK_OK || (status = reserve(simple, decided.chosen.decision.workspace_bytes)) != TOPK_OK) {
-        return status;
-    }
-    return topk_run_given(&decided, given, simple->workspace, simple->workspace_bytes, stream);
+    const topk_status status = prepare(simple, operation, problem, &decided);
+    return status != TOPK_OK
+               ? status
+               : topk_run_given(&decided, given, simple->workspace, simple->workspace_bytes, stream);
 }
 
 topk_status topk_simple_run_select(topk_simple *simple, const topk_problem *problem, const topk_input *input,

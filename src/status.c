@@ -42,6 +42,7 @@ const char *topk_status_string(topk_status status) {
         [TOPK_ERROR_BAD_STATE] = "TOPK_ERROR_BAD_STATE",
         [TOPK_ERROR_DEVICE] = "TOPK_ERROR_DEVICE",
         [TOPK_ERROR_MALFORMED] = "TOPK_ERROR_MALFORMED",
+        [TOPK_ERROR_CONTRADICTION] = "TOPK_ERROR_CONTRADICTION",
     };
     const unsigned number = (unsigned)status;
     return number < sizeof names / sizeof names[0] ? names[number] : "unknown status";

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "status.h"
+#include "topk_advanced.h"
+#include "topk_route.h"
 
 /* A struct has grown by whole words since its first release, each of them a field or two. Nothing lies in the
  * padding of an earlier release. So every release's struct ends where a word ends. */

@@ -3,6 +3,7 @@
  * A GPU as a device of the driver. */
 #include "gpu/session_cuda.h"
 #include "measure/rivals.h"
+#include "topk_advanced.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #include "measure/statistics.h"
 #include "points/outputs.h"
 #include "read/read.h"
+#include "topk_route.h"
 
 BENCH_C_BEGIN
 

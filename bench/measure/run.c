@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure/rivals.h"
 #include "points/suites.h"
+#include "topk_accumulator.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 
 #include "../base/alloc.h"
 #include "../base/fail.h"
+#include "topk_accumulator.h"
 
 static void check(topk_status status) {
     if (status != TOPK_OK)

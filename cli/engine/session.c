@@ -4,6 +4,7 @@
 #include "../base/alloc.h"
 #include "../base/fail.h"
 #include "device.h"
+#include "topk_advanced.h"
 
 static void check(topk_status status) {
     if (status != TOPK_OK)

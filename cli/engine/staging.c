@@ -2,6 +2,7 @@
 #include "staging.h"
 
 #include "device.h"
+#include "topk_accumulator.h"
 
 static void *reserve(struct device_buffer *buffer, uint64_t bytes) {
     if (buffer->memory == NULL || bytes > buffer->bytes) {

@@ -7,6 +7,7 @@
 #include "../input/source.h"
 #include "../output/output.h"
 #include "run.h"
+#include "topk_advanced.h"
 
 /* Text has to be read to know how long it is. */
 static void measure(const struct options *options, struct layout *layout) {

@@ -4,6 +4,7 @@
 #include "../engine/session.h"
 #include "../output/output.h"
 #include "run.h"
+#include "topk_advanced.h"
 
 static void print_version(void) {
     int version = topk_version();

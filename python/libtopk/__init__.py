@@ -20,7 +20,7 @@ Every function raises
   TypeError            for arrays of a type or kind, or options, that it does not know, and for nulls and masks
   ValueError           for shapes and numbers out of their range
   IndexError           for a dim out of range
-  NotImplementedError  for what does not go together, or what a method that is forced cannot do
+  NotImplementedError  for what the library does not do, or what a method that is forced cannot do
   OverflowError        for integers beyond 64 bits, buffers beyond 2^63 bytes, or int32 indices that cannot hold all
                        positions, those that a library such as JAX makes of results included
   RuntimeError         for a device that is missing or fails

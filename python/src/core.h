@@ -26,7 +26,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "topk.h"
+#include "topk_accumulator.h"
+#include "topk_advanced.h"
+#include "topk_route.h"
 
 /* ---- library.c ---- */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "topk_advanced.h"
 
 /* The backend of a context that is created with these options; AUTO if there is none. */
 static topk_backend created(const topk_context_options *options, topk_status wanted) {

@@ -162,18 +162,18 @@ static void check_arrays_of_other_shapes(void) {
     for (int a = 1; a < 4; a++) {
         reset();
         *arrays[a] = f.extents;
-        EXPECT_ALL(&f, TOPK_ERROR_UNSUPPORTED);
+        EXPECT_ALL(&f, TOPK_ERROR_CONTRADICTION);
     }
     for (int a = 0; a < 4; a++) {
         if (a == 0 || a == 3) {
             use_spans();
             *arrays[a] = f.extents;
-            EXPECT_ALL(&f, TOPK_ERROR_UNSUPPORTED);
+            EXPECT_ALL(&f, TOPK_ERROR_CONTRADICTION);
         }
         if (a < 3) {
             use_csr();
             *arrays[a] = f.extents;
-            EXPECT_ALL(&f, TOPK_ERROR_UNSUPPORTED);
+            EXPECT_ALL(&f, TOPK_ERROR_CONTRADICTION);
         }
     }
 }
@@ -219,11 +219,11 @@ static void check_predicates(void) {
         f.predicate.mask = f.mask;
         EXPECT_PREDICATE(&f, TOPK_OK);
         f.predicate.bounds = bounds;
-        EXPECT_PREDICATE(&f, TOPK_ERROR_UNSUPPORTED);
+        EXPECT_PREDICATE(&f, TOPK_ERROR_CONTRADICTION);
     }
     reset();
     f.predicate.mask = f.mask;
-    EXPECT_PREDICATE(&f, TOPK_ERROR_UNSUPPORTED);
+    EXPECT_PREDICATE(&f, TOPK_ERROR_CONTRADICTION);
     reset();
     f.predicate.bounds = (const topk_bound *)((const char *)bounds + 4);
     EXPECT_PREDICATE(&f, TOPK_ERROR_MISALIGNED);
@@ -441,7 +441,7 @@ static void check_gaps(void) {
 static void check_stream(void) {
     reset();
     f.stream = (topk_stream)(void *)&f;
-    EXPECT_ALL(&f, TOPK_ERROR_UNSUPPORTED);
+    EXPECT_ALL(&f, TOPK_ERROR_CONTRADICTION);
 }
 
 int main(void) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "topk_advanced.h"
 
 static topk_status create_for_cpu(topk_context **context) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;

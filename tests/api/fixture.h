@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "topk_route.h"
 
 enum { ROWS = 3, LENGTH = 40, K = 5, ELEMENTS = ROWS * LENGTH, WORKSPACE_BYTES = 1 << 20 };
 

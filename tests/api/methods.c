@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "fixture.h"
+#include "topk_advanced.h"
 
 static fixture f;
 static topk_context *context;

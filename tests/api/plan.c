@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Plans: what topk_plan_create() takes, what queries tell, and what a run refuses (CONTRACT.md, 14). A run
- * writes what the operation's own function writes. */
+ * writes what the operation's own function writes, and so do topk_run() and topk_simple_run(). */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "fixture.h"
+#include "topk_accumulator.h"
+#include "topk_advanced.h"
+#include "topk_simple.h"
 
 static fixture f, by_call;
 static topk_plan *plan;
 static topk_input input;
 static topk_output output;
+static topk_operation operation_of_run;
+static topk_simple *simple;
 
 enum { LAST = TOPK_OPERATION_ROUTE, ALL_OUTPUTS = 2 * TOPK_OUTPUT_WEIGHTS - 1, BACKEND_METHODS = 6 };
 
@@ -53,11 +58,23 @@ static topk_status run(fixture *unused) {
     return topk_plan_run(plan, &input, &output, f.workspace, f.workspace_bytes, f.stream);
 }
 
+static topk_status run_once(fixture *unused) {
+    (void)unused;
+    return topk_run(f.context, operation_of_run, &f.problem, &input, &output, f.workspace, f.workspace_bytes,
+                    f.stream);
+}
+
+static topk_status run_simple(fixture *unused) {
+    (void)unused;
+    return topk_simple_run(simple, operation_of_run, &f.problem, &input, &output, f.stream);
+}
+
 /* A plan of a valid problem, and what its runs are given. */
 static void begin(topk_context *context, int operation, const topk_plan_what *what) {
     topk_plan_destroy(plan);
     fixture_init(&f, context);
     f.predicate.low = topk_bound_f64(30);
+    operation_of_run = (topk_operation)operation;
     CHECK_STATUS(TOPK_OK, topk_plan_create(context, (topk_operation)operation, &f.problem, what, &plan));
     input = f.input;
     input.predicate = takes_predicate(operation) ? &f.predicate : NULL;
@@ -65,19 +82,27 @@ static void begin(topk_context *context, int operation, const topk_plan_what *wh
     output = outputs_in(&f, outputs_of[operation]);
 }
 
+static void check_results_of(topk_context *context, int operation, topk_status (*runs)(fixture *)) {
+    begin(context, operation, NULL);
+    CHECK_STATUS(TOPK_OK, call(operation));
+    memcpy(&by_call, &f, sizeof f);
+    begin(context, operation, NULL);
+    if (runs == run) {
+        f.problem.k_max = f.problem.rows = 0; /* the plan has a copy */
+    }
+    CHECK_STATUS(TOPK_OK, runs(&f));
+    CHECK(memcmp(f.results, by_call.results, sizeof f.results) == 0);
+    CHECK(memcmp(f.indices, by_call.indices, sizeof f.indices) == 0);
+    CHECK(memcmp(f.counts, by_call.counts, sizeof f.counts) == 0);
+    CHECK(memcmp(f.equal, by_call.equal, sizeof f.equal) == 0);
+    CHECK(memcmp(f.bits, by_call.bits, sizeof f.bits) == 0);
+}
+
 static void check_same_results(topk_context *context) {
     for (int operation = 1; operation <= LAST; operation++) {
-        begin(context, operation, NULL);
-        CHECK_STATUS(TOPK_OK, call(operation));
-        memcpy(&by_call, &f, sizeof f);
-        begin(context, operation, NULL);
-        f.problem.k_max = f.problem.rows = 0; /* the plan has a copy */
-        CHECK_STATUS(TOPK_OK, run(&f));
-        CHECK(memcmp(f.results, by_call.results, sizeof f.results) == 0);
-        CHECK(memcmp(f.indices, by_call.indices, sizeof f.indices) == 0);
-        CHECK(memcmp(f.counts, by_call.counts, sizeof f.counts) == 0);
-        CHECK(memcmp(f.equal, by_call.equal, sizeof f.equal) == 0);
-        CHECK(memcmp(f.bits, by_call.bits, sizeof f.bits) == 0);
+        check_results_of(context, operation, run);
+        check_results_of(context, operation, run_once);
+        check_results_of(context, operation, run_simple);
     }
 }
 
@@ -125,7 +150,7 @@ static void check_what(topk_context *context) {
         CHECK_STATUS(TOPK_OK, create(context, operation, &what));
         for (unsigned bit = 1; bit <= TOPK_OUTPUT_WEIGHTS; bit *= 2) {
             what.outputs = bit;
-            CHECK_STATUS(outputs_of[operation] & bit ? TOPK_OK : TOPK_ERROR_UNSUPPORTED,
+            CHECK_STATUS(outputs_of[operation] & bit ? TOPK_OK : TOPK_ERROR_CONTRADICTION,
                          create(context, operation, &what));
         }
         what.outputs = ALL_OUTPUTS + 1;
@@ -133,7 +158,7 @@ static void check_what(topk_context *context) {
         what.outputs = outputs_of[operation];
         for (int kind = TOPK_GT; kind <= TOPK_BIT_MASK; kind++) {
             what.predicate = (topk_predicate_kind)kind;
-            CHECK_STATUS(takes_predicate(operation) ? TOPK_OK : TOPK_ERROR_UNSUPPORTED,
+            CHECK_STATUS(takes_predicate(operation) ? TOPK_OK : TOPK_ERROR_CONTRADICTION,
                          create(context, operation, &what));
         }
         what.predicate = (topk_predicate_kind)(TOPK_BIT_MASK + 1);
@@ -151,13 +176,15 @@ static void check_refused_outputs(topk_context *context) {
             begin(context, operation, NULL);
             if (!(outputs_of[operation] & bit)) {
                 output = outputs_in(&f, outputs_of[operation] | bit);
-                EXPECT(&f, run, TOPK_ERROR_UNSUPPORTED);
+                EXPECT(&f, run, TOPK_ERROR_CONTRADICTION);
+                EXPECT(&f, run_once, TOPK_ERROR_CONTRADICTION);
+                EXPECT(&f, run_simple, TOPK_ERROR_CONTRADICTION);
                 continue;
             }
             what.outputs = bit;
             begin(context, operation, &what);
             if (outputs_of[operation] != bit) {
-                EXPECT(&f, run, TOPK_ERROR_UNSUPPORTED);
+                EXPECT(&f, run, TOPK_ERROR_CONTRADICTION);
             }
             output = outputs_in(&f, bit);
             EXPECT(&f, run, TOPK_OK);
@@ -172,25 +199,27 @@ static void check_refused_inputs(topk_context *context) {
         if (takes_predicate(operation)) {
             input.predicate = NULL;
             EXPECT(&f, run, TOPK_ERROR_NULL_POINTER);
+            EXPECT(&f, run_once, TOPK_ERROR_NULL_POINTER);
+            EXPECT(&f, run_simple, TOPK_ERROR_NULL_POINTER);
             what.predicate = TOPK_LT;
             begin(context, operation, &what);
-            EXPECT(&f, run, TOPK_ERROR_UNSUPPORTED);
+            EXPECT(&f, run, TOPK_ERROR_CONTRADICTION);
             f.predicate.kind = TOPK_LT;
             EXPECT(&f, run, TOPK_OK);
         } else {
             input.predicate = &f.predicate;
-            EXPECT(&f, run, TOPK_ERROR_UNSUPPORTED);
+            EXPECT(&f, run, TOPK_ERROR_CONTRADICTION);
         }
         begin(context, operation, NULL);
         const bool routes = operation == TOPK_OPERATION_ROUTE;
         input.routing = routes ? NULL : &f.routing;
-        EXPECT(&f, run, routes ? TOPK_ERROR_NULL_POINTER : TOPK_ERROR_UNSUPPORTED);
+        EXPECT(&f, run, routes ? TOPK_ERROR_NULL_POINTER : TOPK_ERROR_CONTRADICTION);
     }
     const void **const fields[] = {&input.indices, &input.lengths, &input.k, &input.begins};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         begin(context, TOPK_OPERATION_ROUTE, NULL);
-        *fields[i] = f.k;
-        EXPECT(&f, run, TOPK_ERROR_UNSUPPORTED);
+        *fields[i] = f.k; /* begins belong to another shape; the others would make sense */
+        EXPECT(&f, run, fields[i] == &input.begins ? TOPK_ERROR_CONTRADICTION : TOPK_ERROR_UNSUPPORTED);
     }
 }
 
@@ -218,7 +247,7 @@ static void check_refused_runs(topk_context *context) {
         EXPECT(&f, run_without_input, TOPK_ERROR_NULL_POINTER);
         EXPECT(&f, run_without_output, TOPK_ERROR_NULL_POINTER);
         f.stream = (topk_stream)(void *)f.memory;
-        EXPECT(&f, run, TOPK_ERROR_UNSUPPORTED);
+        EXPECT(&f, run, TOPK_ERROR_CONTRADICTION);
         f.stream = NULL;
         CHECK_STATUS(TOPK_OK, topk_plan_query(plan, &properties));
         f.workspace_bytes = properties.workspace_bytes;
@@ -244,6 +273,28 @@ static void check_refused_runs(topk_context *context) {
     EXPECT(&f, run, TOPK_ERROR_OVERFLOW);
 }
 
+/* What only calls can be given. */
+static void check_refused_calls(topk_context *context) {
+    for (int operation = 1; operation <= LAST; operation++) {
+        size_t bytes;
+        begin(context, operation, NULL);
+        CHECK_STATUS(TOPK_OK, topk_workspace_size(context, operation_of_run, &f.problem, &bytes));
+        f.workspace_bytes = bytes;
+        EXPECT(&f, run_once, TOPK_OK);
+        f.workspace_bytes -= bytes > 0;
+        EXPECT(&f, run_once, bytes > 0 ? TOPK_ERROR_WORKSPACE_TOO_SMALL : TOPK_OK);
+        CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_run(NULL, operation_of_run, &f.problem, &input, &output,
+                                                       f.workspace, f.workspace_bytes, NULL));
+        CHECK_STATUS(TOPK_ERROR_NULL_POINTER,
+                     topk_simple_run(NULL, operation_of_run, &f.problem, &input, &output, NULL));
+        CHECK_STATUS(TOPK_ERROR_NULL_POINTER,
+                     topk_simple_run(simple, operation_of_run, &f.problem, NULL, &output, NULL));
+        operation_of_run = (topk_operation)(LAST + 1);
+        EXPECT(&f, run_once, TOPK_ERROR_UNKNOWN_ENUM);
+        EXPECT(&f, run_simple, TOPK_ERROR_UNKNOWN_ENUM);
+    }
+}
+
 static topk_status push(fixture *of) {
     return topk_accumulator_push(of->context, &of->problem, of->memory, sizeof of->memory, &of->input, LENGTH,
                                  0, NULL);
@@ -253,15 +304,15 @@ static topk_status push(fixture *of) {
 static void check_fields_of_runs(topk_context *context) {
     fixture_init(&f, context);
     f.input.predicate = &f.predicate;
-    EXPECT_ALL(&f, TOPK_ERROR_UNSUPPORTED);
+    EXPECT_ALL(&f, TOPK_ERROR_CONTRADICTION);
     f.input.predicate = NULL;
     f.input.routing = &f.routing;
-    EXPECT_ALL(&f, TOPK_ERROR_UNSUPPORTED);
+    EXPECT_ALL(&f, TOPK_ERROR_CONTRADICTION);
     CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &f.problem, f.memory, sizeof f.memory, NULL));
-    EXPECT(&f, push, TOPK_ERROR_UNSUPPORTED);
+    EXPECT(&f, push, TOPK_ERROR_CONTRADICTION);
     f.input.routing = NULL;
     f.input.predicate = &f.predicate;
-    EXPECT(&f, push, TOPK_ERROR_UNSUPPORTED);
+    EXPECT(&f, push, TOPK_ERROR_CONTRADICTION);
     f.input.predicate = NULL;
     EXPECT(&f, push, TOPK_OK);
 }
@@ -364,17 +415,20 @@ static void check_threads(topk_context *context) {
 
 int main(void) {
     topk_context *context = create_cpu_context(2);
+    CHECK_STATUS(TOPK_OK, topk_simple_create(NULL, &simple));
     check_same_results(context);
     check_creation(context);
     check_what(context);
     check_refused_outputs(context);
     check_refused_inputs(context);
     check_refused_runs(context);
+    check_refused_calls(context);
     check_fields_of_runs(context);
     check_queries(context);
     check_copied_texts(context);
     check_threads(context);
     topk_plan_destroy(plan);
+    topk_simple_destroy(simple);
     topk_context_destroy(context);
     return check_report();
 }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "fixture.h"
+#include "topk_accumulator.h"
+#include "topk_advanced.h"
 
 static fixture base;
 static topk_context *context;
@@ -186,12 +188,12 @@ static void check_narrow_indices(void) {
 static void check_fields_of_other_shapes(void) {
     topk_problem p = valid_problem();
     p.elements_max = 1;
-    REFUSED(&p, TOPK_ERROR_UNSUPPORTED);
+    REFUSED(&p, TOPK_ERROR_CONTRADICTION);
     for (int shape = TOPK_SHAPE_SPANS; shape <= TOPK_SHAPE_CSR; shape++) {
         p = valid_problem();
         p.shape = (topk_shape)shape;
         p.row_stride = LENGTH;
-        REFUSED(&p, TOPK_ERROR_UNSUPPORTED);
+        REFUSED(&p, TOPK_ERROR_CONTRADICTION);
         p.row_stride = 0;
         CHECK_STATUS(TOPK_ERROR_UNSUPPORTED, accumulator_size_of(&p));
     }

@@ -54,7 +54,7 @@ static void check_problems(void) {
     }
     reset();
     f.problem.max_iterations = 4;
-    expect_problem(TOPK_ERROR_UNSUPPORTED, "problem->max_iterations");
+    expect_problem(TOPK_ERROR_CONTRADICTION, "problem->max_iterations");
     reset();
     f.problem.method = "rows";
     expect_problem(TOPK_ERROR_METHOD_CANNOT, "'rows'");
@@ -104,7 +104,7 @@ static void check_routings(void) {
     expect_groups(8, 9, TOPK_ERROR_OUT_OF_RANGE, "routing->groups_kept is 9");
     expect_groups(8, 0, TOPK_ERROR_OUT_OF_RANGE, "routing->groups_kept is 0");
     expect_groups(8, -1, TOPK_ERROR_OUT_OF_RANGE, "routing->groups_kept is -1");
-    expect_groups(0, 1, TOPK_ERROR_UNSUPPORTED, "routing->groups_kept is 1");
+    expect_groups(0, 1, TOPK_ERROR_CONTRADICTION, "routing->groups_kept is 1");
     expect_groups(7, 1, TOPK_ERROR_OUT_OF_RANGE, "routing->groups is 7");
     expect_groups(-8, 1, TOPK_ERROR_OUT_OF_RANGE, "routing->groups is -8");
     expect_groups(2 * LENGTH, 1, TOPK_ERROR_OUT_OF_RANGE, "routing->groups is 80");
@@ -153,7 +153,7 @@ static void check_missing_buffers(void) {
     f.workspace_bytes = 0;
     EXPECT(&f, call_route, TOPK_OK);
     f.stream = (topk_stream)f.memory;
-    EXPECT(&f, call_route, TOPK_ERROR_UNSUPPORTED);
+    EXPECT(&f, call_route, TOPK_ERROR_CONTRADICTION);
 }
 
 static void check_buffers(void) {

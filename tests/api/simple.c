@@ -3,6 +3,7 @@
  * topk_simple.h: the results and statuses of topk.h, from a workspace that grows. With the argument `cuda` on
  * a GPU whose memory is the host's. */
 #include "fixture.h"
+#include "topk_advanced.h"
 #include "topk_simple.h"
 
 static fixture plain, other; /* the same call, by topk.h and by topk_simple.h */

@@ -24,7 +24,8 @@ static void check_status_strings(void) {
                                         "TOPK_ERROR_OUT_OF_MEMORY",
                                         "TOPK_ERROR_BAD_STATE",
                                         "TOPK_ERROR_DEVICE",
-                                        "TOPK_ERROR_MALFORMED"};
+                                        "TOPK_ERROR_MALFORMED",
+                                        "TOPK_ERROR_CONTRADICTION"};
     int count = sizeof names / sizeof names[0];
     for (int s = 0; s < count; s++) {
         CHECK(strcmp(topk_status_string((topk_status)s), names[s]) == 0);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "fixture.h"
+#include "topk_accumulator.h"
+#include "topk_advanced.h"
 
 static fixture f;
 static topk_context *context;

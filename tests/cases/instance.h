@@ -9,6 +9,7 @@
 #include "dimensions.h"
 #include "guarded.h"
 #include "oracle.h"
+#include "topk_route.h"
 
 typedef struct instance_row {
     oracle_row extent;

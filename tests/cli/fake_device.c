@@ -18,6 +18,7 @@
 #include "base/fail.h"
 #include "engine/device.h"
 #include "topk.h"
+#include "topk_advanced.h"
 
 topk_status __real_topk_backend_status(topk_backend backend);
 topk_status __real_topk_context_create(const topk_context_options *options, topk_context **context);

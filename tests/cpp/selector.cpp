@@ -13,6 +13,7 @@
 
 #include "check.h"
 #include "topk.hpp"
+#include "topk_route.h"
 
 using std::int64_t;
 
@@ -294,7 +295,7 @@ void check_plan(const topk::selector &selector) {
     CHECK(plan.method(properties.methods - 1).method == std::string("reference"));
     expect(TOPK_ERROR_OUT_OF_RANGE, "index", [&] { plan.method(-1); });
     output.values = workspace.data();
-    expect(TOPK_ERROR_UNSUPPORTED, "values",
+    expect(TOPK_ERROR_CONTRADICTION, "values",
            [&] { plan.run(rows.input, output, workspace.data(), workspace.size()); });
     rows.problem.method = "nonesuch";
     expect(TOPK_ERROR_UNKNOWN_METHOD, "nonesuch",

@@ -9,6 +9,7 @@
 #include "expected.h"
 #include "random.h"
 #include "spin_cuda.h"
+#include "topk_accumulator.h"
 #include "trial_cuda.h"
 
 enum { ROWS = 2, LENGTH = 1 << 18, CHUNK = 1 << 15, K = 500, SLOTS = ROWS * K };

@@ -9,6 +9,7 @@
 #include "check.h"
 #include "device.h"
 #include "reached_paths.h"
+#include "topk_accumulator.h"
 
 enum { ROWS = 3, LENGTH = 300, K = 7, PATHS_MAX = 512 };
 

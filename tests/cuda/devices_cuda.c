@@ -3,6 +3,7 @@
  * The caller's current device is what it was after every call, whatever the context's device is; the null
  * stream is a stream like others. */
 #include "check.h"
+#include "topk_advanced.h"
 #include "trial_cuda.h"
 
 static int current(void) {

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "cuda/resident/sizes.h"
 #include "emulated_device.h"
+#include "topk_advanced.h"
 #include "topk_simple.h"
 
 /* Creates a context and compares its status; returns its backend, AUTO if there is none. */

@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "device.h"
+#include "topk_accumulator.h"
 
 static topk_context *context;
 

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "emulated_device.h"
+#include "topk_advanced.h"
 
 typedef struct gpu {
     const char *name;

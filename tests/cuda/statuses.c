@@ -10,6 +10,7 @@
 #include "check.h"
 #include "device.h"
 #include "expected.h"
+#include "topk_advanced.h"
 #include "topk_simple.h"
 
 enum { ROWS = 3, LENGTH = 5000, K = 20, FILL = 0xdd };

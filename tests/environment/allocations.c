@@ -7,6 +7,7 @@
 #include "allocation.h"
 #include "check.h"
 #include "random.h"
+#include "topk_accumulator.h"
 #include "topk_simple.h"
 
 enum { LENGTH = 1 << 18, ROWS = 64, STATE_BYTES = 1 << 25 };

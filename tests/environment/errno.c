@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "fixture.h"
+#include "topk_accumulator.h"
+#include "topk_advanced.h"
 #include "topk_simple.h"
 
 enum { BEFORE = 4711, CHANGED = 815 };

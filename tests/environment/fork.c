@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "topk_advanced.h"
 
 enum { LENGTH = 1 << 20, K = 100 };
 

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "random.h"
+#include "topk_accumulator.h"
 
 enum { THREADS = 4, ROUNDS = 12, LENGTH = 100000, K = 300 };
 

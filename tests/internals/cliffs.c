@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "random.h"
+#include "topk_route.h"
 
 enum { ROWS = 400, LENGTH = 256, K_MAX = 256, PAIRS = 31 };
 

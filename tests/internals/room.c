@@ -8,6 +8,8 @@
 
 #include "check.h"
 #include "method.h"
+#include "topk_accumulator.h"
+#include "topk_advanced.h"
 
 static size_t most; /* that any room held, since it was last set to 0 */
 

@@ -16,6 +16,7 @@
 
 #include "check.h"
 #include "cpu/team.h"
+#include "topk_advanced.h"
 
 enum { PARTS_MAX = 40, CALLERS = 4, PATIENCE_S = 120 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "topk_advanced.h"
 
 static const char *explain(const topk_context *context, const char *method) {
     static char text[8192];

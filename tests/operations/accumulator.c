@@ -19,6 +19,7 @@
 #include "oracle.h"
 #include "reached_paths.h"
 #include "schedules.h"
+#include "topk_accumulator.h"
 
 enum { ROWS_DRAWN = 4, ROWS_MAX = 65, STREAM_MAX = 6000, CHUNKS_MAX = 40, SCENARIOS = 400, PATHS_MAX = 512 };
 

@@ -10,6 +10,7 @@
 #include "backends.h"
 #include "check.h"
 #include "device.h"
+#include "topk_advanced.h"
 
 enum { OPERATIONS = TOPK_OPERATION_MASK, TEXT_BYTES = 4096 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "topk_advanced.h"
 
 #define NARROW (INT64_C(1) << 32)
 #define WIDE (NARROW + 12345)

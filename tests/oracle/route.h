@@ -6,6 +6,7 @@
 #define TESTS_ORACLE_ROUTE_H
 
 #include "oracle.h"
+#include "topk_route.h"
 
 enum { ORACLE_EXPERTS_MAX = 1024, ORACLE_CHOSEN_MAX = 32 };
 

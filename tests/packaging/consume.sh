@@ -22,8 +22,8 @@ install)
     test -s "$prefix/share/bash-completion/completions/topk"
     test -s "$prefix/share/zsh/site-functions/_topk"
     python3 "$source/tests/tree/links.py" "$prefix/share/doc/topk" 100
-    for header in topk.h topk_types.h topk_simple.h topk_debug.h topk.hpp; do
-        test -s "$prefix/include/$header"
+    for header in "$source"/include/*.h "$source"/include/*.hpp; do
+        test -s "$prefix/include/${header##*/}"
     done
     ;;
 find_package)

@@ -10,6 +10,7 @@
 #include "random.h"
 #include "reached_paths.h"
 #include "schedules.h"
+#include "topk_advanced.h"
 
 enum { CASES_AT_ONCE = 64, CALLS_AT_ONCE = 1024 };
 

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Files and functions stay short, and the benchmark small. No two files of kernels define the same function or type: the
-emulated GPU links all kernels into one program, which would take the members of either type for both.
+"""Files and functions stay short, the public headers and the benchmark small: topk.h is the core, which the other headers
+include, never the reverse. No two files of kernels define the same function or type: the emulated GPU links all kernels
+into one program, which would take the members of either type for both.
 
 usage: limits.py SOURCE_DIR
 """
@@ -11,6 +12,7 @@ import statistics
 import sys
 
 CODE = {".c", ".h", ".cc", ".cpp", ".hpp", ".cu", ".cuh"}
+CORE, CORE_LINES = "include/topk.h", 300
 BENCH, BASELINES, BENCH_LINES = "bench", "bench/baselines", 6500
 KERNELS, KERNELS_MEDIAN, KERNELS_FILE, KERNELS_FUNCTION = "src/cuda", 120, 350, 60
 
@@ -113,8 +115,17 @@ def check_bench(root):
         yield f"the C, C++, CUDA and CMake sources of {BENCH}/ have {total} lines: at most {BENCH_LINES}"
 
 
+def check_core(root):
+    core = root / CORE
+    if lines(core) > CORE_LINES:
+        yield f"{CORE} has {lines(core)} lines: at most {CORE_LINES}"
+    for name in re.findall(r'#include "(.*)"', core.read_text()):
+        if name != "topk_types.h":
+            yield f"{CORE} includes {name}: others add to the core"
+
+
 def problems_of(root):
-    return [*check_kernels(root), *check_twins(root), *check_bench(root)]
+    return [*check_core(root), *check_kernels(root), *check_twins(root), *check_bench(root)]
 
 
 def main():

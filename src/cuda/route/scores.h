@@ -34,5 +34,6 @@ TOPK_DEVICE uint32_t score_choose(bool first, uint32_t a, uint32_t b) {
 #endif
 
 #include "../../scores.h"
+#include "topk_route.h"
 
 #endif

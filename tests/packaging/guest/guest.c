@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "topk_route.h"
 #include <topk_simple.h>
 
 #if __STDC_VERSION__ != 201710L || !defined __CHAR_UNSIGNED__ || defined __OPTIMIZE__
