@@ -28,7 +28,6 @@ import collections
 import csv
 import math
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -73,23 +72,27 @@ GRIDS = {
 TYPE_NAMES = {"f16": "float16", "f32": "float32", "f64": "float64", "u8": "uint8"}
 
 
-def explain_line(libtopk, line, **options):
-    """The library's explanation of its choice for a line's problem. It needs no data."""
+def choice_of(libtopk, line, **options):
+    """The library's choice for a line's problem. It needs no data. None if no method can serve."""
     operation = "topk" if line["operation"] == "select" else line["operation"]
     if operation != "kth":
         options.update(ties=line["ties"], index_dtype="int32")
     if operation == "select_where":
         options["gt"] = 0  # any predicate: which one does not count
     problem = libtopk.Shape((int(line["rows"]), int(line["n"])), TYPE_NAMES[line["type"]])
-    return libtopk.explain(operation, problem, int(line["k"]), sorted=line["order"] == "best", **options)
+    try:
+        return libtopk.choice(operation, problem, int(line["k"]), sorted=line["order"] == "best", **options)
+    except NotImplementedError:
+        return None
 
 
-def explain(libtopk, line, context):
+def expected(libtopk, line, context):
     """The method that serves, and what it is expected to take; empty texts if none can."""
-    text = explain_line(libtopk, line, method=None if line["method"] == "auto" else line["method"],
-                        tuning=None if line["tuning"] == "none" else line["tuning"], context=context)
-    chosen = re.search(r"^\* (\w+) +([\d.]+) us predicted", text, re.MULTILINE)
-    return {"served_by": chosen[1], "predicted_us": chosen[2]} if chosen else {"served_by": "", "predicted_us": ""}
+    found = choice_of(libtopk, line, method=None if line["method"] == "auto" else line["method"],
+                      tuning=None if line["tuning"] == "none" else line["tuning"], context=context)
+    if found is None:
+        return {"served_by": "", "predicted_us": ""}
+    return {"served_by": found.method, "predicted_us": f"{found.methods[found.method].predicted_us:.1f}"}
 
 
 def run(options):
@@ -103,7 +106,7 @@ def run(options):
             command = [options.program, *shlex.split(suite), "--dist", "normal", "--device", options.device, "--csv", path]
             command += ["--threads", str(options.threads)] if options.device == "cpu" else []
             right = subprocess.run(command + options.more, check=False).returncode == 0 and right
-            lines += [{**line, **explain(libtopk, line, context)} for line in record.read(path) if line["check"] != "refused"]
+            lines += [{**line, **expected(libtopk, line, context)} for line in record.read(path) if line["check"] != "refused"]
     with open(options.csv, "w", newline="") as file:
         writer = csv.DictWriter(file, lines[0].keys(), lineterminator="\n")
         writer.writeheader()

@@ -91,9 +91,10 @@ class Model:
         found = {}
         for method, tuning in {(method if tuning != "none" else None, tuning) for method, tuning in point.times}:
             tuned = {"method": method, "tuning": tuning} if tuning != "none" else {}
-            text = choice.explain_line(self.libtopk, point.line, context=self.context, **tuned)
-            costs = re.findall(r"^[* ] (\w+) +([\d.]+) us predicted", text, re.MULTILINE)
-            found.update(((name, tuning), max(float(us), 0.1)) for name, us in costs if (name, tuning) in point.times)
+            chosen = choice.choice_of(self.libtopk, point.line, context=self.context, **tuned)
+            for name, known in chosen.methods.items() if chosen is not None else ():
+                if known.cannot is None and (name, tuning) in point.times:
+                    found[name, tuning] = max(known.predicted_us, 0.1)
         return found
 
 

@@ -90,35 +90,25 @@ static topk_status accumulate(const library *self, const topk_input *input) {
                                                        out->indices, session->stream);
 }
 
-static topk_status call(const library *self, const topk_input *input, const topk_predicate *predicate) {
+/* Only outputs that the operation has are there. */
+static topk_status call(const library *self, topk_input *input, const topk_predicate *predicate) {
     const bench_session *session = self->session;
+    const topk_operation operation = self->point->operation;
     const bench_outputs *out = &session->outputs;
-    const topk_problem *problem = &self->problem;
-    topk_context *context = session->context;
-    void *workspace = session->workspace.data;
-    const size_t bytes = session->workspace.bytes;
-    switch (self->point->operation) {
-    case TOPK_OPERATION_SELECT:
-        return self->point->chunk > 0 ? accumulate(self, input)
-                                      : topk_select(context, problem, input, out->values, out->indices,
-                                                    workspace, bytes, session->stream);
-    case TOPK_OPERATION_KTH:
-        return topk_kth(context, problem, input, out->kth, out->better, out->equal, workspace, bytes,
-                        session->stream);
-    case TOPK_OPERATION_SELECT_WHERE:
-        return topk_select_where(context, problem, input, predicate, out->values, out->indices, workspace,
-                                 bytes, session->stream);
-    case TOPK_OPERATION_ROUTE:
-        return topk_route(context, problem, &session->routing, input->values, out->indices, out->weights,
-                          workspace, bytes, session->stream);
-    case TOPK_OPERATION_COUNT:
-        return topk_count(context, problem, input, predicate, out->counts, workspace, bytes, session->stream);
-    case TOPK_OPERATION_MASK:
-        return topk_mask(context, problem, input, predicate, out->mask, workspace, bytes, session->stream);
-    default:
-        return topk_where(context, problem, input, predicate, out->values, out->indices, out->capacity,
-                          out->offsets, workspace, bytes, session->stream);
-    }
+    topk_output output = TOPK_OUTPUT_INIT;
+    output.values = operation == TOPK_OPERATION_KTH ? out->kth : out->values;
+    output.indices = out->indices;
+    output.capacity = out->capacity;
+    output.offsets = out->offsets;
+    output.better = out->better;
+    output.equal = out->equal;
+    output.counts = out->counts;
+    output.mask = out->mask;
+    output.weights = out->weights;
+    input->predicate = bench_has_predicate(self->point) ? predicate : NULL;
+    input->routing = operation == TOPK_OPERATION_ROUTE ? &session->routing : NULL;
+    return topk_run(session->context, operation, &self->problem, input, &output, session->workspace.data,
+                    session->workspace.bytes, session->stream);
 }
 
 static bool enqueue_call(void *state, int64_t turn) {
@@ -129,7 +119,7 @@ static bool enqueue_call(void *state, int64_t turn) {
     input.values = bench_reads_data(self->point) ? bench_data_copy(data, turn) : NULL;
     input.offsets = data->offsets.data;
     predicate.mask = bench_has_mask(self->point) ? bench_data_copy(mask, turn) : NULL;
-    return call(self, &input, &predicate) == TOPK_OK;
+    return (self->point->chunk > 0 ? accumulate(self, &input) : call(self, &input, &predicate)) == TOPK_OK;
 }
 
 static void describe(library *self) {

@@ -62,9 +62,14 @@ static void enqueue(struct rows *rows, int slot) {
     const size_t values_at = index_bytes(rows, problem->rows);
     char *results = rows->device_results[slot];
     slots_fill(&rows->slots, piece->elements, span(problem) * topk_type_size(problem->type));
-    check(staging_enqueue_select(&rows->session->staging, problem, slots_upload(&rows->slots),
-                                 rows->predicate, rows->wants_values ? results + values_at : NULL,
-                                 rows->wants_indices ? results : NULL));
+    topk_input input = TOPK_INPUT_INIT;
+    topk_output output = TOPK_OUTPUT_INIT;
+    input.values = slots_upload(&rows->slots);
+    input.predicate = rows->predicate;
+    output.values = rows->wants_values ? results + values_at : NULL;
+    output.indices = rows->wants_indices ? results : NULL;
+    check(
+        staging_enqueue(&rows->session->staging, selection_from(rows->predicate), problem, &input, &output));
     slots_pass(&rows->slots);
     device_slot_download(slot, rows->pinned_results[slot], results,
                          values_at + value_bytes(rows, problem->type, problem->rows));

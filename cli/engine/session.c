@@ -16,7 +16,9 @@ static topk_status create(struct session *session, const struct options *options
     context.backend = backend;
     context.device = backend == TOPK_BACKEND_CUDA ? options->context.device : 0;
     *session = (struct session){.host = session};
-    return topk_context_create(&context, &session->context);
+    const topk_status status = topk_simple_create(&context, &session->simple);
+    session->context = topk_simple_context(session->simple);
+    return status;
 }
 
 /* Whether the context's backend has the operation at all. */
@@ -39,7 +41,7 @@ static topk_status create_cuda(struct session *session, const struct options *op
     if (status != TOPK_OK)
         return status;
     device_use(options->context.device);
-    session->staging.context = session->context;
+    session->staging.simple = session->simple;
     session->host = allocate(1, sizeof *session->host);
     check(create(session->host, options, TOPK_BACKEND_CPU));
     return TOPK_OK;
@@ -57,7 +59,7 @@ void session_begin(struct session *session, const struct options *options, topk_
             if (create_cuda(session, options, operation, type, streamed_bytes) == TOPK_OK)
                 return;
             early_end(&session->early);
-            topk_context_destroy(session->context);
+            topk_simple_destroy(session->simple);
         }
         break;
     default:
@@ -95,8 +97,7 @@ void session_end(struct session *session) {
         staging_end(&session->staging);
         early_end(&session->early);
     }
-    topk_context_destroy(session->context);
-    release(session->workspace);
+    topk_simple_destroy(session->simple);
 }
 
 int64_t session_piece_bytes(const struct session *session, const struct options *options, topk_type type) {
@@ -117,26 +118,15 @@ topk_problem session_problem(const struct options *options, topk_type type, int6
     return problem;
 }
 
-static void reserve(struct session *session, topk_operation operation, const topk_problem *problem) {
-    size_t bytes;
-    check(topk_workspace_size(session->context, operation, problem, &bytes));
-    if (bytes <= session->workspace_bytes)
-        return;
-    release(session->workspace);
-    session->workspace = allocate(bytes, 1);
-    session->workspace_bytes = bytes;
-}
-
-static void select_on_host(struct session *session, const topk_problem *problem, const topk_input *input,
-                           const topk_predicate *predicate, void *values, int64_t *indices) {
-    if (predicate == NULL) {
-        reserve(session, TOPK_OPERATION_SELECT, problem);
-        check(topk_select(session->context, problem, input, values, indices, session->workspace,
-                          session->workspace_bytes, NULL));
+/* Elements and results are the host's. */
+static void run(struct session *session, topk_operation operation, const topk_problem *problem,
+                topk_input *input, const topk_predicate *predicate, const topk_output *output) {
+    input->predicate = predicate;
+    if (session_on_device(session)) {
+        input->values = staging_upload(&session->staging, problem, input->values);
+        check(staging_run(&session->staging, operation, problem, input, output));
     } else {
-        reserve(session, TOPK_OPERATION_SELECT_WHERE, problem);
-        check(topk_select_where(session->context, problem, input, predicate, values, indices,
-                                session->workspace, session->workspace_bytes, NULL));
+        check(topk_simple_run(session->simple, operation, problem, input, output, NULL));
     }
 }
 
@@ -149,16 +139,22 @@ int64_t results_found(const int64_t *indices, int64_t slots) {
 void session_select(struct session *host, const topk_problem *problem, const void *elements,
                     const topk_predicate *predicate, void *values, int64_t *indices) {
     topk_input input = TOPK_INPUT_INIT;
+    topk_output output = TOPK_OUTPUT_INIT;
     input.values = elements;
-    select_on_host(host, problem, &input, predicate, values, indices);
+    output.values = values;
+    output.indices = indices;
+    run(host, selection_from(predicate), problem, &input, predicate, &output);
 }
 
 void session_rank(struct session *host, const topk_problem *problem, const void *elements,
                   const int64_t *positions, void *values, int64_t *indices) {
     topk_input input = TOPK_INPUT_INIT;
+    topk_output output = TOPK_OUTPUT_INIT;
     input.values = elements;
     input.indices = positions;
-    select_on_host(host, problem, &input, NULL, values, indices);
+    output.values = values;
+    output.indices = indices;
+    run(host, TOPK_OPERATION_SELECT, problem, &input, NULL, &output);
 }
 
 void session_pad(struct session *session, const struct options *options, topk_type type, int64_t slots,
@@ -168,62 +164,44 @@ void session_pad(struct session *session, const struct options *options, topk_ty
     session_rank(session->host, &problem, NULL, NULL, values, indices);
 }
 
-static const void *upload(struct session *session, const topk_problem *problem, const void *elements) {
-    return staging_upload(&session->staging, problem, elements);
-}
-
 void session_kth(struct session *session, const topk_problem *problem, const void *elements, void *kth,
                  int64_t *better, int64_t *equal) {
-    if (session_on_device(session)) {
-        check(
-            staging_kth(&session->staging, problem, upload(session, problem, elements), kth, better, equal));
-        return;
-    }
     topk_input input = TOPK_INPUT_INIT;
+    topk_output output = TOPK_OUTPUT_INIT;
     input.values = elements;
-    reserve(session, TOPK_OPERATION_KTH, problem);
-    check(topk_kth(session->context, problem, &input, kth, better, equal, session->workspace,
-                   session->workspace_bytes, NULL));
+    output.values = kth;
+    output.better = better;
+    output.equal = equal;
+    run(session, TOPK_OPERATION_KTH, problem, &input, NULL, &output);
 }
 
 void session_where(struct session *session, const topk_problem *problem, const void *elements,
                    const topk_predicate *predicate, void *values, int64_t *indices, int64_t capacity,
                    int64_t *offsets) {
-    if (session_on_device(session)) {
-        check(staging_where(&session->staging, problem, upload(session, problem, elements), predicate, values,
-                            indices, capacity, offsets));
-        return;
-    }
     topk_input input = TOPK_INPUT_INIT;
+    topk_output output = TOPK_OUTPUT_INIT;
     input.values = elements;
-    reserve(session, TOPK_OPERATION_WHERE, problem);
-    check(topk_where(session->context, problem, &input, predicate, values, indices, capacity, offsets,
-                     session->workspace, session->workspace_bytes, NULL));
+    output.values = values;
+    output.indices = indices;
+    output.capacity = capacity;
+    output.offsets = offsets;
+    run(session, TOPK_OPERATION_WHERE, problem, &input, predicate, &output);
 }
 
 void session_count(struct session *session, const topk_problem *problem, const void *elements,
                    const topk_predicate *predicate, int64_t *counts) {
-    if (session_on_device(session)) {
-        check(
-            staging_count(&session->staging, problem, upload(session, problem, elements), predicate, counts));
-        return;
-    }
     topk_input input = TOPK_INPUT_INIT;
+    topk_output output = TOPK_OUTPUT_INIT;
     input.values = elements;
-    reserve(session, TOPK_OPERATION_COUNT, problem);
-    check(topk_count(session->context, problem, &input, predicate, counts, session->workspace,
-                     session->workspace_bytes, NULL));
+    output.counts = counts;
+    run(session, TOPK_OPERATION_COUNT, problem, &input, predicate, &output);
 }
 
 void session_mask(struct session *session, const topk_problem *problem, const void *elements,
                   const topk_predicate *predicate, unsigned char *mask) {
-    if (session_on_device(session)) {
-        check(staging_mask(&session->staging, problem, upload(session, problem, elements), predicate, mask));
-        return;
-    }
     topk_input input = TOPK_INPUT_INIT;
+    topk_output output = TOPK_OUTPUT_INIT;
     input.values = elements;
-    reserve(session, TOPK_OPERATION_MASK, problem);
-    check(topk_mask(session->context, problem, &input, predicate, mask, session->workspace,
-                    session->workspace_bytes, NULL));
+    output.mask = mask;
+    run(session, TOPK_OPERATION_MASK, problem, &input, predicate, &output);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The library as the tool uses it: a context, a workspace that grows as needed, positions in int64, and
+ * The library as the tool uses it: a context with a workspace that grows as needed, positions in int64, and
  * the end of the tool at any error. All data is the host's: with a GPU, elements go there piece by piece. */
 #ifndef TOPK_CLI_SESSION_H
 #define TOPK_CLI_SESSION_H
@@ -9,14 +9,13 @@
 #include "../options/options.h"
 #include "early.h"
 #include "staging.h"
-#include "topk.h"
+#include "topk_simple.h"
 
 struct session {
-    topk_context *context;
-    struct session
-        *host;       /* a session on the CPU: this one, or a GPU session's own for what the GPU does not do */
-    void *workspace; /* on the CPU */
-    size_t workspace_bytes;
+    topk_simple *simple;
+    topk_context *context; /* of `simple` */
+    /* A session on the CPU: this one, or a GPU session's own for what the GPU does not do. */
+    struct session *host;
     struct staging staging;     /* on a GPU */
     struct early early;         /* on a GPU: memory for the first slots that begin, which take it */
     const struct matrix *input; /* where elements come from, if that is a binary file; NULL at first */

@@ -30,21 +30,6 @@ const void *staging_upload(struct staging *staging, const topk_problem *problem,
     return memory;
 }
 
-static topk_input input_of(const void *elements) {
-    topk_input input = TOPK_INPUT_INIT;
-    input.values = elements;
-    return input;
-}
-
-static topk_status reserve_workspace(struct staging *staging, topk_operation operation,
-                                     const topk_problem *problem) {
-    size_t bytes;
-    topk_status status = topk_workspace_size(staging->context, operation, problem, &bytes);
-    if (status == TOPK_OK)
-        reserve(&staging->workspace, bytes);
-    return status;
-}
-
 /* Results that are not wanted are not made. */
 static void *reserve_wanted(struct device_buffer *buffer, const void *wanted, uint64_t bytes) {
     return wanted != NULL ? reserve(buffer, bytes) : NULL;
@@ -55,106 +40,61 @@ static void download_wanted(void *wanted, const void *memory, uint64_t bytes) {
         device_download(wanted, memory, bytes);
 }
 
-topk_status staging_enqueue_select(struct staging *staging, const topk_problem *problem, const void *elements,
-                                   const topk_predicate *predicate, void *values, void *indices) {
-    topk_status status = reserve_workspace(
-        staging, predicate == NULL ? TOPK_OPERATION_SELECT : TOPK_OPERATION_SELECT_WHERE, problem);
-    if (status != TOPK_OK)
-        return status;
-    topk_input input = input_of(elements);
-    void *workspace = staging->workspace.memory;
-    size_t workspace_bytes = staging->workspace.bytes;
-    return predicate == NULL ? topk_select(staging->context, problem, &input, values, indices, workspace,
-                                           workspace_bytes, NULL)
-                             : topk_select_where(staging->context, problem, &input, predicate, values,
-                                                 indices, workspace, workspace_bytes, NULL);
+topk_status staging_enqueue(struct staging *staging, topk_operation operation, const topk_problem *problem,
+                            const topk_input *input, const topk_output *output) {
+    return topk_simple_run(staging->simple, operation, problem, input, output, NULL);
 }
 
-topk_status staging_select(struct staging *staging, const topk_problem *problem, const void *elements,
-                           const topk_predicate *predicate, void *values, int64_t *indices) {
-    uint64_t value_bytes = (uint64_t)problem->k_max * topk_type_size(problem->type);
-    uint64_t index_bytes = (uint64_t)problem->k_max * sizeof *indices;
-    void *device_values = reserve_wanted(&staging->values, values, value_bytes);
-    void *device_indices = reserve_wanted(&staging->indices, indices, index_bytes);
-    topk_status status =
-        staging_enqueue_select(staging, problem, elements, predicate, device_values, device_indices);
-    if (status != TOPK_OK)
-        return status;
-    download_wanted(values, device_values, value_bytes);
-    download_wanted(indices, device_indices, index_bytes);
-    return TOPK_OK;
+/* How many slots an operation's values and indices have. */
+static uint64_t slots_of(topk_operation operation, const topk_problem *problem, const topk_output *output) {
+    return operation == TOPK_OPERATION_WHERE ? (uint64_t)output->capacity
+           : operation == TOPK_OPERATION_KTH ? (uint64_t)problem->rows
+                                             : (uint64_t)problem->rows * (uint64_t)problem->k_max;
 }
 
-topk_status staging_kth(struct staging *staging, const topk_problem *problem, const void *elements, void *kth,
-                        int64_t *better, int64_t *equal) {
-    uint64_t rows = (uint64_t)problem->rows;
-    topk_status status = reserve_workspace(staging, TOPK_OPERATION_KTH, problem);
-    if (status != TOPK_OK)
-        return status;
-    topk_input input = input_of(elements);
-    void *device_kth = reserve(&staging->values, rows * topk_type_size(problem->type));
-    int64_t *device_better = reserve(&staging->counts, 2 * rows * sizeof(int64_t));
-    int64_t *device_equal = device_better + rows;
-    status = topk_kth(staging->context, problem, &input, device_kth, device_better, device_equal,
-                      staging->workspace.memory, staging->workspace.bytes, NULL);
-    if (status != TOPK_OK)
-        return status;
-    download_wanted(kth, device_kth, rows * topk_type_size(problem->type));
-    download_wanted(better, device_better, rows * sizeof(int64_t));
-    download_wanted(equal, device_equal, rows * sizeof(int64_t));
-    return TOPK_OK;
+/* Counts of rows, of which an operation has two at most, or a mask. */
+static void reserve_counts(struct staging *staging, const topk_problem *problem, const topk_output *output,
+                           topk_output *there) {
+    const uint64_t counts = (uint64_t)problem->rows + 1;
+    const bool counted =
+        output->better != NULL || output->equal != NULL || output->offsets != NULL || output->counts != NULL;
+    if (counted) {
+        int64_t *memory = reserve(&staging->counts, 2 * counts * sizeof *memory);
+        there->better = output->better != NULL ? memory : NULL;
+        there->equal = output->equal != NULL ? memory + counts : NULL;
+        there->offsets = output->offsets != NULL ? memory : NULL;
+        there->counts = output->counts != NULL ? memory : NULL;
+    }
+    there->mask = reserve_wanted(&staging->counts, output->mask, (span(problem) + 7) / 8);
 }
 
-topk_status staging_where(struct staging *staging, const topk_problem *problem, const void *elements,
-                          const topk_predicate *predicate, void *values, int64_t *indices, int64_t capacity,
-                          int64_t *offsets) {
-    size_t element = topk_type_size(problem->type);
-    uint64_t offset_bytes = ((uint64_t)problem->rows + 1) * sizeof *offsets;
-    topk_status status = reserve_workspace(staging, TOPK_OPERATION_WHERE, problem);
-    if (status != TOPK_OK)
-        return status;
-    topk_input input = input_of(elements);
-    void *device_values = reserve_wanted(&staging->values, values, (uint64_t)capacity * element);
-    void *device_indices = reserve_wanted(&staging->indices, indices, (uint64_t)capacity * sizeof *indices);
-    int64_t *device_offsets = reserve(&staging->counts, offset_bytes);
-    status = topk_where(staging->context, problem, &input, predicate, device_values, device_indices, capacity,
-                        device_offsets, staging->workspace.memory, staging->workspace.bytes, NULL);
-    if (status != TOPK_OK)
-        return status;
-    device_download(offsets, device_offsets, offset_bytes);
-    uint64_t count = (uint64_t)(offsets[problem->rows] < capacity ? offsets[problem->rows] : capacity);
-    download_wanted(values, device_values, count * element);
-    download_wanted(indices, device_indices, count * sizeof *indices);
-    return TOPK_OK;
+static void download(const topk_problem *problem, const topk_output *there, const topk_output *output,
+                     uint64_t slots) {
+    const uint64_t counts_bytes = (uint64_t)problem->rows * sizeof(int64_t);
+    download_wanted(output->better, there->better, counts_bytes);
+    download_wanted(output->equal, there->equal, counts_bytes);
+    download_wanted(output->counts, there->counts, counts_bytes);
+    download_wanted(output->mask, there->mask, (span(problem) + 7) / 8);
+    if (output->offsets != NULL) {
+        download_wanted(output->offsets, there->offsets, counts_bytes + sizeof(int64_t));
+        const uint64_t found = (uint64_t)output->offsets[problem->rows];
+        slots = found < slots ? found : slots;
+    }
+    download_wanted(output->values, there->values, slots * topk_type_size(problem->type));
+    download_wanted(output->indices, there->indices, slots * sizeof(int64_t));
 }
 
-topk_status staging_count(struct staging *staging, const topk_problem *problem, const void *elements,
-                          const topk_predicate *predicate, int64_t *counts) {
-    uint64_t bytes = (uint64_t)problem->rows * sizeof *counts;
-    topk_status status = reserve_workspace(staging, TOPK_OPERATION_COUNT, problem);
-    if (status != TOPK_OK)
-        return status;
-    topk_input input = input_of(elements);
-    int64_t *device_counts = reserve(&staging->counts, bytes);
-    status = topk_count(staging->context, problem, &input, predicate, device_counts,
-                        staging->workspace.memory, staging->workspace.bytes, NULL);
+topk_status staging_run(struct staging *staging, topk_operation operation, const topk_problem *problem,
+                        const topk_input *input, const topk_output *output) {
+    const uint64_t slots = slots_of(operation, problem, output);
+    topk_output there = TOPK_OUTPUT_INIT;
+    there.capacity = output->capacity;
+    there.values = reserve_wanted(&staging->values, output->values, slots * topk_type_size(problem->type));
+    there.indices = reserve_wanted(&staging->indices, output->indices, slots * sizeof(int64_t));
+    reserve_counts(staging, problem, output, &there);
+    const topk_status status = staging_enqueue(staging, operation, problem, input, &there);
     if (status == TOPK_OK)
-        device_download(counts, device_counts, bytes);
-    return status;
-}
-
-topk_status staging_mask(struct staging *staging, const topk_problem *problem, const void *elements,
-                         const topk_predicate *predicate, unsigned char *mask) {
-    uint64_t bytes = (span(problem) + 7) / 8;
-    topk_status status = reserve_workspace(staging, TOPK_OPERATION_MASK, problem);
-    if (status != TOPK_OK)
-        return status;
-    topk_input input = input_of(elements);
-    void *device_mask = reserve(&staging->counts, bytes);
-    status = topk_mask(staging->context, problem, &input, predicate, device_mask, staging->workspace.memory,
-                       staging->workspace.bytes, NULL);
-    if (status == TOPK_OK)
-        device_download(mask, device_mask, bytes);
+        download(problem, &there, output, slots);
     return status;
 }
 
@@ -164,8 +104,9 @@ topk_status staging_accumulated(struct staging *staging, const topk_problem *pro
     uint64_t index_bytes = (uint64_t)problem->k_max * sizeof *indices;
     void *device_values = reserve_wanted(&staging->values, values, value_bytes);
     void *device_indices = reserve_wanted(&staging->indices, indices, index_bytes);
-    topk_status status = (ends ? topk_accumulator_finish : topk_accumulator_peek)(
-        staging->context, problem, state, state_bytes, device_values, device_indices, NULL);
+    topk_status status = (ends ? topk_accumulator_finish
+                               : topk_accumulator_peek)(topk_simple_context(staging->simple), problem, state,
+                                                        state_bytes, device_values, device_indices, NULL);
     if (status != TOPK_OK)
         return status;
     download_wanted(values, device_values, value_bytes);
@@ -190,7 +131,7 @@ bool staging_serves_row(const struct staging *staging, topk_operation operation,
         (uint64_t)(problem->k_max < problem->length_max ? problem->k_max : problem->length_max);
     const uint64_t usable = device_free_bytes() / 4 * 3;
     size_t workspace;
-    if (topk_workspace_size(staging->context, operation, problem, &workspace) != TOPK_OK)
+    if (topk_workspace_size(topk_simple_context(staging->simple), operation, problem, &workspace) != TOPK_OK)
         return false;
     return workspace <= usable &&
            (uint64_t)problem->length_max * element + results * (element + sizeof(int64_t)) <=
@@ -202,5 +143,4 @@ void staging_end(struct staging *staging) {
     device_release(staging->values.memory);
     device_release(staging->indices.memory);
     device_release(staging->counts.memory);
-    device_release(staging->workspace.memory);
 }

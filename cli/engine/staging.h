@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "topk.h"
+#include "topk_simple.h"
 
 struct device_buffer {
     void *memory;
@@ -16,12 +16,11 @@ struct device_buffer {
 };
 
 struct staging {
-    topk_context *context; /* a device's */
+    topk_simple *simple; /* a device's, with the workspace of the calls */
     struct device_buffer elements;
     struct device_buffer values;  /* results */
     struct device_buffer indices; /* results */
     struct device_buffer counts;  /* results: better and equal, offsets, counts, or a mask */
-    struct device_buffer workspace;
 };
 
 /* Copies the elements of a problem to the device, and returns where they are until the next call. */
@@ -31,27 +30,18 @@ const void *staging_upload(struct staging *staging, const topk_problem *problem,
  * the memory is left alone. */
 bool staging_serves_row(const struct staging *staging, topk_operation operation, const topk_problem *problem);
 
-/* topk_select(), or topk_select_where() if there is a predicate, with results on the device. It does not
- * wait. */
-topk_status staging_enqueue_select(struct staging *staging, const topk_problem *problem, const void *elements,
-                                   const topk_predicate *predicate, void *values, void *indices);
+/* An operation with input and results on the device. It does not wait, unless the workspace grows. */
+topk_status staging_enqueue(struct staging *staging, topk_operation operation, const topk_problem *problem,
+                            const topk_input *input, const topk_output *output);
 
-/* As the functions of the library, but that results lie on the host. */
-topk_status staging_select(struct staging *staging, const topk_problem *problem, const void *elements,
-                           const topk_predicate *predicate, void *values, int64_t *indices);
+/* The same, but results lie on the host. Of topk_where() there are offsets. */
+topk_status staging_run(struct staging *staging, topk_operation operation, const topk_problem *problem,
+                        const topk_input *input, const topk_output *output);
 
-topk_status staging_kth(struct staging *staging, const topk_problem *problem, const void *elements, void *kth,
-                        int64_t *better, int64_t *equal);
-
-topk_status staging_where(struct staging *staging, const topk_problem *problem, const void *elements,
-                          const topk_predicate *predicate, void *values, int64_t *indices, int64_t capacity,
-                          int64_t *offsets);
-
-topk_status staging_count(struct staging *staging, const topk_problem *problem, const void *elements,
-                          const topk_predicate *predicate, int64_t *counts);
-
-topk_status staging_mask(struct staging *staging, const topk_problem *problem, const void *elements,
-                         const topk_predicate *predicate, unsigned char *mask);
+/* The operation that selects from the elements that meet a predicate, or from all if it is NULL. */
+static inline topk_operation selection_from(const topk_predicate *predicate) {
+    return predicate == NULL ? TOPK_OPERATION_SELECT : TOPK_OPERATION_SELECT_WHERE;
+}
 
 /* Writes the results of an accumulator, whose state is the device's: by topk_accumulator_finish() if that
  * `ends` it, else by topk_accumulator_peek(). */

@@ -51,13 +51,24 @@ static void load(struct whole *whole, const char *elements, struct progress *pro
 
 void whole_kth(struct whole *whole, const void *elements, struct progress *progress, void *kth,
                int64_t *better, int64_t *equal) {
+    topk_input input = TOPK_INPUT_INIT;
+    topk_output output = TOPK_OUTPUT_INIT;
     load(whole, elements, progress);
-    check(staging_kth(&whole->session->staging, &whole->problem, whole->elements, kth, better, equal));
+    input.values = whole->elements;
+    output.values = kth;
+    output.better = better;
+    output.equal = equal;
+    check(staging_run(&whole->session->staging, TOPK_OPERATION_KTH, &whole->problem, &input, &output));
 }
 
 void whole_select(struct whole *whole, const void *elements, struct progress *progress,
                   const topk_predicate *predicate, void *values, int64_t *indices) {
+    topk_input input = TOPK_INPUT_INIT;
+    topk_output output = TOPK_OUTPUT_INIT;
     load(whole, elements, progress);
-    check(staging_select(&whole->session->staging, &whole->problem, whole->elements, predicate, values,
-                         indices));
+    input.values = whole->elements;
+    input.predicate = predicate;
+    output.values = values;
+    output.indices = indices;
+    check(staging_run(&whole->session->staging, selection_from(predicate), &whole->problem, &input, &output));
 }

@@ -31,13 +31,13 @@ Python's lock is released while the C library works.
 """
 from libtopk._load import library_path  # first: the core is empty until the library is loaded
 from libtopk._core import Context
-from libtopk._api import (Kth, Route, TopK, Where, argtopk, argwhere, count, explain, kth, mask, route, select_where,
-                          topk, where, workspace_size)
+from libtopk._api import (Choice, Kth, Method, Route, TopK, Where, argtopk, argwhere, choice, count, explain, kth, mask,
+                          route, select_where, topk, where, workspace_size)
 from libtopk._accumulator import Accumulator
 from libtopk._options import Options, Predicate, PredicateOptions
 from libtopk._shape import Shape
 
-__all__ = ["Accumulator", "Context", "Kth", "Options", "Predicate", "PredicateOptions", "Route", "Shape", "TopK",
-           "Where", "argtopk", "argwhere", "count", "explain", "kth", "library_path", "mask", "route", "select_where",
-           "topk", "where", "workspace_size"]
+__all__ = ["Accumulator", "Choice", "Context", "Kth", "Method", "Options", "Predicate", "PredicateOptions", "Route",
+           "Shape", "TopK", "Where", "argtopk", "argwhere", "choice", "count", "explain", "kth", "library_path", "mask",
+           "route", "select_where", "topk", "where", "workspace_size"]
 __version__ = "0.1.0"

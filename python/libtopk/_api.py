@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from libtopk._shape import Shape
 
 SELECT, KTH, WHERE, SELECT_WHERE, COUNT, MASK, ROUTE = range(1, 8)
-RUN, WORKSPACE, EXPLAIN = range(3)
+RUN, WORKSPACE, EXPLAIN, CHOICE = range(4)
 _CALLS = {  # the operation of each function, and a bit for each result that it returns
     "topk": (SELECT, 3), "argtopk": (SELECT, 2), "kth": (KTH, 7), "where": (WHERE, 7), "argwhere": (WHERE, 6),
     "select_where": (SELECT_WHERE, 3), "count": (COUNT, 1), "mask": (MASK, 1), "route": (ROUTE, 3)}
@@ -50,6 +50,23 @@ class Route(NamedTuple):
 
     indices: Array
     weights: Array
+
+
+class Method(NamedTuple):
+    """What a choice knew of a method: why it cannot serve, or what it would take."""
+
+    cannot: str | None
+    variant: str | None
+    predicted_us: float
+    workspace_bytes: int
+    launches: int
+
+
+class Choice(NamedTuple):
+    """The name of the method that serves a call, and what is known of each method, by its name."""
+
+    method: str
+    methods: dict[str, Method]
 
 
 def topk(x: Array, k: int | Array, largest: bool = True, sorted: bool = True, dim: int = -1, *,
@@ -221,3 +238,13 @@ def explain(operation: str, x: Array | Shape, k: int | Array | None = None, larg
     x and `out` can be Shapes, as workspace_size() says.
     """
     return _ask(EXPLAIN, operation, x, k, largest, sorted, dim, out, options)
+
+
+def choice(operation: str, x: Array | Shape, k: int | Array | None = None, largest: bool = True, sorted: bool = True,
+           dim: int = -1, *, out: Any = None, **options: Any) -> Choice:
+    """What explain() says, for programs: Choice(method, methods).
+
+    Predicted times may change from version to version. Raises what the call would if no method can serve.
+    """
+    method, rows = _ask(CHOICE, operation, x, k, largest, sorted, dim, out, options)
+    return Choice(method, {name: Method(*row) for name, row in rows})

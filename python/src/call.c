@@ -4,7 +4,7 @@
 
 #include "core.h"
 
-enum mode { MODE_RUN, MODE_WORKSPACE, MODE_EXPLAIN };
+enum mode { MODE_RUN, MODE_WORKSPACE, MODE_EXPLAIN, MODE_CHOICE };
 
 /* Shapes are left as they are: setting them takes longer than a small call. */
 static void begin(struct call *call, int operation, bool is_plan) {
@@ -113,49 +113,44 @@ static int measure(const struct call *call, size_t *bytes) {
             : library.workspace_size(context, (topk_operation)call->operation, &call->problem, bytes));
 }
 
-/* Runs the operation without Python's lock. */
-static topk_status run(struct call *call, void *memory, size_t bytes) {
+static topk_status run_accumulator(struct call *call, const topk_output *output, void *state, size_t bytes) {
     topk_context *context = call->context->handle;
     const topk_problem *problem = &call->problem;
     const topk_input *input = &call->input;
     const topk_predicate *predicate = &call->predicate;
-    void *first = call->outputs[0].data, *second = call->outputs[1].data, *third = call->outputs[2].data;
     size_t other_bytes = (size_t)(call->other.object == NULL ? 0 : array_elements(&call->other));
     switch (call->operation) {
-    case TOPK_OPERATION_SELECT:
-        return library.select(context, problem, input, first, second, memory, bytes, call->stream);
-    case TOPK_OPERATION_KTH:
-        return library.kth(context, problem, input, first, second, third, memory, bytes, call->stream);
-    case TOPK_OPERATION_WHERE:
-        return library.where(context, problem, input, predicate, first, second, call->capacity, third, memory,
-                             bytes, call->stream);
-    case TOPK_OPERATION_SELECT_WHERE:
-        return library.select_where(context, problem, input, predicate, first, second, memory, bytes,
-                                    call->stream);
-    case TOPK_OPERATION_COUNT:
-        return library.count(context, problem, input, predicate, first, memory, bytes, call->stream);
-    case TOPK_OPERATION_MASK:
-        return library.mask(context, problem, input, predicate, first, memory, bytes, call->stream);
-    case TOPK_OPERATION_ROUTE:
-        return library.route(context, problem, &call->routing, input->values, first, second, memory, bytes,
-                             call->stream);
     case OPERATION_INIT:
-        return library.accumulator_init(context, problem, memory, bytes, call->stream);
+        return library.accumulator_init(context, problem, state, bytes, call->stream);
     case OPERATION_PUSH:
         if (predicate->kind != TOPK_PREDICATE_UNDEFINED) {
-            return library.accumulator_push_where(context, problem, memory, bytes, input, predicate,
+            return library.accumulator_push_where(context, problem, state, bytes, input, predicate,
                                                   call->length, call->base, call->stream);
         }
-        return library.accumulator_push(context, problem, memory, bytes, input, call->length, call->base,
+        return library.accumulator_push(context, problem, state, bytes, input, call->length, call->base,
                                         call->stream);
     case OPERATION_MERGE:
-        return library.accumulator_merge(context, problem, memory, bytes, call->other.data, other_bytes,
+        return library.accumulator_merge(context, problem, state, bytes, call->other.data, other_bytes,
                                          call->stream);
     case OPERATION_PEEK:
-        return library.accumulator_peek(context, problem, memory, bytes, first, second, call->stream);
+        return library.accumulator_peek(context, problem, state, bytes, output->values, output->indices,
+                                        call->stream);
     default:
-        return library.accumulator_finish(context, problem, memory, bytes, first, second, call->stream);
+        return library.accumulator_finish(context, problem, state, bytes, output->values, output->indices,
+                                          call->stream);
     }
+}
+
+/* Runs the operation without Python's lock. */
+static topk_status run(struct call *call, void *memory, size_t bytes) {
+    const topk_output output = outputs_given(call);
+    if (call->operation >= OPERATION_INIT) {
+        return run_accumulator(call, &output, memory, bytes);
+    }
+    call->input.predicate = needs_predicate(call->operation) ? &call->predicate : NULL;
+    call->input.routing = call->operation == TOPK_OPERATION_ROUTE ? &call->routing : NULL;
+    return library.run(call->context->handle, (topk_operation)call->operation, &call->problem, &call->input,
+                       &output, memory, bytes, call->stream);
 }
 
 static int run_unlocked(struct call *call, void *memory, size_t bytes) {
@@ -266,6 +261,46 @@ static PyObject *explain(const struct call *call) {
     return result;
 }
 
+/* (method, (cannot, variant, predicted_us, workspace_bytes, launches)) */
+static PyObject *row_of(const topk_plan *plan, int index) {
+    topk_plan_method row = TOPK_PLAN_METHOD_INIT;
+    if (library_check(library.plan_query_method(plan, index, &row)) != 0) {
+        return NULL;
+    }
+    PyObject *cannot = row.cannot == NULL ? Py_NewRef(Py_None) : messages_of(row.cannot);
+    return cannot == NULL ? NULL
+                          : Py_BuildValue("s(Nzdni)", row.method, cannot, row.variant, row.predicted_us,
+                                          (Py_ssize_t)row.workspace_bytes, row.launches);
+}
+
+/* The method of a plan, and a tuple of rows for all methods. */
+static PyObject *choice_of(const topk_plan *plan) {
+    topk_plan_properties properties = TOPK_PLAN_PROPERTIES_INIT;
+    if (library_check(library.plan_query(plan, &properties)) != 0) {
+        return NULL;
+    }
+    PyObject *rows = PyTuple_New(properties.methods);
+    for (int i = 0; rows != NULL && i < properties.methods; ++i) {
+        PyObject *row = row_of(plan, i);
+        if (row == NULL || PyTuple_SetItem(rows, i, row) != 0) {
+            Py_CLEAR(rows);
+        }
+    }
+    return rows == NULL ? NULL : Py_BuildValue("sN", properties.method, rows);
+}
+
+static PyObject *choose(const struct call *call) {
+    topk_plan *plan = NULL;
+    topk_operation operation = (topk_operation)call->operation;
+    if (library_check(library.plan_create(call->context->handle, operation, &call->problem, NULL, &plan)) !=
+        0) {
+        return NULL;
+    }
+    PyObject *choice = choice_of(plan);
+    library.plan_destroy(plan);
+    return choice;
+}
+
 /* The results where few elements of x answer for all; NotImplemented where the C library must see them. */
 static PyObject *answer_from_few(struct call *call, PyObject *const *arguments) {
     if (call->operation >= OPERATION_INIT || call->giver != NULL || !inputs_have_shared_elements(call)) {
@@ -285,6 +320,9 @@ static PyObject *answer(struct call *call, PyObject *const *arguments) {
     }
     if (mode == MODE_EXPLAIN) {
         return explain(call);
+    }
+    if (mode == MODE_CHOICE) {
+        return choose(call);
     }
     if (mode == MODE_WORKSPACE) {
         return measure(call, &bytes) == 0 ? PyLong_FromSize_t(bytes) : NULL;

@@ -36,8 +36,8 @@
 #define LIBRARY_FUNCTIONS(X)                                                                                  \
     X(last_error) X(version) X(type_size)                                                    \
     X(context_create) X(context_destroy) X(context_query)                                                     \
-    X(workspace_size) X(explain)                                                                              \
-    X(select) X(kth) X(where) X(select_where) X(count) X(mask) X(route)                                       \
+    X(workspace_size) X(run) X(explain)                                                                       \
+    X(plan_create) X(plan_query) X(plan_query_method) X(plan_destroy)                                         \
     X(accumulator_size) X(accumulator_init) X(accumulator_push) X(accumulator_push_where)                     \
     X(accumulator_merge) X(accumulator_peek) X(accumulator_finish)
 /* clang-format on */
@@ -293,6 +293,8 @@ int companions_take(struct call *call);
 /* Makes or checks the outputs: `out` is None, an array, or a tuple of arrays and None. `wanted` has a bit for
  * each output that is to be made where `out` names none. A plan only takes the type of indices from them. */
 int outputs_make(struct call *call, PyObject *out, int wanted);
+/* Where the C library writes them. */
+topk_output outputs_given(const struct call *call);
 /* The results: one object, or a tuple. Copies to the caller's arrays what could not be written there. */
 PyObject *outputs_take(struct call *call);
 void outputs_drop(struct call *call);

@@ -10,19 +10,26 @@ enum { OF_ROWS, OF_ROWS_AND_K, OF_CAPACITY, OF_OFFSETS, OF_BITS };
 struct result_spec {
     const char *name;
     int type, shape;
+    size_t at; /* its array in topk_output */
 };
 
-static const struct result_spec selected[] = {
-    {"values", OWN_TYPE, OF_ROWS_AND_K}, {"indices", INDEX_TYPE, OF_ROWS_AND_K}, {0}};
-static const struct result_spec ranked[] = {
-    {"kth", OWN_TYPE, OF_ROWS}, {"better", TOPK_I64, OF_ROWS}, {"equal", TOPK_I64, OF_ROWS}, {0}};
-static const struct result_spec matching[] = {{"values", OWN_TYPE, OF_CAPACITY},
-                                              {"indices", INDEX_TYPE, OF_CAPACITY},
-                                              {"offsets", TOPK_I64, OF_OFFSETS}};
-static const struct result_spec counted[] = {{"counts", TOPK_I64, OF_ROWS}, {0}};
-static const struct result_spec masked[] = {{"bits", TOPK_U8, OF_BITS}, {0}};
-static const struct result_spec routed[] = {
-    {"indices", INDEX_TYPE, OF_ROWS_AND_K}, {"weights", TOPK_F32, OF_ROWS_AND_K}, {0}};
+#define AT(field) offsetof(topk_output, field)
+
+static const struct result_spec selected[] = {{"values", OWN_TYPE, OF_ROWS_AND_K, AT(values)},
+                                              {"indices", INDEX_TYPE, OF_ROWS_AND_K, AT(indices)},
+                                              {0}};
+static const struct result_spec ranked[] = {{"kth", OWN_TYPE, OF_ROWS, AT(values)},
+                                            {"better", TOPK_I64, OF_ROWS, AT(better)},
+                                            {"equal", TOPK_I64, OF_ROWS, AT(equal)},
+                                            {0}};
+static const struct result_spec matching[] = {{"values", OWN_TYPE, OF_CAPACITY, AT(values)},
+                                              {"indices", INDEX_TYPE, OF_CAPACITY, AT(indices)},
+                                              {"offsets", TOPK_I64, OF_OFFSETS, AT(offsets)}};
+static const struct result_spec counted[] = {{"counts", TOPK_I64, OF_ROWS, AT(counts)}, {0}};
+static const struct result_spec masked[] = {{"bits", TOPK_U8, OF_BITS, AT(mask)}, {0}};
+static const struct result_spec routed[] = {{"indices", INDEX_TYPE, OF_ROWS_AND_K, AT(indices)},
+                                            {"weights", TOPK_F32, OF_ROWS_AND_K, AT(weights)},
+                                            {0}};
 static const struct result_spec nothing[] = {{0}};
 
 static const struct result_spec *results_of(int operation) {
@@ -290,6 +297,15 @@ int outputs_make(struct call *call, PyObject *out, int wanted) {
         }
     }
     return 0;
+}
+
+topk_output outputs_given(const struct call *call) {
+    topk_output given = TOPK_OUTPUT_INIT;
+    given.capacity = call->capacity;
+    for (int i = 0; i < call->outputs_count; ++i) {
+        memcpy((char *)&given + call->outputs[i].spec->at, &call->outputs[i].data, sizeof(void *));
+    }
+    return given;
 }
 
 /* Tells the library of the caller's arrays which of them have been written to. */

@@ -18,32 +18,18 @@
 #include "base/fail.h"
 #include "engine/device.h"
 #include "topk.h"
+#include "topk_accumulator.h"
 #include "topk_advanced.h"
+#include "topk_simple.h"
 
 topk_status __real_topk_backend_status(topk_backend backend);
 topk_status __real_topk_context_create(const topk_context_options *options, topk_context **context);
 topk_status __real_topk_context_query(const topk_context *context, topk_context_properties *properties);
+topk_status __real_topk_simple_create(const topk_context_options *options, topk_simple **simple);
+topk_status __real_topk_simple_run(topk_simple *simple, topk_operation operation, const topk_problem *problem,
+                                   const topk_input *input, const topk_output *output, topk_stream stream);
 topk_status __real_topk_workspace_size(const topk_context *context, topk_operation operation,
                                        const topk_problem *problem, size_t *bytes);
-topk_status __real_topk_select(topk_context *context, const topk_problem *problem, const topk_input *input,
-                               void *values, void *indices, void *workspace, size_t workspace_bytes,
-                               topk_stream stream);
-topk_status __real_topk_kth(topk_context *context, const topk_problem *problem, const topk_input *input,
-                            void *kth, int64_t *better, int64_t *equal, void *workspace,
-                            size_t workspace_bytes, topk_stream stream);
-topk_status __real_topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
-                              const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
-                              int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream);
-topk_status __real_topk_select_where(topk_context *context, const topk_problem *problem,
-                                     const topk_input *input, const topk_predicate *predicate, void *values,
-                                     void *indices, void *workspace, size_t workspace_bytes,
-                                     topk_stream stream);
-topk_status __real_topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
-                              const topk_predicate *predicate, int64_t *counts, void *workspace,
-                              size_t workspace_bytes, topk_stream stream);
-topk_status __real_topk_mask(topk_context *context, const topk_problem *problem, const topk_input *input,
-                             const topk_predicate *predicate, void *mask, void *workspace,
-                             size_t workspace_bytes, topk_stream stream);
 
 topk_status __real_topk_accumulator_size(const topk_context *context, const topk_problem *problem,
                                          size_t *bytes);
@@ -65,27 +51,11 @@ topk_status __real_topk_accumulator_finish(topk_context *context, const topk_pro
 topk_status __wrap_topk_backend_status(topk_backend backend);
 topk_status __wrap_topk_context_create(const topk_context_options *options, topk_context **context);
 topk_status __wrap_topk_context_query(const topk_context *context, topk_context_properties *properties);
+topk_status __wrap_topk_simple_create(const topk_context_options *options, topk_simple **simple);
+topk_status __wrap_topk_simple_run(topk_simple *simple, topk_operation operation, const topk_problem *problem,
+                                   const topk_input *input, const topk_output *output, topk_stream stream);
 topk_status __wrap_topk_workspace_size(const topk_context *context, topk_operation operation,
                                        const topk_problem *problem, size_t *bytes);
-topk_status __wrap_topk_select(topk_context *context, const topk_problem *problem, const topk_input *input,
-                               void *values, void *indices, void *workspace, size_t workspace_bytes,
-                               topk_stream stream);
-topk_status __wrap_topk_kth(topk_context *context, const topk_problem *problem, const topk_input *input,
-                            void *kth, int64_t *better, int64_t *equal, void *workspace,
-                            size_t workspace_bytes, topk_stream stream);
-topk_status __wrap_topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
-                              const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
-                              int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream);
-topk_status __wrap_topk_select_where(topk_context *context, const topk_problem *problem,
-                                     const topk_input *input, const topk_predicate *predicate, void *values,
-                                     void *indices, void *workspace, size_t workspace_bytes,
-                                     topk_stream stream);
-topk_status __wrap_topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
-                              const topk_predicate *predicate, int64_t *counts, void *workspace,
-                              size_t workspace_bytes, topk_stream stream);
-topk_status __wrap_topk_mask(topk_context *context, const topk_problem *problem, const topk_input *input,
-                             const topk_predicate *predicate, void *mask, void *workspace,
-                             size_t workspace_bytes, topk_stream stream);
 
 topk_status __wrap_topk_accumulator_size(const topk_context *context, const topk_problem *problem,
                                          size_t *bytes);
@@ -284,17 +254,35 @@ topk_status __wrap_topk_backend_status(topk_backend backend) {
     return there ? TOPK_OK : __real_topk_backend_status(backend);
 }
 
+/* A context may get the address of the fake one, which was destroyed. */
+static bool is_fake(const topk_context_options *options, topk_context_options *real) {
+    const bool fakes = options->backend == TOPK_BACKEND_CUDA && device_bytes() > 0;
+    *real = *options;
+    if (fakes) /* the CPU refuses devices other than 0 */
+        real->backend = TOPK_BACKEND_CPU;
+    return fakes;
+}
+
+static void remember(bool fakes, topk_context *context) {
+    if (fakes)
+        fake = context;
+    else if (context == fake)
+        fake = NULL;
+}
+
 topk_status __wrap_topk_context_create(const topk_context_options *options, topk_context **context) {
-    if (options->backend != TOPK_BACKEND_CUDA || device_bytes() == 0) {
-        topk_status status = __real_topk_context_create(options, context);
-        if (*context == fake) /* which was destroyed: another context may get its address */
-            fake = NULL;
-        return status;
-    }
-    topk_context_options real = *options; /* which refuses devices other than 0 */
-    real.backend = TOPK_BACKEND_CPU;
-    topk_status status = __real_topk_context_create(&real, context);
-    fake = *context;
+    topk_context_options real;
+    const bool fakes = is_fake(options, &real);
+    const topk_status status = __real_topk_context_create(&real, context);
+    remember(fakes, *context);
+    return status;
+}
+
+topk_status __wrap_topk_simple_create(const topk_context_options *options, topk_simple **simple) {
+    topk_context_options real;
+    const bool fakes = is_fake(options, &real);
+    const topk_status status = __real_topk_simple_create(&real, simple);
+    remember(fakes, topk_simple_context(*simple));
     return status;
 }
 
@@ -314,73 +302,25 @@ topk_status __wrap_topk_workspace_size(const topk_context *context, topk_operati
 
 /* Begins a call, on whichever context. */
 static void begin(const topk_context *context, const topk_input *input, const void *values,
-                  const void *indices, const void *workspace) {
+                  const void *indices, const void *state) {
     if (context != fake)
         return;
     require_device(input->values, "elements");
     require_device(values, "values");
-    require_device(indices, "indices, counts or a mask");
-    require_device(workspace, "bytes of the workspace");
+    require_device(indices, "indices");
+    require_device(state, "bytes of a state");
     protect(PROT_READ | PROT_WRITE);
 }
 
-topk_status __wrap_topk_select(topk_context *context, const topk_problem *problem, const topk_input *input,
-                               void *values, void *indices, void *workspace, size_t workspace_bytes,
-                               topk_stream stream) {
-    begin(context, input, values, indices, workspace);
-    topk_status status =
-        __real_topk_select(context, problem, input, values, indices, workspace, workspace_bytes, stream);
-    protect(PROT_NONE);
-    return status;
-}
-
-topk_status __wrap_topk_kth(topk_context *context, const topk_problem *problem, const topk_input *input,
-                            void *kth, int64_t *better, int64_t *equal, void *workspace,
-                            size_t workspace_bytes, topk_stream stream) {
-    begin(context, input, kth, better, workspace);
-    topk_status status =
-        __real_topk_kth(context, problem, input, kth, better, equal, workspace, workspace_bytes, stream);
-    protect(PROT_NONE);
-    return status;
-}
-
-topk_status __wrap_topk_where(topk_context *context, const topk_problem *problem, const topk_input *input,
-                              const topk_predicate *predicate, void *values, void *indices, int64_t capacity,
-                              int64_t *offsets, void *workspace, size_t workspace_bytes, topk_stream stream) {
-    begin(context, input, values, offsets, workspace);
-    topk_status status = __real_topk_where(context, problem, input, predicate, values, indices, capacity,
-                                           offsets, workspace, workspace_bytes, stream);
-    protect(PROT_NONE);
-    return status;
-}
-
-topk_status __wrap_topk_select_where(topk_context *context, const topk_problem *problem,
-                                     const topk_input *input, const topk_predicate *predicate, void *values,
-                                     void *indices, void *workspace, size_t workspace_bytes,
-                                     topk_stream stream) {
-    begin(context, input, values, indices, workspace);
-    topk_status status = __real_topk_select_where(context, problem, input, predicate, values, indices,
-                                                  workspace, workspace_bytes, stream);
-    protect(PROT_NONE);
-    return status;
-}
-
-topk_status __wrap_topk_count(topk_context *context, const topk_problem *problem, const topk_input *input,
-                              const topk_predicate *predicate, int64_t *counts, void *workspace,
-                              size_t workspace_bytes, topk_stream stream) {
-    begin(context, input, NULL, counts, workspace);
-    topk_status status =
-        __real_topk_count(context, problem, input, predicate, counts, workspace, workspace_bytes, stream);
-    protect(PROT_NONE);
-    return status;
-}
-
-topk_status __wrap_topk_mask(topk_context *context, const topk_problem *problem, const topk_input *input,
-                             const topk_predicate *predicate, void *mask, void *workspace,
-                             size_t workspace_bytes, topk_stream stream) {
-    begin(context, input, NULL, mask, workspace);
-    topk_status status =
-        __real_topk_mask(context, problem, input, predicate, mask, workspace, workspace_bytes, stream);
+topk_status __wrap_topk_simple_run(topk_simple *simple, topk_operation operation, const topk_problem *problem,
+                                   const topk_input *input, const topk_output *output, topk_stream stream) {
+    const void *const others[] = {output->better, output->equal, output->offsets, output->counts,
+                                  output->mask};
+    const topk_context *context = topk_simple_context(simple);
+    for (size_t i = 0; context == fake && i < sizeof others / sizeof others[0]; i++)
+        require_device(others[i], "counts or a mask");
+    begin(context, input, output->values, output->indices, NULL);
+    topk_status status = __real_topk_simple_run(simple, operation, problem, input, output, stream);
     protect(PROT_NONE);
     return status;
 }

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""explain(), workspace_size(), and methods and knobs that are named."""
+"""explain(), choice(), workspace_size(), and methods and knobs that are named."""
 import numpy as np
 import pytest
 
-from backend import METHODS, ON_GPU, count, explain, kth, route, select_where, topk, where, workspace_size
+import libtopk
+from backend import METHODS, ON_GPU, choice, count, explain, kth, route, select_where, topk, where, workspace_size
 from oracle import all_same
 
 X = np.random.default_rng(6).normal(size=(3, 400)).astype(np.float32)
@@ -17,6 +18,9 @@ def test_every_operation_can_be_asked_about(operation):
     text = explain(operation, X, *k, **PREDICATES.get(operation, {}))
     assert text.isprintable() or "\n" in text
     size = workspace_size(operation, X, *k, **PREDICATES.get(operation, {}))
+    chosen = choice(operation, X, *k, **PREDICATES.get(operation, {}))
+    known = chosen.methods[chosen.method]
+    assert known.cannot is None and known.workspace_bytes == size and known.predicted_us > 0
     assert isinstance(size, int) and size >= 0
     again = workspace_size(operation, np.zeros_like(X), *k, **PREDICATES.get(operation, {}))
     assert again == size  # it depends on no element
@@ -27,6 +31,21 @@ def test_explain_names_methods():
     assert all(method in text for method in METHODS)
     assert METHODS[0] in explain("topk", X, 5, method=METHODS[0])
     assert explain("topk", X, [1, 5, 2]) == explain("topk", X, 5)
+
+
+def test_choice_tells_what_explain_prints():
+    text, chosen = explain("topk", X, 5), choice("topk", X, 5)
+    assert list(chosen.methods) == [line.split()[0] for line in text.replace("*", " ").splitlines()
+                                    if " cannot: " in line or " us predicted " in line]
+    assert f"* {chosen.method} " in text
+    for name, known in chosen.methods.items():
+        told = f"cannot: {known.cannot}" if known.cannot else f"{known.predicted_us:.1f} us predicted"
+        assert any(name in line and told in line for line in text.splitlines())
+    assert known.launches > 0 if ON_GPU else all(known.launches == 0 for known in chosen.methods.values())
+    assert choice("topk", X, 5, method=METHODS[0]).method == METHODS[0]
+    assert choice("topk", libtopk.Shape(X.shape, "float32"), 5) == chosen
+    with pytest.raises(NotImplementedError, match="nonesuch"):
+        choice("topk", X, 5, tuning="nonesuch=1")
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -9,7 +9,7 @@ import libtopk
 from libtopk import Shape
 
 CONTEXT = libtopk.Context(os.environ.get("TOPK_TEST_BACKEND", "cpu"), threads=2)
-ASKED = [libtopk.workspace_size, libtopk.explain]
+ASKED = [libtopk.workspace_size, libtopk.explain, libtopk.choice]
 CALLS = [("topk", (100000,), -1, {"k": 10}), ("topk", (7, 300), 0, {"k": 3, "sorted": False}),
          ("topk", (2, 3, 400), 1, {"k": 2, "ties": "any", "index_dtype": "int32"}), ("kth", (5, 1000), -1, {"k": 500}),
          ("select_where", (3, 5000), -1, {"k": 70, "gt": 0.5}), ("where", (1 << 20,), -1, {"lt": 0.5}),
