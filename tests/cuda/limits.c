@@ -45,7 +45,7 @@ static bool serves(topk_status status) {
     return CHECK_STATUS(TOPK_OK, status);
 }
 
-/* ---- Methods (CONTRACT.md, 10.1) ---- */
+/* ---- Methods (docs/cuda.md) ---- */
 
 enum { ROWS, LENGTH, RESULTS };
 
@@ -127,7 +127,7 @@ static void check_methods(void) {
     }
 }
 
-/* ---- Knobs (CONTRACT.md, 10.2) ---- */
+/* ---- Knobs (docs/cuda.md) ---- */
 
 static const struct {
     topk_operation operation;

@@ -95,7 +95,7 @@ static void check_gpu(const gpu *g, const choice *of_h200) {
     topk_context_destroy(context);
 }
 
-/* The limits of resident with the sizes of production, as CONTRACT.md, 10.1, has them: at each, and one
+/* The limits of resident with the sizes of production, as docs/cuda.md has them: at each, and one
  * above. The emulated device has room for clusters of 8 blocks; gpu.limits tests clusters of 16. */
 static void check_resident_limits(void) {
     static const struct {

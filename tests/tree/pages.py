@@ -4,7 +4,8 @@
 the date, the commit and the driver that the record itself states; nothing else lies there but the README, notes and
 plots. Plots are as plot.py draws them: plots/peers/ has plots of peers.csv, and plots/a+b/ of two files, from the folder or
 from published/. They have a title and at most eight lines. The figures of others, in published/, state no date. README.md, of at most 230
-lines, lists the options of CMake, and no other.
+lines, lists the options of CMake, and no other. CONTRACT.md has promises, in at most 250 lines, and each of its sections that a
+file quotes.
 
 usage: pages.py SOURCE_DIR
 """
@@ -20,6 +21,12 @@ import record  # noqa: E402
 
 LINES = 150
 README_LINES = 230
+CONTRACT_LINES = 250
+SECTION = re.compile(r"^(?:## |- \*\*)(\d+(?:\.\d+)?)", re.M)
+# "CONTRACT.md, 7.1 and 7.3", over the ends of lines of comments; within CONTRACT.md "(7.3)" and "section 7".
+QUOTED = re.compile(r"CONTRACT\.md\)?,?[\s*#]+(?:sections? )?(\d+(?:\.\d+)?(?:(?:, | and | to )\d+\.\d+)*)")
+OWN = re.compile(r"(?:\(|sections? )(\d+(?:\.\d+)?(?:(?:, | and | to )\d+(?:\.\d+)?)*)\)?(?=[\s,.:;)])")
+QUOTING = {".c", ".h", ".hpp", ".cuh", ".cu", ".cpp", ".py", ".md", ".1", ".patch"}
 OPTION = re.compile(r"^ *(?:option\(|set\((?=\w+ \S+ CACHE ))(TOPK_\w+)", re.M)
 SPLIT = ("n", "data", "rows", "k")  # of plots with these words in their names
 
@@ -40,6 +47,31 @@ def misleading_readme(source):
     listed = set(re.findall(r"^\| `(TOPK_\w+)` \|", text, re.M))
     for name in sorted(options ^ listed):
         yield f"README.md {'lists' if name in listed else 'does not list'} {name}"
+
+
+def quoting(source):
+    """Files that may quote the contract, and how they do."""
+    yield source / "CONTRACT.md", OWN
+    folders = ("include", "src", "cli", "bench", "tests", "python", "examples", "docs")
+    for path in [*source.glob("*.md"), *(path for folder in folders for path in (source / folder).rglob("*"))]:
+        if path.suffix in QUOTING and path.is_file() and path.name != "CHANGELOG.md" and "releases" not in path.parts:
+            yield path, QUOTED
+
+
+def misquoted_contract(source):
+    text = (source / "CONTRACT.md").read_text()
+    if len(text.splitlines()) > CONTRACT_LINES:
+        yield f"CONTRACT.md has {len(text.splitlines())} lines, more than {CONTRACT_LINES}"
+    sections, quotes = set(SECTION.findall(text)), 0
+    for path, pattern in quoting(source):
+        for quoted in pattern.findall(path.read_text(errors="replace")):
+            numbers = re.findall(r"\d+(?:\.\d+)?", quoted)
+            quotes += len(numbers)
+            for number in numbers:
+                if number not in sections:
+                    yield f"{path.relative_to(source)} quotes CONTRACT.md {number}, which is not there"
+    if quotes < 60:
+        yield f"{quotes} sections of CONTRACT.md are quoted, fewer than there were"
 
 
 def listed_records(readme):
@@ -82,7 +114,7 @@ def main():
     source = pathlib.Path(sys.argv[1])
     docs = source / "docs"
     folders = [path for path in (docs / "benchmarks").iterdir() if path.is_dir()]
-    complaints = [*long_pages(docs / "methods"), *misleading_readme(source)]
+    complaints = [*long_pages(docs / "methods"), *misleading_readme(source), *misquoted_contract(source)]
     for folder in folders:
         complaints += [*misplaced_records(folder), *stale_plots(folder)]
     print(*complaints, f"{len(folders)} records, {len(complaints)} complaints", sep="\n")
