@@ -155,6 +155,21 @@ static topk_status run_with_output(void *copy) {
     return topk_plan_run(plan, &f.input, copy, f.workspace, f.workspace_bytes, NULL);
 }
 
+static topk_status run_once_with_problem(void *copy) {
+    return topk_run(context, TOPK_OPERATION_SELECT, copy, &f.input, &output, f.workspace, f.workspace_bytes,
+                    NULL);
+}
+
+static topk_status run_once_with_input(void *copy) {
+    return topk_run(context, TOPK_OPERATION_SELECT, &f.problem, copy, &output, f.workspace, f.workspace_bytes,
+                    NULL);
+}
+
+static topk_status run_once_with_output(void *copy) {
+    return topk_run(context, TOPK_OPERATION_SELECT, &f.problem, &f.input, copy, f.workspace,
+                    f.workspace_bytes, NULL);
+}
+
 static topk_status query_plan(void *copy) {
     return topk_plan_query(plan, copy);
 }
@@ -189,6 +204,9 @@ static void check_plans(void) {
     check_sizes(&what, sizeof what, create_plan_with_what);
     check_grown(&f.input, 64, sizeof f.input, run_with_input);
     check_sizes(&output, sizeof output, run_with_output);
+    check_sizes(&f.problem, sizeof f.problem, run_once_with_problem);
+    check_grown(&f.input, 64, sizeof f.input, run_once_with_input);
+    check_sizes(&output, sizeof output, run_once_with_output);
     check_sizes(&properties, sizeof properties, query_plan);
     check_sizes(&row, sizeof row, query_plan_method);
     topk_plan_destroy(plan);
