@@ -123,7 +123,7 @@ struct device {
     void (*body)(const void *);
     const void *argument;
     size_t argument_bytes;
-    uint64_t seed;
+    uint64_t seed, random_state;
     std::vector<std::unique_ptr<cluster>> clusters; /* the resident ones */
     size_t started_clusters = 0;
     /* Of ended clusters: an address that came back would bring what `order` knows of it. */
@@ -134,6 +134,8 @@ struct device {
     uint32_t grid_barrier = 0;
     uint64_t idle_steps = 0; /* since something last changed */
     uint64_t turns = 0;
+    thread *last = nullptr; /* the one that had the latest turn, unless it has ended */
+    uint64_t stay = 0; /* where it could be interrupted it goes on, but one time in so many; 0: as others */
     order_of_memory order;
     token began = new_token(), ended = new_token();
 
@@ -144,6 +146,15 @@ struct device {
 
 extern device *now;     /* NULL between launches */
 extern thread *running; /* NULL while the host runs */
+
+/* A number of the launch's schedule. */
+uint64_t random_below(uint64_t bound);
+
+/* Steps without any change after which blocks are said to spin: many turns for everyone. */
+uint64_t patience();
+
+/* One of those that are ready becomes the running thread. */
+void pick();
 
 /* Puts the running thread to sleep until somebody makes it ready. */
 void sleep();

@@ -62,24 +62,30 @@ static void destroy(seat old) {
 #endif
 }
 
-/* The host's side of a switch: where it left off, and what the sanitizers keep of its stack. */
-static struct {
-    void *context;
-    void *fake_stack;
-    const void *stack;
-    size_t stack_bytes;
-    void *race_state;
-} host;
-
+static side host;
 static fiber *entered;
 
-static void arrive_from_host(context::transfer_t from, void *fake_stack) {
-    host.context = from.fctx;
+static void arrive(context::transfer_t from, const side &here) {
+    side *left = (side *)from.data;
+    left->context = from.fctx;
 #ifdef SIMT_ASAN
-    __sanitizer_finish_switch_fiber(fake_stack, &host.stack, &host.stack_bytes);
+    __sanitizer_finish_switch_fiber(here.fake_stack, &left->stack, &left->stack_bytes);
 #else
-    (void)fake_stack;
+    (void)here;
 #endif
+}
+
+/* `last`: nobody comes back to that side. */
+static void change_sides(side &from, const side &to, bool last) {
+#ifdef SIMT_TSAN
+    __tsan_switch_to_fiber(to.race_state, 1); // 1: the switch orders nothing
+#endif
+#ifdef SIMT_ASAN
+    __sanitizer_start_switch_fiber(last ? nullptr : &from.fake_stack, to.stack, to.stack_bytes);
+#else
+    (void)last;
+#endif
+    arrive(context::jump_fcontext(to.context, &from), from);
 }
 
 void fiber::start(void (*entry)(), const char *name) {
@@ -97,8 +103,9 @@ void fiber::start(void (*entry)(), const char *name) {
     (void)name;
 #endif
     body = entry;
-    context = context::make_fcontext(at.stack + at.bytes, at.bytes, [](context::transfer_t from) {
-        arrive_from_host(from, nullptr);
+    own = {nullptr, nullptr, at.stack, at.bytes, at.race_state};
+    own.context = context::make_fcontext(at.stack + at.bytes, at.bytes, [](context::transfer_t from) {
+        arrive(from, entered->own);
         entered->body();
     });
 }
@@ -107,36 +114,21 @@ void fiber::enter() {
     entered = this;
 #ifdef SIMT_TSAN
     host.race_state = __tsan_get_current_fiber();
-    __tsan_switch_to_fiber(at.race_state, 1); // 1: the switch orders nothing
 #endif
-#ifdef SIMT_ASAN
-    __sanitizer_start_switch_fiber(&host.fake_stack, at.stack, at.bytes);
-#endif
-    context = context::jump_fcontext(context, nullptr).fctx;
-#ifdef SIMT_ASAN
-    __sanitizer_finish_switch_fiber(host.fake_stack, nullptr, nullptr);
-#endif
-}
-
-void fiber::to_host(bool last) {
-#ifdef SIMT_TSAN
-    __tsan_switch_to_fiber(host.race_state, 1);
-#endif
-#ifdef SIMT_ASAN
-    __sanitizer_start_switch_fiber(last ? nullptr : &fake_stack, host.stack, host.stack_bytes);
-#else
-    (void)last;
-#endif
-    context::transfer_t from = context::jump_fcontext(host.context, nullptr);
-    arrive_from_host(from, fake_stack);
+    change_sides(host, own, false);
 }
 
 void fiber::leave() {
-    to_host(false);
+    change_sides(own, host, false);
+}
+
+void fiber::leave_for(fiber &other) {
+    entered = &other;
+    change_sides(own, other.own, false);
 }
 
 void fiber::finish() {
-    to_host(true);
+    change_sides(own, host, true);
 }
 
 void fiber::discard() {

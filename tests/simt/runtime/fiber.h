@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Fibers: each runs when the host enters it, until it leaves. */
+ * Fibers: each runs when the host enters it or another leaves for it, until it leaves. */
 #ifndef TOPK_TESTS_SIMT_FIBER_H
 #define TOPK_TESTS_SIMT_FIBER_H
 
@@ -15,6 +15,15 @@ struct seat {
     void *race_state;
 };
 
+/* What a switch leaves or reaches: where it goes on, and what the sanitizers know of its stack. */
+struct side {
+    void *context = nullptr;
+    void *fake_stack = nullptr;
+    const void *stack = nullptr;
+    size_t stack_bytes = 0;
+    void *race_state = nullptr;
+};
+
 class fiber {
   public:
     fiber() = default;
@@ -22,19 +31,17 @@ class fiber {
 
     /* `entry` calls `finish` at its end and never returns. */
     void start(void (*entry)(), const char *name);
-    void enter();   /* by the host, which goes on when the fiber leaves */
-    void leave();   /* by the fiber, which goes on when it is entered */
-    void finish();  /* by the fiber, for the last time */
-    void discard(); /* by the host, after that */
+    void enter();                 /* by the host, which goes on when a fiber leaves */
+    void leave();                 /* by the fiber, which goes on when it is entered or left for */
+    void leave_for(fiber &other); /* the same, and the host does not notice */
+    void finish();                /* by the fiber, for the last time: the host goes on */
+    void discard();               /* by the host, after that */
 
     /* Makes the seats of discarded fibers free: who sits there next is taken to come after them. */
     static void recycle();
 
   private:
-    void to_host(bool last);
-
-    void *context = nullptr;
-    void *fake_stack = nullptr; /* AddressSanitizer's */
+    side own;
     seat at = {};
     void (*body)() = nullptr;
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The running thread: where it is, how it gives its turn away, and what it may touch.
+#include <utility>
+
 #include "device.h"
 
 namespace simt_runtime {
@@ -11,9 +13,46 @@ const coordinates &where() {
     return running->where;
 }
 
+uint64_t random_below(uint64_t bound) {
+    now->random_state += 0x9e3779b97f4a7c15u; // splitmix64
+    uint64_t z = now->random_state;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    __extension__ typedef unsigned __int128 product; // its upper half: a division costs more than a switch
+    return (uint64_t)((product)(z ^ z >> 31) * bound >> 64);
+}
+
+uint64_t patience() {
+    return 20000 + 500 * now->ready.size();
+}
+
+void pick() {
+    std::vector<thread *> &ready = now->ready;
+    size_t turn = random_below(ready.size());
+    if (now->last != nullptr && ready.back() == now->last && now->stay != 0 && random_below(now->stay) != 0)
+        turn = ready.size() - 1;
+    now->last = running = ready[turn];
+    std::swap(ready[turn], ready.back());
+    ready.pop_back();
+    now->turns++;
+}
+
+/* From thread to thread, past the host, which would cost another switch: unless it has something to do. */
+static void pass_turn() {
+    thread *self = running;
+    if (self->state == state::ready)
+        now->ready.push_back(self);
+    if (!now->copies.empty() || now->ready.empty() || now->idle_steps > patience())
+        return self->run.leave();
+    now->idle_steps++;
+    pick();
+    if (running != self)
+        self->run.leave_for(running->run);
+}
+
 void sleep() {
     running->state = state::waiting;
-    running->run.leave();
+    pass_turn();
 }
 
 void wake(thread *which) {
@@ -22,7 +61,7 @@ void wake(thread *which) {
 }
 
 void yield() {
-    running->run.leave();
+    pass_turn();
 }
 
 void wait_predecessor() {

@@ -19,16 +19,7 @@ constexpr uint32_t largest_shared = 227 * 1024, largest_block = 1024, largest_cl
 /* More threads take ThreadSanitizer very long: at a time, and where not all must be resident. */
 constexpr uint32_t most_watched = races_are_watched ? 512 : UINT32_MAX;
 
-static uint64_t seed_of_next, random_state;
-
-static uint64_t random_below(uint64_t bound) {
-    random_state += 0x9e3779b97f4a7c15u; // splitmix64
-    uint64_t z = random_state;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    __extension__ typedef unsigned __int128 product; // its upper half: a division costs more than a switch
-    return (uint64_t)((product)(z ^ z >> 31) * bound >> 64);
-}
+static uint64_t seed_of_next;
 
 void seed(uint64_t value) {
     seed_of_next = value;
@@ -118,11 +109,6 @@ static void bury(thread *which) {
         end_cluster(within);
 }
 
-/* Steps without any change after which blocks are said to spin: many turns for everyone. */
-static uint64_t patience() {
-    return 20000 + 500 * now->ready.size();
-}
-
 /* Whether a bulk copy lands next: after few turns in some schedules, in others when nobody else can run. */
 static bool copy_lands() {
     const uint64_t turns[] = {2, 16, 1024};
@@ -131,9 +117,8 @@ static bool copy_lands() {
 
 /* Runs the clusters in the given order, at most `resident` at a time. */
 static void run_clusters(const std::vector<uint32_t> &order, size_t resident) {
-    // How likely a thread goes on where it could be interrupted: some schedules alternate, some hardly do.
-    const uint64_t habits[] = {0, 2, 16}, stay = habits[random_below(3)];
-    thread *last = nullptr;
+    const uint64_t habits[] = {0, 2, 16}; // some schedules alternate, in some a thread mostly goes on
+    now->stay = habits[random_below(3)];
     while (true) {
         while (now->started_clusters < order.size() && now->clusters.size() < resident)
             start_cluster(order[now->started_clusters++]);
@@ -145,20 +130,12 @@ static void run_clusters(const std::vector<uint32_t> &order, size_t resident) {
         }
         if (now->ready.empty() || now->idle_steps++ > patience())
             diagnose();
-        size_t turn = random_below(now->ready.size());
-        if (last != nullptr && now->ready.back() == last && stay != 0 && random_below(stay) != 0)
-            turn = now->ready.size() - 1;
-        last = running = now->ready[turn];
-        std::swap(now->ready[turn], now->ready.back());
-        now->ready.pop_back();
-        now->turns++;
-        last->run.enter();
+        pick();
+        running->run.enter();
         running = nullptr;
-        if (last->state == state::ready)
-            now->ready.push_back(last);
-        if (last->state == state::ended) {
-            bury(last);
-            last = nullptr;
+        if (now->last->state == state::ended) {
+            bury(now->last);
+            now->last = nullptr;
         }
     }
 }
@@ -247,7 +224,7 @@ int launch(const simt_launch_shape &shape, void (*body)(const void *), const voi
     now->body = body;
     now->argument = argument;
     now->argument_bytes = argument_bytes;
-    now->seed = random_state = next_seed();
+    now->seed = now->random_state = next_seed();
     successor_allowed = false;
     release_token(now->began);
     open_read_only_cache(shape.dependent && launched_before);
