@@ -135,5 +135,6 @@ class Time(harness.Case):
 
 if __name__ == "__main__":
     # Each run takes a second at most, and a loop that does not narrow down goes on for ever.
-    harness.Limits.processor_seconds, harness.Limits.clock_seconds = 60, 100
+    harness.Limits.processor(60)
+    harness.Limits.clock_seconds = 100
     harness.main()
