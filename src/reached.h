@@ -104,6 +104,7 @@ enum topk_reached_path {
     REACHED_SELECT_TIES_KEPT,     /* a few ties are all kept, and the sort chooses */
     REACHED_SELECT_TIES_BEYOND,   /* they are too many for that */
     REACHED_SELECT_CROWDED,       /* a bucket has too many entries: they are merged */
+    REACHED_SELECT_COMPARED,      /* for results by position ties are compared */
     REACHED_LOOK_BACK_BUNDLES,    /* look-back adds the sum of a whole bundle of tiles */
     REACHED_COMPACT_UNITS,        /* rows overlap so much that a unit has several tiles */
     REACHED_COMPACT_SEVERAL_ROWS, /* a tile has parts of several rows */
@@ -153,6 +154,7 @@ enum topk_reached_path {
     REACHED_BRACKET_GPU_CUT,              /* the bin of the k-th candidate is crowded, and cut into bins */
     REACHED_BRACKET_GPU_CUT_BY_POSITIONS, /* the same, of candidates that tie */
     REACHED_BRACKET_GPU_ONE_CLASS,        /* the bin of the k-th candidate is crowded, by ties alone */
+    REACHED_BRACKET_GPU_SORTED_TWICE,     /* results by position are sorted best first before */
     REACHED_BRACKET_GPU_NEXT_ROW,         /* a block goes on to another row */
 
     REACHED_GRIDSELECT_SECOND_STEP, /* entries find no room before a queue is merged */

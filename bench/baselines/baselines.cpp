@@ -154,7 +154,7 @@ template <typename Baseline> bool run(bench_rival *rival) {
 bool can_select(const bench_point *point) {
     const topk_type type = point->type;
     return point->operation == TOPK_OPERATION_SELECT && point->direction == TOPK_LARGEST && point->k >= 1 &&
-           point->k <= point->n &&
+           point->k <= point->n && point->order != TOPK_ORDER_BY_POSITION &&
            (type == TOPK_F32 || type == TOPK_F64 || type == TOPK_I32 || type == TOPK_I64);
 }
 

@@ -44,7 +44,8 @@ template <typename W> EVERYWHERE void look_at_slot(const subject<W> &s, std::int
     /* Free ties are free to take, but not to lie in any order: those taken are sorted like all others. In any
      * order approximate results come by position. */
     const bool best = s.point.order == TOPK_ORDER_BEST_FIRST;
-    if (j > 0 && (best || s.truth.chosen != nullptr) && s.look_up(r, j - 1, &key_before, &before) &&
+    const bool by_position = s.point.order == TOPK_ORDER_BY_POSITION || (!best && s.truth.chosen != nullptr);
+    if (j > 0 && (best || by_position) && s.look_up(r, j - 1, &key_before, &before) &&
         ((best && key > key_before) || ((!best || key == key_before) && i >= 0 && i <= before))) {
         s.find(r, finding_order);
     }

@@ -150,7 +150,7 @@ typedef struct trial {
 static const char usual_words[] =
     "type=f32 dist=uniform rows=3 n=1000 k=50 keep=10 order=best ties=lowest index=i32";
 
-enum { cpu_trials = 49 };
+enum { cpu_trials = 51 };
 static const trial trials[] = {
     {"a changed value", "select", "", change_value, false},
     {"an index past the end", "select", "order=any ties=any", go_beyond, false},
@@ -201,6 +201,8 @@ static const trial trials[] = {
     {"an equal element that is not chosen", "select", "dist=all-equal max-iterations=2", take_last_tie,
      false},
     {"results that are not by position", "select", "order=any max-iterations=2", exchange_two, false},
+    {"results by position", "select", "order=position", spoil_nothing, true},
+    {"results by position exchanged", "select", "order=position ties=any", exchange_two, false},
     {"another result of an approximation", "select", "order=any epsilon=0.1", change_index, false},
     {"two experts exchanged", "routing", "k=8", exchange_two, false},
     {"an expert past the end", "routing", "k=8 routing=all", go_beyond, false},

@@ -49,7 +49,7 @@ template <cudaError_t (*Run)(const bench_task &task)> bool bench_run_rival(bench
 inline bool bench_can_select(const bench_point *point) {
     return point->operation == TOPK_OPERATION_SELECT && point->type == TOPK_F32 &&
            point->index_type == TOPK_INDEX_I32 && point->direction == TOPK_LARGEST && point->k >= 1 &&
-           point->k <= point->n;
+           point->k <= point->n && point->order != TOPK_ORDER_BY_POSITION;
 }
 
 /* where: float32 of one row, int32 indices of the elements above a bound. */

@@ -75,7 +75,7 @@ const char *const bench_lengths_names[] = {"even", "odd", "powers", "uneven", NU
 const char *const bench_routing_names[] = {
     "indices", "weights", "bias", "weights+bias", "groups", "weights+groups", "bias+groups", "all", NULL};
 const char *const bench_direction_names[] = {"largest", "smallest", NULL};
-const char *const bench_order_names[] = {"best", "any", NULL};
+const char *const bench_order_names[] = {"best", "any", "position", NULL};
 const char *const bench_ties_names[] = {"lowest", "any", NULL};
 const char *const bench_index_names[] = {"i32", "i64", NULL};
 
@@ -173,7 +173,7 @@ const bench_dimension bench_dimensions[BENCH_DIMENSIONS] = {
     {"routing", "indices", set_name, FIELD(routing), bench_routing_names, 0, 0,
      "route: indices, weights, bias, weights+bias, groups, ..., all"},
     {"direction", "largest", set_name, FIELD(direction), bench_direction_names, 0, 0, "largest, smallest"},
-    {"order", "best", set_name, FIELD(order), bench_order_names, 0, 0, "best, any"},
+    {"order", "best", set_name, FIELD(order), bench_order_names, 0, 0, "best, any, position"},
     {"ties", "lowest", set_name, FIELD(ties), bench_ties_names, 0, 0, "lowest, any"},
     {"index", "i32", set_name, FIELD(index_type), bench_index_names, 0, 0, "i32, i64"},
     {"chunk", "0", set_count, FIELD(chunk), NULL, 0, 0,

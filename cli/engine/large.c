@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "large.h"
 
+#include <string.h>
+
 #include "../base/alloc.h"
 #include "../base/fail.h"
 
@@ -22,7 +24,7 @@ void large_begin(struct large *large, struct session *session, const struct opti
     const int64_t results = least(options->k, matrix->layout.cols);
     if (predicate == NULL) /* else nobody knows how many results there will be */
         require_memory((uint64_t)results,
-                       options->problem.order == TOPK_ORDER_ANY ? (size_t)listed_bytes : RESULT_BYTES,
+                       options->problem.order == TOPK_ORDER_BEST_FIRST ? RESULT_BYTES : (size_t)listed_bytes,
                        "the results of -k");
     *large = (struct large){.options = options, .problem = session_problem(options, type, 1, 0, 0)};
     session_choose_freely(&large->problem);
@@ -30,7 +32,7 @@ void large_begin(struct large *large, struct session *session, const struct opti
     large->values = allocate((uint64_t)large->room, topk_type_size(type));
     large->indices = allocate((uint64_t)large->room, sizeof *large->indices);
     large->bucket_max =
-        (options->piece_bytes / 2 + results * (RESULT_BYTES - listed_bytes)) / BUCKET_BYTES + 1;
+        (options->piece_bytes / 2 + results * (RESULT_BYTES - listed_bytes)) / BUCKET_BYTES + 2;
     reader_begin(&large->reader, session, options, matrix, predicate, progress);
     classes_begin(&large->classes, session->host, options, type, large->reader.chunk);
 }
@@ -145,6 +147,52 @@ static void emit_range(struct large *large, struct class_range range, int64_t mo
     }
 }
 
+/* What of the list is in a range, block by block, in a half of the bucket. */
+struct cursor {
+    struct class_range range;
+    int64_t slot;           /* the next block of the list */
+    int64_t most;           /* elements that are still wanted, of the half and of the list */
+    int64_t first, at, end; /* of the bucket: the half begins, and these are there */
+};
+
+/* Whether there is another element. Refills the half if it has none. */
+static bool refill(struct large *large, struct cursor *c, int64_t block) {
+    while (c->at == c->end && c->slot < large->listed && c->most > 0) {
+        const int64_t count = least(block, large->listed - c->slot);
+        c->at = c->first;
+        c->end = c->first + add_to_bucket(large, c->range, c->slot, count, c->first);
+        c->slot += count;
+    }
+    return c->at < c->end && c->most > 0;
+}
+
+/* Emits the results by position: all elements above a class, and the first `equal` of it. Each come so. */
+static void emit_by_position(struct large *large, const struct place *place, int64_t equal, large_emit *emit,
+                             void *state) {
+    const size_t bytes = topk_type_size(large->problem.type);
+    const int64_t room = least(large->listed, large->bucket_max), half = (room + 1) / 2;
+    const int64_t block = least(large->reader.chunk, least(half, large->bucket_max / 2));
+    struct cursor better = {.range = {place->class + 1, CLASS_BEST}, .most = place->better};
+    struct cursor ties = {{place->class, place->class}, 0, equal, half, half, half};
+    int64_t count = 0;
+    while (true) {
+        const bool has_better = refill(large, &better, block), has_tie = refill(large, &ties, block);
+        if (count == room || (!has_better && !has_tie)) {
+            emit(state, large->ranked_values, large->ranked_indices, count);
+            count = 0;
+        }
+        if (!has_better && !has_tie)
+            return;
+        const bool takes_tie =
+            has_tie && (!has_better || large->bucket_indices[ties.at] < large->bucket_indices[better.at]);
+        struct cursor *const c = takes_tie ? &ties : &better;
+        memcpy(large->ranked_values + (size_t)count * bytes, large->bucket_values + (size_t)c->at * bytes,
+               bytes);
+        large->ranked_indices[count++] = large->bucket_indices[c->at++];
+        c->most--;
+    }
+}
+
 /* Emits all that are in the range, which have room in the bucket, best first. */
 static void rank_range(struct large *large, struct class_range range, large_emit *emit, void *state) {
     const int64_t block = block_max(large);
@@ -172,14 +220,18 @@ static void emit_ranked(struct large *large, uint64_t class, int64_t count, larg
 }
 
 static void emit_results(struct large *large, int64_t k, large_emit *emit, void *state) {
-    const bool any_order = large->problem.order == TOPK_ORDER_ANY;
+    const topk_order order = large->problem.order;
     struct place place;
-    if (!any_order && large->listed <= large->bucket_max) {
+    if (order == TOPK_ORDER_BEST_FIRST && large->listed <= large->bucket_max) {
         rank(large, large->values, large->indices, large->listed, k, emit, state);
         return;
     }
     place_of(large, k, &place);
-    if (any_order)
+    if (order == TOPK_ORDER_BY_POSITION) {
+        emit_by_position(large, &place, k - place.better, emit, state);
+        return;
+    }
+    if (order == TOPK_ORDER_ANY)
         emit_range(large, (struct class_range){place.class + 1, CLASS_BEST}, place.better, emit, state);
     else
         emit_ranked(large, place.class, place.better, emit, state);
@@ -189,8 +241,8 @@ static void emit_results(struct large *large, int64_t k, large_emit *emit, void 
 static void allocate_bucket(struct large *large) {
     const size_t element = topk_type_size(large->problem.type);
     const uint64_t room = (uint64_t)least(large->listed, large->bucket_max);
-    large->bucket_values = allocate(room, element);
-    large->bucket_indices = allocate(room, sizeof *large->bucket_indices);
+    large->bucket_values = allocate(room + 1, element); /* two halves */
+    large->bucket_indices = allocate(room + 1, sizeof *large->bucket_indices);
     large->ranked_values = allocate(room, element);
     large->ranked_indices = allocate(room, sizeof *large->ranked_indices);
 }

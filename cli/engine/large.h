@@ -33,7 +33,7 @@ struct large {
     int64_t *ranked_indices;
 };
 
-/* Takes results, from the best on if the options ask for an order. */
+/* Takes results, in the order that the options ask for. */
 typedef void large_emit(void *state, const void *values, const int64_t *indices, int64_t count);
 
 /* Takes the arguments of reader_begin(). Without a predicate it ends the tool, before elements are read, if

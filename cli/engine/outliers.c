@@ -66,6 +66,10 @@ static int rank_results(const void *a, const void *b, void *options) {
     return rank != 0 ? rank : earlier(x->index, y->index);
 }
 
+static int by_position(const void *a, const void *b) {
+    return earlier(((const struct result *)a)->index, ((const struct result *)b)->index);
+}
+
 /* ---- The list -------------------------------------------------------------------------------- */
 
 void outliers_begin(struct outliers *outliers, const struct options *options, bool keeps_lines) {
@@ -143,7 +147,10 @@ int64_t outliers_merge(struct outliers *outliers, const double *values, const in
     }
     if (count > 0)
         qsort_r(results, (size_t)count, sizeof *results, rank_results, (void *)(uintptr_t)outliers->options);
-    return count < outliers->options->k ? count : outliers->options->k;
+    count = count < outliers->options->k ? count : outliers->options->k;
+    if (count > 0 && outliers->options->problem.order == TOPK_ORDER_BY_POSITION)
+        qsort(results, (size_t)count, sizeof *results, by_position);
+    return count;
 }
 
 double outliers_stand_in(const struct beyond *number) {

@@ -26,6 +26,7 @@ enum key {
     KEY_MAGNITUDE,
     KEY_NAN,
     KEY_TIES,
+    KEY_ORDER,
     KEY_UNSORTED,
     KEY_PADDING,
     KEY_MAX_ITERATIONS,

@@ -102,6 +102,7 @@ const char *const format_words[] = {"auto", "text",  "npy",   "fvecs", "ivecs", 
 error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char *const nan_words[] = {"largest", "last", NULL};
     static const char *const ties_words[] = {"lowest", "any", NULL};
+    static const char *const order_words[] = {"best", "any", "position", NULL};
     struct options *options = state->input;
     if (key > KEY_PREDICATE && key <= KEY_PREDICATE + TOPK_BETWEEN) {
         parse_predicate(state, options, (topk_predicate_kind)(key - KEY_PREDICATE), argument);
@@ -165,6 +166,9 @@ error_t parse_option(int key, char *argument, struct argp_state *state) {
         break;
     case KEY_TIES:
         options->problem.ties = (topk_ties)parse_word("--ties", argument, ties_words);
+        break;
+    case KEY_ORDER:
+        options->problem.order = (topk_order)parse_word("--order", argument, order_words);
         break;
     case KEY_UNSORTED:
         options->problem.order = TOPK_ORDER_ANY;

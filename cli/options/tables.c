@@ -48,7 +48,9 @@ static const struct argp_option padding_options[] = {
 static const struct argp_option order_options[] = {
     {"ties", KEY_TIES, "lowest|any", 0,
      "Which of the elements equal to the K-th are taken: first ones, or any", 3},
-    {"unsorted", KEY_UNSORTED, NULL, 0, "Results may come in any order", 3},
+    {"order", KEY_ORDER, "best|any|position", 0,
+     "Results come best first, in any order, or as they lie in the row", 3},
+    {"unsorted", KEY_UNSORTED, NULL, 0, "The same as --order=any", 3},
     {NULL, 0, NULL, 0, "Approximation, one:", 5},
     {"max-iterations", KEY_MAX_ITERATIONS, "N", 0,
      "RTop-K's search is stopped after N steps (0: exact, the default)", 0},

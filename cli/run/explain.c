@@ -33,7 +33,9 @@ static void print_problem(const struct options *options, const struct layout *la
     output_integer(options->k);
     output_string(problem->direction == TOPK_LARGEST ? " largest" : " smallest");
     output_string(problem->rank == TOPK_BY_MAGNITUDE ? " by magnitude" : "");
-    output_string(problem->order == TOPK_ORDER_ANY ? ", in any order" : ", best first");
+    output_string(problem->order == TOPK_ORDER_ANY           ? ", in any order"
+                  : problem->order == TOPK_ORDER_BY_POSITION ? ", by position"
+                                                             : ", best first");
     output_string(problem->ties == TOPK_TIES_ANY ? ", any of equal ones" : ", first of equal ones");
     output_string(problem->nan == TOPK_NAN_LAST ? ", NaN last" : ", NaN as largest");
     output_string(options_approximate(problem) ? ", approximate" : "");

@@ -94,7 +94,8 @@ class Accumulator:
     largest      False: the smallest
     chunk_max    the longest piece of a row that is taken in at once; longer chunks are pushed piece by piece. None:
                  the length of the first chunk
-    options      magnitude, nan, index_dtype, index_base, method, tuning, context: as topk() has them
+    options      magnitude, nan, order, index_dtype, index_base, method, tuning, context: as topk() has them; but an order
+                 of "any" is best first, too
 
     The first chunk fixes the type, device and rows of all chunks, and the kind of the results. All chunks are numpy's,
     or what can become so, or all torch's, or all CuPy's. Memory does not grow with the stream: the state holds
@@ -261,7 +262,7 @@ class Accumulator:
         return TopK(self._give(results[0]), self._give(results[1], last, True))
 
     def peek(self, *, out: tuple[Array, Array] | None = None) -> TopK:
-        """The k best so far, best first, as TopK(values, indices); more may be pushed."""
+        """The k best so far, best first or by position, as TopK(values, indices); more may be pushed."""
         with self._turns.take():
             return self._results(_PEEK, out)
 

@@ -72,6 +72,7 @@ class Options(_Ranking, total=False):
                        "any"
 
     What is returned:
+    order              in place of `sorted`: "best" first, "any" order, or by "position" in the row
     index_dtype        the type of indices: "int64", unless given, or "int32"; or what numpy, torch or JAX call these
     index_base         a number that is added to every position
     indices            a payload: an array of the type index_dtype and the shape of x, whose elements are returned in
@@ -91,6 +92,7 @@ class Options(_Ranking, total=False):
     """
 
     ties: Literal["lowest", "any"]
+    order: Literal["best", "any", "position"]
     index_dtype: Any
     index_base: int
     indices: Any

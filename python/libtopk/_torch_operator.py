@@ -26,7 +26,7 @@ _NAME = "libtopk::topk"
 
 _library = torch.library.Library("libtopk", "FRAGMENT")
 _library.define(
-    "topk(Tensor self, SymInt k, int dim, bool largest, bool sorted, int max_iterations)"
+    "topk(Tensor self, SymInt k, int dim, bool largest, bool sorted, int max_iterations, str? order=None)"
     " -> (Tensor values, Tensor indices)",
     tags=(torch.Tag.pt2_compliant_tag,),
 )
@@ -125,21 +125,23 @@ def result_shape(tensor, k, dim):
     return (*tensor.shape[:dim], k, *tensor.shape[dim + 1 :])
 
 
-def run(self, k, dim, largest, sorted, max_iterations, out=None):
+def run(self, k, dim, largest, sorted, max_iterations, order=None, out=None):
     size = _size_of(self, dim)
     if not 0 <= k <= size:
         raise RuntimeError("selected index k out of range")
     if self.requires_grad:
         self = self.detach()
     if not self.dim():  # one element, also for k = 0: so does torch.topk
-        values, indices = run(self.reshape(1), 1, 0, largest, sorted, max_iterations)
+        values, indices = run(self.reshape(1), 1, 0, largest, sorted, max_iterations, order)
         return values.reshape(()), indices.reshape(())
     options = {"max_iterations": max_iterations} if max_iterations else None
+    if order is not None:
+        options = {**(options or {}), "order": order}
     values, indices = _api.call_topk(self, k, largest, sorted, dim, out, None, options)
     return values.contiguous(), indices.contiguous()
 
 
-def _fake(self, k, dim, largest, sorted, max_iterations):
+def _fake(self, k, dim, largest, sorted, max_iterations, order=None):
     shape = result_shape(self, k, dim)
     return self.new_empty(shape), self.new_empty(shape, dtype=torch.int64)
 
@@ -166,13 +168,13 @@ class _Selection(torch.autograd.Function):
         values, indices = _below_autograd(self, k, dim, *flags)
         ctx.save_for_backward(indices)
         ctx.mark_non_differentiable(indices)
-        ctx.shape, ctx.dim = self.shape, dim
+        ctx.shape, ctx.dim, ctx.flags = self.shape, dim, len(flags)
         return values, indices
 
     @staticmethod
     def backward(ctx, gradient, _):
         (indices,) = ctx.saved_tensors
-        return scattered(gradient, ctx.dim, indices, ctx.shape), None, None, None, None, None
+        return scattered(gradient, ctx.dim, indices, ctx.shape), None, None, *([None] * ctx.flags)
 
 
 def _differentiable(self, k, dim, *flags):

@@ -239,6 +239,7 @@ static int read_mask(struct call *call, PyObject *value, const struct option *op
 
 static const char *const nans[] = {"largest", "last", NULL};
 static const char *const ties[] = {"lowest", "any", NULL};
+static const char *const orders[] = {"best", "any", "position", NULL};
 static const char *const index_types[] = {"int32", "int64", NULL};
 static const char *const scores[] = {"logit", "sigmoid", NULL};
 static const char *const weighings[] = {"softmax", "sigmoid", NULL};
@@ -246,6 +247,7 @@ static const char *const weighings[] = {"softmax", "sigmoid", NULL};
 static const struct option table[] = {
     {"nan", OF_RANKINGS, read_word, PLACE(problem.nan), nans, 0},
     {"ties", OF_SELECTIONS, read_word, PLACE(problem.ties), ties, 0},
+    {"order", OF_SELECTIONS | OF_STATE | OF_PUSH, read_word, PLACE(problem.order), orders, 0},
     {"magnitude", OF_RANKINGS, read_flag, PLACE(problem.rank), NULL, 0},
     {"index_dtype", OF_POSITIONS, read_index_dtype, PLACE(problem.index_type), index_types, 0},
     {"index_base", OF_POSITIONS, read_integer, PLACE(problem.index_base), NULL, 0},

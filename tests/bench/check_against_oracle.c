@@ -111,7 +111,7 @@ static void draw_point(trial *t) {
     p->rows = 1 + below(t, ROWS);
     p->n = below(t, 8) == 0 ? below(t, 3) : 1 + below(t, LENGTH);
     p->direction = below(t, 2) ? TOPK_SMALLEST : TOPK_LARGEST;
-    p->order = below(t, 2) ? TOPK_ORDER_ANY : TOPK_ORDER_BEST_FIRST;
+    p->order = (topk_order)below(t, 3);
     p->ties = below(t, 2) ? TOPK_TIES_ANY : TOPK_TIES_LOWEST_INDEX;
     p->nan = below(t, 2) ? TOPK_NAN_LAST : TOPK_NAN_AS_LARGEST;
     p->index_type = below(t, 2) ? TOPK_INDEX_I64 : TOPK_INDEX_I32;
@@ -179,6 +179,11 @@ static void find_matches(trial *t) {
     CHECK(!bench_has_predicate(p) || count == t->truth.matches);
 }
 
+/* Whether results ascend by position: so do approximate ones in any order. */
+static bool comes_by_position(const bench_point *p) {
+    return p->order == TOPK_ORDER_BY_POSITION || (p->order == TOPK_ORDER_ANY && p->max_iterations > 0);
+}
+
 /* The oracle's k best of a row, of ties any that will do. */
 static void take_results(trial *t, int64_t r) {
     const bench_point *p = &t->point;
@@ -207,7 +212,7 @@ static void take_results(trial *t, int64_t r) {
     if (p->order == TOPK_ORDER_ANY) {
         shuffle(t, first, taken);
     }
-    for (int64_t j = 0; p->order == TOPK_ORDER_ANY && p->max_iterations > 0 && j < taken; j++) {
+    for (int64_t j = 0; comes_by_position(p) && j < taken; j++) {
         for (int64_t before = first + j; before > first && index_at(t, before) < index_at(t, before - 1);
              before--) {
             exchange(t, before, before - 1); /* they come by position */
@@ -328,7 +333,7 @@ static bool spoil_selection(trial *t) {
         return indices ? a != b : order != 0;
     case 3: /* two exchanged; of values alone ties may be */
         exchange(t, a, b);
-        return indices && a != b && (p->order == TOPK_ORDER_BEST_FIRST || p->max_iterations > 0);
+        return indices && a != b && (p->order == TOPK_ORDER_BEST_FIRST || comes_by_position(p));
     case 4: /* a worse element */
         put_result(t, a, r, worse < 0 ? 0 : worse);
         return worse >= 0;

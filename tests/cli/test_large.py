@@ -79,15 +79,25 @@ class Oracle(harness.Case):
             self.assertEqual(sorted(unpack("q", npy_read(self.read("i.npy"))[2])),
                              sorted(harness.best(values, k, **keywords)))
 
+    def test_by_position(self):
+        for _, values, code, k, arguments, keywords in self.cases(SEED + 5, 30):
+            self.prints("", "select", *arguments, "--order=position", "--values", self.path("v.npy"), "--indices",
+                        self.path("i.npy"))
+            best = sorted(harness.best(values, k, **keywords))
+            self.assertEqual(unpack("q", npy_read(self.read("i.npy"))[2]), best, arguments)
+            self.assertEqual(npy_read(self.read("v.npy"))[2], pack(code, [values[i] for i in best]))
+
     def test_list_that_has_hardly_room(self):
         """The sample decides what is listed. With these sizes the list has too little room nearly every other time."""
         count, rng = 1 << 18, random.Random(SEED + 4)
         values = [rng.randrange(-1 << 31, 1 << 31) for _ in range(count)]
         path = self.write("x.npy", npy_header("<i4", (count,)) + pack("i", values))
-        right = pack("q", harness.best(values, count // 2))
-        for _ in range(10):
-            self.prints("", "select", path, "-k", count // 2, "--piece-bytes", 625000, "--indices", self.path("i.npy"))
-            self.assertTrue(npy_read(self.read("i.npy"))[2] == right)
+        right = harness.best(values, count // 2)
+        for i in range(10):
+            order, wanted = ("best", right) if i % 2 == 0 else ("position", sorted(right))
+            self.prints("", "select", path, "-k", count // 2, "--piece-bytes", 625000, "--order", order, "--indices",
+                        self.path("i.npy"))
+            self.assertTrue(npy_read(self.read("i.npy"))[2] == pack("q", wanted))
 
     def test_rows(self):
         rng = random.Random(SEED + 3)

@@ -12,7 +12,7 @@ class Help(harness.Case):
     def test_help(self):
         for arguments, words in [
                 (["--help"], ["select", "kth", "where", "count", "mask", "info", "explain", "help"]),
-                (["select", "--help"], ["-k", "--smallest", "--magnitude", "--unsorted", "--ties", "--nan", "--method",
+                (["select", "--help"], ["-k", "--smallest", "--magnitude", "--order", "--unsorted", "--ties", "--nan", "--method",
                                         "--tuning", "--device", "--threads", "--values", "--indices", "--json", "--dtype", "--cols",
                                         "--skip-bytes", "--max-iterations", "--epsilon", "--epsilon-relative",
                                         "--field", "--delimiter", "--format", "--quiet"]),
@@ -40,7 +40,7 @@ class Help(harness.Case):
         groups = {
             "Input:": "axis cols dtype flat format skip-bytes",
             "Text:": "csv delimiter field header human skip-invalid z zero-terminated",
-            "Ranking:": "k magnitude nan padding smallest ties unsorted",
+            "Ranking:": "k magnitude nan order padding smallest ties unsorted",
             "Predicate, one:": "between eq ge gt le lt ne",
             "Approximation, one:": "epsilon epsilon-relative max-iterations",
             "Execution:": "device method quiet threads tuning",
@@ -223,6 +223,13 @@ class Options(harness.Case):
         self.assertEqual(sorted(result.out.splitlines()), [b"1\t9", b"4\t9"])
         result = harness.topk("select", self.file, "-k", 1, "--ties", "any", "--nan", "last")
         self.assertIn(result.out, [b"1\t9\n", b"4\t9\n"])
+
+    def test_order(self):
+        for order, printed in (("best", "2\tnan\n1\t9\n4\t9\n"), ("position", "1\t9\n2\tnan\n4\t9\n")):
+            self.prints(printed, "select", self.file, "-k", 3, "--order", order)
+        result = harness.topk("select", self.file, "-k", 3, "--order", "any")
+        self.assertEqual(sorted(result.out.splitlines()), [b"1\t9", b"2\tnan", b"4\t9"])
+        self.prints("5\n1e400\n7\n", "select", "-k", 3, "--order", "position", stdin=b"5\n1\n1e400\n7\n")
 
     def test_equals_sign_and_order_of_arguments(self):
         self.prints("3\t-11\n", "select", "--nan=last", "-k1", "--magnitude", self.file)

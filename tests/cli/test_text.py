@@ -799,7 +799,7 @@ class Streams(harness.Case):
             lines = ["%d r%d" % (value, i) for i, value in enumerate(values)]
             data = "\n".join(lines).encode()
             for k in (1000, 50000, count):
-                for options in ([], ["--unsorted"], ["--smallest"], ["--ties", "any", "--unsorted"]):
+                for options in ([], ["--unsorted"], ["--smallest"], ["--order=position"], ["--ties", "any", "--unsorted"]):
                     out = harness.topk("select", "-k", k, "--field", 1, *options, stdin=data).out.decode().splitlines()
                     if "any" in options:
                         self.assertEqual(len(set(out)), k)
@@ -807,7 +807,8 @@ class Streams(harness.Case):
                         out = sorted(int(line.split()[0]) for line in out)
                         self.assertEqual(out, sorted(values)[-k:])
                         continue
-                    expected = [lines[i] for i in best(values, k, smallest="--smallest" in options)]
+                    chosen = best(values, k, smallest="--smallest" in options)
+                    expected = [lines[i] for i in (sorted(chosen) if options == ["--order=position"] else chosen)]
                     self.assertEqual(sorted(out) if options == ["--unsorted"] else out,
                                      sorted(expected) if options == ["--unsorted"] else expected)
             rest = [i for i in best(values, count) if values[i] < 2]

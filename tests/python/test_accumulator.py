@@ -131,6 +131,17 @@ def test_options_change_positions_alone():
     assert isinstance(wanted, libtopk.TopK)
 
 
+def test_results_by_position():
+    x = np.random.default_rng(3).integers(0, 50, size=(3, 90)).astype(np.float32)
+    stream, other = Accumulator(7, order="position"), Accumulator(7, chunk_max=30)
+    for begin in (60, 0):
+        stream.push(x[:, begin:begin + 30], base=begin)
+    other.push(x[:, 30:60], base=30)
+    stream.merge(other)
+    assert all_same(stream.peek(), topk(x, 7, order="position"))
+    assert all_same(stream.finish(), topk(x, 7, order="position"))
+
+
 def test_a_chunk_without_elements_carries_what_it_will():
     x, payload = np.arange(4.0), np.array([7, 8, 9, 5])
     for indices in (payload, None):

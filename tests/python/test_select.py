@@ -34,6 +34,20 @@ def test_any_order_frees_the_order_alone(problem, choice):
     assert same(values, np.take_along_axis(padded, indices, axis=1))
 
 
+@given(problems(), choices, some.sampled_from(["lowest", "any"]))
+def test_by_position(problem, choice, ties):
+    matrix, k = problem
+    values, indices = topk(matrix, k, order="position", ties=ties, **choice)
+    best = topk(matrix, k, **choice)
+    for row, row_values, row_indices in zip(matrix, values, indices):
+        taken = row_indices[row_indices >= 0]
+        assert len(taken) == min(k, matrix.shape[1]) and np.all(row_indices[:len(taken)] == taken)
+        assert np.all(taken[1:] > taken[:-1]) and same(row_values[:len(taken)], row[taken])
+    if ties == "lowest":
+        assert np.array_equal(np.sort(indices, axis=1), np.sort(best.indices, axis=1))
+    assert all_same(topk(matrix, k, sorted=False, order="best", **choice), best)
+
+
 @given(problems(), choices, some.booleans())
 def test_free_ties_are_those_with_the_kth(problem, choice, sort):
     matrix, k = problem

@@ -5,7 +5,6 @@
 #include "../leaf.h"
 #include "../lookback.h"
 #include "../methods.h"
-#include "../position/by_position.h"
 #include "../select/plan.h"
 #include "strategy.h"
 
@@ -18,8 +17,7 @@ static void fill_args(const struct call *call, const struct strategy *s, struct 
     }
     args->decode = topk_decode_args(&plan->order);
     args->kth = kth_outputs_of(call);
-    args->target.kind = s->target;
-    args->target.ties_free = plan->problem.ties == TOPK_TIES_ANY;
+    set_target(plan, s->target, &args->target);
     args->target.two_words = s->two_words;
     args->target.pitch = s->pitch;
     args->target.list.wide = s->wide;
@@ -110,9 +108,6 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
 }
 
 static int run(const struct call *call) {
-    if (wants_positions(call->plan)) {
-        return topk_cuda_run_by_position(call);
-    }
     const struct strategy *s = call->decision->own;
     struct layout l = topk_cuda_air_lay_out(call->plan, s, call->workspace);
     fill_args(call, s, &l);
@@ -131,15 +126,6 @@ static int run(const struct call *call) {
     return error;
 }
 
-static void plan_any(const topk_context *context, const struct plan *plan, struct room *room,
-                     struct decision *decision) {
-    if (wants_positions(plan)) {
-        topk_cuda_plan_by_position(context, plan, &topk_cuda_air, room, decision);
-    } else {
-        topk_cuda_air_plan(context, plan, room, decision);
-    }
-}
-
 static int prepare(const topk_context *context) {
     const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
     int error = topk_cuda_prepare_bounds();
@@ -152,6 +138,6 @@ static int prepare(const topk_context *context) {
 const struct method topk_cuda_air = {.name = "air",
                                      .operations = SELECTS_WHERE,
                                      .knobs = topk_cuda_air_knobs,
-                                     .plan = plan_any,
+                                     .plan = topk_cuda_air_plan,
                                      .prepare = prepare,
                                      .run = run};

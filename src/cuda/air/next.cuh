@@ -55,8 +55,8 @@ TOPK_DEVICE bool next_pass(const struct air_args &a, int64_t row, const matcher<
         return false;
     }
     const candidate_sink buffer = {w.buffer(), &w.counters()->buffered};
-    bool buffers = state.is_buffered == 0 && state.range.candidates <= (uint64_t)a.capacity &&
-                   a.target.kind != TARGET_LIST;
+    bool buffers =
+        state.is_buffered == 0 && state.range.candidates <= (uint64_t)a.capacity && !a.target.in_order;
     if (!buffers || state.range.candidates > a.block_candidates)
         return count_next(w, buffers, buffer);
     buffer_candidates(w, buffer);

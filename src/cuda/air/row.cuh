@@ -4,6 +4,7 @@
 #ifndef TOPK_SRC_CUDA_AIR_ROW_CUH
 #define TOPK_SRC_CUDA_AIR_ROW_CUH
 
+#include "../select/by_position.cuh"
 #include "../select/ordered_filter.cuh"
 #include "../select/small_sort.cuh"
 #include "../select/sorted_results.cuh"
@@ -98,7 +99,7 @@ TOPK_DEVICE struct row_progress row_passes(const struct air_args &a, block_targe
     struct row_progress at = {whole_range<Element>((uint64_t)r.k, (uint64_t)r.length), false, 0};
     bool counted = !Source::WHERE;
     while (!(counted && is_decided(a.digits, at.range, unknown))) {
-        if (at.range.candidates <= a.block_candidates && a.target.kind != TARGET_LIST) {
+        if (at.range.candidates <= a.block_candidates && !a.target.in_order) {
             make_resident(target, source, s, &at);
             if (!counted) {
                 at.range.candidates = at.resident;
@@ -153,7 +154,7 @@ TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, const struct 
                             const matcher<Element, WHERE> &predicate, const row_shared<Element, TWO> &s) {
     block_target<Element, TWO> target = {{a.rows, a.target, row, of, row}, s.entries};
     const struct row &r = target.r;
-    uint32_t count = 0;
+    uint32_t count = 0, winners = 0;
     if (r.k > 0) {
         const row_source<Element, WHERE> source = source_of(a.rows, r, predicate);
         const struct row_progress at = row_passes(a, target, source, s);
@@ -164,11 +165,14 @@ TOPK_DEVICE void select_row(const struct air_args &a, int64_t row, const struct 
         }
         if (!WHERE || r.k > 0)
             count = write_row(target, source, s, at);
+        winners = (uint32_t)((uint64_t)r.k - at.range.need);
     }
     if (WHERE && a.matches != nullptr && simt_thread() == 0)
         a.matches[row] = r.k;
     if (a.target.kind == TARGET_ENTRIES) {
         simt_block_sync();
+        if (a.target.by_position)
+            keep_positions(s.entries, winners, count, (uint32_t)r.k, r.length);
         sort_entries(s.entries, s.buckets, count, r.length);
         write_entries<Element>(a.rows, row, r, s.entries);
     }

@@ -161,15 +161,14 @@ static void set_shared(const topk_context *context, const struct plan *plan, con
     const topk_problem *p = &plan->problem;
     const int64_t tiles = p->length_max / tile_elements(plan) + 1;
     const bool may_go_in_order =
-        s->target == TARGET_LIST ||
-        (s->target != TARGET_KTH && (p->ties == TOPK_TIES_LOWEST_INDEX || !s->fused));
+        s->in_order || (s->target != TARGET_KTH && (p->ties == TOPK_TIES_LOWEST_INDEX || !s->fused));
     /* No row needs the last filter where the last pass writes them all, whatever they hold. */
-    const bool writes_all = s->fused && p->ties == TOPK_TIES_ANY && s->target != TARGET_LIST;
+    const bool writes_all = s->fused && p->ties == TOPK_TIES_ANY && !s->in_order;
     s->first_blocks =
         blocks_of(context, plan, tiles, has_predicate(plan) ? AIR_BLOCKS_PER_SM : AIR_FIRST_BLOCKS_PER_SM);
     s->blocks = blocks_of(context, plan, tiles, AIR_BLOCKS_PER_SM);
     s->block_candidates = s->wide ? 0 : finish_candidates((uint32_t)plan->element_bytes);
-    s->capacity = s->target == TARGET_LIST || !buffers || s->by_extent ? 0 : capacity_of(plan, settings);
+    s->capacity = s->in_order || !buffers || s->by_extent ? 0 : capacity_of(plan, settings);
     s->pitch = s->target == TARGET_ENTRIES ? p->k_max + SELECT_TIES_KEPT : 0;
     s->tiles = may_go_in_order ? tiles + 2 : 0;
     s->has_last = s->target != TARGET_KTH && !writes_all;
@@ -183,6 +182,7 @@ static struct strategy usual_strategy(const topk_context *context, const struct 
                          .by_extent = settings->by_extent,
                          .surplus = plan->surplus,
                          .digit_bits = (uint32_t)settings->digit_bits};
+    s.in_order = goes_in_order(plan, s.target);
     s.passes = (plan->element_bits + s.digit_bits - 1) / s.digit_bits;
     s.early_stop = (s.target != TARGET_KTH || plan->surplus > 0) && settings->early_stop;
     s.fused = s.passes > 1 && settings->fused_filter && !has_predicate(plan);

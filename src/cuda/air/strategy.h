@@ -11,6 +11,7 @@ extern const struct knob topk_cuda_air_knobs[];
 /* What is decided. */
 struct strategy {
     enum target_kind target;
+    bool in_order;          /* as in struct target */
     bool one_block;         /* for each row */
     bool early_stop, fused; /* knobs */
     bool by_extent;         /* in_place.h */

@@ -29,7 +29,7 @@ static enum target_kind target_of(const struct plan *plan) {
     if (plan->operation == TOPK_OPERATION_KTH) {
         return TARGET_KTH;
     }
-    return p->order == TOPK_ORDER_BEST_FIRST ? TARGET_ENTRIES : TARGET_OUTPUTS;
+    return p->order == TOPK_ORDER_ANY ? TARGET_OUTPUTS : TARGET_ENTRIES;
 }
 
 static double samples_of(const struct plan *plan, uint32_t groups) {
@@ -241,7 +241,7 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
 
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
-    if (wants_positions(plan)) {
+    if (topk_cuda_bracket_finds_positions(plan)) {
         topk_cuda_plan_by_position(context, plan, &topk_cuda_bracket, room, decision);
         return;
     }

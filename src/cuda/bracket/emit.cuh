@@ -184,12 +184,6 @@ TOPK_NOINLINE uint32_t cut_crowded_bin(const struct bracket_args &a, int64_t row
     return turn.meetings;
 }
 
-/* What is left of a row when all blocks have done their part: the leading one puts so many entries in order
- * (finish_row), unless none are. */
-struct row_rest {
-    uint32_t k, count, written;
-};
-
 /* Writes and sends what the block's list has of the results of a row whose k-th candidate is of that bin. All
  * threads. */
 template <typename Element>
@@ -206,11 +200,11 @@ TOPK_DEVICE struct row_rest emit_candidates(const bracket_task<Element> &t, uint
     if (e.sent() > BRACKET_SENT) {
         TOPK_REACHED(REACHED_BRACKET_GPU_ONE_CLASS);
         write_class(t, bin);
-        return row_rest{k, 0, 0};
+        return row_rest{k, 0, 0, 0};
     }
     struct emitted before = {0, 0};
     for_pages(t, listed, [&](uint32_t count) TOPK_LAMBDA { emit_page(t, count, e, &before); });
-    return row_rest{k, e.sent(), e.sends_winners ? 0 : e.winners};
+    return row_rest{k, e.sent(), e.sends_winners ? 0 : e.winners, e.sends_winners ? e.winners : 0};
 }
 
 /* What the lists of a row's blocks have: the k-th candidate is of that bin. */
@@ -246,8 +240,8 @@ TOPK_DEVICE enum bracket_outcome judge(const bracket_task<Element> &t, row_thres
         return BRACKET_SHORT;
     }
     if (bin.total < *k) {
-        const bool is_filled =
-            use == PLATEAU_LEFT && fill_from_plateau(t, *threshold, bin.total, turns, turn, k);
+        const bool is_filled = use == PLATEAU_LEFT && !t.a.target.by_position &&
+                               fill_from_plateau(t, *threshold, bin.total, turns, turn, k);
         if (!is_filled && (threshold->key != 0 || threshold->is_plateau)) {
             TOPK_REACHED(REACHED_BRACKET_GPU_MISSED);
             return BRACKET_MISSED;

@@ -3,6 +3,7 @@
 #ifndef TOPK_SRC_CUDA_BRACKET_FINISH_CUH
 #define TOPK_SRC_CUDA_BRACKET_FINISH_CUH
 
+#include "../select/by_position.cuh"
 #include "../select/ranked.cuh"
 #include "../select/sorted_results.cuh"
 #include "memory.cuh"
@@ -111,20 +112,55 @@ TOPK_NOINLINE void finish_by_sorting(const struct bracket_args &a, int64_t row, 
         write_class_of_key(t, t.m.ends[0], count, written);
 }
 
-/* Selects those of the k best that are still to be written from `count` entries, at most BRACKET_SENT.
- * `written` results are better than all of them. All threads of one block, after a barrier. */
+/* What is left of a row when all blocks have done their part: the leading one puts so many entries in order
+ * (finish_row), unless none are. */
+struct row_rest {
+    uint32_t k, count, written;
+    uint32_t certain; /* the first entries, so many, are results */
+};
+
+/* Writes the k best of the entries by position. Few that are not certain are compared with each other; for
+ * many, all are sorted before. All threads of one block, after a barrier. */
 template <typename Element>
-TOPK_DEVICE void finish_row(const bracket_task<Element> &t, uint32_t k, uint32_t count, uint32_t written) {
-    const bool is_ranked = count <= BRACKET_RANKED;
+TOPK_NOINLINE void finish_by_position(const struct bracket_args &a, int64_t row, struct row_rest rest) {
+    const bracket_task<Element> t = task_of<Element>(a, row);
+    const bool TWO = entry_size<Element>::TWO;
+    const struct row_args rows = a.rows;
+    const Element *const values = t.values();
+    if (rest.count > rest.k && rest.count - rest.certain > BRACKET_COMPARED) {
+        TOPK_REACHED(REACHED_BRACKET_GPU_SORTED_TWICE);
+        sort_entries(t.m.entries, t.m.buckets, rest.count, t.r.length);
+        rest.certain = rest.count = rest.k;
+    }
+    keep_positions(t.m.entries, rest.certain, rest.count, rest.k, t.r.length);
+    for_sorted(t.m.entries, t.m.buckets, rest.count, t.r.length,
+               [&](uint32_t rank, const struct entry &e) TOPK_LAMBDA {
+                   const int64_t position = entry_position(TWO, e);
+                   if (rank < rest.k)
+                       write_result<Element>(rows, row, t.r, rank, simt_load_read_only(values + position),
+                                             position);
+               });
+    simt_block_sync();
+    clear_quads(t.m);
+}
+
+/* Selects those of the k best that are still to be written from at most BRACKET_SENT entries. All threads of
+ * one block, after a barrier. */
+template <typename Element>
+TOPK_DEVICE void finish_row(const bracket_task<Element> &t, const struct row_rest &rest) {
+    const uint32_t count = rest.count;
+    const bool is_ranked = count <= BRACKET_RANKED && !t.a.target.by_position;
     if (!t.is_alone())
         load_entries(t.a.target, t.row, 0, count, t.m.entries);
     if (is_ranked)
         clear_entries(t.m.entries, count, count + RANK_SLOTS);
     simt_block_sync();
     if (is_ranked)
-        write_ranked_row(t, k - written, count, written);
+        write_ranked_row(t, rest.k - rest.written, count, rest.written);
+    else if (t.a.target.by_position)
+        finish_by_position<Element>(t.a, t.row, rest);
     else
-        finish_by_sorting<Element>(t.a, t.row, k, count, written);
+        finish_by_sorting<Element>(t.a, t.row, rest.k, count, rest.written);
 }
 
 #endif

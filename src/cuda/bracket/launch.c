@@ -40,14 +40,20 @@ static struct target target_of(const struct plan *plan, const struct bracket_pla
                                const struct bracket_layout *l) {
     return (struct target){.kind = decided->target,
                            .ties_free = plan->problem.ties == TOPK_TIES_ANY,
+                           .by_position = wants_positions(plan),
                            .two_words = plan->element_bytes == 8,
                            .pitch = decided->blocks_of_row > 1 ? BRACKET_SENT : 0,
                            .entries = l->entries,
                            .entries_low = l->entries_low};
 }
 
+bool topk_cuda_bracket_finds_positions(const struct plan *plan) {
+    return wants_positions(plan) &&
+           (plan->element_bytes < 4 || least(plan->problem.k_max, plan->problem.length_max) > BRACKET_SENT);
+}
+
 int topk_cuda_bracket_run(const struct call *call) {
-    if (wants_positions(call->plan)) {
+    if (topk_cuda_bracket_finds_positions(call->plan)) {
         return topk_cuda_run_by_position(call);
     }
     const struct plan *plan = call->plan;

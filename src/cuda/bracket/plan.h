@@ -30,6 +30,10 @@ struct bracket_layout {
 struct bracket_layout topk_cuda_bracket_lay_out(const struct plan *plan, const struct bracket_plan *decided,
                                                 void *workspace);
 
+/* Whether results by position are those in any order, sorted afterwards: more than one block sorts, or of
+ * narrow elements, of which many tie. */
+bool topk_cuda_bracket_finds_positions(const struct plan *plan);
+
 /* struct method, run. */
 int topk_cuda_bracket_run(const struct call *call);
 

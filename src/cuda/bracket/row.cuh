@@ -71,7 +71,7 @@ TOPK_DEVICE uint32_t select_row(const bracket_task<Element> &t, struct ring_turn
         k = rest.k;
     }
     if (gathers(t, rest.count))
-        finish_row(t, rest.k, rest.count, rest.written);
+        finish_row(t, rest);
     return k;
 }
 

@@ -20,6 +20,8 @@ enum {
     /* Candidates that one block puts in order; and so few that it does so by counting. */
     BRACKET_SENT = SIZE(4096, 128),
     BRACKET_RANKED = SIZE(384, 32),
+    /* Candidates that are compared with each other where results go by position, at most. */
+    BRACKET_COMPARED = SIZE(256, 8),
     /* Groups of a row that each thread samples, and from which length on they are more. A thread has at most
      * so many elements of them. */
     BRACKET_SAMPLES_OF_THREAD = 32,

@@ -213,15 +213,15 @@ TOPK_NOINLINE struct row_rest select_by_way_out(const struct bracket_args &a, in
         if (t.leads() && simt_thread() == 0)
             write_kth<Element>(t.a.kth, t.row, decode_key(t.a.decode, w.range.low),
                                (int64_t)k - (int64_t)w.range.need, (int64_t)w.range.candidates);
-        return row_rest{k, 0, 0};
+        return row_rest{k, 0, 0, 0};
     }
     if (k == 0)
-        return row_rest{0, 0, 0};
+        return row_rest{0, 0, 0, 0};
     const way_bounds<Element> bounds = bounds_of_way_out(t, w);
     const uint32_t all =
         (bounds.sends_winners ? certain : 0) + (bounds.sends_candidates ? (uint32_t)range.candidates : 0);
     tell_sent(t, emit_way_out(t, bounds));
-    return row_rest{k, all, bounds.sends_winners ? 0 : certain};
+    return row_rest{k, all, bounds.sends_winners ? 0 : certain, 0};
 }
 
 #endif

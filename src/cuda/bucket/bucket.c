@@ -3,7 +3,6 @@
  * row's least and greatest element is cut into buckets of equal width, and so is the bucket of the k-th,
  * until buckets hold one code each. Each pass reads the row. The passes are those of air, without its buffer.
  * docs/methods/bucket.md tells the whole. */
-#include "../position/by_position.h"
 #include "../select/in_place.h"
 
 enum { KNOB_BUCKET_BITS };
@@ -17,19 +16,12 @@ static const struct knob knobs[] = {
 /* One pass more finds the ends of the range, and one writes. */
 static void plan_passes(const topk_context *context, const struct plan *plan, struct room *room,
                         struct decision *decision) {
-    if (wants_positions(plan)) {
-        topk_cuda_plan_by_position(context, plan, &topk_cuda_bucket, room, decision);
-        return;
-    }
     const int64_t bits = tuning_value(&plan->tuning, &knobs[KNOB_BUCKET_BITS]);
     topk_cuda_plan_in_place(context, plan, bits, true, room, decision);
     decision->cost_us = in_place_us(context, plan, divide_up(plan->element_bits, bits) + 2);
 }
 
 static int run(const struct call *call) {
-    if (wants_positions(call->plan)) {
-        return topk_cuda_run_by_position(call);
-    }
     return topk_cuda_air.run(call);
 }
 

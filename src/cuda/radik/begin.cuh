@@ -141,7 +141,7 @@ TOPK_DEVICE struct radik_state draw_range(const struct radik_args &a, const stru
         return state;
     }
     if (!WHERE && is_decided(a.digits, state.range))
-        state.phase = a.target.kind == TARGET_LIST ? RADIK_ORDERED : RADIK_DECIDED;
+        state.phase = a.target.in_order ? RADIK_ORDERED : RADIK_DECIDED;
     if (!a.scales || state.phase != RADIK_OPEN)
         return state;
     const struct row_parts parts = parts_of(row_values<Element>(a.rows, r), r.length);

@@ -107,7 +107,8 @@ TOPK_DEVICE void finish_row(const part_task<Element, WHERE> &t, const shared_lis
 template <typename Element, bool WHERE>
 TOPK_DEVICE outlet<Element, WHERE> outlet_of(const part_task<Element, WHERE> &t, bool is_open,
                                              const struct result_plan &plan) {
-    const bool writes = t.a.target.kind == TARGET_OUTPUTS || t.a.target.kind == TARGET_ENTRIES;
+    const bool writes =
+        !t.a.target.in_order && (t.a.target.kind == TARGET_OUTPUTS || t.a.target.kind == TARGET_ENTRIES);
     return outlet<Element, WHERE>{
         t, writes ? plan.winners : 0, is_open ? 0 : plan.ties, is_open, t.digit(), false};
 }

@@ -27,6 +27,8 @@ TOPK_KERNEL TOPK_BOUNDS(RADIK_THREADS, RADIK_BLOCKS_PER_SM) void radik_order(str
             if (phase != RADIK_ORDERED)
                 return;
             TOPK_REACHED(REACHED_RADIK_IN_ORDER);
+            if (WHERE && a.target.kind == TARGET_OUTPUTS) /* fewer results than the first pass knew of */
+                pad_row<Element>(a.rows, of.row, t.r, t.part.share);
             const int64_t words_of_sum = (RADIK_WORDS_OF_TILE * of.tiles + RADIK_WORDS_OF_ROW) / 2;
             uint64_t *words =
                 a.lookback + RADIK_WORDS_OF_TILE * of.first_tile + RADIK_WORDS_OF_ROW * of.state;

@@ -3,7 +3,6 @@
 #include "../../reached.h"
 #include "../leaf.h"
 #include "../methods.h"
-#include "../position/by_position.h"
 #include "../select/plan.h"
 #include "strategy.h"
 
@@ -16,8 +15,7 @@ static void fill_args(const struct call *call, const struct radik_strategy *s, s
     }
     args->decode = topk_decode_args(&plan->order);
     args->kth = kth_outputs_of(call);
-    args->target.kind = s->target;
-    args->target.ties_free = plan->problem.ties == TOPK_TIES_ANY;
+    set_target(plan, s->target, &args->target);
     args->target.two_words = s->two_words;
     args->target.pitch = s->pitch;
     args->target.list.wide = s->wide;
@@ -59,7 +57,7 @@ static int launch_sort(const struct call *call, const struct radik_strategy *s, 
 /* All passes of all rows, or of one. */
 static int launch_passes(const struct call *call, const struct radik_strategy *s, struct radik_args *args) {
     const struct radik_kernels *kernels = topk_cuda_radik_kernels[width_of(call->plan)];
-    const bool writes = s->target != TARGET_KTH && s->target != TARGET_LIST;
+    const bool writes = s->target != TARGET_KTH && !s->in_order;
     const bool orders = s->may_go_in_order, sorts = s->target == TARGET_ENTRIES;
     const int64_t rows = args->tasks.only_row >= 0 ? 1 : s->states;
     const uint32_t reading = s->passes + (writes ? 1 : 0);
@@ -149,9 +147,6 @@ static int run_tasks(const struct call *call, const struct radik_strategy *s, st
 }
 
 static int run(const struct call *call) {
-    if (wants_positions(call->plan)) {
-        return topk_cuda_run_by_position(call);
-    }
     const struct radik_strategy *s = call->decision->own;
     struct radik_layout l = topk_cuda_radik_lay_out(call->plan, s, call->workspace);
     if (call->plan->problem.rows == 0 ||
@@ -166,15 +161,6 @@ static int run(const struct call *call) {
     return run_tasks(call, s, &l);
 }
 
-static void plan_any(const topk_context *context, const struct plan *plan, struct room *room,
-                     struct decision *decision) {
-    if (wants_positions(plan)) {
-        topk_cuda_plan_by_position(context, plan, &topk_cuda_radik, room, decision);
-    } else {
-        topk_cuda_radik_plan(context, plan, room, decision);
-    }
-}
-
 static int prepare(const topk_context *context) {
     int error = topk_cuda_prepare_bounds();
     error = error != 0 ? error : topk_cuda_radik_prepare_list();
@@ -187,6 +173,6 @@ static int prepare(const topk_context *context) {
 const struct method topk_cuda_radik = {.name = "radik",
                                        .operations = SELECTS_WHERE,
                                        .knobs = topk_cuda_radik_knobs,
-                                       .plan = plan_any,
+                                       .plan = topk_cuda_radik_plan,
                                        .prepare = prepare,
                                        .run = run};

@@ -156,11 +156,11 @@ static void set_usual(const topk_context *context, const struct plan *plan, stru
     s->tile_capacity = s->tile_elements * element_bytes / (8 * (element_bytes + position_bytes));
     s->pitch = s->target == TARGET_ENTRIES ? p->k_max + SELECT_TIES_KEPT : 0;
     s->block_entries = s->target == TARGET_ENTRIES ? room_for_entries(s->pitch) : 0;
-    s->may_go_in_order =
-        s->target == TARGET_LIST || (s->target != TARGET_KTH && p->ties == TOPK_TIES_LOWEST_INDEX);
+    s->in_order = goes_in_order(plan, s->target);
+    s->may_go_in_order = s->in_order || (s->target != TARGET_KTH && p->ties == TOPK_TIES_LOWEST_INDEX);
     set_digits(plan, (uint32_t)value_of(plan, KNOB_DIGIT_BITS), s);
-    s->has_many = s->uses_buffer && s->target != TARGET_KTH && s->target != TARGET_LIST &&
-                  p->length_max <= INT32_MAX && p->k_max > p->length_max / RADIK_MANY_RESULTS &&
+    s->has_many = s->uses_buffer && s->target != TARGET_KTH && !s->in_order && p->length_max <= INT32_MAX &&
+                  p->k_max > p->length_max / RADIK_MANY_RESULTS &&
                   fits_device(context, plan, true, s->digit_bits);
     set_bounds(plan, splits, s);
     s->is_air = s->is_air || (s->may_overflow && s->target == TARGET_LIST); /* sort could not be called off */
@@ -216,7 +216,7 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
 }
 
 static int launches_of(const struct plan *plan, const struct radik_strategy *s) {
-    const bool writes = s->target != TARGET_KTH && s->target != TARGET_LIST;
+    const bool writes = s->target != TARGET_KTH && !s->in_order;
     const int of_passes = 1 + (int)s->passes + writes + s->may_go_in_order + (s->target == TARGET_ENTRIES);
     const int inside =
         s->air.launches + s->sort.launches + (s->shorts != NULL ? s->shorts->decision.launches : 0);

@@ -14,6 +14,7 @@ extern const struct radik_kernels *const topk_cuda_radik_kernels[];
 struct radik_strategy {
     bool is_air; /* all rows are short: air serves the call */
     enum target_kind target;
+    bool in_order;                               /* as in struct target */
     bool has_many;                               /* results of a row may be many */
     bool uses_buffer, reschedules, pads, scales; /* knobs */
     bool wide, two_words;                        /* positions, and entries */

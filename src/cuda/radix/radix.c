@@ -3,7 +3,6 @@
  * each pass reads the row again, of which the elements count that share all digits found so far. Nothing is
  * copied or overwritten. The passes are those of air, without its buffer. docs/methods/radix.md tells the
  * whole. */
-#include "../position/by_position.h"
 #include "../select/in_place.h"
 
 enum { KNOB_DIGIT_BITS };
@@ -16,19 +15,12 @@ static const struct knob knobs[] = {
 /* One pass more writes. */
 static void plan_passes(const topk_context *context, const struct plan *plan, struct room *room,
                         struct decision *decision) {
-    if (wants_positions(plan)) {
-        topk_cuda_plan_by_position(context, plan, &topk_cuda_radix, room, decision);
-        return;
-    }
     const int64_t bits = tuning_value(&plan->tuning, &knobs[KNOB_DIGIT_BITS]);
     topk_cuda_plan_in_place(context, plan, bits, false, room, decision);
     decision->cost_us = in_place_us(context, plan, divide_up(plan->element_bits, bits) + 1);
 }
 
 static int run(const struct call *call) {
-    if (wants_positions(call->plan)) {
-        return topk_cuda_run_by_position(call);
-    }
     return topk_cuda_air.run(call);
 }
 

@@ -96,4 +96,33 @@ TOPK_DEVICE uint32_t list_ties(const row_part<Element, ITEMS> &part, uint32_t ti
     return taken;
 }
 
+/* Lists positions in ascending order: of the thread's results, and of the block's first `wanted` ties, or of
+ * all. Returns how many the block has. All threads; one barrier of the block. */
+template <typename Element, uint32_t ITEMS, typename Team>
+TOPK_DEVICE uint32_t list_in_order(const row_part<Element, ITEMS> &part, uint32_t results, uint32_t ties,
+                                   uint32_t wanted, const row_memory<Element, Team> &m, uint32_t turn) {
+    typedef held_shape<Element, ITEMS> shape;
+    const uint32_t of_group = (1u << (shape::PER - 1) << 1) - 1;
+    const simt_shared<uint32_t> sums = simt_shared_part(m.counts, turn % 2 * SIMT_WARP, SIMT_WARP);
+    const auto both = [&](uint32_t mask)
+                          TOPK_LAMBDA { return simt_popc(results & mask) + (simt_popc(ties & mask) << 16); };
+    uint32_t of_block, total;
+    uint32_t first = scan_of_warps(sums, simt_reduce_add(SIMT_ALL_LANES, both(~0u)), &of_block);
+#pragma unroll 1
+    for (uint32_t g = 0; g < shape::GROUPS; g++) {
+        const uint32_t mask = of_group << g * shape::PER, before = first + warp_scan(both(mask), &total);
+        uint32_t slot = before & 0xffff, tie = before >> 16;
+        slot += tie < wanted ? tie : wanted;
+        for (uint32_t hits = (results | ties) & mask; hits != 0; hits &= hits - 1) {
+            const bool is_tie = (ties & hits & (0u - hits)) != 0;
+            if (!is_tie || tie < wanted)
+                m.positions[slot++] = (uint16_t)(part.position(simt_ffs(hits) - 1) - part.of_block);
+            tie += is_tie;
+        }
+        first += total;
+    }
+    const uint32_t kept = of_block >> 16;
+    return (of_block & 0xffff) + (kept < wanted ? kept : wanted);
+}
+
 #endif

@@ -2,7 +2,6 @@
  * What a call of resident launches: one kernel, as resident.c has decided, and before it the reading of
  * bounds that lie on the device. It needs no workspace but for these. */
 #include "../../workspace.h"
-#include "../position/by_position.h"
 #include "plan.h"
 
 static int run_where(const struct call *call, const struct launch_grid *grid,
@@ -18,9 +17,6 @@ static int run_where(const struct call *call, const struct launch_grid *grid,
 }
 
 int topk_cuda_resident_run(const struct call *call) {
-    if (wants_positions(call->plan)) {
-        return topk_cuda_run_by_position(call);
-    }
     const struct plan *plan = call->plan;
     const struct resident_plan *decided = call->decision->own;
     const bool is_aligned = decided->may_be_aligned && (uintptr_t)call->input.values % 16 == 0;

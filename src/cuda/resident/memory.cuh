@@ -58,8 +58,9 @@ static_assert(RESIDENT_LIST % RANK_SLOTS == 0 && RESIDENT_RANKED <= RESIDENT_LIS
               "a short list can be ranked");
 
 /* Empties the lists, and counts of samples. All threads. */
-template <typename Element, typename Team> TOPK_DEVICE void clear_lists(const row_memory<Element, Team> &m) {
-    clear_entries(m.entries, 0, RESIDENT_LIST);
+template <typename Element, typename Team>
+TOPK_DEVICE void clear_lists(const row_memory<Element, Team> &m, bool has_second = false) {
+    clear_entries(m.entries, 0, has_second ? 2 * RESIDENT_LIST : RESIDENT_LIST);
     if (simt_thread() < SIMT_WARP)
         m.ranks[simt_thread()] = 0;
     if (simt_thread() < LISTS)

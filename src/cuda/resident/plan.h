@@ -32,7 +32,7 @@ struct resident_shape {
 struct resident_plan {
     const struct resident_set *kernels;
     bool is_empty; /* there is nothing to do */
-    bool is_kth, is_sorted, is_streamed;
+    bool is_kth, is_sorted, by_position, is_streamed;
     int64_t results;     /* of a row, at most */
     bool may_be_aligned; /* rows have a stride, and begin at multiples of 16 bytes if the first one does */
     int64_t grid_rows;   /* of a grid, at most: blocks or clusters go on to other rows */
@@ -45,6 +45,7 @@ static inline struct resident_args resident_args_of(const struct resident_plan *
     const int64_t held = decided->is_kth || decided->is_streamed ? 0 : shape->threads * shape->items;
     return (struct resident_args){.is_kth = decided->is_kth,
                                   .is_sorted = decided->is_sorted,
+                                  .by_position = decided->by_position,
                                   .positions = (uint32_t)least(decided->results, held),
                                   .entries = shape->entries,
                                   .has_buckets = shape->is_merged};

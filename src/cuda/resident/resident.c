@@ -6,7 +6,6 @@
 
 #include "../../workspace.h"
 #include "../methods.h"
-#include "../position/by_position.h"
 #include "plan.h"
 
 static const struct resident_set kernels[WIDTHS] = {
@@ -216,10 +215,6 @@ static bool may_be_aligned(const struct plan *plan) {
 
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
-    if (wants_positions(plan)) {
-        topk_cuda_plan_by_position(context, plan, &topk_cuda_resident, room, decision);
-        return;
-    }
     const topk_problem *p = &plan->problem;
     const struct resident_wishes wishes = wishes_of(plan);
     const bool is_aligned = may_be_aligned(plan);
@@ -231,6 +226,7 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
                                   .grid_rows = RESIDENT_GRID_ROWS};
     own->is_empty = p->rows == 0 || (!own->is_kth && p->k_max == 0);
     own->is_sorted = !own->is_kth && p->order == TOPK_ORDER_BEST_FIRST;
+    own->by_position = p->order == TOPK_ORDER_BY_POSITION;
     decision->cannot = topk_cuda_resident_shapes(context, plan, &wishes, own->shapes);
     if (decision->cannot == NULL && p->rows > 0 && p->length_max > 0) {
         decision->cannot = refuse(context, plan, own);

@@ -3,6 +3,7 @@
 #ifndef TOPK_SRC_CUDA_RESIDENT_RESULTS_CUH
 #define TOPK_SRC_CUDA_RESIDENT_RESULTS_CUH
 
+#include "../select/by_position.cuh"
 #include "../select/ranked.cuh"
 #include "../select/sorted_results.cuh"
 #include "bracket.cuh"
@@ -59,6 +60,38 @@ TOPK_DEVICE void write_sorted_entries(const team_task<Element, Team> &t, uint32_
                });
 }
 
+/* Writes the k best of the first `count` entries by position. These are ranked, and then as many of them once
+ * more, without their keys. All threads, after a barrier. */
+template <typename Element, typename Team>
+TOPK_DEVICE void write_entries_by_position(const row_task<Element, Team> &t, uint32_t count) {
+    const bool TWO = entry_size<Element>::TWO;
+    const uint32_t k = (uint32_t)t.r.k;
+    entry_list<TWO> results = t.memory.entries;
+    results.high = simt_shared_part(results.high, RESIDENT_LIST, RESIDENT_LIST);
+    if (TWO)
+        results.low = simt_shared_part(results.low, RESIDENT_LIST, RESIDENT_LIST);
+    struct result {
+        Element element;
+        uint32_t position;
+    };
+    const auto position_of = [&](const struct entry &e)
+                                 TOPK_LAMBDA { return (uint32_t)entry_position(TWO, e); };
+    for_ranked(
+        t.memory.entries, count, [&](const struct entry &e, bool) TOPK_LAMBDA { return position_of(e); },
+        [&](uint32_t position, uint32_t rank) TOPK_LAMBDA {
+            if (rank < k)
+                results.put(rank, entry_without_key(TWO, position));
+        });
+    simt_block_sync();
+    for_ranked(
+        results, k,
+        [&](const struct entry &e, bool exists) TOPK_LAMBDA {
+            return result{exists ? t.element(position_of(e)) : (Element)0, position_of(e)};
+        },
+        [&](const result &result, uint32_t rank)
+            TOPK_LAMBDA { t.write(rank, result.element, result.position); });
+}
+
 /* What the search has found out. */
 struct certain_results {
     uint32_t items;         /* of the thread: these are results */
@@ -76,10 +109,68 @@ TOPK_DEVICE struct certain_results certain_of(const row_part<Element, ITEMS> &pa
     return certain_results{b.winners, b.above, b.is_closed(part.map), ties > before ? ties - before : 0};
 }
 
+/* Which of the thread's candidates are among the `need` best of the row's. The first block ranks all of them
+ * and tells the last one that is. All threads; the lists are empty. */
+template <typename Element, uint32_t ITEMS, typename Team>
+TOPK_DEVICE uint32_t best_candidates(const row_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
+                                     uint32_t candidates, uint32_t before, uint32_t count, uint32_t need) {
+    typedef key_word_t<Element> word;
+    const bool TWO = entry_size<Element>::TWO;
+    list_entries(part, candidates, before, t.memory, RESIDENT_LIST);
+    sync_team<Team>();
+    if (Team::rank() == 0)
+        for_ranked(
+            t.memory.entries, count, [&](const struct entry &e, bool) TOPK_LAMBDA { return e; },
+            [&](const struct entry &e, uint32_t rank) TOPK_LAMBDA {
+                if (rank != need - 1)
+                    return;
+                for (uint32_t block = 0; block < Team::blocks(); block++) {
+                    put_in_block<Team>(t.memory.best, block, 0, (word)entry_key(TWO, e));
+                    put_in_block<Team>(t.memory.ranks, block, 0, (uint32_t)entry_position(TWO, e));
+                }
+            });
+    sync_team<Team>();
+    const struct entry last = make_entry(TWO, (word)t.memory.best[0], (uint32_t)t.memory.ranks[0]);
+    uint32_t best = 0;
+    for (; candidates != 0; candidates &= candidates - 1) {
+        const uint32_t position = part.position(simt_ffs(candidates) - 1);
+        if (!is_before(last, make_entry(TWO, part.key_at(position), position)))
+            best |= candidates & (0u - candidates);
+    }
+    return best;
+}
+
+/* Writes the k best of a row by position. All threads; the lists are empty. */
+template <typename Element, uint32_t ITEMS, typename Team>
+TOPK_DEVICE void write_best_by_position(const row_task<Element, Team> &t,
+                                        const row_part<Element, ITEMS> &part, const code_bracket<Element> &b,
+                                        uint32_t turn) {
+    const uint32_t k = (uint32_t)t.r.k;
+    const struct certain_results certain = certain_of(part, b, k);
+    const uint32_t rest = b.all & ~certain.items, before = b.count.before - certain.count.before;
+    uint32_t results = certain.items, to = certain.count.before, wanted = 0;
+    if (certain.has_ties) {
+        const uint32_t ties = k - certain.count.all;
+        wanted = certain.ties;
+        to += before < ties ? before : ties;
+    } else if (b.count.all != k) {
+        results |= best_candidates(t, part, rest, before, b.candidates(), k - certain.count.all);
+        if constexpr (Team::IS_CLUSTER)
+            to = sums_of(simt_reduce_add(SIMT_ALL_LANES, simt_popc(results)), t.memory, &turn).lower.before;
+    }
+    const uint32_t listed = list_in_order(part, results, certain.has_ties ? rest : 0, wanted, t.memory, turn);
+    simt_block_sync();
+    write_positions_of(t, 0, listed, part.of_block, to);
+}
+
 /* Writes the k best of a row. All threads; the lists are empty. */
 template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_DEVICE void write_best(const team_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
                             const code_bracket<Element> &b, uint32_t turn) {
+    if (t.a.by_position) {
+        write_best_by_position(t, part, b, turn);
+        return;
+    }
     const struct certain_results certain = certain_of(part, b, (uint32_t)t.r.k);
     const uint32_t winners = certain.count.all, before = b.count.before - certain.count.before;
     const bool is_sorted = t.a.is_sorted;

@@ -35,7 +35,7 @@ template <typename Element, uint32_t ITEMS, typename Team> struct row_preparatio
     TOPK_MEMBER void operator()(void) const {
         const uint32_t length = (uint32_t)t.r.length;
         Team::begin();
-        clear_lists(t.memory);
+        clear_lists(t.memory, t.a.by_position);
         *plan = plan_sample<ITEMS, Team>(length, (uint32_t)t.r.k, warps_of_row<Element, ITEMS, Team>(length));
     }
 };
@@ -63,6 +63,8 @@ TOPK_DEVICE bool begin_search(const team_task<Element, Team> &t, const row_part<
     if (listed.all != 0 && listed.all <= RESIDENT_LIST) {
         if (Team::rank() == 0 && is_kth)
             write_class_of_entries(t, listed.all, k, 0);
+        else if (Team::rank() == 0 && t.a.by_position)
+            write_entries_by_position(t, listed.all);
         else if (Team::rank() == 0)
             write_ranked_entries(t, listed.all, 0);
         return false;
@@ -73,7 +75,7 @@ TOPK_DEVICE bool begin_search(const team_task<Element, Team> &t, const row_part<
     }
     TOPK_REACHED(Team::IS_CLUSTER ? REACHED_RESIDENT_CLUSTER_OVERFLOW : REACHED_RESIDENT_OVERFLOW);
     simt_block_sync();
-    clear_lists(m);
+    clear_lists(m, t.a.by_position);
     *b = code_bracket<Element>{pivots.lower, 0, listed, {0, 0}, hits_of_pivot(part.held, pivots.lower), 0};
     bound_by_greatest(part, m, b);
     return true;

@@ -29,6 +29,9 @@ static struct resident_shape entries_of(const struct plan *plan, int64_t cluster
     while (shape.is_merged && merged < shape.sorted) {
         merged *= 2;
     }
+    if (plan->problem.order == TOPK_ORDER_BY_POSITION) {
+        merged += RESIDENT_LIST; /* a second list, of results (results.cuh) */
+    }
     shape.entries = (uint32_t)merged;
     return shape;
 }
@@ -45,7 +48,8 @@ static struct resident_shape shape_with(const struct plan *plan, uint32_t kernel
     shape.items = items_of(plan, kernel);
     const int64_t for_row =
         whole_warps(divide_up(plan->problem.length_max + beside, shape.items * shape.cluster));
-    const int64_t for_entries = whole_warps(divide_up(shape.entries, RESIDENT_ENTRIES_PER_THREAD));
+    const int64_t for_entries =
+        shape.is_merged ? whole_warps(divide_up(shape.entries, RESIDENT_ENTRIES_PER_THREAD)) : 32;
     shape.threads = greatest(for_row, for_entries);
     return shape;
 }

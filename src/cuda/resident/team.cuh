@@ -82,6 +82,15 @@ template <typename Team> TOPK_DEVICE struct share share_of_team(void) {
     return share{Team::rank(), Team::blocks()};
 }
 
+/* Puts a value into an array of some block. */
+template <typename Team, typename Value>
+TOPK_DEVICE void put_in_block(const simt_shared<Value> &array, uint32_t block, uint32_t slot, Value value) {
+    if constexpr (Team::IS_CLUSTER)
+        simt_remote_store(simt_shared_of_rank(array, block), slot, value);
+    else
+        array[slot] = value;
+}
+
 /* Puts an entry into the list of the first block. */
 template <typename Team, bool TWO>
 TOPK_DEVICE void put_in_first(const entry_list<TWO> &list, uint32_t slot, struct entry e) {

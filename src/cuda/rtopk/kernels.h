@@ -30,7 +30,7 @@ struct uniform_rows {
     bool is_full;         /* rows are whole and fill all items of all lanes */
     uint32_t group_shift; /* lanes have 1 << group_shift neighbours each, in turns */
     uint32_t reciprocal;  /* of k, times 1 << RTOPK_RECIPROCAL_BITS, rounded up */
-    /* For results that go best first: 1 << order_shift lanes sort the results of a row. Each lane takes
+    /* For results that are sorted: 1 << order_shift lanes sort the results of a row. Each lane takes
      * order_words of them, at most k. */
     uint32_t order_shift, order_words;
     uint32_t position_mask; /* the bits that positions take of the words that are sorted */
@@ -50,7 +50,8 @@ struct rtopk_args {
     struct decode_args decode;
     struct kth_outputs kth;
     bool is_kth;
-    bool is_sorted;   /* results go best first */
+    bool is_sorted; /* results go best first, or: */
+    bool by_position;
     uint32_t slots;   /* of a warp's list of positions */
     uint32_t entries; /* of a warp's list of entries: a power of two, or 0 if none is sorted there */
 };

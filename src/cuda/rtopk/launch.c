@@ -2,7 +2,6 @@
  * What a call of rtopk launches: one kernel, as rtopk.c has decided, and before it the reading of bounds that
  * lie on the device. A call tells whether rows are all alike, and begin where groups of 16 bytes do. */
 #include "../../workspace.h"
-#include "../position/by_position.h"
 #include "plan.h"
 
 static struct lead_map lead_map_of(const struct plan *plan, const struct code_map *map) {
@@ -111,9 +110,6 @@ static int run_selection(const struct call *call, const struct rtopk_launch *lau
 }
 
 int topk_cuda_rtopk_run(const struct call *call) {
-    if (wants_positions(call->plan)) {
-        return topk_cuda_run_by_position(call);
-    }
     const struct plan *plan = call->plan;
     const struct rtopk_plan *decided = call->decision->own;
     const struct rtopk_launch *launch = launch_of(call, decided);
@@ -127,6 +123,7 @@ int topk_cuda_rtopk_run(const struct call *call) {
                               .kth = kth_outputs_of(call),
                               .is_kth = plan->operation == TOPK_OPERATION_KTH,
                               .is_sorted = launch->is_sorted,
+                              .by_position = is_by_position(plan),
                               .slots = launch->slots,
                               .entries = launch->entries};
     if (has_predicate(plan)) {

@@ -51,8 +51,14 @@ static inline int64_t results_max(const struct plan *plan) {
     return least(plan->problem.k_max, plan->problem.length_max);
 }
 
+/* Whether results are sorted by position. Approximations list them so. */
+static inline bool is_by_position(const struct plan *plan) {
+    return plan->problem.order == TOPK_ORDER_BY_POSITION && !plan->approximate;
+}
+
 static inline bool is_sorted(const struct plan *plan) {
-    return plan->operation != TOPK_OPERATION_KTH && plan->problem.order == TOPK_ORDER_BEST_FIRST;
+    return plan->operation != TOPK_OPERATION_KTH &&
+           (plan->problem.order == TOPK_ORDER_BEST_FIRST || is_by_position(plan));
 }
 
 /* Elements that a group of 16 bytes has. */

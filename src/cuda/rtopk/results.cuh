@@ -18,6 +18,14 @@ template <typename Element> struct row_task {
     TOPK_MEMBER void write(uint32_t slot, uint32_t position) const {
         write_result<Element>(a.rows, row, r, slot, element(position), position);
     }
+    /* The entry of a result, in the order that results go in; from `count` on nothing. By position all have
+     * one key. */
+    TOPK_MEMBER row_entry_t<Element> result_entry(uint32_t slot, uint32_t count) const {
+        if (!a.by_position)
+            return entry(slot, count);
+        return slot < count ? row_entry<Element>::of(1, (uint16_t)lists.positions[slot])
+                            : row_entry_t<Element>{};
+    }
     /* The entry of a candidate; from `count` on nothing. */
     TOPK_MEMBER row_entry_t<Element> entry(uint32_t slot, uint32_t count) const {
         row_entry_t<Element> e = {};
@@ -98,6 +106,37 @@ TOPK_DEVICE void write_few(const row_task<Element> &t, const sorted_few<Element>
         t.write(SIMT_WARP + simt_lane(), row_entry<Element>::position(few.second));
 }
 
+/* The same by position: sorts the results of the lane, complements of positions or 0 where there is none. All
+ * lanes. */
+template <typename Element>
+TOPK_DEVICE void write_few_by_position(const row_task<Element> &t, uint32_t first, uint32_t second,
+                                       uint32_t k) {
+    sort_words(&first, &second, k > SIMT_WARP);
+    if (simt_lane() < k)
+        t.write(simt_lane(), ~first);
+    if (SIMT_WARP + simt_lane() < k)
+        t.write(SIMT_WARP + simt_lane(), ~second);
+}
+
+/* The results among sorted candidates. */
+template <typename Element>
+TOPK_DEVICE void write_few_in_order(const row_task<Element> &t, const sorted_few<Element> &few, uint32_t k) {
+    if (!t.a.by_position) {
+        write_few(t, few, k);
+        return;
+    }
+    const uint32_t first = ~row_entry<Element>::position(few.first),
+                   second = ~row_entry<Element>::position(few.second);
+    write_few_by_position(t, simt_lane() < k ? first : 0, SIMT_WARP + simt_lane() < k ? second : 0, k);
+}
+
+/* The results at the first k positions of the list, at most RTOPK_FEW. */
+template <typename Element> TOPK_DEVICE void write_few_listed(const row_task<Element> &t, uint32_t k) {
+    const uint32_t second = SIMT_WARP + simt_lane();
+    write_few_by_position(t, simt_lane() < k ? ~(uint32_t)(uint16_t)t.lists.positions[simt_lane()] : 0,
+                          second < k ? ~(uint32_t)(uint16_t)t.lists.positions[second] : 0, k);
+}
+
 /* ---- Results of many, sorted in shared memory ---- */
 
 /* The list of positions as one of entries, for which there is no other room. */
@@ -155,7 +194,7 @@ TOPK_DEVICE void write_sorted(const row_task<Element> &t, uint32_t k, const List
     while (count < k)
         count *= 2;
     for (uint32_t slot = team.thread(); slot < count; slot += team.THREADS)
-        list.put(slot, t.entry(slot, k));
+        list.put(slot, t.result_entry(slot, k));
     team.sync();
     sort_slots(list, count, team);
     for (uint32_t slot = team.thread(); slot < k; slot += team.THREADS)

@@ -13,6 +13,8 @@ TOPK_DEVICE void write_list(const row_task<Element> &t, const warp_bracket<Eleme
     simt_warp_sync(SIMT_ALL_LANES);
     if (!t.a.is_sorted)
         write_unsorted(t, k, row_team<1>{});
+    else if (k <= RTOPK_FEW && t.a.by_position)
+        write_few_listed(t, k);
     else if (k <= RTOPK_FEW)
         write_few(t, sort_few<Element, POSITIONS>(t, b, k), k);
     else
@@ -45,7 +47,7 @@ TOPK_DEVICE void select_in_row(const row_task<Element> &t, const held_row<Elemen
         if (t.a.is_kth)
             write_class_of_few(t, few, k, b.count);
         else
-            write_few(t, few, k);
+            write_few_in_order(t, few, k);
         return;
     }
     write_found<POSITIONS>(t, held, b);

@@ -6,7 +6,6 @@
 
 #include "../../workspace.h"
 #include "../methods.h"
-#include "../position/by_position.h"
 #include "plan.h"
 
 static const struct rtopk_set kernels[WIDTHS] = {
@@ -150,10 +149,6 @@ static struct network plan_exact(const topk_context *context, const struct plan 
 
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
-    if (wants_positions(plan)) {
-        topk_cuda_plan_by_position(context, plan, &topk_cuda_rtopk, room, decision);
-        return;
-    }
     const topk_problem *p = &plan->problem;
     decision->cannot = refuse(plan);
     if (decision->cannot != NULL) {

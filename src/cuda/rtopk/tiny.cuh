@@ -92,16 +92,19 @@ TOPK_DEVICE tiny_ranks<ITEMS> ranks_of(const tiny_row<Element, ITEMS> &r, uint32
     return ranks;
 }
 
-/* Puts the results of the warp's row `row` into its slots, best first. */
+/* Puts the results of the warp's row `row` into its slots, best first or by position. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE void put_ranked(const tiny_row<Element, ITEMS> &r, const tiny_ranks<ITEMS> &ranks,
-                            const struct uniform_rows &u, const tiny_stage<Element> &stage, uint32_t row) {
+                            const struct rtopk_args &a, const tiny_stage<Element> &stage, uint32_t row) {
+    const struct uniform_rows &u = a.uniform;
+    uint32_t before = 0;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
-        const uint32_t rank = ranks.of(i);
+        const uint32_t rank = ranks.of(i), slot = row * u.k + (a.by_position ? before : rank);
         if (i < u.length && rank < u.k) {
-            stage.elements()[row * u.k + rank] = r.items[i];
-            stage.positions()[row * u.k + rank] = (uint16_t)i;
+            stage.elements()[slot] = r.items[i];
+            stage.positions()[slot] = (uint16_t)i;
+            before++;
         }
     }
 }
@@ -166,7 +169,7 @@ TOPK_DEVICE void serve_tiny(const struct rtopk_args &a, const served_rows &s,
         if (row <= last && a.uniform.k == 1)
             best_item(r).put(stage, row);
         else if (row <= last)
-            put_ranked(r, ranks_of(r, a.uniform.length), a.uniform, stage, row);
+            put_ranked(r, ranks_of(r, a.uniform.length), a, stage, row);
     }
 }
 

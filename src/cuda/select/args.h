@@ -44,6 +44,9 @@ struct element_list {
 struct target {
     enum target_kind kind;
     bool ties_free; /* which ties are taken may be chosen */
+    /* All results are found in the order of positions: always so for a list, and for outputs by position. */
+    bool in_order;
+    bool by_position; /* TARGET_ENTRIES: they are sorted by position */
     /* TARGET_ENTRIES: entries.cuh; `pitch` for each row. */
     bool two_words;
     int64_t pitch;

@@ -14,10 +14,23 @@ static inline enum target_kind radix_target_of(const struct plan *plan) {
     if (plan->operation == TOPK_OPERATION_KTH) {
         return TARGET_KTH;
     }
-    if (!sorted && p->ties == TOPK_TIES_ANY) {
+    if (p->order == TOPK_ORDER_ANY && p->ties == TOPK_TIES_ANY) {
         return TARGET_OUTPUTS;
     }
     return p->k_max <= SELECT_SORT_MAX ? TARGET_ENTRIES : sorted ? TARGET_LIST : TARGET_OUTPUTS;
+}
+
+/* As in struct target. */
+static inline bool goes_in_order(const struct plan *plan, enum target_kind target) {
+    return target == TARGET_LIST ||
+           (target == TARGET_OUTPUTS && plan->problem.order == TOPK_ORDER_BY_POSITION);
+}
+
+static inline void set_target(const struct plan *plan, enum target_kind kind, struct target *target) {
+    target->kind = kind;
+    target->ties_free = plan->problem.ties == TOPK_TIES_ANY;
+    target->in_order = goes_in_order(plan, kind);
+    target->by_position = plan->problem.order == TOPK_ORDER_BY_POSITION;
 }
 
 /* Room for entries that one block sorts: a power of two. */

@@ -3,20 +3,27 @@
 #ifndef TOPK_SRC_CUDA_SELECT_SORTED_ROWS_CUH
 #define TOPK_SRC_CUDA_SELECT_SORTED_ROWS_CUH
 
+#include "by_position.cuh"
 #include "small_sort.cuh"
 #include "sorted_results.cuh"
 
 /* Loads the entries of a row, whose place among those of other rows is given; returns how many there are:
- * r.k, or some more that tie. */
+ * r.k, or some more that tie. If they are to be sorted by position, only results are left.
+ * All threads; ends with a barrier. */
 template <bool TWO>
 TOPK_DEVICE uint32_t load_row(const struct target &target, int64_t place, const struct row &r,
                               const struct kth_range &range, const entry_list<TWO> &list) {
-    load_entries(target, place, 0, (uint32_t)r.k, list);
     const struct result_plan plan = plan_results(target, range, r.k);
-    if (r.k == 0 || plan.in_order)
-        return (uint32_t)r.k;
-    uint32_t count = (uint32_t)(plan.winners + plan.ties);
-    load_entries(target, place, (uint32_t)r.k, count, list);
+    const uint32_t k = (uint32_t)r.k;
+    uint32_t count = k;
+    load_entries(target, place, 0, k, list);
+    if (k > 0 && !plan.in_order) {
+        count = (uint32_t)(plan.winners + plan.ties);
+        load_entries(target, place, k, count, list);
+    }
+    simt_block_sync();
+    if (target.by_position)
+        keep_positions(list, (uint32_t)plan.winners, count, k, r.length);
     return count;
 }
 
@@ -41,8 +48,7 @@ template <typename Element, bool TWO>
 TOPK_DEVICE void sort_row(const struct row_args &rows, const struct target &target, int64_t row,
                           int64_t place, const struct row &r, const struct kth_range &range,
                           const struct sort_shared<TWO> &s) {
-    uint32_t count = load_row(target, place, r, range, s.list);
-    simt_block_sync();
+    const uint32_t count = load_row(target, place, r, range, s.list);
     if (TWO)
         sort_by_merging(s.list, count);
     else
@@ -56,8 +62,7 @@ template <typename Element, bool TWO>
 TOPK_DEVICE void rank_row(const struct row_args &rows, const struct target &target, int64_t row,
                           int64_t place, const struct row &r, const struct kth_range &range,
                           const entry_list<TWO> &list) {
-    uint32_t count = load_row(target, place, r, range, list);
-    simt_block_sync();
+    const uint32_t count = load_row(target, place, r, range, list);
     write_ranked<Element>(rows, row, r, list, count, among_all_blocks());
     pad_row<Element>(rows, row, r, among_all_blocks());
     simt_block_sync();

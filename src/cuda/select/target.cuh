@@ -71,7 +71,7 @@ TOPK_DEVICE struct result_plan plan_results(const struct target &to, const struc
     if (choose && to.kind == TARGET_ENTRIES)
         TOPK_REACHED(keep_all ? REACHED_SELECT_TIES_KEPT : REACHED_SELECT_TIES_BEYOND);
     struct result_plan plan;
-    plan.in_order = to.kind == TARGET_LIST || (choose && !keep_all);
+    plan.in_order = to.in_order || (choose && !keep_all);
     plan.winners = (uint64_t)k - range.need;
     plan.ties = keep_all ? range.candidates : range.need;
     return plan;

@@ -106,6 +106,21 @@ def test_unsorted_results_are_the_same_set(device):
     assert torch.equal(x.gather(-1, ours.indices), ours.values)
 
 
+def test_results_by_position(device):
+    x = distinct(3, 50, device=device)
+    ours, theirs = topk(x, 20, order="position"), torch.topk(x, 20)
+    assert torch.equal(ours.indices, theirs.indices.sort().values)
+    assert torch.equal(x.gather(-1, ours.indices), ours.values)
+    out = torch.empty(3, 20, device=device), torch.empty(3, 20, dtype=torch.int64, device=device)
+    topk(x, 20, order="position", out=out)
+    assert torch.equal(out[1], ours.indices)
+    leaf = x.clone().requires_grad_()
+    topk(leaf, 20, order="position").values.sum().backward()
+    assert torch.equal(leaf.grad, torch.zeros_like(x).scatter(-1, ours.indices, 1))
+    with pytest.raises(ValueError, match="'order' must be"):
+        topk(x, 20, order="first")
+
+
 def floats(*shape, **options):
     return torch.empty(*shape, **options)
 

@@ -40,7 +40,7 @@ def test_values_and_indices(device):
         operator(x, 6, -1, True, True, 0)
 
 
-@pytest.mark.parametrize("arguments", ARGUMENTS, ids=str)
+@pytest.mark.parametrize("arguments", (*ARGUMENTS, (2, -1, True, True, 0, "position")), ids=str)
 @pytest.mark.parametrize("gradient", (False, True))
 def test_opcheck(device, arguments, gradient):
     torch.library.opcheck(operator, (torch.randn(4, 5, device=device, requires_grad=gradient), *arguments))
