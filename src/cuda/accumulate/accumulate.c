@@ -300,19 +300,17 @@ static int launch_write(const void *of) {
     const struct launch_grid grid = grid_for(a, (int64_t)a->plan.output_elements);
     struct accumulate_args args = args_of(a, &l.state);
     args.ends = w->ends;
-    args.by_position = a->plan.problem.order == TOPK_ORDER_BY_POSITION;
     args.rows.out_values = w->values;
     args.rows.out_indices = w->indices;
     args.places = s.places;
-    args.sorted = s.sorted;
+    args.sorted = a->plan.problem.order == TOPK_ORDER_BY_POSITION ? NULL : s.sorted;
     args.arranged = s.arranged;
     const int64_t *candidates = l.state.candidates.positions;
     int error = launch_merge(a, &args);
     error = error != 0 ? error : select_from(a, SORTED, &s, &l.state, candidates, s.positions, s.places);
     error = error != 0 ? error : kernels_of(a)->arrange(&grid, &args);
-    if (!args.by_position) { /* by position the candidates, which are the results, are arranged already */
-        error = error != 0 ? error : select_from(a, BEST, &s, &l.state, s.arranged, w->values, s.sorted);
-    }
+    const bool is_done = error != 0 || args.sorted == NULL; /* the results are arranged */
+    error = is_done ? error : select_from(a, BEST, &s, &l.state, s.arranged, w->values, s.sorted);
     return error != 0 ? error : kernels_of(a)->write(&grid, &args);
 }
 

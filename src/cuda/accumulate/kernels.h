@@ -104,10 +104,10 @@ struct accumulate_args {
     int64_t base;
     enum accumulate_payload payload; /* of a chunk; unknown without one, or without elements */
     bool ends;                       /* the state is finished */
-    bool by_position;                /* the results come by position */
     struct accumulate_state state;
     struct accumulate_state other; /* that is merged into the state; or without a header */
-    /* Where results come from: places of candidates by their position, and places among these. */
+    /* Where results come from: places of candidates by their position, and places among these; NULL: these
+     * are the results, by position. */
     const int64_t *places, *sorted;
     void *arranged; /* elements of candidates by their position */
 };

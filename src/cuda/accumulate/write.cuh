@@ -58,7 +58,7 @@ TOPK_DEVICE int64_t index_of_result(const struct accumulate_args &a, int64_t row
     const bool wide = a.rows.wide_indices, has_payload = a.state.header->payload == PAYLOAD_GIVEN;
     const row_list<Element> list = row_list<Element>::of(a.state.candidates, row, wide);
     const int64_t first = row * a.rows.k_max;
-    const int64_t sorted = !a.by_position                               ? a.sorted[at]
+    const int64_t sorted = a.sorted != nullptr                          ? a.sorted[at]
                            : at - first < (int64_t)a.state.lengths[row] ? at - first
                                                                         : -1;
     if (sorted < 0)
@@ -75,7 +75,7 @@ TOPK_KERNEL TOPK_BOUNDS(ACCUMULATE_LIST_THREADS, 1) void accumulate_write(struct
         const int64_t index = is_open ? index_of_result<Element>(a, row, at) : ACCUMULATE_NO_INDEX;
         if (!is_open && a.rows.out_values != nullptr)
             ((Element *)a.rows.out_values)[at] = (Element)a.rows.padding;
-        if (is_open && a.by_position && a.rows.out_values != nullptr)
+        if (is_open && a.sorted == nullptr && a.rows.out_values != nullptr)
             ((Element *)a.rows.out_values)[at] =
                 slot < a.state.lengths[row] ? ((const Element *)a.arranged)[at] : (Element)a.rows.padding;
         if (a.rows.out_indices != nullptr && a.rows.wide_indices)
