@@ -229,7 +229,7 @@ class Options(harness.Case):
             self.prints(printed, "select", self.file, "-k", 3, "--order", order)
         result = harness.topk("select", self.file, "-k", 3, "--order", "any")
         self.assertEqual(sorted(result.out.splitlines()), [b"1\t9", b"2\tnan", b"4\t9"])
-        self.prints("5\n1e400\n7\n", "select", "-k", 3, "--order", "position", stdin=b"5\n1\n1e400\n7\n")
+        self.prints("0\t5\n2\t1e400\n3\t7\n", "select", "-k", 3, "--order", "position", stdin=b"5\n1\n1e400\n7\n")
 
     def test_equals_sign_and_order_of_arguments(self):
         self.prints("3\t-11\n", "select", "--nan=last", "-k1", "--magnitude", self.file)
