@@ -63,7 +63,7 @@ TOPK_DEVICE void write_sorted_entries(const team_task<Element, Team> &t, uint32_
 /* Writes the k best of the first `count` entries by position. These are ranked, and then as many of them once
  * more, without their keys. All threads, after a barrier. */
 template <typename Element, typename Team>
-TOPK_DEVICE void write_entries_by_position(const row_task<Element, Team> &t, uint32_t count) {
+TOPK_DEVICE void write_entries_by_position(const team_task<Element, Team> &t, uint32_t count) {
     const bool TWO = entry_size<Element>::TWO;
     const uint32_t k = (uint32_t)t.r.k;
     entry_list<TWO> results = t.memory.entries;
@@ -112,7 +112,7 @@ TOPK_DEVICE struct certain_results certain_of(const row_part<Element, ITEMS> &pa
 /* Which of the thread's candidates are among the `need` best of the row's. The first block ranks all of them
  * and tells the last one that is. All threads; the lists are empty. */
 template <typename Element, uint32_t ITEMS, typename Team>
-TOPK_DEVICE uint32_t best_candidates(const row_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
+TOPK_DEVICE uint32_t best_candidates(const team_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
                                      uint32_t candidates, uint32_t before, uint32_t count, uint32_t need) {
     typedef key_word_t<Element> word;
     const bool TWO = entry_size<Element>::TWO;
@@ -142,7 +142,7 @@ TOPK_DEVICE uint32_t best_candidates(const row_task<Element, Team> &t, const row
 
 /* Writes the k best of a row by position. All threads; the lists are empty. */
 template <typename Element, uint32_t ITEMS, typename Team>
-TOPK_DEVICE void write_best_by_position(const row_task<Element, Team> &t,
+TOPK_DEVICE void write_best_by_position(const team_task<Element, Team> &t,
                                         const row_part<Element, ITEMS> &part, const code_bracket<Element> &b,
                                         uint32_t turn) {
     const uint32_t k = (uint32_t)t.r.k;

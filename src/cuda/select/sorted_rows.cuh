@@ -13,10 +13,10 @@
 template <bool TWO>
 TOPK_DEVICE uint32_t load_row(const struct target &target, int64_t place, const struct row &r,
                               const struct kth_range &range, const entry_list<TWO> &list) {
-    const struct result_plan plan = plan_results(target, range, r.k);
     const uint32_t k = (uint32_t)r.k;
     uint32_t count = k;
     load_entries(target, place, 0, k, list);
+    const struct result_plan plan = plan_results(target, range, r.k);
     if (k > 0 && !plan.in_order) {
         count = (uint32_t)(plan.winners + plan.ties);
         load_entries(target, place, k, count, list);
