@@ -6,6 +6,7 @@
 
 #include "covering.h"
 #include "random.h"
+#include "topk.h"
 
 typedef struct visitor {
     const options *options;
@@ -15,6 +16,21 @@ typedef struct visitor {
     uint32_t filtered; /* a bit for each dimension */
     long number;       /* of the next case */
 } visitor;
+
+/* Each method that has no way of its own to results by position selects in any order, and one sort follows.
+ * Methods take turns: another part of the cases stays for each. */
+static test_case thinned(const visitor *v, const test_case *c, long number) {
+    test_case out = *c;
+    long turn = number;
+    for (const char *at = v->options->method; at != NULL && *at != '\0'; at++) {
+        turn += *at;
+    }
+    if (c->value[DIM_ORDER] == TOPK_ORDER_BY_POSITION && v->options->by_position > 1 &&
+        (v->filtered >> DIM_ORDER & 1) == 0 && turn % v->options->by_position != 0) {
+        out.value[DIM_ORDER] = TOPK_ORDER_ANY;
+    }
+    return out;
+}
 
 static bool offer(visitor *v, const test_case *c) {
     for (int d = 0; d < DIMENSIONS; d++) {
@@ -27,7 +43,8 @@ static bool offer(visitor *v, const test_case *c) {
     if (number >= v->options->cases_max) {
         return false;
     }
-    return !taken || number < v->options->first || v->visit(c, number, v->context);
+    const test_case offered = thinned(v, c, number);
+    return !taken || number < v->options->first || v->visit(&offered, number, v->context);
 }
 
 static covering_array cover(uint64_t seed) {

@@ -31,6 +31,8 @@ static const char usage[] =
     "  --smallest N       leave out rows shorter than N (0)\n"
     "  --largest N        leave out rows longer than N (131072)\n"
     "  --cases N          only the first N of them, which cover the most pairs\n"
+    "  --by-position N    one in N of the cases with results by position has them so, the others any order "
+    "(1)\n"
     "  --elements N       drop rows from cases with more elements or results than this (262144)\n"
     "  --seed N           of the covering array, of random cases and of the data (1)\n"
     "  --failures N       stop after N failures (10)\n"
@@ -100,6 +102,9 @@ static void take(options *o, int letter, const char *value) {
     case 'a':
         o->cases_max = (long)number(o->program, value);
         break;
+    case 'y':
+        o->by_position = (long)number(o->program, value);
+        break;
     case 'e':
         o->elements = number(o->program, value);
         break;
@@ -130,24 +135,37 @@ static void take(options *o, int letter, const char *value) {
 }
 
 options options_parse(int argc, char **argv) {
-    static const struct option known[] = {
-        {"full", no_argument, NULL, 'F'},           {"random", required_argument, NULL, 'r'},
-        {"case", required_argument, NULL, 'c'},     {"filter", required_argument, NULL, 'f'},
-        {"backend", required_argument, NULL, 'b'},  {"operation", required_argument, NULL, 'o'},
-        {"method", required_argument, NULL, 'm'},   {"threads", required_argument, NULL, 't'},
-        {"graphs", no_argument, NULL, 'g'},         {"schedules", required_argument, NULL, 'n'},
-        {"schedule", required_argument, NULL, 'i'}, {"smallest", required_argument, NULL, 'w'},
-        {"largest", required_argument, NULL, 'l'},  {"seed", required_argument, NULL, 's'},
-        {"failures", required_argument, NULL, 'x'}, {"cases", required_argument, NULL, 'a'},
-        {"elements", required_argument, NULL, 'e'}, {"jobs", required_argument, NULL, 'j'},
-        {"seconds", required_argument, NULL, 'd'},  {"limit", required_argument, NULL, 'u'},
-        {"methods", no_argument, NULL, 'p'},        {"paths", required_argument, NULL, 'P'},
-        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"full", no_argument, NULL, 'F'},
+                                          {"random", required_argument, NULL, 'r'},
+                                          {"case", required_argument, NULL, 'c'},
+                                          {"filter", required_argument, NULL, 'f'},
+                                          {"backend", required_argument, NULL, 'b'},
+                                          {"operation", required_argument, NULL, 'o'},
+                                          {"method", required_argument, NULL, 'm'},
+                                          {"threads", required_argument, NULL, 't'},
+                                          {"graphs", no_argument, NULL, 'g'},
+                                          {"schedules", required_argument, NULL, 'n'},
+                                          {"schedule", required_argument, NULL, 'i'},
+                                          {"smallest", required_argument, NULL, 'w'},
+                                          {"largest", required_argument, NULL, 'l'},
+                                          {"seed", required_argument, NULL, 's'},
+                                          {"failures", required_argument, NULL, 'x'},
+                                          {"cases", required_argument, NULL, 'a'},
+                                          {"by-position", required_argument, NULL, 'y'},
+                                          {"elements", required_argument, NULL, 'e'},
+                                          {"jobs", required_argument, NULL, 'j'},
+                                          {"seconds", required_argument, NULL, 'd'},
+                                          {"limit", required_argument, NULL, 'u'},
+                                          {"methods", no_argument, NULL, 'p'},
+                                          {"paths", required_argument, NULL, 'P'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     options o = {.program = argv[0],
                  .seed = 1,
                  .largest = 131072,
                  .cases_max = LONG_MAX,
                  .elements = ELEMENTS_DEFAULT,
+                 .by_position = 1,
                  .backend = "cpu",
                  .threads = 1,
                  .schedules = 1,

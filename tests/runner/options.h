@@ -21,9 +21,11 @@ typedef struct options {
     const char *operation;
     const char *paths; /* NULL, or the run whose rare paths must be taken, in a library that counts them */
     long cases_max;
-    bool methods;      /* only print their names */
-    bool graphs;       /* calls are captured and launched as graphs */
-    long schedules;    /* of the emulated GPU, for each call */
+    long
+        by_position; /* of the cases with results by position, the others take any order but one in so many */
+    bool methods;    /* only print their names */
+    bool graphs;     /* calls are captured and launched as graphs */
+    long schedules;  /* of the emulated GPU, for each call */
     uint64_t schedule; /* 0, or the seed of the first */
     long failures_max;
     time_t end;      /* 0, or the last second in which a case begins */
