@@ -145,12 +145,10 @@ static topk_status check_range(const struct accumulator *a, int64_t length, int6
                : TOPK_OK;
 }
 
-enum { BUFFERS_MAX = INPUT_BUFFERS + PREDICATE_BUFFERS + 1 };
-
-/* The buffers of a chunk; returns how many in *count. */
+/* Adds the buffers of a chunk. */
 static topk_status check_input(const struct accumulator *a, const topk_input *input,
-                               const topk_predicate *predicate, struct chunk *chunk, struct buffer *buffers,
-                               size_t *count) {
+                               const topk_predicate *predicate, struct chunk *chunk,
+                               struct buffer_list *buffers) {
     struct plan plan;
     topk_problem problem = a->plan.problem;
     const int64_t length = chunk->length;
@@ -160,27 +158,22 @@ static topk_status check_input(const struct accumulator *a, const topk_input *in
         (status = topk_check_input(&plan, &chunk->input, true, buffers)) != TOPK_OK) {
         return status;
     }
-    *count = INPUT_BUFFERS;
-    if (predicate != NULL) {
-        status = topk_list_predicate(&plan, predicate, buffers + *count);
-        *count += PREDICATE_BUFFERS;
-    }
-    return status;
+    return predicate == NULL ? TOPK_OK : topk_list_predicate(&plan, predicate, buffers);
 }
 
 static topk_status push(topk_context *context, const topk_problem *problem, void *state, size_t state_bytes,
                         const topk_input *input, struct chunk *chunk, topk_stream stream) {
     struct accumulator a;
-    struct buffer buffers[BUFFERS_MAX];
-    size_t count = 0;
+    struct buffer_list buffers;
+    buffers.count = 0;
     topk_status status = open_memory(context, problem, state, state_bytes, stream, &a);
     if (status != TOPK_OK ||
-        (status = check_input(&a, input, chunk->predicate, chunk, buffers, &count)) != TOPK_OK ||
+        (status = check_input(&a, input, chunk->predicate, chunk, &buffers)) != TOPK_OK ||
         (status = check_range(&a, chunk->length, chunk->base)) != TOPK_OK) {
         return status;
     }
-    buffers[count] = (struct buffer){"state", state, a.bytes, 1, true, true};
-    status = topk_check_buffers(buffers, count + 1);
+    buffer_list_add(&buffers, (struct buffer){"state", state, a.bytes, 1, true, true});
+    status = topk_check_buffers(&buffers);
     if (status == TOPK_OK) {
         status = backend_of(&a)->push(&a, chunk);
         topk_gaps_release(state, a.bytes);
@@ -210,12 +203,10 @@ topk_status topk_accumulator_push_where(topk_context *context, const topk_proble
 /* ---- Merging ---- */
 
 static topk_status check_merge(const struct accumulator *a, const void *other, size_t other_bytes) {
-    const struct buffer buffers[] = {
-        {"state", a->memory, a->bytes, 1, true, true},
-        {"other", other, a->kept_bytes, 1, true, false},
-    };
+    const struct buffer_list buffers = {
+        2, {{"state", a->memory, a->bytes, 1, true, true}, {"other", other, a->kept_bytes, 1, true, false}}};
     const topk_status status = check_memory("other state", other, other_bytes, a->kept_bytes);
-    return status != TOPK_OK ? status : topk_check_buffers(buffers, 2);
+    return status != TOPK_OK ? status : topk_check_buffers(&buffers);
 }
 
 topk_status topk_accumulator_merge(topk_context *context, const topk_problem *problem, void *state,
@@ -244,12 +235,14 @@ static topk_status write_results(topk_context *context, const topk_problem *prob
         return status;
     }
     const struct plan *plan = &a.plan;
-    const struct buffer buffers[] = {
-        {"values", values, plan->output_elements * plan->element_bytes, plan->element_bytes, false, true},
-        {"indices", indices, plan->output_elements * plan->index_bytes, plan->index_bytes, false, true},
-        {"state", state, a.bytes, 1, true, true},
-    };
-    status = topk_check_buffers(buffers, 3);
+    struct buffer_list buffers;
+    buffers.count = 0;
+    buffer_list_add(&buffers, (struct buffer){"values", values, plan->output_elements * plan->element_bytes,
+                                              plan->element_bytes, false, true});
+    buffer_list_add(&buffers, (struct buffer){"indices", indices, plan->output_elements * plan->index_bytes,
+                                              plan->index_bytes, false, true});
+    buffer_list_add(&buffers, (struct buffer){"state", state, a.bytes, 1, true, true});
+    status = topk_check_buffers(&buffers);
     if (status == TOPK_OK) {
         status = backend_of(&a)->write(&a, values, indices, ends);
         topk_gaps_release(state, a.bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "choose.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -112,65 +113,50 @@ static const struct candidate *cheapest(const struct choice *choice) {
     return chosen;
 }
 
-/* Whether a row of the table is chosen before a method of this cost, whatever workspace that takes. */
-static bool has_cheaper(const struct choice *choice, double cost_us) {
-    for (size_t i = 0; i < choice->count; i++) {
-        const struct candidate *candidate = &choice->candidates[i];
-        if (candidate->refusal == REFUSAL_NONE && candidate->within_bound &&
-            candidate->decision.cost_us <= cost_us) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Adds the method's row. What is decided stays in the room only if the method may be chosen; else the row is
- * left out, unless it says why the method cannot serve, or the whole table is asked for. */
-static void consider(const topk_context *context, const struct plan *plan, const struct method *method,
-                     bool whole, struct room *room, struct choice *choice) {
-    const bool is_named = method == choice->forced || method == context->preferred;
+/* Fills the method's row. Returns whether it can serve; else the room is as before. */
+static bool ask(const topk_context *context, const struct plan *plan, const struct method *method,
+                struct room *room, struct candidate *candidate) {
     const size_t used = room->used;
-    struct candidate *candidate = &choice->candidates[choice->count];
-    *candidate = (struct candidate){.method = method, .refusal = refusal_of(plan, method)};
+    candidate->method = method;
+    candidate->refusal = refusal_of(plan, method);
     if (candidate->refusal == REFUSAL_NONE) {
         topk_decide(context, plan, method, room, &candidate->decision);
         candidate->refusal = refusal_of_decision(plan, &candidate->decision);
         candidate->within_bound = candidate->decision.workspace_bytes <= plan_workspace_bound(plan);
-        const bool is_beaten = !is_named && has_cheaper(choice, candidate->decision.cost_us);
-        if (candidate->refusal != REFUSAL_NONE || is_beaten) {
-            candidate->decision.own = NULL;
-            room->used = used;
-        }
-        if (!whole && candidate->refusal != REFUSAL_PROBLEM && is_beaten) {
-            return;
-        }
     }
-    choice->count++;
+    if (candidate->refusal != REFUSAL_NONE) {
+        room->used = used;
+    }
+    return candidate->refusal == REFUSAL_NONE;
 }
 
-topk_status topk_choose(const topk_context *context, const struct plan *plan, bool whole, struct room *room,
+/* The method that the problem names, or that TOPK_METHOD does; NULL: none, or another backend has it. */
+static const struct method *named_method(const topk_context *context, const struct plan *plan) {
+    const struct backend *backend = context->backend;
+    const char *name = plan->problem.method;
+    name = name == NULL && context->preferred != NULL ? context->preferred->name : name;
+    return name == NULL ? NULL : topk_find_method(backend, name);
+}
+
+topk_status topk_choose(const topk_context *context, const struct plan *plan, struct room *room,
                         struct choice *choice) {
     const struct backend *backend = context->backend;
-    choice->count = 0;
-    choice->forced = NULL;
-    if (plan->problem.method != NULL) {
-        choice->forced = topk_find_method(backend, plan->problem.method);
-        if (choice->forced == NULL) {
-            return topk_fail(TOPK_ERROR_UNKNOWN_METHOD, "the %s backend has no method '%.64s'", backend->name,
-                             plan->problem.method);
-        }
+    const struct method *const named = named_method(context, plan);
+    const bool is_forced = plan->problem.method != NULL;
+    if (is_forced && named == NULL) {
+        return topk_fail(TOPK_ERROR_UNKNOWN_METHOD, "the %s backend has no method '%.64s'", backend->name,
+                         plan->problem.method);
     }
-    const struct method *const alone = whole ? NULL : choice->forced;
-    for (size_t i = 0; i < backend->method_count; i++) {
-        const struct method *method = backend->methods[i];
-        if (alone == NULL || alone == method) {
-            consider(context, plan, method, whole, room, choice);
-        }
-    }
-    for (size_t i = 0; i < choice->count && plan->problem.method == NULL; i++) {
-        const struct candidate *candidate = &choice->candidates[i];
-        if (candidate->method == context->preferred && candidate->refusal == REFUSAL_NONE) {
-            choice->forced = candidate->method;
+    const size_t used = room->used;
+    choice->count = backend->method_count;
+    choice->forced = is_forced ? named : NULL;
+    for (size_t i = 0; i < choice->count; i++) {
+        struct candidate *candidate = &choice->candidates[i];
+        const bool can = ask(context, plan, backend->methods[i], room, candidate);
+        candidate->decision.own = NULL;
+        room->used = used;
+        if (can && candidate->method == named) {
+            choice->forced = named;
         }
     }
     choice->chosen = cheapest(choice);
@@ -207,72 +193,97 @@ topk_status topk_refuse(const topk_context *context, const struct choice *choice
                      topk_operations[plan->operation].name, candidate->method->name, text);
 }
 
-/* Asking all methods takes longer than launching a kernel, and small calls come again and again. So a thread
- * keeps the methods that it chose last; on the same problem the one that was chosen is asked alone. Eight are
- * enough for a call, the calls inside it, and a few others by turns. */
-struct memory {
-    uint64_t context; /* its number, which no other context of the process has; 0: nothing */
-    topk_operation operation;
-    topk_problem problem; /* as in the plan, without text */
-    const struct method *method;
+/* A method that may serve, and what it costs at least. */
+struct bid {
+    size_t row; /* of the table */
+    double least_us;
 };
-enum { MEMORIES = 8 };
-static _Thread_local struct memory memories[MEMORIES];
-static _Thread_local unsigned next_memory;
 
-/* Whether the problem says all that the choice depends on. */
-static bool is_memorable(const topk_context *context, const struct plan *plan) {
-    return context->number != 0 && plan->problem.method == NULL && plan->problem.tuning == NULL &&
-           plan->surplus == 0;
+static bool comes_before(const struct bid *a, const struct bid *b) {
+    return a->least_us < b->least_us || (a->least_us == b->least_us && a->row < b->row);
 }
 
-static const struct method *recall(const topk_context *context, const struct plan *plan) {
-    for (size_t i = 0; i < MEMORIES; i++) {
-        const struct memory *memory = &memories[i];
-        if (memory->context == context->number && memory->operation == plan->operation &&
-            memcmp(&memory->problem, &plan->problem, sizeof plan->problem) == 0) {
-            return memory->method;
+static size_t collect_bids(const topk_context *context, const struct plan *plan,
+                           struct bid bids[METHODS_MAX]) {
+    const struct backend *backend = context->backend;
+    const bool is_tuned = plan->tuning.count > 0;
+    size_t count = 0;
+    for (size_t i = 0; i < backend->method_count; i++) {
+        const struct method *method = backend->methods[i];
+        if (refusal_of(plan, method) == REFUSAL_NONE) {
+            bids[count].row = i;
+            bids[count++].least_us =
+                is_tuned || method->least_us == NULL ? 0 : method->least_us(context, plan);
         }
     }
-    return NULL;
+    return count;
 }
 
-static void remember(const topk_context *context, const struct plan *plan, const struct method *method) {
-    struct memory *memory = &memories[next_memory++ % MEMORIES];
-    memory->context = context->number;
-    memory->operation = plan->operation;
-    memcpy(&memory->problem, &plan->problem, sizeof plan->problem); /* with the bytes between its fields */
-    memory->method = method;
+/* Takes the first bid from the list. */
+static struct bid take_bid(struct bid *bids, size_t *count) {
+    struct bid *first = bids, *const last = bids + --*count;
+    for (struct bid *bid = bids + 1; bid <= last; bid++) {
+        first = comes_before(bid, first) ? bid : first;
+    }
+    const struct bid taken = *first;
+    *first = *last;
+    return taken;
+}
+
+/* Asks one method after the other, by their bids, until none is left that may be chosen before the best so
+ * far. Returns false if no method can serve. */
+static bool choose_cheapest(const topk_context *context, const struct plan *plan, struct room *room,
+                            struct candidate *chosen) {
+    struct bid bids[METHODS_MAX];
+    size_t count = collect_bids(context, plan, bids);
+    struct bid best = {.row = METHODS_MAX,
+                       .least_us = INFINITY}; /* what the chosen method costs, if it is within its bound */
+    bool found = false;
+    while (count > 0) {
+        const struct bid bid = take_bid(bids, &count);
+        const size_t used = room->used;
+        struct candidate candidate;
+        if (!comes_before(&bid, &best)) {
+            break;
+        }
+        if (!ask(context, plan, context->backend->methods[bid.row], room, &candidate)) {
+            continue;
+        }
+        if (!found || better(&candidate, chosen) || (!better(chosen, &candidate) && bid.row < best.row)) {
+            *chosen = candidate;
+            best.row = bid.row;
+            best.least_us = candidate.within_bound ? candidate.decision.cost_us : INFINITY;
+            found = true;
+        } else {
+            room->used = used;
+        }
+    }
+    return found;
+}
+
+/* Asks all methods why they cannot serve, or none but the one that the problem names. */
+static topk_status fail_choice(const topk_context *context, const struct plan *plan, struct room *room,
+                               const struct candidate *named) {
+    struct choice choice = {.candidates[0] = *named, .count = 1, .forced = named->method};
+    const topk_status status = named->method != NULL ? TOPK_OK : topk_choose(context, plan, room, &choice);
+    return status != TOPK_OK ? status : topk_refuse(context, &choice, plan);
 }
 
 topk_status topk_choose_one(const topk_context *context, const struct plan *plan, struct room *room,
                             struct candidate *chosen) {
-    struct choice choice;
-    const struct method *method = is_memorable(context, plan) ? recall(context, plan) : NULL;
-    if (method != NULL) {
-        chosen->method = method;
-        chosen->refusal = REFUSAL_NONE;
-        topk_decide(context, plan, method, room, &chosen->decision);
-        chosen->within_bound = chosen->decision.workspace_bytes <= plan_workspace_bound(plan);
-        return TOPK_OK;
-    }
-    const topk_status status = topk_choose(context, plan, false, room, &choice);
-    if (status != TOPK_OK) {
-        return status;
-    }
-    if (choice.chosen == NULL) {
-        return topk_refuse(context, &choice, plan);
-    }
-    *chosen = *choice.chosen;
-    if (is_memorable(context, plan)) {
-        remember(context, plan, chosen->method);
+    const struct method *named = named_method(context, plan);
+    const bool is_forced = plan->problem.method != NULL;
+    const bool found = (named != NULL && ask(context, plan, named, room, chosen)) ||
+                       (!is_forced && choose_cheapest(context, plan, room, chosen));
+    if (!found) {
+        static const struct candidate none = {.method = NULL};
+        return fail_choice(context, plan, room, is_forced && named != NULL ? chosen : &none);
     }
     return TOPK_OK;
 }
 
 topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,
                          struct plan *plan, struct room *room, struct candidate *chosen) {
-    *chosen = (struct candidate){0};
     if (context == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }

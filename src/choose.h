@@ -44,18 +44,16 @@ void topk_decide(const topk_context *context, const struct plan *plan, const str
 /* The method of that name, or NULL. */
 const struct method *topk_find_method(const struct backend *backend, const char *name);
 
-/* Fills the table and chooses; the decisions of its rows are in the room. Rows that cannot be chosen are left
- * out, unless the `whole` table is asked for or no method can serve. Of the whole
- * table the chosen row alone can run. Fails only for an unknown method name; `chosen` is NULL if no method
- * can serve. */
-topk_status topk_choose(const topk_context *context, const struct plan *plan, bool whole, struct room *room,
+/* Fills the whole table and chooses. None of its rows can run: what they decided is gone from the room. Fails
+ * only for an unknown method name; `chosen` is NULL if no method can serve. */
+topk_status topk_choose(const topk_context *context, const struct plan *plan, struct room *room,
                         struct choice *choice);
 
 /* The failure to report for a choice without a chosen method. */
 topk_status topk_refuse(const topk_context *context, const struct choice *choice, const struct plan *plan);
 
-/* Chooses: *chosen is the method's row of the table, its decision in the room. It is left alone if no method
- * can serve. */
+/* Makes the same choice, and asks no more methods than it takes: *chosen is the method's row of the table,
+ * its decision in the room. */
 topk_status topk_choose_one(const topk_context *context, const struct plan *plan, struct room *room,
                             struct candidate *chosen);
 

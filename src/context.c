@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "context.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,8 +15,6 @@
 /* In the order in which TOPK_BACKEND_AUTO tries them. The last one is always there. */
 static const struct backend *const backends[] = {&topk_cuda_backend, &topk_cpu_backend};
 enum { BACKENDS = sizeof backends / sizeof backends[0] };
-
-static atomic_uint_fast64_t contexts; /* that the process has created */
 
 topk_status topk_check_stream(const topk_context *context, topk_stream stream) {
     return stream == NULL || context->backend->has_streams
@@ -128,7 +125,6 @@ topk_status topk_context_create(const topk_context_options *options, topk_contex
         topk_context_destroy(created);
         return status;
     }
-    created->number = atomic_fetch_add(&contexts, 1) + 1;
     *context = created;
     return TOPK_OK;
 }

@@ -13,7 +13,6 @@ struct topk_context {
     int device;
     int threads; /* that calls may use, in the process that created it */
     pid_t process;
-    uint64_t number;                /* no other context of the process ever has it; 0 until it is created */
     uint64_t seed;                  /* of whatever is sampled; no result depends on it */
     const struct method *preferred; /* by TOPK_METHOD, perhaps of another backend; or NULL */
     const void *kernels;            /* the CPU's kernel set */

@@ -94,7 +94,7 @@ topk_status topk_explain(const topk_context *context, topk_operation operation, 
     }
     topk_status status = topk_plan_make(operation, problem, &subject.plan);
     if (status != TOPK_OK ||
-        (status = topk_choose(context, &subject.plan, true, &subject.room, &subject.choice)) != TOPK_OK) {
+        (status = topk_choose(context, &subject.plan, &subject.room, &subject.choice)) != TOPK_OK) {
         return status;
     }
     append(&out, "backend %s, features %s, %d thread%s\n", context->backend->name, context->features,

@@ -117,8 +117,12 @@ static struct ends class_ends(const struct order *order, const struct point_map 
     return (struct ends){point, point};
 }
 
-/* Where the worst class begins if the ranking ascends on the circle, or ends if it descends. */
-static uint64_t worst_point(const struct order *order, const struct point_map *point_map) {
+struct arc topk_nan_arc(const struct order *order, const struct point_map *point_map) {
+    const struct ends nan = nan_ends(order, point_map);
+    return (struct arc){nan.first, (nan.last - nan.first) & topk_ones(topk_type_traits(order->type).bits)};
+}
+
+uint64_t topk_worst_point(const struct order *order, const struct point_map *point_map) {
     const struct type_traits traits = topk_type_traits(order->type);
     const bool by_value = order->rank == TOPK_BY_VALUE, largest = order->direction == TOPK_LARGEST;
     const uint64_t ones = topk_ones(traits.bits), sign = 1ull << (traits.bits - 1);
@@ -169,7 +173,7 @@ struct threshold_arcs topk_threshold_arcs(const struct order *order, uint64_t ke
     const struct point_map point_map = topk_point_map(order);
     const uint64_t live = live_key(order, key);
     const uint64_t element = topk_key_decode(order, live);
-    const uint64_t ones = topk_ones(bits), worst = worst_point(order, &point_map);
+    const uint64_t ones = topk_ones(bits), worst = topk_worst_point(order, &point_map);
     const struct ends class = class_ends(order, &point_map, element);
     struct threshold_arcs arcs;
     arcs.key = live;

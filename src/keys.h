@@ -114,6 +114,12 @@ struct key_map topk_key_map(const struct order *order);
 
 struct point_map topk_point_map(const struct order *order);
 
+/* Where the worst class begins if the ranking ascends on the circle, or ends if it descends. */
+uint64_t topk_worst_point(const struct order *order, const struct point_map *point_map);
+
+/* Where all NaN lie, of a float. */
+struct arc topk_nan_arc(const struct order *order, const struct point_map *point_map);
+
 struct threshold_arcs topk_threshold_arcs(const struct order *order, uint64_t key);
 
 /* Bits of the element that stands for a key's class, as topk_kth writes it. */

@@ -74,6 +74,10 @@ struct method {
     unsigned operations;      /* set of OPERATION_BIT */
     bool approximates;        /* takes max_iterations and epsilon; else its results are exact */
     const struct knob *knobs; /* NULL: none */
+    /* At most what plan() predicts for a problem without tuning, from a few divisions: so calls need not ask
+     * methods that cost too much. INFINITY: it cannot serve. DBL_MAX: its workspace exceeds the bound of
+     * CONTRACT.md 7.2. NULL: 0. */
+    double (*least_us)(const topk_context *context, const struct plan *plan);
     /* Decides: all fields of *decision, which is cleared before. Operation and tuning are within what is
      * stated above. What run() is to be told is taken from the room. */
     void (*plan)(const topk_context *context, const struct plan *plan, struct room *room,

@@ -90,7 +90,7 @@ static topk_status fill_draft(const topk_context *context, topk_operation operat
     if ((status = topk_plan_make(operation, problem, &draft->plan)) != TOPK_OK ||
         (what != NULL && (status = topk_read_struct(STRUCT_PLAN_WHAT, what, &draft->what)) != TOPK_OK) ||
         (status = check_what(operation, &draft->what)) != TOPK_OK ||
-        (status = topk_choose(context, &draft->plan, true, &draft->room, &draft->choice)) != TOPK_OK) {
+        (status = topk_choose(context, &draft->plan, &draft->room, &draft->choice)) != TOPK_OK) {
         return status;
     }
     for (size_t i = 0; i < draft->choice.count; i++) {

@@ -70,18 +70,15 @@ topk_status topk_check_predicate(const topk_predicate *caller, topk_predicate *p
 }
 
 topk_status topk_list_predicate(const struct plan *plan, const topk_predicate *predicate,
-                                struct buffer *buffers) {
+                                struct buffer_list *buffers) {
     const size_t elements = plan->input_elements;
     const size_t mask_bytes = predicate->kind == TOPK_BYTE_MASK  ? elements
                               : predicate->kind == TOPK_BIT_MASK ? bit_mask_bytes(elements)
                                                                  : 0;
     const size_t bounds = predicate->kind == TOPK_BETWEEN ? 2 : 1;
-    buffers[0] = (struct buffer){"predicate->mask", predicate->mask, mask_bytes, 1, true, false};
-    buffers[1] = (struct buffer){"predicate->bounds",
-                                 predicate->bounds,
-                                 bounds * sizeof(topk_bound),
-                                 _Alignof(topk_bound),
-                                 false,
-                                 false};
+    buffer_list_add(buffers, (struct buffer){"predicate->mask", predicate->mask, mask_bytes, 1, true, false});
+    buffer_list_add(buffers,
+                    (struct buffer){"predicate->bounds", predicate->bounds, bounds * sizeof(topk_bound),
+                                    _Alignof(topk_bound), false, false});
     return check_bounds(predicate, plan->problem.type);
 }

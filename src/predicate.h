@@ -9,7 +9,7 @@
 #include "topk.h"
 
 struct plan;
-struct buffer;
+struct buffer_list;
 
 /* Ascending by value, NaN behind all numbers. */
 static inline struct order predicate_order(topk_type type) {
@@ -40,10 +40,8 @@ static inline bool topk_point_matches(uint64_t element, unsigned bits, const str
 /* Validates the caller's predicate, but for its bounds, and copies it. */
 topk_status topk_check_predicate(const topk_predicate *caller, topk_predicate *predicate);
 
-/* Adds the buffers that such a predicate reads to `buffers`, as topk_check_input() does, and checks its
- * bounds for elements of the plan's type. */
-enum { PREDICATE_BUFFERS = 2 };
+/* Adds the buffers that such a predicate reads, and checks its bounds for elements of the plan's type. */
 topk_status topk_list_predicate(const struct plan *plan, const topk_predicate *predicate,
-                                struct buffer *buffers);
+                                struct buffer_list *buffers);
 
 #endif

@@ -15,28 +15,36 @@ size_t topk_checked_bytes(int64_t count, size_t element_bytes, bool *overflow) {
     return (size_t)bytes;
 }
 
-struct enum_field {
+/* The enumerations of a problem, and their values. */
+static const struct {
     const char *name;
-    unsigned value;
+    size_t at;
     unsigned first, last;
+} enums[] = {
+    {"type", offsetof(topk_problem, type), TOPK_F16, TOPK_U64},
+    {"index_type", offsetof(topk_problem, index_type), TOPK_INDEX_I32, TOPK_INDEX_I64},
+    {"extent_type", offsetof(topk_problem, extent_type), TOPK_INDEX_I32, TOPK_INDEX_I64},
+    {"direction", offsetof(topk_problem, direction), TOPK_LARGEST, TOPK_SMALLEST},
+    {"rank", offsetof(topk_problem, rank), TOPK_BY_VALUE, TOPK_BY_MAGNITUDE},
+    {"ties", offsetof(topk_problem, ties), TOPK_TIES_LOWEST_INDEX, TOPK_TIES_ANY},
+    {"order", offsetof(topk_problem, order), TOPK_ORDER_BEST_FIRST, TOPK_ORDER_BY_POSITION},
+    {"nan", offsetof(topk_problem, nan), TOPK_NAN_AS_LARGEST, TOPK_NAN_LAST},
+    {"shape", offsetof(topk_problem, shape), TOPK_SHAPE_STRIDED, TOPK_SHAPE_CSR},
 };
+enum { ENUMS = sizeof enums / sizeof enums[0] };
+
+static unsigned enum_at(const topk_problem *p, size_t at) {
+    unsigned value;
+    memcpy(&value, (const char *)p + at, sizeof value);
+    return value;
+}
 
 static topk_status check_enums(const topk_problem *p) {
-    const struct enum_field fields[] = {
-        {"type", (unsigned)p->type, TOPK_F16, TOPK_U64},
-        {"index_type", (unsigned)p->index_type, TOPK_INDEX_I32, TOPK_INDEX_I64},
-        {"extent_type", (unsigned)p->extent_type, TOPK_INDEX_I32, TOPK_INDEX_I64},
-        {"direction", (unsigned)p->direction, TOPK_LARGEST, TOPK_SMALLEST},
-        {"rank", (unsigned)p->rank, TOPK_BY_VALUE, TOPK_BY_MAGNITUDE},
-        {"ties", (unsigned)p->ties, TOPK_TIES_LOWEST_INDEX, TOPK_TIES_ANY},
-        {"order", (unsigned)p->order, TOPK_ORDER_BEST_FIRST, TOPK_ORDER_BY_POSITION},
-        {"nan", (unsigned)p->nan, TOPK_NAN_AS_LARGEST, TOPK_NAN_LAST},
-        {"shape", (unsigned)p->shape, TOPK_SHAPE_STRIDED, TOPK_SHAPE_CSR},
-    };
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        if (fields[i].value < fields[i].first || fields[i].value > fields[i].last) {
-            return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "problem->%s is %d, must be %u to %u", fields[i].name,
-                             (int)fields[i].value, fields[i].first, fields[i].last);
+    for (size_t i = 0; i < ENUMS; i++) {
+        const unsigned value = enum_at(p, enums[i].at);
+        if (value - enums[i].first > enums[i].last - enums[i].first) {
+            return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "problem->%s is %d, must be %u to %u", enums[i].name,
+                             (int)value, enums[i].first, enums[i].last);
         }
     }
     return TOPK_OK;
@@ -62,7 +70,7 @@ static topk_status check_epsilon(const char *name, double epsilon) {
     return TOPK_OK;
 }
 
-static topk_status check_ranges(const topk_problem *p) {
+static topk_status check_counts(const topk_problem *p) {
     const struct {
         const char *name;
         int64_t value;
@@ -80,6 +88,15 @@ static topk_status check_ranges(const topk_problem *p) {
             return topk_fail(TOPK_ERROR_OUT_OF_RANGE, "problem->%s is %lld, must not be negative",
                              counts[i].name, (long long)counts[i].value);
         }
+    }
+    return TOPK_OK;
+}
+
+static topk_status check_ranges(const topk_problem *p) {
+    const int64_t any = p->rows | p->length_max | p->k_max | p->row_stride | p->elements_max | p->index_base |
+                        p->max_iterations;
+    if (any < 0) {
+        return check_counts(p);
     }
     topk_status status = check_epsilon("epsilon", p->epsilon);
     if (status != TOPK_OK || (status = check_epsilon("epsilon_relative", p->epsilon_relative)) != TOPK_OK) {
@@ -102,14 +119,14 @@ static topk_status check_approximation(struct plan *plan) {
     const char *const names[] = {"max_iterations", "epsilon", "epsilon_relative"};
     const bool set[] = {p->max_iterations != 0, is_set(p->epsilon), is_set(p->epsilon_relative)};
     const char *name = NULL;
-    for (int i = 0; i < 3; i++) {
+    plan->approximate = set[0] || set[1] || set[2];
+    for (int i = 0; i < 3 && plan->approximate; i++) {
         if (set[i] && name != NULL) {
             return topk_fail(TOPK_ERROR_CONTRADICTION, "problem->%s and problem->%s do not go together", name,
                              names[i]);
         }
         name = set[i] ? names[i] : name;
     }
-    plan->approximate = name != NULL;
     if (plan->approximate && !operation_selects(plan->operation)) {
         return topk_fail(TOPK_ERROR_CONTRADICTION,
                          "problem->%s makes a selection approximate, which this operation is not", name);
@@ -162,20 +179,12 @@ static topk_status derive_sizes(struct plan *plan) {
     return TOPK_OK;
 }
 
-/* Clears what lies between the fields, where a caller's struct may hold anything: so equal problems have
- * equal bytes. */
-static void clear_gap(topk_problem *p) {
-    const size_t end = offsetof(topk_problem, shape) + sizeof p->shape;
-    memset((char *)p + end, 0, offsetof(topk_problem, rows) - end);
-}
-
 topk_status topk_plan_make(topk_operation operation, const topk_problem *problem, struct plan *plan) {
     topk_problem *p = &plan->problem;
     topk_status status = topk_read_struct(STRUCT_PROBLEM, problem, p);
     if (status != TOPK_OK || (status = check_enums(p)) != TOPK_OK || (status = check_ranges(p)) != TOPK_OK) {
         return status;
     }
-    clear_gap(p);
     if ((unsigned)operation < OPERATION_FIRST || (unsigned)operation > OPERATION_LAST) {
         return topk_fail(TOPK_ERROR_UNKNOWN_ENUM, "operation is %d, must be %d to %d", (int)operation,
                          OPERATION_FIRST, OPERATION_LAST);
@@ -211,13 +220,10 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
 }
 
 static topk_status check_buffer(const struct buffer *b) {
-    if (b->bytes == 0) {
-        return TOPK_OK;
-    }
     if (b->data == NULL) {
         return b->required ? topk_fail(TOPK_ERROR_NULL_POINTER, "%s is NULL", b->name) : TOPK_OK;
     }
-    if ((uintptr_t)b->data % b->alignment != 0) {
+    if (((uintptr_t)b->data & (b->alignment - 1)) != 0) {
         return topk_fail(TOPK_ERROR_MISALIGNED, "%s is not aligned to its %zu-byte elements", b->name,
                          b->alignment);
     }
@@ -229,21 +235,21 @@ static topk_status check_buffer(const struct buffer *b) {
 
 static bool overlap(const struct buffer *a, const struct buffer *b) {
     const uintptr_t a_begin = (uintptr_t)a->data, b_begin = (uintptr_t)b->data;
-    return a->data != NULL && b->data != NULL && a->bytes > 0 && b->bytes > 0 &&
-           a_begin < b_begin + b->bytes && b_begin < a_begin + a->bytes;
+    return (a->output || b->output) && a_begin < b_begin + b->bytes && b_begin < a_begin + a->bytes;
 }
 
-topk_status topk_check_buffers(const struct buffer *buffers, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        const topk_status status = check_buffer(&buffers[i]);
+topk_status topk_check_buffers(const struct buffer_list *buffers) {
+    const struct buffer *const list = buffers->list;
+    for (size_t i = 0; i < buffers->count; i++) {
+        const topk_status status = check_buffer(&list[i]);
         if (status != TOPK_OK) {
             return status;
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = i + 1; j < count; j++) {
-            if ((buffers[i].output || buffers[j].output) && overlap(&buffers[i], &buffers[j])) {
-                return topk_fail(TOPK_ERROR_OVERLAP, "%s overlaps %s", buffers[i].name, buffers[j].name);
+    for (size_t i = 0; i < buffers->count; i++) {
+        for (size_t j = i + 1; j < buffers->count; j++) {
+            if (overlap(&list[i], &list[j])) {
+                return topk_fail(TOPK_ERROR_OVERLAP, "%s overlaps %s", list[i].name, list[j].name);
             }
         }
     }
@@ -252,23 +258,15 @@ topk_status topk_check_buffers(const struct buffer *buffers, size_t count) {
 
 /* An array that this shape has no use for must be NULL. */
 static topk_status check_shape_arrays(const topk_problem *p, const topk_input *input) {
-    const struct {
-        const char *name;
-        const void *array;
-        topk_shape shape;
-    } arrays[] = {
-        {"lengths", input->lengths, TOPK_SHAPE_STRIDED},
-        {"begins", input->begins, TOPK_SHAPE_SPANS},
-        {"ends", input->ends, TOPK_SHAPE_SPANS},
-        {"offsets", input->offsets, TOPK_SHAPE_CSR},
-    };
-    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
-        if (arrays[i].array != NULL && arrays[i].shape != p->shape) {
-            return topk_fail(TOPK_ERROR_CONTRADICTION, "input->%s does not go with shape %d", arrays[i].name,
-                             (int)p->shape);
-        }
-    }
-    return TOPK_OK;
+    const topk_shape shape = p->shape;
+    const char *const name = input->lengths != NULL && shape != TOPK_SHAPE_STRIDED ? "lengths"
+                             : input->begins != NULL && shape != TOPK_SHAPE_SPANS  ? "begins"
+                             : input->ends != NULL && shape != TOPK_SHAPE_SPANS    ? "ends"
+                             : input->offsets != NULL && shape != TOPK_SHAPE_CSR   ? "offsets"
+                                                                                   : NULL;
+    return name == NULL
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_CONTRADICTION, "input->%s does not go with shape %d", name, (int)shape);
 }
 
 topk_status topk_read_input(const topk_input *caller, topk_input *input) {
@@ -282,25 +280,29 @@ topk_status topk_read_input(const topk_input *caller, topk_input *input) {
 }
 
 topk_status topk_check_input(const struct plan *plan, const topk_input *input, bool values_required,
-                             struct buffer buffers[INPUT_BUFFERS]) {
+                             struct buffer_list *buffers) {
     const topk_problem *p = &plan->problem;
     const size_t extent = plan->extent_bytes, rows = (size_t)p->rows;
     const bool spans = p->shape == TOPK_SHAPE_SPANS, csr = p->shape == TOPK_SHAPE_CSR;
+    const bool routes = topk_operations[plan->operation].has_routing;
     const topk_status status = check_shape_arrays(p, input);
     if (status != TOPK_OK) {
         return status;
     }
-    const struct buffer list[INPUT_BUFFERS] = {
-        {"input->values", input->values, plan->input_elements * plan->element_bytes, plan->element_bytes,
-         values_required, false},
-        {"input->indices", input->indices, plan->input_elements * plan->index_bytes, plan->index_bytes, false,
-         false},
-        {"input->lengths", input->lengths, rows * extent, extent, false, false},
-        {"input->begins", input->begins, rows * extent, extent, spans, false},
-        {"input->ends", input->ends, rows * extent, extent, spans, false},
-        {"input->offsets", input->offsets, csr ? (rows + 1) * extent : 0, extent, csr && rows > 0, false},
-        {"input->k", input->k, rows * extent, extent, false, false},
-    };
-    memcpy(buffers, list, sizeof list);
+    buffer_list_add(buffers, (struct buffer){routes ? "logits" : "input->values", input->values,
+                                             plan->input_elements * plan->element_bytes, plan->element_bytes,
+                                             values_required, false});
+    buffer_list_add(buffers, (struct buffer){"input->indices", input->indices,
+                                             plan->input_elements * plan->index_bytes, plan->index_bytes,
+                                             false, false});
+    buffer_list_add(buffers,
+                    (struct buffer){"input->lengths", input->lengths, rows * extent, extent, false, false});
+    buffer_list_add(buffers,
+                    (struct buffer){"input->begins", input->begins, rows * extent, extent, spans, false});
+    buffer_list_add(buffers,
+                    (struct buffer){"input->ends", input->ends, rows * extent, extent, spans, false});
+    buffer_list_add(buffers, (struct buffer){"input->offsets", input->offsets, csr ? (rows + 1) * extent : 0,
+                                             extent, csr && rows > 0, false});
+    buffer_list_add(buffers, (struct buffer){"input->k", input->k, rows * extent, extent, false, false});
     return TOPK_OK;
 }

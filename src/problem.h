@@ -47,21 +47,33 @@ struct buffer {
     const char *name;
     const void *data;
     size_t bytes;
-    size_t alignment;
-    bool required; /* if it has any bytes */
+    size_t alignment; /* a power of two */
+    bool required;    /* if it has any bytes */
     bool output;
 };
 
+/* The buffers of a call that it touches, or would. */
+enum { BUFFERS_MAX = 20 };
+struct buffer_list {
+    size_t count;
+    struct buffer list[BUFFERS_MAX];
+};
+
+static inline void buffer_list_add(struct buffer_list *buffers, struct buffer buffer) {
+    if ((buffer.data != NULL || buffer.required) && buffer.bytes > 0) {
+        buffers->list[buffers->count++] = buffer;
+    }
+}
+
 /* NULL, misaligned and overlapping buffers. */
-topk_status topk_check_buffers(const struct buffer *buffers, size_t count);
+topk_status topk_check_buffers(const struct buffer_list *buffers);
 
 /* Copies an input that a caller gives. A predicate or a routing in it must be NULL. */
 topk_status topk_read_input(const topk_input *caller, topk_input *input);
 
-/* Writes the buffers of an input to `buffers`, and checks that the arrays fit the shape. */
-enum { INPUT_BUFFERS = 7 };
+/* Adds the buffers of an input, and checks that the arrays fit the shape. */
 topk_status topk_check_input(const struct plan *plan, const topk_input *input, bool values_required,
-                             struct buffer buffers[INPUT_BUFFERS]);
+                             struct buffer_list *buffers);
 
 /* Bytes of count elements; *overflow is set, and never cleared, if they exceed 2^63 - 1. */
 size_t topk_checked_bytes(int64_t count, size_t element_bytes, bool *overflow);

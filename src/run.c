@@ -19,25 +19,32 @@ topk_status topk_decided_make(const topk_context *context, topk_operation operat
     return status;
 }
 
-/* The fields of topk_output that are arrays, in the order in which they are looked at. */
+/* The fields of topk_output that are arrays, by the number of their bit. */
 enum { OUTPUTS = 8 };
 static const struct output {
     const char *name;
-    unsigned bit;
     size_t at; /* in topk_output */
 } outputs[OUTPUTS] = {
-    {"values", TOPK_OUTPUT_VALUES, offsetof(topk_output, values)},
-    {"indices", TOPK_OUTPUT_INDICES, offsetof(topk_output, indices)},
-    {"offsets", TOPK_OUTPUT_OFFSETS, offsetof(topk_output, offsets)},
-    {"better", TOPK_OUTPUT_BETTER, offsetof(topk_output, better)},
-    {"equal", TOPK_OUTPUT_EQUAL, offsetof(topk_output, equal)},
-    {"counts", TOPK_OUTPUT_COUNTS, offsetof(topk_output, counts)},
-    {"mask", TOPK_OUTPUT_MASK, offsetof(topk_output, mask)},
-    {"weights", TOPK_OUTPUT_WEIGHTS, offsetof(topk_output, weights)},
+    {"values", offsetof(topk_output, values)},   {"indices", offsetof(topk_output, indices)},
+    {"offsets", offsetof(topk_output, offsets)}, {"better", offsetof(topk_output, better)},
+    {"equal", offsetof(topk_output, equal)},     {"counts", offsetof(topk_output, counts)},
+    {"mask", offsetof(topk_output, mask)},       {"weights", offsetof(topk_output, weights)},
 };
 
-static const void *array_of(const topk_output *output, const struct output *which) {
-    return *(void *const *)((const char *)output + which->at);
+static unsigned first_of(unsigned bits) {
+    return (unsigned)__builtin_ctz(bits);
+}
+
+static unsigned bit_if(const void *array, topk_outputs bit) {
+    return array != NULL ? bit : 0;
+}
+
+/* A set of TOPK_OUTPUT_*: the arrays that are there. */
+static unsigned given_outputs(const topk_output *o) {
+    return bit_if(o->values, TOPK_OUTPUT_VALUES) | bit_if(o->indices, TOPK_OUTPUT_INDICES) |
+           bit_if(o->offsets, TOPK_OUTPUT_OFFSETS) | bit_if(o->better, TOPK_OUTPUT_BETTER) |
+           bit_if(o->equal, TOPK_OUTPUT_EQUAL) | bit_if(o->counts, TOPK_OUTPUT_COUNTS) |
+           bit_if(o->mask, TOPK_OUTPUT_MASK) | bit_if(o->weights, TOPK_OUTPUT_WEIGHTS);
 }
 
 /* Slots of an operation's results: of where as many as the caller has room for. */
@@ -47,11 +54,10 @@ static size_t results_of(const struct plan *plan, const topk_output *output) {
                                                         : (size_t)plan->problem.rows;
 }
 
-static struct buffer buffer_of(const struct plan *plan, const topk_output *output,
-                               const struct output *which) {
+static struct buffer buffer_of(const struct plan *plan, const topk_output *output, unsigned number) {
     const size_t rows = (size_t)plan->problem.rows;
     size_t count = rows, element_bytes = sizeof(int64_t);
-    switch ((topk_outputs)which->bit) {
+    switch ((topk_outputs)(1u << number)) {
     case TOPK_OUTPUT_VALUES:
         count = results_of(plan, output), element_bytes = plan->element_bytes;
         break;
@@ -72,46 +78,28 @@ static struct buffer buffer_of(const struct plan *plan, const topk_output *outpu
     case TOPK_OUTPUT_COUNTS:
         break;
     }
-    return (struct buffer){.name = which->name,
-                           .data = array_of(output, which),
+    return (struct buffer){.name = outputs[number].name,
+                           .data = *(void *const *)((const char *)output + outputs[number].at),
                            .bytes = count * element_bytes,
                            .alignment = element_bytes,
-                           .required = topk_operations[plan->operation].required & which->bit,
+                           .required = topk_operations[plan->operation].required >> number & 1,
                            .output = true};
 }
-
-enum { BUFFERS_MAX = INPUT_BUFFERS + PREDICATE_BUFFERS + OUTPUTS + 2 };
 
 /* A run on its way: buffers are listed step by step. */
 struct entry {
     topk_predicate predicate;
     topk_routing routing;
-    struct buffer buffers[BUFFERS_MAX];
-    size_t buffer_count;
+    struct buffer_list buffers;
     bool anything; /* that can be written */
 };
-
-/* Buffers that are left out, and need not be there, touch nothing. */
-static void list_buffer(struct entry *entry, const struct buffer *buffer) {
-    if (buffer->data != NULL || (buffer->required && buffer->bytes > 0)) {
-        entry->buffers[entry->buffer_count++] = *buffer;
-    }
-}
 
 static topk_status list_input(const struct decided *decided, const topk_input *input,
                               const topk_output *output, struct entry *entry) {
     const struct operation *operation = &topk_operations[decided->plan.operation];
-    struct buffer buffers[INPUT_BUFFERS];
     const bool reads_values = !operation->has_predicate || operation->ranks || output->values != NULL ||
                               predicate_compares(entry->predicate.kind);
-    const topk_status status = topk_check_input(&decided->plan, input, reads_values, buffers);
-    if (operation->has_routing) {
-        buffers[0].name = "logits";
-    }
-    for (int i = 0; i < INPUT_BUFFERS && status == TOPK_OK; i++) {
-        list_buffer(entry, &buffers[i]);
-    }
-    return status;
+    return topk_check_input(&decided->plan, input, reads_values, &entry->buffers);
 }
 
 static topk_status check_predicate(const struct decided *decided, const topk_predicate *predicate,
@@ -133,17 +121,10 @@ static topk_status check_predicate(const struct decided *decided, const topk_pre
     return status;
 }
 
-/* What the predicate reads joins the buffers. */
 static topk_status list_predicate(const struct decided *decided, struct entry *entry) {
-    struct buffer buffers[PREDICATE_BUFFERS];
-    if (!topk_operations[decided->plan.operation].has_predicate) {
-        return TOPK_OK;
-    }
-    const topk_status status = topk_list_predicate(&decided->plan, &entry->predicate, buffers);
-    for (int i = 0; i < PREDICATE_BUFFERS; i++) {
-        list_buffer(entry, &buffers[i]);
-    }
-    return status;
+    return topk_operations[decided->plan.operation].has_predicate
+               ? topk_list_predicate(&decided->plan, &entry->predicate, &entry->buffers)
+               : TOPK_OK;
 }
 
 /* Of routing nothing of the input but the logits has a meaning. */
@@ -164,10 +145,11 @@ static topk_status list_routing(const struct decided *decided, const topk_input 
     const topk_status status = topk_check_routing(&plan->problem, input->routing, &entry->routing);
     if (status == TOPK_OK) {
         const float *bias = entry->routing.bias;
-        list_buffer(entry, &(struct buffer){.name = "routing->bias",
-                                            .data = bias,
-                                            .bytes = (size_t)plan->problem.length_max * sizeof *bias,
-                                            .alignment = sizeof *bias});
+        buffer_list_add(&entry->buffers,
+                        (struct buffer){.name = "routing->bias",
+                                        .data = bias,
+                                        .bytes = (size_t)plan->problem.length_max * sizeof *bias,
+                                        .alignment = sizeof *bias});
     }
     return status;
 }
@@ -192,21 +174,19 @@ static topk_status list_outputs(const struct decided *decided, const topk_output
                                 struct entry *entry) {
     const struct plan *plan = &decided->plan;
     const struct operation *operation = &topk_operations[plan->operation];
+    const unsigned refused = given_outputs(output) & ~decided->outputs;
     entry->anything = false;
-    for (int i = 0; i < OUTPUTS; i++) {
-        const struct output *which = &outputs[i];
-        if (operation->outputs & which->bit) {
-            const struct buffer buffer = buffer_of(plan, output, which);
-            entry->anything |= buffer.bytes > 0;
-            list_buffer(entry, &buffer);
-        }
-        if (!(decided->outputs & which->bit) && array_of(output, which) != NULL) {
-            return topk_fail(TOPK_ERROR_CONTRADICTION,
-                             operation->outputs & which->bit
-                                 ? "output->%s must be NULL: the plan was made without it"
-                                 : "output->%s must be NULL: %s does not write it",
-                             which->name, operation->name);
-        }
+    for (unsigned bits = operation->outputs; bits != 0; bits &= bits - 1) {
+        const struct buffer buffer = buffer_of(plan, output, first_of(bits));
+        entry->anything |= buffer.bytes > 0;
+        buffer_list_add(&entry->buffers, buffer);
+    }
+    if (refused != 0) {
+        return topk_fail(TOPK_ERROR_CONTRADICTION,
+                         operation->outputs & refused & -refused
+                             ? "output->%s must be NULL: the plan was made without it"
+                             : "output->%s must be NULL: %s does not write it",
+                         outputs[first_of(refused)].name, operation->name);
     }
     return check_capacity(plan, output);
 }
@@ -238,7 +218,7 @@ static topk_status run(const struct decided *decided, const topk_input *input, c
     const struct candidate *chosen = &decided->chosen;
     const size_t needed_bytes = chosen->decision.workspace_bytes;
     struct entry entry;
-    entry.buffer_count = 0;
+    entry.buffers.count = 0;
     topk_status status;
     if ((status = check_predicate(decided, input->predicate, &entry)) != TOPK_OK ||
         (status = topk_check_stream(decided->context, stream)) != TOPK_OK ||
@@ -254,8 +234,8 @@ static topk_status run(const struct decided *decided, const topk_input *input, c
         (status = list_outputs(decided, output, &entry)) != TOPK_OK) {
         return status;
     }
-    list_buffer(&entry, &(struct buffer){"workspace", workspace, needed_bytes, 1, true, true});
-    status = topk_check_buffers(entry.buffers, entry.buffer_count);
+    buffer_list_add(&entry.buffers, (struct buffer){"workspace", workspace, needed_bytes, 1, true, true});
+    status = topk_check_buffers(&entry.buffers);
     if (status == TOPK_OK && entry.anything) {
         const struct call call = call_of(decided, input, output, workspace, stream, &entry);
         status = decided->context->backend->run(chosen->method, &call);

@@ -53,9 +53,12 @@ topk_status topk_read_struct(enum struct_kind kind, const void *caller, void *co
                              "%s sets a field at byte %zu that this library does not know", name, i);
         }
     }
-    const size_t given = size < known ? size : known;
-    memcpy(copy, caller, given);
-    memset((char *)copy + given, 0, known - given);
+    if (size >= known) {
+        memcpy(copy, caller, known);
+    } else {
+        memcpy(copy, caller, size);
+        memset((char *)copy + size, 0, known - size);
+    }
     memcpy(copy, &known, sizeof known);
     return TOPK_OK;
 }

@@ -155,10 +155,17 @@ static void run_share(void *argument, int part, int parts) {
     }
 }
 
+static double alone_us(const struct plan *plan) {
+    return 0.1 * (double)plan->problem.rows + 0.007 * (double)plan->input_elements;
+}
+
+static double least_us(const topk_context *context, const struct plan *plan) {
+    return 2.0 + alone_us(plan) / context->threads;
+}
+
 static void plan_reference(const topk_context *context, const struct plan *plan, struct room *room,
                            struct decision *decision) {
     const topk_problem *p = &plan->problem;
-    const double alone = 0.1 * (double)p->rows + 0.007 * (double)plan->input_elements;
     const size_t entries = (size_t)(p->k_max < p->length_max ? p->k_max : p->length_max);
     const int threads =
         threads_within_limit(plan, threads_for_rows(context, plan), entries * sizeof(struct entry));
@@ -170,7 +177,7 @@ static void plan_reference(const topk_context *context, const struct plan *plan,
     }
     (void)arena_take(&arena, own->all, sizeof(struct entry));
     decision->own = own;
-    decision->cost_us = 2.0 + alone / (threads > 0 ? threads : 1);
+    decision->cost_us = 2.0 + alone_us(plan) / (threads > 0 ? threads : 1);
     decision->workspace_bytes = arena_bytes(&arena);
 }
 
@@ -186,5 +193,8 @@ static int run(const struct call *call) {
     return 0;
 }
 
-const struct method topk_cpu_reference = {
-    .name = "reference", .operations = SELECTS_WHERE, .plan = plan_reference, .run = run};
+const struct method topk_cpu_reference = {.name = "reference",
+                                          .operations = SELECTS_WHERE,
+                                          .least_us = least_us,
+                                          .plan = plan_reference,
+                                          .run = run};

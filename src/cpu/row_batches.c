@@ -48,10 +48,14 @@ static void run_part(void *argument, int part, int parts) {
     }
 }
 
+double topk_cpu_row_batches_us(const topk_context *context, const struct plan *plan) {
+    const double alone = 0.08 * (double)plan->problem.rows + 0.0006 * (double)plan->input_elements;
+    return 1.0 + alone / context->threads;
+}
+
 void topk_cpu_row_batches_plan(const topk_context *context, const struct plan *plan,
                                struct row_batches *batches, struct decision *decision) {
-    const int64_t rows = plan->problem.rows, length = plan->problem.length_max;
-    const double alone = 0.08 * (double)rows + 0.0006 * (double)plan->input_elements;
+    const int64_t length = plan->problem.length_max;
     struct arena part = arena_over(NULL), all = arena_over(NULL);
     batches->sizes = topk_cpu_short_row_sizes(plan, length);
     (void)topk_cpu_short_row_take(&part, &batches->sizes);
@@ -60,7 +64,7 @@ void topk_cpu_row_batches_plan(const topk_context *context, const struct plan *p
     (void)arena_take(&all, (size_t)most, part.used);
     batches->threads = team_size(most, plan->input_elements);
     batches->batch = length < BATCH_ELEMENTS ? BATCH_ELEMENTS / (length > 0 ? length : 1) : 1;
-    decision->cost_us = 1.0 + alone / context->threads;
+    decision->cost_us = topk_cpu_row_batches_us(context, plan);
     decision->workspace_bytes = arena_bytes(&all);
 }
 

@@ -14,6 +14,9 @@ struct row_batches {
     int64_t batch;     /* rows */
 };
 
+/* What they are expected to take. */
+double topk_cpu_row_batches_us(const topk_context *context, const struct plan *plan);
+
 /* Fills cost and workspace of the decision, too. */
 void topk_cpu_row_batches_plan(const topk_context *context, const struct plan *plan,
                                struct row_batches *batches, struct decision *decision);

@@ -2,9 +2,15 @@
  * The method for many short rows: the threshold of one row finds the hits of the next, or else a bisection of
  * its keys in the L1 cache. Hits are moved together and sorted there. Rows are dealt to the threads in
  * batches. */
+#include <math.h>
+
 #include "methods.h"
 
 #include "row_batches.h"
+
+static double least_us(const topk_context *context, const struct plan *plan) {
+    return plan->problem.length_max > SHORT_ROW_MAX ? INFINITY : topk_cpu_row_batches_us(context, plan);
+}
 
 static void plan_rows(const topk_context *context, const struct plan *plan, struct room *room,
                       struct decision *decision) {
@@ -23,4 +29,4 @@ static int run(const struct call *call) {
 }
 
 const struct method topk_cpu_rows = {
-    .name = "rows", .operations = SELECTS_WHERE, .plan = plan_rows, .run = run};
+    .name = "rows", .operations = SELECTS_WHERE, .least_us = least_us, .plan = plan_rows, .run = run};

@@ -3,6 +3,7 @@
  * Exact, it works as the method rows does. */
 #include "methods.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "row_batches.h"
@@ -41,6 +42,16 @@ static struct approximation approximation_of(const struct plan *plan) {
                                   .scale = power_of_2(topk_bias_gap(&traits))};
 }
 
+/* The bracket is faster on rows that are too long for the method rows. */
+static double cost_us(const topk_context *context, const struct plan *plan) {
+    const bool is_slow = !plan->approximate && plan->problem.length_max > SHORT_ROW_MAX;
+    return topk_cpu_row_batches_us(context, plan) * (is_slow ? 30.0 : 1.0);
+}
+
+static double least_us(const topk_context *context, const struct plan *plan) {
+    return plan->problem.length_max > RTOPK_ROW_MAX ? INFINITY : cost_us(context, plan);
+}
+
 static void plan_rtopk(const topk_context *context, const struct plan *plan, struct room *room,
                        struct decision *decision) {
     if (plan->problem.length_max > RTOPK_ROW_MAX) {
@@ -50,11 +61,10 @@ static void plan_rtopk(const topk_context *context, const struct plan *plan, str
     struct own *own = topk_room_take(room, sizeof *own);
     topk_cpu_row_batches_plan(context, plan, &own->batches, decision);
     decision->own = own;
+    decision->cost_us = cost_us(context, plan);
     decision->variant = plan->approximate ? "approximate" : "exact";
     if (plan->approximate) {
         own->approximation = approximation_of(plan);
-    } else if (plan->problem.length_max > SHORT_ROW_MAX) {
-        decision->cost_us *= 30.0; /* the bracket is faster on rows that are too long for the method rows */
     }
 }
 
@@ -64,5 +74,9 @@ static int run(const struct call *call) {
     return 0;
 }
 
-const struct method topk_cpu_rtopk = {
-    .name = "rtopk", .operations = SELECTS_WHERE, .approximates = true, .plan = plan_rtopk, .run = run};
+const struct method topk_cpu_rtopk = {.name = "rtopk",
+                                      .operations = SELECTS_WHERE,
+                                      .approximates = true,
+                                      .least_us = least_us,
+                                      .plan = plan_rtopk,
+                                      .run = run};

@@ -11,9 +11,7 @@ struct code_map topk_code_map(const struct order *order) {
     const struct point_map point_map = topk_point_map(order);
     const uint64_t ones = topk_ones(traits.bits);
     const bool largest = order->direction == TOPK_LARGEST;
-    /* Everything up to some class, in points: the worst element is at one of the ends. */
-    const struct arc up_to = topk_threshold_arcs(order, ones).not_above;
-    const uint64_t worst = largest ? up_to.begin : up_to.begin + up_to.span;
+    const uint64_t worst = topk_worst_point(order, &point_map);
     struct code_map map = {.keep = point_map.keep,
                            .always = largest ? 0 : ones,
                            .negative = point_map.flip,
@@ -25,14 +23,13 @@ struct code_map topk_code_map(const struct order *order) {
     if (!traits.is_float) {
         return map;
     }
-    const uint64_t nan_key = topk_key_map(order).nan_key;
-    const struct arc nan = topk_threshold_arcs(order, nan_key).equal;
+    const struct arc nan = topk_nan_arc(order, &point_map);
     const uint64_t one_end = code_of_point(&map, ones, nan.begin);
     const uint64_t other_end = code_of_point(&map, ones, nan.begin + nan.span);
-    if (nan_key == 0) {
-        map.lowest = one_end > other_end ? one_end : other_end;
-    } else {
+    if (order->nan_best) {
         map.highest = one_end < other_end ? one_end : other_end;
+    } else {
+        map.lowest = one_end > other_end ? one_end : other_end;
     }
     if (order->rank == TOPK_BY_VALUE) {
         const uint64_t plus = code_of_point(&map, ones, 0), minus = code_of_point(&map, ones, ones);
@@ -41,15 +38,15 @@ struct code_map topk_code_map(const struct order *order) {
     return map;
 }
 
-struct decode_args topk_decode_args(const struct order *order) {
+struct decode_args topk_decode_args(const struct order *order, const struct code_map *map) {
     const struct type_traits traits = topk_type_traits(order->type);
-    struct decode_args d = {.map = topk_code_map(order),
+    struct decode_args d = {.map = *map,
                             .sign = 1ull << (traits.bits - 1),
                             .quiet_nan = traits.quiet_nan,
                             .has_nan = traits.is_float,
                             .is_by_value = order->rank == TOPK_BY_VALUE};
     d.unflip = order->rank == TOPK_BY_VALUE ? d.map.negative : 0;
     d.has_zeros = d.map.zeros != topk_ones(traits.bits);
-    d.nan_key = topk_key_map(order).nan_key == 0 ? d.map.lowest : d.map.highest;
+    d.nan_key = order->nan_best ? map->highest : map->lowest;
     return d;
 }

@@ -34,6 +34,7 @@ struct decode_args {
 #ifndef __cplusplus
 struct code_map topk_code_map(const struct order *order);
 
-struct decode_args topk_decode_args(const struct order *order);
+/* `map`: of that order. */
+struct decode_args topk_decode_args(const struct order *order, const struct code_map *map);
 #endif
 #endif

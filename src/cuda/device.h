@@ -29,6 +29,7 @@ struct device_info {
     uint32_t
         cluster_blocks[4]; /* that resident's kernels of each width find room for in a cluster: 1 if none */
     uint32_t stream_blocks[4]; /* likewise, of those that stream */
+    uint32_t bracket_bytes[4]; /* of shared memory, that a block of bracket takes */
 };
 
 int topk_device_count(int *count);

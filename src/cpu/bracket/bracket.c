@@ -117,12 +117,21 @@ static bool numbers_candidates(const struct plan *plan) {
     return slots < UINT32_MAX - POOL_SLACK - length / POOL_SHARE;
 }
 
+/* `counting`: besides, what takes so long on one thread. */
+static double cost_us(const topk_context *context, const struct plan *plan, double counting) {
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    return 20.0 + (0.5 * (double)plan->problem.rows + bytes / 2e4 + counting) / context->threads;
+}
+
+static double least_us(const topk_context *context, const struct plan *plan) {
+    return cost_us(context, plan, 0.0);
+}
+
 /* One thread shares nothing: all rows are its own. */
 static void plan_bracket(const topk_context *context, const struct plan *plan, struct room *room,
                          struct decision *decision) {
     const topk_problem *p = &plan->problem;
     const size_t limit = plan_workspace_limit(plan);
-    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
     if (!numbers_candidates(plan)) {
         decision->cannot = "its slots cannot number so many candidates";
         return;
@@ -141,8 +150,7 @@ static void plan_bracket(const topk_context *context, const struct plan *plan, s
     own->members = team_size(own->members, plan->input_elements);
     decision->own = own;
     decision->variant = own->pooled ? "pool" : "counts";
-    const double counting = own->pooled ? 0.0 : 0.0015 * (double)plan->input_elements;
-    decision->cost_us = 20.0 + (0.5 * (double)p->rows + bytes / 2e4 + counting) / context->threads;
+    decision->cost_us = cost_us(context, plan, own->pooled ? 0.0 : 0.0015 * (double)plan->input_elements);
 }
 
 static int run(const struct call *call) {
@@ -161,4 +169,4 @@ static int run(const struct call *call) {
 }
 
 const struct method topk_cpu_bracket = {
-    .name = "bracket", .operations = SELECTS_WHERE, .plan = plan_bracket, .run = run};
+    .name = "bracket", .operations = SELECTS_WHERE, .least_us = least_us, .plan = plan_bracket, .run = run};

@@ -268,6 +268,17 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
            work_us(context, chosen, topk_cuda_costs.air.chosen_per_us);
 }
 
+/* The cheaper way, of blocks with a row each and blocks that share rows. */
+double topk_cuda_air_least_us(const topk_context *context, const struct plan *plan) {
+    const int64_t digit_bits = tuning_value(&plan->tuning, &topk_cuda_air_knobs[KNOB_DIGIT_BITS]);
+    struct strategy s = {.target = radix_target_of(plan),
+                         .passes = (uint32_t)divide_up(plan->element_bits, digit_bits)};
+    const double shared_us = cost_us(context, plan, &s);
+    s.one_block = true;
+    s.row_threads = row_threads(plan, usual_length(plan));
+    return fmin(shared_us, cost_us(context, plan, &s));
+}
+
 void topk_cuda_air_plan(const topk_context *context, const struct plan *plan, struct room *room,
                         struct decision *decision) {
     const struct settings settings = settings_of(plan);

@@ -43,6 +43,7 @@ struct layout {
 };
 
 /* Of struct method. */
+double topk_cuda_air_least_us(const topk_context *context, const struct plan *plan);
 void topk_cuda_air_plan(const topk_context *context, const struct plan *plan, struct room *room,
                         struct decision *decision);
 

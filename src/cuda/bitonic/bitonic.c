@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a call of bitonic launches, and over which workspace. After Shanbhag, Pirk and Madden (SIGMOD 2018):
  * sorted runs, of which pairs give way to their better halves. docs/methods/bitonic.md tells the whole. */
+#include <math.h>
+
 #include "../../workspace.h"
 #include "../leaf.h"
 #include "../methods.h"
@@ -108,18 +110,30 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
                                                    topk_cuda_costs.bitonic.entries_per_us);
 }
 
+static const char *refuse(const struct plan *plan) {
+    return capacity_of(plan) > BITONIC_K_MAX            ? "rows have more results than a sorted run"
+           : plan->problem.length_max > BITONIC_ROW_MAX ? "rows have 2^31 elements or more"
+                                                        : NULL;
+}
+
+/* What it costs depends on no more than the size of runs. */
+static double least_us(const topk_context *context, const struct plan *plan) {
+    if (refuse(plan) != NULL) {
+        return INFINITY;
+    }
+    const struct shape s = {.rows = plan->problem.rows,
+                            .run_log2 = log2_from(BITONIC_RUN_MIN, capacity_of(plan))};
+    return cost_us(context, plan, &s);
+}
+
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
     if (wants_positions(plan)) {
         topk_cuda_plan_by_position(context, plan, &topk_cuda_bitonic, room, decision);
         return;
     }
-    if (capacity_of(plan) > BITONIC_K_MAX) {
-        decision->cannot = "rows have more results than a sorted run";
-        return;
-    }
-    if (plan->problem.length_max > BITONIC_ROW_MAX) {
-        decision->cannot = "rows have 2^31 elements or more";
+    decision->cannot = refuse(plan);
+    if (decision->cannot != NULL) {
         return;
     }
     struct shape *s = topk_room_take(room, sizeof *s);
@@ -175,6 +189,7 @@ static int prepare(const topk_context *context) {
 
 const struct method topk_cuda_bitonic = {.name = "bitonic",
                                          .operations = OPERATION_BIT(TOPK_OPERATION_SELECT),
+                                         .least_us = least_us,
                                          .plan = decide,
                                          .prepare = prepare,
                                          .run = run};

@@ -197,7 +197,7 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
         least(plan->problem.k_max, plan->problem.length_max) > BRACKET_SENT) {
         return "a row has more sorted results than one block sorts";
     }
-    if (kernels[width_of(plan)]->shared_bytes() > (uint32_t)device_of(context)->shared_bytes_max) {
+    if (device_of(context)->bracket_bytes[width_of(plan)] > (uint32_t)device_of(context)->shared_bytes_max) {
         return "the device has too little shared memory";
     }
     return NULL;
@@ -239,6 +239,15 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
     return topk_cuda_costs.launch_us + of_row * (double)divide_up(rows, sms);
 }
 
+/* Without what candidates take, or positions. */
+static double least_us(const topk_context *context, const struct plan *plan) {
+    if (topk_cuda_bracket_finds_positions(plan)) {
+        return topk_cuda_costs.launch_us;
+    }
+    const struct search least = {.blocks = blocks_of_row(context, plan), .target = target_of(plan)};
+    return refuse(context, plan) != NULL ? INFINITY : cost_us(context, plan, &least);
+}
+
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
     if (topk_cuda_bracket_finds_positions(plan)) {
@@ -274,9 +283,11 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
 }
 
 static int prepare(const topk_context *context) {
-    const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
+    struct device_info *device = &((struct cuda_leaf *)context->leaf)->device;
+    const uint32_t shared_bytes_max = (uint32_t)device->shared_bytes_max;
     int error = topk_cuda_prepare_bounds();
     for (int width = 0; width < WIDTHS && error == 0; width++) {
+        device->bracket_bytes[width] = kernels[width]->shared_bytes();
         error = kernels[width]->prepare(shared_bytes_max);
     }
     return error;
@@ -284,6 +295,7 @@ static int prepare(const topk_context *context) {
 
 const struct method topk_cuda_bracket = {.name = "bracket",
                                          .operations = SELECTS_WHERE,
+                                         .least_us = least_us,
                                          .plan = decide,
                                          .prepare = prepare,
                                          .run = topk_cuda_bracket_run};

@@ -64,6 +64,7 @@ int topk_cuda_bracket_run(const struct call *call) {
         return 0;
     }
     grid.waits = decided->blocks_of_row > 1;
+    const struct row_args rows = row_args_of(call);
     struct bracket_args args = {.blocks_of_row = decided->blocks_of_row,
                                 .reciprocal = (uint32_t)divide_up(INT64_C(1) << 32, decided->blocks_of_row),
                                 .by_length = grid.waits && is_uneven(call),
@@ -73,8 +74,8 @@ int topk_cuda_bracket_run(const struct call *call) {
                                 .room = decided->room,
                                 .seed = call->context->seed,
                                 .states = l.states,
-                                .rows = row_args_of(call),
-                                .decode = topk_decode_args(&plan->order),
+                                .rows = rows,
+                                .decode = topk_decode_args(&plan->order, &rows.map),
                                 .kth = kth_outputs_of(call),
                                 .target = target_of(plan, decided, &l),
                                 .stored = l.stored};

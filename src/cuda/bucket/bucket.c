@@ -14,16 +14,29 @@ static const struct knob knobs[] = {
 };
 
 /* One pass more finds the ends of the range, and one writes. */
+static int64_t passes_of(const struct plan *plan, int64_t bits) {
+    return divide_up(plan->element_bits, bits) + 2;
+}
+
+static double least_us(const topk_context *context, const struct plan *plan) {
+    const int64_t bits = tuning_value(&plan->tuning, &knobs[KNOB_BUCKET_BITS]);
+    return in_place_least_us(context, plan, bits, passes_of(plan, bits));
+}
+
 static void plan_passes(const topk_context *context, const struct plan *plan, struct room *room,
                         struct decision *decision) {
     const int64_t bits = tuning_value(&plan->tuning, &knobs[KNOB_BUCKET_BITS]);
     topk_cuda_plan_in_place(context, plan, bits, true, room, decision);
-    decision->cost_us = in_place_us(context, plan, divide_up(plan->element_bits, bits) + 2);
+    decision->cost_us = in_place_us(context, plan, passes_of(plan, bits));
 }
 
 static int run(const struct call *call) {
     return topk_cuda_air.run(call);
 }
 
-const struct method topk_cuda_bucket = {
-    .name = "bucket", .operations = SELECTS, .knobs = knobs, .plan = plan_passes, .run = run};
+const struct method topk_cuda_bucket = {.name = "bucket",
+                                        .operations = SELECTS,
+                                        .knobs = knobs,
+                                        .least_us = least_us,
+                                        .plan = plan_passes,
+                                        .run = run};

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a call of drtopk launches: delegates, the first top-k among them by another method, the concatenated
  * vector, and the second top-k on that. */
+#include <float.h>
+#include <math.h>
+
 #include "../../reached.h"
 #include "../methods.h"
 #include "../position/by_position.h"
@@ -28,6 +31,19 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
                    topk_cuda_costs.drtopk.bytes_per_us) +
            work_us(context, (double)plan->output_elements, topk_cuda_costs.air.chosen_per_us) +
            sorting_us(context, plan, radix_target_of(plan));
+}
+
+/* The usual base alone, or what is read besides. The base runs inside in any case, with as many rows. */
+static double least_us(const topk_context *context, const struct plan *plan) {
+    if (wants_positions(plan)) {
+        return topk_cuda_costs.launch_us;
+    }
+    const double read = topk_cuda_costs.drtopk.reads * (double)plan->input_elements;
+    const double base_us = topk_cuda_radix.least_us(context, plan);
+    return base_us == DBL_MAX ? DBL_MAX
+                              : fmin(1.01 * base_us, topk_cuda_costs.drtopk.call_us +
+                                                         move_us(context, read * (double)plan->element_bytes,
+                                                                 topk_cuda_costs.drtopk.bytes_per_us));
 }
 
 /* The usual base serves whatever there is, if its workspace can. */
@@ -156,6 +172,7 @@ static int prepare(const topk_context *context) {
 const struct method topk_cuda_drtopk = {.name = "drtopk",
                                         .operations = SELECTS,
                                         .knobs = topk_cuda_drtopk_knobs,
+                                        .least_us = least_us,
                                         .plan = decide,
                                         .prepare = prepare,
                                         .run = run};

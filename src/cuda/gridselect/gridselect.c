@@ -201,6 +201,50 @@ static double cost_us(const topk_context *context, const struct plan *plan,
            (shape->is_lone ? warps_us(context, plan, shape, bytes) : blocks_us(context, plan, shape, bytes));
 }
 
+/* Whether warps have rows of their own, unless the caller or a small shared memory is against it. */
+static bool may_be_lone(const topk_context *context, const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    return p->length_max <= GRIDSELECT_LONE_ROW &&
+           least(p->k_max, p->length_max) <= GRIDSELECT_LONE_RESULTS &&
+           p->rows >= (int64_t)GRIDSELECT_LONE_ROWS_PER_SM * device_of(context)->sms;
+}
+
+/* Of blocks, if a row has so many of them: at least, with all warps in each. Multiprocessors read side by
+ * side, if there are blocks for all. */
+static double least_blocks_us(const topk_context *context, const struct plan *plan, int64_t parts) {
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    const double k = (double)greatest(least(plan->problem.k_max, plan->problem.length_max), 1);
+    const double of_warp = pushed((double)plan->problem.length_max / (double)parts, k) / GRIDSELECT_WARPS;
+    const double block = topk_cuda_costs.gridselect.block_us + topk_cuda_costs.gridselect.pushed_us * of_warp;
+    const double readers =
+        (double)(parts > 1 ? device_of(context)->sms
+                           : greatest(least(plan->problem.rows, device_of(context)->sms), 1));
+    const double rounded = 1 - 1e-9; /* whatever the order of these divisions */
+    const double read =
+        rounded * block_us(context, bytes / readers / topk_cuda_costs.gridselect.stream_bytes_per_us);
+    return topk_cuda_costs.launch_us + block_us(context, block * (parts > 1 ? 2 : 1)) +
+           fmax(read, move_us(context, bytes, topk_cuda_costs.gridselect.bytes_per_us));
+}
+
+/* A row has one block, or many. */
+static double least_us(const topk_context *context, const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const int64_t at_once = device_of(context)->sms * (GRIDSELECT_WARPS_PER_SM / GRIDSELECT_WARPS);
+    const int64_t parts = at_once / greatest(least(p->rows, GRIDSELECT_GRID_ROWS), 1);
+    const double of_row =
+        topk_cuda_costs.gridselect.of_row + topk_cuda_costs.gridselect.of_element * (double)p->length_max;
+    if (least(p->k_max, p->length_max) > GRIDSELECT_K_MAX) {
+        return INFINITY;
+    }
+    const double alone = least_blocks_us(context, plan, 1);
+    const double blocks = parts > 1 ? fmin(alone, least_blocks_us(context, plan, parts)) : alone;
+    return may_be_lone(context, plan)
+               ? fmin(blocks,
+                      topk_cuda_costs.launch_us + work_us(context, (double)p->rows * of_row,
+                                                          topk_cuda_costs.gridselect.instructions_per_us))
+               : blocks;
+}
+
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
     if (wants_positions(plan)) {
@@ -241,6 +285,7 @@ const struct method topk_cuda_gridselect = {.name = "gridselect",
                                             .operations = OPERATION_BIT(TOPK_OPERATION_SELECT) |
                                                           OPERATION_BIT(TOPK_OPERATION_SELECT_WHERE),
                                             .knobs = knobs,
+                                            .least_us = least_us,
                                             .plan = decide,
                                             .prepare = prepare,
                                             .run = topk_cuda_gridselect_run};

@@ -13,7 +13,7 @@ static void fill_args(const struct call *call, const struct radik_strategy *s, s
     if (has_predicate(plan)) {
         args->predicate = topk_cuda_predicate_args(call, l->found_match);
     }
-    args->decode = topk_decode_args(&plan->order);
+    args->decode = topk_decode_args(&plan->order, &args->rows.map);
     args->kth = kth_outputs_of(call);
     set_target(plan, s->target, &args->target);
     args->target.two_words = s->two_words;
@@ -173,6 +173,7 @@ static int prepare(const topk_context *context) {
 const struct method topk_cuda_radik = {.name = "radik",
                                        .operations = SELECTS_WHERE,
                                        .knobs = topk_cuda_radik_knobs,
+                                       .least_us = topk_cuda_radik_least_us,
                                        .plan = topk_cuda_radik_plan,
                                        .prepare = prepare,
                                        .run = run};

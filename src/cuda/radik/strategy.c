@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "strategy.h"
 
+#include <math.h>
+
 #include "../../reached.h"
 #include "../leaf.h"
 #include "../lookback.h"
@@ -213,6 +215,20 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
            topk_cuda_costs.radik.reads * move_us(context, bytes, topk_cuda_costs.radik.bytes_per_us) +
            work_us(context, chosen, topk_cuda_costs.radik.chosen_per_us) +
            sorting_us(context, plan, s->target) + (s->shorts != NULL ? s->shorts->decision.cost_us : 0);
+}
+
+/* As air, or without the calls inside and with the longest digits. */
+double topk_cuda_radik_least_us(const topk_context *context, const struct plan *plan) {
+    struct radik_strategy s = {.target = radix_target_of(plan),
+                               .scales = value_of(plan, KNOB_SCALING) != 0 && plan->element_bits > 8};
+    set_digits(plan, (uint32_t)value_of(plan, KNOB_DIGIT_BITS), &s);
+    if (plan->problem.length_max <= short_length(plan)) {
+        return 1.01 * topk_cuda_air.least_us(context, plan);
+    }
+    const double of_tiles = cost_us(context, plan, &s);
+    return s.target == TARGET_LIST && plan->problem.shape != TOPK_SHAPE_STRIDED
+               ? fmin(of_tiles, 1.01 * topk_cuda_air.least_us(context, plan))
+               : of_tiles;
 }
 
 static int launches_of(const struct plan *plan, const struct radik_strategy *s) {

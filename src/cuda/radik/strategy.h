@@ -45,6 +45,7 @@ struct radik_layout {
 };
 
 /* Of struct method. */
+double topk_cuda_radik_least_us(const topk_context *context, const struct plan *plan);
 void topk_cuda_radik_plan(const topk_context *context, const struct plan *plan, struct room *room,
                           struct decision *decision);
 

@@ -30,7 +30,7 @@ int topk_cuda_resident_run(const struct call *call) {
     if (decided->is_streamed) {
         return decided->kernels->stream->stream(&grid, &args, (uint32_t)shape->cluster);
     }
-    args.decode = topk_decode_args(&plan->order);
+    args.decode = topk_decode_args(&plan->order, &args.rows.map);
     args.kth = kth_outputs_of(call);
     return has_predicate(plan)  ? run_where(call, &grid, &args, shape)
            : shape->cluster > 1 ? decided->kernels->cluster->row(&grid, &args, (uint32_t)shape->cluster)

@@ -57,6 +57,10 @@ struct resident_wishes {
     const int64_t *stream;    /* NULL: nothing */
 };
 
+/* Why blocks cannot hold a row. `given`: blocks that the caller wants, or 0. */
+const char *topk_cuda_resident_refuse_length(const topk_context *context, const struct plan *plan,
+                                             int64_t given);
+
 /* The shapes for the problem, or why so many blocks as there may be cannot hold a row. */
 const char *topk_cuda_resident_shapes(const topk_context *context, const struct plan *plan,
                                       const struct resident_wishes *wishes, struct resident_shape shapes[2]);

@@ -151,14 +151,17 @@ static bool is_sampled(const struct plan *plan) {
 
 /* Whether rows may be streamed: the caller wants it, or leaves it to us and it would not take the way out;
  * and the kernel serves the problem, whatever its data. */
-static bool may_stream(const topk_context *context, const struct plan *plan,
-                       const struct resident_wishes *wishes, const struct resident_set *of_width) {
+static bool may_stream(const struct plan *plan, const struct resident_wishes *wishes) {
     const topk_problem *p = &plan->problem;
-    const struct resident_args args = {.rows.k_max = p->k_max, .entries = RESIDENT_LIST};
     return plan->operation == TOPK_OPERATION_SELECT && p->order == TOPK_ORDER_ANY &&
            p->ties == TOPK_TIES_ANY && p->k_max <= RESIDENT_STREAM_RESULTS &&
-           (wishes->stream != NULL ? *wishes->stream != 0 : wishes->cluster == 0 && is_sampled(plan)) &&
-           of_width->stream->shared_bytes(&args) <= (uint32_t)device_of(context)->shared_bytes_max;
+           (wishes->stream != NULL ? *wishes->stream != 0 : wishes->cluster == 0 && is_sampled(plan));
+}
+
+static bool fits_stream(const topk_context *context, const struct plan *plan,
+                        const struct resident_set *of_width) {
+    const struct resident_args args = {.rows.k_max = plan->problem.k_max, .entries = RESIDENT_LIST};
+    return of_width->stream->shared_bytes(&args) <= (uint32_t)device_of(context)->shared_bytes_max;
 }
 
 /* Blocks that share a row, if multiprocessors are left over: half as many more for a cluster of four, since
@@ -190,12 +193,13 @@ static double streamed_us(const topk_context *context, const struct plan *plan, 
  * is taken. */
 static double choose_stream(const topk_context *context, const struct plan *plan,
                             const struct resident_wishes *wishes, double held, struct resident_plan *own) {
-    if (!may_stream(context, plan, wishes, own->kernels)) {
+    if (!may_stream(plan, wishes)) {
         return held;
     }
     const int64_t blocks = stream_blocks(context, plan, wishes->cluster);
     const double streamed = streamed_us(context, plan, blocks);
-    own->is_streamed = wishes->stream != NULL || streamed < held;
+    own->is_streamed =
+        (wishes->stream != NULL || streamed < held) && fits_stream(context, plan, own->kernels);
     if (own->is_streamed) {
         own->grid_rows = greatest(device_of(context)->sms / blocks, 1);
         own->shapes[0] = own->shapes[1] = (struct resident_shape){
@@ -211,6 +215,23 @@ static bool may_be_aligned(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     return p->shape != TOPK_SHAPE_STRIDED || p->rows == 1 ||
            (size_t)p->row_stride * plan->element_bytes % 16 == 0;
+}
+
+/* Each element takes a few instructions at least, and a row those of a warp, whoever holds them. Streamed
+ * rows are at least read. */
+static double least_us(const topk_context *context, const struct plan *plan) {
+    const topk_problem *p = &plan->problem;
+    const double OF_WARP = 300, of_element = topk_cuda_costs.resident.of_listing_item / 32;
+    const double bytes = (double)plan->input_elements * (double)plan->element_bytes;
+    const double read_us = move_us(context, bytes, topk_cuda_costs.resident.bytes_per_us);
+    const double issue_us = work_us(context, (double)p->rows * (OF_WARP + of_element * (double)p->length_max),
+                                    topk_cuda_costs.resident.instructions_per_us);
+    const double held_us = topk_cuda_costs.launch_us + block_us(context, topk_cuda_costs.resident.row_us) +
+                           fmax(issue_us, read_us);
+    return topk_cuda_resident_refuse_length(context, plan, 0) != NULL ? INFINITY
+           : p->order != TOPK_ORDER_BEST_FIRST && p->ties == TOPK_TIES_ANY
+               ? fmin(held_us, topk_cuda_costs.resident.stream_us + read_us)
+               : held_us;
 }
 
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
@@ -262,6 +283,7 @@ static int prepare(const topk_context *context) {
 const struct method topk_cuda_resident = {.name = "resident",
                                           .operations = SELECTS_WHERE,
                                           .knobs = knobs,
+                                          .least_us = least_us,
                                           .plan = decide,
                                           .prepare = prepare,
                                           .run = topk_cuda_resident_run};

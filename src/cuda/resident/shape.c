@@ -125,9 +125,9 @@ static struct resident_shape shape_of_cluster(const topk_context *context, const
     return shape;
 }
 
-/* Why blocks cannot hold a row. `given`: blocks that the caller wants, or 0; `most`: as many as the device
- * has room for in a cluster, or 1. */
-static const char *refuse_length(const struct plan *plan, int64_t given, int64_t most) {
+const char *topk_cuda_resident_refuse_length(const topk_context *context, const struct plan *plan,
+                                             int64_t given) {
+    const int64_t most = device_of(context)->cluster_blocks[width_of(plan)]; /* 1: no clusters */
     if (given > most) {
         return "the device has no room for clusters of so many blocks";
     }
@@ -144,12 +144,14 @@ const char *topk_cuda_resident_shapes(const topk_context *context, const struct 
     const int64_t room = device_of(context)->cluster_blocks[width_of(plan)];
     const int64_t most = wishes->cluster != 0 ? wishes->cluster : room;
     const int64_t beside[2] = {16 / (int64_t)plan->element_bytes - 1, 0};
-    const char *reason = refuse_length(plan, wishes->cluster, room);
+    const char *reason = topk_cuda_resident_refuse_length(context, plan, wishes->cluster);
     if (reason != NULL) {
         return reason;
     }
-    const struct resident_shape alone = entries_of(plan, 1), together = entries_of(plan, most);
-    const bool is_alone = wishes->cluster <= 1 && fits(plan, &alone), are_together = fits(plan, &together);
+    const struct resident_shape alone = entries_of(plan, 1);
+    const bool is_alone = wishes->cluster <= 1 && fits(plan, &alone);
+    const struct resident_shape together = is_alone ? alone : entries_of(plan, most);
+    const bool are_together = fits(plan, &together);
     for (int i = 0; i < 2; i++) {
         shapes[i] = is_alone       ? shape_of_block(context, plan, wishes->threads, &alone, beside[i])
                     : are_together ? shape_of_cluster(context, plan, wishes, most, beside[i])

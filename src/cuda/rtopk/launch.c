@@ -118,8 +118,9 @@ int topk_cuda_rtopk_run(const struct call *call) {
     if (decided->is_empty) {
         return 0;
     }
-    struct rtopk_args args = {.rows = row_args_of(call),
-                              .decode = topk_decode_args(&plan->order),
+    const struct row_args rows = row_args_of(call);
+    struct rtopk_args args = {.rows = rows,
+                              .decode = topk_decode_args(&plan->order, &rows.map),
                               .kth = kth_outputs_of(call),
                               .is_kth = plan->operation == TOPK_OPERATION_KTH,
                               .is_sorted = launch->is_sorted,

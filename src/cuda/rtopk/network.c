@@ -62,14 +62,20 @@ static bool may_serve(const struct plan *plan, const struct network_shape *shape
     }
 }
 
-/* Instructions that sort so many words, and that sort them where they ascend and descend once. */
+/* Of a power of two. */
+static double log2_of(double power) {
+    return (double)__builtin_ctzll((unsigned long long)power);
+}
+
+/* Instructions that sort so many words, a power of two, and that sort them where they ascend and descend
+ * once. */
 static double sort_instructions(double words) {
-    const double steps = log2(words);
+    const double steps = log2_of(words);
     return (steps * steps - steps + 4) * words / 2 - 2;
 }
 
 static double merge_instructions(double words) {
-    return words * log2(words);
+    return words * log2_of(words);
 }
 
 /* Where each lane takes so many words. More lanes than share a row may do so, and the rows take turns. */

@@ -147,6 +147,16 @@ static struct network plan_exact(const topk_context *context, const struct plan 
     return best;
 }
 
+/* No kernel executes fewer instructions for the rows of a warp. */
+static double least_us(const topk_context *context, const struct plan *plan) {
+    const double LEAST = 80;
+    struct network search = {.of_warp = LEAST, .instructions = LEAST};
+    if (!plan->approximate) {
+        search.instructions = topk_cuda_rtopk_instructions_of_row(context, plan, LEAST, 32);
+    }
+    return refuse(plan) != NULL ? INFINITY : cost_us(context, plan, &search);
+}
+
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
     const topk_problem *p = &plan->problem;
@@ -192,6 +202,7 @@ const struct method topk_cuda_rtopk = {.name = "rtopk",
                                        .operations = SELECTS_WHERE,
                                        .approximates = true,
                                        .knobs = topk_cuda_rtopk_knobs,
+                                       .least_us = least_us,
                                        .plan = decide,
                                        .prepare = prepare,
                                        .run = topk_cuda_rtopk_run};

@@ -3,6 +3,8 @@
 #ifndef TOPK_SRC_CUDA_SELECT_IN_PLACE_H
 #define TOPK_SRC_CUDA_SELECT_IN_PLACE_H
 
+#include <float.h>
+
 #include "../methods.h"
 #include "plan.h"
 
@@ -20,6 +22,18 @@ static inline double in_place_us(const topk_context *context, const struct plan 
                              1.05 * move_us(context, bytes, topk_cuda_costs.air.bytes_per_us)) +
            work_us(context, chosen, topk_cuda_costs.air.chosen_per_us) +
            sorting_us(context, plan, radix_target_of(plan));
+}
+
+/* The same for digits of so many bits, or DBL_MAX: each row has a bin for each value of a digit, and entries.
+ */
+static inline double in_place_least_us(const topk_context *context, const struct plan *plan, int64_t bits,
+                                       int64_t passes) {
+    const int64_t pitch =
+        radix_target_of(plan) == TARGET_ENTRIES ? plan->problem.k_max + SELECT_TIES_KEPT : 0;
+    const size_t row_bytes = sizeof(uint64_t) * (((size_t)1 << bits) + (size_t)pitch);
+    return size_product((size_t)plan->problem.rows, row_bytes) > plan_workspace_bound(plan)
+               ? DBL_MAX
+               : in_place_us(context, plan, passes);
 }
 
 #endif

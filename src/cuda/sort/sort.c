@@ -122,6 +122,10 @@ static void decide_rows(const topk_context *context, const struct plan *plan, st
     decision->workspace_bytes = 0;
 }
 
+static int64_t group_rows_of(const struct plan *plan, const struct strategy *s) {
+    return least(greatest(SORT_GROUP_ELEMENTS / s->length, 1), plan->problem.rows);
+}
+
 /* Groups are smaller where the caller's limit says so. */
 static void decide_groups(const topk_context *context, const struct plan *plan, struct strategy *s,
                           struct decision *decision) {
@@ -129,7 +133,7 @@ static void decide_groups(const topk_context *context, const struct plan *plan, 
     s->threads = SORT_THREADS;
     s->resident_blocks = (int64_t)device_of(context)->sms * SORT_BLOCKS_PER_SM;
     s->tiles = divide_up(s->length, tile_elements(plan));
-    s->group_rows = least(greatest(SORT_GROUP_ELEMENTS / s->length, 1), p->rows);
+    s->group_rows = group_rows_of(plan, s);
     decision->workspace_bytes = bytes_of(plan, s);
     while (p->workspace_limit != 0 && s->group_rows > 1 && decision->workspace_bytes > p->workspace_limit) {
         TOPK_REACHED(REACHED_SORT_LIMIT);
@@ -140,6 +144,19 @@ static void decide_groups(const topk_context *context, const struct plan *plan, 
     decision->variant = "groups";
     decision->launches = (int)(least(groups, INT_MAX / 4 / of_group) * of_group); /* callers add to them */
     decision->cost_us = p->rows == 0 ? rows_us(context, plan, s) : groups_us(context, plan, s);
+}
+
+/* Of rows; groups may be smaller. */
+static double least_us(const topk_context *context, const struct plan *plan) {
+    struct strategy s = {.is_kth = plan->operation == TOPK_OPERATION_KTH,
+                         .wide = plan->problem.length_max > SORT_NARROW_ROW,
+                         .passes = plan->element_bits / SORT_DIGIT_BITS,
+                         .length = plan->problem.length_max};
+    if (plan->problem.rows == 0 || s.length <= row_max(plan)) {
+        return rows_us(context, plan, &s);
+    }
+    s.group_rows = group_rows_of(plan, &s);
+    return groups_us(context, plan, &s);
 }
 
 static void decide(const topk_context *context, const struct plan *plan, const struct strategy *lists,
@@ -195,8 +212,9 @@ static struct sort_lists lists_from(const struct sort_lists *lists, int64_t row,
 
 /* `counts` as in struct found. */
 static struct sort_args args_of(const struct call *call, const struct strategy *s, const int64_t *counts) {
-    return (struct sort_args){.rows = row_args_of(call),
-                              .decode = topk_decode_args(&call->plan->order),
+    const struct row_args rows = row_args_of(call);
+    return (struct sort_args){.rows = rows,
+                              .decode = topk_decode_args(&call->plan->order, &rows.map),
                               .kth = kth_outputs_of(call),
                               .is_kth = s->is_kth,
                               .is_found = s->is_found,
@@ -291,5 +309,9 @@ static int prepare(const topk_context *context) {
     return error;
 }
 
-const struct method topk_cuda_sort = {
-    .name = "sort", .operations = SELECTS, .plan = plan_rows, .prepare = prepare, .run = run};
+const struct method topk_cuda_sort = {.name = "sort",
+                                      .operations = SELECTS,
+                                      .least_us = least_us,
+                                      .plan = plan_rows,
+                                      .prepare = prepare,
+                                      .run = run};
