@@ -259,8 +259,7 @@ static size_t size_of(const topk_context *context, topk_operation operation, con
     return bytes;
 }
 
-/* A thread remembers choices. It must not give one to another context, operation or problem. Of a context
- * that was made for one question nothing is remembered. */
+/* A choice follows from context, operation and problem alone, whatever was asked before. */
 static void check_choices_that_take_turns(void) {
     static const char *const methods[] = {"rows", "bracket", "reference"};
     static const topk_operation operations[] = {TOPK_OPERATION_SELECT, TOPK_OPERATION_SELECT_WHERE,

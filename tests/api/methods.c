@@ -277,8 +277,7 @@ static void check_tuning(void) {
     EXPECT_ALL(&f, TOPK_OK);
 }
 
-/* A choice that a thread remembers is not taken for a problem whose text has changed behind the same pointer.
- */
+/* A choice follows from the text, whatever it was before behind the same pointer. */
 static void check_text_that_changes(void) {
     char text[32];
     size_t bytes = 0, bytes_of_rows = 0;
