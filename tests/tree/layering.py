@@ -40,6 +40,7 @@ INTERNAL_TESTS = {
     ("tests/cases/row_boundaries_cuda.c", "cuda/sort/sizes.h"),
     ("tests/runner/reached_paths.c", "reached.h"),
     ("tests/runner/run.c", "gaps.h"),
+    ("tests/internals/choice.c", "choose.h"),
     ("tests/internals/gaps.c", "workspace.h"),
     ("tests/internals/team.c", "cpu/team.h"),
     ("tests/simt/kernels/networks.cuh", "select/networks.cuh"),
