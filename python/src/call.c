@@ -153,44 +153,61 @@ static topk_status run(struct call *call, void *memory, size_t bytes) {
                        &output, memory, bytes, call->stream);
 }
 
-static int run_unlocked(struct call *call, void *memory, size_t bytes) {
+static topk_status run_unlocked(struct call *call, void *memory, size_t bytes) {
     topk_status status;
-    if (overlap_check(call) != 0) {
-        return -1;
-    }
     Py_BEGIN_ALLOW_THREADS;
     status = run(call, memory, bytes);
     Py_END_ALLOW_THREADS;
+    return status;
+}
+
+static int run_in(struct call *call, void *memory, size_t bytes) {
+    return overlap_check(call) == 0 ? library_check(run_unlocked(call, memory, bytes)) : -1;
+}
+
+/* Leaves the larger one of a block and the context's spare block, which another thread may have left. */
+static void spare(struct context *context, void *block, size_t bytes) {
+    void *smaller = block;
+    if (bytes > context->spare_bytes) {
+        smaller = context->spare;
+        context->spare = block;
+        context->spare_bytes = bytes;
+    }
+    free(smaller);
+}
+
+static int run_in_new_block(struct call *call) {
+    size_t bytes = 0;
+    if (measure(call, &bytes) != 0) {
+        return -1;
+    }
+    void *block = bytes > 0 ? malloc(bytes) : NULL;
+    if (bytes > 0 && block == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    const topk_status status = run_unlocked(call, block, bytes);
+    spare(call->context, block, bytes);
     return library_check(status);
 }
 
-/* In the context's spare block, or in a new one that becomes it. */
-static int run_in_host_memory(struct call *call, size_t bytes) {
+/* In the context's spare block, or in a new one that becomes it. The block is tried before anything is
+ * measured: measuring takes as long as a small call. */
+static int run_in_host_memory(struct call *call) {
     struct context *context = call->context;
-    void *block = NULL;
-    size_t block_bytes = 0;
-    if (context->spare_bytes >= bytes) {
-        block = context->spare;
-        block_bytes = context->spare_bytes;
-        context->spare = NULL;
-        context->spare_bytes = 0;
-    } else if (bytes > 0) {
-        block = malloc(bytes);
-        block_bytes = bytes;
-        if (block == NULL) {
-            PyErr_NoMemory();
-            return -1;
-        }
+    void *block = context->spare;
+    const size_t bytes = context->spare_bytes;
+    if (overlap_check(call) != 0) {
+        return -1;
     }
-    int status = run_unlocked(call, block, bytes);
-    if (block_bytes > context->spare_bytes) {
-        void *smaller = context->spare;
-        context->spare = block;
-        context->spare_bytes = block_bytes;
-        block = smaller;
+    if (block == NULL) {
+        return run_in_new_block(call);
     }
-    free(block);
-    return status;
+    context->spare = NULL;
+    context->spare_bytes = 0;
+    const topk_status status = run_unlocked(call, block, bytes);
+    spare(context, block, bytes);
+    return status == TOPK_ERROR_WORKSPACE_TOO_SMALL ? run_in_new_block(call) : library_check(status);
 }
 
 /* An array of bytes: a workspace or a state. */
@@ -206,9 +223,13 @@ static int take_bytes(struct call *call, PyObject *object, const char *name, str
 }
 
 /* An array of bytes beside x, which its library keeps until the stream has passed. */
-static int run_in_device_memory(struct call *call, size_t bytes) {
+static int run_in_device_memory(struct call *call) {
+    size_t bytes = 0;
+    if (measure(call, &bytes) != 0) {
+        return -1;
+    }
     if (bytes == 0) {
-        return run_unlocked(call, NULL, 0);
+        return run_in(call, NULL, 0);
     }
     int64_t length = (int64_t)bytes;
     PyObject *memory = kinds_new(call->x.kind, call->x.object, &length, 1, TOPK_U8, "uint8");
@@ -221,25 +242,23 @@ static int run_in_device_memory(struct call *call, size_t bytes) {
         PyErr_SetString(PyExc_TypeError, "workspace: the library of x has made an array of another size");
         status = -1;
     }
-    return status == 0 ? run_unlocked(call, call->workspace.data, bytes) : -1;
+    return status == 0 ? run_in(call, call->workspace.data, bytes) : -1;
 }
 
 static PyObject *complete(struct call *call, PyObject *workspace, PyObject *other) {
-    size_t bytes = 0;
     int status;
     if (other != Py_None && take_bytes(call, other, "other", &call->other) != 0) {
         return NULL;
     }
     if (workspace != Py_None) {
         status = take_bytes(call, workspace, "workspace", &call->workspace);
-        bytes = status == 0 ? (size_t)array_elements(&call->workspace) : 0;
-        status = status == 0 ? run_unlocked(call, call->workspace.data, bytes) : -1;
-    } else if (measure(call, &bytes) != 0) {
-        return NULL;
+        if (status == 0) {
+            status = run_in(call, call->workspace.data, (size_t)array_elements(&call->workspace));
+        }
     } else if (call->context->reads_host) {
-        status = run_in_host_memory(call, bytes);
+        status = run_in_host_memory(call);
     } else {
-        status = run_in_device_memory(call, bytes);
+        status = run_in_device_memory(call);
     }
     return status == 0 ? outputs_take(call) : NULL;
 }
