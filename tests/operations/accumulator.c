@@ -442,13 +442,18 @@ enum edge_kind { ASCENDING, TIES, MERGED, EDGE_KINDS };
  */
 #ifdef TOPK_SHRINK
 static const int64_t edge_rows[] = {2, 3, 9};
+static const char *const edge_methods[] = {NULL};
 #else
 static const int64_t edge_rows[] = {64, 65};
+/* Of a GPU: they find the best of a chunk by turns. NULL: the chooser's. */
+static const char *const edge_methods[] = {NULL, "air", "radik", "bracket"};
 #endif
+
 static const int64_t edge_ks[] = {1, 5, 33, 200};
 enum {
     EDGE_ROWS = sizeof edge_rows / sizeof edge_rows[0],
     EDGE_KS = sizeof edge_ks / sizeof edge_ks[0],
+    EDGE_METHODS = sizeof edge_methods / sizeof edge_methods[0],
     EDGES = SEQUENCES * EDGE_KINDS * EDGE_ROWS * EDGE_KS
 };
 
@@ -471,7 +476,7 @@ static void edge_chunks(scenario *s, int sequence, bool is_backward) {
     }
 }
 
-static void edge_build(scenario *s, int number) {
+static void edge_build(scenario *s, int number, bool is_cuda) {
     static const topk_type types[] = {TOPK_F32, TOPK_U16, TOPK_I64, TOPK_U8};
     const int sequence = number % SEQUENCES, shape = number / SEQUENCES;
     const enum edge_kind kind = (enum edge_kind)(shape % EDGE_KINDS);
@@ -479,6 +484,7 @@ static void edge_build(scenario *s, int number) {
     *p = (topk_problem)TOPK_PROBLEM_INIT;
     p->rows = edge_rows[shape / EDGE_KINDS % EDGE_ROWS];
     p->k_max = edge_ks[shape / EDGE_KINDS / EDGE_ROWS];
+    p->method = is_cuda ? edge_methods[number % EDGE_METHODS] : NULL;
     p->type = p->k_max == edge_ks[EDGE_KS - 1] ? TOPK_F64 : types[(sequence / THIRDS + shape) % 4];
     s->has_payload = sequence % 5 == 0;
     s->is_split = kind == MERGED;
@@ -501,13 +507,13 @@ static bool run_edge(scenario *s, random_state *random) {
 }
 
 /* Every `step`-th. */
-static void run_edges(int step) {
+static void run_edges(int step, bool is_cuda) {
     for (int number = 0; number < EDGES && check_failures < 10; number += step) {
         random_state random = {(uint64_t)number};
         static scenario s;
         s = (scenario){0};
         schedules_seed((uint64_t)number);
-        edge_build(&s, number);
+        edge_build(&s, number, is_cuda);
         if (!run_edge(&s, &random)) {
             print_scenario("edge", (uint64_t)number, 1, &s);
         }
@@ -532,7 +538,7 @@ int main(int argc, char **argv) {
     device_open();
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
     if (argc > 3 && strcmp(argv[3], "edges") == 0) {
-        run_edges(number);
+        run_edges(number, is_cuda);
         if (is_cuda) {
             check_paths("accumulator: another row");
             check_paths("accumulator-edges");
