@@ -32,7 +32,7 @@ TOPK_DEVICE void sort_and_write_few(const row_task<Element> &t, uint32_t k) {
     const word other = second < k ? row_entry<Element>::key(t.entry(second, k)) : key;
     bounds.low = simt_reduce_min(SIMT_ALL_LANES, key < other ? key : other);
     bounds.greatest = simt_reduce_max(SIMT_ALL_LANES, key > other ? key : other);
-    write_few(t, sort_few<Element, POSITIONS>(t, bounds, k), k);
+    write_few(t, sort_few<Element, POSITIONS>(few_listed(t, k), bounds, k), k);
 }
 
 /* Writes k results, whose positions are in the list. */

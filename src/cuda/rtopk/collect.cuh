@@ -41,6 +41,31 @@ TOPK_DEVICE void collect_ties(const held_row<Element, ITEMS> &held, uint32_t tie
     }
 }
 
+/* Writes, in ascending order, the positions of the row's hits and of its first `wanted` ties. `hits` and
+ * `ties` are the lane's. All lanes. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void collect_in_order(const held_row<Element, ITEMS> &held, uint32_t hits, uint32_t ties,
+                                  uint32_t wanted, simt_shared<uint16_t> to) {
+    typedef held_shape<Element, ITEMS> shape;
+    const uint32_t of_group = (1u << shape::PER) - 1;
+    uint32_t first = 0; /* hits of the groups before, and their ties in the upper half */
+#pragma unroll 1
+    for (uint32_t g = 0; g < shape::GROUPS; g++) {
+        const uint32_t mask = of_group << g * shape::PER;
+        uint32_t total;
+        const uint32_t of_lane = simt_popc(hits & mask) + (simt_popc(ties & mask) << 16);
+        const uint32_t before = first + warp_scan(of_lane, &total);
+        uint32_t tie = before >> 16, slot = (before & 0xffff) + (tie < wanted ? tie : wanted);
+        for (uint32_t both = (hits | ties) & mask; both != 0; both &= both - 1) {
+            const uint32_t item = simt_ffs(both) - 1, is_tie = ties >> item & 1;
+            if (is_tie == 0 || tie < wanted)
+                to[slot++] = (uint16_t)(held.index(item) - held.left);
+            tie += is_tie;
+        }
+        first += total;
+    }
+}
+
 /* Writes the positions of all codes at or above `low`; returns how many these are. All lanes. */
 template <typename Element, uint32_t ITEMS>
 TOPK_DEVICE uint32_t list_from(const held_row<Element, ITEMS> &held, key_word_t<Element> low,
@@ -48,18 +73,26 @@ TOPK_DEVICE uint32_t list_from(const held_row<Element, ITEMS> &held, key_word_t<
     return collect_hits(held, hits_from(held, low), to);
 }
 
-/* Writes the positions of the k best of a row in any order. All lanes. */
+/* Writes the positions of the k best of a row, in ascending order if `in_order`, and returns whether they are
+ * in that order. All lanes. */
 template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void list_best(const held_row<Element, ITEMS> &held, const warp_bracket<Element> &b,
-                           const struct code_map &map, uint32_t k, simt_shared<uint16_t> to) {
+TOPK_DEVICE bool list_best(const held_row<Element, ITEMS> &held, const warp_bracket<Element> &b,
+                           const struct code_map &map, uint32_t k, bool in_order, simt_shared<uint16_t> to) {
     const uint32_t hits = hits_from(held, b.low);
     uint32_t winners = hits;
     if (b.count > k) {
         TOPK_REACHED(REACHED_RTOPK_SURPLUS_TIES);
         winners = b.above > 0 ? hits_from(held, class_last<Element>(b.low, map) + 1) : 0;
     }
-    const uint32_t count = collect_hits(held, winners, to);
-    collect_ties(held, hits & ~winners, count, k, to);
+    const uint32_t ties = hits & ~winners;
+    if (in_order) {
+        const uint32_t count = simt_reduce_add(SIMT_ALL_LANES, simt_popc(winners));
+        collect_in_order(held, winners, ties, k - count, to);
+    } else {
+        const uint32_t count = collect_hits(held, winners, to);
+        collect_ties(held, ties, count, k, to);
+    }
+    return in_order;
 }
 
 #endif

@@ -48,7 +48,8 @@ TOPK_DEVICE void write_unsorted(const row_task<Element> &t, uint32_t k, const ro
 
 /* ---- Results of few candidates, in registers ---- */
 
-template <typename Element> struct sorted_few { row_entry_t<Element> first, second; };
+/* The lane's; of nothing where there is none. */
+template <typename Element> struct few_entries { row_entry_t<Element> first, second; };
 
 /* Candidates whose keys differ in few bits: the key above the least one and the position share a word, which
  * is exchanged in half the instructions. POSITIONS: a power of two, above all positions. */
@@ -75,23 +76,29 @@ template <typename Word> TOPK_DEVICE void sort_words(Word *first, Word *second, 
         *first = sort_lanes(*first);
 }
 
-/* Sorts up to RTOPK_FEW candidates, whose codes lie between b.low and b.greatest. All lanes. */
-template <typename Element, uint32_t POSITIONS>
-TOPK_DEVICE sorted_few<Element> sort_few(const row_task<Element> &t, const warp_bracket<Element> &b,
-                                         uint32_t count) {
-    typedef near_entry<Element, POSITIONS> near;
-    sorted_few<Element> few = {t.entry(simt_lane(), count), {}};
-    const bool has_pairs = count > SIMT_WARP;
-    if (has_pairs) {
+/* The lane's of the first `count` listed elements, at most RTOPK_FEW. */
+template <typename Element>
+TOPK_DEVICE few_entries<Element> few_listed(const row_task<Element> &t, uint32_t count) {
+    few_entries<Element> few = {t.entry(simt_lane(), count), {}};
+    if (count > SIMT_WARP) {
         TOPK_REACHED(REACHED_RTOPK_PAIRS);
         few.second = t.entry(SIMT_WARP + simt_lane(), count);
     }
+    return few;
+}
+
+/* Sorts `count` candidates, whose codes lie between b.low and b.greatest. All lanes. */
+template <typename Element, uint32_t POSITIONS>
+TOPK_DEVICE few_entries<Element> sort_few(few_entries<Element> few, const warp_bracket<Element> &b,
+                                          uint32_t count) {
+    typedef near_entry<Element, POSITIONS> near;
+    const bool has_pairs = count > SIMT_WARP;
     if (near::fits(b.low, b.greatest)) {
         TOPK_REACHED(REACHED_RTOPK_NEAR);
         typename near::word first = near::of(few.first, b.low, simt_lane() < count);
         typename near::word second = near::of(few.second, b.low, SIMT_WARP + simt_lane() < count);
         sort_words(&first, &second, has_pairs);
-        few = sorted_few<Element>{near::entry(first, b.low), near::entry(second, b.low)};
+        few = few_entries<Element>{near::entry(first, b.low), near::entry(second, b.low)};
     } else {
         sort_words(&few.first, &few.second, has_pairs);
     }
@@ -99,7 +106,7 @@ TOPK_DEVICE sorted_few<Element> sort_few(const row_task<Element> &t, const warp_
 }
 
 template <typename Element>
-TOPK_DEVICE void write_few(const row_task<Element> &t, const sorted_few<Element> &few, uint32_t k) {
+TOPK_DEVICE void write_few(const row_task<Element> &t, const few_entries<Element> &few, uint32_t k) {
     if (simt_lane() < k)
         t.write(simt_lane(), row_entry<Element>::position(few.first));
     if (SIMT_WARP + simt_lane() < k)
@@ -118,16 +125,29 @@ TOPK_DEVICE void write_few_by_position(const row_task<Element> &t, uint32_t firs
         t.write(SIMT_WARP + simt_lane(), ~second);
 }
 
-/* The results among sorted candidates. */
+/* The entry of lane `lane`. All lanes. */
+template <typename Entry> TOPK_DEVICE Entry entry_of_lane(const Entry &e, uint32_t lane) {
+    if constexpr (sizeof(Entry) > 8)
+        return Entry{simt_shuffle(SIMT_ALL_LANES, e.key, lane),
+                     simt_shuffle(SIMT_ALL_LANES, e.complement, lane)};
+    else
+        return simt_shuffle(SIMT_ALL_LANES, e, lane);
+}
+
+/* Writes the k best of candidates that are listed by position, and `sorted` best first. All lanes. */
 template <typename Element>
-TOPK_DEVICE void write_few_in_order(const row_task<Element> &t, const sorted_few<Element> &few, uint32_t k) {
-    if (!t.a.by_position) {
-        write_few(t, few, k);
-        return;
-    }
-    const uint32_t first = ~row_entry<Element>::position(few.first),
-                   second = ~row_entry<Element>::position(few.second);
-    write_few_by_position(t, simt_lane() < k ? first : 0, SIMT_WARP + simt_lane() < k ? second : 0, k);
+TOPK_DEVICE void write_best_of_few(const row_task<Element> &t, const few_entries<Element> &listed,
+                                   const few_entries<Element> &sorted, uint32_t k) {
+    const row_entry_t<Element> kth =
+        entry_of_lane(k <= SIMT_WARP ? sorted.first : sorted.second, (k - 1) % SIMT_WARP);
+    const bool has_first = !(kth > listed.first), has_second = !(kth > listed.second);
+    const uint32_t firsts = simt_ballot(SIMT_ALL_LANES, has_first);
+    const uint32_t seconds = simt_ballot(SIMT_ALL_LANES, has_second);
+    const uint32_t lower = (1u << simt_lane()) - 1;
+    if (has_first)
+        t.write(simt_popc(firsts & lower), row_entry<Element>::position(listed.first));
+    if (has_second)
+        t.write(simt_popc(firsts) + simt_popc(seconds & lower), row_entry<Element>::position(listed.second));
 }
 
 /* The results at the first k positions of the list, at most RTOPK_FEW. */
@@ -213,7 +233,7 @@ TOPK_DEVICE void write_class(const row_task<Element> &t, key_word_t<Element> cod
 
 /* From candidates in the order of their results. All lanes. */
 template <typename Element>
-TOPK_DEVICE void write_class_of_few(const row_task<Element> &t, const sorted_few<Element> &few, uint32_t k,
+TOPK_DEVICE void write_class_of_few(const row_task<Element> &t, const few_entries<Element> &few, uint32_t k,
                                     uint32_t count) {
     typedef key_word_t<Element> word;
     const word first = row_entry<Element>::key(few.first), second = row_entry<Element>::key(few.second);

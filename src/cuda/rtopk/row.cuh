@@ -6,17 +6,18 @@
 #include "../../reached.h"
 #include "listed.cuh"
 
-/* Writes the k results whose positions are listed: below POSITIONS, a power of two. All lanes. */
+/* Writes the k results whose positions are listed: below POSITIONS, a power of two. in_order: by position
+ * already, as is asked for. All lanes. */
 template <uint32_t POSITIONS, typename Element>
-TOPK_DEVICE void write_list(const row_task<Element> &t, const warp_bracket<Element> &b) {
+TOPK_DEVICE void write_list(const row_task<Element> &t, const warp_bracket<Element> &b, bool in_order) {
     const uint32_t k = (uint32_t)t.r.k;
     simt_warp_sync(SIMT_ALL_LANES);
-    if (!t.a.is_sorted)
+    if (!t.a.is_sorted || in_order)
         write_unsorted(t, k, row_team<1>{});
     else if (k <= RTOPK_FEW && t.a.by_position)
         write_few_listed(t, k);
     else if (k <= RTOPK_FEW)
-        write_few(t, sort_few<Element, POSITIONS>(t, b, k), k);
+        write_few(t, sort_few<Element, POSITIONS>(few_listed(t, k), b, k), k);
     else
         write_sorted(t, k, t.lists, row_team<1>{});
 }
@@ -28,8 +29,9 @@ TOPK_DEVICE void write_found(const row_task<Element> &t, const Row &row, const w
         write_class_of(t, row, b);
         return;
     }
-    list_best(row, b, t.a.rows.map, (uint32_t)t.r.k, t.lists.positions);
-    write_list<POSITIONS>(t, b);
+    const bool in_order =
+        list_best(row, b, t.a.rows.map, (uint32_t)t.r.k, t.a.by_position, t.lists.positions);
+    write_list<POSITIONS>(t, b, in_order);
 }
 
 /* Writes the k best, or the k-th class, of the elements of a row that take part: at least k. All lanes. */
@@ -41,13 +43,19 @@ TOPK_DEVICE void select_in_row(const row_task<Element> &t, const held_row<Elemen
     const warp_bracket<Element> b = find_bracket<Element>(held, map, narrowing{k, enough, k, 0});
     simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
     if (b.count <= RTOPK_FEW) {
-        (void)list_from(held, b.low, t.lists.positions);
+        if (t.a.by_position)
+            collect_in_order(held, hits_from(held, b.low), 0, 0, t.lists.positions);
+        else
+            (void)list_from(held, b.low, t.lists.positions);
         simt_warp_sync(SIMT_ALL_LANES);
-        const sorted_few<Element> few = sort_few<Element, POSITIONS>(t, b, b.count);
+        const few_entries<Element> listed = few_listed(t, b.count);
+        const few_entries<Element> few = sort_few<Element, POSITIONS>(listed, b, b.count);
         if (t.a.is_kth)
             write_class_of_few(t, few, k, b.count);
+        else if (t.a.by_position)
+            write_best_of_few(t, listed, few, k);
         else
-            write_few_in_order(t, few, k);
+            write_few(t, few, k);
         return;
     }
     write_found<POSITIONS>(t, held, b);
@@ -76,7 +84,7 @@ TOPK_DEVICE bool select_listed(const row_task<Element> &t, const shared_row<Elem
         return true;
     }
     keep_listed(t, listed, b->low);
-    write_list<RTOPK_ROW_MAX>(t, *b);
+    write_list<RTOPK_ROW_MAX>(t, *b, false);
     return true;
 }
 

@@ -238,18 +238,20 @@ TOPK_DEVICE void list_ties(const shared_row<Element> &row, key_word_t<Element> l
     }
 }
 
-/* Lists the k best of a row. */
+/* Lists the k best of a row. Returns false: their positions may be in any order. */
 template <typename Element>
-TOPK_DEVICE void list_best(const shared_row<Element> &row, const warp_bracket<Element> &b,
-                           const struct code_map &map, uint32_t k, simt_shared<uint16_t> to) {
+TOPK_DEVICE bool list_best(const shared_row<Element> &row, const warp_bracket<Element> &b,
+                           const struct code_map &map, uint32_t k, bool /* in_order */,
+                           simt_shared<uint16_t> to) {
     if (b.count == k) {
         (void)list_from(row, b.low, to);
-        return;
+        return false;
     }
     TOPK_REACHED(REACHED_RTOPK_SURPLUS_TIES);
     const key_word_t<Element> last = class_last<Element>(b.low, map);
     const uint32_t winners = b.above > 0 ? list_from<Element>(row, last + 1, to) : 0;
     list_ties(row, b.low, last, winners, k, to);
+    return false;
 }
 
 #endif
