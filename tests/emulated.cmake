@@ -200,7 +200,7 @@ topk_emulated_cases(drtopk_tsan tsan --seed 87 --method drtopk-warps --smallest 
   --cases 40)
 topk_emulated_next_rows(drtopk_next_tsan 87 drtopk-warps 12 "drtopk-warps: another row"
   --filter rows=7 --smallest 100 --largest 520 --elements 3700)
-topk_emulated_next_rows(drtopk_bitonic_tsan 88 drtopk-bitonic 12 "drtopk-bitonic: another row"
+topk_emulated_next_rows(drtopk_bitonic_tsan 188 drtopk-bitonic 14 "drtopk-bitonic: another row"
   --filter rows=7 --smallest 100 --largest 520 --elements 3700)
 topk_emulated_cases(drtopk_gridselect_tsan tsan --seed 90 --method drtopk-gridselect --filter rows=7 --smallest 100
   --largest 520 --elements 3700 --cases 12)
@@ -269,7 +269,7 @@ topk_emulated_next_rows(air_fused_tsan 92 air-fused 10 "air-fused: another row"
   --filter rows=7 --smallest 30 --largest 520 --elements 3700)
 topk_emulated_next_rows(bucket_tsan 94 bucket 12 "bucket: another row"
   --filter rows=7 --smallest 30 --largest 520 --elements 3700)
-topk_emulated_next_rows(radik_tsan 95 radik 14 "radik: another row"
+topk_emulated_next_rows(radik_tsan 195 radik 16 "radik: another row"
   --operation select --filter rows=7,order=best --smallest 30 --largest 1100 --elements 7800)
 topk_emulated_next_rows(sort_tsan 96 sort 6 "sort: another row"
   --operation select --filter rows=33 --smallest 30 --largest 130 --elements 4400)
