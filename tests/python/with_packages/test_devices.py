@@ -41,14 +41,18 @@ def test_positions_do_not_wrap_in_jax():
                 assert re.search("jax.numpy.*enable_x64", str(error))
             else:
                 assert jax.default_backend() != "cpu"
-    with pytest.raises(OverflowError):
+    on_cpu = jax.default_backend() == "cpu"
+    with pytest.raises(OverflowError if on_cpu else ValueError):  # numpy's payload is on another device than x
         libtopk.topk(x, 2, indices=np.arange(5) + 2**31)
     assert libtopk.topk(x, 2, index_base=2**31 - 5).indices.tolist() == [2**31 - 1, 2**31 - 2]
     with jax.enable_x64(True):
         wide = jax.numpy.array([1 / 3, 2.0])
         assert libtopk.topk(x, 2, index_base=2**33).indices.tolist() == [2**33 + 4, 2**33 + 3]
-    with pytest.raises(OverflowError, match="float64"):
-        libtopk.topk(wide, 2)
+    if on_cpu:
+        with pytest.raises(OverflowError, match="float64"):
+            libtopk.topk(wide, 2)
+    else:
+        assert libtopk.topk(wide, 2).values.tolist() == [2, 1 / 3]
 
 
 @pytest.mark.parametrize("name", ["float8_e4m3", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "int4",
@@ -57,7 +61,7 @@ def test_other_types_of_jax_are_refused(name):
     jnp = pytest.importorskip("jax.numpy")
     if not hasattr(jnp, name):
         pytest.skip("this JAX lacks the type")
-    with pytest.raises(TypeError, match=f"x is of type {name}"):
+    with pytest.raises(TypeError, match=rf"x is of type (torch\.)?{name}"):
         libtopk.topk(jnp.zeros(3, getattr(jnp, name)), 1)
 
 
