@@ -39,9 +39,9 @@ TOPK_DEVICE void list_if_few(const row_part<Element, ITEMS> &part, uint32_t hits
 }
 
 /* Lists in a cluster, where nobody knows yet how many other blocks have. All lanes. */
-template <typename Element, uint32_t ITEMS>
+template <typename Element, uint32_t ITEMS, bool POSITIONS>
 TOPK_DEVICE void list_uncounted(const row_part<Element, ITEMS> &part, uint32_t hits,
-                                const row_memory<Element, cluster_team> &m, uint32_t room) {
+                                const row_memory<Element, cluster_team_of<POSITIONS>> &m, uint32_t room) {
     uint32_t of_warp, first = 0;
     if (!simt_any(SIMT_ALL_LANES, hits != 0))
         return;

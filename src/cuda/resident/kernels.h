@@ -13,7 +13,7 @@ struct resident_args {
     struct kth_outputs kth;
     bool is_kth;
     bool is_sorted;     /* results go best first */
-    bool by_position;   /* or by position */
+    bool by_position;   /* or by position, which other kernels do */
     uint32_t positions; /* slots of the list of positions */
     uint32_t entries;   /* slots of the list of entries */
     bool has_buckets;   /* and shared memory to sort them in buckets: more than RESIDENT_RANKED go there */

@@ -167,7 +167,7 @@ TOPK_DEVICE void write_best_by_position(const team_task<Element, Team> &t,
 template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_DEVICE void write_best(const team_task<Element, Team> &t, const row_part<Element, ITEMS> &part,
                             const code_bracket<Element> &b, uint32_t turn) {
-    if (t.a.by_position) {
+    if constexpr (Team::BY_POSITION) {
         write_best_by_position(t, part, b, turn);
         return;
     }

@@ -35,7 +35,7 @@ template <typename Element, uint32_t ITEMS, typename Team> struct row_preparatio
     TOPK_MEMBER void operator()(void) const {
         const uint32_t length = (uint32_t)t.r.length;
         Team::begin();
-        clear_lists(t.memory, t.a.by_position);
+        clear_lists(t.memory, Team::BY_POSITION);
         *plan = plan_sample<ITEMS, Team>(length, (uint32_t)t.r.k, warps_of_row<Element, ITEMS, Team>(length));
     }
 };
@@ -61,11 +61,13 @@ TOPK_DEVICE bool begin_search(const team_task<Element, Team> &t, const row_part<
     const sampled_pivots<Element> pivots = sample_pivots(part, plan, m);
     const struct row_count listed = list_bound(part, plan, pivots, m, turn);
     if (listed.all != 0 && listed.all <= RESIDENT_LIST) {
-        if (Team::rank() == 0 && is_kth)
-            write_class_of_entries(t, listed.all, k, 0);
-        else if (Team::rank() == 0 && t.a.by_position)
+        if (Team::rank() != 0)
+            return false;
+        if constexpr (Team::BY_POSITION)
             write_entries_by_position(t, listed.all);
-        else if (Team::rank() == 0)
+        else if (is_kth)
+            write_class_of_entries(t, listed.all, k, 0);
+        else
             write_ranked_entries(t, listed.all, 0);
         return false;
     }
@@ -75,7 +77,7 @@ TOPK_DEVICE bool begin_search(const team_task<Element, Team> &t, const row_part<
     }
     TOPK_REACHED(Team::IS_CLUSTER ? REACHED_RESIDENT_CLUSTER_OVERFLOW : REACHED_RESIDENT_OVERFLOW);
     simt_block_sync();
-    clear_lists(m, t.a.by_position);
+    clear_lists(m, Team::BY_POSITION);
     *b = code_bracket<Element>{pivots.lower, 0, listed, {0, 0}, hits_of_pivot(part.held, pivots.lower), 0};
     bound_by_greatest(part, m, b);
     return true;
@@ -127,14 +129,14 @@ TOPK_DEVICE void select_rows(const struct resident_args &a) {
     });
 }
 
-template <typename Element, uint32_t ITEMS>
+template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_KERNEL TOPK_BOUNDS(RESIDENT_THREADS_MAX, 1) void resident_row(struct resident_args a) {
-    select_rows<Element, ITEMS, block_team>(a);
+    select_rows<Element, ITEMS, Team>(a);
 }
 
-template <typename Element, uint32_t ITEMS>
+template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_KERNEL TOPK_BOUNDS(RESIDENT_CLUSTER_THREADS, 2) void resident_cluster(struct resident_args a) {
-    select_rows<Element, ITEMS, cluster_team>(a);
+    select_rows<Element, ITEMS, Team>(a);
 }
 
 #endif

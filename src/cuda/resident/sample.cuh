@@ -91,9 +91,9 @@ TOPK_DEVICE key_word_t<Element> sample_of_lane(const row_part<Element, ITEMS> &p
 
 /* Shares the samples, and ranks the pivot of each lane among them, in m.ranks. Returns the pivot. All
  * threads, after clear_lists(); two barriers. */
-template <typename Element, uint32_t ITEMS>
+template <typename Element, uint32_t ITEMS, bool POSITIONS>
 TOPK_DEVICE key_word_t<Element> rank_pivots(const row_part<Element, ITEMS> &part, const struct sample_plan &p,
-                                            const row_memory<Element, block_team> &m) {
+                                            const row_memory<Element, block_team_of<POSITIONS>> &m) {
     typedef key_word_t<Element> word;
     const word sample = sample_of_lane<Element, ITEMS, block_team>(part, p);
     m.samples[simt_thread()] = sample;
@@ -111,9 +111,9 @@ TOPK_DEVICE key_word_t<Element> rank_pivots(const row_part<Element, ITEMS> &part
 
 /* Each block gets all samples, without gaps. They are no more than its threads, since at least as many lanes
  * share one as there are blocks. */
-template <typename Element, uint32_t ITEMS>
+template <typename Element, uint32_t ITEMS, bool POSITIONS>
 TOPK_DEVICE key_word_t<Element> rank_pivots(const row_part<Element, ITEMS> &part, const struct sample_plan &p,
-                                            const row_memory<Element, cluster_team> &m) {
+                                            const row_memory<Element, cluster_team_of<POSITIONS>> &m) {
     typedef key_word_t<Element> word;
     const word best = sample_of_lane<Element, ITEMS, cluster_team>(part, p);
     const uint32_t of_warp = SIMT_WARP / p.lanes, blocks = cluster_team::blocks();

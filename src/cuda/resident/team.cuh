@@ -12,9 +12,10 @@
 #include "../select/share.cuh"
 #include "sizes.h"
 
-/* One block. */
-struct block_team {
-    static const bool IS_CLUSTER = false;
+/* One block. POSITIONS: of a kernel that writes results by position. That is one of its own, since what it
+ * does takes registers that other orders have a use for. */
+template <bool POSITIONS> struct block_team_of {
+    static const bool IS_CLUSTER = false, BY_POSITION = POSITIONS;
     static const uint32_t SAMPLE_LANES = 4; /* at most so many lanes share a sample */
 
     static TOPK_MEMBER uint32_t rank(void) {
@@ -37,8 +38,8 @@ struct block_team {
 };
 
 /* A cluster, of a power of two of blocks. */
-struct cluster_team {
-    static const bool IS_CLUSTER = true;
+template <bool POSITIONS> struct cluster_team_of {
+    static const bool IS_CLUSTER = true, BY_POSITION = POSITIONS;
     static const uint32_t SAMPLE_LANES = SIMT_WARP;
 
     static TOPK_MEMBER uint32_t rank(void) {
@@ -62,7 +63,10 @@ struct cluster_team {
     }
 };
 
-/* Both of these. */
+typedef block_team_of<false> block_team;
+typedef cluster_team_of<false> cluster_team;
+
+/* arrive() and wait(). */
 template <typename Team> TOPK_DEVICE void sync_team(void) {
     Team::arrive();
     Team::wait();

@@ -8,21 +8,24 @@
 static const uint32_t HALVED = KEY_BITS == 64 ? 2 : 1;
 static const uint32_t KERNELS = RESIDENT_SHAPES - RESIDENT_WHERE_SHAPE;
 
-static void (*const kernels[KERNELS])(struct resident_where_args) = {
-    resident_where<element_t, RESIDENT_ITEMS_1 / HALVED>,
-    resident_where<element_t, RESIDENT_ITEMS_2 / HALVED>};
+/* Of each shape; the second ones are for results by position. */
+static void (*const kernels[2][KERNELS])(struct resident_where_args) = {
+    {resident_where<element_t, RESIDENT_ITEMS_1 / HALVED, block_team>,
+     resident_where<element_t, RESIDENT_ITEMS_2 / HALVED, block_team>},
+    {resident_where<element_t, RESIDENT_ITEMS_1 / HALVED, block_team_of<true>>,
+     resident_where<element_t, RESIDENT_ITEMS_2 / HALVED, block_team_of<true>>}};
 
 static int launch_row(const struct launch_grid *grid, const struct resident_where_args *args,
                       uint32_t shape) {
     return launch("resident_where", grid,
                   row_shared_bytes<element_t, block_team>(args->of_row, grid->threads),
-                  kernels[shape - RESIDENT_WHERE_SHAPE], args);
+                  kernels[args->of_row.by_position][shape - RESIDENT_WHERE_SHAPE], args);
 }
 
 static int prepare(uint32_t shared_bytes_max) {
     int error = 0;
-    for (uint32_t i = 0; i < KERNELS && error == 0; i++)
-        error = simt_prepare(kernels[i], shared_bytes_max);
+    for (uint32_t i = 0; i < 2 * KERNELS && error == 0; i++)
+        error = simt_prepare(kernels[i % 2][i / 2], shared_bytes_max);
     return error;
 }
 

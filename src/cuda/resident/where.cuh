@@ -47,15 +47,15 @@ TOPK_DEVICE void select_matches_of_rows(const struct resident_where_args &a) {
     });
 }
 
-template <typename Element, uint32_t ITEMS>
+template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_KERNEL TOPK_BOUNDS(RESIDENT_THREADS_MAX, 1) void resident_where(struct resident_where_args a) {
-    select_matches_of_rows<Element, ITEMS, block_team>(a);
+    select_matches_of_rows<Element, ITEMS, Team>(a);
 }
 
-template <typename Element, uint32_t ITEMS>
+template <typename Element, uint32_t ITEMS, typename Team>
 TOPK_KERNEL TOPK_BOUNDS(RESIDENT_CLUSTER_THREADS,
                         2) void resident_cluster_where(struct resident_where_args a) {
-    select_matches_of_rows<Element, ITEMS, cluster_team>(a);
+    select_matches_of_rows<Element, ITEMS, Team>(a);
 }
 
 #endif

@@ -73,11 +73,10 @@ TOPK_DEVICE uint32_t list_from(const held_row<Element, ITEMS> &held, key_word_t<
     return collect_hits(held, hits_from(held, low), to);
 }
 
-/* Writes the positions of the k best of a row, in ascending order if `in_order`, and returns whether they are
- * in that order. All lanes. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE bool list_best(const held_row<Element, ITEMS> &held, const warp_bracket<Element> &b,
-                           const struct code_map &map, uint32_t k, bool in_order, simt_shared<uint16_t> to) {
+/* Writes the positions of the k best of a row, in ascending order if IN_ORDER. All lanes. */
+template <bool IN_ORDER, typename Element, uint32_t ITEMS>
+TOPK_DEVICE void list_best(const held_row<Element, ITEMS> &held, const warp_bracket<Element> &b,
+                           const struct code_map &map, uint32_t k, simt_shared<uint16_t> to) {
     const uint32_t hits = hits_from(held, b.low);
     uint32_t winners = hits;
     if (b.count > k) {
@@ -85,14 +84,13 @@ TOPK_DEVICE bool list_best(const held_row<Element, ITEMS> &held, const warp_brac
         winners = b.above > 0 ? hits_from(held, class_last<Element>(b.low, map) + 1) : 0;
     }
     const uint32_t ties = hits & ~winners;
-    if (in_order) {
+    if (IN_ORDER) {
         const uint32_t count = simt_reduce_add(SIMT_ALL_LANES, simt_popc(winners));
         collect_in_order(held, winners, ties, k - count, to);
     } else {
         const uint32_t count = collect_hits(held, winners, to);
         collect_ties(held, ties, count, k, to);
     }
-    return in_order;
 }
 
 #endif

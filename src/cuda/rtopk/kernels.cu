@@ -12,10 +12,16 @@ static uint32_t row_shared_bytes(const struct rtopk_args *args) {
     return arena.used_bytes;
 }
 
-/* For each class of rows. */
-static void (*const kernels[RTOPK_CLASSES])(struct rtopk_args) = {
-    rtopk_row<element_t, RTOPK_ITEMS_0>, rtopk_row<element_t, RTOPK_ITEMS_1>,
-    rtopk_row<element_t, RTOPK_ITEMS_2>, rtopk_row<element_t, RTOPK_ITEMS_3>};
+/* For each class of rows; the second ones are for results by position. */
+static void (*const kernels[2][RTOPK_CLASSES])(struct rtopk_args) = {
+    {rtopk_row<element_t, RTOPK_ITEMS_0, LISTED_FOR_OTHERS>,
+     rtopk_row<element_t, RTOPK_ITEMS_1, LISTED_FOR_OTHERS>,
+     rtopk_row<element_t, RTOPK_ITEMS_2, LISTED_FOR_OTHERS>,
+     rtopk_row<element_t, RTOPK_ITEMS_3, LISTED_FOR_OTHERS>},
+    {rtopk_row<element_t, RTOPK_ITEMS_0, LISTED_BY_POSITION>,
+     rtopk_row<element_t, RTOPK_ITEMS_1, LISTED_BY_POSITION>,
+     rtopk_row<element_t, RTOPK_ITEMS_2, LISTED_BY_POSITION>,
+     rtopk_row<element_t, RTOPK_ITEMS_3, LISTED_BY_POSITION>}};
 
 static uint32_t uneven_shared_bytes(const struct rtopk_args *args) {
     const uint32_t warps = RTOPK_UNEVEN_THREADS / SIMT_WARP;
@@ -30,7 +36,7 @@ static int launch_uneven(const struct launch_grid *grid, const struct rtopk_args
 }
 
 static int launch_row(const struct launch_grid *grid, const struct rtopk_args *args, uint32_t row_class) {
-    return launch("rtopk_row", grid, row_shared_bytes(args), kernels[row_class], args);
+    return launch("rtopk_row", grid, row_shared_bytes(args), kernels[args->by_position][row_class], args);
 }
 
 /* No more shared memory than any kernel may have. */
@@ -39,8 +45,8 @@ static int prepare(void) {
     most.slots = most.entries = RTOPK_RESULTS_MAX;
     most.rows.length_max = RTOPK_ROW_MAX;
     int error = simt_prepare(rtopk_uneven<element_t>, uneven_shared_bytes(&most));
-    for (uint32_t i = 0; i < RTOPK_CLASSES && error == 0; i++)
-        error = simt_prepare(kernels[i], row_shared_bytes(&most));
+    for (uint32_t i = 0; i < 2 * RTOPK_CLASSES && error == 0; i++)
+        error = simt_prepare(kernels[i % 2][i / 2], row_shared_bytes(&most));
     return error;
 }
 

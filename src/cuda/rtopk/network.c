@@ -230,6 +230,9 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
         if ((setting == 3 && shape->kind != COUNTS) || (setting == 4 && shape->kind != CANDIDATES)) {
             continue;
         }
+        if (is_by_position(plan) && shape->kind != TINY) {
+            continue; /* rows of one warp each are listed so as they are found */
+        }
         const uint32_t list_shift = shape->kept == 0 ? 0 : shift_to(shape->kept, k);
         struct network network = {
             .index = i, .part_shift = shift_to(shape->items, n), .list_shift = list_shift};

@@ -68,8 +68,8 @@ TOPK_DEVICE bool load_words(const row_results<Element, Row, Positions, Leads> &r
     word keys[WORDS], bits = 0;
 #pragma unroll
     for (uint32_t i = 0; i < WORDS; i++)
-        keys[i] = row.a.by_position ? 0 : row.key_in(first + i); /* then positions alone differ */
-    key_scale<word> scale = {1, 0};                              /* narrow keys are upper bits */
+        keys[i] = row.key_in(first + i);
+    key_scale<word> scale = {1, 0}; /* narrow keys are upper bits */
     if constexpr (sizeof(Element) >= 4)
         scale = scale_of(keys, part);
 #pragma unroll

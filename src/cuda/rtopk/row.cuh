@@ -6,15 +6,21 @@
 #include "../../reached.h"
 #include "listed.cuh"
 
-/* Writes the k results whose positions are listed: below POSITIONS, a power of two. in_order: by position
- * already, as is asked for. All lanes. */
-template <uint32_t POSITIONS, typename Element>
-TOPK_DEVICE void write_list(const row_task<Element> &t, const warp_bracket<Element> &b, bool in_order) {
+/* In which order the positions of a row's results are listed. */
+enum listed_order {
+    LISTED_ANYHOW,      /* in any, and results may be asked for in any, best first or by position */
+    LISTED_FOR_OTHERS,  /* in any, and results are not asked for by position */
+    LISTED_BY_POSITION, /* ascending, as results are asked for */
+};
+
+/* Writes the k results whose positions are listed: below POSITIONS, a power of two. All lanes. */
+template <uint32_t POSITIONS, enum listed_order ORDER, typename Element>
+TOPK_DEVICE void write_list(const row_task<Element> &t, const warp_bracket<Element> &b) {
     const uint32_t k = (uint32_t)t.r.k;
     simt_warp_sync(SIMT_ALL_LANES);
-    if (!t.a.is_sorted || in_order)
+    if (ORDER == LISTED_BY_POSITION || !t.a.is_sorted)
         write_unsorted(t, k, row_team<1>{});
-    else if (k <= RTOPK_FEW && t.a.by_position)
+    else if (ORDER == LISTED_ANYHOW && k <= RTOPK_FEW && t.a.by_position)
         write_few_listed(t, k);
     else if (k <= RTOPK_FEW)
         write_few(t, sort_few<Element, POSITIONS>(few_listed(t, k), b, k), k);
@@ -23,19 +29,18 @@ TOPK_DEVICE void write_list(const row_task<Element> &t, const warp_bracket<Eleme
 }
 
 /* Writes what a search in the whole row has found. All lanes. */
-template <uint32_t POSITIONS, typename Element, typename Row>
+template <uint32_t POSITIONS, enum listed_order ORDER, typename Element, typename Row>
 TOPK_DEVICE void write_found(const row_task<Element> &t, const Row &row, const warp_bracket<Element> &b) {
     if (t.a.is_kth) {
         write_class_of(t, row, b);
         return;
     }
-    const bool in_order =
-        list_best(row, b, t.a.rows.map, (uint32_t)t.r.k, t.a.by_position, t.lists.positions);
-    write_list<POSITIONS>(t, b, in_order);
+    list_best<ORDER == LISTED_BY_POSITION>(row, b, t.a.rows.map, (uint32_t)t.r.k, t.lists.positions);
+    write_list<POSITIONS, ORDER>(t, b);
 }
 
 /* Writes the k best, or the k-th class, of the elements of a row that take part: at least k. All lanes. */
-template <typename Element, uint32_t ITEMS>
+template <enum listed_order ORDER, typename Element, uint32_t ITEMS>
 TOPK_DEVICE void select_in_row(const row_task<Element> &t, const held_row<Element, ITEMS> &held) {
     const struct code_map &map = t.a.rows.map;
     const uint32_t k = (uint32_t)t.r.k, POSITIONS = SIMT_WARP * ITEMS;
@@ -43,7 +48,7 @@ TOPK_DEVICE void select_in_row(const row_task<Element> &t, const held_row<Elemen
     const warp_bracket<Element> b = find_bracket<Element>(held, map, narrowing{k, enough, k, 0});
     simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
     if (b.count <= RTOPK_FEW) {
-        if (t.a.by_position)
+        if (ORDER == LISTED_BY_POSITION)
             collect_in_order(held, hits_from(held, b.low), 0, 0, t.lists.positions);
         else
             (void)list_from(held, b.low, t.lists.positions);
@@ -52,13 +57,13 @@ TOPK_DEVICE void select_in_row(const row_task<Element> &t, const held_row<Elemen
         const few_entries<Element> few = sort_few<Element, POSITIONS>(listed, b, b.count);
         if (t.a.is_kth)
             write_class_of_few(t, few, k, b.count);
-        else if (t.a.by_position)
+        else if (ORDER == LISTED_BY_POSITION)
             write_best_of_few(t, listed, few, k);
         else
             write_few(t, few, k);
         return;
     }
-    write_found<POSITIONS>(t, held, b);
+    write_found<POSITIONS, ORDER>(t, held, b);
 }
 
 /* Goes on among the candidates of a bracket, which are few, until it is closed or holds k. Writes the results
@@ -84,7 +89,7 @@ TOPK_DEVICE bool select_listed(const row_task<Element> &t, const shared_row<Elem
         return true;
     }
     keep_listed(t, listed, b->low);
-    write_list<RTOPK_ROW_MAX>(t, *b, false);
+    write_list<RTOPK_ROW_MAX, LISTED_ANYHOW>(t, *b);
     return true;
 }
 
@@ -98,7 +103,7 @@ TOPK_DEVICE void select_in_row(const row_task<Element> &t, const shared_row<Elem
     simt_warp_sync(SIMT_ALL_LANES); /* the row before this one has been written */
     if (b.count <= RTOPK_LISTED && !b.is_closed(map) && select_listed(t, row, &b))
         return;
-    write_found<RTOPK_ROW_MAX>(t, row, b);
+    write_found<RTOPK_ROW_MAX, LISTED_ANYHOW>(t, row, b);
 }
 
 /* The class of a row that has no k-th element. */
@@ -143,7 +148,8 @@ TOPK_DEVICE void for_rows_of_warp(const struct rtopk_args &a, const warp_lists<E
     }
 }
 
-template <typename Element, uint32_t ITEMS>
+/* ORDER: LISTED_BY_POSITION or LISTED_FOR_OTHERS. */
+template <typename Element, uint32_t ITEMS, enum listed_order ORDER>
 TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_row(struct rtopk_args a) {
     simt_arena arena = simt_shared_arena();
     const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
@@ -151,7 +157,7 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_ro
         return;
     for_rows_of_warp<Element, REACHED_RTOPK_NEXT_ROW>(
         a, lists, [&](const row_task<Element> &task) TOPK_LAMBDA {
-            select_in_row(task, hold_row<Element, ITEMS>(a.rows, task.r));
+            select_in_row<ORDER>(task, hold_row<Element, ITEMS>(a.rows, task.r));
         });
 }
 

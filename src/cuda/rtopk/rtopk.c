@@ -30,24 +30,25 @@ static uint32_t row_class_of(int64_t length) {
     return row_class;
 }
 
-/* Entries that a warp sorts in shared memory, a power of two: 0 if registers hold them. */
-static uint32_t entries_of(const struct plan *plan) {
-    uint32_t entries = RTOPK_FEW;
-    if (!is_sorted(plan) || results_max(plan) <= RTOPK_FEW) {
-        return 0;
-    }
-    while (entries < results_max(plan)) {
-        entries *= 2;
-    }
-    return entries;
-}
-
 /* Whether an exact search without a network keeps rows in shared memory: they are too long for registers, or
  * may have such different lengths that most of these would be empty. */
 static bool is_uneven(const struct plan *plan) {
     return !has_predicate(plan) &&
            plan->problem.length_max >
                32 * (plan->problem.shape == TOPK_SHAPE_STRIDED ? RTOPK_ITEMS_3 : RTOPK_ITEMS_1);
+}
+
+/* Entries that a warp sorts in shared memory, a power of two: 0 if registers hold them. */
+static uint32_t entries_of(const struct plan *plan) {
+    uint32_t entries = RTOPK_FEW;
+    const bool is_listed_so = is_by_position(plan) && !is_uneven(plan);
+    if (!is_sorted(plan) || is_listed_so || results_max(plan) <= RTOPK_FEW) {
+        return 0;
+    }
+    while (entries < results_max(plan)) {
+        entries *= 2;
+    }
+    return entries;
 }
 
 static const char *refuse(const struct plan *plan) {

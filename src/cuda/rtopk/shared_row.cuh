@@ -238,20 +238,19 @@ TOPK_DEVICE void list_ties(const shared_row<Element> &row, key_word_t<Element> l
     }
 }
 
-/* Lists the k best of a row. Returns false: their positions may be in any order. */
-template <typename Element>
-TOPK_DEVICE bool list_best(const shared_row<Element> &row, const warp_bracket<Element> &b,
-                           const struct code_map &map, uint32_t k, bool /* in_order */,
-                           simt_shared<uint16_t> to) {
+/* Lists the k best of a row, in any order. */
+template <bool IN_ORDER, typename Element>
+TOPK_DEVICE void list_best(const shared_row<Element> &row, const warp_bracket<Element> &b,
+                           const struct code_map &map, uint32_t k, simt_shared<uint16_t> to) {
+    static_assert(!IN_ORDER, "rows in shared memory are listed in steps, of which lanes have some each");
     if (b.count == k) {
         (void)list_from(row, b.low, to);
-        return false;
+        return;
     }
     TOPK_REACHED(REACHED_RTOPK_SURPLUS_TIES);
     const key_word_t<Element> last = class_last<Element>(b.low, map);
     const uint32_t winners = b.above > 0 ? list_from<Element>(row, last + 1, to) : 0;
     list_ties(row, b.low, last, winners, k, to);
-    return false;
 }
 
 #endif

@@ -8,7 +8,7 @@
 #include "where.h"
 
 /* Writes a row. All lanes. */
-template <typename Element, uint32_t ITEMS>
+template <enum listed_order ORDER, typename Element, uint32_t ITEMS>
 TOPK_DEVICE void select_matches(const struct where_args &a, int64_t row, const warp_lists<Element> &lists) {
     typedef as_codes<Element> codes;
     const struct row_args &rows = a.of_row.rows;
@@ -20,14 +20,14 @@ TOPK_DEVICE void select_matches(const struct where_args &a, int64_t row, const w
         count_matches(warp, &held);
         r.k = r.k < held.count ? r.k : held.count;
         if (r.k > 0)
-            select_in_row(row_task<Element>{a.of_row, row, r, lists}, held);
+            select_in_row<ORDER>(row_task<Element>{a.of_row, row, r, lists}, held);
         else
             TOPK_REACHED(REACHED_RTOPK_NO_MATCH);
     }
     write_rest(row_task<Element>{a.of_row, row, r, lists});
 }
 
-template <typename Element, uint32_t ITEMS>
+template <typename Element, uint32_t ITEMS, enum listed_order ORDER>
 TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_where(struct where_args a) {
     simt_arena arena = simt_shared_arena();
     const warp_lists<Element> lists =
@@ -38,7 +38,7 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_wh
     for (int64_t row = first; row < rows; row += (int64_t)simt_blocks() * simt_warps()) {
         if (row != first)
             TOPK_REACHED(REACHED_RTOPK_WHERE_NEXT_ROW);
-        select_matches<Element, ITEMS>(a, row, lists);
+        select_matches<ORDER, Element, ITEMS>(a, row, lists);
     }
 }
 
