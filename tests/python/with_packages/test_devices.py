@@ -48,11 +48,8 @@ def test_positions_do_not_wrap_in_jax():
     with jax.enable_x64(True):
         wide = jax.numpy.array([1 / 3, 2.0])
         assert libtopk.topk(x, 2, index_base=2**33).indices.tolist() == [2**33 + 4, 2**33 + 3]
-    if on_cpu:
-        with pytest.raises(OverflowError, match="float64"):
-            libtopk.topk(wide, 2)
-    else:
-        assert libtopk.topk(wide, 2).values.tolist() == [2, 1 / 3]
+    with pytest.raises(OverflowError, match="float64"):
+        libtopk.topk(wide, 2)
 
 
 @pytest.mark.parametrize("name", ["float8_e4m3", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu", "int4",
