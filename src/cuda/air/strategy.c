@@ -107,7 +107,8 @@ static int64_t capacity_of(const struct plan *plan, const struct settings *setti
 /* Enough for the loads of a tile, for sorting, and for much padding. */
 static uint32_t row_threads(const struct plan *plan, int64_t length) {
     const int64_t loads = length / (64 / (int64_t)plan->element_bytes);
-    const int64_t entries = least(plan->problem.k_max, plan->problem.length_max) + SELECT_TIES_KEPT;
+    const int64_t results = least(least(plan->problem.k_max, plan->problem.length_max), INT32_MAX);
+    const int64_t entries = results + SELECT_TIES_KEPT;
     const int64_t padding = plan->problem.k_max / 1024;
     uint32_t threads = AIR_ROW_THREADS_MIN;
     while (threads < AIR_ROW_THREADS_MAX && (threads < loads || 8 * threads < entries || threads < padding)) {
