@@ -173,9 +173,9 @@ typedef struct topk_input {
  *               elements_max; 0 if rows or length_max is 0.
  * route         indices, weights: rows x k_max, as topk_route.h says.
  *
- * The output of count, and that of mask, may not be NULL. where, count and mask ignore k_max, k, direction,
- * rank, ties, order and nan, which must be valid; with a mask as predicate, and no output for values, their
- * input->values may be NULL. */
+ * count and mask must be given their output. where, count and mask ignore k_max, k, direction, rank, ties,
+ * order and nan, which must be valid; with a mask as predicate, and no output for values, their input->values
+ * may be NULL. */
 typedef struct topk_output {
     size_t size; /* sizeof(topk_output) */
     void *values;

@@ -47,7 +47,7 @@ typedef struct topk_routing {
 
 /* Chooses experts for tokens: of each row of logits the k_max with the greatest scores, best first, equal
  * ones by lowest index. A score is a logit, or its sigmoid, plus the expert's bias. If there are groups, the
- * experts of a row are those of its groups_kept best groups: by the sum of their two best scores, equal ones
+ * experts of a row are in its groups_kept best groups: by the sum of their two best scores, equal ones
  * by lowest index.
  *
  * logits    laid out as topk_input.values

@@ -52,7 +52,7 @@ static uint64_t slots_of(topk_operation operation, const topk_problem *problem, 
                                              : (uint64_t)problem->rows * (uint64_t)problem->k_max;
 }
 
-/* Counts of rows, of which an operation has two at most, or a mask. */
+/* An operation has two arrays of counts of rows at most, or a mask. */
 static void reserve_counts(struct staging *staging, const topk_problem *problem, const topk_output *output,
                            topk_output *there) {
     const uint64_t counts = (uint64_t)problem->rows + 1;
