@@ -61,7 +61,7 @@ typedef enum topk_status {
  *   - in a predicate: bounds with a mask, or a mask with a comparison
  *   - in a routing: groups_kept without groups
  *   - for a plan: what topk_plan_what did not name
- *   - on the CPU: a stream
+ *   - on the CPU: a stream; memory of a GPU, where CUDA's driver can tell (CONTRACT.md, 7.8)
  * each where NULL or 0 would do. What an option has no meaning for, but does no harm to, is ignored.
  *
  * TOPK_ERROR_UNSUPPORTED has a meaning, but this library does not do it:

@@ -67,7 +67,7 @@ static topk_status make(const topk_context *context, const topk_problem *problem
     return TOPK_OK;
 }
 
-static topk_status check_memory(const char *name, const void *memory, size_t bytes, size_t needed) {
+static topk_status check_bytes(const char *name, const void *memory, size_t bytes, size_t needed) {
     if (memory == NULL) {
         return topk_fail(TOPK_ERROR_NULL_POINTER, "%s is NULL", name);
     }
@@ -87,7 +87,7 @@ static topk_status open_memory(const topk_context *context, const topk_problem *
     }
     a->memory = memory;
     a->stream = stream;
-    return check_memory("state", memory, bytes, a->bytes);
+    return check_bytes("state", memory, bytes, a->bytes);
 }
 
 static const struct accumulators *backend_of(const struct accumulator *a) {
@@ -116,6 +116,11 @@ topk_status topk_accumulator_init(topk_context *context, const topk_problem *pro
     KEEP_ERRNO;
     struct accumulator a;
     topk_status status = open_memory(context, problem, state, state_bytes, stream, &a);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    const struct buffer_list buffers = {1, {{"state", state, a.bytes, 1, true, true}}};
+    status = topk_check_memory(context, &buffers);
     if (status == TOPK_OK) {
         status = backend_of(&a)->init(&a);
         topk_gaps_release(state, a.bytes);
@@ -173,7 +178,7 @@ static topk_status push(topk_context *context, const topk_problem *problem, void
         return status;
     }
     buffer_list_add(&buffers, (struct buffer){"state", state, a.bytes, 1, true, true});
-    status = topk_check_buffers(&buffers);
+    status = topk_check_memory(context, &buffers);
     if (status == TOPK_OK) {
         status = backend_of(&a)->push(&a, chunk);
         topk_gaps_release(state, a.bytes);
@@ -205,8 +210,8 @@ topk_status topk_accumulator_push_where(topk_context *context, const topk_proble
 static topk_status check_merge(const struct accumulator *a, const void *other, size_t other_bytes) {
     const struct buffer_list buffers = {
         2, {{"state", a->memory, a->bytes, 1, true, true}, {"other", other, a->kept_bytes, 1, true, false}}};
-    const topk_status status = check_memory("other state", other, other_bytes, a->kept_bytes);
-    return status != TOPK_OK ? status : topk_check_buffers(&buffers);
+    const topk_status status = check_bytes("other state", other, other_bytes, a->kept_bytes);
+    return status != TOPK_OK ? status : topk_check_memory(a->context, &buffers);
 }
 
 topk_status topk_accumulator_merge(topk_context *context, const topk_problem *problem, void *state,
@@ -242,7 +247,7 @@ static topk_status write_results(topk_context *context, const topk_problem *prob
     buffer_list_add(&buffers, (struct buffer){"indices", indices, plan->output_elements * plan->index_bytes,
                                               plan->index_bytes, false, true});
     buffer_list_add(&buffers, (struct buffer){"state", state, a.bytes, 1, true, true});
-    status = topk_check_buffers(&buffers);
+    status = topk_check_memory(context, &buffers);
     if (status == TOPK_OK) {
         status = backend_of(&a)->write(&a, values, indices, ends);
         topk_gaps_release(state, a.bytes);

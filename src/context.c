@@ -23,6 +23,12 @@ topk_status topk_check_stream(const topk_context *context, topk_stream stream) {
                            context->backend->name);
 }
 
+topk_status topk_check_memory(const topk_context *context, const struct buffer_list *buffers) {
+    const topk_status status = topk_check_buffers(buffers);
+    return status != TOPK_OK || context->driver == NULL ? status
+                                                        : context->backend->check_memory(context, buffers);
+}
+
 static topk_status find_backend(topk_backend kind, const struct backend **found) {
     for (size_t i = 0; i < BACKENDS; i++) {
         if (backends[i]->kind == kind) {

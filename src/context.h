@@ -17,6 +17,7 @@ struct topk_context {
     const struct method *preferred; /* by TOPK_METHOD, perhaps of another backend; or NULL */
     const void *kernels;            /* the CPU's kernel set */
     void *leaf;                     /* the backend's own: cpu/team.h, cuda/leaf.h */
+    void *driver;                   /* what knows memory of other devices; NULL: there is nothing to ask */
     const char *features;
 };
 
@@ -37,5 +38,8 @@ enum { THREADS_MAX = 1024 };
 
 /* A stream that the backend cannot have is CONTRADICTION. */
 topk_status topk_check_stream(const topk_context *context, topk_stream stream);
+
+/* NULL, misaligned and overlapping buffers, and memory of another device as far as that can be told. */
+topk_status topk_check_memory(const topk_context *context, const struct buffer_list *buffers);
 
 #endif

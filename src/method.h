@@ -124,6 +124,9 @@ struct backend {
     void (*close)(topk_context *context);
     /* Runs the method on the context's device. */
     topk_status (*run)(const struct method *method, const struct call *call);
+    /* Of contexts with a driver: CONTRADICTION for memory that it knows as another device's. NULL: no context
+     * has one. */
+    topk_status (*check_memory)(const topk_context *context, const struct buffer_list *buffers);
     /* Memory for workspaces, of the context's device; for simple.c, since a call may neither allocate nor
      * wait. Releasing waits for all work of the device, which may still use the memory, and fails, with the
      * memory as it was, if it cannot wait. */

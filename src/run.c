@@ -235,7 +235,7 @@ static topk_status run(const struct decided *decided, const topk_input *input, c
         return status;
     }
     buffer_list_add(&entry.buffers, (struct buffer){"workspace", workspace, needed_bytes, 1, true, true});
-    status = topk_check_buffers(&entry.buffers);
+    status = topk_check_memory(decided->context, &entry.buffers);
     if (status == TOPK_OK && entry.anything) {
         const struct call call = call_of(decided, input, output, workspace, stream, &entry);
         status = decided->context->backend->run(chosen->method, &call);

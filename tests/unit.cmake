@@ -46,6 +46,17 @@ foreach(program api_structs_grown release_0_1)
   topk_add_unit_test(${program} test_${program})
 endforeach()
 
+# A driver of its own, which the program loads after its first context.
+add_library(topk_fake_driver SHARED api/fake_driver_cuda.c)
+set_target_properties(topk_fake_driver PROPERTIES OUTPUT_NAME cuda SOVERSION 1 C_VISIBILITY_PRESET default
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fake_driver)
+topk_warnings(topk_fake_driver)
+add_executable(test_api_device_memory api/device_memory.c)
+target_link_libraries(test_api_device_memory PRIVATE topk_test_support topk ${CMAKE_DL_LIBS})
+topk_warnings(test_api_device_memory)
+add_dependencies(test_api_device_memory topk_fake_driver)
+topk_add_unit_test(api_device_memory test_api_device_memory $<TARGET_FILE:topk_fake_driver>)
+
 topk_add_unit_test(api_backends_no_gpu test_api_backends none)
 set_tests_properties(api_backends_no_gpu PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 

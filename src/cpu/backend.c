@@ -6,6 +6,7 @@
 
 #include "../context.h"
 #include "../status.h"
+#include "driver_cuda.h"
 #include "kernels/kernels.h"
 #include "methods.h"
 #include "team.h"
@@ -24,9 +25,19 @@ static topk_status open_context(const topk_context_options *options, topk_contex
         return status;
     }
     const int threads = options->threads != 0 ? options->threads : topk_cpu_team_default_threads(THREADS_MAX);
-    return topk_cpu_team_start(context, threads)
-               ? TOPK_OK
-               : topk_fail(TOPK_ERROR_OUT_OF_MEMORY, "cannot allocate a team of %d threads", threads);
+    if (!topk_cpu_driver_find(context)) {
+        return topk_fail(TOPK_ERROR_OUT_OF_MEMORY, "cannot allocate what a context keeps of CUDA's driver");
+    }
+    if (!topk_cpu_team_start(context, threads)) {
+        topk_cpu_driver_leave(context);
+        return topk_fail(TOPK_ERROR_OUT_OF_MEMORY, "cannot allocate a team of %d threads", threads);
+    }
+    return TOPK_OK;
+}
+
+static void close_context(topk_context *context) {
+    topk_cpu_driver_leave(context);
+    topk_cpu_team_end(context);
 }
 
 /* Errors of this backend are statuses. */
@@ -60,8 +71,9 @@ const struct backend topk_cpu_backend = {
     .method_count = METHODS,
     .status = status,
     .open = open_context,
-    .close = topk_cpu_team_end,
+    .close = close_context,
     .run = run,
+    .check_memory = topk_cpu_check_memory,
     .allocate = allocate,
     .release = release,
 };

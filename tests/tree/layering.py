@@ -7,7 +7,7 @@
   2. cli, bench, tests, python and examples use only include/. Exceptions are listed below.
   3. Only a method's own files include its folder: no sibling does, nor anything that methods share.
   4. No files need each other in a circle, nor do folders side by side: circles.py.
-  5. CUDA, MPI and NCCL headers and types appear only in their own leaf, and outside the library only
+  5. CUDA, MPI and NCCL headers, types and functions appear only in their own leaf, and elsewhere only
      in files named *_cuda.*, *.cu, *.cuh or *_mpi.*.
 
 usage: layering.py SOURCE_DIR
@@ -66,7 +66,8 @@ INTERNAL_TESTS = {
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-CUDA = re.compile(r"\b(cuda_runtime|cuda\.h|cuda_fp16|cooperative_groups|cub/|__global__|__device__|cuda[A-Z]\w+)")
+CUDA = re.compile(r"\b(cuda_runtime|cuda\.h|cuda_fp16|cooperative_groups|cub/|__global__|__device__|cuda[A-Z]\w+|"
+                  r"cu(Ctx|Pointer)[A-Z]\w+)")
 DISTRIBUTED = re.compile(r"\b(mpi\.h|nccl\.h|MPI_\w+|nccl[A-Z]\w+)")
 
 

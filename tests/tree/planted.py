@@ -34,6 +34,7 @@ PLANTED = (
     ("src/status.h",
      '#include "topk_accumulator.h"\nstatic inline void planted(void) { topk_accumulator_push(0, 0, 0, 0, 0, 0); }',
      "src/status.h names topk_accumulator_push, which src/accumulator.c defines"),
+    ("src/cpu/team.c", "int cuCtxGetCurrent(void **);", "src/cpu/team.c uses CUDA: cuCtxGetCurrent"),
     ("src/cuda/air/air.c", '#include "../backend.h"\nconst void *planted = &topk_cuda_backend;',
      "src/cuda/air/air.c names topk_cuda_backend, which src/cuda/backend.c defines"),
     ("cli/base/fail.c", '#include "../run/run.h"', "cli/base/fail.c includes cli/run/run.h"),
