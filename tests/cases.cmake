@@ -31,7 +31,7 @@ topk_case_runner(test_cases topk_test_cases none.c)
 
 topk_case_library(topk_test_cases_shrunk topk_shrunk cpu host)
 topk_case_runner(test_cases_shrunk topk_test_cases_shrunk none.c)
-target_compile_definitions(topk_test_cases_shrunk PUBLIC TOPK_SHRINK)
+target_link_libraries(topk_test_cases_shrunk PUBLIC topk_shrink)
 
 # One run of the list, in a process that is replaced when a case ends it.
 function(topk_case_test name runner disable threads)

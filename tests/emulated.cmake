@@ -7,7 +7,7 @@ foreach(build plain asan tsan)
   set(library topk_emulated_${build})
   set(cases topk_test_cases_emulated_${build})
   topk_case_library(${cases} ${library} cuda host)
-  target_compile_definitions(${cases} PUBLIC TOPK_SHRINK)
+  target_link_libraries(${cases} PUBLIC topk_shrink)
   topk_case_runner(test_cases_emulated_${build} ${cases} simt.cpp)
 
   # Each call inside another one, on a condition.
@@ -295,7 +295,7 @@ foreach(source cuda/devices_emulated internals/bracket_misses internals/bracket_
   add_executable(test_${name} ${source}.c)
   target_link_libraries(test_${name} PRIVATE topk_test_support topk_emulated_plain m)
   target_include_directories(test_${name} PRIVATE simt/emulation ${PROJECT_SOURCE_DIR}/src)
-  target_compile_definitions(test_${name} PRIVATE TOPK_SHRINK)
+  target_link_libraries(test_${name} PRIVATE topk_shrink)
   topk_warnings(test_${name})
 endforeach()
 target_sources(test_bracket_way_out PRIVATE cuda/expected.c)
