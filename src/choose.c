@@ -31,6 +31,13 @@ void topk_decide(const topk_context *context, const struct plan *plan, const str
     method->plan(context, plan, room, decision);
 }
 
+/* Apart, so that calls without tuning keep their registers. */
+static enum refusal __attribute__((noinline))
+refusal_of_tuning(const struct plan *plan, const struct method *method) {
+    const struct misfit misfit = topk_tuning_misfit(plan->problem.tuning, method->knobs);
+    return misfit.setting.name == NULL ? REFUSAL_NONE : misfit.knob == NULL ? REFUSAL_KNOB : REFUSAL_RANGE;
+}
+
 /* Whether the method has to be asked at all. */
 static enum refusal refusal_of(const struct plan *plan, const struct method *method) {
     if (!(method->operations & OPERATION_BIT(plan->operation))) {
@@ -39,13 +46,7 @@ static enum refusal refusal_of(const struct plan *plan, const struct method *met
     if (plan->approximate && !method->approximates) {
         return REFUSAL_APPROXIMATION;
     }
-    if (plan->tuning.count > 0) {
-        const struct misfit misfit = topk_tuning_misfit(&plan->tuning, method->knobs);
-        if (misfit.setting != NULL) {
-            return misfit.knob == NULL ? REFUSAL_KNOB : REFUSAL_RANGE;
-        }
-    }
-    return REFUSAL_NONE;
+    return plan->problem.tuning == NULL ? REFUSAL_NONE : refusal_of_tuning(plan, method);
 }
 
 static enum refusal refusal_of_decision(const struct plan *plan, const struct decision *decision) {
@@ -58,7 +59,7 @@ static enum refusal refusal_of_decision(const struct plan *plan, const struct de
 
 void topk_refusal_text(const struct plan *plan, const struct candidate *candidate, char text[REFUSAL_BYTES]) {
     const struct method *method = candidate->method;
-    const struct misfit misfit = topk_tuning_misfit(&plan->tuning, method->knobs);
+    const struct misfit misfit = topk_tuning_misfit(plan->problem.tuning, method->knobs);
     char range[RANGE_BYTES];
     switch (candidate->refusal) {
     case REFUSAL_NONE:
@@ -71,13 +72,13 @@ void topk_refusal_text(const struct plan *plan, const struct candidate *candidat
         (void)snprintf(text, REFUSAL_BYTES, "approximation: only rtopk takes max_iterations and epsilon");
         break;
     case REFUSAL_KNOB:
-        (void)snprintf(text, REFUSAL_BYTES, "has no knob '%.*s'", (int)misfit.setting->name_length,
-                       misfit.setting->name);
+        (void)snprintf(text, REFUSAL_BYTES, "has no knob '%.*s'", (int)misfit.setting.name_length,
+                       misfit.setting.name);
         break;
     case REFUSAL_RANGE:
         topk_knob_range(misfit.knob, range);
         (void)snprintf(text, REFUSAL_BYTES, "takes %s %s, not %lld", misfit.knob->name, range,
-                       (long long)misfit.setting->value);
+                       (long long)misfit.setting.value);
         break;
     case REFUSAL_PROBLEM:
         (void)snprintf(text, REFUSAL_BYTES, "%s", candidate->decision.cannot);
@@ -206,7 +207,7 @@ static bool comes_before(const struct bid *a, const struct bid *b) {
 static size_t collect_bids(const topk_context *context, const struct plan *plan,
                            struct bid bids[METHODS_MAX]) {
     const struct backend *backend = context->backend;
-    const bool is_tuned = plan->tuning.count > 0;
+    const bool is_tuned = plan->problem.tuning != NULL;
     size_t count = 0;
     for (size_t i = 0; i < backend->method_count; i++) {
         const struct method *method = backend->methods[i];

@@ -105,7 +105,6 @@ static void decide(const struct draft *draft, struct decided *decided, char **te
     *plan = draft->plan;
     plan->problem.method = keep(plan->problem.method, texts);
     plan->problem.tuning = keep(plan->problem.tuning, texts);
-    (void)topk_tuning_read(plan->problem.tuning, &plan->tuning); /* as it could be read before */
     decided->context = draft->context;
     decided->predicate = draft->what.predicate;
     decided->outputs =

@@ -208,7 +208,7 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
     plan->point_map = topk_point_map(&plan->order);
     plan->padding = topk_padding_bits(p->type, p->direction);
     plan->surplus = 0;
-    if ((status = topk_tuning_read(p->tuning, &plan->tuning)) != TOPK_OK ||
+    if ((p->tuning != NULL && (status = topk_tuning_check(p->tuning)) != TOPK_OK) ||
         (status = check_approximation(plan)) != TOPK_OK) {
         return status;
     }

@@ -15,8 +15,7 @@ struct plan {
      * one. method and tuning are still the caller's. */
     topk_problem problem;
     topk_operation operation;
-    struct tuning tuning; /* points into the caller's text */
-    bool approximate;     /* max_iterations, epsilon or epsilon_relative is set */
+    bool approximate; /* max_iterations, epsilon or epsilon_relative is set */
     struct order order;
     struct key_map map;
     struct point_map point_map;

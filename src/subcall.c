@@ -22,7 +22,6 @@ void topk_subcall_decide_same(const topk_context *context, const struct plan *pl
     struct plan inner = *plan;
     inner.problem.method = inner.problem.tuning = NULL;
     inner.problem.workspace_limit = workspace_limit;
-    inner.tuning.count = 0;
     topk_decide(context, &inner, method, room, decision);
 }
 

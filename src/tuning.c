@@ -2,6 +2,7 @@
 #include "tuning.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "status.h"
 
@@ -20,16 +21,6 @@ static bool read_value(const char *text, const char *end, int64_t *value) {
     return is_number;
 }
 
-static bool has_name(const struct tuning *tuning, const char *name, size_t length) {
-    for (size_t i = 0; i < tuning->count; i++) {
-        const struct setting *each = &tuning->settings[i];
-        if (each->name_length == length && memcmp(each->name, name, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_name(const char *text, size_t length) {
     size_t at = 0;
     while (at < length && (text[at] == '_' || (text[at] >= '0' && text[at] <= '9') ||
@@ -39,45 +30,66 @@ static bool is_name(const char *text, size_t length) {
     return length > 0 && at == length;
 }
 
-/* Reads the setting text[0, length). */
-static topk_status read_setting(const char *text, size_t length, struct tuning *tuning) {
-    const char *const equals = memchr(text, '=', length);
-    struct setting setting = {.name = text};
-    if (equals == NULL || !is_name(text, (size_t)(equals - text)) ||
-        !read_value(equals + 1, text + length, &setting.value)) {
-        return topk_fail(
-            TOPK_ERROR_MALFORMED,
-            "problem->tuning: '%.*s' is not NAME=VALUE with an integer of 64 bits, without blanks",
-            (int)length, text);
+/* Reads the setting at *text, and moves *text to the next one, or to the end of all. False if it cannot be
+ * read; then *text stays. */
+static bool next_setting(const char **text, struct setting *setting) {
+    const size_t length = strcspn(*text, ",");
+    const char *const equals = memchr(*text, '=', length);
+    if (equals == NULL || !is_name(*text, (size_t)(equals - *text)) ||
+        !read_value(equals + 1, *text + length, &setting->value)) {
+        return false;
     }
-    setting.name_length = (size_t)(equals - text);
-    if (has_name(tuning, text, setting.name_length)) {
-        return topk_fail(TOPK_ERROR_MALFORMED, "problem->tuning sets '%.*s' twice", (int)setting.name_length,
-                         text);
-    }
-    if (tuning->count == SETTINGS_MAX) {
-        return topk_fail(TOPK_ERROR_MALFORMED, "problem->tuning has more than %d settings", SETTINGS_MAX);
-    }
-    tuning->settings[tuning->count++] = setting;
-    return TOPK_OK;
+    setting->name = *text;
+    setting->name_length = (size_t)(equals - *text);
+    *text += length;
+    return true;
 }
 
-topk_status topk_tuning_read(const char *text, struct tuning *tuning) {
-    tuning->count = 0;
-    if (text == NULL || *text == '\0') {
+/* Whether another setting follows: then *text is moved to it. */
+static bool skip_comma(const char **text) {
+    const bool follows = **text == ',';
+    *text += follows;
+    return follows;
+}
+
+static bool is_set_before(const char *text, const struct setting *setting) {
+    struct setting each;
+    while (next_setting(&text, &each) && each.name != setting->name) {
+        if (each.name_length == setting->name_length &&
+            memcmp(each.name, setting->name, each.name_length) == 0) {
+            return true;
+        }
+        text++; /* over a comma */
+    }
+    return false;
+}
+
+topk_status topk_tuning_check(const char *text) {
+    const char *at = text;
+    int count = 0;
+    if (tuning_is_empty(text)) {
         return TOPK_OK;
     }
     if (memchr(text, '\0', TUNING_BYTES_MAX + 1) == NULL) {
         return topk_fail(TOPK_ERROR_MALFORMED, "problem->tuning has more than %d bytes", TUNING_BYTES_MAX);
     }
-    for (;;) {
-        const size_t length = strcspn(text, ",");
-        const topk_status status = read_setting(text, length, tuning);
-        if (status != TOPK_OK || text[length] == '\0') {
-            return status;
+    do {
+        struct setting setting;
+        if (!next_setting(&at, &setting)) {
+            return topk_fail(
+                TOPK_ERROR_MALFORMED,
+                "problem->tuning: '%.*s' is not NAME=VALUE with an integer of 64 bits, without blanks",
+                (int)strcspn(at, ","), at);
         }
-        text += length + 1;
-    }
+        if (is_set_before(text, &setting)) {
+            return topk_fail(TOPK_ERROR_MALFORMED, "problem->tuning sets '%.*s' twice",
+                             (int)setting.name_length, setting.name);
+        }
+        if (++count > SETTINGS_MAX) {
+            return topk_fail(TOPK_ERROR_MALFORMED, "problem->tuning has more than %d settings", SETTINGS_MAX);
+        }
+    } while (skip_comma(&at));
+    return TOPK_OK;
 }
 
 void topk_knob_range(const struct knob *knob, char text[RANGE_BYTES]) {
@@ -94,17 +106,44 @@ static bool allows(const struct knob *knob, const struct setting *setting) {
     return setting->value >= knob->least && setting->value <= knob->most;
 }
 
-struct misfit topk_tuning_misfit(const struct tuning *tuning, const struct knob *knobs) {
+static bool names(const struct setting *setting, const struct knob *knob) {
+    return strncmp(setting->name, knob->name, setting->name_length) == 0 &&
+           knob->name[setting->name_length] == '\0';
+}
+
+struct misfit topk_tuning_misfit(const char *text, const struct knob *knobs) {
     static const struct knob none = {.name = NULL};
-    for (size_t i = 0; i < tuning->count; i++) {
-        const struct setting *setting = &tuning->settings[i];
+    struct misfit misfit = {.knob = NULL};
+    if (tuning_is_empty(text)) {
+        return misfit;
+    }
+    do {
         const struct knob *knob = knobs != NULL ? knobs : &none;
-        while (knob->name != NULL && !setting_names(setting, knob)) {
+        (void)next_setting(&text, &misfit.setting);
+        while (knob->name != NULL && !names(&misfit.setting, knob)) {
             knob++;
         }
-        if (knob->name == NULL || !allows(knob, setting)) {
-            return (struct misfit){setting, knob->name != NULL ? knob : NULL};
+        if (knob->name == NULL || !allows(knob, &misfit.setting)) {
+            misfit.knob = knob->name != NULL ? knob : NULL;
+            return misfit;
         }
+    } while (skip_comma(&text));
+    return (struct misfit){.knob = NULL};
+}
+
+bool topk_tuning_given(const char *text, const struct knob *knob, int64_t *value) {
+    struct setting setting;
+    if (tuning_is_empty(text)) {
+        return false;
     }
-    return (struct misfit){NULL, NULL};
+    do {
+        (void)next_setting(&text, &setting);
+        if (names(&setting, knob)) {
+            if (value != NULL) {
+                *value = setting.value;
+            }
+            return true;
+        }
+    } while (skip_comma(&text));
+    return false;
 }

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "topk.h"
 
@@ -29,50 +28,41 @@ struct knob {
 enum { RANGE_BYTES = 64 };
 void topk_knob_range(const struct knob *knob, char text[RANGE_BYTES]);
 
+/* A problem's tuning is a text of settings, "NAME=VALUE,...", of which NULL and "" have none. Few calls have
+ * any, so that no call keeps a table of them: what is asked of the text is read there, each time. */
 struct setting {
-    const char *name; /* in the caller's text */
+    const char *name; /* in the text */
     size_t name_length;
     int64_t value;
 };
 
 enum { TUNING_BYTES_MAX = 255, SETTINGS_MAX = 16 };
 
-struct tuning {
-    size_t count;
-    struct setting settings[SETTINGS_MAX]; /* the first `count`, no two of one name */
-};
+/* MALFORMED: the text cannot be read. The functions below are for texts that can. */
+topk_status topk_tuning_check(const char *text);
 
-/* Reads "NAME=VALUE,..."; NULL and "" set nothing. A text that cannot be read is MALFORMED. The settings
- * point into the text. */
-topk_status topk_tuning_read(const char *text, struct tuning *tuning);
+static inline bool tuning_is_empty(const char *text) {
+    return text == NULL || *text == '\0';
+}
 
-/* A setting that a method's knobs (NULL: none) do not allow. */
+/* A setting that a method's knobs (NULL: none) do not allow: the first one. */
 struct misfit {
-    const struct setting *setting; /* NULL: all are allowed */
-    const struct knob *knob;       /* its range is exceeded; NULL: the method has no knob of that name */
+    struct setting setting;  /* without a name: all are allowed */
+    const struct knob *knob; /* its range is exceeded; NULL: the method has no knob of that name */
 };
 
-struct misfit topk_tuning_misfit(const struct tuning *tuning, const struct knob *knobs);
+struct misfit topk_tuning_misfit(const char *text, const struct knob *knobs);
 
-static inline bool setting_names(const struct setting *setting, const struct knob *knob) {
-    return strncmp(setting->name, knob->name, setting->name_length) == 0 &&
-           knob->name[setting->name_length] == '\0';
-}
-
-/* The value that the caller gives a knob, or NULL. */
-static inline const int64_t *tuning_given(const struct tuning *tuning, const struct knob *knob) {
-    for (size_t i = 0; i < tuning->count; i++) {
-        if (setting_names(&tuning->settings[i], knob)) {
-            return &tuning->settings[i].value;
-        }
-    }
-    return NULL;
-}
+/* Whether the text sets the knob. Then *value is what it says; else *value stays. NULL: it is not wanted. */
+bool topk_tuning_given(const char *text, const struct knob *knob, int64_t *value);
 
 /* The value of a knob, given or not. */
-static inline int64_t tuning_value(const struct tuning *tuning, const struct knob *knob) {
-    const int64_t *given = tuning_given(tuning, knob);
-    return given != NULL ? *given : knob->default_value;
+static inline int64_t tuning_value(const char *text, const struct knob *knob) {
+    int64_t value = knob->default_value;
+    if (text != NULL) {
+        (void)topk_tuning_given(text, knob, &value);
+    }
+    return value;
 }
 
 #endif

@@ -26,9 +26,11 @@ static bool expected_setting(const char *text, char *name, long long *value) {
     return *digits >= '0' && *digits <= '9' && *end == '\0' && errno == 0;
 }
 
-/* Checks a text that was read, or says whether it may be refused. */
-static bool expected(const char *text, const struct tuning *tuning) {
+/* Whether the text keeps the rules. Then each of its settings must be found, and *settings is their number.
+ */
+static bool expected(const char *text, size_t *settings) {
     char names[SETTINGS_MAX][TUNING_BYTES_MAX + 1], copy[TUNING_BYTES_MAX + 1];
+    long long values[SETTINGS_MAX];
     size_t count = 0;
     if (strlen(text) > TUNING_BYTES_MAX)
         return false;
@@ -45,49 +47,53 @@ static bool expected(const char *text, const struct tuning *tuning) {
             if (strcmp(names[i], name) == 0)
                 return false;
         strcpy(names[count], name);
-        if (tuning != NULL) {
-            const struct setting *found = &tuning->settings[count];
-            demand(found->name == text + (setting - copy));
-            demand(found->name_length == strlen(name) && found->value == value);
-        }
-        count++;
+        values[count++] = value;
     }
-    demand(tuning == NULL || tuning->count == count);
+    for (size_t i = 0; i < count; i++) {
+        const struct knob knob = {.name = names[i], .default_value = values[i] == 0};
+        int64_t given;
+        demand(topk_tuning_given(text, &knob, &given) && given == values[i]);
+        demand(topk_tuning_given(text, &knob, NULL) && tuning_value(text, &knob) == values[i]);
+    }
+    *settings = count;
     return true;
 }
 
 /* A table of knobs, and which settings fit it. */
-static void check_misfit(const struct tuning *tuning) {
+static void check_misfit(const char *text, size_t settings) {
     static const struct knob knobs[] = {
         {.name = "alpha", .least = 4, .most = INT64_MAX, .default_value = 128},
         {.name = "early_stop", .type = KNOB_SWITCH, .most = 1},
         {.name = NULL}};
-    const struct misfit misfit = topk_tuning_misfit(tuning, knobs);
-    const int64_t *const alpha = tuning_given(tuning, &knobs[0]), *const stop =
-                                                                      tuning_given(tuning, &knobs[1]);
-    const bool in_range = (alpha == NULL || *alpha >= 4) && (stop == NULL || *stop == 0 || *stop == 1);
-    const size_t known = (size_t)(alpha != NULL) + (size_t)(stop != NULL);
-    demand((misfit.setting == NULL) == (in_range && known == tuning->count));
-    if (misfit.setting != NULL && misfit.knob == NULL)
-        demand(known < tuning->count);
-    if (misfit.knob != NULL)
-        demand(setting_names(misfit.setting, misfit.knob) && !in_range);
-    demand(tuning_value(tuning, &knobs[0]) == (alpha != NULL ? *alpha : 128));
-    demand((topk_tuning_misfit(tuning, NULL).setting == NULL) == (tuning->count == 0));
+    const struct misfit misfit = topk_tuning_misfit(text, knobs);
+    int64_t alpha = 128, stop = 1;
+    const bool has_alpha = topk_tuning_given(text, &knobs[0], &alpha);
+    const bool has_stop = topk_tuning_given(text, &knobs[1], &stop);
+    const bool in_range = alpha >= 4 && (stop == 0 || stop == 1), fits = misfit.setting.name == NULL;
+    const size_t known = (size_t)has_alpha + (size_t)has_stop;
+    demand(fits == (in_range && known == settings));
+    if (!fits && misfit.knob == NULL)
+        demand(known < settings);
+    if (misfit.knob != NULL) {
+        demand(misfit.setting.name_length == strlen(misfit.knob->name) && !in_range);
+        demand(memcmp(misfit.setting.name, misfit.knob->name, misfit.setting.name_length) == 0);
+    }
+    demand(tuning_value(text, &knobs[0]) == alpha);
+    demand((topk_tuning_misfit(text, NULL).setting.name == NULL) == (settings == 0));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct tuning tuning;
+    size_t settings = 0;
     char *text = malloc(size + 1);
     demand(text != NULL);
     if (size > 0)
         memcpy(text, data, size);
     text[size] = '\0';
-    const topk_status status = topk_tuning_read(text, &tuning);
+    const topk_status status = topk_tuning_check(text);
     demand(status == TOPK_OK || status == TOPK_ERROR_MALFORMED);
-    demand(expected(text, status == TOPK_OK ? &tuning : NULL) == (status == TOPK_OK));
+    demand(expected(text, &settings) == (status == TOPK_OK));
     if (status == TOPK_OK)
-        check_misfit(&tuning);
+        check_misfit(text, settings);
     free(text);
     return 0;
 }

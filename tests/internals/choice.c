@@ -46,7 +46,7 @@ static topk_problem draw_problem(topk_operation *operation) {
 
 /* No method costs less than it says at least, or takes less workspace. */
 static void check_bounds(const topk_context *context, const struct plan *plan, const struct choice *choice) {
-    for (size_t i = 0; i < choice->count && plan->tuning.count == 0; i++) {
+    for (size_t i = 0; i < choice->count && plan->problem.tuning == NULL; i++) {
         const struct candidate *row = &choice->candidates[i];
         if (row->refusal == REFUSAL_NONE && row->method->least_us != NULL) {
             const double least_us = row->method->least_us(context, plan);

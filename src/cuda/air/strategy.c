@@ -41,15 +41,15 @@ struct settings {
 
 static struct settings settings_of(const struct plan *plan) {
     const struct knob *knobs = topk_cuda_air_knobs;
-    const struct tuning *tuning = &plan->tuning;
-    struct settings s = {.digit_bits = tuning_value(tuning, &knobs[KNOB_DIGIT_BITS]),
-                         .alpha = tuning_value(tuning, &knobs[KNOB_ALPHA]),
-                         .tells_digit_bits = tuning_given(tuning, &knobs[KNOB_DIGIT_BITS]) != NULL,
-                         .tells_alpha = tuning_given(tuning, &knobs[KNOB_ALPHA]) != NULL,
+    const char *const tuning = plan->problem.tuning;
+    struct settings s = {.digit_bits = knobs[KNOB_DIGIT_BITS].default_value,
+                         .alpha = knobs[KNOB_ALPHA].default_value,
                          .adaptive_buffering = tuning_value(tuning, &knobs[KNOB_ADAPTIVE_BUFFERING]) != 0,
                          .early_stop = tuning_value(tuning, &knobs[KNOB_EARLY_STOP]) != 0,
                          .fused_filter = tuning_value(tuning, &knobs[KNOB_FUSED_FILTER]) != 0};
-    s.is_shared = s.tells_alpha || tuning_given(tuning, &knobs[KNOB_ADAPTIVE_BUFFERING]) != NULL;
+    s.tells_digit_bits = topk_tuning_given(tuning, &knobs[KNOB_DIGIT_BITS], &s.digit_bits);
+    s.tells_alpha = topk_tuning_given(tuning, &knobs[KNOB_ALPHA], &s.alpha);
+    s.is_shared = s.tells_alpha || topk_tuning_given(tuning, &knobs[KNOB_ADAPTIVE_BUFFERING], NULL);
     return s;
 }
 
@@ -271,7 +271,7 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
 
 /* The cheaper way, of blocks with a row each and blocks that share rows. */
 double topk_cuda_air_least_us(const topk_context *context, const struct plan *plan) {
-    const int64_t digit_bits = tuning_value(&plan->tuning, &topk_cuda_air_knobs[KNOB_DIGIT_BITS]);
+    const int64_t digit_bits = tuning_value(plan->problem.tuning, &topk_cuda_air_knobs[KNOB_DIGIT_BITS]);
     struct strategy s = {.target = radix_target_of(plan),
                          .passes = (uint32_t)divide_up(plan->element_bits, digit_bits)};
     const double shared_us = cost_us(context, plan, &s);

@@ -19,13 +19,13 @@ static int64_t passes_of(const struct plan *plan, int64_t bits) {
 }
 
 static double least_us(const topk_context *context, const struct plan *plan) {
-    const int64_t bits = tuning_value(&plan->tuning, &knobs[KNOB_BUCKET_BITS]);
+    const int64_t bits = tuning_value(plan->problem.tuning, &knobs[KNOB_BUCKET_BITS]);
     return in_place_least_us(context, plan, bits, passes_of(plan, bits));
 }
 
 static void plan_passes(const topk_context *context, const struct plan *plan, struct room *room,
                         struct decision *decision) {
-    const int64_t bits = tuning_value(&plan->tuning, &knobs[KNOB_BUCKET_BITS]);
+    const int64_t bits = tuning_value(plan->problem.tuning, &knobs[KNOB_BUCKET_BITS]);
     topk_cuda_plan_in_place(context, plan, bits, true, room, decision);
     decision->cost_us = in_place_us(context, plan, passes_of(plan, bits));
 }

@@ -71,14 +71,14 @@ static int64_t word_count_of(const struct plan *plan, const struct shape *s) {
 static struct shape shape_of(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
     const bool is_where = plan->operation == TOPK_OPERATION_WHERE;
-    struct shape s = {.operation = plan->operation,
-                      .has_phases = is_where && tuning_value(&plan->tuning, &knobs[KNOB_ONE_PASS]) == 0,
-                      .may_be_dense =
-                          p->shape == TOPK_SHAPE_STRIDED && (p->rows == 1 || p->row_stride == p->length_max),
-                      .rows = p->rows,
-                      .row_tiles = p->rows / COMPACT_SCANNED + 1,
-                      .elements = elements_of(plan),
-                      .input_elements = plan->input_elements};
+    struct shape s = {
+        .operation = plan->operation,
+        .has_phases = is_where && tuning_value(plan->problem.tuning, &knobs[KNOB_ONE_PASS]) == 0,
+        .may_be_dense = p->shape == TOPK_SHAPE_STRIDED && (p->rows == 1 || p->row_stride == p->length_max),
+        .rows = p->rows,
+        .row_tiles = p->rows / COMPACT_SCANNED + 1,
+        .elements = elements_of(plan),
+        .input_elements = plan->input_elements};
     s.chunks = s.elements / COMPACT_CHUNK + 1;
     s.word_count = word_count_of(plan, &s);
     return s;
@@ -139,7 +139,7 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
                    struct decision *decision) {
     const bool is_where = plan->operation == TOPK_OPERATION_WHERE;
     struct arena arena = arena_over(NULL);
-    if (!is_where && tuning_given(&plan->tuning, &knobs[KNOB_ONE_PASS]) != NULL) {
+    if (!is_where && topk_tuning_given(plan->problem.tuning, &knobs[KNOB_ONE_PASS], NULL)) {
         decision->cannot = "one_pass is for where alone";
         return;
     }

@@ -44,11 +44,11 @@ const struct knob topk_cuda_drtopk_knobs[] = {
 };
 
 static int64_t value_of(const struct plan *plan, int knob) {
-    return tuning_value(&plan->tuning, &topk_cuda_drtopk_knobs[knob]);
+    return tuning_value(plan->problem.tuning, &topk_cuda_drtopk_knobs[knob]);
 }
 
 bool topk_cuda_drtopk_names_base(const struct plan *plan) {
-    return tuning_given(&plan->tuning, &topk_cuda_drtopk_knobs[KNOB_BASE]) != NULL;
+    return topk_tuning_given(plan->problem.tuning, &topk_cuda_drtopk_knobs[KNOB_BASE], NULL);
 }
 
 /* ---- Strategy ---- */
@@ -94,12 +94,14 @@ static double work_of(const topk_context *context, const struct plan *plan, int6
  * all are taken, everything is scanned again. 0: no size does. */
 static uint32_t exponent_of(const topk_context *context, const struct plan *plan, int64_t beta) {
     const int64_t n = plan->problem.length_max, k = plan->problem.k_max, low = exponent_min(plan);
-    const int64_t *given = tuning_given(&plan->tuning, &topk_cuda_drtopk_knobs[KNOB_EXPONENT]);
-    int64_t high = least(greatest(given != NULL ? *given : DRTOPK_EXPONENT_MAX, low), DRTOPK_EXPONENT_MAX);
+    int64_t high = DRTOPK_EXPONENT_MAX;
+    const bool is_given =
+        topk_tuning_given(plan->problem.tuning, &topk_cuda_drtopk_knobs[KNOB_EXPONENT], &high);
+    high = least(greatest(high, low), DRTOPK_EXPONENT_MAX);
     while (high >= low && beta * (n >> high) / DRTOPK_DELEGATES_OF_K < k) {
         high--;
     }
-    if (given != NULL || high < low) {
+    if (is_given || high < low) {
         return high < low ? 0 : (uint32_t)high;
     }
     int64_t best = high;

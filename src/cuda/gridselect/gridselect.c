@@ -24,7 +24,7 @@ static const struct knob knobs[] = {
     {.name = NULL}};
 
 static int64_t value_of(const struct plan *plan, int knob) {
-    return tuning_value(&plan->tuning, &knobs[knob]);
+    return tuning_value(plan->problem.tuning, &knobs[knob]);
 }
 
 /* ---- Shape ---- */

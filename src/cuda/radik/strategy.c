@@ -30,11 +30,11 @@ const struct knob topk_cuda_radik_knobs[] = {
 };
 
 static int64_t value_of(const struct plan *plan, int knob) {
-    return tuning_value(&plan->tuning, &topk_cuda_radik_knobs[knob]);
+    return tuning_value(plan->problem.tuning, &topk_cuda_radik_knobs[knob]);
 }
 
 static bool is_given(const struct plan *plan, int knob) {
-    return tuning_given(&plan->tuning, &topk_cuda_radik_knobs[knob]) != NULL;
+    return topk_tuning_given(plan->problem.tuning, &topk_cuda_radik_knobs[knob], NULL);
 }
 
 static bool is_tuned(const struct plan *plan) {

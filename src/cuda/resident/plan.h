@@ -54,7 +54,8 @@ static inline struct resident_args resident_args_of(const struct resident_plan *
 /* What the caller's tuning says. */
 struct resident_wishes {
     int64_t threads, cluster; /* 0: nothing */
-    const int64_t *stream;    /* NULL: nothing */
+    bool tells_stream;
+    int64_t stream; /* if it tells */
 };
 
 /* Why blocks cannot hold a row. `given`: blocks that the caller wants, or 0. */

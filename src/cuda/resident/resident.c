@@ -32,13 +32,16 @@ static const struct knob knobs[] = {
     {.name = NULL}};
 
 static struct resident_wishes wishes_of(const struct plan *plan) {
-    const int64_t *threads = tuning_given(&plan->tuning, &knobs[THREADS]);
-    const int64_t *cluster = tuning_given(&plan->tuning, &knobs[CLUSTER]);
-    struct resident_wishes wishes = {.threads = threads != NULL ? *threads : 0,
-                                     .cluster = cluster != NULL ? 1 : 0,
-                                     .stream = tuning_given(&plan->tuning, &knobs[STREAM])};
-    while (cluster != NULL && 2 * wishes.cluster <= *cluster) {
-        wishes.cluster *= 2;
+    const char *const tuning = plan->problem.tuning;
+    struct resident_wishes wishes = {.threads = 0};
+    int64_t cluster = 0;
+    (void)topk_tuning_given(tuning, &knobs[THREADS], &wishes.threads);
+    wishes.tells_stream = topk_tuning_given(tuning, &knobs[STREAM], &wishes.stream);
+    if (topk_tuning_given(tuning, &knobs[CLUSTER], &cluster)) {
+        wishes.cluster = 1;
+        while (2 * wishes.cluster <= cluster) {
+            wishes.cluster *= 2;
+        }
     }
     return wishes;
 }
@@ -155,7 +158,7 @@ static bool may_stream(const struct plan *plan, const struct resident_wishes *wi
     const topk_problem *p = &plan->problem;
     return plan->operation == TOPK_OPERATION_SELECT && p->order == TOPK_ORDER_ANY &&
            p->ties == TOPK_TIES_ANY && p->k_max <= RESIDENT_STREAM_RESULTS &&
-           (wishes->stream != NULL ? *wishes->stream != 0 : wishes->cluster == 0 && is_sampled(plan));
+           (wishes->tells_stream ? wishes->stream != 0 : wishes->cluster == 0 && is_sampled(plan));
 }
 
 static bool fits_stream(const topk_context *context, const struct plan *plan,
@@ -198,8 +201,7 @@ static double choose_stream(const topk_context *context, const struct plan *plan
     }
     const int64_t blocks = stream_blocks(context, plan, wishes->cluster);
     const double streamed = streamed_us(context, plan, blocks);
-    own->is_streamed =
-        (wishes->stream != NULL || streamed < held) && fits_stream(context, plan, own->kernels);
+    own->is_streamed = (wishes->tells_stream || streamed < held) && fits_stream(context, plan, own->kernels);
     if (own->is_streamed) {
         own->grid_rows = greatest(device_of(context)->sms / blocks, 1);
         own->shapes[0] = own->shapes[1] = (struct resident_shape){

@@ -215,13 +215,13 @@ double topk_cuda_rtopk_instructions_of_row(const topk_context *context, const st
 }
 
 bool topk_cuda_rtopk_shares_warps(const struct plan *plan) {
-    return tuning_value(&plan->tuning, &topk_cuda_rtopk_knobs[NETWORK]) != 0;
+    return tuning_value(plan->problem.tuning, &topk_cuda_rtopk_knobs[NETWORK]) != 0;
 }
 
 struct network topk_cuda_rtopk_network_of(const topk_context *context, const struct plan *plan) {
     struct network best = {.instructions = INFINITY};
     const int64_t n = plan->problem.length_max, k = results_max(plan);
-    const int64_t setting = tuning_value(&plan->tuning, &topk_cuda_rtopk_knobs[NETWORK]);
+    const int64_t setting = tuning_value(plan->problem.tuning, &topk_cuda_rtopk_knobs[NETWORK]);
     if (setting == 0 || n > RTOPK_UNIFORM_ROW_MAX || k == 0) {
         return best;
     }
