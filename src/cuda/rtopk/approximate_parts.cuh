@@ -41,12 +41,6 @@ TOPK_DEVICE void list_from(const part_numbers<Element, ITEMS> &row, number_t<Ele
     }
 }
 
-/* Of each of the 8 groups of 4 items in a word of hits: how many hits are in it, in 4 bits. */
-TOPK_DEVICE uint32_t hits_of_groups(uint32_t hits) {
-    const uint32_t of_two = hits - (hits >> 1 & 0x55555555);
-    return (of_two & 0x33333333) + (of_two >> 2 & 0x33333333);
-}
-
 /* The same as list_from(), with the numbers themselves: where lanes have many results it takes fewer steps,
  * and none is read again. Slots of the row begin at `slot`. */
 template <typename Element, uint32_t ITEMS>
@@ -66,7 +60,7 @@ TOPK_DEVICE void list_numbers_from(const part_numbers<Element, ITEMS> &row, numb
 #pragma unroll
         for (uint32_t i = 0; i < numbers::OF_WORD; i++)
             hits = simt_count_from(hits, row.items[numbers::OF_WORD * w + i], low, 1u << i, one);
-        const uint32_t counts = hits_of_groups(hits), by_bytes = 0x0f0f0f0f;
+        const uint32_t counts = bits_of_groups<4>(hits), by_bytes = 0x0f0f0f0f;
         before[0] = part_scan(row.part, counts & by_bytes, &totals[0]); /* a byte's sum is at most 128 */
         before[1] = part_scan(row.part, counts >> 4 & by_bytes, &totals[1]);
 #pragma unroll

@@ -23,21 +23,23 @@ TOPK_HOST_DEVICE candidate_lists carve_candidates(simt_arena &arena, const struc
 
 /* Lists the results of rows that their candidates do not tell; `kth`: the k-th lead, or a lesser one. Reads
  * the rows again, so that no lane keeps them until then. All lanes. */
-template <typename Element, uint32_t ITEMS>
+template <bool BY_POSITION, typename Element, uint32_t ITEMS>
 TOPK_DEVICE void list_open_rows(const struct rtopk_args &a, const served_rows &s, bool is_open, uint32_t kth,
                                 const simt_shared<uint16_t> &positions) {
     const uint32_t r = simt_lane() >> a.uniform.part_shift;
-    const part_row<Element, ITEMS> row = load_part_row<Element, ITEMS>(a, s.first + (r < s.count ? r : 0));
+    const part_row<Element, ITEMS> row =
+        load_part_row<Element, ITEMS, BY_POSITION>(a, s.first + (r < s.count ? r : 0));
     lane_results<ITEMS> results = results_of(row, a.uniform, kth);
     TOPK_REACHED(REACHED_RTOPK_CANDIDATES_OPEN);
     if (!simt_all(SIMT_ALL_LANES, !is_open || results.found)) {
         TOPK_REACHED(REACHED_RTOPK_NETWORK_COUNTED);
         results = results_by_counts(row, a.uniform);
     }
-    list_row(a, s, row, results, is_open, positions);
+    list_row<BY_POSITION>(a, s, row, results, is_open, positions);
 }
 
-template <typename Element, uint32_t ITEMS, uint32_t HEADS>
+/* BY_POSITION: as in rtopk_network(). */
+template <typename Element, uint32_t ITEMS, uint32_t HEADS, bool BY_POSITION>
 TOPK_KERNEL
 TOPK_BOUNDS(RTOPK_THREADS,
             RTOPK_CANDIDATE_BLOCKS(ITEMS)) void rtopk_candidates(TOPK_CONSTANT_ARGS struct rtopk_args a) {
@@ -53,19 +55,20 @@ TOPK_BOUNDS(RTOPK_THREADS,
     const bool has_row = r < s.count;
     const int64_t index = s.first + (has_row ? r : 0);
     const lane_part part = part_of_lane(u.part_shift);
-    const part_row<Element, ITEMS> row = load_part_row<Element, ITEMS>(a, index);
+    const part_row<Element, ITEMS> row = load_part_row<Element, ITEMS, BY_POSITION>(a, index);
     read_ahead<Element>(a, s);
     uint32_t kth = bound_of_kth<HEADS>(row, u);
     const simt_shared<uint16_t> list = simt_shared_part(lists.positions, has_row ? r * u.k : 0, u.k);
     bool found;
-    const candidate_list candidates = list_candidates<HEADS>(
+    const candidate_list candidates = list_candidates<HEADS, BY_POSITION>(
         row, u, kth, has_row, simt_shared_part(lists.candidates, r * slots, slots), list, &found);
     if (!simt_all(SIMT_ALL_LANES, found))
-        found |= list_best_candidates<HEADS>(uniform_row<Element>(a, index), candidates, part, u,
-                                             has_row && !found, list, &kth);
+        found |= list_best_candidates<HEADS, BY_POSITION>(uniform_row<Element>(a, index), candidates, part, u,
+                                                          has_row && !found, list, &kth);
     if (!simt_all(SIMT_ALL_LANES, found))
-        list_open_rows<Element, ITEMS>(a, s, has_row && !found, kth, lists.positions);
-    write_positions<RTOPK_ORDER_FEW, Element>(a, s, lists.positions, rows_from<Element>(a, s));
+        list_open_rows<BY_POSITION, Element, ITEMS>(a, s, has_row && !found, kth, lists.positions);
+    write_positions<BY_POSITION ? 0 : RTOPK_ORDER_FEW, Element>(a, s, lists.positions,
+                                                                rows_from<Element>(a, s));
     if (u.has_padding)
         write_rests<Element>(a, s);
 }

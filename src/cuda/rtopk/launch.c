@@ -59,7 +59,7 @@ static int run_network(const struct call *call, const struct launch_grid *grid, 
     *u = uniform_of(call, decided, &args->rows.map);
     u->is_whole = is_whole(call, decided);
     u->is_full = u->is_whole && u->is_full;
-    u->group_shift = u->is_whole ? u->group_shift : 0;
+    u->group_shift = u->is_whole || args->by_position ? u->group_shift : 0;
     u->origin = (uint32_t)(call->plan->element_bytes == 8 ? u->map.turn >> 32 : u->map.turn);
     return decided->kernels->network->rows(grid, args, network);
 }

@@ -44,17 +44,24 @@ static bool has_room(const struct network_shape *shape, int64_t k, int64_t lanes
            (double)shape->kept >= mean + 0.1 * RTOPK_NETWORK_DEVIATIONS * sqrt(mean * (1 - share));
 }
 
+/* Elements that lists of candidates serve, and results by position. */
+static bool is_common(const struct plan *plan) {
+    return plan->element_bytes == 2 || plan->element_bytes == 4;
+}
+
 /* Whether a shape is made for such rows. Of candidates there is room for as many as heads. No more results
  * than half of these are looked for, or a quarter where heads are few: then there is room for nearly all
  * rows' candidates. */
 static bool may_serve(const struct plan *plan, const struct network_shape *shape, int64_t lanes) {
     const int64_t n = plan->problem.length_max, k = results_max(plan), heads = shape->kept * lanes;
+    if (is_by_position(plan) && shape->kind != TINY && !is_common(plan)) {
+        return false;
+    }
     switch (shape->kind) {
     case TINY:
         return n <= shape->items && (shape->kept == 0 || k <= shape->kept);
     case CANDIDATES:
-        return (plan->element_bytes == 2 || plan->element_bytes == 4) &&
-               k * (heads < RTOPK_MANY_HEADS ? 4 : 2) <= heads;
+        return is_common(plan) && k * (heads < RTOPK_MANY_HEADS ? 4 : 2) <= heads;
     case COUNTS:
         return plan->element_bytes < 8 || shape->items <= RTOPK_STAGED_ITEMS || n > 32 * RTOPK_STAGED_ITEMS;
     default:
@@ -105,8 +112,9 @@ static uint32_t most_in_order(const struct network_shape *shape) {
     return RTOPK_ORDER_MOST(shape->items, shape->kept);
 }
 
+/* Whether listed results are sorted. By position they are listed in order. */
 static bool goes_in_order(const struct plan *plan) {
-    return is_sorted(plan) && results_max(plan) > 1;
+    return is_sorted(plan) && !is_by_position(plan) && results_max(plan) > 1;
 }
 
 /* The bits that positions of a row take of the words that are sorted. */
@@ -177,6 +185,12 @@ static double count_instructions(const struct network_shape *shape, const struct
     return 150 + steps * (1.5 * (double)shape->items + 60 + 6 * network->part_shift);
 }
 
+/* Results by position take more: bits of results are exchanged, or counts of groups added up. */
+static double in_order_instructions(const struct network_shape *shape, const struct network *network) {
+    const double levels = network->part_shift;
+    return shape->kind == COUNTS ? 20 + 12 * levels + 2.5 * (double)shape->items : 40 + 5 * levels;
+}
+
 /* A model of what a warp executes: rows are read, converted and compared with the threshold, which is
  * searched; results are listed, perhaps sorted, and written. */
 static double instructions_of(const struct plan *plan, const struct network_shape *shape,
@@ -194,7 +208,8 @@ static double instructions_of(const struct plan *plan, const struct network_shap
                                     : 10 * (of_lane + 3 * sqrt(of_lane) + 1);
     const double write = lists_leads || is_staged ? 6 * of_lane + 20 : 22 * ceil(of_lane);
     const double read = (double)shape->items * (may_be_whole ? 6.5 : 10.5);
-    return 250 + read + search + list + network->ordering.instructions + write;
+    const double in_order = is_by_position(plan) ? in_order_instructions(shape, network) : 0;
+    return 250 + read + search + list + in_order + network->ordering.instructions + write;
 }
 
 /* The same, where a thread has a row to itself. Lanes that read the same bank of shared memory wait. */
@@ -229,9 +244,6 @@ struct network topk_cuda_rtopk_network_of(const topk_context *context, const str
         const struct network_shape *shape = &shapes[i];
         if ((setting == 3 && shape->kind != COUNTS) || (setting == 4 && shape->kind != CANDIDATES)) {
             continue;
-        }
-        if (is_by_position(plan) && shape->kind != TINY) {
-            continue; /* rows of one warp each are listed so as they are found */
         }
         const uint32_t list_shift = shape->kept == 0 ? 0 : shift_to(shape->kept, k);
         struct network network = {

@@ -9,6 +9,7 @@
 #include "memory_row.cuh"
 #include "network.h"
 #include "part_counts.cuh"
+#include "part_in_order.cuh"
 #include "part_list.cuh"
 #include "part_order.cuh"
 #include "row_stage.cuh"
@@ -40,14 +41,17 @@ template <typename Element, uint32_t KEPT> struct lists_leads {
     static const bool value = KEPT == 0 && sizeof(Element) < 8;
 };
 
-/* Loads the row of the lane, which stays in a stage, too. */
-template <typename Element, uint32_t ITEMS, typename Stage = no_stage>
+/* Loads the row of the lane, which stays in a stage, too. For results BY_POSITION lanes have groups of
+ * neighbours in any case. */
+template <typename Element, uint32_t ITEMS, bool BY_POSITION = false, typename Stage = no_stage>
 TOPK_DEVICE part_row<Element, ITEMS> load_part_row(const struct rtopk_args &a, int64_t index,
                                                    const Stage &stage = Stage{}) {
     const Element *values = simt_in_register(uniform_row<Element>(a, index));
     part_row<Element, ITEMS> row(a.uniform);
     if (a.uniform.is_whole)
         load_part_groups(values, a.uniform, stage, &row);
+    else if (BY_POSITION)
+        load_grouped_items(values, a.uniform, &row);
     else
         load_part_items(values, a.uniform, stage, &row);
     return row;
@@ -68,39 +72,48 @@ TOPK_DEVICE void list_missing_rows(const struct rtopk_args &a, const served_rows
 }
 
 /* Lists the results of the lane's row, if it is wanted. All lanes. */
-template <typename Element, uint32_t ITEMS>
+template <bool BY_POSITION, typename Element, uint32_t ITEMS>
 TOPK_DEVICE void list_row(const struct rtopk_args &a, const served_rows &s,
                           const part_row<Element, ITEMS> &row, const lane_results<ITEMS> &results,
                           bool is_wanted, const simt_shared<uint16_t> &positions) {
     const struct uniform_rows &u = a.uniform;
-    if (results.found && is_wanted)
-        list_results(row, results.items,
-                     simt_shared_part(positions, (simt_lane() >> u.part_shift) * u.k, u.k), results.end);
-    list_missing_rows<Element>(a, s, is_wanted && !results.found, positions);
+    if constexpr (BY_POSITION) {
+        const uint32_t first = is_wanted ? (simt_lane() >> u.part_shift) * u.k : 0;
+        list_in_order(row, results.items, is_wanted, simt_shared_part(positions, first, u.k));
+    } else {
+        if (results.found && is_wanted)
+            list_results(row, results.items,
+                         simt_shared_part(positions, (simt_lane() >> u.part_shift) * u.k, u.k), results.end);
+        list_missing_rows<Element>(a, s, is_wanted && !results.found, positions);
+    }
 }
 
-/* Puts the listed results in order, if they are to go so, and writes them. All lanes. */
+/* Puts the listed results in order, if they are to go so, and writes them. MOST: as in order_rows(); 0 if
+ * they are in order. All lanes. */
 template <uint32_t MOST, typename Element, typename Rows>
 TOPK_DEVICE void write_positions(const struct rtopk_args &a, const served_rows &s,
                                  const simt_shared<uint16_t> &positions, const Rows &rows) {
     simt_warp_sync(SIMT_ALL_LANES);
-    if (a.is_sorted)
-        order_rows<Element, MOST>(a, s, rows, positions, no_leads{});
+    if constexpr (MOST != 0)
+        if (a.is_sorted)
+            order_rows<Element, MOST>(a, s, rows, positions, no_leads{});
     write_results<Element>(a, s, positions, rows);
 }
 
 /* Serves rows whose results are listed by positions. All lanes. */
-template <typename Element, uint32_t ITEMS, uint32_t KEPT>
+template <typename Element, uint32_t ITEMS, uint32_t KEPT, bool BY_POSITION>
 TOPK_DEVICE void serve_by_positions(const struct rtopk_args &a, const served_rows &s) {
     const struct uniform_rows &u = a.uniform;
     simt_arena arena = simt_shared_arena();
     const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
     const uint32_t r = simt_lane() >> u.part_shift;
     const bool has_row = r < s.count;
-    const part_row<Element, ITEMS> row = load_part_row<Element, ITEMS>(a, s.first + (has_row ? r : 0));
+    const part_row<Element, ITEMS> row =
+        load_part_row<Element, ITEMS, BY_POSITION>(a, s.first + (has_row ? r : 0));
     read_ahead<Element>(a, s);
-    list_row(a, s, row, find_results<KEPT>(row, u), has_row, lists.positions);
-    write_positions<RTOPK_ORDER_MOST(ITEMS, KEPT), Element>(a, s, lists.positions, rows_from<Element>(a, s));
+    list_row<BY_POSITION>(a, s, row, find_results<KEPT>(row, u), has_row, lists.positions);
+    write_positions<BY_POSITION ? 0 : RTOPK_ORDER_MOST(ITEMS, KEPT), Element>(a, s, lists.positions,
+                                                                              rows_from<Element>(a, s));
 }
 
 /* Serves rows that stay in shared memory until their results are written. All lanes. */
@@ -113,7 +126,7 @@ TOPK_DEVICE void serve_from_stage(const struct rtopk_args &a, const served_rows 
     const uint32_t r = simt_lane() >> u.part_shift;
     const bool has_row = r < s.count;
     const part_row<Element, ITEMS> row =
-        load_part_row<Element, ITEMS>(a, s.first + (has_row ? r : 0), stage.row(r, part));
+        load_part_row<Element, ITEMS, false>(a, s.first + (has_row ? r : 0), stage.row(r, part));
     read_ahead<Element>(a, s);
     const lane_results<ITEMS> results = results_by_counts(row, u);
     if (results.found && has_row)
@@ -124,26 +137,31 @@ TOPK_DEVICE void serve_from_stage(const struct rtopk_args &a, const served_rows 
 }
 
 /* Serves rows whose results are listed by leads, which counts always find. All lanes. */
-template <typename Element, uint32_t ITEMS>
+template <typename Element, uint32_t ITEMS, bool BY_POSITION>
 TOPK_DEVICE void serve_by_leads(const struct rtopk_args &a, const served_rows &s) {
     const struct uniform_rows &u = a.uniform;
     simt_arena arena = simt_shared_arena();
     const lead_list list = carve_lead_list(arena, a, simt_warp());
     const uint32_t r = simt_lane() >> u.part_shift;
     const bool has_row = r < s.count;
-    const part_row<Element, ITEMS> row = load_part_row<Element, ITEMS>(a, s.first + (has_row ? r : 0));
+    const part_row<Element, ITEMS> row =
+        load_part_row<Element, ITEMS, BY_POSITION>(a, s.first + (has_row ? r : 0));
     read_ahead<Element>(a, s);
     const lane_results<ITEMS> results = results_by_counts(row, u);
-    if (has_row)
+    if constexpr (BY_POSITION)
+        list_leads_in_order(row, results.items, has_row, list, r * u.k);
+    else if (has_row)
         list_leads(row, results.items, list, r * u.k + results.end - results.items.count());
     simt_warp_sync(SIMT_ALL_LANES);
-    if (a.is_sorted)
-        order_rows<Element, RTOPK_ORDER_MOST(ITEMS, 0)>(a, s, rows_from<Element>(a, s), list.positions(),
-                                                        list.leads());
+    if constexpr (!BY_POSITION)
+        if (a.is_sorted)
+            order_rows<Element, RTOPK_ORDER_MOST(ITEMS, 0)>(a, s, rows_from<Element>(a, s), list.positions(),
+                                                            list.leads());
     write_listed(a, s, list, leads_as_elements<Element>{u.map});
 }
 
-template <typename Element, uint32_t ITEMS, uint32_t KEPT>
+/* BY_POSITION: results are asked for by position, and else in any other order. */
+template <typename Element, uint32_t ITEMS, uint32_t KEPT, bool BY_POSITION>
 TOPK_KERNEL
 TOPK_BOUNDS(RTOPK_THREADS, (RTOPK_NETWORK_BLOCKS(ITEMS, KEPT, sizeof(Element)))) void rtopk_network(
     TOPK_CONSTANT_ARGS struct rtopk_args a) {
@@ -153,11 +171,11 @@ TOPK_BOUNDS(RTOPK_THREADS, (RTOPK_NETWORK_BLOCKS(ITEMS, KEPT, sizeof(Element))))
     if (s.count == 0)
         return;
     if constexpr (lists_leads<Element, KEPT>::value)
-        serve_by_leads<Element, ITEMS>(a, s);
+        serve_by_leads<Element, ITEMS, BY_POSITION>(a, s);
     else if constexpr (stages_rows<Element, ITEMS, KEPT>::value)
         serve_from_stage<Element, ITEMS>(a, s);
     else
-        serve_by_positions<Element, ITEMS, KEPT>(a, s);
+        serve_by_positions<Element, ITEMS, KEPT, BY_POSITION>(a, s);
     if (a.uniform.has_padding)
         write_rests<Element>(a, s);
 }

@@ -5,6 +5,7 @@
 #ifndef TOPK_SRC_CUDA_RTOPK_PART_CANDIDATES_CUH
 #define TOPK_SRC_CUDA_RTOPK_PART_CANDIDATES_CUH
 
+#include "part_in_order.cuh"
 #include "part_list.cuh"
 #include "part_results.cuh"
 
@@ -31,8 +32,9 @@ struct candidate_list {
 };
 
 /* Lists what reaches a bound, up to HEADS elements for each lane. Where these are too many, most are ties as
- * a rule: then their results go to `results`, and *found says so. All lanes. */
-template <uint32_t HEADS, typename Element, uint32_t ITEMS>
+ * a rule: then their results go to `results`, and *found says so. BY_POSITION: lists are in order. All
+ * lanes. */
+template <uint32_t HEADS, bool BY_POSITION, typename Element, uint32_t ITEMS>
 TOPK_DEVICE candidate_list list_candidates(const part_row<Element, ITEMS> &row, const struct uniform_rows &u,
                                            uint32_t bound, bool is_wanted, simt_shared<uint16_t> candidates,
                                            simt_shared<uint16_t> results, bool *found) {
@@ -41,13 +43,17 @@ TOPK_DEVICE candidate_list list_candidates(const part_row<Element, ITEMS> &row, 
     end += part_scan(row.part, end, &total);
     const bool has_room = total <= HEADS << row.part.shift;
     *found = false;
-    if (has_room)
+    if (BY_POSITION)
+        list_in_order(row, items, has_room, candidates);
+    else if (has_room)
         list_results(row, items, candidates, end);
     if (!simt_all(SIMT_ALL_LANES, has_room)) {
         const lane_results<ITEMS> ties = resolve_ties(row, u, bound, {items, end, total == u.k});
         TOPK_REACHED(REACHED_RTOPK_CANDIDATES_TIED);
         *found = !has_room && ties.found;
-        if (*found && is_wanted)
+        if (BY_POSITION)
+            list_in_order(row, ties.items, *found && is_wanted, results);
+        else if (*found && is_wanted)
             list_results(row, ties.items, results, ties.end);
     }
     simt_warp_sync(SIMT_ALL_LANES);
@@ -55,15 +61,16 @@ TOPK_DEVICE candidate_list list_candidates(const part_row<Element, ITEMS> &row, 
 }
 
 /* Lists the positions of a row's results, if they are found among its candidates; `values`: the row. Returns
- * whether they are. *kth: the k-th lead, if there are candidates. All lanes. */
-template <uint32_t HEADS, typename Element>
+ * whether they are. *kth: the k-th lead, if there are candidates. BY_POSITION: candidates are in order, and
+ * so are those of the lanes and of each. All lanes. */
+template <uint32_t HEADS, bool BY_POSITION, typename Element>
 TOPK_DEVICE bool list_best_candidates(const Element *values, const candidate_list &candidates,
                                       const lane_part &part, const struct uniform_rows &u, bool is_wanted,
                                       simt_shared<uint16_t> list, uint32_t *kth) {
     uint32_t positions[HEADS], leads[HEADS], sorted[HEADS], results = 0, total;
 #pragma unroll
     for (uint32_t i = 0; i < HEADS; i++) {
-        const uint32_t slot = part.lane + (i << part.shift);
+        const uint32_t slot = BY_POSITION ? part.lane * HEADS + i : part.lane + (i << part.shift);
         const bool exists = slot < candidates.count;
         positions[i] = exists ? (uint32_t)candidates.positions[slot] : 0;
         leads[i] =
@@ -81,8 +88,10 @@ TOPK_DEVICE bool list_best_candidates(const Element *values, const candidate_lis
     simt_appender to = simt_append_at(list, found && is_wanted ? end : 0);
     results = found && is_wanted ? results : 0;
 #pragma unroll
-    for (uint32_t i = 0; i < HEADS; i++)
-        to.prepend_if(results & 1u << i, (uint16_t)positions[i]);
+    for (uint32_t i = 0; i < HEADS; i++) {
+        const uint32_t at = BY_POSITION ? HEADS - 1 - i : i;
+        to.prepend_if(results & 1u << at, (uint16_t)positions[at]);
+    }
     *kth = candidates.count != 0 ? best : *kth;
     return found;
 }

@@ -61,31 +61,43 @@ TOPK_DEVICE lane_results<ITEMS> results_of(const part_row<Element, ITEMS> &row, 
     return results_among(row, u, kth, items_from(row, u, class_begin<Element>(kth, u.map)));
 }
 
-/* Lists the positions of a row's results, `end` being the slot behind the lane's last one. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void list_results(const part_row<Element, ITEMS> &row, const item_set<ITEMS> &results,
-                              simt_shared<uint16_t> list, uint32_t end) {
-    static const uint32_t WORDS = item_set<ITEMS>::WORDS;
-    item_set<ITEMS> rest = results;
+/* Lists position_of(word, bit) of each bit in a lane's words; the bits of word w end at slot ends[w] - 1. */
+template <uint32_t WORDS, typename PositionOf>
+TOPK_DEVICE void list_bits(uint32_t (&words)[WORDS], const uint32_t (&ends)[WORDS],
+                           simt_shared<uint16_t> list, const PositionOf &position_of) {
     simt_appender to[WORDS];
     uint32_t any = 0;
 #pragma unroll
     for (uint32_t w = WORDS; w-- > 0;) {
-        to[w] = simt_append_at(list, end);
-        end -= simt_popc(rest.words[w]);
-        any |= rest.words[w];
+        to[w] = simt_append_at(list, ends[w]);
+        any |= words[w];
     }
 #pragma unroll 1
     while (any != 0) {
         any = 0;
 #pragma unroll
         for (uint32_t w = 0; w < WORDS; w++) {
-            const uint32_t item = 31 - simt_clz(rest.words[w]);
-            to[w].prepend_if(rest.words[w], (uint16_t)row.position(32 * w + item));
-            rest.words[w] &= ~(1u << item % 32);
-            any |= rest.words[w];
+            const uint32_t bit = 31 - simt_clz(words[w]);
+            to[w].prepend_if(words[w], (uint16_t)position_of(w, bit));
+            words[w] &= ~(1u << bit % 32);
+            any |= words[w];
         }
     }
+}
+
+/* Lists the positions of a row's results, `end` being the slot behind the lane's last one. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void list_results(const part_row<Element, ITEMS> &row, const item_set<ITEMS> &results,
+                              simt_shared<uint16_t> list, uint32_t end) {
+    item_set<ITEMS> rest = results;
+    uint32_t ends[item_set<ITEMS>::WORDS];
+#pragma unroll
+    for (uint32_t w = item_set<ITEMS>::WORDS; w-- > 0;) {
+        ends[w] = end;
+        end -= simt_popc(rest.words[w]);
+    }
+    list_bits(rest.words, ends, list,
+              [&](uint32_t w, uint32_t bit) TOPK_LAMBDA { return row.position(32 * w + bit); });
 }
 
 /* The same without a branch, for many results; `begin` is the slot of the lane's first one. */

@@ -77,6 +77,14 @@ template <uint32_t ITEMS> struct item_set {
     }
 };
 
+/* How many bits each group of PER in a word has: in PER bits each. */
+template <uint32_t PER> TOPK_DEVICE uint32_t bits_of_groups(uint32_t word) {
+    static_assert(PER == 4 || PER == 8, "groups of 16 bytes");
+    const uint32_t of_two = word - (word >> 1 & 0x55555555);
+    const uint32_t of_four = (of_two & 0x33333333) + (of_two >> 2 & 0x33333333);
+    return PER == 4 ? of_four : (of_four + (of_four >> 4)) & 0x0f0f0f0f;
+}
+
 /* The lanes have groups of 1 << group_shift elements in turns. */
 template <typename Element, uint32_t ITEMS> struct part_row {
     typedef held_shape<Element, ITEMS> shape;
@@ -185,6 +193,23 @@ TOPK_DEVICE void load_part_items(const Element *values, const struct uniform_row
     position = row->part.lane;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++, position += step)
+        row->leads[i] = position < u.length ? row->leads[i] : 0;
+}
+
+/* The same where lanes have groups of neighbours. */
+template <typename Element, uint32_t ITEMS>
+TOPK_DEVICE void load_grouped_items(const Element *values, const struct uniform_rows &u,
+                                    part_row<Element, ITEMS> *row) {
+    const uint32_t last = u.length - 1;
+    uint32_t position = row->position(0);
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; position += row->step_from(i), i++) {
+        const Element element = simt_load_read_only(values + (position < last ? position : last));
+        row->leads[i] = numbered_lead<Element>(element, position, u);
+    }
+    position = row->position(0);
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; position += row->step_from(i), i++)
         row->leads[i] = position < u.length ? row->leads[i] : 0;
 }
 
