@@ -122,14 +122,27 @@ TOPK_DEVICE void publish_tile(uint64_t *words, int64_t stride, int64_t tile, uin
     simt_store_relaxed(&words[tile * stride], (tile == 0 ? TILE_PREFIX : TILE_SUM) | sum);
 }
 
-/* The sum of all tiles before `tile`, whose own sum has been published. Tile 0 has none to look for. */
+/* The sum of all tiles before `tile`, whose own sum has been published. Tile 0 has none to look for. A read
+ * takes so long that several are under way at once. */
 TOPK_DEVICE uint64_t collect_tiles(uint64_t *words, int64_t stride, int64_t tile, uint64_t sum) {
-    uint64_t before = 0, seen = 0;
-    for (int64_t at = tile - 1; at >= 0 && seen < TILE_PREFIX; at--) {
+    uint64_t before = 0;
+    bool found = tile == 0;
+    for (int64_t at = tile - 1; !found; at -= LOOK_BACK_TILES) {
+        uint64_t seen[LOOK_BACK_TILES];
+#pragma unroll
+        for (uint32_t j = 0; j < LOOK_BACK_TILES; j++)
+            seen[j] = at < j ? TILE_PREFIX : simt_load_relaxed(&words[(at - j) * stride]);
         if (at < tile - 1)
             TOPK_REACHED(REACHED_TILES_BACK);
-        seen = await_tile(&words[at * stride]);
-        before += seen & TILE_VALUE;
+#pragma unroll
+        for (uint32_t j = 0; j < LOOK_BACK_TILES; j++) {
+            if (found)
+                continue;
+            if (seen[j] == 0)
+                seen[j] = await_tile(&words[(at - j) * stride]);
+            before += seen[j] & TILE_VALUE;
+            found = seen[j] >= TILE_PREFIX;
+        }
     }
     if (tile != 0)
         simt_store_relaxed(&words[tile * stride], TILE_PREFIX | (before + sum));

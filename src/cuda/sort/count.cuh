@@ -19,16 +19,27 @@ template <typename Element> TOPK_HOST_DEVICE simt_shared<uint32_t> carve_count(s
     return simt_carve<uint32_t>(arena, sizes::PASSES * SORT_BINS * sizes::COPIES);
 }
 
+/* Counts the digits of a key, or of its distance from a threshold. */
 template <typename Element>
-TOPK_DEVICE void count_digits(const struct sort_args &a, simt_shared<uint32_t> counters,
-                              key_word_t<Element> bits) {
+TOPK_DEVICE void count_digits(simt_shared<uint32_t> counters, key_word_t<Element> key) {
     typedef pass_sizes<Element> sizes;
     const uint32_t copy = simt_lane() % sizes::COPIES;
-    key_word_t<Element> complement = ~key_of<Element>(bits, a.rows.map);
 #pragma unroll
-    for (uint32_t pass = 0; pass < sizes::PASSES; pass++) {
-        uint32_t digit = (uint32_t)(complement >> pass * SORT_DIGIT_BITS) & (SORT_BINS - 1);
-        simt_atomic_add(&counters[(pass * SORT_BINS + digit) * sizes::COPIES + copy], 1u);
+    for (uint32_t pass = 0; pass < sizes::PASSES; pass++)
+        simt_atomic_add(&counters[(pass * SORT_BINS + digit_of_key(key, pass)) * sizes::COPIES + copy], 1u);
+}
+
+/* Adds what has been counted to the counts of row `in_group`. All threads; no barrier inside. */
+template <typename Element>
+TOPK_DEVICE void add_counts(const struct sort_args &a, simt_shared<uint32_t> counters, int64_t in_group) {
+    typedef pass_sizes<Element> sizes;
+    const uint32_t bins = sizes::PASSES * SORT_BINS;
+    for (uint32_t bin = simt_thread(); bin < bins; bin += SORT_THREADS) {
+        uint64_t sum = 0;
+        for (uint32_t copy = 0; copy < sizes::COPIES; copy++)
+            sum += (uint32_t)counters[bin * sizes::COPIES + (copy + simt_lane()) % sizes::COPIES];
+        if (sum != 0)
+            simt_atomic_add(&a.counts[in_group * bins + bin], sum);
     }
 }
 
@@ -49,7 +60,7 @@ TOPK_DEVICE void count_share(const struct sort_args &a, simt_shared<uint32_t> co
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS; i++)
             if (first + i * SORT_THREADS + simt_thread() < l.count)
-                count_digits<Element>(a, counters, bits[i]);
+                count_digits<Element>(counters, key_of<Element>(bits[i], a.rows.map));
     }
 }
 
@@ -70,13 +81,7 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_c
             TOPK_REACHED(REACHED_SORT_NEXT_ROW);
         count_share(a, counters, list_of<Element>(a, in_group, row_of(a, a.first_row + in_group)));
         simt_block_sync();
-        for (uint32_t bin = simt_thread(); bin < bins; bin += SORT_THREADS) {
-            uint64_t sum = 0;
-            for (uint32_t copy = 0; copy < sizes::COPIES; copy++)
-                sum += (uint32_t)counters[bin * sizes::COPIES + (copy + simt_lane()) % sizes::COPIES];
-            if (sum != 0)
-                simt_atomic_add(&a.counts[in_group * bins + bin], sum);
-        }
+        add_counts<Element>(a, counters, in_group);
         simt_block_sync();
     }
 }

@@ -18,10 +18,16 @@ TOPK_DEVICE struct row row_of(const struct sort_args &a, int64_t row) {
     return r;
 }
 
-/* A digit of the complement of the key: sorts ascend, and the best come first. */
+/* A digit of the complement of a key, or of its distance from a threshold: sorts ascend, and the best come
+ * first. */
+template <typename Word> TOPK_DEVICE uint32_t digit_of_key(Word key, uint32_t pass) {
+    return (uint32_t)(~key >> pass * SORT_DIGIT_BITS) & (SORT_BINS - 1);
+}
+
 template <typename Element>
-TOPK_DEVICE uint32_t digit_of_pass(const struct sort_args &a, key_word_t<Element> bits, uint32_t pass) {
-    return (uint32_t)(~key_of<Element>(bits, a.rows.map) >> pass * SORT_DIGIT_BITS) & (SORT_BINS - 1);
+TOPK_DEVICE uint32_t digit_of_pass(const struct sort_args &a, key_word_t<Element> bits,
+                                   key_word_t<Element> threshold, uint32_t pass) {
+    return digit_of_key((key_word_t<Element>)(key_of<Element>(bits, a.rows.map) - threshold), pass);
 }
 
 /* The list of one row that is sorted. Read by plain loads: launches that depend on one another write and read

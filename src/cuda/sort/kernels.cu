@@ -3,11 +3,22 @@
 #include "kernels.h"
 
 #include "../instance.cuh"
+#include "filter.cuh"
 #include "pass.cuh"
 #include "row.cuh"
 
 static int launch_row(const struct launch_grid *grid, const struct sort_args *args) {
     return launch("sort_row", grid, shared_bytes_of(carve_row<element_t>, grid->threads), sort_row<element_t>,
+                  args);
+}
+
+static int launch_sample(const struct launch_grid *grid, const struct sort_args *args) {
+    return launch("sort_sample", grid, shared_bytes_of(carve_search<element_t>), sort_sample<element_t>,
+                  args);
+}
+
+static int launch_filter(const struct launch_grid *grid, const struct sort_args *args) {
+    return launch("sort_filter", grid, shared_bytes_of(carve_filter<element_t>), sort_filter_rows<element_t>,
                   args);
 }
 
@@ -27,9 +38,14 @@ static int prepare(void) {
     int error = simt_prepare(
         sort_row<element_t>,
         shared_bytes_of(carve_row<element_t>, KEY_BITS == 64 ? SORT_ROW_THREADS_64 : SORT_ROW_THREADS));
+    error =
+        error != 0 ? error : simt_prepare(sort_sample<element_t>, shared_bytes_of(carve_search<element_t>));
+    error = error != 0 ? error
+                       : simt_prepare(sort_filter_rows<element_t>, shared_bytes_of(carve_filter<element_t>));
     error = error != 0 ? error : simt_prepare(sort_count<element_t>, shared_bytes_of(carve_count<element_t>));
     error = error != 0 ? error : simt_prepare(sort_pass<element_t>, shared_bytes_of(carve_pass<element_t>));
     return error != 0 ? error : simt_prepare(sort_kth<element_t>, 0);
 }
 
-extern "C" const struct sort_kernels INSTANCE = {prepare, launch_row, launch_count, launch_pass, launch_kth};
+extern "C" const struct sort_kernels INSTANCE = {prepare,      launch_row,  launch_sample, launch_filter,
+                                                 launch_count, launch_pass, launch_kth};

@@ -15,6 +15,24 @@ struct sort_lists {
     int64_t pitch;
 };
 
+/* Where more than k elements of a row reach a threshold, and not many more, these alone are sorted: its
+ * survivors. Each array has an element for each row of the group. */
+struct sort_filter {
+    uint64_t *survivors;  /* * NULL: whole rows are sorted. A star: zero before */
+    int64_t room;         /* of a row's survivors in the lists */
+    int64_t tiles;        /* of each row, in the launches that filter */
+    uint64_t *thresholds; /* keys */
+    int64_t *ties;        /* how many of the threshold's class survive at most: the first by position */
+    uint64_t *ranges;     /* * the greatest distance of a survivor's key from the threshold */
+    uint64_t *words;      /* * of look-back, look_back_words(tiles) for each row */
+    int64_t pitch;        /* from a row's words of look-back to the next row's */
+    uint64_t *ticket;     /* * of this launch's tiles; one word */
+    uint32_t *missed;     /* * whether any row's threshold misled; one word */
+    uint32_t *exact;      /* * whether the threshold is the k-th key, for its row was misled */
+    bool again;           /* rows that were misled are filtered once more */
+    uint64_t seed;
+};
+
 struct sort_args {
     bool has_successor; /* the next launch is the same call's: it may start early */
     struct row_args rows;
@@ -26,6 +44,9 @@ struct sort_args {
     bool wide;                   /* positions have 64 bits */
     int64_t first_row, group_rows;
     struct sort_lists from, to;
+    struct sort_filter filter;
+    void *zeroed; /* all that is zero before: the first launch of a filtered group does that */
+    int64_t zeroed_bytes;
     uint32_t pass;         /* the digit, from the lowest on */
     int64_t tiles;         /* of each row */
     uint64_t *counts;      /* how often each digit occurs: group_rows x passes x SORT_BINS */
@@ -43,6 +64,9 @@ struct sort_kernels {
     int (*prepare)(void);
     /* Everything, one block for a row. */
     int (*row)(const struct launch_grid *grid, const struct sort_args *args);
+    /* Finds thresholds; lists and counts survivors. */
+    int (*sample)(const struct launch_grid *grid, const struct sort_args *args);
+    int (*filter)(const struct launch_grid *grid, const struct sort_args *args);
     /* Counts all digits; one pass of the sort; the k-th of sorted rows. */
     int (*count)(const struct launch_grid *grid, const struct sort_args *args);
     int (*pass)(const struct launch_grid *grid, const struct sort_args *args);

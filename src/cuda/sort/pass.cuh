@@ -18,8 +18,10 @@ struct sort_tile {
     struct row r;
     int64_t number;     /* in its row */
     int64_t first;      /* element of the list */
+    uint64_t threshold; /* of the row's survivors, a key */
     uint32_t count;     /* elements, at most TILE */
-    uint32_t all_taken; /* 1: no tile remains */
+    bool all_taken;     /* no tile remains */
+    bool is_last;       /* the row's last pass writes results */
 };
 
 /* The tile is kept here, not in registers, which elements and their slots fill. The same memory holds, in
@@ -63,6 +65,13 @@ TOPK_DEVICE simt_shared<uint64_t> exchange_of(const struct sort_pass_shared<Elem
     return s.wide_positions;
 }
 
+/* How many passes put a row's survivors in order: they share the digits above. */
+template <typename Element> TOPK_DEVICE uint32_t passes_of(const struct sort_args &a, int64_t in_group) {
+    const uint64_t range = a.filter.ranges[in_group];
+    const uint32_t bits = 64 - simt_clz(range | 1);
+    return (bits + SORT_DIGIT_BITS - 1) / SORT_DIGIT_BITS;
+}
+
 /* The next tile, by ticket. One thread. */
 template <typename Element> TOPK_DEVICE struct sort_tile draw_tile(const struct sort_args &a) {
     const uint32_t TILE = pass_sizes<Element>::TILE;
@@ -76,7 +85,18 @@ template <typename Element> TOPK_DEVICE struct sort_tile draw_tile(const struct 
     t.row = a.first_row + t.in_group;
     t.r = row_of(a, t.row);
     t.first = t.number * TILE;
-    int64_t remaining = (a.is_found ? t.r.k : t.r.length) - t.first;
+    t.is_last = a.to.elements == nullptr;
+    int64_t count = a.is_found ? t.r.k : t.r.length;
+    if (a.filter.survivors != nullptr) {
+        const uint32_t passes = passes_of<Element>(a, t.in_group);
+        t.threshold = a.filter.thresholds[t.in_group];
+        t.is_last = a.pass + 1 == passes;
+        count = a.pass < passes ? (int64_t)a.filter.survivors[t.in_group] : 0;
+        if (a.pass >= passes)
+            TOPK_REACHED(REACHED_SORT_SKIPPED);
+        t.all_taken = a.group_rows == 1 && t.first >= count && (!t.is_last || t.r.k == a.rows.k_max);
+    }
+    int64_t remaining = count - t.first;
     t.count = remaining < TILE ? (uint32_t)(remaining > 0 ? remaining : 0) : TILE;
     return t;
 }
@@ -145,9 +165,9 @@ TOPK_DEVICE void write_elements(const struct sort_args &a, const struct sort_pas
         uint32_t slot = j * SORT_THREADS + simt_thread(), digit = 0;
         if (slot < t.count) {
             Element element = s.elements[slot];
-            digit = digit_of_pass<Element>(a, element, a.pass);
+            digit = digit_of_pass<Element>(a, element, (key_word_t<Element>)t.threshold, a.pass);
             uint64_t target = s.bases[digit] + slot;
-            if (a.to.elements != nullptr)
+            if (!t.is_last)
                 to[target] = element;
             else if (target < (uint64_t)t.r.k)
                 write_result<Element>(values_only, t.row, t.r, (int64_t)target, element, 0);
@@ -222,7 +242,7 @@ TOPK_DEVICE void write_positions(const struct sort_args &a, const struct sort_pa
             if (slot < t.count && slot - begin < ROOM) {
                 uint64_t target = s.bases[digits.get(j)] + slot;
                 Position position = exchange[slot - begin];
-                if (a.to.positions != nullptr)
+                if (!t.is_last)
                     to[target] = position;
                 else if (target < (uint64_t)t.r.k)
                     write_result<Element>(indices_only, t.row, t.r, (int64_t)target, (Element)0,
@@ -259,7 +279,8 @@ TOPK_DEVICE void sort_one_tile(const struct sort_args &a, const struct sort_pass
     for (uint32_t i = 0; i < ITEMS; i++) {
         bool inside = mine + i * SIMT_WARP < t.count;
         elements[i] = inside ? from[i * SIMT_WARP] : (Element)0;
-        slots[i] = inside ? digit_of_pass<Element>(a, elements[i], a.pass) : 0;
+        slots[i] =
+            inside ? digit_of_pass<Element>(a, elements[i], (key_word_t<Element>)t.threshold, a.pass) : 0;
     }
     rank_tile(s.digits, t.count, slots);
     uint64_t offset = publish_counts(a, s);
@@ -290,7 +311,7 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_p
         struct sort_tile t = s.tile[0];
         if (t.all_taken)
             return;
-        if (a.to.elements == nullptr)
+        if (t.is_last)
             for (int64_t slot = t.r.k + t.number * SORT_THREADS + simt_thread(); slot < a.rows.k_max;
                  slot += a.tiles * SORT_THREADS)
                 write_padding<Element>(a.rows, t.row, slot);

@@ -18,6 +18,15 @@ enum {
     SORT_BLOCKS_PER_SM = SIZE(2, 1),
     /* Counters in shared memory of the kernel that counts digits: as many copies as fit in. */
     SORT_COUNT_WORDS = SIZE(8192, 512),
+    /* Of the kernel that samples rows, each by one block. */
+    SORT_SAMPLE_THREADS = SIZE(1024, 64),
+    SORT_SAMPLES_OF_THREAD = SIZE(16, 2),
+    SORT_SAMPLES = SORT_SAMPLE_THREADS * SORT_SAMPLES_OF_THREAD,
+    /* By how many tenths of the sample's standard deviation its threshold lies below the k-th element: fewer
+     * than k elements reach it, or more than there is room for, about once in 10^7 rows. */
+    SORT_DEVIATION_TENTHS = SIZE(52, 5),
+    /* Elements of a thread in a tile of the kernel that filters. */
+    SORT_FILTER_ITEMS = SIZE(8, 2),
     /* Of the kernel that gives a row to one block, which has as many threads as the longest row needs, and up
      * to these: rows of 8192 elements, or 4096 of 64 bits. */
     SORT_ROW_THREADS = SIZE(1024, 64),
@@ -35,5 +44,7 @@ enum {
 
 /* Up to this length positions in whole rows have 4 bytes. */
 #define SORT_NARROW_ROW SIZE((INT64_C(1) << 32), INT64_C(700))
+/* Up to this length rows are filtered: two counts of their elements share a word of look-back. */
+#define SORT_FILTERED_ROW SIZE((INT64_C(1) << 31) - 1, INT64_C(1800))
 
 #endif
