@@ -33,8 +33,12 @@ extern const int topk_reached_total;
 #endif
 #define TOPK_REACHED(path) ((void)__atomic_fetch_add(&topk_reached_counts[path], 1, __ATOMIC_RELAXED))
 
+/* A path as an argument of a template, which is an int. */
+#define TOPK_PATH(path) path
+
 #else
 #define TOPK_REACHED(path) ((void)0)
+#define TOPK_PATH(path) 0
 #endif
 
 #endif

@@ -79,6 +79,7 @@ struct alignas(16) simt_u32x4 {
 #define TOPK_LAMBDA __attribute__((always_inline))
 #define TOPK_HOST_DEVICE static __host__ __device__ __forceinline__
 #define TOPK_REACHED(path) ((void)0)
+#define TOPK_PATH(path) 0
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && !defined(TOPK_PORTABLE)
 #define SIMT_HAS_BULK_COPIES 1

@@ -65,7 +65,7 @@ template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, FIRST_BLOCKS) void air_extent(struct air_args a) {
     simt_arena arena = simt_shared_arena();
     const simt_shared<uint32_t> flag = carve_extent(arena);
-    for_shared_rows<Element, false, REACHED_AIR_EXTENT_NEXT_ROW>(
+    for_shared_rows<Element, false, TOPK_PATH(REACHED_AIR_EXTENT_NEXT_ROW)>(
         a,
         [&](int64_t row, const matcher<Element, false> &all) TOPK_LAMBDA { find_extent(a, row, all, flag); });
 }

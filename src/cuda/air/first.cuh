@@ -56,7 +56,7 @@ TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS,
     clear_bins(s.digit.bins, a.digit.mask + 1);
     if (WHERE && simt_thread() == 0)
         s.digit.bins[OTHER_BIN] = 0;
-    for_shared_rows<Element, WHERE, REACHED_AIR_FIRST_NEXT_ROW>(
+    for_shared_rows<Element, WHERE, TOPK_PATH(REACHED_AIR_FIRST_NEXT_ROW)>(
         a, [&](int64_t row, const matcher<Element, WHERE> &predicate)
                TOPK_LAMBDA { first_pass(a, row, predicate, s); });
 }

@@ -9,7 +9,7 @@
 template <typename Element>
 TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_fused(struct air_args a) {
     const block_shared<Element> s = begin_next<Element>(a);
-    for_shared_rows<Element, false, REACHED_AIR_FUSED_NEXT_ROW>(
+    for_shared_rows<Element, false, TOPK_PATH(REACHED_AIR_FUSED_NEXT_ROW)>(
         a, [&](int64_t row, const matcher<Element, false> &predicate) TOPK_LAMBDA {
             const struct row r = row_at(a.rows, row);
             if (next_pass(a, row, predicate, s)) {

@@ -43,7 +43,7 @@ template <typename Element, bool WHERE>
 TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_last(struct air_args a) {
     simt_arena arena = simt_shared_arena();
     const block_shared<Element> s = carve_block<Element>(arena, AIR_THREADS / SIMT_WARP, 0);
-    for_shared_rows<Element, WHERE, REACHED_AIR_LAST_NEXT_ROW>(
+    for_shared_rows<Element, WHERE, TOPK_PATH(REACHED_AIR_LAST_NEXT_ROW)>(
         a, [&](int64_t row, const matcher<Element, WHERE> &predicate)
                TOPK_LAMBDA { last_of_row(a, row, predicate, s); });
 }

@@ -79,7 +79,7 @@ template <typename Element> TOPK_DEVICE block_shared<Element> begin_next(const s
 template <typename Element, bool WHERE>
 TOPK_KERNEL TOPK_BOUNDS(AIR_THREADS, AIR_BLOCKS_PER_SM) void air_next(struct air_args a) {
     const block_shared<Element> s = begin_next<Element>(a);
-    for_shared_rows<Element, WHERE, REACHED_AIR_NEXT_ROW>(
+    for_shared_rows<Element, WHERE, TOPK_PATH(REACHED_AIR_NEXT_ROW)>(
         a, [&](int64_t row, const matcher<Element, WHERE> &predicate)
                TOPK_LAMBDA { (void)next_pass(a, row, predicate, s); });
 }

@@ -88,7 +88,7 @@ template <typename Element, bool WHERE> struct divided_row {
 
 /* What a kernel does with rows that blocks share: calls work(row, predicate). Before, it may have touched
  * only shared memory. NEXT_ROW: the path that counts further rows of a block. */
-template <typename Element, bool WHERE, enum topk_reached_path NEXT_ROW, typename Work>
+template <typename Element, bool WHERE, int NEXT_ROW, typename Work>
 TOPK_DEVICE void for_shared_rows(const struct air_args &a, const Work &work) {
     simt_wait_predecessor();
     if (a.has_successor)

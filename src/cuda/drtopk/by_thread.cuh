@@ -67,7 +67,7 @@ template <typename Element, uint32_t BETA>
 TOPK_KERNEL TOPK_BOUNDS(DRTOPK_COALESCED_THREADS, 1) void drtopk_by_thread(struct drtopk_args a) {
     simt_arena arena = simt_shared_arena();
     const simt_shared<key_word_t<Element>> keys = carve_coalesced<Element>(arena, a.exponent);
-    for_delegates<Element, REACHED_DRTOPK_THREADS_NEXT_ROW>(
+    for_delegates<Element, TOPK_PATH(REACHED_DRTOPK_THREADS_NEXT_ROW)>(
         a, [&](const subranges<Element> &of, const delegate_slots<Element> &slots)
                TOPK_LAMBDA { delegates_by_thread<Element, BETA>(a, of, slots, keys); });
 }

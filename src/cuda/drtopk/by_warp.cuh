@@ -244,7 +244,7 @@ TOPK_KERNEL TOPK_BOUNDS(DRTOPK_THREADS, DRTOPK_BLOCKS_PER_SM) void drtopk_by_war
     const delegate_rings rings = carve_rings<delegate_rings>(arena, DRTOPK_THREADS / SIMT_WARP);
     struct ring_turns turns = {0, 0};
     rings.make();
-    for_delegates<Element, REACHED_DRTOPK_WARPS_NEXT_ROW>(
+    for_delegates<Element, TOPK_PATH(REACHED_DRTOPK_WARPS_NEXT_ROW)>(
         a, [&](const subranges<Element> &of, const delegate_slots<Element> &slots)
                TOPK_LAMBDA { delegates_by_warp<Element>(a, of, slots, rings, &turns); });
 }

@@ -27,7 +27,7 @@ TOPK_DEVICE delegate_slots<Element> slots_of(const struct drtopk_args &a, int64_
 
 /* Calls work(subranges, where the delegates go) for each row of the block. NEXT_ROW: the path that counts
  * further rows. */
-template <typename Element, enum topk_reached_path NEXT_ROW, typename Work>
+template <typename Element, int NEXT_ROW, typename Work>
 TOPK_DEVICE void for_delegates(const struct drtopk_args &a, const Work &work) {
     if (is_called_off(a.rows))
         return;

@@ -12,7 +12,7 @@ TOPK_KERNEL TOPK_BOUNDS(RADIK_THREADS, RADIK_FIRST_BLOCKS_PER_SM) void radik_fir
     const struct pass_memory m = carve_pass(arena, a.digits.bits);
     clear_pass(m, a.digits.bits);
     simt_block_sync();
-    for_tasks<Element, WHERE, REACHED_RADIK_FIRST_NEXT_ROW>(
+    for_tasks<Element, WHERE, TOPK_PATH(REACHED_RADIK_FIRST_NEXT_ROW)>(
         a, m, false, [&](const part_task<Element, WHERE> &t, uint64_t phase) TOPK_LAMBDA {
             if (a.target.kind == TARGET_OUTPUTS) /* who writes results of fewer matches pads more */
                 pad_row<Element>(a.rows, t.part.of.row, t.r, t.part.share);

@@ -152,7 +152,7 @@ TOPK_KERNEL TOPK_BOUNDS(RADIK_THREADS, RADIK_BLOCKS_PER_SM) void radik_next(stru
     clear_pass(m.pass, a.digits.bits);
     m.ways.clear();
     simt_block_sync();
-    for_tasks<Element, WHERE, REACHED_RADIK_NEXT_ROW>(
+    for_tasks<Element, WHERE, TOPK_PATH(REACHED_RADIK_NEXT_ROW)>(
         a, m.pass, true, [&](const part_task<Element, WHERE> &t, uint64_t phase) TOPK_LAMBDA {
             if (phase == RADIK_OPEN || phase == RADIK_DECIDED)
                 next_of_row(t, phase, m);

@@ -20,7 +20,7 @@ template <typename Element, bool WHERE>
 TOPK_KERNEL TOPK_BOUNDS(RADIK_THREADS, RADIK_BLOCKS_PER_SM) void radik_order(struct radik_args a) {
     simt_arena arena = simt_shared_arena();
     const struct pass_memory m = carve_pass(arena, 0);
-    for_tasks<Element, WHERE, REACHED_RADIK_ORDER_NEXT_ROW>(
+    for_tasks<Element, WHERE, TOPK_PATH(REACHED_RADIK_ORDER_NEXT_ROW)>(
         a, m, false, [&](const part_task<Element, WHERE> &t, uint64_t phase) TOPK_LAMBDA {
             const struct result_plan plan = plan_results(a.target, t.known, t.r.k);
             const struct task_row &of = t.part.of;

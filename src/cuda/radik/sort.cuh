@@ -8,7 +8,7 @@
 
 /* Calls work(task, row, range) for every `step`-th row from `first` on. NEXT_ROW: the path that counts those
  * behind it. */
-template <typename Element, enum topk_reached_path NEXT_ROW, typename Work>
+template <typename Element, int NEXT_ROW, typename Work>
 TOPK_DEVICE void for_sorted_rows(const struct radik_args &a, uint32_t first, uint32_t step,
                                  const Work &work) {
     simt_wait_predecessor();
@@ -30,7 +30,7 @@ template <typename Element, bool TWO>
 TOPK_KERNEL TOPK_BOUNDS(RADIK_SORT_THREADS, 1) void radik_sort(struct radik_args a) {
     simt_arena arena = simt_shared_arena();
     const struct sort_shared<TWO> s = carve_sort<TWO>(arena, a.block_entries);
-    for_sorted_rows<Element, REACHED_RADIK_SORT_NEXT_ROW>(
+    for_sorted_rows<Element, TOPK_PATH(REACHED_RADIK_SORT_NEXT_ROW)>(
         a, simt_block(), simt_blocks(),
         [&](const struct task_row &of, const struct row &r, const struct kth_range &range)
             TOPK_LAMBDA { sort_row<Element>(a.rows, a.target, of.row, of.state, r, range, s); });
@@ -41,7 +41,7 @@ template <typename Element, bool TWO>
 TOPK_KERNEL TOPK_BOUNDS(RADIK_RANK_THREADS, 1) void radik_rank(struct radik_args a) {
     simt_arena arena = simt_shared_arena();
     const entry_list<TWO> list = carve_entries<TWO>(arena, a.block_entries);
-    for_sorted_rows<Element, REACHED_RADIK_RANK_NEXT_ROW>(
+    for_sorted_rows<Element, TOPK_PATH(REACHED_RADIK_RANK_NEXT_ROW)>(
         a, simt_block_y(), simt_blocks_y(),
         [&](const struct task_row &of, const struct row &r, const struct kth_range &range)
             TOPK_LAMBDA { rank_row<Element>(a.rows, a.target, of.row, of.state, r, range, list); });

@@ -113,7 +113,7 @@ template <typename Element, bool WHERE> struct part_task {
 
 /* What all kernels that read rows do with a block's part of one: work(task, phase). `skips` as in
  * for_own_parts(). */
-template <typename Element, bool WHERE, enum topk_reached_path NEXT_ROW, typename Work>
+template <typename Element, bool WHERE, int NEXT_ROW, typename Work>
 TOPK_DEVICE void for_tasks(const struct radik_args &a, const struct pass_memory &m, bool skips,
                            const Work &work) {
     for_own_parts<Element, NEXT_ROW>(a, skips, m.flag, [&](const struct block_part &part) TOPK_LAMBDA {

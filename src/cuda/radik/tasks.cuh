@@ -100,7 +100,7 @@ TOPK_DEVICE bool are_finished(const struct radik_args &a, const struct all_tasks
 /* Calls work(part) with what the block has of each row. Before, the kernel may have touched only shared
  * memory. `skips`: nothing is to be done if all rows are finished. NEXT_ROW: the path that counts further
  * rows. */
-template <typename Element, enum topk_reached_path NEXT_ROW, typename Work>
+template <typename Element, int NEXT_ROW, typename Work>
 TOPK_DEVICE void for_own_parts(const struct radik_args &a, bool skips, simt_shared<uint32_t> flag,
                                const Work &work) {
     simt_wait_predecessor();

@@ -130,7 +130,7 @@ template <typename Element> constexpr uint32_t row_blocks(uint32_t items) {
 
 /* Writes the rows of the warp; select(task) writes one that has k elements at least. NEXT_ROW: the path that
  * counts further rows. All lanes. */
-template <typename Element, enum topk_reached_path NEXT_ROW, typename Select>
+template <typename Element, int NEXT_ROW, typename Select>
 TOPK_DEVICE void for_rows_of_warp(const struct rtopk_args &a, const warp_lists<Element> &lists,
                                   const Select &select) {
     const int64_t first = (int64_t)simt_block() * simt_warps() + simt_warp();
@@ -155,7 +155,7 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_THREADS, row_blocks<Element>(ITEMS)) void rtopk_ro
     const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
     if (is_called_off(a.rows))
         return;
-    for_rows_of_warp<Element, REACHED_RTOPK_NEXT_ROW>(
+    for_rows_of_warp<Element, TOPK_PATH(REACHED_RTOPK_NEXT_ROW)>(
         a, lists, [&](const row_task<Element> &task) TOPK_LAMBDA {
             select_in_row<ORDER>(task, hold_row<Element, ITEMS>(a.rows, task.r));
         });
@@ -171,7 +171,7 @@ TOPK_KERNEL TOPK_BOUNDS(RTOPK_UNEVEN_THREADS, RTOPK_UNEVEN_BLOCKS) void rtopk_un
     const warp_lists<Element> lists = lists_of(carve_lists<Element>(arena, a, simt_warps()), a, simt_warp());
     if (is_called_off(a.rows))
         return;
-    for_rows_of_warp<Element, REACHED_RTOPK_UNEVEN_NEXT_ROW>(
+    for_rows_of_warp<Element, TOPK_PATH(REACHED_RTOPK_UNEVEN_NEXT_ROW)>(
         a, lists, [&](const row_task<Element> &task) TOPK_LAMBDA {
             select_in_row(task, share_row<Element>(a.rows, task.r, quads));
         });
