@@ -114,21 +114,27 @@ static const struct candidate *cheapest(const struct choice *choice) {
     return chosen;
 }
 
-/* Fills the method's row. Returns whether it can serve; else the room is as before. */
+/* Fills the row of a method that has to be asked. Returns whether it can serve; else the room is as before.
+ */
 static bool ask(const topk_context *context, const struct plan *plan, const struct method *method,
                 struct room *room, struct candidate *candidate) {
     const size_t used = room->used;
     candidate->method = method;
-    candidate->refusal = refusal_of(plan, method);
-    if (candidate->refusal == REFUSAL_NONE) {
-        topk_decide(context, plan, method, room, &candidate->decision);
-        candidate->refusal = refusal_of_decision(plan, &candidate->decision);
-        candidate->within_bound = candidate->decision.workspace_bytes <= plan_workspace_bound(plan);
-    }
+    topk_decide(context, plan, method, room, &candidate->decision);
+    candidate->refusal = refusal_of_decision(plan, &candidate->decision);
+    candidate->within_bound = candidate->decision.workspace_bytes <= plan_workspace_bound(plan);
     if (candidate->refusal != REFUSAL_NONE) {
         room->used = used;
     }
     return candidate->refusal == REFUSAL_NONE;
+}
+
+/* The same for any method. */
+static bool ask_any(const topk_context *context, const struct plan *plan, const struct method *method,
+                    struct room *room, struct candidate *candidate) {
+    candidate->method = method;
+    candidate->refusal = refusal_of(plan, method);
+    return candidate->refusal == REFUSAL_NONE && ask(context, plan, method, room, candidate);
 }
 
 /* The method that the problem names, or that TOPK_METHOD does; NULL: none, or another backend has it. */
@@ -153,7 +159,7 @@ topk_status topk_choose(const topk_context *context, const struct plan *plan, st
     choice->forced = is_forced ? named : NULL;
     for (size_t i = 0; i < choice->count; i++) {
         struct candidate *candidate = &choice->candidates[i];
-        const bool can = ask(context, plan, backend->methods[i], room, candidate);
+        const bool can = ask_any(context, plan, backend->methods[i], room, candidate);
         candidate->decision.own = NULL;
         room->used = used;
         if (can && candidate->method == named) {
@@ -274,20 +280,11 @@ topk_status topk_choose_one(const topk_context *context, const struct plan *plan
                             struct candidate *chosen) {
     const struct method *named = named_method(context, plan);
     const bool is_forced = plan->problem.method != NULL;
-    const bool found = (named != NULL && ask(context, plan, named, room, chosen)) ||
+    const bool found = (named != NULL && ask_any(context, plan, named, room, chosen)) ||
                        (!is_forced && choose_cheapest(context, plan, room, chosen));
     if (!found) {
         static const struct candidate none = {.method = NULL};
         return fail_choice(context, plan, room, is_forced && named != NULL ? chosen : &none);
     }
     return TOPK_OK;
-}
-
-topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,
-                         struct plan *plan, struct room *room, struct candidate *chosen) {
-    if (context == NULL) {
-        return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
-    }
-    const topk_status status = topk_plan_make(operation, problem, plan);
-    return status != TOPK_OK ? status : topk_choose_one(context, plan, room, chosen);
 }

@@ -57,8 +57,4 @@ topk_status topk_refuse(const topk_context *context, const struct choice *choice
 topk_status topk_choose_one(const topk_context *context, const struct plan *plan, struct room *room,
                             struct candidate *chosen);
 
-/* The same, for a problem that it validates. */
-topk_status topk_prepare(const topk_context *context, topk_operation operation, const topk_problem *problem,
-                         struct plan *plan, struct room *room, struct candidate *chosen);
-
 #endif

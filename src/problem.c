@@ -239,17 +239,17 @@ static bool overlap(const struct buffer *a, const struct buffer *b) {
 }
 
 topk_status topk_check_buffers(const struct buffer_list *buffers) {
-    const struct buffer *const list = buffers->list;
-    for (size_t i = 0; i < buffers->count; i++) {
-        const topk_status status = check_buffer(&list[i]);
+    const struct buffer *const list = buffers->list, *const end = list + buffers->count;
+    for (const struct buffer *b = list; b < end; b++) {
+        const topk_status status = check_buffer(b);
         if (status != TOPK_OK) {
             return status;
         }
     }
-    for (size_t i = 0; i < buffers->count; i++) {
-        for (size_t j = i + 1; j < buffers->count; j++) {
-            if (overlap(&list[i], &list[j])) {
-                return topk_fail(TOPK_ERROR_OVERLAP, "%s overlaps %s", list[i].name, list[j].name);
+    for (const struct buffer *b = list; b < end; b++) {
+        for (const struct buffer *a = list; a < b; a++) {
+            if (overlap(a, b)) {
+                return topk_fail(TOPK_ERROR_OVERLAP, "%s overlaps %s", a->name, b->name);
             }
         }
     }
@@ -283,7 +283,6 @@ topk_status topk_check_input(const struct plan *plan, const topk_input *input, b
                              struct buffer_list *buffers) {
     const topk_problem *p = &plan->problem;
     const size_t extent = plan->extent_bytes, rows = (size_t)p->rows;
-    const bool spans = p->shape == TOPK_SHAPE_SPANS, csr = p->shape == TOPK_SHAPE_CSR;
     const bool routes = topk_operations[plan->operation].has_routing;
     const topk_status status = check_shape_arrays(p, input);
     if (status != TOPK_OK) {
@@ -295,14 +294,22 @@ topk_status topk_check_input(const struct plan *plan, const topk_input *input, b
     buffer_list_add(buffers, (struct buffer){"input->indices", input->indices,
                                              plan->input_elements * plan->index_bytes, plan->index_bytes,
                                              false, false});
-    buffer_list_add(buffers,
-                    (struct buffer){"input->lengths", input->lengths, rows * extent, extent, false, false});
-    buffer_list_add(buffers,
-                    (struct buffer){"input->begins", input->begins, rows * extent, extent, spans, false});
-    buffer_list_add(buffers,
-                    (struct buffer){"input->ends", input->ends, rows * extent, extent, spans, false});
-    buffer_list_add(buffers, (struct buffer){"input->offsets", input->offsets, csr ? (rows + 1) * extent : 0,
-                                             extent, csr && rows > 0, false});
+    switch (p->shape) { /* the arrays of other shapes are NULL */
+    case TOPK_SHAPE_STRIDED:
+        buffer_list_add(
+            buffers, (struct buffer){"input->lengths", input->lengths, rows * extent, extent, false, false});
+        break;
+    case TOPK_SHAPE_SPANS:
+        buffer_list_add(buffers,
+                        (struct buffer){"input->begins", input->begins, rows * extent, extent, true, false});
+        buffer_list_add(buffers,
+                        (struct buffer){"input->ends", input->ends, rows * extent, extent, true, false});
+        break;
+    case TOPK_SHAPE_CSR:
+        buffer_list_add(buffers, (struct buffer){"input->offsets", input->offsets, (rows + 1) * extent,
+                                                 extent, rows > 0, false});
+        break;
+    }
     buffer_list_add(buffers, (struct buffer){"input->k", input->k, rows * extent, extent, false, false});
     return TOPK_OK;
 }

@@ -8,15 +8,18 @@
 
 topk_status topk_decided_make(const topk_context *context, topk_operation operation,
                               const topk_problem *problem, struct decided *decided) {
-    decided->room.used = 0; /* nothing more of it is cleared */
-    const topk_status status =
-        topk_prepare(context, operation, problem, &decided->plan, &decided->room, &decided->chosen);
-    if (status == TOPK_OK) {
-        decided->context = context;
-        decided->predicate = TOPK_PREDICATE_UNDEFINED;
-        decided->outputs = topk_operations[operation].outputs;
+    if (context == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "context is NULL");
     }
-    return status;
+    const topk_status status = topk_plan_make(operation, problem, &decided->plan);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    decided->context = context;
+    decided->predicate = TOPK_PREDICATE_UNDEFINED;
+    decided->outputs = topk_operations[operation].outputs;
+    decided->room.used = 0; /* nothing more of it is cleared */
+    return topk_choose_one(context, &decided->plan, &decided->room, &decided->chosen);
 }
 
 /* The fields of topk_output that are arrays, by the number of their bit. */
@@ -247,14 +250,15 @@ static topk_status run(const struct decided *decided, const topk_input *input, c
 topk_status topk_run_decided(const struct decided *decided, const topk_input *input,
                              const topk_output *output, void *workspace, size_t workspace_bytes,
                              topk_stream stream) {
-    topk_input known_input;
-    topk_output known_output;
+    topk_input input_copy;
+    topk_output output_copy;
+    const void *known_input, *known_output;
     topk_status status;
-    if ((status = topk_read_struct(STRUCT_INPUT, input, &known_input)) != TOPK_OK ||
-        (status = topk_read_struct(STRUCT_OUTPUT, output, &known_output)) != TOPK_OK) {
+    if ((status = topk_view_struct(STRUCT_INPUT, input, &input_copy, &known_input)) != TOPK_OK ||
+        (status = topk_view_struct(STRUCT_OUTPUT, output, &output_copy, &known_output)) != TOPK_OK) {
         return status;
     }
-    return run(decided, &known_input, &known_output, workspace, workspace_bytes, stream);
+    return run(decided, known_input, known_output, workspace, workspace_bytes, stream);
 }
 
 topk_status topk_run_given(const struct decided *decided, const struct given *given, void *workspace,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "structs.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "status.h"
@@ -61,6 +62,12 @@ topk_status topk_read_struct(enum struct_kind kind, const void *caller, void *co
     }
     memcpy(copy, &known, sizeof known);
     return TOPK_OK;
+}
+
+topk_status topk_view_struct(enum struct_kind kind, const void *caller, void *copy, const void **view) {
+    const bool is_known = caller != NULL && size_of(caller) == structs[kind].bytes;
+    *view = is_known ? caller : copy;
+    return is_known ? TOPK_OK : topk_read_struct(kind, caller, copy);
 }
 
 void topk_write_struct(enum struct_kind kind, const void *written, void *caller) {

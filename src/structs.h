@@ -23,6 +23,9 @@ enum struct_kind {
  * 0; fields that the library does not know must be 0. */
 topk_status topk_read_struct(enum struct_kind kind, const void *caller, void *copy);
 
+/* The same without a copy where there is no need for one: *view is the caller's struct, or else `copy`. */
+topk_status topk_view_struct(enum struct_kind kind, const void *caller, void *copy, const void **view);
+
 /* Writes the library's own struct to a caller's that could be read, as far as that reaches. The caller's size
  * stays. */
 void topk_write_struct(enum struct_kind kind, const void *written, void *caller);

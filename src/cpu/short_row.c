@@ -3,6 +3,9 @@
 
 struct short_row_sizes topk_cpu_short_row_sizes(const struct plan *plan, int64_t length_max) {
     const int64_t k_max = plan->problem.k_max < length_max ? plan->problem.k_max : length_max;
+    if (length_max <= FEW_KEYS && !plan->approximate) {
+        return (struct short_row_sizes){.element_bytes = plan->element_bytes}; /* run_few() takes none */
+    }
     const size_t keys = words_of((size_t)length_max) * WORD;
     return (struct short_row_sizes){.element_bytes = plan->element_bytes,
                                     .matches = plan->operation == TOPK_OPERATION_SELECT_WHERE ? keys : 0,

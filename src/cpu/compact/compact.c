@@ -36,13 +36,15 @@ static void plan_compact(const topk_context *context, const struct plan *plan, s
 static int run(const struct call *call) {
     const struct own *own = call->decision->own;
     const topk_operation operation = call->plan->operation;
+    const int threads = threads_here(call->context, own->threads);
     struct arena arena = arena_over(call->workspace);
     struct job job = {
         .call = call,
         .matcher = topk_cpu_matcher_of(call),
-        .units = topk_cpu_units_of(call, own->unit_elements, own->joins && call->input.lengths == NULL),
+        .units = topk_cpu_units_of(call, own->unit_elements, own->joins && call->input.lengths == NULL,
+                                   threads > 1),
         .masks = arena_take(&arena, (size_t)own->masks, sizeof(struct unit_masks)),
-        .threads = threads_here(call->context, own->threads),
+        .threads = threads,
     };
     if (operation == TOPK_OPERATION_WHERE) {
         topk_cpu_compact_where(&job);

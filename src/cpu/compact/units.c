@@ -6,9 +6,10 @@ int64_t topk_cpu_unit_elements(const struct plan *plan, int threads) {
     return fair < UNIT_MIN ? UNIT_MIN : fair > UNIT ? UNIT : (int64_t)fair;
 }
 
-struct units topk_cpu_units_of(const struct call *call, int64_t unit_elements, bool joined) {
+struct units topk_cpu_units_of(const struct call *call, int64_t unit_elements, bool joined, bool shared) {
     return (struct units){.call = call,
                           .joined = joined,
+                          .shared = shared,
                           .rows = joined ? 1 : call->plan->problem.rows,
                           .unit_elements = unit_elements};
 }
@@ -28,10 +29,7 @@ struct piece topk_cpu_walk_next(const struct units *units, struct walk *walk) {
     return (struct piece){begin.row, begin.offset, count, (size_t)(extent.begin + begin.offset), last};
 }
 
-bool topk_cpu_units_draw(struct units *units, struct unit *unit) {
-    while (atomic_exchange(&units->drawing.value, 1) != 0) {
-        topk_cpu_await(&units->drawing, 1, AWAKE_FOR_TURN_NS);
-    }
+static void draw(struct units *units, struct unit *unit) {
     struct walk walk = {units->next, units->unit_elements};
     unit->begin = units->next;
     unit->number = units->next_number;
@@ -41,6 +39,17 @@ bool topk_cpu_units_draw(struct units *units, struct unit *unit) {
     }
     units->next = walk.next;
     units->next_number += unit->pieces > 0;
+}
+
+bool topk_cpu_units_draw(struct units *units, struct unit *unit) {
+    if (!units->shared) {
+        draw(units, unit);
+        return unit->pieces > 0;
+    }
+    while (atomic_exchange(&units->drawing.value, 1) != 0) {
+        topk_cpu_await(&units->drawing, 1, AWAKE_FOR_TURN_NS);
+    }
+    draw(units, unit);
     atomic_store(&units->drawing.value, 0);
     topk_cpu_wake(&units->drawing, 1);
     return unit->pieces > 0;

@@ -18,6 +18,7 @@ struct row_offset {
 struct units {
     const struct call *call;
     bool joined; /* the rows are taken for a single one: all elements of the input */
+    bool shared; /* by several threads */
     int64_t rows;
     int64_t unit_elements;
     struct awaited drawing; /* 1 while a thread draws: guards the next two */
@@ -47,7 +48,7 @@ struct walk {
 /* That give each of the threads a few units. */
 int64_t topk_cpu_unit_elements(const struct plan *plan, int threads);
 
-struct units topk_cpu_units_of(const struct call *call, int64_t unit_elements, bool joined);
+struct units topk_cpu_units_of(const struct call *call, int64_t unit_elements, bool joined, bool shared);
 
 /* Draws the next unit; false if there is none. */
 bool topk_cpu_units_draw(struct units *units, struct unit *unit);

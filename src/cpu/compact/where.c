@@ -58,13 +58,16 @@ static void move_piece(const struct where *where, struct piece piece, uint64_t *
 
 /* Waits until all units before this one have their slots, and takes `count` behind them. */
 static int64_t take_slots(struct where *where, const struct unit *unit, int64_t count) {
-    for (int turn; (turn = atomic_load(&where->turn.value)) != (int)unit->number;) {
+    const bool shared = where->job->units.shared;
+    for (int turn; shared && (turn = atomic_load(&where->turn.value)) != (int)unit->number;) {
         topk_cpu_await(&where->turn, turn, AWAKE_FOR_TURN_NS); /* the owner of the turn may not be running */
     }
     const int64_t at = where->results;
     where->results += count;
-    atomic_store(&where->turn.value, (int)(unit->number + 1));
-    topk_cpu_wake(&where->turn, INT_MAX);
+    if (shared) {
+        atomic_store(&where->turn.value, (int)(unit->number + 1));
+        topk_cpu_wake(&where->turn, INT_MAX);
+    }
     return at;
 }
 
