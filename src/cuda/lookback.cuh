@@ -107,9 +107,14 @@ TOPK_DEVICE uint64_t look_back(const struct sum_words &words, int64_t tile, uint
 
 /* ---- Many sums at once, one for each thread ---- */
 
+/* Words of 32 bits have sums below 2^30. */
+template <typename Word> struct tile_word {
+    static const Word SUM = (Word)1 << (8 * sizeof(Word) - 2), PREFIX = 2 * SUM, VALUE = SUM - 1;
+};
+
 /* Waits for the word of a tile. */
-TOPK_DEVICE uint64_t await_tile(const uint64_t *word) {
-    uint64_t seen;
+template <typename Word> TOPK_DEVICE Word await_tile(const Word *word) {
+    Word seen;
     do
         seen = simt_load_relaxed(word);
     while (seen == 0);
@@ -118,20 +123,24 @@ TOPK_DEVICE uint64_t await_tile(const uint64_t *word) {
 
 /* Publishes the sum of a tile. The words of one sum lie `stride` apart. A number that comes before all tiles
  * is added to the sum of tile 0. */
-TOPK_DEVICE void publish_tile(uint64_t *words, int64_t stride, int64_t tile, uint64_t sum) {
-    simt_store_relaxed(&words[tile * stride], (tile == 0 ? TILE_PREFIX : TILE_SUM) | sum);
+template <typename Word>
+TOPK_DEVICE void publish_tile(Word *words, int64_t stride, int64_t tile, uint64_t sum) {
+    typedef tile_word<Word> word;
+    simt_store_relaxed(&words[tile * stride], (Word)((tile == 0 ? word::PREFIX : word::SUM) | (Word)sum));
 }
 
 /* The sum of all tiles before `tile`, whose own sum has been published. Tile 0 has none to look for. A read
  * takes so long that several are under way at once. */
-TOPK_DEVICE uint64_t collect_tiles(uint64_t *words, int64_t stride, int64_t tile, uint64_t sum) {
-    uint64_t before = 0;
+template <typename Word>
+TOPK_DEVICE uint64_t collect_tiles(Word *words, int64_t stride, int64_t tile, uint64_t sum) {
+    typedef tile_word<Word> word;
+    Word before = 0;
     bool found = tile == 0;
     for (int64_t at = tile - 1; !found; at -= LOOK_BACK_TILES) {
-        uint64_t seen[LOOK_BACK_TILES];
+        Word seen[LOOK_BACK_TILES];
 #pragma unroll
         for (uint32_t j = 0; j < LOOK_BACK_TILES; j++)
-            seen[j] = at < j ? TILE_PREFIX : simt_load_relaxed(&words[(at - j) * stride]);
+            seen[j] = at < j ? (Word)word::PREFIX : simt_load_relaxed(&words[(at - j) * stride]);
         if (at < tile - 1)
             TOPK_REACHED(REACHED_TILES_BACK);
 #pragma unroll
@@ -140,12 +149,12 @@ TOPK_DEVICE uint64_t collect_tiles(uint64_t *words, int64_t stride, int64_t tile
                 continue;
             if (seen[j] == 0)
                 seen[j] = await_tile(&words[(at - j) * stride]);
-            before += seen[j] & TILE_VALUE;
-            found = seen[j] >= TILE_PREFIX;
+            before += seen[j] & word::VALUE;
+            found = seen[j] >= word::PREFIX;
         }
     }
     if (tile != 0)
-        simt_store_relaxed(&words[tile * stride], TILE_PREFIX | (before + sum));
+        simt_store_relaxed(&words[tile * stride], (Word)(word::PREFIX | (before + (Word)sum)));
     return before;
 }
 

@@ -7,7 +7,7 @@
 
 template <typename Element> struct pass_sizes {
     static const uint32_t ITEMS = sizeof(Element) == 8 ? SORT_ITEMS_64 : SORT_ITEMS;
-    static const uint32_t TILE = SORT_THREADS * ITEMS;
+    static const uint32_t TILE = SORT_PASS_THREADS * ITEMS;
     static const uint32_t PASSES = 8 * sizeof(Element) / SORT_DIGIT_BITS;
     /* Of the counters in shared memory: neighbouring lanes count in different ones, as neighbours in a row
      * often have the same digit. */
@@ -48,9 +48,9 @@ TOPK_DEVICE void add_counts(const struct sort_args &a, simt_shared<uint32_t> cou
 template <typename Element>
 TOPK_DEVICE void count_share(const struct sort_args &a, simt_shared<uint32_t> counters,
                              const struct sort_list<Element> &l) {
-    const uint32_t ITEMS = pass_sizes<Element>::ITEMS;
-    const int64_t step = (int64_t)simt_blocks() * pass_sizes<Element>::TILE;
-    for (int64_t first = (int64_t)simt_block() * pass_sizes<Element>::TILE; first < l.count; first += step) {
+    const uint32_t ITEMS = pass_sizes<Element>::ITEMS, TILE = SORT_THREADS * ITEMS;
+    const int64_t step = (int64_t)simt_blocks() * TILE;
+    for (int64_t first = (int64_t)simt_block() * TILE; first < l.count; first += step) {
         Element bits[ITEMS];
 #pragma unroll
         for (uint32_t i = 0; i < ITEMS; i++) {

@@ -88,56 +88,70 @@ template <uint32_t ITEMS> TOPK_DEVICE uint32_t count_of_warp(uint32_t count) {
     return remaining < SIMT_WARP * ITEMS ? remaining : SIMT_WARP * ITEMS;
 }
 
-/* Of the lanes in `among`, those with the same digit. All lanes. One ballot for each bit is faster than
- * simt_match_any, whose time grows with the number of different values. */
-TOPK_DEVICE uint32_t same_digit(uint32_t among, uint32_t digit) {
-    uint32_t same = among;
+/* The lanes with the same digit. All lanes. One ballot for each bit is faster than simt_match_any, whose time
+ * grows with the number of different values. The compiler would compute a bit twice if it knew of it, for the
+ * ballot and for the selection. */
+TOPK_DEVICE uint32_t same_digit(uint32_t digit) {
+    uint32_t same = SIMT_ALL_LANES;
 #pragma unroll
     for (uint32_t bit = 0; bit < SORT_DIGIT_BITS; bit++) {
-        bool set = (digit >> bit & 1) != 0;
-        uint32_t with = simt_ballot(SIMT_ALL_LANES, set);
-        same &= set ? with : ~with;
+        const uint32_t set = simt_in_register(digit & 1u << bit);
+        same &= simt_ballot(SIMT_ALL_LANES, set != 0) ^ (uint32_t)((int32_t)(set - 1) >> 31);
     }
     return same;
 }
 
 /* ranks[i], the digit of item i, becomes digit + SORT_BINS x its rank among the elements of the warp that
- * have this digit. The warp has `count` elements. All threads; no barrier. */
+ * have this digit. The warp has `count` elements; what is beyond has the greatest digit. All threads; no
+ * barrier. */
 template <uint32_t ITEMS>
 TOPK_DEVICE void rank_items(simt_shared<uint32_t> counters, uint32_t count, uint32_t (&ranks)[ITEMS]) {
     const uint32_t first = simt_warp() * SORT_BINS, lane = simt_lane(), lower = (1u << lane) - 1;
     for (uint32_t digit = lane; digit < SORT_BINS; digit += SIMT_WARP)
         counters[first + digit] = 0;
     simt_warp_sync(SIMT_ALL_LANES);
+    if (count == 0)
+        return;
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
-        if (i * SIMT_WARP < count) {
-            uint32_t remaining = count - i * SIMT_WARP;
-            uint32_t same =
-                same_digit(remaining < SIMT_WARP ? (1u << remaining) - 1 : SIMT_ALL_LANES, ranks[i]);
-            uint32_t before = counters[first + ranks[i]];
-            uint32_t nearer = simt_popc(same & lower);
-            simt_warp_sync(SIMT_ALL_LANES);
-            if (lane < remaining && nearer == 0)
-                counters[first + ranks[i]] = before + simt_popc(same);
-            simt_warp_sync(SIMT_ALL_LANES);
-            ranks[i] += (before + nearer) * SORT_BINS;
-        }
+        const uint32_t same = same_digit(ranks[i]), nearer = simt_popc(same & lower);
+        const uint32_t before = counters[first + ranks[i]];
+        simt_warp_sync(SIMT_ALL_LANES);
+        if (nearer == 0)
+            counters[first + ranks[i]] = before + simt_popc(same);
+        simt_warp_sync(SIMT_ALL_LANES);
+        ranks[i] += (before + nearer) * SORT_BINS;
     }
 }
 
-/* Turns the counts of warps into sums over the warps before, and over lower digits. All threads; begins and
- * ends with a barrier. */
-TOPK_DEVICE void scan_digits(const struct rank_shared &s) {
+/* A digit's counts of warps become sums over the warps before. Returns the sum of all. Several are read
+ * before any is written, so that reads need not wait for each other. */
+TOPK_DEVICE uint32_t scan_warps(simt_shared<uint32_t> counters, uint32_t digit) {
+    const uint32_t BATCH = 4;
+    uint32_t sum = 0;
+    for (uint32_t first = 0; first < simt_warps(); first += BATCH) {
+        uint32_t counts[BATCH];
+#pragma unroll
+        for (uint32_t i = 0; i < BATCH; i++)
+            counts[i] = first + i < simt_warps() ? (uint32_t)counters[(first + i) * SORT_BINS + digit] : 0;
+#pragma unroll
+        for (uint32_t i = 0; i < BATCH; i++) {
+            if (first + i < simt_warps())
+                counters[(first + i) * SORT_BINS + digit] = sum;
+            sum += counts[i];
+        }
+    }
+    return sum;
+}
+
+/* Turns the counts of warps into sums over the warps before, and over lower digits. The tile has `count`
+ * elements. All threads; begins and ends with a barrier. */
+TOPK_DEVICE void scan_digits(const struct rank_shared &s, uint32_t count) {
     uint32_t lower = 0;
     simt_block_sync();
     for (uint32_t first = 0; first < SORT_BINS; first += simt_threads()) {
-        uint32_t digit = first + simt_thread(), sum = 0, total;
-        for (uint32_t warp = 0; warp < simt_warps() && digit < SORT_BINS; warp++) {
-            uint32_t count = s.counters[warp * SORT_BINS + digit];
-            s.counters[warp * SORT_BINS + digit] = sum;
-            sum += count;
-        }
+        uint32_t digit = first + simt_thread(), total;
+        uint32_t sum = digit < SORT_BINS ? scan_warps(s.counters, digit) : 0;
         uint32_t before = block_scan(s.scratch, sum, &total);
         if (digit < SORT_BINS)
             s.offsets[digit] = lower + before;
@@ -145,23 +159,21 @@ TOPK_DEVICE void scan_digits(const struct rank_shared &s) {
         simt_block_sync();
     }
     if (simt_thread() == 0)
-        s.offsets[SORT_BINS] = lower;
+        s.offsets[SORT_BINS] = count;
     simt_block_sync();
 }
 
-/* Ranks a tile of `count` elements: slots[i], the digit of item i, becomes its slot in the sorted tile. All
- * threads; afterwards the counters may be overwritten. */
+/* Ranks a tile of `count` elements: slots[i], the digit of item i, becomes its slot in the sorted tile. What
+ * is beyond the tile's elements has the greatest digit. All threads; afterwards the counters may be
+ * overwritten. */
 template <uint32_t ITEMS>
 TOPK_DEVICE void rank_tile(const struct rank_shared &s, uint32_t count, uint32_t (&slots)[ITEMS]) {
-    const uint32_t mine = count_of_warp<ITEMS>(count);
-    rank_items(s.counters, mine, slots);
-    scan_digits(s);
+    rank_items(s.counters, count_of_warp<ITEMS>(count), slots);
+    scan_digits(s, count);
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++) {
-        if (i * SIMT_WARP + simt_lane() < mine) {
-            uint32_t digit = slots[i] % SORT_BINS;
-            slots[i] = slots[i] / SORT_BINS + s.offsets[digit] + s.counters[simt_warp() * SORT_BINS + digit];
-        }
+        uint32_t digit = slots[i] % SORT_BINS;
+        slots[i] = slots[i] / SORT_BINS + s.offsets[digit] + s.counters[simt_warp() * SORT_BINS + digit];
     }
     simt_block_sync();
 }

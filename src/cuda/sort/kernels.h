@@ -47,12 +47,13 @@ struct sort_args {
     struct sort_filter filter;
     void *zeroed; /* all that is zero before: the first launch of a filtered group does that */
     int64_t zeroed_bytes;
-    uint32_t pass;         /* the digit, from the lowest on */
-    int64_t tiles;         /* of each row */
-    uint64_t *counts;      /* how often each digit occurs: group_rows x passes x SORT_BINS */
-    uint64_t *ticket;      /* of this pass's tiles; zero before */
-    uint64_t *states;      /* look-back of this pass: group_rows x tiles x SORT_BINS, zero before */
-    uint64_t *next_states; /* that of the next pass, to be zeroed by this one; NULL after the last */
+    uint32_t pass;     /* the digit, from the lowest on */
+    int64_t tiles;     /* of each row */
+    uint64_t *counts;  /* how often each digit occurs: group_rows x passes x SORT_BINS */
+    uint64_t *ticket;  /* of this pass's tiles; zero before */
+    bool wide_states;  /* words of look-back have 64 bits */
+    void *states;      /* look-back of this pass: group_rows x tiles x SORT_BINS, zero before */
+    void *next_states; /* that of the next pass, to be zeroed by this one; NULL after the last */
 };
 
 #ifdef __cplusplus

@@ -47,7 +47,7 @@ struct sort_buffers topk_cuda_sort_take(struct arena *arena, const struct plan *
     const size_t before = arena->used;
     b.zeroed = b.counts = arena_take(arena, rows * s->passes * SORT_BINS, sizeof *b.counts);
     b.tickets = arena_take(arena, s->passes, sizeof *b.tickets);
-    b.states[0] = arena_take(arena, states, sizeof *b.states[0]);
+    b.states[0] = arena_take(arena, states, s->wide_states ? 8 : 4);
     if (s->is_filtered) {
         b.filter = take_filter(arena, s);
     }
@@ -57,7 +57,7 @@ struct sort_buffers topk_cuda_sort_take(struct arena *arena, const struct plan *
         b.filter.ties = arena_take(arena, rows, sizeof *b.filter.ties);
     }
     if (s->passes > 1) {
-        b.states[1] = arena_take(arena, states, sizeof *b.states[1]);
+        b.states[1] = arena_take(arena, states, s->wide_states ? 8 : 4);
     }
     if (is_used(s, 0)) {
         b.lists[0] = take_lists(arena, plan, s);
@@ -94,6 +94,7 @@ static struct sort_args args_of(const struct call *call, const struct sort_plan 
                               .is_found = s->is_found,
                               .found_counts = counts,
                               .wide = s->wide,
+                              .wide_states = s->wide_states,
                               .tiles = s->tiles};
 }
 
@@ -148,7 +149,8 @@ static int filter_group(const struct call *call, const struct sort_plan *s, cons
 static int sort_group(const struct call *call, const struct sort_plan *s, const struct sort_buffers *b,
                       struct sort_args *args) {
     const struct sort_kernels *launch = kernels[width_of(call->plan)];
-    struct launch_grid moving = grid_of(call, args->group_rows * s->tiles, s->resident_blocks, s->threads);
+    const int64_t passing = (int64_t)device_of(call->context)->sms * SORT_PASS_BLOCKS_PER_SM;
+    struct launch_grid moving = grid_of(call, args->group_rows * s->tiles, passing, SORT_PASS_THREADS);
     struct launch_grid finding = grid_of(call, divide_up(args->group_rows, 32), s->resident_blocks, 32);
     moving.dependent = finding.dependent = device_of(call->context)->dependent_launch;
     args->counts = b->counts;

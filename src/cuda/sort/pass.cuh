@@ -10,7 +10,7 @@
 #include "../lookback.cuh"
 #include "count.cuh"
 
-static_assert(SORT_BINS <= SORT_THREADS, "each digit has a thread");
+static_assert(SORT_BINS <= SORT_PASS_THREADS, "each digit has a thread");
 
 /* A tile on its way. */
 struct sort_tile {
@@ -24,9 +24,12 @@ struct sort_tile {
     bool is_last;       /* the row's last pass writes results */
 };
 
-/* The tile is kept here, not in registers, which elements and their slots fill. The same memory holds, in
- * turns, the counters while the tile is ranked, then its elements, then their positions, as many at a time as
- * fit in. */
+/* The tile is kept here, not in registers, which elements and their slots fill:
+ *
+ *   counters, then elements    first while the tile is ranked, then in the order of the sorted tile
+ *   positions                  in this order, too; wide ones: the element's number in the tile, to fetch them
+ * by
+ */
 template <typename Element> struct sort_pass_shared {
     struct rank_shared digits;
     simt_shared<struct sort_tile> tile;
@@ -34,39 +37,26 @@ template <typename Element> struct sort_pass_shared {
     simt_shared<uint64_t> scratch; /* one for each warp */
     simt_shared<Element> elements;
     simt_shared<uint32_t> positions;
-    simt_shared<uint64_t> wide_positions; /* half as many */
 };
 
 template <typename Element> TOPK_HOST_DEVICE struct sort_pass_shared<Element> carve_pass(simt_arena &arena) {
-    const uint32_t tile = pass_sizes<Element>::TILE;
     struct sort_pass_shared<Element> s = {};
     s.digits = carve_digits(arena);
     s.tile = simt_carve<struct sort_tile>(arena, 1);
     s.bases = simt_carve<uint64_t>(arena, SORT_BINS);
     s.scratch = simt_carve<uint64_t>(arena, SIMT_WARP);
-    simt_arena turns[3] = {arena, arena, arena};
-    s.digits.counters = simt_carve<uint32_t>(turns[0], SORT_THREADS / SIMT_WARP * SORT_BINS);
-    s.elements = simt_carve<Element>(turns[1], tile);
-    s.wide_positions = simt_carve<uint64_t>(turns[2], tile / 2);
-    s.positions = simt_carve<uint32_t>(arena, tile);
-    for (uint32_t i = 0; i < 3; i++)
-        if (arena.used_bytes < turns[i].used_bytes)
-            arena.used_bytes = turns[i].used_bytes;
+    s.positions = simt_carve<uint32_t>(arena, pass_sizes<Element>::TILE);
+    simt_arena turns = arena;
+    s.digits.counters = simt_carve<uint32_t>(turns, SORT_PASS_THREADS / SIMT_WARP * SORT_BINS);
+    s.elements = simt_carve<Element>(arena, pass_sizes<Element>::TILE);
+    if (arena.used_bytes < turns.used_bytes)
+        arena.used_bytes = turns.used_bytes;
     return s;
 }
 
-template <typename Element>
-TOPK_DEVICE simt_shared<uint32_t> exchange_of(const struct sort_pass_shared<Element> &s, uint32_t) {
-    return s.positions;
-}
-
-template <typename Element>
-TOPK_DEVICE simt_shared<uint64_t> exchange_of(const struct sort_pass_shared<Element> &s, uint64_t) {
-    return s.wide_positions;
-}
-
 /* How many passes put a row's survivors in order: they share the digits above. */
-template <typename Element> TOPK_DEVICE uint32_t passes_of(const struct sort_args &a, int64_t in_group) {
+template <typename Element>
+TOPK_DEVICE uint32_t passes_of(const struct sort_args &a, int64_t in_group) {
     const uint64_t range = a.filter.ranges[in_group];
     const uint32_t bits = 64 - simt_clz(range | 1);
     return (bits + SORT_DIGIT_BITS - 1) / SORT_DIGIT_BITS;
@@ -120,9 +110,16 @@ TOPK_DEVICE uint64_t publish_counts(const struct sort_args &a, const struct sort
     uint64_t offset = t.number == 0 ? row_offset(a, s, t.in_group) : 0;
     if (digit < SORT_BINS) {
         uint32_t count = s.digits.offsets[digit + 1] - s.digits.offsets[digit];
-        publish_tile(a.states + word, SORT_BINS, t.number, offset + count);
-        if (a.next_states != nullptr)
-            a.next_states[word + t.number * SORT_BINS] = 0;
+        const int64_t next = word + t.number * SORT_BINS;
+        if (a.wide_states) {
+            publish_tile((uint64_t *)a.states + word, SORT_BINS, t.number, offset + count);
+            if (a.next_states != nullptr)
+                ((uint64_t *)a.next_states)[next] = 0;
+        } else {
+            publish_tile((uint32_t *)a.states + word, SORT_BINS, t.number, offset + count);
+            if (a.next_states != nullptr)
+                ((uint32_t *)a.next_states)[next] = 0;
+        }
     }
     return offset;
 }
@@ -135,135 +132,90 @@ TOPK_DEVICE void find_bases(const struct sort_args &a, const struct sort_pass_sh
     const uint32_t digit = simt_thread();
     if (digit < SORT_BINS) {
         uint32_t before = s.digits.offsets[digit], count = s.digits.offsets[digit + 1] - before;
-        uint64_t *words = a.states + t.in_group * a.tiles * SORT_BINS + digit;
-        s.bases[digit] = offset + collect_tiles(words, SORT_BINS, t.number, count) - before;
+        const int64_t word = t.in_group * a.tiles * SORT_BINS + digit;
+        if (a.wide_states)
+            offset += collect_tiles((uint64_t *)a.states + word, SORT_BINS, t.number, count);
+        else
+            offset += collect_tiles((uint32_t *)a.states + word, SORT_BINS, t.number, count);
+        s.bases[digit] = offset - before;
     }
 }
 
-/* The digits of the elements that a thread writes, four in a word. */
-template <uint32_t ITEMS> struct packed_digits {
-    uint32_t words[(ITEMS + 3) / 4];
+/* A thread's positions; item i is that of its element i. */
+template <uint32_t ITEMS> struct tile_positions {
+    uint32_t items[ITEMS];
 
-    TOPK_MEMBER void put(uint32_t item, uint32_t digit) {
-        words[item / 4] = (item % 4 == 0 ? 0 : words[item / 4]) | digit << item % 4 * 8;
-    }
-    TOPK_MEMBER uint32_t get(uint32_t item) const {
-        return words[item / 4] >> item % 4 * 8 & 0xff;
+    /* Begins to load them, or counts them. */
+    TOPK_MEMBER void load(const struct sort_args &a, const struct sort_tile &t, uint32_t mine) {
+        const uint32_t *list =
+            (const uint32_t *)a.from.positions + t.in_group * a.from.pitch + t.first + mine;
+        const bool is_listed = a.from.positions != nullptr && !a.wide;
+        const uint32_t first = (a.wide ? 0 : (uint32_t)t.first) + mine;
+#pragma unroll
+        for (uint32_t i = 0; i < ITEMS; i++)
+            items[i] =
+                is_listed && mine + i * SIMT_WARP < t.count ? list[i * SIMT_WARP] : first + i * SIMT_WARP;
     }
 };
 
-/* Writes the elements in the order of the sorted tile, and remembers their digits. */
-template <typename Element, uint32_t ITEMS>
-TOPK_DEVICE void write_elements(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
-                                struct packed_digits<ITEMS> &digits) {
+/* The position of what has `number` in shared memory. */
+TOPK_DEVICE uint64_t position_of(const struct sort_args &a, const struct sort_tile &t, uint32_t number) {
+    if (!a.wide)
+        return number;
+    if (a.from.positions == nullptr)
+        return (uint64_t)t.first + number;
+    return ((const uint64_t *)a.from.positions)[t.in_group * a.from.pitch + t.first + number];
+}
+
+/* Calls move(slot, element, target) with what the thread writes. */
+template <typename Element, typename Move>
+TOPK_DEVICE void for_targets(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
+                             const struct sort_tile &t, uint32_t slot, const Move &move) {
+    if (slot >= t.count)
+        return;
+    const Element element = s.elements[slot];
+    const uint32_t digit = digit_of_pass<Element>(a, element, (key_word_t<Element>)t.threshold, a.pass);
+    move(slot, element, s.bases[digit] + slot);
+}
+
+/* Writes the sorted tile to the lists. */
+template <typename Element>
+TOPK_DEVICE void write_entries(const struct sort_args &a, const struct sort_pass_shared<Element> &s) {
     const struct sort_tile t = s.tile[0];
-    struct row_args values_only = a.rows;
-    values_only.out_indices = nullptr;
-    Element *to = (Element *)a.to.elements + t.in_group * a.to.pitch;
+    Element *elements = (Element *)a.to.elements + t.in_group * a.to.pitch;
+    uint32_t *positions = (uint32_t *)a.to.positions + t.in_group * a.to.pitch;
+    const bool is_narrow = !a.is_kth && !a.wide;
 #pragma unroll
-    for (uint32_t j = 0; j < ITEMS; j++) {
-        uint32_t slot = j * SORT_THREADS + simt_thread(), digit = 0;
-        if (slot < t.count) {
-            Element element = s.elements[slot];
-            digit = digit_of_pass<Element>(a, element, (key_word_t<Element>)t.threshold, a.pass);
-            uint64_t target = s.bases[digit] + slot;
-            if (!t.is_last)
-                to[target] = element;
-            else if (target < (uint64_t)t.r.k)
-                write_result<Element>(values_only, t.row, t.r, (int64_t)target, element, 0);
-        }
-        digits.put(j, digit);
-    }
+    for (uint32_t j = 0; j < pass_sizes<Element>::ITEMS; j++)
+        for_targets(a, s, t, j * SORT_PASS_THREADS + simt_thread(),
+                    [&](uint32_t slot, Element element, uint64_t target) TOPK_LAMBDA {
+                        elements[target] = element;
+                        if (is_narrow)
+                            positions[target] = s.positions[slot];
+                    });
+    if (!a.wide || a.is_kth)
+        return;
+    TOPK_REACHED(REACHED_SORT_WIDE);
+    uint64_t *wide = (uint64_t *)a.to.positions + t.in_group * a.to.pitch;
+#pragma unroll 1
+    for (uint32_t slot = simt_thread(); slot < t.count; slot += SORT_PASS_THREADS)
+        for_targets(a, s, t, slot, [&](uint32_t at, Element, uint64_t target) TOPK_LAMBDA {
+            wide[target] = position_of(a, t, s.positions[at]);
+        });
 }
 
-/* The positions of a tile's elements, in the order that they were found in. Position is their type in memory.
- */
-template <typename Position, uint32_t ITEMS> struct tile_positions {
-    /* Narrow ones are loaded early, while the block waits for other tiles; for wide ones there are too few
-     * registers. */
-    static const bool EARLY = sizeof(Position) == 4;
-    const Position *list; /* NULL: an element's slot in its list */
-    int64_t first;        /* of the thread's elements */
-    uint32_t count;       /* elements from there on */
-    Position loaded[EARLY ? ITEMS : 1];
-
-    TOPK_MEMBER bool exists(uint32_t item) const {
-        return item * SIMT_WARP < count;
-    }
-    TOPK_MEMBER Position load(uint32_t item) const {
-        int64_t at = first + item * SIMT_WARP;
-        return list == nullptr || !exists(item) ? (Position)at : list[at];
-    }
-    TOPK_MEMBER Position get(uint32_t item) const {
-        return EARLY ? loaded[item] : load(item);
-    }
-};
-
-template <typename Position, uint32_t ITEMS>
-TOPK_DEVICE struct tile_positions<Position, ITEMS> positions_of(const struct sort_args &a,
-                                                                const struct sort_tile &t) {
-    const uint32_t mine = simt_warp() * SIMT_WARP * ITEMS + simt_lane();
-    struct tile_positions<Position, ITEMS> p;
-    p.list = (const Position *)a.from.positions;
-    if (p.list != nullptr)
-        p.list += t.in_group * a.from.pitch;
-    p.first = t.first + mine;
-    p.count = mine < t.count ? t.count - mine : 0;
-    if (p.EARLY) {
-#pragma unroll
-        for (uint32_t i = 0; i < ITEMS; i++)
-            p.loaded[i] = p.load(i);
-    }
-    return p;
-}
-
-/* The same for positions: item i goes to slots[i] of the sorted tile. */
-template <typename Element, typename Position, uint32_t ITEMS>
-TOPK_DEVICE void write_positions(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
-                                 const uint32_t (&slots)[ITEMS],
-                                 const struct tile_positions<Position, ITEMS> &positions,
-                                 const struct packed_digits<ITEMS> &digits) {
-    const uint32_t TILE = pass_sizes<Element>::TILE, ROOM = sizeof(Position) == 8 ? TILE / 2 : TILE;
+/* Writes what is among the results to the outputs. */
+template <typename Element>
+TOPK_DEVICE void write_results_of_tile(const struct sort_args &a, const struct sort_pass_shared<Element> &s) {
     const struct sort_tile t = s.tile[0];
-    simt_shared<Position> exchange = exchange_of(s, (Position)0);
-    struct row_args indices_only = a.rows;
-    indices_only.out_values = nullptr;
-    Position *to = (Position *)a.to.positions + t.in_group * a.to.pitch;
-    for (uint32_t begin = 0; begin < TILE; begin += ROOM) {
-        simt_block_sync();
-#pragma unroll
-        for (uint32_t i = 0; i < ITEMS; i++)
-            if (positions.exists(i) && slots[i] - begin < ROOM)
-                exchange[slots[i] - begin] = positions.get(i);
-        simt_block_sync();
-#pragma unroll
-        for (uint32_t j = 0; j < ITEMS; j++) {
-            uint32_t slot = j * SORT_THREADS + simt_thread();
-            if (slot < t.count && slot - begin < ROOM) {
-                uint64_t target = s.bases[digits.get(j)] + slot;
-                Position position = exchange[slot - begin];
-                if (!t.is_last)
-                    to[target] = position;
-                else if (target < (uint64_t)t.r.k)
-                    write_result<Element>(indices_only, t.row, t.r, (int64_t)target, (Element)0,
-                                          (int64_t)position);
-            }
-        }
-    }
-}
-
-/* Moves elements, which are in shared memory in the order of the sorted tile, and their positions to where
- * they go. */
-template <typename Element, typename Position, uint32_t ITEMS>
-TOPK_DEVICE void move_tile(const struct sort_args &a, const struct sort_pass_shared<Element> &s,
-                           const uint32_t (&slots)[ITEMS], uint64_t offset) {
-    struct tile_positions<Position, ITEMS> positions = positions_of<Position, ITEMS>(a, s.tile[0]);
-    struct packed_digits<ITEMS> digits;
-    find_bases(a, s, offset);
-    simt_block_sync();
-    write_elements(a, s, digits);
-    if (!a.is_kth)
-        write_positions(a, s, slots, positions, digits);
+#pragma unroll 4
+    for (uint32_t j = 0; j < pass_sizes<Element>::ITEMS; j++)
+        for_targets(a, s, t, j * SORT_PASS_THREADS + simt_thread(),
+                    [&](uint32_t slot, Element element, uint64_t target) TOPK_LAMBDA {
+                        if (target < (uint64_t)t.r.k)
+                            write_result<Element>(a.rows, t.row, t.r, (int64_t)target, element,
+                                                  (int64_t)position_of(a, t, s.positions[slot]));
+                    });
 }
 
 /* Sorts the tile by its digit. All threads; begins after a barrier. */
@@ -276,27 +228,35 @@ TOPK_DEVICE void sort_one_tile(const struct sort_args &a, const struct sort_pass
     Element elements[ITEMS];
     uint32_t slots[ITEMS];
 #pragma unroll
-    for (uint32_t i = 0; i < ITEMS; i++) {
-        bool inside = mine + i * SIMT_WARP < t.count;
-        elements[i] = inside ? from[i * SIMT_WARP] : (Element)0;
-        slots[i] =
-            inside ? digit_of_pass<Element>(a, elements[i], (key_word_t<Element>)t.threshold, a.pass) : 0;
-    }
+    for (uint32_t i = 0; i < ITEMS; i++)
+        elements[i] = mine + i * SIMT_WARP < t.count ? from[i * SIMT_WARP] : (Element)0;
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        slots[i] = mine + i * SIMT_WARP < t.count
+                       ? digit_of_pass<Element>(a, elements[i], (key_word_t<Element>)t.threshold, a.pass)
+                       : SORT_BINS - 1u;
     rank_tile(s.digits, t.count, slots);
-    uint64_t offset = publish_counts(a, s);
+    const uint64_t offset = publish_counts(a, s);
 #pragma unroll
     for (uint32_t i = 0; i < ITEMS; i++)
         if (mine + i * SIMT_WARP < t.count)
             s.elements[slots[i]] = elements[i];
-    if (a.wide) {
-        TOPK_REACHED(REACHED_SORT_WIDE);
-        move_tile<Element, uint64_t>(a, s, slots, offset);
-    } else {
-        move_tile<Element, uint32_t>(a, s, slots, offset);
-    }
+    struct tile_positions<ITEMS> positions;
+    positions.load(a, t, mine);
+    find_bases(a, s, offset);
+#pragma unroll
+    for (uint32_t i = 0; i < ITEMS; i++)
+        if (mine + i * SIMT_WARP < t.count)
+            s.positions[slots[i]] = positions.items[i];
+    simt_block_sync();
+    if (t.is_last)
+        write_results_of_tile(a, s);
+    else
+        write_entries(a, s);
 }
 
-template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_pass(struct sort_args a) {
+template <typename Element>
+TOPK_KERNEL TOPK_BOUNDS(SORT_PASS_THREADS, SORT_PASS_BLOCKS_PER_SM) void sort_pass(struct sort_args a) {
     simt_arena arena = simt_shared_arena();
     struct sort_pass_shared<Element> s = carve_pass<Element>(arena);
     simt_wait_predecessor();
@@ -312,8 +272,8 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SORT_THREADS, 2) void sort_p
         if (t.all_taken)
             return;
         if (t.is_last)
-            for (int64_t slot = t.r.k + t.number * SORT_THREADS + simt_thread(); slot < a.rows.k_max;
-                 slot += a.tiles * SORT_THREADS)
+            for (int64_t slot = t.r.k + t.number * SORT_PASS_THREADS + simt_thread(); slot < a.rows.k_max;
+                 slot += a.tiles * SORT_PASS_THREADS)
                 write_padding<Element>(a.rows, t.row, slot);
         if (t.count > 0)
             sort_one_tile(a, s);

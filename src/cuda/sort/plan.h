@@ -11,10 +11,10 @@
 struct sort_plan {
     bool is_found;
     bool is_kth;
-    bool wide;
-    bool one_block;  /* for each row */
-    uint32_t passes; /* of all digits */
-    int64_t length;  /* of the longest list */
+    bool wide, wide_states; /* in struct sort_args, too */
+    bool one_block;         /* for each row */
+    uint32_t passes;        /* of all digits */
+    int64_t length;         /* of the longest list */
     int64_t threads, resident_blocks;
     bool is_filtered;   /* a threshold leaves most elements out */
     int64_t room;       /* of each list in the buffers */
@@ -28,7 +28,7 @@ struct sort_plan {
  * second buffer. */
 struct sort_buffers {
     struct sort_lists lists[2];
-    uint64_t *states[2];
+    void *states[2];
     uint64_t *counts, *tickets;
     struct sort_filter filter;
     void *zeroed; /* all but the lists and states[1] is zero before the first launch of a group */

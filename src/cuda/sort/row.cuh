@@ -48,7 +48,7 @@ TOPK_DEVICE void row_pass(const struct sort_args &a, const struct sort_row_share
 #pragma unroll
     for (uint32_t i = 0; i < SORT_ROW_ITEMS; i++) {
         uint32_t at = first + i * SIMT_WARP;
-        keys[i] = 0;
+        keys[i] = (Element) ~(Element)0;
         slots[i] = at;
         if (at < count && pass == 0)
             keys[i] = (Element)~key_of<Element>(l.element(at), a.rows.map);

@@ -10,11 +10,14 @@
 enum {
     /* Of one pass; a divisor of 8, and no more digits than a block has threads. */
     SORT_DIGIT_BITS = SIZE(8, 4),
-    /* Of the kernels that share rows among blocks, and the elements of a tile that each thread has: 8192 in a
-     * tile, or 4096 of 64 bits, so that a tile passes through 32 KiB of shared memory. */
-    SORT_THREADS = SIZE(512, 64),
+    /* Of a pass, and the elements of a tile that each thread has: 6144 in a tile, or 3072 of 64 bits. A tile
+     * takes 48 KiB of shared memory, or 36, with its positions. */
+    SORT_PASS_THREADS = SIZE(384, 64),
     SORT_ITEMS = SIZE(16, 2),
     SORT_ITEMS_64 = SIZE(8, 2),
+    SORT_PASS_BLOCKS_PER_SM = SIZE(3, 1),
+    /* Of the other kernels that share rows among blocks. */
+    SORT_THREADS = SIZE(512, 64),
     SORT_BLOCKS_PER_SM = SIZE(2, 1),
     /* Counters in shared memory of the kernel that counts digits: as many copies as fit in. */
     SORT_COUNT_WORDS = SIZE(8192, 512),
@@ -44,6 +47,9 @@ enum {
 
 /* Up to this length positions in whole rows have 4 bytes. */
 #define SORT_NARROW_ROW SIZE((INT64_C(1) << 32), INT64_C(700))
+/* Up to this length of lists look-back has words of 32 bits. */
+#define SORT_NARROW_STATES SIZE((INT64_C(1) << 30) - 1, INT64_C(500))
+
 /* Up to this length rows are filtered: two counts of their elements share a word of look-back. */
 #define SORT_FILTERED_ROW SIZE((INT64_C(1) << 31) - 1, INT64_C(1800))
 

@@ -19,7 +19,7 @@ static int64_t row_max(const struct plan *plan) {
 }
 
 static int64_t tile_elements(const struct plan *plan) {
-    return SORT_THREADS * (plan->element_bytes == 8 ? SORT_ITEMS_64 : SORT_ITEMS);
+    return SORT_PASS_THREADS * (plan->element_bytes == 8 ? SORT_ITEMS_64 : SORT_ITEMS);
 }
 
 static size_t bytes_of(const struct plan *plan, const struct sort_plan *s) {
@@ -95,6 +95,7 @@ static void decide_groups(const topk_context *context, const struct plan *plan, 
     decide_filter(plan, s);
     s->tiles = divide_up(s->room, tile_elements(plan));
     s->row_tiles = divide_up(s->length, SORT_THREADS * SORT_FILTER_ITEMS);
+    s->wide_states = s->room > SORT_NARROW_STATES;
     s->group_rows = group_rows_of(plan, s);
     decision->workspace_bytes = bytes_of(plan, s);
     while (p->workspace_limit != 0 && s->group_rows > 1 && decision->workspace_bytes > p->workspace_limit) {
