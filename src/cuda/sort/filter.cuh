@@ -13,69 +13,81 @@
 
 /* ---- Survivors ---- */
 
-/* Where the thread's items rank in their warp: each half counts those before them, above the threshold low,
- * of its class high. */
-template <typename Element> struct filter_ranks { uint32_t ranks[filter_sizes<Element>::ITEMS]; };
+/* The warp's elements that are above the threshold, and that tie with it: a bit for each lane. Lane i has how
+ * many come before item i in the warp, those above low, ties high. */
+template <typename Element> struct filter_ranks {
+    uint32_t above[filter_sizes<Element>::ITEMS], equal[filter_sizes<Element>::ITEMS];
+    uint32_t before;
+};
 
-/* Returns how many the warp has. All lanes. */
+/* Returns how many the warp has. All lanes. To count bits is slow, so each lane does it for one item. */
 template <typename Element>
 TOPK_DEVICE uint32_t rank_survivors(const struct sort_args &a, const filter_items<Element> &items,
                                     uint32_t count, key_word_t<Element> threshold,
                                     filter_ranks<Element> &ranks) {
-    const uint32_t lower = (1u << simt_lane()) - 1;
-    uint32_t of_warp = 0;
+    static_assert(filter_sizes<Element>::ITEMS <= SIMT_WARP, "each item has a lane");
+    uint32_t above = 0, equal = 0, total;
 #pragma unroll
     for (uint32_t i = 0; i < filter_sizes<Element>::ITEMS; i++) {
         const key_word_t<Element> key = key_of<Element>(items.bits[i], a.rows.map);
         const bool exists = items.first() + i * SIMT_WARP < count;
-        const uint32_t above = simt_ballot(SIMT_ALL_LANES, exists && key > threshold);
-        const uint32_t equal = simt_ballot(SIMT_ALL_LANES, exists && key == threshold);
-        ranks.ranks[i] = of_warp + (simt_popc(above & lower) | simt_popc(equal & lower) << 16);
-        of_warp += simt_popc(above) | simt_popc(equal) << 16;
+        ranks.above[i] = simt_ballot(SIMT_ALL_LANES, exists && key > threshold);
+        ranks.equal[i] = simt_ballot(SIMT_ALL_LANES, exists && key == threshold);
+        above = simt_lane() == i ? ranks.above[i] : above;
+        equal = simt_lane() == i ? ranks.equal[i] : equal;
     }
-    return of_warp;
+    ranks.before = warp_scan(simt_popc(above) | simt_popc(equal) << 16, &total);
+    return total;
 }
 
 /* Counts the digits of what is above the threshold. Returns the greatest distance from it, or `range`. */
 template <typename Element>
 TOPK_DEVICE key_word_t<Element> count_survivors(const struct sort_args &a, const struct filter_shared &s,
-                                                const filter_items<Element> &items, uint32_t count,
+                                                const filter_items<Element> &items,
+                                                const filter_ranks<Element> &ranks,
                                                 key_word_t<Element> threshold, key_word_t<Element> range) {
 #pragma unroll
     for (uint32_t i = 0; i < filter_sizes<Element>::ITEMS; i++) {
-        const key_word_t<Element> key = key_of<Element>(items.bits[i], a.rows.map);
-        if (items.first() + i * SIMT_WARP < count && key > threshold) {
-            const key_word_t<Element> distance = key - threshold;
-            range = distance > range ? distance : range;
-            count_digits<Element>(s.search.counters, distance);
-        }
+        if ((ranks.above[i] >> simt_lane() & 1) == 0)
+            continue;
+        const key_word_t<Element> distance = key_of<Element>(items.bits[i], a.rows.map) - threshold;
+        range = distance > range ? distance : range;
+        count_digits<Element>(s.search.counters, distance);
     }
     return range;
 }
 
-/* Writes the tile's survivors. `before` counts what comes before the warp in its tile, as ranks do. */
+/* Writes the tile's survivors. `before` counts what comes before the warp in its tile, as ranks do. All
+ * lanes.
+ */
 template <typename Element>
 TOPK_DEVICE void write_survivors(const struct sort_args &a, const struct filter_tile &t, uint64_t base,
                                  uint32_t before, const filter_items<Element> &items,
                                  const filter_ranks<Element> &ranks) {
-    const key_word_t<Element> threshold = (key_word_t<Element>)t.threshold;
+    const uint32_t lower = (1u << simt_lane()) - 1;
     Element *elements = (Element *)a.to.elements + t.in_group * a.to.pitch;
     char *positions = (char *)a.to.positions + t.in_group * a.to.pitch * (a.wide ? 8 : 4);
 #pragma unroll
     for (uint32_t i = 0; i < filter_sizes<Element>::ITEMS; i++) {
-        const key_word_t<Element> key = key_of<Element>(items.bits[i], a.rows.map);
-        const uint32_t in_tile = items.first() + i * SIMT_WARP, rank = before + ranks.ranks[i];
-        const int64_t above = (int64_t)(base & ABOVE_VALUE) + (rank & 0xffff);
-        const int64_t equal = (int64_t)(base >> TIES_SHIFT) + (rank >> 16);
-        const int64_t slot = above + (equal < t.ties ? equal : t.ties);
-        if (in_tile >= t.count || key < threshold || (key == threshold && equal >= t.ties) ||
-            slot >= a.filter.room)
+        if ((ranks.above[i] | ranks.equal[i]) == 0)
             continue;
+        const uint32_t in_warp = before + simt_shuffle(SIMT_ALL_LANES, ranks.before, i);
+        const bool is_above = (ranks.above[i] >> simt_lane() & 1) != 0;
+        const bool is_equal = (ranks.equal[i] >> simt_lane() & 1) != 0;
+        const int64_t above =
+            (int64_t)(base & ABOVE_VALUE) + (in_warp & 0xffff) + simt_popc(ranks.above[i] & lower);
+        int64_t equal = (int64_t)(base >> TIES_SHIFT) + (in_warp >> 16);
+        if (ranks.equal[i] != 0)
+            equal += simt_popc(ranks.equal[i] & lower);
+        const int64_t slot = above + (equal < t.ties ? equal : t.ties);
+        if ((!is_above && !(is_equal && equal < t.ties)) || slot >= a.filter.room)
+            continue;
+        const uint64_t position = (uint64_t)t.first + items.first() + i * SIMT_WARP;
         elements[slot] = items.bits[i];
         if (a.wide)
-            ((uint64_t *)positions)[slot] = (uint64_t)(t.first + in_tile);
+            ((uint64_t *)positions)[slot] = position;
         else
-            ((uint32_t *)positions)[slot] = (uint32_t)(t.first + in_tile);
+            ((uint32_t *)positions)[slot] = (uint32_t)position;
     }
 }
 
@@ -135,7 +147,7 @@ template <typename Element> struct filter_block {
             publish_sum(words, t.number, sum);
         if (simt_thread() == simt_threads() - SIMT_WARP)
             s.tiles[after] = draw_filter_tile<Element>(a);
-        range = count_survivors<Element>(a, s, items, t.count, threshold, range);
+        range = count_survivors<Element>(a, s, items, ranks, threshold, range);
         if (simt_warp() == 0) {
             const uint64_t base = look_back(words, t.number, sum, look_ahead(words, t.number));
             if (simt_lane() == 0)
