@@ -12,26 +12,20 @@
  *
  * CONTRACT.md states what every function promises on every backend. In short:
  *
- *   - Elements rank by value (or magnitude), then by lower position. Results are exact, and by
- *     default sorted best first: the same bits on every backend, method and thread count.
- *   - A call neither allocates memory nor synchronises nor keeps state. The caller provides the
- *     workspace, whose size topk_workspace_size() gives; it may hold garbage on entry.
- *   - Every function that can fail returns a topk_status; topk_last_error() adds a sentence.
- *     Nothing in the library aborts, prints or exits. On an error nothing has been written, but for
- *     TOPK_ERROR_DEVICE: a GPU may have done a part of the work.
- *
- * Structs begin with their size. Start from their initializer, which sets it. Later releases may add fields
- * at the end of a struct; a program that was built with an earlier header goes on working, and for it the new
- * fields are 0 (CONTRACT.md, 8.2).
- *
- * On the CPU backend all pointers are to host memory, `stream` must be NULL, and a call returns
- * when its work is done. On a GPU the data pointers are to device memory, and a call returns when
- * its work is enqueued on `stream`; NULL is the default stream of the context's device. Structs and texts are
- * in host memory everywhere, and read before a call returns.
- *
- * Threads: any number of threads may use a context, or a plan, at once, each with a workspace and outputs of
- * its own. On the CPU a context's threads do the work of one call at a time; meanwhile another call does its
- * own on the calling thread. To run several multi-threaded calls at once, give each its own context.
+ *   - Elements rank by value (or magnitude), then by lower position. Results are exact, and by default sorted
+ *     best first: the same bits on every backend, method and thread count.
+ *   - A call neither allocates memory nor synchronises nor keeps state. The caller provides the workspace,
+ *     whose size topk_workspace_size() gives; it may hold garbage on entry.
+ *   - Every function that can fail returns a topk_status; topk_last_error() adds a sentence. On an error
+ *     nothing has been written, but for TOPK_ERROR_DEVICE: a GPU may have done a part of the work.
+ *   - Structs begin with their size, which their initializer sets. Later releases may add fields at the end;
+ *     programs that were built with an earlier header go on working, and for them these fields are 0.
+ *   - On the CPU all pointers are to host memory, `stream` is NULL, and a call returns when its work is done.
+ *     On a GPU data pointers are to device memory, and a call returns when its work is enqueued on `stream`;
+ *     NULL is the default stream of the context's device. Structs and texts are in host memory, and read
+ *     before a call returns.
+ *   - Any number of threads may use a context, or a plan, at once, each with a workspace and outputs of its
+ *     own. On the CPU a context's threads do the work of one call at a time; others do their own.
  */
 #ifndef TOPK_H
 #define TOPK_H
@@ -49,24 +43,20 @@ typedef struct topk_context_options {
     topk_backend backend; /* the CPU unless a GPU is asked for; AUTO: a GPU where that device serves */
     int device;           /* CUDA device ordinal; must be 0 on the CPU */
     int threads;          /* CPU threads per call, 1 to 1024; 0: what OMP_NUM_THREADS says, else one for each
-                             processor of the process's affinity. CPU quotas of control groups (cpu.max,
-                             docker run --cpus) change nothing: under a quota, set this or OMP_NUM_THREADS */
-    /* Decides which elements a method samples; 0: drawn from the system's randomness for each context, so
-     * that nobody can make data that misleads the samples. Changes a call's time, never its results. */
-    uint64_t seed;
+                             processor of the process's affinity. Under a CPU quota (cpu.max) set it */
+    uint64_t seed;        /* decides which elements a method samples, and so a call's time, never its results;
+                             0: drawn from the system's randomness for each context */
 } topk_context_options;
 
 #define TOPK_CONTEXT_OPTIONS_INIT                                                                            \
     { sizeof(topk_context_options), TOPK_BACKEND_CPU, 0, 0, 0 }
 
-/* What calls on one device share: its capabilities, the CPU's threads and the environment's overrides,
- * all made and read once here. Immutable after creation. */
+/* What calls on one device share: capabilities, the CPU's threads, the environment's settings. Immutable. */
 typedef struct topk_context topk_context;
 
-/* Creates a context. `options` may be NULL: TOPK_CONTEXT_OPTIONS_INIT, which is the CPU. On success the
- * caller owns *context and ends it with topk_context_destroy(); on failure *context is NULL. This alone reads
- * the environment: topk_advanced.h lists the variables. On the CPU it starts the threads of its calls; fewer
- * than were asked for if the system gives no more.
+/* Creates a context, which the caller owns. `options` may be NULL: TOPK_CONTEXT_OPTIONS_INIT, which is the
+ * CPU. On failure *context is NULL. This alone reads the environment: topk_advanced.h lists the variables. On
+ * the CPU it starts the threads of its calls: fewer than were asked for if the system gives no more.
  *
  * NULL_POINTER, STRUCT_SIZE, UNKNOWN_ENUM, UNKNOWN_METHOD, OUT_OF_RANGE, BACKEND_UNAVAILABLE,
  * OUT_OF_MEMORY. */
@@ -81,16 +71,14 @@ TOPK_API topk_status topk_backend_status(topk_backend backend);
 
 /* ---- Problem --------------------------------------------------------------------------------- */
 
-/* Everything about a problem but its data: options, and bounds that the host knows. Workspace
- * size, output pitch, index width and method depend on these alone, so they stay fixed while
- * lengths, offsets and per-row k change, e.g. in a replayed CUDA graph.
- *
- * Start from TOPK_PROBLEM_INIT, then set type, length_max and k_max at least. */
+/* Everything about a problem but its data: options, and bounds that the host knows. Workspace size, output
+ * pitch, index width and method depend on these alone, so they stay fixed while lengths, offsets and per-row
+ * k change, as in a replayed graph. Start from TOPK_PROBLEM_INIT, and set type, length_max and k_max. */
 typedef struct topk_problem {
     size_t size; /* sizeof(topk_problem) */
     topk_type type;
     topk_index_type index_type;  /* of result indices and of topk_input.indices */
-    topk_index_type extent_type; /* of lengths, begins, ends, offsets and k in topk_input */
+    topk_index_type extent_type; /* of lengths, begins, ends, offsets and k */
     topk_direction direction;
     topk_rank rank;
     topk_ties ties;
@@ -101,11 +89,10 @@ typedef struct topk_problem {
     int64_t length_max;   /* capacity of every row in elements, >= 0; longer rows are cut to it. Above
                              elements_max (SPANS, CSR) it cuts nothing and costs nothing */
     int64_t k_max;        /* >= 0, may exceed length_max; also the pitch of the output rows */
-    int64_t row_stride;   /* STRIDED: elements from one row's start to the next; 0: length_max.
-                             May be smaller than length_max: rows then overlap. Else 0 */
+    int64_t row_stride;   /* STRIDED: elements from one row's start to the next; 0: length_max. Rows overlap
+                             if it is smaller than that. Else 0 */
     int64_t elements_max; /* SPANS, CSR: number of elements in values; offsets are clamped to it. Else 0 */
-    int64_t index_base;   /* >= 0, added to every position that is written (not to caller-supplied
-                             indices) */
+    int64_t index_base;   /* >= 0, added to every position that is written, not to the caller's indices */
     /* For topk_advanced.h, which explains them; 0 and NULL leave all to the library. */
     size_t workspace_limit;
     const char *method;
@@ -126,20 +113,18 @@ typedef struct topk_problem {
 
 struct topk_routing; /* topk_route.h */
 
-/* The data of a problem. Arrays are read when the work runs and never written. Extents that make
- * no sense are clamped, never reported: k into [0, k_max], begins, ends and offsets into
- * [0, elements_max], lengths into [0, length_max]; a row whose end lies before its begin is empty. */
+/* The data of a problem. Arrays are read when the work runs and never written. Extents are clamped, never
+ * reported: k into [0, k_max], begins, ends and offsets into [0, elements_max], lengths into [0, length_max];
+ * a row whose end lies before its begin is empty. */
 typedef struct topk_input {
     size_t size;         /* sizeof(topk_input) */
     const void *values;  /* elements; may be NULL if rows, length_max or elements_max says that no row can
                             hold any, or where a predicate alone decides. A k_max of 0 is no such case */
-    const void *indices; /* NULL, or a payload for each element of values, at the same positions; it is what
-                            is written as an element's index, and never compared. index_type */
+    const void *indices; /* NULL, or for each element of values what is written as its index. index_type */
     const void *lengths; /* STRIDED: NULL (all rows are full) or rows lengths. Else NULL. extent_type */
     const void *begins;  /* SPANS: rows first elements, also if length_max is 0. Else NULL. extent_type */
     const void *ends;    /* SPANS: rows ends (one past the last), likewise. Else NULL. extent_type */
-    const void *offsets; /* CSR: rows + 1 offsets, also if length_max is 0; may be NULL if rows is 0.
-                            Else NULL. extent_type */
+    const void *offsets; /* CSR: rows + 1 offsets, likewise; without rows optional. Else NULL. extent_type */
     const void *k;       /* NULL (k_max for every row) or k for each row. extent_type */
     /* For topk_run(), topk_plan_run() and topk_simple_run(); elsewhere NULL. */
     const topk_predicate *predicate;    /* of where, select_where, count and mask; else NULL */
@@ -157,20 +142,16 @@ typedef struct topk_input {
  *               best elements and the rest with padding: index -1, and the value that loses to all numbers
  *               (largest: -infinity, e4m3 -448, integers their minimum; smallest: the opposite).
  * select_where  the same of the elements that meet the predicate, as if a row had only these.
- * kth           values: the k-th best element of each row, counting from 1, as its class: +0.0 for both
- *               zeros, one quiet NaN for all NaN; by magnitude the magnitude (for the minimum of a signed
- *               type, whose magnitude it cannot hold, that minimum). better: how many elements of the row
- *               rank above it; equal: how many tie with it, itself included. k = 0 gives padding, 0 and 0;
- *               k > length gives padding, length and 0. k_max may be any number.
+ * kth           values: the k-th best element of each row, counting from 1, as its class (CONTRACT.md, 2.3).
+ *               better: how many elements rank above it; equal: how many tie with it, itself included.
+ *               k = 0 gives padding, 0 and 0; k > length gives padding, length and 0. Any k_max will do.
  * where         values, indices: the elements that meet the predicate, in input order, row after row without
- *               gaps. Matches beyond `capacity` are counted, never written; slots behind the last match are
- *               left as they were. offsets: rows + 1 counts; the results of row r are
- *               [offsets[r], offsets[r + 1]), and the last counts all matches.
+ *               gaps. Those beyond `capacity` are counted, not written; slots behind the last one stay.
+ *               offsets: rows + 1 counts; row r has the results [offsets[r], offsets[r + 1]).
  * count         counts: how many elements of each row meet the predicate.
- * mask          mask: (elements + 7) / 8 bytes, which TOPK_BIT_MASK can read. Bit e % 8 (lowest first) of
- *               byte e / 8 is 1 if element e of values lies in a row and meets the predicate, else 0.
- *               `elements` is what rows can reach: if STRIDED (rows - 1) * row_stride + length_max, else
- *               elements_max; 0 if rows or length_max is 0.
+ * mask          mask: (elements + 7) / 8 bytes, which TOPK_BIT_MASK can read. Bits of elements that lie in a
+ *               row and meet the predicate are 1, all others 0. `elements` is what rows can reach: if STRIDED
+ *               (rows - 1) * row_stride + length_max, else elements_max; 0 if rows or length_max is 0.
  * route         indices, weights: rows x k_max, as topk_route.h says.
  *
  * count and mask must be given their output. where, count and mask ignore k_max, k, direction, rank, ties,
@@ -207,9 +188,8 @@ typedef struct topk_plan_what {
 #define TOPK_PLAN_WHAT_INIT                                                                                  \
     { sizeof(topk_plan_what), TOPK_PREDICATE_UNDEFINED, 0 }
 
-/* Creates a plan. `what` may be NULL: any predicate and any output of the operation. It allocates, as
- * topk_context_create() does, and copies what it needs of `problem`, texts included. On success the caller
- * owns *plan and ends it with topk_plan_destroy(), before the context ends; on failure *plan is NULL.
+/* Creates a plan, which the caller owns and destroys before the context. `what` may be NULL: any predicate,
+ * all outputs. It allocates, and copies what it needs of `problem`, texts too. On failure *plan is NULL.
  *
  * Statuses as topk_workspace_size(), and OUT_OF_MEMORY. Of `what`: UNKNOWN_ENUM for a kind or a bit that does
  * not exist, CONTRADICTION for a predicate or an output that the operation does not have. */
@@ -217,12 +197,11 @@ TOPK_API topk_status topk_plan_create(const topk_context *context, topk_operatio
                                       const topk_problem *problem, const topk_plan_what *what,
                                       topk_plan **plan);
 
-/* Ends a plan; NULL is ignored. No run of it may be in progress on the host. What its runs have enqueued on a
- * GPU, and graphs that captured them, go on without it. */
+/* Ends a plan; NULL is ignored. No run of it may be in progress on the host. Work that it has enqueued on a
+ * GPU, and graphs that captured it, go on without it. */
 TOPK_API void topk_plan_destroy(topk_plan *plan);
 
-/* Runs a plan, in a workspace as large as topk_plan_query() says. It decides nothing, neither allocates nor
- * synchronises, and may be captured in a graph.
+/* Runs a plan, in a workspace as large as topk_plan_query() says. It may be captured in a graph.
  *
  * Statuses as topk_run(); CONTRADICTION also for a predicate or an output that `what` did not name. */
 TOPK_API topk_status topk_plan_run(const topk_plan *plan, const topk_input *input, const topk_output *output,
@@ -246,8 +225,7 @@ TOPK_API topk_status topk_plan_query(const topk_plan *plan, topk_plan_properties
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-/* Writes to *bytes the workspace that `operation` on `problem` needs: a pure function of context,
- * operation and problem. 0 is possible. The workspace may have any alignment.
+/* Writes to *bytes the workspace that `operation` on `problem` needs, perhaps 0. It may have any alignment.
  *
  * NULL_POINTER, STRUCT_SIZE, UNKNOWN_ENUM, OUT_OF_RANGE, OVERFLOW, INDEX_TOO_NARROW, MALFORMED,
  * CONTRADICTION, UNSUPPORTED, UNKNOWN_METHOD, METHOD_CANNOT (also: no method fits workspace_limit, or takes
@@ -257,9 +235,8 @@ TOPK_API topk_status topk_workspace_size(const topk_context *context, topk_opera
 
 /* Decides and runs, in one call.
  *
- * Statuses as topk_workspace_size(), and: MISALIGNED, OVERLAP, WORKSPACE_TOO_SMALL, DEVICE. For capacity they
- * are OUT_OF_RANGE and OVERFLOW; buffers are checked for overlap over all of it. CONTRADICTION for a
- * predicate, a routing or an output that the operation does not have. */
+ * Statuses as topk_workspace_size(), and: MISALIGNED, OVERLAP, over all of the capacity, WORKSPACE_TOO_SMALL,
+ * DEVICE. CONTRADICTION for a predicate, a routing or an output that the operation does not have. */
 TOPK_API topk_status topk_run(const topk_context *context, topk_operation operation,
                               const topk_problem *problem, const topk_input *input, const topk_output *output,
                               void *workspace, size_t workspace_bytes, topk_stream stream);
