@@ -128,6 +128,14 @@ topk_emulated_cases(candidates plain --seed 64 ${candidates} --random 300000 --l
   --paths candidates)
 topk_emulated_cases(candidates_full full --seed 65 ${candidates} --random 100000 --largest 2050 --elements 9000)
 topk_emulated_cases(candidates_tsan tsan --seed 66 ${candidates} --random 50000 --largest 260 --elements 1100)
+# The same where they list results by position. Only with the sizes of production has a lane more than one word of bits.
+set(in_order --operation select --filter shape=dense,lengths=full,order=position --by-position 1)
+foreach(kind network counts candidates)
+  topk_emulated_cases(${kind}_by_position plain --seed 150 --method rtopk-${kind} ${in_order} --random 60000 --largest 260
+    --elements 2600)
+  topk_emulated_cases(${kind}_by_position_full full --seed 152 --method rtopk-${kind} ${in_order} --random 100000
+    --largest 2050 --elements 9000)
+endforeach()
 # Rows of a whole warp, which no other kernels of rtopk hold.
 topk_emulated_cases(wide_rows plain --seed 57 ${networks} --random 40000 --smallest 510 --largest 770 --elements 2600)
 topk_emulated_cases(wide_counts plain --seed 58 ${counts} --random 40000 --smallest 510 --largest 770 --elements 2600)

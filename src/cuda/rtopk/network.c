@@ -188,7 +188,7 @@ static double count_instructions(const struct network_shape *shape, const struct
 /* Results by position take more: bits of results are exchanged, or counts of groups added up. */
 static double in_order_instructions(const struct network_shape *shape, const struct network *network) {
     const double levels = network->part_shift;
-    return shape->kind == COUNTS ? 20 + 12 * levels + 2.5 * (double)shape->items : 40 + 5 * levels;
+    return shape->kind == COUNTS ? 10 + 15 * levels + 1.6 * (double)shape->items : 50 + 8 * levels;
 }
 
 /* A model of what a warp executes: rows are read, converted and compared with the threshold, which is
