@@ -76,28 +76,23 @@ function(topk_emulated_next_rows name seed method cases paths)
     --paths "${paths}" ${ARGN})
 endfunction()
 
-# A list that takes minutes runs in parts: one for each method. The slowest methods have fewer cases, of another
-# covering array.
-set(methods default rtopk rtopk-plain rtopk-network rtopk-counts rtopk-candidates resident resident-narrow resident-wide resident-pair
-    resident-cluster resident-largest resident-stream resident-stream-cluster bracket gridselect
-    gridselect-lanes gridselect-blocks radik radik-listed radik-digits radik-plain air air-shared air-buffered
-    air-unbuffered air-fused radix bucket bucket-halves bitonic drtopk drtopk-warps drtopk-one drtopk-four drtopk-bucket
-    drtopk-bitonic drtopk-gridselect sort compact compact-phases route)
-set(slow_methods resident-largest resident-cluster sort air-unbuffered radik-digits radik-plain)
+# A list that takes minutes runs in parts: one for each method of the table. The slowest methods have fewer cases, of
+# another covering array.
+set(table ${CMAKE_CURRENT_SOURCE_DIR}/runner/methods_cuda.def)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
+file(STRINGS ${table} methods REGEX "^(SLOW_)?METHOD")
 function(topk_emulated_parts name build seed cases cases_of_slow)
-  foreach(method IN LISTS methods)
+  foreach(row IN LISTS methods)
+    string(REGEX REPLACE "^[A-Z_]+\\(\"([^\"]+).*" "\\1" method "${row}")
     set(part --seed ${seed} --cases ${cases})
-    if(method IN_LIST slow_methods)
+    if(row MATCHES "^SLOW")
       set(part --seed 1${seed} --cases ${cases_of_slow})
     endif()
     topk_emulated_cases(${name}.${method} ${build} ${part} ${ARGN} --method ${method})
   endforeach()
 endfunction()
-list(JOIN methods "\n" lines)
-topk_emulated_test(methods test_cases_emulated_plain --backend cuda --methods)
-set_tests_properties(simt.methods PROPERTIES PASS_REGULAR_EXPRESSION "^${lines}\n$")
 
-topk_emulated_parts(plain plain 21 450 225 --largest 1500 --elements 2000)
+topk_emulated_parts(plain plain 21 450 225 --largest 1500 --elements 2000 --own-paths)
 topk_emulated_parts(schedules plain 22 45 20 --smallest 500 --largest 4100 --elements 4200 --schedules 8)
 # Rows that radik samples, with the sizes of production.
 topk_emulated_cases(radik_full full --seed 71 --method radik-listed --smallest 16500 --largest 33000 --elements 70000
@@ -198,6 +193,9 @@ topk_emulated_next_rows(gridselect_next_tsan 83 gridselect-lanes 8 "gridselect: 
 # Rows of several tiles that are launched for one by one, where the first of many ties are results.
 topk_emulated_cases(radik_row_by_row plain --seed 99 --operation select --method radik-plain --smallest 1500
   --largest 8320 --elements 60000 --filter rows=7,ties=lowest --cases 30)
+# More long rows, of spans that overlap, than their list has room for.
+topk_emulated_cases(radik_loose plain --seed 3 --operation kth --method radik --smallest 1500 --largest 8200
+  --elements 60000 --filter shape=spans,lengths=loose,rows=3 --cases 40 --paths radik-loose)
 # Delegates of subranges of several chunks; with the sizes of production; and races.
 topk_emulated_cases(drtopk_chunks plain --seed 85 --method drtopk-warps --smallest 900 --largest 9000 --elements 12000
   --cases 300)
@@ -229,6 +227,8 @@ topk_emulated_cases(routes_tsan tsan --seed 49 --operation route --method route 
 topk_emulated_cases(random plain --seed 23 --random 120 --elements 1200 --schedules 2)
 topk_emulated_cases(dense_where plain --seed 30 --operation where --largest 1700 --elements 10000
   --filter shape=dense,lengths=full --paths dense-where)
+topk_emulated_cases(overlapping_where plain --seed 23 --method compact --filter shape=overlapping --largest 1500
+  --elements 2000 --cases 60 --paths overlapping)
 topk_emulated_cases(few_hits plain --seed 14 --operation where --method compact-phases --paths few-hits
   --case type=f32,data=uniform,size=16384,outputs=indices,predicate=gt)
 topk_emulated_cases(select_where plain --seed 31 --operation select_where --smallest 500 --largest 4100

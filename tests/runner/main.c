@@ -69,7 +69,7 @@ static long missing_paths(const options *o, const backend *b) {
     if (o->paths != NULL) {
         return reached_paths_missing(total.reached, b->name, o->paths);
     }
-    if (!is_whole_list(o)) {
+    if (!is_whole_list(o) && !o->own_paths) {
         return 0;
     }
     long missing = o->method == NULL ? reached_paths_missing(total.reached, b->name, NULL) : 0;
@@ -87,12 +87,6 @@ int main(int argc, char **argv) {
     if (b == NULL) {
         fprintf(stderr, "no backend '%s'\n", o.backend);
         return 2;
-    }
-    if (o.methods) {
-        for (const run_method *m = b->methods; m->label != NULL; m++) {
-            puts(m->label);
-        }
-        return 0;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     dimensions_init(o.smallest, o.largest);

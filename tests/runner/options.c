@@ -40,7 +40,7 @@ static const char usage[] =
     "  --seconds N        begin no case once N seconds are over\n"
     "  --limit SECONDS    of processor time for a call, with --jobs (300)\n"
     "  --paths RUN        fail unless the rare paths of this run are taken\n"
-    "  --methods          only print the names of the backend's methods\n"
+    "  --own-paths        fail unless those of the method are; a whole list does so by itself\n"
     "TOPK_CPU_DISABLE chooses the variant of the code, as in topk_context_create().\n";
 
 static _Noreturn void leave(const char *program, int status) {
@@ -124,7 +124,7 @@ static void take(options *o, int letter, const char *value) {
         o->paths = value;
         break;
     case 'p':
-        o->methods = true;
+        o->own_paths = true;
         break;
     case 'j':
         o->jobs = (long)number(o->program, value);
@@ -156,8 +156,8 @@ options options_parse(int argc, char **argv) {
                                           {"jobs", required_argument, NULL, 'j'},
                                           {"seconds", required_argument, NULL, 'd'},
                                           {"limit", required_argument, NULL, 'u'},
-                                          {"methods", no_argument, NULL, 'p'},
                                           {"paths", required_argument, NULL, 'P'},
+                                          {"own-paths", no_argument, NULL, 'p'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     options o = {.program = argv[0],

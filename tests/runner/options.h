@@ -20,10 +20,10 @@ typedef struct options {
     const char *method;   /* NULL: all */
     const char *operation;
     const char *paths; /* NULL, or the run whose rare paths must be taken, in a library that counts them */
+    bool own_paths;    /* those of each method that runs, also if the list is not whole */
     long cases_max;
     long
         by_position; /* of the cases with results by position, the others take any order but one in so many */
-    bool methods;    /* only print their names */
     bool graphs;     /* calls are captured and launched as graphs */
     long schedules;  /* of the emulated GPU, for each call */
     uint64_t schedule; /* 0, or the seed of the first */

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""layering.py and limits.py report what breaks their rules: each violation is planted in a copy of the source tree.
+"""layering.py, limits.py and reached.py report what breaks their rules: each violation is planted in a copy of the source
+tree.
 
 usage: planted.py SOURCE_DIR
 """
@@ -12,6 +13,7 @@ import tempfile
 sys.dont_write_bytecode = True
 import layering  # noqa: E402
 import limits  # noqa: E402
+import reached  # noqa: E402
 
 # A file, what is written at its end, and what a new line of the report says.
 PLANTED = (
@@ -49,11 +51,17 @@ PLANTED = (
     ("src/cuda/rtopk/search.cuh", "template <typename Element> struct code_bracket {\n    Element low;\n};",
      "src/cuda/rtopk/search.cuh defines code_bracket, as src/cuda/resident/"),
     ("bench/CMakeLists.txt", "\n" * limits.BENCH_LINES, "sources of bench/ have"),
+    ("src/cuda/air/finish.cuh", "TOPK_REACHED(REACHED_NOWHERE);", "REACHED_NOWHERE, which no reached.def lists"),
+    ("src/cuda/bitonic/row.cuh", "TOPK_REACHED(REACHED_AIR_RANK);", "REACHED_AIR_RANK, which src/cuda/air/reached.def"),
+    ("src/cuda/sort/reached.def", 'PATH(REACHED_PLANTED, "cuda sort: planted")', "REACHED_PLANTED, which nothing counts"),
+    ("src/cuda/route/reached.def", 'PATH(REACHED_AIR_SORT, "cuda route: planted")', "lists REACHED_AIR_SORT, as src/cuda"),
+    ("src/cuda/radik/reached.def", 'PATH(REACHED_OTHER, "cuda radic: planted")', "no test runs 'radic'"),
+    ("src/cpu/reached.def", 'PATH(REACHED_OTHERS, "cuda: planted")', "REACHED_OTHERS does not begin with 'cpu'"),
 )
 
 
 def problems_of(root):
-    return {*layering.problems_of(root), *limits.problems_of(root)}
+    return {*layering.problems_of(root), *limits.problems_of(root), *reached.problems_of(root)}
 
 
 def groups():
