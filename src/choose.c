@@ -27,7 +27,7 @@ void *topk_room_take(struct room *room, size_t bytes) {
 
 void topk_decide(const topk_context *context, const struct plan *plan, const struct method *method,
                  struct room *room, struct decision *decision) {
-    *decision = (struct decision){.cannot = NULL};
+    *decision = (struct decision){.run = method->run};
     method->plan(context, plan, room, decision);
 }
 

@@ -28,6 +28,8 @@ struct room {
 /* Takes memory that is not cleared. */
 void *topk_room_take(struct room *room, size_t bytes);
 
+struct call;
+
 /* What a method has decided about a problem: made once, and then the same for each run. Whatever follows from
  * the problem and the context alone is decided here, and nothing of it again in run(). */
 struct decision {
@@ -37,6 +39,7 @@ struct decision {
     double cost_us;         /* predicted */
     size_t workspace_bytes; /* SIZE_MAX: more than the address space has */
     const void *own;        /* what run() is told, in a room; NULL: nothing */
+    int (*run)(const struct call *call); /* the method's, unless its plan() names another */
 };
 
 /* One call, validated: everything that a method needs to run. */
@@ -78,8 +81,8 @@ struct method {
      * methods that cost too much. INFINITY: it cannot serve. DBL_MAX: its workspace exceeds the bound of
      * CONTRACT.md 7.2. NULL: 0. */
     double (*least_us)(const topk_context *context, const struct plan *plan);
-    /* Decides: all fields of *decision, which is cleared before. Operation and tuning are within what is
-     * stated above. What run() is to be told is taken from the room. */
+    /* Decides: all fields of *decision, which is cleared before but for `run`. Operation and tuning are
+     * within what is stated above. What run() is to be told is taken from the room. */
     void (*plan)(const topk_context *context, const struct plan *plan, struct room *room,
                  struct decision *decision);
     /* When a context is created: loads what `run` needs, since a call may neither allocate nor wait. NULL:
@@ -122,8 +125,8 @@ struct backend {
      * belong to the backend. If it fails it leaves nothing behind. */
     topk_status (*open)(const topk_context_options *options, topk_context *context);
     void (*close)(topk_context *context);
-    /* Runs the method on the context's device. */
-    topk_status (*run)(const struct method *method, const struct call *call);
+    /* Runs the call, as its method has decided, on the context's device. */
+    topk_status (*run)(const struct call *call);
     /* Of contexts with a driver: CONTRADICTION for memory that it knows as another device's. NULL: no context
      * has one. */
     topk_status (*check_memory)(const topk_context *context, const struct buffer_list *buffers);

@@ -241,7 +241,7 @@ static topk_status run(const struct decided *decided, const topk_input *input, c
     status = topk_check_memory(decided->context, &entry.buffers);
     if (status == TOPK_OK && entry.anything) {
         const struct call call = call_of(decided, input, output, workspace, stream, &entry);
-        status = decided->context->backend->run(chosen->method, &call);
+        status = decided->context->backend->run(&call);
         topk_gaps_release(workspace, needed_bytes);
     }
     return status;

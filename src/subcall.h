@@ -11,7 +11,7 @@
  *
  *     struct call call = topk_subcall_call(outer, &own->inner, workspace);
  *     call.input = ...; call.values = ...; call.condition = flag;
- *     error = own->inner.method->run(&call);
+ *     error = own->inner.decision.run(&call);
  *
  * What is to be done follows from the outer call's plan alone, so that a workspace is the same when it is
  * measured and when it is used. Lengths, offsets and k of the inner call may be on the device, as of any

@@ -41,8 +41,8 @@ static void close_context(topk_context *context) {
 }
 
 /* Errors of this backend are statuses. */
-static topk_status run(const struct method *method, const struct call *call) {
-    return (topk_status)method->run(call);
+static topk_status run(const struct call *call) {
+    return (topk_status)call->decision->run(call);
 }
 
 static topk_status allocate(const topk_context *context, size_t bytes, void **memory) {

@@ -6,24 +6,23 @@ static uint64_t code_of_point(const struct code_map *map, uint64_t ones, uint64_
     return ((point ^ map->always) + map->turn) & ones;
 }
 
-struct code_map topk_code_map(const struct order *order) {
+struct code_map topk_code_map(const struct order *order, const struct point_map *points) {
     const struct type_traits traits = topk_type_traits(order->type);
-    const struct point_map point_map = topk_point_map(order);
     const uint64_t ones = topk_ones(traits.bits);
     const bool largest = order->direction == TOPK_LARGEST;
-    const uint64_t worst = topk_worst_point(order, &point_map);
-    struct code_map map = {.keep = point_map.keep,
+    const uint64_t worst = topk_worst_point(order, points);
+    struct code_map map = {.keep = points->keep,
                            .always = largest ? 0 : ones,
-                           .negative = point_map.flip,
+                           .negative = points->flip,
                            .turn = (largest ? 0 - worst : worst + 1) & ones,
-                           .add = (largest ? point_map.add : 0 - point_map.add) & ones,
+                           .add = (largest ? points->add : 0 - points->add) & ones,
                            .lowest = 0,
                            .highest = ones,
                            .zeros = ones};
     if (!traits.is_float) {
         return map;
     }
-    const struct arc nan = topk_nan_arc(order, &point_map);
+    const struct arc nan = topk_nan_arc(order, points);
     const uint64_t one_end = code_of_point(&map, ones, nan.begin);
     const uint64_t other_end = code_of_point(&map, ones, nan.begin + nan.span);
     if (order->nan_best) {

@@ -32,7 +32,8 @@ struct decode_args {
 };
 
 #ifndef __cplusplus
-struct code_map topk_code_map(const struct order *order);
+/* `points`: of that order. */
+struct code_map topk_code_map(const struct order *order, const struct point_map *points);
 
 /* `map`: of that order. */
 struct decode_args topk_decode_args(const struct order *order, const struct code_map *map);

@@ -39,7 +39,7 @@ static inline double block_us(const topk_context *context, double of_h200_us) {
 topk_status topk_cuda_do(const topk_context *context, int (*work)(const void *), const void *of);
 
 /* struct backend, run. */
-topk_status topk_cuda_run(const struct method *method, const struct call *call);
+topk_status topk_cuda_run(const struct call *call);
 
 /* struct backend, allocate and release. */
 topk_status topk_cuda_allocate(const topk_context *context, size_t bytes, void **memory);

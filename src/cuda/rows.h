@@ -31,7 +31,14 @@ struct kth_outputs {
 #ifndef __cplusplus
 #include "../method.h"
 
-static inline struct row_args row_args_of(const struct call *call) {
+/* How the elements of a plan rank on the device. A method that decides so keeps it for its runs. */
+static inline struct decode_args device_order_of(const struct plan *plan) {
+    const struct code_map map = topk_code_map(&plan->order, &plan->point_map);
+    return topk_decode_args(&plan->order, &map);
+}
+
+/* `map`: of the plan's order. */
+static inline struct row_args row_args_with(const struct call *call, const struct code_map *map) {
     const topk_problem *p = &call->plan->problem;
     const topk_input *input = &call->input;
     return (struct row_args){.values = input->values,
@@ -47,7 +54,7 @@ static inline struct row_args row_args_of(const struct call *call) {
                              .row_stride = p->row_stride,
                              .elements_max = p->elements_max,
                              .index_base = p->index_base + call->base,
-                             .map = topk_code_map(&call->plan->order),
+                             .map = *map,
                              .padding = call->plan->padding,
                              .shape = p->shape,
                              .wide_extents = p->extent_type == TOPK_INDEX_I64,
@@ -55,6 +62,11 @@ static inline struct row_args row_args_of(const struct call *call) {
                              .out_values = call->values,
                              .out_indices = call->indices,
                              .condition = call->condition};
+}
+
+static inline struct row_args row_args_of(const struct call *call) {
+    const struct code_map map = topk_code_map(&call->plan->order, &call->plan->point_map);
+    return row_args_with(call, &map);
 }
 
 static inline struct kth_outputs kth_outputs_of(const struct call *call) {

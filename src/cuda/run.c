@@ -19,17 +19,11 @@ topk_status topk_cuda_do(const topk_context *context, int (*work)(const void *),
     return topk_fail(TOPK_ERROR_DEVICE, "CUDA error %d: %s", error, topk_device_error(error));
 }
 
-struct one_run {
-    const struct method *method;
-    const struct call *call;
-};
-
 static int run(const void *of) {
-    const struct one_run *one = of;
-    return one->method->run(one->call);
+    const struct call *call = of;
+    return call->decision->run(call);
 }
 
-topk_status topk_cuda_run(const struct method *method, const struct call *call) {
-    const struct one_run one = {method, call};
-    return topk_cuda_do(call->context, run, &one);
+topk_status topk_cuda_run(const struct call *call) {
+    return topk_cuda_do(call->context, run, call);
 }

@@ -15,8 +15,8 @@
 #include "gaps.h"
 #include "method.h"
 
-topk_status __real_topk_cuda_run(const struct method *method, const struct call *call);
-topk_status __wrap_topk_cuda_run(const struct method *method, const struct call *call);
+topk_status __real_topk_cuda_run(const struct call *call);
+topk_status __wrap_topk_cuda_run(const struct call *call);
 
 enum { OUTPUTS = 5, UNTOUCHED = 0xb7 }; /* what gaps hold, too */
 
@@ -26,8 +26,9 @@ typedef struct output {
     void *before;
 } output;
 
-static void stop(const char *why, const struct method *method) {
-    fprintf(stderr, "%s, on a condition, %s\n", method->name, why);
+static void stop(const char *why, const struct call *call) {
+    const char *const method = call->plan->problem.method;
+    fprintf(stderr, "%s, on a condition, %s\n", method != NULL ? method : "default", why);
     abort();
 }
 
@@ -53,34 +54,34 @@ static void copy_outputs(const struct call *call, output *outputs) {
     }
 }
 
-static void check_outputs(const struct method *method, output *outputs) {
+static void check_outputs(const struct call *call, output *outputs) {
     for (int i = 0; i < OUTPUTS; i++) {
         if (outputs[i].bytes > 0 && memcmp(outputs[i].before, outputs[i].data, outputs[i].bytes) != 0) {
-            stop("writes to its outputs", method);
+            stop("writes to its outputs", call);
         }
         free(outputs[i].before);
     }
 }
 
-static void check_workspace(const struct method *method, const unsigned char *workspace, size_t bytes) {
+static void check_workspace(const struct call *call, const unsigned char *workspace, size_t bytes) {
     for (size_t i = 0; i < bytes; i++) {
         if (workspace[i] != UNTOUCHED && workspace[i] != 0) {
-            stop("writes to its workspace", method);
+            stop("writes to its workspace", call);
         }
     }
 }
 
-static topk_status run_counted(const struct method *method, const struct call *call) {
+static topk_status run_counted(const struct call *call) {
     const uint64_t before = emulated_launches();
-    const topk_status status = __real_topk_cuda_run(method, call);
+    const topk_status status = __real_topk_cuda_run(call);
     const uint64_t launches = emulated_launches() - before;
     if (launches > (uint64_t)call->decision->launches) {
-        stop("launches more kernels than it has decided", method);
+        stop("launches more kernels than it has decided", call);
     }
     return status;
 }
 
-static topk_status run_called_off(const struct method *method, struct call call) {
+static topk_status run_called_off(struct call call) {
     const uint32_t condition = 0;
     const size_t bytes = call.decision->workspace_bytes;
     output outputs[OUTPUTS];
@@ -89,20 +90,20 @@ static topk_status run_called_off(const struct method *method, struct call call)
     }
     copy_outputs(&call, outputs);
     call.condition = &condition;
-    const topk_status status = run_counted(method, &call);
+    const topk_status status = run_counted(&call);
     topk_gaps_release(call.workspace, bytes);
-    check_outputs(method, outputs);
-    check_workspace(method, call.workspace, bytes);
+    check_outputs(&call, outputs);
+    check_workspace(&call, call.workspace, bytes);
     return status;
 }
 
-topk_status __wrap_topk_cuda_run(const struct method *method, const struct call *outer) {
+topk_status __wrap_topk_cuda_run(const struct call *outer) {
     const uint32_t condition = 1;
     if (!operation_ranks(outer->plan->operation)) {
-        return run_counted(method, outer);
+        return run_counted(outer);
     }
     struct call call = *outer;
-    const topk_status status = run_called_off(method, call);
+    const topk_status status = run_called_off(call);
     call.condition = &condition;
-    return status != TOPK_OK ? status : run_counted(method, &call);
+    return status != TOPK_OK ? status : run_counted(&call);
 }

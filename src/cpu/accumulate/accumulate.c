@@ -151,7 +151,7 @@ static void append_best(const struct state *s, const struct chunk *chunk) {
     call.input.indices = NULL;
     call.values = results.values;
     call.indices = results.places;
-    (void)c->context->backend->run(inner->method, &call);
+    (void)c->context->backend->run(&call);
     for (int64_t row = 0; row < s->a->plan.problem.rows; row++) {
         const size_t first = (size_t)row * k;
         const int64_t *places = results.places + first;

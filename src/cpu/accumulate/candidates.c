@@ -177,8 +177,8 @@ static struct call call_on_candidates(const struct candidates *c, const struct s
     return call;
 }
 
-static void run(const struct candidates *c, const struct subcall *inner, const struct call *call) {
-    (void)c->context->backend->run(inner->method, call); /* on the CPU nothing can fail */
+static void run(const struct candidates *c, const struct call *call) {
+    (void)c->context->backend->run(call); /* on the CPU nothing can fail */
 }
 
 static inline __attribute__((always_inline)) void gather(char *to, const char *from, const int64_t *places,
@@ -213,7 +213,7 @@ static void put_in_order(const struct candidates *c) {
         struct call call = call_on_candidates(c, c->sorted, sorted.workspace, c->positions);
         call.values = sorted.positions;
         call.indices = sorted.places;
-        run(c, c->sorted, &call);
+        run(c, &call);
         for (size_t row = 0; row < row_count(c); row++) {
             if (c->lengths[row] > 0) {
                 const size_t first = row * c->room;
@@ -282,7 +282,7 @@ static void reduce(const struct candidates *c) {
     call.input.k = c->ks;
     call.values = kth.values;
     call.better = kth.better;
-    run(c, c->kth, &call);
+    run(c, &call);
     for (size_t row = 0; row < row_count(c); row++) {
         if (c->lengths[row] > 0) {
             keep_best(c, (int64_t)row, &kth);
@@ -406,7 +406,7 @@ void topk_candidates_write(const struct candidates *c, bool has_payload, void *v
     call.input.k = c->ks;
     call.values = values;
     call.indices = best.places;
-    run(c, c->best, &call);
+    run(c, &call);
     for (size_t row = 0; indices != NULL && row < row_count(c); row++) {
         write_indices(c, (int64_t)row, best.places + row * k_max, has_payload,
                       (char *)indices + row * k_max * c->plan->index_bytes);

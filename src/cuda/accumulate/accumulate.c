@@ -225,7 +225,7 @@ static int select_best(const struct work *w, const struct subcall *inner, void *
     call.values = state->best.elements;
     call.indices = state->best.positions;
     call.condition = &state->header->selects;
-    const int error = inner->method->run(&call);
+    const int error = inner->decision.run(&call);
     const struct launch_grid grid = grid_for(w->a, w->a->plan.problem.rows * state->best.pitch);
     return error != 0 || args->payload != PAYLOAD_GIVEN ? error : kernels_of(w->a)->carry(&grid, args);
 }
@@ -289,7 +289,7 @@ static int select_from(const struct accumulator *a, int of, const struct write_s
     call.values = values;
     call.indices = places;
     call.condition = &state->header->is_open;
-    return inner->method->run(&call);
+    return inner->decision.run(&call);
 }
 
 static int launch_write(const void *of) {

@@ -151,9 +151,6 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
 /* ---- Launches ---- */
 
 static int run(const struct call *call) {
-    if (wants_positions(call->plan)) {
-        return topk_cuda_run_by_position(call);
-    }
     const struct shape *s = call->decision->own;
     const struct buffers b = take_buffers(s, call->workspace);
     struct bitonic_args args = {.run_log2 = s->run_log2, .tile_log2 = s->tile_log2};

@@ -239,9 +239,16 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
     return topk_cuda_costs.launch_us + of_row * (double)divide_up(rows, sms);
 }
 
+/* Whether results are found in any order, and sorted by position afterwards: they are too many for one block
+ * to sort, or elements are narrow, and many tie. */
+static bool finds_positions(const struct plan *plan) {
+    return wants_positions(plan) &&
+           (plan->element_bytes < 4 || least(plan->problem.k_max, plan->problem.length_max) > BRACKET_SENT);
+}
+
 /* Without what candidates take, or positions. */
 static double least_us(const topk_context *context, const struct plan *plan) {
-    if (topk_cuda_bracket_finds_positions(plan)) {
+    if (finds_positions(plan)) {
         return topk_cuda_costs.launch_us;
     }
     const struct search least = {.blocks = blocks_of_row(context, plan), .target = target_of(plan)};
@@ -250,7 +257,7 @@ static double least_us(const topk_context *context, const struct plan *plan) {
 
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
-    if (topk_cuda_bracket_finds_positions(plan)) {
+    if (finds_positions(plan)) {
         topk_cuda_plan_by_position(context, plan, &topk_cuda_bracket, room, decision);
         return;
     }
@@ -264,8 +271,14 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
     const uint32_t list = room_of(plan, &search);
     *own = (struct bracket_plan){
         .kernels = kernels[width_of(plan)],
+        .order = device_order_of(plan),
         .is_empty = p->rows == 0 || (plan->operation != TOPK_OPERATION_KTH && p->k_max == 0),
-        .target = search.target,
+        .target = {.kind = search.target,
+                   .ties_free = p->ties == TOPK_TIES_ANY,
+                   .by_position = wants_positions(plan),
+                   .two_words = plan->element_bytes == 8,
+                   .pitch = search.blocks > 1 ? BRACKET_SENT : 0},
+        .is_uneven = p->rows > 1 && p->shape != TOPK_SHAPE_STRIDED,
         .blocks_of_row = search.blocks,
         .sample_groups = search.groups,
         .room = list,

@@ -9,8 +9,10 @@
 /* Fields that struct bracket_args has, too, mean the same there. */
 struct bracket_plan {
     const struct bracket_kernels *kernels;
-    bool is_empty; /* there is nothing to do */
-    enum target_kind target;
+    struct decode_args order;
+    bool is_empty;        /* there is nothing to do */
+    struct target target; /* but for its entries, which lie in the workspace */
+    bool is_uneven;       /* rows differ in length, also if the device has no lengths of its own */
     uint32_t blocks_of_row, sample_groups, room;
     bool is_pair, draws_more;
     uint32_t rank;       /* unless the device has lengths or k of its own */
@@ -29,10 +31,6 @@ struct bracket_layout {
 /* `workspace`: NULL to measure. */
 struct bracket_layout topk_cuda_bracket_lay_out(const struct plan *plan, const struct bracket_plan *decided,
                                                 void *workspace);
-
-/* Whether results by position are those in any order, sorted afterwards: more than one block sorts, or of
- * narrow elements, of which many tie. */
-bool topk_cuda_bracket_finds_positions(const struct plan *plan);
 
 /* struct method, run. */
 int topk_cuda_bracket_run(const struct call *call);

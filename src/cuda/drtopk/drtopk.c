@@ -104,7 +104,7 @@ static int run_first(const struct call *call, const struct layout *l) {
     first.indices = l->args.first.selected_slots;
     first.better = l->args.first.better;
     first.equal = l->args.first.equal;
-    const int error = s->first->method->run(&first);
+    const int error = s->first->decision.run(&first);
     return error != 0 || !s->first_selects ? error : launch_last(call, l);
 }
 
@@ -121,7 +121,7 @@ static int run_second(const struct call *call, const struct layout *l) {
         second.values = l->args.kth.values;
         second.equal = NULL;
     }
-    return s->second->method->run(&second);
+    return s->second->decision.run(&second);
 }
 
 static int run_delegates(const struct call *call, struct layout *l) {
@@ -147,9 +147,6 @@ static int run_delegates(const struct call *call, struct layout *l) {
 }
 
 static int run(const struct call *call) {
-    if (wants_positions(call->plan)) {
-        return topk_cuda_run_by_position(call);
-    }
     const struct strategy *s = call->decision->own;
     struct layout l = topk_cuda_drtopk_lay_out(s, call->workspace);
     if (s->base == NULL) {
@@ -157,7 +154,7 @@ static int run(const struct call *call) {
     }
     const struct call base = topk_subcall_call(call, s->base, l.base);
     TOPK_REACHED(REACHED_DRTOPK_BASE_ALONE);
-    return s->base->method->run(&base);
+    return s->base->decision.run(&base);
 }
 
 static int prepare(const topk_context *context) {

@@ -2,7 +2,6 @@
  * What a call of gridselect launches, and over which workspace: one kernel, as gridselect.c has decided. What
  * the blocks of a row tell each other begins as zeros. */
 #include "../../workspace.h"
-#include "../position/by_position.h"
 #include "plan.h"
 
 struct gridselect_layout topk_cuda_gridselect_lay_out(const struct plan *plan,
@@ -28,9 +27,6 @@ struct gridselect_layout topk_cuda_gridselect_lay_out(const struct plan *plan,
 }
 
 int topk_cuda_gridselect_run(const struct call *call) {
-    if (wants_positions(call->plan)) {
-        return topk_cuda_run_by_position(call);
-    }
     const struct plan *plan = call->plan;
     const struct gridselect_plan *decided = call->decision->own;
     const struct gridselect_shape *shape = &decided->shape;
@@ -46,8 +42,7 @@ int topk_cuda_gridselect_run(const struct call *call) {
     args.shared = l.shared;
     int error = l.zeroed_bytes == 0 ? 0 : topk_device_zero(call->stream, l.zeroed, l.zeroed_bytes);
     if (error == 0 && has_predicate(plan)) {
-        args.predicate = topk_cuda_predicate_args(call, l.match);
-        error = topk_cuda_read_bounds(call, &args.predicate);
+        error = topk_cuda_take_predicate(call, l.match, &args.predicate);
     }
     if (error != 0) {
         return error;

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 
+#include "../../choose.h"
 #include "../../subcall.h"
 #include "../../workspace.h"
 #include "../leaf.h"
@@ -37,6 +38,35 @@ static size_t bytes_of(const struct plan *plan, const struct strategy *s) {
     return arena_bytes(&arena);
 }
 
+static int run_by_position(const struct call *call) {
+    const struct strategy *s = call->decision->own;
+    const struct plan *plan = call->plan;
+    struct arena arena = arena_over(call->workspace);
+    const struct layout l = lay_out(&arena, plan, s);
+    if (plan->output_elements == 0) {
+        return 0;
+    }
+    struct call select = topk_subcall_call(call, &s->select, l.select);
+    select.input.indices = NULL;
+    select.values = NULL;
+    select.indices = l.positions;
+    select.base = -plan->problem.index_base;
+    int error = s->select.decision.run(&select);
+    struct call sort = topk_subcall_call(call, &s->sort, l.sort);
+    sort.input = (topk_input)TOPK_INPUT_INIT;
+    sort.input.values = l.positions;
+    sort.predicate = NULL;
+    sort.values = l.sorted;
+    sort.indices = NULL;
+    sort.base = 0;
+    error = error != 0 ? error : s->sort.decision.run(&sort);
+    const struct position_args args = {.rows = row_args_of(call), .positions = l.sorted};
+    const struct launch_grid grid =
+        grid_of(call, divide_up((int64_t)plan->output_elements, POSITION_THREADS),
+                (int64_t)device_of(call->context)->sms * (2048 / POSITION_THREADS), POSITION_THREADS);
+    return error != 0 ? error : kernels[width_of(plan)]->gather(&grid, &args);
+}
+
 /* Positions as elements of rows that end with padding, the greatest of all. */
 static topk_problem positions_of(const struct plan *plan) {
     const topk_problem *p = &plan->problem;
@@ -67,7 +97,7 @@ static void decide_selection(const topk_context *context, const struct plan *pla
         const size_t rest = bytes_of(plan, s);
         s->select.plan.problem.workspace_limit = rest < limit ? limit - rest : 1;
     }
-    s->select.method->plan(context, &s->select.plan, room, &s->select.decision);
+    topk_decide(context, &s->select.plan, s->select.method, room, &s->select.decision);
 }
 
 void topk_cuda_plan_by_position(const topk_context *context, const struct plan *plan,
@@ -79,7 +109,7 @@ void topk_cuda_plan_by_position(const topk_context *context, const struct plan *
         decision->cannot = "there are too many results to put in order";
         return;
     }
-    s->sort.method->plan(context, &s->sort.plan, room, &s->sort.decision);
+    topk_decide(context, &s->sort.plan, s->sort.method, room, &s->sort.decision);
     decide_selection(context, plan, room, s);
     if (s->select.decision.cannot != NULL) {
         decision->cannot = s->select.decision.cannot;
@@ -94,35 +124,7 @@ void topk_cuda_plan_by_position(const topk_context *context, const struct plan *
                         move_us(context, moved, topk_cuda_costs.sort.bytes_per_us);
     decision->workspace_bytes = bytes_of(plan, s);
     decision->own = s;
-}
-
-int topk_cuda_run_by_position(const struct call *call) {
-    const struct strategy *s = call->decision->own;
-    const struct plan *plan = call->plan;
-    struct arena arena = arena_over(call->workspace);
-    const struct layout l = lay_out(&arena, plan, s);
-    if (plan->output_elements == 0) {
-        return 0;
-    }
-    struct call select = topk_subcall_call(call, &s->select, l.select);
-    select.input.indices = NULL;
-    select.values = NULL;
-    select.indices = l.positions;
-    select.base = -plan->problem.index_base;
-    int error = s->select.method->run(&select);
-    struct call sort = topk_subcall_call(call, &s->sort, l.sort);
-    sort.input = (topk_input)TOPK_INPUT_INIT;
-    sort.input.values = l.positions;
-    sort.predicate = NULL;
-    sort.values = l.sorted;
-    sort.indices = NULL;
-    sort.base = 0;
-    error = error != 0 ? error : s->sort.method->run(&sort);
-    const struct position_args args = {.rows = row_args_of(call), .positions = l.sorted};
-    const struct launch_grid grid =
-        grid_of(call, divide_up((int64_t)plan->output_elements, POSITION_THREADS),
-                (int64_t)device_of(call->context)->sms * (2048 / POSITION_THREADS), POSITION_THREADS);
-    return error != 0 ? error : kernels[width_of(plan)]->gather(&grid, &args);
+    decision->run = run_by_position;
 }
 
 int topk_cuda_prepare_by_position(const topk_context *context) {

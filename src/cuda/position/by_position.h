@@ -14,10 +14,9 @@ static inline bool wants_positions(const struct plan *plan) {
     return plan->problem.order == TOPK_ORDER_BY_POSITION;
 }
 
-/* As plan() and run() of `method`, for a plan that asks for results by position. */
+/* As plan() of `method`, for a plan that asks for results by position. The decision tells what runs, too. */
 void topk_cuda_plan_by_position(const topk_context *context, const struct plan *plan,
                                 const struct method *method, struct room *room, struct decision *decision);
-int topk_cuda_run_by_position(const struct call *call);
 
 /* As struct method, prepare. */
 int topk_cuda_prepare_by_position(const topk_context *context);

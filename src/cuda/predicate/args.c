@@ -45,3 +45,8 @@ int topk_cuda_read_bounds(const struct call *call, const struct predicate_args *
     const struct bounds_args bounds = {call->condition, *args};
     return args->bounds.values != NULL ? topk_cuda_launch_bounds(&one, &bounds) : 0;
 }
+
+int topk_cuda_take_predicate(const struct call *call, struct match *found, struct predicate_args *args) {
+    *args = topk_cuda_predicate_args(call, found);
+    return topk_cuda_read_bounds(call, args);
+}

@@ -45,5 +45,8 @@ struct predicate_args topk_cuda_predicate_args(const struct call *call, struct m
 
 /* Launches the reading of the bounds, if they lie in device memory. */
 int topk_cuda_read_bounds(const struct call *call, const struct predicate_args *args);
+
+/* Both. */
+int topk_cuda_take_predicate(const struct call *call, struct match *found, struct predicate_args *args);
 #endif
 #endif

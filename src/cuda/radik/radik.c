@@ -9,11 +9,11 @@
 static void fill_args(const struct call *call, const struct radik_strategy *s, struct radik_layout *l) {
     struct radik_args *args = &l->args;
     const struct plan *plan = call->plan;
-    args->rows = row_args_of(call);
+    args->rows = row_args_with(call, &s->order.map);
     if (has_predicate(plan)) {
         args->predicate = topk_cuda_predicate_args(call, l->found_match);
     }
-    args->decode = topk_decode_args(&plan->order, &args->rows.map);
+    args->decode = s->order;
     args->kth = kth_outputs_of(call);
     set_target(plan, s->target, &args->target);
     args->target.two_words = s->two_words;
@@ -106,7 +106,7 @@ static int run_shorts(const struct call *call, const struct radik_strategy *s, c
     shorts.input.begins = spans->begins;
     shorts.input.ends = spans->ends;
     shorts.input.k = spans->k;
-    return s->shorts->method->run(&shorts);
+    return s->shorts->decision.run(&shorts);
 }
 
 /* Rows that are not even, or not alike in what the host knows of them. */
@@ -148,11 +148,10 @@ static int run_tasks(const struct call *call, const struct radik_strategy *s, st
 
 static int run(const struct call *call) {
     const struct radik_strategy *s = call->decision->own;
-    struct radik_layout l = topk_cuda_radik_lay_out(call->plan, s, call->workspace);
-    if (call->plan->problem.rows == 0 ||
-        (call->plan->operation != TOPK_OPERATION_KTH && call->plan->problem.k_max == 0)) {
+    if (s->is_empty) {
         return 0;
     }
+    struct radik_layout l = topk_cuda_radik_lay_out(call->plan, s, call->workspace);
     if (s->is_air) {
         const struct call air = topk_subcall_same(call, &s->air, l.air_workspace);
         return topk_cuda_air.run(&air);

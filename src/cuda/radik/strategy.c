@@ -143,7 +143,9 @@ static void set_usual(const topk_context *context, const struct plan *plan, stru
     const int64_t position_bytes = p->length_max > RADIK_NARROW_ROW ? 8 : 4;
     const int64_t element_bytes = (int64_t)plan->element_bytes;
     const bool tuned = is_tuned(plan);
-    *s = (struct radik_strategy){.target = radix_target_of(plan), .short_length = short_length(plan)};
+    *s = (struct radik_strategy){
+        .target = radix_target_of(plan), .order = device_order_of(plan), .short_length = short_length(plan)};
+    s->is_empty = p->rows == 0 || (s->target != TARGET_KTH && p->k_max == 0);
     s->is_air = !tuned && p->length_max <= s->short_length;
     const bool splits = !tuned && !s->is_air && s->target != TARGET_LIST && p->shape != TOPK_SHAPE_STRIDED &&
                         p->rows > RADIK_ROWS_PER_SM * (int64_t)device_of(context)->sms;

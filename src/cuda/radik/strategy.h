@@ -12,7 +12,9 @@ extern const struct radik_kernels *const topk_cuda_radik_kernels[];
 
 /* What is decided. */
 struct radik_strategy {
-    bool is_air; /* all rows are short: air serves the call */
+    bool is_empty; /* there is nothing to do */
+    bool is_air;   /* all rows are short: air serves the call */
+    struct decode_args order;
     enum target_kind target;
     bool in_order;                               /* as in struct target */
     bool has_many;                               /* results of a row may be many */

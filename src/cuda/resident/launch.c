@@ -9,8 +9,8 @@ static int run_where(const struct call *call, const struct launch_grid *grid,
     const struct resident_plan *decided = call->decision->own;
     struct arena arena = arena_over(call->workspace);
     struct match *found = arena_take(&arena, 1, sizeof *found);
-    const struct resident_where_args args = {*of_row, topk_cuda_predicate_args(call, found)};
-    const int error = topk_cuda_read_bounds(call, &args.predicate);
+    struct resident_where_args args = {.of_row = *of_row};
+    const int error = topk_cuda_take_predicate(call, found, &args.predicate);
     return error != 0           ? error
            : shape->cluster > 1 ? decided->kernels->cluster->where(grid, &args, (uint32_t)shape->cluster)
                                 : decided->kernels->where->row(grid, &args, shape->kernel);
@@ -26,11 +26,11 @@ int topk_cuda_resident_run(const struct call *call) {
     }
     const struct launch_grid grid = grid_of(call, plan->problem.rows, decided->grid_rows, shape->threads);
     struct resident_args args = resident_args_of(decided, shape);
-    args.rows = row_args_of(call);
+    args.rows = row_args_with(call, &decided->order.map);
     if (decided->is_streamed) {
         return decided->kernels->stream->stream(&grid, &args, (uint32_t)shape->cluster);
     }
-    args.decode = topk_decode_args(&plan->order, &args.rows.map);
+    args.decode = decided->order;
     args.kth = kth_outputs_of(call);
     return has_predicate(plan)  ? run_where(call, &grid, &args, shape)
            : shape->cluster > 1 ? decided->kernels->cluster->row(&grid, &args, (uint32_t)shape->cluster)

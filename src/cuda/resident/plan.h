@@ -31,6 +31,7 @@ struct resident_shape {
 
 struct resident_plan {
     const struct resident_set *kernels;
+    struct decode_args order;
     bool is_empty; /* there is nothing to do */
     bool is_kth, is_sorted, by_position, is_streamed;
     int64_t results;     /* of a row, at most */

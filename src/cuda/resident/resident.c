@@ -243,6 +243,7 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
     const bool is_aligned = may_be_aligned(plan);
     struct resident_plan *own = topk_room_take(room, sizeof *own);
     *own = (struct resident_plan){.kernels = &kernels[width_of(plan)],
+                                  .order = device_order_of(plan),
                                   .is_kth = plan->operation == TOPK_OPERATION_KTH,
                                   .results = least(p->k_max, p->length_max),
                                   .may_be_aligned = p->shape == TOPK_SHAPE_STRIDED && is_aligned,

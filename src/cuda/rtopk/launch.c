@@ -71,7 +71,7 @@ static int run_approximate(const struct call *call, const struct launch_grid *gr
     const topk_problem *p = &call->plan->problem;
     struct approximate_args args = {.of_row = *of_row,
                                     .predicate = *predicate,
-                                    .numbers = topk_cuda_number_map(&call->plan->order),
+                                    .numbers = decided->numbers,
                                     .max_iterations = (uint32_t)least(p->max_iterations, UINT32_MAX),
                                     .epsilon = p->epsilon,
                                     .epsilon_relative = p->epsilon_relative};
@@ -90,22 +90,22 @@ static int run_where(const struct launch_grid *grid, const struct rtopk_plan *de
 }
 
 /* Once the bounds of a predicate have been read. */
-static int run_selection(const struct call *call, const struct rtopk_launch *launch, struct rtopk_args *args,
+static int run_selection(const struct call *call, const struct rtopk_launch *launch,
+                         const struct launch_grid *grid, struct rtopk_args *args,
                          const struct predicate_args *predicate) {
     const struct rtopk_plan *decided = call->decision->own;
-    const struct launch_grid grid = grid_of(call, launch->blocks, INT32_MAX, launch->threads);
     switch (launch->kernel) {
     case RTOPK_WHERE:
-        return run_where(&grid, decided, args, predicate);
+        return run_where(grid, decided, args, predicate);
     case RTOPK_UNEVEN:
-        return decided->kernels->plain->uneven(&grid, args);
+        return decided->kernels->plain->uneven(grid, args);
     case RTOPK_NETWORK:
-        return run_network(call, &grid, launch->index, args);
+        return run_network(call, grid, launch->index, args);
     case RTOPK_APPROXIMATE:
     case RTOPK_PARTS:
-        return run_approximate(call, &grid, launch, args, predicate);
+        return run_approximate(call, grid, launch, args, predicate);
     default:
-        return decided->kernels->plain->row(&grid, args, launch->index);
+        return decided->kernels->plain->row(grid, args, launch->index);
     }
 }
 
@@ -113,14 +113,14 @@ int topk_cuda_rtopk_run(const struct call *call) {
     const struct plan *plan = call->plan;
     const struct rtopk_plan *decided = call->decision->own;
     const struct rtopk_launch *launch = launch_of(call, decided);
-    struct arena arena = arena_over(call->workspace);
+    const struct launch_grid grid = grid_of(call, launch->blocks, INT32_MAX, launch->threads);
     struct predicate_args predicate = {.is_given = false};
+    int error = 0;
     if (decided->is_empty) {
         return 0;
     }
-    const struct row_args rows = row_args_of(call);
-    struct rtopk_args args = {.rows = rows,
-                              .decode = topk_decode_args(&plan->order, &rows.map),
+    struct rtopk_args args = {.rows = row_args_with(call, &decided->order.map),
+                              .decode = decided->order,
                               .kth = kth_outputs_of(call),
                               .is_kth = plan->operation == TOPK_OPERATION_KTH,
                               .is_sorted = launch->is_sorted,
@@ -128,8 +128,9 @@ int topk_cuda_rtopk_run(const struct call *call) {
                               .slots = launch->slots,
                               .entries = launch->entries};
     if (has_predicate(plan)) {
-        predicate = topk_cuda_predicate_args(call, arena_take(&arena, 1, sizeof(struct match)));
+        struct arena arena = arena_over(call->workspace);
+        struct match *found = arena_take(&arena, 1, sizeof *found);
+        error = topk_cuda_take_predicate(call, found, &predicate);
     }
-    const int error = topk_cuda_read_bounds(call, &predicate);
-    return error != 0 ? error : run_selection(call, launch, &args, &predicate);
+    return error != 0 ? error : run_selection(call, launch, &grid, &args, &predicate);
 }

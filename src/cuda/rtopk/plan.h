@@ -36,6 +36,8 @@ struct rtopk_launch {
 
 struct rtopk_plan {
     const struct rtopk_set *kernels;
+    struct decode_args order;
+    struct number_map numbers; /* of an approximation */
     bool is_empty;             /* there is nothing to do */
     bool may_be_whole;         /* rows are whole if the first one begins at a multiple of 16 bytes */
     struct rtopk_launch alike; /* where all rows are alike, if there is a kernel for such; and else: */

@@ -171,10 +171,12 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
     const uint32_t entries = entries_of(plan);
     const int64_t per = group_elements(plan);
     *own = (struct rtopk_plan){.kernels = &kernels[width_of(plan)],
+                               .order = device_order_of(plan),
                                .is_empty =
                                    p->rows == 0 || (plan->operation != TOPK_OPERATION_KTH && p->k_max == 0),
                                .may_be_whole = p->row_stride % per == 0 && p->length_max % per == 0};
     if (plan->approximate) {
+        own->numbers = topk_cuda_number_map(&plan->order);
         search.instructions = topk_cuda_rtopk_plan_approximate(context, plan, entries, own);
         decision->variant = own->alike.kernel == RTOPK_PARTS ? "parts" : "teams";
     } else {

@@ -191,9 +191,6 @@ static int sort_groups(const struct call *call, const struct sort_plan *s, const
 }
 
 int topk_cuda_sort_run(const struct call *call) {
-    if (wants_positions(call->plan)) {
-        return topk_cuda_run_by_position(call);
-    }
     const struct sort_plan *s = call->decision->own;
     const struct found *found = call->found;
     struct sort_lists source = {.elements = NULL};
