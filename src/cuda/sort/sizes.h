@@ -28,6 +28,8 @@ enum {
     /* By how many tenths of the sample's standard deviation its threshold lies below the k-th element: fewer
      * than k elements reach it, or more than there is room for, about once in 10^7 rows. */
     SORT_DEVIATION_TENTHS = SIZE(52, 5),
+    /* Samples' worth of elements that lists have room for besides, for rounding and small numbers. */
+    SORT_SPARE_SAMPLES = SIZE(14, 5),
     /* Elements of a thread in a tile of the kernel that filters. */
     SORT_FILTER_ITEMS = SIZE(8, 2),
     /* Of the kernel that gives a row to one block, which has as many threads as the longest row needs, and up

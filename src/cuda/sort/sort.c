@@ -35,8 +35,8 @@ static size_t bytes_of(const struct plan *plan, const struct sort_plan *s) {
 static int64_t room_of(const topk_problem *p) {
     const double n = (double)p->length_max, share = (double)p->k_max / n;
     const double deviation = sqrt(SORT_SAMPLES * share * (1 - share));
-    const double beyond = 2.15 * SORT_DEVIATION_TENTHS / 10 * deviation + 14;
-    return share >= 1 ? p->length_max : p->k_max + (int64_t)(n / SORT_SAMPLES * beyond) + 64;
+    const double beyond = 2.15 * SORT_DEVIATION_TENTHS / 10 * deviation + SORT_SPARE_SAMPLES;
+    return share >= 1 ? p->length_max : p->k_max + (int64_t)(n / SORT_SAMPLES * beyond);
 }
 
 /* Whether a threshold leaves out at least a tenth of the longest row, and the room of lists. */
