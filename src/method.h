@@ -65,6 +65,8 @@ struct call {
     /* Of a GPU: what is added to the positions among the results, besides problem.index_base. No decision
      * depends on it. */
     int64_t base;
+    /* Of a GPU: a launch of the outer call follows the last one of this call, and may start early. */
+    bool is_followed;
     /* On the device; NULL: none. If it is 0 the call writes to its workspace alone, and each kernel returns
      * at once. It must not change while the call runs. On a GPU, for operations in which elements rank. */
     const uint32_t *condition;

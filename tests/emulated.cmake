@@ -179,6 +179,17 @@ topk_emulated_cases(bracket_random plain --seed 72 --method bracket --random 100
   --filter type=f32,order=any)
 topk_emulated_cases(bracket_full full --seed 58 --method bracket --smallest 9000 --largest 131072 --elements 140000
   --cases 12)
+# More sorted results than one block puts in order, by clusters; with the sizes of production; and races.
+set(orderings --operation select --smallest 300 --largest 6000 --elements 14000)
+topk_emulated_cases(ordering plain --seed 91 --method bracket ${orderings} --filter order=best --random 3000
+  --schedules 2 --paths ordering)
+topk_emulated_cases(ordering_positions plain --seed 93 --method bracket ${orderings} --filter order=position --random 2000)
+topk_emulated_cases(ordering_where plain --seed 92 --method bracket --operation select_where --smallest 300
+  --largest 4200 --elements 9000 --filter order=best --random 3000)
+topk_emulated_cases(ordering_full full --seed 94 --method bracket --operation select --smallest 9000 --largest 40000
+  --elements 60000 --filter order=best --random 60)
+topk_emulated_cases(ordering_tsan tsan --seed 95 --method bracket ${orderings} --filter order=best --random 60
+  --paths "ordering: another row")
 # Selections on the fly: by blocks that share a row; with the sizes of production; and races.
 topk_emulated_cases(gridselect_blocks plain --seed 22 --method gridselect-blocks --smallest 1500 --largest 4100
   --elements 9000)

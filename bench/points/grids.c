@@ -49,6 +49,17 @@ const bench_grid bench_grids[] = {
      "select dist=distances direction=smallest rows=1000 n=2^11,2^12,2^13,2^14,2^15,2^16,2^17,2^18,2^19 "
      "k=10,100"},
     {"cpu cuda", "large-k", "select n=2^24 k=n/16,n/4,n/2,n order=best,any"},
+    /* What order costs, with --order any --ties any for the other half: results beyond one block. */
+    {"cuda", "sorted", "select dist=uniform n=2^15 k=5000,10^4"},
+    {"cuda", "sorted", "select dist=uniform n=2^17 k=2^13,2^14,2^15,2^16"},
+    {"cuda", "sorted", "select dist=uniform n=2^20 k=4096,10^4,20000,2^16,460855"},
+    {"cuda", "sorted", "select dist=uniform n=2^24 k=4096,10^4,20000,2^16,2^20,n/2"},
+    {"cuda", "sorted", "select dist=uniform n=2^28 k=4096,10^4,20000,68000,2^20,2^24,n/2"},
+    {"cuda", "sorted", "select dist=uniform rows=16 n=2^20 k=5000,10^4,20000"},
+    {"cuda", "sorted", "select dist=uniform rows=100 n=2^17 k=5000,10^4,20000"},
+    {"cuda", "sorted", "select dist=uniform type=bf16,i64 n=2^20 k=10^4"},
+    {"cuda", "sorted", "select dist=uniform type=bf16 n=2^28 k=10085"},
+    {"cuda", "sorted", "select dist=uniform type=u8 n=2^28 k=10^6"},
     {"cpu", "kth", "kth dist=uniform,normal k=1000,n/100,n/2"},
     {"cpu", "where", "where keep=1,10,50,90"},
     /* With --threads 2: an accumulator gets 64 MiB at a time, or far fewer elements than it keeps. */

@@ -8,7 +8,7 @@
 #include "../status.h"
 #include "leaf.h"
 #include "methods.h"
-#include "position/by_position.h"
+#include "ordering/ordering.h"
 
 static const struct method *const methods[] = {TOPK_CUDA_METHODS(METHOD_ADDRESS)};
 enum { METHODS = sizeof methods / sizeof methods[0] };
@@ -78,7 +78,7 @@ static topk_status prepare(topk_context *context, struct cuda_leaf *leaf) {
     for (int i = 0; i < METHODS && error == 0; i++) {
         error = methods[i]->prepare == NULL ? 0 : methods[i]->prepare(context);
     }
-    error = error != 0 ? error : topk_cuda_prepare_by_position(context);
+    error = error != 0 ? error : topk_cuda_prepare_ordering(context);
     error = error != 0 ? error : topk_cuda_prepare_accumulators(context);
     if (error != 0) {
         return unavailable("the kernels of this build cannot be loaded", error);

@@ -40,6 +40,13 @@ const
                        .instructions_per_us = 6e5},
         .radik =
             {.bytes_per_us = 4.4e6, .call_us = 17.5, .pass_us = 3.2, .reads = 2.56, .chosen_per_us = 2.5e5},
+        /* Not fitted yet. */
+        .ordering = {.launch_us = 2,
+                     .cluster_us = 5,
+                     .block_us = 0.28,
+                     .entry_us = 0.0026,
+                     .shared = 1.5,
+                     .crowd = 3},
         .resident = {.bytes_per_us = 4.2e6,
                      .instructions_per_us = 6e5,
                      .row_us = 1.23,

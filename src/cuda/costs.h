@@ -59,6 +59,12 @@ struct cuda_costs {
         double chosen_per_us;    /* results that are written */
     } radik;
     struct {
+        /* To put lists in order: once, and for each round of clusters; more for each block of these, and for
+         * each entry of a block. How many times as long blocks take that share a multiprocessor, and entries
+         * that are most of a row. */
+        double launch_us, cluster_us, block_us, entry_us, shared, crowd;
+    } ordering;
+    struct {
         double bytes_per_us, instructions_per_us;
         /* Of a row, from its first load to its last store; and for each of a block's elements, for each that
          * is compared with a predicate, and for each result. */

@@ -18,6 +18,9 @@ extern "C" {
 /* The GPU that methods were measured on has so many multiprocessors. */
 enum { DEVICE_SMS_OF_H200 = 132 };
 
+/* Blocks of a cluster, at most. */
+enum { DEVICE_CLUSTER_MAX = 16 };
+
 struct device_info {
     char name[256];
     int major, minor; /* compute capability */
@@ -29,6 +32,9 @@ struct device_info {
     uint32_t
         cluster_blocks[4]; /* that resident's kernels of each width find room for in a cluster: 1 if none */
     uint32_t stream_blocks[4]; /* likewise, of those that stream */
+    /* Clusters of so many blocks that the device holds at once, of kernels of each width that put lists in
+     * order: with the usual threads, and with the most that a block may have. */
+    uint32_t ordering_clusters[4][2][DEVICE_CLUSTER_MAX + 1];
     uint32_t bracket_bytes[4]; /* of shared memory, that a block of bracket takes */
 };
 

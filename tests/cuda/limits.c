@@ -69,9 +69,7 @@ static const struct {
     {TOPK_OPERATION_KTH, "resident", NULL, TOPK_I64, TOPK_ORDER_ANY, 0, 3, LENGTH, 131072, "are longer"},
     {TOPK_OPERATION_SELECT_WHERE, "resident", NULL, TOPK_F32, TOPK_ORDER_ANY, 0, 3, LENGTH, 262144, "longer"},
     {TOPK_OPERATION_SELECT_WHERE, "resident", NULL, TOPK_F64, TOPK_ORDER_ANY, 0, 3, LENGTH, 131072, "longer"},
-    {TOPK_OPERATION_SELECT, "resident", NULL, TOPK_F32, TOPK_ORDER_BEST_FIRST, 16384, 0, RESULTS, 8096,
-     "sorted"},
-    {TOPK_OPERATION_SELECT, "resident", NULL, TOPK_F32, TOPK_ORDER_BEST_FIRST, 65536, 0, RESULTS, 4000,
+    {TOPK_OPERATION_SELECT, "resident", NULL, TOPK_F32, TOPK_ORDER_BEST_FIRST, 131072, 0, RESULTS, 81920,
      "sorted"},
     {TOPK_OPERATION_SELECT, "gridselect", NULL, TOPK_F32, TOPK_ORDER_ANY, 5000, 0, RESULTS, 2048,
      "more results"},
@@ -88,7 +86,7 @@ static const struct {
     {TOPK_OPERATION_KTH, "bracket", NULL, TOPK_U8, TOPK_ORDER_ANY, 0, 3, LENGTH, INT64_C(1) << 31, "2^31"},
     {TOPK_OPERATION_SELECT_WHERE, "bracket", NULL, TOPK_F64, TOPK_ORDER_ANY, 0, 3, LENGTH, INT64_C(1) << 31,
      "2^31"},
-    {TOPK_OPERATION_SELECT, "bracket", NULL, TOPK_F32, TOPK_ORDER_BEST_FIRST, 1 << 20, 0, RESULTS, 4096,
+    {TOPK_OPERATION_SELECT, "bracket", NULL, TOPK_F32, TOPK_ORDER_BEST_FIRST, 1 << 20, 0, RESULTS, 81920,
      "sorted"},
     {TOPK_OPERATION_SELECT, "radik", "rescheduling=0", TOPK_F32, TOPK_ORDER_ANY, 100, 3, ROWS, 1024,
      "1024 rows"},
@@ -106,16 +104,16 @@ static topk_status size_with(size_t limit, int64_t value) {
     return size_of(limits[limit].operation, &p);
 }
 
-/* Rows of `resident` are as long as the GPU has room for clusters: the largest of 16 blocks, or of 8 as on
- * the emulated GPU, and so on; without any an eighth of the longest. */
+/* Rows of `resident`, and many sorted results, take clusters: of 16 blocks where the GPU has room for them, of
+ * 8 on the emulated GPU, and so on; without any an eighth of the longest row, and 8192 results. */
 static int64_t most_of(size_t limit) {
+    const bool are_rows = strcmp(limits[limit].method, "resident") == 0 && limits[limit].limits == LENGTH;
+    const bool are_results = limits[limit].order == TOPK_ORDER_BEST_FIRST && limits[limit].most == 81920;
     int64_t most = limits[limit].most;
-    if (strcmp(limits[limit].method, "resident") == 0 && limits[limit].limits == LENGTH) {
-        while (most > limits[limit].most / 8 && size_with(limit, most) != TOPK_OK) {
-            most /= 2;
-        }
+    while ((are_rows || are_results) && most > limits[limit].most / 8 && size_with(limit, most) != TOPK_OK) {
+        most /= 2;
     }
-    return most;
+    return are_results && size_with(limit, most) != TOPK_OK ? 8192 : most;
 }
 
 static void check_methods(void) {

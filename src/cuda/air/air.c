@@ -5,6 +5,7 @@
 #include "../leaf.h"
 #include "../lookback.h"
 #include "../methods.h"
+#include "../ordering/ordering.h"
 #include "../select/plan.h"
 #include "strategy.h"
 
@@ -91,13 +92,13 @@ static int launch_passes(const struct call *call, const struct strategy *s, stru
     for (uint32_t pass = 0; pass < s->passes && error == 0; pass++) {
         const bool is_last = pass + 1 == s->passes, is_first = pass == 0 && !args->by_extent;
         args->digit = take_digit(s, args->by_extent, &unknown);
-        args->has_successor = !is_last || s->has_last || sorted_last;
+        args->has_successor = !is_last || s->has_last || sorted_last || call->is_followed;
         grid.blocks = is_first ? s->first_blocks : s->blocks;
         const enum air_kernel kernel = is_first ? AIR_FIRST : is_last && s->fused ? AIR_FUSED : AIR_NEXT;
         error = kernels->launch(kernel, &grid, args);
         grid.dependent = dependent;
     }
-    args->has_successor = sorted_last;
+    args->has_successor = sorted_last || call->is_followed;
     if (error == 0 && s->has_last) {
         error = kernels->launch(AIR_LAST, &grid, args);
     }
@@ -126,6 +127,16 @@ static int run(const struct call *call) {
     return error;
 }
 
+/* More results than one block sorts are found in any order, and put in order afterwards. */
+static void decide(const topk_context *context, const struct plan *plan, struct room *room,
+                   struct decision *decision) {
+    if (topk_cuda_orders_beyond(context, plan, SELECT_SORT_MAX)) {
+        topk_cuda_plan_ordered(context, plan, &topk_cuda_air, room, decision);
+    } else {
+        topk_cuda_air_plan(context, plan, room, decision);
+    }
+}
+
 static int prepare(const topk_context *context) {
     const uint32_t shared_bytes_max = (uint32_t)device_of(context)->shared_bytes_max;
     int error = topk_cuda_prepare_bounds();
@@ -139,6 +150,6 @@ const struct method topk_cuda_air = {.name = "air",
                                      .operations = SELECTS_WHERE,
                                      .knobs = topk_cuda_air_knobs,
                                      .least_us = topk_cuda_air_least_us,
-                                     .plan = topk_cuda_air_plan,
+                                     .plan = decide,
                                      .prepare = prepare,
                                      .run = run};

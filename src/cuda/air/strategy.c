@@ -6,6 +6,7 @@
 #include "../../reached.h"
 #include "../leaf.h"
 #include "../lookback.h"
+#include "../ordering/ordering.h"
 #include "../select/in_place.h"
 
 const struct air_kernels *const topk_cuda_air_kernels[] = {
@@ -271,13 +272,15 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
 
 /* The cheaper way, of blocks with a row each and blocks that share rows. */
 double topk_cuda_air_least_us(const topk_context *context, const struct plan *plan) {
+    const bool is_after = topk_cuda_orders_beyond(context, plan, SELECT_SORT_MAX);
     const int64_t digit_bits = tuning_value(plan->problem.tuning, &topk_cuda_air_knobs[KNOB_DIGIT_BITS]);
-    struct strategy s = {.target = radix_target_of(plan),
+    struct strategy s = {.target = is_after ? TARGET_OUTPUTS : radix_target_of(plan),
                          .passes = (uint32_t)divide_up(plan->element_bits, digit_bits)};
     const double shared_us = cost_us(context, plan, &s);
     s.one_block = true;
     s.row_threads = row_threads(plan, usual_length(plan));
-    return fmin(shared_us, cost_us(context, plan, &s));
+    return fmin(shared_us, cost_us(context, plan, &s)) +
+           (is_after ? topk_cuda_ordering_least_us(context) : 0);
 }
 
 void topk_cuda_air_plan(const topk_context *context, const struct plan *plan, struct room *room,

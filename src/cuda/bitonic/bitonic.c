@@ -6,7 +6,7 @@
 #include "../../workspace.h"
 #include "../leaf.h"
 #include "../methods.h"
-#include "../position/by_position.h"
+#include "../ordering/ordering.h"
 #include "kernels.h"
 
 static const struct bitonic_kernels *const kernels_of_width[] = {
@@ -129,7 +129,7 @@ static double least_us(const topk_context *context, const struct plan *plan) {
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
     if (wants_positions(plan)) {
-        topk_cuda_plan_by_position(context, plan, &topk_cuda_bitonic, room, decision);
+        topk_cuda_plan_ordered(context, plan, &topk_cuda_bitonic, room, decision);
         return;
     }
     decision->cannot = refuse(plan);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "../methods.h"
-#include "../position/by_position.h"
+#include "../ordering/ordering.h"
 #include "plan.h"
 
 static const struct bracket_kernels *const kernels[WIDTHS] = {
@@ -186,6 +186,15 @@ static int64_t grid_blocks(const topk_context *context, const struct plan *plan,
     return least(rows, least(most, BRACKET_GRID_BLOCKS));
 }
 
+/* Whether the results are those in any order, put in order afterwards: they are more than one block sorts;
+ * or, by position, of narrow elements, of which many tie. */
+static bool is_ordered_after(const topk_context *context, const struct plan *plan) {
+    return (wants_positions(plan) &&
+            (plan->element_bytes < 4 ||
+             least(plan->problem.k_max, plan->problem.length_max) > BRACKET_SORTED)) ||
+           topk_cuda_orders_beyond(context, plan, BRACKET_SORTED);
+}
+
 static const char *refuse(const topk_context *context, const struct plan *plan) {
     if (plan->problem.rows == 0 || plan->problem.length_max == 0) {
         return NULL;
@@ -195,7 +204,7 @@ static const char *refuse(const topk_context *context, const struct plan *plan) 
     }
     if (target_of(plan) == TARGET_ENTRIES &&
         least(plan->problem.k_max, plan->problem.length_max) > BRACKET_SENT) {
-        return "a row has more sorted results than one block sorts";
+        return "a row has more sorted results than a cluster sorts";
     }
     if (device_of(context)->bracket_bytes[width_of(plan)] > (uint32_t)device_of(context)->shared_bytes_max) {
         return "the device has too little shared memory";
@@ -239,26 +248,20 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
     return topk_cuda_costs.launch_us + of_row * (double)divide_up(rows, sms);
 }
 
-/* Whether results are found in any order, and sorted by position afterwards: they are too many for one block
- * to sort, or elements are narrow, and many tie. */
-static bool finds_positions(const struct plan *plan) {
-    return wants_positions(plan) &&
-           (plan->element_bytes < 4 || least(plan->problem.k_max, plan->problem.length_max) > BRACKET_SENT);
-}
-
 /* Without what candidates take, or positions. */
 static double least_us(const topk_context *context, const struct plan *plan) {
-    if (finds_positions(plan)) {
-        return topk_cuda_costs.launch_us;
-    }
-    const struct search least = {.blocks = blocks_of_row(context, plan), .target = target_of(plan)};
-    return refuse(context, plan) != NULL ? INFINITY : cost_us(context, plan, &least);
+    const bool is_after = is_ordered_after(context, plan);
+    const struct search least = {.blocks = blocks_of_row(context, plan),
+                                 .target = is_after ? TARGET_OUTPUTS : target_of(plan)};
+    return !is_after && refuse(context, plan) != NULL
+               ? INFINITY
+               : cost_us(context, plan, &least) + (is_after ? topk_cuda_ordering_least_us(context) : 0);
 }
 
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
-    if (finds_positions(plan)) {
-        topk_cuda_plan_by_position(context, plan, &topk_cuda_bracket, room, decision);
+    if (is_ordered_after(context, plan)) {
+        topk_cuda_plan_ordered(context, plan, &topk_cuda_bracket, room, decision);
         return;
     }
     const topk_problem *p = &plan->problem;

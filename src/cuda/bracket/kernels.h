@@ -41,6 +41,7 @@ struct bracket_args {
     bool is_pair;           /* the k-th element is looked for between a pair of thresholds */
     bool draws_more;        /* a larger sample tells a closer pair, where blocks share a row */
     uint32_t rank;          /* of the sample that is the threshold, if rows are even; or 0 */
+    bool has_successor;     /* the next launch is the same call's: it may start early */
     uint32_t room;          /* slots of each block's list: BRACKET_PAGE, or more */
     uint64_t seed;
     struct bracket_state *states; /* of each row */

@@ -47,6 +47,7 @@ int topk_cuda_bracket_run(const struct call *call) {
         .is_pair = decided->is_pair,
         .draws_more = decided->draws_more,
         .room = decided->room,
+        .has_successor = call->is_followed,
         .seed = call->context->seed,
         .states = l.states,
         .rows = row_args_with(call, &decided->order.map),

@@ -98,6 +98,8 @@ TOPK_KERNEL TOPK_BOUNDS(BRACKET_THREADS, 1) void bracket_select(TOPK_CONSTANT_AR
     uint32_t first = row_of_block(a);
     const int64_t step = a.blocks_of_row == 1 ? simt_blocks() : a.rows.rows;
     struct ring_turns turns = {0, 0};
+    if (a.has_successor)
+        simt_allow_successor();
     if (is_called_off(a.rows))
         return;
     if (a.by_length)

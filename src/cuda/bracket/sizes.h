@@ -20,6 +20,8 @@ enum {
     /* Candidates that one block puts in order; and so few that it does so by counting. */
     BRACKET_SENT = SIZE(4096, 128),
     BRACKET_RANKED = SIZE(384, 32),
+    /* Results that one block puts in order. More of them take longer there than in a cluster (ordering.h). */
+    BRACKET_SORTED = SIZE(3072, 96),
     /* Candidates that are compared with each other where results go by position, at most. */
     BRACKET_COMPARED = SIZE(256, 8),
     /* Groups of a row that each thread samples, and from which length on they are more. A thread has at most

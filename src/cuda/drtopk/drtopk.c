@@ -6,7 +6,7 @@
 
 #include "../../reached.h"
 #include "../methods.h"
-#include "../position/by_position.h"
+#include "../ordering/ordering.h"
 #include "../select/plan.h"
 #include "strategy.h"
 
@@ -50,7 +50,7 @@ static double least_us(const topk_context *context, const struct plan *plan) {
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
     if (wants_positions(plan)) {
-        topk_cuda_plan_by_position(context, plan, &topk_cuda_drtopk, room, decision);
+        topk_cuda_plan_ordered(context, plan, &topk_cuda_drtopk, room, decision);
         return;
     }
     struct strategy *s = topk_room_take(room, sizeof *s);

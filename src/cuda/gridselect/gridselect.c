@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "../methods.h"
-#include "../position/by_position.h"
+#include "../ordering/ordering.h"
 #include "plan.h"
 
 static const struct gridselect_kernels *const kernels[WIDTHS] = {
@@ -248,7 +248,7 @@ static double least_us(const topk_context *context, const struct plan *plan) {
 static void decide(const topk_context *context, const struct plan *plan, struct room *room,
                    struct decision *decision) {
     if (wants_positions(plan)) {
-        topk_cuda_plan_by_position(context, plan, &topk_cuda_gridselect, room, decision);
+        topk_cuda_plan_ordered(context, plan, &topk_cuda_gridselect, room, decision);
         return;
     }
     const topk_problem *p = &plan->problem;

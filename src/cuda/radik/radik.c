@@ -3,6 +3,7 @@
 #include "../../reached.h"
 #include "../leaf.h"
 #include "../methods.h"
+#include "../ordering/ordering.h"
 #include "../select/plan.h"
 #include "strategy.h"
 
@@ -69,10 +70,10 @@ static int launch_passes(const struct call *call, const struct radik_strategy *s
     grid.dependent = dependent;
     grid.blocks = s->blocks;
     for (uint32_t pass = 0; pass < reading && error == 0; pass++) {
-        args->has_successor = pass + 1 < reading || orders || sorts;
+        args->has_successor = pass + 1 < reading || orders || sorts || call->is_followed;
         error = kernels->launch(pass == 0 ? RADIK_FIRST : RADIK_NEXT, &grid, args);
     }
-    args->has_successor = sorts;
+    args->has_successor = sorts || call->is_followed;
     error = error != 0 || !orders ? error : kernels->launch(RADIK_ORDER, &grid, args);
     args->has_successor = false;
     return error != 0 || !sorts ? error : launch_sort(call, s, grid, args);
@@ -160,6 +161,16 @@ static int run(const struct call *call) {
     return run_tasks(call, s, &l);
 }
 
+/* More results than one block sorts are found in any order, and put in order afterwards. */
+static void decide(const topk_context *context, const struct plan *plan, struct room *room,
+                   struct decision *decision) {
+    if (topk_cuda_orders_beyond(context, plan, SELECT_SORT_MAX)) {
+        topk_cuda_plan_ordered(context, plan, &topk_cuda_radik, room, decision);
+    } else {
+        topk_cuda_radik_plan(context, plan, room, decision);
+    }
+}
+
 static int prepare(const topk_context *context) {
     int error = topk_cuda_prepare_bounds();
     error = error != 0 ? error : topk_cuda_radik_prepare_list();
@@ -173,6 +184,6 @@ const struct method topk_cuda_radik = {.name = "radik",
                                        .operations = SELECTS_WHERE,
                                        .knobs = topk_cuda_radik_knobs,
                                        .least_us = topk_cuda_radik_least_us,
-                                       .plan = topk_cuda_radik_plan,
+                                       .plan = decide,
                                        .prepare = prepare,
                                        .run = run};

@@ -7,6 +7,7 @@
 #include "../leaf.h"
 #include "../lookback.h"
 #include "../methods.h"
+#include "../ordering/ordering.h"
 #include "../select/plan.h"
 
 const struct radik_kernels *const topk_cuda_radik_kernels[] = {
@@ -221,13 +222,15 @@ static double cost_us(const topk_context *context, const struct plan *plan, cons
 
 /* As air, or without the calls inside and with the longest digits. */
 double topk_cuda_radik_least_us(const topk_context *context, const struct plan *plan) {
-    struct radik_strategy s = {.target = radix_target_of(plan),
+    const bool is_after = topk_cuda_orders_beyond(context, plan, SELECT_SORT_MAX);
+    struct radik_strategy s = {.target = is_after ? TARGET_OUTPUTS : radix_target_of(plan),
                                .scales = value_of(plan, KNOB_SCALING) != 0 && plan->element_bits > 8};
     set_digits(plan, (uint32_t)value_of(plan, KNOB_DIGIT_BITS), &s);
     if (plan->problem.length_max <= short_length(plan)) {
         return 1.01 * topk_cuda_air.least_us(context, plan);
     }
-    const double of_tiles = cost_us(context, plan, &s);
+    const double of_tiles =
+        cost_us(context, plan, &s) + (is_after ? topk_cuda_ordering_least_us(context) : 0);
     return s.target == TARGET_LIST && plan->problem.shape != TOPK_SHAPE_STRIDED
                ? fmin(of_tiles, 1.01 * topk_cuda_air.least_us(context, plan))
                : of_tiles;

@@ -6,6 +6,7 @@
 
 #include "../../workspace.h"
 #include "../methods.h"
+#include "../ordering/ordering.h"
 #include "plan.h"
 
 static const struct resident_set kernels[WIDTHS] = {
@@ -63,7 +64,7 @@ static const char *refuse(const topk_context *context, const struct plan *plan,
         return "rows are much shorter than length_max on average";
     }
     if (shape->threads == 0) {
-        return "a row has more sorted results than a block merges";
+        return "a row has more sorted results than a cluster sorts";
     }
     const struct resident_args args = resident_args_of(decided, shape);
     if (shape->cluster == 1 && decided->kernels->block->shared_bytes(&args, RESIDENT_THREADS_MAX) >
@@ -231,7 +232,7 @@ static double least_us(const topk_context *context, const struct plan *plan) {
     const double held_us = topk_cuda_costs.launch_us + block_us(context, topk_cuda_costs.resident.row_us) +
                            fmax(issue_us, read_us);
     return topk_cuda_resident_refuse_length(context, plan, 0) != NULL ? INFINITY
-           : p->order != TOPK_ORDER_BEST_FIRST && p->ties == TOPK_TIES_ANY
+           : p->ties == TOPK_TIES_ANY /* also of results that are put in order afterwards */
                ? fmin(held_us, topk_cuda_costs.resident.stream_us + read_us)
                : held_us;
 }
@@ -252,6 +253,11 @@ static void decide(const topk_context *context, const struct plan *plan, struct 
     own->is_sorted = !own->is_kth && p->order == TOPK_ORDER_BEST_FIRST;
     own->by_position = p->order == TOPK_ORDER_BY_POSITION;
     decision->cannot = topk_cuda_resident_shapes(context, plan, &wishes, own->shapes);
+    if (decision->cannot == NULL && own->shapes[1].threads == 0 &&
+        topk_cuda_orders_beyond(context, plan, 0)) {
+        topk_cuda_plan_ordered(context, plan, &topk_cuda_resident, room, decision);
+        return;
+    }
     if (decision->cannot == NULL && p->rows > 0 && p->length_max > 0) {
         decision->cannot = refuse(context, plan, own);
     }

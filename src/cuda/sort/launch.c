@@ -2,7 +2,7 @@
  * What sort launches, and over which workspace. */
 #include "../../reached.h"
 #include "../lookback.h"
-#include "../position/by_position.h"
+#include "../ordering/ordering.h"
 #include "plan.h"
 
 static const struct sort_kernels *const kernels[WIDTHS] = {

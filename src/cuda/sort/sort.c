@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "../../reached.h"
-#include "../position/by_position.h"
+#include "../ordering/ordering.h"
 #include "../select/found.h"
 #include "plan.h"
 
@@ -142,7 +142,7 @@ static void decide(const topk_context *context, const struct plan *plan, const s
 static void plan_rows(const topk_context *context, const struct plan *plan, struct room *room,
                       struct decision *decision) {
     if (wants_positions(plan)) {
-        topk_cuda_plan_by_position(context, plan, &topk_cuda_sort, room, decision);
+        topk_cuda_plan_ordered(context, plan, &topk_cuda_sort, room, decision);
         return;
     }
     const struct sort_plan rows = {.wide = plan->problem.length_max > SORT_NARROW_ROW,
