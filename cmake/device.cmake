@@ -1,7 +1,7 @@
 # topk::device: include/topk_device.cuh, for kernels of a project's own. It is made of headers of the CUDA backend,
 # which lie beside it in topk_device/: in the build folder, and where they are installed. Nothing is linked.
 set(topk_device_headers
-  block.cuh lookback.cuh lookback.h ordered.cuh simt.cuh tile_loop.cuh
+  block.cuh lookback.cuh lookback.h ordered.cuh simt.cuh size.h tile_loop.cuh
   select/best.cuh select/block_queue.cuh select/entries.cuh select/warp_list.cuh select/warp_queue.cuh
   simt/atomic.cuh simt/bits.cuh simt/bulk.cuh simt/cluster.cuh simt/compare.cuh simt/dependent.cuh simt/float.cuh
   simt/mbarrier.cuh simt/memory.cuh simt/shared.cuh simt/thread.cuh simt/warp.cuh)
