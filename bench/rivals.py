@@ -4,13 +4,14 @@
 input, and the ratio is the median of these pairs. Every result is verified before it is timed; a wrong
 one shows no time. The CSV has the columns of topk-bench; those about reads stay empty.
 
-  rivals.py --library build/libtopk.so [SUITE]      SUITE: targets (default), select, rows, where, quick
+  rivals.py --library build/libtopk.so [SUITE]      SUITE: targets (default), select, rows, sorted, where, quick
   rivals.py --library build/libtopk.so --device cuda [SUITE]      peers (default), one-row, where, quick; see rivals_cuda.py
 """
 
 import argparse
 import csv
 import functools
+import itertools
 import os
 import statistics
 import sys
@@ -39,6 +40,9 @@ LINE = {"type": "f32", "rows": 1, "keep_percent": 0, "direction": "largest", "or
 POINTS = {
     "select": [("select", 1, 2**26, k, order) for k in (10, 1000, 10**5, 2**26 // 100) for order in ("best", "any")],
     "rows": [("select", 65536, 256, 32, "best"), ("select", 64, 131072, 50, "best")],
+    "sorted": [("select", rows, n, n * part // 10, order) for rows, n in
+               ((1, 256), (1, 1000), (1, 4000), (1, 20000), (1, 100000), (1, 2**20), (1, 2**24), (4096, 256), (256, 4096), (8, 131072))
+               for part in (1, 5, 10) for order in (("best", "any") if part < 10 else ("best",))],
     "where": [("where", 1, 2**26, percent, "best") for percent in (1, 10, 50, 90)],
     "quick": [("select", 1, 5000, 10, "best"), ("select", 1, 5000, 100, "any"), ("select", 30, 256, 32, "best"),
               ("where", 1, 5000, 10, "best")],
@@ -54,10 +58,24 @@ PAUSE_SECONDS = 0.02
 ROUNDS_MIN = 5
 
 
-def make_data(name, rows, n, seed):
+TYPES = {"f16": numpy.float16, "f32": numpy.float32, "f64": numpy.float64,
+         "i8": numpy.int8, "i16": numpy.int16, "i32": numpy.int32, "i64": numpy.int64}
+
+
+def make_data(name, rows, n, seed, type_name="f32"):
+    """Integers are uniform over their type."""
     generator = numpy.random.Generator(numpy.random.PCG64(seed))
+    dtype = TYPES[type_name]
+    if numpy.issubdtype(dtype, numpy.integer):
+        bounds = numpy.iinfo(dtype)
+        return generator.integers(bounds.min, bounds.max, (rows, n), dtype=dtype, endpoint=True)
     draw = generator.random if name == "uniform" else generator.standard_normal
-    return draw((rows, n), dtype=numpy.float32)
+    return draw((rows, n), dtype=numpy.float64 if type_name == "f64" else numpy.float32).astype(dtype, copy=False)
+
+
+def descending(array):
+    """Numbers that ascend where those of the array descend."""
+    return ~array if numpy.issubdtype(array.dtype, numpy.integer) else -array
 
 
 class Selection:
@@ -67,7 +85,7 @@ class Selection:
         self.array, self.k, self.order = array, k, order
         self.columns = {"operation": "select", "k": k, "order": order}
         n = array.shape[1]
-        self.best = -numpy.sort(-numpy.partition(array, n - k, axis=1)[:, n - k:], axis=1)
+        self.best = numpy.sort(array if k == n else numpy.partition(array, n - k, axis=1)[:, n - k:], axis=1)[:, ::-1]
 
     def ours(self, libtopk, context):
         values = numpy.zeros((len(self.array), self.k), self.array.dtype)
@@ -79,7 +97,7 @@ class Selection:
                 lambda _: self.check_pairs(values, indices) and self.check_ties(indices))
 
     def check_values(self, values):
-        return numpy.array_equal(-numpy.sort(-values, axis=1), self.best)
+        return numpy.array_equal(numpy.sort(values, axis=1)[:, ::-1], self.best)
 
     def check_set(self, indices):
         """Distinct elements of the row whose values are the best."""
@@ -96,7 +114,7 @@ class Selection:
         """Of the elements equal to the last one those at the front; and in this order, where it is promised."""
         for row, taken, best in zip(self.array, indices, self.best):
             candidates = numpy.flatnonzero(row >= best[-1])
-            right = candidates[numpy.argsort(-row[candidates], kind="stable")[:self.k]]
+            right = candidates[numpy.argsort(descending(row[candidates]), kind="stable")[:self.k]]
             if self.order == "any":
                 right, taken = numpy.sort(right), numpy.sort(taken)
             if not numpy.array_equal(right, taken):
@@ -107,6 +125,11 @@ class Selection:
         """numpy is asked for no more than it gives: the set, in any order, and by partition without
         indices; the copy that it makes of the input is part of it."""
         k, last = self.k, self.array.shape[1] - self.k
+        if self.order == "best":
+            yield ({"what": "numpy.sort"}, lambda a: numpy.sort(a, axis=1),
+                   lambda result: numpy.array_equal(result[:, ::-1][:, :k], self.best))
+        if k == self.array.shape[1]:
+            return
         yield {"what": "numpy.partition"}, lambda a: numpy.partition(a, last, axis=1)[:, last:], self.check_values
         yield {"what": "numpy.argpartition"}, lambda a: numpy.argpartition(a, last, axis=1)[:, last:], self.check_set
         if torch is not None:
@@ -189,7 +212,7 @@ class Report:
         self.failed = 0
         if self.csv:
             self.csv.writeheader()
-        print(f"{'what':20} {'op':6} {'data':8} {'rows':>6} {'n':>9} {'k':>9} {'order':5} {'th':>2} {'call':>12} "
+        print(f"{'what':20} {'op':6} {'type':4} {'data':8} {'rows':>6} {'n':>9} {'k':>9} {'order':5} {'th':>2} {'call':>12} "
               f"{'pairs':>5} {'/topk':>8} {'target':>7}  check")
 
     def add(self, line, target=None):
@@ -198,7 +221,7 @@ class Report:
         self.failed += wrong or missed
         call = "-" if wrong else f"{line['call_us'] / 1e3:.3f} ms"
         ratio = "-" if wrong else f"{line['to_topk']:.2f}"
-        print(f"{line['what']:20} {line['operation']:6} {line['data']:8} {line['rows']:6} {line['n']:9} {line['k']:9} "
+        print(f"{line['what']:20} {line['operation']:6} {line['type']:4} {line['data']:8} {line['rows']:6} {line['n']:9} {line['k']:9} "
               f"{line['order']:5} {line['threads']:2} {call:>12} {line['pairs']:>5} {ratio:>8} {target or '':>7}  "
               f"{line['check']}{' TARGET MISSED' if missed else ''}", flush=True)
         if self.csv:
@@ -228,16 +251,16 @@ def contest(report, line, contenders, time_of, options):
 def host_points(libtopk, context, options):
     """(what the lines of a point say, contenders, what times them) of each point on the CPU."""
     made = None
-    for data in options.data.split(","):
+    for data, kind in itertools.product(options.data.split(","), options.type.split(",")):
         for operation, rows, n, count, order in POINTS[options.suite]:
-            if made != (data, rows, n):
-                array = make_data(data, rows, n, options.seed)
-                made = (data, rows, n)
+            if made != (data, kind, rows, n):
+                array = make_data(data, rows, n, options.seed, kind)
+                made = (data, kind, rows, n)
             subject = Selection(array, count, order) if operation == "select" else Filter(array, count)
             contenders = [subject.ours(libtopk, context)]
             for columns, run, check in subject.rivals(context.threads):
                 contenders.append(({"threads": 1, "ties": "any", **columns}, run, check))
-            yield ({**subject.columns, "data": data, "rows": rows, "n": n, "cache": "warm",
+            yield ({**subject.columns, "type": kind, "data": data, "rows": rows, "n": n, "cache": "warm",
                     "features": context.features}, contenders, Pairs(array, options))
 
 
@@ -251,6 +274,7 @@ def parse_arguments():
     parser.add_argument("--method", help="of libtopk, on a GPU")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of libtopk and of torch")
     parser.add_argument("--data", default="uniform,normal", help="uniform, normal")
+    parser.add_argument("--type", default="f32", help="on the CPU: " + ", ".join(TYPES))
     parser.add_argument("--pairs", type=int, default=21)
     parser.add_argument("--budget", type=float, default=15, help="seconds that a slow rival gets for each point")
     parser.add_argument("--only", type=lambda text: text.split(","), help="names of rivals to run")

@@ -42,15 +42,11 @@ static int64_t slot_position(const struct source *source, uint32_t slot) {
                                          : ((const int64_t *)source->positions)[slot];
 }
 
-void topk_cpu_write_slots(const struct call *call, int64_t at, const struct source *source, int64_t row_begin,
-                          const uint32_t *slots, size_t count) {
+void topk_cpu_write_indices(const struct call *call, int64_t at, const struct source *source,
+                            int64_t row_begin, const uint32_t *slots, size_t count) {
     const struct plan *plan = call->plan;
     const int64_t base = plan->problem.index_base;
     const size_t index_bytes = plan->index_bytes;
-    if (call->values != NULL) {
-        char *out = (char *)call->values + (size_t)at * plan->element_bytes;
-        topk_cpu_gather_elements(source->values, plan->element_bytes, slots, count, out);
-    }
     if (call->indices == NULL) {
         return;
     }
@@ -70,6 +66,16 @@ void topk_cpu_write_slots(const struct call *call, int64_t at, const struct sour
             store_index(indices, (int64_t)i, index_bytes, slot_position(source, slots[i]) + base);
         }
     }
+}
+
+void topk_cpu_write_slots(const struct call *call, int64_t at, const struct source *source, int64_t row_begin,
+                          const uint32_t *slots, size_t count) {
+    const size_t bytes = call->plan->element_bytes;
+    if (call->values != NULL) {
+        topk_cpu_gather_elements(source->values, bytes, slots, count,
+                                 (char *)call->values + (size_t)at * bytes);
+    }
+    topk_cpu_write_indices(call, at, source, row_begin, slots, count);
 }
 
 void topk_cpu_write_result(const struct call *call, int64_t at, int64_t row_begin, int64_t position) {

@@ -55,6 +55,10 @@ void topk_cpu_gather_elements(const void *elements, size_t element_bytes, const 
 void topk_cpu_write_slots(const struct call *call, int64_t at, const struct source *source, int64_t row_begin,
                           const uint32_t *slots, size_t count);
 
+/* The same of the indices alone. */
+void topk_cpu_write_indices(const struct call *call, int64_t at, const struct source *source,
+                            int64_t row_begin, const uint32_t *slots, size_t count);
+
 /* Writes one result. */
 void topk_cpu_write_result(const struct call *call, int64_t at, int64_t row_begin, int64_t position);
 

@@ -7,11 +7,13 @@ struct short_row_sizes topk_cpu_short_row_sizes(const struct plan *plan, int64_t
         return (struct short_row_sizes){.element_bytes = plan->element_bytes}; /* run_few() takes none */
     }
     const size_t keys = words_of((size_t)length_max) * WORD;
+    const size_t hits = (words_of(hits_room((size_t)length_max, (size_t)k_max)) + 1) * WORD;
+    const bool sorts = operation_selects(plan->operation) && plan->problem.order == TOPK_ORDER_BEST_FIRST;
     return (struct short_row_sizes){.element_bytes = plan->element_bytes,
                                     .matches = plan->operation == TOPK_OPERATION_SELECT_WHERE ? keys : 0,
                                     .keys = keys,
-                                    .hits =
-                                        (words_of(hits_room((size_t)length_max, (size_t)k_max)) + 1) * WORD};
+                                    .hits = hits,
+                                    .entries = sorts ? hits : 0};
 }
 
 struct short_row topk_cpu_short_row_take(struct arena *arena, const struct short_row_sizes *sizes) {
@@ -23,6 +25,7 @@ struct short_row topk_cpu_short_row_take(struct arena *arena, const struct short
     for (int i = 0; i < 2; i++) {
         row.hit_keys[i] = arena_take(arena, sizes->hits, sizes->element_bytes);
         row.slots[i] = arena_take(arena, sizes->hits, sizeof *row.slots[i]);
+        row.entries[i] = arena_take(arena, sizes->entries, sizeof *row.entries[i]);
     }
     return row;
 }

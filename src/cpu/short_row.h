@@ -9,7 +9,7 @@
 /* Of the buffers for one row, in elements but for the first. */
 struct short_row_sizes {
     size_t element_bytes;
-    size_t matches, keys, hits;
+    size_t matches, keys, hits, entries;
 };
 
 /* For rows of up to length_max < 2^32 elements. */

@@ -24,11 +24,23 @@ enum {
     REVERSED_ROW_MIN = 32,
     /* Bins of one counting pass over keys. */
     HISTOGRAM_BINS = 2048,
-    RADIX_BINS = 256,
+    /* Buckets that results are dealt to. */
+    BUCKETS_MAX = 256,
+    /* Bytes of a cache line. */
+    LINE = 64,
+    /* Threads that sort one row; each has buffers as large as its cache. */
+    SORT_THREADS_MAX = 64,
     /* The longest rows of the method rtopk: CONTRACT.md, section 9. */
     RTOPK_ROW_MAX = 8192,
 #ifdef TOPK_SHRINK
     SHORT_ROW_MAX = 128,
+    DIGIT_BITS_MAX = 2,
+    INSERTED_MAX = 3,
+    LISTED_MIN = 24,
+    PREFIXES = 32,
+    IN_CACHE_MAX = 16,
+    BUCKET_ENTRIES = 24,
+    COLLECTED_MIN = 200,
     BATCH_ELEMENTS = 256,
     TILE = 128,
     TILE_MAX = 256,
@@ -48,6 +60,22 @@ enum {
 #else
     /* Rows up to this length are selected from keys in the L1 cache. */
     SHORT_ROW_MAX = 4096,
+    /* Bits of a digit that entries are sorted by: two tables of counters that stay in the first-level cache.
+     */
+    DIGIT_BITS_MAX = 10,
+    /* Entries that are sorted by insertion, each behind those before it. */
+    INSERTED_MAX = 16,
+    /* Results of a long row that are dealt to buckets, and sorted there; fewer are sorted as those of short
+       rows. */
+    LISTED_MIN = 2048,
+    /* Prefixes by which results are counted, so that buckets come out even. */
+    PREFIXES = 1 << 12,
+    /* Entries that a thread sorts in its second-level cache. */
+    IN_CACHE_MAX = 1 << 14,
+    /* Entries that a bucket should have at least. */
+    BUCKET_ENTRIES = 1 << 13,
+    /* Entries that are dealt line by line; fewer stay in the caches. */
+    COLLECTED_MIN = 1 << 17,
     /* Elements of short rows that a thread takes on at once. */
     BATCH_ELEMENTS = 1 << 16,
     /* Elements whose masks are made before any is moved: 8 Ki f32 stay in the first cache levels. Where few
@@ -77,6 +105,12 @@ enum {
     TEAM_ROW_MIN = 1 << 16,
     SPLIT_ROW_MIN = 1 << 20,
 #endif
+};
+
+/* Numbers of 64 bits in each scratch buffer of a thread that sorts: entries, or a line for each bucket. */
+enum {
+    LINE_NUMBERS = LINE / 8,
+    SORT_SCRATCH = IN_CACHE_MAX > BUCKETS_MAX *LINE_NUMBERS ? IN_CACHE_MAX : BUCKETS_MAX *LINE_NUMBERS,
 };
 
 /* Rows longer than this have positions of 8 bytes. */

@@ -104,6 +104,7 @@ static void run_shared(const struct job *job) {
     struct arena arena = arena_over(call->workspace);
     struct scratch scratch = topk_cpu_scratch_take(&arena, &job->own->team);
     scratch.threads = threads_here(call->context, scratch.threads);
+    scratch.sort_threads = threads_here(call->context, scratch.sort_threads);
     for (int64_t row = 0; row < call->plan->problem.rows; row++) {
         const struct row_extent extent = plan_row(call->plan, &call->input, row);
         if (extent.length >= job->own->shared_length) {

@@ -18,6 +18,7 @@
 #include "../../reached.h"
 #include "../team.h"
 #include "counting.h"
+#include "sort.h"
 #include "split.h"
 #include "winners.h"
 
@@ -60,21 +61,25 @@ static size_t sample_count(size_t n, size_t k) {
     return (size_t)(count < most ? count : most) / SAMPLE_GROUP * SAMPLE_GROUP;
 }
 
-/* A key that about k elements of the row, and `margins` safety margins more, are above or equal to. */
-static uint64_t lower_threshold(const struct bracket *b, unsigned attempt, double margins, double *expected) {
-    const size_t samples = sample_count(b->n, b->k), padded = words_of(samples) * WORD;
-    const size_t bytes = b->kernels->bits / 8;
-    struct sampling sampling = {b, samples, b->call->context->seed + (attempt + 1) * 0x9e3779b97f4a7c15u};
+/* Draws samples; their keys are padded with zeros to whole words. */
+static void draw(const struct bracket *b, size_t samples, uint64_t seed) {
+    const size_t padded = words_of(samples) * WORD, bytes = b->kernels->bits / 8;
+    struct sampling sampling = {b, samples, b->call->context->seed + seed};
     topk_cpu_team_run(b->call->context, samples >= TEAM_ELEMENTS_MIN / 8 ? b->scratch->threads : 1,
                       sample_share, &sampling);
-    char *keys = b->scratch->sample_keys;
-    memset(keys + samples * bytes, 0, (padded - samples) * bytes);
+    memset((char *)b->scratch->sample_keys + samples * bytes, 0, (padded - samples) * bytes);
+}
+
+/* A key that about k elements of the row, and `margins` safety margins more, are above or equal to. */
+static uint64_t lower_threshold(const struct bracket *b, unsigned attempt, double margins, double *expected) {
+    const size_t samples = sample_count(b->n, b->k);
+    draw(b, samples, (attempt + 1) * 0x9e3779b97f4a7c15u);
     const double rank = (double)b->k * (double)samples / (double)b->n;
     const double margin = margins * (4.0 * sqrt(rank * (1.0 - (double)b->k / (double)b->n)) + 3.0);
     const double wanted = rank + margin + 1.0;
     const size_t at = wanted < (double)samples ? (size_t)wanted : samples;
     *expected = (double)at / (double)samples * (double)b->n;
-    return b->kernels->bisect(keys, samples, at > 0 ? at : 1, at > 0 ? at : 1).key;
+    return b->kernels->bisect(b->scratch->sample_keys, samples, at > 0 ? at : 1, at > 0 ? at : 1).key;
 }
 
 /* ---- The pass over the row ---- */
@@ -88,6 +93,9 @@ struct pass {
     _Atomic bool overflowed;
 };
 
+/* So many candidates of a word, of 32 bits each, are moved faster by the mask than one by one. */
+enum { DENSE = WORD / 4 };
+
 /* Moves a tile's candidates to their slots in the pool. */
 static void move_tile(const struct pass *pass, size_t begin, const uint64_t *mask, size_t words, size_t at,
                       size_t count) {
@@ -95,14 +103,17 @@ static void move_tile(const struct pass *pass, size_t begin, const uint64_t *mas
     const struct scratch *s = b->scratch;
     const size_t bytes = b->kernels->bits / 8;
     char *values = (char *)s->pool_values + at * bytes;
-    if (s->pool_positions != NULL && s->position_bytes == 4) {
+    if (s->pool_positions != NULL && s->position_bytes == 4 && (bytes != 4 || count < words * DENSE)) {
         uint32_t *positions = (uint32_t *)s->pool_positions + at;
         (void)b->kernels->positions32(mask, words, (uint32_t)begin, positions, count);
         topk_cpu_gather_elements(b->elements, bytes, positions, count, values);
         return;
     }
     (void)b->kernels->take((const char *)b->elements + begin * bytes, mask, words, values, count);
-    if (s->pool_positions != NULL) {
+    if (s->pool_positions != NULL && s->position_bytes == 4) {
+        (void)b->kernels->positions32(mask, words, (uint32_t)begin, (uint32_t *)s->pool_positions + at,
+                                      count);
+    } else if (s->pool_positions != NULL) {
         (void)b->kernels->positions64(mask, words, begin, (uint64_t *)s->pool_positions + at, count);
     }
 }
@@ -237,6 +248,58 @@ static void finish_kth(const struct bracket *b, const void *elements, size_t can
     write_kth(b, t, count_equal(b, elements, candidates, t.key));
 }
 
+/* The best and the worst few of `wanted` samples may be far away from all others, such as numbers near zero:
+ * this part of them, at either end, is left out. */
+enum { FAR_SAMPLES = 64 };
+
+/* Keys between which most of the best `wanted` samples lie. */
+static struct key_span sampled_span(const struct bracket *b, size_t samples, size_t wanted) {
+    const size_t far = wanted / FAR_SAMPLES, last = wanted - far > 0 ? wanted - far : 1;
+    const void *keys = b->scratch->sample_keys;
+    return (struct key_span){b->kernels->bisect(keys, samples, last, last + far).key,
+                             b->kernels->bisect(keys, samples, far + 1, 2 * far + 1).key};
+}
+
+/* The candidates of the pool, and the ties behind them: k results or more. */
+static void sort_pooled(const struct bracket *b, const struct pass *pass, enum outcome outcome) {
+    const struct scratch *s = b->scratch;
+    const struct threshold plateau = {pass->arcs.key, pass->above};
+    const size_t samples = sample_count(b->n, b->k);
+    const size_t wanted = (size_t)((double)b->k / (double)b->n * (double)samples);
+    const struct key_span span = sampled_span(b, samples, wanted);
+    const bool wide = s->position_bytes == 8;
+    const struct results results = {.values = s->pool_values,
+                                    .positions = wide ? NULL : s->pool_positions,
+                                    .tiles = s->tiles,
+                                    .tile_count = pass->tiles,
+                                    .listed = pass->above,
+                                    .rest = outcome == PLATEAU ? b->k - pass->above : 0,
+                                    .source = wide ? pool_source(s) : (struct source){b->elements, NULL, 0}};
+    if (outcome == PLATEAU) {
+        topk_cpu_winners_add_ties(b, pass->tiles, pass->tile_elements, plateau);
+    }
+    topk_cpu_sort_results(b, &results, span);
+}
+
+/* The k best of the row itself, above a threshold. */
+static void sort_counted(const struct bracket *b, struct threshold threshold) {
+    const struct scratch *s = b->scratch;
+    const size_t most = b->n / SAMPLE_GROUP < COUNTING_SAMPLES ? b->n / SAMPLE_GROUP : COUNTING_SAMPLES;
+    const size_t samples = most / SAMPLE_GROUP * SAMPLE_GROUP;
+    const bool wide = s->position_bytes == 8, whole = b->k == b->n && b->matcher == NULL && !wide;
+    draw(b, samples, b->k);
+    const size_t wanted = (size_t)((double)b->k / (double)b->n * (double)samples);
+    const struct key_span span = sampled_span(b, samples, wanted);
+    struct results results = {.values = b->elements, .rest = b->k, .source = {b->elements, NULL, 0}};
+    if (!whole) {
+        topk_cpu_winners_from_row(b, threshold);
+        results.values = s->pool_values;
+        results.positions = wide ? NULL : s->pool_positions;
+        results.source = wide ? pool_source(s) : results.source;
+    }
+    topk_cpu_sort_results(b, &results, span);
+}
+
 static void finish_pooled(const struct bracket *b, const struct pass *pass, enum outcome outcome) {
     const struct scratch *s = b->scratch;
     const struct source source = pool_source(s);
@@ -250,6 +313,10 @@ static void finish_pooled(const struct bracket *b, const struct pass *pass, enum
         } else {
             finish_kth(b, s->pool_values, pass->above);
         }
+        return;
+    }
+    if (is_listed(b)) {
+        sort_pooled(b, pass, outcome);
         return;
     }
     if (outcome == PLATEAU) {
@@ -280,9 +347,14 @@ static void finish_counted(struct bracket *b) {
     if (b->k == b->eligible) {
         TOPK_REACHED(REACHED_WHOLE_ROW);
     }
-    topk_cpu_winners_from_row(b, b->k == b->eligible ? everything
-                                                     : topk_cpu_counting_kth(&counting, b->k, false));
-    topk_cpu_winners_write(b, &source);
+    const struct threshold threshold =
+        b->k == b->eligible ? everything : topk_cpu_counting_kth(&counting, b->k, false);
+    if (is_listed(b)) {
+        sort_counted(b, threshold);
+    } else {
+        topk_cpu_winners_from_row(b, threshold);
+        topk_cpu_winners_write(b, &source);
+    }
 }
 
 /* True if the row is done. */

@@ -15,6 +15,18 @@ size_t topk_cpu_bracket_slots(const struct plan *plan, int64_t length_cap) {
     return (size_t)(plan->problem.k_max < n ? plan->problem.k_max : n);
 }
 
+/* Of a list (kernels.h). */
+static size_t entry_bytes(size_t element_bytes) {
+    return element_bytes == 8 ? sizeof(uint64_t) + sizeof(uint32_t) : sizeof(uint64_t);
+}
+
+/* More threads than caches full of results would only take memory. */
+static int sort_threads(int threads, size_t k) {
+    const size_t worthwhile =
+        k / IN_CACHE_MAX + 1 < SORT_THREADS_MAX ? k / IN_CACHE_MAX + 1 : SORT_THREADS_MAX;
+    return worthwhile < (size_t)threads ? (int)worthwhile : threads;
+}
+
 struct scratch_sizes topk_cpu_scratch_sizes(const struct plan *plan, int threads, int64_t length_cap,
                                             bool pooled) {
     const size_t n = (size_t)length_cap, bytes = plan->element_bytes;
@@ -23,6 +35,7 @@ struct scratch_sizes topk_cpu_scratch_sizes(const struct plan *plan, int threads
     const bool selects = operation_selects(plan->operation), wide = length_cap > WIDE_ROW;
     const bool sorts = selects && plan->problem.order == TOPK_ORDER_BEST_FIRST;
     const bool merges = selects && plan->problem.order == TOPK_ORDER_BY_POSITION && pooled;
+    const bool listed = sorts && k >= LISTED_MIN;
     struct scratch_sizes s = {
         .threads = threads,
         .element_bytes = bytes,
@@ -30,33 +43,66 @@ struct scratch_sizes topk_cpu_scratch_sizes(const struct plan *plan, int threads
         .tiles = pooled ? n / TILE + 1 : 0,
         .matches = plan->operation == TOPK_OPERATION_SELECT_WHERE ? TILE / WORD : 0,
         .sample_keys = words_of(cached < n ? cached : n) * WORD,
-        .digit_counts = sorts ? RADIX_BINS : 0,
-        .slots = {selects ? slots : 0, sorts || merges ? slots : 0},
-        .sort_keys = sorts ? slots : 0,
+        .slots = {listed    ? words_of(LISTED_MIN) * WORD
+                  : selects ? slots
+                            : 0,
+                  merges ? slots : 0},
+        .sort_threads = listed ? sort_threads(threads, k) : 0,
         .short_row = topk_cpu_short_row_sizes(plan, length_cap < SHORT_ROW_MAX ? length_cap : SHORT_ROW_MAX)};
-    const size_t place_bytes = bytes + (selects ? s.position_bytes : 0);
-    s.capacity = pooled ? pool_capacity(n, k, bytes, place_bytes) : wide && selects ? k : 0;
+    const size_t pool_bytes = bytes + (selects ? s.position_bytes : 0), list_bytes = entry_bytes(bytes);
+    const size_t place_bytes = !listed ? pool_bytes : wide ? pool_bytes + 2 * list_bytes : 2 * list_bytes;
+    s.capacity = pooled ? pool_capacity(n, k, bytes, place_bytes) : listed || (wide && selects) ? k : 0;
+    s.lists = listed ? words_of(s.capacity) * WORD : 0;
     s.pool_values = words_of(s.capacity) * WORD;
     s.pool_positions = selects ? s.pool_values : 0;
     return s;
+}
+
+static struct list take_list(struct arena *arena, const struct scratch_sizes *sizes) {
+    const size_t slots = sizes->element_bytes == 8 ? sizes->lists : 0;
+    struct list list = {.entries = arena_take(arena, sizes->lists, sizeof *list.entries)};
+    list.slots = arena_take(arena, slots, sizeof *list.slots);
+    return list;
+}
+
+/* The pool, and the lists. A list's memory is the pool's where 4 bytes hold a position: then it is read
+ * before anything is written there, and an entry takes as much room as an element and its position, or more.
+ */
+static void take_pool(struct arena *arena, const struct scratch_sizes *sizes, struct scratch *s) {
+    s->lists[0] = take_list(arena, sizes);
+    s->lists[1] = take_list(arena, sizes);
+    if (sizes->lists == 0 || sizes->position_bytes == 8) {
+        s->pool_values = arena_take(arena, sizes->pool_values, sizes->element_bytes);
+        s->pool_positions = arena_take(arena, sizes->pool_positions, sizes->position_bytes);
+    } else {
+        char *values = (char *)s->lists[1].entries;
+        s->pool_values = values;
+        s->pool_positions = sizes->element_bytes == 8 ? (void *)s->lists[1].slots
+                            : values == NULL          ? NULL
+                                                      : values + sizes->pool_values * sizes->element_bytes;
+    }
 }
 
 struct scratch topk_cpu_scratch_take(struct arena *arena, const struct scratch_sizes *sizes) {
     const size_t members = (size_t)sizes->threads;
     struct scratch s = {
         .threads = sizes->threads, .capacity = sizes->capacity, .position_bytes = sizes->position_bytes};
-    s.pool_values = arena_take(arena, sizes->pool_values, sizes->element_bytes);
-    s.pool_positions = arena_take(arena, sizes->pool_positions, sizes->position_bytes);
+    take_pool(arena, sizes, &s);
     s.tiles = arena_take(arena, sizes->tiles, sizeof *s.tiles);
     s.masks = arena_take(arena, members, 2 * (TILE_MAX / WORD) * sizeof *s.masks);
     s.matches = arena_take(arena, members, sizes->matches * sizeof *s.matches);
     s.totals = arena_take(arena, members, sizeof *s.totals);
     s.sample_keys = arena_take(arena, sizes->sample_keys, sizes->element_bytes);
     s.bins = arena_take(arena, members, HISTOGRAM_BINS * sizeof *s.bins);
-    s.digit_counts = arena_take(arena, members, sizes->digit_counts * sizeof *s.digit_counts);
+    const size_t sorters = (size_t)sizes->sort_threads;
+    s.sort_threads = sizes->sort_threads;
+    s.sort_scratch[0] = arena_take(arena, sorters, SORT_SCRATCH * sizeof *s.sort_scratch[0]);
+    s.sort_scratch[1] =
+        arena_take(arena, sizes->element_bytes == 8 ? sorters : 0, SORT_SCRATCH * sizeof *s.sort_scratch[1]);
+    s.prefix_counts = arena_take(arena, sorters, PREFIXES * sizeof *s.prefix_counts);
+    s.bucket_offsets = arena_take(arena, sorters, (size_t)2 * BUCKETS_MAX * sizeof *s.bucket_offsets);
     for (int i = 0; i < 2; i++) {
         s.slots[i] = arena_take(arena, sizes->slots[i], sizeof *s.slots[i]);
-        s.sort_keys[i] = arena_take(arena, sizes->sort_keys, sizes->element_bytes);
     }
     s.short_row = topk_cpu_short_row_take(arena, &sizes->short_row);
     return s;

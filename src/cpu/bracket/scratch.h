@@ -29,11 +29,16 @@ struct scratch {
     struct split_counts *totals; /* one for each thread */
     void *sample_keys;           /* also those of counting_kth */
     uint64_t *bins;              /* HISTOGRAM_BINS for each thread */
-    /* The winners, as slots of the pool or of the row, and what sorts them. */
-    uint32_t *slots[2];
-    void *sort_keys[2];
-    size_t *digit_counts; /* RADIX_BINS for each thread */
-    struct short_row short_row;
+    uint32_t
+        *slots[2]; /* the winners, as slots of the pool or of the row; of listed rows fewer than LISTED_MIN */
+    /* What sorts LISTED_MIN results or more, best first; else NULL. The second list lies where the pool does,
+     * but in wide rows. */
+    struct list lists[2];
+    int sort_threads;
+    uint64_t *sort_scratch[2];  /* SORT_SCRATCH for each of these threads; the second for keys of 64 bits */
+    uint32_t *prefix_counts;    /* PREFIXES for each of them */
+    uint32_t *bucket_offsets;   /* twice BUCKETS_MAX for each of them */
+    struct short_row short_row; /* also what sorts fewer results */
 };
 
 /* How many elements of a row are wanted at most. */
@@ -44,8 +49,9 @@ size_t topk_cpu_bracket_slots(const struct plan *plan, int64_t length_cap);
 struct scratch_sizes {
     int threads;
     size_t element_bytes, position_bytes;
-    size_t capacity, pool_values, pool_positions, tiles, sample_keys, slots[2], sort_keys;
-    size_t matches, digit_counts; /* for each thread */
+    size_t capacity, pool_values, pool_positions, tiles, sample_keys, slots[2], lists;
+    size_t matches; /* for each thread */
+    int sort_threads;
     struct short_row_sizes short_row;
 };
 

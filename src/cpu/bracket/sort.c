@@ -1,69 +1,219 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ * Prefixes of the codes are counted, and neighbouring prefixes make buckets of about the same size, whatever
+ * the data; then each part of the team deals its share of the results to the buckets, behind the parts before
+ * it. Results come in the order of their positions, so this is stable. Then threads take buckets one by one:
+ * each is sorted in cache, and written while it is there. The second list takes the place of the pool, which
+ * has been read by then. */
 #include "sort.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "../../reached.h"
 #include "../team.h"
 
-struct pass {
-    const struct sorter *sorter;
-    unsigned shift;
-    int from;
-    int parts;
+enum { WRITTEN_AT_ONCE = 512, EACH_PREFIXES = 64 };
+
+struct sorting {
+    const struct bracket *b;
+    const struct results *results;
+    struct prefixes prefixes;
+    size_t entries; /* of all results */
+    size_t buckets;
+    unsigned char *bucket_of; /* each prefix */
+    size_t *begins;           /* of each bucket, and behind the last */
+    _Atomic size_t next_bucket;
 };
 
+/* Counts of prefixes, and then the offsets of buckets, of one part. */
+static uint32_t *counts_of(const struct sorting *s, int part) {
+    return s->b->scratch->prefix_counts + (size_t)part * PREFIXES;
+}
+
+static uint32_t *offsets_of(const struct sorting *s, int part) {
+    return s->b->scratch->bucket_offsets + (size_t)part * 2 * BUCKETS_MAX;
+}
+
+/* Of one part: the offsets that it began with, and its lines, which lie where it will sort. */
+static struct dealing dealing_of(const struct sorting *s, int part) {
+    const struct scratch *scratch = s->b->scratch;
+    struct dealing dealing = {
+        .buckets = s->bucket_of, .begins = offsets_of(s, part) + BUCKETS_MAX, .offsets = offsets_of(s, part)};
+    if (s->entries >= COLLECTED_MIN) {
+        dealing.lines = scratch->sort_scratch[0] + (size_t)part * SORT_SCRATCH;
+        dealing.slot_lines = scratch->sort_scratch[1] == NULL
+                                 ? NULL
+                                 : (uint32_t *)(scratch->sort_scratch[1] + (size_t)part * SORT_SCRATCH);
+    }
+    return dealing;
+}
+
+typedef void (*run_function)(const struct sorting *s, int part, size_t begin, size_t n);
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* Calls `run` for each run of neighbours among a part's share of the results. */
+static void each_run(const struct sorting *s, int part, int parts, run_function run) {
+    const struct results *r = s->results;
+    const size_t first = share(s->entries, part, parts), end = share(s->entries, part + 1, parts);
+    size_t at = 0;
+    for (size_t i = 0; i < r->tile_count && at < end; at += r->tiles[i].above, i++) {
+        const size_t from = at > first ? at : first, to = smaller(at + r->tiles[i].above, end);
+        if (from < to) {
+            run(s, part, r->tiles[i].begin + (from - at), to - from);
+        }
+    }
+    const size_t from = r->listed > first ? r->listed : first;
+    if (from < end) {
+        run(s, part, from, end - from);
+    }
+}
+
+static const char *values_at(const struct sorting *s, size_t begin) {
+    return (const char *)s->results->values + begin * (s->b->kernels->bits / 8);
+}
+
+static void count_run(const struct sorting *s, int part, size_t begin, size_t n) {
+    s->b->kernels->count_prefixes(values_at(s, begin), n, s->b->map, &s->prefixes, counts_of(s, part));
+}
+
 static void count_share(void *argument, int part, int parts) {
-    const struct pass *pass = argument;
-    const struct sorter *s = pass->sorter;
-    const size_t begin = share(s->n, part, parts), end = share(s->n, part + 1, parts);
-    const char *keys = (const char *)s->keys[pass->from] + begin * (s->kernels->bits / 8);
-    s->kernels->count_digit(keys, end - begin, pass->shift, s->counts + (size_t)part * RADIX_BINS);
+    const struct sorting *s = argument;
+    memset(counts_of(s, part), 0, PREFIXES * sizeof(uint32_t));
+    each_run(s, part, parts, count_run);
 }
 
-static void move_share(void *argument, int part, int parts) {
-    const struct pass *pass = argument;
-    const struct sorter *s = pass->sorter;
-    const int from = pass->from;
-    const size_t begin = share(s->n, part, parts), end = share(s->n, part + 1, parts);
-    const char *keys = (const char *)s->keys[from] + begin * (s->kernels->bits / 8);
-    s->kernels->move_digit(keys, s->slots[from] + begin, end - begin, pass->shift,
-                           s->counts + (size_t)part * RADIX_BINS, s->keys[1 - from], s->slots[1 - from]);
+static void deal_run(const struct sorting *s, int part, size_t begin, size_t n) {
+    const uint32_t *positions = s->results->positions;
+    const struct dealing dealing = dealing_of(s, part);
+    s->b->kernels->deal_entries(values_at(s, begin), positions == NULL ? NULL : positions + begin,
+                                (uint32_t)begin, n, s->b->map, &s->prefixes, &dealing,
+                                &s->b->scratch->lists[0]);
 }
 
-/* Turns counts into first slots, digit by digit and within a digit part by part. Returns
- * false if all keys share the digit, so that there is nothing to move. */
-static bool counts_to_slots(const struct pass *pass) {
-    const struct sorter *s = pass->sorter;
-    size_t sum = 0;
-    for (unsigned digit = 0; digit < RADIX_BINS; digit++) {
-        const size_t before = sum;
-        for (int part = 0; part < pass->parts; part++) {
-            size_t *count = &s->counts[(size_t)part * RADIX_BINS + digit];
-            const size_t first = sum;
-            sum += *count;
-            *count = first;
-        }
-        if (sum - before == s->n) {
-            return false;
-        }
+static void deal_share(void *argument, int part, int parts) {
+    const struct sorting *s = argument;
+    const struct dealing dealing = dealing_of(s, part);
+    each_run(s, part, parts, deal_run);
+    if (dealing.lines != NULL) {
+        TOPK_REACHED(REACHED_SORT_LINES);
+        s->b->kernels->finish_dealing(&dealing, s->buckets, &s->b->scratch->lists[0]);
     }
-    return true;
 }
 
-const uint32_t *topk_cpu_sort_pairs(struct sorter *sorter) {
-    const int parts = sorter->n >= TEAM_ELEMENTS_MIN ? sorter->threads : 1;
-    struct pass pass = {sorter, 0, 0, parts};
-    if (parts == 1) {
-        return sorter->kernels->sort_pairs(sorter->keys, sorter->slots, sorter->n);
+/* Makes buckets of neighbouring prefixes, and says where each part begins in each bucket. */
+static void make_buckets(struct sorting *s, int parts, size_t wanted) {
+    const size_t most = s->entries / wanted + 1;
+    size_t bucket = 0, begin = 0, sum = 0;
+    s->begins[0] = 0;
+    for (size_t prefix = 0; prefix <= s->prefixes.last; prefix++) {
+        size_t count = 0;
+        for (int part = 0; part < parts; part++) {
+            count += counts_of(s, part)[prefix];
+        }
+        if (sum > begin && count > 0 && sum - begin + count > most && bucket + 1 < wanted) {
+            s->begins[++bucket] = begin = sum;
+        }
+        s->bucket_of[prefix] = (unsigned char)bucket;
+        sum += count;
     }
-    TOPK_REACHED(REACHED_TEAM_SORT);
-    for (; pass.shift < sorter->kernels->bits; pass.shift += 8) {
-        topk_cpu_team_run(sorter->context, parts, count_share, &pass);
-        if (counts_to_slots(&pass)) {
-            topk_cpu_team_run(sorter->context, parts, move_share, &pass);
-            pass.from = 1 - pass.from;
+    s->buckets = bucket + 1;
+    s->begins[s->buckets] = sum;
+    for (int part = 0; part < parts; part++) {
+        memset(offsets_of(s, part), 0, s->buckets * sizeof(uint32_t));
+        for (size_t prefix = 0; prefix <= s->prefixes.last; prefix++) {
+            offsets_of(s, part)[s->bucket_of[prefix]] += counts_of(s, part)[prefix];
         }
     }
-    return sorter->slots[pass.from];
+    for (bucket = 0; bucket < s->buckets; bucket++) {
+        size_t at = s->begins[bucket];
+        for (int part = 0; part < parts; part++) {
+            uint32_t *offset = &offsets_of(s, part)[bucket];
+            const size_t count = *offset;
+            offset[0] = offset[BUCKETS_MAX] = (uint32_t)at;
+            at += count;
+        }
+    }
+}
+
+/* Of one part: its results need no counting. */
+static void make_one_bucket(struct sorting *s) {
+    s->prefixes.last = 0;
+    s->bucket_of[0] = 0;
+    s->buckets = 1;
+    s->begins[0] = 0;
+    s->begins[1] = s->entries;
+    offsets_of(s, 0)[0] = offsets_of(s, 0)[BUCKETS_MAX] = 0;
+}
+
+/* list_function */
+static void write_run(void *argument, const struct list *list, size_t begin, size_t n) {
+    const struct sorting *s = argument;
+    const struct bracket *b = s->b;
+    const struct call *call = b->call;
+    const size_t bytes = b->kernels->bits / 8, end = smaller(begin + n, b->k);
+    uint32_t slots[WRITTEN_AT_ONCE];
+    for (; begin < end; begin += WRITTEN_AT_ONCE) {
+        const size_t count = smaller(end - begin, WRITTEN_AT_ONCE);
+        const int64_t at = b->row * call->plan->problem.k_max + (int64_t)begin;
+        char *values = call->values == NULL ? NULL : (char *)call->values + (size_t)at * bytes;
+        b->kernels->decode_list(list, begin, count, b->map, s->results->source.values, values, slots);
+        topk_cpu_write_indices(call, at, &s->results->source, b->begin, slots, count);
+    }
+}
+
+static void sort_share(void *argument, int part, int parts) {
+    struct sorting *s = argument;
+    const struct scratch *scratch = s->b->scratch;
+    uint64_t *const both[2] = {
+        scratch->sort_scratch[0] + (size_t)part * SORT_SCRATCH,
+        scratch->sort_scratch[1] == NULL ? NULL : scratch->sort_scratch[1] + (size_t)part * SORT_SCRATCH};
+    (void)parts;
+    for (;;) {
+        const size_t bucket = atomic_fetch_add_explicit(&s->next_bucket, 1, memory_order_relaxed);
+        if (bucket >= s->buckets || s->begins[bucket] >= s->b->k) {
+            return;
+        }
+        const size_t begin = s->begins[bucket], count = s->begins[bucket + 1] - begin;
+        s->b->kernels->sort_list(scratch->lists, 0, begin, count, both, write_run, s);
+    }
+}
+
+static struct prefixes prefixes_of(struct key_span span, unsigned bits, size_t buckets) {
+    struct prefixes prefixes = {.low = ~span.high & topk_ones(bits),
+                                .last = (uint32_t)smaller(buckets * EACH_PREFIXES, PREFIXES) - 1};
+    while (span.low < span.high && (span.high - span.low) >> prefixes.shift > prefixes.last) {
+        prefixes.shift++;
+    }
+    return prefixes;
+}
+
+void topk_cpu_sort_results(const struct bracket *b, const struct results *results, struct key_span span) {
+    const struct scratch *scratch = b->scratch;
+    const size_t entries = results->listed + results->rest;
+    const int parts = entries >= TEAM_ELEMENTS_MIN / 2 ? scratch->sort_threads : 1;
+    const size_t wanted =
+        parts == 1 && entries <= IN_CACHE_MAX ? 1 : smaller(entries / BUCKET_ENTRIES + 1, BUCKETS_MAX);
+    unsigned char bucket_of[PREFIXES];
+    size_t begins[BUCKETS_MAX + 1];
+    struct sorting s = {.b = b,
+                        .results = results,
+                        .prefixes = prefixes_of(span, b->kernels->bits, wanted),
+                        .entries = entries,
+                        .bucket_of = bucket_of,
+                        .begins = begins};
+    const topk_context *context = b->call->context;
+    if (parts > 1) {
+        TOPK_REACHED(REACHED_TEAM_SORT);
+    }
+    if (wanted == 1) {
+        make_one_bucket(&s);
+    } else {
+        topk_cpu_team_run(context, parts, count_share, &s);
+        make_buckets(&s, parts, wanted);
+    }
+    topk_cpu_team_run(context, parts, deal_share, &s);
+    topk_cpu_team_run(context, parts, sort_share, &s);
 }

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A stable radix sort of (key, slot) pairs, best first, by a team. */
+ * Many results of a row, put in order and written by a team. */
 #ifndef TOPK_SRC_CPU_SORT_H
 #define TOPK_SRC_CPU_SORT_H
 
-#include "../kernels/kernels.h"
+#include "winners.h"
 
-/* Pairs in keys[0] and slots[0]; the others are scratch of the same size (whole words). counts has
- * RADIX_BINS elements for each thread. */
-struct sorter {
-    const topk_context *context;
-    const struct kernels *kernels;
-    void *keys[2];
-    uint32_t *slots[2];
-    size_t *counts;
-    size_t n;
-    int threads;
+/* Where the results lie, in the order of their positions: first what the tiles list in the pool, then `rest`
+ * more, which end with the array. There may be more than k of them; the worst are left out. */
+struct results {
+    const void *values;
+    const uint32_t *positions; /* NULL: a result's slot is where it lies in `values` */
+    const struct tile *tiles;
+    size_t tile_count, listed, rest;
+    struct source source; /* of slots, when all is sorted */
 };
 
-/* Returns the sorted slots: sorter->slots[0] or [1]. */
-const uint32_t *topk_cpu_sort_pairs(struct sorter *sorter);
+/* From one key to another. */
+struct key_span {
+    uint64_t low, high;
+};
+
+/* Sorts the results and writes the first b->k. Most keys should lie within the span, which only changes how
+ * long it takes. */
+void topk_cpu_sort_results(const struct bracket *b, const struct results *results, struct key_span span);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "../team.h"
-#include "sort.h"
 #include "split.h"
 
 struct collect {
@@ -64,8 +63,13 @@ static void move_piece(const struct collect *c, struct piece piece, const uint64
     }
     const char *elements = (const char *)c->elements + piece.begin * bytes;
     (void)kernels->take(elements, mask, words, (char *)s->pool_values + at * bytes, count);
-    (void)kernels->positions64(mask, words, piece.begin, (uint64_t *)s->pool_positions + at, count);
-    for (size_t i = 0; i < count; i++) {
+    if (s->position_bytes == 4) {
+        (void)kernels->positions32(mask, words, (uint32_t)piece.begin, (uint32_t *)s->pool_positions + at,
+                                   count);
+    } else {
+        (void)kernels->positions64(mask, words, piece.begin, (uint64_t *)s->pool_positions + at, count);
+    }
+    for (size_t i = 0; i < count && !is_listed(c->b); i++) {
         s->slots[0][at + i] = (uint32_t)(at + i);
     }
 }
@@ -133,7 +137,7 @@ void topk_cpu_winners_from_row(const struct bracket *b, struct threshold t) {
                         NULL,
                         (b->n + TILE - 1) / TILE,
                         topk_threshold_arcs(b->order, t.key),
-                        b->scratch->position_bytes == 8};
+                        b->scratch->position_bytes == 8 || is_listed(b)};
     collect(&c, b->n, t.above);
 }
 
@@ -167,7 +171,7 @@ static void plateau_share(void *argument, int part, int parts) {
         } else {
             (void)b->kernels->positions64(equal, words, begin, (uint64_t *)s->pool_positions + at, taken);
         }
-        for (size_t j = at; j < at + taken; j++) {
+        for (size_t j = at; j < at + taken && !is_listed(b); j++) {
             s->slots[0][j] = (uint32_t)j;
         }
     }
@@ -190,14 +194,19 @@ static void merge_slots(const struct scratch *s, size_t above, size_t k) {
     memcpy(s->slots[0], to, k * sizeof *to);
 }
 
+void topk_cpu_winners_add_ties(const struct bracket *b, size_t tiles, size_t tile_elements,
+                               struct threshold t) {
+    struct plateau plateau = {b, tiles, tile_elements, t.above, topk_threshold_arcs(b->order, t.key)};
+    topk_cpu_team_run(b->call->context, b->k - t.above >= TEAM_ELEMENTS_MIN ? b->scratch->threads : 1,
+                      plateau_share, &plateau);
+}
+
 void topk_cpu_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements,
                                    struct threshold t) {
-    struct plateau plateau = {b, tiles, tile_elements, t.above, topk_threshold_arcs(b->order, t.key)};
     struct bracket all = *b;
     all.k = t.above; /* everything in the pool wins */
     topk_cpu_winners_from_pool(&all, tiles, t.above, t);
-    topk_cpu_team_run(b->call->context, b->k - t.above >= TEAM_ELEMENTS_MIN ? b->scratch->threads : 1,
-                      plateau_share, &plateau);
+    topk_cpu_winners_add_ties(b, tiles, tile_elements, t);
     if (b->call->plan->problem.order == TOPK_ORDER_BY_POSITION) {
         merge_slots(b->scratch, t.above, b->k);
     }
@@ -211,14 +220,14 @@ struct write {
     const uint32_t *slots;
 };
 
-static void key_share(void *argument, int part, int parts) {
-    const struct write *w = argument;
-    const struct scratch *s = w->b->scratch;
-    const size_t bytes = w->b->kernels->bits / 8;
-    const size_t begin = share(w->b->k, part, parts), count = share(w->b->k, part + 1, parts) - begin;
-    char *elements = (char *)s->sort_keys[1] + begin * bytes;
-    topk_cpu_gather_elements(w->source->values, bytes, w->slots + begin, count, elements);
-    w->b->kernels->encode(elements, count, w->b->map, (char *)s->sort_keys[0] + begin * bytes);
+/* The slots of fewer than LISTED_MIN results, best first. */
+static const uint32_t *sort_slots(const struct bracket *b, const struct source *source) {
+    const struct scratch *s = b->scratch;
+    void *const *keys = s->short_row.hit_keys;
+    uint32_t *const slots[2] = {s->slots[0], s->short_row.slots[1]};
+    topk_cpu_gather_elements(source->values, b->kernels->bits / 8, slots[0], b->k, keys[1]);
+    b->kernels->encode(keys[1], b->k, b->map, keys[0]);
+    return b->kernels->sort_pairs(keys, slots, s->short_row.entries, b->k);
 }
 
 static void write_share(void *argument, int part, int parts) {
@@ -234,15 +243,7 @@ void topk_cpu_winners_write(const struct bracket *b, const struct source *source
     const int parts = b->k >= TEAM_ELEMENTS_MIN ? s->threads : 1;
     struct write w = {b, source, s->slots[0]};
     if (b->call->plan->problem.order == TOPK_ORDER_BEST_FIRST) {
-        struct sorter sorter = {b->call->context,
-                                b->kernels,
-                                {s->sort_keys[0], s->sort_keys[1]},
-                                {s->slots[0], s->slots[1]},
-                                s->digit_counts,
-                                b->k,
-                                s->threads};
-        topk_cpu_team_run(b->call->context, parts, key_share, &w);
-        w.slots = topk_cpu_sort_pairs(&sorter);
+        w.slots = sort_slots(b, source);
     }
     topk_cpu_team_run(b->call->context, parts, write_share, &w);
 }

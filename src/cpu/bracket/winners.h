@@ -25,6 +25,11 @@ struct bracket {
     int64_t begin; /* of the row, in values */
 };
 
+/* True if the results of the row are sorted as lists (sort.h): no slots name them. */
+static inline bool is_listed(const struct bracket *b) {
+    return b->scratch->lists[0].entries != NULL && b->k >= LISTED_MIN;
+}
+
 /* The k best of the pool, whose `tiles` tiles hold `candidates` elements: those above the threshold
  * key, and the first of those equal to it. Leaves k slots of the pool in scratch->slots[0], in position
  * order. */
@@ -36,8 +41,13 @@ void topk_cpu_winners_from_pool(const struct bracket *b, size_t tiles, size_t ca
 void topk_cpu_winners_from_plateau(const struct bracket *b, size_t tiles, size_t tile_elements,
                                    struct threshold t);
 
+/* Adds those elements of the row to the pool, and does no more. */
+void topk_cpu_winners_add_ties(const struct bracket *b, size_t tiles, size_t tile_elements,
+                               struct threshold t);
+
 /* The k best of the row itself, likewise. Leaves slots of the row in scratch->slots[0]; of a wide row, whose
- * positions slots cannot hold, it moves the winners to the pool first. */
+ * positions slots cannot hold, it moves the winners to the pool first. Of a listed row they are in the pool
+ * alone. */
 void topk_cpu_winners_from_row(const struct bracket *b, struct threshold t);
 
 /* Sorts the slots if the order asks for it and writes the results. `source` is what slots refer to. */

@@ -171,6 +171,15 @@ static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t bas
     return count;
 }
 
+static inline void store_line(void *to, const void *from) {
+    _mm256_stream_si256(to, _mm256_load_si256(from));
+    _mm256_stream_si256((__m256i *)to + 1, _mm256_load_si256((const __m256i *)from + 1));
+}
+
+static inline void lines_stored(void) {
+    _mm_sfence();
+}
+
 /* Signed comparisons serve keys whose top bits are flipped. */
 typedef __m256i lanes;
 enum {
@@ -179,8 +188,8 @@ enum {
     RANKED_PART = KEY_BITS == 16 || KEY_BITS == 32 ? 2 * WORD : WORD,
     MERGED_MAX = KEY_BITS == 8    ? WORD
                  : KEY_BITS == 16 ? 3 * WORD
-                 : KEY_BITS == 32 ? 12 * WORD
-                                  : 32 * WORD,
+                 : KEY_BITS == 32 ? 4 * WORD
+                                  : 4 * WORD,
 };
 static const wide_kint wide_flip = (wide_kint)1 << (WIDE_BITS - 1);
 

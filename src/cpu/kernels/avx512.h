@@ -205,14 +205,22 @@ static INLINE size_t pack_beyond(const struct arcs *arcs, const kint *elements, 
 #endif
 
 typedef __m512i lanes;
+static inline void store_line(void *to, const void *from) {
+    _mm512_stream_si512(to, _mm512_load_si512(from));
+}
+
+static inline void lines_stored(void) {
+    _mm_sfence();
+}
+
 enum {
     WIDE_LANES = 512 / WIDE_BITS,
     RANK_MAX = KEY_BITS == 8 ? WORD : 3 * WORD,
     RANKED_PART = KEY_BITS == 16 || KEY_BITS == 32 ? 2 * WORD : WORD,
     MERGED_MAX = KEY_BITS == 8    ? WORD
                  : KEY_BITS == 16 ? 3 * WORD
-                 : KEY_BITS == 32 ? 12 * WORD
-                                  : 32 * WORD,
+                 : KEY_BITS == 32 ? 8 * WORD
+                                  : 8 * WORD,
 };
 static const wide_kint wide_flip = 0;
 

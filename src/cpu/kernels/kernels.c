@@ -132,6 +132,8 @@ static size_t histogram(const void *elements, size_t n, const uint64_t *only, co
 }
 
 #include "bisect.h"
+#include "entries.h"
+#include "lists.h"
 #include "search.h"
 #include "sort.h"
 
@@ -152,8 +154,11 @@ const struct kernels KERNEL_SET = {
     .positions64 = positions64,
     .sort_pairs = sort_pairs,
     .sort_few = sort_few,
-    .count_digit = count_digit,
-    .move_digit = move_digit,
+    .count_prefixes = count_prefixes,
+    .deal_entries = deal_entries,
+    .finish_dealing = finish_dealing,
+    .sort_list = sort_list,
+    .decode_list = decode_list,
     .select_short = select_short,
     .kth_short = kth_short,
 };

@@ -57,6 +57,7 @@ struct short_row {
     uint64_t *hits;       /* mask of the row: its results, and maybe a few more */
     void *hit_keys[2];    /* of hits_room() hits, and a word more */
     uint32_t *slots[2];   /* likewise */
+    uint64_t *entries[2]; /* likewise, of select */
     struct arc not_above; /* no hits of the next row, at a guess */
     bool guesses;         /* there is one */
     bool reversed;        /* of kth: it is in the reversed order */
@@ -77,6 +78,35 @@ static inline size_t hits_room(size_t n, size_t k) {
     const size_t room = k + k / 4 + 24;
     return room < n ? room : n;
 }
+
+/* Entries on their way to be sorted: complements of keys, and slots. An integer of 64 bits has both, the slot
+ * below, where keys have up to 32 bits; of wider keys slots are an array of their own, else NULL. */
+struct list {
+    uint64_t *entries;
+    uint32_t *slots;
+};
+
+/* An entry's prefix: how far its code, the complement of a key, is above `low`, in steps of 2^shift. Prefixes
+ * stay within 0 and `last`, wherever the code is. */
+struct prefixes {
+    uint64_t low;
+    unsigned shift;
+    uint32_t last;
+};
+
+/* How a part deals elements to buckets. */
+struct dealing {
+    const unsigned char *buckets; /* of each prefix */
+    const uint32_t *begins;       /* where the part's entries of each bucket begin */
+    uint32_t *offsets;            /* where the next one goes */
+    /* A cache line for each bucket, aligned, where entries wait until they fill it; the other one for slots
+     * that have an array of their own. NULL: each goes to its place at once. */
+    uint64_t *lines;
+    uint32_t *slot_lines;
+};
+
+/* Entries begin .. begin + n - 1 of a list, which are in order. */
+typedef void (*list_function)(void *argument, const struct list *list, size_t begin, size_t n);
 
 struct kernels {
     const char *name;
@@ -121,17 +151,35 @@ struct kernels {
 
     /* Sorts n >= 1 (key, slot) pairs from keys[0] and slots[0], best first and stable. All arrays have room
      * for whole words. Returns the slots, in one of the two arrays. */
-    const uint32_t *(*sort_pairs)(void *const keys[2], uint32_t *const slots[2], size_t n);
+    const uint32_t *(*sort_pairs)(void *const keys[2], uint32_t *const slots[2], uint64_t *const entries[2],
+                                  size_t n);
 
     /* Slots of those of n <= FEW_KEYS elements that are in the mask `only`, best first and stable. */
     void (*sort_few)(const void *elements, size_t n, uint64_t only, const struct key_map *map,
                      uint32_t *slots);
 
-    /* One pass of a stable radix sort that puts larger digits first: counts of the digit at `shift`,
-     * and the move to the slots that `offsets` gives and advances. */
-    void (*count_digit)(const void *keys, size_t n, unsigned shift, size_t *counts);
-    void (*move_digit)(const void *keys, const uint32_t *slots, size_t n, unsigned shift, size_t *offsets,
-                       void *keys_out, uint32_t *slots_out);
+    /* counts[p] += 1 for the prefix p of each of n elements. */
+    void (*count_prefixes)(const void *values, size_t n, const struct key_map *map,
+                           const struct prefixes *prefixes, uint32_t *counts);
+
+    /* Puts n elements into buckets of the list. The slot of element i is slots[i]; without slots it is
+     * first + i. */
+    void (*deal_entries)(const void *values, const uint32_t *slots, uint32_t first, size_t n,
+                         const struct key_map *map, const struct prefixes *prefixes,
+                         const struct dealing *dealing, const struct list *list);
+
+    /* Puts what is left in lines into the list, behind the last deal_entries() of a part. */
+    void (*finish_dealing)(const struct dealing *dealing, size_t buckets, const struct list *list);
+
+    /* Sorts n >= 1 entries of lists[from] from `begin` on, best first and stable, and hands them on run by
+     * run. The other list has room for as many there, each scratch for IN_CACHE_MAX numbers. */
+    void (*sort_list)(const struct list lists[2], int from, size_t begin, size_t n,
+                      uint64_t *const scratch[2], list_function sorted, void *argument);
+
+    /* The elements and slots of n entries. Where an element's bits do not follow from its key they come from
+     * elements[slot]. `values` may be NULL. */
+    void (*decode_list)(const struct list *list, size_t begin, size_t n, const struct key_map *map,
+                        const void *elements, void *values, uint32_t *slots);
 
     /* The k best (1 <= k <= n) of a row; their positions end up in the array returned, one of row->slots,
      * best first if `sorted`, else ascending. With an approximation (NULL: none) the floating-point mode must

@@ -76,6 +76,13 @@ static inline size_t pack_hits(const kint *elements, uint64_t mask, uint32_t bas
     return count;
 }
 
+static inline void store_line(void *to, const void *from) {
+    memcpy(to, from, LINE);
+}
+
+static inline void lines_stored(void) {
+}
+
 typedef wide_kint lanes __attribute__((vector_size(16)));
 enum {
     WIDE_LANES = 128 / WIDE_BITS,

@@ -230,7 +230,14 @@ static void list_hits(const kint *elements, size_t n, size_t count, const struct
                       const struct short_row *row) {
     const struct map map = narrow(key_map);
     const size_t words = words_of(n), room = words_of(count) * WORD;
-    kint *keys = row->hit_keys[0];
+    kint *restrict keys = row->hit_keys[0];
+    if (count == n) {
+        for (size_t i = 0; i < n; i++) {
+            row->slots[0][i] = (uint32_t)i;
+        }
+        encode_padded(elements, n, key_map, keys);
+        return;
+    }
     (void)positions32(row->hits, words, 0, row->slots[0], room);
     (void)take(row->searched ? row->keys : elements, row->hits, words, keys, room);
     for (size_t i = 0; !row->searched && i < count; i++) {
@@ -280,7 +287,7 @@ static const uint32_t *select_short(const void *elements, size_t n, size_t k, co
     list_hits(elements, n, count, maps->key, row);
     if (sorted) {
         TOPK_REACHED(REACHED_ROW_MANY);
-        return sort_pairs(row->hit_keys, row->slots, count);
+        return sort_pairs(row->hit_keys, row->slots, row->entries, count);
     }
     cut_list(row, count, k);
     return row->slots[1];

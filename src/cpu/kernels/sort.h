@@ -150,51 +150,14 @@ static const uint32_t *merge_sort(void *const keys[2], uint32_t *const slots[2],
     return slots[from];
 }
 
-static inline unsigned digit_of(kint key, unsigned shift) {
-    return RADIX_BINS - 1 - (unsigned)(key >> shift & (RADIX_BINS - 1));
-}
-
-static void count_digit(const void *all, size_t n, unsigned shift, size_t *counts) {
-    const kint *keys = all;
-    memset(counts, 0, RADIX_BINS * sizeof *counts);
-    for (size_t i = 0; i < n; i++) {
-        counts[digit_of(keys[i], shift)]++;
-    }
-}
-
-static void move_digit(const void *all, const uint32_t *slots, size_t n, unsigned shift, size_t *offsets,
-                       void *keys_out, uint32_t *slots_out) {
-    const kint *restrict keys = all;
-    kint *restrict to = keys_out;
-    for (size_t i = 0; i < n; i++) {
-        const size_t rank = offsets[digit_of(keys[i], shift)]++;
-        to[rank] = keys[i];
-        slots_out[rank] = slots[i];
-    }
-}
-
-static const uint32_t *radix_sort(void *const keys[2], uint32_t *const slots[2], size_t n) {
-    unsigned from = 0;
-    for (unsigned shift = 0; shift < KEY_BITS; shift += 8) {
-        size_t counts[RADIX_BINS], sum = 0;
-        count_digit(keys[from], n, shift, counts);
-        if (counts[digit_of(*(const kint *)keys[from], shift)] == n) {
-            continue;
-        }
-        for (unsigned d = 0; d < RADIX_BINS; d++) {
-            const size_t count = counts[d];
-            counts[d] = sum;
-            sum += count;
-        }
-        move_digit(keys[from], slots[from], n, shift, counts, keys[1 - from], slots[1 - from]);
-        from = 1 - from;
-    }
-    return slots[from];
-}
-
 /* kernels.h */
-static NO_INLINE const uint32_t *sort_pairs(void *const keys[2], uint32_t *const slots[2], size_t n) {
-    return n <= MERGED_MAX ? merge_sort(keys, slots, n) : radix_sort(keys, slots, n);
+static NO_INLINE const uint32_t *sort_pairs(void *const keys[2], uint32_t *const slots[2],
+                                            uint64_t *const entries[2], size_t n) {
+    if (n <= MERGED_MAX) {
+        return merge_sort(keys, slots, n);
+    }
+    sort_by_entries(keys[0], slots[0], n, entries, slots[1]);
+    return slots[1];
 }
 
 #endif

@@ -14,6 +14,9 @@
  *                          `sparse`: at most half of each vector's elements are expected
  *   pack_beyond(...)       the same for the elements among a mask whose points are not in an arc. Optional
  *
+ *   store_line(to, from)   moves an aligned cache line to memory that will not be read soon
+ *   lines_stored()         other threads see these lines before what this thread stores next
+ *
  *   lanes                  a vector of wide_kint; keys in it have the bits of wide_flip flipped
  *   lanes_load, lanes_of, add_lanes
  *                          the numbers at an address; one number in all lanes; a + b
