@@ -131,6 +131,32 @@ static size_t histogram(const void *elements, size_t n, const uint64_t *only, co
     return above;
 }
 
+static size_t take_range(const void *elements, size_t n, const uint64_t *only, const struct key_map *key_map,
+                         uint64_t low, uint64_t high, void *keys_out) {
+    const struct map map = narrow(key_map);
+    const kint *in = elements, base = (kint)low, span = (kint)(high - low);
+    kint *out = keys_out;
+    size_t count = 0;
+    for (size_t i = 0; i < n; i += WORD) {
+        kint keys[WORD] __attribute__((aligned(64)));
+        const size_t rest = n - i < WORD ? n - i : WORD;
+        fetch_ahead(in + i);
+        if (rest == WORD) {
+            word_keys(in + i, &map, keys);
+        } else {
+            part_keys(in + i, rest, &map, keys);
+        }
+        for (unsigned j = 0; j < WORD; j++) {
+            keys[j] = (kint)(keys[j] - base);
+        }
+        const uint64_t taken = only != NULL ? only[i / WORD] : low_bits(rest);
+        for (uint64_t bits = ~mask_above(keys, span) & taken; bits != 0; bits &= bits - 1) {
+            out[count++] = (kint)(keys[__builtin_ctzll(bits)] + base);
+        }
+    }
+    return count;
+}
+
 #include "bisect.h"
 #include "entries.h"
 #include "lists.h"
@@ -148,6 +174,7 @@ const struct kernels KERNEL_SET = {
     .match = match,
     .count = count,
     .histogram = histogram,
+    .take_range = take_range,
     .bisect = bisect,
     .take = take,
     .positions32 = positions32,

@@ -136,6 +136,10 @@ struct kernels {
     size_t (*histogram)(const void *elements, size_t n, const uint64_t *only, const struct key_map *map,
                         uint64_t low, uint64_t high, unsigned shift, uint64_t *bins);
 
+    /* The keys from low to high, in the order of their elements; returns their number. */
+    size_t (*take_range)(const void *elements, size_t n, const uint64_t *only, const struct key_map *map,
+                         uint64_t low, uint64_t high, void *keys);
+
     /* Threshold of the k best (1 <= k <= n) of n keys, by bisection; `keys` is padded with zeros to
      * whole words. Ends early where k to `most` keys are above; else the threshold is the k-th key itself. */
     struct threshold (*bisect)(const void *keys, size_t n, size_t k, size_t most);
