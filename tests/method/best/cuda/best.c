@@ -19,7 +19,8 @@ static void plan_best(const topk_context *context, const struct plan *plan, stru
     decision->own = own;
     decision->cannot = plan->problem.k_max > 1 ? "k_max is above 1" : NULL;
     decision->launches = 1;
-    decision->cost_us = 3 + (double)plan->input_elements;
+    decision->cost_us = topk_cuda_costs.launch_us +
+                        work_us(context, (double)plan->input_elements, topk_cuda_costs.best.elements_per_us);
 }
 
 static int prepare(const topk_context *context) {

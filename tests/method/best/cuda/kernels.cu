@@ -11,6 +11,8 @@ template <typename Element> TOPK_KERNEL TOPK_BOUNDS(SIMT_WARP, 1) void best_of_r
     const int64_t threads = (int64_t)simt_blocks() * simt_threads();
     for (int64_t row = (int64_t)simt_block() * simt_threads() + simt_thread(); row < a.rows; row += threads) {
         const struct row r = row_at(a, row);
+        if (row >= threads)
+            TOPK_REACHED(REACHED_BEST_NEXT_ROW);
         const Element *values = row_values<Element>(a, r);
         int64_t best = 0;
         for (int64_t i = 1; i < r.length; i++)
