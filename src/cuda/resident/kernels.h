@@ -14,7 +14,6 @@ struct resident_args {
     bool is_kth;
     bool is_sorted;     /* results go best first */
     bool by_position;   /* or by position, which other kernels do */
-    bool has_successor; /* the next launch is the same call's: it may start early */
     uint32_t positions; /* slots of the list of positions */
     uint32_t entries;   /* slots of the list of entries */
     bool has_buckets;   /* and shared memory to sort them in buckets: more than RESIDENT_RANKED go there */

@@ -27,7 +27,6 @@ int topk_cuda_resident_run(const struct call *call) {
     const struct launch_grid grid = grid_of(call, plan->problem.rows, decided->grid_rows, shape->threads);
     struct resident_args args = resident_args_of(decided, shape);
     args.rows = row_args_with(call, &decided->order.map);
-    args.has_successor = call->is_followed;
     if (decided->is_streamed) {
         return decided->kernels->stream->stream(&grid, &args, (uint32_t)shape->cluster);
     }

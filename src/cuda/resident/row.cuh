@@ -105,8 +105,6 @@ TOPK_DEVICE void for_rows_of_team(const struct resident_args &a, const Work &wor
     simt_arena arena = simt_shared_arena();
     const row_memory<Element, Team> memory = carve_row<Element, Team>(arena, a, simt_threads());
     const uint32_t first = simt_block() / Team::blocks(), teams = simt_blocks() / Team::blocks();
-    if (a.has_successor)
-        simt_allow_successor();
     if (is_called_off(a.rows))
         return;
     for (int64_t row = first; row < a.rows.rows; row += teams) {
