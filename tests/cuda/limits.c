@@ -104,8 +104,8 @@ static topk_status size_with(size_t limit, int64_t value) {
     return size_of(limits[limit].operation, &p);
 }
 
-/* Rows of `resident`, and many sorted results, take clusters: of 16 blocks where the GPU has room for them, of
- * 8 on the emulated GPU, and so on; without any an eighth of the longest row, and 8192 results. */
+/* Rows of `resident`, and many sorted results, take clusters: of 16 blocks where the GPU has room for them,
+ * of 8 on the emulated GPU, and so on; without any an eighth of the longest row, and 8192 results. */
 static int64_t most_of(size_t limit) {
     const bool are_rows = strcmp(limits[limit].method, "resident") == 0 && limits[limit].limits == LENGTH;
     const bool are_results = limits[limit].order == TOPK_ORDER_BEST_FIRST && limits[limit].most == 81920;
