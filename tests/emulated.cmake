@@ -290,8 +290,10 @@ topk_emulated_next_rows(bucket_tsan 94 bucket 12 "bucket: another row"
   --filter rows=7 --smallest 30 --largest 520 --elements 3700)
 topk_emulated_next_rows(radik_tsan 195 radik 16 "radik: another row"
   --operation select --filter rows=7,order=best --smallest 30 --largest 1100 --elements 7800)
-topk_emulated_next_rows(sort_tsan 96 sort 6 "sort: another row"
+topk_emulated_next_rows(sort_tsan 96 sort 6 "sort: another row to s"
   --operation select --filter rows=33 --smallest 30 --largest 130 --elements 4400)
+topk_emulated_next_rows(sort_count_tsan 96 sort 4 "sort: another row to count"
+  --operation kth --filter rows=33 --smallest 130 --largest 300 --elements 10000)
 topk_emulated_cases(longer_tsan tsan --seed 26 --smallest 500 --largest 4100 --elements 4200 --cases 4)
 # The last block of a row that several share writes it alone, for its digits end with a plateau.
 topk_emulated_cases(plateaus_tsan tsan --seed 34 --smallest 1000 --largest 4100 --elements 4200 --cases 8

@@ -84,10 +84,11 @@ topk_status topk_cpu_check_memory(const topk_context *context, const struct buff
     }
     for (size_t i = 0; i < buffers->count; i++) {
         if (is_of_device(driver, buffers->list[i].data)) {
-            return topk_fail(TOPK_ERROR_CONTRADICTION,
-                             "%s is memory of a GPU, which a context of the CPU cannot reach: create one of "
-                             "TOPK_BACKEND_CUDA, or copy the data to the host",
-                             buffers->list[i].name);
+            return topk_fail(
+                TOPK_ERROR_CONTRADICTION,
+                "%s is memory of a GPU, which a context of the CPU cannot reach: use a context of the GPU, "
+                "or copy the data to the host",
+                buffers->list[i].name);
         }
     }
     return TOPK_OK;

@@ -71,6 +71,8 @@ const
         .rtopk = {.bytes_per_us = 4.2e6, .instructions_per_us = 6e5, .latency_us = 0.00299},
         .sort = {.bytes_per_us = 4e6,
                  .pass_us = 13,
+                 .filtered_per_us = 1.35e5,
+                 .list_bytes_per_us = 9.5e5,
                  .ranked_per_us = 1.1e5,
                  .row_us = 0.005,
                  .block_pass_us = 2.2,

@@ -89,10 +89,12 @@ struct cuda_costs {
     } rtopk;
     struct {
         double bytes_per_us;
-        double pass_us;       /* besides moving */
-        double ranked_per_us; /* elements in a pass of blocks with a row each */
-        double row_us;        /* of all multiprocessors, for each of these rows */
-        double block_pass_us; /* such a pass, however few the rows are, and for each element of a row */
+        double pass_us;           /* besides moving */
+        double filtered_per_us;   /* elements that are compared with a threshold */
+        double list_bytes_per_us; /* of what other methods have found, read and written by all passes */
+        double ranked_per_us;     /* elements in a pass of blocks with a row each */
+        double row_us;            /* of all multiprocessors, for each of these rows */
+        double block_pass_us;     /* such a pass, however few the rows are, and for each element of a row */
         double element_us;
     } sort;
 };

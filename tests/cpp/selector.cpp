@@ -294,7 +294,8 @@ void check_plan(const topk::selector &selector) {
     CHECK((best == positions{5, 7}));
     CHECK(plan.method(properties.methods - 1).method == std::string("reference"));
     expect(TOPK_ERROR_OUT_OF_RANGE, "index", [&] { plan.method(-1); });
-    output.values = workspace.data();
+    std::array<float, 8> not_planned = {};
+    output.values = not_planned.data();
     expect(TOPK_ERROR_CONTRADICTION, "values",
            [&] { plan.run(rows.input, output, workspace.data(), workspace.size()); });
     rows.problem.method = "nonesuch";

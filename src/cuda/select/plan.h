@@ -57,9 +57,10 @@ static inline double sorting_us(const topk_context *context, const struct plan *
         return block_us(context, sorted / topk_cuda_costs.air.results_per_us);
     }
     const double bytes = (double)plan->element_bytes, moved = 2 * (double)plan->output_elements * (bytes + 4);
-    return target != TARGET_LIST ? 0
-                                 : (bytes + 2) * topk_cuda_costs.sort.pass_us +
-                                       bytes * move_us(context, moved, topk_cuda_costs.air.bytes_per_us);
+    return target != TARGET_LIST
+               ? 0
+               : (bytes + 2) * topk_cuda_costs.sort.pass_us +
+                     bytes * move_us(context, moved, topk_cuda_costs.sort.list_bytes_per_us);
 }
 
 /* A product that says "too many" instead of overflowing. */

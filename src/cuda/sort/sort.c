@@ -67,7 +67,9 @@ static double groups_us(const topk_context *context, const struct plan *plan, co
     const double groups = rows / (double)s->group_rows, launches = s->passes + 2 + s->is_kth + s->is_filtered;
     const double read = rows * (double)s->length * (double)plan->element_bytes;
     const double written = s->is_filtered ? moved * entry : 0;
-    return groups * launches * topk_cuda_costs.sort.pass_us +
+    const double filter_us =
+        s->is_filtered ? work_us(context, rows * (double)s->length, topk_cuda_costs.sort.filtered_per_us) : 0;
+    return groups * launches * topk_cuda_costs.sort.pass_us + filter_us +
            move_us(context, read + written + moved * 2 * s->passes * entry,
                    topk_cuda_costs.sort.bytes_per_us);
 }
