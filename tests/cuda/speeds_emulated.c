@@ -104,14 +104,11 @@ static void check_resident_limits(void) {
         topk_order order;
         uint32_t cluster; /* blocks that the device has room for */
         bool serves;
-    } limits[] = {{TOPK_F32, 131072, 40960, TOPK_ORDER_BEST_FIRST, 8, true},
-                  {TOPK_F32, 131072, 40961, TOPK_ORDER_BEST_FIRST, 8, false},
+    } limits[] = {{TOPK_F32, 131072, 40961, TOPK_ORDER_BEST_FIRST, 8, false},
                   {TOPK_F32, 131073, 10, TOPK_ORDER_ANY, 8, false},
                   {TOPK_F32, 131072, 131072, TOPK_ORDER_ANY, 8, true},
-                  {TOPK_F64, 65536, 40960, TOPK_ORDER_BEST_FIRST, 8, true},
                   {TOPK_F64, 65536, 40961, TOPK_ORDER_BEST_FIRST, 8, false},
                   {TOPK_F64, 65537, 10, TOPK_ORDER_ANY, 8, false},
-                  {TOPK_U8, 32768, 32768, TOPK_ORDER_BEST_FIRST, 8, true},
                   {TOPK_F32, 32768, 8192, TOPK_ORDER_BEST_FIRST, 1, true},
                   {TOPK_F32, 32768, 8193, TOPK_ORDER_BEST_FIRST, 1, false},
                   {TOPK_F64, 16384, 8192, TOPK_ORDER_BEST_FIRST, 1, true},
