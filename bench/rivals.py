@@ -74,7 +74,7 @@ def make_data(name, rows, n, seed, type_name="f32"):
 
 
 def descending(array):
-    """Numbers that ascend where those of the array descend."""
+    """Maps the array to numbers that ascend where its elements descend."""
     return ~array if numpy.issubdtype(array.dtype, numpy.integer) else -array
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The numbers and functions are those of cuda.h, which a build without CUDA lacks. Whatever the driver
+ * Numbers and functions are as in cuda.h, which a build without CUDA lacks. Whatever the driver
  * reports as an error refuses nothing: it does so for memory that it does not know, in a forked child, and
  * while the process ends. */
 #define _GNU_SOURCE

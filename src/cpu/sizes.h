@@ -65,8 +65,8 @@ enum {
     DIGIT_BITS_MAX = 10,
     /* Entries that are sorted by insertion, each behind those before it. */
     INSERTED_MAX = 16,
-    /* Results of a long row that are dealt to buckets, and sorted there; fewer are sorted as those of short
-       rows. */
+    /* From this many results on, a long row deals them to buckets and sorts these; fewer are sorted as in
+       short rows. */
     LISTED_MIN = 2048,
     /* Prefixes by which results are counted, so that buckets come out even. */
     PREFIXES = 1 << 12,

@@ -96,7 +96,8 @@ static void check_gpu(const gpu *g, const choice *of_h200) {
 }
 
 /* The limits of resident with the sizes of production, as docs/cuda.md has them: at each, and one
- * above. The emulated device has room for clusters of 8 blocks; gpu.limits tests clusters of 16. */
+ * above. The emulated device has room for clusters of 8 blocks of up to 512 threads, and of 4 of the
+ * 1024 threads that put sorted results in order; gpu.limits tests clusters of 16. */
 static void check_resident_limits(void) {
     static const struct {
         topk_type type;
@@ -104,10 +105,14 @@ static void check_resident_limits(void) {
         topk_order order;
         uint32_t cluster; /* blocks that the device has room for */
         bool serves;
-    } limits[] = {{TOPK_F32, 131072, 40961, TOPK_ORDER_BEST_FIRST, 8, false},
+    } limits[] = {{TOPK_F32, 131072, 20480, TOPK_ORDER_BEST_FIRST, 8, true},
+                  {TOPK_F32, 131072, 20481, TOPK_ORDER_BEST_FIRST, 8, false},
                   {TOPK_F32, 131073, 10, TOPK_ORDER_ANY, 8, false},
                   {TOPK_F32, 131072, 131072, TOPK_ORDER_ANY, 8, true},
-                  {TOPK_F64, 65536, 40961, TOPK_ORDER_BEST_FIRST, 8, false},
+                  {TOPK_F64, 65536, 20480, TOPK_ORDER_BEST_FIRST, 8, true},
+                  {TOPK_F64, 65536, 20481, TOPK_ORDER_BEST_FIRST, 8, false},
+                  {TOPK_U8, 32768, 20480, TOPK_ORDER_BEST_FIRST, 8, true},
+                  {TOPK_U8, 32768, 20481, TOPK_ORDER_BEST_FIRST, 8, false},
                   {TOPK_F64, 65537, 10, TOPK_ORDER_ANY, 8, false},
                   {TOPK_F32, 32768, 8192, TOPK_ORDER_BEST_FIRST, 1, true},
                   {TOPK_F32, 32768, 8193, TOPK_ORDER_BEST_FIRST, 1, false},

@@ -57,7 +57,7 @@ static void histogram_share(void *argument, int part, int parts) {
     atomic_fetch_add_explicit(&pass->above, above, memory_order_relaxed);
 }
 
-/* The keys of the range go behind those of earlier parts, which the bin of the last pass counted. */
+/* Lists the part's keys of the range. The last pass counted them, so each part knows where its keys begin. */
 static void take_share(void *argument, int part, int parts) {
     const struct pass *pass = argument;
     const struct counting *c = pass->counting;
@@ -83,7 +83,7 @@ static void take_share(void *argument, int part, int parts) {
     }
 }
 
-/* The k-th of the range's `count` keys, of which there are few enough for the cache. */
+/* The k-th of the range's `count` keys, which the cache holds. */
 static struct threshold finish_in_cache(struct pass *pass, size_t k, size_t count, bool exact) {
     const struct counting *c = pass->counting;
     const size_t bytes = c->kernels->bits / 8, padded = words_of(count) * WORD;

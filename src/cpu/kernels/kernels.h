@@ -172,7 +172,7 @@ struct kernels {
                          const struct key_map *map, const struct prefixes *prefixes,
                          const struct dealing *dealing, const struct list *list);
 
-    /* Puts what is left in lines into the list, behind the last deal_entries() of a part. */
+    /* Copies the entries that unfinished lines still hold to the list. After a part's last deal_entries(). */
     void (*finish_dealing)(const struct dealing *dealing, size_t buckets, const struct list *list);
 
     /* Sorts n >= 1 entries of lists[from] from `begin` on, best first and stable, and hands them on run by

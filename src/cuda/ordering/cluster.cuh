@@ -2,12 +2,12 @@
  * A cluster sorts the list of a row in shared memory, by a sample sort:
  *
  * 1. Each block holds an equal share of the list, as entries. All entries differ (entries.cuh), so ties
- * cannot crowd any block.
+ *    cannot crowd any block.
  * 2. Each block draws samples of its share and sends them to all blocks, and ranks its own among all. Every
  *    n-th is a splitter, of n samples of each block: a block is to get what lies between two of these.
  * 3. Each block counts its entries for each block, and reserves slots in that block's list by one atomic.
- * 4. Entries move to their blocks. Each block sorts its list. Its results begin behind what all blocks before
- * it have got.
+ * 4. Entries move to their blocks. Each block sorts its list. Its first result follows the last one
+ *    of the block before it.
  *
  * Where samples mislead and some list would overflow, blocks sort their shares instead, and an entry's slot
  * is the sum of its ranks in all shares.

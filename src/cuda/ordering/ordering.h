@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Results put in order after a selection in any order, for methods that do not do it themselves.
  *
- * The method selects in any order and writes a list of elements and positions. A cluster
- * sorts each list on chip, best first or by position (cluster.cuh). Longer lists go by position only: the
- * method sort puts the positions in order as it does elements, and a kernel fetches the elements there. */
+ * The method selects in any order and writes a list of elements and positions. A cluster sorts
+ * each list on chip, best first or by position (cluster.cuh). Longer lists go by position only: the method
+ * sort puts the positions in order as it does elements, and a kernel fetches the elements there. */
 #ifndef TOPK_SRC_CUDA_ORDERING_ORDERING_H
 #define TOPK_SRC_CUDA_ORDERING_ORDERING_H
 
