@@ -22,7 +22,7 @@ static inline int check_report(void) {
 #define CHECK_STATUS(expected, call) check_status(expected, call, #call, __FILE__, __LINE__)
 
 static inline int check_that(int holds, const char *text, const char *file, int line) {
-    check_count++;
+    __atomic_add_fetch(&check_count, 1, __ATOMIC_RELAXED);
     if (!holds) {
         if (check_failures++ < CHECK_SHOWN_MAX) {
             fprintf(stderr, "%s:%d: failed: %s\n", file, line, text);
@@ -33,7 +33,7 @@ static inline int check_that(int holds, const char *text, const char *file, int 
 
 static inline int check_status(topk_status expected, topk_status got, const char *text, const char *file,
                                int line) {
-    check_count++;
+    __atomic_add_fetch(&check_count, 1, __ATOMIC_RELAXED);
     if (got != expected) {
         check_failures++;
         fprintf(stderr, "%s:%d: %s\n    expected %s, got %s (%s)\n", file, line, text,
