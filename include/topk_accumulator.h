@@ -82,6 +82,41 @@ TOPK_API topk_status topk_accumulator_finish(topk_context *context, const topk_p
                                              size_t state_bytes, void *values, void *indices,
                                              topk_stream stream);
 
+/* ---- States as bytes ----
+ *
+ * A state can be written as bytes that hold nothing of the machine, the backend or the context: to a file, to
+ * go on from there, or to another machine, to be merged there. docs/state.md has the format. Bytes are
+ * valid within one format version, which they tell; import reads the version that export writes. Equal states
+ * give equal bytes: the k best of each row, by position.
+ *
+ * Bytes are of the context's device, at any alignment. A state from bytes goes on as the exported one: all
+ * later results are the same. The problem must have the same type, index_type, direction, rank, nan, rows,
+ * k_max and index_base; length_max may be another one. */
+
+/* How many bytes the state of this problem takes. It depends on rows, k_max, type and index_type alone.
+ *
+ * Statuses as topk_accumulator_size(). */
+TOPK_API topk_status topk_accumulator_export_size(const topk_context *context, const topk_problem *problem,
+                                                  size_t *bytes);
+
+/* Writes the state to the first export_size bytes of `bytes`, which has `capacity` of them; more may be
+ * pushed. On a GPU a state that is broken (CONTRACT.md, 10.8) gives zeros, which no import takes.
+ *
+ * Statuses as topk_accumulator_init(), and: OVERLAP, BAD_STATE; WORKSPACE_TOO_SMALL also for `capacity`. */
+TOPK_API topk_status topk_accumulator_export(topk_context *context, const topk_problem *problem, void *state,
+                                             size_t state_bytes, void *bytes, size_t capacity,
+                                             topk_stream stream);
+
+/* Begins a state, as init does, with what `size` bytes say. They may come from anywhere: all that they say is
+ * checked before it is used, and nothing is read beyond them.
+ *
+ * Statuses as topk_accumulator_init(), and: OVERLAP; MALFORMED for bytes that are no state of this problem,
+ * too few or too many. The state is then what it was. On a GPU only a wrong `size` is MALFORMED; all else
+ * leaves the state broken (CONTRACT.md, 10.8). */
+TOPK_API topk_status topk_accumulator_import(topk_context *context, const topk_problem *problem, void *state,
+                                             size_t state_bytes, const void *bytes, size_t size,
+                                             topk_stream stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -39,7 +39,8 @@ typedef enum topk_status {
                                             where no position is written */
     TOPK_ERROR_MISALIGNED = 7,           /* a pointer is not aligned to its element */
     TOPK_ERROR_OVERLAP = 8,              /* an output overlaps another buffer */
-    TOPK_ERROR_WORKSPACE_TOO_SMALL = 9,  /* the workspace or state is smaller than its size function says */
+    TOPK_ERROR_WORKSPACE_TOO_SMALL = 9,  /* the workspace, state or room for its bytes is smaller than its
+                                            size function says */
     TOPK_ERROR_UNSUPPORTED = 10,         /* a limit of this library; listed below */
     TOPK_ERROR_UNKNOWN_METHOD = 11,      /* the backend has no method of that name */
     TOPK_ERROR_METHOD_CANNOT = 12,       /* the forced method, or none, can serve this problem, with this
@@ -48,7 +49,8 @@ typedef enum topk_status {
     TOPK_ERROR_OUT_OF_MEMORY = 14,       /* topk_context_create(), or topk_simple.h, could not allocate */
     TOPK_ERROR_BAD_STATE = 15,           /* an accumulator in no state for this call; listed below */
     TOPK_ERROR_DEVICE = 16,              /* the device reported an error; the text gives it */
-    TOPK_ERROR_MALFORMED = 17,           /* problem->tuning cannot be read; the text quotes what */
+    TOPK_ERROR_MALFORMED = 17,           /* problem->tuning cannot be read, or bytes are no state of the
+                                            problem's accumulator; the text quotes what */
     TOPK_ERROR_CONTRADICTION = 18        /* what does not go together; listed below */
 } topk_status;
 
@@ -72,10 +74,10 @@ typedef enum topk_status {
  *     k_max above 2^29
  *   - an operation that no method of the backend does; in this version there is none
  *
- * TOPK_ERROR_BAD_STATE is, on the CPU, from all calls but size and init: memory that init did not write; a
- * state that was finished, or is another problem's (topk_accumulator_init() says what must be the same); from
- * push, push_where and merge, indices in one chunk that has elements and none in another. On a GPU see
- * CONTRACT.md, 10.8. */
+ * TOPK_ERROR_BAD_STATE is, on the CPU, from all calls but size, init and import: memory that init did not
+ * write; a state that was finished, or is another problem's (topk_accumulator_init() says what must be the
+ * same); from push, push_where and merge, indices in one chunk that has elements and none in another. On a
+ * GPU see CONTRACT.md, 10.8. */
 
 /* The name of a status, e.g. "TOPK_ERROR_OVERLAP"; "unknown status" for other numbers. Static. */
 TOPK_API const char *topk_status_string(topk_status status);

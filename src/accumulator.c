@@ -266,3 +266,72 @@ topk_status topk_accumulator_finish(topk_context *context, const topk_problem *p
     KEEP_ERRNO;
     return write_results(context, problem, state, state_bytes, values, indices, true, stream);
 }
+
+/* ---- Bytes ---- */
+
+topk_status topk_accumulator_export_size(const topk_context *context, const topk_problem *problem,
+                                         size_t *bytes) {
+    KEEP_ERRNO;
+    struct accumulator a;
+    if (bytes == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "bytes is NULL");
+    }
+    const topk_status status = make(context, problem, &a);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    const size_t needed = topk_exported_of(&a.plan).bytes;
+    if (needed == SIZE_MAX) {
+        return topk_fail(TOPK_ERROR_OVERFLOW, "the bytes exceed the address space");
+    }
+    *bytes = needed;
+    return TOPK_OK;
+}
+
+topk_status topk_accumulator_export(topk_context *context, const topk_problem *problem, void *state,
+                                    size_t state_bytes, void *bytes, size_t capacity, topk_stream stream) {
+    KEEP_ERRNO;
+    struct accumulator a;
+    topk_status status = open_memory(context, problem, state, state_bytes, stream, &a);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    const size_t needed = topk_exported_of(&a.plan).bytes;
+    const struct buffer_list buffers = {
+        2, {{"bytes", bytes, needed, 1, false, true}, {"state", state, a.bytes, 1, true, true}}};
+    if (bytes == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "bytes is NULL");
+    }
+    if (capacity < needed) {
+        return topk_fail(TOPK_ERROR_WORKSPACE_TOO_SMALL, "capacity is %zu, this accumulator takes %zu bytes",
+                         capacity, needed);
+    }
+    status = topk_check_memory(context, &buffers);
+    if (status == TOPK_OK) {
+        status = backend_of(&a)->export_bytes(&a, bytes);
+        topk_gaps_release(state, a.bytes);
+    }
+    return status;
+}
+
+topk_status topk_accumulator_import(topk_context *context, const topk_problem *problem, void *state,
+                                    size_t state_bytes, const void *bytes, size_t size, topk_stream stream) {
+    KEEP_ERRNO;
+    struct accumulator a;
+    topk_status status = open_memory(context, problem, state, state_bytes, stream, &a);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    const size_t wanted = topk_exported_of(&a.plan).bytes, read = size < wanted ? size : wanted;
+    const struct buffer_list buffers = {
+        2, {{"bytes", bytes, read, 1, false, false}, {"state", state, a.bytes, 1, true, true}}};
+    if (bytes == NULL) {
+        return topk_fail(TOPK_ERROR_NULL_POINTER, "bytes is NULL");
+    }
+    status = topk_check_memory(context, &buffers);
+    if (status == TOPK_OK) {
+        status = backend_of(&a)->import_bytes(&a, bytes, size);
+        topk_gaps_release(state, a.bytes);
+    }
+    return status;
+}

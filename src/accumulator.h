@@ -4,6 +4,7 @@
 #define TOPK_SRC_ACCUMULATOR_H
 
 #include "context.h"
+#include "exported.h"
 #include "subcall.h"
 
 enum { ACCUMULATOR_SELECTIONS = 3 };
@@ -42,7 +43,13 @@ struct accumulators {
     topk_status (*merge)(const struct accumulator *a, void *other);
     /* Either output may be NULL. `ends`: only init may follow. */
     topk_status (*write)(const struct accumulator *a, void *values, void *indices, bool ends);
+    /* The state as bytes, which have room; and a state from so many bytes. */
+    topk_status (*export_bytes)(const struct accumulator *a, void *bytes);
+    topk_status (*import_bytes)(const struct accumulator *a, const void *bytes, size_t size);
 };
+
+/* Where things lie in a state as bytes. */
+struct exported topk_exported_of(const struct plan *plan);
 
 /* A selection from rows of up to `length` candidates each, `pitch` apart: of elements, or of their positions,
  * the least first. Sorted, and with 64-bit extents and indices. */

@@ -3,6 +3,7 @@
  * The statuses of the accumulator: what it refuses, and what it leaves untouched when it does. With the
  * argument `cuda` on a GPU whose memory is the host's; there BAD_STATE is no status
  * (tests/cuda/bad_states.c). */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "fixture.h"
@@ -55,6 +56,19 @@ static topk_status call_finish(fixture *x) {
                                    x->out_indices, x->stream);
 }
 
+static unsigned char *bytes; /* a state as bytes, at an odd address */
+static size_t capacity, bytes_size;
+
+static topk_status call_export(fixture *x) {
+    return topk_accumulator_export(x->context, &x->problem, x->workspace, x->workspace_bytes, bytes, capacity,
+                                   x->stream);
+}
+
+static topk_status call_import(fixture *x) {
+    return topk_accumulator_import(x->context, &x->problem, x->workspace, x->workspace_bytes, bytes, capacity,
+                                   x->stream);
+}
+
 /* A state, initialised, with the exact number of bytes. */
 static void begin(void) {
     fixture_init(&f, context);
@@ -65,6 +79,9 @@ static void begin(void) {
     EXPECT(&f, call_init, TOPK_OK);
     other_bytes = state_bytes;
     other = f.memory + WORKSPACE_BYTES / 2;
+    CHECK_STATUS(TOPK_OK, topk_accumulator_export_size(context, &f.problem, &bytes_size));
+    capacity = bytes_size;
+    bytes = f.memory + WORKSPACE_BYTES / 4 * 3 + 1;
     CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &f.problem, other, other_bytes, NULL));
 }
 
@@ -76,6 +93,7 @@ static void expect_each(topk_status wanted, const char *file, int line) {
     expect_at(&f, call_merge, wanted, "merge", file, line);
     expect_at(&f, call_peek, wanted, "peek", file, line);
     expect_at(&f, call_finish, wanted, "finish", file, line);
+    expect_at(&f, call_export, wanted, "export", file, line);
 }
 
 static void check_states(void) {
@@ -120,6 +138,7 @@ static void check_other_problem(void) {
         case 6:
             f.problem.index_type = TOPK_INDEX_I64;
             f.workspace_bytes = WORKSPACE_BYTES;
+            capacity = WORKSPACE_BYTES / 8;
             break;
         case 7:
             f.problem.index_base = 1;
@@ -384,6 +403,199 @@ static void check_merges(void) {
     }
 }
 
+/* ---- Bytes ---- */
+
+/* A state with elements, and its bytes. */
+static void begin_bytes(void) {
+    begin();
+    EXPECT(&f, call_push, TOPK_OK);
+    EXPECT(&f, call_export, TOPK_OK);
+}
+
+/* On a GPU only a wrong size is one. */
+static topk_status malformed(void) {
+    return on_gpu ? TOPK_OK : TOPK_ERROR_MALFORMED;
+}
+
+static void check_arguments_of_bytes(void) {
+    begin_bytes();
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_accumulator_export_size(context, &f.problem, NULL));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_accumulator_export_size(context, NULL, &bytes_size));
+    CHECK_STATUS(TOPK_ERROR_NULL_POINTER, topk_accumulator_export_size(NULL, &f.problem, &bytes_size));
+    f.context = NULL;
+    EXPECT(&f, call_import, TOPK_ERROR_NULL_POINTER);
+    begin_bytes();
+    f.workspace = NULL;
+    EXPECT(&f, call_import, TOPK_ERROR_NULL_POINTER);
+    begin_bytes();
+    f.workspace_bytes--;
+    EXPECT(&f, call_import, TOPK_ERROR_WORKSPACE_TOO_SMALL);
+    begin_bytes();
+    capacity--;
+    EXPECT(&f, call_export, TOPK_ERROR_WORKSPACE_TOO_SMALL);
+    EXPECT(&f, call_import, TOPK_ERROR_MALFORMED);
+    capacity += 2;
+    EXPECT(&f, call_export, TOPK_OK);
+    EXPECT(&f, call_import, TOPK_ERROR_MALFORMED);
+    capacity = SIZE_MAX;
+    EXPECT(&f, call_import, TOPK_ERROR_MALFORMED);
+    capacity = 0;
+    EXPECT(&f, call_import, TOPK_ERROR_MALFORMED);
+    capacity = bytes_size;
+    bytes = NULL;
+    EXPECT(&f, call_export, TOPK_ERROR_NULL_POINTER);
+    EXPECT(&f, call_import, TOPK_ERROR_NULL_POINTER);
+    bytes = f.memory + state_bytes - 1;
+    EXPECT(&f, call_export, TOPK_ERROR_OVERLAP);
+    EXPECT(&f, call_import, TOPK_ERROR_OVERLAP);
+    begin_bytes();
+    f.problem.index_type = (topk_index_type)2;
+    EXPECT(&f, call_export, TOPK_ERROR_UNKNOWN_ENUM);
+    EXPECT(&f, call_import, TOPK_ERROR_UNKNOWN_ENUM);
+    begin_bytes();
+    if (!on_gpu) {
+        f.stream = (topk_stream)(void *)&f;
+        EXPECT(&f, call_import, TOPK_ERROR_CONTRADICTION);
+    }
+}
+
+/* Whether each index that a peek writes is -2: the state is broken. On the CPU a state is never. */
+static bool is_broken(void) {
+    int broken = 0;
+    EXPECT(&f, call_peek, TOPK_OK);
+    for (int i = 0; i < ROWS * K; i++) {
+        broken += f.indices[i] == -2;
+    }
+    CHECK(broken == 0 || broken == ROWS * K);
+    return broken > 0;
+}
+
+/* The bytes must be refused, and on the CPU leave the state alone. */
+static void expect_refused(const char *what, long where) {
+    EXPECT(&f, call_import, malformed());
+    if (!CHECK(is_broken() == on_gpu)) {
+        fprintf(stderr, "    %s %ld\n", what, where);
+    }
+}
+
+/* Bytes of other problems. */
+static void check_bytes_of_others(void) {
+    for (int change = 0; change < 8; change++) {
+        begin_bytes();
+        topk_problem *const p = &f.problem;
+        if (change == 0) {
+            p->type = TOPK_I32;
+        } else if (change == 1) {
+            p->direction = TOPK_SMALLEST;
+        } else if (change == 2) {
+            p->rank = TOPK_BY_MAGNITUDE;
+        } else if (change == 3) {
+            p->nan = TOPK_NAN_LAST;
+        } else if (change == 4) {
+            p->index_base = 1;
+        } else if (change == 5) {
+            p->k_max--;
+        } else if (change == 6) {
+            p->rows--;
+        } else {
+            p->index_type = TOPK_INDEX_I64;
+        }
+        f.workspace_bytes = WORKSPACE_BYTES / 2;
+        EXPECT(&f, call_init, TOPK_OK);
+        EXPECT(&f, call_import, change < 5 ? malformed() : TOPK_ERROR_MALFORMED);
+        if (change < 5) {
+            CHECK(is_broken() == on_gpu);
+        } else {
+            CHECK(strstr(topk_last_error(), "must be ") != NULL);
+        }
+    }
+    begin_bytes(); /* which need not have had chunks of the same length */
+    f.problem.length_max *= 3;
+    f.workspace_bytes = WORKSPACE_BYTES / 2;
+    EXPECT(&f, call_import, TOPK_OK);
+    CHECK(!is_broken() && f.indices[0] == 30);
+}
+
+static void check_flipped_headers(void) {
+    for (size_t bit = 0; bit < 8 * 80; bit++) {
+        begin_bytes();
+        bytes[bit / 8] ^= (unsigned char)(1u << bit % 8);
+        expect_refused("bit", (long)bit);
+    }
+}
+
+static void put_number(size_t at, int64_t number) {
+    memcpy(bytes + at, &number, sizeof number);
+}
+
+/* Numbers of a row, and what lies behind its candidates. The second row's k is 2. */
+static void check_numbers_of_rows(void) {
+    enum { TABLE = 80, POSITIONS = TABLE + 16 * ROWS, PAYLOAD = POSITIONS + 8 * ROWS * K };
+    enum { VALUES = PAYLOAD + 4 * ROWS * K };
+    static const struct {
+        size_t at;
+        int64_t number;
+    } bad[] = {
+        {TABLE, -1},
+        {TABLE, K + 1},
+        {TABLE, K - 1},
+        {TABLE, INT64_MIN},
+        {TABLE + 8, -1},
+        {TABLE + 8, K + 1},
+        {TABLE + 8, K - 1},
+        {TABLE + 8, INT64_MAX},
+        {TABLE + 24, 1},
+        {TABLE + 24, 3},
+        {POSITIONS, -1},
+        {POSITIONS, LENGTH},
+        {POSITIONS + 8 * (K - 1), INT32_MAX},
+        {POSITIONS + 8 * (K - 1), INT64_MAX},
+        {POSITIONS + 8 * (K - 1), 0},
+        {POSITIONS + 8 * (K + 2), 1},
+        {PAYLOAD, 1},
+        {PAYLOAD + 4 * (K + 2), 1},
+        {VALUES + 4 * (K + 2), 1},
+    };
+    int64_t ks[ROWS] = {K, 2, K};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        begin();
+        f.problem.extent_type = TOPK_INDEX_I64;
+        f.input.k = ks;
+        EXPECT(&f, call_push, TOPK_OK);
+        EXPECT(&f, call_export, TOPK_OK);
+        EXPECT(&f, call_import, TOPK_OK);
+        put_number(bad[i].at, bad[i].number);
+        expect_refused("number", (long)i);
+    }
+    begin_bytes(); /* a position that is the one before */
+    memcpy(bytes + POSITIONS + 8, bytes + POSITIONS, 8);
+    expect_refused("position", 1);
+    begin_bytes(); /* the last that there can be */
+    put_number(POSITIONS + 8 * (K - 1), INT32_MAX - 1);
+    EXPECT(&f, call_import, TOPK_OK);
+    CHECK(!is_broken());
+}
+
+/* What an import takes, export gives back. */
+static void check_random_bytes(void) {
+    static unsigned char before[4096];
+    uint64_t random = 1;
+    for (int round = 0; round < (on_gpu ? 150 : 3000); round++) {
+        begin_bytes();
+        for (int changes = 1 + round % 3; changes > 0; changes--) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            bytes[(random >> 33) % bytes_size] = (unsigned char)(random >> 20);
+        }
+        memcpy(before, bytes, bytes_size);
+        const topk_status status = call_import(&f);
+        CHECK(status == TOPK_OK || (!on_gpu && status == TOPK_ERROR_MALFORMED));
+        if (status == TOPK_OK && !is_broken()) {
+            EXPECT(&f, call_export, TOPK_OK);
+            CHECK(memcmp(before, bytes, bytes_size) == 0);
+        }
+    }
+}
+
 static topk_context *create_gpu_context(void) {
     topk_context_options options = TOPK_CONTEXT_OPTIONS_INIT;
     options.backend = TOPK_BACKEND_CUDA;
@@ -408,6 +620,11 @@ int main(int argc, char **argv) {
     check_merges();
     check_buffers();
     check_moved_state();
+    check_arguments_of_bytes();
+    check_bytes_of_others();
+    check_flipped_headers();
+    check_numbers_of_rows();
+    check_random_bytes();
     topk_context_destroy(context);
     return check_report();
 }

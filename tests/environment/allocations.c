@@ -53,6 +53,13 @@ static void accumulate(topk_context *context, const topk_problem *problem, const
           topk_accumulator_merge(context, problem, workspace, STATE_BYTES, other_state, STATE_BYTES, NULL));
     ended(problem, "topk_accumulator_peek", TOPK_OK,
           topk_accumulator_peek(context, problem, workspace, STATE_BYTES, results, indices, NULL));
+    ended(problem, "topk_accumulator_export_size", TOPK_OK,
+          topk_accumulator_export_size(context, problem, &bytes));
+    CHECK(bytes <= STATE_BYTES);
+    ended(problem, "topk_accumulator_export", TOPK_OK,
+          topk_accumulator_export(context, problem, workspace, STATE_BYTES, other_state, STATE_BYTES, NULL));
+    ended(problem, "topk_accumulator_import", TOPK_OK,
+          topk_accumulator_import(context, problem, workspace, STATE_BYTES, other_state, bytes, NULL));
     ended(problem, "topk_accumulator_finish", TOPK_OK,
           topk_accumulator_finish(context, problem, workspace, STATE_BYTES, results, indices, NULL));
 }

@@ -139,7 +139,7 @@ static void check_threads(void) {
 }
 
 static void check_accumulators(void) {
-    size_t bytes = 0;
+    size_t bytes = 0, exported = 0;
     fixture_init(&f, context);
     void *const state = f.memory, *const other = f.memory + WORKSPACE_BYTES / 2;
     KEEPS(false, topk_accumulator_size(context, &f.problem, &bytes));
@@ -150,6 +150,9 @@ static void check_accumulators(void) {
                                              LENGTH, LENGTH, NULL));
     KEEPS(false, topk_accumulator_merge(context, &f.problem, state, bytes, other, bytes, NULL));
     KEEPS(false, topk_accumulator_peek(context, &f.problem, state, bytes, f.results, f.indices, NULL));
+    KEEPS(false, topk_accumulator_export_size(context, &f.problem, &exported));
+    KEEPS(false, topk_accumulator_export(context, &f.problem, state, bytes, other, exported, NULL));
+    KEEPS(false, topk_accumulator_import(context, &f.problem, state, bytes, other, exported, NULL));
     KEEPS(false, topk_accumulator_finish(context, &f.problem, state, bytes, f.results, f.indices, NULL));
     KEEPS(true, topk_accumulator_size(context, NULL, &bytes)); /* and as many errors */
     KEEPS(true, topk_accumulator_init(context, &f.problem, state, 0, NULL));
@@ -159,6 +162,9 @@ static void check_accumulators(void) {
     KEEPS(true, topk_accumulator_merge(context, &f.problem, state, bytes, NULL, bytes, NULL));
     KEEPS(true, topk_accumulator_peek(context, &f.problem, state, bytes, f.results, f.results, NULL));
     KEEPS(true, topk_accumulator_finish(context, &f.problem, state, bytes, f.results, f.results, NULL));
+    KEEPS(true, topk_accumulator_export_size(context, &f.problem, NULL));
+    KEEPS(true, topk_accumulator_export(context, &f.problem, state, bytes, other, 0, NULL));
+    KEEPS(true, topk_accumulator_import(context, &f.problem, state, bytes, other, 0, NULL));
 }
 
 static void check_questions(void) {

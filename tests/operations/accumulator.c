@@ -2,7 +2,8 @@
  *
  * The accumulator against the oracle on everything that was pushed: random chunks in random order, with gaps
  * between them, rows that end early, predicates and k of their own, and peeks in between. Some streams are
- * split between two states, of which one is merged into the other now and at the end.
+ * split between two states, of which one is merged into the other now and at the end. Now and then a state
+ * goes on as another one that has its bytes, some of which have been a state on the CPU in between.
  *
  * Arguments: cpu and the number of threads, 1 by default; or cuda and N, then one in N of the scenarios is
  * run. Behind these `graphs`: each call is captured and replayed; or `paths`: fails if a rare path of the
@@ -58,7 +59,7 @@ typedef struct slot {
     uint64_t bits;
 } slot;
 
-static topk_context *context;
+static topk_context *context, *on_cpu; /* the second one is for bytes */
 static bool in_graphs;
 
 #define RUN(call) run(in_graphs &&device_capture_begin() ? call : in_graphs ? TOPK_ERROR_DEVICE : call)
@@ -378,6 +379,51 @@ static bool merge(scenario *s) {
                                                            device_stream())));
 }
 
+/* Bytes that were exported become those that a state on the CPU gives: the same. */
+static bool pass_cpu(const scenario *s, const void *bytes, size_t size, void *passed) {
+    topk_problem p = s->problem;
+    size_t state_bytes = 0;
+    p.method = NULL;
+    p.length_max += 5;
+    p.row_stride += 5;
+    bool right = CHECK_STATUS(TOPK_OK, topk_accumulator_size(on_cpu, &p, &state_bytes));
+    void *const state = malloc(state_bytes);
+    right =
+        right && CHECK(state != NULL) &&
+        CHECK_STATUS(TOPK_OK, topk_accumulator_import(on_cpu, &p, state, state_bytes, bytes, size, NULL)) &&
+        CHECK_STATUS(TOPK_OK, topk_accumulator_export(on_cpu, &p, state, state_bytes, passed, size, NULL)) &&
+        CHECK(memcmp(bytes, passed, size) == 0);
+    free(state);
+    return right;
+}
+
+/* The state gives its place to one that begins with its bytes. */
+static bool pass_bytes(scenario *s, device_buffer *state, random_state *random) {
+    const topk_problem *p = &s->problem;
+    size_t size = 0;
+    bool right = CHECK_STATUS(TOPK_OK, topk_accumulator_export_size(context, p, &size));
+    device_buffer bytes = device_output(size, 0x5a), from = bytes;
+    device_buffer next = device_workspace(state->bytes, random_below(random, 2) == 0 ? GUARDED_AT_END : 1,
+                                          DEVICE_GARBAGE, random_bits(random));
+    guarded passed = guarded_allocate(size, GUARDED_AT_END);
+    device_send();
+    right = right && CHECK_STATUS(TOPK_OK, RUN(topk_accumulator_export(context, p, state->data, state->bytes,
+                                                                       bytes.data, size, device_stream())));
+    if (right && random_below(random, 2) == 0) {
+        right = CHECK(device_fetch()) && pass_cpu(s, bytes.seen, size, passed.data);
+        from = device_input(passed.data, size);
+        device_send();
+    }
+    right = right && CHECK_STATUS(TOPK_OK, RUN(topk_accumulator_import(context, p, next.data, next.bytes,
+                                                                       from.data, size, device_stream())));
+    right = CHECK(device_fetch() && device_intact(state) && device_intact(&bytes)) && right;
+    device_free(state);
+    device_free(&bytes);
+    guarded_free(&passed);
+    *state = next;
+    return right;
+}
+
 static bool begin_states(scenario *s, random_state *random) {
     size_t bytes = 0;
     bool right = CHECK_STATUS(TOPK_OK, topk_accumulator_size(context, &s->problem, &bytes));
@@ -390,7 +436,9 @@ static bool begin_states(scenario *s, random_state *random) {
 static bool run_scenario(scenario *s, random_state *random) {
     bool right = begin_states(s, random);
     for (int c = 0; right && c < s->chunk_count; c++) {
-        right = push_chunk(s, &s->chunks[c], &s->states[s->is_split && random_below(random, 2) == 0]);
+        device_buffer *const state = &s->states[s->is_split && random_below(random, 2) == 0];
+        right = push_chunk(s, &s->chunks[c], state) &&
+                (random_below(random, 6) > 0 || pass_bytes(s, state, random));
         if (right && random_below(random, 4) == 0) {
             right = (!s->is_split || merge(s)) && results_are_right(s, c + 1, false);
         }
@@ -537,6 +585,9 @@ int main(int argc, char **argv) {
     in_graphs = argc > 3 && strcmp(argv[3], "graphs") == 0;
     device_open();
     CHECK_STATUS(TOPK_OK, topk_context_create(&options, &context));
+    options.backend = TOPK_BACKEND_CPU;
+    options.threads = 1;
+    CHECK_STATUS(TOPK_OK, topk_context_create(&options, &on_cpu));
     if (argc > 3 && strcmp(argv[3], "edges") == 0) {
         run_edges(number, is_cuda);
         if (is_cuda) {
@@ -547,6 +598,7 @@ int main(int argc, char **argv) {
         run_scenarios(options.threads, is_cuda ? (uint64_t)number : 1);
     }
     topk_context_destroy(context);
+    topk_context_destroy(on_cpu);
     if (argc > 3 && strcmp(argv[3], "paths") == 0) {
         check_paths("accumulator");
     }

@@ -272,9 +272,37 @@ static topk_status write(const struct accumulator *a, void *values, void *indice
     return TOPK_OK;
 }
 
+/* ---- Bytes ---- */
+
+static topk_status export_bytes(const struct accumulator *a, void *bytes) {
+    struct state s = lay_out(a, a->memory);
+    const topk_status status = check_header(&s);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    if (a->plan.output_elements > 0) {
+        topk_candidates_settle(&s.candidates);
+    }
+    topk_candidates_export(&s.candidates, (uint64_t)s.header->payload, bytes);
+    return TOPK_OK;
+}
+
+static topk_status import_bytes(const struct accumulator *a, const void *bytes, size_t size) {
+    const topk_status status = topk_candidates_check(&a->plan, bytes, size);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    const struct state s = lay_out(a, a->memory);
+    const uint64_t payload = topk_candidates_import(&s.candidates, bytes);
+    *s.header = (struct header){STATE_MAGIC, a->problem, (enum payload)payload};
+    return TOPK_OK;
+}
+
 const struct accumulators topk_cpu_accumulators = {.choose = topk_candidates_choose,
                                                    .measure = measure,
                                                    .init = init,
                                                    .push = push,
                                                    .merge = merge,
-                                                   .write = write};
+                                                   .write = write,
+                                                   .export_bytes = export_bytes,
+                                                   .import_bytes = import_bytes};

@@ -373,8 +373,7 @@ static void write_slot(const struct candidates *c, int64_t row, size_t slot, boo
     }
 }
 
-static void write_by_position(const struct candidates *c, bool has_payload, char *values, char *indices) {
-    const size_t k_max = (size_t)c->plan->problem.k_max;
+void topk_candidates_settle(const struct candidates *c) {
     for (size_t row = 0; row < row_count(c); row++) {
         c->lengths[row] = c->rows[row].count > c->rows[row].k ? c->rows[row].count : 0;
     }
@@ -383,6 +382,11 @@ static void write_by_position(const struct candidates *c, bool has_payload, char
         c->lengths[row] = c->rows[row].count;
     }
     put_in_order(c);
+}
+
+static void write_by_position(const struct candidates *c, bool has_payload, char *values, char *indices) {
+    const size_t k_max = (size_t)c->plan->problem.k_max;
+    topk_candidates_settle(c);
     for (size_t at = 0; at < row_count(c) * k_max; at++) {
         write_slot(c, (int64_t)(at / k_max), at % k_max, has_payload,
                    values == NULL ? NULL : values + at * c->plan->element_bytes,

@@ -61,6 +61,18 @@ void topk_candidates_make_room(const struct candidates *c, int64_t count);
 void topk_candidates_append(const struct candidates *c, int64_t row, const struct arrivals *arrivals,
                             int64_t count);
 
+/* Leaves the k best of each row, by position. */
+void topk_candidates_settle(const struct candidates *c);
+
+/* The candidates as bytes, once they are settled. */
+void topk_candidates_export(const struct candidates *c, uint64_t payload, void *bytes);
+
+/* Looks at bytes, of which nothing is known. */
+topk_status topk_candidates_check(const struct plan *plan, const void *bytes, size_t size);
+
+/* The candidates of bytes that were found right. Returns their payload. */
+uint64_t topk_candidates_import(const struct candidates *c, const void *bytes);
+
 /* Writes the k best of each row, and padding; either output may be NULL. Candidates may come to lie in
  * another order, and stay the same. */
 void topk_candidates_write(const struct candidates *c, bool has_payload, void *values, void *indices);
