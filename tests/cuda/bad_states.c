@@ -196,6 +196,37 @@ static void check_merges(void) {
     results_are(&b, true, true, "a merge of what is broken");
 }
 
+/* A broken state gives zeros, which no state begins with; and bytes that are wrong break a state. */
+static void check_bytes(void) {
+    const accumulator a = begin(), b = begin();
+    size_t size = 0, zeros = 0;
+    CHECK_STATUS(TOPK_OK, topk_accumulator_export_size(context, &a.problem, &size));
+    device_buffer bytes = device_output(size, 0x5a), from_broken = device_output(size, 0x5a);
+    device_send();
+    push(&a, &a.problem, 0, false);
+    for (int broken = 0; broken < 2; broken++) {
+        CHECK_STATUS(TOPK_OK,
+                     topk_accumulator_export(context, &a.problem, a.state.data, a.state.bytes,
+                                             broken ? from_broken.data : bytes.data, size, device_stream()));
+        CHECK_STATUS(TOPK_OK,
+                     topk_accumulator_import(context, &b.problem, b.state.data, b.state.bytes,
+                                             broken ? from_broken.data : bytes.data, size, device_stream()));
+        results_are(&b, broken, true, "a state from bytes");
+        push(&a, &a.problem, LENGTH, true);
+    }
+    results_are(&a, true, true, "a state that was broken before");
+    CHECK_STATUS(TOPK_OK, topk_accumulator_import(context, &a.problem, a.state.data, a.state.bytes,
+                                                  bytes.data, size, device_stream()));
+    results_are(&a, false, true, "a state that bytes began anew");
+    CHECK(device_fetch() && device_intact(&bytes) && device_intact(&from_broken));
+    for (size_t i = 0; i < size; i++) {
+        zeros += ((const unsigned char *)from_broken.seen)[i] == 0;
+    }
+    CHECK(zeros == size);
+    device_free(&bytes);
+    device_free(&from_broken);
+}
+
 static void check_wide_indices(void) {
     topk_problem wide = usual_problem();
     wide.index_type = TOPK_INDEX_I64;
@@ -215,8 +246,8 @@ int main(void) {
         numbers[e] = e;
     }
     void (*const checks[])(void) = {
-        check_garbage, check_finished,    check_other_problem, check_payload, check_chunk_without_elements,
-        check_merges,  check_wide_indices};
+        check_garbage, check_finished, check_other_problem, check_payload, check_chunk_without_elements,
+        check_merges,  check_bytes,    check_wide_indices};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         values = device_input(elements, sizeof elements);
         payload = device_input(numbers, sizeof numbers);

@@ -3,6 +3,7 @@
 #include "kernels.h"
 
 #include "../instance.cuh"
+#include "bytes.cuh"
 #include "merge.cuh"
 #include "push.cuh"
 #include "write.cuh"
@@ -43,6 +44,14 @@ static int launch_write(const struct launch_grid *grid, const struct accumulate_
     return launch("accumulate_write", grid, 0, accumulate_write<element_t>, args);
 }
 
+static int launch_export(const struct launch_grid *grid, const struct accumulate_bytes_args *args) {
+    return launch("accumulate_export", grid, 0, accumulate_export<element_t>, args);
+}
+
+static int launch_import(const struct launch_grid *grid, const struct accumulate_bytes_args *args) {
+    return launch("accumulate_import", grid, 0, accumulate_import<element_t>, args);
+}
+
 static int prepare(uint32_t shared_bytes_max) {
     const uint32_t most = shared_bytes(ACCUMULATE_THREADS),
                    bytes = most < shared_bytes_max ? most : shared_bytes_max;
@@ -52,9 +61,11 @@ static int prepare(uint32_t shared_bytes_max) {
     error = error != 0 ? error : simt_prepare(accumulate_init<element_t>, 0);
     error = error != 0 ? error : simt_prepare(accumulate_carry<element_t>, 0);
     error = error != 0 ? error : simt_prepare(accumulate_arrange<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(accumulate_export<element_t>, 0);
+    error = error != 0 ? error : simt_prepare(accumulate_import<element_t>, 0);
     return error != 0 ? error : simt_prepare(accumulate_write<element_t>, 0);
 }
 
-extern "C" const struct accumulate_kernels INSTANCE = {prepare,      shared_bytes,   launch_init,
-                                                       launch_push,  launch_where,   launch_merge,
-                                                       launch_carry, launch_arrange, launch_write};
+extern "C" const struct accumulate_kernels INSTANCE = {
+    prepare,      shared_bytes,   launch_init,  launch_push,   launch_where, launch_merge,
+    launch_carry, launch_arrange, launch_write, launch_export, launch_import};

@@ -3,6 +3,7 @@
 #ifndef TOPK_SRC_CUDA_ACCUMULATE_KERNELS_H
 #define TOPK_SRC_CUDA_ACCUMULATE_KERNELS_H
 
+#include "../../exported.h"
 #include "../grid.h"
 #include "../predicate/args.h"
 #include "../rows.h"
@@ -117,6 +118,15 @@ struct accumulate_where_args {
     struct predicate_args predicate;
 };
 
+struct accumulate_bytes_args {
+    struct accumulate_args of_rows; /* with `places` of candidates by their position, to export */
+    const int64_t *positions;       /* of candidates, ascending */
+    void *bytes;                    /* at any alignment */
+    bool has_state;                 /* there are results, and so a state */
+    struct exported exported;
+    uint64_t words[EXPORTED_WORDS]; /* of its header */
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -140,6 +150,10 @@ struct accumulate_kernels {
     int (*arrange)(const struct launch_grid *grid, const struct accumulate_args *args);
     /* Indices of results; or of a state that is broken, everything. */
     int (*write)(const struct launch_grid *grid, const struct accumulate_args *args);
+    /* The bytes of a state that is ready for results; of one that is broken, zeros. */
+    int (*export_bytes)(const struct launch_grid *grid, const struct accumulate_bytes_args *args);
+    /* Fills a state that was begun; breaks it if the bytes are wrong. */
+    int (*import_bytes)(const struct launch_grid *grid, const struct accumulate_bytes_args *args);
 };
 
 extern const struct accumulate_kernels topk_cuda_accumulate_kernels_8, topk_cuda_accumulate_kernels_16,
