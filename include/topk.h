@@ -4,14 +4,13 @@
  *
  * This is the core: contexts, problems, plans and calls, with topk_types.h for status codes, types and
  * options. Each other header adds one thing to it, and includes it:
- *
  *   topk_accumulator.h  the k best elements of a stream of chunks
  *   topk_route.h        the k best experts of each token, and their weights
+ *   topk_merge.h        the k best of several lists of candidates
  *   topk_advanced.h     methods, their knobs, limits of workspace, approximations, and why a method is chosen
  *   topk_simple.h       calls with a workspace that grows by itself; topk.hpp is the same for C++
  *
  * CONTRACT.md states what every function promises on every backend. In short:
- *
  *   - Elements rank by value (or magnitude), then by lower position. Results are exact, and by default sorted
  *     best first: the same bits on every backend, method and thread count.
  *   - A call neither allocates memory nor synchronises nor keeps state. The caller provides the workspace,
@@ -129,10 +128,11 @@ typedef struct topk_input {
     /* For topk_run(), topk_plan_run() and topk_simple_run(); elsewhere NULL. */
     const topk_predicate *predicate;    /* of where, select_where, count and mask; else NULL */
     const struct topk_routing *routing; /* of route; else NULL */
+    const struct topk_lists *lists;     /* topk_merge.h: of merge; else NULL */
 } topk_input;
 
 #define TOPK_INPUT_INIT                                                                                      \
-    { sizeof(topk_input), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(topk_input), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Where an operation writes. An array that is NULL is not written; what an operation does not have must be
  * NULL. Results are copies of input elements, so signed zeros and NaN payloads survive. The index of a result
@@ -152,8 +152,7 @@ typedef struct topk_input {
  * mask          mask: (elements + 7) / 8 bytes, which TOPK_BIT_MASK can read. Bits of elements that lie in a
  *               row and meet the predicate are 1, all others 0. `elements` is what rows can reach: if STRIDED
  *               (rows - 1) * row_stride + length_max, else elements_max; 0 if rows or length_max is 0.
- * route         indices, weights: rows x k_max, as topk_route.h says.
- *
+ * route, merge  rows x k_max slots, as topk_route.h and topk_merge.h say.
  * count and mask must be given their output. where, count and mask ignore k_max, k, direction, rank, ties,
  * order and nan, which must be valid; with a mask as predicate, and no output for values, their input->values
  * may be NULL. */
@@ -168,10 +167,11 @@ typedef struct topk_output {
     int64_t *counts;
     void *mask;
     float *weights;
+    void *payload;
 } topk_output;
 
 #define TOPK_OUTPUT_INIT                                                                                     \
-    { sizeof(topk_output), NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL }
+    { sizeof(topk_output), NULL, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* ---- Plans ----------------------------------------------------------------------------------- */
 
@@ -236,7 +236,7 @@ TOPK_API topk_status topk_workspace_size(const topk_context *context, topk_opera
 /* Decides and runs, in one call.
  *
  * Statuses as topk_workspace_size(), and: MISALIGNED, OVERLAP, over all of the capacity, WORKSPACE_TOO_SMALL,
- * DEVICE. CONTRADICTION for a predicate, a routing or an output that the operation does not have. */
+ * DEVICE. CONTRADICTION for an output, a predicate, routing or lists that the operation does not have. */
 TOPK_API topk_status topk_run(const topk_context *context, topk_operation operation,
                               const topk_problem *problem, const topk_input *input, const topk_output *output,
                               void *workspace, size_t workspace_bytes, topk_stream stream);

@@ -11,6 +11,7 @@
 #define TOPK_DEBUG_H
 
 #include "topk_accumulator.h"
+#include "topk_merge.h"
 #include "topk_route.h"
 #include "topk_simple.h"
 
@@ -61,6 +62,10 @@ static inline const topk_problem *topk_debug_problem(const topk_problem *problem
 #define topk_route(context, problem, routing, logits, indices, ...)                                          \
     topk_route(context, TOPK_DEBUG_PROBLEM(problem, NULL, indices), routing, logits, indices, __VA_ARGS__)
 
+#define topk_merge(context, problem, input, lists, values, indices, ...)                                     \
+    topk_merge(context, TOPK_DEBUG_PROBLEM(problem, values, indices), input, lists, values, indices,         \
+               __VA_ARGS__)
+
 #define topk_accumulator_peek(context, problem, state, bytes, values, indices, stream)                       \
     topk_accumulator_peek(context, TOPK_DEBUG_PROBLEM(problem, values, indices), state, bytes, values,       \
                           indices, stream)
@@ -87,6 +92,10 @@ static inline const topk_problem *topk_debug_problem(const topk_problem *problem
 #define topk_simple_run_route(simple, problem, routing, logits, indices, ...)                                \
     topk_simple_run_route(simple, TOPK_DEBUG_PROBLEM(problem, NULL, indices), routing, logits, indices,      \
                           __VA_ARGS__)
+
+#define topk_simple_run_merge(simple, problem, input, lists, values, indices, ...)                           \
+    topk_simple_run_merge(simple, TOPK_DEBUG_PROBLEM(problem, values, indices), input, lists, values,        \
+                          indices, __VA_ARGS__)
 
 #endif /* C11 */
 

@@ -112,6 +112,9 @@ TOPK_API topk_status topk_simple_run_mask(topk_simple *simple, const topk_proble
 TOPK_API topk_status topk_simple_run_route(topk_simple *simple, const topk_problem *problem,
                                            const struct topk_routing *routing, const void *logits,
                                            void *indices, float *weights, topk_stream stream);
+TOPK_API topk_status topk_simple_run_merge(topk_simple *simple, const topk_problem *problem,
+                                           const topk_input *input, const struct topk_lists *lists,
+                                           void *values, void *indices, void *payload, topk_stream stream);
 
 #ifdef __cplusplus
 }

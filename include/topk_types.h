@@ -57,11 +57,12 @@ typedef enum topk_status {
 /* TOPK_ERROR_CONTRADICTION is a mistake of the caller's, that no release will serve:
  *   - in a problem: elements_max with strided rows, or row_stride with spans or CSR; two of max_iterations,
  *     epsilon and epsilon_relative; one of these with an operation other than select and select_where
- *   - in an input: lengths, begins, ends or offsets that its shape has no use for; a predicate or a routing
- *     where the operation takes none, or the function takes it otherwise
+ *   - in an input: lengths, begins, ends or offsets that its shape has no use for; a predicate, a routing or
+ *     lists where the operation takes none, or the function takes it otherwise
  *   - in an output: an array that the operation does not write
  *   - in a predicate: bounds with a mask, or a mask with a comparison
  *   - in a routing: groups_kept without groups
+ *   - in lists: a payload, as input or output, with payload_bytes 0
  *   - for a plan: what topk_plan_what did not name
  *   - on the CPU: a stream; memory of a GPU, where CUDA's driver can tell (CONTRACT.md, 7.8)
  * each where NULL or 0 would do. What an option has no meaning for, but does no harm to, is ignored.
@@ -70,9 +71,10 @@ typedef enum topk_status {
  *   - max_iterations, epsilon or epsilon_relative with an integer type
  *   - routing of integers, by another direction or rank than the first, of a shape other than STRIDED, or
  * with lengths, indices or k in the input
+ *   - merging of a shape other than STRIDED
  *   - for an accumulator: a shape other than STRIDED; max_iterations, epsilon or epsilon_relative; on a GPU a
  *     k_max above 2^29
- *   - an operation that no method of the backend does; in this version there is none
+ *   - an operation that no method of the backend does: on a GPU merging
  *
  * TOPK_ERROR_BAD_STATE is, on the CPU, from all calls but size, init and import: memory that init did not
  * write; a state that was finished, or is another problem's (topk_accumulator_init() says what must be the
@@ -164,7 +166,8 @@ typedef enum topk_operation {
     TOPK_OPERATION_SELECT_WHERE = 4,
     TOPK_OPERATION_COUNT = 5,
     TOPK_OPERATION_MASK = 6,
-    TOPK_OPERATION_ROUTE = 7
+    TOPK_OPERATION_ROUTE = 7,
+    TOPK_OPERATION_MERGE = 8
 } topk_operation;
 
 /* The outputs of operations, as bits of a set. */
@@ -176,7 +179,8 @@ typedef enum topk_outputs {
     TOPK_OUTPUT_EQUAL = 16,
     TOPK_OUTPUT_COUNTS = 32,
     TOPK_OUTPUT_MASK = 64,
-    TOPK_OUTPUT_WEIGHTS = 128
+    TOPK_OUTPUT_WEIGHTS = 128,
+    TOPK_OUTPUT_PAYLOAD = 256
 } topk_outputs;
 
 /* ---- Predicates ------------------------------------------------------------------------------ */

@@ -92,3 +92,11 @@ topk_status topk_route(topk_context *context, const topk_problem *problem, const
         .input = &input, .routing = routing, .output = {.indices = indices, .weights = weights}};
     return run(context, TOPK_OPERATION_ROUTE, problem, &given, workspace, workspace_bytes, stream);
 }
+
+topk_status topk_merge(topk_context *context, const topk_problem *problem, const topk_input *input,
+                       const topk_lists *lists, void *values, void *indices, void *payload, void *workspace,
+                       size_t workspace_bytes, topk_stream stream) {
+    const struct given given = {
+        .input = input, .lists = lists, .output = {.values = values, .indices = indices, .payload = payload}};
+    return run(context, TOPK_OPERATION_MERGE, problem, &given, workspace, workspace_bytes, stream);
+}

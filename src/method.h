@@ -3,6 +3,7 @@
 #ifndef TOPK_SRC_METHOD_H
 #define TOPK_SRC_METHOD_H
 
+#include "lists.h"
 #include "predicate.h"
 #include "problem.h"
 #include "routing.h"
@@ -49,16 +50,19 @@ struct call {
     const struct decision *decision;
     topk_input input;
     void *workspace;
-    void *values;                           /* select, select_where, where: results; kth: the k-th elements */
-    void *indices;                          /* select, select_where, where, route */
+    void *values;                           /* select, select_where, where, merge: results; kth: the k-th
+                                               elements */
+    void *indices;                          /* select, select_where, where, route, merge */
     int64_t *better, *equal;                /* kth */
-    const struct topk_predicate *predicate; /* all but select, kth and route; else NULL */
+    const struct topk_predicate *predicate; /* all but select, kth, route and merge; else NULL */
     int64_t capacity;                       /* where */
     int64_t *offsets;                       /* where */
     int64_t *counts;                        /* count */
     unsigned char *mask;                    /* mask */
     const topk_routing *routing;            /* route; else NULL */
     float *weights;                         /* route */
+    const topk_lists *lists;                /* merge, with list_stride resolved; else NULL */
+    void *payload;                          /* merge */
     topk_stream stream;                     /* NULL on the CPU */
     /* Of a call inside another one: subcall.h. */
     const struct found *found; /* in place of the rows, for sort that has decided so; else NULL */

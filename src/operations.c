@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "operations.h"
 
+#include "lists.h"
 #include "routing.h"
 
 const struct operation topk_operations[OPERATION_LAST + 1] = {
@@ -33,4 +34,10 @@ const struct operation topk_operations[OPERATION_LAST + 1] = {
                               .has_slots = true,
                               .has_routing = true,
                               .check = topk_check_route},
+    [TOPK_OPERATION_MERGE] = {.name = "merge",
+                              .outputs = TOPK_OUTPUT_VALUES | TOPK_OUTPUT_INDICES | TOPK_OUTPUT_PAYLOAD,
+                              .ranks = true,
+                              .has_slots = true,
+                              .has_lists = true,
+                              .check = topk_check_merge},
 };

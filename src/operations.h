@@ -15,11 +15,12 @@ struct operation {
     bool has_slots;     /* its outputs have k_max slots for each row */
     bool has_predicate; /* it takes one, and needs it */
     bool has_routing;   /* likewise */
+    bool has_lists;     /* likewise */
     /* What else a problem must be that is valid otherwise; NULL: nothing. */
     topk_status (*check)(const topk_problem *problem);
 };
 
-enum { OPERATION_FIRST = TOPK_OPERATION_SELECT, OPERATION_LAST = TOPK_OPERATION_ROUTE };
+enum { OPERATION_FIRST = TOPK_OPERATION_SELECT, OPERATION_LAST = TOPK_OPERATION_MERGE };
 
 /* By topk_operation. */
 extern const struct operation topk_operations[OPERATION_LAST + 1];
@@ -30,7 +31,13 @@ static inline bool operation_ranks(topk_operation operation) {
 }
 
 static inline bool operation_selects(topk_operation operation) {
-    return topk_operations[operation].has_slots && !topk_operations[operation].has_routing;
+    return topk_operations[operation].has_slots && !topk_operations[operation].has_routing &&
+           !topk_operations[operation].has_lists;
+}
+
+/* Operations whose results have one of the orders of topk_order. */
+static inline bool operation_orders(topk_operation operation) {
+    return operation_selects(operation) || topk_operations[operation].has_lists;
 }
 
 #endif

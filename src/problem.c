@@ -196,7 +196,7 @@ topk_status topk_plan_make(topk_operation operation, const topk_problem *problem
         p->rank = TOPK_BY_VALUE;
         p->nan = TOPK_NAN_LAST;
     }
-    if (p->order == TOPK_ORDER_BY_POSITION && !operation_selects(operation)) {
+    if (p->order == TOPK_ORDER_BY_POSITION && !operation_orders(operation)) {
         p->order = TOPK_ORDER_ANY; /* other operations ignore it */
     }
     plan->element_bytes = topk_type_size(p->type);
@@ -271,10 +271,12 @@ static topk_status check_shape_arrays(const topk_problem *p, const topk_input *i
 
 topk_status topk_read_input(const topk_input *caller, topk_input *input) {
     const topk_status status = topk_read_struct(STRUCT_INPUT, caller, input);
-    if (status == TOPK_OK && (input->predicate != NULL || input->routing != NULL)) {
+    if (status == TOPK_OK && (input->predicate != NULL || input->routing != NULL || input->lists != NULL)) {
         return topk_fail(TOPK_ERROR_CONTRADICTION,
                          "input->%s must be NULL: topk_run() and plans take it from there",
-                         input->predicate != NULL ? "predicate" : "routing");
+                         input->predicate != NULL ? "predicate"
+                         : input->routing != NULL ? "routing"
+                                                  : "lists");
     }
     return status;
 }

@@ -67,7 +67,7 @@ static inline void buffer_list_add(struct buffer_list *buffers, struct buffer bu
 /* NULL, misaligned and overlapping buffers. */
 topk_status topk_check_buffers(const struct buffer_list *buffers);
 
-/* Copies an input that a caller gives. A predicate or a routing in it must be NULL. */
+/* Copies an input that a caller gives. A predicate, a routing and lists in it must be NULL. */
 topk_status topk_read_input(const topk_input *caller, topk_input *input);
 
 /* Adds the buffers of an input, and checks that the arrays fit the shape. */

@@ -23,7 +23,7 @@ topk_status topk_decided_make(const topk_context *context, topk_operation operat
 }
 
 /* The fields of topk_output that are arrays, by the number of their bit. */
-enum { OUTPUTS = 8 };
+enum { OUTPUTS = 9 };
 static const struct output {
     const char *name;
     size_t at; /* in topk_output */
@@ -32,6 +32,7 @@ static const struct output {
     {"offsets", offsetof(topk_output, offsets)}, {"better", offsetof(topk_output, better)},
     {"equal", offsetof(topk_output, equal)},     {"counts", offsetof(topk_output, counts)},
     {"mask", offsetof(topk_output, mask)},       {"weights", offsetof(topk_output, weights)},
+    {"payload", offsetof(topk_output, payload)},
 };
 
 static unsigned first_of(unsigned bits) {
@@ -47,7 +48,8 @@ static unsigned given_outputs(const topk_output *o) {
     return bit_if(o->values, TOPK_OUTPUT_VALUES) | bit_if(o->indices, TOPK_OUTPUT_INDICES) |
            bit_if(o->offsets, TOPK_OUTPUT_OFFSETS) | bit_if(o->better, TOPK_OUTPUT_BETTER) |
            bit_if(o->equal, TOPK_OUTPUT_EQUAL) | bit_if(o->counts, TOPK_OUTPUT_COUNTS) |
-           bit_if(o->mask, TOPK_OUTPUT_MASK) | bit_if(o->weights, TOPK_OUTPUT_WEIGHTS);
+           bit_if(o->mask, TOPK_OUTPUT_MASK) | bit_if(o->weights, TOPK_OUTPUT_WEIGHTS) |
+           bit_if(o->payload, TOPK_OUTPUT_PAYLOAD);
 }
 
 /* Slots of an operation's results: of where as many as the caller has room for. */
@@ -57,7 +59,9 @@ static size_t results_of(const struct plan *plan, const topk_output *output) {
                                                         : (size_t)plan->problem.rows;
 }
 
-static struct buffer buffer_of(const struct plan *plan, const topk_output *output, unsigned number) {
+/* `payload_bytes` of an element of that output. */
+static struct buffer buffer_of(const struct plan *plan, const topk_output *output, size_t payload_bytes,
+                               unsigned number) {
     const size_t rows = (size_t)plan->problem.rows;
     size_t count = rows, element_bytes = sizeof(int64_t);
     switch ((topk_outputs)(1u << number)) {
@@ -69,6 +73,9 @@ static struct buffer buffer_of(const struct plan *plan, const topk_output *outpu
         break;
     case TOPK_OUTPUT_WEIGHTS:
         count = results_of(plan, output), element_bytes = sizeof *output->weights;
+        break;
+    case TOPK_OUTPUT_PAYLOAD:
+        count = results_of(plan, output), element_bytes = payload_bytes;
         break;
     case TOPK_OUTPUT_OFFSETS:
         count = rows + 1;
@@ -93,6 +100,7 @@ static struct buffer buffer_of(const struct plan *plan, const topk_output *outpu
 struct entry {
     topk_predicate predicate;
     topk_routing routing;
+    topk_lists lists;
     struct buffer_list buffers;
     bool anything; /* that can be written */
 };
@@ -102,7 +110,9 @@ static topk_status list_input(const struct decided *decided, const topk_input *i
     const struct operation *operation = &topk_operations[decided->plan.operation];
     const bool reads_values = !operation->has_predicate || operation->ranks || output->values != NULL ||
                               predicate_compares(entry->predicate.kind);
-    return topk_check_input(&decided->plan, input, reads_values, &entry->buffers);
+    return operation->has_lists
+               ? topk_list_lists(&decided->plan, input, output, &entry->lists, &entry->buffers)
+               : topk_check_input(&decided->plan, input, reads_values, &entry->buffers);
 }
 
 static topk_status check_predicate(const struct decided *decided, const topk_predicate *predicate,
@@ -128,6 +138,18 @@ static topk_status list_predicate(const struct decided *decided, struct entry *e
     return topk_operations[decided->plan.operation].has_predicate
                ? topk_list_predicate(&decided->plan, &entry->predicate, &entry->buffers)
                : TOPK_OK;
+}
+
+/* Lists say where everything else of the input lies. */
+static topk_status check_lists(const struct decided *decided, const topk_input *input, struct entry *entry) {
+    const struct operation *operation = &topk_operations[decided->plan.operation];
+    if (operation->has_lists) {
+        return topk_check_lists(&decided->plan, input->lists, &entry->lists);
+    }
+    entry->lists.payload_bytes = 0;
+    return input->lists == NULL ? TOPK_OK
+                                : topk_fail(TOPK_ERROR_CONTRADICTION,
+                                            "input->lists must be NULL: %s takes no lists", operation->name);
 }
 
 /* Of routing nothing of the input but the logits has a meaning. */
@@ -180,7 +202,8 @@ static topk_status list_outputs(const struct decided *decided, const topk_output
     const unsigned refused = given_outputs(output) & ~decided->outputs;
     entry->anything = false;
     for (unsigned bits = operation->outputs; bits != 0; bits &= bits - 1) {
-        const struct buffer buffer = buffer_of(plan, output, first_of(bits));
+        const struct buffer buffer =
+            buffer_of(plan, output, (size_t)entry->lists.payload_bytes, first_of(bits));
         entry->anything |= buffer.bytes > 0;
         buffer_list_add(&entry->buffers, buffer);
     }
@@ -213,6 +236,8 @@ static struct call call_of(const struct decided *decided, const topk_input *inpu
                          .mask = output->mask,
                          .routing = operation->has_routing ? &entry->routing : NULL,
                          .weights = output->weights,
+                         .lists = operation->has_lists ? &entry->lists : NULL,
+                         .payload = output->payload,
                          .stream = stream};
 }
 
@@ -225,6 +250,7 @@ static topk_status run(const struct decided *decided, const topk_input *input, c
     topk_status status;
     if ((status = check_predicate(decided, input->predicate, &entry)) != TOPK_OK ||
         (status = topk_check_stream(decided->context, stream)) != TOPK_OK ||
+        (status = check_lists(decided, input, &entry)) != TOPK_OK ||
         (status = list_input(decided, input, output, &entry)) != TOPK_OK) {
         return status;
     }
@@ -267,6 +293,7 @@ topk_status topk_run_given(const struct decided *decided, const struct given *gi
     const topk_status status = topk_read_input(given->input, &input);
     input.predicate = given->predicate;
     input.routing = given->routing;
+    input.lists = given->lists;
     return status != TOPK_OK ? status
                              : run(decided, &input, &given->output, workspace, workspace_bytes, stream);
 }

@@ -32,6 +32,7 @@ struct given {
     const topk_input *input; /* perhaps of an earlier release */
     const topk_predicate *predicate;
     const topk_routing *routing;
+    const struct topk_lists *lists;
     topk_output output;
 };
 

@@ -154,6 +154,14 @@ topk_status topk_simple_run_route(topk_simple *simple, const topk_problem *probl
     return run(simple, TOPK_OPERATION_ROUTE, problem, &given, stream);
 }
 
+topk_status topk_simple_run_merge(topk_simple *simple, const topk_problem *problem, const topk_input *input,
+                                  const topk_lists *lists, void *values, void *indices, void *payload,
+                                  topk_stream stream) {
+    const struct given given = {
+        .input = input, .lists = lists, .output = {.values = values, .indices = indices, .payload = payload}};
+    return run(simple, TOPK_OPERATION_MERGE, problem, &given, stream);
+}
+
 /* ---- Rows of one length ---- */
 
 static topk_problem problem_of_rows(topk_type type, int64_t rows, int64_t length) {

@@ -6,6 +6,7 @@
 
 #include "status.h"
 #include "topk_advanced.h"
+#include "topk_merge.h"
 #include "topk_route.h"
 
 /* A struct has grown by whole words since its first release, each of them a field or two. Nothing lies in the
@@ -23,6 +24,7 @@ static const struct {
     [STRUCT_INPUT] = {"input", 64, sizeof(topk_input)},
     [STRUCT_PREDICATE] = {"predicate", 64, sizeof(topk_predicate)},
     [STRUCT_ROUTING] = {"routing", 48, sizeof(topk_routing)},
+    [STRUCT_LISTS] = {"lists", 48, sizeof(topk_lists)},
     [STRUCT_OUTPUT] = {"output", 80, sizeof(topk_output)},
     [STRUCT_PLAN_WHAT] = {"what", 16, sizeof(topk_plan_what)},
     [STRUCT_PLAN_PROPERTIES] = {"properties", 48, sizeof(topk_plan_properties)},

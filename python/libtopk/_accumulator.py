@@ -13,7 +13,7 @@ from libtopk._api import RUN, WORKSPACE, TopK
 from libtopk._kinds import name_of
 from libtopk._options import Array
 
-_INIT, _PUSH, _MERGE, _PEEK, _FINISH = range(8, 13)
+_INIT, _PUSH, _MERGE, _PEEK, _FINISH = range(9, 14)
 
 
 def _bytes_beside(like, size):

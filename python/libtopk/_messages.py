@@ -48,7 +48,7 @@ def in_python(text: str) -> str:
 
 
 _PREDICATES = frozenset(("gt", "ge", "lt", "le", "eq", "ne", "between", "mask", "bits"))
-_KTH, _ROUTE, _INIT, _PUSH = 2, 7, 8, 9  # as the core numbers operations; all from _INIT on are an accumulator's
+_KTH, _ROUTE, _INIT, _PUSH = 2, 7, 9, 10  # as the core numbers operations; all from _INIT on are an accumulator's
 _OF_ROUTE = {name: words for names, words in (
     ("norm_topk_prob renormalize renormalise normalize normalise norm",
      "weights are always divided by their sum over the chosen experts; for others, use the indices, and take the "

@@ -196,7 +196,7 @@ struct context *context_from(PyObject *object);
 enum { OUTPUTS_MAX = 3 };
 
 /* Operations of accumulators follow those of topk_operation. */
-enum operation { OPERATION_INIT = 8, OPERATION_PUSH, OPERATION_MERGE, OPERATION_PEEK, OPERATION_FINISH };
+enum operation { OPERATION_INIT = 9, OPERATION_PUSH, OPERATION_MERGE, OPERATION_PEEK, OPERATION_FINISH };
 
 /* Options that are arrays. */
 enum given {

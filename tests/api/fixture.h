@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "topk_merge.h"
 #include "topk_route.h"
 
 enum { ROWS = 3, LENGTH = 40, K = 5, ELEMENTS = ROWS * LENGTH, WORKSPACE_BYTES = 1 << 20 };
@@ -19,6 +20,7 @@ typedef struct fixture {
     topk_input input;
     topk_predicate predicate;
     topk_routing routing;
+    topk_lists lists;
     /* Arguments of the calls; they point into the arrays below. */
     void *out_values, *out_indices, *out_mask, *workspace;
     int64_t *out_counts, *out_equal;
@@ -59,6 +61,10 @@ static inline void fixture_init(fixture *f, topk_context *context) {
     f->predicate = (topk_predicate)TOPK_PREDICATE_INIT;
     f->predicate.kind = TOPK_GT;
     f->routing = (topk_routing)TOPK_ROUTING_INIT;
+    f->lists = (topk_lists)TOPK_LISTS_INIT;
+    f->lists.lists = 1;
+    f->lists.payload = f->mask;
+    f->lists.payload_bytes = 1;
     f->out_values = f->results;
     f->out_indices = f->indices;
     f->out_counts = f->counts;
@@ -114,6 +120,14 @@ static inline topk_status call_mask(fixture *f) {
 /* `values` are logits. */
 static inline topk_status call_route(fixture *f) {
     return topk_route(f->context, &f->problem, &f->routing, f->input.values, f->out_indices, f->out_values,
+                      f->workspace, f->workspace_bytes, f->stream);
+}
+
+/* One list of each row, whose indices are f->payload. */
+static inline topk_status call_merge(fixture *f) {
+    topk_input input = f->input;
+    input.indices = input.indices == NULL ? f->payload : input.indices;
+    return topk_merge(f->context, &f->problem, &input, &f->lists, f->out_values, f->out_indices, f->out_mask,
                       f->workspace, f->workspace_bytes, f->stream);
 }
 

@@ -18,7 +18,7 @@ static topk_output output;
 static topk_operation operation_of_run;
 static topk_simple *simple;
 
-enum { LAST = TOPK_OPERATION_ROUTE, ALL_OUTPUTS = 2 * TOPK_OUTPUT_WEIGHTS - 1, BACKEND_METHODS = 6 };
+enum { LAST = TOPK_OPERATION_MERGE, ALL_OUTPUTS = 2 * TOPK_OUTPUT_PAYLOAD - 1, BACKEND_METHODS = 7 };
 
 static const unsigned outputs_of[LAST + 1] = {
     [TOPK_OPERATION_SELECT] = TOPK_OUTPUT_VALUES | TOPK_OUTPUT_INDICES,
@@ -28,6 +28,7 @@ static const unsigned outputs_of[LAST + 1] = {
     [TOPK_OPERATION_COUNT] = TOPK_OUTPUT_COUNTS,
     [TOPK_OPERATION_MASK] = TOPK_OUTPUT_MASK,
     [TOPK_OPERATION_ROUTE] = TOPK_OUTPUT_INDICES | TOPK_OUTPUT_WEIGHTS,
+    [TOPK_OPERATION_MERGE] = TOPK_OUTPUT_VALUES | TOPK_OUTPUT_INDICES | TOPK_OUTPUT_PAYLOAD,
 };
 
 static bool takes_predicate(int operation) {
@@ -35,7 +36,9 @@ static bool takes_predicate(int operation) {
 }
 
 static topk_status call(int operation) {
-    return operation == TOPK_OPERATION_ROUTE ? call_route(&f) : fixture_calls[operation - 1](&f);
+    return operation == TOPK_OPERATION_ROUTE   ? call_route(&f)
+           : operation == TOPK_OPERATION_MERGE ? call_merge(&f)
+                                               : fixture_calls[operation - 1](&f);
 }
 
 /* Points the outputs of that set at the fixture's arrays. */
@@ -50,6 +53,7 @@ static topk_output outputs_in(fixture *to, unsigned set) {
     out.counts = set & TOPK_OUTPUT_COUNTS ? to->out_counts : NULL;
     out.mask = set & TOPK_OUTPUT_MASK ? to->out_mask : NULL;
     out.weights = set & TOPK_OUTPUT_WEIGHTS ? to->out_values : NULL;
+    out.payload = set & TOPK_OUTPUT_PAYLOAD ? to->out_mask : NULL;
     return out;
 }
 
@@ -79,6 +83,8 @@ static void begin(topk_context *context, int operation, const topk_plan_what *wh
     input = f.input;
     input.predicate = takes_predicate(operation) ? &f.predicate : NULL;
     input.routing = operation == TOPK_OPERATION_ROUTE ? &f.routing : NULL;
+    input.lists = operation == TOPK_OPERATION_MERGE ? &f.lists : NULL;
+    input.indices = operation == TOPK_OPERATION_MERGE ? f.payload : NULL;
     output = outputs_in(&f, outputs_of[operation]);
 }
 
@@ -148,7 +154,7 @@ static void check_what(topk_context *context) {
     for (int operation = 1; operation <= LAST; operation++) {
         topk_plan_what what = TOPK_PLAN_WHAT_INIT;
         CHECK_STATUS(TOPK_OK, create(context, operation, &what));
-        for (unsigned bit = 1; bit <= TOPK_OUTPUT_WEIGHTS; bit *= 2) {
+        for (unsigned bit = 1; bit <= TOPK_OUTPUT_PAYLOAD; bit *= 2) {
             what.outputs = bit;
             CHECK_STATUS(outputs_of[operation] & bit ? TOPK_OK : TOPK_ERROR_CONTRADICTION,
                          create(context, operation, &what));
@@ -171,7 +177,7 @@ static void check_what(topk_context *context) {
 /* An output that the operation lacks, or that was not named. */
 static void check_refused_outputs(topk_context *context) {
     for (int operation = 1; operation <= LAST; operation++) {
-        for (unsigned bit = 1; bit <= TOPK_OUTPUT_WEIGHTS; bit *= 2) {
+        for (unsigned bit = 1; bit <= TOPK_OUTPUT_PAYLOAD; bit *= 2) {
             topk_plan_what what = TOPK_PLAN_WHAT_INIT;
             begin(context, operation, NULL);
             if (!(outputs_of[operation] & bit)) {
@@ -214,6 +220,10 @@ static void check_refused_inputs(topk_context *context) {
         const bool routes = operation == TOPK_OPERATION_ROUTE;
         input.routing = routes ? NULL : &f.routing;
         EXPECT(&f, run, routes ? TOPK_ERROR_NULL_POINTER : TOPK_ERROR_CONTRADICTION);
+        begin(context, operation, NULL);
+        const bool merges = operation == TOPK_OPERATION_MERGE;
+        input.lists = merges ? NULL : &f.lists;
+        EXPECT(&f, run, merges ? TOPK_ERROR_NULL_POINTER : TOPK_ERROR_CONTRADICTION);
     }
     const void **const fields[] = {&input.indices, &input.lengths, &input.k, &input.begins};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
@@ -308,6 +318,11 @@ static void check_fields_of_runs(topk_context *context) {
     f.input.predicate = NULL;
     f.input.routing = &f.routing;
     EXPECT_ALL(&f, TOPK_ERROR_CONTRADICTION);
+    f.input.routing = NULL;
+    f.input.lists = &f.lists;
+    EXPECT_ALL(&f, TOPK_ERROR_CONTRADICTION);
+    f.input.lists = NULL;
+    f.input.routing = &f.routing;
     CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &f.problem, f.memory, sizeof f.memory, NULL));
     EXPECT(&f, push, TOPK_ERROR_CONTRADICTION);
     f.input.routing = NULL;

@@ -115,6 +115,14 @@ static topk_status route_with_routing(void *copy) {
                       f.workspace_bytes, NULL);
 }
 
+static topk_status merge_with_lists(void *copy) {
+    f.input.indices = f.payload;
+    const topk_status status = topk_merge(context, &f.problem, &f.input, copy, f.out_values, f.out_indices,
+                                          NULL, f.workspace, f.workspace_bytes, NULL);
+    f.input.indices = NULL;
+    return status;
+}
+
 static topk_status push_with_input(void *copy) {
     topk_status status = topk_accumulator_init(context, &f.problem, f.memory, sizeof f.memory, NULL);
     return status != TOPK_OK
@@ -203,10 +211,10 @@ static void check_plans(void) {
     check_sizes(&f.problem, sizeof f.problem, create_plan_with_problem);
     check_sizes(&what, sizeof what, create_plan_with_what);
     check_grown(&f.input, 64, sizeof f.input, run_with_input);
-    check_sizes(&output, sizeof output, run_with_output);
+    check_grown(&output, 80, sizeof output, run_with_output);
     check_sizes(&f.problem, sizeof f.problem, run_once_with_problem);
     check_grown(&f.input, 64, sizeof f.input, run_once_with_input);
-    check_sizes(&output, sizeof output, run_once_with_output);
+    check_grown(&output, 80, sizeof output, run_once_with_output);
     check_sizes(&properties, sizeof properties, query_plan);
     check_sizes(&row, sizeof row, query_plan_method);
     topk_plan_destroy(plan);
@@ -230,6 +238,7 @@ int main(void) {
     check_sizes(&f.predicate, sizeof f.predicate, mask_with_predicate);
     check_sizes(&f.problem, sizeof f.problem, route_with_problem);
     check_sizes(&f.routing, sizeof f.routing, route_with_routing);
+    check_sizes(&f.lists, sizeof f.lists, merge_with_lists);
     check_sizes(&options, sizeof options, create_with_options);
     check_sizes(&properties, sizeof properties, query_with_properties);
     check_written_bytes();

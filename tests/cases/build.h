@@ -28,4 +28,7 @@ void build_predicate(instance *out, random_state *random);
 /* The problem of routing, with logits and perhaps a bias. */
 void build_routing(instance *out, int64_t budget);
 
+/* The problem of merging, with its lists. */
+void build_merging(instance *out, int64_t budget);
+
 #endif

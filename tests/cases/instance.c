@@ -180,6 +180,7 @@ void instance_build(const test_case *c, instance *out) {
     build_predicate(out, &random);
     build_approximation(out);
     build_routing(out, budget);
+    build_merging(out, budget);
     protect(out);
     build_rankings(out);
     instance_match(out);
@@ -273,6 +274,21 @@ topk_routing instance_routing(const instance *i) {
 
 const void *instance_logits(const instance *i) {
     return on_device(i, i->logits);
+}
+
+topk_lists instance_lists(const instance *i) {
+    topk_lists lists = i->lists;
+    lists.payload = on_device(i, lists.payload);
+    return lists;
+}
+
+topk_input instance_merge_input(const instance *i) {
+    topk_input input = i->merge_input;
+    input.values = on_device(i, input.values);
+    input.indices = on_device(i, input.indices);
+    input.lengths = on_device(i, input.lengths);
+    input.k = on_device(i, input.k);
+    return input;
 }
 
 bool instance_intact(const instance *i) {

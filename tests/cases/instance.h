@@ -9,6 +9,7 @@
 #include "dimensions.h"
 #include "guarded.h"
 #include "oracle.h"
+#include "topk_merge.h"
 #include "topk_route.h"
 
 typedef struct instance_row {
@@ -27,6 +28,11 @@ enum instance_buffer {
     BUFFER_MASK,
     BUFFER_LOGITS,
     BUFFER_BIAS,
+    BUFFER_LIST_VALUES,
+    BUFFER_LIST_INDICES,
+    BUFFER_LIST_LENGTHS,
+    BUFFER_LIST_K,
+    BUFFER_LIST_PAYLOAD,
     INSTANCE_BUFFERS,
     COPIED_BOUNDS = INSTANCE_BUFFERS,
     COPIED_BUFFERS
@@ -37,9 +43,12 @@ typedef struct instance {
     topk_problem problem;
     topk_problem approximate; /* the same with an approximation */
     topk_problem route;       /* much the same as one of routing */
+    topk_problem merge;       /* much the same as one of merging */
     topk_input input;         /* for the oracle */
+    topk_input merge_input;   /* likewise */
     topk_predicate predicate;
     topk_routing routing;
+    topk_lists lists;
     const void *logits;
     topk_bound bounds[2]; /* what predicate.bounds may point to */
     int64_t elements;     /* in input.values */
@@ -67,6 +76,8 @@ topk_input instance_input(const instance *i);
 topk_predicate instance_predicate(const instance *i);
 topk_routing instance_routing(const instance *i);
 const void *instance_logits(const instance *i);
+topk_lists instance_lists(const instance *i);
+topk_input instance_merge_input(const instance *i);
 
 /* After device_fetch(): whether all inputs and the red zones around them are as they were. */
 bool instance_intact(const instance *i);

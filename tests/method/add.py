@@ -97,8 +97,8 @@ def add_method(tree, backend):
 def add_operation(tree):
     """The length of each row, for all that runs operations by their number. It ranks nothing and takes no predicate."""
     a = Addition(tree)
-    last, name = "TOPK_OPERATION_ROUTE", "TOPK_OPERATION_LENGTHS"
-    a.replace("include/topk_types.h", f"    {last} = 7\n", f"    {last} = 7,\n    {name} = 8\n")
+    last, name = "TOPK_OPERATION_MERGE", "TOPK_OPERATION_LENGTHS"
+    a.replace("include/topk_types.h", f"    {last} = 8\n", f"    {last} = 8,\n    {name} = 9\n")
     a.replace("src/operations.h", f"OPERATION_LAST = {last}", f"OPERATION_LAST = {name}")
     a.behind("src/operations.c", "const struct operation topk_operations[OPERATION_LAST + 1] = {\n",
              f'    [{name}] = {{.name = "lengths", .outputs = TOPK_OUTPUT_COUNTS, .required = TOPK_OUTPUT_COUNTS}},\n')
@@ -109,12 +109,12 @@ def add_operation(tree):
     a.replace("tests/runner/run.h", "run_mask, run_route;", "run_mask, run_route, run_lengths;")
     a.write("tests/runner/backends.c",
             (tree / "tests/runner/backends.c").read_text().replace("&run_mask, ", "&run_mask, &run_lengths, "))
-    a.replace("tests/runner/backends.h", "OPERATIONS_MOST = 9", "OPERATIONS_MOST = 10")
+    a.replace("tests/runner/backends.h", "OPERATIONS_MOST = 10", "OPERATIONS_MOST = 11")
     a.replace("tests/runner/session.c", f"operation <= {last}", f"operation <= {name}")
     a.write("tests/api/problem.c", (tree / "tests/api/problem.c").read_text().replace(last, name))
-    a.replace("tests/api/plan.c", "enum { LAST = TOPK_OPERATION_ROUTE,", f"enum {{ LAST = {name},")
+    a.replace("tests/api/plan.c", "enum { LAST = TOPK_OPERATION_MERGE,", f"enum {{ LAST = {name},")
     a.behind("tests/api/plan.c", "    [TOPK_OPERATION_MASK] = TOPK_OUTPUT_MASK,\n", f"    [{name}] = TOPK_OUTPUT_COUNTS,\n")
-    a.replace("tests/api/plan.c", "    return operation == TOPK_OPERATION_ROUTE ? call_route(&f)",
+    a.replace("tests/api/plan.c", "    return operation == TOPK_OPERATION_ROUTE   ? call_route(&f)",
               f"    return operation == {name} ? call_lengths(&f) : operation == TOPK_OPERATION_ROUTE ? call_route(&f)")
     a.behind("tests/api/fixture.h", "/* `values` are logits. */\n", """static inline topk_status call_lengths(fixture *f) {
     topk_output output = TOPK_OUTPUT_INIT;

@@ -103,7 +103,8 @@ static topk_status call_plan(topk_context *context, run *r, topk_input input) {
         (output.offsets != NULL ? TOPK_OUTPUT_OFFSETS : 0u) |
         (output.better != NULL ? TOPK_OUTPUT_BETTER : 0u) | (output.equal != NULL ? TOPK_OUTPUT_EQUAL : 0u) |
         (output.counts != NULL ? TOPK_OUTPUT_COUNTS : 0u) | (output.mask != NULL ? TOPK_OUTPUT_MASK : 0u) |
-        (output.weights != NULL ? TOPK_OUTPUT_WEIGHTS : 0u);
+        (output.weights != NULL ? TOPK_OUTPUT_WEIGHTS : 0u) |
+        (output.payload != NULL ? TOPK_OUTPUT_PAYLOAD : 0u);
     problem.method = copied(problem.method, method);
     problem.tuning = copied(problem.tuning, tuning);
     topk_status status = topk_plan_create(context, r->operation->operation, &problem, &what, &plan);
@@ -151,11 +152,13 @@ run_result run_begin(topk_context *context, const run_operation *operation, cons
     size_t bytes = 0;
     *r = (run){.operation = operation,
                .instance = i,
-               .problem = operation->operation == TOPK_OPERATION_ROUTE ? i->route
-                          : operation->approximate                     ? i->approximate
-                                                                       : i->problem};
+               .problem = operation->operation == TOPK_OPERATION_ROUTE   ? i->route
+                          : operation->operation == TOPK_OPERATION_MERGE ? i->merge
+                          : operation->approximate                       ? i->approximate
+                                                                         : i->problem};
     r->predicate = instance_predicate(i);
     r->routing = instance_routing(i);
+    r->lists = instance_lists(i);
     r->problem.method = method->name;
     r->problem.tuning = method->tuning;
     topk_status status = workspace_bytes(context, operation->operation, i->source, &r->problem, &bytes);

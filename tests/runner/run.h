@@ -21,6 +21,7 @@ typedef struct run {
     topk_problem problem;     /* with the method forced, and perhaps an approximation */
     topk_predicate predicate; /* as the library is given it */
     topk_routing routing;
+    topk_lists lists;
     device_buffer workspace, outputs[RUN_OUTPUTS];
     struct matches *matches; /* where: the right answer */
     int64_t capacity;        /* where */
@@ -39,6 +40,7 @@ struct run_operation {
 };
 
 extern const run_operation run_select, run_kth, run_where, run_select_where, run_count, run_mask, run_route;
+extern const run_operation run_merge;
 extern const run_operation run_approximate, run_approximate_where; /* select and select_where */
 
 /* A method, perhaps tuned to go other ways than it would by itself. */
