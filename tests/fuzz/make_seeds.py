@@ -14,6 +14,22 @@ def npy(text, version=1, body=b"\0" * 48):
     return b"\x93NUMPY" + bytes([version, 0]) + length + text.encode() + body
 
 
+def state(number, payload, row_counts, of_position=lambda i: 3 * i):
+    """Bytes of problem `number` of fuzz_state.c, as docs/state.md says."""
+    type_, element = ((3, 4), (11, 1), (4, 8), (2, 2))[number % 4]
+    rows, k_max, index = 1 + number % 3, 0 if number == 7 else 1 + number, 4 if number < 4 else 8
+    counts = [min(count, k_max) for count in row_counts[:rows]]
+    table = b"".join(struct.pack("<qq", k_max, count) for count in counts)
+    positions = b"".join(struct.pack("<q", of_position(i) if i < count else 0) for count in counts for i in range(k_max))
+    indices = b"".join((7 * i if payload == 2 and i < count else 0).to_bytes(index, "little")
+                       for count in counts for i in range(k_max))
+    values = b"".join((i + 1 if i < count else 0).to_bytes(element, "little") for count in counts for i in range(k_max))
+    body = table + positions + indices + values
+    header = struct.pack("<8sIIQ6IqqqQ", b"topk-acc", 1, 0x01020304, 80 + len(body), type_, number >= 4, 0, 0, 0, 0,
+                         rows, k_max, number % 2, payload)
+    return bytes([number]) + header + body
+
+
 HEADER = "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }\n"
 NUMBERS = [b"0", b"-1", b"+12.5", b"1e10", b".5", b"5.", b"-0.0", b"1e-400", b"1e400", b"9007199254740993",
            b"18446744073709551615", b"-9223372036854775808", b"123456789012345678901234567890", b"inf", b"-Infinity",
@@ -33,6 +49,9 @@ SEEDS = {
     "tuning": [b"", b"alpha=64,early_stop=0", b"alpha=-9223372036854775808", b"alpha=9223372036854775808", b"a=1,,b=2",
                b"=4", b"alpha", b"alpha=4x", b"alpha=4,alpha=4", b"early_stop=2,", b"digit_bits=11,alpha=007",
                b",".join(b"%c=%d" % (97 + i, i) for i in range(17)), b"alpha=" + b"0" * 249, b"alpha=" + b"0" * 250],
+    "state": [*(state(number, payload, [payload * 2] * 3) for number in range(8) for payload in range(3)),
+              state(0, 1, [1], lambda i: 2**31 - 2), state(4, 1, [3, 3], lambda i: 2**63 - 9 + i), state(1, 2, [2, 0])[:-1],
+              state(2, 1, [3, 3, 3], lambda i: 5), state(5, 0, [0, 0, 0]) + b"\0"],
     "lines": [b"\0\0\0\5" + b"\n".join(NUMBERS[:8]), b"\0\1\n\00020\t/var\n4096 /usr\n", b"\1\2,\3a,5,b\r\n,-6\n",
               b"\2\3 \x09a b 7\n c  d\t8 e", b"\0\2-\x001-2-3\n--4\n", b"\0\0\0\0\n", b"\0\1e\0002e9\n1e99\n",
               b"\0\x42,\5\"a\"\"\n,\",5\n\"b\",\"6\"\n", b"\0\x81\0\0001.5K\n2MiB x\n3kB\n",
