@@ -20,7 +20,8 @@ def state(number, payload, row_counts, of_position=lambda i: 3 * i):
     rows, k_max, index = 1 + number % 3, 0 if number == 7 else 1 + number, 4 if number < 4 else 8
     counts = [min(count, k_max) for count in row_counts[:rows]]
     table = b"".join(struct.pack("<qq", k_max, count) for count in counts)
-    positions = b"".join(struct.pack("<q", of_position(i) if i < count else 0) for count in counts for i in range(k_max))
+    positions = b"".join(struct.pack("<q", of_position(i) if i < count else 0)
+                         for count in counts for i in range(k_max))
     indices = b"".join((7 * i if payload == 2 and i < count else 0).to_bytes(index, "little")
                        for count in counts for i in range(k_max))
     values = b"".join((i + 1 if i < count else 0).to_bytes(element, "little") for count in counts for i in range(k_max))
@@ -50,8 +51,8 @@ SEEDS = {
                b"=4", b"alpha", b"alpha=4x", b"alpha=4,alpha=4", b"early_stop=2,", b"digit_bits=11,alpha=007",
                b",".join(b"%c=%d" % (97 + i, i) for i in range(17)), b"alpha=" + b"0" * 249, b"alpha=" + b"0" * 250],
     "state": [*(state(number, payload, [payload * 2] * 3) for number in range(8) for payload in range(3)),
-              state(0, 1, [1], lambda i: 2**31 - 2), state(4, 1, [3, 3], lambda i: 2**63 - 9 + i), state(1, 2, [2, 0])[:-1],
-              state(2, 1, [3, 3, 3], lambda i: 5), state(5, 0, [0, 0, 0]) + b"\0"],
+              state(0, 1, [1], lambda i: 2**31 - 2), state(4, 1, [3, 3], lambda i: 2**63 - 9 + i),
+              state(1, 2, [2, 0])[:-1], state(2, 1, [3, 3, 3], lambda i: 5), state(5, 0, [0, 0, 0]) + b"\0"],
     "lines": [b"\0\0\0\5" + b"\n".join(NUMBERS[:8]), b"\0\1\n\00020\t/var\n4096 /usr\n", b"\1\2,\3a,5,b\r\n,-6\n",
               b"\2\3 \x09a b 7\n c  d\t8 e", b"\0\2-\x001-2-3\n--4\n", b"\0\0\0\0\n", b"\0\1e\0002e9\n1e99\n",
               b"\0\x42,\5\"a\"\"\n,\",5\n\"b\",\"6\"\n", b"\0\x81\0\0001.5K\n2MiB x\n3kB\n",
