@@ -41,7 +41,7 @@ static topk_status call_push_where(fixture *x) {
 static void *other; /* a state */
 static size_t other_bytes;
 
-static topk_status call_merge(fixture *x) {
+static topk_status call_merge_states(fixture *x) {
     return topk_accumulator_merge(x->context, &x->problem, x->workspace, x->workspace_bytes, other,
                                   other_bytes, x->stream);
 }
@@ -90,7 +90,7 @@ static void begin(void) {
 static void expect_each(topk_status wanted, const char *file, int line) {
     expect_at(&f, call_push, wanted, "push", file, line);
     expect_at(&f, call_push_where, wanted, "push_where", file, line);
-    expect_at(&f, call_merge, wanted, "merge", file, line);
+    expect_at(&f, call_merge_states, wanted, "merge", file, line);
     expect_at(&f, call_peek, wanted, "peek", file, line);
     expect_at(&f, call_finish, wanted, "finish", file, line);
     expect_at(&f, call_export, wanted, "export", file, line);
@@ -297,7 +297,7 @@ static void check_payload_of_empty_chunks(void) {
         f.input.indices = first == 0 ? f.payload : NULL;
         EXPECT(&f, call_push, TOPK_OK);
         EXPECT(&f, call_push_where, TOPK_OK);
-        EXPECT(&f, call_merge, TOPK_OK);
+        EXPECT(&f, call_merge_states, TOPK_OK);
         EXPECT(&f, call_finish, TOPK_OK);
         CHECK(f.results[0] == 100 && f.indices[0] == (first == 0 ? 30 : f.payload[30]));
     }
@@ -375,31 +375,31 @@ static void check_predicates(void) {
 
 static void check_merges(void) {
     begin();
-    EXPECT(&f, call_merge, TOPK_OK);
+    EXPECT(&f, call_merge_states, TOPK_OK);
     other_bytes = 64; /* not even what is kept */
-    EXPECT(&f, call_merge, TOPK_ERROR_WORKSPACE_TOO_SMALL);
+    EXPECT(&f, call_merge_states, TOPK_ERROR_WORKSPACE_TOO_SMALL);
     other = NULL;
-    EXPECT(&f, call_merge, TOPK_ERROR_NULL_POINTER);
+    EXPECT(&f, call_merge_states, TOPK_ERROR_NULL_POINTER);
     begin();
     other = f.memory; /* with itself */
-    EXPECT(&f, call_merge, TOPK_ERROR_OVERLAP);
+    EXPECT(&f, call_merge_states, TOPK_ERROR_OVERLAP);
     begin();
     memset(other, 0, other_bytes);
-    EXPECT(&f, call_merge, bad_state());
+    EXPECT(&f, call_merge_states, bad_state());
     begin();
     f.problem.nan = TOPK_NAN_LAST; /* the other one's alone */
     CHECK_STATUS(TOPK_OK, topk_accumulator_init(context, &f.problem, other, other_bytes, NULL));
     f.problem.nan = TOPK_NAN_AS_LARGEST;
-    EXPECT(&f, call_merge, bad_state());
+    EXPECT(&f, call_merge_states, bad_state());
     for (int first = 0; first < 2; first++) { /* payload in one of them */
         begin();
         f.input.indices = first == 0 ? NULL : f.payload;
         EXPECT(&f, call_push, TOPK_OK);
-        EXPECT(&f, call_merge, TOPK_OK);
+        EXPECT(&f, call_merge_states, TOPK_OK);
         f.input.indices = first == 0 ? f.payload : NULL;
         CHECK_STATUS(TOPK_OK, topk_accumulator_push(context, &f.problem, other, other_bytes, &f.input, LENGTH,
                                                     LENGTH, NULL));
-        EXPECT(&f, call_merge, bad_state());
+        EXPECT(&f, call_merge_states, bad_state());
     }
 }
 
