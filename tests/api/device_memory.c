@@ -249,7 +249,7 @@ static topk_status call_push_where(fixture *x) {
                                        &x->predicate, LENGTH, 0, NULL);
 }
 
-static topk_status call_merge(fixture *x) {
+static topk_status call_merge_states(fixture *x) {
     return topk_accumulator_merge(x->context, &x->problem, x->workspace, state_bytes, other, state_bytes,
                                   NULL);
 }
@@ -280,7 +280,7 @@ static void check_accumulators(void) {
     f.predicate.kind = TOPK_BYTE_MASK;
     f.predicate.mask = f.mask;
     check_array(call_push_where, MASK, "predicate->mask");
-    check_array(call_merge, MEMORY, "state");
+    check_array(call_merge_states, MEMORY, "state");
     check_array(call_peek, MEMORY, "state");
     check_array(call_peek, RESULTS, "values");
     check_array(call_peek, INDICES, "indices");
@@ -295,7 +295,7 @@ static void check_accumulators(void) {
     describe(MEMORY, FAKE_DEVICE);
     driver->begin = other;
     driver->bytes = WORKSPACE_BYTES / 2;
-    EXPECT(&f, call_merge, TOPK_ERROR_CONTRADICTION);
+    EXPECT(&f, call_merge_states, TOPK_ERROR_CONTRADICTION);
     CHECK(strncmp(topk_last_error(), "other", 5) == 0);
 }
 
