@@ -2,18 +2,26 @@
 """The k best of a stream."""
 from __future__ import annotations
 
+import json
 import os
+import sys
 from contextlib import contextmanager
 from operator import index
 from threading import RLock
 from typing import Any
+
+import numpy as np
 
 from libtopk import _core, _expanded
 from libtopk._api import RUN, WORKSPACE, TopK
 from libtopk._kinds import name_of
 from libtopk._options import Array
 
-_INIT, _PUSH, _MERGE, _PEEK, _FINISH = range(9, 14)
+_INIT, _PUSH, _MERGE, _PEEK, _FINISH, _EXPORT, _IMPORT = range(9, 16)
+
+# What to_bytes() begins with, with its format version, and the options that it writes.
+_BYTES = "libtopk.Accumulator 1"
+_OPTIONS = frozenset(("magnitude", "nan", "order", "index_dtype", "index_base", "method", "tuning"))
 
 
 def _bytes_beside(like, size):
@@ -173,6 +181,73 @@ class Accumulator:
         self._turns = _Turns()
         if self._state is not None:
             self._state = _copied(self._state)
+
+    def to_bytes(self) -> bytes:
+        """The accumulator as bytes, for a file or another machine; more may be pushed. They are the same from the CPU
+        and a GPU: a line of JSON with options, and the bytes that topk_accumulator_export() writes. Waits for a GPU."""
+        with self._turns.take():
+            if self._state is None:
+                raise RuntimeError("nothing has been pushed, so there is no state to write")
+            options = {name: value for name, value in self._options.items() if name != "context" and value is not None}
+            if "index_dtype" in options:
+                options["index_dtype"] = name_of(options["index_dtype"])
+            head = {"libtopk": _BYTES, "k": self._k, "largest": bool(self._largest), "chunk_max": self._chunk_max,
+                    "rows": list(self._like.shape[:-1]), "pushed": self._pushed,
+                    "carries_indices": self._carries_indices, "options": options}
+            size = self._run(_EXPORT, self._like, mode=WORKSPACE)
+            state = _core.empty(self._like, (size,), "uint8")
+            self._run(_EXPORT, self._like, other=state)
+            host = np.asarray(state.cpu() if hasattr(state, "cpu") else state.get() if hasattr(state, "get") else state)
+            return json.dumps(head).encode() + b"\n" + host.tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes, like: Array, *, context: Any = None) -> Accumulator:
+        """The accumulator that to_bytes() wrote, which goes on as that one.
+
+        like     an array of the type, kind and device of the chunks to come, of any shape
+        context  as topk() has it
+
+        Raises ValueError for bytes that are no accumulator, or are of another type. The bytes may come from anywhere;
+        on a GPU the indices of the results are -2 if bytes behind the first line are no state.
+        """
+        try:
+            line, _, state = bytes(data).partition(b"\n")
+            head = json.loads(line)
+            if head["libtopk"] != _BYTES:
+                raise ValueError
+            rows = tuple(_integer("rows", number) for number in head["rows"])
+            largest, carries, pushed = head["largest"], head["carries_indices"], _integer("pushed", head["pushed"])
+            options = dict(head["options"])
+            are_right = (isinstance(largest, bool) and carries in (None, True, False) and pushed >= 0 and
+                         min(rows, default=0) >= 0 and len(rows) < 64 and isinstance(head["chunk_max"], int) and
+                         _OPTIONS.issuperset(options))
+            if not are_right:
+                raise ValueError
+            self = cls(head["k"], largest, chunk_max=head["chunk_max"], **options)
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+            raise ValueError("these bytes are no accumulator that this libtopk reads") from None
+        if context is not None:
+            self._options["context"] = context
+        self._restore(like, rows, state)
+        self._carries_indices, self._pushed = carries, pushed
+        return self
+
+    def _restore(self, like, rows, state):
+        chunk, give = _core.adopt(like)
+        chunk = _core.empty(chunk, (*rows, 0), None)
+        size = self._run(_EXPORT, chunk, mode=WORKSPACE)
+        if size != len(state):
+            raise ValueError(f"the bytes have a state of {len(state)} bytes, where the one of this type has {size}")
+        given = _core.empty(chunk, (size,), "uint8")
+        host = np.frombuffer(state, np.uint8)
+        if hasattr(given, "new_tensor"):
+            given.copy_(sys.modules["torch"].from_numpy(host.copy()))
+        elif hasattr(given, "set"):
+            given.set(host)
+        else:
+            given[:] = host
+        self._begin(chunk, give)
+        self._run(_IMPORT, self._like, other=given)
 
     def push(self, chunk: Array, base: int | None = None, *, lengths: Array | None = None,
              indices: Array | None = None, k: Array | None = None, **predicate: Any) -> None:

@@ -107,6 +107,9 @@ static int prepare(struct call *call, PyObject *const *arguments) {
 
 static int measure(const struct call *call, size_t *bytes) {
     const topk_context *context = call->context->handle;
+    if (call->operation == OPERATION_EXPORT) {
+        return library_check(library.accumulator_export_size(context, &call->problem, bytes));
+    }
     return library_check(
         call->operation >= OPERATION_INIT
             ? library.accumulator_size(context, &call->problem, bytes)
@@ -135,6 +138,12 @@ static topk_status run_accumulator(struct call *call, const topk_output *output,
     case OPERATION_PEEK:
         return library.accumulator_peek(context, problem, state, bytes, output->values, output->indices,
                                         call->stream);
+    case OPERATION_EXPORT:
+        return library.accumulator_export(context, problem, state, bytes, call->other.data, other_bytes,
+                                          call->stream);
+    case OPERATION_IMPORT:
+        return library.accumulator_import(context, problem, state, bytes, call->other.data, other_bytes,
+                                          call->stream);
     default:
         return library.accumulator_finish(context, problem, state, bytes, output->values, output->indices,
                                           call->stream);

@@ -39,7 +39,8 @@
     X(workspace_size) X(run) X(explain)                                                                       \
     X(plan_create) X(plan_query) X(plan_query_method) X(plan_destroy)                                         \
     X(accumulator_size) X(accumulator_init) X(accumulator_push) X(accumulator_push_where)                     \
-    X(accumulator_merge) X(accumulator_peek) X(accumulator_finish)
+    X(accumulator_merge) X(accumulator_peek) X(accumulator_finish) X(accumulator_export_size)                  \
+    X(accumulator_export) X(accumulator_import)
 /* clang-format on */
 
 struct library {
@@ -196,7 +197,15 @@ struct context *context_from(PyObject *object);
 enum { OUTPUTS_MAX = 3 };
 
 /* Operations of accumulators follow those of topk_operation. */
-enum operation { OPERATION_INIT = 9, OPERATION_PUSH, OPERATION_MERGE, OPERATION_PEEK, OPERATION_FINISH };
+enum operation {
+    OPERATION_INIT = 9,
+    OPERATION_PUSH,
+    OPERATION_MERGE,
+    OPERATION_PEEK,
+    OPERATION_FINISH,
+    OPERATION_EXPORT,
+    OPERATION_IMPORT
+};
 
 /* Options that are arrays. */
 enum given {

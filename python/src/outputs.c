@@ -47,6 +47,8 @@ static const struct result_spec *results_of(int operation) {
     case OPERATION_INIT:
     case OPERATION_PUSH:
     case OPERATION_MERGE:
+    case OPERATION_EXPORT:
+    case OPERATION_IMPORT:
         return nothing;
     default:
         return selected;
