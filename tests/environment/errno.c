@@ -112,6 +112,10 @@ static void check_operations(void) {
     KEEPS(false, call_route(&f));
     f.out_indices = f.values;
     KEEPS(true, call_route(&f));
+    fixture_init(&f, context);
+    KEEPS(false, call_merge(&f));
+    f.lists.lists = -1;
+    KEEPS(true, call_merge(&f));
 }
 
 /* Threads without work sleep after a millisecond: then a call has to wake them, and to wait for them. */
