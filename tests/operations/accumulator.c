@@ -2,8 +2,8 @@
  *
  * The accumulator against the oracle on everything that was pushed: random chunks in random order, with gaps
  * between them, rows that end early, predicates and k of their own, and peeks in between. Some streams are
- * split between two states, of which one is merged into the other now and at the end. Now and then a state
- * goes on as another one that has its bytes, some of which have been a state on the CPU in between.
+ * split between two states, and one is merged into the other now and at the end. Now and then a state is
+ * exported, and another one goes on from the bytes; some bytes have been a state on the CPU in between.
  *
  * Arguments: cpu and the number of threads, 1 by default; or cuda and N, then one in N of the scenarios is
  * run. Behind these `graphs`: each call is captured and replayed; or `paths`: fails if a rare path of the

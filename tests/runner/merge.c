@@ -8,7 +8,7 @@
 #include "elements.h"
 #include "run.h"
 
-/* The right answer for a row, and what was found of it. */
+/* The right answer for a row, and the part of it that the results have. */
 typedef struct answer {
     oracle_candidate *best;      /* of all candidates, best first */
     const oracle_candidate **by; /* by index: all of them; only the results where indices are not written */

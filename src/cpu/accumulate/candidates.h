@@ -67,7 +67,7 @@ void topk_candidates_settle(const struct candidates *c);
 /* The candidates as bytes, once they are settled. */
 void topk_candidates_export(const struct candidates *c, uint64_t payload, void *bytes);
 
-/* Looks at bytes, of which nothing is known. */
+/* Checks bytes that may say anything. */
 topk_status topk_candidates_check(const struct plan *plan, const void *bytes, size_t size);
 
 /* The candidates of bytes that were found right. Returns their payload. */
