@@ -379,7 +379,7 @@ static bool merge(scenario *s) {
                                                            device_stream())));
 }
 
-/* Bytes that were exported become those that a state on the CPU gives: the same. */
+/* A state on the CPU takes the bytes and exports them again: they must be the same. */
 static bool pass_cpu(const scenario *s, const void *bytes, size_t size, void *passed) {
     topk_problem p = s->problem;
     size_t state_bytes = 0;

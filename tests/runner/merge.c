@@ -53,7 +53,7 @@ static run_result check_slot(const run *r, int64_t at, int64_t element) {
         element < 0 || bytes == 0 ? zeros : (const unsigned char *)i->lists.payload + (size_t)element * bytes;
     return bytes == 0 || memcmp((const char *)r->outputs[2].seen + (size_t)at * bytes, payload, bytes) == 0
                ? RUN_PASSED
-               : run_fail("slot %" PRId64 ": a payload that is not that of element %" PRId64, at, element);
+               : run_fail("slot %" PRId64 ": the payload of another element than %" PRId64, at, element);
 }
 
 static run_result check_result(const run *r, answer *a, int64_t at, int64_t slot, int64_t *before) {
