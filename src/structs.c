@@ -8,6 +8,7 @@
 #include "topk_advanced.h"
 #include "topk_merge.h"
 #include "topk_route.h"
+#include "topk_sharded.h"
 
 /* A struct has grown by whole words since its first release, each of them a field or two. Nothing lies in the
  * padding of an earlier release. So every release's struct ends where a word ends. */
@@ -29,6 +30,8 @@ static const struct {
     [STRUCT_PLAN_WHAT] = {"what", 16, sizeof(topk_plan_what)},
     [STRUCT_PLAN_PROPERTIES] = {"properties", 48, sizeof(topk_plan_properties)},
     [STRUCT_PLAN_METHOD] = {"row", 56, sizeof(topk_plan_method)},
+    [STRUCT_SHARDED_PROPERTIES] = {"properties", 32, sizeof(topk_sharded_properties)},
+    [STRUCT_SHARDED_OUTPUT] = {"output", 64, sizeof(topk_sharded_output)},
 };
 
 static size_t size_of(const void *caller) {

@@ -18,6 +18,8 @@ enum struct_kind {
     STRUCT_PLAN_WHAT,
     STRUCT_PLAN_PROPERTIES,
     STRUCT_PLAN_METHOD,
+    STRUCT_SHARDED_PROPERTIES,
+    STRUCT_SHARDED_OUTPUT,
 };
 
 /* Copies a caller's struct to the library's own of that kind. Fields that the caller's has no room for become

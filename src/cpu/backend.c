@@ -67,6 +67,7 @@ const struct backend topk_cpu_backend = {
     .name = "cpu",
     .kind = TOPK_BACKEND_CPU,
     .accumulators = &topk_cpu_accumulators,
+    .sharding = &topk_cpu_sharding,
     .methods = methods,
     .method_count = METHODS,
     .status = status,

@@ -20,4 +20,7 @@ TOPK_CPU_METHODS(METHOD_DECLARATION)
 /* accumulator.h */
 extern const struct accumulators topk_cpu_accumulators;
 
+/* sharded.h */
+extern const struct sharding topk_cpu_sharding;
+
 #endif

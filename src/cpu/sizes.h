@@ -24,6 +24,8 @@ enum {
     REVERSED_ROW_MIN = 32,
     /* Bins of one counting pass over keys. */
     HISTOGRAM_BINS = 2048,
+    /* Tables that count digits side by side. */
+    DIGIT_TABLES = 4,
     /* Buckets that results are dealt to. */
     BUCKETS_MAX = 256,
     /* Bytes of a cache line. */

@@ -150,7 +150,11 @@ static bool must_be_exact(const run *r, topk_status status) {
 run_result run_begin(topk_context *context, const run_operation *operation, const instance *i,
                      const run_method *method, run *r) {
     size_t bytes = 0;
+    if (operation->give == NULL && method->name != NULL) {
+        return RUN_CANNOT;
+    }
     *r = (run){.operation = operation,
+               .context = context,
                .instance = i,
                .problem = operation->operation == TOPK_OPERATION_ROUTE   ? i->route
                           : operation->operation == TOPK_OPERATION_MERGE ? i->merge

@@ -13,6 +13,7 @@ enum { RUN_OUTPUTS = 3 };
 
 typedef struct run_operation run_operation;
 struct matches;
+struct shards;
 
 /* A call that was begun. */
 typedef struct run {
@@ -24,7 +25,9 @@ typedef struct run {
     topk_lists lists;
     device_buffer workspace, outputs[RUN_OUTPUTS];
     struct matches *matches; /* where: the right answer */
-    int64_t capacity;        /* where */
+    struct shards *shards;   /* sharded */
+    topk_context *context;
+    int64_t capacity; /* where */
     topk_status status;
 } run;
 
@@ -33,14 +36,15 @@ struct run_operation {
     topk_operation operation;
     void (*make_outputs)(run *r);
     topk_status (*call)(topk_context *context, run *r, const topk_input *input);
-    void (*give)(const run *r, topk_input *input, topk_output *output); /* to a plan; NULL: there is none */
-    run_result (*judge)(const run *r);                                  /* what the outputs hold */
+    void (*give)(const run *r, topk_input *input,
+                 topk_output *output); /* to a plan; NULL: it has neither plans nor methods */
+    run_result (*judge)(const run *r); /* what the outputs hold */
     void (*end)(run *r);
     bool approximate;
 };
 
 extern const run_operation run_select, run_kth, run_where, run_select_where, run_count, run_mask, run_route;
-extern const run_operation run_merge;
+extern const run_operation run_merge, run_sharded;
 extern const run_operation run_approximate, run_approximate_where; /* select and select_where */
 
 /* A method, perhaps tuned to go other ways than it would by itself. */
@@ -76,6 +80,9 @@ uint64_t run_output_bits(topk_type type, const device_buffer *output, int64_t i)
 
 bool wants_values(const instance *i);
 bool wants_indices(const instance *i);
+
+/* Compares the k-th of a row, and how many elements are better and equal, with the right ones. */
+run_result run_check_kth(const instance *i, int64_t row, uint64_t kth, int64_t better, int64_t equal);
 
 /* Prints one line of explanation, indented below the case. Returns RUN_FAILED. */
 __attribute__((format(printf, 1, 2))) run_result run_fail(const char *format, ...);

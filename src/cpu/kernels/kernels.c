@@ -158,6 +158,7 @@ static size_t take_range(const void *elements, size_t n, const uint64_t *only, c
 }
 
 #include "bisect.h"
+#include "digits.h"
 #include "entries.h"
 #include "lists.h"
 #include "search.h"
@@ -175,6 +176,7 @@ const struct kernels KERNEL_SET = {
     .count = count,
     .histogram = histogram,
     .take_range = take_range,
+    .count_digits = count_digits,
     .bisect = bisect,
     .take = take,
     .positions32 = positions32,

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The k-th element of rows whose elements lie on several devices or machines, without moving any element.
+ *
+ * Each row is cut into shards. A state, in the memory of a context's device, serves one shard of every row.
+ * In each round the states count how many elements lie in each bin of an interval of keys, the caller adds up
+ * the counters of all shards by any means (MPI_Allreduce, ncclAllReduce: plain sums of int64_t), and every
+ * state narrows the interval to the bin with the k-th element. The number of rounds depends on the type
+ * alone. In the end each state knows the k-th element of the whole, and how many results its own shard has.
+ * Everything is exact, and the same bits for any number of shards:
+ *
+ *   topk_sharded_query(context, &problem, &properties);
+ *   topk_sharded_begin(context, &problem, state, bytes, NULL, counters, stream);
+ *   for (int round = 0; round < properties.rounds; round++) {
+ *       topk_sharded_count(context, &problem, state, bytes, round, &input, counters, stream);
+ *       ... add up `counters` over all shards, in place or to another array: `sums` ...
+ *       topk_sharded_advance(context, &problem, state, bytes, round, sums, counters, stream);
+ *   }
+ *   topk_sharded_result(context, &problem, state, bytes, NULL, &output, stream);     // output.own_equal
+ *   ... add up own_equal over the shards before this one: `before` ...
+ *   topk_sharded_result(context, &problem, state, bytes, before, &output, stream);   // output.own_k
+ *
+ * topk_select() on the shard, with own_k as the k of its rows and ties by lowest index, then gives the
+ * results of the whole row that lie in this shard. docs/sharded.md has an example, and more on ties. */
+#ifndef TOPK_SHARDED_H
+#define TOPK_SHARDED_H
+
+#include "topk.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of the problem all shards have the same
+ *
+ *   type, direction, rank, nan, rows, and k_max (the k-th of all elements of a row, whatever the shard has)
+ *
+ * and each has its own length_max, shape, row_stride, elements_max and extent_type, which describe the shard
+ * and stay the same for all calls on one state. All else of the problem is ignored, but must be valid.
+ * workspace_limit, if it is not 0, bounds the state where that is possible: what is left of a shard is then
+ * not kept between rounds, and read again.
+ *
+ * A state holds no pointers: it can be copied to an address that is the same modulo 64. It belongs to one
+ * thread or stream at a time, and may have any alignment. */
+typedef struct topk_sharded_properties {
+    size_t size;        /* sizeof(topk_sharded_properties); set by the caller */
+    size_t state_bytes; /* of a state */
+    int64_t counters;   /* how many int64_t the counters of all rows are: rows x the bins of a row */
+    int rounds;         /* 1 to 6, by the type's width. 0 is no number of rounds */
+    int reserved;       /* 0 */
+} topk_sharded_properties;
+
+#define TOPK_SHARDED_PROPERTIES_INIT                                                                         \
+    { sizeof(topk_sharded_properties), 0, 0, 0, 0 }
+
+/* Fills *properties. `counters` and `rounds` are the same for all shards.
+ *
+ * Statuses as topk_workspace_size() for TOPK_OPERATION_KTH. UNSUPPORTED also for max_iterations, epsilon and
+ * epsilon_relative, and on a GPU. */
+TOPK_API topk_status topk_sharded_query(const topk_context *context, const topk_problem *problem,
+                                        topk_sharded_properties *properties);
+
+/* Begins: the state may hold garbage. `k` is NULL (k_max for every row) or rows numbers, of extent_type,
+ * clamped to [0, k_max]; all shards must have the same. The counters (properties.counters of them) become 0.
+ *
+ * Statuses as topk_sharded_query(), and: WORKSPACE_TOO_SMALL, MISALIGNED, OVERLAP, DEVICE. */
+TOPK_API topk_status topk_sharded_begin(topk_context *context, const topk_problem *problem, void *state,
+                                        size_t state_bytes, const void *k, int64_t *counters,
+                                        topk_stream stream);
+
+/* Counts the elements of this shard that lie in the row's interval, and adds them to `counters`: several
+ * shards in one memory may share an array. `input` has the values and extents of the shard, the same
+ * elements in each round; `indices` are not looked at, `k` must be NULL (CONTRADICTION). Rounds count from 0,
+ * and each is counted once. A row with nothing left to count is not read.
+ *
+ * Statuses as topk_sharded_begin(), and BAD_STATE. */
+TOPK_API topk_status topk_sharded_count(topk_context *context, const topk_problem *problem, void *state,
+                                        size_t state_bytes, int round, const topk_input *input,
+                                        int64_t *counters, topk_stream stream);
+
+/* Ends a round. `sums` are the counters of all shards, added up; they are only read. `counters` become 0, for
+ * the next round: the same array, or another one.
+ *
+ * Statuses as topk_sharded_count(). */
+TOPK_API topk_status topk_sharded_advance(topk_context *context, const topk_problem *problem, void *state,
+                                          size_t state_bytes, int round, const int64_t *sums,
+                                          int64_t *counters, topk_stream stream);
+
+/* Where results go: an array of `rows` elements each, or NULL. The first three are the same for all shards,
+ * and what topk_kth() writes for the whole row, also where k is 0 or exceeds its length. */
+typedef struct topk_sharded_output {
+    size_t size;         /* sizeof(topk_sharded_output) */
+    void *kth;           /* the k-th element, as its class */
+    int64_t *better;     /* how many elements of the whole row rank above it */
+    int64_t *equal;      /* how many tie with it */
+    int64_t *own_better; /* of the elements of this shard, likewise */
+    int64_t *own_equal;
+    int64_t *own_k; /* how many of the row's k best this shard has, if `before` elements of shards before this
+                       one tie with the k-th: own_better, and ties as far as k reaches */
+    int64_t *after; /* before + own_equal: `before` of the next shard */
+} topk_sharded_output;
+
+#define TOPK_SHARDED_OUTPUT_INIT                                                                             \
+    { sizeof(topk_sharded_output), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+
+/* Writes results, after the last round; as often as you like. Ties go to the lowest position, so shards come
+ * in the order of their positions: `before` says, for each row, how many elements of the shards before this
+ * one tie with the k-th, as their own_equal adds up. NULL: none. An output may be the array `before` itself
+ * only if that is `after`.
+ *
+ * Statuses as topk_sharded_count(). BAD_STATE before the last round has ended. */
+TOPK_API topk_status topk_sharded_result(topk_context *context, const topk_problem *problem, void *state,
+                                         size_t state_bytes, const int64_t *before,
+                                         const topk_sharded_output *output, topk_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TOPK_SHARDED_H */

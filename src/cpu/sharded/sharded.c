@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Shards on the CPU: the calls on a state, but for counting. */
+#include <string.h>
+
+#include "../../reached.h"
+#include "../../status.h"
+#include "../methods.h"
+#include "../output.h"
+#include "../team.h"
+#include "state.h"
+
+static struct sharded_scratch scratch_of(const struct sharded *s, struct arena *arena) {
+    struct sharded_scratch scratch;
+    scratch.tables = arena_take(arena, DIGIT_TABLES * (size_t)s->bins, sizeof *scratch.tables);
+    scratch.keys = arena_take(arena, TILE, s->plan.element_bytes);
+    return scratch;
+}
+
+struct sharded_state topk_cpu_sharded_lay_out(const struct sharded *s, void *memory) {
+    const size_t rows = (size_t)s->plan.problem.rows, bins = (size_t)s->bins;
+    struct sharded_state state = {.s = s};
+    struct arena arena = arena_over(memory), part = {NULL, 0};
+    size_t counters, kept;
+    if (__builtin_mul_overflow(rows, bins, &counters)) {
+        counters = SIZE_MAX;
+    }
+    if (__builtin_mul_overflow(rows, (size_t)s->capacity, &kept)) {
+        kept = SIZE_MAX;
+    }
+    state.header = arena_take(&arena, 1, sizeof *state.header);
+    state.rows = arena_take(&arena, rows, sizeof *state.rows);
+    state.own = arena_take(&arena, counters, sizeof *state.own);
+    state.kept = arena_take(&arena, kept, s->plan.element_bytes);
+    state.threads = team_size(s->context->threads, s->plan.input_elements);
+    (void)scratch_of(s, &part);
+    state.scratch_bytes = part.used;
+    state.scratch = arena_take(&arena, (size_t)state.threads, part.used);
+    state.bytes = arena_bytes(&arena);
+    return state;
+}
+
+struct sharded_scratch topk_cpu_sharded_scratch(const struct sharded_state *state, int thread) {
+    struct arena arena = arena_part(state->scratch, (size_t)thread, state->scratch_bytes);
+    return scratch_of(state->s, &arena);
+}
+
+static void measure(struct sharded *s) {
+    s->bytes = topk_cpu_sharded_lay_out(s, NULL).bytes;
+}
+
+/* Opens a state that has gone `step` steps, and goes one more. */
+static topk_status open_at(const struct sharded *s, int64_t step, struct sharded_state *state) {
+    *state = topk_cpu_sharded_lay_out(s, s->memory);
+    const struct sharded_header *h = state->header;
+    if (h->magic != SHARDED_MAGIC) {
+        return topk_fail(TOPK_ERROR_BAD_STATE, "the state was not begun");
+    }
+    if (h->problem != s->problem) {
+        return topk_fail(TOPK_ERROR_BAD_STATE, "the state was begun for another problem");
+    }
+    return h->step == step
+               ? TOPK_OK
+               : topk_fail(TOPK_ERROR_BAD_STATE,
+                           "%lld counts and advances have been made of this state, here it takes %lld",
+                           (long long)h->step, (long long)step);
+}
+
+static size_t counters_bytes(const struct sharded *s) {
+    return (size_t)(s->plan.problem.rows * s->bins) * sizeof(int64_t);
+}
+
+static void clear(int64_t *counters, size_t bytes) {
+    if (bytes > 0) {
+        memset(counters, 0, bytes);
+    }
+}
+
+static topk_status begin(const struct sharded *s, const void *k, int64_t *counters) {
+    const struct sharded_state state = topk_cpu_sharded_lay_out(s, s->memory);
+    const topk_input of_k = {.k = k};
+    *state.header = (struct sharded_header){SHARDED_MAGIC, s->problem, 0};
+    for (int64_t r = 0; r < s->plan.problem.rows; r++) {
+        state.rows[r] = sharded_row_begin(plan_row_k(&s->plan, &of_k, r));
+    }
+    clear(state.own, counters_bytes(s));
+    clear(counters, counters_bytes(s));
+    return TOPK_OK;
+}
+
+static topk_status count(const struct sharded *s, int round, const topk_input *input, int64_t *counters) {
+    struct sharded_state state;
+    const topk_status status = open_at(s, 2 * round, &state);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    for (int t = 0; t < state.threads; t++) {
+        const struct sharded_scratch scratch = topk_cpu_sharded_scratch(&state, t);
+        memset(scratch.tables, 0, DIGIT_TABLES * (size_t)s->bins * sizeof *scratch.tables);
+    }
+    state.header->step++;
+    topk_cpu_sharded_count(&state, round, input, counters);
+    return TOPK_OK;
+}
+
+/* ---- Advancing ---- */
+
+static int64_t sum(const int64_t *counters, int64_t begin, int64_t end) {
+    int64_t total = 0;
+    for (int64_t b = begin; b < end; b++) {
+        total += counters[b];
+    }
+    return total;
+}
+
+/* The row turns out to have fewer than k elements: all of them are better. */
+static void end_row(struct sharded_row *row, int64_t total, int64_t own) {
+    row->open = 0;
+    row->better = total;
+    row->own_better = own;
+    row->own = 0;
+}
+
+static void narrow(const struct sharded *s, struct sharded_row *row, int round, const int64_t *sums,
+                   const int64_t *own) {
+    const struct sharded_digit digit = sharded_digit_of(s, round);
+    int64_t bin = (INT64_C(1) << digit.bits) - 1;
+    const int64_t end = bin + 1;
+    for (; bin > 0 && sums[bin] < row->k - row->better; bin--) {
+        row->better += sums[bin];
+    }
+    row->low |= (uint64_t)bin << digit.shift;
+    row->equal = sums[bin];
+    row->own_better += sum(own, bin + 1, end);
+    row->own = own[bin];
+    sharded_row_plan(row, s->capacity, round + 2 >= s->rounds);
+    if (row->target > 0) {
+        TOPK_REACHED(REACHED_SHARDED_KEPT_AGAIN);
+    } else if (row->target == 0) {
+        TOPK_REACHED(REACHED_SHARDED_KEPT);
+    } else if (row->own > s->capacity && round + 2 < s->rounds) {
+        TOPK_REACHED(REACHED_SHARDED_NO_ROOM);
+    }
+}
+
+struct advance {
+    const struct sharded_state *state;
+    int round;
+    const int64_t *sums;
+};
+
+static void advance_rows(void *argument, int part, int parts) {
+    const struct advance *a = argument;
+    const struct sharded *s = a->state->s;
+    const size_t rows = (size_t)s->plan.problem.rows;
+    for (size_t r = share(rows, part, parts); r < share(rows, part + 1, parts); r++) {
+        struct sharded_row *row = &a->state->rows[r];
+        int64_t *own = a->state->own + r * (size_t)s->bins;
+        const int64_t *sums = a->sums + r * (size_t)s->bins;
+        const int64_t total = a->round == 0 && row->open ? sum(sums, 0, s->bins) : row->k;
+        row->length = a->round == 0 ? sum(own, 0, s->bins) : row->length;
+        if (row->open && row->k > total) {
+            end_row(row, total, row->length);
+        } else if (row->open) {
+            narrow(s, row, a->round, sums, own);
+        }
+        clear(own, (size_t)s->bins * sizeof *own);
+    }
+}
+
+static topk_status advance(const struct sharded *s, int round, const int64_t *sums, int64_t *counters) {
+    struct sharded_state state;
+    const topk_status status = open_at(s, 2 * round + 1, &state);
+    if (status != TOPK_OK) {
+        return status;
+    }
+    struct advance job = {&state, round, sums};
+    const size_t all = (size_t)(s->plan.problem.rows * s->bins);
+    topk_cpu_team_run(s->context, team_size(topk_context_threads(s->context), all), advance_rows, &job);
+    state.header->step++;
+    clear(counters, counters_bytes(s));
+    return TOPK_OK;
+}
+
+/* ---- Results ---- */
+
+static void store(int64_t *array, int64_t r, int64_t number) {
+    if (array != NULL) {
+        array[r] = number;
+    }
+}
+
+static topk_status result(const struct sharded *s, const int64_t *before, const topk_sharded_output *o) {
+    struct sharded_state state;
+    const topk_status status = open_at(s, 2 * s->rounds, &state);
+    for (int64_t r = 0; status == TOPK_OK && r < s->plan.problem.rows; r++) {
+        const struct sharded_row *row = &state.rows[r];
+        const int64_t others = before == NULL ? 0 : before[r];
+        if (o->kth != NULL) {
+            store_element(o->kth, r, s->plan.element_bytes,
+                          row->open ? topk_key_decode(&s->plan.order, row->low) : s->plan.padding);
+        }
+        store(o->better, r, row->better);
+        store(o->equal, r, row->open ? row->equal : 0);
+        store(o->own_better, r, row->own_better);
+        store(o->own_equal, r, row->own);
+        store(o->own_k, r, sharded_row_own_k(row, others));
+        store(o->after, r, others + row->own);
+    }
+    return status;
+}
+
+const struct sharding topk_cpu_sharding = {
+    .measure = measure, .begin = begin, .count = count, .advance = advance, .result = result};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A state of shards on the CPU. */
+#ifndef TOPK_SRC_CPU_SHARDED_STATE_H
+#define TOPK_SRC_CPU_SHARDED_STATE_H
+
+#include "../../sharded.h"
+#include "../../workspace.h"
+
+struct sharded_header {
+    uint64_t magic;   /* of a state that was begun */
+    uint64_t problem; /* fingerprint of the problem that it was begun for */
+    int64_t step;     /* counts and advances so far */
+};
+
+#define SHARDED_MAGIC 0x746f706b73686431u /* "topkshd1" */
+
+/* What a thread counts in, zeros between uses; and the keys that it finds in a tile. */
+struct sharded_scratch {
+    uint32_t *tables;
+    void *keys;
+};
+
+/* A state over its memory. What depends on the context comes last. */
+struct sharded_state {
+    const struct sharded *s;
+    struct sharded_header *header;
+    struct sharded_row *rows;
+    int64_t *own;  /* rows x bins: this shard's part of the counters of the round */
+    char *kept;    /* rows x capacity keys */
+    char *scratch; /* of each thread */
+    size_t scratch_bytes;
+    int threads;
+    size_t bytes;
+};
+
+/* Over NULL it is measured. */
+struct sharded_state topk_cpu_sharded_lay_out(const struct sharded *s, void *memory);
+
+struct sharded_scratch topk_cpu_sharded_scratch(const struct sharded_state *state, int thread);
+
+/* Counts the rows of a state that are open. */
+void topk_cpu_sharded_count(const struct sharded_state *state, int round, const topk_input *input,
+                            int64_t *counters);
+
+#endif

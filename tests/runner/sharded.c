@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The rows of a case cut into shards, each with a state of its own. All share two arrays of counters by
+ * turns, so that the sums are there without any more work: also in a graph. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elements.h"
+#include "random.h"
+#include "run.h"
+#include "topk_sharded.h"
+
+enum { SHARDS_MOST = 7, COUNTED_ROWS_MOST = 40, NUMBERS = 6 };
+enum number { BETTER, EQUAL, OWN_BETTER, OWN_EQUAL, OWN_K, AFTER };
+
+typedef struct shard {
+    topk_problem problem;
+    topk_input input;
+    int64_t *cuts; /* where it begins in each row */
+    void *extents[2];
+    device_buffer given[2], state, kth, numbers;
+} shard;
+
+typedef struct shards {
+    int count, rounds;
+    int64_t rows;
+    int64_t *cuts; /* (count + 1) x rows: the shards lie between them */
+    shard each[SHARDS_MOST];
+    device_buffer counters[2];
+} shards;
+
+static void *allocate(size_t bytes) {
+    void *memory = calloc(1, bytes + 1);
+    if (memory == NULL) {
+        abort();
+    }
+    return memory;
+}
+
+static int ascending(const void *left, const void *right) {
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+/* Where the shards of a row of `length` elements begin, and its end. Some are empty. */
+static void draw_cuts(random_state *random, int count, int64_t length, int64_t *cuts) {
+    const bool even = random_below(random, 2) == 0;
+    for (int c = 0; c <= count; c++) {
+        cuts[c] = c == 0       ? 0
+                  : c == count ? length
+                  : even       ? length * c / count
+                               : random_below(random, length + 1);
+    }
+    qsort(cuts, (size_t)count + 1, sizeof *cuts, ascending);
+    if (!even && count > 2) {
+        cuts[2] = cuts[1];
+    }
+}
+
+static void cut_rows(const run *r, shards *s, random_state *random) {
+    int64_t cuts[SHARDS_MOST + 1];
+    for (int64_t row = 0; row < s->rows; row++) {
+        const bool alike =
+            row > 0 && r->instance->input.lengths == NULL && r->problem.shape == TOPK_SHAPE_STRIDED;
+        if (!alike) {
+            draw_cuts(random, s->count, r->instance->rows[row].extent.length, cuts);
+        }
+        for (int c = 0; c <= s->count; c++) {
+            s->cuts[c * s->rows + row] = cuts[c];
+        }
+    }
+}
+
+static void write_extent(void *array, int64_t at, topk_index_type type, int64_t extent) {
+    if (type == TOPK_INDEX_I32) {
+        ((int32_t *)array)[at] = (int32_t)extent;
+    } else {
+        ((int64_t *)array)[at] = extent;
+    }
+}
+
+/* Strided rows that are full stay so: the shard begins further on. */
+static void make_strided(const run *r, const shards *s, shard *out) {
+    const int64_t begin = s->rows > 0 ? out->cuts[0] : 0, end = s->rows > 0 ? out->cuts[s->rows] : 0;
+    topk_problem *p = &out->problem;
+    p->row_stride = p->row_stride == 0 ? p->length_max : p->row_stride;
+    p->length_max = end - begin;
+    out->input.values = (const char *)out->input.values + (size_t)begin * oracle_type_size(r->problem.type);
+}
+
+static void make_spans(const run *r, const shards *s, shard *out) {
+    const topk_problem *of_case = &r->instance->problem;
+    const size_t bytes = (of_case->extent_type == TOPK_INDEX_I32 ? 4 : 8) * (size_t)s->rows;
+    topk_problem *p = &out->problem;
+    p->shape = TOPK_SHAPE_SPANS;
+    p->row_stride = p->length_max = 0;
+    p->elements_max = r->instance->elements;
+    for (int end = 0; end < 2; end++) {
+        out->extents[end] = allocate(bytes);
+        for (int64_t row = 0; row < s->rows; row++) {
+            write_extent(out->extents[end], row, p->extent_type,
+                         r->instance->rows[row].extent.first + out->cuts[end * s->rows + row]);
+        }
+        out->given[end] = device_input(out->extents[end], bytes);
+    }
+    for (int64_t row = 0; row < s->rows; row++) {
+        const int64_t length = out->cuts[s->rows + row] - out->cuts[row];
+        p->length_max = length > p->length_max ? length : p->length_max;
+    }
+    out->input.lengths = out->input.offsets = NULL;
+    out->input.begins = out->given[0].data;
+    out->input.ends = out->given[1].data;
+}
+
+static void make_shard(const run *r, shards *s, int which) {
+    shard *out = &s->each[which];
+    out->cuts = s->cuts + which * s->rows;
+    out->problem = r->instance->problem;
+    out->problem.rows = s->rows;
+    out->problem.workspace_limit = r->instance->source->value[DIM_LIMIT] == LIMIT_HALF;
+    out->input = instance_input(r->instance);
+    out->input.k = NULL;
+    if (s->count > 1 && out->problem.shape == TOPK_SHAPE_STRIDED && out->input.lengths == NULL) {
+        make_strided(r, s, out);
+    } else if (s->count > 1) {
+        make_spans(r, s, out);
+    }
+}
+
+/* False after an error, which r->status has. */
+static bool measure(run *r, shards *s) {
+    for (int i = 0; i < s->count; i++) {
+        shard *each = &s->each[i];
+        topk_sharded_properties properties = TOPK_SHARDED_PROPERTIES_INIT;
+        r->status = topk_sharded_query(r->context, &each->problem, &properties);
+        if (r->status != TOPK_OK) {
+            return false;
+        }
+        static const long offsets[] = {0, 1, 3, GUARDED_AT_END};
+        const long offset = offsets[r->instance->source->value[DIM_WORKSPACE]];
+        each->state = device_workspace(properties.state_bytes, offset, 0xa5, 1);
+        each->kth = device_output((size_t)s->rows * oracle_type_size(r->problem.type), RUN_POISON);
+        each->numbers = device_output((size_t)s->rows * NUMBERS * sizeof(int64_t), RUN_POISON);
+        s->rounds = properties.rounds;
+        for (int c = 0; i == 0 && c < 2; c++) {
+            s->counters[c] = device_output((size_t)properties.counters * sizeof(int64_t), RUN_POISON);
+        }
+    }
+    return true;
+}
+
+static void make_outputs(run *r) {
+    static const int counts[] = {1, 2, 3, 4, 7};
+    random_state random = {r->instance->source->seed};
+    shards *s = r->shards = allocate(sizeof *s);
+    const int64_t rows = r->instance->problem.rows;
+    s->count = counts[random_below(&random, 5)];
+    s->rows = rows < COUNTED_ROWS_MOST / s->count ? rows : COUNTED_ROWS_MOST / s->count;
+    s->cuts = allocate((size_t)(s->count + 1) * (size_t)s->rows * sizeof *s->cuts);
+    cut_rows(r, s, &random);
+    for (int i = 0; i < s->count; i++) {
+        make_shard(r, s, i);
+    }
+    (void)measure(r, s);
+}
+
+static int64_t *numbers_of(const shards *s, const shard *each, enum number which) {
+    return (int64_t *)each->numbers.data + which * s->rows;
+}
+
+static topk_status write_results(topk_context *context, shards *s, int i) {
+    shard *each = &s->each[i];
+    const int64_t *before = i == 0 ? NULL : numbers_of(s, &s->each[i - 1], AFTER);
+    topk_sharded_output output = TOPK_SHARDED_OUTPUT_INIT;
+    output.kth = each->kth.data;
+    output.better = numbers_of(s, each, BETTER);
+    output.equal = numbers_of(s, each, EQUAL);
+    output.own_better = numbers_of(s, each, OWN_BETTER);
+    output.own_equal = numbers_of(s, each, OWN_EQUAL);
+    output.own_k = numbers_of(s, each, OWN_K);
+    output.after = numbers_of(s, each, AFTER);
+    return topk_sharded_result(context, &each->problem, each->state.data, each->state.bytes, before, &output,
+                               device_stream());
+}
+
+static topk_status call(topk_context *context, run *r, const topk_input *input) {
+    shards *s = r->shards;
+    topk_status status = r->status;
+    for (int i = 0; i < s->count && status == TOPK_OK; i++) {
+        status = topk_sharded_begin(context, &s->each[i].problem, s->each[i].state.data,
+                                    s->each[i].state.bytes, input->k, s->counters[0].data, device_stream());
+    }
+    for (int round = 0; round < s->rounds && status == TOPK_OK; round++) {
+        int64_t *now = s->counters[round % 2].data, *next = s->counters[1 - round % 2].data;
+        for (int i = 0; i < s->count && status == TOPK_OK; i++) {
+            shard *each = &s->each[i];
+            status = topk_sharded_count(context, &each->problem, each->state.data, each->state.bytes, round,
+                                        &each->input, now, device_stream());
+        }
+        for (int i = 0; i < s->count && status == TOPK_OK; i++) {
+            shard *each = &s->each[i];
+            status = topk_sharded_advance(context, &each->problem, each->state.data, each->state.bytes, round,
+                                          now, next, device_stream());
+        }
+    }
+    for (int i = 0; i < s->count && status == TOPK_OK; i++) {
+        status = write_results(context, s, i);
+    }
+    return status;
+}
+
+static int64_t seen(const shards *s, const shard *each, enum number which, int64_t row) {
+    return ((const int64_t *)each->numbers.seen)[which * s->rows + row];
+}
+
+/* How many of the row's elements from `first` to before `end` of its ranking lie in the shard. */
+static int64_t in_shard(const shards *s, const shard *each, const instance_row *row, int64_t r, int64_t first,
+                        int64_t end) {
+    int64_t count = 0;
+    for (int64_t i = first; i < end && i < row->extent.length; i++) {
+        const int64_t position = row->ranking[i].position;
+        count += position >= each->cuts[r] && position < each->cuts[s->rows + r];
+    }
+    return count;
+}
+
+static run_result check_own(const run *r, const shard *each, int64_t row, int64_t *before) {
+    const shards *s = r->shards;
+    const instance_row *of_case = &r->instance->rows[row];
+    const int64_t better = seen(s, each, BETTER, row), equal = seen(s, each, EQUAL, row);
+    const int64_t wanted[NUMBERS] = {[BETTER] = better,
+                                     [EQUAL] = equal,
+                                     [OWN_BETTER] = in_shard(s, each, of_case, row, 0, better),
+                                     [OWN_EQUAL] = in_shard(s, each, of_case, row, better, better + equal),
+                                     [OWN_K] = in_shard(s, each, of_case, row, 0, of_case->extent.k),
+                                     [AFTER] =
+                                         *before + in_shard(s, each, of_case, row, better, better + equal)};
+    for (int n = OWN_BETTER; n < NUMBERS; n++) {
+        if (seen(s, each, (enum number)n, row) != wanted[n]) {
+            return run_fail(
+                "row %" PRId64 " in [%" PRId64 ", %" PRId64 "): number %d is %" PRId64 ", not %" PRId64, row,
+                each->cuts[row], each->cuts[s->rows + row], n, seen(s, each, (enum number)n, row), wanted[n]);
+        }
+    }
+    *before = wanted[AFTER];
+    return RUN_PASSED;
+}
+
+static run_result check_row(const run *r, int64_t row) {
+    const shards *s = r->shards;
+    int64_t before = 0;
+    run_result result = RUN_PASSED;
+    for (int i = 0; i < s->count && result == RUN_PASSED; i++) {
+        const shard *each = &s->each[i];
+        result = run_check_kth(r->instance, row, run_output_bits(r->problem.type, &each->kth, row),
+                               seen(s, each, BETTER, row), seen(s, each, EQUAL, row));
+        result = result == RUN_PASSED ? check_own(r, each, row, &before) : result;
+    }
+    return result;
+}
+
+static run_result judge(const run *r) {
+    const shards *s = r->shards;
+    run_result result = RUN_PASSED;
+    for (int64_t row = 0; row < s->rows && result == RUN_PASSED; row++) {
+        result = check_row(r, row);
+    }
+    for (int i = 0; i < s->count; i++) {
+        if (!device_intact(&s->each[i].state) || !device_intact(&s->each[i].kth) ||
+            !device_intact(&s->each[i].numbers) || !device_intact(&s->counters[i % 2])) {
+            result = run_fail("wrote outside of the state, the counters or the outputs of shard %d", i);
+        }
+    }
+    return result;
+}
+
+static void end(run *r) {
+    shards *s = r->shards;
+    for (int i = 0; i < s->count; i++) {
+        shard *each = &s->each[i];
+        device_free(&each->state);
+        device_free(&each->kth);
+        device_free(&each->numbers);
+        device_free(&each->given[0]);
+        device_free(&each->given[1]);
+        free(each->extents[0]);
+        free(each->extents[1]);
+    }
+    device_free(&s->counters[0]);
+    device_free(&s->counters[1]);
+    free(s->cuts);
+    free(s);
+}
+
+const run_operation run_sharded = {"sharded", TOPK_OPERATION_KTH, make_outputs, call, NULL, judge, end,
+                                   false};
