@@ -140,10 +140,10 @@ struct kernels {
     size_t (*take_range)(const void *elements, size_t n, const uint64_t *only, const struct key_map *map,
                          uint64_t low, uint64_t high, void *keys);
 
-    /* table t of DIGIT_TABLES, at bins + t * pitch, counts a part of the elements: += 1 at
-     * (key - low) >> shift. All keys have such a bin, and n is below 2^32. */
+    /* Table t of DIGIT_TABLES, at bins + t * pitch, counts a part of the elements, for n below 2^32:
+     * bins[(key - low) >> shift] += 1 where low <= key <= high, and the bin behind these for all others. */
     void (*count_digits)(const void *elements, size_t n, const struct key_map *map, uint64_t low,
-                         unsigned shift, uint32_t *bins, size_t pitch);
+                         uint64_t high, unsigned shift, uint32_t *bins, size_t pitch);
 
     /* Threshold of the k best (1 <= k <= n) of n keys, by bisection; `keys` is padded with zeros to
      * whole words. Ends early where k to `most` keys are above; else the threshold is the k-th key itself. */

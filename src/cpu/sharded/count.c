@@ -20,7 +20,6 @@ struct job {
     const struct sharded_state *state;
     const struct kernels *kernels;
     struct sharded_digit digit;
-    bool is_first; /* all keys are in the interval */
     const topk_input *input;
     int64_t *counters;
     int64_t splits; /* units of each row */
@@ -68,31 +67,33 @@ static size_t take(const struct part *p, const void *elements, size_t n) {
 }
 
 static void count_keys(const struct part *p, const void *elements, size_t n, const struct key_map *map) {
-    p->job->kernels->count_digits(elements, n, map, p->row->low, p->job->digit.shift, p->scratch.tables,
-                                  (size_t)p->job->state->s->bins);
+    p->job->kernels->count_digits(elements, n, map, p->row->low, p->high, p->job->digit.shift,
+                                  p->scratch.tables, topk_cpu_sharded_pitch(p->job->state->s));
 }
 
 /* Adds the tables to the counters, and clears them. */
 static void add_tables(const struct part *p) {
-    const size_t bins = (size_t)p->job->state->s->bins;
-    for (size_t b = 0; b < bins; b++) {
+    const size_t bins = (size_t)p->job->state->s->bins, pitch = topk_cpu_sharded_pitch(p->job->state->s);
+    for (size_t b = 0; b < bins >> (p->job->state->s->digit_bits - p->job->digit.bits); b++) {
         int64_t sum = 0;
         for (size_t t = 0; t < DIGIT_TABLES; t++) {
-            sum += p->scratch.tables[t * bins + b];
+            sum += p->scratch.tables[t * pitch + b];
         }
         if (sum != 0) {
             __atomic_fetch_add(&p->own[b], sum, __ATOMIC_RELAXED);
             __atomic_fetch_add(&p->all[b], sum, __ATOMIC_RELAXED);
         }
     }
-    memset(p->scratch.tables, 0, DIGIT_TABLES * bins * sizeof *p->scratch.tables);
+    memset(p->scratch.tables, 0, DIGIT_TABLES * pitch * sizeof *p->scratch.tables);
 }
 
+/* Where keys are kept they are found first, a tile at a time. */
 static void count_run(const struct part *p, const char *elements, size_t n) {
-    if (p->job->is_first) {
+    const bool keeps = p->row->target >= 0;
+    if (!keeps) {
         count_keys(p, elements, n, p->map);
     }
-    for (size_t i = 0; !p->job->is_first && i < n; i += TILE) {
+    for (size_t i = 0; keeps && i < n; i += TILE) {
         const size_t rest = n - i < TILE ? n - i : TILE;
         const size_t taken = take(p, elements + i * element_bytes(p), rest);
         count_keys(p, p->scratch.keys, taken, &same);
@@ -183,7 +184,6 @@ void topk_cpu_sharded_count(const struct sharded_state *state, int round, const 
     struct job job = {.state = state,
                       .kernels = topk_cpu_kernels_for(s->context, s->plan.element_bits),
                       .digit = sharded_digit_of(s, round),
-                      .is_first = round == 0,
                       .input = input,
                       .counters = counters,
                       .splits = splits_of(s, threads)};

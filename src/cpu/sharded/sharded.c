@@ -11,7 +11,7 @@
 
 static struct sharded_scratch scratch_of(const struct sharded *s, struct arena *arena) {
     struct sharded_scratch scratch;
-    scratch.tables = arena_take(arena, DIGIT_TABLES * (size_t)s->bins, sizeof *scratch.tables);
+    scratch.tables = arena_take(arena, DIGIT_TABLES * topk_cpu_sharded_pitch(s), sizeof *scratch.tables);
     scratch.keys = arena_take(arena, TILE, s->plan.element_bytes);
     return scratch;
 }
@@ -95,7 +95,7 @@ static topk_status count(const struct sharded *s, int round, const topk_input *i
     }
     for (int t = 0; t < state.threads; t++) {
         const struct sharded_scratch scratch = topk_cpu_sharded_scratch(&state, t);
-        memset(scratch.tables, 0, DIGIT_TABLES * (size_t)s->bins * sizeof *scratch.tables);
+        memset(scratch.tables, 0, DIGIT_TABLES * topk_cpu_sharded_pitch(s) * sizeof *scratch.tables);
     }
     state.header->step++;
     topk_cpu_sharded_count(&state, round, input, counters);

@@ -36,6 +36,11 @@ struct sharded_state {
 /* Over NULL it is measured. */
 struct sharded_state topk_cpu_sharded_lay_out(const struct sharded *s, void *memory);
 
+/* Numbers of a table: the bins, and one for keys outside of the interval, in whole cache lines. */
+static inline size_t topk_cpu_sharded_pitch(const struct sharded *s) {
+    return (size_t)s->bins + TOPK_WORKSPACE_LINE / sizeof(uint32_t);
+}
+
 struct sharded_scratch topk_cpu_sharded_scratch(const struct sharded_state *state, int thread);
 
 /* Counts the rows of a state that are open. */
