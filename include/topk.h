@@ -7,6 +7,7 @@
  *   topk_accumulator.h  the k best elements of a stream of chunks
  *   topk_route.h        the k best experts of each token, and their weights
  *   topk_merge.h        the k best of several lists of candidates
+ *   topk_sharded.h      the k-th element of rows that lie on several devices or machines
  *   topk_advanced.h     methods, their knobs, limits of workspace, approximations, and why a method is chosen
  *   topk_simple.h       calls with a workspace that grows by itself; topk.hpp is the same for C++
  *
