@@ -6,8 +6,7 @@
  * options. Each other header adds one thing to it, and includes it:
  *   topk_accumulator.h  the k best elements of a stream of chunks
  *   topk_route.h        the k best experts of each token, and their weights
- *   topk_merge.h        the k best of several lists of candidates
- *   topk_sharded.h      the k-th element of rows that lie on several devices or machines
+ *   topk_merge.h, topk_sharded.h  the k best of several lists; the k-th of rows on several machines
  *   topk_advanced.h     methods, their knobs, limits of workspace, approximations, and why a method is chosen
  *   topk_simple.h       calls with a workspace that grows by itself; topk.hpp is the same for C++
  *
