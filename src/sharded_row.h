@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a state of shards knows of a row, for host code and for kernels. */
+#ifndef TOPK_SRC_SHARDED_ROW_H
+#define TOPK_SRC_SHARDED_ROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Kernels have a word of their own for functions. */
+#ifndef SHARDED_INLINE
+#define SHARDED_INLINE static inline
+#endif
+
+struct sharded_row {
+    uint64_t low;             /* of the interval; its lower digits are 0 */
+    int64_t k;                /* counted from 1 in all shards; 0: nothing is asked for */
+    int64_t open;             /* 1: the row has a k-th element, as far as is known; else 0 */
+    int64_t better, equal;    /* elements of all shards above the interval, and in it */
+    int64_t own_better, own;  /* elements of this shard, likewise. Before the first round `own` is 1 if the
+                                 row must be counted */
+    int64_t length;           /* elements of this shard, from the first round on */
+    int64_t kept_begin, kept; /* slots of the row's list that hold the keys of the interval; 0: the data
+                                 must be read */
+    int64_t target;           /* where in the list the next count puts the keys that it finds; -1: it must
+                                 not. The round after it then has them as `kept` */
+    int64_t filled;           /* keys that the count has put there */
+};
+
+/* Begins a row. */
+SHARDED_INLINE struct sharded_row sharded_row_begin(int64_t k) {
+    struct sharded_row row = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    row.k = k;
+    row.open = row.own = k > 0;
+    row.target = -1;
+    return row;
+}
+
+/* Decides what the next count does with the keys that it finds: it keeps them where there is room, if another
+ * count follows, and if that will read no more than half as much. */
+SHARDED_INLINE void sharded_row_plan(struct sharded_row *row, int64_t capacity, bool is_last) {
+    if (row->target >= 0) {
+        row->kept_begin = row->target;
+        row->kept = row->filled < capacity - row->target ? row->filled : capacity - row->target;
+    }
+    const int64_t end = row->kept_begin + row->kept, source = row->kept > 0 ? row->kept : row->length;
+    const bool keeps = !is_last && row->own > 0 && row->own <= source / 2 && row->own <= capacity - end;
+    row->target = keeps ? end : -1;
+    row->filled = 0;
+}
+
+/* The row's results in this shard, if `before` of shards before it tie with the k-th. */
+SHARDED_INLINE int64_t sharded_row_own_k(const struct sharded_row *row, int64_t before) {
+    const int64_t rest = row->k - row->better, ties = before <= 0 ? rest : before < rest ? rest - before : 0;
+    return row->own_better + (ties < row->own ? ties : row->own);
+}
+
+#endif
